@@ -1,0 +1,225 @@
+import fs from "node:fs";
+import type { Logger } from "pino";
+import type { Config, DeviceConfig } from "./config.ts";
+import { parseAddress } from "./config.ts";
+import { Connection, realTimer, recover } from "./connection.ts";
+import { profileById } from "./devices/index.ts";
+import type { Profile } from "./devices/profile.ts";
+import { Directory } from "./directory.ts";
+import { Filing } from "./filing.ts";
+import { Push } from "./push.ts";
+import { httpServer } from "./server.ts";
+import { Spool } from "./spool.ts";
+import { createMetrics, serveStatus } from "./status.ts";
+import { dialTransport, listenTransport, serialTransport, type Transport } from "./transport.ts";
+
+// Builds the running agent out of its parts, and takes it down again.
+
+const DIRECTORY_EVERY_MS = 5 * 60_000;
+const DIRECTORY_RETRY_MS = 15_000;
+const HEARTBEAT_EVERY_MS = 60_000;
+const PRUNE_EVERY_MS = 6 * 60 * 60_000;
+/** Settled messages and the bytes they came in are kept that long for support and replay; unsettled ones are kept. */
+const KEEP_MS = 30 * 24 * 60 * 60_000;
+const PRUNE_ROWS = 5_000;
+
+export interface RunningAgent {
+  /** The status server's port; null when the configuration has none. */
+  readonly statusPort: number | null;
+  stop(): Promise<void>;
+}
+
+/** Starts everything the configuration names. @throws when the data folder is in use or the status port is taken */
+export async function startAgent(config: Config, version: string, log: Logger): Promise<RunningAgent> {
+  const metrics = createMetrics();
+  const spool = await Spool.open(config.data, { onCommit: (ms) => metrics.commits.observe(ms / 1000) });
+  const startedAt = Date.now();
+  const server = httpServer(config.server.url, () => fs.readFileSync(config.server.keyFile, "utf8").trim());
+  const directory = new Directory(spool, server);
+  const push = new Push(
+    spool,
+    server,
+    {
+      outcome: (outcome) => metrics.pushed.inc({ outcome }),
+      failed(kind, reason) {
+        metrics.pushFailures.inc({ kind });
+        log.error({ stage: "push", kind, reason }, "studies cannot be sent: kept, and tried again");
+      },
+      recovered: () => log.info({ stage: "push" }, "studies are sent again"),
+    },
+    { setTimer: realTimer, random: Math.random },
+  );
+  const devices = new Map(config.devices.map((device) => [device.id, readDevice(device, config.timeZone)]));
+  const filing = new Filing(spool, directory, (id) => devices.get(id), {
+    settled(message, state, studies) {
+      log.info(
+        { stage: "study", device: message.device, message: message.id, state, studies },
+        "a message was settled",
+      );
+      push.wake();
+    },
+    fault(message, error) {
+      log.error(
+        { stage: "read", device: message.device, message: message.id, err: error },
+        "our own fault: message quarantined",
+      );
+    },
+  });
+
+  const connections = config.devices.map((device) => {
+    const { profile } = readDevice(device, config.timeZone);
+    const child = log.child({ device: device.id });
+    const tell = (lastMessageAt: number | null) => {
+      metrics.connected.set({ device: device.id }, connection.connected ? 1 : 0);
+      const state = { id: device.id, profile: profile.id, connected: connection.connected, lastMessageAt };
+      // The device's light on the status page: not worth stopping for when the disk is full.
+      spool.call("setDevice", state).catch(() => undefined);
+    };
+    const connection: Connection = new Connection({ id: device.id, profile }, transportOf(device), spool, {
+      connected(peer) {
+        child.info({ stage: "chunk", peer }, "the device connected");
+        tell(null);
+      },
+      disconnected() {
+        child.info({ stage: "chunk" }, "the device disconnected");
+        tell(null);
+      },
+      warning(reason) {
+        metrics.warnings.inc({ device: device.id });
+        child.warn({ stage: "message", reason }, "a fault of the device or its line");
+      },
+      message(message) {
+        metrics.received.inc({ device: device.id });
+        tell(message.receivedAt);
+        void filing.accept(message);
+      },
+    });
+    return { id: device.id, connection, profile, tell };
+  });
+
+  await spool.call("disconnectAll");
+  const recovered = await recover(spool, profileById);
+  if (recovered > 0) log.info({ stage: "message", sessions: recovered }, "unfinished sessions were replayed");
+  // Not awaited: devices are served while the past is settled, each in its own order.
+  const settled = filing.acceptStored();
+  const status =
+    config.status === null
+      ? null
+      : await serveStatus(config.status, spool, metrics, () => null).catch(async (error: unknown) => {
+          await spool.close();
+          throw error;
+        });
+  for (const { connection, tell } of connections) {
+    tell(null);
+    connection.open();
+  }
+  const stopLoops = [
+    every(
+      DIRECTORY_EVERY_MS,
+      DIRECTORY_RETRY_MS,
+      async () => {
+        await directory.sync();
+        push.wake();
+      },
+      (reason) => log.warn({ stage: "directory", reason }, "patients cannot be fetched: the ones on disk are used"),
+    ),
+    every(
+      HEARTBEAT_EVERY_MS,
+      HEARTBEAT_EVERY_MS,
+      () => heartbeat(),
+      (reason) => log.debug({ stage: "push", reason }, "no heartbeat"),
+    ),
+    every(
+      PRUNE_EVERY_MS,
+      PRUNE_EVERY_MS,
+      () => prune(spool),
+      (reason) => log.warn({ stage: "spool", reason }, "old rows stay"),
+    ),
+  ];
+  log.info({ devices: config.devices.length, version }, "the agent is running");
+
+  async function heartbeat(): Promise<void> {
+    const { depth, oldestAt } = await spool.call("outbox");
+    await server.post("/agent/v1/heartbeat", {
+      version,
+      uptime_s: Math.round((Date.now() - startedAt) / 1000),
+      outbox: { depth, oldest_at: oldestAt === null ? null : new Date(oldestAt).toISOString() },
+      devices: connections.map(({ id, profile, connection }) => ({
+        id,
+        profile: profile.id,
+        connected: connection.connected,
+      })),
+    });
+  }
+
+  return {
+    statusPort: status?.port ?? null,
+    async stop() {
+      for (const stopLoop of stopLoops) stopLoop();
+      await Promise.all(connections.map(({ connection }) => connection.close()));
+      await status?.close();
+      await settled;
+      await filing.idle();
+      await push.stop();
+      await spool.close();
+      log.info("the agent has stopped");
+    },
+  };
+}
+
+function readDevice(
+  device: DeviceConfig,
+  timeZone: string,
+): { profile: Profile; timeZone: string; model: string | null } {
+  const profile = profileById(device.profile);
+  if (profile === undefined) throw new Error(`no profile ${device.profile}: the configuration was not checked`);
+  return { profile, timeZone: device.timeZone ?? timeZone, model: device.model ?? null };
+}
+
+/** Exactly one way, as the configuration's check has made sure. */
+export function transportOf({ connection, allow }: DeviceConfig): Transport {
+  const { serial, listen, dial } = connection;
+  if (serial !== undefined) {
+    // 9600 8N1 is what LIS01-A2 §5.2 asks of every device.
+    return serialTransport({ baudRate: 9600, dataBits: 8, parity: "none", stopBits: 1, rtscts: false, ...serial });
+  }
+  const address = parseAddress(listen ?? dial ?? "");
+  if (address === null) throw new Error("a device without an address: the configuration was not checked");
+  return listen !== undefined ? listenTransport(address, allow ?? []) : dialTransport(address);
+}
+
+/** Runs `task` now and again after each end, sooner after a failure; the answer stops it. A failure is told once a change. */
+function every(ms: number, retryMs: number, task: () => Promise<void>, failed: (reason: string) => void): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+  let told = "";
+  const run = () => {
+    task().then(
+      () => {
+        told = "";
+        again(ms);
+      },
+      (error: unknown) => {
+        const reason = error instanceof Error ? error.message : String(error);
+        if (reason !== told && !stopped) failed(reason);
+        told = reason;
+        again(retryMs);
+      },
+    );
+  };
+  const again = (after: number) => {
+    if (!stopped) timer = setTimeout(run, after);
+  };
+  run();
+  return () => {
+    stopped = true;
+    clearTimeout(timer);
+  };
+}
+
+/** In steps, so that no device waits long for its commit. */
+async function prune(spool: Spool): Promise<void> {
+  while (await spool.call("prune", Date.now() - KEEP_MS, PRUNE_ROWS)) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}

@@ -1,0 +1,217 @@
+// ASTM E1394 / CLSI LIS02-A2 records. Fields, repeats and components are numbered as the standard numbers them: from 1,
+// and field 1 is the record type.
+
+export interface Delimiters {
+  readonly field: string;
+  readonly repeat: string;
+  readonly component: string;
+  /** null: the header declares none (`H|\^|`). */
+  readonly escape: string | null;
+}
+
+export const STANDARD_DELIMITERS: Delimiters = { field: "|", repeat: "\\", component: "^", escape: "&" };
+
+/** More records than this (empty lines count too) are no message: the largest seen has 125. */
+const RECORDS_MAX = 100_000;
+
+export class AstmRecord {
+  readonly #fields: readonly string[];
+  readonly #delimiters: Delimiters;
+
+  constructor(text: string, delimiters: Delimiters) {
+    this.#delimiters = delimiters;
+    this.#fields = text.split(delimiters.field);
+  }
+
+  /** H, P, O, R, C, M, Q, S or L, upper case (types are case-insensitive, §5.5). */
+  get type(): string {
+    return (this.#fields[0] ?? "").trim().toUpperCase();
+  }
+
+  /** The field's text, unescaped, its repeats and components still joined; "" when it is not there. */
+  field(number: number): string {
+    return this.#unescape(this.raw(number));
+  }
+
+  /** The n-th component of the field's first repeat, unescaped. */
+  component(number: number, component: number): string {
+    return this.components(number)[component - 1] ?? "";
+  }
+
+  /** The components of the field's first repeat, unescaped. */
+  components(number: number): string[] {
+    return this.repeats(number)[0] ?? [];
+  }
+
+  /** Every repeat of the field, each as its components. Escapes are decoded after splitting (§5.4.5). */
+  repeats(number: number): string[][] {
+    const { repeat, component } = this.#delimiters;
+    return this.raw(number)
+      .split(repeat)
+      .map((text) => text.split(component).map((part) => this.#unescape(part)));
+  }
+
+  /** The field as it was sent. */
+  raw(number: number): string {
+    return this.#fields[number - 1] ?? "";
+  }
+
+  /** How many fields were sent, the type included. */
+  get length(): number {
+    return this.#fields.length;
+  }
+
+  #unescape(text: string): string {
+    return unescapeText(text, this.#delimiters);
+  }
+}
+
+export interface AstmMessage {
+  readonly delimiters: Delimiters;
+  /** The first is the H record. */
+  readonly records: readonly AstmRecord[];
+}
+
+/** The records of one H..L message, or why they cannot be read. */
+export function parseRecords(message: Uint8Array): AstmMessage | { readonly problem: string } {
+  // One more than RECORDS_MAX for the empty piece after the last CR, and one to see that there are more.
+  const pieces = decodeText(message).split("\r", RECORDS_MAX + 2);
+  if (pieces.length > RECORDS_MAX + 1) return { problem: `more than ${RECORDS_MAX} records` };
+  const lines = pieces.map((line) => (line.startsWith("\n") ? line.slice(1) : line)).filter((line) => line !== "");
+  const header = lines[0];
+  if (header === undefined) return { problem: "the message is empty" };
+  if (header[0]?.toUpperCase() !== "H") return { problem: `the first record is ${printable(header)}, expected H` };
+  const delimiters = readDelimiters(header);
+  if ("problem" in delimiters) return delimiters;
+
+  const records: AstmRecord[] = [];
+  for (const [index, line] of lines.entries()) {
+    // Field 2 of H holds the delimiters themselves and must not be split at them.
+    const record = new AstmRecord(index === 0 ? maskDelimiters(line, delimiters) : line, delimiters);
+    if (!/^[A-Z]$/.test(record.type))
+      return { problem: `record ${index + 1} is ${printable(line)}, expected a type letter` };
+    if (record.type === "H" && index > 0) return { problem: `record ${index + 1} is a second H` };
+    records.push(record);
+  }
+  return { delimiters, records };
+}
+
+/** A record's text without its CR. Plain text in, escapes out: the mirror of AstmRecord. */
+export function encodeRecord(
+  type: string,
+  fields: readonly (string | readonly (readonly string[])[])[],
+  delimiters: Delimiters = STANDARD_DELIMITERS,
+): string {
+  const encoded = fields.map((field) => {
+    const repeats = typeof field === "string" ? [[field]] : field;
+    return repeats
+      .map((components) => components.map((part) => escapeText(part, delimiters)).join(delimiters.component))
+      .join(delimiters.repeat);
+  });
+  return [type, ...encoded].join(delimiters.field);
+}
+
+/** The H record's declaration: `H|\^&`. Its four characters are read by position, whatever they are. */
+function readDelimiters(header: string): Delimiters | { readonly problem: string } {
+  const [field, repeat, component, fourth] = [header[1], header[2], header[3], header[4]];
+  const escapeMark = fourth === undefined || fourth === field || fourth === " " ? null : fourth;
+  const used = [field, repeat, component, ...(escapeMark === null ? [] : [escapeMark])];
+  const usable = used.every((char) => char !== undefined && !/[A-Za-z0-9\s]/.test(char));
+  if (!usable || new Set(used).size !== used.length) {
+    return {
+      problem: `the header begins ${printable(header)}, expected H and four different delimiters such as H|\\^&`,
+    };
+  }
+  return { field: field as string, repeat: repeat as string, component: component as string, escape: escapeMark };
+}
+
+function maskDelimiters(header: string, delimiters: Delimiters): string {
+  return `H${delimiters.field}${header.slice(delimiters.escape === null ? 4 : 5)}`;
+}
+
+/** Unknown and unclosed escapes stay as they are: a lone ampersand in a comment is common. */
+function unescapeText(text: string, { field, repeat, component, escape: mark }: Delimiters): string {
+  if (mark === null || !text.includes(mark)) return text;
+  let result = "";
+  let at = 0;
+  while (at < text.length) {
+    const open = text.indexOf(mark, at);
+    const close = open < 0 ? -1 : text.indexOf(mark, open + 1);
+    if (close < 0) return result + text.slice(at);
+    const decoded = decodeEscape(text.slice(open + 1, close), { field, repeat, component, escape: mark });
+    if (decoded === null) {
+      // Not an escape: the second mark may begin one.
+      result += text.slice(at, close);
+      at = close;
+    } else {
+      result += text.slice(at, open) + decoded;
+      at = close + 1;
+    }
+  }
+  return result;
+}
+
+function decodeEscape(code: string, delimiters: Delimiters): string | null {
+  switch (code.toUpperCase()) {
+    case "F":
+      return delimiters.field;
+    case "R":
+      return delimiters.repeat;
+    case "S":
+      return delimiters.component;
+    case "E":
+      return delimiters.escape;
+    case "H":
+    case "N":
+      return ""; // highlighting on and off
+    default:
+      if (/^X(?:[0-9A-F]{2})+$/i.test(code)) return decodeText(hexBytes(code.slice(1)));
+      return null;
+  }
+}
+
+function escapeText(text: string, { field, repeat, component, escape: mark }: Delimiters): string {
+  const special = new Map([
+    [field, "F"],
+    [repeat, "R"],
+    [component, "S"],
+    [mark, "E"],
+  ]);
+  let result = "";
+  for (const char of text) {
+    // A control character would end the record, or the frame around it.
+    const code = char < " " || char === "\x7f" ? `X${hexByte(char.charCodeAt(0))}` : special.get(char);
+    if (code === undefined) result += char;
+    // Without an escape a space must do: one name may not make a field or a record more.
+    else result += mark === null ? " " : mark + code + mark;
+  }
+  return result;
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+const latin1 = new TextDecoder("windows-1252");
+
+/** The standard says Latin-1 (§5.1), devices send UTF-8 as well: decided once per message, never per field. */
+function decodeText(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    return latin1.decode(bytes);
+  }
+}
+
+function hexByte(value: number): string {
+  return value.toString(16).toUpperCase().padStart(2, "0");
+}
+
+function hexBytes(hex: string): Uint8Array {
+  const bytes = new Uint8Array(hex.length / 2);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = Number.parseInt(hex.slice(i * 2, i * 2 + 2), 16);
+  return bytes;
+}
+
+/** A short quotation for a reason: no control characters. */
+function printable(text: string): string {
+  const short = text.slice(0, 20).replace(/[^\x20-\x7e]/g, "?");
+  return `"${short}${text.length > 20 ? "..." : ""}"`;
+}

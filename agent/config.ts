@@ -1,0 +1,301 @@
+import fs from "node:fs";
+import net from "node:net";
+import path from "node:path";
+import { type Static, Type } from "typebox";
+import { Compile } from "typebox/compile";
+import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
+import { problems } from "../shared/problems.ts";
+import { profileById, profiles } from "./devices/index.ts";
+import type { Address } from "./transport.ts";
+
+// agent.yaml: one schema is type, defaults and checks. Every problem is found in one go, each with its line.
+
+const closed = { additionalProperties: false };
+
+const Serial = Type.Object(
+  {
+    path: Type.String({ minLength: 1 }),
+    baudRate: Type.Optional(Type.Integer({ minimum: 300, maximum: 921_600 })),
+    dataBits: Type.Optional(Type.Enum([7, 8])),
+    parity: Type.Optional(Type.Enum(["none", "even", "odd", "mark", "space"])),
+    stopBits: Type.Optional(Type.Enum([1, 2])),
+    rtscts: Type.Optional(Type.Boolean()),
+  },
+  closed,
+);
+
+const Device = Type.Object(
+  {
+    id: Type.String({ pattern: "^[a-z0-9][a-z0-9-]{0,62}$" }),
+    profile: Type.String(),
+    connection: Type.Object(
+      { serial: Type.Optional(Serial), listen: Type.Optional(Type.String()), dial: Type.Optional(Type.String()) },
+      closed,
+    ),
+    allow: Type.Optional(Type.Array(Type.String())),
+    model: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+    timeZone: Type.Optional(Type.String()),
+  },
+  closed,
+);
+
+const Schema = Type.Object(
+  {
+    server: Type.Object(
+      { url: Type.String({ pattern: "^https?://" }), keyFile: Type.String({ minLength: 1 }) },
+      closed,
+    ),
+    data: Type.String({ minLength: 1 }),
+    timeZone: Type.String(),
+    status: Type.Optional(Type.Object({ listen: Type.String() }, closed)),
+    devices: Type.Array(Device, { minItems: 1, maxItems: 1000 }),
+  },
+  closed,
+);
+type Raw = Static<typeof Schema>;
+export type DeviceConfig = Raw["devices"][number];
+
+/** The configuration, paths resolved against the file's folder. */
+export interface Config extends Omit<Raw, "status"> {
+  /** null: no local status server. */
+  readonly status: Address | null;
+}
+
+export interface ConfigProblem {
+  readonly line: number;
+  readonly message: string;
+}
+
+/** One answer for the whole file: the config, or every problem in the order of the lines. */
+export type ConfigResult = { readonly config: Config } | { readonly problems: readonly ConfigProblem[] };
+
+const validator = Compile(Schema);
+
+/** Reads and checks a configuration file. @throws only when the file cannot be read */
+export function loadConfig(file: string): ConfigResult {
+  const resolved = path.resolve(file);
+  return checkConfig(fs.readFileSync(resolved, "utf8"), path.dirname(resolved));
+}
+
+/** Checks a configuration's text; relative paths in it are relative to `folder`. */
+export function checkConfig(text: string, folder: string): ConfigResult {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines });
+  const found: ConfigProblem[] = document.errors.map(({ pos, message }) => ({
+    line: lines.linePos(pos[0]).line,
+    message: message.split("\n")[0]!.replace(/ at line .*$/, ""),
+  }));
+  if (found.length > 0) return { problems: found };
+
+  const raw: unknown = document.toJS();
+  const lineOf = (steps: readonly string[]) => lineAt(document.contents, steps, lines);
+  for (const sentence of problems(validator, raw)) {
+    const { steps, message } = locate(sentence);
+    found.push({ line: lineOf(steps), message });
+  }
+  for (const { steps, message } of furtherProblems(raw, folder)) found.push({ line: lineOf(steps), message });
+  if (found.length > 0) return { problems: found.toSorted((a, b) => a.line - b.line) };
+
+  const valid = raw as Raw;
+  const inFolder = (name: string) => path.resolve(folder, name);
+  return {
+    config: {
+      ...valid,
+      data: inFolder(valid.data),
+      server: { ...valid.server, keyFile: inFolder(valid.server.keyFile) },
+      status: valid.status === undefined ? null : parseAddress(valid.status.listen),
+    },
+  };
+}
+
+/** `host:port`, `[v6]:port`, or a port alone, which means loopback; null for anything else. */
+export function parseAddress(text: string): Address | null {
+  const match = /^(?:(?:\[([^\]]+)\]|([^:\s]+)):)?(\d{1,5})$/.exec(text);
+  if (match === null) return null;
+  const port = Number(match[3]);
+  return port > 65_535 ? null : { host: match[1] ?? match[2] ?? "127.0.0.1", port };
+}
+
+interface Located {
+  readonly steps: readonly string[];
+  readonly message: string;
+}
+
+const KEYS: Readonly<Record<string, readonly string[]>> = {
+  "": Object.keys(Schema.properties),
+  server: Object.keys(Schema.properties.server.properties),
+  status: ["listen"],
+  devices: Object.keys(Device.properties),
+  connection: Object.keys(Device.properties.connection.properties),
+  serial: Object.keys(Serial.properties),
+};
+
+/** Turns `devices/0/baud is not expected` into a place and a sentence with the nearest known key. */
+function locate(sentence: string): Located {
+  const end = sentence.search(/ is (?=missing|not expected|["[{\d-]|a list|an object|true|false|null)/);
+  const steps = end < 0 || sentence.startsWith("the value") ? [] : sentence.slice(0, end).split("/");
+  const name = dotted(steps);
+  const message = `${name || "the file"}${sentence.slice(end)}`;
+  if (!message.endsWith(" is not expected")) return { steps, message };
+  const parent = steps.slice(0, -1).findLast((step) => !/^\d+$/.test(step)) ?? "";
+  const known = KEYS[parent] ?? [];
+  const nearest = nearestWord(steps.at(-1) ?? "", known);
+  const advice = nearest === null ? `expected one of ${known.join(", ")}` : `did you mean ${nearest}?`;
+  return { steps, message: `${name} is no known key, ${advice}` };
+}
+
+function dotted(steps: readonly string[]): string {
+  return steps.reduce(
+    (name, step) => (/^\d+$/.test(step) ? `${name}[${step}]` : name === "" ? step : `${name}.${step}`),
+    "",
+  );
+}
+
+/** What a schema cannot say: names that must exist, addresses, files. Whatever has the wrong type is passed over here. */
+function furtherProblems(raw: unknown, folder: string): Located[] {
+  const found: Located[] = [];
+  const root = asObject(raw);
+  const say = (steps: readonly string[], message: string) =>
+    found.push({ steps, message: `${dotted(steps)} ${message}` });
+  const zone = (value: unknown, steps: readonly string[]) => {
+    if (typeof value === "string" && !isTimeZone(value)) {
+      say(steps, `is "${value}", expected an IANA time zone such as Europe/Istanbul`);
+    }
+  };
+  zone(root["timeZone"], ["timeZone"]);
+  const keyFile = asObject(root["server"])["keyFile"];
+  if (typeof keyFile === "string" && keyFile !== "") {
+    const problem = keyProblem(path.resolve(folder, keyFile));
+    if (problem !== null) say(["server", "keyFile"], problem);
+  }
+  const status = asObject(root["status"])["listen"];
+  const listeners = new Map<string, string>();
+  const listener = (value: unknown, steps: readonly string[]) => {
+    if (typeof value !== "string") return;
+    const address = parseAddress(value);
+    if (address === null) return say(steps, `is "${value}", expected host:port such as 127.0.0.1:2575`);
+    const taken = listeners.get(String(address.port));
+    if (taken !== undefined && address.port !== 0) say(steps, `is ${value}, but ${taken} listens on that port already`);
+    listeners.set(String(address.port), dotted(steps));
+  };
+  listener(status, ["status", "listen"]);
+
+  const ids = new Map<string, number>();
+  for (const [index, value] of asArray(root["devices"]).entries()) {
+    const at = ["devices", String(index)];
+    const device = asObject(value);
+    const { id, profile } = device;
+    if (typeof id === "string") {
+      const first = ids.get(id);
+      if (first !== undefined) say([...at, "id"], `is ${id}, which devices[${first}] has already`);
+      ids.set(id, first ?? index);
+    }
+    if (typeof profile === "string" && profileById(profile) === undefined) {
+      const names = profiles.map((known) => known.id);
+      const nearest = nearestWord(profile, names);
+      say(
+        [...at, "profile"],
+        `is ${profile}, ${nearest === null ? `expected one of ${names.join(", ")}` : `did you mean ${nearest}?`}`,
+      );
+    }
+    zone(device["timeZone"], [...at, "timeZone"]);
+    for (const [position, network] of asArray(device["allow"]).entries()) {
+      if (typeof network === "string" && !isNetwork(network)) {
+        say(
+          [...at, "allow", String(position)],
+          `is "${network}", expected an address or network such as 192.168.1.0/24`,
+        );
+      }
+    }
+    const connection = asObject(device["connection"]);
+    const ways = ["serial", "listen", "dial"].filter((way) => way in connection);
+    if (device["connection"] !== undefined && ways.length !== 1) {
+      say(
+        [...at, "connection"],
+        `has ${ways.length === 0 ? "none" : ways.join(" and ")}, expected exactly one of serial, listen, dial`,
+      );
+    }
+    listener(connection["listen"], [...at, "connection", "listen"]);
+    const dial = connection["dial"];
+    if (typeof dial === "string" && parseAddress(dial) === null) {
+      say([...at, "connection", "dial"], `is "${dial}", expected host:port such as 192.168.1.50:5500`);
+    }
+  }
+  return found;
+}
+
+function keyProblem(file: string): string | null {
+  try {
+    const key = fs.readFileSync(file, "utf8").trim();
+    return key.startsWith("sk_live_") ? null : `names ${file}, which holds no API key (one line that begins sk_live_)`;
+  } catch (error) {
+    return `names ${file}, which cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
+  } catch {
+    return false;
+  }
+}
+
+function isNetwork(text: string): boolean {
+  const [address = "", prefix, ...rest] = text.split("/");
+  const version = net.isIP(address);
+  if (version === 0 || rest.length > 0) return false;
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128));
+}
+
+/** The line of the value at that path, or of the nearest thing around it that is there. */
+function lineAt(root: Node | null, steps: readonly string[], lines: LineCounter): number {
+  let node: unknown = root;
+  let start = root?.range?.[0] ?? 0;
+  for (const step of steps) {
+    if (isMap(node)) {
+      const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === step);
+      if (pair === undefined) break;
+      if (isScalar(pair.key) && pair.key.range) start = pair.key.range[0];
+      node = pair.value;
+    } else if (isSeq(node)) {
+      node = node.items[Number(step)];
+      const range = (node as Node | undefined)?.range;
+      if (range) start = range[0];
+    } else {
+      break;
+    }
+  }
+  return lines.linePos(start).line;
+}
+
+/** The word at the least edit distance, if it is near enough to be meant. */
+function nearestWord(word: string, known: readonly string[]): string | null {
+  const ranked = known.map((candidate) => ({
+    candidate,
+    distance: editDistance(word.toLowerCase(), candidate.toLowerCase()),
+  }));
+  const best = ranked.toSorted((a, b) => a.distance - b.distance)[0];
+  return best !== undefined && best.distance <= Math.max(2, Math.floor(word.length / 3)) ? best.candidate : null;
+}
+
+/** Levenshtein. */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 0; i < Math.min(a.length, 100); i++) {
+    const next = [i + 1];
+    for (let j = 0; j < b.length; j++) {
+      next.push(Math.min(next[j]! + 1, row[j + 1]! + 1, row[j]! + (a[i] === b[j] ? 0 : 1)));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}
+
+function asObject(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+}
+
+function asArray(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

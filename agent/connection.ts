@@ -1,0 +1,303 @@
+import { newUlid } from "../shared/fp.ts";
+import { AstmLink } from "./astm/link.ts";
+import type { Profile } from "./devices/profile.ts";
+import type { Link, LinkAction } from "./link.ts";
+import { type Spool, StorageError } from "./spool.ts";
+import type { NewMessage, StoredMessage } from "./spool-operations.ts";
+import type { EventKind } from "./spool-worker.ts";
+import type { Transport, Wire, WireHandler } from "./transport.ts";
+
+// The imperative shell of one device: chunk to spool, to link, actions carried out. The link is fed only what the disk
+// holds, in the order it holds it; so a replay of the disk takes the same path, and no reply is ever ahead of the disk.
+
+/** Runs `fire` after that many milliseconds; the answer cancels it. */
+export type SetTimer = (ms: number, fire: () => void) => () => void;
+
+export const realTimer: SetTimer = (ms, fire) => {
+  const timer = setTimeout(fire, ms);
+  return () => clearTimeout(timer);
+};
+
+export interface ConnectionEvents {
+  connected(peer: string): void;
+  disconnected(): void;
+  /** The device's fault, or the line's. */
+  warning(reason: string): void;
+  /** A message is on disk. */
+  message(message: StoredMessage): void;
+}
+
+/** Bytes on their way to disk beyond which a device has to wait. */
+const UNSTORED_BYTES_MAX = 1024 * 1024;
+/** How long until a message that the disk refused is offered to it again. */
+const SAVE_RETRY_MS = 1_000;
+
+export class Connection {
+  readonly #device: { readonly id: string; readonly profile: Profile };
+  readonly #transport: Transport;
+  readonly #spool: Spool;
+  readonly #events: ConnectionEvents;
+  readonly #setTimer: SetTimer;
+  #wires = 0;
+
+  constructor(
+    device: { readonly id: string; readonly profile: Profile },
+    transport: Transport,
+    spool: Spool,
+    events: ConnectionEvents,
+    setTimer: SetTimer = realTimer,
+  ) {
+    this.#device = device;
+    this.#transport = transport;
+    this.#spool = spool;
+    this.#events = events;
+    this.#setTimer = setTimer;
+  }
+
+  get connected(): boolean {
+    return this.#wires > 0;
+  }
+
+  open(): void {
+    this.#transport.open(
+      (wire) => this.#serve(wire),
+      (reason) => this.#events.warning(reason),
+    );
+  }
+
+  close(): Promise<void> {
+    return this.#transport.close();
+  }
+
+  #serve(wire: Wire): WireHandler {
+    const conversation = new Conversation(this.#device, wire, this.#spool, this.#events, this.#setTimer);
+    this.#wires += 1;
+    this.#events.connected(wire.peer);
+    return {
+      chunk: (bytes) => conversation.chunk(bytes),
+      closed: () => {
+        conversation.closed();
+        this.#wires -= 1;
+        this.#events.disconnected();
+      },
+    };
+  }
+}
+
+/** A span of the spool from one rest of the link to the next. */
+interface Session {
+  readonly id: number;
+  /** Events on their way to disk. */
+  unstored: number;
+  /** Messages delivered so far. */
+  delivered: number;
+  /** Messages on their way to disk. */
+  unsaved: number;
+  ended: boolean;
+}
+
+/** One wire and its link. */
+class Conversation {
+  readonly #device: { readonly id: string; readonly profile: Profile };
+  readonly #wire: Wire;
+  readonly #spool: Spool;
+  readonly #events: ConnectionEvents;
+  readonly #setTimer: SetTimer;
+  readonly #link: Link;
+  #session: Session | null = null;
+  #unstoredBytes = 0;
+  #paused = false;
+  #closed = false;
+  /** A chunk was refused since the last stored one. */
+  #gap = false;
+  #cancelTimer: (() => void) | null = null;
+  /** The timer ran out while events were on their way: they decide first. */
+  #timerRanOut = false;
+
+  constructor(
+    device: { readonly id: string; readonly profile: Profile },
+    wire: Wire,
+    spool: Spool,
+    events: ConnectionEvents,
+    setTimer: SetTimer,
+  ) {
+    this.#device = device;
+    this.#wire = wire;
+    this.#spool = spool;
+    this.#events = events;
+    this.#setTimer = setTimer;
+    this.#link = createLink(device.profile);
+  }
+
+  chunk(bytes: Uint8Array): void {
+    if (this.#gap) this.#store("gap", null);
+    this.#gap = false;
+    this.#store("chunk", bytes);
+  }
+
+  closed(): void {
+    this.#closed = true;
+    this.#armTimer(null);
+    if (this.#session !== null) this.#store("close", null);
+  }
+
+  #store(kind: EventKind, bytes: Uint8Array | null): void {
+    this.#session ??= {
+      id: this.#spool.openSession(this.#device.id, this.#device.profile.id),
+      unstored: 0,
+      delivered: 0,
+      unsaved: 0,
+      ended: false,
+    };
+    const session = this.#session;
+    session.unstored += 1;
+    this.#unstoredBytes += bytes?.length ?? 0;
+    if (!this.#paused && this.#unstoredBytes > UNSTORED_BYTES_MAX) {
+      this.#paused = true;
+      this.#wire.pause();
+    }
+    this.#spool.append(session.id, kind, bytes, (error) => this.#stored(session, kind, bytes, error));
+  }
+
+  #stored(session: Session, kind: EventKind, bytes: Uint8Array | null, error: StorageError | null): void {
+    session.unstored -= 1;
+    this.#unstoredBytes -= bytes?.length ?? 0;
+    if (this.#paused && !this.#closed && this.#unstoredBytes <= UNSTORED_BYTES_MAX / 2) {
+      this.#paused = false;
+      this.#wire.resume();
+    }
+    if (error !== null) {
+      this.#events.warning(`the spool refused a ${kind}: ${error.message}`);
+      if (kind === "chunk") this.#gap = true;
+    }
+    const refused = error !== null && kind === "chunk" && bytes !== null;
+    for (const action of refused ? this.#link.refuse(bytes) : apply(this.#link, kind, bytes)) {
+      this.#carryOut(action, session);
+    }
+    if (session.unstored > 0) return;
+    if (this.#timerRanOut) {
+      this.#timerRanOut = false;
+      this.#store("timeout", null);
+    } else if (this.#link.atRest) {
+      this.#session = null;
+      session.ended = true;
+      this.#finish(session);
+    }
+  }
+
+  #carryOut(action: LinkAction, session: Session): void {
+    switch (action.do) {
+      case "reply":
+        if (!this.#closed) this.#wire.write(action.bytes);
+        break;
+      case "deliver": {
+        const { id: device, profile } = this.#device;
+        const { message: bytes, incomplete } = action;
+        void this.#save(session, {
+          id: newUlid(),
+          session: session.id,
+          ordinal: session.delivered++,
+          device,
+          profile: profile.id,
+          receivedAt: Date.now(),
+          bytes,
+          incomplete,
+        });
+        break;
+      }
+      case "warn":
+        this.#events.warning(action.reason);
+        break;
+      case "timer":
+        this.#armTimer(this.#closed ? null : action.ms);
+        break;
+    }
+  }
+
+  /** What it was made from is on disk and acknowledged, so it is offered until the disk takes it, or a restart replays it. */
+  async #save(session: Session, message: NewMessage): Promise<void> {
+    session.unsaved += 1;
+    for (;;) {
+      try {
+        await this.#spool.call("addMessage", message);
+        break;
+      } catch (error) {
+        if (!(error instanceof StorageError)) throw error;
+        await new Promise<void>((resolve) => this.#setTimer(SAVE_RETRY_MS, resolve));
+      }
+    }
+    session.unsaved -= 1;
+    this.#finish(session);
+    this.#events.message(message);
+  }
+
+  /** A finished session is not replayed: all its messages are on disk. */
+  #finish(session: Session): void {
+    if (!session.ended || session.unsaved > 0) return;
+    // When the disk refuses, the session is replayed at the next start, and finds its messages already there.
+    this.#spool.call("finishSession", session.id, Date.now()).catch(() => undefined);
+  }
+
+  #armTimer(ms: number | null): void {
+    this.#cancelTimer?.();
+    this.#timerRanOut = false;
+    this.#cancelTimer = ms === null ? null : this.#setTimer(ms, () => this.#timerFired());
+  }
+
+  #timerFired(): void {
+    this.#cancelTimer = null;
+    if (this.#session !== null && this.#session.unstored > 0) this.#timerRanOut = true;
+    else this.#store("timeout", null);
+  }
+}
+
+/** Feeds what an earlier process left unfinished through fresh links; its messages are stored as if it had gone on. */
+export async function recover(spool: Spool, profileById: (id: string) => Profile | undefined): Promise<number> {
+  const sessions = await spool.call("unfinishedSessions");
+  for (const { id: session, device, profile: profileId, events } of sessions) {
+    const profile = profileById(profileId);
+    if (profile === undefined) continue; // a newer agent's profile: kept until one that knows it runs
+    const link = createLink(profile);
+    const at = Date.now();
+    const closing = { kind: "close", at, bytes: null } as const;
+    let ordinal = 0;
+    for (const event of [...events, closing]) {
+      for (const action of apply(link, event.kind, event.bytes)) {
+        if (action.do !== "deliver") continue;
+        const { message: bytes, incomplete } = action;
+        await spool.call("addMessage", {
+          id: newUlid(),
+          session,
+          ordinal: ordinal++,
+          device,
+          profile: profileId,
+          receivedAt: event.at,
+          bytes,
+          incomplete,
+        });
+      }
+    }
+    await spool.call("finishSession", session, at);
+  }
+  return sessions.length;
+}
+
+export function createLink(profile: Profile): Link {
+  switch (profile.protocol) {
+    case "astm":
+      return new AstmLink();
+  }
+}
+
+function apply(link: Link, kind: EventKind, bytes: Uint8Array | null): LinkAction[] {
+  switch (kind) {
+    case "chunk":
+      return bytes === null ? [] : link.receive(bytes);
+    case "timeout":
+      return link.timeout();
+    case "close":
+      return link.close();
+    case "gap":
+      return link.gap();
+  }
+}

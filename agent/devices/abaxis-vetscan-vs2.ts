@@ -1,0 +1,14 @@
+import type { AstmProfile } from "./profile.ts";
+
+/** Abaxis VetScan VS2 chemistry analyzer, ASTM over RS-232. */
+export const abaxisVetscanVs2: AstmProfile = {
+  id: "abaxis-vetscan-vs2",
+  protocol: "astm",
+  device_name: "Abaxis VetScan VS2",
+  modality: "BIOCHEMISTRY",
+  sender: /^ABAXIS, INC\.\^VetScan VS2/,
+  code: (r) => [r.component(3, 1), r.component(3, 4)], // LOINC, then its name: `1742-6^^LN^ALT SerPl-cCnc`
+  species: (p) => p.field(16), // the device prints the label of its reference range here
+  owner: (p) => p.component(15, 1),
+  skipOrder: /QUALITY CONTROL REPORT/, // it follows every patient's results in the same message
+};

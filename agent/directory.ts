@@ -1,0 +1,125 @@
+import { Type } from "typebox";
+import { Compile } from "typebox/compile";
+import { isFp } from "../shared/fp.ts";
+import { Patient } from "../shared/patient.ts";
+import type { Report } from "./report.ts";
+import type { Server } from "./server.ts";
+import type { Spool } from "./spool.ts";
+
+// The clinic's patients on the agent's disk, kept in step with the server: results are matched while it is away.
+
+// What a later server adds to a patient is no reason to refuse it.
+const KnownPatient = Type.Object({ ...Patient.properties });
+const KnownIdentifiers = Type.Object({ patient_fp: Type.String(), identifiers: Type.Array(Type.String()) });
+const page = { total: Type.Integer(), has_more: Type.Boolean() };
+const PatientPage = Compile(Type.Object({ data: Type.Object({ items: Type.Array(KnownPatient), ...page }) }));
+const IdentifierPage = Compile(Type.Object({ data: Type.Object({ items: Type.Array(KnownIdentifiers), ...page }) }));
+
+const PAGE_SIZE = 100;
+/** Deleted and disconnected patients are told by no page of changes, only by their absence from a full walk. */
+const FULL_WALK_MS = 24 * 60 * 60 * 1000;
+/** The clocks of a server's nodes may differ a little; what comes twice is harmless. */
+const OVERLAP_MS = 60_000;
+
+export class Directory {
+  readonly #spool: Spool;
+  readonly #server: Server;
+  #syncing: Promise<void> | null = null;
+  #syncedAt = 0;
+
+  constructor(spool: Spool, server: Server) {
+    this.#spool = spool;
+    this.#server = server;
+  }
+
+  /** When the last complete sync of this process began, in milliseconds since 1970; 0: none yet. */
+  get syncedAt(): number {
+    return this.#syncedAt;
+  }
+
+  /** Fetches what changed since the last time. One at a time; a second caller waits for the first. @throws SendError */
+  sync(): Promise<void> {
+    this.#syncing ??= this.#sync().finally(() => (this.#syncing = null));
+    return this.#syncing;
+  }
+
+  /**
+   * The patients whom a Report's identifiers name exactly: fp, bare ULID, and, for the one a person typed as the patient's,
+   * an external id or microchip. A specimen number is never compared with card numbers.
+   */
+  async find({ identifier, otherIdentifiers }: Pick<Report, "identifier" | "otherIdentifiers">): Promise<Patient[]> {
+    const found = new Map<string, Patient>();
+    const add = (body: string) => {
+      const patient = JSON.parse(body) as Patient;
+      found.set(patient.fp, patient);
+    };
+    for (const text of identifier === null ? otherIdentifiers : [identifier, ...otherIdentifiers]) {
+      const fp = asPatientFp(text);
+      const body = fp === null ? null : await this.#spool.call("patientByFp", fp);
+      if (body !== null) add(body);
+    }
+    if (identifier !== null) (await this.#spool.call("patientsByIdentifier", identifier)).forEach(add);
+    return [...found.values()];
+  }
+
+  async #sync(): Promise<void> {
+    const startedAt = Date.now();
+    const last = JSON.parse((await this.#spool.call("getMeta", "directory")) ?? "{}") as Partial<Progress>;
+    const walk = last.walkedAt === undefined || startedAt - last.walkedAt > FULL_WALK_MS;
+    // The server's clock, not ours: the newest change seen is where the next time begins.
+    let newest = last.newest ?? 0;
+    const since = walk || newest === 0 ? null : newest - OVERLAP_MS;
+
+    let met = 0;
+    let total = 0;
+    for await (const body of this.#pages("/api/v1/patients", since)) {
+      if (!PatientPage.Check(body))
+        throw new Error("GET /api/v1/patients answered with something that is no page of patients");
+      const { items } = body.data;
+      for (const patient of items) newest = Math.max(newest, Date.parse(patient.updated_at));
+      met += items.length;
+      total = body.data.total;
+      await this.#spool.call(
+        "upsertPatients",
+        items.map((patient) => ({ fp: patient.fp, body: JSON.stringify(patient) })),
+        startedAt,
+      );
+    }
+    for await (const body of this.#pages("/agent/v1/identifiers", since)) {
+      if (!IdentifierPage.Check(body))
+        throw new Error("GET /agent/v1/identifiers answered with something that is no page of them");
+      const rows = body.data.items.map(({ patient_fp, identifiers }) => ({ patientFp: patient_fp, identifiers }));
+      await this.#spool.call("setIdentifiers", rows, startedAt);
+    }
+    // A deletion during the walk shifts a patient over a page's edge: only a walk that met them all may forget any.
+    const whole = walk && met === total;
+    if (whole) await this.#spool.call("sweepDirectory", startedAt);
+    const progress: Partial<Progress> = { ...last, newest, ...(whole ? { walkedAt: startedAt } : {}) };
+    await this.#spool.call("setMeta", "directory", JSON.stringify(progress));
+    this.#syncedAt = startedAt;
+  }
+
+  async *#pages(path: string, since: number | null): AsyncGenerator {
+    for (let number = 1; ; number++) {
+      const query = new URLSearchParams({ page: String(number), page_size: String(PAGE_SIZE) });
+      if (since !== null) query.set("updated_since", new Date(since).toISOString());
+      const body = await this.#server.get(`${path}?${query.toString()}`);
+      // A server without the agent's own route (it is not public) simply knows no external ids.
+      if (body === null) return;
+      yield body;
+      if (!(body as { data: { has_more: boolean } }).data.has_more) return;
+    }
+  }
+}
+
+interface Progress {
+  /** Newest updated_at seen, and when the last full walk began; milliseconds since 1970. */
+  readonly newest: number;
+  readonly walkedAt: number;
+}
+
+function asPatientFp(text: string): string | null {
+  const upper = text.toUpperCase();
+  const fp = upper.startsWith("PATIENT_") ? `patient_${upper.slice(8)}` : `patient_${upper}`;
+  return isFp("patient", fp) ? fp : null;
+}

@@ -1,0 +1,26 @@
+// What every protocol's link has in common. A link turns bytes into messages and replies; it sees neither a port nor a clock.
+
+/** What the shell (connection.ts) has to carry out, in order. */
+export type LinkAction =
+  | { readonly do: "reply"; readonly bytes: Uint8Array }
+  /** A message for the next stage; `incomplete` says why it ended before its own end. */
+  | { readonly do: "deliver"; readonly message: Uint8Array; readonly incomplete: string | null }
+  /** What the device did wrong. */
+  | { readonly do: "warn"; readonly reason: string }
+  /** Call timeout() after that many milliseconds unless told otherwise before; null: no more. */
+  | { readonly do: "timer"; readonly ms: number | null };
+
+export interface Link {
+  /** Bytes that are on disk. */
+  receive(chunk: Uint8Array): LinkAction[];
+  /** Bytes that could not be stored: nothing they complete may be accepted. */
+  refuse(chunk: Uint8Array): LinkAction[];
+  /** Bytes went missing from the record here (they were refused): drop the frame they belonged to. */
+  gap(): LinkAction[];
+  /** The timer asked for has run out. */
+  timeout(): LinkAction[];
+  /** The connection is gone. */
+  close(): LinkAction[];
+  /** Nothing is in flight: a fresh link would go on just as well. */
+  readonly atRest: boolean;
+}

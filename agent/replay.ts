@@ -1,0 +1,78 @@
+import type { Patient } from "../shared/patient.ts";
+import { createLink } from "./connection.ts";
+import type { Profile } from "./devices/profile.ts";
+import type { LinkAction } from "./link.ts";
+import { read } from "./read.ts";
+import type { ReadContext, Reading } from "./report.ts";
+import { type DraftStudy, study } from "./study.ts";
+
+// Runs a fixture through link, read and study without a spool or a server: what `agent replay` prints and what
+// test/fixtures.test.ts compares.
+
+export interface Replay {
+  /** Our replies in order, control characters by name. */
+  readonly replies: string;
+  readonly warnings: readonly string[];
+  readonly messages: readonly ReplayedMessage[];
+}
+
+export interface ReplayedMessage {
+  readonly incomplete: string | null;
+  readonly reading: Reading;
+  readonly studies: readonly DraftStudy["body"][];
+  /** Per study, why a row has no range or no flag. */
+  readonly withoutFlag: readonly string[];
+}
+
+/** `chunks`: the device's bytes in any segmentation. `patient`: the animal every Report is taken to be of, or null. */
+export function replay(
+  chunks: Iterable<Uint8Array>,
+  profile: Profile,
+  context: ReadContext,
+  patient: Patient | null,
+): Replay {
+  const link = createLink(profile);
+  const actions: LinkAction[] = [];
+  for (const chunk of chunks) actions.push(...link.receive(chunk));
+  actions.push(...link.close());
+  const replies: string[] = [];
+  const warnings: string[] = [];
+  const messages: ReplayedMessage[] = [];
+  for (const action of actions) {
+    if (action.do === "reply") for (const byte of action.bytes) replies.push(controlName(byte));
+    if (action.do === "warn") warnings.push(action.reason);
+    if (action.do === "deliver")
+      messages.push(replayMessage(action.message, action.incomplete, profile, context, patient));
+  }
+  return { replies: replies.join(""), warnings, messages };
+}
+
+function replayMessage(
+  bytes: Uint8Array,
+  incomplete: string | null,
+  profile: Profile,
+  context: ReadContext,
+  patient: Patient | null,
+): ReplayedMessage {
+  const reading: Reading =
+    incomplete === null ? read(bytes, profile, context) : { is: "quarantined", reason: `incomplete: ${incomplete}` };
+  const drafts =
+    reading.is === "reports"
+      ? reading.reports.map((report) => study(report, patient, { device_id: context.device, message_id: "replay" }))
+      : [];
+  return {
+    incomplete,
+    reading,
+    studies: drafts.map(({ body }) => body),
+    withoutFlag: drafts.flatMap(({ snapshot }) =>
+      snapshot.filter(({ reason }) => reason !== null).map(({ analyte, reason }) => `${analyte}: ${reason}`),
+    ),
+  };
+}
+
+const CONTROL_NAMES: Readonly<Record<number, string>> = { 0x04: "EOT", 0x05: "ENQ", 0x06: "ACK", 0x15: "NAK" };
+
+function controlName(byte: number): string {
+  const name = CONTROL_NAMES[byte];
+  return name === undefined ? String.fromCharCode(byte) : `<${name}>`;
+}

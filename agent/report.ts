@@ -1,0 +1,56 @@
+import type { DeviceRange } from "../shared/flag.ts";
+import type { Comparator, Modality, PatientHint } from "../shared/study.ts";
+
+/** Stage 3: what a device said of one animal's sample, in our words but with its values. */
+export interface Report {
+  readonly device_name: string;
+  readonly modality: Modality;
+  /** Names this measurement whoever sends it again: device, patient, specimen and time as sent. */
+  readonly dedupe_key: string;
+  /** As typed at the device: the fp, a card number, a microchip. */
+  readonly identifier: string | null;
+  /** Other fields that may hold our own fp or its ULID, and nothing else: a specimen number can look like a card number. */
+  readonly otherIdentifiers: readonly string[];
+  readonly patient_hint: PatientHint;
+  /** What the device takes the animal for, as an API species; null where it does not say or we do not know the word. */
+  readonly species: string | null;
+  readonly acquired_at: string;
+  readonly rows: readonly ReportRow[];
+  /** Codes no analyte of the catalogue has: never guessed. */
+  readonly unmapped: readonly string[];
+  /** Results that make no row, each with its reason. */
+  readonly leftOut: readonly string[];
+  /** What was decided or doubted. */
+  readonly notes: readonly string[];
+  readonly comments: readonly string[];
+}
+
+export interface ReportRow {
+  /** Code of the catalogue, which is not always the one the API prints. */
+  readonly code: string;
+  readonly value: number;
+  readonly comparator: Comparator | null;
+  /** The value is a rank of a urine pad. */
+  readonly ordinal: boolean;
+  /** As printed. */
+  readonly text: string;
+  /** In the catalogue's spelling; as sent where the catalogue does not know it; null where none was sent. */
+  readonly unit: string | null;
+  readonly device_range: DeviceRange | null;
+  readonly device_flag: string | null;
+}
+
+/** What stage 3 makes of one message. */
+export type Reading =
+  | { readonly is: "reports"; readonly reports: readonly Report[]; readonly notes: readonly string[] }
+  | { readonly is: "not-for-patients"; readonly reason: string }
+  | { readonly is: "quarantined"; readonly reason: string };
+
+/** What a message cannot know of itself. */
+export interface ReadContext {
+  readonly device: string;
+  /** IANA zone of the device's clock. */
+  readonly timeZone: string;
+  /** Milliseconds since 1970. */
+  readonly receivedAt: number;
+}

@@ -1,0 +1,323 @@
+import type Database from "better-sqlite3";
+import type { Outcome } from "../shared/study.ts";
+import type { EventKind } from "./spool-worker.ts";
+
+// What the spool can be asked, besides storing events. Each operation runs inside the group's transaction.
+
+/** Where a message ended; pending: on its way. */
+export type MessageState = "pending" | "filed" | "unmatched" | "not-for-patients" | "quarantined";
+
+export interface StoredMessage {
+  readonly id: string;
+  readonly device: string;
+  readonly profile: string;
+  readonly receivedAt: number;
+  readonly bytes: Uint8Array;
+  readonly incomplete: string | null;
+}
+
+export interface NewMessage extends StoredMessage {
+  readonly session: number;
+  readonly ordinal: number;
+}
+
+/** A study as stage 4 made it, before it has an fp. `content` is what a correction changes and a resend does not. */
+export interface StudyDraft {
+  readonly dedupeKey: string;
+  readonly patientFp: string | null;
+  readonly content: string;
+  /** JSON of the PushedStudy but fp and revision. */
+  readonly body: string;
+  /** JSON: what the flags were computed from (rule R7 of the reference data). */
+  readonly snapshot: string;
+  /** Used when the dedupe key is new. */
+  readonly freshFp: string;
+}
+
+export interface Settlement {
+  readonly message: string;
+  readonly state: Exclude<MessageState, "filed">;
+  readonly reason: string | null;
+  readonly studies: readonly StudyDraft[];
+  /** Incomplete messages whose content this message holds. */
+  readonly completes: readonly string[];
+  readonly at: number;
+}
+
+export interface QueuedStudy {
+  readonly fp: string;
+  readonly revision: number;
+  readonly patientFp: string | null;
+  readonly body: string;
+}
+
+export interface UnfinishedSession {
+  readonly id: number;
+  readonly device: string;
+  readonly profile: string;
+  readonly events: readonly { readonly kind: EventKind; readonly at: number; readonly bytes: Uint8Array | null }[];
+}
+
+export interface PatientRow {
+  readonly fp: string;
+  readonly body: string;
+}
+
+export type Operations = ReturnType<typeof operationsOn>;
+
+/** How many incomplete messages of a device are looked at when a complete one arrives. */
+const INCOMPLETE_MAX = 20;
+const INCOMPLETE_COLUMNS = "id, device, profile, received_at AS receivedAt, bytes, incomplete";
+
+export function operationsOn(db: Database.Database) {
+  const sql = {
+    nextSession: db.prepare(
+      "SELECT MAX((SELECT COALESCE(MAX(id), 0) FROM session), (SELECT COALESCE(MAX(session), 0) FROM message)) + 1 AS id",
+    ),
+    unfinished: db.prepare(
+      "SELECT id, device, profile, first_event FROM session WHERE finished_at IS NULL ORDER BY id",
+    ),
+    eventsOf: db.prepare("SELECT kind, at, bytes FROM event WHERE id >= ? AND session = ? ORDER BY id"),
+    finish: db.prepare("UPDATE session SET finished_at = ? WHERE id = ?"),
+    insertMessage: db.prepare(
+      `INSERT INTO message (id, session, ordinal, device, profile, received_at, bytes, incomplete, state)
+       VALUES (@id, @session, @ordinal, @device, @profile, @receivedAt, @bytes, @incomplete, 'pending') ON CONFLICT DO NOTHING`,
+    ),
+    unprocessed: db.prepare(
+      `SELECT ${INCOMPLETE_COLUMNS} FROM message WHERE processed_at IS NULL ORDER BY received_at, rowid LIMIT ?`,
+    ),
+    incompletes: db.prepare(
+      `SELECT ${INCOMPLETE_COLUMNS} FROM message WHERE device = ? AND incomplete IS NOT NULL AND completed_by IS NULL
+       ORDER BY received_at DESC LIMIT ${INCOMPLETE_MAX}`,
+    ),
+    settleMessage: db.prepare(
+      "UPDATE message SET state = @state, reason = @reason, processed_at = @at WHERE id = @message",
+    ),
+    complete: db.prepare("UPDATE message SET completed_by = ? WHERE id = ?"),
+    latestByKey: db.prepare(
+      "SELECT fp, revision, patient_fp, content, body FROM study WHERE dedupe_key = ? ORDER BY revision DESC LIMIT 1",
+    ),
+    insertStudy: db.prepare(
+      `INSERT INTO study (fp, revision, dedupe_key, patient_fp, content, body, snapshot, state, created_at)
+       VALUES (@fp, @revision, @dedupeKey, @patientFp, @content, @body, @snapshot, 'queued', @at)`,
+    ),
+    link: db.prepare("INSERT INTO message_study (message, fp, revision) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"),
+    queued: db.prepare(
+      "SELECT fp, revision, patient_fp AS patientFp, body FROM study WHERE state = 'queued' ORDER BY created_at, rowid LIMIT ?",
+    ),
+    outbox: db.prepare("SELECT COUNT(*) AS depth, MIN(created_at) AS oldestAt FROM study WHERE state = 'queued'"),
+    settleStudy: db.prepare(
+      "UPDATE study SET state = ?, reason = ?, existing_fp = ?, settled_at = ? WHERE fp = ? AND revision = ? AND state = 'queued'",
+    ),
+    messagesOf: db.prepare("SELECT message FROM message_study WHERE fp = ? AND revision = ?"),
+    statesOf: db.prepare(
+      "SELECT s.state, s.reason FROM message_study l JOIN study s ON s.fp = l.fp AND s.revision = l.revision WHERE l.message = ?",
+    ),
+    reasonOf: db.prepare("SELECT reason FROM message WHERE id = ?").pluck(),
+    concludeMessage: db.prepare("UPDATE message SET state = ?, reason = COALESCE(?, reason) WHERE id = ?"),
+    countMessages: db.prepare("SELECT state, COUNT(*) AS count FROM message GROUP BY state"),
+    upsertPatient: db.prepare(
+      "INSERT INTO patient (fp, body, walk) VALUES (@fp, @body, @walk) ON CONFLICT (fp) DO UPDATE SET body = @body, walk = @walk",
+    ),
+    dropIdentifiers: db.prepare("DELETE FROM identifier WHERE patient_fp = ?"),
+    insertIdentifier: db.prepare(
+      "INSERT INTO identifier (identifier, patient_fp, walk) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+    ),
+    patientByFp: db.prepare("SELECT body FROM patient WHERE fp = ?"),
+    patientsByIdentifier: db.prepare(
+      "SELECT p.body FROM identifier i JOIN patient p ON p.fp = i.patient_fp WHERE i.identifier = ? ORDER BY p.fp LIMIT 10",
+    ),
+    sweepPatients: db.prepare("DELETE FROM patient WHERE walk < ?"),
+    sweepIdentifiers: db.prepare("DELETE FROM identifier WHERE walk < ?"),
+    getMeta: db.prepare("SELECT value FROM meta WHERE key = ?").pluck(),
+    setMeta: db.prepare(
+      "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+    ),
+    upsertDevice: db.prepare(
+      `INSERT INTO device (id, profile, connected, last_message_at) VALUES (@id, @profile, @connected, @lastMessageAt)
+       ON CONFLICT (id) DO UPDATE SET profile = @profile, connected = @connected,
+         last_message_at = COALESCE(@lastMessageAt, last_message_at)`,
+    ),
+    disconnectAll: db.prepare("UPDATE device SET connected = 0"),
+    pruneSessions: db.prepare("DELETE FROM session WHERE finished_at < ?"),
+    oldestKept: db
+      .prepare("SELECT COALESCE(MIN(first_event), (SELECT COALESCE(MAX(id), 0) + 1 FROM event)) AS id FROM session")
+      .pluck(),
+    pruneEvents: db.prepare("DELETE FROM event WHERE id IN (SELECT id FROM event WHERE id < ? ORDER BY id LIMIT ?)"),
+    pruneMessages: db.prepare(
+      `DELETE FROM message WHERE id IN (SELECT id FROM message WHERE received_at < ? AND state IN ('filed', 'not-for-patients') LIMIT ?)`,
+    ),
+  };
+
+  /** A message is what the worst of its studies became, as soon as none of them is on its way. */
+  function conclude(message: string): void {
+    const studies = sql.statesOf.all(message) as { state: string; reason: string | null }[];
+    if (studies.length === 0 || studies.some((study) => study.state === "queued")) return;
+    const refused = studies.find((study) => study.state === "conflict" || study.state === "rejected");
+    const unmatched = studies.find((study) => study.state === "unmatched");
+    if (refused !== undefined) {
+      sql.concludeMessage.run(
+        "quarantined",
+        `the server answered ${refused.state}: ${refused.reason ?? "no reason given"}`,
+        message,
+      );
+    } else if (unmatched !== undefined) {
+      // Our own reason says more ("no patient has this identifier"); the server's stands where we had none.
+      const own = sql.reasonOf.get(message) as string | null;
+      sql.concludeMessage.run("unmatched", own ?? unmatched.reason, message);
+    } else {
+      sql.concludeMessage.run("filed", null, message);
+    }
+  }
+
+  return {
+    nextSession(): number {
+      return (sql.nextSession.get() as { id: number }).id;
+    },
+
+    /** Sessions that an earlier process left open, with all that happened in them. */
+    unfinishedSessions(): UnfinishedSession[] {
+      const rows = sql.unfinished.all() as { id: number; device: string; profile: string; first_event: number }[];
+      return rows.map(({ id, device, profile, first_event }) => ({
+        id,
+        device,
+        profile,
+        events: sql.eventsOf.all(first_event, id) as UnfinishedSession["events"],
+      }));
+    },
+
+    finishSession(id: number, at: number): void {
+      sql.finish.run(at, id);
+    },
+
+    /** Stores a message; one whose session and ordinal are known already is left as it is. */
+    addMessage(message: NewMessage): boolean {
+      return sql.insertMessage.run(message).changes > 0;
+    },
+
+    unprocessedMessages(limit: number): StoredMessage[] {
+      return sql.unprocessed.all(limit) as StoredMessage[];
+    },
+
+    incompleteMessages(device: string): StoredMessage[] {
+      return sql.incompletes.all(device) as StoredMessage[];
+    },
+
+    /** Stores what a message came to. A known dedupe key keeps its fp: new content raises the revision, a resend changes nothing. */
+    settle({ message, state, reason, studies, completes, at }: Settlement): string[] {
+      sql.settleMessage.run({ message, state: studies.length > 0 ? "pending" : state, reason, at });
+      for (const incomplete of completes) sql.complete.run(message, incomplete);
+      const fps = studies.map((draft) => {
+        const held = sql.latestByKey.get(draft.dedupeKey) as HeldStudy | undefined;
+        const row = held === undefined ? { fp: draft.freshFp, revision: 1 } : nextRevision(held, draft);
+        if (row.revision !== held?.revision) {
+          const body = held === undefined ? draft.body : withFirstTime(draft.body, held.body);
+          sql.insertStudy.run({
+            ...row,
+            dedupeKey: draft.dedupeKey,
+            patientFp: draft.patientFp,
+            content: draft.content,
+            body,
+            snapshot: draft.snapshot,
+            at,
+          });
+        }
+        sql.link.run(message, row.fp, row.revision);
+        return row.fp;
+      });
+      conclude(message);
+      return fps;
+    },
+
+    queuedStudies(limit: number): QueuedStudy[] {
+      return sql.queued.all(limit) as QueuedStudy[];
+    },
+
+    outbox(): { depth: number; oldestAt: number | null } {
+      return sql.outbox.get() as { depth: number; oldestAt: number | null };
+    },
+
+    /** Stores the server's answers; `unchanged` is filed, unless there was no patient to file it to. */
+    settleStudies(answers: readonly (Outcome & { revision: number; matched: boolean })[], at: number): void {
+      for (const { fp, revision, outcome, reason, existing_fp, matched } of answers) {
+        const filed = outcome === "filed" || (outcome === "unchanged" && (matched || existing_fp !== undefined));
+        const state = filed ? "filed" : outcome === "unchanged" ? "unmatched" : outcome;
+        sql.settleStudy.run(state, reason, existing_fp ?? null, at, fp, revision);
+        for (const { message } of sql.messagesOf.all(fp, revision) as { message: string }[]) conclude(message);
+      }
+    },
+
+    countMessages(): { state: MessageState; count: number }[] {
+      return sql.countMessages.all() as { state: MessageState; count: number }[];
+    },
+
+    upsertPatients(patients: readonly PatientRow[], walk: number): void {
+      for (const { fp, body } of patients) sql.upsertPatient.run({ fp, body, walk });
+    },
+
+    setIdentifiers(rows: readonly { patientFp: string; identifiers: readonly string[] }[], walk: number): void {
+      for (const { patientFp, identifiers } of rows) {
+        sql.dropIdentifiers.run(patientFp);
+        for (const identifier of identifiers) sql.insertIdentifier.run(identifier, patientFp, walk);
+      }
+    },
+
+    /** Removes what a full walk of the server's patients did not meet any more. */
+    sweepDirectory(walk: number): void {
+      sql.sweepPatients.run(walk);
+      sql.sweepIdentifiers.run(walk);
+    },
+
+    patientByFp(fp: string): string | null {
+      return (sql.patientByFp.get(fp) as { body: string } | undefined)?.body ?? null;
+    },
+
+    patientsByIdentifier(identifier: string): string[] {
+      return (sql.patientsByIdentifier.all(identifier) as { body: string }[]).map((row) => row.body);
+    },
+
+    getMeta(key: string): string | null {
+      return (sql.getMeta.get(key) as string | undefined) ?? null;
+    },
+
+    setMeta(key: string, value: string): void {
+      sql.setMeta.run(key, value);
+    },
+
+    setDevice(device: { id: string; profile: string; connected: boolean; lastMessageAt: number | null }): void {
+      sql.upsertDevice.run({ ...device, connected: device.connected ? 1 : 0 });
+    },
+
+    disconnectAll(): void {
+      sql.disconnectAll.run();
+    },
+
+    /** Deletes at most `limit` old rows of each kind; answers whether there may be more. What nobody has settled is kept. */
+    prune(before: number, limit: number): boolean {
+      sql.pruneSessions.run(before);
+      const events = sql.pruneEvents.run(sql.oldestKept.get(), limit).changes;
+      return events + sql.pruneMessages.run(before, limit).changes >= limit;
+    },
+  };
+}
+
+interface HeldStudy {
+  readonly fp: string;
+  readonly revision: number;
+  readonly patient_fp: string | null;
+  readonly content: string;
+  readonly body: string;
+}
+
+function nextRevision(held: HeldStudy, draft: StudyDraft): { fp: string; revision: number } {
+  // The same results for an animal that is known only now are news; for one that is no longer known they are not.
+  const matchedOnlyNow = held.patient_fp === null && draft.patientFp !== null;
+  const same = held.content === draft.content && !matchedOnlyNow;
+  return { fp: held.fp, revision: same ? held.revision : held.revision + 1 };
+}
+
+/** A correction is of the same measurement: a header's newer time must not move it. */
+function withFirstTime(body: string, firstBody: string): string {
+  const { acquired_at } = JSON.parse(firstBody) as { acquired_at: string };
+  return JSON.stringify({ ...(JSON.parse(body) as object), acquired_at });
+}

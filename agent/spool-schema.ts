@@ -1,0 +1,65 @@
+import type Database from "better-sqlite3";
+
+// The spool's tables. Append-only: a released migration is never edited.
+const migrations: readonly string[] = [
+  `
+  -- From one rest of a link to the next; a long connection is many sessions. first_event bounds the scan of a replay.
+  CREATE TABLE session (
+    id INTEGER PRIMARY KEY, device TEXT NOT NULL, profile TEXT NOT NULL,
+    first_event INTEGER NOT NULL, opened_at INTEGER NOT NULL, finished_at INTEGER
+  ) STRICT;
+  CREATE INDEX session_unfinished ON session (id) WHERE finished_at IS NULL;
+
+  -- All that moved a link, in the order it happened. No index: one append per row is what makes a commit cheap.
+  CREATE TABLE event (
+    id INTEGER PRIMARY KEY, session INTEGER NOT NULL, kind TEXT NOT NULL, at INTEGER NOT NULL, bytes BLOB
+  ) STRICT;
+
+  -- (session, ordinal) names a message whoever computes it, so a replay cannot store it twice.
+  CREATE TABLE message (
+    id TEXT PRIMARY KEY, session INTEGER NOT NULL, ordinal INTEGER NOT NULL, device TEXT NOT NULL, profile TEXT NOT NULL,
+    received_at INTEGER NOT NULL, bytes BLOB NOT NULL, incomplete TEXT,
+    state TEXT NOT NULL, reason TEXT, processed_at INTEGER, completed_by TEXT,
+    UNIQUE (session, ordinal)
+  ) STRICT;
+  CREATE INDEX message_unprocessed ON message (received_at) WHERE processed_at IS NULL;
+  CREATE INDEX message_incomplete ON message (device, received_at) WHERE incomplete IS NOT NULL AND completed_by IS NULL;
+  CREATE INDEX message_received ON message (received_at);
+
+  CREATE TABLE study (
+    fp TEXT NOT NULL, revision INTEGER NOT NULL, dedupe_key TEXT NOT NULL, patient_fp TEXT,
+    content TEXT NOT NULL, body TEXT NOT NULL, snapshot TEXT NOT NULL,
+    state TEXT NOT NULL, reason TEXT, existing_fp TEXT, created_at INTEGER NOT NULL, settled_at INTEGER,
+    UNIQUE (fp, revision), UNIQUE (dedupe_key, revision)
+  ) STRICT;
+  CREATE INDEX study_queued ON study (created_at) WHERE state = 'queued';
+  CREATE TABLE message_study (
+    message TEXT NOT NULL, fp TEXT NOT NULL, revision INTEGER NOT NULL, PRIMARY KEY (message, fp, revision)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX message_study_fp ON message_study (fp, revision);
+
+  CREATE TABLE patient (fp TEXT PRIMARY KEY, body TEXT NOT NULL, walk INTEGER NOT NULL) STRICT;
+  CREATE TABLE identifier (
+    identifier TEXT NOT NULL, patient_fp TEXT NOT NULL, walk INTEGER NOT NULL, PRIMARY KEY (identifier, patient_fp)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX identifier_patient ON identifier (patient_fp);
+
+  CREATE TABLE device (id TEXT PRIMARY KEY, profile TEXT NOT NULL, connected INTEGER NOT NULL, last_message_at INTEGER) STRICT;
+  CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  `,
+];
+
+/** Brings the database up to this program's schema; one newer than the program is refused. */
+export function migrate(db: Database.Database): void {
+  const version = Number(db.pragma("user_version", { simple: true }));
+  if (version > migrations.length) {
+    throw new Error(`the spool has schema ${version}, this agent knows up to ${migrations.length}: use a newer agent`);
+  }
+  for (const [index, sql] of migrations.entries()) {
+    if (index < version) continue;
+    db.transaction(() => {
+      db.exec(sql);
+      db.pragma(`user_version = ${index + 1}`);
+    })();
+  }
+}

@@ -1,0 +1,148 @@
+import path from "node:path";
+import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import Database from "better-sqlite3";
+import { type Operations, operationsOn } from "./spool-operations.ts";
+import { migrate } from "./spool-schema.ts";
+
+// The thread that owns the spool's database, so that the event loop never waits for the disk. All posts that arrived
+// while the last commit ran go into the next transaction: one fsync pays for all of them (group commit).
+
+/** Many events, packed: structured clone is slow for many small arrays and fast for one. */
+export interface Post {
+  readonly opened: readonly OpenedSession[];
+  readonly sessions: readonly number[];
+  readonly kinds: readonly EventKind[];
+  readonly times: readonly number[];
+  /** -1: the event has no bytes. */
+  readonly lengths: readonly number[];
+  readonly bytes: Uint8Array;
+  readonly calls: readonly Call[];
+}
+export interface OpenedSession {
+  readonly id: number;
+  readonly device: string;
+  readonly profile: string;
+  readonly at: number;
+}
+export type EventKind = "chunk" | "timeout" | "close" | "gap";
+export interface Call {
+  readonly name: keyof Operations;
+  readonly args: readonly unknown[];
+}
+/** `error`: nothing of these posts was stored. */
+export type Answer =
+  | { readonly ready: { readonly nextSession: number } }
+  | { readonly posts: number; readonly results: readonly CallResult[]; readonly error: null; readonly commitMs: number }
+  | { readonly posts: number; readonly error: string }
+  | { readonly fatal: string };
+export type CallResult = { readonly value: unknown } | { readonly error: string };
+
+export interface WorkerOptions {
+  readonly folder: string;
+  readonly bytesMax: number;
+}
+
+const PAGE_BYTES = 4096;
+
+function open({ folder, bytesMax }: WorkerOptions): Database.Database {
+  lock(folder);
+  const db = new Database(path.join(folder, "spool.db"));
+  db.pragma(`page_size = ${PAGE_BYTES}`);
+  db.pragma("journal_mode = WAL");
+  // FULL: the WAL is fsynced before a commit returns, so what was acknowledged survives a power cut.
+  db.pragma("synchronous = FULL");
+  db.pragma("journal_size_limit = 8388608");
+  migrate(db);
+  // Beyond this SQLite answers "full", and the devices get NAK: a disk is never filled to the brim.
+  db.pragma(`max_page_count = ${Math.ceil(bytesMax / PAGE_BYTES)}`);
+  return db;
+}
+
+/** One agent a data folder. The lock is a transaction held open: the system releases it however the process ends. */
+function lock(folder: string): void {
+  const db = new Database(path.join(folder, "lock.db"), { timeout: 0 });
+  try {
+    db.exec("BEGIN EXCLUSIVE");
+  } catch {
+    throw new Error(`another agent is running with the data folder ${folder}`);
+  }
+  process.once("exit", () => db.close());
+}
+
+function serve(): void {
+  const port = parentPort;
+  if (port === null) throw new Error("spool-worker runs as a worker thread");
+  const answer = (value: Answer) => port.postMessage(value);
+  let db: Database.Database;
+  try {
+    db = open(workerData as WorkerOptions);
+  } catch (error) {
+    answer({ fatal: sentence(error) });
+    return;
+  }
+  const operations = operationsOn(db);
+  const insertSession = db.prepare(
+    "INSERT INTO session (id, device, profile, first_event, opened_at) SELECT ?, ?, ?, COALESCE(MAX(id), 0) + 1, ? FROM event",
+  );
+  const insertEvent = db.prepare("INSERT INTO event (session, kind, at, bytes) VALUES (?, ?, ?, ?)");
+
+  const storeEvents = (post: Post): void => {
+    let offset = 0;
+    for (const [index, session] of post.sessions.entries()) {
+      const length = post.lengths[index]!;
+      const bytes = length < 0 ? null : post.bytes.subarray(offset, offset + length);
+      if (length > 0) offset += length;
+      insertEvent.run(session, post.kinds[index], post.times[index], bytes);
+    }
+  };
+  const runCall = db.transaction((call: Call): unknown => {
+    const operation = operations[call.name] as (...args: readonly unknown[]) => unknown;
+    return operation(...call.args);
+  });
+  const commit = db.transaction((posts: readonly Post[]): CallResult[] => {
+    const results: CallResult[] = [];
+    for (const post of posts) {
+      for (const { id, device, profile, at } of post.opened) insertSession.run(id, device, profile, at);
+      storeEvents(post);
+      for (const call of post.calls) {
+        try {
+          results.push({ value: runCall(call) });
+        } catch (error) {
+          if (isStorageFault(error)) throw error;
+          results.push({ error: sentence(error) });
+        }
+      }
+    }
+    return results;
+  });
+
+  port.on("message", (first: Post) => {
+    const posts = [first];
+    for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port)) {
+      posts.push(next.message as Post);
+    }
+    const from = performance.now();
+    try {
+      const results = commit.immediate(posts);
+      answer({ posts: posts.length, results, error: null, commitMs: performance.now() - from });
+    } catch (error) {
+      answer({ posts: posts.length, error: sentence(error) });
+    }
+  });
+  answer({ ready: { nextSession: operations.nextSession() } });
+}
+
+/** The disk's fault (full, read-only, I/O): nothing of the group may be believed. Anything else concerns one call. */
+function isStorageFault(error: unknown): boolean {
+  return (
+    error instanceof Database.SqliteError &&
+    !error.code.startsWith("SQLITE_CONSTRAINT") &&
+    error.code !== "SQLITE_ERROR"
+  );
+}
+
+function sentence(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+serve();

@@ -1,0 +1,285 @@
+import fs from "node:fs";
+import { createRequire } from "node:module";
+import path from "node:path";
+import { Worker } from "node:worker_threads";
+import Database from "better-sqlite3";
+import type { MessageState, Operations } from "./spool-operations.ts";
+import type { Answer, Call, EventKind, OpenedSession, Post, WorkerOptions } from "./spool-worker.ts";
+
+/** The disk did not take it: nothing of this may be acknowledged. */
+export class StorageError extends Error {}
+
+export interface SpoolOptions {
+  /** Bytes of the database beyond which the spool refuses; default 8 GiB. */
+  readonly bytesMax?: number;
+  /** Called with the milliseconds each group commit took. */
+  readonly onCommit?: (ms: number) => void;
+}
+
+const BYTES_MAX = 8 * 1024 ** 3;
+
+/**
+ * The truth on disk: what came in, before any reply leaves. Everything after it can be computed again.
+ * append() and call() are settled after the fsync of the transaction that holds them, in the order they were made.
+ */
+export class Spool {
+  readonly #worker: Worker;
+  readonly #onCommit: (ms: number) => void;
+  readonly #inFlight: { opened: OpenedSession[]; events: Done[]; calls: Waiting[] }[] = [];
+  #pending = new Pending();
+  #flushing = false;
+  #nextSession: number;
+  #closed: (() => void) | undefined;
+
+  /** @throws when the folder is in use by another agent or its database is newer than this program */
+  static async open(folder: string, options: SpoolOptions = {}): Promise<Spool> {
+    fs.mkdirSync(folder, { recursive: true });
+    const workerData: WorkerOptions = { folder: path.resolve(folder), bytesMax: options.bytesMax ?? BYTES_MAX };
+    const worker = startWorker(workerData);
+    const first = await new Promise<Answer>((resolve, reject) => {
+      worker.once("message", resolve);
+      worker.once("error", reject);
+    });
+    if ("ready" in first) return new Spool(worker, first.ready.nextSession, options);
+    await worker.terminate();
+    throw new Error("fatal" in first ? first.fatal : "the spool did not start");
+  }
+
+  private constructor(worker: Worker, nextSession: number, options: SpoolOptions) {
+    this.#worker = worker;
+    this.#nextSession = nextSession;
+    this.#onCommit = options.onCommit ?? (() => undefined);
+    worker.removeAllListeners("error");
+    // Without its spool the agent must not go on: an unhandled error ends the process, and the service manager restarts it.
+    worker.on("error", (error) => {
+      throw error;
+    });
+    worker.on("message", (answer: Answer) => this.#settle(answer));
+  }
+
+  /** A new session of a device; it is stored with its first event. */
+  openSession(device: string, profile: string): number {
+    const id = this.#nextSession++;
+    this.#pending.opened.push({ id, device, profile, at: Date.now() });
+    return id;
+  }
+
+  /** Stores one event of a session; `done` gets null once it is on disk, or why it is not. */
+  append(session: number, kind: EventKind, bytes: Uint8Array | null, done: Done): void {
+    const pending = this.#pending;
+    pending.sessions.push(session);
+    pending.kinds.push(kind);
+    pending.times.push(Date.now());
+    pending.lengths.push(bytes === null ? -1 : bytes.length);
+    if (bytes !== null) pending.bytes.push(bytes);
+    pending.done.push(done);
+    this.#schedule();
+  }
+
+  /** Runs one operation in the next group. @throws StorageError when the disk refuses it */
+  call<Name extends keyof Operations>(
+    name: Name,
+    ...args: Parameters<Operations[Name]>
+  ): Promise<ReturnType<Operations[Name]>> {
+    return new Promise((resolve, reject) => {
+      this.#pending.calls.push({ name, args });
+      this.#pending.waiting.push({ resolve: resolve as (value: unknown) => void, reject });
+      this.#schedule();
+    });
+  }
+
+  /** Settles what is under way, then ends the thread. */
+  async close(): Promise<void> {
+    this.#flush();
+    if (this.#inFlight.length > 0) await new Promise<void>((resolve) => (this.#closed = resolve));
+    this.#worker.removeAllListeners();
+    await this.#worker.terminate();
+  }
+
+  #schedule(): void {
+    if (this.#flushing) return;
+    this.#flushing = true;
+    // After this round's sockets were read: what arrived together is posted together.
+    setImmediate(() => this.#flush());
+  }
+
+  #flush(): void {
+    this.#flushing = false;
+    const { opened, sessions, kinds, times, lengths, bytes, calls, done, waiting } = this.#pending;
+    if (sessions.length === 0 && calls.length === 0) return;
+    const post: Post = { opened, sessions, kinds, times, lengths, bytes: concat(bytes), calls };
+    this.#inFlight.push({ opened, events: done, calls: waiting });
+    this.#pending = new Pending();
+    this.#worker.postMessage(post);
+  }
+
+  #settle(answer: Answer): void {
+    if (!("posts" in answer)) return;
+    const settled = this.#inFlight.splice(0, answer.posts);
+    if (answer.error !== null) {
+      const error = new StorageError(answer.error);
+      for (const { opened, events, calls } of settled) {
+        // Their later events may be stored: the session itself must come before them.
+        this.#pending.opened.push(...opened);
+        for (const done of events) done(error);
+        for (const { reject } of calls) reject(error);
+      }
+    } else {
+      this.#onCommit(answer.commitMs);
+      let next = 0;
+      for (const { events, calls } of settled) {
+        for (const done of events) done(null);
+        for (const { resolve, reject } of calls) {
+          const result = answer.results[next++]!;
+          if ("error" in result) reject(new Error(result.error));
+          else resolve(result.value);
+        }
+      }
+    }
+    if (this.#inFlight.length === 0) this.#closed?.();
+  }
+}
+
+function startWorker(workerData: WorkerOptions): Worker {
+  if (!import.meta.url.endsWith(".ts")) return new Worker(new URL("./spool-worker.js", import.meta.url), { workerData });
+  // Run from source: a new thread does not inherit the loader that reads TypeScript.
+  const tsx = JSON.stringify(createRequire(import.meta.url).resolve("tsx/esm/api").replace(/\.cjs$/, ".mjs"));
+  const file = JSON.stringify(new URL("./spool-worker.ts", import.meta.url).href);
+  return new Worker(`import(${tsx}).then(({ register }) => (register(), import(${file})))`, { workerData, eval: true });
+}
+
+type Done = (error: StorageError | null) => void;
+
+interface Waiting {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** What the next post will hold. */
+class Pending {
+  readonly opened: OpenedSession[] = [];
+  readonly sessions: number[] = [];
+  readonly kinds: EventKind[] = [];
+  readonly times: number[] = [];
+  readonly lengths: number[] = [];
+  readonly bytes: Uint8Array[] = [];
+  readonly done: Done[] = [];
+  readonly calls: Call[] = [];
+  readonly waiting: Waiting[] = [];
+}
+
+function concat(parts: readonly Uint8Array[]): Uint8Array {
+  let length = 0;
+  for (const part of parts) length += part.length;
+  const whole = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+
+export interface MessageSummary {
+  readonly id: string;
+  readonly device: string;
+  readonly received_at: string;
+  readonly state: MessageState;
+  readonly reason: string | null;
+  readonly study_fps: readonly string[];
+}
+
+export interface SpoolStatus {
+  readonly running: boolean;
+  readonly devices: readonly {
+    readonly id: string;
+    readonly connected: boolean;
+    readonly last_message_at: string | null;
+    readonly counts: Readonly<Record<MessageState, number>>;
+  }[];
+  readonly outbox: { readonly depth: number; readonly oldest_at: string | null };
+}
+
+/** Reads a data folder beside the agent that writes it. @throws when there is no spool in it */
+export function readSpool<Result>(folder: string, read: (db: Database.Database) => Result): Result {
+  const file = path.join(folder, "spool.db");
+  if (!fs.existsSync(file)) throw new Error(`there is no spool in ${folder}: the agent has not run with it yet`);
+  const db = new Database(file, { readonly: true, fileMustExist: true });
+  try {
+    return read(db);
+  } finally {
+    db.close();
+  }
+}
+
+/** Every message, the oldest first. One that was cut short is where the message that completed it is. */
+export function listMessages(db: Database.Database): MessageSummary[] {
+  const rows = db
+    .prepare(
+      `SELECT m.id, m.device, m.received_at, COALESCE(c.state, m.state) AS state,
+         CASE WHEN c.id IS NULL THEN m.reason ELSE 'incomplete, completed by ' || c.id END AS reason,
+         (SELECT json_group_array(DISTINCT COALESCE(s.existing_fp, s.fp)) FROM message_study l
+            JOIN study s ON s.fp = l.fp AND s.revision = l.revision WHERE l.message = COALESCE(c.id, m.id)) AS fps
+       FROM message m LEFT JOIN message c ON c.id = m.completed_by ORDER BY m.received_at, m.rowid`,
+    )
+    .all() as {
+    id: string;
+    device: string;
+    received_at: number;
+    state: MessageState;
+    reason: string | null;
+    fps: string;
+  }[];
+  return rows.map(({ id, device, received_at, state, reason, fps }) => ({
+    id,
+    device,
+    received_at: new Date(received_at).toISOString(),
+    state,
+    reason,
+    study_fps: JSON.parse(fps) as string[],
+  }));
+}
+
+/** Devices, counts and the outbox; a device of an agent that is not running is not connected. */
+export function readStatus(db: Database.Database, folder: string): SpoolStatus {
+  const running = isRunning(folder);
+  const devices = db.prepare("SELECT id, connected, last_message_at FROM device ORDER BY id").all() as {
+    id: string;
+    connected: number;
+    last_message_at: number | null;
+  }[];
+  const count = db.prepare("SELECT state, COUNT(*) AS count FROM message WHERE device = ? GROUP BY state");
+  const outbox = db
+    .prepare("SELECT COUNT(*) AS depth, MIN(created_at) AS oldest FROM study WHERE state = 'queued'")
+    .get() as {
+    depth: number;
+    oldest: number | null;
+  };
+  return {
+    running,
+    devices: devices.map(({ id, connected, last_message_at }) => {
+      const counts = { pending: 0, filed: 0, unmatched: 0, "not-for-patients": 0, quarantined: 0 };
+      for (const row of count.all(id) as { state: MessageState; count: number }[]) counts[row.state] = row.count;
+      return { id, connected: running && connected === 1, last_message_at: isoOrNull(last_message_at), counts };
+    }),
+    outbox: { depth: outbox.depth, oldest_at: isoOrNull(outbox.oldest) },
+  };
+}
+
+function isRunning(folder: string): boolean {
+  const file = path.join(folder, "lock.db");
+  if (!fs.existsSync(file)) return false;
+  const db = new Database(file, { timeout: 0 });
+  try {
+    db.exec("BEGIN IMMEDIATE; ROLLBACK");
+    return false;
+  } catch {
+    return true;
+  } finally {
+    db.close();
+  }
+}
+
+function isoOrNull(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}

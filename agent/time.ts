@@ -1,0 +1,30 @@
+import { DateTime } from "luxon";
+
+/** Device times: `20261121`, `202611210930`, `20261121093015`, with or without an offset (LIS02-A2 §5.6.2, HL7 TS). */
+const DEVICE_TIME = /^(\d{4})(\d\d)(\d\d)(?:(\d\d)(\d\d)(\d\d)?)?(?:\.\d+)?([+-]\d{4})?$/;
+
+/** UTC with milliseconds; null for what is no date on the calendar. Without an offset the time is the device's zone's. */
+export function readTime(text: string, timeZone: string): string | null {
+  const match = DEVICE_TIME.exec(text.trim());
+  if (match === null) return null;
+  const [, year, month, day, hour = "0", minute = "0", second = "0", offset] = match;
+  const zone = offset === undefined ? timeZone : `UTC${offset.slice(0, 3)}:${offset.slice(3)}`;
+  const time = DateTime.fromObject(
+    {
+      year: Number(year),
+      month: Number(month),
+      day: Number(day),
+      hour: Number(hour),
+      minute: Number(minute),
+      second: Number(second),
+    },
+    { zone },
+  );
+  return time.isValid ? time.toUTC().toJSDate().toISOString() : null;
+}
+
+/** `YYYY-MM-DD`, or null for what is no date. */
+export function readDate(text: string): string | null {
+  const time = readTime(text.trim().slice(0, 8), "UTC");
+  return time === null ? null : time.slice(0, 10);
+}

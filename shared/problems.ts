@@ -1,0 +1,79 @@
+import type { Validator } from "typebox/compile";
+import type { TLocalizedValidationError } from "typebox/error";
+
+// Turns a failed validation into sentences that say what was got and what was expected.
+
+/** One sentence a fault, such as `results/0/value is "7,1", expected a number`; none for a valid value. */
+export function problems(validator: Validator, value: unknown): string[] {
+  const byPath = new Map<string, TLocalizedValidationError[]>();
+  for (const error of validator.Errors(value)) {
+    byPath.set(error.instancePath, [...(byPath.get(error.instancePath) ?? []), error]);
+  }
+  return [...byPath].flatMap(([path, errors]) => sentences(path, errors, value));
+}
+
+/** A value as a sentence shows it: short, and on one line. */
+export function shown(value: unknown): string {
+  if (value === undefined) return "missing";
+  if (Array.isArray(value)) return `a list of ${value.length}`;
+  if (typeof value === "object" && value !== null) return "an object";
+  const text = JSON.stringify(value);
+  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+}
+
+function sentences(path: string, errors: TLocalizedValidationError[], value: unknown): string[] {
+  const found: string[] = [];
+  const expected = new Set<string>();
+  for (const error of errors) {
+    if (error.keyword === "required") {
+      found.push(...error.params.requiredProperties.map((name) => `${join(path, name)} is missing`));
+    } else if (error.keyword === "additionalProperties") {
+      found.push(...error.params.additionalProperties.map((name) => `${join(path, name)} is not expected`));
+    } else if (error.keyword !== "boolean" && error.keyword !== "anyOf") {
+      // Those two only repeat what the errors beside them say.
+      expected.add(expectation(error));
+    }
+  }
+  if (expected.size > 0) {
+    const name = path === "" ? "the value" : path.slice(1);
+    found.push(`${name} is ${shown(at(path, value))}, expected ${[...expected].join(" or ")}`);
+  }
+  return found;
+}
+
+interface ErrorParameters {
+  type?: string | string[];
+  allowedValue?: unknown;
+  allowedValues?: unknown[];
+  pattern?: string;
+  limit?: number;
+}
+
+function expectation({ keyword, params, message }: TLocalizedValidationError): string {
+  const { type, allowedValue, allowedValues, pattern, limit } = params as ErrorParameters;
+  const unit = keyword.endsWith("Length") ? " characters" : "";
+  if (type !== undefined) return [type].flat().map(withArticle).join(" or ");
+  if (allowedValue !== undefined) return shown(allowedValue);
+  if (Array.isArray(allowedValues)) return `one of ${allowedValues.join(", ")}`;
+  if (pattern !== undefined) return `text like ${pattern}`;
+  if (limit !== undefined) return `${keyword.startsWith("min") ? "at least" : "at most"} ${limit}${unit}`;
+  return `a value that ${message}`;
+}
+
+function withArticle(type: string): string {
+  return type === "null" ? type : `${/^[aio]/.test(type) ? "an" : "a"} ${type}`;
+}
+
+function join(path: string, name: string): string {
+  return path === "" ? name : `${path.slice(1)}/${name}`;
+}
+
+// JSON pointer (RFC 6901).
+function at(path: string, value: unknown): unknown {
+  let inner = value;
+  for (const step of path.split("/").slice(1)) {
+    if (typeof inner !== "object" || inner === null) return undefined;
+    inner = (inner as Record<string, unknown>)[step.replaceAll("~1", "/").replaceAll("~0", "~")];
+  }
+  return inner;
+}

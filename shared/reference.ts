@@ -1,0 +1,279 @@
+import { createHash } from "node:crypto";
+import { type Static, Type } from "typebox";
+import { type Analyte, analyteByCode, dataFile, readData } from "./analytes.ts";
+import { fold, subgroupOf } from "./species.ts";
+import { factorOf } from "./units.ts";
+
+// Which reference interval holds for an animal: rows of published tables, each with its source (vetdata R2, R3).
+
+/** A bound as the row writes it: `6.0` keeps its digits, for the range is printed with them. */
+const Bound = Type.String({ pattern: "^-?\\d+(\\.\\d+)?$" });
+const Species = Type.Enum(["dog", "cat", "rabbit", "bird", "reptile", "exotic", "horse", "cow"]);
+const Quality = Type.Enum(["A", "B", "C", "D"]);
+
+/** A row of data/reference-intervals.json. What is absent is a wildcard. */
+const Row = Type.Object({
+  id: Type.String({ minLength: 1 }),
+  species: Species,
+  subgroup: Type.Optional(Type.String()),
+  life_stage: Type.Optional(Type.Enum(["adult", "juvenile"])),
+  age_min_days: Type.Optional(Type.Integer({ minimum: 0 })),
+  age_max_days: Type.Optional(Type.Integer({ minimum: 0 })),
+  sex: Type.Optional(Type.Enum(["M", "F"])),
+  analyte: Type.String(),
+  unit: Type.String(),
+  low: Bound,
+  high: Bound,
+  critical_low: Type.Optional(Bound),
+  critical_high: Type.Optional(Bound),
+  critical_source_id: Type.Optional(Type.String()),
+  kind: Type.Enum(["reference_interval", "published_range", "observed_range", "decision_limit", "device_default"]),
+  method: Type.Optional(Type.String()),
+  device: Type.Optional(Type.String({ minLength: 1 })),
+  n: Type.Optional(Type.Integer({ minimum: 1 })),
+  source_id: Type.String(),
+  note: Type.Optional(Type.String()),
+  quality: Quality,
+  rank: Type.Integer({ minimum: 0 }),
+});
+type Row = Static<typeof Row>;
+
+const OrdinalNormal = Type.Object({
+  id: Type.String({ minLength: 1 }),
+  species: Species,
+  analyte: Type.String(),
+  max_normal_rank: Type.Number({ minimum: 0, maximum: 4 }),
+  text: Type.String(),
+  source_id: Type.String(),
+  quality: Quality,
+});
+
+/** The animal as it was when the sample was taken. */
+export interface Animal {
+  readonly species: string;
+  readonly subgroup: string | null;
+  readonly ageDays: number | null;
+  readonly sex: "M" | "F" | null;
+}
+
+export interface Interval {
+  readonly id: string;
+  readonly low: number;
+  readonly high: number;
+  readonly critical_low: number | null;
+  readonly critical_high: number | null;
+  readonly unit: string;
+  readonly source_id: string;
+  readonly quality: "A" | "B" | "C" | "D";
+  /** The bounds with the row's digits: `6.0-17.0`. */
+  readonly text: string;
+}
+
+/** What a row asks of an animal, and how specific that is. */
+interface Candidate {
+  readonly interval: Interval;
+  readonly species: string;
+  readonly subgroup: string | null;
+  readonly ageMin: number | null;
+  readonly ageMax: number | null;
+  readonly stage: "adult" | "juvenile" | null;
+  readonly sex: "M" | "F" | null;
+  readonly device: readonly string[];
+  readonly specificity: number;
+  readonly rank: number;
+}
+
+const files = [
+  "analytes.json",
+  "units.json",
+  "species-map.json",
+  "sources.json",
+  "ordinal-normals.json",
+  "reference-intervals.json",
+];
+
+/** Which content of shared/data decided a flag; a study keeps it beside its result (vetdata R7). */
+export const catalogueVersion: string = files
+  .reduce((hash, file) => hash.update(dataFile(file)), createHash("sha256"))
+  .digest("hex")
+  .slice(0, 12);
+
+const sources = new Set(
+  readData("sources.json", Type.Array(Type.Object({ id: Type.String({ minLength: 1 }) }))).map(({ id }) => id),
+);
+const ids = new Set<string>();
+const intervals = intervalsByAnalyte();
+const ordinals = new Map<string, { id: string; high: number }>(
+  readData("ordinal-normals.json", Type.Array(OrdinalNormal)).map((row) => {
+    checkOrigin("ordinal-normals.json", row);
+    if (analyteByCode(row.analyte)?.value_type !== "ordinal") {
+      throw new Error(`shared/data/ordinal-normals.json: ${row.id} is of ${row.analyte}, which is no ordinal`);
+    }
+    return [`${row.species} ${row.analyte}`, { id: row.id, high: row.max_normal_rank }];
+  }),
+);
+
+/** A year: what the rows marked "adult" with an age say, taken for the ones that give none. */
+const ADULT_FROM_DAYS = 366;
+
+/** A bird is not a bird to its blood: without a subgroup none of their rows holds (vetdata R3). */
+const NEEDS_SUBGROUP = new Set(["bird", "reptile"]);
+
+const DAY_MS = 86_400_000;
+
+/** The clinic's patient at the moment of the sample: age in whole days from the date of birth (UTC). */
+export function animalAt(
+  patient: { species: string; breed: string | null; sex: string | null; date_of_birth: string | null },
+  acquired_at: string,
+): Animal {
+  return {
+    species: patient.species,
+    subgroup: subgroupOf(patient.species, patient.breed),
+    ageDays: ageDays(patient.date_of_birth, acquired_at),
+    sex: readSex(patient.sex),
+  };
+}
+
+/**
+ * The most specific interval of the catalogue that holds for the animal, or null. `device` is the instrument's name; it
+ * may carry its rotor or panel, since some rows hold for that only. Qualities C and D are off unless asked for.
+ */
+export function chooseInterval(
+  analyte: Analyte,
+  animal: Animal,
+  device: string | null,
+  options: { includeLowQuality?: boolean } = {},
+): Interval | null {
+  if (NEEDS_SUBGROUP.has(animal.species) && animal.subgroup === null) return null;
+  const deviceWords = fold(device ?? "");
+  const matching = (intervals.get(analyte.code) ?? []).filter(
+    (row) =>
+      (options.includeLowQuality === true || row.interval.quality === "A" || row.interval.quality === "B") &&
+      row.species === animal.species &&
+      (row.subgroup === null || row.subgroup === animal.subgroup) &&
+      (row.sex === null || row.sex === animal.sex) &&
+      row.device.every((word) => deviceWords.includes(word)) &&
+      holdsAtAge(row, animal.ageDays),
+  );
+  // The rows are kept in the order of rule R2, so that the first that matches is the choice.
+  return matching[0]?.interval ?? null;
+}
+
+/** The highest normal rank of a urine pad; always on, whatever its quality (vetdata V3). */
+export function ordinalNormal(analyte: Analyte, species: string): { id: string; high: number } | null {
+  return ordinals.get(`${species} ${analyte.code}`) ?? null;
+}
+
+/** Age unknown: rows without age limits and adult rows, never a juvenile one (vetdata R3). */
+function holdsAtAge(row: Candidate, days: number | null): boolean {
+  if (days === null) return row.stage === "adult" || (row.stage === null && row.ageMin === null && row.ageMax === null);
+  const from = row.ageMin ?? (row.stage === "adult" ? ADULT_FROM_DAYS : 0);
+  const to = row.ageMax ?? (row.stage === "juvenile" ? ADULT_FROM_DAYS - 1 : Infinity);
+  return from <= days && days <= to;
+}
+
+function ageDays(dateOfBirth: string | null, acquiredAt: string): number | null {
+  if (dateOfBirth === null || !/^\d{4}-\d\d-\d\d$/.test(dateOfBirth)) return null;
+  const born = new Date(`${dateOfBirth}T00:00:00.000Z`);
+  // 2023-02-30 is either no date or the second of March, depending on who reads it.
+  if (Number.isNaN(born.getTime()) || born.toISOString().slice(0, 10) !== dateOfBirth) return null;
+  const days = Math.floor((Date.parse(acquiredAt) - born.getTime()) / DAY_MS);
+  // Born today east of Greenwich is tomorrow in UTC; born later than that is a wrong date.
+  return days >= -1 ? Math.max(days, 0) : null;
+}
+
+const MALE = ["m", "male", "mn", "nm", "mc", "cm", "erkek"].map(fold);
+const FEMALE = ["f", "female", "fs", "sf", "fn", "nf", "disi"].map(fold);
+
+function readSex(sex: string | null): "M" | "F" | null {
+  const words = fold(sex ?? "");
+  const isMale = MALE.some((word) => words.includes(word));
+  const isFemale = FEMALE.some((word) => words.includes(word));
+  if (isMale === isFemale) return null;
+  return isMale ? "M" : "F";
+}
+
+function intervalsByAnalyte(): Map<string, Candidate[]> {
+  const found = new Map<string, Candidate[]>();
+  for (const row of readData("reference-intervals.json", Type.Array(Row))) {
+    checkRow(row);
+    const rows = found.get(row.analyte) ?? [];
+    rows.push(candidateOf(row));
+    found.set(row.analyte, rows);
+  }
+  for (const rows of found.values()) rows.sort(bySpecificity);
+  return found;
+}
+
+/** Most specific first, then the rank a person gave, then the id (vetdata R2). */
+function bySpecificity(one: Candidate, other: Candidate): number {
+  return other.specificity - one.specificity || one.rank - other.rank || (one.interval.id < other.interval.id ? -1 : 1);
+}
+
+function candidateOf(row: Row): Candidate {
+  const isYoung = row.age_max_days !== undefined || row.life_stage === "juvenile";
+  return {
+    interval: {
+      id: row.id,
+      low: Number(row.low),
+      high: Number(row.high),
+      critical_low: row.critical_low === undefined ? null : Number(row.critical_low),
+      critical_high: row.critical_high === undefined ? null : Number(row.critical_high),
+      unit: row.unit,
+      source_id: row.source_id,
+      quality: row.quality,
+      text: `${row.low}-${row.high}`,
+    },
+    species: row.species,
+    subgroup: row.subgroup ?? null,
+    ageMin: row.age_min_days ?? null,
+    ageMax: row.age_max_days ?? null,
+    stage: row.life_stage ?? null,
+    sex: row.sex ?? null,
+    device: row.device === undefined ? [] : deviceWordsOf(row.device),
+    // An open-ended adult row adds nothing: it would beat a better one that does not name the age.
+    specificity:
+      (row.device === undefined ? 0 : 8) +
+      (row.subgroup === undefined ? 0 : 4) +
+      (isYoung ? 2 : 0) +
+      (row.sex === undefined ? 0 : 1),
+    rank: row.rank,
+  };
+}
+
+/** A panel is called "Avian/Reptilian Profile Plus", never rotor. */
+function deviceWordsOf(device: string): string[] {
+  return fold(device)
+    .trim()
+    .split(" ")
+    .filter((word) => word !== "rotor")
+    .map(fold);
+}
+
+function checkRow(row: Row): void {
+  const wrong = (problem: string): never => {
+    throw new Error(`shared/data/reference-intervals.json: ${row.id} ${problem}`);
+  };
+  checkOrigin("reference-intervals.json", row);
+  const analyte = analyteByCode(row.analyte);
+  if (analyte === undefined) return wrong(`is of ${row.analyte}, which is no analyte`);
+  if (analyte.value_type !== "numeric") wrong(`is of ${row.analyte}, which is an ordinal`);
+  if (factorOf(analyte, row.unit) === null) wrong(`has the unit ${row.unit}, which ${row.analyte} does not come in`);
+  if (!(Number(row.low) < Number(row.high))) wrong(`has the low ${row.low}, not below the high ${row.high}`);
+  if (row.critical_low !== undefined && !(Number(row.critical_low) <= Number(row.low))) {
+    wrong(`has the critical_low ${row.critical_low}, above the low ${row.low}`);
+  }
+  if (row.critical_high !== undefined && !(Number(row.critical_high) >= Number(row.high))) {
+    wrong(`has the critical_high ${row.critical_high}, below the high ${row.high}`);
+  }
+  if ((row.critical_low ?? row.critical_high) !== undefined && !sources.has(row.critical_source_id ?? "")) {
+    wrong("has a critical bound without a source");
+  }
+  if ((row.age_min_days ?? 0) > (row.age_max_days ?? Infinity)) wrong("ends before the age it begins at");
+}
+
+function checkOrigin(file: string, row: { id: string; source_id: string }): void {
+  if (ids.has(row.id)) throw new Error(`shared/data/${file}: ${row.id} stands twice`);
+  ids.add(row.id);
+  if (!sources.has(row.source_id)) throw new Error(`shared/data/${file}: ${row.id} has no source ${row.source_id}`);
+}

@@ -1,0 +1,85 @@
+import { Type } from "typebox";
+import { readData } from "./analytes.ts";
+
+// Words for species, whole words only: "rat" is in "rattlesnake" (vetdata R9).
+
+const Words = Type.Array(Type.String({ minLength: 1 }));
+const Species = Type.Object({
+  device_words: Words,
+  subgroups: Type.Optional(Type.Record(Type.String(), Words)),
+});
+const { other, ...api } = readData(
+  "species-map.json",
+  Type.Object({
+    note: Type.String(),
+    dog: Species,
+    cat: Species,
+    rabbit: Species,
+    bird: Species,
+    reptile: Species,
+    exotic: Species,
+    /** Not among the API's filter values; their intervals are kept under these names. */
+    other: Type.Object({ horse: Words, cow: Words, note: Type.String() }),
+  }),
+);
+
+interface SpeciesWords {
+  readonly species: string;
+  readonly words: readonly string[];
+  readonly subgroups: readonly { readonly subgroup: string; readonly words: readonly string[] }[];
+}
+
+const species: readonly SpeciesWords[] = [
+  ...(["dog", "cat", "rabbit", "bird", "reptile", "exotic"] as const).map((name) => ({
+    species: name,
+    words: phrases(api[name].device_words),
+    subgroups: Object.entries(api[name].subgroups ?? {}).map(([subgroup, words]) => ({
+      subgroup,
+      words: phrases(words),
+    })),
+  })),
+  ...(["horse", "cow"] as const).map((name) => ({ species: name, words: phrases(other[name]), subgroups: [] })),
+];
+
+/**
+ * The species a device's words name, in any case and with or without accents; a ferret is "exotic". Null where they
+ * name none or several. A bare digit is no word: what a code means is the profile's business.
+ */
+export function readSpecies(words: string): string | null {
+  const text = fold(words);
+  return onlyOne(
+    species
+      .filter((entry) => names(text, entry.words) || entry.subgroups.some((subgroup) => names(text, subgroup.words)))
+      .map((entry) => entry.species),
+  );
+}
+
+/** The subgroup with intervals of its own that the breed names within its species; null where none or several. */
+export function subgroupOf(ofSpecies: string, breed: string | null): string | null {
+  if (breed === null) return null;
+  const text = fold(breed);
+  const subgroups = species.find((entry) => entry.species === ofSpecies)?.subgroups ?? [];
+  return onlyOne(subgroups.filter((entry) => names(text, entry.words)).map((entry) => entry.subgroup));
+}
+
+/** The words of a text between single blanks, in lower case without accents: " kopek ". */
+export function fold(text: string): string {
+  // Turkish writes I without its dot and İ with one: KEDI, KEDİ and kedı are one word to a device.
+  const letters = text.slice(0, 200).normalize("NFD").replace(/\p{M}/gu, "").toLowerCase().replaceAll("ı", "i");
+  return ` ${letters
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter(Boolean)
+    .join(" ")} `;
+}
+
+function names(text: string, words: readonly string[]): boolean {
+  return words.some((word) => text.includes(word));
+}
+
+function phrases(words: readonly string[]): string[] {
+  return words.filter((word) => !/^\d+$/.test(word)).map(fold);
+}
+
+function onlyOne(found: readonly string[]): string | null {
+  return found.length === 1 ? (found[0] ?? null) : null;
+}
