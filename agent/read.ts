@@ -6,7 +6,7 @@ import { readUnit } from "../shared/units.ts";
 import { type AstmMessage, type AstmRecord, parseRecords } from "./astm/records.ts";
 import type { AstmProfile, Profile } from "./devices/profile.ts";
 import type { ReadContext, Reading, Report, ReportRow } from "./report.ts";
-import { readDate, readTime } from "./time.ts";
+import { hasClock, readDate, readTime } from "./time.ts";
 import { readRange, readValue } from "./value.ts";
 
 /** Message and profile to Reports. Pure: the same message gives the same Reports at any later time. */
@@ -59,7 +59,7 @@ function readAstm(bytes: Uint8Array, profile: AstmProfile, context: ReadContext)
   const reports = distinct(readings.filter((report) => report.rows.length > 0));
   const leftOut = readings.filter((report) => report.rows.length === 0).flatMap((report) => describe(report));
   if (reports.length > 0) return { is: "reports", reports, notes: [...notes, ...leftOut] };
-  if (leftOut.length > 0) return { is: "quarantined", reason: `no result could be read: ${leftOut.join("; ")}` };
+  if (readings.length > 0) return { is: "quarantined", reason: `no result could be read: ${leftOut.join("; ")}` };
   const query = message.records.some((record) => record.type === "Q");
   const reason = query
     ? "a host query, not answered"
@@ -96,9 +96,10 @@ function collectSamples(
   let skipping = false;
   const sampleOf = (order: AstmRecord | null): Sample => {
     // Orders of one tube at one time are one study, though many analyzers send an O record (and some a P record) per test.
-    const named = [3, 4, 5, 6].map((field) => patient?.raw(field) ?? "").join("|");
-    const animal = /[^|]/.test(named) ? named : patients;
-    const key = [animal, order?.raw(3), order?.raw(4), order === null ? "" : orderTime(order, context)].join("|");
+    const named = [3, 4, 5, 6].map((field) => sent(patient, field));
+    const animal = named.some((field) => field !== "") ? named.join("|") : patients;
+    const time = order === null ? "" : orderTime(order, context);
+    const key = [animal, sent(order, 3), sent(order, 4), time, sent(order, 16)].join("|");
     const known = samples.get(key) ?? { patient, order, results: [], comments: [] };
     samples.set(key, known);
     return known;
@@ -122,8 +123,7 @@ function collectSamples(
         current.results.push(record);
         break;
       case "C":
-        if (!skipping && current !== null && record.field(4).trim() !== "")
-          current.comments.push(record.field(4).trim());
+        if (!skipping && current !== null) current.comments.push(...filled([record.components(4)], " "));
         break;
       default:
         break;
@@ -137,14 +137,37 @@ function isControl(order: AstmRecord, profile: AstmProfile): boolean {
   return order.field(12).trim().toUpperCase() === "Q" || (profile.skipOrder?.test(order.field(5)) ?? false);
 }
 
-/** O-8 collected, O-7 ordered. */
-function orderTime(order: AstmRecord, context: ReadContext): string | null {
-  return readTime(order.field(8), context.timeZone) ?? readTime(order.field(7), context.timeZone);
+/** O-16, specimen descriptor (LIS02-A2 §8.4.16): nothing fixes its words. */
+const URINE = /^(u|ur|urine?)$/i;
+
+/** A field as sent; "" where nothing is in it but blanks and delimiters, or `""`, the standard's delete (LIS02-A2 §5.4.9). */
+function sent(record: AstmRecord | null, field: number): string {
+  const raw = record?.raw(field) ?? "";
+  return /[\p{L}\p{N}]/u.test(raw) ? raw : "";
 }
 
-/** R-13 completed, R-12 started. */
-function resultTime(result: AstmRecord, context: ReadContext): string | null {
-  return readTime(result.field(13), context.timeZone) ?? readTime(result.field(12), context.timeZone);
+/** A text without the blanks around it, "" for the standard's delete. */
+function given(text: string): string {
+  const trimmed = text.trim();
+  return trimmed === '""' ? "" : trimmed;
+}
+
+/** Each repeat's filled components, joined; repeats without any are left out. */
+function filled(repeats: readonly (readonly string[])[], joint: string): string[] {
+  return repeats.map((parts) => parts.map(given).filter(Boolean).join(joint)).filter(Boolean);
+}
+
+/** O-8 collected, O-7 ordered. */
+function orderTimes(order: AstmRecord | null): string[] {
+  return order === null ? [] : [order.field(8), order.field(7)];
+}
+
+function orderTime(order: AstmRecord | null, context: ReadContext): string | null {
+  return firstTime(orderTimes(order), context);
+}
+
+function firstTime(texts: readonly string[], { timeZone }: ReadContext): string | null {
+  return texts.map((text) => readTime(text, timeZone)).find((time) => time !== null) ?? null;
 }
 
 /** One Report a modality; without any readable row still one, which says what was left out. */
@@ -153,18 +176,28 @@ function readSample(sample: Sample, header: AstmRecord, profile: AstmProfile, co
   if (results.length === 0) return [];
   const species = patient === null ? "" : (profile.species?.(patient) ?? "").trim();
   const rows = readRows(sample, profile, readSpecies(species));
-  const firstResult = results.map((result) => resultTime(result, context)).find((time) => time !== null) ?? null;
-  const ordered = order === null ? null : orderTime(order, context);
+  const resultTimes = results.flatMap((result) => [result.field(13), result.field(12)]); // completed, started
+  const ownTimes = [...orderTimes(order), ...resultTimes];
+  const firstResult = firstTime(resultTimes, context);
+  const ordered = orderTime(order, context);
   const headerTime = readTime(header.field(14), context.timeZone);
   const acquired_at = firstResult ?? ordered ?? headerTime ?? new Date(context.receivedAt).toISOString();
-  const notes = [...rows.notes];
+  const noTimes = [...ownTimes, header.field(14)].filter(
+    (text) => given(text) !== "" && readTime(text, context.timeZone) === null,
+  );
+  const notes = [...rows.notes, ...new Set(noTimes.map((text) => `${JSON.stringify(text.trim())} is no time`))];
   if (firstResult === null && ordered === null) {
-    notes.push(`the results carry no time: ${headerTime === null ? "that of receipt" : "the header's"} stands for it`);
+    notes.push(
+      `the results carry no readable time: ${headerTime === null ? "that of receipt" : "the header's"} stands for it`,
+    );
   }
+  const numbers = [3, 4, 5].map((field) => sent(patient, field));
+  const exact = firstTime(ownTimes.filter(hasClock), context);
   const identity = {
-    patient: patient === null ? [] : [patient.raw(3), patient.raw(4), patient.raw(5)],
-    specimen: order === null ? [] : [order.raw(3), order.raw(4)],
-    time: ordered ?? firstResult,
+    patient: numbers.some((number) => number !== "") ? numbers : [sent(patient, 6)],
+    specimen: [sent(order, 3), sent(order, 4)],
+    time: exact ?? ordered ?? firstResult,
+    isExact: exact !== null,
   };
   const common = {
     device_name: profile.device_name ?? deviceName(header),
@@ -197,7 +230,10 @@ interface Rows {
   readonly notes: string[];
 }
 
-function readRows({ results }: Sample, profile: AstmProfile, species: string | null): Rows {
+/** An ALP of 1,234 U/L is thousands to one laboratory; a specific gravity of 1,025 is not. */
+const THOUSANDS = /^\D*[1-9],\d{3}\D*$/;
+
+function readRows({ order, results }: Sample, profile: AstmProfile, species: string | null): Rows {
   const rows: Rows = { found: [], unmapped: [], leftOut: [], notes: [] };
   const named = results.map((result) => ({
     result,
@@ -206,7 +242,9 @@ function readRows({ results }: Sample, profile: AstmProfile, species: string | n
       .map((name) => name.trim())
       .filter((name) => name !== ""),
   }));
-  const urine = named.some(({ names }) => names.some((name) => isUrineOnly(name)));
+  const urine =
+    URINE.test(order?.component(16, 1).trim() ?? "") ||
+    named.some(({ names }) => names.some((name) => isUrineOnly(name)));
   for (const { result, names } of named) {
     const label = names[0] ?? "(no code)";
     const status = result.field(9).trim().toUpperCase();
@@ -221,12 +259,8 @@ function readRows({ results }: Sample, profile: AstmProfile, species: string | n
     }
     const { analyte, note } = match;
     if (note !== null) rows.notes.push(note);
-    // GeneXpert puts a number into the second component and a finding into the first.
-    const text =
-      result
-        .components(4)
-        .find((part) => part.trim() !== "")
-        ?.trim() ?? "";
+    // GeneXpert may leave the first component empty and put the number into the second. Two values are none.
+    const text = filled(result.repeats(4), "^").join("^");
     const value = readValue(text, {
       decimalComma: true,
       ...(profile.valueSuffix === undefined ? {} : { suffix: profile.valueSuffix }),
@@ -235,15 +269,19 @@ function readRows({ results }: Sample, profile: AstmProfile, species: string | n
       rows.leftOut.push(`${analyte.api_code} has no value: ${value.reason}`);
       continue;
     }
+    if (analyte.decimals < 3 && THOUSANDS.test(text)) {
+      rows.leftOut.push(`${analyte.api_code} has no value: "${text}" may be thousands`);
+      continue;
+    }
     const ordinal = value.is === "ordinal";
     if (ordinal !== (analyte.value_type === "ordinal")) {
-      rows.notes.push(
+      rows.leftOut.push(
         `${analyte.api_code} has no value: "${text}", expected ${ordinal ? "a number" : "a pad's grade"}`,
       );
       continue;
     }
     const number = ordinal ? value.rank : value.value;
-    const unit = ordinal ? { unit: null, warning: null } : readUnit(analyte, result.field(5), number);
+    const unit = ordinal ? { unit: null, warning: null } : readUnit(analyte, given(result.field(5)), number);
     if (unit.warning !== null) rows.notes.push(unit.warning);
     const range = readRange(result.field(6));
     const row: ReportRow = {
@@ -252,9 +290,14 @@ function readRows({ results }: Sample, profile: AstmProfile, species: string | n
       comparator: ordinal ? null : value.comparator,
       ordinal,
       text,
-      unit: ordinal ? null : (unit.unit ?? (result.field(5).trim().slice(0, 32) || null)),
+      unit: ordinal ? null : (unit.unit ?? (given(result.field(5)).slice(0, 32) || null)),
       device_range: range === null ? null : { ...range, species },
-      device_flag: result.component(7, 1).trim() || null,
+      // Abnormal flags may repeat: `H\HH`.
+      device_flag:
+        filled(
+          result.repeats(7).map(([first = ""]) => [first]),
+          "",
+        ).join(" ") || null,
     };
     rows.found.push({ modality: profile.modality ?? analyte.modality, row });
   }
@@ -268,20 +311,19 @@ function deviceName(header: AstmRecord): string {
 
 /** P-3 practice, P-4 laboratory, P-5 third id: the first that is there is the one a person typed. */
 function identifiers(patient: AstmRecord | null, order: AstmRecord | null) {
-  const typed = patient === null ? [] : [3, 4, 5].map((number) => patient.component(number, 1).trim()).filter(Boolean);
-  const specimen =
-    order === null ? [] : [...order.components(3), ...order.components(4)].map((part) => part.trim()).filter(Boolean);
+  const typed = patient === null ? [] : [3, 4, 5].map((number) => given(patient.component(number, 1))).filter(Boolean);
+  const specimen = order === null ? [] : [...order.components(3), ...order.components(4)].map(given).filter(Boolean);
   return { identifier: typed[0] ?? null, otherIdentifiers: [...typed.slice(1), ...specimen] };
 }
 
 function hintText(value: string): string | null {
-  return value.trim().slice(0, 200) || null;
+  return given(value).slice(0, 200) || null;
 }
 
 function patientHint(patient: AstmRecord | null, species: string, profile: AstmProfile): PatientHint {
   // P-6: two components are owner and animal, a single one is the animal (house, section 6).
-  const [first = "", second = ""] = patient?.components(6) ?? [];
-  const two = second.trim() !== "";
+  const [first = "", second = ""] = patient?.components(6).map(given) ?? [];
+  const two = second !== "";
   const [weight = "", unit = ""] = patient?.components(18) ?? [];
   const kilograms = /^kg$/i.test(unit.trim()) && /^\d{1,4}(\.\d+)?$/.test(weight.trim()) ? Number(weight) : null;
   return {
@@ -300,6 +342,8 @@ interface Identity {
   readonly patient: readonly string[];
   readonly specimen: readonly string[];
   readonly time: string | null;
+  /** The time has its hour and minute: a date alone names no measurement. */
+  readonly isExact: boolean;
   readonly modality: Modality;
 }
 
@@ -308,18 +352,26 @@ interface Identity {
  * results a correction of this year's, so without specimen and time the results themselves are part of the key.
  */
 function dedupeKey(device: string, identity: Identity, rows: readonly ReportRow[]): string {
-  const anonymous = identity.time === null && identity.specimen.every((part) => part === "");
+  const anonymous = !identity.isExact && identity.specimen.every((part) => part === "");
   const parts = [identity.patient, identity.specimen, identity.time, identity.modality, anonymous ? rows : null];
   return `${device}:${digest(parts).slice(0, 32)}`;
 }
 
-/** Two animals without any number may come in one message and one second: their results keep them apart. */
+/** Several animals without any number may come in one message and one second: their results keep them apart. */
 function distinct(reports: readonly Report[]): Report[] {
-  const seen = new Set<string>();
+  const seen = new Map<string, number>();
+  const count = (key: string) => {
+    const times = (seen.get(key) ?? 0) + 1;
+    seen.set(key, times);
+    return times;
+  };
+  for (const { dedupe_key } of reports) count(dedupe_key);
   return reports.map((report) => {
-    const isNew = !seen.has(report.dedupe_key);
-    seen.add(report.dedupe_key);
-    return isNew ? report : { ...report, dedupe_key: `${report.dedupe_key}:${digest(report.rows).slice(0, 8)}` };
+    if (seen.get(report.dedupe_key) === 1) return report;
+    // None of them keeps the bare key: one that is sent again alone must not pass for another's correction.
+    const own = `${report.dedupe_key}:${digest(report.rows).slice(0, 8)}`;
+    const nth = count(own);
+    return { ...report, dedupe_key: nth === 1 ? own : `${own}:${nth}` };
   });
 }
 

@@ -292,6 +292,14 @@ export function operationsOn(db: Database.Database) {
       sql.disconnectAll.run();
     },
 
+    /** For the test that holds promise P1: WAL, and 2, which is FULL. */
+    durability(): { journal: unknown; synchronous: unknown } {
+      return {
+        journal: db.pragma("journal_mode", { simple: true }),
+        synchronous: db.pragma("synchronous", { simple: true }),
+      };
+    },
+
     /** Deletes at most `limit` old rows of each kind; answers whether there may be more. What nobody has settled is kept. */
     prune(before: number, limit: number): boolean {
       sql.pruneSessions.run(before);

@@ -141,9 +141,14 @@ export class Spool {
 }
 
 function startWorker(workerData: WorkerOptions): Worker {
-  if (!import.meta.url.endsWith(".ts")) return new Worker(new URL("./spool-worker.js", import.meta.url), { workerData });
+  if (!import.meta.url.endsWith(".ts"))
+    return new Worker(new URL("./spool-worker.js", import.meta.url), { workerData });
   // Run from source: a new thread does not inherit the loader that reads TypeScript.
-  const tsx = JSON.stringify(createRequire(import.meta.url).resolve("tsx/esm/api").replace(/\.cjs$/, ".mjs"));
+  const tsx = JSON.stringify(
+    createRequire(import.meta.url)
+      .resolve("tsx/esm/api")
+      .replace(/\.cjs$/, ".mjs"),
+  );
   const file = JSON.stringify(new URL("./spool-worker.ts", import.meta.url).href);
   return new Worker(`import(${tsx}).then(({ register }) => (register(), import(${file})))`, { workerData, eval: true });
 }

@@ -1,7 +1,7 @@
 import { DateTime } from "luxon";
 
 /** Device times: `20261121`, `202611210930`, `20261121093015`, with or without an offset (LIS02-A2 §5.6.2, HL7 TS). */
-const DEVICE_TIME = /^(\d{4})(\d\d)(\d\d)(?:(\d\d)(\d\d)(\d\d)?)?(?:\.\d+)?([+-]\d{4})?$/;
+const DEVICE_TIME = /^(\d{4})(\d\d)(\d\d)(?:(\d\d)(\d\d)(\d\d)?)?(?:\.\d+)?([+-](?:0\d|1[0-4])[0-5]\d)?$/;
 
 /** UTC with milliseconds; null for what is no date on the calendar. Without an offset the time is the device's zone's. */
 export function readTime(text: string, timeZone: string): string | null {
@@ -20,7 +20,15 @@ export function readTime(text: string, timeZone: string): string | null {
     },
     { zone },
   );
-  return time.isValid ? time.toUTC().toJSDate().toISOString() : null;
+  if (!time.isValid) return null;
+  // Of an hour that comes twice luxon takes the one with today's offset: the same message would be another in winter.
+  const first = Math.min(...time.getPossibleOffsets().map((possible) => possible.toMillis()));
+  return new Date(first).toISOString();
+}
+
+/** Whether a device time says more than the day. */
+export function hasClock(text: string): boolean {
+  return /^\d{12}/.test(text.trim());
 }
 
 /** `YYYY-MM-DD`, or null for what is no date. */

@@ -190,13 +190,15 @@ function escapeText(text: string, { field, repeat, component, escape: mark }: De
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 const latin1 = new TextDecoder("windows-1252");
+/** 80 to 9F of Windows-1252. Node 20's decoder leaves them as the controls they are in Latin-1, later ones do not. */
+const WINDOWS_1252 = "€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ";
 
 /** The standard says Latin-1 (§5.1), devices send UTF-8 as well: decided once per message, never per field. */
 function decodeText(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes);
   } catch {
-    return latin1.decode(bytes);
+    return latin1.decode(bytes).replace(/[\x80-\x9f]/g, (char) => WINDOWS_1252.charAt(char.charCodeAt(0) - 0x80));
   }
 }
 

@@ -6,6 +6,12 @@ export const genericAstm: AstmProfile = {
   protocol: "astm",
   device_name: null,
   modality: null,
-  // LOINC in component 1, the device's own code in component 4 (LIS02-A2 §6.6.1), in the field also in 2 and 5, at times with a slash behind.
-  code: (r) => r.components(3).map((part) => part.replace(/\/$/, "")),
+  // LOINC in component 1, a name in 2, the device's own code in 4 (LIS02-A2 §6.6.1), in the field also in 5, at times with
+  // a slash behind. What follows is no code: Architect's aspect P (its raw signal) would be read as phosphate.
+  code: (r) => {
+    const names = [1, 2, 4, 5].map((part) => r.component(3, part).trim().replace(/\/$/, ""));
+    return [...names.filter((name) => LOINC.test(name)), ...names.filter((name) => !LOINC.test(name))];
+  },
 };
+
+const LOINC = /^\d{1,7}-\d$/;

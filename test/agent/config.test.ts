@@ -1,0 +1,150 @@
+import fs from "node:fs";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { checkConfig, loadConfig, parseAddress } from "../../agent/config.ts";
+import { temporaryFolder } from "../support/processes.ts";
+
+let folder: string;
+
+beforeAll(() => {
+  folder = temporaryFolder();
+  fs.writeFileSync(path.join(folder, "agent.key"), "sk_live_not-a-real-key\n");
+  fs.writeFileSync(path.join(folder, "empty.key"), "\n");
+});
+
+afterAll(() => fs.rmSync(folder, { recursive: true }));
+
+const good = `
+server: { url: "http://127.0.0.1:8080", keyFile: ./agent.key }
+data: ./data/agent
+timeZone: Europe/Istanbul            # of the devices, for times sent without a zone
+status: { listen: "127.0.0.1:8081" }
+devices:
+  - { id: chem-1,  profile: abaxis-vetscan-vs2, connection: { serial: { path: /dev/ttyUSB0, baudRate: 9600 } } }
+  - { id: hema-1,  profile: generic-astm, connection: { listen: "0.0.0.0:2575" }, allow: ["192.168.1.0/24"] }
+  - { id: hema-2,  profile: generic-astm, connection: { dial: "192.168.1.50:5500" }, timeZone: UTC, model: XP-100 }
+`;
+
+function problemsOf(text: string): string[] {
+  const result = checkConfig(text, folder);
+  return "problems" in result ? result.problems.map(({ line, message }) => `${line}: ${message}`) : [];
+}
+
+test("the configuration of the handbook is read, its paths resolved against the file's folder", () => {
+  const file = path.join(folder, "agent.yaml");
+  fs.writeFileSync(file, good);
+  expect(loadConfig(file)).toEqual({
+    config: {
+      server: { url: "http://127.0.0.1:8080", keyFile: path.join(folder, "agent.key") },
+      data: path.join(folder, "data/agent"),
+      timeZone: "Europe/Istanbul",
+      status: { host: "127.0.0.1", port: 8081 },
+      devices: [
+        {
+          id: "chem-1",
+          profile: "abaxis-vetscan-vs2",
+          connection: { serial: { path: "/dev/ttyUSB0", baudRate: 9600 } },
+        },
+        { id: "hema-1", profile: "generic-astm", connection: { listen: "0.0.0.0:2575" }, allow: ["192.168.1.0/24"] },
+        {
+          id: "hema-2",
+          profile: "generic-astm",
+          connection: { dial: "192.168.1.50:5500" },
+          timeZone: "UTC",
+          model: "XP-100",
+        },
+      ],
+    },
+  });
+});
+
+test("every fault is told at once, in the order of the lines, with the nearest known key", () => {
+  const faulty = `server: { url: "ftp://x", keyfile: ./agent.key }
+data: ./data
+timezone: Europe/Istanbul
+timeZone: Mars/Olympus
+devices:
+  - id: Chem 1
+    profile: abaxis-vetscan-vs3
+    connection: { serial: { path: /dev/ttyUSB0, baudrate: 9600, parity: non } }
+  - id: hema
+    profile: generic-hl7
+    connection: { listen: "0.0.0.0:2575", dial: "1.2.3.4:1" }
+    allow: ["192.168.1.0/33"]
+  - id: hema
+    profile: generic-astm
+    connection: { listen: "0.0.0.0:2575" }
+`;
+  expect(problemsOf(faulty)).toEqual([
+    "1: server.keyFile is missing",
+    "1: server.keyfile is no known key, did you mean keyFile?",
+    '1: server.url is "ftp://x", expected text like ^https?://',
+    "3: timezone is no known key, did you mean timeZone?",
+    '4: timeZone is "Mars/Olympus", expected an IANA time zone such as Europe/Istanbul',
+    '6: devices[0].id is "Chem 1", expected text like ^[a-z0-9][a-z0-9-]{0,62}$',
+    "7: devices[0].profile is abaxis-vetscan-vs3, did you mean abaxis-vetscan-vs2?",
+    "8: devices[0].connection.serial.baudrate is no known key, did you mean baudRate?",
+    '8: devices[0].connection.serial.parity is "non", expected one of none, even, odd, mark, space',
+    "10: devices[1].profile is generic-hl7, expected one of abaxis-vetscan-vs2, generic-astm",
+    "11: devices[1].connection has listen and dial, expected exactly one of serial, listen, dial",
+    '12: devices[1].allow[0] is "192.168.1.0/33", expected an address or network such as 192.168.1.0/24',
+    "13: devices[2].id is hema, which devices[1] has already",
+    "15: devices[2].connection.listen is 0.0.0.0:2575, but devices[1].connection.listen listens on that port already",
+  ]);
+});
+
+describe("single faults", () => {
+  test.each([
+    [
+      "a key far from every known one names them all",
+      good.replace("data:", "zzzzzzz: 1\ndata:"),
+      "3: zzzzzzz is no known key, expected one of server, data, timeZone, status, devices",
+    ],
+    ["a missing section", good.replace(/server:.*\n/, ""), "2: server is missing"],
+    ["no devices", good.replace(/devices:[^]*/, "devices: []\n"), "6: devices is a list of 0, expected at least 1"],
+    [
+      "no connection",
+      good.replace('connection: { dial: "192.168.1.50:5500" }', "connection: {}"),
+      "9: devices[2].connection has none, expected exactly one of serial, listen, dial",
+    ],
+    [
+      "an address without port",
+      good.replace("192.168.1.50:5500", "192.168.1.50"),
+      '9: devices[2].connection.dial is "192.168.1.50", expected host:port such as 192.168.1.50:5500',
+    ],
+    ["a number where text belongs", good.replace("./data/agent", "7"), "3: data is 7, expected a string"],
+    [
+      "an empty key file",
+      good.replace("agent.key", "empty.key"),
+      `2: server.keyFile names ${"FOLDER"}/empty.key, which holds no API key (one line that begins sk_live_)`,
+    ],
+    [
+      "no key file",
+      good.replace("agent.key", "no.key"),
+      `2: server.keyFile names ${"FOLDER"}/no.key, which cannot be read: ENOENT: no such file or directory, open '${"FOLDER"}/no.key'`,
+    ],
+  ])("%s", (_, text, expected) => {
+    expect(problemsOf(text)).toEqual([expected.replaceAll("FOLDER", folder)]);
+  });
+
+  test("YAML that cannot be parsed is told with its line", () => {
+    expect(problemsOf("server: {\ndata: x")[0]).toMatch(/^2: /);
+    expect(problemsOf("a: 1\na: 2\n")[0]).toBe("2: Map keys must be unique");
+  });
+
+  test.each(["", "7", "[]", "null"])("a file of %j is no configuration", (text) => {
+    expect(problemsOf(text).length).toBeGreaterThan(0);
+  });
+});
+
+test.each([
+  ["127.0.0.1:80", { host: "127.0.0.1", port: 80 }],
+  ["2575", { host: "127.0.0.1", port: 2575 }],
+  ["[::1]:80", { host: "::1", port: 80 }],
+  ["analyzer.lan:5500", { host: "analyzer.lan", port: 5500 }],
+  ["127.0.0.1:70000", null],
+  ["127.0.0.1", null],
+  ["", null],
+])("the address %j", (text, address) => {
+  expect(parseAddress(text)).toEqual(address);
+});

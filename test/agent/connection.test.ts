@@ -1,0 +1,244 @@
+import fs from "node:fs";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { ACK, ENQ, EOT, ETX, encodeFrame, NAK } from "../../agent/astm/link.ts";
+import { Connection, recover } from "../../agent/connection.ts";
+import { profileById } from "../../agent/devices/index.ts";
+import { listMessages, readSpool, Spool } from "../../agent/spool.ts";
+import type { StoredMessage } from "../../agent/spool-operations.ts";
+import { frames, session } from "../support/astm.ts";
+import { temporaryFolder, until } from "../support/processes.ts";
+import { TestClock, TestTransport, type TestWire } from "../support/wire.ts";
+
+const profile = profileById("generic-astm")!;
+const records = ["H|\\^&|||Tester", "P|1|4711", "R|1|^^^GLU|5.5|mmol/L", "L|1|N"];
+
+let folder: string;
+let spool: Spool;
+let device = 0;
+
+beforeAll(async () => {
+  folder = temporaryFolder();
+  spool = await Spool.open(folder);
+});
+
+afterAll(async () => {
+  await spool.close();
+  fs.rmSync(folder, { recursive: true });
+});
+
+interface Harness {
+  readonly id: string;
+  readonly wire: TestWire;
+  readonly clock: TestClock;
+  readonly messages: StoredMessage[];
+  readonly warnings: string[];
+}
+
+function connect(on = spool): Harness {
+  const id = `dev-${++device}`;
+  const transport = new TestTransport();
+  const clock = new TestClock();
+  const messages: StoredMessage[] = [];
+  const warnings: string[] = [];
+  const events = {
+    connected: () => undefined,
+    disconnected: () => undefined,
+    warning: (reason: string) => void warnings.push(reason),
+    message: (message: StoredMessage) => void messages.push(message),
+  };
+  new Connection({ id, profile }, transport, on, events, clock.setTimer).open();
+  return { id, wire: transport.connect(), clock, messages, warnings };
+}
+
+function sessionsOf(id: string, of = folder) {
+  const select = "SELECT id, finished_at IS NOT NULL AS finished FROM session WHERE device = ? ORDER BY id";
+  return readSpool(of, (db) => db.prepare(select).all(id)) as { id: number; finished: number }[];
+}
+
+function eventsOf(sessionId: number, of = folder): string[] {
+  const select = "SELECT kind FROM event WHERE session = ? ORDER BY id";
+  return readSpool(of, (db) => db.prepare(select).pluck().all(sessionId)) as string[];
+}
+
+const replied = (wire: TestWire, count: number) => until(`${count} replies`, () => wire.replies.length >= count);
+const text = ({ bytes }: StoredMessage) => Buffer.from(bytes).toString("latin1");
+
+describe("durable before acknowledged (P1)", () => {
+  test("no reply leaves before the chunk it answers is on disk", async () => {
+    const { id, wire } = connect();
+    const sent: number[] = [];
+    const onDisk: number[] = [];
+    wire.onReply = () => {
+      const select = "SELECT COUNT(*) FROM event e JOIN session s ON s.id = e.session WHERE s.device = ?";
+      onDisk.push(readSpool(folder, (db) => db.prepare(select).pluck().get(id)) as number);
+      sent.push(chunks);
+    };
+    let chunks = 0;
+    for (const chunk of [Uint8Array.of(ENQ), ...frames(records)]) {
+      chunks += 1;
+      wire.send(chunk);
+      await replied(wire, chunks);
+    }
+    expect(wire.replies).toEqual([ACK, ACK, ACK, ACK, ACK]);
+    expect(onDisk).toEqual(sent);
+  });
+
+  test("a message is stored whole and told once", async () => {
+    const { id, wire, messages } = connect();
+    wire.send(session(records));
+    await until("the message", () => messages.length);
+    expect(messages.map(text)).toEqual([`${records.join("\r")}\r`]);
+    const stored = readSpool(folder, listMessages).filter((message) => message.device === id);
+    expect(stored).toHaveLength(1);
+  });
+
+  test("a session is finished once the link is at rest and its messages are stored; the next bytes begin another", async () => {
+    const { id, wire, messages } = connect();
+    wire.send(session(records));
+    await until("the first", () => messages.length === 1 && sessionsOf(id)[0]?.finished === 1);
+    wire.send(Uint8Array.of(ENQ));
+    await replied(wire, 6);
+    expect(sessionsOf(id).map(({ finished }) => finished)).toEqual([1, 0]);
+  });
+});
+
+describe("time and cuts are rows too", () => {
+  test("30 s of silence end the session, and the message so far is kept as incomplete", async () => {
+    const { id, wire, clock, messages, warnings } = connect();
+    wire.send(Uint8Array.of(ENQ));
+    wire.send(frames(records)[0]!);
+    await replied(wire, 2);
+    expect(clock.pending).toEqual([30_000]);
+    clock.advance(30_000);
+    await until("the incomplete message", () => messages.length);
+    expect(messages[0]).toMatchObject({ incomplete: "the device fell silent before the L record" });
+    expect(warnings).toEqual(["no frame within 30 s"]);
+    expect(eventsOf(sessionsOf(id)[0]!.id)).toEqual(["chunk", "chunk", "timeout"]);
+  });
+
+  test("a timer that runs out while bytes are on their way to disk does not cut the session", async () => {
+    const { wire, clock, messages } = connect();
+    wire.send(Uint8Array.of(ENQ));
+    await replied(wire, 1);
+    const [first, ...rest] = frames(records);
+    wire.send(first!);
+    clock.advance(30_000);
+    await replied(wire, 2);
+    for (const [index, frame] of rest.entries()) {
+      wire.send(frame);
+      await replied(wire, 3 + index);
+    }
+    await until("the message", () => messages.length);
+    expect(messages[0]!.incomplete).toBeNull();
+  });
+
+  test("a lost connection ends the session with a row of its own", async () => {
+    const { id, wire, messages } = connect();
+    wire.send(Uint8Array.of(ENQ));
+    wire.send(frames(records)[0]!);
+    wire.cut();
+    await until("the incomplete message", () => messages.length && sessionsOf(id)[0]?.finished === 1);
+    expect(messages[0]).toMatchObject({ incomplete: "the connection closed before the L record" });
+    expect(eventsOf(sessionsOf(id)[0]!.id)).toEqual(["chunk", "chunk", "close"]);
+  });
+
+  test("a connection at rest leaves nothing behind when it closes", async () => {
+    const { id, wire } = connect();
+    wire.cut();
+    expect(sessionsOf(id)).toEqual([]);
+  });
+
+  test("a device that sends faster than the disk writes has to wait", async () => {
+    const { wire } = connect();
+    wire.send(Uint8Array.of(ENQ));
+    for (let i = 0; i < 20; i++) wire.send(new Uint8Array(100_000));
+    expect(wire.paused).toBe(true);
+    await until("it goes on", () => !wire.paused);
+  });
+});
+
+describe("when the disk refuses (P6)", () => {
+  let small: Spool;
+  let smallFolder: string;
+
+  beforeEach(async () => {
+    smallFolder = temporaryFolder();
+    small = await Spool.open(smallFolder, { bytesMax: 256 * 1024 });
+    return async () => {
+      await small.close();
+      fs.rmSync(smallFolder, { recursive: true });
+    };
+  });
+
+  test("ENQ and frames are answered NAK; after there is room again the resend is accepted and nothing is missing", async () => {
+    const { id, wire, messages, warnings } = connect(small);
+    const [header, ...rest] = frames(records);
+    wire.send(Uint8Array.of(ENQ));
+    await replied(wire, 1);
+    wire.send(header!);
+    await replied(wire, 2);
+    // A frame too large for what is left: refused, while the link stays where it was.
+    const big = encodeFrame(2, Buffer.from(`C|1|I|${"x".repeat(300_000)}\r`), ETX);
+    wire.send(big);
+    await replied(wire, 3);
+    expect(wire.replies).toEqual([ACK, ACK, NAK]);
+    expect(warnings.some((reason) => reason.startsWith("the spool refused a chunk"))).toBe(true);
+    // The device goes on with a smaller frame under the same number.
+    for (const [index, frame] of rest.entries()) {
+      wire.send(frame);
+      await replied(wire, 4 + index);
+    }
+    await until("the message", () => messages.length);
+    expect(messages.map(text)).toEqual([`${records.join("\r")}\r`]);
+    expect(eventsOf(sessionsOf(id, smallFolder)[0]!.id, smallFolder)).toContain("gap");
+  });
+
+  test("a session that cannot be stored at all is refused with NAK to ENQ", async () => {
+    const { wire } = connect(small);
+    const noise = new Uint8Array(300_000).fill(0x20);
+    noise[0] = ENQ;
+    wire.send(noise);
+    await replied(wire, 1);
+    expect(wire.replies).toEqual([NAK]);
+  });
+});
+
+describe("after a crash", () => {
+  test("an unfinished session is replayed: complete messages once, the cut one as incomplete", async () => {
+    const own = temporaryFolder();
+    const before = await Spool.open(own);
+    const { id, wire, messages } = connect(before);
+    const whole = frames(records);
+    // A whole message, then the beginning of another in the same session (no EOT between them).
+    wire.send(Uint8Array.of(ENQ));
+    for (const frame of whole) wire.send(frame);
+    wire.send(encodeFrame(5, Buffer.from(`${records[0]}\r`), ETX));
+    wire.send(encodeFrame(6, Buffer.from(`${records[1]}\r`), ETX));
+    await replied(wire, 7);
+    await until("the first message is stored", () => messages.length);
+    await before.close(); // as a kill leaves it: not finished
+
+    const after = await Spool.open(own);
+    try {
+      expect(await recover(after, profileById)).toBe(1);
+      expect(await recover(after, profileById)).toBe(0);
+      const stored = await after.call("unprocessedMessages", 10);
+      expect(stored.map((message) => [message.device, text(message), message.incomplete])).toEqual([
+        [id, `${records.join("\r")}\r`, null],
+        [id, `${records.slice(0, 2).join("\r")}\r`, "the connection closed before the L record"],
+      ]);
+      expect(stored[0]!.id).toBe(messages[0]!.id);
+    } finally {
+      await after.close();
+      fs.rmSync(own, { recursive: true });
+    }
+  });
+});
+
+test("EOT after a message leaves the link at rest", async () => {
+  const { id, wire } = connect();
+  wire.send(Uint8Array.of(ENQ, EOT));
+  await replied(wire, 1);
+  await until("finished", () => sessionsOf(id)[0]?.finished === 1);
+  expect(readSpool(folder, listMessages).filter((message) => message.device === id)).toEqual([]);
+});

@@ -1,0 +1,154 @@
+import fs from "node:fs";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { Directory } from "../../agent/directory.ts";
+import { httpServer } from "../../agent/server.ts";
+import { Spool } from "../../agent/spool.ts";
+import { testPatients, temporaryFolder } from "../support/processes.ts";
+import { scriptedServer } from "../support/scripted-server.ts";
+
+// Method: a real HTTP server that pages through a list the test changes, a real spool.
+
+let folder: string;
+let spool: Spool;
+let server: Awaited<ReturnType<typeof scriptedServer>>;
+let patients: { fp: string; updated_at: string; identifiers: string[] }[];
+let withIdentifiers = true;
+/** What the server claims to have beyond what its pages show. */
+let unmet = 0;
+
+beforeEach(async () => {
+  folder = temporaryFolder();
+  spool = await Spool.open(folder);
+  withIdentifiers = true;
+  unmet = 0;
+  patients = testPatients(250).map(({ fp, externalId }, index) => ({
+    fp,
+    updated_at: new Date(Date.UTC(2026, 0, 1, 0, 0, index)).toISOString(),
+    identifiers: [externalId],
+  }));
+  server = await scriptedServer(({ url }) => {
+    const { pathname, searchParams } = new URL(url, "http://server");
+    const since = searchParams.get("updated_since") ?? "";
+    const matching = patients.filter(({ updated_at }) => updated_at >= since).toReversed();
+    const [page, size] = [Number(searchParams.get("page")), Number(searchParams.get("page_size"))];
+    const items = matching.slice((page - 1) * size, page * size);
+    const paging = { total: matching.length + unmet, page, page_size: size, has_more: page * size < matching.length };
+    if (pathname === "/api/v1/patients") {
+      return { status: 200, body: { success: true, message: "OK", data: { items: items.map(asPatient), ...paging } } };
+    }
+    if (!withIdentifiers) return { status: 404 };
+    const rows = items.map(({ fp, identifiers }) => ({ patient_fp: fp, identifiers }));
+    return { status: 200, body: { success: true, data: { items: rows, ...paging } } };
+  });
+});
+
+afterEach(async () => {
+  await server.close();
+  await spool.close();
+  fs.rmSync(folder, { recursive: true });
+});
+
+function asPatient({ fp, updated_at }: { fp: string; updated_at: string }) {
+  const owner_customer_fp = "customer_01K9TEST000000000000000D01";
+  const animal = { name: "Test", species: "dog", breed: null, sex: null, date_of_birth: null, weight_kg: null };
+  return { fp, ...animal, owner_customer_fp, created_at: updated_at, updated_at };
+}
+
+const directory = () =>
+  new Directory(
+    spool,
+    httpServer(server.url, () => "sk_live_test"),
+  );
+const find = async (of: Directory, identifier: string | null, ...otherIdentifiers: string[]) =>
+  (await of.find({ identifier, otherIdentifiers })).map(({ fp }) => fp);
+
+test("all pages are fetched, and a patient is found by fp, bare ULID and external id", async () => {
+  const own = directory();
+  await own.sync();
+  const { fp } = patients[0]!;
+  expect(await find(own, fp)).toEqual([fp]);
+  expect(await find(own, fp.slice("patient_".length))).toEqual([fp]);
+  expect(await find(own, fp.slice("patient_".length).toLowerCase())).toEqual([fp]);
+  expect(await find(own, "5000")).toEqual([fp]);
+  expect(await find(own, "5249")).toEqual([patients[249]!.fp]);
+  expect(await find(own, "5250")).toEqual([]);
+  expect(await find(own, null)).toEqual([]);
+});
+
+test("a specimen number is compared with fps and ULIDs, never with card numbers", async () => {
+  const own = directory();
+  await own.sync();
+  expect(await find(own, null, "5000")).toEqual([]);
+  expect(await find(own, null, patients[3]!.fp)).toEqual([patients[3]!.fp]);
+  expect(await find(own, "5000", patients[3]!.fp)).toEqual([patients[3]!.fp, patients[0]!.fp]);
+});
+
+test("the next time only what changed since the newest change is asked for", async () => {
+  const own = directory();
+  await own.sync();
+  const before = server.requests.length;
+  patients.push({ fp: testPatients(251)[250]!.fp, updated_at: "2026-03-01T00:00:00.000Z", identifiers: ["new"] });
+  await own.sync();
+  const asked = server.requests
+    .slice(before)
+    .map(({ url }) => new URL(url, "http://server").searchParams.get("updated_since"));
+  expect(asked).toEqual(["2026-01-01T00:03:09.000Z", "2026-01-01T00:03:09.000Z"]); // a minute of overlap
+  expect(await find(own, "new")).toEqual([patients[250]!.fp]);
+});
+
+test("it survives a restart and a server that is away", async () => {
+  await directory().sync();
+  await server.close();
+  const own = directory();
+  await expect(own.sync()).rejects.toThrow(/cannot be reached/);
+  expect(await find(own, "5000")).toEqual([patients[0]!.fp]);
+});
+
+test("a full walk forgets patients who are gone; a walk that did not meet all of them forgets none", async () => {
+  const own = directory();
+  await own.sync();
+  const [gone] = patients.splice(0, 1);
+  unmet = 1; // a row slipped over the edge of two pages during the walk
+  await spool.call("setMeta", "directory", "{}"); // the next sync is a full walk
+  await own.sync();
+  expect(await find(own, gone!.fp)).toEqual([gone!.fp]);
+  unmet = 0;
+  await own.sync();
+  expect(await find(own, gone!.fp)).toEqual([]);
+  expect(await find(own, "5001")).toEqual([patients[0]!.fp]);
+});
+
+test("changed identifiers replace the old ones", async () => {
+  const own = directory();
+  await own.sync();
+  patients[0]!.identifiers = ["6000"];
+  patients[0]!.updated_at = "2026-03-01T00:00:00.000Z";
+  await own.sync();
+  expect(await find(own, "5000")).toEqual([]);
+  expect(await find(own, "6000")).toEqual([patients[0]!.fp]);
+});
+
+test("a server without the agent's identifier route still gives its patients", async () => {
+  withIdentifiers = false;
+  const own = directory();
+  await own.sync();
+  expect(await find(own, patients[0]!.fp)).toEqual([patients[0]!.fp]);
+  expect(await find(own, "5000")).toEqual([]);
+});
+
+test("an answer that is no page of patients is refused and changes nothing", async () => {
+  const own = directory();
+  await own.sync();
+  patients[1]!.updated_at = "not a time" as never;
+  const broken = await scriptedServer(() => ({
+    status: 200,
+    body: { data: { items: [{ fp: 7 }], total: 1, has_more: false } },
+  }));
+  const other = new Directory(
+    spool,
+    httpServer(broken.url, () => "sk_live_test"),
+  );
+  await expect(other.sync()).rejects.toThrow(/no page of patients/);
+  expect(await find(own, "5000")).toEqual([patients[0]!.fp]);
+  await broken.close();
+});

@@ -1,0 +1,354 @@
+import fs from "node:fs";
+import path from "node:path";
+import Database from "better-sqlite3";
+import { afterEach, describe, expect, test } from "vitest";
+import { listMessages, readSpool, readStatus, Spool, StorageError } from "../../agent/spool.ts";
+import { type Operations, operationsOn, type Settlement, type StudyDraft } from "../../agent/spool-operations.ts";
+import { migrate } from "../../agent/spool-schema.ts";
+import type { EventKind } from "../../agent/spool-worker.ts";
+import { newFp } from "../../shared/fp.ts";
+import { temporaryFolder } from "../support/processes.ts";
+
+const open: Spool[] = [];
+const databases: Database.Database[] = [];
+const folders: string[] = [];
+
+async function openSpool(folder = newFolder(), bytesMax?: number): Promise<Spool> {
+  const spool = await Spool.open(folder, bytesMax === undefined ? {} : { bytesMax });
+  open.push(spool);
+  return spool;
+}
+
+function newFolder(): string {
+  const folder = temporaryFolder();
+  folders.push(folder);
+  return folder;
+}
+
+function append(
+  spool: Spool,
+  session: number,
+  kind: EventKind,
+  bytes: Uint8Array | null,
+): Promise<StorageError | null> {
+  return new Promise((resolve) => spool.append(session, kind, bytes, resolve));
+}
+
+afterEach(async () => {
+  for (const spool of open.splice(0)) await spool.close();
+  for (const db of databases.splice(0)) db.close();
+  for (const folder of folders.splice(0)) fs.rmSync(folder, { recursive: true });
+});
+
+const draft = (values: Partial<StudyDraft> = {}): StudyDraft => ({
+  dedupeKey: "chem-1:abc",
+  patientFp: "patient_1",
+  content: "[1]",
+  body: JSON.stringify({ acquired_at: "2026-01-01T00:00:00.000Z", dedupe_key: "chem-1:abc" }),
+  snapshot: "{}",
+  freshFp: newFp("cds"),
+  ...values,
+});
+
+/** The operations on a database of their own, without the thread around them. */
+function openOperations(folder = newFolder()): Operations {
+  const db = new Database(path.join(folder, "spool.db"));
+  databases.push(db);
+  migrate(db);
+  return operationsOn(db);
+}
+
+function addMessage(spool: Operations, id: string, ordinal = 0, incomplete: string | null = null): void {
+  const bytes = Buffer.from("H|\\^&\rL|1|N\r");
+  const common = {
+    session: 1,
+    device: "chem-1",
+    profile: "generic-astm",
+    receivedAt: 1000 + ordinal,
+    bytes,
+    incomplete,
+  };
+  spool.addMessage({ id, ordinal, ...common });
+}
+
+const settlement = (message: string, values: Partial<Settlement> = {}): Settlement => ({
+  message,
+  state: "pending",
+  reason: null,
+  studies: [],
+  completes: [],
+  at: 2000,
+  ...values,
+});
+
+const answer = (
+  fp: string,
+  outcome: "filed" | "unchanged" | "unmatched" | "conflict" | "rejected",
+  reason: string | null = null,
+) => ({
+  fp,
+  revision: 1,
+  outcome,
+  reason,
+  matched: true,
+});
+
+describe("events", () => {
+  test("what was answered as stored is in the file of another connection", async () => {
+    const folder = newFolder();
+    const spool = await openSpool(folder);
+    const session = spool.openSession("chem-1", "generic-astm");
+    const results = await Promise.all([
+      append(spool, session, "chunk", Uint8Array.of(5)),
+      append(spool, session, "timeout", null),
+      append(spool, session, "chunk", Uint8Array.of(2, 49)),
+    ]);
+    expect(results).toEqual([null, null, null]);
+    const rows = readSpool(folder, (db) => db.prepare("SELECT session, kind, bytes FROM event ORDER BY id").all());
+    expect(rows).toEqual([
+      { session, kind: "chunk", bytes: Buffer.from([5]) },
+      { session, kind: "timeout", bytes: null },
+      { session, kind: "chunk", bytes: Buffer.from([2, 49]) },
+    ]);
+  });
+
+  test("the database is in WAL mode with synchronous FULL", async () => {
+    const spool = await openSpool();
+    expect(await spool.call("durability")).toEqual({ journal: "wal", synchronous: 2 });
+  });
+
+  test("many appends of one turn of the event loop are one commit", async () => {
+    const folder = newFolder();
+    let commits = 0;
+    const spool = await Spool.open(folder, { onCommit: () => (commits += 1) });
+    open.push(spool);
+    const session = spool.openSession("chem-1", "generic-astm");
+    await Promise.all(Array.from({ length: 500 }, () => append(spool, session, "chunk", Uint8Array.of(1))));
+    expect(commits).toBe(1);
+  });
+
+  test("an unfinished session comes back with all that happened in it, a finished one does not", async () => {
+    const folder = newFolder();
+    const spool = await openSpool(folder);
+    const one = spool.openSession("chem-1", "generic-astm");
+    const two = spool.openSession("chem-2", "generic-astm");
+    await Promise.all([append(spool, one, "chunk", Uint8Array.of(1)), append(spool, two, "chunk", Uint8Array.of(2))]);
+    await append(spool, one, "close", null);
+    await spool.call("finishSession", two, 1);
+    const events = [
+      { kind: "chunk", at: expect.any(Number), bytes: Uint8Array.of(1) },
+      { kind: "close", at: expect.any(Number), bytes: null },
+    ];
+    expect(await spool.call("unfinishedSessions")).toEqual([
+      { id: one, device: "chem-1", profile: "generic-astm", events },
+    ]);
+  });
+
+  test("session numbers go on after a restart", async () => {
+    const folder = newFolder();
+    const first = await openSpool(folder);
+    const session = first.openSession("chem-1", "generic-astm");
+    await append(first, session, "chunk", Uint8Array.of(1));
+    open.splice(0);
+    await first.close();
+    const second = await openSpool(folder);
+    expect(second.openSession("chem-1", "generic-astm")).toBe(session + 1);
+  });
+});
+
+describe("when the disk refuses", () => {
+  test("nothing of the group is acknowledged, and later sessions are stored with their opening", async () => {
+    const folder = newFolder();
+    const spool = await openSpool(folder, 512 * 1024);
+    const session = spool.openSession("chem-1", "generic-astm");
+    const errors: unknown[] = [];
+    for (let i = 0; i < 20; i++) errors.push(await append(spool, session, "chunk", new Uint8Array(64 * 1024)));
+    expect(errors.at(0)).toBeNull();
+    expect(errors.at(-1)).toBeInstanceOf(StorageError);
+    const stored = readSpool(folder, (db) => db.prepare("SELECT COUNT(*) FROM event").pluck().get());
+    expect(stored).toBe(errors.filter((error) => error === null).length);
+
+    // A session opened while the disk was full, whose first event is stored once there is room.
+    const late = spool.openSession("chem-2", "generic-astm");
+    expect(await append(spool, late, "chunk", new Uint8Array(200 * 1024))).toBeInstanceOf(StorageError);
+    expect(await append(spool, late, "chunk", Uint8Array.of(5))).toBeNull();
+    const sessions = await spool.call("unfinishedSessions");
+    expect(sessions.map(({ id, events }) => [id, events.length])).toEqual([
+      [session, stored],
+      [late, 1],
+    ]);
+  });
+
+  test("a call is refused with the disk's reason", async () => {
+    const spool = await openSpool(newFolder(), 300 * 1024);
+    const huge = "x".repeat(600 * 1024);
+    await expect(spool.call("setMeta", "key", huge)).rejects.toThrow(StorageError);
+    await expect(spool.call("setMeta", "key", "small")).resolves.toBeUndefined();
+  });
+});
+
+describe("messages and studies", () => {
+  test("the same session and ordinal is stored once", () => {
+    const folder = newFolder();
+    const spool = openOperations(folder);
+    addMessage(spool, "M1");
+    addMessage(spool, "M2");
+    expect(readSpool(folder, listMessages).map(({ id }) => id)).toEqual(["M1"]);
+  });
+
+  test("a message is pending until the server has filed its study", () => {
+    const folder = newFolder();
+    const spool = openOperations(folder);
+    addMessage(spool, "M1");
+    const [fp] = spool.settle(settlement("M1", { studies: [draft()] }));
+    expect(readSpool(folder, listMessages)).toEqual([
+      {
+        id: "M1",
+        device: "chem-1",
+        received_at: new Date(1000).toISOString(),
+        state: "pending",
+        reason: null,
+        study_fps: [fp],
+      },
+    ]);
+    expect(spool.outbox()).toEqual({ depth: 1, oldestAt: 2000 });
+    spool.settleStudies([answer(fp!, "filed")], 3000);
+    expect(readSpool(folder, listMessages)[0]).toMatchObject({ state: "filed", study_fps: [fp] });
+    expect(spool.outbox()).toEqual({ depth: 0, oldestAt: null });
+  });
+
+  test("a resend keeps fp and revision and is not queued again", () => {
+    const folder = newFolder();
+    const spool = openOperations(folder);
+    addMessage(spool, "M1", 0);
+    addMessage(spool, "M2", 1);
+    const [first] = spool.settle(settlement("M1", { studies: [draft()] }));
+    spool.settleStudies([answer(first!, "filed")], 3000);
+    const [second] = spool.settle(settlement("M2", { studies: [draft()] }));
+    expect(second).toBe(first);
+    expect(spool.queuedStudies(10)).toEqual([]);
+    expect(readSpool(folder, listMessages).map(({ state }) => state)).toEqual(["filed", "filed"]);
+  });
+
+  test("another value raises the revision on the same fp and keeps the first time", () => {
+    const spool = openOperations();
+    addMessage(spool, "M1", 0);
+    addMessage(spool, "M2", 1);
+    const [fp] = spool.settle(settlement("M1", { studies: [draft()] }));
+    const body = JSON.stringify({ acquired_at: "2026-02-02T00:00:00.000Z" });
+    spool.settle(settlement("M2", { studies: [draft({ content: "[2]", body })] }));
+    const queued = spool.queuedStudies(10);
+    expect(queued.map((study) => [study.fp, study.revision])).toEqual([
+      [fp, 1],
+      [fp, 2],
+    ]);
+    expect(JSON.parse(queued[1]!.body)).toEqual({ acquired_at: "2026-01-01T00:00:00.000Z" });
+  });
+
+  test("a resend after the patient became known is a new revision; one after it was forgotten is not", () => {
+    const spool = openOperations();
+    for (const [ordinal, id] of ["M1", "M2", "M3"].entries()) addMessage(spool, id, ordinal);
+    spool.settle(settlement("M1", { studies: [draft({ patientFp: null })] }));
+    spool.settle(settlement("M2", { studies: [draft()] }));
+    spool.settle(settlement("M3", { studies: [draft({ patientFp: null })] }));
+    const queued = spool.queuedStudies(10);
+    expect(queued.map(({ revision, patientFp }) => [revision, patientFp])).toEqual([
+      [1, null],
+      [2, "patient_1"],
+    ]);
+  });
+
+  test.each([
+    ["filed", "filed", null],
+    ["unchanged", "filed", null],
+    ["unmatched", "unmatched", "no connection"],
+    ["conflict", "quarantined", "the server answered conflict: no connection"],
+    ["rejected", "quarantined", "the server answered rejected: no connection"],
+  ] as const)("the server's answer %s makes the message %s", (outcome, state, reason) => {
+    const folder = newFolder();
+    const spool = openOperations(folder);
+    addMessage(spool, "M1");
+    const [fp] = spool.settle(settlement("M1", { studies: [draft()] }));
+    spool.settleStudies([answer(fp!, outcome, reason === null ? null : "no connection")], 3000);
+    expect(readSpool(folder, listMessages)[0]).toMatchObject({ state, reason });
+  });
+
+  test("a study without a patient that the server calls unchanged stays unmatched", () => {
+    const folder = newFolder();
+    const spool = openOperations(folder);
+    addMessage(spool, "M1");
+    const unmatched = settlement("M1", { reason: "no patient has it", studies: [draft({ patientFp: null })] });
+    const [fp] = spool.settle(unmatched);
+    spool.settleStudies([{ ...answer(fp!, "unchanged"), matched: false }], 3000);
+    expect(readSpool(folder, listMessages)[0]).toMatchObject({ state: "unmatched", reason: "no patient has it" });
+  });
+
+  test("a message of two studies is what the worse of them became, once both are answered", () => {
+    const folder = newFolder();
+    const spool = openOperations(folder);
+    addMessage(spool, "M1");
+    const fps = spool.settle(settlement("M1", { studies: [draft(), draft({ dedupeKey: "chem-1:def" })] }));
+    spool.settleStudies([answer(fps[0]!, "filed")], 3000);
+    expect(readSpool(folder, listMessages)[0]!.state).toBe("pending");
+    spool.settleStudies([answer(fps[1]!, "unmatched", "nobody")], 3000);
+    expect(readSpool(folder, listMessages)[0]!.state).toBe("unmatched");
+  });
+
+  test("an incomplete message is where the message that completed it is", () => {
+    const folder = newFolder();
+    const spool = openOperations(folder);
+    addMessage(spool, "M1", 0, "cut");
+    addMessage(spool, "M2", 1);
+    spool.settle(settlement("M1", { state: "quarantined", reason: "incomplete: cut" }));
+    expect(readSpool(folder, listMessages)[0]).toMatchObject({ state: "quarantined", reason: "incomplete: cut" });
+    const [fp] = spool.settle(settlement("M2", { studies: [draft()], completes: ["M1"] }));
+    spool.settleStudies([answer(fp!, "filed")], 3000);
+    expect(readSpool(folder, listMessages)[0]).toMatchObject({
+      state: "filed",
+      reason: "incomplete, completed by M2",
+      study_fps: [fp],
+    });
+  });
+
+  test("pruning removes what is old and settled and keeps what nobody has settled", () => {
+    const folder = newFolder();
+    const spool = openOperations(folder);
+    const db = databases.at(-1)!;
+    db.exec(
+      "INSERT INTO session VALUES (1, 'chem-1', 'generic-astm', 1, 1, NULL), (2, 'chem-1', 'generic-astm', 2, 1, NULL)",
+    );
+    db.exec("INSERT INTO event VALUES (1, 1, 'chunk', 1, NULL), (2, 2, 'chunk', 1, NULL)");
+    spool.finishSession(1, 500);
+    addMessage(spool, "M1", 0);
+    addMessage(spool, "M2", 1);
+    spool.settle(settlement("M1", { state: "not-for-patients", reason: "sign-on" }));
+    spool.settle(settlement("M2", { state: "quarantined", reason: "unreadable" }));
+    expect(spool.prune(10_000, 100)).toBe(false);
+    expect(readSpool(folder, listMessages).map(({ id }) => id)).toEqual(["M2"]);
+    expect(readSpool(folder, (db) => db.prepare("SELECT id FROM event").pluck().all())).toEqual([2]);
+  });
+});
+
+describe("one folder, one agent", () => {
+  test("a second agent is refused and status knows which runs", async () => {
+    const folder = newFolder();
+    const spool = await openSpool(folder);
+    await expect(Spool.open(folder)).rejects.toThrow(/another agent is running/);
+    expect(readSpool(folder, (db) => readStatus(db, folder)).running).toBe(true);
+    open.splice(0);
+    await spool.close();
+    expect(readSpool(folder, (db) => readStatus(db, folder)).running).toBe(false);
+  });
+
+  test("a spool of a newer agent is refused", async () => {
+    const folder = newFolder();
+    const db = new Database(path.join(folder, "spool.db"));
+    db.pragma("user_version = 99");
+    db.close();
+    await expect(Spool.open(folder)).rejects.toThrow(/schema 99, this agent knows up to/);
+  });
+
+  test("a folder without a spool is said to have none", () => {
+    expect(() => readSpool(newFolder(), listMessages)).toThrow(/there is no spool/);
+  });
+});

@@ -1,0 +1,130 @@
+import net from "node:net";
+import { SerialPortMock } from "serialport";
+import { afterEach, describe, expect, test } from "vitest";
+import { dialTransport, listenTransport, serialTransport, type Transport, type Wire } from "../../agent/transport.ts";
+import { freePort, until } from "../support/processes.ts";
+
+const transports: Transport[] = [];
+
+afterEach(async () => {
+  await Promise.all(transports.splice(0).map((transport) => transport.close()));
+  SerialPortMock.binding.reset();
+});
+
+/** Opens the transport and keeps what it hands over. */
+function open(transport: Transport) {
+  transports.push(transport);
+  const seen = { wires: [] as Wire[], bytes: "", closed: 0, problems: [] as string[] };
+  transport.open(
+    (wire) => {
+      seen.wires.push(wire);
+      return {
+        chunk: (bytes) => (seen.bytes += Buffer.from(bytes).toString("latin1")),
+        closed: () => (seen.closed += 1),
+      };
+    },
+    (reason) => seen.problems.push(reason),
+  );
+  return seen;
+}
+
+async function connect(port: number): Promise<net.Socket> {
+  const socket = net.connect(port, "127.0.0.1");
+  await new Promise((resolve, reject) => {
+    socket.once("connect", resolve);
+    socket.on("error", reject);
+  });
+  return socket;
+}
+
+describe("TCP listener", () => {
+  test("bytes go both ways, and a closed socket is told once", async () => {
+    const port = await freePort();
+    const seen = open(listenTransport({ host: "127.0.0.1", port }, []));
+    const socket = await until("it listens", () => connect(port).catch(() => null));
+    let reply = "";
+    socket.on("data", (chunk: Buffer) => (reply += chunk.toString("latin1")));
+    socket.write("\x05");
+    await until("the byte", () => seen.bytes);
+    seen.wires[0]!.write(Uint8Array.of(6));
+    await until("the reply", () => reply);
+    expect([seen.bytes, reply]).toEqual(["\x05", "\x06"]);
+    socket.destroy();
+    await until("the close", () => seen.closed);
+    expect(seen.closed).toBe(1);
+  });
+
+  test("an address outside the allow list is turned away and told", async () => {
+    const port = await freePort();
+    const seen = open(listenTransport({ host: "127.0.0.1", port }, ["192.168.1.0/24", "::1"]));
+    const socket = await until("it listens", () => connect(port).catch(() => null));
+    await new Promise((resolve) => socket.once("close", resolve));
+    expect(seen.wires).toEqual([]);
+    expect(seen.problems).toEqual(["127.0.0.1 is not in the allow list: turned away"]);
+  });
+
+  test("an address inside the allow list is served", async () => {
+    const port = await freePort();
+    const seen = open(listenTransport({ host: "127.0.0.1", port }, ["127.0.0.0/8"]));
+    await until("it listens", () => connect(port).catch(() => null));
+    await until("a wire", () => seen.wires.length);
+    expect(seen.problems).toEqual([]);
+  });
+
+  test("a port that is taken is told once, and listened on as soon as it is free", async () => {
+    const port = await freePort();
+    const first = listenTransport({ host: "127.0.0.1", port }, []);
+    open(first);
+    await until("it listens", () => connect(port).catch(() => null));
+    const seen = open(listenTransport({ host: "127.0.0.1", port }, []));
+    await until("the problem", () => seen.problems.length);
+    expect(seen.problems[0]).toMatch(/cannot listen on 127\.0\.0\.1:\d+: listen EADDRINUSE/);
+    await first.close();
+    const socket = await until("it listens", () => connect(port).catch(() => null));
+    socket.write("x");
+    await until("the byte", () => seen.bytes);
+    expect(seen.problems).toHaveLength(1);
+  });
+});
+
+describe("TCP dialler", () => {
+  test("it dials, and dials again after the device hung up", async () => {
+    const sockets: net.Socket[] = [];
+    const server = net.createServer((socket) => sockets.push(socket));
+    const port = await freePort();
+    const seen = open(dialTransport({ host: "127.0.0.1", port }));
+    await until("nobody answers", () => seen.problems.length);
+    expect(seen.problems[0]).toMatch(/ECONNREFUSED/);
+    await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+    await until("the wire", () => seen.wires.length === 1);
+    sockets[0]!.destroy();
+    await until("the wire again", () => seen.wires.length === 2);
+    sockets[1]!.write("\x05");
+    await until("the byte", () => seen.bytes);
+    expect({ problems: seen.problems.length, closed: seen.closed }).toEqual({ problems: 1, closed: 1 });
+    for (const transport of transports.splice(0)) await transport.close();
+    server.close();
+  });
+});
+
+describe("serial port (binding-mock)", () => {
+  const settings = {
+    path: "/dev/test",
+    baudRate: 9600,
+    dataBits: 8,
+    parity: "none",
+    stopBits: 1,
+    rtscts: false,
+  } as const;
+  const Mock = SerialPortMock as unknown as Parameters<typeof serialTransport>[1];
+
+  test("a port that appears later is opened, and bytes go both ways", async () => {
+    const seen = open(serialTransport(settings, Mock));
+    await until("there is no port", () => seen.problems.length);
+    SerialPortMock.binding.createPort("/dev/test", { echo: true, record: true });
+    const wire = await until("the wire", () => seen.wires[0]);
+    expect(wire.peer).toBe("/dev/test");
+    wire.write(Uint8Array.of(5));
+    await until("the echo", () => seen.bytes.includes("\x05"));
+  });
+});

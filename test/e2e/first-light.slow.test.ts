@@ -1,0 +1,171 @@
+import fs from "node:fs";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { session, vetScanRecords } from "../support/astm.ts";
+import { freePort, runAgentCommand, until, World } from "../support/processes.ts";
+
+// Goal: the whole way, bytes to JSON, through the real programs. Server, agent and simulator are processes of their own.
+
+let world: World;
+let port: number;
+let statusPort: number;
+
+beforeAll(async () => {
+  world = await World.create(4);
+  port = await freePort();
+  statusPort = await freePort();
+  world.writeConfig(
+    [{ id: "chem-1", profile: "abaxis-vetscan-vs2", connection: { listen: `127.0.0.1:${port}` } }],
+    statusPort,
+  );
+  await world.startAgent();
+});
+
+afterAll(() => world.end());
+
+function simulate(name: string, bytes: Uint8Array): string {
+  const file = path.join(world.folder, name);
+  fs.writeFileSync(file, bytes);
+  return runAgentCommand("simulate", file, "--to", `tcp://127.0.0.1:${port}`);
+}
+
+describe("an analyzer's bytes become a study that the read API serves", () => {
+  test("a dog's results are read back with the flags of a dog", async () => {
+    const [dog] = world.patients;
+    const bytes = session(
+      vetScanRecords({ patient: dog!.externalId, species: "Dog", collected: "20261120093000", alt: 220 }),
+    );
+    expect(simulate("dog.astm", bytes)).toBe("session 1: 7 frames acknowledged\n");
+    const [message] = await world.drained();
+    expect(message).toMatchObject({ device: "chem-1", state: "filed", reason: null });
+    const fp = message!.study_fps[0]!;
+    expect(await world.getStudy(fp)).toEqual({
+      status: 200,
+      body: {
+        success: true,
+        data: {
+          fp,
+          patient_fp: dog!.fp,
+          modality: "BIOCHEMISTRY",
+          device_name: "Abaxis VetScan VS2",
+          status: "COMPLETED",
+          acquired_at: "2026-11-20T06:30:00.000Z", // 09:30 in Istanbul
+          results: [
+            { analyte: "ALT", value: 220, unit: "U/L", reference_range: "10-118", flag: "high" },
+            { analyte: "GLU", value: 95, unit: "mg/dL", reference_range: "60-110", flag: "normal" },
+          ],
+        },
+      },
+    });
+  });
+
+  test("the same session sent again is the same study", async () => {
+    const before = world.serverStudies().length;
+    const again = runAgentCommand(
+      "simulate",
+      path.join(world.folder, "dog.astm"),
+      "--to",
+      `tcp://127.0.0.1:${port}`,
+      "--repeat",
+      "2",
+    );
+    expect(again).toBe("session 1: 7 frames acknowledged\nsession 2: 7 frames acknowledged\n");
+    const messages = await world.drained();
+    expect(messages).toHaveLength(3);
+    expect(new Set(messages.flatMap(({ study_fps }) => study_fps)).size).toBe(1);
+    expect(world.serverStudies()).toHaveLength(before);
+  });
+
+  test("a corrected value is a new revision of the same study", async () => {
+    const [dog] = world.patients;
+    simulate(
+      "fix.astm",
+      session(vetScanRecords({ patient: dog!.externalId, species: "Dog", collected: "20261120093000", alt: 120 })),
+    );
+    const messages = await world.drained();
+    const [study] = world.serverStudies();
+    expect(study).toMatchObject({ fp: messages.at(-1)!.study_fps[0], revision: 2 });
+    expect(study!.results[0]).toMatchObject({ analyte: "ALT", value: 120 });
+  });
+
+  test("a result nobody is known for is held as unmatched and cannot be read", async () => {
+    simulate(
+      "nobody.astm",
+      session(vetScanRecords({ patient: "99999", species: "Dog", collected: "20261120094000", alt: 50 })),
+    );
+    const messages = await world.drained();
+    const last = messages.at(-1)!;
+    expect(last).toMatchObject({ state: "unmatched", reason: 'no patient has the identifier "99999"' });
+    expect((await world.getStudy(last.study_fps[0]!)).status).toBe(404);
+  });
+
+  test("a result whose species is not the patient's is not filed", async () => {
+    const [dog] = world.patients;
+    simulate(
+      "cat.astm",
+      session(vetScanRecords({ patient: dog!.externalId, species: "Cat", collected: "20261120095000", alt: 50 })),
+    );
+    const messages = await world.drained();
+    expect(messages.at(-1)).toMatchObject({
+      state: "unmatched",
+      reason: "species contradiction: the device says cat, the patient is a dog",
+    });
+  });
+
+  test("an unreadable message is quarantined with its reason and stays visible", async () => {
+    simulate("noise.astm", session(["H|\\^&|||Somebody Else^Model", "R|1|^^^GLU|5|mmol/L", "L|1|N"]));
+    const messages = await world.drained();
+    expect(messages.at(-1)).toMatchObject({
+      state: "quarantined",
+      reason: 'the sender is "Somebody Else^Model", not what profile abaxis-vetscan-vs2 reads',
+    });
+  });
+
+  test("messages and status tell the same from outside", () => {
+    const listed = JSON.parse(runAgentCommand("messages", "--config", world.config, "--json")) as { id: string }[];
+    expect(listed).toEqual(world.messages());
+    const status = JSON.parse(runAgentCommand("status", "--config", world.config, "--json")) as object;
+    expect(status).toMatchObject({
+      devices: [
+        {
+          id: "chem-1",
+          connected: false,
+          counts: { pending: 0, filed: 4, unmatched: 2, "not-for-patients": 0, quarantined: 1 },
+        },
+      ],
+      outbox: { depth: 0, oldest_at: null },
+    });
+  });
+
+  test("/healthz, /readyz and /metrics answer, and the numbers hold no names or values", async () => {
+    const get = async (route: string) => {
+      const response = await fetch(`http://127.0.0.1:${statusPort}${route}`);
+      return { status: response.status, text: await response.text() };
+    };
+    expect(await get("/healthz")).toEqual({ status: 200, text: "ok\n" });
+    expect(await get("/readyz")).toEqual({ status: 200, text: "ready\n" });
+    const { text } = await get("/metrics");
+    expect(text).toContain('vetwire_messages{state="filed"} 4');
+    expect(text).toContain("vetwire_outbox_depth 0");
+    expect(text).not.toContain("5000");
+    expect((await get("/nothing")).status).toBe(404);
+  });
+
+  test("nothing of patients, owners or keys is in the agent's log", () => {
+    const log = world.agent.output();
+    expect(log).toContain("a message was settled");
+    for (const secret of [world.key, "Test^6 Yrs", "99999", world.patients[0]!.externalId, "220"]) {
+      expect(log).not.toContain(`"${secret}`);
+    }
+    expect(log).not.toContain("sk_live_");
+    expect(log).not.toContain("Test");
+  });
+
+  test("a second agent on the same data folder is refused, and SIGTERM ends the first with 0", async () => {
+    expect(() => runAgentCommand("run", "--config", world.config)).toThrow(/another agent is running/);
+    expect(await world.agent.end("SIGTERM")).toBe(0);
+    expect(world.status().running).toBe(false);
+    await world.startAgent();
+    await until("it listens again", () => world.status().running);
+  });
+});

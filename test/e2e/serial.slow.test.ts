@@ -1,0 +1,109 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { session, vetScanRecords } from "../support/astm.ts";
+import { runAgentCommand, until, World } from "../support/processes.ts";
+
+// Goal: a real serial line. Method: socat joins two pseudo-terminals; the agent opens one, the simulator the other.
+
+const socat = hasSocat();
+if (!socat) process.stdout.write("serial: left out, socat is not installed (apt-get install socat)\n");
+
+function hasSocat(): boolean {
+  try {
+    execFileSync("socat", ["-V"], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+let world: World;
+let cable: ChildProcess | undefined;
+
+beforeAll(async () => {
+  if (!socat) return;
+  world = await World.create(2);
+});
+
+afterAll(async () => {
+  cable?.kill();
+  await world?.end();
+});
+
+const agentEnd = () => path.join(world.folder, "agent-end");
+const deviceEnd = () => path.join(world.folder, "device-end");
+
+async function plugIn(): Promise<void> {
+  cable = spawn("socat", [`pty,raw,echo=0,link=${agentEnd()}`, `pty,raw,echo=0,link=${deviceEnd()}`]);
+  await until("the cable", () => fs.existsSync(agentEnd()) && fs.existsSync(deviceEnd()));
+}
+
+async function unplug(): Promise<void> {
+  const gone = new Promise((resolve) => cable?.once("exit", resolve));
+  cable?.kill();
+  await gone;
+  await until("the agent sees it", () => world.status().devices[0]?.connected === false);
+}
+
+test.skipIf(!socat)(
+  "results come over a pty pair, before and after the cable was unplugged",
+  { timeout: 60_000 },
+  async () => {
+    world.writeConfig([
+      { id: "chem-1", profile: "abaxis-vetscan-vs2", connection: { serial: { path: agentEnd(), baudRate: 9600 } } },
+    ]);
+    await world.startAgent(); // the port appears later
+    await plugIn();
+    const [dog, cat] = world.patients;
+    const send = async (name: string, records: readonly string[]) => {
+      await until("connected", () => world.status().devices[0]?.connected);
+      const file = path.join(world.folder, name);
+      fs.writeFileSync(file, session(records));
+      return runAgentCommand("simulate", file, "--to", `serial:${deviceEnd()}`);
+    };
+    const first = vetScanRecords({ patient: dog!.externalId, species: "Dog", collected: "20261120093000", alt: 220 });
+    expect(await send("dog.astm", first)).toBe("session 1: 7 frames acknowledged\n");
+    await world.drained();
+
+    await unplug();
+    await plugIn();
+    const second = vetScanRecords({ patient: cat!.externalId, species: "Cat", collected: "20261120094000", alt: 30 });
+    expect(await send("cat.astm", second)).toBe("session 1: 7 frames acknowledged\n");
+    const messages = await world.drained();
+    expect(messages.map(({ state }) => state)).toEqual(["filed", "filed"]);
+    expect(world.serverStudies().map(({ patient }) => patient)).toEqual([dog!.fp, cat!.fp]);
+  },
+);
+
+test.skipIf(!socat)(
+  "a cable pulled in the middle of a frame loses nothing: the device sends again",
+  { timeout: 60_000 },
+  async () => {
+    const [dog] = world.patients;
+    const bytes = session(
+      vetScanRecords({ patient: dog!.externalId, species: "Dog", collected: "20261120095000", alt: 77 }),
+    );
+    await until("connected", () => world.status().devices[0]?.connected);
+    const half = fs.openSync(deviceEnd(), "w");
+    fs.writeSync(half, bytes.subarray(0, 200));
+    fs.closeSync(half);
+    await until("the frames before the cut are stored", () => world.messages().length >= 2);
+    await unplug();
+    await until("the cut message is kept", () =>
+      world.messages().some(({ reason }) => reason?.startsWith("incomplete")),
+    );
+    await plugIn();
+    await until("connected", () => world.status().devices[0]?.connected);
+    const file = path.join(world.folder, "whole.astm");
+    fs.writeFileSync(file, bytes);
+    runAgentCommand("simulate", file, "--to", `serial:${deviceEnd()}`);
+    const messages = await world.drained();
+    expect(messages.slice(2).map(({ state, reason }) => [state, reason?.split(" by ")[0] ?? null])).toEqual([
+      ["filed", "incomplete, completed"],
+      ["filed", null],
+    ]);
+    expect(world.serverStudies().filter(({ results }) => results[0]?.value === 77)).toHaveLength(1);
+  },
+);

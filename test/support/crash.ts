@@ -1,0 +1,127 @@
+import Database from "better-sqlite3";
+import path from "node:path";
+import { openLine, playAstm } from "../../agent/simulate.ts";
+import { session, vetScanRecords } from "./astm.ts";
+import { freePort, World } from "./processes.ts";
+
+// Kills the agent at random moments under load and holds what the devices were told against what the server has.
+// Each message carries a number of its own as its ALT value, so that a study can be traced back to it.
+
+export interface CrashReport {
+  readonly cycles: number;
+  readonly acknowledged: number;
+  /** Sessions a device had to begin again. */
+  readonly resent: number;
+  readonly studies: number;
+  readonly lost: readonly number[];
+  readonly twice: readonly number[];
+  readonly wrongPatient: readonly number[];
+}
+
+const DEVICES = 4;
+const PATIENTS = 8;
+
+export async function crashUnderLoad(
+  cycles: number,
+  random: () => number,
+  progress: (cycle: number) => void = () => undefined,
+): Promise<CrashReport> {
+  const world = await World.create(PATIENTS);
+  const ports = await Promise.all(Array.from({ length: DEVICES }, () => freePort()));
+  world.writeConfig(
+    ports.map((port, index) => ({
+      id: `chem-${index}`,
+      profile: "abaxis-vetscan-vs2",
+      connection: { listen: `127.0.0.1:${port}` },
+    })),
+  );
+  const acknowledged: number[] = [];
+  let resent = 0;
+  let running = true;
+  let next = 1;
+
+  /** A device sends one message after the other, each again until its last frame was acknowledged. */
+  const device = async (port: number): Promise<void> => {
+    while (running) {
+      const number = next++;
+      const bytes = messageBytes(world, number);
+      for (let attempt = 0; ; attempt++) {
+        if (attempt > 0) resent += 1;
+        if (await isAcknowledged(port, bytes)) break;
+        if (!running) return;
+      }
+      acknowledged.push(number);
+    }
+  };
+
+  try {
+    await world.startAgent();
+    const devices = ports.map((port) => device(port));
+    for (let cycle = 1; cycle <= cycles; cycle++) {
+      await new Promise((resolve) => setTimeout(resolve, 50 + random() * 400));
+      await world.agent.end("SIGKILL");
+      checkIntegrity(world);
+      await world.startAgent();
+      progress(cycle);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    running = false;
+    await Promise.all(devices);
+    await world.drained();
+
+    const seen = new Map<number, string[]>();
+    const wrongPatient: number[] = [];
+    const studies = world.serverStudies();
+    for (const { fp, patient, results } of studies) {
+      const number = results.find(({ analyte }) => analyte === "ALT")?.value ?? -1;
+      seen.set(number, [...(seen.get(number) ?? []), fp]);
+      if (patient !== patientOf(world, number).fp) wrongPatient.push(number);
+    }
+    return {
+      cycles,
+      acknowledged: acknowledged.length,
+      resent,
+      studies: studies.length,
+      lost: acknowledged.filter((number) => !seen.has(number)),
+      twice: [...seen].filter(([, fps]) => fps.length > 1).map(([number]) => number),
+      wrongPatient,
+    };
+  } finally {
+    running = false;
+    await world.end();
+  }
+}
+
+function patientOf(world: World, number: number) {
+  return world.patients[number % world.patients.length]!;
+}
+
+function messageBytes(world: World, number: number): Uint8Array {
+  const { externalId, species } = patientOf(world, number);
+  // One second apart: device, patient and time make a measurement (house, section 6).
+  const collected = new Date(Date.UTC(2026, 0, 1) + number * 1000).toISOString().replace(/\D/g, "").slice(0, 14);
+  const kind = species === "dog" ? "Dog" : "Cat";
+  return session(vetScanRecords({ patient: externalId, species: kind, collected, alt: number }));
+}
+
+async function isAcknowledged(port: number, bytes: Uint8Array): Promise<boolean> {
+  try {
+    const line = await openLine(`tcp://127.0.0.1:${port}`);
+    const { accepted } = await playAstm(bytes, line);
+    await line.close();
+    return accepted;
+  } catch {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    return false;
+  }
+}
+
+function checkIntegrity(world: World): void {
+  const db = new Database(path.join(world.agentData, "spool.db"));
+  try {
+    const result = db.pragma("integrity_check", { simple: true });
+    if (result !== "ok") throw new Error(`the spool is damaged: ${String(result)}`);
+  } finally {
+    db.close();
+  }
+}

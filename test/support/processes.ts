@@ -1,0 +1,268 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import fs from "node:fs";
+import net from "node:net";
+import os from "node:os";
+import path from "node:path";
+import Database from "better-sqlite3";
+import type { MessageSummary, SpoolStatus } from "../../agent/spool.ts";
+import { listMessages, readSpool, readStatus } from "../../agent/spool.ts";
+
+// Real processes from the build: a server with a clinic, an agent with devices, both in a folder of their own.
+
+export const ROOT = path.resolve(import.meta.dirname, "../..");
+const SERVER = path.join(ROOT, "dist/server/main.js");
+const AGENT = path.join(ROOT, "dist/agent/main.js");
+
+export const CLINIC = "clinic_01K9TEST000000000000000C01";
+const OWNER = "customer_01K9TEST000000000000000D01";
+
+export interface TestPatient {
+  readonly fp: string;
+  readonly species: string;
+  readonly externalId: string;
+}
+
+/** Dogs and cats in turn; the n-th has the card number `5000 + n`. */
+export function testPatients(count: number): TestPatient[] {
+  return Array.from({ length: count }, (_, index) => ({
+    fp: `patient_01K9TEST00000000000000${String(index).padStart(4, "0")}`,
+    species: index % 2 === 0 ? "dog" : "cat",
+    externalId: String(5000 + index),
+  }));
+}
+
+function entities(patients: readonly TestPatient[]): object[] {
+  const at = "2026-01-01T00:00:00.000Z";
+  return [
+    { type: "clinic", fp: CLINIC, name: "Test clinic" },
+    { type: "customer", fp: OWNER, locale: { time_zone: "Europe/Istanbul" } },
+    ...patients.flatMap(({ fp, species, externalId }) => [
+      {
+        ...{ type: "patient", fp, name: "Test animal", species, breed: null, sex: "male", date_of_birth: "2020-01-01" },
+        ...{ weight_kg: 12.5, owner_customer_fp: OWNER, external_ids: [externalId] },
+        ...{ created_at: at, updated_at: at, deleted_at: null },
+      },
+      { type: "connection", patient_fp: fp, clinic_fp: CLINIC, active: true },
+    ]),
+  ];
+}
+
+export function temporaryFolder(): string {
+  return fs.mkdtempSync(path.join(os.tmpdir(), "vetwire-"));
+}
+
+/** A port that was free a moment ago. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = net.createServer();
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as net.AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+/** Runs `check` until it gives something, at most that long. @throws with `what` when it never does */
+export async function until<Result>(
+  what: string,
+  check: () => Result | Promise<Result>,
+  ms = 20_000,
+): Promise<NonNullable<Result>> {
+  const end = Date.now() + ms;
+  for (;;) {
+    const result = await check();
+    if (result) return result;
+    if (Date.now() > end) throw new Error(`${what}: not within ${ms} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+export interface Running {
+  readonly process: ChildProcess;
+  readonly output: () => string;
+  /** Sends the signal and waits for the end. */
+  end(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+export function start(script: string, args: readonly string[]): Running {
+  const child = spawn(process.execPath, [script, ...args], { cwd: ROOT, stdio: ["ignore", "pipe", "pipe"] });
+  let output = "";
+  const keep = (text: Buffer) => {
+    output = (output + text.toString()).slice(-200_000);
+  };
+  child.stdout.on("data", keep);
+  child.stderr.on("data", keep);
+  const ended = new Promise<number | null>((resolve) => child.once("exit", (code) => resolve(code)));
+  return {
+    process: child,
+    output: () => output,
+    async end(signal = "SIGTERM") {
+      if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+      return ended;
+    },
+  };
+}
+
+export function runAgentCommand(...args: readonly string[]): string {
+  return execFileSync(process.execPath, [AGENT, ...args], {
+    cwd: ROOT,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+}
+
+export function runServerCommand(...args: readonly string[]): string {
+  return execFileSync(process.execPath, [SERVER, ...args], {
+    cwd: ROOT,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+}
+
+export interface DeviceLine {
+  readonly id: string;
+  readonly profile: string;
+  readonly connection: object;
+}
+
+/** A server and an agent with their data in one folder. */
+export class World {
+  readonly folder: string;
+  readonly patients: readonly TestPatient[];
+  readonly key: string;
+  server!: Running;
+  agent!: Running;
+  serverPort = 0;
+  /** What agent.yaml names as the server: another one where a proxy stands between. */
+  serverUrl = "";
+
+  static async create(patientCount: number): Promise<World> {
+    const folder = temporaryFolder();
+    const patients = testPatients(patientCount);
+    const file = path.join(folder, "clinic.ndjson");
+    fs.writeFileSync(
+      file,
+      entities(patients)
+        .map((entity) => `${JSON.stringify(entity)}\n`)
+        .join(""),
+    );
+    const data = path.join(folder, "server");
+    runServerCommand("import", file, "--data", data);
+    const permissions = "clinic.lab.ingest,clinic.patient.view,clinic.calendar.view,clinic.lab.view";
+    const key = runServerCommand(
+      ...["keys", "create", "--clinic", CLINIC, "--name", "agent", "--type", "device"],
+      ...["--permissions", permissions, "--data", data],
+    ).trim();
+    const world = new World(folder, patients, key);
+    await world.startServer();
+    world.serverUrl = `http://127.0.0.1:${world.serverPort}`;
+    return world;
+  }
+
+  private constructor(folder: string, patients: readonly TestPatient[], key: string) {
+    this.folder = folder;
+    this.patients = patients;
+    this.key = key;
+    fs.writeFileSync(path.join(folder, "agent.key"), `${key}\n`, { mode: 0o600 });
+  }
+
+  get config(): string {
+    return path.join(this.folder, "agent.yaml");
+  }
+
+  get agentData(): string {
+    return path.join(this.folder, "agent");
+  }
+
+  get serverData(): string {
+    return path.join(this.folder, "server");
+  }
+
+  async startServer(): Promise<void> {
+    this.server = start(SERVER, ["run", "--port", String(this.serverPort), "--data", this.serverData]);
+    const port = await until(
+      "the server listens",
+      () => /listening on http:\/\/127\.0\.0\.1:(\d+)/.exec(this.server.output())?.[1],
+    );
+    this.serverPort = Number(port);
+  }
+
+  writeConfig(devices: readonly DeviceLine[], statusPort?: number): void {
+    const config = {
+      server: { url: this.serverUrl, keyFile: "./agent.key" },
+      data: "./agent",
+      timeZone: "Europe/Istanbul",
+      ...(statusPort === undefined ? {} : { status: { listen: `127.0.0.1:${statusPort}` } }),
+      devices,
+    };
+    fs.writeFileSync(this.config, JSON.stringify(config)); // JSON is YAML
+  }
+
+  async startAgent(): Promise<void> {
+    this.agent = start(AGENT, ["run", "--config", this.config]);
+    await until("the agent runs", () => {
+      if (this.agent.process.exitCode !== null) throw new Error(`the agent ended: ${this.agent.output()}`);
+      return this.agent.output().includes("the agent is running");
+    });
+  }
+
+  messages(): readonly MessageSummary[] {
+    return readSpool(this.agentData, listMessages);
+  }
+
+  status(): SpoolStatus {
+    return readSpool(this.agentData, (db) => readStatus(db, this.agentData));
+  }
+
+  /** Waits until nothing is on its way any more; only then may anything be called lost. */
+  async drained(ms = 60_000): Promise<readonly MessageSummary[]> {
+    return until(
+      "the outbox drains",
+      () => {
+        // An acknowledged message is first in the events of its session, a moment later a message of its own.
+        const unfinished = readSpool(this.agentData, (db) =>
+          db.prepare("SELECT COUNT(*) FROM session WHERE finished_at IS NULL").pluck().get(),
+        );
+        if (unfinished !== 0) return null;
+        const messages = this.messages();
+        return this.status().outbox.depth === 0 && messages.every(({ state }) => state !== "pending") ? messages : null;
+      },
+      ms,
+    );
+  }
+
+  /** GET a study as an integration would. */
+  async getStudy(fp: string): Promise<{ status: number; body: unknown }> {
+    const response = await fetch(`http://127.0.0.1:${this.serverPort}/api/v1/lab/diagnostics/${fp}`, {
+      headers: { authorization: `Bearer ${this.key}` },
+    });
+    return { status: response.status, body: await response.json() };
+  }
+
+  /** Every study the server holds, straight from its database. */
+  serverStudies(): {
+    fp: string;
+    patient: string | null;
+    revision: number;
+    results: { analyte: string; value: number }[];
+  }[] {
+    const db = new Database(path.join(this.serverData, "vetwire.db"), { readonly: true });
+    try {
+      const rows = db
+        .prepare(
+          "SELECT s.fp, p.fp AS patient, s.revision, s.results FROM study s LEFT JOIN patient p ON p.id = s.patient_id ORDER BY s.id",
+        )
+        .all() as { fp: string; patient: string | null; revision: number; results: string }[];
+      return rows.map((row) => ({ ...row, results: JSON.parse(row.results) as { analyte: string; value: number }[] }));
+    } finally {
+      db.close();
+    }
+  }
+
+  async end(): Promise<void> {
+    await this.agent?.end("SIGKILL");
+    await this.server?.end("SIGKILL");
+    fs.rmSync(this.folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,46 @@
+import http from "node:http";
+import type net from "node:net";
+import { gunzipSync } from "node:zlib";
+
+/** What the server does with one request. */
+export type Step =
+  | { readonly status: number; readonly body?: unknown; readonly headers?: Record<string, string> }
+  /** Cut the connection without an answer. */
+  | "cut";
+
+export interface ScriptedRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly body: unknown;
+}
+
+/** A real HTTP server that does what `answer` says. */
+export async function scriptedServer(answer: (request: ScriptedRequest) => Step) {
+  const requests: ScriptedRequest[] = [];
+  const server = http.createServer((request, response) => {
+    const parts: Buffer[] = [];
+    request.on("data", (part: Buffer) => parts.push(part));
+    request.on("end", () => {
+      const raw = Buffer.concat(parts);
+      const bytes = request.headers["content-encoding"] === "gzip" ? gunzipSync(raw) : raw;
+      const body: unknown = bytes.length > 0 ? JSON.parse(bytes.toString()) : null;
+      const received = { method: request.method ?? "", url: request.url ?? "", body };
+      requests.push(received);
+      const step = answer(received);
+      if (step === "cut") return request.socket.destroy();
+      response.writeHead(step.status, { "content-type": "application/json", ...step.headers });
+      response.end(typeof step.body === "string" ? step.body : JSON.stringify(step.body ?? {}));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as net.AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+}

@@ -1,0 +1,77 @@
+import type { SetTimer } from "../../agent/connection.ts";
+import type { Transport, Wire, WireHandler } from "../../agent/transport.ts";
+
+/** A transport whose wires the test opens, feeds and cuts. */
+export class TestTransport implements Transport {
+  #accept: ((wire: Wire) => WireHandler) | null = null;
+
+  open(accept: (wire: Wire) => WireHandler): void {
+    this.#accept = accept;
+  }
+
+  async close(): Promise<void> {
+    this.#accept = null;
+  }
+
+  connect(): TestWire {
+    if (this.#accept === null) throw new Error("the transport is not open");
+    return new TestWire(this.#accept);
+  }
+}
+
+export class TestWire {
+  readonly #handler: WireHandler;
+  /** Our replies in order. */
+  readonly replies: number[] = [];
+  /** Called with each reply before it is kept. */
+  onReply: (byte: number) => void = () => undefined;
+  paused = false;
+
+  constructor(accept: (wire: Wire) => WireHandler) {
+    this.#handler = accept({
+      peer: "test",
+      write: (bytes) => {
+        for (const byte of bytes) {
+          this.onReply(byte);
+          this.replies.push(byte);
+        }
+      },
+      close: () => undefined,
+      pause: () => (this.paused = true),
+      resume: () => (this.paused = false),
+    });
+  }
+
+  send(bytes: Uint8Array): void {
+    this.#handler.chunk(bytes);
+  }
+
+  cut(): void {
+    this.#handler.closed();
+  }
+}
+
+/** A clock that stands still until it is told to go on. */
+export class TestClock {
+  #now = 0;
+  #timers: { at: number; fire: () => void }[] = [];
+
+  readonly setTimer: SetTimer = (ms, fire) => {
+    const timer = { at: this.#now + ms, fire };
+    this.#timers.push(timer);
+    return () => {
+      this.#timers = this.#timers.filter((other) => other !== timer);
+    };
+  };
+
+  get pending(): readonly number[] {
+    return this.#timers.map(({ at }) => at - this.#now);
+  }
+
+  advance(ms: number): void {
+    this.#now += ms;
+    const due = this.#timers.filter(({ at }) => at <= this.#now).toSorted((a, b) => a.at - b.at);
+    this.#timers = this.#timers.filter(({ at }) => at > this.#now);
+    for (const { fire } of due) fire();
+  }
+}
