@@ -9,7 +9,7 @@ import { Directory } from "./directory.ts";
 import { Filing } from "./filing.ts";
 import { Push } from "./push.ts";
 import { httpServer } from "./server.ts";
-import { Spool } from "./spool.ts";
+import { isoOrNull, Spool } from "./spool.ts";
 import { createMetrics, serveStatus } from "./status.ts";
 import { dialTransport, listenTransport, serialTransport, type Transport } from "./transport.ts";
 
@@ -67,50 +67,53 @@ export async function startAgent(config: Config, version: string, log: Logger): 
   });
 
   const connections = config.devices.map((device) => {
+    const { id } = device;
     const { profile } = readDevice(device, config.timeZone);
-    const child = log.child({ device: device.id });
-    const tell = (lastMessageAt: number | null) => {
-      metrics.connected.set({ device: device.id }, connection.connected ? 1 : 0);
-      const state = { id: device.id, profile: profile.id, connected: connection.connected, lastMessageAt };
-      // The device's light on the status page: not worth stopping for when the disk is full.
-      spool.call("setDevice", state).catch(() => undefined);
+    const child = log.child({ device: id });
+    let lastMessageAt: number | null = null;
+    const state = () => ({ id, profile: profile.id, connected: connection.connected, lastMessageAt });
+    const tell = () => {
+      metrics.connected.set({ device: id }, connection.connected ? 1 : 0);
+      // The device's light in `status`: not worth stopping for when the disk is full.
+      spool.call("setDevice", state()).catch(() => undefined);
     };
-    const connection: Connection = new Connection({ id: device.id, profile }, transportOf(device), spool, {
+    const connection: Connection = new Connection({ id, profile }, transportOf(device), spool, {
       connected(peer) {
         child.info({ stage: "chunk", peer }, "the device connected");
-        tell(null);
+        tell();
       },
       disconnected() {
         child.info({ stage: "chunk" }, "the device disconnected");
-        tell(null);
+        tell();
       },
       warning(reason) {
-        metrics.warnings.inc({ device: device.id });
+        metrics.warnings.inc({ device: id });
         child.warn({ stage: "message", reason }, "a fault of the device or its line");
       },
       message(message) {
-        metrics.received.inc({ device: device.id });
-        tell(message.receivedAt);
+        metrics.received.inc({ device: id });
+        lastMessageAt = message.receivedAt;
+        tell();
         void filing.accept(message);
       },
     });
-    return { id: device.id, connection, profile, tell };
+    return { connection, tell, state };
   });
 
   await spool.call("disconnectAll");
   const recovered = await recover(spool, profileById);
   if (recovered > 0) log.info({ stage: "message", sessions: recovered }, "unfinished sessions were replayed");
-  // Not awaited: devices are served while the past is settled, each in its own order.
-  const settled = filing.acceptStored();
+  // Before the devices are served, so that each one's order is kept: what a crash leaves unsettled is a handful.
+  await filing.acceptStored();
   const status =
     config.status === null
       ? null
-      : await serveStatus(config.status, spool, metrics, () => null).catch(async (error: unknown) => {
+      : await serveStatus(config.status, spool, metrics).catch(async (error: unknown) => {
           await spool.close();
           throw error;
         });
   for (const { connection, tell } of connections) {
-    tell(null);
+    tell();
     connection.open();
   }
   const stopLoops = [
@@ -143,12 +146,11 @@ export async function startAgent(config: Config, version: string, log: Logger): 
     await server.post("/agent/v1/heartbeat", {
       version,
       uptime_s: Math.round((Date.now() - startedAt) / 1000),
-      outbox: { depth, oldest_at: oldestAt === null ? null : new Date(oldestAt).toISOString() },
-      devices: connections.map(({ id, profile, connection }) => ({
-        id,
-        profile: profile.id,
-        connected: connection.connected,
-      })),
+      outbox: { depth, oldest_at: isoOrNull(oldestAt) },
+      devices: connections.map(({ state }) => {
+        const { lastMessageAt, ...device } = state();
+        return { ...device, last_message_at: isoOrNull(lastMessageAt) };
+      }),
     });
   }
 
@@ -158,7 +160,6 @@ export async function startAgent(config: Config, version: string, log: Logger): 
       for (const stopLoop of stopLoops) stopLoop();
       await Promise.all(connections.map(({ connection }) => connection.close()));
       await status?.close();
-      await settled;
       await filing.idle();
       await push.stop();
       await spool.close();

@@ -25,22 +25,35 @@ export class Directory {
   readonly #spool: Spool;
   readonly #server: Server;
   #syncing: Promise<void> | null = null;
-  #syncedAt = 0;
+  #askedAt = 0;
 
   constructor(spool: Spool, server: Server) {
     this.#spool = spool;
     this.#server = server;
   }
 
-  /** When the last complete sync of this process began, in milliseconds since 1970; 0: none yet. */
-  get syncedAt(): number {
-    return this.#syncedAt;
-  }
-
   /** Fetches what changed since the last time. One at a time; a second caller waits for the first. @throws SendError */
   sync(): Promise<void> {
+    this.#askedAt = performance.now();
     this.#syncing ??= this.#sync().finally(() => (this.#syncing = null));
     return this.#syncing;
+  }
+
+  /**
+   * Syncs unless that was tried within `maxAgeMs`, and waits for it at most `waitMs`: a result must not wait for a server
+   * that hangs. Whether there may be news.
+   */
+  async refresh(maxAgeMs: number, waitMs: number): Promise<boolean> {
+    if (this.#askedAt > 0 && performance.now() - this.#askedAt < maxAgeMs) return false;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<boolean>((resolve) => {
+      timer = setTimeout(() => resolve(false), waitMs);
+    });
+    const synced = this.sync().then(
+      () => true,
+      () => false, // the server is away: what the disk knows decides
+    );
+    return Promise.race([synced, late]).finally(() => clearTimeout(timer));
   }
 
   /**
@@ -96,7 +109,6 @@ export class Directory {
     if (whole) await this.#spool.call("sweepDirectory", startedAt);
     const progress: Partial<Progress> = { ...last, newest, ...(whole ? { walkedAt: startedAt } : {}) };
     await this.#spool.call("setMeta", "directory", JSON.stringify(progress));
-    this.#syncedAt = startedAt;
   }
 
   async *#pages(path: string, since: number | null): AsyncGenerator {

@@ -24,8 +24,9 @@ export interface FilingEvents {
   fault(message: StoredMessage, error: unknown): void;
 }
 
-/** A patient registered a moment ago is asked for before a result is called unmatched; not more often than this. */
-const REFRESH_MS = 10_000;
+/** A patient registered a moment ago is asked for before a result is called unmatched: not more often, and not longer, than this. */
+const REFRESH_AGE_MS = 10_000;
+const REFRESH_WAIT_MS = 3_000;
 const SETTLE_RETRY_MS = 1_000;
 
 export class Filing {
@@ -129,12 +130,7 @@ export class Filing {
   async #match(report: Report): Promise<ReturnType<typeof match>> {
     const first = match(report, await this.#directory.find(report));
     if (first.patient !== null || report.identifier === null) return first;
-    if (Date.now() - this.#directory.syncedAt < REFRESH_MS) return first;
-    try {
-      await this.#directory.sync();
-    } catch {
-      return first; // the server is away: what the disk knows decides
-    }
+    if (!(await this.#directory.refresh(REFRESH_AGE_MS, REFRESH_WAIT_MS))) return first;
     return match(report, await this.#directory.find(report));
   }
 

@@ -389,5 +389,5 @@ export function completes(message: Uint8Array, incomplete: Uint8Array): boolean 
   const cut = incomplete.indexOf(CR);
   if (cut < 0) return true; // not even its header came whole
   const part = incomplete.subarray(cut + 1);
-  return part.length <= whole.length && part.every((byte, index) => byte === whole[index]);
+  return part.every((byte, index) => byte === whole[index]);
 }

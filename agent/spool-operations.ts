@@ -67,7 +67,8 @@ export type Operations = ReturnType<typeof operationsOn>;
 
 /** How many incomplete messages of a device are looked at when a complete one arrives. */
 const INCOMPLETE_MAX = 20;
-const INCOMPLETE_COLUMNS = "id, device, profile, received_at AS receivedAt, bytes, incomplete";
+const STUDIES_KEPT_LONGER_MS = 365 * 24 * 60 * 60_000;
+const MESSAGE_COLUMNS = "id, device, profile, received_at AS receivedAt, bytes, incomplete";
 
 export function operationsOn(db: Database.Database) {
   const sql = {
@@ -84,10 +85,10 @@ export function operationsOn(db: Database.Database) {
        VALUES (@id, @session, @ordinal, @device, @profile, @receivedAt, @bytes, @incomplete, 'pending') ON CONFLICT DO NOTHING`,
     ),
     unprocessed: db.prepare(
-      `SELECT ${INCOMPLETE_COLUMNS} FROM message WHERE processed_at IS NULL ORDER BY received_at, rowid LIMIT ?`,
+      `SELECT ${MESSAGE_COLUMNS} FROM message WHERE processed_at IS NULL ORDER BY received_at, rowid LIMIT ?`,
     ),
     incompletes: db.prepare(
-      `SELECT ${INCOMPLETE_COLUMNS} FROM message WHERE device = ? AND incomplete IS NOT NULL AND completed_by IS NULL
+      `SELECT ${MESSAGE_COLUMNS} FROM message WHERE device = ? AND incomplete IS NOT NULL AND completed_by IS NULL
        ORDER BY received_at DESC LIMIT ${INCOMPLETE_MAX}`,
     ),
     settleMessage: db.prepare(
@@ -144,9 +145,13 @@ export function operationsOn(db: Database.Database) {
       .prepare("SELECT COALESCE(MIN(first_event), (SELECT COALESCE(MAX(id), 0) + 1 FROM event)) AS id FROM session")
       .pluck(),
     pruneEvents: db.prepare("DELETE FROM event WHERE id IN (SELECT id FROM event WHERE id < ? ORDER BY id LIMIT ?)"),
-    pruneMessages: db.prepare(
-      `DELETE FROM message WHERE id IN (SELECT id FROM message WHERE received_at < ? AND state IN ('filed', 'not-for-patients') LIMIT ?)`,
-    ),
+    oldMessages: db
+      .prepare("SELECT id FROM message WHERE received_at < ? AND state IN ('filed', 'not-for-patients') LIMIT ?")
+      .pluck(),
+    deleteMessage: db.prepare("DELETE FROM message WHERE id = ?"),
+    deleteLinks: db.prepare("DELETE FROM message_study WHERE message = ?"),
+    // A study outlives its messages: what is sent again within that time keeps its fp. Later the server's dedupe key does.
+    pruneStudies: db.prepare("DELETE FROM study WHERE settled_at < ?"),
   };
 
   /** A message is what the worst of its studies became, as soon as none of them is on its way. */
@@ -303,8 +308,14 @@ export function operationsOn(db: Database.Database) {
     /** Deletes at most `limit` old rows of each kind; answers whether there may be more. What nobody has settled is kept. */
     prune(before: number, limit: number): boolean {
       sql.pruneSessions.run(before);
+      sql.pruneStudies.run(before - STUDIES_KEPT_LONGER_MS);
       const events = sql.pruneEvents.run(sql.oldestKept.get(), limit).changes;
-      return events + sql.pruneMessages.run(before, limit).changes >= limit;
+      const messages = sql.oldMessages.all(before, limit) as string[];
+      for (const id of messages) {
+        sql.deleteMessage.run(id);
+        sql.deleteLinks.run(id);
+      }
+      return Math.max(events, messages.length) >= limit;
     },
   };
 }

@@ -30,6 +30,7 @@ export class Spool {
   #flushing = false;
   #nextSession: number;
   #closed: (() => void) | undefined;
+  #problem: string | null = null;
 
   /** @throws when the folder is in use by another agent or its database is newer than this program */
   static async open(folder: string, options: SpoolOptions = {}): Promise<Spool> {
@@ -55,6 +56,11 @@ export class Spool {
       throw error;
     });
     worker.on("message", (answer: Answer) => this.#settle(answer));
+  }
+
+  /** Why the disk refused the last group; null: it took it. */
+  get problem(): string | null {
+    return this.#problem;
   }
 
   /** A new session of a device; it is stored with its first event. */
@@ -116,6 +122,7 @@ export class Spool {
   #settle(answer: Answer): void {
     if (!("posts" in answer)) return;
     const settled = this.#inFlight.splice(0, answer.posts);
+    this.#problem = answer.error;
     if (answer.error !== null) {
       const error = new StorageError(answer.error);
       for (const { opened, events, calls } of settled) {
@@ -285,6 +292,6 @@ function isRunning(folder: string): boolean {
   }
 }
 
-function isoOrNull(ms: number | null): string | null {
+export function isoOrNull(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
 }

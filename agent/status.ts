@@ -64,12 +64,11 @@ export function createMetrics() {
   };
 }
 
-/** Starts the local status server; `ready` says why the agent is not ready, or null. */
+/** Starts the local status server. @throws with a sentence when the port is taken */
 export async function serveStatus(
   { host, port }: Address,
   spool: Spool,
   metrics: Metrics,
-  ready: () => string | null,
 ): Promise<{ readonly port: number; close(): Promise<void> }> {
   const server = http.createServer((request, response) => {
     const answer = (status: number, body: string, type = "text/plain; charset=utf-8") => {
@@ -81,8 +80,8 @@ export async function serveStatus(
       case "/healthz":
         return answer(200, "ok\n");
       case "/readyz": {
-        const problem = ready();
-        return problem === null ? answer(200, "ready\n") : answer(503, `${problem}\n`);
+        const { problem } = spool;
+        return problem === null ? answer(200, "ready\n") : answer(503, `the spool refuses: ${problem}\n`);
       }
       case "/metrics":
         render(spool, metrics).then(

@@ -116,12 +116,12 @@ describe("single faults", () => {
     [
       "an empty key file",
       good.replace("agent.key", "empty.key"),
-      `2: server.keyFile names ${"FOLDER"}/empty.key, which holds no API key (one line that begins sk_live_)`,
+      `2: server.keyFile names FOLDER/empty.key, which holds no API key (one line that begins sk_live_)`,
     ],
     [
       "no key file",
       good.replace("agent.key", "no.key"),
-      `2: server.keyFile names ${"FOLDER"}/no.key, which cannot be read: ENOENT: no such file or directory, open '${"FOLDER"}/no.key'`,
+      `2: server.keyFile names FOLDER/no.key, which cannot be read: ENOENT: no such file or directory, open 'FOLDER/no.key'`,
     ],
   ])("%s", (_, text, expected) => {
     expect(problemsOf(text)).toEqual([expected.replaceAll("FOLDER", folder)]);

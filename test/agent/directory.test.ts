@@ -1,10 +1,11 @@
 import fs from "node:fs";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { Directory } from "../../agent/directory.ts";
 import { httpServer } from "../../agent/server.ts";
 import { Spool } from "../../agent/spool.ts";
 import { testPatients, temporaryFolder } from "../support/processes.ts";
 import { scriptedServer } from "../support/scripted-server.ts";
+import { emptySpool } from "../support/spool.ts";
 
 // Method: a real HTTP server that pages through a list the test changes, a real spool.
 
@@ -16,9 +17,18 @@ let withIdentifiers = true;
 /** What the server claims to have beyond what its pages show. */
 let unmet = 0;
 
-beforeEach(async () => {
+beforeAll(async () => {
   folder = temporaryFolder();
   spool = await Spool.open(folder);
+});
+
+afterAll(async () => {
+  await spool.close();
+  fs.rmSync(folder, { recursive: true });
+});
+
+beforeEach(async () => {
+  emptySpool(folder);
   withIdentifiers = true;
   unmet = 0;
   patients = testPatients(250).map(({ fp, externalId }, index) => ({
@@ -44,8 +54,6 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await server.close();
-  await spool.close();
-  fs.rmSync(folder, { recursive: true });
 });
 
 function asPatient({ fp, updated_at }: { fp: string; updated_at: string }) {
@@ -139,7 +147,7 @@ test("a server without the agent's identifier route still gives its patients", a
 test("an answer that is no page of patients is refused and changes nothing", async () => {
   const own = directory();
   await own.sync();
-  patients[1]!.updated_at = "not a time" as never;
+  patients[1]!.updated_at = "not a time";
   const broken = await scriptedServer(() => ({
     status: 200,
     body: { data: { items: [{ fp: 7 }], total: 1, has_more: false } },

@@ -1,11 +1,12 @@
 import fs from "node:fs";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { Push } from "../../agent/push.ts";
 import { httpServer } from "../../agent/server.ts";
 import { listMessages, readSpool, Spool } from "../../agent/spool.ts";
 import { newFp } from "../../shared/fp.ts";
 import { temporaryFolder, until } from "../support/processes.ts";
 import { type ScriptedRequest, type Step, scriptedServer } from "../support/scripted-server.ts";
+import { emptySpool } from "../support/spool.ts";
 import { TestClock } from "../support/wire.ts";
 
 // Goal: whatever the server does, no study is lost and none is given up that could still be filed. Method: a real HTTP
@@ -18,9 +19,18 @@ let failures: string[];
 let recovered: number;
 let stop: () => Promise<void>;
 
-beforeEach(async () => {
+beforeAll(async () => {
   folder = temporaryFolder();
   spool = await Spool.open(folder);
+});
+
+afterAll(async () => {
+  await spool.close();
+  fs.rmSync(folder, { recursive: true });
+});
+
+beforeEach(async () => {
+  emptySpool(folder);
   clock = new TestClock();
   failures = [];
   recovered = 0;
@@ -29,8 +39,6 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await stop();
-  await spool.close();
-  fs.rmSync(folder, { recursive: true });
 });
 
 async function queue(count: number, from = 0): Promise<string[]> {
@@ -206,4 +214,5 @@ test("what is queued while a request is under way is sent after it", async () =>
   await queue(1, 1);
   push.wake();
   await allFiled(2);
+  expect(failures).toEqual([]);
 });

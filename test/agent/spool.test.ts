@@ -313,11 +313,11 @@ describe("messages and studies", () => {
   test("pruning removes what is old and settled and keeps what nobody has settled", () => {
     const folder = newFolder();
     const spool = openOperations(folder);
-    const db = databases.at(-1)!;
-    db.exec(
+    const own = databases.at(-1)!;
+    own.exec(
       "INSERT INTO session VALUES (1, 'chem-1', 'generic-astm', 1, 1, NULL), (2, 'chem-1', 'generic-astm', 2, 1, NULL)",
     );
-    db.exec("INSERT INTO event VALUES (1, 1, 'chunk', 1, NULL), (2, 2, 'chunk', 1, NULL)");
+    own.exec("INSERT INTO event VALUES (1, 1, 'chunk', 1, NULL), (2, 2, 'chunk', 1, NULL)");
     spool.finishSession(1, 500);
     addMessage(spool, "M1", 0);
     addMessage(spool, "M2", 1);

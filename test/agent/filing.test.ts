@@ -1,0 +1,198 @@
+import fs from "node:fs";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { Directory } from "../../agent/directory.ts";
+import { abaxisVetscanVs2 } from "../../agent/devices/abaxis-vetscan-vs2.ts";
+import type { Profile } from "../../agent/devices/profile.ts";
+import { Filing } from "../../agent/filing.ts";
+import { httpServer } from "../../agent/server.ts";
+import { listMessages, readSpool, Spool } from "../../agent/spool.ts";
+import type { StoredMessage } from "../../agent/spool-operations.ts";
+import { vetScanRecords } from "../support/astm.ts";
+import { temporaryFolder } from "../support/processes.ts";
+import { scriptedServer } from "../support/scripted-server.ts";
+import { emptySpool } from "../support/spool.ts";
+
+// Method: a real spool and directory, the server's patients in a list that the test changes.
+
+let folder: string;
+let spool: Spool;
+let server: Awaited<ReturnType<typeof scriptedServer>>;
+let filing: Filing;
+let known: { fp: string; species: string }[];
+let asked: number;
+let faults: string[];
+let ordinal: number;
+
+const dog = { fp: "patient_01K9TEST000000000000000001", species: "dog" };
+/** A table that breaks our code, as a bug in a profile would. */
+const poisoned: Profile = {
+  ...abaxisVetscanVs2,
+  code: () => {
+    throw new Error("a bug");
+  },
+};
+
+beforeAll(async () => {
+  folder = temporaryFolder();
+  spool = await Spool.open(folder);
+});
+
+afterAll(async () => {
+  await spool.close();
+  fs.rmSync(folder, { recursive: true });
+});
+
+beforeEach(async () => {
+  emptySpool(folder);
+  known = [dog];
+  asked = 0;
+  faults = [];
+  ordinal = 0;
+  server = await scriptedServer(({ url }) => {
+    if (!url.startsWith("/api/v1/patients")) return { status: 404 };
+    asked += 1;
+    const at = "2026-01-01T00:00:00.000Z";
+    const rest = {
+      name: "Test",
+      breed: null,
+      sex: null,
+      date_of_birth: null,
+      weight_kg: null,
+      created_at: at,
+      updated_at: at,
+    };
+    const items = known.map((patient) => ({
+      ...patient,
+      ...rest,
+      owner_customer_fp: "customer_01K9TEST000000000000000D01",
+    }));
+    return {
+      status: 200,
+      body: {
+        success: true,
+        message: "OK",
+        data: { items, total: items.length, page: 1, page_size: 100, has_more: false },
+      },
+    };
+  });
+  const devices = new Map([
+    ["chem-1", abaxisVetscanVs2],
+    ["broken-1", poisoned],
+  ]);
+  const deviceById = (id: string) => {
+    const profile = devices.get(id);
+    return profile === undefined ? undefined : { profile, timeZone: "UTC", model: null };
+  };
+  filing = new Filing(
+    spool,
+    new Directory(
+      spool,
+      httpServer(server.url, () => "sk_live_test"),
+    ),
+    deviceById,
+    {
+      settled: () => undefined,
+      fault: (message) => void faults.push(message.device),
+    },
+  );
+});
+
+afterEach(async () => {
+  await filing.idle();
+  await server.close();
+});
+
+async function store(
+  device: string,
+  patient: string,
+  alt: number,
+  incomplete: string | null = null,
+): Promise<StoredMessage> {
+  const records = vetScanRecords({ patient, species: "Dog", collected: `2026010109${String(10 + ordinal)}00`, alt });
+  const kept = incomplete === null ? records : records.slice(0, 4);
+  const id = `M${ordinal++}`;
+  const bytes = Buffer.from(kept.map((record) => `${record}\r`).join(""));
+  const message = {
+    id,
+    session: 1,
+    ordinal,
+    device,
+    profile: "abaxis-vetscan-vs2",
+    receivedAt: ordinal,
+    bytes,
+    incomplete,
+  };
+  await spool.call("addMessage", message);
+  return message;
+}
+
+const listed = () => readSpool(folder, listMessages).map(({ state, reason }) => [state, reason]);
+const queuedValues = async () =>
+  (await spool.call("queuedStudies", 100)).map(
+    ({ body }) => (JSON.parse(body) as { results: { value: number }[] }).results[0]!.value,
+  );
+
+test("a message that breaks our code is quarantined, and the next ones of every device are filed", async () => {
+  const messages = [
+    await store("broken-1", dog.fp, 1),
+    await store("chem-1", dog.fp, 2),
+    await store("broken-1", dog.fp, 3),
+  ];
+  await Promise.all(messages.map((message) => filing.accept(message)));
+  expect(faults).toEqual(["broken-1", "broken-1"]);
+  expect(listed()).toEqual([
+    ["quarantined", "our own fault: a bug"],
+    ["pending", null],
+    ["quarantined", "our own fault: a bug"],
+  ]);
+});
+
+test("the messages of a device become studies in the order they came", async () => {
+  const messages: StoredMessage[] = [];
+  for (let alt = 1; alt <= 10; alt++) messages.push(await store("chem-1", dog.fp, alt));
+  await Promise.all(messages.map((message) => filing.accept(message)));
+  expect(await queuedValues()).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+});
+
+test("what a crash left unsettled is settled at the next start, once", async () => {
+  await store("chem-1", dog.fp, 1);
+  await store("chem-1", dog.fp, 2);
+  await filing.acceptStored();
+  await filing.acceptStored();
+  expect(await queuedValues()).toEqual([1, 2]);
+});
+
+test("a patient registered a moment ago is asked for before a result is called unmatched", async () => {
+  known = [];
+  await filing.accept(await store("chem-1", dog.fp, 1));
+  expect(asked).toBe(1);
+  known = [dog];
+  await filing.accept(await store("chem-1", dog.fp, 2));
+  expect(asked).toBe(1); // not for every message
+  expect(listed().map(([, reason]) => reason)).toEqual(
+    Array.from({ length: 2 }, () => `no patient has the identifier "${dog.fp}"`),
+  );
+});
+
+test("with the server away the patients on disk decide", async () => {
+  await filing.accept(await store("chem-1", dog.fp, 1)); // fetched now
+  await server.close();
+  await filing.accept(await store("chem-1", dog.fp, 2));
+  expect(listed().map(([, reason]) => reason)).toEqual([null, null]);
+});
+
+test("a message cut short waits in quarantine, and is filed with the one that holds all of it", async () => {
+  const cut = await store("chem-1", dog.fp, 5, "the connection closed before the L record");
+  await filing.accept(cut);
+  expect(listed()).toEqual([["quarantined", "incomplete: the connection closed before the L record"]]);
+  ordinal -= 1; // the same time of collection
+  const again = { ...(await store("chem-1", dog.fp, 5)), id: "M-again" };
+  await spool.call("addMessage", { ...again, session: 2, ordinal: 1 });
+  await filing.accept(again);
+  expect(listed()[0]).toEqual(["pending", "incomplete, completed by M-again"]);
+});
+
+test("a message of a device that the configuration has no more is quarantined, not lost", async () => {
+  await filing.accept(await store("gone-1", dog.fp, 1));
+  expect(listed()).toEqual([["quarantined", "no device gone-1 in the configuration"]]);
+});
