@@ -1,7 +1,11 @@
 import type { Validator } from "typebox/compile";
 import type { TLocalizedValidationError } from "typebox/error";
+import { Settings } from "typebox/system";
 
 // Turns a failed validation into sentences that say what was got and what was expected.
+
+// The library stops at eight; a person mends a file in one go only if all of its faults are told.
+Settings.Set({ maxErrors: 1000 });
 
 /** One sentence a fault, such as `results/0/value is "7,1", expected a number`; none for a valid value. */
 export function problems(validator: Validator, value: unknown): string[] {

@@ -68,7 +68,7 @@ export const PushedStudy = Type.Object(
   {
     ...Study.properties,
     patient_fp: Nullable(Study.properties.patient_fp),
-    revision: Type.Integer({ minimum: 1 }),
+    revision: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }),
     dedupe_key: Type.String({ minLength: 1, maxLength: 200 }),
     source: Type.Object(
       { device_id: Type.String({ maxLength: 64 }), message_id: Type.String({ maxLength: 64 }) },

@@ -1,0 +1,201 @@
+import { STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  fastify,
+  LogController,
+} from "fastify";
+import { pino } from "pino";
+import { newUlid } from "../shared/fp.ts";
+import { createGuards } from "./auth.ts";
+import { ApiError, fromClientError, toApiError } from "./errors.ts";
+import { agentRoutes, BODY_BYTES_MAX } from "./routes/agent.ts";
+import { diagnosticRoutes } from "./routes/diagnostics.ts";
+import { patientRoutes } from "./routes/patients.ts";
+import type { ApiKey } from "./store/keys.ts";
+import type { Store } from "./store/store.ts";
+
+export interface AppOptions {
+  /** The secret of the key digests. */
+  pepper: Buffer;
+  logger?: FastifyBaseLogger;
+  /** Milliseconds since 1970. */
+  now?: () => number;
+}
+
+/** Longer than any fp, shorter than what Node takes for a request line and headers (16 KiB). */
+const PARAMETER_LETTERS_MAX = 4096;
+
+/** Enough for a full body over a slow line; one that trickles in for longer holds no connection. */
+const REQUEST_TIMEOUT_MS = 120_000;
+
+/** The server's HTTP interface over a store; it does not listen. */
+export function buildApp(
+  store: Store,
+  { pepper, logger = pino({ enabled: false }), now = Date.now }: AppOptions,
+): FastifyInstance {
+  const app = fastify({
+    loggerInstance: logger,
+    // Its own lines carry the URL and the address; ours are in logAnswer.
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "requestId" }),
+    genReqId: newUlid,
+    bodyLimit: BODY_BYTES_MAX,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    // Node's own answer to a request without a Host has no body; ours is below.
+    http: { requireHostHeader: false },
+    routerOptions: { maxParamLength: PARAMETER_LETTERS_MAX },
+    // While closing, connections that are still open are served: the framework's own 503 is no envelope.
+    return503OnClosing: false,
+    frameworkErrors: (error, request, reply) => {
+      addHeaders(request, reply);
+      void answerError(error, request, reply);
+    },
+    clientErrorHandler: refuseBytes,
+  });
+  // An expectation we do not know may be ignored (RFC 9110, 10.1.1); Node would answer 417 without a body.
+  app.server.on("checkExpectation", (request, response) => app.routing(request, response));
+  const methods = collectMethods(app);
+
+  app.decorateRequest("apiKey", null);
+  app.setErrorHandler(answerError);
+  app.setNotFoundHandler((request) => {
+    throw whyNotFound(request, methods);
+  });
+  // First of all hooks: what is refused here is refused before a key or a body is looked at (api.md 140).
+  app.addHook("onRequest", async (request, reply) => {
+    addHeaders(request, reply);
+    if (request.headers.host === undefined && request.raw.httpVersion === "1.1") {
+      throw new ApiError("REQUEST.MALFORMED", "The Host header is missing.");
+    }
+    // The router lets `/patients/` be the patient with the empty fp (api.md 13).
+    if (request.is404 || pathOf(request).endsWith("/")) throw whyNotFound(request, methods);
+  });
+  app.addHook("preHandler", async (request, reply) => {
+    nameIgnoredParameters(request, reply);
+  });
+  app.addHook("onResponse", async (request, reply) => {
+    logAnswer(request, reply);
+  });
+
+  const context = { store, guard: createGuards(store, pepper, now), now };
+  patientRoutes(app, context);
+  diagnosticRoutes(app, context);
+  app.register((scope) => agentRoutes(scope, context));
+  healthRoutes(app, store);
+  return app;
+}
+
+function healthRoutes(app: FastifyInstance, store: Store): void {
+  app.route({ method: "GET", url: "/healthz", handler: () => ({ status: "ok" }) });
+  app.route({
+    method: "GET",
+    url: "/readyz",
+    handler: async () => {
+      await store.ping();
+      return { status: "ready" };
+    },
+  });
+}
+
+function addHeaders(request: FastifyRequest, reply: FastifyReply): void {
+  reply.headers({
+    "x-request-id": request.id,
+    "cache-control": "private, no-cache",
+    vary: "X-API-Key, Authorization, Accept-Encoding",
+    "x-content-type-options": "nosniff",
+  });
+}
+
+function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const error = toApiError(thrown, request.id);
+  // What we did wrong is logged whole, what a caller did wrong is a line of logAnswer.
+  if (error.status >= 500) request.log.error({ err: thrown }, error.message);
+  // The response schema of the route is for its success; an envelope goes out as it is.
+  return reply
+    .code(error.status)
+    .headers(error.headers)
+    .type("application/json; charset=utf-8")
+    .serializer(JSON.stringify)
+    .send(error.envelope);
+}
+
+type Methods = Map<string, { pattern: RegExp; allowed: Set<string> }>;
+
+// Fastify answers 404 to a wrong method; to tell it from a wrong path we keep the paths that were registered.
+function collectMethods(app: FastifyInstance): Methods {
+  const methods: Methods = new Map();
+  app.addHook("onRoute", ({ url, method }) => {
+    const known = methods.get(url) ?? {
+      pattern: new RegExp(`^${url.replaceAll(/:\w+/g, "[^/]+")}$`),
+      allowed: new Set(),
+    };
+    for (const name of [method].flat()) known.allowed.add(name);
+    methods.set(url, known);
+  });
+  return methods;
+}
+
+function whyNotFound(request: FastifyRequest, methods: Methods): ApiError {
+  const path = pathOf(request);
+  for (const { pattern, allowed } of methods.values()) {
+    if (!pattern.test(path)) continue;
+    const allow = [...allowed].join(", ");
+    return new ApiError("ROUTE.METHOD_NOT_ALLOWED", request.method, { headers: { allow } });
+  }
+  return new ApiError("ROUTE.NOT_FOUND", path.slice(0, 200));
+}
+
+function pathOf(request: FastifyRequest): string {
+  return request.url.split("?", 1)[0] ?? "";
+}
+
+const IGNORED_NAMES_MAX = 20;
+
+// A parameter that does nothing here is said so, once it was seen that it is not a misspelt filter of ours (api.md 57, 58).
+function nameIgnoredParameters(request: FastifyRequest, reply: FastifyReply): void {
+  const { parameters = [] } = request.routeOptions.config as { parameters?: readonly string[] };
+  const ignored = Object.keys(request.query as object).filter((name) => !parameters.includes(name));
+  if (ignored.length === 0) return;
+  const names = ignored.slice(0, IGNORED_NAMES_MAX).map((name) => encodeURIComponent(name).slice(0, 64));
+  reply.header("x-ignored-parameters", names.join(", "));
+}
+
+// No URL: a query string may carry a key or a name. The route and the request id tell enough.
+function logAnswer(request: FastifyRequest, reply: FastifyReply): void {
+  const key = request.getDecorator<ApiKey | null>("apiKey");
+  request.log.info(
+    {
+      method: request.method,
+      route: request.routeOptions.url ?? null,
+      status: reply.statusCode,
+      durationMs: Math.round(reply.elapsedTime * 10) / 10,
+      key: key?.public_id ?? null,
+    },
+    "answered",
+  );
+}
+
+// Bytes that are no request: there is no reply object, so the envelope is written by hand.
+function refuseBytes(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (!socket.writable || error.code === "ECONNRESET") {
+    socket.destroy();
+    return;
+  }
+  const { status, envelope } = fromClientError(error.code);
+  const body = JSON.stringify(envelope);
+  socket.end(
+    [
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+      `x-request-id: ${newUlid()}`,
+      "content-type: application/json; charset=utf-8",
+      `content-length: ${Buffer.byteLength(body)}`,
+      "cache-control: private, no-cache",
+      "connection: close",
+      "",
+      body,
+    ].join("\r\n"),
+  );
+}

@@ -1,0 +1,208 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import fs from "node:fs";
+import net from "node:net";
+import path from "node:path";
+import { demoClinics, demoEntities } from "./demo.ts";
+
+// npm start: the whole system on one machine, played through the programs' own commands. Server and agent are processes of
+// their own; nothing here reaches into them.
+
+const data = path.resolve("data/demo");
+const fixtures = path.resolve("fixtures");
+const program = (name: "server" | "agent") =>
+  path.join(import.meta.dirname, "..", name, `main${path.extname(import.meta.url)}`);
+const once = process.argv.includes("--once");
+
+/** What each simulated device plays. */
+const sessions = [
+  {
+    device: "chem-1",
+    profile: "abaxis-vetscan-vs2",
+    fixture: "abaxis-vetscan-vs2/dog.astm",
+    says: "a dog's chemistry profile",
+  },
+  {
+    device: "chem-1",
+    profile: "abaxis-vetscan-vs2",
+    fixture: "abaxis-vetscan-vs2/cat.astm",
+    says: "a cat's chemistry profile",
+  },
+  {
+    device: "lab-1",
+    profile: "generic-astm",
+    fixture: "generic-astm/mixed-modalities.astm",
+    says: "blood count and chemistry of one sample",
+  },
+] as const;
+
+const children: ChildProcess[] = [];
+
+async function demo(): Promise<void> {
+  fs.mkdirSync(data, { recursive: true });
+  const serverData = path.join(data, "server");
+  say("Two demo clinics are imported, and a key is made for each program.");
+  const entities = path.join(data, "clinics.ndjson");
+  fs.writeFileSync(
+    entities,
+    demoEntities()
+      .map((entity) => `${JSON.stringify(entity)}\n`)
+      .join(""),
+  );
+  command("server", "import", entities, "--data", serverData);
+  const agentKey = makeKey("demo agent", "device", "clinic.lab.ingest,clinic.patient.view,clinic.calendar.view");
+  const readKey = makeKey("demo reader", "integration", "clinic.patient.view,clinic.lab.view");
+
+  const port = await freePort(8080);
+  const url = `http://127.0.0.1:${port}`;
+  const server = start("server", "run", "--port", String(port), "--data", serverData);
+  await server.says("listening on");
+
+  const ports = { "chem-1": await freePort(4001), "lab-1": await freePort(4002) };
+  const statusPort = await freePort(8081);
+  const config = path.join(data, "agent.yaml");
+  fs.writeFileSync(path.join(data, "agent.key"), `${agentKey}\n`, { mode: 0o600 });
+  fs.writeFileSync(
+    config,
+    [
+      `server: { url: "${url}", keyFile: ./agent.key }`,
+      "data: ./agent",
+      "timeZone: Europe/Istanbul",
+      `status: { listen: "127.0.0.1:${statusPort}" }`,
+      "devices:",
+      `  - { id: chem-1, profile: abaxis-vetscan-vs2, connection: { listen: "127.0.0.1:${ports["chem-1"]}" } }`,
+      `  - { id: lab-1, profile: generic-astm, connection: { listen: "127.0.0.1:${ports["lab-1"]}" } }`,
+      "",
+    ].join("\n"),
+  );
+  const agent = start("agent", "run", "--config", config);
+  await agent.says("the agent is running");
+  say(
+    `Server on ${url}, agent with ${Object.keys(ports).length} devices; its status is on http://127.0.0.1:${statusPort}/metrics\n`,
+  );
+
+  for (const { device, fixture, says } of sessions) {
+    const target = `tcp://127.0.0.1:${ports[device]}`;
+    say(`${device} plays ${says} (npm run agent -- simulate fixtures/${fixture} --to ${target})`);
+    command("agent", "simulate", path.join(fixtures, fixture), "--to", target);
+  }
+  const fps = await studiesOf(config);
+  for (const fp of fps) {
+    const response = await fetch(`${url}/api/v1/lab/diagnostics/${fp}`, {
+      headers: { authorization: `Bearer ${readKey}` },
+    });
+    say(`\nGET /api/v1/lab/diagnostics/${fp} ${response.status}`);
+    say(JSON.stringify(await response.json(), null, 2));
+    if (response.status !== 200) throw new Error("a study could not be read back");
+    say(`curl -H "Authorization: Bearer ${readKey}" ${url}/api/v1/lab/diagnostics/${fp}`);
+  }
+  if (once) return;
+  say(`\nMessages and where they ended: npm run agent -- messages --config ${path.relative(process.cwd(), config)}`);
+  say("Running until Ctrl-C.");
+  await new Promise<void>((resolve) => {
+    process.once("SIGINT", resolve);
+    process.once("SIGTERM", resolve);
+  });
+}
+
+/** The fps of all messages, once none of them is on its way any more. */
+async function studiesOf(config: string): Promise<string[]> {
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const messages = JSON.parse(command("agent", "messages", "--config", config, "--json")) as {
+      state: string;
+      reason: string | null;
+      study_fps: string[];
+    }[];
+    const latest = messages.slice(-sessions.length);
+    if (latest.length === sessions.length && latest.every(({ state }) => state !== "pending")) {
+      for (const { state, reason } of latest)
+        if (state !== "filed") throw new Error(`a message is ${state}: ${reason}`);
+      return [...new Set(latest.flatMap(({ study_fps }) => study_fps))];
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error("the studies did not arrive");
+}
+
+function makeKey(name: string, type: string, permissions: string): string {
+  const clinic = ["--clinic", demoClinics.kadikoy, "--data", path.join(data, "server")];
+  return command(
+    "server",
+    "keys",
+    "create",
+    "--name",
+    name,
+    "--type",
+    type,
+    "--permissions",
+    permissions,
+    ...clinic,
+  ).trim();
+}
+
+function command(name: "server" | "agent", ...args: readonly string[]): string {
+  const argv = [...process.execArgv, program(name), ...args];
+  return execFileSync(process.execPath, argv, { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
+}
+
+/** Starts a program; `says` waits for a word in its log. Its log goes to data/demo, not between the lines here. */
+function start(name: "server" | "agent", ...args: readonly string[]): { says(word: string): Promise<void> } {
+  const file = path.join(data, `${name}.log`);
+  const log = fs.createWriteStream(file);
+  const child = spawn(process.execPath, [...process.execArgv, program(name), ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  children.push(child);
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on("data", (text: Buffer) => {
+      output = (output + text.toString()).slice(-10_000);
+      log.write(text);
+    });
+  }
+  const says = async (word: string): Promise<void> => {
+    for (let attempt = 0; attempt < 200; attempt++) {
+      if (output.includes(word)) return;
+      if (child.exitCode !== null) break;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    throw new Error(`the ${name} did not start, its log is ${file}:\n${output}`);
+  };
+  return { says };
+}
+
+/** The port that is wanted, or any that is free. */
+async function freePort(wanted: number): Promise<number> {
+  for (const port of [wanted, 0]) {
+    const server = net.createServer();
+    const got = await new Promise<number | null>((resolve) => {
+      server.once("error", () => resolve(null));
+      server.listen(port, "127.0.0.1", () => resolve((server.address() as net.AddressInfo).port));
+    });
+    if (got === null) continue;
+    await new Promise((resolve) => server.close(resolve));
+    return got;
+  }
+  throw new Error("no free port on 127.0.0.1");
+}
+
+async function stop(): Promise<void> {
+  const ends = children.map(
+    (child) => new Promise((resolve) => (child.exitCode === null ? child.once("exit", resolve) : resolve(null))),
+  );
+  // The agent first: it sends what it still has.
+  for (const child of children.toReversed()) child.kill("SIGTERM");
+  await Promise.all(ends);
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+try {
+  await demo();
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+} finally {
+  await stop();
+}

@@ -1,0 +1,70 @@
+import type { Outcome } from "../../shared/study.ts";
+
+// What becomes of one pushed study (house, sections 2 and 5, "Ingest").
+
+/** All that the decision rests on. */
+export interface Situation {
+  pushed: { revision: number; contentHash: string; results: string };
+  /** What is stored under the same fp; `own` when this clinic's agent sent it, `held` while it is unmatched. */
+  stored: { own: boolean; held: boolean; revision: number; contentHash: string } | null;
+  /** The content hash of the pushed revision in the history, when it has been replaced already. */
+  replacedHash: string | null;
+  /** Another study of this clinic with the same dedupe key. */
+  twin: { fp: string; results: string } | null;
+  /** Why the study cannot go to a patient; null when it can. */
+  unmatchedReason: string | null;
+}
+
+/** `insert` a new study, `replace` the current revision, `assign` a held one to its patient, or write nothing. */
+export interface Filing {
+  write: "insert" | "replace" | "assign" | "nothing";
+  outcome: Omit<Outcome, "fp">;
+}
+
+/** Decides without looking anything up, so that the same push always ends the same way. */
+export function decideFiling({ pushed, stored, replacedHash, twin, unmatchedReason }: Situation): Filing {
+  const placed = (write: Filing["write"]): Filing => ({
+    write,
+    outcome: unmatchedReason === null ? { outcome: "filed", reason: null } : unmatched(unmatchedReason),
+  });
+
+  if (stored !== null) {
+    // Whose it is, and whether it exists elsewhere, is nothing this clinic may learn.
+    if (!stored.own) return nothing("conflict", "this fp cannot be used here, make a new one");
+
+    if (pushed.revision === stored.revision) {
+      if (pushed.contentHash !== stored.contentHash) return nothing("conflict", otherBody(pushed.revision));
+      if (!stored.held) return nothing("unchanged", null);
+      // The patient may have been imported or connected since: then sending the same again files it.
+      return placed(unmatchedReason === null ? "assign" : "nothing");
+    }
+    if (pushed.revision < stored.revision) {
+      if (replacedHash !== null && pushed.contentHash !== replacedHash) {
+        return nothing("conflict", otherBody(pushed.revision));
+      }
+      return nothing("unchanged", `revision is ${pushed.revision}, revision ${stored.revision} is current`);
+    }
+  }
+  if (twin !== null) {
+    // An agent that lost its spool reads the device again and mints new fps for results that we have.
+    const same = twin.results === pushed.results;
+    const reason = `dedupe_key is already used by ${twin.fp}, with ${same ? "the same" : "other"} results`;
+    return nothing(same ? "unchanged" : "conflict", reason, twin.fp);
+  }
+  return placed(stored === null ? "insert" : "replace");
+}
+
+function nothing(outcome: Outcome["outcome"], reason: string | null, existingFp?: string): Filing {
+  return {
+    write: "nothing",
+    outcome: { outcome, reason, ...(existingFp !== undefined && { existing_fp: existingFp }) },
+  };
+}
+
+function unmatched(reason: string): Filing["outcome"] {
+  return { outcome: "unmatched", reason };
+}
+
+function otherBody(revision: number): string {
+  return `revision ${revision} is already stored with another body, a correction needs a higher revision`;
+}

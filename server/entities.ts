@@ -1,0 +1,57 @@
+import { type Static, Type } from "typebox";
+import { fpPattern } from "../shared/fp.ts";
+import { Patient } from "../shared/patient.ts";
+import { Nullable, TIMESTAMP_PATTERN } from "../shared/schema.ts";
+import { Study } from "../shared/study.ts";
+
+// The lines of an import file (house, section 5): the API's fields, and what the API keeps to itself.
+
+const closed = { additionalProperties: false };
+const name = Type.String({ minLength: 1, maxLength: 200 });
+const clinicFp = Type.String({ pattern: fpPattern("clinic") });
+
+export const ClinicLine = Type.Object({ type: Type.Literal("clinic"), fp: clinicFp, name }, closed);
+export type ClinicLine = Static<typeof ClinicLine>;
+
+export const UserLine = Type.Object(
+  { type: Type.Literal("user"), fp: Type.String({ pattern: fpPattern("user") }), name, clinic_fp: clinicFp },
+  closed,
+);
+export type UserLine = Static<typeof UserLine>;
+
+export const CustomerLine = Type.Object(
+  {
+    type: Type.Literal("customer"),
+    fp: Patient.properties.owner_customer_fp,
+    locale: Type.Object({ time_zone: Type.String() }, closed),
+  },
+  closed,
+);
+export type CustomerLine = Static<typeof CustomerLine>;
+
+export const PatientLine = Type.Object(
+  {
+    type: Type.Literal("patient"),
+    ...Patient.properties,
+    external_ids: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 100 })),
+    deleted_at: Type.Optional(Nullable(Type.String({ pattern: TIMESTAMP_PATTERN }))),
+  },
+  closed,
+);
+export type PatientLine = Static<typeof PatientLine>;
+
+export const ConnectionLine = Type.Object(
+  {
+    type: Type.Literal("connection"),
+    patient_fp: Patient.properties.fp,
+    clinic_fp: clinicFp,
+    active: Type.Boolean(),
+  },
+  closed,
+);
+export type ConnectionLine = Static<typeof ConnectionLine>;
+
+export const StudyLine = Type.Object({ type: Type.Literal("study"), ...Study.properties }, closed);
+export type StudyLine = Static<typeof StudyLine>;
+
+export type Entity = ClinicLine | UserLine | CustomerLine | PatientLine | ConnectionLine | StudyLine;

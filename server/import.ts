@@ -1,0 +1,215 @@
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import { IANAZone } from "luxon";
+import { Compile } from "typebox/compile";
+import { isRealDate, isRealInstant } from "../shared/instant.ts";
+import { problems, shown } from "../shared/problems.ts";
+import { ClinicLine, ConnectionLine, CustomerLine, type Entity, PatientLine, StudyLine, UserLine } from "./entities.ts";
+import { storeEntity } from "./store/entities.ts";
+import type { Store } from "./store/store.ts";
+
+// Imports a file of one JSON object a line, all or nothing. The file is read once to check it, then once for each
+// stage below: so lines may stand in any order, nothing is kept in memory, and a fault in the file holds up no other writer.
+
+/** How far an import is: of all the bytes it will read. */
+export type Progress = (bytesRead: number, bytesTotal: number) => void;
+
+export interface ImportResult {
+  new: number;
+  changed: number;
+  unchanged: number;
+}
+
+/** The file was refused and nothing of it stored; the problems are in the order of its lines, the first ones of them. */
+export class ImportError extends Error {
+  readonly problems: readonly LineProblem[];
+  readonly total: number;
+
+  constructor(list: LineProblem[], total: number) {
+    super(`${total} problems, nothing was imported`);
+    this.problems = list;
+    this.total = total;
+  }
+}
+
+export interface LineProblem {
+  line: number;
+  problem: string;
+}
+
+const PROBLEMS_SHOWN_MAX = 100;
+
+// What a line refers to is stored in the stages before its own.
+const stages: readonly (readonly Entity["type"][])[] = [
+  ["clinic", "customer"],
+  ["user", "patient"],
+  ["connection", "study"],
+];
+
+/** Imports an NDJSON file in one transaction (house, section 5). Rejects with an ImportError that lists what is wrong with the file. */
+export async function importFile(
+  store: Store,
+  path: string,
+  progress: Progress,
+  now: number = Date.now(),
+): Promise<ImportResult> {
+  const { size } = await stat(path);
+  const bytesTotal = size * (1 + stages.length);
+  const faults = new Faults();
+
+  for await (const { number, bytes, bytesRead } of lines(path)) {
+    faults.add(number, bytes === null ? [tooLong] : faultsOf(bytes));
+    progress(bytesRead, bytesTotal);
+  }
+  faults.throwIfAny();
+
+  return store.transaction(async (session) => {
+    const result: ImportResult = { new: 0, changed: 0, unchanged: 0 };
+    const current = { now, newPatients: new Set<number>() };
+    for (const [index, types] of stages.entries()) {
+      for await (const { number, bytes, bytesRead } of lines(path)) {
+        progress(size * (index + 1) + bytesRead, bytesTotal);
+        // Checked above; should the file have changed since, what does not fit fails here and nothing is stored.
+        const entity = parse(bytes ?? Buffer.alloc(0)) as Entity;
+        if (!types.includes(entity.type)) continue;
+        const change = await storeEntity(session, entity, current);
+        if (typeof change === "object") faults.add(number, [change.problem]);
+        else result[change] += 1;
+      }
+    }
+    faults.throwIfAny();
+    return result;
+  });
+}
+
+class Faults {
+  readonly #list: LineProblem[] = [];
+  #total = 0;
+
+  add(line: number, found: readonly string[]): void {
+    this.#total += found.length;
+    const room = PROBLEMS_SHOWN_MAX - this.#list.length;
+    this.#list.push(...found.slice(0, Math.max(0, room)).map((problem) => ({ line, problem })));
+  }
+
+  throwIfAny(): void {
+    if (this.#total === 0) return;
+    throw new ImportError(
+      this.#list.toSorted((a, b) => a.line - b.line),
+      this.#total,
+    );
+  }
+}
+
+const checks = {
+  clinic: Compile(ClinicLine),
+  user: Compile(UserLine),
+  customer: Compile(CustomerLine),
+  patient: Compile(PatientLine),
+  connection: Compile(ConnectionLine),
+  study: Compile(StudyLine),
+};
+
+const comingTypes = ["soap", "calendar_event", "inventory_item", "inventory_batch"];
+
+function parse(bytes: Buffer): unknown {
+  return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+}
+
+function faultsOf(bytes: Buffer): string[] {
+  let value: unknown;
+  try {
+    value = parse(bytes);
+  } catch (error) {
+    return [`not JSON in UTF-8: ${(error as Error).message}`];
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    return [`the line is ${shown(value)}, expected an object`];
+  }
+  const type = (value as { type?: unknown }).type;
+  if (typeof type === "string" && comingTypes.includes(type)) {
+    return [`type ${type} cannot be imported by this version yet`];
+  }
+  if (typeof type !== "string" || !Object.hasOwn(checks, type)) {
+    return [`type is ${shown(type)}, expected one of ${Object.keys(checks).join(", ")}`];
+  }
+  const check = checks[type as Entity["type"]];
+  return check.Check(value) ? unrealValues(value) : problems(check, value);
+}
+
+// What has the right form and still names nothing: 30 February, a time zone that no map knows.
+function unrealValues(entity: Entity): string[] {
+  const unreal: string[] = [];
+  const expect = (field: string, value: string | null | undefined, real: (text: string) => boolean, what: string) => {
+    if (value !== null && value !== undefined && !real(value)) {
+      unreal.push(`${field} is ${shown(value)}, expected ${what}`);
+    }
+  };
+  if (entity.type === "customer") {
+    const { time_zone } = entity.locale;
+    expect("locale/time_zone", time_zone, isTimeZone, "an IANA time zone such as Europe/Istanbul");
+  }
+  if (entity.type === "patient") {
+    expect("date_of_birth", entity.date_of_birth, isRealDate, "a day that exists");
+    expect("created_at", entity.created_at, isRealInstant, "a time that exists");
+    expect("updated_at", entity.updated_at, isRealInstant, "a time that exists");
+    expect("deleted_at", entity.deleted_at, isRealInstant, "a time that exists");
+  }
+  if (entity.type === "study") expect("acquired_at", entity.acquired_at, isRealInstant, "a time that exists");
+  return unreal;
+}
+
+function isTimeZone(text: string): boolean {
+  return IANAZone.isValidZone(text);
+}
+
+/** Far above the longest line that makes sense; a file without line ends must not fill the memory. */
+const LINE_BYTES_MAX = 5 * 1024 * 1024;
+const tooLong = `longer than ${LINE_BYTES_MAX} bytes, expected one JSON object a line`;
+
+interface Line {
+  number: number;
+  /** Null when the line is too long to be read. */
+  bytes: Buffer | null;
+  bytesRead: number;
+}
+
+/** The lines that are not blank. */
+async function* lines(path: string): AsyncGenerator<Line> {
+  let number = 0;
+  let bytesRead = 0;
+  let parts: Buffer[] = [];
+  let length = 0;
+
+  function keep(part: Buffer): void {
+    length += part.length;
+    bytesRead += part.length;
+    if (length <= LINE_BYTES_MAX) parts.push(part);
+  }
+
+  function* finish(): Generator<Line> {
+    number += 1;
+    const bytes = length > LINE_BYTES_MAX ? null : Buffer.concat(parts);
+    parts = [];
+    length = 0;
+    if (bytes === null || !isBlank(bytes)) yield { number, bytes, bytesRead };
+  }
+
+  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 }) as AsyncIterable<Buffer>) {
+    let start = 0;
+    for (let end = chunk.indexOf(LF); end >= 0; end = chunk.indexOf(LF, start)) {
+      keep(chunk.subarray(start, end));
+      bytesRead += 1;
+      start = end + 1;
+      yield* finish();
+    }
+    keep(chunk.subarray(start));
+  }
+  yield* finish();
+}
+
+const LF = 0x0a;
+
+function isBlank(bytes: Buffer): boolean {
+  return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
+}

@@ -1,0 +1,235 @@
+import { Command, InvalidArgumentError, Option } from "commander";
+import { Presets, SingleBar } from "cli-progress";
+import { pino } from "pino";
+import { buildApp } from "./app.ts";
+import { createKey, loadPepper, type Permission, permissions } from "./auth.ts";
+import { ImportError, importFile, type Progress } from "./import.ts";
+import { countKeys, findClinic, type KeyDescription, type KeyType, listKeys, revokeKey } from "./store/keys.ts";
+import { openStore, type Store } from "./store/store.ts";
+
+// The server's command line (house, section 5): builds and closes everything, and alone reads the environment.
+
+interface Data {
+  data: string;
+}
+
+interface RunOptions extends Data {
+  port: number;
+  host: string;
+}
+
+async function run({ data, port, host }: RunOptions): Promise<void> {
+  const logger = pino({
+    // A belt: nothing of ours logs headers.
+    redact: ["req.headers", "headers", "*.authorization", '*["x-api-key"]'],
+  });
+  const stopSignal = new Promise<string>((resolve) => {
+    for (const name of ["SIGINT", "SIGTERM"]) process.once(name, resolve);
+  });
+  const store = await openStore(data);
+  const app = buildApp(store, { pepper: await pepperOf(store, data), logger });
+
+  try {
+    await app.listen({ port, host, listenTextResolver: (address) => `listening on ${address}` });
+  } catch (error) {
+    await store.close();
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EADDRINUSE") {
+      throw new Error(`port ${port} of ${host} is in use, choose another with --port`, { cause: error });
+    }
+    throw error;
+  }
+
+  logger.info({ signal: await stopSignal }, "closing");
+  // Requests under way are answered; one that hangs does not hold us.
+  setTimeout(() => app.server.closeAllConnections(), CLOSE_WAIT_MS).unref();
+  await app.close();
+  await store.close();
+}
+
+const CLOSE_WAIT_MS = 5000;
+
+async function importCommand(path: string, { data }: Data): Promise<void> {
+  await withStore(data, async (store) => {
+    const bar = progressBar();
+    try {
+      const result = await importFile(store, path, bar.progress);
+      bar.stop();
+      say(`${path}: ${result.new} new, ${result.changed} changed, ${result.unchanged} unchanged`);
+    } catch (error) {
+      bar.stop();
+      if (!(error instanceof ImportError)) throw error;
+      for (const { line, problem } of error.problems) warn(`line ${line}: ${problem}`);
+      const more = error.total - error.problems.length;
+      if (more > 0) warn(`and ${more} more`);
+      throw new Error(`${path}: ${error.message}`, { cause: error });
+    }
+  });
+}
+
+interface KeyOptions extends Data {
+  clinic: string;
+  name: string;
+  permissions: Permission[];
+  type: KeyType;
+  expires?: number;
+}
+
+async function createKeyCommand({ data, clinic, expires, ...described }: KeyOptions): Promise<void> {
+  await withStore(data, async (store) => {
+    const clinicId = await clinicIdOf(store, clinic);
+    const now = Date.now();
+    const expiresAt = expires === undefined ? null : now + expires;
+    say(await createKey(store, await pepperOf(store, data), { ...described, clinicId, now, expiresAt }));
+  });
+}
+
+async function listKeysCommand({ data, clinic, json }: Data & { clinic: string; json?: true }): Promise<void> {
+  await withStore(data, async (store) => {
+    const keys = await listKeys(store, await clinicIdOf(store, clinic));
+    if (json) say(JSON.stringify(keys, null, 2));
+    else for (const key of keys) say(describeKey(key));
+  });
+}
+
+async function revokeKeyCommand(id: string, { data }: Data): Promise<void> {
+  await withStore(data, async (store) => {
+    const found = await store.transaction((session) => revokeKey(session, id, Date.now()));
+    if (!found) throw new Error(`key ${id} does not exist, expected an id that keys list shows`);
+    say(`${id} is revoked`);
+  });
+}
+
+function describeKey(key: KeyDescription): string {
+  const state = key.revoked_at ? `revoked ${key.revoked_at}` : key.expires_at ? `expires ${key.expires_at}` : "active";
+  const used = key.last_used_at ? `last used ${key.last_used_at}` : "never used";
+  return [key.id, key.key, key.type, state, used, key.permissions.join(","), key.name].join("  ");
+}
+
+async function clinicIdOf(store: Store, fp: string): Promise<number> {
+  const clinic = await findClinic(store, fp);
+  if (clinic === undefined) throw new Error(`clinic ${fp} does not exist, expected the fp of an imported clinic`);
+  return clinic.id;
+}
+
+async function withStore(data: string, work: (store: Store) => Promise<void>): Promise<void> {
+  const store = await openStore(data);
+  try {
+    await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+async function pepperOf(store: Store, data: string): Promise<Buffer> {
+  return loadPepper(data, (await countKeys(store)) > 0);
+}
+
+/** A bar where a person looks on, a line for every tenth elsewhere. */
+function progressBar(): { progress: Progress; stop: () => void } {
+  if (process.stderr.isTTY) {
+    const bar = new SingleBar({ stream: process.stderr, format: "{bar} {percentage}%" }, Presets.shades_classic);
+    let started = false;
+    return {
+      progress(read, total) {
+        if (started) bar.update(read);
+        else bar.start(total, read);
+        started = true;
+      },
+      stop: () => bar.stop(),
+    };
+  }
+  let tenth = 0;
+  return {
+    progress(read, total) {
+      const reached = Math.floor((10 * read) / total);
+      if (reached > tenth) warn(`${10 * reached} %`);
+      tenth = Math.max(tenth, reached);
+    },
+    stop: () => undefined,
+  };
+}
+
+function parsePort(text: string): number {
+  const port = Number(text);
+  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
+  throw new InvalidArgumentError("expected 0 to 65535");
+}
+
+function parsePermissions(text: string): Permission[] {
+  const names = text.split(",").map((name) => name.trim());
+  const unknown = names.filter((name) => !permissions.some((permission) => permission === name));
+  if (unknown.length > 0) {
+    throw new InvalidArgumentError(`${unknown.join(", ")} unknown, expected some of ${permissions.join(", ")}`);
+  }
+  return names as Permission[];
+}
+
+const HOUR_MS = 3_600_000;
+
+function parsePeriod(text: string): number {
+  const [, count, unit] = /^([1-9]\d{0,4})(h|d)$/.exec(text) ?? [];
+  if (count === undefined) throw new InvalidArgumentError("expected hours or days, such as 12h or 90d");
+  return Number(count) * (unit === "d" ? 24 * HOUR_MS : HOUR_MS);
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+function warn(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+const dataOption = () => new Option("--data <dir>", "data folder").default("./data/server");
+
+const program = new Command("server").description("Vetwire server: the read API and what feeds it");
+
+program
+  .command("run")
+  .description("serve the API")
+  .option("--port <port>", "port, 0 for any free one", parsePort, 8080)
+  .option("--host <host>", "address to listen on", "127.0.0.1")
+  .addOption(dataOption())
+  .action(run);
+
+program
+  .command("import <file>")
+  .description("import an NDJSON file, all or nothing")
+  .addOption(dataOption())
+  .action(importCommand);
+
+const keys = program.command("keys").description("API keys of the clinics");
+
+keys
+  .command("create")
+  .description("make a key and print it, once")
+  .requiredOption("--clinic <fp>", "clinic of the key")
+  .requiredOption("--name <name>", "what the key is for")
+  .requiredOption("--permissions <list>", `some of ${permissions.join(", ")}`, parsePermissions)
+  .addOption(
+    new Option("--type <type>", "who holds it").choices(["integration", "device", "partner"]).default("integration"),
+  )
+  .option("--expires <period>", "such as 90d", parsePeriod)
+  .addOption(dataOption())
+  .action(createKeyCommand);
+
+keys
+  .command("list")
+  .description("list a clinic's keys")
+  .requiredOption("--clinic <fp>", "clinic of the keys")
+  .option("--json", "as JSON")
+  .addOption(dataOption())
+  .action(listKeysCommand);
+
+keys.command("revoke <id>").description("revoke a key at once").addOption(dataOption()).action(revokeKeyCommand);
+
+try {
+  if (process.env["DATABASE_URL"] !== undefined) {
+    throw new Error("DATABASE_URL is set, but this version keeps its data in SQLite only: unset it and use --data");
+  }
+  await program.parseAsync();
+} catch (error) {
+  warn((error as Error).message);
+  process.exitCode = 1;
+}

@@ -1,0 +1,138 @@
+import { promisify } from "node:util";
+import { gunzip } from "node:zlib";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { Type } from "typebox";
+import { Compile } from "typebox/compile";
+import { isRealInstant } from "../../shared/instant.ts";
+import { problems, shown } from "../../shared/problems.ts";
+import { Heartbeat, Outcome, PushedStudy, STUDIES_PER_PUSH_MAX } from "../../shared/study.ts";
+import { keyOf } from "../auth.ts";
+import { ApiError } from "../errors.ts";
+import { storeHeartbeat } from "../store/heartbeats.ts";
+import { listIdentifiers } from "../store/patients.ts";
+import { fileStudies } from "../store/studies.ts";
+import { pageOf, type RouteContext } from "./context.ts";
+import { instantParameter, pageParameters } from "./parameters.ts";
+
+// What the agent talks to; not public (house, section 5, "Ingest").
+
+/** Both of a body as sent and of what it unpacks to. */
+export const BODY_BYTES_MAX = 5 * 1024 * 1024;
+
+const pushedStudy = Compile(PushedStudy);
+const heartbeat = Compile(Heartbeat);
+const Outcomes = Type.Object({ outcomes: Type.Array(Outcome) });
+
+export async function agentRoutes(app: FastifyInstance, { store, guard, now }: RouteContext): Promise<void> {
+  const onRequest = guard("x-api-key", "clinic.lab.ingest");
+
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("application/json", { parseAs: "buffer" }, parseJson);
+
+  app.route({
+    method: "POST",
+    url: "/agent/v1/studies",
+    onRequest,
+    schema: { response: { 200: Outcomes } },
+    handler: async (request) => {
+      const clinicId = keyOf(request).clinic_id;
+      const readings = studyList(request.body).map(readStudy);
+      const valid = readings.flatMap((reading) => ("study" in reading ? [reading.study] : []));
+      const filed = await store.transaction((session) => fileStudies(session, clinicId, valid, now()));
+      const next = filed.values();
+      return { outcomes: readings.map((reading) => ("study" in reading ? next.next().value : reading.rejected)) };
+    },
+  });
+
+  app.route({
+    method: "POST",
+    url: "/agent/v1/heartbeat",
+    onRequest,
+    handler: async (request) => {
+      const { body } = request;
+      if (!heartbeat.Check(body)) {
+        throw new ApiError("REQUEST.INVALID_BODY", `${listed(problems(heartbeat, body))}.`);
+      }
+      const { id, clinic_id } = keyOf(request);
+      await store.transaction((session) => storeHeartbeat(session, clinic_id, id, body, now()));
+      return {};
+    },
+  });
+
+  // What the agent matches identifiers with; a walk over it is a walk over GET /api/v1/patients.
+  app.route({
+    method: "GET",
+    url: "/agent/v1/identifiers",
+    onRequest,
+    config: { parameters: ["page", "page_size", "updated_since"] },
+    handler: async (request) => {
+      const { page, pageSize } = pageParameters(request);
+      const clinicId = keyOf(request).clinic_id;
+      const updatedSince = instantParameter(request, "updated_since");
+      const list = await listIdentifiers(store, { clinicId, species: null, updatedSince, page, pageSize });
+      return { success: true, data: pageOf(list, page, pageSize) };
+    },
+  });
+}
+
+function studyList(body: unknown): unknown[] {
+  const studies = (body as { studies?: unknown } | null | undefined)?.studies;
+  if (!Array.isArray(studies)) {
+    throw new ApiError("REQUEST.INVALID_BODY", `studies is ${shown(studies)}, expected a list.`);
+  }
+  if (studies.length > STUDIES_PER_PUSH_MAX) {
+    throw new ApiError("REQUEST.INVALID_BODY", `studies is ${shown(studies)}, at most ${STUDIES_PER_PUSH_MAX}.`);
+  }
+  return studies;
+}
+
+// Each study on its own: a bad one stops none of its neighbours.
+function readStudy(candidate: unknown): { study: PushedStudy } | { rejected: Outcome } {
+  const faults = problems(pushedStudy, candidate);
+  if (pushedStudy.Check(candidate)) {
+    if (isRealInstant(candidate.acquired_at)) return { study: candidate };
+    faults.push(`acquired_at is ${candidate.acquired_at}, expected a time that exists`);
+  }
+  const fp = (candidate as { fp?: unknown } | null)?.fp;
+  return {
+    rejected: { fp: typeof fp === "string" ? fp.slice(0, 64) : "", outcome: "rejected", reason: listed(faults) },
+  };
+}
+
+const FAULTS_LISTED_MAX = 20;
+
+// A list of a thousand bad rows needs no sentence for each.
+function listed(faults: string[]): string {
+  const rest = faults.length - FAULTS_LISTED_MAX;
+  return faults.slice(0, FAULTS_LISTED_MAX).join("; ") + (rest > 0 ? `; and ${rest} more` : "");
+}
+
+async function parseJson(request: FastifyRequest, body: Buffer): Promise<unknown> {
+  const text = (await unpack(request.headers["content-encoding"], body)).toString("utf8");
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw new ApiError("REQUEST.INVALID_BODY", `The body is not JSON: ${(error as Error).message}.`);
+  }
+}
+
+async function unpack(encoding: string | undefined, body: Buffer): Promise<Buffer> {
+  switch (encoding?.toLowerCase()) {
+    case undefined:
+    case "identity":
+      return body;
+    case "gzip":
+    case "x-gzip":
+      try {
+        // The bound holds while it unpacks: a small body can stand for gigabytes.
+        return await promisify(gunzip)(body, { maxOutputLength: BODY_BYTES_MAX });
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") {
+          throw new ApiError("REQUEST.TOO_LARGE", `The body unpacks to more than ${BODY_BYTES_MAX} bytes.`);
+        }
+        throw new ApiError("REQUEST.INVALID_BODY", "The body is not gzip, as its content-encoding says.");
+      }
+    default:
+      throw new ApiError("REQUEST.INVALID_BODY", `content-encoding is ${encoding}, expected gzip or none.`);
+  }
+}

@@ -1,0 +1,27 @@
+import { Type } from "typebox";
+import type { createGuards } from "../auth.ts";
+import type { Page } from "../store/patients.ts";
+import type { Store } from "../store/store.ts";
+
+/** What every route file gets. */
+export interface RouteContext {
+  readonly store: Store;
+  readonly guard: ReturnType<typeof createGuards>;
+  readonly now: () => number;
+}
+
+/** The page object of the lists (specification, section 2.1). */
+export function PageOf<T extends Type.TSchema>(item: T) {
+  return Type.Object({
+    items: Type.Array(item),
+    total: Type.Integer(),
+    page: Type.Integer(),
+    page_size: Type.Integer(),
+    has_more: Type.Boolean(),
+  });
+}
+
+/** A stretch of a list as a page object; has_more as in api.md 17. */
+export function pageOf<Item>({ items, total }: Page<Item>, page: number, pageSize: number) {
+  return { items, total, page, page_size: pageSize, has_more: page * pageSize < total };
+}

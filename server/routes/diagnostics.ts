@@ -1,0 +1,31 @@
+import type { FastifyInstance } from "fastify";
+import { Type } from "typebox";
+import { isFp } from "../../shared/fp.ts";
+import { Study } from "../../shared/study.ts";
+import { keyOf } from "../auth.ts";
+import { ApiError } from "../errors.ts";
+import { findStudy } from "../store/studies.ts";
+import type { RouteContext } from "./context.ts";
+import { printableFp } from "./parameters.ts";
+
+// GET /api/v1/lab/diagnostics/{fp} (specification, section 4.4).
+
+const OneStudy = Type.Object({ success: Type.Literal(true), data: Study });
+
+export function diagnosticRoutes(app: FastifyInstance, { store, guard }: RouteContext): void {
+  app.route<{ Params: { fp: string } }>({
+    method: "GET",
+    url: "/api/v1/lab/diagnostics/:fp",
+    // A key made from the published permissions must be able to use the published endpoints (api.md, gap 10).
+    onRequest: guard("authorization", "clinic.patient.view", "clinic.lab.view"),
+    schema: { response: { 200: OneStudy } },
+    handler: async (request) => {
+      const { fp } = request.params;
+      const found = isFp("cds", fp) ? await findStudy(store, keyOf(request).clinic_id, fp) : undefined;
+      if (found === undefined) throw new ApiError("PATIENT.NOT_FOUND", `Diagnostic study ${printableFp(fp)}`);
+      // The patient's fp belongs to the study, and stays unsaid (api.md 147).
+      if (!found.connected) throw new ApiError("PATIENT.ACCESS_DENIED", `the patient of ${fp}`);
+      return { success: true, data: found.study };
+    },
+  });
+}

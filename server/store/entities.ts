@@ -1,0 +1,276 @@
+import type {
+  ClinicLine,
+  ConnectionLine,
+  CustomerLine,
+  Entity,
+  PatientLine,
+  StudyLine,
+  UserLine,
+} from "../entities.ts";
+import type { Tables } from "./schema.ts";
+import { query, type Session } from "./store.ts";
+import { importStudy } from "./studies.ts";
+
+// Writes the entities of an import: each is new, changed, or says what is stored already.
+
+export type Change = "new" | "changed" | "unchanged";
+
+/** What one import carries along from entity to entity. */
+export interface Import {
+  readonly now: number;
+  /** Patients that this import made: connecting those is no news, their timestamps are the file's. */
+  readonly newPatients: Set<number>;
+}
+
+/** Stores one entity, by its fp; a problem when it refers to what does not exist. To be run in a transaction. */
+export async function storeEntity(
+  session: Session,
+  entity: Entity,
+  current: Import,
+): Promise<Change | { problem: string }> {
+  switch (entity.type) {
+    case "clinic":
+      return storeClinic(session, entity);
+    case "user":
+      return storeUser(session, entity);
+    case "customer":
+      return storeCustomer(session, entity);
+    case "patient":
+      return storePatient(session, entity, current);
+    case "connection":
+      return storeConnection(session, entity, current);
+    case "study":
+      return storeStudy(session, entity, current);
+  }
+}
+
+async function storeClinic(session: Session, { fp, name }: ClinicLine): Promise<Change> {
+  const stored = await session.first(clinicByFp, { fp });
+  if (stored?.name === name) return "unchanged";
+  await session.all(upsertClinic, { fp, name });
+  return stored === undefined ? "new" : "changed";
+}
+
+async function storeUser(session: Session, { fp, name, clinic_fp }: UserLine): Promise<Change | { problem: string }> {
+  const clinic = await session.first(clinicByFp, { fp: clinic_fp });
+  if (clinic === undefined) return missing("clinic_fp", clinic_fp);
+  const stored = await session.first(userByFp, { fp });
+  if (stored?.name === name && stored.clinic_id === clinic.id) return "unchanged";
+  await session.all(upsertUser, { fp, name, clinicId: clinic.id });
+  return stored === undefined ? "new" : "changed";
+}
+
+async function storeCustomer(session: Session, { fp, locale }: CustomerLine): Promise<Change> {
+  const stored = await session.first(customerByFp, { fp });
+  if (stored?.time_zone === locale.time_zone) return "unchanged";
+  await session.all(upsertCustomer, { fp, timeZone: locale.time_zone });
+  return stored === undefined ? "new" : "changed";
+}
+
+async function storePatient(session: Session, line: PatientLine, current: Import): Promise<Change> {
+  const stored = await session.first(patientByFp, { fp: line.fp });
+  const storedIds = stored ? await session.all(identifiersOf, { patientId: stored.id }) : [];
+  const identifiers = [...new Set(line.external_ids)].toSorted();
+  const row: PatientRow = {
+    fp: line.fp,
+    name: line.name,
+    species: line.species.toLowerCase(),
+    breed: line.breed,
+    sex: line.sex,
+    date_of_birth: line.date_of_birth,
+    weight_kg: line.weight_kg,
+    owner_customer_id: await ownerId(session, line.owner_customer_fp),
+    created_at: Date.parse(line.created_at),
+    // Never back: connecting may have moved it since this very line was stored, and clients have synchronised up to it.
+    updated_at: Math.max(Date.parse(line.updated_at), stored?.updated_at ?? Number.MIN_SAFE_INTEGER),
+    deleted_at: line.deleted_at ? Date.parse(line.deleted_at) : null,
+  };
+
+  if (stored === undefined) {
+    const inserted = await session.first(insertPatient, row);
+    if (inserted === undefined) throw new Error("an insert returned no row");
+    current.newPatients.add(inserted.id);
+    for (const identifier of identifiers) await session.all(insertIdentifier, { patientId: inserted.id, identifier });
+    return "new";
+  }
+
+  const sameIds = identifiers.join("\n") === storedIds.map(({ identifier }) => identifier).join("\n");
+  if (sameIds && sameContent(stored, row)) return "unchanged";
+  await session.all(updatePatient, { ...row, id: stored.id });
+  if (!sameIds) {
+    await session.all(deleteIdentifiers, { patientId: stored.id });
+    for (const identifier of identifiers) await session.all(insertIdentifier, { patientId: stored.id, identifier });
+  }
+  await session.all(relist, { patientId: stored.id });
+  return "changed";
+}
+
+function sameContent(stored: PatientRow, row: PatientRow): boolean {
+  const names = Object.keys(row) as (keyof PatientRow)[];
+  return names.every((name) => stored[name] === row[name]);
+}
+
+// A customer is known to us by little more than the fp: one that the file names but never describes stands for itself.
+async function ownerId(session: Session, fp: string): Promise<number> {
+  const stored = (await session.first(customerByFp, { fp })) ?? (await session.first(insertCustomer, { fp }));
+  if (stored === undefined) throw new Error("an insert returned no row");
+  return stored.id;
+}
+
+async function storeConnection(
+  session: Session,
+  line: ConnectionLine,
+  { now, newPatients }: Import,
+): Promise<Change | { problem: string }> {
+  const clinic = await session.first(clinicByFp, { fp: line.clinic_fp });
+  if (clinic === undefined) return missing("clinic_fp", line.clinic_fp);
+  const patient = await session.first(patientByFp, { fp: line.patient_fp });
+  if (patient === undefined) return missing("patient_fp", line.patient_fp);
+
+  const ids = { clinicId: clinic.id, patientId: patient.id };
+  const stored = await session.first(connectionBetween, ids);
+  const active = line.active ? 1 : 0;
+  if (stored?.active === active) return "unchanged";
+  await session.all(upsertConnection, { ...ids, active, fp: patient.fp, species: patient.species });
+  // So that the clinic finds the patient in its next updated_since run (api.md 52).
+  if (line.active && !newPatients.has(patient.id)) {
+    await session.all(touchPatient, { id: patient.id, updatedAt: Math.max(now, patient.updated_at) });
+  }
+  await session.all(relist, { patientId: patient.id });
+  return stored === undefined ? "new" : "changed";
+}
+
+async function storeStudy(
+  session: Session,
+  { type: _type, ...study }: StudyLine,
+  { now }: Import,
+): Promise<Change | { problem: string }> {
+  const patient = await session.first(patientByFp, { fp: study.patient_fp });
+  if (patient === undefined) return missing("patient_fp", study.patient_fp);
+  return importStudy(session, study, patient.id, now);
+}
+
+function missing(field: string, fp: string): { problem: string } {
+  return { problem: `${field} is ${fp}, which is neither in the file nor in the database` };
+}
+
+type PatientRow = Omit<Tables["patient"], "id">;
+
+const clinicByFp = query((db, p: { fp: string }) =>
+  db.selectFrom("clinic").select(["id", "name"]).where("fp", "=", p.fp),
+);
+
+const upsertClinic = query((db, p: { fp: string; name: string }) =>
+  db
+    .insertInto("clinic")
+    .values({ fp: p.fp, name: p.name })
+    .onConflict((conflict) => conflict.column("fp").doUpdateSet({ name: p.name })),
+);
+
+const userByFp = query((db, p: { fp: string }) =>
+  db.selectFrom("user").select(["name", "clinic_id"]).where("fp", "=", p.fp),
+);
+
+const upsertUser = query((db, p: { fp: string; name: string; clinicId: number }) =>
+  db
+    .insertInto("user")
+    .values({ fp: p.fp, name: p.name, clinic_id: p.clinicId })
+    .onConflict((conflict) => conflict.column("fp").doUpdateSet({ name: p.name, clinic_id: p.clinicId })),
+);
+
+const customerByFp = query((db, p: { fp: string }) =>
+  db.selectFrom("customer").select(["id", "time_zone"]).where("fp", "=", p.fp),
+);
+
+const insertCustomer = query((db, p: { fp: string }) => db.insertInto("customer").values({ fp: p.fp }).returning("id"));
+
+const upsertCustomer = query((db, p: { fp: string; timeZone: string }) =>
+  db
+    .insertInto("customer")
+    .values({ fp: p.fp, time_zone: p.timeZone })
+    .onConflict((conflict) => conflict.column("fp").doUpdateSet({ time_zone: p.timeZone })),
+);
+
+const patientByFp = query((db, p: { fp: string }) => db.selectFrom("patient").selectAll().where("fp", "=", p.fp));
+
+const insertPatient = query((db, p: PatientRow) => db.insertInto("patient").values(patientValues(p)).returning("id"));
+
+const updatePatient = query((db, p: PatientRow & { id: number }) =>
+  db.updateTable("patient").set(patientValues(p)).where("id", "=", p.id),
+);
+
+function patientValues(p: PatientRow): PatientRow {
+  return {
+    fp: p.fp,
+    name: p.name,
+    species: p.species,
+    breed: p.breed,
+    sex: p.sex,
+    date_of_birth: p.date_of_birth,
+    weight_kg: p.weight_kg,
+    owner_customer_id: p.owner_customer_id,
+    created_at: p.created_at,
+    updated_at: p.updated_at,
+    deleted_at: p.deleted_at,
+  };
+}
+
+const touchPatient = query((db, p: { id: number; updatedAt: number }) =>
+  db.updateTable("patient").set({ updated_at: p.updatedAt }).where("id", "=", p.id),
+);
+
+const identifiersOf = query((db, p: { patientId: number }) =>
+  db.selectFrom("patient_identifier").select("identifier").where("patient_id", "=", p.patientId).orderBy("identifier"),
+);
+
+const insertIdentifier = query((db, p: { patientId: number; identifier: string }) =>
+  db.insertInto("patient_identifier").values({ patient_id: p.patientId, identifier: p.identifier }),
+);
+
+const deleteIdentifiers = query((db, p: { patientId: number }) =>
+  db.deleteFrom("patient_identifier").where("patient_id", "=", p.patientId),
+);
+
+const connectionBetween = query((db, p: { clinicId: number; patientId: number }) =>
+  db
+    .selectFrom("connection")
+    .select("active")
+    .where("clinic_id", "=", p.clinicId)
+    .where("patient_id", "=", p.patientId),
+);
+
+const upsertConnection = query(
+  (db, p: { clinicId: number; patientId: number; active: number; fp: string; species: string }) =>
+    db
+      .insertInto("connection")
+      .values({
+        clinic_id: p.clinicId,
+        patient_id: p.patientId,
+        active: p.active,
+        patient_fp: p.fp,
+        patient_species: p.species,
+        // `relist` follows and sets both.
+        listed: 0,
+        patient_updated_at: 0,
+      })
+      .onConflict((conflict) => conflict.columns(["clinic_id", "patient_id"]).doUpdateSet({ active: p.active })),
+);
+
+/** Brings what the connections of a patient copy from it up to date; to be run after each change of either. */
+const relist = query((db, p: { patientId: number }) =>
+  db
+    .updateTable("connection")
+    .from("patient")
+    .set((set) => ({
+      listed: set
+        .case()
+        .when(set.and([set("connection.active", "=", 1), set("patient.deleted_at", "is", null)]))
+        .then(1)
+        .else(0)
+        .end(),
+      patient_species: set.ref("patient.species"),
+      patient_updated_at: set.ref("patient.updated_at"),
+    }))
+    .whereRef("patient.id", "=", "connection.patient_id")
+    .where("connection.patient_id", "=", p.patientId),
+);

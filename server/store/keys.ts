@@ -1,0 +1,131 @@
+import { query, type Session } from "./store.ts";
+
+// API keys. The key itself never comes here: only its digest, and enough of its letters for a person to recognise it.
+
+export type KeyType = "integration" | "device" | "partner";
+
+/** A key as it authenticates a request. */
+export interface ApiKey {
+  id: number;
+  public_id: string;
+  clinic_id: number;
+  permissions: string[];
+  expires_at: number | null;
+  revoked_at: number | null;
+  last_used_at: number | null;
+}
+
+/** A key as `keys list` shows it. */
+export interface KeyDescription {
+  id: string;
+  name: string;
+  type: KeyType;
+  permissions: string[];
+  key: string;
+  created_at: string;
+  expires_at: string | null;
+  revoked_at: string | null;
+  last_used_at: string | null;
+}
+
+export interface NewKey {
+  public_id: string;
+  clinic_id: number;
+  name: string;
+  type: KeyType;
+  permissions: string[];
+  digest: string;
+  prefix: string;
+  last_four: string;
+  created_at: number;
+  expires_at: number | null;
+}
+
+export async function insertKey(session: Session, key: NewKey): Promise<void> {
+  await session.all(insert, { ...key, permissions: JSON.stringify(key.permissions) });
+}
+
+/** The key with this digest, revoked and expired ones included. */
+export async function findKey(session: Session, digest: string): Promise<ApiKey | undefined> {
+  const row = await session.first(byDigest, { digest });
+  return row && { ...row, permissions: JSON.parse(row.permissions) as string[] };
+}
+
+export async function touchKey(session: Session, id: number, now: number): Promise<void> {
+  await session.all(touch, { id, now });
+}
+
+/** Revokes a key by its public id; false when there is no such key. Revoking twice keeps the first time. */
+export async function revokeKey(session: Session, publicId: string, now: number): Promise<boolean> {
+  return (await session.first(revoke, { publicId, now })) !== undefined;
+}
+
+/** All keys of a clinic, oldest first. */
+export async function listKeys(session: Session, clinicId: number): Promise<KeyDescription[]> {
+  const rows = await session.all(byClinic, { clinicId });
+  return rows.map((row) => ({
+    id: row.public_id,
+    name: row.name,
+    type: row.type,
+    permissions: JSON.parse(row.permissions) as string[],
+    key: `${row.prefix}...${row.last_four}`,
+    created_at: new Date(row.created_at).toISOString(),
+    expires_at: instant(row.expires_at),
+    revoked_at: instant(row.revoked_at),
+    last_used_at: instant(row.last_used_at),
+  }));
+}
+
+export async function countKeys(session: Session): Promise<number> {
+  return (await session.first(count, {}))?.total ?? 0;
+}
+
+export async function findClinic(session: Session, fp: string): Promise<{ id: number } | undefined> {
+  return session.first(clinicByFp, { fp });
+}
+
+function instant(milliseconds: number | null): string | null {
+  return milliseconds === null ? null : new Date(milliseconds).toISOString();
+}
+
+const insert = query((db, p: Omit<NewKey, "permissions"> & { permissions: string }) =>
+  db.insertInto("api_key").values({
+    public_id: p.public_id,
+    clinic_id: p.clinic_id,
+    name: p.name,
+    type: p.type,
+    permissions: p.permissions,
+    digest: p.digest,
+    prefix: p.prefix,
+    last_four: p.last_four,
+    created_at: p.created_at,
+    expires_at: p.expires_at,
+  }),
+);
+
+const byDigest = query((db, p: { digest: string }) =>
+  db
+    .selectFrom("api_key")
+    .select(["id", "public_id", "clinic_id", "permissions", "expires_at", "revoked_at", "last_used_at"])
+    .where("digest", "=", p.digest),
+);
+
+const touch = query((db, p: { id: number; now: number }) =>
+  db.updateTable("api_key").set({ last_used_at: p.now }).where("id", "=", p.id),
+);
+
+const revoke = query((db, p: { publicId: string; now: number }) =>
+  db
+    .updateTable("api_key")
+    .set((set) => ({ revoked_at: set.fn.coalesce("revoked_at", set.val(p.now)) }))
+    .where("public_id", "=", p.publicId)
+    .returning("id"),
+);
+
+const byClinic = query((db, p: { clinicId: number }) =>
+  db.selectFrom("api_key").selectAll().where("clinic_id", "=", p.clinicId).orderBy("created_at").orderBy("id"),
+);
+
+const count = query((db) => db.selectFrom("api_key").select((select) => select.fn.countAll<number>().as("total")));
+
+const clinicByFp = query((db, p: { fp: string }) => db.selectFrom("clinic").select("id").where("fp", "=", p.fp));

@@ -1,0 +1,160 @@
+import type { Kysely } from "kysely";
+import type { Patient } from "../../shared/patient.ts";
+import { query, type Session } from "./store.ts";
+import type { Tables } from "./schema.ts";
+
+// Patients as clinics see them: through an active connection, never a deleted one (specification, section 1).
+
+/** What to list: the patients of one clinic, newest change first. */
+export interface PatientFilter {
+  clinicId: number;
+  species: string | null;
+  /** Milliseconds, inclusive; null lists all. */
+  updatedSince: number | null;
+  page: number;
+  pageSize: number;
+}
+
+/** A stretch of a list; `total` counts all matches. */
+export interface Page<Item> {
+  items: Item[];
+  total: number;
+}
+
+/** Identifiers an analyzer's operator may type instead of the fp: card numbers, microchips. */
+export interface PatientIdentifiers {
+  patient_fp: string;
+  identifiers: string[];
+}
+
+/** One page of the clinic's patients, ordered by updated_at and fp, both descending (api.md 55). */
+export async function listPatients(session: Session, filter: PatientFilter): Promise<Page<Patient>> {
+  const { rows, count } = filter.species === null ? everySpecies : oneSpecies;
+  const parameters = listParameters(filter);
+  const counted = await session.first(count, parameters);
+  const items = await session.all(rows, parameters);
+  return { items: items.map(toPatient), total: counted?.total ?? 0 };
+}
+
+/** The identifiers of one page of the same list. */
+export async function listIdentifiers(session: Session, filter: PatientFilter): Promise<Page<PatientIdentifiers>> {
+  const parameters = listParameters(filter);
+  const counted = await session.first(everySpecies.count, parameters);
+  const items = new Map<string, PatientIdentifiers>();
+  for (const { fp, identifier } of await session.all(identifierRows, parameters)) {
+    const item = items.get(fp) ?? { patient_fp: fp, identifiers: [] };
+    if (identifier !== null) item.identifiers.push(identifier);
+    items.set(fp, item);
+  }
+  return { items: [...items.values()], total: counted?.total ?? 0 };
+}
+
+/** A patient by fp and whether the clinic has an active connection to it; undefined when unknown or deleted. */
+export async function findPatient(
+  session: Session,
+  clinicId: number,
+  fp: string,
+): Promise<{ id: number; connected: boolean; patient: Patient } | undefined> {
+  const row = await session.first(patientByFp, { clinicId, fp });
+  if (row === undefined) return undefined;
+  return { id: row.id, connected: row.active === 1, patient: toPatient(row) };
+}
+
+interface ListParameters {
+  clinicId: number;
+  species: string;
+  updatedSince: number;
+  limit: number;
+  offset: number;
+}
+
+function listParameters({ clinicId, species, updatedSince, page, pageSize }: PatientFilter): ListParameters {
+  return {
+    clinicId,
+    species: species ?? "",
+    updatedSince: updatedSince ?? Number.MIN_SAFE_INTEGER,
+    limit: pageSize,
+    offset: (page - 1) * pageSize,
+  };
+}
+
+type Row = Omit<Patient, "created_at" | "updated_at"> & { created_at: number; updated_at: number };
+
+// Field by field: a row carries more than the ten documented keys (api.md 31).
+function toPatient(row: Row): Patient {
+  return {
+    fp: row.fp,
+    name: row.name,
+    species: row.species,
+    breed: row.breed,
+    sex: row.sex,
+    date_of_birth: row.date_of_birth,
+    weight_kg: row.weight_kg,
+    owner_customer_fp: row.owner_customer_fp,
+    created_at: new Date(row.created_at).toISOString(),
+    updated_at: new Date(row.updated_at).toISOString(),
+  };
+}
+
+const everySpecies = listQueries(false);
+const oneSpecies = listQueries(true);
+
+function listQueries(bySpecies: boolean) {
+  return {
+    count: query((db, p: ListParameters) =>
+      matches(db, p, bySpecies).select((select) => select.fn.countAll<number>().as("total")),
+    ),
+    // The page is cut in the index alone; only its rows are then read, so a deep page costs no row that is skipped.
+    rows: query((db, p: ListParameters) =>
+      db
+        .selectFrom(pageOf(db, p, bySpecies).as("page"))
+        .innerJoin("patient", "patient.id", "page.patient_id")
+        .innerJoin("customer", "customer.id", "patient.owner_customer_id")
+        .selectAll("patient")
+        .select("customer.fp as owner_customer_fp")
+        .orderBy("page.patient_updated_at", "desc")
+        .orderBy("page.patient_fp", "desc"),
+    ),
+  };
+}
+
+const identifierRows = query((db, p: ListParameters) =>
+  db
+    .selectFrom(pageOf(db, p, false).as("page"))
+    .leftJoin("patient_identifier", "patient_identifier.patient_id", "page.patient_id")
+    .select(["page.patient_fp as fp", "patient_identifier.identifier"])
+    .orderBy("page.patient_updated_at", "desc")
+    .orderBy("page.patient_fp", "desc")
+    .orderBy("patient_identifier.identifier"),
+);
+
+function pageOf(db: Kysely<Tables>, p: ListParameters, bySpecies: boolean) {
+  return matches(db, p, bySpecies)
+    .select(["patient_id", "patient_fp", "patient_updated_at"])
+    .orderBy("patient_updated_at", "desc")
+    .orderBy("patient_fp", "desc")
+    .limit(p.limit)
+    .offset(p.offset);
+}
+
+function matches(db: Kysely<Tables>, p: ListParameters, bySpecies: boolean) {
+  return db
+    .selectFrom("connection")
+    .where("clinic_id", "=", p.clinicId)
+    .where("listed", "=", 1)
+    .where("patient_updated_at", ">=", p.updatedSince)
+    .$if(bySpecies, (rows) => rows.where("patient_species", "=", p.species));
+}
+
+const patientByFp = query((db, p: { clinicId: number; fp: string }) =>
+  db
+    .selectFrom("patient")
+    .innerJoin("customer", "customer.id", "patient.owner_customer_id")
+    .leftJoin("connection", (join) =>
+      join.onRef("connection.patient_id", "=", "patient.id").on("connection.clinic_id", "=", p.clinicId),
+    )
+    .selectAll("patient")
+    .select(["customer.fp as owner_customer_fp", "connection.active"])
+    .where("patient.fp", "=", p.fp)
+    .where("patient.deleted_at", "is", null),
+);

@@ -1,0 +1,633 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Patient } from "../shared/patient.ts";
+import { bytes, frame } from "./agent/astm/wire.ts";
+
+// Makes the bytes of our own fixtures: `npx tsx test/make-fixtures.ts`. Documented layouts, invented data. Nobody edits
+// bytes by hand: test/agent/fixtures.test.ts compares what is committed with what this file makes.
+
+export const fixturesFolder = fileURLToPath(new URL("../fixtures/", import.meta.url));
+
+export interface MadeFixture {
+  /** Path within fixtures/. */
+  readonly path: string;
+  readonly bytes: Buffer;
+  /** The animal its Reports are taken to be of. */
+  readonly patient: Patient | null;
+}
+
+export const dog: Patient = {
+  fp: "patient_01JA2Z3Y4X5W6V7T8S9R0QPNMK",
+  name: "Zeytin",
+  species: "dog",
+  breed: null,
+  sex: "FS",
+  date_of_birth: "2019-05-04",
+  weight_kg: 17.4,
+  owner_customer_fp: "customer_01JA2Z3Y4X5W6V7T8S9R0QPNMA",
+  created_at: "2026-01-05T08:00:00.000Z",
+  updated_at: "2026-01-05T08:00:00.000Z",
+};
+
+export const cat: Patient = {
+  ...dog,
+  fp: "patient_01JA2Z3Y4X5W6V7T8S9R0QPNMC",
+  name: "Lokum",
+  species: "cat",
+  sex: "MN",
+  weight_kg: 4.6,
+};
+
+/** One ETX frame a record, as most analyzers send. */
+function session(records: readonly string[]): string {
+  return `<ENQ>${records.map((record, index) => frame((index + 1) % 8, `${record}<CR>`)).join("")}<EOT>`;
+}
+
+/** The whole message in one ETX frame. */
+function oneFrame(records: readonly string[]): string {
+  return `<ENQ>${frame(1, records.map((record) => `${record}<CR>`).join(""))}<EOT>`;
+}
+
+/** The message cut every 240 characters wherever that is; ETX ends only the last frame. */
+function cutAt240(records: readonly string[]): string {
+  const text = records.map((record) => `${record}\r`).join("");
+  const parts = text.match(/[^]{1,240}/g) ?? [];
+  const frames = parts.map((part, index) =>
+    frame((index + 1) % 8, part.replaceAll("\r", "<CR>"), index === parts.length - 1 ? "ETX" : "ETB"),
+  );
+  return `<ENQ>${frames.join("")}<EOT>`;
+}
+
+/** One record an ETB frame, ETX on L only. */
+function etbFrames(records: readonly string[]): string {
+  const frames = records.map((record, index) =>
+    frame((index + 1) % 8, `${record}<CR>`, index === records.length - 1 ? "ETX" : "ETB"),
+  );
+  return `<ENQ>${frames.join("")}<EOT>`;
+}
+
+/** The notation of bytes() carries one character a byte. */
+function inUtf8(text: string): string {
+  return Buffer.from(text, "utf8").toString("latin1");
+}
+
+const VETSCAN = "ABAXIS, INC.^VetScan VS2^3.1.35^0000V99999";
+
+function vetscanHeader({ sender = VETSCAN, processing = "P", sentAt = "20261121101502" } = {}): string {
+  return `H|\\^&|||${sender}|||||||${processing}|E 1394-97|${sentAt}`;
+}
+
+function vetscanPatient(number: number, id: string, species: string): string {
+  return `P|${number}|${id}|||||20190504|F||||||Yilmaz^7 Yrs.^20260301|${species}||||||||||K-4`;
+}
+
+const VETSCAN_ORDER = "O|1|||^^^Comprehensive Diagnostic: 9999A||20261121100030||||2||||||2|||||||||F";
+const VETSCAN_COMMENTS = ["C|1|I|^^INST QC: OK    CHEM QC: OK|G", "C|2|I|^^HEM:   0 LIP:  12 ICT:   1|G"];
+const VETSCAN_QC = [
+  "O|2|||^^^* QUALITY CONTROL REPORT *: 9999A||20261121100030||||1||||||1|||||||||F",
+  "C|1|I|^^CHEMISTRY QC:           0|G",
+  "C|2|I|^^ACCEPTABLE MINIMUM:    50|G",
+  ...[98, 99, 101, 103, 97, 100, 102, 104].map(
+    (percent, index) => `R|${index + 1}|^^^LEVEL 1: IQC ${index + 1}|${percent}||90 to 110|`,
+  ),
+];
+const END = "L|1|N";
+
+function vetscanResults(ranges: Readonly<Record<"ALB" | "ALP" | "ALT" | "TBIL" | "BUN" | "CREA" | "GLU", string>>) {
+  return [
+    `R|1|1751-7^^LN^Albumin SerPl-mCnc|3.1|g/dL|${ranges.ALB}|N`,
+    `R|2|6768-6^^LN^ALP SerPl-cCnc|96|U/L|${ranges.ALP}|N`,
+    `R|3|1742-6^^LN^ALT SerPl-cCnc|143|U/L|${ranges.ALT}|H`,
+    `R|4|1975-2^^LN^Bilirub SerPl-mCnc|0.3|mg/dL|${ranges.TBIL}|N`,
+    `R|5|3094-0^^LN^BUN SerPl-mCnc|6|mg/dL|${ranges.BUN}|L`,
+    `R|6|2160-0^^LN^Creat SerPl-mCnc|1.4|mg/dL|${ranges.CREA}|N`,
+    `R|7|2345-7^^LN^Glucose SerPl-mCnc|118|mg/dL|${ranges.GLU}|N`,
+  ];
+}
+
+const DOG_RANGES = {
+  ALB: "2.5 to 4.4",
+  ALP: "20 to 150",
+  ALT: "10 to 118",
+  TBIL: "0.1 to 0.6",
+  BUN: "7 to 25",
+  CREA: "0.3 to 1.4",
+  GLU: "60 to 110",
+};
+const CAT_RANGES = {
+  ALB: "2.2 to 4.4",
+  ALP: "10 to 90",
+  ALT: "20 to 100",
+  TBIL: "0.1 to 0.6",
+  BUN: "10 to 30",
+  CREA: "0.3 to 2.1",
+  GLU: "70 to 150",
+};
+
+const vetscanDog = [
+  vetscanHeader(),
+  vetscanPatient(1, "4711", "Dog"),
+  VETSCAN_ORDER,
+  ...VETSCAN_COMMENTS,
+  "C|3|I|^^|G",
+  "C|4|I|^^Sample repeated by operator|G",
+  "C|5|I|^^|G",
+  ...vetscanResults(DOG_RANGES),
+  ...VETSCAN_QC,
+  END,
+];
+
+/** A run without the QC order. */
+const vetscanShort = [...vetscanDog.slice(0, 5), ...vetscanResults(DOG_RANGES).slice(2, 5), END];
+
+function vetscanFrames(records: readonly string[]): string[] {
+  return records.map((record, index) => frame((index + 1) % 8, `${record}<CR>`));
+}
+
+function badChecksum(): string {
+  const frames = vetscanFrames(vetscanShort);
+  // Noise made the 1 of 143 a 9 on the line.
+  const noisy = (frames[5] ?? "").replace("|143|", "|943|");
+  return `<ENQ>${[...frames.slice(0, 5), noisy, ...frames.slice(5)].join("")}<EOT>`;
+}
+
+function lostAck(): string {
+  const frames = vetscanFrames(vetscanShort);
+  return `<ENQ>${[...frames.slice(0, 6), ...frames.slice(5)].join("")}<EOT>`;
+}
+
+const header = (sender: string, sentAt = "20261121120000") => `H|\\^&|||${sender}|||||||P|LIS2-A2|${sentAt}`;
+const DONE = "20261121113015";
+const result = (number: number, code: string, value: string, unit: string, rest = `|N||F||||${DONE}`) =>
+  `R|${number}|${code}|${value}|${unit}|${rest}`;
+
+const chemistry = [
+  result(1, "^^^ALT", "52", "U/L"),
+  result(2, "^^^CREA", "1.0", "mg/dL"),
+  result(3, "^^^GLU", "95", "mg/dL"),
+];
+
+/** Sysmex XP: code in component 5, values padded, an empty P, the specimen number with a flag letter. */
+const xpCodes: readonly (readonly [string, string, string])[] = [
+  ["WBC", "  9.8", "10*3/uL"],
+  ["RBC", " 6.72", "10*6/uL"],
+  ["HGB", " 15.1", "g/dL"],
+  ["HCT", " 45.0", "%"],
+  ["MCV", " 67.0", "fL"],
+  ["PLT", "   18", "10*3/uL"],
+  ["LYM%", " 21.3", "%"],
+  ["MXD%", "  6.1", "%"],
+  ["NEUT%", " 72.6", "%"],
+  ["LYM#", "-----", "10*3/uL"],
+  ["RDW-CV", " 13.2", "%"],
+  ["PDW", " 11.9", "fL"],
+  ["PCT", " 0.02", "%"],
+];
+const xp = [
+  "H|\\^&|||XP-200^00-01^^^^Z0001^ZZ000001||||||||E1394-97",
+  "P|1",
+  `O|1||^^             42^B|${xpCodes.map(([code]) => `^^^^${code}`).join("\\")}|||||||N||||||||||||||F`,
+  ...xpCodes.map(
+    ([code, value, unit], index) =>
+      `R|${index + 1}|^^^^${code}^1|${value}|${unit}||N||||               ||20261121113015`,
+  ),
+  END,
+];
+
+const strip: readonly (readonly [string, string])[] = [
+  ["GLU", "neg"],
+  ["PRO", "1+"],
+  ["KET", "trace"],
+  ["BIL", "2+"],
+  ["ERY", "+"],
+  ["LEU", "norm"],
+  ["NIT", "positive"],
+  ["UBG", "normal"],
+  ["pH", "6,5"],
+  ["SG", "1.030"],
+  ["COL", "yellow"],
+];
+
+interface Case {
+  readonly name: string;
+  readonly wire: string;
+  readonly patient: Patient | null;
+}
+
+const vetscan: readonly Case[] = [
+  { name: "dog", wire: session(vetscanDog), patient: dog },
+  {
+    name: "cat",
+    wire: session([
+      vetscanHeader(),
+      vetscanPatient(1, "4712", "Cat"),
+      ...vetscanDog.slice(2, 5),
+      ...vetscanResults(CAT_RANGES),
+      ...VETSCAN_QC,
+      END,
+    ]),
+    patient: cat,
+  },
+  {
+    // The QC order ends with its patient: the next animal's results are again for a patient.
+    name: "qc-after-patient",
+    wire: session([
+      ...vetscanDog.slice(0, -1),
+      vetscanPatient(2, "4713", "Dog"),
+      VETSCAN_ORDER.replace("100030", "103000"),
+      "R|1|1742-6^^LN^ALT SerPl-cCnc|41|U/L|10 to 118|N",
+      END,
+    ]),
+    patient: dog,
+  },
+  { name: "qc-only", wire: session([vetscanHeader(), "P|1", ...VETSCAN_QC, END]), patient: dog },
+  {
+    name: "sign-on",
+    wire: session([vetscanHeader(), "C|1|I|^^Power Up Initialization Sign On|G", END]),
+    patient: dog,
+  },
+  {
+    name: "demo",
+    wire: session([vetscanHeader({ processing: "D" }), ...vetscanShort.slice(1)]),
+    patient: dog,
+  },
+  {
+    name: "suppressed-values",
+    wire: session([
+      ...vetscanDog.slice(0, 4),
+      "C|2|I|^^HEM: 310 LIP: 250 ICT:  40|G",
+      "R|1|1751-7^^LN^Albumin SerPl-mCnc|HEM|g/dL|2.5 to 4.4|",
+      "R|2|6768-6^^LN^ALP SerPl-cCnc|LIP|U/L|20 to 150|",
+      "R|3|1742-6^^LN^ALT SerPl-cCnc|ICT|U/L|10 to 118|",
+      "R|4|1975-2^^LN^Bilirub SerPl-mCnc|<0.2*|mg/dL|0.1 to 0.6|N",
+      "R|5|3094-0^^LN^BUN SerPl-mCnc|3@|mg/dL|7 to 25|L",
+      "R|6|2160-0^^LN^Creat SerPl-mCnc|~~~|mg/dL|0.3 to 1.4|",
+      "R|7|2345-7^^LN^Glucose SerPl-mCnc|NA|mg/dL|60 to 110|",
+      END,
+    ]),
+    patient: dog,
+  },
+  {
+    name: "resent-result",
+    wire:
+      session(vetscanShort) +
+      session([
+        vetscanHeader({ sentAt: "20261121164400" }),
+        ...vetscanShort.slice(1).map((record) => (record.startsWith("R|") ? `${record}||R` : record)),
+      ]),
+    patient: dog,
+  },
+  { name: "lost-ack", wire: lostAck(), patient: dog },
+  { name: "bad-checksum", wire: badChecksum(), patient: dog },
+  {
+    name: "cut-before-l",
+    wire: `${session(vetscanShort.slice(0, -2))}${session([
+      vetscanHeader({ sentAt: "20261121101731" }),
+      ...vetscanShort.slice(1),
+    ])}`,
+    patient: dog,
+  },
+  {
+    name: "wrong-sender",
+    wire: session([
+      vetscanHeader({ sender: "ABAXIS, INC.^piccolo xpress^2.1.30^0000P99999" }),
+      ...vetscanShort.slice(1),
+    ]),
+    patient: dog,
+  },
+];
+
+const generic: readonly Case[] = [
+  { name: "one-frame", wire: oneFrame(xp), patient: dog },
+  {
+    name: "etb-frames",
+    wire: etbFrames([
+      header("c-111-like^1"),
+      "P|1|4711",
+      "O|1|S-100|^1|^^^ALT\\^^^CREA\\^^^GLU|R||||||N",
+      ...chemistry,
+      END,
+    ]),
+    patient: cat,
+  },
+  {
+    name: "cut-at-240",
+    wire: cutAt240([
+      header("splitter^9.9"),
+      "P|1|4711|||Aydin^Zeytin",
+      "O|1|S-101||^^^Panel|R|20261121111500|20261121112000",
+      ...chemistry,
+      result(4, "^^^ALB", "3.0", "g/dL"),
+      result(5, "^^^TP", "6.4", "g/dL"),
+      result(6, "^^^K", "4.4", "mmol/L"),
+      `C|1|I|${"a long remark of the operator, ".repeat(12)}|G`,
+      result(7, "^^^NA", "146", "mmol/L"),
+      END,
+    ]),
+    patient: dog,
+  },
+  {
+    name: "two-patients",
+    wire: session([
+      header("batch^1"),
+      "P|1|4711|||Aydin^Zeytin",
+      "O|1|S-201||^^^ALT|R||20261121110000",
+      result(1, "^^^ALT", "52", "U/L"),
+      "O|2|S-202||^^^CREA|R||20261121113000",
+      result(1, "^^^CREA", "1.0", "mg/dL"),
+      "P|2|4712|||Demir^Lokum",
+      "O|1|S-203||^^^ALT|R||20261121110000",
+      result(1, "^^^ALT", "31", "U/L"),
+      "P|3",
+      "O|1|||^^^ALT|R",
+      result(1, "^^^ALT", "77", "U/L"),
+      "P|4",
+      "O|1|||^^^ALT|R",
+      result(1, "^^^ALT", "77", "U/L"),
+      END,
+    ]),
+    patient: dog,
+  },
+  {
+    name: "order-per-test",
+    wire: session([
+      header("per-test^1"),
+      "P|1|4711",
+      ...chemistry.flatMap((record, index) => [
+        `O|${index + 1}|S-301||${record.split("|")[2] ?? ""}|R||20261121111500`,
+        record.replace(/^R\|\d/, "R|1"),
+      ]),
+      END,
+    ]),
+    patient: dog,
+  },
+  {
+    name: "loinc-only",
+    wire: session([
+      header("coded^1"),
+      "P|1|4711",
+      "O|1|S-401||1742-6|R",
+      result(1, "1742-6", "52", "U/L"),
+      result(2, "2160-0^^LN", "88", "umol/L"),
+      result(3, "^^^777^6690-2", "9.8", "10^9/L"),
+      result(4, "718-7", "8.9", "mmol/L"),
+      result(5, "99999-9", "1", "U/L"),
+      END,
+    ]),
+    patient: dog,
+  },
+  {
+    name: "mnemonics-only",
+    wire: session([
+      header("plain^1"),
+      "P|1|4711",
+      "O|1|S-402||^^^Panel|R",
+      result(1, "^^^GPT", "52", "U/L"),
+      result(2, "^CREA", "88", "umol/L"),
+      result(3, "^^^TCHO/", "5.2", "mmol/L"),
+      result(4, "^^^glu", "5.3", "mmol/L"),
+      result(5, "^^^TPP", "6.4", "g/dL"),
+      result(6, "^^^ALB", "31", "g/L"),
+      result(7, "^^^CRP", "12", "furlong"),
+      result(8, "^^^K", "4.4", ""),
+      result(9, "^^^ALP", "0.9", "ukat/L"),
+      END,
+    ]),
+    patient: dog,
+  },
+  {
+    name: "urine-strip",
+    wire: session([
+      header("strip reader^1"),
+      "P|1|4711",
+      "O|1|U-1||^^^Strip|R",
+      ...strip.map(([code, value], index) => result(index + 1, `^^^${code}`, value, "")),
+      END,
+    ]),
+    patient: dog,
+  },
+  {
+    // Nothing but O-16 says urine: no blood interval may meet these.
+    name: "urine-specimen",
+    wire: session([
+      header("chem^1"),
+      "P|1|4711",
+      "O|1|||^^^GLU|R||||||N||||Serum",
+      result(1, "^^^GLU", "95", "mg/dL"),
+      "O|2|||^^^GLU\\^^^CREA\\^^^UPC|R||||||N||||Urine",
+      result(1, "^^^GLU", "12", "mg/dL"),
+      result(2, "^^^CREA", "140", "mg/dL"),
+      result(3, "^^^UPC", "0.7", ""),
+      END,
+    ]),
+    patient: dog,
+  },
+  {
+    // Architect sends a result three times: final, interpretation, raw signal.
+    name: "result-aspects",
+    wire: session([
+      header("ARCH-LIKE^1"),
+      "P|1|4711",
+      "O|1|S-501||^^^16^T4|R",
+      result(1, "^^^16^T4^UNDILUTED^F", "2.1", "ug/dL"),
+      result(2, "^^^77^XYZ^UNDILUTED^P", "48211.5", "RLU"),
+      END,
+    ]),
+    patient: dog,
+  },
+  {
+    name: "unmapped-codes",
+    wire: session([
+      header("c-311-like^1"),
+      "P|1|4711",
+      "O|1|S-502||^^^685/\\^^^687/|R",
+      result(1, "^^^685/", "22.4", "U/l"),
+      result(2, "^^^687/", "15.0", "U/l"),
+      result(3, "^^^ALT/", "52", "U/l"),
+      result(4, "", "7", "U/l"),
+      END,
+    ]),
+    patient: dog,
+  },
+  {
+    name: "delete-and-empty",
+    wire: session([
+      header("nulls^1"),
+      'P|1|""|4711||""^Zeytin|""|""|""',
+      'O|1|""||^^^ALT|R|""|20261121110000',
+      result(1, "^^^ALT", '""', "U/L"),
+      result(2, "^^^AST", "", "U/L"),
+      result(3, "^^^CREA", "1.0", '""'),
+      result(4, "^^^CRP", "1.0", '""', '""|""||F||||""'),
+      END,
+    ]),
+    patient: dog,
+  },
+  {
+    name: "escapes",
+    wire: session([
+      header("Kim &F& Sons^1"),
+      "P|1|47&F&11|||Black &E& White^Fi&S&fi &H&Loud&N&",
+      "O|1|S&R&1||^^^ALT|R",
+      result(1, "^^^A&X4C&T", "52", "U&F&L"),
+      "C|1|I|slightly hemolytic & lipemic|G",
+      result(2, "^^^CREA", "1.0", "mg/dL"),
+      END,
+    ]),
+    patient: dog,
+  },
+  {
+    name: "own-delimiters",
+    wire: session([
+      "H|@^\\|||Cepheid-like^1|||||||P|LIS2-A2|20261121120000",
+      "P|1|4711@4712|||Aydin^Zeytin",
+      "O|1|S-601||^^^ALT@^^^CREA|R",
+      result(1, "^^^ALT", "^52", "U/L"),
+      result(2, "^^^CREA", "1.0@1.1", "mg/dL"),
+      result(3, "^^^GLU", "95^101", "mg/dL"),
+      result(4, "^^^TP", "6.4^", "g\\F\\dL", "|H@HH||F"),
+      END,
+    ]),
+    patient: dog,
+  },
+  {
+    name: "names-latin1",
+    wire: session([header("caf\xe9^1"), "P|1|4711|||M\xfcller^Str\xe4mpfi", "O|1|S-701||^^^ALT|R", ...chemistry, END]),
+    patient: cat,
+  },
+  {
+    name: "names-utf8",
+    wire: session([
+      header("chem^1"),
+      inUtf8("P|1|4711|||Işık Öztürk^Paşa 犬"),
+      "O|1|S-701||^^^ALT|R",
+      result(1, "^^^TBIL", "3", inUtf8("µmol/L")),
+      END,
+    ]),
+    patient: cat,
+  },
+  {
+    name: "no-l-record",
+    wire: session([header("chem^1"), "P|1|4711", "O|1|S-801||^^^ALT|R", ...chemistry]),
+    patient: dog,
+  },
+  {
+    name: "l-error",
+    wire: session([header("chem^1"), "P|1|4711", "O|1|S-802||^^^ALT|R", ...chemistry, "L|1|E"]),
+    patient: dog,
+  },
+  { name: "host-query", wire: session([header("chem^1"), "Q|1|^S-803||ALL||||||||O", END]), patient: dog },
+  {
+    name: "training",
+    wire: session([header("chem^1").replace("|P|", "|T|"), "P|1|4711", "O|1|S-804||^^^ALT|R", ...chemistry, END]),
+    patient: dog,
+  },
+  {
+    name: "control-order",
+    wire: session([
+      header("chem^1"),
+      "P|1",
+      "O|1|LEVEL 1||^^^ALT|R||||||Q",
+      result(1, "^^^ALT", "101", "U/L"),
+      "P|2|4711",
+      "O|1|S-805||^^^ALT|R||||||N",
+      result(1, "^^^ALT", "52", "U/L"),
+      END,
+    ]),
+    patient: dog,
+  },
+  {
+    name: "decimal-comma",
+    wire: session([
+      header("chem^1"),
+      "P|1|4711||||||||||||||||17,4^kg",
+      "O|1|S-806||^^^Panel|R",
+      result(1, "^^^CREA", "0,9", "mg/dL"),
+      result(2, "^^^CRP", "<5,0", "mg/L"),
+      result(3, "^^^ALT", ">1000", "U/L"),
+      result(4, "^^^TBIL", "<0,1", "mg/dL"),
+      result(5, "^^^ALP", "1,234", "U/L"),
+      result(6, "^^^ALB", ">= 3,0", "g/dL"),
+      result(7, "^^^NH3", "12,345", "umol/L"),
+      END,
+    ]),
+    patient: dog,
+  },
+  {
+    name: "no-times",
+    wire: session(["H|\\^&|||chem^1", "P|1|4711", "O|1|||^^^ALT|R", result(1, "^^^ALT", "52", "U/L", "|N||F"), END]),
+    patient: dog,
+  },
+  {
+    name: "impossible-date",
+    wire: session([
+      header("chem^1"),
+      "P|1|4711||||20190230",
+      "O|1|S-807||^^^ALT|R|20261131110000|20261121110000",
+      result(1, "^^^ALT", "52", "U/L", "|N||F||||20260230101500"),
+      END,
+    ]),
+    patient: dog,
+  },
+  {
+    name: "time-with-offset",
+    wire: session([
+      header("chem^1"),
+      "P|1|4711",
+      "O|1|S-808||^^^ALT|R",
+      result(1, "^^^ALT", "52", "U/L", "|N||F|||20261121091500-0500|20261121093000-0500"),
+      END,
+    ]),
+    patient: dog,
+  },
+  {
+    name: "mixed-modalities",
+    wire: session([
+      header("combi^1"),
+      "P|1|4711|||Zeytin||20190504|F|||||||||17.4^kg",
+      "O|1|S-809||^^^Panel|R",
+      result(1, "^^^WBC", "9.8", "K/uL"),
+      result(2, "^^^ALT", "52", "U/L"),
+      result(3, "^^^XYZ", "1", ""),
+      result(4, "^^^HCT", "0.45", ""),
+      result(5, "^^^CREA", "88", "umol/L"),
+      result(6, "^^^PLT", "18", "K/uL"),
+      END,
+    ]),
+    patient: dog,
+  },
+  {
+    // R-9: only a final value is a result.
+    name: "result-statuses",
+    wire: session([
+      header("chem^1"),
+      "P|1|4711",
+      "O|1|S-810||^^^Panel|R",
+      ...["F", "C", "R", "V", "P", "I", "S", "X", "N"].map((status, index) =>
+        result(
+          index + 1,
+          `^^^${["ALT", "AST", "ALP", "GGT", "CREA", "BUN", "GLU", "TP", "ALB"][index] ?? ""}`,
+          "5",
+          "U/L",
+          `|N||${status}`,
+        ),
+      ),
+      END,
+    ]),
+    patient: dog,
+  },
+];
+
+export const madeFixtures: readonly MadeFixture[] = [
+  ...vetscan.map((one) => ({ folder: "abaxis-vetscan-vs2", ...one })),
+  ...generic.map((one) => ({ folder: "generic-astm", ...one })),
+].map(({ folder, name, wire, patient }) => ({ path: `${folder}/${name}.astm`, bytes: bytes(wire), patient }));
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  for (const made of madeFixtures) {
+    const path = fixturesFolder + made.path;
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, made.bytes);
+  }
+}

@@ -1,0 +1,237 @@
+import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { isWellFormedKey, loadPepper, type Permission, permissions } from "../../server/auth.ts";
+import { listKeys, revokeKey } from "../../server/store/keys.ts";
+import { openStore } from "../../server/store/store.ts";
+import { newFp } from "../../shared/fp.ts";
+import { clinic, connection, patient, startServer, study, temporaryFolder, type TestServer } from "./harness.ts";
+
+const ours = newFp("clinic");
+const theirs = newFp("clinic");
+
+interface Endpoint {
+  method: "GET" | "POST";
+  url: string;
+  header: "x-api-key" | "authorization";
+  opens: Permission[];
+}
+
+const endpoints: Endpoint[] = [
+  { method: "GET", url: "/api/v1/patients", header: "x-api-key", opens: ["clinic.patient.view"] },
+  { method: "GET", url: `/api/v1/patients/${newFp("patient")}`, header: "x-api-key", opens: ["clinic.patient.view"] },
+  {
+    method: "GET",
+    url: `/api/v1/lab/diagnostics/${newFp("cds")}`,
+    header: "authorization",
+    opens: ["clinic.patient.view", "clinic.lab.view"],
+  },
+  { method: "POST", url: "/agent/v1/studies", header: "x-api-key", opens: ["clinic.lab.ingest"] },
+  { method: "POST", url: "/agent/v1/heartbeat", header: "x-api-key", opens: ["clinic.lab.ingest"] },
+  { method: "GET", url: "/agent/v1/identifiers", header: "x-api-key", opens: ["clinic.lab.ingest"] },
+];
+
+const unauthorized = {
+  success: false,
+  error: { code: "AUTH.UNAUTHORIZED", message: "Authentication required.", severity: "error" },
+};
+
+describe("authentication", () => {
+  test("38 68 86 129 131 133 138 139 a key counts only in its endpoint's header", async () => {
+    const server = await startServer(clinic(ours));
+    const key = await server.makeKey(ours, [...permissions]);
+    for (const { method, url, header } of endpoints) {
+      const wrong: Record<string, string>[] = [
+        {},
+        { cookie: `key=${key}; X-API-Key=${key}` },
+        header === "x-api-key" ? { authorization: `Bearer ${key}` } : { "x-api-key": key },
+        { [header]: "" },
+        { [header]: "sk_live_" },
+        { [header]: `Bearer ${key.replace("live", "test")}` },
+        { [header]: header === "x-api-key" ? `Bearer ${key}` : key },
+        { [header]: header === "x-api-key" ? `${key}, ${key}` : `Basic ${key}` },
+        { [header]: header === "x-api-key" ? key.slice(0, -1) : `Bearer  ${key}` },
+        { [header]: header === "x-api-key" ? `${key}a` : `Bearer ${key} ${key}` },
+      ];
+      for (const headers of wrong) {
+        const response = await server.app.inject({ method, url: `${url}?api_key=${key}&access_token=${key}`, headers });
+        expect([url, headers, response.statusCode]).toEqual([url, headers, 401]);
+        expect(response.json()).toEqual(unauthorized);
+        expect(response.headers["www-authenticate"]).toMatch(header === "x-api-key" ? /^X-API-Key / : /^Bearer /);
+      }
+      expect(await code(server, { method, url, header }, key)).not.toBe(401);
+    }
+  });
+
+  test("74 the scheme Bearer is read in any case", async () => {
+    const server = await startServer(clinic(ours));
+    const key = await server.makeKey(ours, ["clinic.lab.view"]);
+    for (const scheme of ["Bearer", "bearer", "BEARER"]) {
+      const url = `/api/v1/lab/diagnostics/${newFp("cds")}`;
+      const { statusCode } = await server.app.inject({ url, headers: { authorization: `${scheme} ${key}` } });
+      expect(statusCode).toBe(404);
+    }
+  });
+
+  test("39 63 97 132 a key opens exactly the endpoints of its permission", async () => {
+    const server = await startServer(clinic(ours));
+    for (const permission of permissions) {
+      const key = await server.makeKey(ours, [permission]);
+      for (const endpoint of endpoints) {
+        const response = await request(server, endpoint, key);
+        const open = endpoint.opens.includes(permission);
+        expect([permission, endpoint.url, response.statusCode === 403]).toEqual([permission, endpoint.url, !open]);
+        if (open) continue;
+        expect(response.json()).toEqual({
+          success: false,
+          error: { code: "AUTH.FORBIDDEN", message: "Insufficient permissions.", severity: "error" },
+        });
+      }
+    }
+  });
+
+  test("130 134 136 a revoked or expired key is an unknown one, at the next request, and the others go on", async () => {
+    const server = await startServer(clinic(ours));
+    const revoked = await server.makeKey(ours, ["clinic.patient.view"]);
+    const expiring = await server.makeKey(ours, ["clinic.patient.view"], server.clock.now + 1000);
+    const other = await server.makeKey(ours, ["clinic.patient.view"]);
+    const unknown = await (await startServer(clinic(ours))).makeKey(ours, ["clinic.patient.view"]);
+    const statuses = async () =>
+      Promise.all([revoked, expiring, other].map(async (key) => (await server.get(key, "/api/v1/patients")).status));
+    expect(await statuses()).toEqual([200, 200, 200]);
+
+    // As another process does it: `keys revoke` while the server runs.
+    const elsewhere = await openStore(server.folder);
+    const [first] = await listKeys(elsewhere, 1);
+    expect(await elsewhere.transaction((session) => revokeKey(session, first?.id ?? "", server.clock.now))).toBe(true);
+    await elsewhere.close();
+    expect(await statuses()).toEqual([401, 200, 200]);
+    server.clock.now += 1000;
+    expect(await statuses()).toEqual([401, 401, 200]);
+
+    for (const key of [revoked, expiring, unknown]) {
+      expect((await server.get(key, "/api/v1/patients")).body).toEqual(unauthorized);
+    }
+  });
+
+  test("140 what is wrong first is said first: path, method, key, permission, parameter, record", async () => {
+    const server = await startServer(clinic(ours));
+    const bad = "?page=0";
+    const weak = await server.makeKey(ours, ["clinic.lab.view"]);
+    const strong = await server.makeKey(ours, ["clinic.patient.view"]);
+    expect((await server.get("", `/api/v1/patient${bad}`)).status).toBe(404);
+    expect((await server.app.inject({ method: "POST", url: `/api/v1/patients${bad}` })).statusCode).toBe(405);
+    expect((await server.get("", `/api/v1/patients${bad}`)).status).toBe(401);
+    expect((await server.get(weak, `/api/v1/patients${bad}`)).status).toBe(403);
+    expect((await server.get(strong, `/api/v1/patients${bad}`)).status).toBe(400);
+  });
+
+  test("a key is refused by its checksum without asking the database", async () => {
+    const server = await startServer(clinic(ours));
+    const key = await server.makeKey(ours, ["clinic.patient.view"]);
+    expect(isWellFormedKey(key)).toBe(true);
+    for (let index = "sk_live_".length; index < key.length; index += 1) {
+      const typo = key.slice(0, index) + (key[index] === "a" ? "b" : "a") + key.slice(index + 1);
+      expect(isWellFormedKey(typo)).toBe(false);
+    }
+    await server.store.close();
+    expect((await server.get(key.replace(/.$/, "?"), "/api/v1/patients")).status).toBe(401);
+    expect((await server.get(key, "/api/v1/patients")).status).toBe(500);
+  });
+
+  test("its last use is noted, at most once a minute", async () => {
+    const server = await startServer(clinic(ours));
+    const key = await server.makeKey(ours, ["clinic.patient.view"]);
+    const lastUsed = async () => {
+      // The note is written behind the answer; a transaction of our own stands in line after it.
+      await server.store.transaction(async () => undefined);
+      return (await listKeys(server.store, 1))[0]?.last_used_at;
+    };
+    expect(await lastUsed()).toBe(null);
+    await server.get(key, "/api/v1/patients");
+    expect(await lastUsed()).toBe("2026-11-21T12:00:00.000Z");
+    server.clock.now += 59_999;
+    await server.get(key, "/api/v1/patients");
+    expect(await lastUsed()).toBe("2026-11-21T12:00:00.000Z");
+    server.clock.now += 1;
+    await server.get(key, "/api/v1/patients");
+    expect(await lastUsed()).toBe("2026-11-21T12:01:00.000Z");
+  });
+
+  test("135 neither the database nor the log nor the list holds a key, a name or a result", async () => {
+    const one = patient({ name: "Karabaş-the-only" });
+    const server = await startServer(clinic(ours), one, connection(one.fp, ours));
+    const key = await server.makeKey(ours, ["clinic.patient.view", "clinic.lab.ingest"]);
+    const pushed = study({ patient_fp: one.fp, results: [{ ...noResult, value: 123.456789 }] });
+    await server.push(key, pushed, { fp: "Karabaş-the-only" });
+    await server.get(key, `/api/v1/patients/${one.fp}?api_key=${key}`);
+    await server.get(key, `/api/v1/lab/diagnostics/${pushed.fp}`);
+    await server.get(key, `/nothing/${key}`);
+    await server.store.transaction(async () => undefined);
+
+    const log = server.log.join("");
+    const listed = JSON.stringify(await listKeys(server.store, 1));
+    const stored = ["vetwire.db", "vetwire.db-wal"].map((name) => readFileSync(join(server.folder, name), "latin1"));
+    for (const text of [log, listed, ...stored]) expect(text).not.toContain(key.slice(12, 40));
+    for (const secret of ["Karabaş-the-only", "123.456789"]) expect(log).not.toContain(secret);
+    expect(log).toContain('"route":"/api/v1/lab/diagnostics/:fp"');
+  });
+});
+
+describe("the pepper", () => {
+  test("is made once, for its owner's eyes only", () => {
+    const folder = temporaryFolder();
+    const pepper = loadPepper(folder, false);
+    expect(pepper.length).toBe(32);
+    expect(loadPepper(folder, true)).toEqual(pepper);
+    expect(statSync(join(folder, "pepper")).mode & 0o777).toBe(0o600);
+  });
+
+  test("is not made again when keys need the lost one, nor taken when it was cut", () => {
+    const folder = temporaryFolder();
+    loadPepper(folder, false);
+    writeFileSync(join(folder, "pepper"), "short");
+    expect(() => loadPepper(folder, false)).toThrow("has 5 bytes, expected 32");
+    rmSync(join(folder, "pepper"));
+    expect(() => loadPepper(folder, true)).toThrow("is missing, and the keys of this database were made with it");
+  });
+});
+
+test("137 147 nothing of another clinic's records is in any answer", async () => {
+  const foreign = patient({ name: "Foreign-name", breed: "Foreign-breed", external_ids: ["Foreign-id"] });
+  const server = await startServer(clinic(ours), clinic(theirs), foreign, connection(foreign.fp, theirs));
+  const theirKey = await server.makeKey(theirs, [...permissions]);
+  const ourKey = await server.makeKey(ours, [...permissions]);
+  const filed = study({ patient_fp: foreign.fp, device_name: "Foreign-device" });
+  const held = study({ device_name: "Foreign-device" });
+  expect((await server.push(theirKey, filed, held)).map(({ outcome }) => outcome)).toEqual(["filed", "unmatched"]);
+
+  const secrets = ["Foreign-", foreign.fp, foreign.owner_customer_fp, theirs, filed.dedupe_key];
+  const urls = ["/api/v1/patients", "/agent/v1/identifiers"];
+  const records = [foreign.fp, filed.fp, held.fp, theirs, foreign.owner_customer_fp];
+  for (const fp of records) urls.push(`/api/v1/patients/${fp}`, `/api/v1/lab/diagnostics/${fp}`);
+  for (const url of urls) {
+    const { body } = await server.get(ourKey, url);
+    // What was asked for may be repeated.
+    for (const secret of secrets.filter((text) => !url.includes(text))) {
+      expect(JSON.stringify(body)).not.toContain(secret);
+    }
+  }
+  // Our own studies under the same fp, and the same dedupe key, meet nothing of theirs.
+  const collision = await server.push(ourKey, { ...study(), fp: filed.fp }, study({ dedupe_key: filed.dedupe_key }));
+  expect(collision).toEqual([
+    { fp: filed.fp, outcome: "conflict", reason: "this fp cannot be used here, make a new one" },
+    expect.objectContaining({ outcome: "unmatched" }),
+  ]);
+});
+
+const noResult = { analyte: "GLU", value: 0, unit: null, reference_range: null, flag: null };
+
+async function request(server: TestServer, { method, url, header }: Omit<Endpoint, "opens">, key: string) {
+  const value = header === "x-api-key" ? key : `Bearer ${key}`;
+  return server.app.inject({ method, url, headers: { [header]: value } });
+}
+
+async function code(server: TestServer, endpoint: Omit<Endpoint, "opens">, key: string): Promise<number> {
+  return (await request(server, endpoint, key)).statusCode;
+}

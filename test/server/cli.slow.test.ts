@@ -1,0 +1,121 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { demoClinics, demoEntities } from "../../server/demo.ts";
+import { newFp } from "../../shared/fp.ts";
+import { type Body, temporaryFolder } from "./harness.ts";
+
+// The commands of house.md section 5 as a person runs them, as real processes.
+
+describe("npm run server --", () => {
+  test("import, keys and run make a server from an empty folder, and a revoked key stops at the next request", async () => {
+    const data = join(temporaryFolder(), "data");
+    const file = demoFile();
+    const imported = await server("import", file, "--data", data);
+    expect(imported).toMatchObject({ code: 0, stdout: `${file}: 24 new, 0 changed, 0 unchanged\n` });
+    expect(imported.stderr).toContain("100 %");
+
+    const permissions = ["--permissions", "clinic.patient.view,clinic.lab.ingest"];
+    const clinic = ["--clinic", demoClinics.kadikoy, "--data", data];
+    const created = await server("keys", "create", ...clinic, "--name", "a test", ...permissions, "--expires", "90d");
+    expect(created).toMatchObject({ code: 0, stderr: "" });
+    expect(created.stdout).toMatch(/^sk_live_[0-9A-Za-z]{38}\n$/);
+    const key = created.stdout.trim();
+
+    const listed = await server("keys", "list", ...clinic, "--json");
+    const [description] = JSON.parse(listed.stdout) as { id: string; key: string }[];
+    expect(description).toMatchObject({
+      id: expect.stringMatching(/^key_/) as string,
+      name: "a test",
+      type: "integration",
+      permissions: ["clinic.patient.view", "clinic.lab.ingest"],
+      key: `${key.slice(0, 12)}...${key.slice(-4)}`,
+      revoked_at: null,
+      last_used_at: null,
+    });
+    const plain = await server("keys", "list", ...clinic);
+    for (const output of [listed, plain]) expect(output.stdout).not.toContain(key.slice(12, -4));
+
+    const { process, address } = await run("--data", data);
+    const total = async () => {
+      const response = await fetch(`${address}/api/v1/patients`, { headers: { "x-api-key": key } });
+      return response.ok ? ((await response.json()) as Body).data.total : response.status;
+    };
+    expect(await total()).toBe(4);
+    expect(await server("keys", "revoke", description?.id ?? "", "--data", data)).toMatchObject({ code: 0 });
+    expect(await total()).toBe(401);
+
+    const port = new URL(address).port;
+    expect(await server("run", "--port", port, "--data", data)).toMatchObject({
+      code: 1,
+      stderr: `port ${port} of 127.0.0.1 is in use, choose another with --port\n`,
+    });
+    process.kill("SIGTERM");
+    expect(await once(process, "exit")).toEqual([0, null]);
+  }, 120_000);
+
+  test("says in one sentence what was got and what was expected, and exits 1", async () => {
+    const data = temporaryFolder();
+    const faulty = join(data, "faulty.ndjson");
+    writeFileSync(faulty, '{"type":"clinic","fp":"clinic_1","name":"x"}\n');
+    const unknown = newFp("clinic");
+    const create = ["keys", "create", "--name", "x", "--data", data, "--clinic", unknown, "--permissions"];
+    const expected: [string[], string][] = [
+      [[...create, "clinic.lab.view"], `clinic ${unknown} does not exist, expected the fp of an imported clinic\n`],
+      [[...create, "clinic.everything"], "clinic.everything unknown, expected some of clinic.patient.view, "],
+      [["keys", "list", "--clinic", unknown, "--data", data], `clinic ${unknown} does not exist`],
+      [["keys", "revoke", "key_1", "--data", data], "key key_1 does not exist, expected an id that keys list shows\n"],
+      [["import", faulty, "--data", data], 'line 1: fp is "clinic_1", expected text like ^clinic_'],
+      [["import", join(data, "none.ndjson"), "--data", data], "none.ndjson"],
+      [["run", "--port", "99999", "--data", data], "expected 0 to 65535"],
+    ];
+    for (const [command, sentence] of expected) {
+      const { code, stdout, stderr } = await server(...command);
+      expect([command, code, stdout]).toEqual([command, 1, ""]);
+      expect(stderr).toContain(sentence);
+      expect(stderr).not.toContain("    at ");
+    }
+  }, 120_000);
+});
+
+function demoFile(): string {
+  const file = join(temporaryFolder(), "demo.ndjson");
+  writeFileSync(
+    file,
+    demoEntities()
+      .map((entity) => `${JSON.stringify(entity)}\n`)
+      .join(""),
+  );
+  return file;
+}
+
+function start(...command: string[]): ChildProcess {
+  // From the build (test/build.ts), and not through npm: a signal must reach the server itself.
+  return spawn(process.execPath, ["dist/server/main.js", ...command]);
+}
+
+async function server(...command: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  const child = start(...command);
+  const output = { stdout: "", stderr: "" };
+  child.stdout?.on("data", (chunk) => (output.stdout += String(chunk)));
+  child.stderr?.on("data", (chunk) => (output.stderr += String(chunk)));
+  const [code] = (await once(child, "close")) as [number];
+  return { code, ...output };
+}
+
+async function run(...command: string[]): Promise<{ process: ChildProcess; address: string }> {
+  const child = start("run", "--port", "0", ...command);
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let log = "";
+  for await (const chunk of child.stdout?.iterator({ destroyOnReturn: false }) ?? []) {
+    log += String(chunk);
+    const address = /listening on (http:[^"]+)/.exec(log)?.[1];
+    if (address !== undefined) {
+      child.stdout?.resume();
+      return { process: child, address };
+    }
+  }
+  throw new Error(`the server ended: ${log}`);
+}

@@ -1,0 +1,170 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pino } from "pino";
+import { onTestFinished } from "vitest";
+import { buildApp } from "../../server/app.ts";
+import { createKey, loadPepper, type Permission } from "../../server/auth.ts";
+import type { Entity } from "../../server/entities.ts";
+import { importFile } from "../../server/import.ts";
+import { findClinic } from "../../server/store/keys.ts";
+import { openStore, type Store } from "../../server/store/store.ts";
+import { newFp } from "../../shared/fp.ts";
+import type { Patient } from "../../shared/patient.ts";
+import type { Outcome, PushedStudy, Study } from "../../shared/study.ts";
+
+/** How long the test server's writes wait for another process. */
+export const writeWaitMs = 200;
+
+// A whole server over a data folder of its own, spoken to with app.inject.
+
+export const noon = Date.parse("2026-11-21T12:00:00.000Z");
+
+/** Any body that the server may answer; a test looks at what it expects. */
+export interface Body {
+  success: boolean;
+  message: string;
+  error: { code: string; message: string; severity: string; details?: Record<string, unknown> };
+  data: { items: Patient[]; total: number; has_more: boolean } & Study & Patient;
+}
+
+/** A folder that is gone after the test. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "vetwire-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export type TestServer = Awaited<ReturnType<typeof startServer>>;
+
+/** A server that has imported the entities; `clock.now` is its time, `log` what it logged. */
+export async function startServer(...entities: (Entity | Entity[])[]) {
+  const folder = temporaryFolder();
+  const store = await openStore(folder, writeWaitMs);
+  const pepper = loadPepper(folder, false);
+  const clock = { now: noon };
+  const log: string[] = [];
+  const app = buildApp(store, {
+    pepper,
+    now: () => clock.now,
+    logger: pino({ level: "debug" }, { write: (line) => log.push(line) }),
+  });
+  onTestFinished(async () => {
+    await app.close();
+    await store.close();
+  });
+  await importEntities(store, ...entities.flat());
+
+  async function makeKey(clinicFp: string, permissions: Permission[], expiresAt: number | null = null) {
+    const clinicId = (await findClinic(store, clinicFp))?.id ?? 0;
+    return createKey(store, pepper, {
+      clinicId,
+      name: "test",
+      type: "integration",
+      permissions,
+      now: clock.now,
+      expiresAt,
+    });
+  }
+
+  return {
+    folder,
+    store,
+    pepper,
+    app,
+    clock,
+    log,
+    makeKey,
+    /** GET with the key in both headers, parsed. */
+    async get(key: string, url: string) {
+      const response = await app.inject({ url, headers: { "x-api-key": key, authorization: `Bearer ${key}` } });
+      return { status: response.statusCode, headers: response.headers, body: response.json<Body>() };
+    },
+    async push(key: string, ...studies: unknown[]) {
+      const response = await app.inject({
+        method: "POST",
+        url: "/agent/v1/studies",
+        headers: { "x-api-key": key },
+        payload: { studies },
+      });
+      return response.json<{ outcomes: Outcome[] }>().outcomes;
+    },
+  };
+}
+
+/** Writes the entities to a file and imports it. */
+export async function importEntities(store: Store, ...entities: unknown[]) {
+  return importText(store, entities.map((entity) => JSON.stringify(entity)).join("\n"));
+}
+
+export async function importText(store: Store, text: string | Buffer, now = noon) {
+  const file = join(temporaryFolder(), "import.ndjson");
+  writeFileSync(file, text);
+  return importFile(store, file, () => undefined, now);
+}
+
+export function clinic(fp: string): Entity {
+  return { type: "clinic", fp, name: "A clinic" };
+}
+
+export function patient(changes: Partial<Patient> & { external_ids?: string[]; deleted_at?: string | null } = {}) {
+  return {
+    type: "patient" as const,
+    fp: newFp("patient"),
+    name: "Karabaş",
+    species: "dog",
+    breed: null,
+    sex: "male",
+    date_of_birth: "2019-04-12",
+    weight_kg: 12.5,
+    owner_customer_fp: newFp("customer"),
+    created_at: "2026-10-01T08:00:00.000Z",
+    updated_at: "2026-10-01T08:00:00.000Z",
+    ...changes,
+  };
+}
+
+/** The same patient as the API shows it. */
+export function published({
+  type: _type,
+  external_ids: _ids,
+  deleted_at: _deleted,
+  ...shown
+}: ReturnType<typeof patient>): Patient {
+  return shown;
+}
+
+export function connection(patient_fp: string, clinic_fp: string, active = true): Entity {
+  return { type: "connection", patient_fp, clinic_fp, active };
+}
+
+export function study(changes: Partial<PushedStudy> = {}): PushedStudy {
+  return {
+    fp: newFp("cds"),
+    patient_fp: null,
+    modality: "BIOCHEMISTRY",
+    device_name: "Abaxis VetScan VS2",
+    status: "COMPLETED",
+    acquired_at: "2026-11-20T10:00:00.000Z",
+    results: [
+      { analyte: "GLU", value: 5.2, unit: "mmol/L", reference_range: "3.3-6.1", flag: "normal" },
+      { analyte: "TBIL", value: 0.2, unit: "mg/dL", reference_range: null, flag: null, comparator: "<" },
+    ],
+    revision: 1,
+    dedupe_key: newFp("cds"),
+    source: { device_id: "chem-1", message_id: "1" },
+    patient_hint: {
+      identifier: "10021",
+      name: null,
+      species: null,
+      breed: null,
+      sex: null,
+      owner: null,
+      date_of_birth: null,
+      weight_kg: null,
+    },
+    ...changes,
+  };
+}
+
+export const keyPermissions: Permission[] = ["clinic.patient.view", "clinic.lab.ingest"];

@@ -1,0 +1,198 @@
+import { describe, expect, test } from "vitest";
+import { demoClinics, demoEntities } from "../../server/demo.ts";
+import { ImportError } from "../../server/import.ts";
+import { query } from "../../server/store/store.ts";
+import { newFp } from "../../shared/fp.ts";
+import {
+  clinic,
+  connection,
+  importEntities,
+  importText,
+  keyPermissions,
+  noon,
+  patient,
+  published,
+  startServer,
+  study,
+} from "./harness.ts";
+
+const ours = newFp("clinic");
+
+/** What was wrong with the text; the test fails when nothing was. */
+async function problemsOf(text: string) {
+  const server = await startServer();
+  const refused = await importText(server.store, text).catch((error: unknown) => error);
+  expect(await server.store.all(counts, {})).toEqual([{ clinics: 0, patients: 0 }]);
+  if (refused instanceof ImportError) return refused;
+  throw new Error("the import was not refused", { cause: refused });
+}
+
+describe("an import", () => {
+  test("of the demo serves both clinics, and again changes nothing", async () => {
+    const server = await startServer();
+    const entities = demoEntities();
+    expect(await importEntities(server.store, ...entities)).toEqual({ new: entities.length, changed: 0, unchanged: 0 });
+    expect(await importEntities(server.store, ...entities)).toEqual({ new: 0, changed: 0, unchanged: entities.length });
+    const totals = Object.values(demoClinics).map(async (fp) => {
+      const key = await server.makeKey(fp, keyPermissions);
+      return (await server.get(key, "/api/v1/patients")).body.data.total;
+    });
+    expect(await Promise.all(totals)).toEqual([4, 5]);
+  });
+
+  test("takes its lines in any order, with blank lines, CRLF and no line end at the end", async () => {
+    const one = patient();
+    const server = await startServer();
+    const lines = [connection(one.fp, ours), one, clinic(ours)].map((line) => JSON.stringify(line));
+    expect(await importText(server.store, lines.join("\r\n\r\n  \n"))).toEqual({ new: 3, changed: 0, unchanged: 0 });
+    expect(await importText(server.store, "")).toEqual({ new: 0, changed: 0, unchanged: 0 });
+  });
+
+  test("lists every fault with its line and stores nothing", async () => {
+    const one = patient();
+    const text = [
+      clinic(ours),
+      one,
+      { ...one, fp: "patient_1", weight_kg: "4,1" },
+      { ...one, name: undefined, nickname: "K" },
+      { ...one, date_of_birth: "2023-02-29", updated_at: "2026-13-01T00:00:00.000Z" },
+      { type: "customer", fp: newFp("customer"), locale: { time_zone: "Europe/Nowhere" } },
+      { type: "soap", fp: newFp("soap") },
+      { type: "vaccine" },
+      [1, 2],
+      { type: "study", ...withoutIngest(study({ patient_fp: one.fp })), modality: "MRI" },
+    ].map((line) => JSON.stringify(line));
+    text.splice(3, 0, "{broken", '{"type":"clinic","fp":1}');
+    const { problems, total } = await problemsOf(text.join("\n"));
+    expect(problems).toEqual([
+      { line: 3, problem: 'fp is "patient_1", expected text like ^patient_[0-7][0-9A-HJKMNP-TV-Z]{25}$' },
+      { line: 3, problem: 'weight_kg is "4,1", expected a number or null' },
+      { line: 4, problem: expect.stringMatching(/^not JSON in UTF-8: /) as string },
+      { line: 5, problem: "name is missing" },
+      { line: 5, problem: "fp is 1, expected a string" },
+      { line: 6, problem: "name is missing" },
+      { line: 6, problem: "nickname is not expected" },
+      { line: 7, problem: 'date_of_birth is "2023-02-29", expected a day that exists' },
+      { line: 7, problem: 'updated_at is "2026-13-01T00:00:00.000Z", expected a time that exists' },
+      {
+        line: 8,
+        problem: 'locale/time_zone is "Europe/Nowhere", expected an IANA time zone such as Europe/Istanbul',
+      },
+      { line: 9, problem: "type soap cannot be imported by this version yet" },
+      { line: 10, problem: 'type is "vaccine", expected one of clinic, user, customer, patient, connection, study' },
+      { line: 11, problem: "the line is a list of 2, expected an object" },
+      {
+        line: 12,
+        problem:
+          'modality is "MRI", expected one of HEMATOLOGY, BIOCHEMISTRY, URINALYSIS, RADIOLOGY, ULTRASOUND, ENDOSCOPY',
+      },
+    ]);
+    expect(total).toBe(14);
+  });
+
+  test("shows a hundred faults and counts the rest", async () => {
+    const { problems, total, message } = await problemsOf("x\n".repeat(250));
+    expect([problems.length, total, message]).toEqual([100, 250, "250 problems, nothing was imported"]);
+  });
+
+  test("refuses bytes that are not UTF-8 and lines without end", async () => {
+    const server = await startServer();
+    const latin1 = Buffer.from(JSON.stringify({ ...clinic(ours), name: "Müller" }), "latin1");
+    const refused = await importText(server.store, latin1).catch((error: unknown) => error);
+    expect((refused as ImportError).problems[0]?.problem).toMatch(/^not JSON in UTF-8: /);
+    const { problems } = await problemsOf(`${JSON.stringify(clinic(ours))}\n${"x".repeat(6 * 1024 * 1024)}`);
+    expect(problems).toEqual([{ line: 2, problem: "longer than 5242880 bytes, expected one JSON object a line" }]);
+  });
+
+  test("undoes all when a line refers to what is nowhere, and says which", async () => {
+    const one = patient();
+    const [noClinic, noPatient] = [newFp("clinic"), newFp("patient")];
+    const lines = [
+      clinic(ours),
+      { type: "study", ...withoutIngest(study()), patient_fp: noPatient },
+      connection(one.fp, noClinic),
+      one,
+      { type: "user", fp: newFp("user"), name: "Elif", clinic_fp: noClinic },
+    ];
+    const { problems } = await problemsOf(lines.map((line) => JSON.stringify(line)).join("\n"));
+    const nowhere = "which is neither in the file nor in the database";
+    expect(problems).toEqual([
+      { line: 2, problem: `patient_fp is ${noPatient}, ${nowhere}` },
+      { line: 3, problem: `clinic_fp is ${noClinic}, ${nowhere}` },
+      { line: 5, problem: `clinic_fp is ${noClinic}, ${nowhere}` },
+    ]);
+  });
+
+  test("keeps the file's timestamps, changes what changed, and leaves what is the same", async () => {
+    const one = patient({ external_ids: ["10021"] });
+    const server = await startServer(clinic(ours), one, connection(one.fp, ours));
+    const key = await server.makeKey(ours, keyPermissions);
+    const read = async () => (await server.get(key, `/api/v1/patients/${one.fp}`)).body.data;
+    expect(await read()).toEqual(published(one));
+
+    const newer = { ...one, weight_kg: 13, species: "Cat", updated_at: "2026-10-09T08:00:00.000Z" };
+    expect(await importEntities(server.store, newer)).toEqual({ new: 0, changed: 1, unchanged: 0 });
+    expect(await read()).toEqual({ ...published(newer), species: "cat" });
+    expect((await server.get(key, "/api/v1/patients?species=cat&updated_since=2026-10-09")).body.data.total).toBe(1);
+
+    // The first file once more: its content counts, but the instant never goes back behind what a client has seen.
+    expect(await importEntities(server.store, one)).toEqual({ new: 0, changed: 1, unchanged: 0 });
+    expect(await read()).toEqual({ ...published(one), updated_at: newer.updated_at });
+
+    const touched = { ...one, updated_at: "2026-10-10T08:00:00.000Z" };
+    expect(await importEntities(server.store, touched)).toEqual({ new: 0, changed: 1, unchanged: 0 });
+    expect(await read()).toEqual(published(touched));
+
+    const renumbered = { ...one, external_ids: ["10099", "792090000124031"] };
+    expect(await importEntities(server.store, renumbered)).toMatchObject({ changed: 1 });
+    const { body } = await server.get(key, "/agent/v1/identifiers");
+    expect(body.data.items).toEqual([{ patient_fp: one.fp, identifiers: renumbered.external_ids }]);
+  });
+
+  test("52 touches a patient that it connects, unless it made it", async () => {
+    const other = newFp("clinic");
+    const one = patient();
+    const server = await startServer(clinic(ours), clinic(other), one, connection(one.fp, ours));
+    const key = await server.makeKey(ours, keyPermissions);
+    const updated = async () => (await server.get(key, `/api/v1/patients/${one.fp}`)).body.data.updated_at;
+    const steps: [ReturnType<typeof connection>, number, string][] = [
+      [connection(one.fp, ours), noon, "2026-10-01T08:00:00.000Z"],
+      [connection(one.fp, other), noon, "2026-11-21T12:00:00.000Z"],
+      [connection(one.fp, other), noon + 1000, "2026-11-21T12:00:00.000Z"],
+      [connection(one.fp, other, false), noon + 2000, "2026-11-21T12:00:00.000Z"],
+      [connection(one.fp, other), noon + 3000, "2026-11-21T12:00:03.000Z"],
+    ];
+    for (const [line, now, expected] of steps) {
+      await importText(server.store, JSON.stringify(line), now);
+      expect(await updated()).toBe(expected);
+    }
+    expect(await importEntities(server.store, one)).toEqual({ new: 0, changed: 0, unchanged: 1 });
+  });
+
+  test("a changed study keeps its old content as a revision", async () => {
+    const one = patient();
+    const first = { type: "study" as const, ...withoutIngest(study()), patient_fp: one.fp };
+    const server = await startServer(clinic(ours), one, connection(one.fp, ours), first);
+    expect(await importEntities(server.store, first)).toMatchObject({ unchanged: 1 });
+    expect(await importEntities(server.store, { ...first, results: [] })).toMatchObject({ changed: 1 });
+    const key = await server.makeKey(ours, keyPermissions);
+    expect((await server.get(key, `/api/v1/lab/diagnostics/${first.fp}`)).body.data.results).toEqual([]);
+    const kept = await server.store.all(revisions, {});
+    expect(kept.map(({ revision, body }) => [revision, (JSON.parse(body) as typeof first).results])).toEqual([
+      [1, first.results],
+    ]);
+  });
+});
+
+function withoutIngest(pushed: ReturnType<typeof study>) {
+  const { revision: _revision, dedupe_key: _key, source: _source, patient_hint: _hint, ...rest } = pushed;
+  return rest;
+}
+
+const revisions = query((db) => db.selectFrom("study_revision").selectAll());
+const counts = query((db) =>
+  db.selectNoFrom((select) => [
+    select.selectFrom("clinic").select(select.fn.countAll().as("n")).as("clinics"),
+    select.selectFrom("patient").select(select.fn.countAll().as("n")).as("patients"),
+  ]),
+);
