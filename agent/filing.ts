@@ -2,11 +2,11 @@ import { newFp } from "../shared/fp.ts";
 import type { Directory } from "./directory.ts";
 import type { Profile } from "./devices/profile.ts";
 import { match } from "./match.ts";
-import { completes, describe, read } from "./read.ts";
-import type { ReadContext, Report } from "./report.ts";
+import { completes, read } from "./read.ts";
+import { describe, type ReadContext, type Report } from "./report.ts";
 import { type Spool, StorageError } from "./spool.ts";
 import type { Settlement, StoredMessage, StudyDraft } from "./spool-operations.ts";
-import { content, study } from "./study.ts";
+import { study } from "./study.ts";
 
 // Takes each stored message through the stages read, match and study, and stores what it came to. All of it can be run
 // again: a message that was not settled before a crash is settled after it, with the same result.
@@ -108,14 +108,7 @@ export class Filing {
       if (reason !== null) reasons.add(reason);
       for (const sentence of describe(report)) reasons.add(sentence);
       const draft = study(report, patient, { device_id: message.device, message_id: message.id }, device.model);
-      studies.push({
-        dedupeKey: report.dedupe_key,
-        patientFp: patient?.fp ?? null,
-        content: content(draft),
-        body: JSON.stringify(draft.body),
-        snapshot: JSON.stringify({ catalogue: draft.catalogue, rows: draft.snapshot }),
-        freshFp: newFp("cds"),
-      });
+      studies.push({ ...draft, freshFp: newFp("cds") });
     }
     return {
       message: message.id,

@@ -5,7 +5,7 @@ import type { Modality, PatientHint } from "../shared/study.ts";
 import { readUnit } from "../shared/units.ts";
 import { type AstmMessage, type AstmRecord, parseRecords } from "./astm/records.ts";
 import type { AstmProfile, Profile } from "./devices/profile.ts";
-import type { ReadContext, Reading, Report, ReportRow } from "./report.ts";
+import { describe, type ReadContext, type Reading, type Report, type ReportRow } from "./report.ts";
 import { hasClock, readDate, readTime } from "./time.ts";
 import { readRange, readValue } from "./value.ts";
 
@@ -67,11 +67,6 @@ function readAstm(bytes: Uint8Array, profile: AstmProfile, context: ReadContext)
       ? notes.join("; ")
       : "no results (sign-on or status)";
   return { is: "not-for-patients", reason };
-}
-
-/** What a message held and its studies do not, for the message list: nothing is dropped silently. */
-export function describe({ unmapped, leftOut }: Report): string[] {
-  return [...(unmapped.length > 0 ? [`unmapped: ${unmapped.join(", ")}`] : []), ...leftOut];
 }
 
 /** The orders of one sample of one animal, and their results: what becomes one study. */

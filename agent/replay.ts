@@ -4,7 +4,8 @@ import type { Profile } from "./devices/profile.ts";
 import type { LinkAction } from "./link.ts";
 import { read } from "./read.ts";
 import type { ReadContext, Reading } from "./report.ts";
-import { type DraftStudy, study } from "./study.ts";
+import type { StudyBody } from "./revision.ts";
+import { study } from "./study.ts";
 
 // Runs a fixture through link, read and study without a spool or a server: what `agent replay` prints and what
 // test/fixtures.test.ts compares.
@@ -19,7 +20,7 @@ export interface Replay {
 export interface ReplayedMessage {
   readonly incomplete: string | null;
   readonly reading: Reading;
-  readonly studies: readonly DraftStudy["body"][];
+  readonly studies: readonly StudyBody["body"][];
   /** Per study, why a row has no range or no flag. */
   readonly withoutFlag: readonly string[];
 }
@@ -65,7 +66,7 @@ function replayMessage(
     reading,
     studies: drafts.map(({ body }) => body),
     withoutFlag: drafts.flatMap(({ snapshot }) =>
-      snapshot.filter(({ reason }) => reason !== null).map(({ analyte, reason }) => `${analyte}: ${reason}`),
+      snapshot.rows.filter(({ reason }) => reason !== null).map(({ analyte, reason }) => `${analyte}: ${reason}`),
     ),
   };
 }

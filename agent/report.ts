@@ -54,3 +54,8 @@ export interface ReadContext {
   /** Milliseconds since 1970. */
   readonly receivedAt: number;
 }
+
+/** What a message held and its studies do not, for the message list: nothing is dropped silently. */
+export function describe({ unmapped, leftOut }: Report): string[] {
+  return [...(unmapped.length > 0 ? [`unmapped: ${unmapped.join(", ")}`] : []), ...leftOut];
+}

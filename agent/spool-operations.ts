@@ -1,5 +1,6 @@
 import type Database from "better-sqlite3";
 import type { Outcome } from "../shared/study.ts";
+import { revise, type StudyBody } from "./revision.ts";
 import type { EventKind } from "./spool-worker.ts";
 
 // What the spool can be asked, besides storing events. Each operation runs inside the group's transaction.
@@ -21,16 +22,8 @@ export interface NewMessage extends StoredMessage {
   readonly ordinal: number;
 }
 
-/** A study as stage 4 made it, before it has an fp. `content` is what a correction changes and a resend does not. */
-export interface StudyDraft {
-  readonly dedupeKey: string;
-  readonly patientFp: string | null;
-  readonly content: string;
-  /** JSON of the PushedStudy but fp and revision. */
-  readonly body: string;
-  /** JSON: what the flags were computed from (rule R7 of the reference data). */
-  readonly snapshot: string;
-  /** Used when the dedupe key is new. */
+/** A study as stage 4 made it; the fp is used when its dedupe key is new. */
+export interface StudyDraft extends StudyBody {
   readonly freshFp: string;
 }
 
@@ -96,11 +89,11 @@ export function operationsOn(db: Database.Database) {
     ),
     complete: db.prepare("UPDATE message SET completed_by = ? WHERE id = ?"),
     latestByKey: db.prepare(
-      "SELECT fp, revision, patient_fp, content, body FROM study WHERE dedupe_key = ? ORDER BY revision DESC LIMIT 1",
+      "SELECT fp, revision, body, snapshot FROM study WHERE dedupe_key = ? ORDER BY revision DESC LIMIT 1",
     ),
     insertStudy: db.prepare(
-      `INSERT INTO study (fp, revision, dedupe_key, patient_fp, content, body, snapshot, state, created_at)
-       VALUES (@fp, @revision, @dedupeKey, @patientFp, @content, @body, @snapshot, 'queued', @at)`,
+      `INSERT INTO study (fp, revision, dedupe_key, patient_fp, body, snapshot, state, created_at)
+       VALUES (@fp, @revision, @dedupeKey, @patientFp, @body, @snapshot, 'queued', @at)`,
     ),
     link: db.prepare("INSERT INTO message_study (message, fp, revision) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"),
     queued: db.prepare(
@@ -208,27 +201,22 @@ export function operationsOn(db: Database.Database) {
       return sql.incompletes.all(device) as StoredMessage[];
     },
 
-    /** Stores what a message came to. A known dedupe key keeps its fp: new content raises the revision, a resend changes nothing. */
+    /** Stores what a message came to. A known dedupe key keeps its fp: news raise the revision, a resend changes nothing. */
     settle({ message, state, reason, studies, completes, at }: Settlement): string[] {
       sql.settleMessage.run({ message, state: studies.length > 0 ? "pending" : state, reason, at });
       for (const incomplete of completes) sql.complete.run(message, incomplete);
-      const fps = studies.map((draft) => {
-        const held = sql.latestByKey.get(draft.dedupeKey) as HeldStudy | undefined;
-        const row = held === undefined ? { fp: draft.freshFp, revision: 1 } : nextRevision(held, draft);
-        if (row.revision !== held?.revision) {
-          const body = held === undefined ? draft.body : withFirstTime(draft.body, held.body);
-          sql.insertStudy.run({
-            ...row,
-            dedupeKey: draft.dedupeKey,
-            patientFp: draft.patientFp,
-            content: draft.content,
-            body,
-            snapshot: draft.snapshot,
-            at,
-          });
+      const fps = studies.map(({ freshFp, ...draft }) => {
+        const { dedupe_key } = draft.body;
+        const held = sql.latestByKey.get(dedupe_key) as HeldStudy | undefined;
+        const fp = held?.fp ?? freshFp;
+        const next = held === undefined ? draft : revise(storedBody(held), draft);
+        const revision = (held?.revision ?? 0) + (next === null ? 0 : 1);
+        if (next !== null) {
+          const row = { fp, revision, dedupeKey: dedupe_key, patientFp: next.body.patient_fp, at };
+          sql.insertStudy.run({ ...row, body: JSON.stringify(next.body), snapshot: JSON.stringify(next.snapshot) });
         }
-        sql.link.run(message, row.fp, row.revision);
-        return row.fp;
+        sql.link.run(message, fp, revision);
+        return fp;
       });
       conclude(message);
       return fps;
@@ -323,20 +311,10 @@ export function operationsOn(db: Database.Database) {
 interface HeldStudy {
   readonly fp: string;
   readonly revision: number;
-  readonly patient_fp: string | null;
-  readonly content: string;
   readonly body: string;
+  readonly snapshot: string;
 }
 
-function nextRevision(held: HeldStudy, draft: StudyDraft): { fp: string; revision: number } {
-  // The same results for an animal that is known only now are news; for one that is no longer known they are not.
-  const matchedOnlyNow = held.patient_fp === null && draft.patientFp !== null;
-  const same = held.content === draft.content && !matchedOnlyNow;
-  return { fp: held.fp, revision: same ? held.revision : held.revision + 1 };
-}
-
-/** A correction is of the same measurement: a header's newer time must not move it. */
-function withFirstTime(body: string, firstBody: string): string {
-  const { acquired_at } = JSON.parse(firstBody) as { acquired_at: string };
-  return JSON.stringify({ ...(JSON.parse(body) as object), acquired_at });
+function storedBody({ body, snapshot }: HeldStudy): StudyBody {
+  return { body: JSON.parse(body) as StudyBody["body"], snapshot: JSON.parse(snapshot) as StudyBody["snapshot"] };
 }

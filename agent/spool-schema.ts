@@ -28,7 +28,7 @@ const migrations: readonly string[] = [
 
   CREATE TABLE study (
     fp TEXT NOT NULL, revision INTEGER NOT NULL, dedupe_key TEXT NOT NULL, patient_fp TEXT,
-    content TEXT NOT NULL, body TEXT NOT NULL, snapshot TEXT NOT NULL,
+    body TEXT NOT NULL, snapshot TEXT NOT NULL,
     state TEXT NOT NULL, reason TEXT, existing_fp TEXT, created_at INTEGER NOT NULL, settled_at INTEGER,
     UNIQUE (fp, revision), UNIQUE (dedupe_key, revision)
   ) STRICT;

@@ -3,28 +3,11 @@ import { assess } from "../shared/flag.ts";
 import type { Patient } from "../shared/patient.ts";
 import { animalAt, catalogueVersion } from "../shared/reference.ts";
 import type { PushedStudy, Result } from "../shared/study.ts";
-import type { Report } from "./report.ts";
-
-/** Stage 4: the study with the API's field names, but for fp and revision, which the spool gives it. */
-export interface DraftStudy {
-  readonly body: Omit<PushedStudy, "fp" | "revision">;
-  /** What the flags were computed from, kept with the study and never recomputed (rule R7). */
-  readonly snapshot: readonly RowSnapshot[];
-  readonly catalogue: string;
-}
-
-export interface RowSnapshot {
-  readonly analyte: string;
-  readonly interval_id: string | null;
-  /** Why there is no range or no flag. */
-  readonly reason: string | null;
-  readonly text: string;
-  readonly device_range: string | null;
-  readonly device_flag: string | null;
-}
+import { describe, type Report } from "./report.ts";
+import type { RowSnapshot, StudyBody } from "./revision.ts";
 
 /**
- * Report and patient to a study with flags for the animal's species, age and sex at `acquired_at`.
+ * Stage 4: Report and patient to a study with flags for the animal's species, age and sex at `acquired_at`.
  * Without a patient there is no species, so neither range nor flag: never an invented normal.
  */
 export function study(
@@ -32,7 +15,7 @@ export function study(
   patient: Patient | null,
   source: PushedStudy["source"],
   model: string | null = null,
-): DraftStudy {
+): StudyBody {
   const { device_name, modality, acquired_at, dedupe_key, patient_hint } = report;
   const animal = patient === null ? null : animalAt(patient, acquired_at);
   const snapshot: RowSnapshot[] = [];
@@ -74,17 +57,6 @@ export function study(
     source,
     patient_hint,
   };
-  return { body, snapshot, catalogue: catalogueVersion };
-}
-
-/** What a correction changes and a resend does not: the measured values, not what was computed from them. */
-export function content({ body }: DraftStudy): string {
-  const values = body.results.map(({ analyte, value, unit, comparator, value_text }) => [
-    analyte,
-    value,
-    unit,
-    comparator ?? null,
-    value_text ?? null,
-  ]);
-  return JSON.stringify([body.modality, values]);
+  const notes = [...report.notes, ...describe(report)];
+  return { body, snapshot: { catalogue: catalogueVersion, rows: snapshot, notes } };
 }

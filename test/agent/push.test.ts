@@ -3,10 +3,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest
 import { Push } from "../../agent/push.ts";
 import { httpServer } from "../../agent/server.ts";
 import { listMessages, readSpool, Spool } from "../../agent/spool.ts";
-import { newFp } from "../../shared/fp.ts";
 import { temporaryFolder, until } from "../support/processes.ts";
 import { type ScriptedRequest, type Step, scriptedServer } from "../support/scripted-server.ts";
 import { emptySpool } from "../support/spool.ts";
+import { studyDraft } from "../support/study.ts";
 import { TestClock } from "../support/wire.ts";
 
 // Goal: whatever the server does, no study is lost and none is given up that could still be filed. Method: a real HTTP
@@ -47,9 +47,7 @@ async function queue(count: number, from = 0): Promise<string[]> {
     const id = `M${index}`;
     const message = { id, session: 1, ordinal: index, device: "chem-1", profile: "generic-astm", receivedAt: index };
     await spool.call("addMessage", { ...message, bytes: Buffer.from(id), incomplete: null });
-    const body = JSON.stringify({ patient_fp: "patient_1", results: [], marker: index });
-    const draft = { dedupeKey: `key-${index}`, patientFp: "patient_1", content: "[]", body, snapshot: "{}" };
-    const studies = [{ ...draft, freshFp: newFp("cds") }];
+    const studies = [studyDraft({ dedupe_key: `key-${index}` })];
     fps.push(
       ...(await spool.call("settle", {
         message: id,
@@ -109,7 +107,7 @@ test("studies are sent in the order they were made, at most 100 at a time", asyn
   const sent = server.requests.map(({ body }) => (body as { studies: { fp: string; revision: number }[] }).studies);
   expect(sent.map(({ length }) => length)).toEqual([100, 30]);
   expect(sent.flat().map(({ fp }) => fp)).toEqual(fps);
-  expect(sent[0]![0]).toMatchObject({ fp: fps[0], revision: 1, patient_fp: "patient_1", marker: 0 });
+  expect(sent[0]![0]).toMatchObject({ fp: fps[0], revision: 1, dedupe_key: "key-0" });
 });
 
 test.each([

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { abaxisVetscanVs2 } from "../../agent/devices/abaxis-vetscan-vs2.ts";
 import { genericAstm } from "../../agent/devices/generic-astm.ts";
-import { completes, describe as describeReport } from "../../agent/read.ts";
+import { completes } from "../../agent/read.ts";
+import { describe as describeReport } from "../../agent/report.ts";
 import {
   HEADER,
   message,

@@ -3,11 +3,11 @@ import path from "node:path";
 import Database from "better-sqlite3";
 import { afterEach, describe, expect, test } from "vitest";
 import { listMessages, readSpool, readStatus, Spool, StorageError } from "../../agent/spool.ts";
-import { type Operations, operationsOn, type Settlement, type StudyDraft } from "../../agent/spool-operations.ts";
+import { type Operations, operationsOn, type Settlement } from "../../agent/spool-operations.ts";
 import { migrate } from "../../agent/spool-schema.ts";
 import type { EventKind } from "../../agent/spool-worker.ts";
-import { newFp } from "../../shared/fp.ts";
 import { temporaryFolder } from "../support/processes.ts";
+import { alt, studyDraft } from "../support/study.ts";
 
 const open: Spool[] = [];
 const databases: Database.Database[] = [];
@@ -38,16 +38,6 @@ afterEach(async () => {
   for (const spool of open.splice(0)) await spool.close();
   for (const db of databases.splice(0)) db.close();
   for (const folder of folders.splice(0)) fs.rmSync(folder, { recursive: true });
-});
-
-const draft = (values: Partial<StudyDraft> = {}): StudyDraft => ({
-  dedupeKey: "chem-1:abc",
-  patientFp: "patient_1",
-  content: "[1]",
-  body: JSON.stringify({ acquired_at: "2026-01-01T00:00:00.000Z", dedupe_key: "chem-1:abc" }),
-  snapshot: "{}",
-  freshFp: newFp("cds"),
-  ...values,
 });
 
 /** The operations on a database of their own, without the thread around them. */
@@ -200,7 +190,7 @@ describe("messages and studies", () => {
     const folder = newFolder();
     const spool = openOperations(folder);
     addMessage(spool, "M1");
-    const [fp] = spool.settle(settlement("M1", { studies: [draft()] }));
+    const [fp] = spool.settle(settlement("M1", { studies: [studyDraft()] }));
     expect(readSpool(folder, listMessages)).toEqual([
       {
         id: "M1",
@@ -222,9 +212,9 @@ describe("messages and studies", () => {
     const spool = openOperations(folder);
     addMessage(spool, "M1", 0);
     addMessage(spool, "M2", 1);
-    const [first] = spool.settle(settlement("M1", { studies: [draft()] }));
+    const [first] = spool.settle(settlement("M1", { studies: [studyDraft()] }));
     spool.settleStudies([answer(first!, "filed")], 3000);
-    const [second] = spool.settle(settlement("M2", { studies: [draft()] }));
+    const [second] = spool.settle(settlement("M2", { studies: [studyDraft()] }));
     expect(second).toBe(first);
     expect(spool.queuedStudies(10)).toEqual([]);
     expect(readSpool(folder, listMessages).map(({ state }) => state)).toEqual(["filed", "filed"]);
@@ -234,27 +224,27 @@ describe("messages and studies", () => {
     const spool = openOperations();
     addMessage(spool, "M1", 0);
     addMessage(spool, "M2", 1);
-    const [fp] = spool.settle(settlement("M1", { studies: [draft()] }));
-    const body = JSON.stringify({ acquired_at: "2026-02-02T00:00:00.000Z" });
-    spool.settle(settlement("M2", { studies: [draft({ content: "[2]", body })] }));
+    const [fp] = spool.settle(settlement("M1", { studies: [studyDraft()] }));
+    const corrected = studyDraft({ results: [alt(51)], acquired_at: "2026-02-02T00:00:00.000Z" });
+    spool.settle(settlement("M2", { studies: [corrected] }));
     const queued = spool.queuedStudies(10);
     expect(queued.map((study) => [study.fp, study.revision])).toEqual([
       [fp, 1],
       [fp, 2],
     ]);
-    expect(JSON.parse(queued[1]!.body)).toEqual({ acquired_at: "2026-01-01T00:00:00.000Z" });
+    expect(JSON.parse(queued[1]!.body)).toMatchObject({ acquired_at: "2026-01-01T00:00:00.000Z", results: [alt(51)] });
   });
 
   test("a resend after the patient became known is a new revision; one after it was forgotten is not", () => {
     const spool = openOperations();
     for (const [ordinal, id] of ["M1", "M2", "M3"].entries()) addMessage(spool, id, ordinal);
-    spool.settle(settlement("M1", { studies: [draft({ patientFp: null })] }));
-    spool.settle(settlement("M2", { studies: [draft()] }));
-    spool.settle(settlement("M3", { studies: [draft({ patientFp: null })] }));
+    spool.settle(settlement("M1", { studies: [studyDraft({ patient_fp: null })] }));
+    spool.settle(settlement("M2", { studies: [studyDraft()] }));
+    spool.settle(settlement("M3", { studies: [studyDraft({ patient_fp: null })] }));
     const queued = spool.queuedStudies(10);
     expect(queued.map(({ revision, patientFp }) => [revision, patientFp])).toEqual([
       [1, null],
-      [2, "patient_1"],
+      [2, studyDraft().body.patient_fp],
     ]);
   });
 
@@ -268,7 +258,7 @@ describe("messages and studies", () => {
     const folder = newFolder();
     const spool = openOperations(folder);
     addMessage(spool, "M1");
-    const [fp] = spool.settle(settlement("M1", { studies: [draft()] }));
+    const [fp] = spool.settle(settlement("M1", { studies: [studyDraft()] }));
     spool.settleStudies([answer(fp!, outcome, reason === null ? null : "no connection")], 3000);
     expect(readSpool(folder, listMessages)[0]).toMatchObject({ state, reason });
   });
@@ -277,7 +267,7 @@ describe("messages and studies", () => {
     const folder = newFolder();
     const spool = openOperations(folder);
     addMessage(spool, "M1");
-    const unmatched = settlement("M1", { reason: "no patient has it", studies: [draft({ patientFp: null })] });
+    const unmatched = settlement("M1", { reason: "no patient has it", studies: [studyDraft({ patient_fp: null })] });
     const [fp] = spool.settle(unmatched);
     spool.settleStudies([{ ...answer(fp!, "unchanged"), matched: false }], 3000);
     expect(readSpool(folder, listMessages)[0]).toMatchObject({ state: "unmatched", reason: "no patient has it" });
@@ -287,7 +277,7 @@ describe("messages and studies", () => {
     const folder = newFolder();
     const spool = openOperations(folder);
     addMessage(spool, "M1");
-    const fps = spool.settle(settlement("M1", { studies: [draft(), draft({ dedupeKey: "chem-1:def" })] }));
+    const fps = spool.settle(settlement("M1", { studies: [studyDraft(), studyDraft({ dedupe_key: "chem-1:def" })] }));
     spool.settleStudies([answer(fps[0]!, "filed")], 3000);
     expect(readSpool(folder, listMessages)[0]!.state).toBe("pending");
     spool.settleStudies([answer(fps[1]!, "unmatched", "nobody")], 3000);
@@ -301,7 +291,7 @@ describe("messages and studies", () => {
     addMessage(spool, "M2", 1);
     spool.settle(settlement("M1", { state: "quarantined", reason: "incomplete: cut" }));
     expect(readSpool(folder, listMessages)[0]).toMatchObject({ state: "quarantined", reason: "incomplete: cut" });
-    const [fp] = spool.settle(settlement("M2", { studies: [draft()], completes: ["M1"] }));
+    const [fp] = spool.settle(settlement("M2", { studies: [studyDraft()], completes: ["M1"] }));
     spool.settleStudies([answer(fp!, "filed")], 3000);
     expect(readSpool(folder, listMessages)[0]).toMatchObject({
       state: "filed",

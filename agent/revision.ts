@@ -1,0 +1,67 @@
+import type { PushedStudy, Result } from "../shared/study.ts";
+
+// What a later message about the same measurement does to its study. Pure; the spool calls it inside its transaction.
+
+/** A study before it has fp and revision, with what its flags were computed from. */
+export interface StudyBody {
+  readonly body: Omit<PushedStudy, "fp" | "revision">;
+  readonly snapshot: Snapshot;
+}
+
+/** Kept with the study and never recomputed (rule R7 of the reference data). */
+export interface Snapshot {
+  /** Version of the reference data. */
+  readonly catalogue: string;
+  readonly rows: readonly RowSnapshot[];
+  /** What was decided or doubted on the way, and what makes no row. */
+  readonly notes: readonly string[];
+}
+
+export interface RowSnapshot {
+  readonly analyte: string;
+  readonly interval_id: string | null;
+  /** Why there is no range or no flag. */
+  readonly reason: string | null;
+  readonly text: string;
+  readonly device_range: string | null;
+  readonly device_flag: string | null;
+}
+
+/**
+ * The next revision, or null where the message says nothing new. Analytes the message does not name stay: many analyzers
+ * send one test a message, and a late test must not take the earlier ones away. The first time stands, for a header's newer
+ * time must not move a measurement. A resend does not change what was computed (R7), unless the animal is known only now.
+ */
+export function revise(held: StudyBody, late: StudyBody): StudyBody | null {
+  const matchedOnlyNow = held.body.patient_fp === null && late.body.patient_fp !== null;
+  const results = replaceByAnalyte(held.body.results, late.body.results);
+  if (!matchedOnlyNow && measured(results) === measured(held.body.results)) return null;
+  return {
+    body: { ...late.body, results, acquired_at: held.body.acquired_at },
+    snapshot: { ...late.snapshot, rows: replaceByAnalyte(held.snapshot.rows, late.snapshot.rows) },
+  };
+}
+
+/** The earlier rows with those of the later analytes in their place, then the analytes that are new. */
+function replaceByAnalyte<Row extends { readonly analyte: string }>(
+  earlier: readonly Row[],
+  later: readonly Row[],
+): Row[] {
+  const late = new Map<string, Row[]>();
+  for (const row of later) late.set(row.analyte, [...(late.get(row.analyte) ?? []), row]);
+  const kept = earlier.flatMap((row) => {
+    if (!later.some(({ analyte }) => analyte === row.analyte)) return [row];
+    const rows = late.get(row.analyte) ?? [];
+    late.delete(row.analyte);
+    return rows;
+  });
+  return [...kept, ...[...late.values()].flat()];
+}
+
+/** What a device measured, not what was computed from it; the order of rows says nothing. */
+function measured(results: readonly Result[]): string {
+  const rows = results.map(({ analyte, value, unit, comparator, value_text }) =>
+    JSON.stringify([analyte, value, unit, comparator ?? null, value_text ?? null]),
+  );
+  return rows.toSorted().join();
+}

@@ -1,0 +1,72 @@
+import { describe, expect, test } from "vitest";
+import { revise } from "../../agent/revision.ts";
+import type { StudyDraft } from "../../agent/spool-operations.ts";
+import { alt, studyDraft } from "../support/study.ts";
+
+const creatinine = { analyte: "CREA", value: 1.1, unit: "mg/dL", reference_range: "0.5-1.5", flag: "normal" } as const;
+const held = studyDraft({ results: [alt(50), creatinine] });
+const results = (late: Partial<StudyDraft["body"]>) => revise(held, studyDraft(late))?.body.results ?? null;
+
+describe("nothing new", () => {
+  test.each([
+    ["the same results", { results: [alt(50), creatinine] }],
+    ["the same results in another order", { results: [creatinine, alt(50)] }],
+    ["some of them", { results: [creatinine] }],
+    ["a newer time", { acquired_at: "2027-01-01T00:00:00.000Z" }],
+    ["another message", { source: { device_id: "chem-1", message_id: "M2" } }],
+    ["a patient that is no longer known", { patient_fp: null }],
+    ["another patient under the same number", { patient_fp: "patient_01K9TEST000000000000000002" }],
+    ["a flag that newer reference data would give", { results: [{ ...alt(50), flag: "high" as const }] }],
+  ])("%s is a resend", (_, late) => {
+    expect(results(late)).toBeNull();
+  });
+});
+
+describe("news", () => {
+  test("a corrected value takes the place of the first, the others stay", () => {
+    expect(results({ results: [alt(51)] })).toEqual([alt(51), creatinine]);
+  });
+
+  test("a late test joins the earlier ones: one-test-per-message analyzers", () => {
+    const late = { ...alt(7), analyte: "ALP" };
+    expect(results({ results: [late] })).toEqual([alt(50), creatinine, late]);
+  });
+
+  test.each([
+    ["unit", { ...alt(50), unit: "ukat/L" }],
+    ["comparator", { ...alt(50), comparator: "<" as const }],
+    ["printed text", { ...alt(50), value_text: "1+" }],
+  ])("another %s is a correction", (_, row) => {
+    expect(results({ results: [row] })).toEqual([row, creatinine]);
+  });
+
+  test("an analyte measured twice is replaced as a whole", () => {
+    const twice = revise(
+      studyDraft({ results: [alt(1), creatinine, alt(2)] }),
+      studyDraft({ results: [alt(3), alt(4)] }),
+    );
+    expect(twice?.body.results).toEqual([alt(3), alt(4), creatinine]);
+  });
+
+  test("the same results for an animal known only now go to it, with its ranges", () => {
+    const unmatched = studyDraft({ patient_fp: null, results: [{ ...alt(50), reference_range: null, flag: null }] });
+    const revised = revise(unmatched, studyDraft());
+    expect(revised?.body).toMatchObject({ patient_fp: studyDraft().body.patient_fp, results: [alt(50)] });
+  });
+
+  test("the time of the first message stands, and the source is that of the last", () => {
+    const late = { results: [alt(51)], acquired_at: "2027-01-01T00:00:00.000Z" };
+    const revised = revise(held, studyDraft({ ...late, source: { device_id: "chem-1", message_id: "M2" } }));
+    expect(revised?.body).toMatchObject({ acquired_at: held.body.acquired_at, source: { message_id: "M2" } });
+  });
+
+  test("the snapshot follows the rows", () => {
+    const row = (analyte: string, text: string) => ({
+      ...{ analyte, text, interval_id: null, reason: null, device_range: null, device_flag: null },
+    });
+    const snapshot = (...rows: ReturnType<typeof row>[]) => ({ catalogue: "1", rows, notes: [] });
+    const before = { ...held, snapshot: snapshot(row("ALT", "50"), row("CREA", "1.1")) };
+    const after = { ...studyDraft({ results: [alt(51)] }), snapshot: snapshot(row("ALT", "51")) };
+    expect(revise(before, after)?.snapshot.rows).toEqual([row("ALT", "51"), row("CREA", "1.1")]);
+  });
+});
