@@ -29,6 +29,9 @@ export interface ConnectionEvents {
 
 /** Bytes on their way to disk beyond which a device has to wait. */
 const UNSTORED_BYTES_MAX = 1024 * 1024;
+const NO_BYTES = new Uint8Array(0);
+/** How long until a timeout that the disk refused is offered to it again. */
+const TIMEOUT_RETRY_MS = 1_000;
 /** How long until a message that the disk refused is offered to it again. */
 const SAVE_RETRY_MS = 1_000;
 
@@ -108,7 +111,7 @@ class Conversation {
   #unstoredBytes = 0;
   #paused = false;
   #closed = false;
-  /** A chunk was refused since the last stored one. */
+  /** An event was refused; the next one says so first. */
   #gap = false;
   #cancelTimer: (() => void) | null = null;
   /** The timer ran out while events were on their way: they decide first. */
@@ -130,8 +133,6 @@ class Conversation {
   }
 
   chunk(bytes: Uint8Array): void {
-    if (this.#gap) this.#store("gap", null);
-    this.#gap = false;
     this.#store("chunk", bytes);
   }
 
@@ -150,6 +151,14 @@ class Conversation {
       ended: false,
     };
     const session = this.#session;
+    if (this.#gap) {
+      this.#gap = false;
+      this.#append(session, "gap", null);
+    }
+    this.#append(session, kind, bytes);
+  }
+
+  #append(session: Session, kind: EventKind, bytes: Uint8Array | null): void {
     session.unstored += 1;
     this.#unstoredBytes += bytes?.length ?? 0;
     if (!this.#paused && this.#unstoredBytes > UNSTORED_BYTES_MAX) {
@@ -167,19 +176,21 @@ class Conversation {
       this.#wire.resume();
     }
     if (error !== null) {
+      this.#gap = true;
       this.#events.warning(`the spool refused a ${kind}: ${error.message}`);
-      if (kind === "chunk") this.#gap = true;
+      // A timeout that is not on disk has not happened yet, or a replay would know less than the device was told.
+      if (kind === "timeout") this.#armTimer(TIMEOUT_RETRY_MS);
     }
-    const refused = error !== null && kind === "chunk" && bytes !== null;
-    for (const action of refused ? this.#link.refuse(bytes) : apply(this.#link, kind, bytes)) {
-      this.#carryOut(action, session);
-    }
+    const refused = error !== null && kind !== "close";
+    const actions = refused ? this.#link.refuse(bytes ?? NO_BYTES) : apply(this.#link, kind, bytes);
+    for (const action of actions) this.#carryOut(action, session);
     if (session.unstored > 0) return;
     if (this.#timerRanOut) {
       this.#timerRanOut = false;
       this.#store("timeout", null);
     } else if (this.#link.atRest) {
       this.#session = null;
+      this.#gap = false; // what was missing ended with its session
       session.ended = true;
       this.#finish(session);
     }

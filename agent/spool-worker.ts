@@ -32,7 +32,14 @@ export interface Call {
 /** `error`: nothing of these posts was stored. */
 export type Answer =
   | { readonly ready: { readonly nextSession: number } }
-  | { readonly posts: number; readonly results: readonly CallResult[]; readonly error: null; readonly commitMs: number }
+  | {
+      readonly posts: number;
+      readonly results: readonly CallResult[];
+      /** Events that were not stored, by their place in all of the group: see `refusing`. */
+      readonly refused: readonly number[];
+      readonly error: null;
+      readonly commitMs: number;
+    }
   | { readonly posts: number; readonly error: string }
   | { readonly fatal: string };
 export type CallResult = { readonly value: unknown } | { readonly error: string };
@@ -86,34 +93,48 @@ function serve(): void {
   );
   const insertEvent = db.prepare("INSERT INTO event (session, kind, at, bytes) VALUES (?, ?, ?, ?)");
 
-  const storeEvents = (post: Post): void => {
-    let offset = 0;
-    for (const [index, session] of post.sessions.entries()) {
-      const length = post.lengths[index]!;
-      const bytes = length < 0 ? null : post.bytes.subarray(offset, offset + length);
-      if (length > 0) offset += length;
-      insertEvent.run(session, post.kinds[index], post.times[index], bytes);
+  // Sessions of which an event was refused. What was posted right behind it must not be stored as if nothing were missing:
+  // it is refused too, until the session says with a gap that it knows.
+  const refusing = new Set<number>();
+
+  /** Stores the events of all posts; answers the places of those it refused, and the sessions that are whole again. */
+  const storeEvents = (posts: readonly Post[]): { refused: number[]; mended: Set<number> } => {
+    const refused: number[] = [];
+    const mended = new Set<number>();
+    let place = 0;
+    for (const post of posts) {
+      let offset = 0;
+      for (const [index, session] of post.sessions.entries()) {
+        const length = post.lengths[index]!;
+        const bytes = length < 0 ? null : post.bytes.subarray(offset, offset + length);
+        if (length > 0) offset += length;
+        if (refusing.has(session) && post.kinds[index] === "gap") mended.add(session);
+        if (refusing.has(session) && !mended.has(session)) refused.push(place);
+        else insertEvent.run(session, post.kinds[index], post.times[index], bytes);
+        place += 1;
+      }
     }
+    return { refused, mended };
   };
   const runCall = db.transaction((call: Call): unknown => {
     const operation = operations[call.name] as (...args: readonly unknown[]) => unknown;
     return operation(...call.args);
   });
-  const commit = db.transaction((posts: readonly Post[]): CallResult[] => {
-    const results: CallResult[] = [];
-    for (const post of posts) {
-      for (const { id, device, profile, at } of post.opened) insertSession.run(id, device, profile, at);
-      storeEvents(post);
-      for (const call of post.calls) {
+  const commit = db.transaction((posts: readonly Post[]) => {
+    for (const { id, device, profile, at } of posts.flatMap(({ opened }) => opened))
+      insertSession.run(id, device, profile, at);
+    const stored = storeEvents(posts);
+    const results = posts.flatMap(({ calls }) =>
+      calls.map((call): CallResult => {
         try {
-          results.push({ value: runCall(call) });
+          return { value: runCall(call) };
         } catch (error) {
           if (isStorageFault(error)) throw error;
-          results.push({ error: sentence(error) });
+          return { error: sentence(error) };
         }
-      }
-    }
-    return results;
+      }),
+    );
+    return { ...stored, results };
   });
 
   port.on("message", (first: Post) => {
@@ -123,9 +144,11 @@ function serve(): void {
     }
     const from = performance.now();
     try {
-      const results = commit.immediate(posts);
-      answer({ posts: posts.length, results, error: null, commitMs: performance.now() - from });
+      const { results, refused, mended } = commit.immediate(posts);
+      for (const session of mended) refusing.delete(session);
+      answer({ posts: posts.length, results, refused, error: null, commitMs: performance.now() - from });
     } catch (error) {
+      for (const session of posts.flatMap(({ sessions }) => sessions)) refusing.add(session);
       answer({ posts: posts.length, error: sentence(error) });
     }
   });

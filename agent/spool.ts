@@ -70,7 +70,10 @@ export class Spool {
     return id;
   }
 
-  /** Stores one event of a session; `done` gets null once it is on disk, or why it is not. */
+  /**
+   * Stores one event of a session; `done` gets null once it is on disk, or why it is not. After a refusal every event of that
+   * session is refused until a "gap" is stored, so that no record reads as if nothing were missing.
+   */
   append(session: number, kind: EventKind, bytes: Uint8Array | null, done: Done): void {
     const pending = this.#pending;
     pending.sessions.push(session);
@@ -133,9 +136,12 @@ export class Spool {
       }
     } else {
       this.#onCommit(answer.commitMs);
+      const behind = answer.refused.length > 0 ? new StorageError("an event before it was refused") : null;
+      const refused = new Set(answer.refused);
+      let place = 0;
       let next = 0;
       for (const { events, calls } of settled) {
-        for (const done of events) done(null);
+        for (const done of events) done(refused.has(place++) ? behind : null);
         for (const { resolve, reject } of calls) {
           const result = answer.results[next++]!;
           if ("error" in result) reject(new Error(result.error));

@@ -242,7 +242,7 @@ export class AstmLink implements Link {
       const byte = chunk[at]!;
       at += 1;
       sum += byte;
-      // Only the ends of text matter: any other control character here is damage, and the checksum finds it.
+      // Only the ends of text matter: any other control character here is damage, and the checksum finds all but NUL.
       // Starting over at a stray STX would let a damaged frame pass whose tail happens to have the right sum.
       if (byte > ETB || byte === CR) {
         frame[length++] = byte;

@@ -161,11 +161,15 @@ describe("when the disk refuses", () => {
     // A session opened while the disk was full, whose first event is stored once there is room.
     const late = spool.openSession("chem-2", "generic-astm");
     expect(await append(spool, late, "chunk", new Uint8Array(200 * 1024))).toBeInstanceOf(StorageError);
+    // There is room for this one, but without the one before it the record would read as if nothing were missing.
+    expect(await append(spool, late, "chunk", Uint8Array.of(5))).toBeInstanceOf(StorageError);
+    expect(await append(spool, session, "chunk", Uint8Array.of(5))).toBeInstanceOf(StorageError);
+    expect(await append(spool, late, "gap", null)).toBeNull();
     expect(await append(spool, late, "chunk", Uint8Array.of(5))).toBeNull();
     const sessions = await spool.call("unfinishedSessions");
     expect(sessions.map(({ id, events }) => [id, events.length])).toEqual([
       [session, stored],
-      [late, 1],
+      [late, 2],
     ]);
   });
 

@@ -35,13 +35,24 @@ function pick<T>(dice: Dice, from: readonly T[]): T {
   return found;
 }
 
+/** Text of any bytes, mostly those that mean something, but for the two that end it. */
+function strange(dice: Dice): string {
+  const text = Array.from({ length: dice(12) }, () => (dice(3) === 0 ? dice(256) : pick(dice, CONTROLS)));
+  return Buffer.from(text.filter((byte) => byte !== 0x03 && byte !== 0x17)).toString("latin1");
+}
+
 /** A session of some frames, most of them right in themselves. */
 function session(dice: Dice, frames: number): Buffer {
   const parts = ["<ENQ>"];
   for (let count = 1; count <= frames; count++) {
     const number = dice(20) === 0 ? dice(10) : count % 8;
     const record = pick(dice, RECORDS);
-    const text = dice(8) === 0 ? record.slice(0, dice(record.length + 1)) : `${record}<CR>`;
+    const text = pick(dice, [
+      `${record}<CR>`,
+      `${record}<CR>`,
+      record.slice(0, dice(record.length + 1)),
+      strange(dice),
+    ]);
     const wire = frame(number, text, dice(4) === 0 ? "ETB" : "ETX", dice(20) === 0 ? "0G" : undefined);
     parts.push(dice(15) === 0 ? wire + wire : wire, dice(30) === 0 ? "<EOT><ENQ>" : "");
   }

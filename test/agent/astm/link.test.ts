@@ -176,6 +176,7 @@ describe("frame numbers", () => {
   test.each([
     ["text", frame(1, "H|\\^&|||B<CR>")],
     ["length", frame(1, "H|\\^&|||A<CR>C|1<CR>")],
+    ["length, its beginning,", frame(1, "H|\\^&|||A")],
     ["end", frame(1, "H|\\^&|||A<CR>", "ETB")],
   ])("the number of the last frame with another %s is no repetition: NAK, not dropped in silence", (_, second) => {
     expect(received(`<ENQ>${frame(1, "H|\\^&|||A<CR>")}${second}`)).toEqual({
@@ -684,15 +685,22 @@ describe("what the disk refuses", () => {
     expect(device.timer()).toBe(RECEIVE_TIMEOUT_MS);
   });
 
-  test.each([
-    ["an accepted frame", frame(1, `${H}<CR>`)],
-    ["a new session", "<EOT><ENQ>"],
-  ])("%s closes the gap: ENQ is ignored again", (_, next) => {
+  test("an accepted frame closes the gap: ENQ is ignored again", () => {
     const device = receiver();
     device.receive("<ENQ>");
     device.refuse("<STX>");
-    device.receive(`${next}${next.includes("<STX>") ? "" : frame(1, `${H}<CR>`)}<ENQ>${frame(2, `${L}<CR>`)}`);
+    device.receive(`${frame(1, `${H}<CR>`)}<ENQ>${frame(2, `${L}<CR>`)}`);
     expect(device.deliveries).toEqual([complete(H, L)]);
+  });
+
+  test("a new session closes the gap: ENQ does not put off its timer", () => {
+    const device = receiver();
+    device.receive("<ENQ>");
+    device.refuse("<STX>");
+    device.receive("<EOT><ENQ>");
+    device.wait(10_000);
+    device.receive("<ENQ>");
+    expect(device.timer()).toBe(RECEIVE_TIMEOUT_MS - 10_000);
   });
 
   test("noise and what is left of a frame end, refused, are answered by nothing", () => {
