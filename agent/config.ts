@@ -269,8 +269,10 @@ function lineAt(root: Node | null, steps: readonly string[], lines: LineCounter)
   return lines.linePos(start).line;
 }
 
-/** The word at the least edit distance, if it is near enough to be meant. */
+/** The word that begins so, or the one at the least edit distance if it is near enough to be meant. */
 function nearestWord(word: string, known: readonly string[]): string | null {
+  const begun = known.filter((candidate) => word.length > 2 && candidate.toLowerCase().startsWith(word.toLowerCase()));
+  if (begun.length === 1) return begun[0]!;
   const ranked = known.map((candidate) => ({
     candidate,
     distance: editDistance(word.toLowerCase(), candidate.toLowerCase()),

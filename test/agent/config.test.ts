@@ -66,7 +66,7 @@ timeZone: Mars/Olympus
 devices:
   - id: Chem 1
     profile: abaxis-vetscan-vs3
-    connection: { serial: { path: /dev/ttyUSB0, baudrate: 9600, parity: non } }
+    connection: { serial: { path: /dev/ttyUSB0, baud: 9600, parity: non } }
   - id: hema
     profile: generic-hl7
     connection: { listen: "0.0.0.0:2575", dial: "1.2.3.4:1" }
@@ -83,7 +83,7 @@ devices:
     '4: timeZone is "Mars/Olympus", expected an IANA time zone such as Europe/Istanbul',
     '6: devices[0].id is "Chem 1", expected text like ^[a-z0-9][a-z0-9-]{0,62}$',
     "7: devices[0].profile is abaxis-vetscan-vs3, did you mean abaxis-vetscan-vs2?",
-    "8: devices[0].connection.serial.baudrate is no known key, did you mean baudRate?",
+    "8: devices[0].connection.serial.baud is no known key, did you mean baudRate?",
     '8: devices[0].connection.serial.parity is "non", expected one of none, even, odd, mark, space',
     "10: devices[1].profile is generic-hl7, expected one of abaxis-vetscan-vs2, generic-astm",
     "11: devices[1].connection has listen and dial, expected exactly one of serial, listen, dial",
