@@ -34,8 +34,10 @@ export class Directory {
 
   /** Fetches what changed since the last time. One at a time; a second caller waits for the first. @throws SendError */
   sync(): Promise<void> {
-    this.#askedAt = performance.now();
-    this.#syncing ??= this.#sync().finally(() => (this.#syncing = null));
+    if (this.#syncing === null) {
+      this.#askedAt = performance.now();
+      this.#syncing = this.#sync().finally(() => (this.#syncing = null));
+    }
     return this.#syncing;
   }
 
@@ -44,10 +46,15 @@ export class Directory {
    * that hangs. Whether there may be news.
    */
   async refresh(maxAgeMs: number, waitMs: number): Promise<boolean> {
-    if (this.#askedAt > 0 && performance.now() - this.#askedAt < maxAgeMs) return false;
+    const age = this.#askedAt === 0 ? Number.POSITIVE_INFINITY : performance.now() - this.#askedAt;
+    const running = this.#syncing !== null;
+    // One that is under way may bring the very patient; one that hangs is waited for once, not by every result.
+    if (age < maxAgeMs && !running) return false;
+    const patience = running ? waitMs - age : waitMs;
+    if (patience <= 0) return false;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<boolean>((resolve) => {
-      timer = setTimeout(() => resolve(false), waitMs);
+      timer = setTimeout(() => resolve(false), patience);
     });
     const synced = this.sync().then(
       () => true,

@@ -1,5 +1,5 @@
 import fs from "node:fs";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { Directory } from "../../agent/directory.ts";
 import { httpServer } from "../../agent/server.ts";
 import { Spool } from "../../agent/spool.ts";
@@ -159,4 +159,35 @@ test("an answer that is no page of patients is refused and changes nothing", asy
   await expect(other.sync()).rejects.toThrow(/no page of patients/);
   expect(await find(own, "5000")).toEqual([patients[0]!.fp]);
   await broken.close();
+});
+
+describe("a result whose patient is not known", () => {
+  test("waits for the sync that is under way: the first minute after a start", async () => {
+    const own = directory();
+    const underWay = own.sync();
+    expect(await own.refresh(10_000, 3_000)).toBe(true);
+    expect(await find(own, "5000")).toEqual([patients[0]!.fp]);
+    await underWay;
+  });
+
+  test("does not ask again within the time given", async () => {
+    const own = directory();
+    expect(await own.refresh(10_000, 3_000)).toBe(true);
+    const asked = server.requests.length;
+    expect(await own.refresh(10_000, 3_000)).toBe(false);
+    expect(server.requests).toHaveLength(asked);
+  });
+
+  test("waits for a server that hangs once, and not longer than told", async () => {
+    const hanging = await scriptedServer(() => "hang");
+    const own = new Directory(
+      spool,
+      httpServer(hanging.url, () => "sk_live_test"),
+    );
+    expect(await own.refresh(10_000, 50)).toBe(false);
+    const from = performance.now();
+    expect(await own.refresh(10_000, 50)).toBe(false);
+    expect(performance.now() - from).toBeLessThan(40);
+    await hanging.close();
+  });
 });

@@ -6,7 +6,9 @@ import { gunzipSync } from "node:zlib";
 export type Step =
   | { readonly status: number; readonly body?: unknown; readonly headers?: Record<string, string> }
   /** Cut the connection without an answer. */
-  | "cut";
+  | "cut"
+  /** Never answer. */
+  | "hang";
 
 export interface ScriptedRequest {
   readonly method: string;
@@ -27,6 +29,7 @@ export async function scriptedServer(answer: (request: ScriptedRequest) => Step)
       const received = { method: request.method ?? "", url: request.url ?? "", body };
       requests.push(received);
       const step = answer(received);
+      if (step === "hang") return;
       if (step === "cut") return request.socket.destroy();
       response.writeHead(step.status, { "content-type": "application/json", ...step.headers });
       response.end(typeof step.body === "string" ? step.body : JSON.stringify(step.body ?? {}));

@@ -1,0 +1,189 @@
+import fs from "node:fs";
+import path from "node:path";
+import { Command } from "commander";
+import { pino } from "pino";
+import type { Patient } from "../shared/patient.ts";
+import { startAgent } from "./agent.ts";
+import { type Config, loadConfig } from "./config.ts";
+import { profileById, profiles } from "./devices/index.ts";
+import { replay } from "./replay.ts";
+import { openLine, playAstm } from "./simulate.ts";
+import { listMessages, readSpool, readStatus } from "./spool.ts";
+
+// The command line of the agent. Results go to stdout, everything else to stderr.
+
+/** sysexits.h EX_CONFIG: service managers do not restart on it. */
+const EXIT_CONFIG = 78;
+const VERSION = "0.1.0";
+
+const program = new Command("agent")
+  .description("Carries results from a clinic's devices to the Vetwire server")
+  .version(VERSION);
+
+program
+  .command("run")
+  .description("serve the devices of the configuration until SIGINT or SIGTERM")
+  .requiredOption("--config <file>", "agent.yaml")
+  .action(async (options: { config: string }) => {
+    const config = configOrExit(options.config);
+    const log = pino({
+      level: process.env["LOG_LEVEL"] ?? "info",
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+    });
+    const agent = await startAgent(config, VERSION, log);
+    let stopping = false;
+    const stop = () => {
+      if (stopping) return;
+      stopping = true;
+      agent.stop().then(
+        () => process.exit(0),
+        (error: unknown) => fail(error),
+      );
+    };
+    process.on("SIGINT", stop);
+    process.on("SIGTERM", stop);
+  });
+
+program
+  .command("check")
+  .description("find every problem of a configuration at once")
+  .requiredOption("--config <file>", "agent.yaml")
+  .action((options: { config: string }) => {
+    const config = configOrExit(options.config);
+    print(`${options.config} is right: ${config.devices.length} device${config.devices.length === 1 ? "" : "s"}`);
+  });
+
+program
+  .command("simulate <fixture>")
+  .description("play a fixture as the device would")
+  .requiredOption("--to <target>", "tcp://host:port or serial:PATH")
+  .option("--repeat <n>", "how many times", positiveInteger, 1)
+  .option("--baud <rate>", "of the serial port", positiveInteger, 9600)
+  .action(async (fixture: string, options: { to: string; repeat: number; baud: number }) => {
+    const bytes = fs.readFileSync(fixture);
+    const line = await openLine(options.to, options.baud);
+    for (let session = 1; session <= options.repeat; session++) {
+      const { accepted, frames, resent, reason } = await playAstm(bytes, line);
+      const again = resent === 0 ? "" : `, ${resent} sent again`;
+      if (!accepted) throw new Error(`session ${session}: ${reason} after ${frames} acknowledged frames${again}`);
+      print(`session ${session}: ${frames} frames acknowledged${again}`);
+    }
+    await line.close();
+  });
+
+program
+  .command("replay <fixture>")
+  .description("print the study a fixture becomes; nothing is sent")
+  .requiredOption("--profile <id>", profiles.map(({ id }) => id).join(", "))
+  .option("--time-zone <zone>", "of the device's clock", "UTC")
+  .option("--species <species>", "take the animal to be of that species, for ranges and flags")
+  .option("--born <date>", "its date of birth, YYYY-MM-DD")
+  .action((fixture: string, options: { profile: string; timeZone: string; species?: string; born?: string }) => {
+    const profile = profileById(options.profile);
+    if (profile === undefined)
+      throw new Error(`--profile is ${options.profile}, expected one of ${profiles.map(({ id }) => id).join(", ")}`);
+    const context = { device: "replay", timeZone: options.timeZone, receivedAt: Date.now() };
+    const patient = options.species === undefined ? null : anAnimal(options.species, options.born ?? null);
+    const { warnings, messages } = replay([fs.readFileSync(fixture)], profile, context, patient);
+    for (const warning of warnings) tell(`warning: ${warning}`);
+    for (const { reading, studies, withoutFlag } of messages) {
+      if (reading.is !== "reports") tell(`${reading.is}: ${reading.reason}`);
+      else
+        for (const note of [
+          ...reading.notes,
+          ...reading.reports.flatMap((report) => [
+            ...report.unmapped.map((code) => `unmapped: ${code}`),
+            ...report.leftOut,
+            ...report.notes,
+          ]),
+        ])
+          tell(`note: ${note}`);
+      for (const reason of withoutFlag) tell(`no flag: ${reason}`);
+      for (const study of studies) print(JSON.stringify(study, null, 2));
+    }
+    if (messages.length === 0) tell("no message: the bytes hold no complete or begun H record");
+  });
+
+program
+  .command("messages")
+  .description("list every message and where it ended")
+  .requiredOption("--config <file>", "agent.yaml")
+  .option("--json", "as a JSON array")
+  .action((options: { config: string; json?: boolean }) => {
+    const messages = readSpool(configOrExit(options.config).data, listMessages);
+    if (options.json) return print(JSON.stringify(messages, null, 2));
+    for (const { id, device, received_at, state, reason, study_fps } of messages) {
+      print([id, received_at, device, state, study_fps.join(",") || "-", reason ?? ""].join("  ").trimEnd());
+    }
+    tell(`${messages.length} message${messages.length === 1 ? "" : "s"}`);
+  });
+
+program
+  .command("status")
+  .description("devices, counts and what waits for the server")
+  .requiredOption("--config <file>", "agent.yaml")
+  .option("--json", "as JSON")
+  .action((options: { config: string; json?: boolean }) => {
+    const { data } = configOrExit(options.config);
+    const { running, devices, outbox } = readSpool(data, (db) => readStatus(db, data));
+    if (options.json) return print(JSON.stringify({ devices, outbox }, null, 2));
+    print(running ? "the agent is running" : "the agent is not running");
+    for (const { id, connected, last_message_at, counts } of devices) {
+      const numbers = Object.entries(counts).map(([state, count]) => `${count} ${state}`);
+      print(
+        `${id}  ${connected ? "connected" : "not connected"}  last message ${last_message_at ?? "never"}  ${numbers.join(", ")}`,
+      );
+    }
+    print(`${outbox.depth} to send${outbox.oldest_at === null ? "" : `, the oldest since ${outbox.oldest_at}`}`);
+  });
+
+program.parseAsync().catch(fail);
+
+/** The configuration, or every problem on stderr and exit 78. */
+function configOrExit(file: string): Config {
+  if (!fs.existsSync(file)) {
+    tell(`${path.resolve(file)}: there is no such file`);
+    process.exit(EXIT_CONFIG);
+  }
+  const result = loadConfig(file);
+  if ("config" in result) return result.config;
+  for (const { line, message } of result.problems) tell(`${file}:${line}: ${message}`);
+  tell(`${result.problems.length} problem${result.problems.length === 1 ? "" : "s"} in ${file}`);
+  process.exit(EXIT_CONFIG);
+}
+
+function anAnimal(species: string, date_of_birth: string | null): Patient {
+  const now = new Date().toISOString();
+  const nobody = "00000000000000000000000000";
+  return {
+    fp: `patient_${nobody}`,
+    name: "",
+    species,
+    breed: null,
+    sex: null,
+    date_of_birth,
+    weight_kg: null,
+    owner_customer_fp: `customer_${nobody}`,
+    created_at: now,
+    updated_at: now,
+  };
+}
+
+function positiveInteger(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new Error(`${text} is no positive whole number`);
+  return Number(text);
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+function tell(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+function fail(error: unknown): never {
+  tell(error instanceof Error ? error.message : String(error));
+  process.exit(1);
+}

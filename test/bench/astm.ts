@@ -1,0 +1,16 @@
+import { deviceToApi } from "./astm/device-to-api.ts";
+import { ackLatency } from "./astm/latency.ts";
+import { linkAlone } from "./astm/link.ts";
+import { idleMemory } from "./astm/memory.ts";
+import { stopAndWait } from "./astm/throughput.ts";
+import type { Figure } from "./figure.ts";
+
+/** What the agent does with an ASTM device, from the build and over loopback. `quick`: the same figures from less time. */
+export async function* astm(quick: boolean): AsyncGenerator<Figure> {
+  yield* stopAndWait(8, quick);
+  yield* stopAndWait(64, quick);
+  yield* linkAlone(quick);
+  yield* ackLatency(quick);
+  yield* deviceToApi(quick);
+  yield* idleMemory(quick);
+}

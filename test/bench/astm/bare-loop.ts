@@ -1,0 +1,54 @@
+import net from "node:net";
+import { createRequire } from "node:module";
+import { Worker } from "node:worker_threads";
+import { EOT } from "../../../agent/astm/link.ts";
+import type { Group } from "./bare-loop-thread.ts";
+
+// The baseline: stores every chunk (SQLite WAL, FULL, a worker thread, one row a chunk, what arrived while the last
+// commit ran goes into the next) and answers ACK for each. No link, no sessions, no messages.
+
+const ACK = Buffer.of(6);
+const [folder = "", port = ""] = process.argv.slice(2);
+
+const tsx = JSON.stringify(
+  createRequire(import.meta.url)
+    .resolve("tsx/esm/api")
+    .replace(/\.cjs$/, ".mjs"),
+);
+const file = JSON.stringify(new URL("./bare-loop-thread.ts", import.meta.url).href);
+const code = `import(${tsx}).then(({ register }) => (register(), import(${file})))`;
+const worker = new Worker(code, { workerData: folder, eval: true });
+
+let chunks: Buffer[] = [];
+let sockets: net.Socket[] = [];
+let scheduled = false;
+const committing: net.Socket[][] = [];
+
+function store(socket: net.Socket, chunk: Buffer): void {
+  chunks.push(chunk);
+  // EOT is stored, and wants no answer.
+  if (chunk.length > 1 || chunk[0] !== EOT) sockets.push(socket);
+  if (scheduled) return;
+  scheduled = true;
+  setImmediate(post);
+}
+
+function post(): void {
+  scheduled = false;
+  const group: Group = { bytes: new Uint8Array(Buffer.concat(chunks)), lengths: chunks.map((chunk) => chunk.length) };
+  committing.push(sockets);
+  chunks = [];
+  sockets = [];
+  worker.postMessage(group);
+}
+
+worker.on("message", (groups: number) => {
+  for (const group of committing.splice(0, groups)) for (const socket of group) socket.write(ACK);
+});
+worker.once("online", () => {
+  const server = net.createServer({ noDelay: true }, (socket) => {
+    socket.on("data", (chunk: Buffer) => store(socket, chunk));
+    socket.on("error", () => undefined);
+  });
+  server.listen(Number(port), "127.0.0.1", () => process.stdout.write("ready\n"));
+});

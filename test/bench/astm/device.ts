@@ -1,0 +1,57 @@
+import { type Line, openLine } from "../../../agent/simulate.ts";
+import { readSpool } from "../../../agent/spool.ts";
+import { vetScanRecords } from "../../support/astm.ts";
+import { freePort, type TestPatient, until, type World } from "../../support/processes.ts";
+import { type Session, sessionOfRecords } from "./frames.ts";
+
+const ACK = 6;
+const REPLY_MS = 15_000;
+
+/** Gives the agent that many VetScans and starts it; answers their open lines. */
+export async function startDevices(world: World, count: number): Promise<Line[]> {
+  const ports = await Promise.all(Array.from({ length: count }, () => freePort()));
+  world.writeConfig(
+    ports.map((port, index) => ({
+      id: `chem-${index}`,
+      profile: "abaxis-vetscan-vs2",
+      connection: { listen: `127.0.0.1:${port}` },
+    })),
+  );
+  await world.startAgent();
+  // What is measured is an agent that knows its clinic, not one that was started a moment ago.
+  await until("the agent knows the patients", () => knownIdentifiers(world) >= world.patients.length);
+  return Promise.all(ports.map((port) => openLine(`tcp://127.0.0.1:${port}`)));
+}
+
+function knownIdentifiers({ agentData }: World): number {
+  return readSpool(agentData, (db) => db.prepare("SELECT COUNT(*) FROM identifier").pluck().get() as number);
+}
+
+/** The n-th measurement, of its own time; seven frames. */
+export function measurement(number: number, patients: readonly TestPatient[]): Session {
+  const { externalId: patient, species } = patients[number % patients.length]!;
+  const collected = new Date(Date.UTC(2026, 0, 1) + number * 1000).toISOString().replace(/\D/g, "").slice(0, 14);
+  const kind = species === "dog" ? "Dog" : "Cat";
+  return sessionOfRecords(vetScanRecords({ patient, species: kind, collected, alt: 10 + (number % 100) }));
+}
+
+/** Sends a session frame by frame; answers how long each ACK took, in milliseconds, and when the last frame left. */
+export async function play({ establish, frames, end }: Session, line: Line) {
+  const latencies: number[] = [];
+  let sentAt = 0;
+  for (const bytes of [establish, ...frames]) {
+    sentAt = performance.now();
+    line.send(bytes);
+    const reply = await line.reply(REPLY_MS);
+    if (reply !== ACK) throw new Error(`the agent answered ${reply ?? "nothing"}, expected ACK`);
+    latencies.push(performance.now() - sentAt);
+  }
+  line.send(end);
+  return { latencies, lastFrameSentAt: sentAt };
+}
+
+/** Waits until `due` milliseconds of the monotonic clock; no wait when that has passed. */
+export async function sleepUntil(due: number): Promise<void> {
+  const ms = due - performance.now();
+  if (ms > 0) await new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,33 @@
+import { ENQ, EOT, ETX, encodeFrame } from "../../../agent/astm/link.ts";
+
+const FRAME_OVERHEAD = 7;
+
+/** What a stop-and-wait sender writes, one element a write. */
+export interface Session {
+  readonly establish: Uint8Array;
+  /** Numbered and with their checksums. */
+  readonly frames: readonly Uint8Array[];
+  readonly end: Uint8Array;
+}
+
+/** One message of `count` frames of exactly `bytes` on the wire, a record each, the last one L. */
+export function sessionOfFrames(count: number, bytes: number): Session {
+  const records = Array.from({ length: count }, (_, index) => {
+    if (index === 0) return "H|\\^&|||Bench^1|||||||P|1|20260101080000|";
+    if (index === 1) return "P|1|5000|";
+    if (index === 2) return "O|1|S1||^^^Panel||20260101080000|";
+    if (index === count - 1) return "L|1|N|";
+    return `R|${index - 2}|^^^T${index}|${index}.5|U/L|10 to 118|N||F|`;
+  });
+  return sessionOfRecords(records.map((record) => record.padEnd(bytes - FRAME_OVERHEAD - 1, "x")));
+}
+
+/** A record a frame. */
+export function sessionOfRecords(records: readonly string[]): Session {
+  const frames = records.map((record, index) => encodeFrame(index + 1, Buffer.from(`${record}\r`, "latin1"), ETX));
+  return { establish: Uint8Array.of(ENQ), frames, end: Uint8Array.of(EOT) };
+}
+
+export function wireBytes({ establish, frames, end }: Session): Uint8Array {
+  return Buffer.concat([establish, ...frames, end]);
+}

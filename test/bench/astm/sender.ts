@@ -1,0 +1,56 @@
+import net from "node:net";
+import type { Session } from "./frames.ts";
+
+const ACK = 6;
+
+/** Plays LIS01's sender on one connection a port for that long; answers the frames acknowledged a second. */
+export async function framesPerSecond(ports: readonly number[], session: Session, seconds: number): Promise<number> {
+  const count = { frames: 0, running: true };
+  const senders = ports.map((port) => sendSessions(port, session, count));
+  const failed = Promise.all(senders).then(() => undefined);
+  // Not from the first frame: connecting and the first commits are no steady state.
+  await Promise.race([sleep(300), failed]);
+  const from = performance.now();
+  const before = count.frames;
+  await Promise.race([sleep(seconds * 1000), failed]);
+  const rate = (count.frames - before) / ((performance.now() - from) / 1000);
+  count.running = false;
+  await failed;
+  return rate;
+}
+
+/** Stop-and-wait: each write follows the ACK of the one before. Ends with a session's EOT once nobody runs any more. */
+function sendSessions(
+  port: number,
+  { establish, frames, end }: Session,
+  count: { frames: number; running: boolean },
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let next = 0;
+    const begin = () => socket.write(establish);
+    const acknowledged = (replies: number, bytes: Uint8Array): boolean => {
+      if (replies !== 1 || bytes[0] !== ACK) {
+        socket.destroy(new Error(`port ${port} answered ${Buffer.from(bytes.subarray(0, replies)).toString("hex")}`));
+      } else if (next < frames.length) {
+        if (next > 0) count.frames += 1;
+        socket.write(frames[next++]!);
+      } else {
+        count.frames += 1;
+        next = 0;
+        socket.write(end);
+        if (count.running) setImmediate(begin);
+        else socket.end();
+      }
+      return true;
+    };
+    // One buffer a connection: a stream's own reading would cost as much as the sending.
+    const onread = { buffer: new Uint8Array(64), callback: acknowledged };
+    const socket = net.connect({ host: "127.0.0.1", port, noDelay: true, onread }, begin);
+    socket.once("error", reject);
+    socket.once("close", () => resolve());
+  });
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

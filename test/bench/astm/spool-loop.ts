@@ -1,0 +1,28 @@
+import type * as connections from "../../../agent/connection.ts";
+import type * as devices from "../../../agent/devices/index.ts";
+import type { Profile } from "../../../agent/devices/profile.ts";
+import type * as spools from "../../../agent/spool.ts";
+import type * as transports from "../../../agent/transport.ts";
+import { fromBuild } from "../build.ts";
+
+// The agent up to the stored message: listener, spool, link and connection from the build, one device a port.
+
+const [folder = "", ...ports] = process.argv.slice(2);
+const { Connection } = await fromBuild<typeof connections>("agent/connection.ts");
+const { Spool } = await fromBuild<typeof spools>("agent/spool.ts");
+const { listenTransport } = await fromBuild<typeof transports>("agent/transport.ts");
+const { profileById } = await fromBuild<typeof devices>("agent/devices/index.ts");
+
+const profile = profileById("generic-astm") as Profile;
+const spool = await Spool.open(folder);
+for (const port of ports) {
+  const transport = listenTransport({ host: "127.0.0.1", port: Number(port) }, []);
+  const connection = new Connection({ id: `device-${port}`, profile }, transport, spool, {
+    connected: () => undefined,
+    disconnected: () => undefined,
+    warning: (reason) => process.stderr.write(`${reason}\n`),
+    message: () => undefined,
+  });
+  connection.open();
+}
+process.stdout.write("ready\n");

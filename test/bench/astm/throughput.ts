@@ -1,0 +1,62 @@
+import fs from "node:fs";
+import path from "node:path";
+import { freePort, temporaryFolder } from "../../support/processes.ts";
+import { startScript } from "../build.ts";
+import { type Figure, median, whole } from "../figure.ts";
+import { sessionOfFrames } from "./frames.ts";
+import { framesPerSecond } from "./sender.ts";
+
+const FRAME_BYTES = 60;
+const FRAMES_PER_SESSION = 100;
+const RATIO_MIN = 0.8;
+/** At 64 connections, wherever the bare loop shows that disk and machine can do it. */
+const FAST = { connections: 64, bareMin: 12_500, framesMin: 10_000 };
+
+/** Durable frames a second, the agent beside the bare loop: same disk, same sender, in turn. */
+export async function* stopAndWait(connections: number, quick: boolean): AsyncGenerator<Figure> {
+  const [rounds, seconds] = quick ? [4, 0.7] : [20, 1];
+  const folder = temporaryFolder();
+  const bareFolder = path.join(folder, "bare");
+  fs.mkdirSync(bareFolder);
+  const barePort = await freePort();
+  const ports = await Promise.all(Array.from({ length: connections }, () => freePort()));
+  const barePorts = ports.map(() => barePort);
+  const bare = await startScript("astm/bare-loop.ts", bareFolder, String(barePort));
+  const agent = await startScript("astm/spool-loop.ts", path.join(folder, "agent"), ...ports.map(String));
+  try {
+    const session = sessionOfFrames(FRAMES_PER_SESSION, FRAME_BYTES);
+    const rates: Rates[] = [];
+    const ofBare = () => framesPerSecond(barePorts, session, seconds);
+    const ofAgent = () => framesPerSecond(ports, session, seconds);
+    for (let round = 0; round <= rounds; round++) {
+      // In turn, and each first as often: what else the machine does falls on both.
+      const [first, second] = round % 2 === 0 ? [ofBare, ofAgent] : [ofAgent, ofBare];
+      const [one, other] = [await first(), await second()];
+      if (round > 0) rates.push(round % 2 === 0 ? { bare: one, ours: other } : { bare: other, ours: one });
+    }
+    yield figure(connections, rates);
+  } finally {
+    await Promise.all([bare.end(), agent.end()]);
+    fs.rmSync(folder, { recursive: true });
+  }
+}
+
+interface Rates {
+  readonly bare: number;
+  readonly ours: number;
+}
+
+function figure(connections: number, rates: readonly Rates[]): Figure {
+  const bare = median(rates.map((rate) => rate.bare));
+  const ours = median(rates.map((rate) => rate.ours));
+  const ratio = median(rates.map((rate) => rate.ours / rate.bare));
+  const fast = connections === FAST.connections && bare > FAST.bareMin;
+  return {
+    name: `stop-and-wait, ${FRAME_BYTES}-byte frames, durable, ${connections} connections`,
+    ours: `${whole(ours)} frames/s`,
+    baseline: `bare loop ${whole(bare)} frames/s (medians of ${rates.length} rounds)`,
+    ratio,
+    bar: `ratio >= ${RATIO_MIN}${fast ? ` and >= ${whole(FAST.framesMin)} frames/s` : ""}`,
+    met: ratio >= RATIO_MIN && (!fast || ours >= FAST.framesMin),
+  };
+}

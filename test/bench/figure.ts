@@ -1,0 +1,38 @@
+// What a benchmark says: a figure, the baseline measured in the same run, and the bar it has to meet.
+
+export interface Figure {
+  readonly name: string;
+  readonly ours: string;
+  /** What `ours` is compared with, measured beside it. */
+  readonly baseline: string;
+  /** Ours to the baseline. */
+  readonly ratio: number;
+  readonly bar: string;
+  readonly met: boolean;
+}
+
+export function print({ name, ours, baseline, ratio, bar, met }: Figure): void {
+  process.stdout.write(
+    `${met ? "ok    " : "MISSED"}  ${name}\n          ours ${ours}; ${baseline}; ratio ${ratio.toFixed(2)}; bar: ${bar}\n`,
+  );
+}
+
+export function median(values: readonly number[]): number {
+  return percentile(values, 50);
+}
+
+export function percentile(values: readonly number[], percent: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const value = sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)];
+  if (value === undefined) throw new Error("nothing was measured");
+  return value;
+}
+
+/** 12345.6 as "12 346". */
+export function whole(value: number): string {
+  return String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, " ");
+}
+
+export function milliseconds(value: number): string {
+  return `${value.toFixed(value < 10 ? 2 : 0)} ms`;
+}

@@ -1,0 +1,26 @@
+import { astm } from "./astm.ts";
+import { print } from "./figure.ts";
+
+// npm run bench -- NAME [--quick]: each figure beside its baseline from the same run; exit 1 when one misses its bar.
+
+const benches = { astm };
+
+function isBench(name: string | undefined): name is keyof typeof benches {
+  return name !== undefined && Object.hasOwn(benches, name);
+}
+
+const args = process.argv.slice(2);
+const name = args.find((arg) => !arg.startsWith("--"));
+if (!isBench(name)) {
+  process.stderr.write(
+    `there is no bench ${name ?? "without a name"}, there are: ${Object.keys(benches).join(", ")}\n`,
+  );
+  process.exit(1);
+}
+let missed = 0;
+for await (const figure of benches[name](args.includes("--quick"))) {
+  print(figure);
+  if (!figure.met) missed += 1;
+}
+process.stdout.write(missed === 0 ? "every figure meets its bar\n" : `${missed} missed\n`);
+process.exit(missed === 0 ? 0 : 1);
