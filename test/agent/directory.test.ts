@@ -1,34 +1,20 @@
-import fs from "node:fs";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Directory } from "../../agent/directory.ts";
 import { httpServer } from "../../agent/server.ts";
-import { Spool } from "../../agent/spool.ts";
-import { testPatients, temporaryFolder } from "../support/processes.ts";
+import { testPatients } from "../support/processes.ts";
 import { scriptedServer } from "../support/scripted-server.ts";
-import { emptySpool } from "../support/spool.ts";
+import { useSpool } from "../support/spool.ts";
 
 // Method: a real HTTP server that pages through a list the test changes, a real spool.
 
-let folder: string;
-let spool: Spool;
+const used = useSpool();
 let server: Awaited<ReturnType<typeof scriptedServer>>;
 let patients: { fp: string; updated_at: string; identifiers: string[] }[];
 let withIdentifiers = true;
 /** What the server claims to have beyond what its pages show. */
 let unmet = 0;
 
-beforeAll(async () => {
-  folder = temporaryFolder();
-  spool = await Spool.open(folder);
-});
-
-afterAll(async () => {
-  await spool.close();
-  fs.rmSync(folder, { recursive: true });
-});
-
 beforeEach(async () => {
-  emptySpool(folder);
   withIdentifiers = true;
   unmet = 0;
   patients = testPatients(250).map(({ fp, externalId }, index) => ({
@@ -64,7 +50,7 @@ function asPatient({ fp, updated_at }: { fp: string; updated_at: string }) {
 
 const directory = () =>
   new Directory(
-    spool,
+    used.spool,
     httpServer(server.url, () => "sk_live_test"),
   );
 const find = async (of: Directory, identifier: string | null, ...otherIdentifiers: string[]) =>
@@ -117,7 +103,7 @@ test("a full walk forgets patients who are gone; a walk that did not meet all of
   await own.sync();
   const [gone] = patients.splice(0, 1);
   unmet = 1; // a row slipped over the edge of two pages during the walk
-  await spool.call("setMeta", "directory", "{}"); // the next sync is a full walk
+  await used.spool.call("setMeta", "directory", "{}"); // the next sync is a full walk
   await own.sync();
   expect(await find(own, gone!.fp)).toEqual([gone!.fp]);
   unmet = 0;
@@ -153,7 +139,7 @@ test("an answer that is no page of patients is refused and changes nothing", asy
     body: { data: { items: [{ fp: 7 }], total: 1, has_more: false } },
   }));
   const other = new Directory(
-    spool,
+    used.spool,
     httpServer(broken.url, () => "sk_live_test"),
   );
   await expect(other.sync()).rejects.toThrow(/no page of patients/);
@@ -181,7 +167,7 @@ describe("a result whose patient is not known", () => {
   test("waits for a server that hangs once, and not longer than told", async () => {
     const hanging = await scriptedServer(() => "hang");
     const own = new Directory(
-      spool,
+      used.spool,
       httpServer(hanging.url, () => "sk_live_test"),
     );
     expect(await own.refresh(10_000, 50)).toBe(false);

@@ -1,21 +1,18 @@
-import fs from "node:fs";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { Directory } from "../../agent/directory.ts";
 import { abaxisVetscanVs2 } from "../../agent/devices/abaxis-vetscan-vs2.ts";
 import type { Profile } from "../../agent/devices/profile.ts";
 import { Filing } from "../../agent/filing.ts";
 import { httpServer } from "../../agent/server.ts";
-import { listMessages, readSpool, Spool } from "../../agent/spool.ts";
+import { listMessages, readSpool } from "../../agent/spool.ts";
 import type { StoredMessage } from "../../agent/spool-operations.ts";
 import { vetScanRecords } from "../support/astm.ts";
-import { temporaryFolder } from "../support/processes.ts";
 import { scriptedServer } from "../support/scripted-server.ts";
-import { emptySpool } from "../support/spool.ts";
+import { useSpool } from "../support/spool.ts";
 
 // Method: a real spool and directory, the server's patients in a list that the test changes.
 
-let folder: string;
-let spool: Spool;
+const used = useSpool();
 let server: Awaited<ReturnType<typeof scriptedServer>>;
 let filing: Filing;
 let known: { fp: string; species: string }[];
@@ -32,18 +29,7 @@ const poisoned: Profile = {
   },
 };
 
-beforeAll(async () => {
-  folder = temporaryFolder();
-  spool = await Spool.open(folder);
-});
-
-afterAll(async () => {
-  await spool.close();
-  fs.rmSync(folder, { recursive: true });
-});
-
 beforeEach(async () => {
-  emptySpool(folder);
   known = [dog];
   asked = 0;
   faults = [];
@@ -84,9 +70,9 @@ beforeEach(async () => {
     return profile === undefined ? undefined : { profile, timeZone: "UTC", model: null };
   };
   filing = new Filing(
-    spool,
+    used.spool,
     new Directory(
-      spool,
+      used.spool,
       httpServer(server.url, () => "sk_live_test"),
     ),
     deviceById,
@@ -122,13 +108,13 @@ async function store(
     bytes,
     incomplete,
   };
-  await spool.call("addMessage", message);
+  await used.spool.call("addMessage", message);
   return message;
 }
 
-const listed = () => readSpool(folder, listMessages).map(({ state, reason }) => [state, reason]);
+const listed = () => readSpool(used.folder, listMessages).map(({ state, reason }) => [state, reason]);
 const queuedValues = async () =>
-  (await spool.call("queuedStudies", 100)).map(
+  (await used.spool.call("queuedStudies", 100)).map(
     ({ body }) => (JSON.parse(body) as { results: { value: number }[] }).results[0]!.value,
   );
 
@@ -187,7 +173,7 @@ test("a message cut short waits in quarantine, and is filed with the one that ho
   expect(listed()).toEqual([["quarantined", "incomplete: the connection closed before the L record"]]);
   ordinal -= 1; // the same time of collection
   const again = { ...(await store("chem-1", dog.fp, 5)), id: "M-again" };
-  await spool.call("addMessage", { ...again, session: 2, ordinal: 1 });
+  await used.spool.call("addMessage", { ...again, session: 2, ordinal: 1 });
   await filing.accept(again);
   expect(listed()[0]).toEqual(["pending", "incomplete, completed by M-again"]);
 });

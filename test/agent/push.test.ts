@@ -1,36 +1,23 @@
-import fs from "node:fs";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { Push } from "../../agent/push.ts";
 import { httpServer } from "../../agent/server.ts";
-import { listMessages, readSpool, Spool } from "../../agent/spool.ts";
-import { temporaryFolder, until } from "../support/processes.ts";
+import { listMessages, readSpool } from "../../agent/spool.ts";
+import { until } from "../support/processes.ts";
 import { type ScriptedRequest, type Step, scriptedServer } from "../support/scripted-server.ts";
-import { emptySpool } from "../support/spool.ts";
+import { useSpool } from "../support/spool.ts";
 import { studyDraft } from "../support/study.ts";
 import { TestClock } from "../support/wire.ts";
 
 // Goal: whatever the server does, no study is lost and none is given up that could still be filed. Method: a real HTTP
 // server that follows a script, a real spool, a clock that stands still.
 
-let folder: string;
-let spool: Spool;
+const used = useSpool();
 let clock: TestClock;
 let failures: string[];
 let recovered: number;
 let stop: () => Promise<void>;
 
-beforeAll(async () => {
-  folder = temporaryFolder();
-  spool = await Spool.open(folder);
-});
-
-afterAll(async () => {
-  await spool.close();
-  fs.rmSync(folder, { recursive: true });
-});
-
 beforeEach(async () => {
-  emptySpool(folder);
   clock = new TestClock();
   failures = [];
   recovered = 0;
@@ -46,10 +33,10 @@ async function queue(count: number, from = 0): Promise<string[]> {
   for (let index = from; index < from + count; index++) {
     const id = `M${index}`;
     const message = { id, session: 1, ordinal: index, device: "chem-1", profile: "generic-astm", receivedAt: index };
-    await spool.call("addMessage", { ...message, bytes: Buffer.from(id), incomplete: null });
+    await used.spool.call("addMessage", { ...message, bytes: Buffer.from(id), incomplete: null });
     const studies = [studyDraft({ dedupe_key: `key-${index}` })];
     fps.push(
-      ...(await spool.call("settle", {
+      ...(await used.spool.call("settle", {
         message: id,
         state: "pending",
         reason: null,
@@ -80,7 +67,7 @@ async function pushTo(steps: readonly (Step | ((request: ScriptedRequest) => Ste
     recovered: () => void (recovered += 1),
   };
   const push = new Push(
-    spool,
+    used.spool,
     httpServer(server.url, () => "sk_live_test", 2_000),
     events,
     {
@@ -95,7 +82,7 @@ async function pushTo(steps: readonly (Step | ((request: ScriptedRequest) => Ste
   return { push, server };
 }
 
-const states = () => readSpool(folder, listMessages).map(({ state }) => state);
+const states = () => readSpool(used.folder, listMessages).map(({ state }) => state);
 const allFiled = (count: number) =>
   until("all are filed", () => states().filter((state) => state === "filed").length === count);
 
@@ -189,7 +176,7 @@ test("one study the server refuses does not hold up the others", async () => {
   push.wake();
   await until("all are settled", () => states().every((state) => state !== "pending"));
   expect(states()).toEqual(["filed", "filed", "quarantined", "filed", "filed"]);
-  const reason = readSpool(folder, listMessages)[2]!.reason;
+  const reason = readSpool(used.folder, listMessages)[2]!.reason;
   expect(reason).toBe("the server answered rejected: the server answered 400: REQUEST.INVALID_BODY no.");
 });
 

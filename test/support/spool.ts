@@ -1,10 +1,26 @@
+import fs from "node:fs";
 import path from "node:path";
 import Database from "better-sqlite3";
+import { afterAll, beforeAll, beforeEach } from "vitest";
+import { Spool } from "../../agent/spool.ts";
+import { temporaryFolder } from "./processes.ts";
 
-/** Empties a spool between tests: opening one starts a thread, which takes longer than most tests. */
-export function emptySpool(folder: string): void {
-  const db = new Database(path.join(folder, "spool.db"));
-  const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all() as string[];
-  for (const table of tables) db.exec(`DELETE FROM ${table}`);
-  db.close();
+/** A real spool for the tests of a file, empty before each: opening one starts a thread, which takes longer than most tests. */
+export function useSpool(): { readonly folder: string; readonly spool: Spool } {
+  const used = { folder: "", spool: undefined as unknown as Spool };
+  beforeAll(async () => {
+    used.folder = temporaryFolder();
+    used.spool = await Spool.open(used.folder);
+  });
+  afterAll(async () => {
+    await used.spool.close();
+    fs.rmSync(used.folder, { recursive: true });
+  });
+  beforeEach(() => {
+    const db = new Database(path.join(used.folder, "spool.db"));
+    const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all() as string[];
+    for (const table of tables) db.exec(`DELETE FROM ${table}`);
+    db.close();
+  });
+  return used;
 }
