@@ -2,8 +2,9 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { Presets, SingleBar } from "cli-progress";
 import { pino } from "pino";
 import { buildApp } from "./app.ts";
-import { createKey, loadPepper, type Permission, permissions } from "./auth.ts";
+import { createKey, loadPepper, type Permission, permissions, rollKey } from "./auth.ts";
 import { ImportError, importFile, type Progress } from "./import.ts";
+import { defaultLimits, type Limits } from "./limits.ts";
 import { countKeys, findClinic, type KeyDescription, type KeyType, listKeys, revokeKey } from "./store/keys.ts";
 import { openStore, type Store } from "./store/store.ts";
 
@@ -16,9 +17,10 @@ interface Data {
 interface RunOptions extends Data {
   port: number;
   host: string;
+  limit: Partial<Limits>;
 }
 
-async function run({ data, port, host }: RunOptions): Promise<void> {
+async function run({ data, port, host, limit }: RunOptions): Promise<void> {
   const logger = pino({
     // A belt: nothing of ours logs headers.
     redact: ["req.headers", "headers", "*.authorization", '*["x-api-key"]'],
@@ -27,7 +29,7 @@ async function run({ data, port, host }: RunOptions): Promise<void> {
     for (const name of ["SIGINT", "SIGTERM"]) process.once(name, resolve);
   });
   const store = await openStore(data);
-  const app = buildApp(store, { pepper: await pepperOf(store, data), logger });
+  const app = buildApp(store, { pepper: await pepperOf(store, data), logger, limits: { ...defaultLimits, ...limit } });
 
   try {
     await app.listen({ port, host, listenTextResolver: (address) => `listening on ${address}` });
@@ -100,10 +102,36 @@ async function revokeKeyCommand(id: string, { data }: Data): Promise<void> {
   });
 }
 
+interface RollOptions extends Data {
+  grace: number;
+  expires?: number;
+}
+
+async function rollKeyCommand(publicId: string, { data, grace, expires }: RollOptions): Promise<void> {
+  await withStore(data, async (store) => {
+    const now = Date.now();
+    const rolled = await rollKey(store, await pepperOf(store, data), {
+      publicId,
+      graceMs: grace,
+      now,
+      ...(expires !== undefined && { expiresAt: now + expires }),
+    });
+    say(rolled.key);
+    // Beside the key, which a script reads: when a person has to be done.
+    const until = rolled.expiresAt === null ? "never expires" : `expires ${new Date(rolled.expiresAt).toISOString()}`;
+    warn(`${publicId} expires ${new Date(rolled.oldExpiresAt).toISOString()}, the new key ${until}`);
+  });
+}
+
 function describeKey(key: KeyDescription): string {
-  const state = key.revoked_at ? `revoked ${key.revoked_at}` : key.expires_at ? `expires ${key.expires_at}` : "active";
   const used = key.last_used_at ? `last used ${key.last_used_at}` : "never used";
-  return [key.id, key.key, key.type, state, used, key.permissions.join(","), key.name].join("  ");
+  return [key.id, key.key, key.type, stateOf(key), used, key.permissions.join(","), key.name].join("  ");
+}
+
+function stateOf({ revoked_at, expires_at }: KeyDescription): string {
+  if (revoked_at !== null) return `revoked ${revoked_at}`;
+  if (expires_at === null) return "active";
+  return Date.parse(expires_at) > Date.now() ? `expires ${expires_at}` : `expired ${expires_at}`;
 }
 
 async function clinicIdOf(store: Store, fp: string): Promise<number> {
@@ -165,6 +193,15 @@ function parsePermissions(text: string): Permission[] {
   return names as Permission[];
 }
 
+/** `device=120/3000`: requests a minute and an hour of the keys of a type; `address=600`: a minute, without a valid key. */
+function parseLimit(text: string, limits: Partial<Limits>): Partial<Limits> {
+  const [, type, minute, hour] = /^(integration|device|partner)=([1-9]\d{0,8})\/([1-9]\d{0,8})$/.exec(text) ?? [];
+  if (type !== undefined) return { ...limits, [type]: { minute: Number(minute), hour: Number(hour) } };
+  const [, address] = /^address=([1-9]\d{0,8})$/.exec(text) ?? [];
+  if (address === undefined) throw new InvalidArgumentError("expected such as device=120/3000, or address=600");
+  return { ...limits, addressMinute: Number(address) };
+}
+
 const HOUR_MS = 3_600_000;
 
 function parsePeriod(text: string): number {
@@ -190,6 +227,12 @@ program
   .description("serve the API")
   .option("--port <port>", "port, 0 for any free one", parsePort, 8080)
   .option("--host <host>", "address to listen on", "127.0.0.1")
+  .option(
+    "--limit <type=minute/hour>",
+    "requests of each key of a type; repeatable (device=120/3000, address=600)",
+    parseLimit,
+    {},
+  )
   .addOption(dataOption())
   .action(run);
 
@@ -223,6 +266,14 @@ keys
   .action(listKeysCommand);
 
 keys.command("revoke <id>").description("revoke a key at once").addOption(dataOption()).action(revokeKeyCommand);
+
+keys
+  .command("roll <id>")
+  .description("make a key that replaces one, and print it, once; the old one ends after the grace")
+  .requiredOption("--grace <period>", "how long the old key goes on, such as 24h", parsePeriod)
+  .option("--expires <period>", "of the new key; else it ends when the old one was to end", parsePeriod)
+  .addOption(dataOption())
+  .action(rollKeyCommand);
 
 try {
   if (process.env["DATABASE_URL"] !== undefined) {
