@@ -92,7 +92,7 @@ async function storeCustomer(session: Session, { fp, locale }: CustomerLine): Pr
 async function storePatient(session: Session, line: PatientLine, current: Import): Promise<Change> {
   const stored = await session.first(patientByFp, { fp: line.fp });
   const storedIds = stored ? await session.all(identifiersOf, { patientId: stored.id }) : [];
-  const identifiers = [...new Set(line.external_ids)].toSorted();
+  const identifiers = [...new Set(line.external_ids)];
   const row: PatientRow = {
     fp: line.fp,
     name: line.name,
@@ -112,7 +112,7 @@ async function storePatient(session: Session, line: PatientLine, current: Import
     const inserted = await session.first(insertPatient, row);
     if (inserted === undefined) throw new Error("an insert returned no row");
     current.newPatients.add(inserted.id);
-    for (const identifier of identifiers) await session.all(insertIdentifier, { patientId: inserted.id, identifier });
+    await insertIdentifiers(session, inserted.id, identifiers);
     return "new";
   }
 
@@ -121,10 +121,16 @@ async function storePatient(session: Session, line: PatientLine, current: Import
   await session.all(updatePatient, { ...row, id: stored.id });
   if (!sameIds) {
     await session.all(deleteIdentifiers, { patientId: stored.id });
-    for (const identifier of identifiers) await session.all(insertIdentifier, { patientId: stored.id, identifier });
+    await insertIdentifiers(session, stored.id, identifiers);
   }
   await session.all(relist, { patientId: stored.id });
   return "changed";
+}
+
+async function insertIdentifiers(session: Session, patientId: number, identifiers: readonly string[]): Promise<void> {
+  for (const [position, identifier] of identifiers.entries()) {
+    await session.all(insertIdentifier, { patientId, identifier, position });
+  }
 }
 
 function sameContent(stored: PatientRow, row: PatientRow): boolean {
@@ -285,11 +291,18 @@ const touchPatient = query((db, p: { id: number; updatedAt: number }) =>
 );
 
 const identifiersOf = query((db, p: { patientId: number }) =>
-  db.selectFrom("patient_identifier").select("identifier").where("patient_id", "=", p.patientId).orderBy("identifier"),
+  db
+    .selectFrom("patient_identifier")
+    .select("identifier")
+    .where("patient_id", "=", p.patientId)
+    .orderBy("position")
+    .orderBy("identifier"),
 );
 
-const insertIdentifier = query((db, p: { patientId: number; identifier: string }) =>
-  db.insertInto("patient_identifier").values({ patient_id: p.patientId, identifier: p.identifier }),
+const insertIdentifier = query((db, p: { patientId: number; identifier: string; position: number }) =>
+  db
+    .insertInto("patient_identifier")
+    .values({ patient_id: p.patientId, identifier: p.identifier, position: p.position }),
 );
 
 const deleteIdentifiers = query((db, p: { patientId: number }) =>

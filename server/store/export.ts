@@ -138,6 +138,7 @@ const identifiersIn = query((db, p: Between) =>
     .where("patient_id", ">=", p.first)
     .where("patient_id", "<=", p.last)
     .orderBy("patient_id")
+    .orderBy("position")
     .orderBy("identifier"),
 );
 

@@ -24,7 +24,12 @@ export interface Tables {
     updated_at: number;
     deleted_at: number | null;
   };
-  patient_identifier: { patient_id: number; identifier: string };
+  patient_identifier: {
+    patient_id: number;
+    identifier: string;
+    /** Where it stands in the import file's list; 0 for all that were stored before this was kept. */
+    position: number;
+  };
   connection: {
     clinic_id: number;
     patient_id: number;
@@ -258,6 +263,8 @@ export const migrations: readonly ((id: string, engine: Engine) => string)[] = [
   `,
   // Medical records, calendar and stock. The moves of a SOAP record are held by the database itself (api.md 73).
   (id, { orderedText, refuse }) => `
+    alter table patient_identifier add column position integer not null default 0;
+
     create table soap (
       id ${id},
       fp text not null unique,

@@ -83,6 +83,7 @@ describe("a calendar event", () => {
 
   test("102 103 104 105 106 107 is selected by a range of at most 90 days, today and 30 days when none is given", () => {
     const now = Date.parse("2026-11-21T12:34:56.789Z");
+    const instant = (text: string | null) => (text === null ? null : Date.parse(text));
     const table: [string | null, string | null, string][] = [
       [null, null, "2026-11-21T00:00:00.000Z 2026-12-21T00:00:00.000Z"],
       ["2026-11-01", "2027-01-30", "2026-11-01T00:00:00.000Z 2027-01-30T00:00:00.000Z"],
@@ -98,7 +99,7 @@ describe("a calendar event", () => {
       ["2026-09-21", null, "too long"],
     ];
     for (const [start, end, expected] of table) {
-      const range = calendar.selectRange(start && Date.parse(start), end && Date.parse(end), now);
+      const range = calendar.selectRange(instant(start), instant(end), now);
       const shown =
         typeof range === "string" ? range : [range.start, range.end].map((at) => new Date(at).toISOString()).join(" ");
       expect([start, end, shown]).toEqual([start, end, expected]);
