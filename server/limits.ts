@@ -126,9 +126,14 @@ function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
   if (mapped?.[1] !== undefined) return mapped[1];
   if (!address.includes(":")) return address;
-  const [left = "", right] = (address.split("%")[0] ?? "").split("::").map((part) => (part ? part.split(":") : []));
-  const groups = right === undefined ? left : [...left, ...Array(8 - left.length - right.length).fill("0"), ...right];
-  return `${(groups as string[]).slice(0, 4).join(":")}::/64`;
+  // `2001:db8::1%eth0`: the zone goes, the zeros that `::` stands for come back.
+  const [left = [], right = []] = address.replace(/%.*/, "").split("::").map(groupsOf);
+  const zeros = Array.from({ length: 8 - left.length - right.length }, () => "0");
+  return `${[...left, ...zeros, ...right].slice(0, 4).join(":")}::/64`;
+}
+
+function groupsOf(part: string): string[] {
+  return part === "" ? [] : part.split(":");
 }
 
 /** About 20 MB; beyond it the window that began first is forgotten, and its client starts anew. */
