@@ -14,6 +14,7 @@ import { listKeys, revokeKey } from "../../server/store/keys.ts";
 import { openStore } from "../../server/store/store.ts";
 import { newFp } from "../../shared/fp.ts";
 import { clinic, connection, noon, patient, startServer, study, temporaryFolder, type TestServer } from "./harness.ts";
+import { batch, event, item, soap } from "./records.ts";
 
 const ours = newFp("clinic");
 const theirs = newFp("clinic");
@@ -30,10 +31,18 @@ const endpoints: Endpoint[] = [
   { method: "GET", url: `/api/v1/patients/${newFp("patient")}`, header: "x-api-key", opens: ["clinic.patient.view"] },
   {
     method: "GET",
+    url: `/api/v1/soap/${newFp("soap")}`,
+    header: "authorization",
+    opens: ["clinic.patient.view", "clinic.soap.view"],
+  },
+  {
+    method: "GET",
     url: `/api/v1/lab/diagnostics/${newFp("cds")}`,
     header: "authorization",
     opens: ["clinic.patient.view", "clinic.lab.view"],
   },
+  { method: "GET", url: "/api/v1/calendar/events", header: "x-api-key", opens: ["clinic.calendar.view"] },
+  { method: "GET", url: "/api/v1/inventory", header: "x-api-key", opens: ["clinic.inventory.view"] },
   { method: "POST", url: "/agent/v1/studies", header: "x-api-key", opens: ["clinic.lab.ingest"] },
   { method: "POST", url: "/agent/v1/heartbeat", header: "x-api-key", opens: ["clinic.lab.ingest"] },
   { method: "GET", url: "/agent/v1/identifiers", header: "x-api-key", opens: ["clinic.lab.ingest"] },
@@ -280,17 +289,49 @@ describe("the pepper", () => {
 
 test("137 147 nothing of another clinic's records is in any answer", async () => {
   const foreign = patient({ name: "Foreign-name", breed: "Foreign-breed", external_ids: ["Foreign-id"] });
-  const server = await startServer(clinic(ours), clinic(theirs), foreign, connection(foreign.fp, theirs));
+  const user = { type: "user" as const, fp: newFp("user"), name: "Foreign-user", clinic_fp: theirs };
+  const record = soap(foreign.fp, theirs, { subjective: "Foreign-subjective", plan: "Foreign-plan" });
+  const visit = event(theirs, { title: "Foreign-title", patient_fp: foreign.fp, assigned_user_fp: user.fp });
+  const ware = item(theirs, { name: "Foreign-item", sku: "Foreign-sku", quantity_on_hand: 1 });
+  const lot = batch(ware.fp, { lot: "Foreign-lot" });
+  const server = await startServer(
+    [clinic(ours), clinic(theirs), user, foreign, connection(foreign.fp, theirs)],
+    [record, visit, ware, lot],
+  );
   const theirKey = await server.makeKey(theirs, [...permissions]);
   const ourKey = await server.makeKey(ours, [...permissions]);
   const filed = study({ patient_fp: foreign.fp, device_name: "Foreign-device" });
   const held = study({ device_name: "Foreign-device" });
   expect((await server.push(theirKey, filed, held)).map(({ outcome }) => outcome)).toEqual(["filed", "unmatched"]);
 
-  const secrets = ["Foreign-", foreign.fp, foreign.owner_customer_fp, theirs, filed.dedupe_key];
-  const urls = ["/api/v1/patients", "/agent/v1/identifiers"];
-  const records = [foreign.fp, filed.fp, held.fp, theirs, foreign.owner_customer_fp];
-  for (const fp of records) urls.push(`/api/v1/patients/${fp}`, `/api/v1/lab/diagnostics/${fp}`);
+  const secrets = [
+    "Foreign-",
+    foreign.fp,
+    foreign.owner_customer_fp,
+    theirs,
+    filed.dedupe_key,
+    user.fp,
+    visit.fp,
+    ware.fp,
+  ];
+  const inventory = "/api/v1/inventory";
+  const urls = ["/api/v1/patients", "/agent/v1/identifiers", "/api/v1/calendar/events", inventory];
+  urls.push(`${inventory}?category=VACCINE`, `${inventory}?low_stock_only=true`);
+  urls.push("/api/v1/calendar/events?type=CHECKUP&status=SCHEDULED", `${inventory}?clinic_fp=${theirs}`);
+  const records = [
+    foreign.fp,
+    filed.fp,
+    held.fp,
+    theirs,
+    foreign.owner_customer_fp,
+    record.fp,
+    visit.fp,
+    ware.fp,
+    user.fp,
+  ];
+  for (const fp of records) {
+    urls.push(`/api/v1/patients/${fp}`, `/api/v1/lab/diagnostics/${fp}`, `/api/v1/soap/${fp}`);
+  }
   for (const url of urls) {
     const { body } = await server.get(ourKey, url);
     // What was asked for may be repeated.
