@@ -289,13 +289,6 @@ function stock(): (InventoryItemLine | InventoryBatchLine)[] {
     currency: "EUR",
     clinic_fp: bosphorus,
   } as const;
-  const batch = (
-    item_fp: string,
-    lot: string,
-    quantity: number,
-    received_at: string,
-    expiry_date: string | null,
-  ): InventoryBatchLine => ({ type: "inventory_batch", item_fp, lot, quantity, received_at, expiry_date });
   return [
     rabies,
     meloxicam,
@@ -308,6 +301,16 @@ function stock(): (InventoryItemLine | InventoryBatchLine)[] {
     batch(syringes.fp, "S-77", 80, "2026-03-01T07:00:00.000Z", null),
     batch(syringes.fp, "S-91", 100, "2026-08-20T07:00:00.000Z", null),
   ];
+}
+
+function batch(
+  item_fp: string,
+  lot: string,
+  quantity: number,
+  received_at: string,
+  expiry_date: string | null,
+): InventoryBatchLine {
+  return { type: "inventory_batch", item_fp, lot, quantity, received_at, expiry_date };
 }
 
 const owners = {

@@ -86,8 +86,8 @@ describe("GET /api/v1/inventory", () => {
         Array.from({ length: 4 }, () => item(ours)),
       ),
     );
-    const page = async (query: string) => {
-      const { items, ...rest } = (await get(query)).data;
+    const page = async (parameters: string) => {
+      const { items, ...rest } = (await get(parameters)).data;
       return { count: items.length, ...rest };
     };
     expect(await page("?page_size=2")).toEqual({ count: 2, total: 4, page: 1, page_size: 2, has_more: true });
@@ -119,7 +119,7 @@ describe("GET /api/v1/inventory", () => {
     });
     await assert(
       asyncProperty(filters, async ({ pageSize, category, low }) => {
-        const query = `?page_size=${pageSize}${category === null ? "" : `&category=${category}`}${low ? `&low_stock_only=${low}` : ""}`;
+        const parameters = `?page_size=${pageSize}${category === null ? "" : `&category=${category}`}${low ? `&low_stock_only=${low}` : ""}`;
         const walked: string[] = [];
         const expected = ordered.filter(
           (one) =>
@@ -127,7 +127,7 @@ describe("GET /api/v1/inventory", () => {
             (low !== "true" || one.quantity_on_hand < one.low_stock_threshold),
         );
         for (let page = 1, more = true; more; page += 1) {
-          const { data } = await get(`${query}&page=${page}`);
+          const { data } = await get(`${parameters}&page=${page}`);
           expect(data.total).toBe(expected.length);
           walked.push(...data.items.map(({ fp }) => fp));
           more = data.has_more;
@@ -207,8 +207,8 @@ const storedBatches = query((db) => db.selectFrom("inventory_batch").select(["lo
 
 async function reader(server: TestServer, clinicFp = ours) {
   const key = await server.makeKey(clinicFp, ["clinic.inventory.view"]);
-  return async (query: string) => {
-    const { status, headers, body } = await server.get(key, `/api/v1/inventory${query}`);
+  return async (parameters: string) => {
+    const { status, headers, body } = await server.get(key, `/api/v1/inventory${parameters}`);
     return { status, headers, body, data: body.data as unknown as Page, error: body.error };
   };
 }

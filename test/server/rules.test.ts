@@ -119,7 +119,11 @@ describe("stock", () => {
   const item = (changes: object) => ({ category: "MEDICATION", is_virtual: false, quantity_on_hand: 15, ...changes });
 
   test("127 of medications and vaccines goes by the nearest expiry, the rest by age", () => {
-    const order = (category: string) => allocationOrder(category, batches).map(({ id }) => id);
+    const order = (category: string) => {
+      const ordered = allocationOrder(category, batches).map(({ id }) => id);
+      expect(allocationOrder(category, batches.toReversed()).map(({ id }) => id)).toEqual(ordered);
+      return ordered;
+    };
     expect(order("MEDICATION")).toEqual([5, 3, 6, 2, 4, 1]);
     expect(order("VACCINE")).toEqual([5, 3, 6, 2, 4, 1]);
     expect(order("CONSUMABLE")).toEqual([6, 5, 1, 2, 4, 3]);
