@@ -336,10 +336,10 @@ export const migrations: readonly ((id: string, engine: Engine) => string)[] = [
       currency text not null,
       is_virtual integer not null
     );
-    create index inventory_item_list on inventory_item (clinic_id, name, fp, id);
-    create index inventory_item_list_by_category on inventory_item (clinic_id, category, name, fp, id);
-    create index inventory_item_low on inventory_item (clinic_id, name, fp, category, id)
-      where quantity_on_hand < low_stock_threshold;
+    create index inventory_item_list on inventory_item
+      (clinic_id, name, fp, id, quantity_on_hand, low_stock_threshold);
+    create index inventory_item_list_by_category on inventory_item
+      (clinic_id, category, name, fp, id, quantity_on_hand, low_stock_threshold);
 
     create table inventory_batch (
       id ${id},

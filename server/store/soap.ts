@@ -60,7 +60,8 @@ const apiNames: Partial<Record<keyof SoapColumns, string>> = {
 /** What is wrong with the amendment that an imported record is, once all records of its file are stored; null when nothing is. */
 export async function amendmentProblem(session: Session, fp: string, amendsFp: string): Promise<string | null> {
   const amendment = await session.first(storedByFp, { fp });
-  if (amendment === undefined) throw new Error(`${fp} is checked before it is stored`);
+  // It could not be stored, and why is told already.
+  if (amendment === undefined) return null;
   const original = await session.first(storedByFp, { fp: amendsFp });
   if (original === undefined) return `amends_fp is ${amendsFp}, which is neither in the file nor in the database`;
   const problem = whyNotAmend({ fp, patientId: amendment.patient_id }, { ...original, patientId: original.patient_id });

@@ -149,7 +149,7 @@ describe("an import", () => {
       connection(one.fp, noClinic),
       one,
       { type: "user", fp: newFp("user"), name: "Elif", clinic_fp: noClinic },
-      soap(noPatient, ours),
+      soap(noPatient, ours, { amends_fp: noSoap }),
       soap(one.fp, noClinic),
       soap(one.fp, ours, { amends_fp: noSoap }),
       event(noClinic),
