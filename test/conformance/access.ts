@@ -215,9 +215,9 @@ export const changingAccessChecks: readonly ApiCheck[] = [
       errorOf(await api.get(`/api/v1/soap/${soaps.ofTheirs.fp}`, "calendar"), 403, "AUTH.FORBIDDEN");
       errorOf(await api.get(`/api/v1/lab/diagnostics/${studies.ofTheirs.fp}`, "calendar"), 403, "AUTH.FORBIDDEN");
       // The exhausted key has no permission for the inventory.
-      const { key } = await api.keeper.makeKey(keyPlan.limited);
-      await exhaust(api, key);
-      const refused = await api.send(`/api/v1/inventory${both}`, { headers: { "x-api-key": key } });
+      const { limited } = api.keys;
+      await exhaust(api, limited);
+      const refused = await api.send(`/api/v1/inventory${both}`, { headers: { "x-api-key": limited } });
       errorOf(refused, 429, "API_KEY.RATE_LIMIT_EXCEEDED");
     },
   },
