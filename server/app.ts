@@ -12,9 +12,13 @@ import { pino } from "pino";
 import { newUlid } from "../shared/fp.ts";
 import { createGuards } from "./auth.ts";
 import { ApiError, fromClientError, toApiError } from "./errors.ts";
+import { defaultLimits, type Limits, RateLimiter, type SharedCounters } from "./limits.ts";
 import { agentRoutes, BODY_BYTES_MAX } from "./routes/agent.ts";
+import { calendarRoutes } from "./routes/calendar.ts";
 import { diagnosticRoutes } from "./routes/diagnostics.ts";
+import { inventoryRoutes } from "./routes/inventory.ts";
 import { patientRoutes } from "./routes/patients.ts";
+import { soapRoutes } from "./routes/soap.ts";
 import type { ApiKey } from "./store/keys.ts";
 import type { Store } from "./store/store.ts";
 
@@ -24,6 +28,9 @@ export interface AppOptions {
   logger?: FastifyBaseLogger;
   /** Milliseconds since 1970. */
   now?: () => number;
+  limits?: Limits;
+  /** Where requests are counted; in this process when not given. */
+  counters?: SharedCounters;
 }
 
 /** Longer than any fp, shorter than what Node takes for a request line and headers (16 KiB). */
@@ -35,7 +42,7 @@ const REQUEST_TIMEOUT_MS = 120_000;
 /** The server's HTTP interface over a store; it does not listen. */
 export function buildApp(
   store: Store,
-  { pepper, logger = pino({ enabled: false }), now = Date.now }: AppOptions,
+  { pepper, logger = pino({ enabled: false }), now = Date.now, limits = defaultLimits, counters }: AppOptions,
 ): FastifyInstance {
   const app = fastify({
     loggerInstance: logger,
@@ -80,9 +87,13 @@ export function buildApp(
     logAnswer(request, reply);
   });
 
-  const context = { store, guard: createGuards(store, pepper, now), now };
+  const limiter = new RateLimiter(limits, counters);
+  const context = { store, guard: createGuards(store, pepper, limiter, now), now };
   patientRoutes(app, context);
+  soapRoutes(app, context);
   diagnosticRoutes(app, context);
+  calendarRoutes(app, context);
+  inventoryRoutes(app, context);
   app.register((scope) => agentRoutes(scope, context));
   healthRoutes(app, store);
   return app;

@@ -2,11 +2,21 @@ import { createHmac, randomBytes, randomInt } from "node:crypto";
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
-import type { FastifyRequest } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import { newUlid } from "../shared/fp.ts";
 import { ApiError } from "./errors.ts";
-import { type ApiKey, findKey, insertKey, type KeyType, touchKey } from "./store/keys.ts";
-import type { Store } from "./store/store.ts";
+import type { Budget, RateLimiter, Verdict } from "./limits.ts";
+import {
+  type ApiKey,
+  countActiveKeys,
+  expireKey,
+  findKey,
+  findKeyById,
+  insertKey,
+  type KeyType,
+  touchKey,
+} from "./store/keys.ts";
+import type { Session, Store } from "./store/store.ts";
 
 // API keys: `sk_live_`, 32 random base62 letters, and 6 letters of CRC32 over all before them, so that a typing error
 // or junk is refused without asking the database. Stored is an HMAC only: the key is shown once, when it is made.
@@ -24,8 +34,11 @@ export type Permission = (typeof permissions)[number];
 /** The header in which an endpoint takes its key (specification, section 5). */
 export type KeyHeader = "x-api-key" | "authorization";
 
-/** Runs before anything else of a protected route; rejects with 401 or 403. */
-export type Guard = (request: FastifyRequest) => Promise<void>;
+/** Runs before anything else of a protected route; rejects with 401, 429 or 403, in this order (api.md 140). */
+export type Guard = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+
+/** Enough for every program of a clinic; a loop that makes keys is stopped. */
+export const ACTIVE_KEYS_MAX = 25;
 
 const PREFIX = "sk_live_";
 const SECRET_LETTERS = 32;
@@ -37,20 +50,38 @@ const KEY = new RegExp(`^${PREFIX}[0-9A-Za-z]{${SECRET_LETTERS + CHECKSUM_LETTER
 const LAST_USED_THROTTLE_MS = 60_000;
 
 /** Makes the guards of the routes: which header carries the key, and which permissions open the route (any one of them does). */
-export function createGuards(store: Store, pepper: Buffer, now: () => number) {
+export function createGuards(store: Store, pepper: Buffer, limiter: RateLimiter, now: () => number) {
   return (header: KeyHeader, ...anyOf: Permission[]): Guard =>
-    async (request) => {
+    async (request, reply) => {
       const key = await authenticate(store, pepper, presentedKey(request, header), now());
       if (key === undefined) {
+        // Counted only here: who shares an address with a flood and has a key is not held up by it.
+        refuseIfOver(await limiter.takeForAddress(request.ip, now()), header);
         throw new ApiError("AUTH.UNAUTHORIZED", "", { headers: { "www-authenticate": CHALLENGES[header] } });
       }
+      request.setDecorator<ApiKey>("apiKey", key);
       noteUse(store, key, request, now());
 
-      // Rate limits (issue 3) stand here: after the key is known, before what it may do (api.md 140).
+      const verdict = await limiter.takeForKey(key, budgetOf(request, anyOf), now());
+      reply.headers(verdict.headers);
+      refuseIfOver(verdict, header);
 
       if (!anyOf.some((permission) => key.permissions.includes(permission))) throw new ApiError("AUTH.FORBIDDEN");
-      request.setDecorator<ApiKey>("apiKey", key);
     };
+}
+
+function budgetOf(request: FastifyRequest, anyOf: readonly Permission[]): Budget {
+  if (!anyOf.includes("clinic.lab.ingest")) return "api";
+  return request.method === "POST" ? "ingest" : "directory";
+}
+
+// The samples of the specification (section 7) show a code for each family of endpoints, and the families differ in their
+// header. The agent's routes take X-API-Key, so theirs is that family's code; the agent goes by the status and Retry-After.
+const RATE_CODES = { "x-api-key": "API_KEY.RATE_LIMIT_EXCEEDED", authorization: "AUTH.RATE_LIMITED" } as const;
+
+function refuseIfOver({ allowed, retryAfterS, headers }: Verdict, header: KeyHeader): void {
+  if (allowed) return;
+  throw new ApiError(RATE_CODES[header], retryAfterS === 1 ? "1 second" : `${retryAfterS} seconds`, { headers });
 }
 
 /** The key that a guard let through. */
@@ -58,34 +89,61 @@ export function keyOf(request: FastifyRequest): ApiKey {
   return request.getDecorator<ApiKey>("apiKey");
 }
 
-/** Makes a key for a clinic and stores its digest; the returned text is the only copy of the key. */
-export async function createKey(
+export interface KeyToMake {
+  clinicId: number;
+  name: string;
+  type: KeyType;
+  permissions: readonly string[];
+  now: number;
+  expiresAt: number | null;
+}
+
+/**
+ * Makes a key for a clinic and stores its digest; the returned text is the only copy of the key.
+ * Rejects with a plain sentence when the clinic has as many active keys as it may.
+ */
+export async function createKey(store: Store, pepper: Buffer, wanted: KeyToMake): Promise<string> {
+  return store.transaction((session) => makeKey(session, pepper, wanted));
+}
+
+/**
+ * Makes a key that may do what an active one may; the old one ends after the grace, in milliseconds. The new one ends when
+ * the old one was to end, unless another time is given: rolling changes the secret and lengthens nothing by itself.
+ */
+export async function rollKey(
   store: Store,
   pepper: Buffer,
-  description: {
-    clinicId: number;
-    name: string;
-    type: KeyType;
-    permissions: Permission[];
-    now: number;
-    expiresAt: number | null;
-  },
-): Promise<string> {
+  { publicId, graceMs, now, expiresAt }: { publicId: string; graceMs: number; now: number; expiresAt?: number },
+): Promise<{ key: string; oldExpiresAt: number; expiresAt: number | null }> {
+  return store.transaction(async (session) => {
+    const old = await findKeyById(session, publicId);
+    if (old === undefined) throw new Error(`key ${publicId} does not exist, expected an id that keys list shows`);
+    if (!isActive(old, now)) throw new Error(`key ${publicId} is revoked or expired, make a new one with keys create`);
+    const made = { ...old, clinicId: old.clinic_id, now, expiresAt: expiresAt ?? old.expires_at };
+    const key = await makeKey(session, pepper, made);
+    const oldExpiresAt = Math.min(now + graceMs, old.expires_at ?? Number.MAX_SAFE_INTEGER);
+    await expireKey(session, old.id, oldExpiresAt);
+    return { key, oldExpiresAt, expiresAt: made.expiresAt };
+  });
+}
+
+async function makeKey(session: Session, pepper: Buffer, wanted: KeyToMake): Promise<string> {
+  if ((await countActiveKeys(session, wanted.clinicId, wanted.now)) >= ACTIVE_KEYS_MAX) {
+    throw new Error(`the clinic has ${ACTIVE_KEYS_MAX} active keys, at most ${ACTIVE_KEYS_MAX}: revoke one first`);
+  }
   const key = newKey();
-  await store.transaction((session) =>
-    insertKey(session, {
-      public_id: `key_${newUlid()}`,
-      clinic_id: description.clinicId,
-      name: description.name,
-      type: description.type,
-      permissions: description.permissions,
-      digest: digest(pepper, key),
-      prefix: key.slice(0, PREFIX.length + 4),
-      last_four: key.slice(-4),
-      created_at: description.now,
-      expires_at: description.expiresAt,
-    }),
-  );
+  await insertKey(session, {
+    public_id: `key_${newUlid()}`,
+    clinic_id: wanted.clinicId,
+    name: wanted.name,
+    type: wanted.type,
+    permissions: [...wanted.permissions],
+    digest: digest(pepper, key),
+    prefix: key.slice(0, PREFIX.length + 4),
+    last_four: key.slice(-4),
+    created_at: wanted.now,
+    expires_at: wanted.expiresAt,
+  });
   return key;
 }
 
@@ -142,9 +200,11 @@ async function authenticate(store: Store, pepper: Buffer, key: string, now: numb
   if (!isWellFormedKey(key)) return undefined;
   // Looked up by its digest: how long the index takes tells nothing of a key to one who lacks the pepper.
   const found = await findKey(store, digest(pepper, key));
-  if (found === undefined || found.revoked_at !== null) return undefined;
-  if (found.expires_at !== null && found.expires_at <= now) return undefined;
-  return found;
+  return found !== undefined && isActive(found, now) ? found : undefined;
+}
+
+function isActive({ revoked_at, expires_at }: ApiKey, now: number): boolean {
+  return revoked_at === null && (expires_at === null || expires_at > now);
 }
 
 function noteUse(store: Store, key: ApiKey, request: FastifyRequest, now: number): void {

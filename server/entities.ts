@@ -1,7 +1,10 @@
 import { type Static, Type } from "typebox";
+import { CalendarEvent } from "../shared/calendar.ts";
 import { fpPattern } from "../shared/fp.ts";
+import { Count, InventoryItem } from "../shared/inventory.ts";
 import { Patient } from "../shared/patient.ts";
-import { Nullable, TIMESTAMP_PATTERN } from "../shared/schema.ts";
+import { DATE_PATTERN, Nullable, TIMESTAMP_PATTERN } from "../shared/schema.ts";
+import { Soap } from "../shared/soap.ts";
 import { Study } from "../shared/study.ts";
 
 // The lines of an import file (house, section 5): the API's fields, and what the API keeps to itself.
@@ -54,4 +57,48 @@ export type ConnectionLine = Static<typeof ConnectionLine>;
 export const StudyLine = Type.Object({ type: Type.Literal("study"), ...Study.properties }, closed);
 export type StudyLine = Static<typeof StudyLine>;
 
-export type Entity = ClinicLine | UserLine | CustomerLine | PatientLine | ConnectionLine | StudyLine;
+export const SoapLine = Type.Object(
+  { type: Type.Literal("soap"), ...Soap.properties, amends_fp: Type.Optional(Nullable(Soap.properties.fp)) },
+  closed,
+);
+export type SoapLine = Static<typeof SoapLine>;
+
+const { type: eventType, ...eventProperties } = CalendarEvent.properties;
+
+/** `type` says what the line is, so the event's own type is `event_type` here. */
+export const CalendarEventLine = Type.Object(
+  { type: Type.Literal("calendar_event"), ...eventProperties, event_type: eventType, clinic_fp: clinicFp },
+  closed,
+);
+export type CalendarEventLine = Static<typeof CalendarEventLine>;
+
+export const InventoryItemLine = Type.Object(
+  { type: Type.Literal("inventory_item"), ...InventoryItem.properties, clinic_fp: clinicFp },
+  closed,
+);
+export type InventoryItemLine = Static<typeof InventoryItemLine>;
+
+export const InventoryBatchLine = Type.Object(
+  {
+    type: Type.Literal("inventory_batch"),
+    item_fp: InventoryItem.properties.fp,
+    lot: Nullable(Type.String({ minLength: 1, maxLength: 100 })),
+    quantity: Count,
+    received_at: Type.String({ pattern: TIMESTAMP_PATTERN }),
+    expiry_date: Nullable(Type.String({ pattern: DATE_PATTERN })),
+  },
+  closed,
+);
+export type InventoryBatchLine = Static<typeof InventoryBatchLine>;
+
+export type Entity =
+  | ClinicLine
+  | UserLine
+  | CustomerLine
+  | PatientLine
+  | ConnectionLine
+  | StudyLine
+  | SoapLine
+  | CalendarEventLine
+  | InventoryItemLine
+  | InventoryBatchLine;

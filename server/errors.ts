@@ -12,8 +12,11 @@ interface Kind {
 const kinds = {
   "AUTH.UNAUTHORIZED": error(401, () => "Authentication required."),
   "AUTH.FORBIDDEN": error(403, () => "Insufficient permissions."),
+  "AUTH.RATE_LIMITED": { status: 429, severity: "warning", message: (wait) => `Too many requests. Wait ${wait}.` },
+  "API_KEY.RATE_LIMIT_EXCEEDED": error(429, (wait) => `Rate limit exceeded. Retry after ${wait}.`),
   "PATIENT.NOT_FOUND": error(404, (what) => `${what} does not exist.`),
   "PATIENT.ACCESS_DENIED": error(403, (what) => `This clinic has no active connection to ${what}.`),
+  "CALENDAR.INVALID_RANGE": error(400, (problem) => problem),
   "REQUEST.INVALID_PARAMETER": error(400, (problem) => problem),
   "REQUEST.INVALID_BODY": error(400, (problem) => problem),
   "REQUEST.MALFORMED": error(400, (problem) => problem),

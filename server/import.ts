@@ -4,9 +4,22 @@ import { IANAZone } from "luxon";
 import { Compile } from "typebox/compile";
 import { isRealDate, isRealInstant } from "../shared/instant.ts";
 import { problems, shown } from "../shared/problems.ts";
-import { ClinicLine, ConnectionLine, CustomerLine, type Entity, PatientLine, StudyLine, UserLine } from "./entities.ts";
-import { storeEntity } from "./store/entities.ts";
-import type { Store } from "./store/store.ts";
+import { whyNotSignedAt } from "./domain/soap.ts";
+import {
+  CalendarEventLine,
+  ClinicLine,
+  ConnectionLine,
+  CustomerLine,
+  type Entity,
+  InventoryBatchLine,
+  InventoryItemLine,
+  PatientLine,
+  SoapLine,
+  StudyLine,
+  UserLine,
+} from "./entities.ts";
+import { type Change, checkAmendment, type Import, storeEntity } from "./store/entities.ts";
+import type { Session, Store } from "./store/store.ts";
 
 // Imports a file of one JSON object a line, all or nothing. The file is read once to check it, then once for each
 // stage below: so lines may stand in any order, nothing is kept in memory, and a fault in the file holds up no other writer.
@@ -39,11 +52,22 @@ export interface LineProblem {
 
 const PROBLEMS_SHOWN_MAX = 100;
 
+/** What a stage does with a line of one type; null counts for nothing. */
+type Step = (session: Session, entity: Entity, current: Import) => Promise<Change | { problem: string } | null>;
+
 // What a line refers to is stored in the stages before its own.
-const stages: readonly (readonly Entity["type"][])[] = [
-  ["clinic", "customer"],
-  ["user", "patient"],
-  ["connection", "study"],
+const stages: readonly Partial<Record<Entity["type"], Step>>[] = [
+  { clinic: storeEntity, customer: storeEntity },
+  { user: storeEntity, patient: storeEntity },
+  {
+    connection: storeEntity,
+    study: storeEntity,
+    soap: storeEntity,
+    calendar_event: storeEntity,
+    inventory_item: storeEntity,
+  },
+  // A record may stand before the one that it amends: what it says of it is checked when both are stored.
+  { inventory_batch: storeEntity, soap: checkAmendment },
 ];
 
 /** Imports an NDJSON file in one transaction (house, section 5). Rejects with an ImportError that lists what is wrong with the file. */
@@ -66,13 +90,13 @@ export async function importFile(
   return store.transaction(async (session) => {
     const result: ImportResult = { new: 0, changed: 0, unchanged: 0 };
     const current = { now, newPatients: new Set<number>() };
-    for (const [index, types] of stages.entries()) {
+    for (const [index, steps] of stages.entries()) {
       for await (const { number, bytes, bytesRead } of lines(path)) {
         progress(size * (index + 1) + bytesRead, bytesTotal);
         // Checked above; should the file have changed since, what does not fit fails here and nothing is stored.
         const entity = parse(bytes ?? Buffer.alloc(0)) as Entity;
-        if (!types.includes(entity.type)) continue;
-        const change = await storeEntity(session, entity, current);
+        const change = await steps[entity.type]?.(session, entity, current);
+        if (change === undefined || change === null) continue;
         if (typeof change === "object") faults.add(number, [change.problem]);
         else result[change] += 1;
       }
@@ -108,9 +132,11 @@ const checks = {
   patient: Compile(PatientLine),
   connection: Compile(ConnectionLine),
   study: Compile(StudyLine),
+  soap: Compile(SoapLine),
+  calendar_event: Compile(CalendarEventLine),
+  inventory_item: Compile(InventoryItemLine),
+  inventory_batch: Compile(InventoryBatchLine),
 };
-
-const comingTypes = ["soap", "calendar_event", "inventory_item", "inventory_batch"];
 
 function parse(bytes: Buffer): unknown {
   return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
@@ -127,9 +153,6 @@ function faultsOf(bytes: Buffer): string[] {
     return [`the line is ${shown(value)}, expected an object`];
   }
   const type = (value as { type?: unknown }).type;
-  if (typeof type === "string" && comingTypes.includes(type)) {
-    return [`type ${type} cannot be imported by this version yet`];
-  }
   if (typeof type !== "string" || !Object.hasOwn(checks, type)) {
     return [`type is ${shown(type)}, expected one of ${Object.keys(checks).join(", ")}`];
   }
@@ -137,7 +160,7 @@ function faultsOf(bytes: Buffer): string[] {
   return check.Check(value) ? unrealValues(value) : problems(check, value);
 }
 
-// What has the right form and still names nothing: 30 February, a time zone that no map knows.
+// What has the right form and still names nothing, 30 February or a time zone that no map knows, or contradicts itself.
 function unrealValues(entity: Entity): string[] {
   const unreal: string[] = [];
   const expect = (field: string, value: string | null | undefined, real: (text: string) => boolean, what: string) => {
@@ -145,17 +168,50 @@ function unrealValues(entity: Entity): string[] {
       unreal.push(`${field} is ${shown(value)}, expected ${what}`);
     }
   };
-  if (entity.type === "customer") {
-    const { time_zone } = entity.locale;
-    expect("locale/time_zone", time_zone, isTimeZone, "an IANA time zone such as Europe/Istanbul");
+  const expectTime = (field: string, value: string | null | undefined) =>
+    expect(field, value, isRealInstant, "a time that exists");
+  const expectDay = (field: string, value: string | null) => expect(field, value, isRealDate, "a day that exists");
+
+  switch (entity.type) {
+    case "customer": {
+      const { time_zone } = entity.locale;
+      expect("locale/time_zone", time_zone, isTimeZone, "an IANA time zone such as Europe/Istanbul");
+      break;
+    }
+    case "patient":
+      expectDay("date_of_birth", entity.date_of_birth);
+      expectTime("created_at", entity.created_at);
+      expectTime("updated_at", entity.updated_at);
+      expectTime("deleted_at", entity.deleted_at);
+      break;
+    case "study":
+      expectTime("acquired_at", entity.acquired_at);
+      break;
+    case "soap": {
+      expectTime("signed_at", entity.signed_at);
+      expectTime("created_at", entity.created_at);
+      const problem = whyNotSignedAt(entity);
+      if (problem !== null) unreal.push(problem);
+      break;
+    }
+    case "calendar_event": {
+      const { start_at, end_at } = entity;
+      expectTime("start_at", start_at);
+      expectTime("end_at", end_at);
+      // Of one form, so that the texts stand in the order of the times.
+      expect("end_at", end_at, (end) => end >= start_at, `a time not before start_at ${start_at}`);
+      break;
+    }
+    case "inventory_batch":
+      expectTime("received_at", entity.received_at);
+      expectDay("expiry_date", entity.expiry_date);
+      break;
+    case "clinic":
+    case "user":
+    case "connection":
+    case "inventory_item":
+      break;
   }
-  if (entity.type === "patient") {
-    expect("date_of_birth", entity.date_of_birth, isRealDate, "a day that exists");
-    expect("created_at", entity.created_at, isRealInstant, "a time that exists");
-    expect("updated_at", entity.updated_at, isRealInstant, "a time that exists");
-    expect("deleted_at", entity.deleted_at, isRealInstant, "a time that exists");
-  }
-  if (entity.type === "study") expect("acquired_at", entity.acquired_at, isRealInstant, "a time that exists");
   return unreal;
 }
 

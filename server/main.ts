@@ -1,11 +1,15 @@
+import { createWriteStream, renameSync } from "node:fs";
+import { pipeline } from "node:stream/promises";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { Presets, SingleBar } from "cli-progress";
 import { pino } from "pino";
 import { buildApp } from "./app.ts";
-import { createKey, loadPepper, type Permission, permissions } from "./auth.ts";
+import { createKey, loadPepper, type Permission, permissions, rollKey } from "./auth.ts";
 import { ImportError, importFile, type Progress } from "./import.ts";
+import { defaultLimits, type Limits } from "./limits.ts";
+import { countUnmatched, exportEntities } from "./store/export.ts";
 import { countKeys, findClinic, type KeyDescription, type KeyType, listKeys, revokeKey } from "./store/keys.ts";
-import { openStore, type Store } from "./store/store.ts";
+import { openStore, type Session, type Store } from "./store/store.ts";
 
 // The server's command line (house, section 5): builds and closes everything, and alone reads the environment.
 
@@ -16,9 +20,10 @@ interface Data {
 interface RunOptions extends Data {
   port: number;
   host: string;
+  limit: Partial<Limits>;
 }
 
-async function run({ data, port, host }: RunOptions): Promise<void> {
+async function run({ data, port, host, limit }: RunOptions): Promise<void> {
   const logger = pino({
     // A belt: nothing of ours logs headers.
     redact: ["req.headers", "headers", "*.authorization", '*["x-api-key"]'],
@@ -27,7 +32,7 @@ async function run({ data, port, host }: RunOptions): Promise<void> {
     for (const name of ["SIGINT", "SIGTERM"]) process.once(name, resolve);
   });
   const store = await openStore(data);
-  const app = buildApp(store, { pepper: await pepperOf(store, data), logger });
+  const app = buildApp(store, { pepper: await pepperOf(store, data), logger, limits: { ...defaultLimits, ...limit } });
 
   try {
     await app.listen({ port, host, listenTextResolver: (address) => `listening on ${address}` });
@@ -67,6 +72,33 @@ async function importCommand(path: string, { data }: Data): Promise<void> {
   });
 }
 
+async function exportCommand(path: string | undefined, { data }: Data): Promise<void> {
+  await withStore(data, (store) =>
+    store.snapshot(async (session) => {
+      // Under another name until it is whole: half an export must not be taken for one.
+      const draft = `${path}.part`;
+      await pipeline(exportLines(session), path === undefined ? process.stdout : createWriteStream(draft));
+      if (path !== undefined) renameSync(draft, path);
+      const unmatched = await countUnmatched(session);
+      if (unmatched > 0) warn(`${unmatched} unmatched studies stay here, an import file has no line for them`);
+    }),
+  );
+}
+
+/** The lines in pieces of many, since a write to a file costs more than a line. */
+async function* exportLines(session: Session): AsyncGenerator<string> {
+  let piece = "";
+  for await (const entity of exportEntities(session)) {
+    piece += `${JSON.stringify(entity)}\n`;
+    if (piece.length < EXPORT_PIECE_LETTERS) continue;
+    yield piece;
+    piece = "";
+  }
+  yield piece;
+}
+
+const EXPORT_PIECE_LETTERS = 65_536;
+
 interface KeyOptions extends Data {
   clinic: string;
   name: string;
@@ -100,10 +132,36 @@ async function revokeKeyCommand(id: string, { data }: Data): Promise<void> {
   });
 }
 
+interface RollOptions extends Data {
+  grace: number;
+  expires?: number;
+}
+
+async function rollKeyCommand(publicId: string, { data, grace, expires }: RollOptions): Promise<void> {
+  await withStore(data, async (store) => {
+    const now = Date.now();
+    const rolled = await rollKey(store, await pepperOf(store, data), {
+      publicId,
+      graceMs: grace,
+      now,
+      ...(expires !== undefined && { expiresAt: now + expires }),
+    });
+    say(rolled.key);
+    // Beside the key, which a script reads: when a person has to be done.
+    const until = rolled.expiresAt === null ? "never expires" : `expires ${new Date(rolled.expiresAt).toISOString()}`;
+    warn(`${publicId} expires ${new Date(rolled.oldExpiresAt).toISOString()}, the new key ${until}`);
+  });
+}
+
 function describeKey(key: KeyDescription): string {
-  const state = key.revoked_at ? `revoked ${key.revoked_at}` : key.expires_at ? `expires ${key.expires_at}` : "active";
   const used = key.last_used_at ? `last used ${key.last_used_at}` : "never used";
-  return [key.id, key.key, key.type, state, used, key.permissions.join(","), key.name].join("  ");
+  return [key.id, key.key, key.type, stateOf(key), used, key.permissions.join(","), key.name].join("  ");
+}
+
+function stateOf({ revoked_at, expires_at }: KeyDescription): string {
+  if (revoked_at !== null) return `revoked ${revoked_at}`;
+  if (expires_at === null) return "active";
+  return Date.parse(expires_at) > Date.now() ? `expires ${expires_at}` : `expired ${expires_at}`;
 }
 
 async function clinicIdOf(store: Store, fp: string): Promise<number> {
@@ -128,12 +186,15 @@ async function pepperOf(store: Store, data: string): Promise<Buffer> {
 /** A bar where a person looks on, a line for every tenth elsewhere. */
 function progressBar(): { progress: Progress; stop: () => void } {
   if (process.stderr.isTTY) {
-    const bar = new SingleBar({ stream: process.stderr, format: "{bar} {percentage}%" }, Presets.shades_classic);
+    const format = "{bar} {percentage}%  {rate} MB/s  {eta_formatted} left";
+    const bar = new SingleBar({ stream: process.stderr, format }, Presets.shades_classic);
+    const begun = performance.now();
     let started = false;
     return {
       progress(read, total) {
-        if (started) bar.update(read);
-        else bar.start(total, read);
+        const rate = (read / 1000 / Math.max(1, performance.now() - begun)).toFixed(1);
+        if (started) bar.update(read, { rate });
+        else bar.start(total, read, { rate });
         started = true;
       },
       stop: () => bar.stop(),
@@ -165,6 +226,15 @@ function parsePermissions(text: string): Permission[] {
   return names as Permission[];
 }
 
+/** `device=120/3000`: requests a minute and an hour of the keys of a type; `address=600`: a minute, without a valid key. */
+function parseLimit(text: string, limits: Partial<Limits>): Partial<Limits> {
+  const [, type, minute, hour] = /^(integration|device|partner)=([1-9]\d{0,8})\/([1-9]\d{0,8})$/.exec(text) ?? [];
+  if (type !== undefined) return { ...limits, [type]: { minute: Number(minute), hour: Number(hour) } };
+  const [, address] = /^address=([1-9]\d{0,8})$/.exec(text) ?? [];
+  if (address === undefined) throw new InvalidArgumentError("expected such as device=120/3000, or address=600");
+  return { ...limits, addressMinute: Number(address) };
+}
+
 const HOUR_MS = 3_600_000;
 
 function parsePeriod(text: string): number {
@@ -190,6 +260,12 @@ program
   .description("serve the API")
   .option("--port <port>", "port, 0 for any free one", parsePort, 8080)
   .option("--host <host>", "address to listen on", "127.0.0.1")
+  .option(
+    "--limit <type=minute/hour>",
+    "requests of each key of a type; repeatable (device=120/3000, address=600)",
+    parseLimit,
+    {},
+  )
   .addOption(dataOption())
   .action(run);
 
@@ -198,6 +274,12 @@ program
   .description("import an NDJSON file, all or nothing")
   .addOption(dataOption())
   .action(importCommand);
+
+program
+  .command("export [file]")
+  .description("write all entities as an NDJSON file that import takes, or to stdout")
+  .addOption(dataOption())
+  .action(exportCommand);
 
 const keys = program.command("keys").description("API keys of the clinics");
 
@@ -223,6 +305,14 @@ keys
   .action(listKeysCommand);
 
 keys.command("revoke <id>").description("revoke a key at once").addOption(dataOption()).action(revokeKeyCommand);
+
+keys
+  .command("roll <id>")
+  .description("make a key that replaces one, and print it, once; the old one ends after the grace")
+  .requiredOption("--grace <period>", "how long the old key goes on, such as 24h", parsePeriod)
+  .option("--expires <period>", "of the new key; else it ends when the old one was to end", parsePeriod)
+  .addOption(dataOption())
+  .action(rollKeyCommand);
 
 try {
   if (process.env["DATABASE_URL"] !== undefined) {

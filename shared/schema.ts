@@ -1,9 +1,12 @@
 import { Type } from "typebox";
 
-// The two shapes that most of our schemas share.
+// The shapes that most of our schemas share.
 
 /** UTC, always with milliseconds: `2026-11-21T09:30:00.000Z`. */
 export const TIMESTAMP_PATTERN = "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$";
+
+/** A day without a time: `2026-11-21`. */
+export const DATE_PATTERN = "^\\d{4}-\\d\\d-\\d\\d$";
 
 /** The key is always present; null is unknown. */
 export function Nullable<T extends Type.TSchema>(schema: T): Type.TUnion<[T, Type.TNull]> {

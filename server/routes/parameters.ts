@@ -23,6 +23,19 @@ export function textParameter(request: FastifyRequest, name: string): string | n
   throw invalid(name, value, "given once");
 }
 
+/** One of a few words, in exactly this spelling; null when it was not given (api.md 111, 122). */
+export function choiceParameter<Choice extends string>(
+  request: FastifyRequest,
+  name: string,
+  choices: readonly Choice[],
+): Choice | null {
+  const text = textParameter(request, name);
+  if (text === null) return null;
+  const choice = choices.find((one) => one === text);
+  if (choice === undefined) throw invalid(name, text, `one of ${choices.join(", ")}`);
+  return choice;
+}
+
 /** An instant in milliseconds; date only means the first of that day in UTC, and so does a time without a zone mean UTC (api.md 48). */
 export function instantParameter(request: FastifyRequest, name: string): number | null {
   const text = textParameter(request, name);

@@ -1,13 +1,20 @@
 import type {
+  CalendarEventLine,
   ClinicLine,
   ConnectionLine,
   CustomerLine,
   Entity,
+  InventoryBatchLine,
+  InventoryItemLine,
   PatientLine,
+  SoapLine,
   StudyLine,
   UserLine,
 } from "../entities.ts";
+import { importEvent } from "./calendar.ts";
 import type { Tables } from "./schema.ts";
+import { amendmentProblem, importSoap } from "./soap.ts";
+import { importBatch, importItem } from "./stock.ts";
 import { query, type Session } from "./store.ts";
 import { importStudy } from "./studies.ts";
 
@@ -41,7 +48,22 @@ export async function storeEntity(
       return storeConnection(session, entity, current);
     case "study":
       return storeStudy(session, entity, current);
+    case "soap":
+      return storeSoap(session, entity);
+    case "calendar_event":
+      return storeEvent(session, entity);
+    case "inventory_item":
+      return storeItem(session, entity);
+    case "inventory_batch":
+      return storeBatch(session, entity);
   }
+}
+
+/** What is wrong with an amendment, once all records of the import are stored; null for every other entity. */
+export async function checkAmendment(session: Session, entity: Entity): Promise<{ problem: string } | null> {
+  if (entity.type !== "soap" || !entity.amends_fp) return null;
+  const problem = await amendmentProblem(session, entity.fp, entity.amends_fp);
+  return problem === null ? null : { problem };
 }
 
 async function storeClinic(session: Session, { fp, name }: ClinicLine): Promise<Change> {
@@ -70,7 +92,7 @@ async function storeCustomer(session: Session, { fp, locale }: CustomerLine): Pr
 async function storePatient(session: Session, line: PatientLine, current: Import): Promise<Change> {
   const stored = await session.first(patientByFp, { fp: line.fp });
   const storedIds = stored ? await session.all(identifiersOf, { patientId: stored.id }) : [];
-  const identifiers = [...new Set(line.external_ids)].toSorted();
+  const identifiers = [...new Set(line.external_ids)];
   const row: PatientRow = {
     fp: line.fp,
     name: line.name,
@@ -90,7 +112,7 @@ async function storePatient(session: Session, line: PatientLine, current: Import
     const inserted = await session.first(insertPatient, row);
     if (inserted === undefined) throw new Error("an insert returned no row");
     current.newPatients.add(inserted.id);
-    for (const identifier of identifiers) await session.all(insertIdentifier, { patientId: inserted.id, identifier });
+    await insertIdentifiers(session, inserted.id, identifiers);
     return "new";
   }
 
@@ -99,10 +121,16 @@ async function storePatient(session: Session, line: PatientLine, current: Import
   await session.all(updatePatient, { ...row, id: stored.id });
   if (!sameIds) {
     await session.all(deleteIdentifiers, { patientId: stored.id });
-    for (const identifier of identifiers) await session.all(insertIdentifier, { patientId: stored.id, identifier });
+    await insertIdentifiers(session, stored.id, identifiers);
   }
   await session.all(relist, { patientId: stored.id });
   return "changed";
+}
+
+async function insertIdentifiers(session: Session, patientId: number, identifiers: readonly string[]): Promise<void> {
+  for (const [position, identifier] of identifiers.entries()) {
+    await session.all(insertIdentifier, { patientId, identifier, position });
+  }
 }
 
 function sameContent(stored: PatientRow, row: PatientRow): boolean {
@@ -150,7 +178,50 @@ async function storeStudy(
   return importStudy(session, study, patient.id, now);
 }
 
-function missing(field: string, fp: string): { problem: string } {
+async function storeSoap(
+  session: Session,
+  { type: _type, amends_fp = null, ...soap }: SoapLine,
+): Promise<Change | { problem: string }> {
+  const patient = await session.first(patientByFp, { fp: soap.patient_fp });
+  if (patient === undefined) return missing("patient_fp", soap.patient_fp);
+  const clinic = await session.first(clinicByFp, { fp: soap.performed_by_clinic_fp });
+  if (clinic === undefined) return missing("performed_by_clinic_fp", soap.performed_by_clinic_fp);
+  return importSoap(session, { ...soap, amends_fp }, { patientId: patient.id, clinicId: clinic.id });
+}
+
+async function storeEvent(
+  session: Session,
+  { event_type, clinic_fp, ...line }: CalendarEventLine,
+): Promise<Change | { problem: string }> {
+  const { patient_fp, assigned_user_fp } = line;
+  const clinic = await session.first(clinicByFp, { fp: clinic_fp });
+  if (clinic === undefined) return missing("clinic_fp", clinic_fp);
+  const patient = patient_fp === null ? null : await session.first(patientByFp, { fp: patient_fp });
+  if (patient === undefined) return missing("patient_fp", patient_fp);
+  const user = assigned_user_fp === null ? null : await session.first(userByFp, { fp: assigned_user_fp });
+  if (user === undefined) return missing("assigned_user_fp", assigned_user_fp);
+  const ids = { clinicId: clinic.id, patientId: patient?.id ?? null, userId: user?.id ?? null };
+  return importEvent(session, { ...line, type: event_type }, ids);
+}
+
+async function storeItem(
+  session: Session,
+  { type: _type, clinic_fp, ...item }: InventoryItemLine,
+): Promise<Change | { problem: string }> {
+  const clinic = await session.first(clinicByFp, { fp: clinic_fp });
+  if (clinic === undefined) return missing("clinic_fp", clinic_fp);
+  return importItem(session, item, clinic.id);
+}
+
+async function storeBatch(
+  session: Session,
+  { item_fp, lot, quantity, received_at, expiry_date }: InventoryBatchLine,
+): Promise<Change | { problem: string }> {
+  const batch = { lot, quantity, received_at: Date.parse(received_at), expiry_date };
+  return (await importBatch(session, item_fp, batch)) ?? missing("item_fp", item_fp);
+}
+
+function missing(field: string, fp: string | null): { problem: string } {
   return { problem: `${field} is ${fp}, which is neither in the file nor in the database` };
 }
 
@@ -168,7 +239,7 @@ const upsertClinic = query((db, p: { fp: string; name: string }) =>
 );
 
 const userByFp = query((db, p: { fp: string }) =>
-  db.selectFrom("user").select(["name", "clinic_id"]).where("fp", "=", p.fp),
+  db.selectFrom("user").select(["id", "name", "clinic_id"]).where("fp", "=", p.fp),
 );
 
 const upsertUser = query((db, p: { fp: string; name: string; clinicId: number }) =>
@@ -220,11 +291,18 @@ const touchPatient = query((db, p: { id: number; updatedAt: number }) =>
 );
 
 const identifiersOf = query((db, p: { patientId: number }) =>
-  db.selectFrom("patient_identifier").select("identifier").where("patient_id", "=", p.patientId).orderBy("identifier"),
+  db
+    .selectFrom("patient_identifier")
+    .select("identifier")
+    .where("patient_id", "=", p.patientId)
+    .orderBy("position")
+    .orderBy("identifier"),
 );
 
-const insertIdentifier = query((db, p: { patientId: number; identifier: string }) =>
-  db.insertInto("patient_identifier").values({ patient_id: p.patientId, identifier: p.identifier }),
+const insertIdentifier = query((db, p: { patientId: number; identifier: string; position: number }) =>
+  db
+    .insertInto("patient_identifier")
+    .values({ patient_id: p.patientId, identifier: p.identifier, position: p.position }),
 );
 
 const deleteIdentifiers = query((db, p: { patientId: number }) =>

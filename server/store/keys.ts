@@ -9,6 +9,8 @@ export interface ApiKey {
   id: number;
   public_id: string;
   clinic_id: number;
+  name: string;
+  type: KeyType;
   permissions: string[];
   expires_at: number | null;
   revoked_at: number | null;
@@ -49,6 +51,21 @@ export async function insertKey(session: Session, key: NewKey): Promise<void> {
 export async function findKey(session: Session, digest: string): Promise<ApiKey | undefined> {
   const row = await session.first(byDigest, { digest });
   return row && { ...row, permissions: JSON.parse(row.permissions) as string[] };
+}
+
+/** The key with this public id, revoked and expired ones included. */
+export async function findKeyById(session: Session, publicId: string): Promise<ApiKey | undefined> {
+  const row = await session.first(byPublicId, { publicId });
+  return row && { ...row, permissions: JSON.parse(row.permissions) as string[] };
+}
+
+/** How many keys of a clinic open anything now. */
+export async function countActiveKeys(session: Session, clinicId: number, now: number): Promise<number> {
+  return (await session.first(countActive, { clinicId, now }))?.total ?? 0;
+}
+
+export async function expireKey(session: Session, id: number, expiresAt: number): Promise<void> {
+  await session.all(expire, { id, expiresAt });
 }
 
 export async function touchKey(session: Session, id: number, now: number): Promise<void> {
@@ -103,11 +120,37 @@ const insert = query((db, p: Omit<NewKey, "permissions"> & { permissions: string
   }),
 );
 
+const columns = [
+  "id",
+  "public_id",
+  "clinic_id",
+  "name",
+  "type",
+  "permissions",
+  "expires_at",
+  "revoked_at",
+  "last_used_at",
+] as const;
+
 const byDigest = query((db, p: { digest: string }) =>
+  db.selectFrom("api_key").select(columns).where("digest", "=", p.digest),
+);
+
+const byPublicId = query((db, p: { publicId: string }) =>
+  db.selectFrom("api_key").select(columns).where("public_id", "=", p.publicId),
+);
+
+const countActive = query((db, p: { clinicId: number; now: number }) =>
   db
     .selectFrom("api_key")
-    .select(["id", "public_id", "clinic_id", "permissions", "expires_at", "revoked_at", "last_used_at"])
-    .where("digest", "=", p.digest),
+    .select((select) => select.fn.countAll<number>().as("total"))
+    .where("clinic_id", "=", p.clinicId)
+    .where("revoked_at", "is", null)
+    .where((where) => where.or([where("expires_at", "is", null), where("expires_at", ">", p.now)])),
+);
+
+const expire = query((db, p: { id: number; expiresAt: number }) =>
+  db.updateTable("api_key").set({ expires_at: p.expiresAt }).where("id", "=", p.id),
 );
 
 const touch = query((db, p: { id: number; now: number }) =>

@@ -80,8 +80,8 @@ function listParameters({ clinicId, species, updatedSince, page, pageSize }: Pat
 
 type Row = Omit<Patient, "created_at" | "updated_at"> & { created_at: number; updated_at: number };
 
-// Field by field: a row carries more than the ten documented keys (api.md 31).
-function toPatient(row: Row): Patient {
+/** A row as the API shows it, field by field: it carries more than the ten documented keys (api.md 31). */
+export function toPatient(row: Row): Patient {
   return {
     fp: row.fp,
     name: row.name,

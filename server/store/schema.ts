@@ -1,4 +1,7 @@
 import type { Generated } from "kysely";
+import type { EventStatus, EventType } from "../../shared/calendar.ts";
+import type { Currency } from "../../shared/inventory.ts";
+import type { SoapStatus } from "../../shared/soap.ts";
 
 // Ids are the database's own integers; an fp appears only where a row meets the outside. Instants are milliseconds since 1970, UTC.
 // Only types that SQLite and PostgreSQL share: text, bigint, integer 0/1 for booleans, JSON as text.
@@ -21,7 +24,12 @@ export interface Tables {
     updated_at: number;
     deleted_at: number | null;
   };
-  patient_identifier: { patient_id: number; identifier: string };
+  patient_identifier: {
+    patient_id: number;
+    identifier: string;
+    /** Where it stands in the import file's list; 0 for all that were stored before this was kept. */
+    position: number;
+  };
   connection: {
     clinic_id: number;
     patient_id: number;
@@ -59,6 +67,61 @@ export interface Tables {
     last_used_at: number | null;
   };
   heartbeat: { clinic_id: number; api_key_id: number; received_at: number; body: string };
+  soap: SoapColumns & { id: Generated<number> };
+  calendar_event: EventColumns & { id: Generated<number> };
+  inventory_item: ItemColumns & { id: Generated<number> };
+  inventory_batch: BatchColumns & { id: Generated<number> };
+}
+
+export interface SoapColumns {
+  fp: string;
+  patient_id: number;
+  /** The clinic that performed the examination and owns the record. */
+  clinic_id: number;
+  soap_type: string;
+  status: SoapStatus;
+  subjective: string | null;
+  objective: string | null;
+  assessment: string | null;
+  plan: string | null;
+  signed_at: number | null;
+  created_at: number;
+  /** The record that this one corrects. An fp, since a file may hold the correction before what it corrects. */
+  amends_fp: string | null;
+}
+
+export interface EventColumns {
+  fp: string;
+  clinic_id: number;
+  title: string;
+  type: EventType;
+  status: EventStatus;
+  start_at: number;
+  end_at: number;
+  patient_id: number | null;
+  assigned_user_id: number | null;
+}
+
+export interface ItemColumns {
+  fp: string;
+  clinic_id: number;
+  name: string;
+  category: string;
+  sku: string | null;
+  unit: string;
+  quantity_on_hand: number;
+  low_stock_threshold: number;
+  unit_price_cents: number;
+  currency: Currency;
+  is_virtual: number;
+}
+
+export interface BatchColumns {
+  item_id: number;
+  lot: string | null;
+  quantity: number;
+  received_at: number;
+  expiry_date: string | null;
 }
 
 export interface StudyColumns {
@@ -83,8 +146,22 @@ export interface StudyColumns {
   received_at: number;
 }
 
+/** What the engines write differently. */
+export interface Engine {
+  /** The type of a text column whose rows are listed in its order: by bytes in both engines. */
+  readonly orderedText: string;
+  /** A trigger that refuses an UPDATE or DELETE of rows for which `when`, in terms of old and new, holds. */
+  readonly refuse: (trigger: {
+    name: string;
+    event: "update" | "delete";
+    table: string;
+    when: string;
+    message: string;
+  }) => string;
+}
+
 /** Append only: a migration that left the house is never edited. `id` is the column type of a key the database counts up. */
-export const migrations: readonly ((id: string) => string)[] = [
+export const migrations: readonly ((id: string, engine: Engine) => string)[] = [
   (id) => `
     create table clinic (id ${id}, fp text not null unique, name text not null);
     create table "user" (
@@ -184,4 +261,110 @@ export const migrations: readonly ((id: string) => string)[] = [
       primary key (clinic_id, api_key_id)
     );
   `,
+  // Medical records, calendar and stock. The moves of a SOAP record are held by the database itself (api.md 73).
+  (id, { orderedText, refuse }) => `
+    alter table patient_identifier add column position integer not null default 0;
+
+    create table soap (
+      id ${id},
+      fp text not null unique,
+      patient_id bigint not null references patient (id),
+      clinic_id bigint not null references clinic (id),
+      soap_type text not null,
+      status text not null check (status in ('DRAFT', 'IN_PROGRESS', 'SIGNED', 'LOCKED')),
+      subjective text,
+      objective text,
+      assessment text,
+      plan text,
+      signed_at bigint,
+      created_at bigint not null,
+      amends_fp text,
+      check ((signed_at is not null) = (status in ('SIGNED', 'LOCKED')))
+    );
+    create index soap_patient on soap (patient_id, created_at);
+    ${refuse({
+      name: "soap_signed_stays",
+      event: "update",
+      table: "soap",
+      when: `old.status in ('SIGNED', 'LOCKED') and (${soapContent.map((column) => `old.${column} is distinct from new.${column}`).join(" or ")})`,
+      message: "a signed SOAP record is never changed, amend it",
+    })}
+    ${refuse({
+      name: "soap_signed_remains",
+      event: "delete",
+      table: "soap",
+      when: "old.status in ('SIGNED', 'LOCKED')",
+      message: "a signed SOAP record is never deleted",
+    })}
+    ${refuse({
+      name: "soap_moves",
+      event: "update",
+      table: "soap",
+      when: `old.status <> new.status and not (
+        old.status = 'DRAFT' and new.status = 'IN_PROGRESS'
+        or old.status = 'IN_PROGRESS' and new.status = 'SIGNED'
+        or old.status = 'SIGNED' and new.status = 'LOCKED'
+      )`,
+      message: "a SOAP record moves from DRAFT over IN_PROGRESS and SIGNED to LOCKED only",
+    })}
+
+    create table calendar_event (
+      id ${id},
+      fp text not null unique,
+      clinic_id bigint not null references clinic (id),
+      title text not null,
+      type text not null,
+      status text not null,
+      start_at bigint not null,
+      end_at bigint not null,
+      patient_id bigint references patient (id),
+      assigned_user_id bigint references "user" (id)
+    );
+    create index calendar_event_list on calendar_event (clinic_id, start_at, fp);
+
+    create table inventory_item (
+      id ${id},
+      fp text not null unique,
+      clinic_id bigint not null references clinic (id),
+      name ${orderedText} not null,
+      category text not null,
+      sku text,
+      unit text not null,
+      quantity_on_hand bigint not null check (quantity_on_hand >= 0),
+      low_stock_threshold bigint not null,
+      unit_price_cents bigint not null,
+      currency text not null,
+      is_virtual integer not null
+    );
+    create index inventory_item_list on inventory_item
+      (clinic_id, name, fp, id, quantity_on_hand, low_stock_threshold);
+    create index inventory_item_list_by_category on inventory_item
+      (clinic_id, category, name, fp, id, quantity_on_hand, low_stock_threshold);
+
+    create table inventory_batch (
+      id ${id},
+      item_id bigint not null references inventory_item (id),
+      lot text,
+      quantity bigint not null check (quantity >= 0),
+      received_at bigint not null,
+      expiry_date text
+    );
+    create unique index inventory_batch_identity on inventory_batch
+      (item_id, received_at, coalesce(lot, ''), coalesce(expiry_date, ''));
+  `,
+];
+
+const soapContent = [
+  "id",
+  "fp",
+  "patient_id",
+  "clinic_id",
+  "soap_type",
+  "subjective",
+  "objective",
+  "assessment",
+  "plan",
+  "signed_at",
+  "created_at",
+  "amends_fp",
 ];

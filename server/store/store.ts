@@ -11,7 +11,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from "kysely";
-import { migrations, type Tables } from "./schema.ts";
+import { type Engine, migrations, type Tables } from "./schema.ts";
 
 // Queries are written once with Kysely, compiled once, and run as prepared statements. Everything that asks the
 // database is a promise, and the SQL is what SQLite and PostgreSQL both know, so that a second engine is a second
@@ -35,6 +35,8 @@ export interface Session {
 export interface Store extends Session {
   /** Runs the work in one transaction, committed to disk (synchronous=FULL) when the promise resolves, undone when it rejects. */
   transaction<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  /** Reads one state of the database, however long the work takes; writers go on meanwhile. */
+  snapshot<T>(work: (session: Session) => Promise<T>): Promise<T>;
   /** Rejects when the database does not answer. */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -109,6 +111,16 @@ export async function openStore(folder: string, writeWaitMs = 5000): Promise<Sto
       lastWrite = result.catch(() => undefined);
       return result;
     },
+    async snapshot(work) {
+      const connection = guarded(() => connect(path, writeWaitMs));
+      try {
+        // Deferred: the first read fixes the state that is seen (WAL).
+        connection.exec("begin");
+        return await work(session(connection));
+      } finally {
+        connection.close();
+      }
+    },
     async ping() {
       guarded(() => reader.prepare("select 1").get());
     },
@@ -167,6 +179,12 @@ const compileOnly: KyselyConfig["dialect"] = {
   createQueryCompiler: () => new SqliteQueryCompiler(),
 };
 
+const sqlite: Engine = {
+  orderedText: "text",
+  refuse: ({ name, event, table, when, message }) =>
+    `create trigger ${name} before ${event} on ${table} when ${when} begin select raise(abort, '${message}'); end;`,
+};
+
 function migrate(connection: Sqlite.Database, path: string): void {
   const run = connection.transaction(() => {
     connection.exec("create table if not exists migration (version integer primary key, applied_at bigint not null)");
@@ -180,7 +198,7 @@ function migrate(connection: Sqlite.Database, path: string): void {
     }
     for (const [index, statements] of migrations.entries()) {
       if (index < version) continue;
-      connection.exec(statements("integer primary key"));
+      connection.exec(statements("integer primary key", sqlite));
       connection.prepare("insert into migration (version, applied_at) values (?, ?)").run(index + 1, Date.now());
     }
   });

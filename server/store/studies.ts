@@ -184,7 +184,8 @@ function canonical(value: unknown): string {
   );
 }
 
-function toStudy(row: Omit<StudyColumns, "patient_id"> & { patient_fp: string | null }): Study {
+/** A row as the API shows it. */
+export function toStudy(row: Omit<StudyColumns, "patient_id"> & { patient_fp: string | null }): Study {
   return {
     fp: row.fp,
     patient_fp: row.patient_fp ?? "",

@@ -1,11 +1,20 @@
+import { createHmac } from "node:crypto";
 import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { isWellFormedKey, loadPepper, type Permission, permissions } from "../../server/auth.ts";
+import {
+  ACTIVE_KEYS_MAX,
+  isWellFormedKey,
+  loadPepper,
+  type Permission,
+  permissions,
+  rollKey,
+} from "../../server/auth.ts";
 import { listKeys, revokeKey } from "../../server/store/keys.ts";
 import { openStore } from "../../server/store/store.ts";
 import { newFp } from "../../shared/fp.ts";
-import { clinic, connection, patient, startServer, study, temporaryFolder, type TestServer } from "./harness.ts";
+import { clinic, connection, noon, patient, startServer, study, temporaryFolder, type TestServer } from "./harness.ts";
+import { batch, event, item, soap } from "./records.ts";
 
 const ours = newFp("clinic");
 const theirs = newFp("clinic");
@@ -22,10 +31,18 @@ const endpoints: Endpoint[] = [
   { method: "GET", url: `/api/v1/patients/${newFp("patient")}`, header: "x-api-key", opens: ["clinic.patient.view"] },
   {
     method: "GET",
+    url: `/api/v1/soap/${newFp("soap")}`,
+    header: "authorization",
+    opens: ["clinic.patient.view", "clinic.soap.view"],
+  },
+  {
+    method: "GET",
     url: `/api/v1/lab/diagnostics/${newFp("cds")}`,
     header: "authorization",
     opens: ["clinic.patient.view", "clinic.lab.view"],
   },
+  { method: "GET", url: "/api/v1/calendar/events", header: "x-api-key", opens: ["clinic.calendar.view"] },
+  { method: "GET", url: "/api/v1/inventory", header: "x-api-key", opens: ["clinic.inventory.view"] },
   { method: "POST", url: "/agent/v1/studies", header: "x-api-key", opens: ["clinic.lab.ingest"] },
   { method: "POST", url: "/agent/v1/heartbeat", header: "x-api-key", opens: ["clinic.lab.ingest"] },
   { method: "GET", url: "/agent/v1/identifiers", header: "x-api-key", opens: ["clinic.lab.ingest"] },
@@ -92,9 +109,9 @@ describe("authentication", () => {
 
   test("130 134 136 a revoked or expired key is an unknown one, at the next request, and the others go on", async () => {
     const server = await startServer(clinic(ours));
-    const revoked = await server.makeKey(ours, ["clinic.patient.view"]);
-    const expiring = await server.makeKey(ours, ["clinic.patient.view"], server.clock.now + 1000);
-    const other = await server.makeKey(ours, ["clinic.patient.view"]);
+    const revoked = await server.makeFreshKey(ours, ["clinic.patient.view"]);
+    const expiring = await server.makeFreshKey(ours, ["clinic.patient.view"], { expiresAt: noon + 1000 });
+    const other = await server.makeFreshKey(ours, ["clinic.patient.view"]);
     const unknown = await (await startServer(clinic(ours))).makeKey(ours, ["clinic.patient.view"]);
     const statuses = async () =>
       Promise.all([revoked, expiring, other].map(async (key) => (await server.get(key, "/api/v1/patients")).status));
@@ -112,6 +129,69 @@ describe("authentication", () => {
     for (const key of [revoked, expiring, unknown]) {
       expect((await server.get(key, "/api/v1/patients")).body).toEqual(unauthorized);
     }
+  });
+
+  test("a rolled key and its successor both open until the grace is over, then the successor alone", async () => {
+    const server = await startServer(clinic(ours));
+    const old = await server.makeFreshKey(ours, ["clinic.patient.view"], { type: "device", name: "the bench PC" });
+    const publicId = (await listKeys(server.store, 1))[0]?.id ?? "";
+    const { key } = await rollKey(server.store, server.pepper, { publicId, graceMs: 24 * HOUR_MS, now: noon });
+    const statuses = async () =>
+      Promise.all([old, key].map(async (each) => (await server.get(each, "/api/v1/patients")).status));
+    expect(await statuses()).toEqual([200, 200]);
+    server.clock.now += 24 * HOUR_MS - 1;
+    expect(await statuses()).toEqual([200, 200]);
+    server.clock.now += 1;
+    expect(await statuses()).toEqual([401, 200]);
+
+    const [first, second] = await listKeys(server.store, 1);
+    expect([first?.expires_at, second?.expires_at]).toEqual(["2026-11-22T12:00:00.000Z", null]);
+    expect(second).toMatchObject({ name: "the bench PC", type: "device", permissions: ["clinic.patient.view"] });
+    expect((await server.get(key, `/api/v1/lab/diagnostics/${newFp("cds")}`)).status).toBe(404);
+    expect((await server.get(key, "/agent/v1/identifiers")).status).toBe(403);
+  });
+
+  test("rolling lengthens no key's life, and revives none", async () => {
+    const server = await startServer(clinic(ours));
+    await server.makeFreshKey(ours, ["clinic.patient.view"], { expiresAt: noon + HOUR_MS });
+    const publicId = (await listKeys(server.store, 1))[0]?.id ?? "";
+    const roll = async (expiresAt?: number) =>
+      rollKey(server.store, server.pepper, {
+        publicId,
+        graceMs: 24 * HOUR_MS,
+        now: server.clock.now,
+        ...(expiresAt !== undefined && { expiresAt }),
+      });
+    expect(await roll()).toMatchObject({ oldExpiresAt: noon + HOUR_MS, expiresAt: noon + HOUR_MS });
+    expect(await roll(noon + 2 * HOUR_MS)).toMatchObject({ expiresAt: noon + 2 * HOUR_MS });
+    server.clock.now += HOUR_MS;
+    await expect(roll()).rejects.toThrow(`key ${publicId} is revoked or expired, make a new one with keys create`);
+    const unknown = { publicId: "key_x", graceMs: 1, now: noon };
+    await expect(rollKey(server.store, server.pepper, unknown)).rejects.toThrow(
+      "key key_x does not exist, expected an id that keys list shows",
+    );
+  });
+
+  test("a clinic has at most 25 active keys; revoked, expired and other clinics' keys do not count", async () => {
+    const server = await startServer(clinic(ours), clinic(theirs));
+    const make = async (fp = ours) => server.makeFreshKey(fp, ["clinic.patient.view"], { expiresAt: null });
+    await server.makeFreshKey(ours, ["clinic.patient.view"], { expiresAt: noon + 1000 });
+    for (let count = 1; count < ACTIVE_KEYS_MAX; count += 1) await make();
+    const full = "the clinic has 25 active keys, at most 25: revoke one first";
+    await expect(make()).rejects.toThrow(full);
+    await make(theirs);
+
+    const [first, second] = await listKeys(server.store, 1);
+    server.clock.now += 1000; // the first one expires
+    await make();
+    await expect(make()).rejects.toThrow(full);
+    const publicId = second?.id ?? "";
+    await expect(rollKey(server.store, server.pepper, { publicId, graceMs: 1, now: server.clock.now })).rejects.toThrow(
+      full,
+    );
+    expect(await server.store.transaction((session) => revokeKey(session, publicId, server.clock.now))).toBe(true);
+    await make();
+    expect(first?.expires_at).toBe("2026-11-21T12:00:01.000Z");
   });
 
   test("140 what is wrong first is said first: path, method, key, permission, parameter, record", async () => {
@@ -167,12 +247,22 @@ describe("authentication", () => {
     await server.get(key, `/api/v1/patients/${one.fp}?api_key=${key}`);
     await server.get(key, `/api/v1/lab/diagnostics/${pushed.fp}`);
     await server.get(key, `/nothing/${key}`);
+    await server.get(`${key}x`, "/api/v1/patients");
+    await server.get(key, `/api/v1/patients?page=${key}`);
+    const publicId = (await listKeys(server.store, 1))[0]?.id ?? "";
+    const rolled = await rollKey(server.store, server.pepper, { publicId, graceMs: HOUR_MS, now: noon });
+    await server.get(rolled.key, "/api/v1/patients");
     await server.store.transaction(async () => undefined);
 
     const log = server.log.join("");
     const listed = JSON.stringify(await listKeys(server.store, 1));
     const stored = ["vetwire.db", "vetwire.db-wal"].map((name) => readFileSync(join(server.folder, name), "latin1"));
-    for (const text of [log, listed, ...stored]) expect(text).not.toContain(key.slice(12, 40));
+    for (const secret of [key, rolled.key]) {
+      for (const text of [log, listed, ...stored]) expect(text).not.toContain(secret.slice(12, 40));
+      const digest = createHmac("sha256", server.pepper).update(secret).digest("hex");
+      for (const text of [log, listed]) expect(text).not.toContain(digest);
+      expect(stored.join("")).toContain(digest);
+    }
     for (const secret of ["Karabaş-the-only", "123.456789"]) expect(log).not.toContain(secret);
     expect(log).toContain('"route":"/api/v1/lab/diagnostics/:fp"');
   });
@@ -199,17 +289,49 @@ describe("the pepper", () => {
 
 test("137 147 nothing of another clinic's records is in any answer", async () => {
   const foreign = patient({ name: "Foreign-name", breed: "Foreign-breed", external_ids: ["Foreign-id"] });
-  const server = await startServer(clinic(ours), clinic(theirs), foreign, connection(foreign.fp, theirs));
+  const user = { type: "user" as const, fp: newFp("user"), name: "Foreign-user", clinic_fp: theirs };
+  const record = soap(foreign.fp, theirs, { subjective: "Foreign-subjective", plan: "Foreign-plan" });
+  const visit = event(theirs, { title: "Foreign-title", patient_fp: foreign.fp, assigned_user_fp: user.fp });
+  const ware = item(theirs, { name: "Foreign-item", sku: "Foreign-sku", quantity_on_hand: 1 });
+  const lot = batch(ware.fp, { lot: "Foreign-lot" });
+  const server = await startServer(
+    [clinic(ours), clinic(theirs), user, foreign, connection(foreign.fp, theirs)],
+    [record, visit, ware, lot],
+  );
   const theirKey = await server.makeKey(theirs, [...permissions]);
   const ourKey = await server.makeKey(ours, [...permissions]);
   const filed = study({ patient_fp: foreign.fp, device_name: "Foreign-device" });
   const held = study({ device_name: "Foreign-device" });
   expect((await server.push(theirKey, filed, held)).map(({ outcome }) => outcome)).toEqual(["filed", "unmatched"]);
 
-  const secrets = ["Foreign-", foreign.fp, foreign.owner_customer_fp, theirs, filed.dedupe_key];
-  const urls = ["/api/v1/patients", "/agent/v1/identifiers"];
-  const records = [foreign.fp, filed.fp, held.fp, theirs, foreign.owner_customer_fp];
-  for (const fp of records) urls.push(`/api/v1/patients/${fp}`, `/api/v1/lab/diagnostics/${fp}`);
+  const secrets = [
+    "Foreign-",
+    foreign.fp,
+    foreign.owner_customer_fp,
+    theirs,
+    filed.dedupe_key,
+    user.fp,
+    visit.fp,
+    ware.fp,
+  ];
+  const inventory = "/api/v1/inventory";
+  const urls = ["/api/v1/patients", "/agent/v1/identifiers", "/api/v1/calendar/events", inventory];
+  urls.push(`${inventory}?category=VACCINE`, `${inventory}?low_stock_only=true`);
+  urls.push("/api/v1/calendar/events?type=CHECKUP&status=SCHEDULED", `${inventory}?clinic_fp=${theirs}`);
+  const records = [
+    foreign.fp,
+    filed.fp,
+    held.fp,
+    theirs,
+    foreign.owner_customer_fp,
+    record.fp,
+    visit.fp,
+    ware.fp,
+    user.fp,
+  ];
+  for (const fp of records) {
+    urls.push(`/api/v1/patients/${fp}`, `/api/v1/lab/diagnostics/${fp}`, `/api/v1/soap/${fp}`);
+  }
   for (const url of urls) {
     const { body } = await server.get(ourKey, url);
     // What was asked for may be repeated.
@@ -224,6 +346,8 @@ test("137 147 nothing of another clinic's records is in any answer", async () =>
     expect.objectContaining({ outcome: "unmatched" }),
   ]);
 });
+
+const HOUR_MS = 3_600_000;
 
 const noResult = { analyte: "GLU", value: 0, unit: null, reference_range: null, flag: null };
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { demoClinics, demoEntities } from "../../server/demo.ts";
@@ -13,9 +13,18 @@ describe("npm run server --", () => {
   test("import, keys and run make a server from an empty folder, and a revoked key stops at the next request", async () => {
     const data = join(temporaryFolder(), "data");
     const file = demoFile();
+    const count = demoEntities().length;
     const imported = await server("import", file, "--data", data);
-    expect(imported).toMatchObject({ code: 0, stdout: `${file}: 24 new, 0 changed, 0 unchanged\n` });
+    expect(imported).toMatchObject({ code: 0, stdout: `${file}: ${count} new, 0 changed, 0 unchanged\n` });
     expect(imported.stderr).toContain("100 %");
+
+    const copy = join(data, "copy.ndjson");
+    expect(await server("export", copy, "--data", data)).toMatchObject({ code: 0, stdout: "", stderr: "" });
+    const { stdout } = await server("export", "--data", data);
+    expect(stdout).toBe(readFileSync(copy, "utf8"));
+    expect(stdout.split("\n")).toHaveLength(count + 1);
+    const unchanged = `${copy}: 0 new, 0 changed, ${count} unchanged\n`;
+    expect(await server("import", copy, "--data", data)).toMatchObject({ code: 0, stdout: unchanged });
 
     const permissions = ["--permissions", "clinic.patient.view,clinic.lab.ingest"];
     const clinic = ["--clinic", demoClinics.kadikoy, "--data", data];
@@ -38,14 +47,22 @@ describe("npm run server --", () => {
     const plain = await server("keys", "list", ...clinic);
     for (const output of [listed, plain]) expect(output.stdout).not.toContain(key.slice(12, -4));
 
-    const { process, address } = await run("--data", data);
+    const { process, address } = await run("--data", data, "--limit", "integration=50/70", "--limit", "address=1");
     const total = async () => {
       const response = await fetch(`${address}/api/v1/patients`, { headers: { "x-api-key": key } });
       return response.ok ? ((await response.json()) as Body).data.total : response.status;
     };
     expect(await total()).toBe(4);
+    const rolled = await server("keys", "roll", description?.id ?? "", "--grace", "24h", "--data", data);
+    expect(rolled).toMatchObject({ code: 0, stdout: expect.stringMatching(/^sk_live_[0-9A-Za-z]{38}\n$/) as string });
+    expect(rolled.stderr).not.toContain(rolled.stdout.slice(12, 40));
+    expect(await total()).toBe(4);
     expect(await server("keys", "revoke", description?.id ?? "", "--data", data)).toMatchObject({ code: 0 });
     expect(await total()).toBe(401);
+    expect(await total()).toBe(429);
+    const successor = { headers: { "x-api-key": rolled.stdout.trim() } };
+    const { status, headers } = await fetch(`${address}/api/v1/patients`, successor);
+    expect([status, headers.get("ratelimit-policy")]).toEqual([200, '"minute";q=50;w=60, "hour";q=70;w=3600']);
 
     const port = new URL(address).port;
     expect(await server("run", "--port", port, "--data", data)).toMatchObject({
@@ -67,6 +84,9 @@ describe("npm run server --", () => {
       [[...create, "clinic.everything"], "clinic.everything unknown, expected some of clinic.patient.view, "],
       [["keys", "list", "--clinic", unknown, "--data", data], `clinic ${unknown} does not exist`],
       [["keys", "revoke", "key_1", "--data", data], "key key_1 does not exist, expected an id that keys list shows\n"],
+      [["keys", "roll", "key_1", "--grace", "24h", "--data", data], "key key_1 does not exist, expected an id"],
+      [["keys", "roll", "key_1", "--grace", "1w", "--data", data], "expected hours or days, such as 12h or 90d"],
+      [["run", "--limit", "device=0/1", "--data", data], "expected such as device=120/3000, or address=600"],
       [["import", faulty, "--data", data], 'line 1: fp is "clinic_1", expected text like ^clinic_'],
       [["import", join(data, "none.ndjson"), "--data", data], "none.ndjson"],
       [["run", "--port", "99999", "--data", data], "expected 0 to 65535"],

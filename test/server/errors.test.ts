@@ -8,7 +8,10 @@ const ours = newFp("clinic");
 const documented = [
   "/api/v1/patients",
   `/api/v1/patients/${newFp("patient")}`,
+  `/api/v1/soap/${newFp("soap")}`,
   `/api/v1/lab/diagnostics/${newFp("cds")}`,
+  "/api/v1/calendar/events",
+  "/api/v1/inventory",
 ];
 
 describe("every answer", () => {

@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { onTestFinished } from "vitest";
 import { buildApp } from "../../server/app.ts";
-import { createKey, loadPepper, type Permission } from "../../server/auth.ts";
+import { createKey, type KeyToMake, loadPepper, type Permission } from "../../server/auth.ts";
 import type { Entity } from "../../server/entities.ts";
 import { importFile } from "../../server/import.ts";
+import type { Limits } from "../../server/limits.ts";
 import { findClinic } from "../../server/store/keys.ts";
 import { openStore, type Store } from "../../server/store/store.ts";
 import { newFp } from "../../shared/fp.ts";
@@ -37,8 +38,16 @@ export function temporaryFolder(): string {
 
 export type TestServer = Awaited<ReturnType<typeof startServer>>;
 
+const plenty = { minute: 1_000_000, hour: 1_000_000 };
+const unlimited: Limits = { integration: plenty, device: plenty, partner: plenty, addressMinute: 1_000_000 };
+
 /** A server that has imported the entities; `clock.now` is its time, `log` what it logged. */
 export async function startServer(...entities: (Entity | Entity[])[]) {
+  return startLimitedServer(unlimited, ...entities);
+}
+
+/** The same with rate limits. */
+export async function startLimitedServer(limits: Limits, ...entities: (Entity | Entity[])[]) {
   const folder = temporaryFolder();
   const store = await openStore(folder, writeWaitMs);
   const pepper = loadPepper(folder, false);
@@ -47,6 +56,7 @@ export async function startServer(...entities: (Entity | Entity[])[]) {
   const app = buildApp(store, {
     pepper,
     now: () => clock.now,
+    limits,
     logger: pino({ level: "debug" }, { write: (line) => log.push(line) }),
   });
   onTestFinished(async () => {
@@ -55,16 +65,22 @@ export async function startServer(...entities: (Entity | Entity[])[]) {
   });
   await importEntities(store, ...entities.flat());
 
-  async function makeKey(clinicFp: string, permissions: Permission[], expiresAt: number | null = null) {
+  /** A key of its own. */
+  async function makeFreshKey(clinicFp: string, permissions: Permission[], more: Partial<KeyToMake> = {}) {
     const clinicId = (await findClinic(store, clinicFp))?.id ?? 0;
-    return createKey(store, pepper, {
-      clinicId,
-      name: "test",
-      type: "integration",
-      permissions,
-      now: clock.now,
-      expiresAt,
-    });
+    const now = clock.now;
+    const wanted: KeyToMake = { clinicId, name: "test", type: "integration", permissions, now, expiresAt: null };
+    return createKey(store, pepper, { ...wanted, ...more });
+  }
+
+  const keys = new Map<string, Promise<string>>();
+
+  /** A key with these permissions, the same each time: a clinic has a limited number of keys. */
+  async function makeKey(clinicFp: string, permissions: Permission[]) {
+    const name = `${clinicFp} ${permissions.join()}`;
+    const key = keys.get(name) ?? makeFreshKey(clinicFp, permissions);
+    keys.set(name, key);
+    return key;
   }
 
   return {
@@ -75,6 +91,7 @@ export async function startServer(...entities: (Entity | Entity[])[]) {
     clock,
     log,
     makeKey,
+    makeFreshKey,
     /** GET with the key in both headers, parsed. */
     async get(key: string, url: string) {
       const response = await app.inject({ url, headers: { "x-api-key": key, authorization: `Bearer ${key}` } });

@@ -15,6 +15,7 @@ import {
   startServer,
   study,
 } from "./harness.ts";
+import { batch, event, item, soap } from "./records.ts";
 
 const ours = newFp("clinic");
 
@@ -57,7 +58,7 @@ describe("an import", () => {
       { ...one, name: undefined, nickname: "K" },
       { ...one, date_of_birth: "2023-02-29", updated_at: "2026-13-01T00:00:00.000Z" },
       { type: "customer", fp: newFp("customer"), locale: { time_zone: "Europe/Nowhere" } },
-      { type: "soap", fp: newFp("soap") },
+      soap(one.fp, ours, { signed_at: "2026-11-01T09:00:00.000Z" }),
       { type: "vaccine" },
       [1, 2],
       { type: "study", ...withoutIngest(study({ patient_fp: one.fp })), modality: "MRI" },
@@ -78,8 +79,12 @@ describe("an import", () => {
         line: 8,
         problem: 'locale/time_zone is "Europe/Nowhere", expected an IANA time zone such as Europe/Istanbul',
       },
-      { line: 9, problem: "type soap cannot be imported by this version yet" },
-      { line: 10, problem: 'type is "vaccine", expected one of clinic, user, customer, patient, connection, study' },
+      { line: 9, problem: 'signed_at is "2026-11-01T09:00:00.000Z", expected null for a DRAFT record' },
+      {
+        line: 10,
+        problem:
+          'type is "vaccine", expected one of clinic, user, customer, patient, connection, study, soap, calendar_event, inventory_item, inventory_batch',
+      },
       { line: 11, problem: "the line is a list of 2, expected an object" },
       {
         line: 12,
@@ -88,6 +93,36 @@ describe("an import", () => {
       },
     ]);
     expect(total).toBe(14);
+  });
+
+  test("72 95 96 124 lists the faults of records, events and stock", async () => {
+    const text = [
+      { ...soap(newFp("patient"), ours), status: "SIGNED", soap_type: "examination" },
+      soap(newFp("patient"), ours, { status: "LOCKED" }),
+      soap(newFp("patient"), ours, { created_at: "2026-02-30T00:00:00.000Z", amends_fp: "soap_1" }),
+      { ...event(ours), event_type: "HAIRCUT", status: "DONE" },
+      { ...event(ours), start_at: "2026-11-25T09:30:00.001Z" },
+      { ...item(ours), currency: "CHF", quantity_on_hand: 1.5, unit_price_cents: -1, is_virtual: 0 },
+      batch(newFp("invitem"), { expiry_date: "2027-02-29", received_at: "2026-11-31T00:00:00.000Z" }),
+      batch(newFp("invitem"), { lot: "", quantity: -1 }),
+    ].map((line) => JSON.stringify(line));
+    const { problems } = await problemsOf(text.join("\n"));
+    expect(problems.map(({ line, problem }) => `${line} ${problem}`)).toEqual([
+      '1 soap_type is "examination", expected text like ^[A-Z][A-Z0-9_]{0,63}$',
+      "2 signed_at is null, expected a time for a LOCKED record",
+      expect.stringMatching(/^3 amends_fp is "soap_1", expected text like /),
+      '4 status is "DONE", expected one of SCHEDULED, CHECKED_IN, IN_PROGRESS, PENDING_CHECKOUT, CLOSED, CANCELLED',
+      '4 event_type is "HAIRCUT", expected one of APPOINTMENT, SURGERY, VACCINATION, CHECKUP, EMERGENCY, SALE',
+      '5 end_at is "2026-11-25T09:30:00.000Z", expected a time not before start_at 2026-11-25T09:30:00.001Z',
+      "6 quantity_on_hand is 1.5, expected an integer",
+      "6 unit_price_cents is -1, expected at least 0",
+      '6 currency is "CHF", expected one of TRY, USD, EUR, GBP',
+      "6 is_virtual is 0, expected a boolean",
+      '7 received_at is "2026-11-31T00:00:00.000Z", expected a time that exists',
+      '7 expiry_date is "2027-02-29", expected a day that exists',
+      '8 lot is "", expected at least 1 characters or null',
+      "8 quantity is -1, expected at least 0",
+    ]);
   });
 
   test("shows a hundred faults and counts the rest", async () => {
@@ -107,12 +142,21 @@ describe("an import", () => {
   test("undoes all when a line refers to what is nowhere, and says which", async () => {
     const one = patient();
     const [noClinic, noPatient] = [newFp("clinic"), newFp("patient")];
+    const [noSoap, noUser, noItem] = [newFp("soap"), newFp("user"), newFp("invitem")];
     const lines = [
       clinic(ours),
       { type: "study", ...withoutIngest(study()), patient_fp: noPatient },
       connection(one.fp, noClinic),
       one,
       { type: "user", fp: newFp("user"), name: "Elif", clinic_fp: noClinic },
+      soap(noPatient, ours, { amends_fp: noSoap }),
+      soap(one.fp, noClinic),
+      soap(one.fp, ours, { amends_fp: noSoap }),
+      event(noClinic),
+      event(ours, { patient_fp: noPatient }),
+      event(ours, { assigned_user_fp: noUser }),
+      item(noClinic),
+      batch(noItem),
     ];
     const { problems } = await problemsOf(lines.map((line) => JSON.stringify(line)).join("\n"));
     const nowhere = "which is neither in the file nor in the database";
@@ -120,6 +164,14 @@ describe("an import", () => {
       { line: 2, problem: `patient_fp is ${noPatient}, ${nowhere}` },
       { line: 3, problem: `clinic_fp is ${noClinic}, ${nowhere}` },
       { line: 5, problem: `clinic_fp is ${noClinic}, ${nowhere}` },
+      { line: 6, problem: `patient_fp is ${noPatient}, ${nowhere}` },
+      { line: 7, problem: `performed_by_clinic_fp is ${noClinic}, ${nowhere}` },
+      { line: 8, problem: `amends_fp is ${noSoap}, ${nowhere}` },
+      { line: 9, problem: `clinic_fp is ${noClinic}, ${nowhere}` },
+      { line: 10, problem: `patient_fp is ${noPatient}, ${nowhere}` },
+      { line: 11, problem: `assigned_user_fp is ${noUser}, ${nowhere}` },
+      { line: 12, problem: `clinic_fp is ${noClinic}, ${nowhere}` },
+      { line: 13, problem: `item_fp is ${noItem}, ${nowhere}` },
     ]);
   });
 

@@ -107,4 +107,28 @@ describe("the store", () => {
     ]);
     file.close();
   });
+
+  test("selects a clinic's events and stock in one index, without sorting", async () => {
+    const folder = temporaryFolder();
+    await (await openStore(folder)).close();
+    const file = new Sqlite(join(folder, "vetwire.db"));
+    const plan = (statement: string) =>
+      file
+        .prepare(`explain query plan ${statement}`)
+        .all()
+        .map((step) => (step as { detail: string }).detail);
+    const items = (where: string) =>
+      plan(`select id from inventory_item where clinic_id = 1 ${where} order by name, fp limit 20`);
+    const low = "and quantity_on_hand < low_stock_threshold";
+    for (const only of ["", low]) {
+      expect(items(only)).toEqual([expect.stringContaining("USING COVERING INDEX inventory_item_list (clinic_id=?)")]);
+      expect(items(`and category = 'FOOD' ${only}`)).toEqual([
+        expect.stringContaining("USING COVERING INDEX inventory_item_list_by_category (clinic_id=? AND category=?)"),
+      ]);
+    }
+    expect(plan("select * from calendar_event where clinic_id = 1 and start_at >= 1 order by start_at, fp")).toEqual([
+      expect.stringContaining("USING INDEX calendar_event_list ("),
+    ]);
+    file.close();
+  });
 });

@@ -1,0 +1,53 @@
+import type { Soap, SoapStatus } from "../../shared/soap.ts";
+
+// What may happen to a SOAP record (specification, sections 2.3 and 3; api.md 72, 73). The database's triggers hold the same rules.
+
+const next: Readonly<Record<SoapStatus, SoapStatus | null>> = {
+  DRAFT: "IN_PROGRESS",
+  IN_PROGRESS: "SIGNED",
+  SIGNED: "LOCKED",
+  LOCKED: null,
+};
+
+/** Why a record may not go from one status to another, null when it may: one step forward, none skipped, none back. */
+export function whyNotMove(from: SoapStatus, to: SoapStatus): string | null {
+  if (next[from] === to) return null;
+  const expected = next[from] === null ? "no other status, LOCKED is final" : `${next[from]} after ${from}`;
+  return `status is ${to}, expected ${expected}`;
+}
+
+/** Whether a record's content is fixed for ever; what was wrong in it is said in an amendment. */
+export function isSigned(status: SoapStatus): boolean {
+  return status === "SIGNED" || status === "LOCKED";
+}
+
+/** Why a stored record may not become another, null when it may. `differing` names the fields other than the status that differ. */
+export function whyNotChange(from: SoapStatus, to: SoapStatus, differing: readonly string[]): string | null {
+  if (isSigned(from) && differing.length > 0) {
+    return `the stored record is ${from} and ${differing.join(", ")} would change, expected an amendment as a new record`;
+  }
+  return from === to ? null : whyNotMove(from, to);
+}
+
+/** Why a record's signed_at contradicts its status, null when it does not (api.md 72). */
+export function whyNotSignedAt({ status, signed_at }: Pick<Soap, "status" | "signed_at">): string | null {
+  if (isSigned(status) === (signed_at !== null)) return null;
+  return signed_at === null
+    ? `signed_at is null, expected a time for a ${status} record`
+    : `signed_at is ${JSON.stringify(signed_at)}, expected null for a ${status} record`;
+}
+
+/** Why a record cannot amend another, null when it can: only what is signed is amended, and for the same patient. */
+export function whyNotAmend(
+  amendment: { fp: string; patientId: number },
+  original: { fp: string; patientId: number; status: SoapStatus },
+): string | null {
+  if (amendment.fp === original.fp) return "amends_fp is the record itself, expected another record";
+  if (amendment.patientId !== original.patientId) {
+    return `amends_fp is ${original.fp}, a record of another patient, expected one of the same`;
+  }
+  if (!isSigned(original.status)) {
+    return `amends_fp is ${original.fp}, which is ${original.status}, expected a SIGNED or LOCKED record`;
+  }
+  return null;
+}

@@ -1,0 +1,56 @@
+// Which batches stock is taken from (specification, section 2.6; api.md 126, 127).
+
+/** An item as far as its stock is concerned. */
+export interface Stock {
+  category: string;
+  is_virtual: boolean;
+  quantity_on_hand: number;
+}
+
+/** What came in together; `received_at` in milliseconds, `expiry_date` as `2027-03-31`, null where it does not expire. */
+export interface Batch {
+  id: number;
+  quantity: number;
+  received_at: number;
+  expiry_date: string | null;
+}
+
+/** `taken` is what leaves each batch; it may be less than what leaves the item, where an item has stock that no batch tells of. */
+export type Consumption =
+  | { outcome: "consumed"; taken: { id: number; quantity: number }[]; quantityOnHand: number }
+  | { outcome: "nothing" }
+  | { outcome: "refused"; reason: string };
+
+/** Takes a quantity out of an item's batches; all of it or none, and nothing from an item that tracks no stock. */
+export function consume(item: Stock, batches: readonly Batch[], quantity: number): Consumption {
+  // A fee or a procedure fails silently: whoever bills a visit consumes all of its lines alike.
+  if (item.is_virtual) return { outcome: "nothing" };
+  if (!Number.isSafeInteger(quantity) || quantity < 1) {
+    return { outcome: "refused", reason: `quantity is ${quantity}, expected a whole number, at least 1` };
+  }
+  if (quantity > item.quantity_on_hand) {
+    return { outcome: "refused", reason: `quantity is ${quantity}, at most ${item.quantity_on_hand} on hand` };
+  }
+  const taken: { id: number; quantity: number }[] = [];
+  let missing = quantity;
+  for (const batch of allocationOrder(item.category, batches)) {
+    const part = Math.min(batch.quantity, missing);
+    if (part > 0) taken.push({ id: batch.id, quantity: part });
+    missing -= part;
+  }
+  return { outcome: "consumed", taken, quantityOnHand: item.quantity_on_hand - quantity };
+}
+
+/** Batches in the order they are used up: what expires first for medications and vaccines (FEFO), else the oldest (FIFO). */
+export function allocationOrder(category: string, batches: readonly Batch[]): Batch[] {
+  const byAge = (a: Batch, b: Batch) => a.received_at - b.received_at || a.id - b.id;
+  if (category !== "MEDICATION" && category !== "VACCINE") return batches.toSorted(byAge);
+  return batches.toSorted((a, b) => compareExpiry(a.expiry_date, b.expiry_date) || byAge(a, b));
+}
+
+function compareExpiry(a: string | null, b: string | null): number {
+  if (a === b) return 0;
+  if (a === null) return 1;
+  if (b === null) return -1;
+  return a < b ? -1 : 1;
+}

@@ -1,0 +1,189 @@
+import type { KeyType } from "./store/keys.ts";
+
+// Rate limits (api.md 141-146): fixed windows, a minute and an hour at once, counted for each key.
+
+/** Requests that a key of each type may make in a minute and in an hour, and those without a valid key from one address in a minute. */
+export interface Limits extends Record<KeyType, { readonly minute: number; readonly hour: number }> {
+  readonly addressMinute: number;
+}
+
+export const defaultLimits: Limits = {
+  // 60 pages of 100: a clinic of 6,000 patients is walked within a minute.
+  integration: { minute: 60, hour: 1000 },
+  device: { minute: 120, hour: 3000 },
+  partner: { minute: 300, hour: 10_000 },
+  addressMinute: 600,
+};
+
+/**
+ * What a key spends from, each with the limits of its type. An agent's walk over the patient directory must not hold up
+ * its results, so its own surface has two budgets beside the one of the public API.
+ */
+export type Budget = "api" | "directory" | "ingest";
+
+/** A stretch of time that begins with its first request. */
+export interface Window {
+  readonly name: string;
+  readonly ms: number;
+  readonly limit: number;
+}
+
+/** How full a window is; `endsAt` in milliseconds since 1970. */
+export interface Count {
+  readonly used: number;
+  readonly endsAt: number;
+}
+
+/** Where requests are counted. Nodes that share one limit together. */
+export interface Counters {
+  /**
+   * Counts a request in all windows of a name, or in none of them when one is full: a client that keeps asking must not
+   * spend its hour on refusals. `counts` are the windows' in order, this request included when it was taken.
+   */
+  take(name: string, windows: readonly Window[], now: number): Promise<{ taken: boolean; counts: readonly Count[] }>;
+}
+
+/** Keys and addresses are counted apart: a flood from many addresses must not push a key's count out of a bounded memory. */
+export interface SharedCounters {
+  readonly keys: Counters;
+  readonly addresses: Counters;
+}
+
+/** What a request may do, and the headers that tell its client (api.md 144). */
+export interface Verdict {
+  readonly allowed: boolean;
+  /** Whole seconds, at least 1, until a refused client may ask again; 0 when it is allowed. */
+  readonly retryAfterS: number;
+  readonly headers: Record<string, string>;
+}
+
+export class RateLimiter {
+  readonly #counters: SharedCounters;
+  readonly #windows: Record<KeyType, readonly Window[]>;
+  readonly #addressWindows: readonly Window[];
+
+  constructor(limits: Limits, counters: SharedCounters = memoryCounters()) {
+    this.#counters = counters;
+    const windows = ({ minute, hour }: { minute: number; hour: number }): Window[] => [
+      { name: "minute", ms: MINUTE_MS, limit: minute },
+      { name: "hour", ms: HOUR_MS, limit: hour },
+    ];
+    this.#windows = {
+      integration: windows(limits.integration),
+      device: windows(limits.device),
+      partner: windows(limits.partner),
+    };
+    this.#addressWindows = [{ name: "minute", ms: MINUTE_MS, limit: limits.addressMinute }];
+  }
+
+  /** Counts a request of a key. */
+  async takeForKey(key: { id: number; type: KeyType }, budget: Budget, now: number): Promise<Verdict> {
+    const windows = this.#windows[key.type];
+    const { taken, counts } = await this.#counters.keys.take(`${key.id} ${budget}`, windows, now);
+    return verdict(taken, windows, counts, now);
+  }
+
+  /** Counts a request without a valid key; it has no budget to be told of. */
+  async takeForAddress(address: string, now: number): Promise<Verdict> {
+    const windows = this.#addressWindows;
+    const { taken, counts } = await this.#counters.addresses.take(networkOf(address), windows, now);
+    const { retryAfterS } = verdict(taken, windows, counts, now);
+    return { allowed: taken, retryAfterS, headers: taken ? {} : { "retry-after": String(retryAfterS) } };
+  }
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+
+function verdict(taken: boolean, windows: readonly Window[], counts: readonly Count[], now: number): Verdict {
+  const states = windows.map(({ name, ms, limit }, index) => {
+    const { used, endsAt } = counts[index] ?? { used: 0, endsAt: now };
+    return { name, ms, limit, remaining: Math.max(0, limit - used), resetS: secondsUntil(endsAt, now) };
+  });
+  // The window that will stop the client first; of two that have as little left, the one that lasts longer.
+  const tightest = states.toSorted((a, b) => a.remaining - b.remaining || b.resetS - a.resetS)[0];
+  const headers: Record<string, string> = {
+    "x-ratelimit-limit": String(tightest?.limit),
+    "x-ratelimit-remaining": String(tightest?.remaining),
+    "x-ratelimit-reset": String(tightest?.resetS),
+    // draft-ietf-httpapi-ratelimit-headers-10: both windows.
+    "ratelimit-policy": states.map(({ name, limit, ms }) => `"${name}";q=${limit};w=${ms / 1000}`).join(", "),
+    ratelimit: states.map(({ name, remaining, resetS }) => `"${name}";r=${remaining};t=${resetS}`).join(", "),
+  };
+  if (taken) return { allowed: true, retryAfterS: 0, headers };
+  // The time that is left, not the window's length (fastify-rate-limit #324): the longest of the full windows.
+  const retryAfterS = tightest?.resetS ?? 1;
+  return { allowed: false, retryAfterS, headers: { ...headers, "retry-after": String(retryAfterS) } };
+}
+
+// Rounded up: who comes back after that many seconds is let in.
+function secondsUntil(instant: number, now: number): number {
+  return Math.max(1, Math.ceil((instant - now) / 1000));
+}
+
+/** One subscriber commonly has a whole /64 of IPv6 addresses (RFC 6177); counting each alone would count nothing. */
+function networkOf(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
+  if (mapped?.[1] !== undefined) return mapped[1];
+  if (!address.includes(":")) return address;
+  // `2001:db8::1%eth0`: the zone goes, the zeros that `::` stands for come back.
+  const [left = [], right = []] = address.replace(/%.*/, "").split("::").map(groupsOf);
+  const zeros = Array.from({ length: 8 - left.length - right.length }, () => "0");
+  return `${[...left, ...zeros, ...right].slice(0, 4).join(":")}::/64`;
+}
+
+function groupsOf(part: string): string[] {
+  return part === "" ? [] : part.split(":");
+}
+
+/** About 20 MB; beyond it the window that began first is forgotten, and its client starts anew. */
+const COUNTED_MAX = 100_000;
+
+/** The counters of a single node. */
+export function memoryCounters(countedMax = COUNTED_MAX): SharedCounters {
+  return { keys: new MemoryCounters(countedMax), addresses: new MemoryCounters(countedMax) };
+}
+
+export class MemoryCounters implements Counters {
+  readonly #countedMax: number;
+  /** In the order in which their longest windows began, which is the order in which those end. */
+  readonly #counts = new Map<string, { used: number; endsAt: number }[]>();
+
+  constructor(countedMax: number) {
+    this.#countedMax = countedMax;
+  }
+
+  get size(): number {
+    return this.#counts.size;
+  }
+
+  async take(name: string, windows: readonly Window[], now: number) {
+    const counts = this.#counts.get(name) ?? windows.map(() => ({ used: 0, endsAt: 0 }));
+    let begun = false;
+    for (const [index, { ms }] of windows.entries()) {
+      const count = counts[index];
+      // A clock that was set back must not make a window last longer than it is.
+      if (count === undefined || (count.endsAt > now && count.endsAt - now <= ms)) continue;
+      count.used = 0;
+      count.endsAt = now + ms;
+      begun = begun || index === windows.length - 1;
+    }
+    if (begun) {
+      this.#counts.delete(name);
+      this.#forget(now);
+      this.#counts.set(name, counts);
+    }
+    const taken = windows.every(({ limit }, index) => (counts[index]?.used ?? 0) < limit);
+    if (taken) for (const count of counts) count.used += 1;
+    return { taken, counts: counts.map((count) => ({ ...count })) };
+  }
+
+  /** Makes room for one more: what has ended goes, and what began first when all are under way. */
+  #forget(now: number): void {
+    for (const [name, counts] of this.#counts) {
+      const ended = (counts.at(-1)?.endsAt ?? 0) <= now;
+      if (!ended && this.#counts.size < this.#countedMax) return;
+      this.#counts.delete(name);
+    }
+  }
+}

@@ -1,0 +1,31 @@
+import type { FastifyInstance } from "fastify";
+import { Type } from "typebox";
+import { isFp } from "../../shared/fp.ts";
+import { Soap } from "../../shared/soap.ts";
+import { keyOf } from "../auth.ts";
+import { ApiError } from "../errors.ts";
+import { findSoap } from "../store/soap.ts";
+import type { RouteContext } from "./context.ts";
+import { printableFp } from "./parameters.ts";
+
+// GET /api/v1/soap/{fp} (specification, section 4.3).
+
+const OneSoap = Type.Object({ success: Type.Literal(true), data: Soap });
+
+export function soapRoutes(app: FastifyInstance, { store, guard }: RouteContext): void {
+  app.route<{ Params: { fp: string } }>({
+    method: "GET",
+    url: "/api/v1/soap/:fp",
+    // As with the diagnostic studies (api.md, gap 10).
+    onRequest: guard("authorization", "clinic.patient.view", "clinic.soap.view"),
+    schema: { response: { 200: OneSoap } },
+    handler: async (request) => {
+      const { fp } = request.params;
+      const found = isFp("soap", fp) ? await findSoap(store, keyOf(request).clinic_id, fp) : undefined;
+      // The specification shows the patients' code for these records too (api.md 71).
+      if (found === undefined) throw new ApiError("PATIENT.NOT_FOUND", `SOAP record ${printableFp(fp)}`);
+      if (!found.connected) throw new ApiError("PATIENT.ACCESS_DENIED", `the patient of ${fp}`);
+      return { success: true, data: found.soap };
+    },
+  });
+}

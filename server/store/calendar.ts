@@ -1,0 +1,126 @@
+import type { CalendarEvent, EventStatus, EventType } from "../../shared/calendar.ts";
+import { type Range, whyNotMove } from "../domain/calendar.ts";
+import type { EventColumns } from "./schema.ts";
+import { query, type Session } from "./store.ts";
+
+// Calendar events: each belongs to one clinic, whoever else sees its patient (specification, section 1).
+
+export interface EventFilter extends Range {
+  clinicId: number;
+  type: EventType | null;
+  status: EventStatus | null;
+}
+
+/** The clinic's events that start in the range, in the order of their start, then fp (api.md 101, 114). */
+export async function listEvents(session: Session, filter: EventFilter): Promise<CalendarEvent[]> {
+  const byType = filter.type === null ? lists.everyType : lists.oneType;
+  const list = filter.status === null ? byType.everyStatus : byType.oneStatus;
+  return (await session.all(list, filter)).map(toEvent);
+}
+
+/** Stores an event of an import file; a problem when its status would leave the order of the moves. */
+export async function importEvent(
+  session: Session,
+  event: CalendarEvent,
+  ids: { clinicId: number; patientId: number | null; userId: number | null },
+): Promise<"new" | "changed" | "unchanged" | { problem: string }> {
+  const row: EventColumns = {
+    fp: event.fp,
+    clinic_id: ids.clinicId,
+    title: event.title,
+    type: event.type,
+    status: event.status,
+    start_at: Date.parse(event.start_at),
+    end_at: Date.parse(event.end_at),
+    patient_id: ids.patientId,
+    assigned_user_id: ids.userId,
+  };
+  const stored = await session.first(storedByFp, { fp: event.fp });
+  if (stored === undefined) {
+    await session.all(insert, row);
+    return "new";
+  }
+  if ((Object.keys(row) as (keyof EventColumns)[]).every((column) => stored[column] === row[column])) {
+    return "unchanged";
+  }
+  const problem = stored.status === row.status ? null : whyNotMove(stored.status, row.status);
+  if (problem !== null) return { problem };
+  await session.all(update, { ...row, id: stored.id });
+  return "changed";
+}
+
+/** Moves an event of the clinic to another status; says why not, null when done. To be run in a transaction. */
+export async function moveEvent(
+  session: Session,
+  { clinicId, fp, to }: { clinicId: number; fp: string; to: EventStatus },
+): Promise<string | null> {
+  const stored = await session.first(storedByFp, { fp });
+  if (stored?.clinic_id !== clinicId) return `${fp} is no event of this clinic`;
+  const problem = whyNotMove(stored.status, to);
+  if (problem === null) await session.all(update, { ...stored, status: to });
+  return problem;
+}
+
+type Row = Omit<EventColumns, "clinic_id" | "patient_id" | "assigned_user_id"> & {
+  patient_fp: string | null;
+  assigned_user_fp: string | null;
+};
+
+/** A row as the API shows it. */
+export function toEvent(row: Row): CalendarEvent {
+  return {
+    fp: row.fp,
+    title: row.title,
+    type: row.type,
+    status: row.status,
+    start_at: new Date(row.start_at).toISOString(),
+    end_at: new Date(row.end_at).toISOString(),
+    patient_fp: row.patient_fp,
+    assigned_user_fp: row.assigned_user_fp,
+  };
+}
+
+const lists = {
+  everyType: { everyStatus: listQuery(false, false), oneStatus: listQuery(false, true) },
+  oneType: { everyStatus: listQuery(true, false), oneStatus: listQuery(true, true) },
+};
+
+function listQuery(byType: boolean, byStatus: boolean) {
+  return query((db, p: EventFilter) =>
+    db
+      .selectFrom("calendar_event as event")
+      .leftJoin("patient", "patient.id", "event.patient_id")
+      .leftJoin("user", "user.id", "event.assigned_user_id")
+      .selectAll("event")
+      .select(["patient.fp as patient_fp", "user.fp as assigned_user_fp"])
+      .where("event.clinic_id", "=", p.clinicId)
+      .where("event.start_at", ">=", p.start)
+      .where("event.start_at", "<", p.end)
+      .$if(byType, (rows) => rows.where("event.type", "=", p.type))
+      .$if(byStatus, (rows) => rows.where("event.status", "=", p.status))
+      .orderBy("event.start_at")
+      .orderBy("event.fp"),
+  );
+}
+
+const storedByFp = query((db, p: { fp: string }) => db.selectFrom("calendar_event").selectAll().where("fp", "=", p.fp));
+
+const insert = query((db, p: EventColumns) => db.insertInto("calendar_event").values(eventValues(p)));
+
+const update = query((db, p: EventColumns & { id: number }) =>
+  db.updateTable("calendar_event").set(eventValues(p)).where("id", "=", p.id),
+);
+
+function eventValues(p: EventColumns): EventColumns {
+  return {
+    fp: p.fp,
+    clinic_id: p.clinic_id,
+    title: p.title,
+    type: p.type,
+    status: p.status,
+    start_at: p.start_at,
+    end_at: p.end_at,
+    patient_id: p.patient_id,
+    assigned_user_id: p.assigned_user_id,
+  };
+}

@@ -1,0 +1,169 @@
+import { newFp } from "../../shared/fp.ts";
+import type { Soap, SoapStatus } from "../../shared/soap.ts";
+import { whyNotAmend, whyNotChange, whyNotMove } from "../domain/soap.ts";
+import type { SoapColumns } from "./schema.ts";
+import { query, type Session } from "./store.ts";
+
+// SOAP records. That a signed one stays as it is, is held by triggers of the table; the rules here say why before those do.
+
+/** A record by fp and whether the clinic is connected to its patient; undefined when unknown or of a deleted patient. */
+export async function findSoap(
+  session: Session,
+  clinicId: number,
+  fp: string,
+): Promise<{ connected: boolean; soap: Soap } | undefined> {
+  const row = await session.first(visibleByFp, { clinicId, fp });
+  if (row === undefined) return undefined;
+  return { connected: row.active === 1, soap: toSoap(row) };
+}
+
+/** Stores a record of an import file; a problem when it would change a signed one or leave the order of the moves. */
+export async function importSoap(
+  session: Session,
+  soap: Soap & { amends_fp: string | null },
+  ids: { patientId: number; clinicId: number },
+): Promise<"new" | "changed" | "unchanged" | { problem: string }> {
+  const row: SoapColumns = {
+    fp: soap.fp,
+    patient_id: ids.patientId,
+    clinic_id: ids.clinicId,
+    soap_type: soap.soap_type,
+    status: soap.status,
+    subjective: soap.subjective,
+    objective: soap.objective,
+    assessment: soap.assessment,
+    plan: soap.plan,
+    signed_at: soap.signed_at === null ? null : Date.parse(soap.signed_at),
+    created_at: Date.parse(soap.created_at),
+    amends_fp: soap.amends_fp,
+  };
+  const stored = await session.first(storedByFp, { fp: soap.fp });
+  if (stored === undefined) {
+    await session.all(insert, row);
+    return "new";
+  }
+  const differing = (Object.keys(row) as (keyof SoapColumns)[])
+    .filter((column) => column !== "status" && stored[column] !== row[column])
+    .map((column) => apiNames[column] ?? column);
+  const problem = whyNotChange(stored.status, row.status, differing);
+  if (problem !== null) return { problem };
+  if (differing.length === 0 && stored.status === row.status) return "unchanged";
+  await session.all(update, { ...row, id: stored.id });
+  return "changed";
+}
+
+const apiNames: Partial<Record<keyof SoapColumns, string>> = {
+  patient_id: "patient_fp",
+  clinic_id: "performed_by_clinic_fp",
+};
+
+/** What is wrong with the amendment that an imported record is, once all records of its file are stored; null when nothing is. */
+export async function amendmentProblem(session: Session, fp: string, amendsFp: string): Promise<string | null> {
+  const amendment = await session.first(storedByFp, { fp });
+  // It could not be stored, and why is told already.
+  if (amendment === undefined) return null;
+  const original = await session.first(storedByFp, { fp: amendsFp });
+  if (original === undefined) return `amends_fp is ${amendsFp}, which is neither in the file nor in the database`;
+  const problem = whyNotAmend({ fp, patientId: amendment.patient_id }, { ...original, patientId: original.patient_id });
+  if (problem !== null) return problem;
+
+  // Two records of one file may each claim to amend the other.
+  const met = new Set([fp]);
+  for (let next: string | null = amendsFp; next !== null; ) {
+    if (met.has(next)) return `amends_fp is ${amendsFp}, which amends this record itself in turn`;
+    met.add(next);
+    next = (await session.first(storedByFp, { fp: next }))?.amends_fp ?? null;
+  }
+  return null;
+}
+
+/** Moves a record one status on for the clinic that owns it; says why not, null when done. To be run in a transaction. */
+export async function moveSoap(
+  session: Session,
+  { clinicId, fp, to, now }: { clinicId: number; fp: string; to: SoapStatus; now: number },
+): Promise<string | null> {
+  const stored = await session.first(storedByFp, { fp });
+  if (stored?.clinic_id !== clinicId) return notOwned(fp);
+  const problem = whyNotMove(stored.status, to);
+  if (problem !== null) return problem;
+  await session.all(update, { ...stored, status: to, signed_at: to === "SIGNED" ? now : stored.signed_at });
+  return null;
+}
+
+/** Begins the correction of a signed record as a new DRAFT with its text; the fp of the new record, or why not. To be run in a transaction. */
+export async function amendSoap(
+  session: Session,
+  { clinicId, fp, now }: { clinicId: number; fp: string; now: number },
+): Promise<{ fp: string } | { problem: string }> {
+  const original = await session.first(storedByFp, { fp });
+  if (original?.clinic_id !== clinicId) return { problem: notOwned(fp) };
+  const amendment = { ...original, fp: newFp("soap"), status: "DRAFT" as const, signed_at: null, created_at: now };
+  const patientId = original.patient_id;
+  const problem = whyNotAmend({ fp: amendment.fp, patientId }, { ...original, patientId });
+  if (problem !== null) return { problem };
+  await session.all(insert, { ...amendment, amends_fp: fp });
+  return { fp: amendment.fp };
+}
+
+// The owner alone modifies (specification, section 1), and learns no more than others of what it does not own.
+function notOwned(fp: string): string {
+  return `${fp} is no record of this clinic`;
+}
+
+type Row = Omit<SoapColumns, "patient_id" | "clinic_id"> & { patient_fp: string; performed_by_clinic_fp: string };
+
+/** A row as the API shows it, field by field: `amends_fp` and the ids stay inside. */
+export function toSoap(row: Row): Soap {
+  return {
+    fp: row.fp,
+    patient_fp: row.patient_fp,
+    soap_type: row.soap_type,
+    status: row.status,
+    subjective: row.subjective,
+    objective: row.objective,
+    assessment: row.assessment,
+    plan: row.plan,
+    performed_by_clinic_fp: row.performed_by_clinic_fp,
+    signed_at: row.signed_at === null ? null : new Date(row.signed_at).toISOString(),
+    created_at: new Date(row.created_at).toISOString(),
+  };
+}
+
+const visibleByFp = query((db, p: { clinicId: number; fp: string }) =>
+  db
+    .selectFrom("soap")
+    .innerJoin("patient", "patient.id", "soap.patient_id")
+    .innerJoin("clinic", "clinic.id", "soap.clinic_id")
+    .leftJoin("connection", (join) =>
+      join.onRef("connection.patient_id", "=", "patient.id").on("connection.clinic_id", "=", p.clinicId),
+    )
+    .selectAll("soap")
+    .select(["patient.fp as patient_fp", "clinic.fp as performed_by_clinic_fp", "connection.active"])
+    .where("soap.fp", "=", p.fp)
+    .where("patient.deleted_at", "is", null),
+);
+
+const storedByFp = query((db, p: { fp: string }) => db.selectFrom("soap").selectAll().where("fp", "=", p.fp));
+
+const insert = query((db, p: SoapColumns) => db.insertInto("soap").values(soapValues(p)));
+
+const update = query((db, p: SoapColumns & { id: number }) =>
+  db.updateTable("soap").set(soapValues(p)).where("id", "=", p.id),
+);
+
+function soapValues(p: SoapColumns): SoapColumns {
+  return {
+    fp: p.fp,
+    patient_id: p.patient_id,
+    clinic_id: p.clinic_id,
+    soap_type: p.soap_type,
+    status: p.status,
+    subjective: p.subjective,
+    objective: p.objective,
+    assessment: p.assessment,
+    plan: p.plan,
+    signed_at: p.signed_at,
+    created_at: p.created_at,
+    amends_fp: p.amends_fp,
+  };
+}

@@ -1,0 +1,207 @@
+import type { Kysely } from "kysely";
+import type { InventoryItem } from "../../shared/inventory.ts";
+import { type Consumption, consume } from "../domain/stock.ts";
+import type { Page } from "./patients.ts";
+import type { BatchColumns, ItemColumns, Tables } from "./schema.ts";
+import { query, type Session } from "./store.ts";
+
+// Inventory items of a clinic, and the batches behind them, which the public interface does not show (specification, section 2.6).
+
+export interface ItemFilter {
+  clinicId: number;
+  category: string | null;
+  /** Only items with less on hand than their threshold. */
+  lowStockOnly: boolean;
+  page: number;
+  pageSize: number;
+}
+
+/** One page of the clinic's items, ordered by name and fp (api.md 128). */
+export async function listItems(session: Session, filter: ItemFilter): Promise<Page<InventoryItem>> {
+  const byStock = filter.lowStockOnly ? lists.low : lists.all;
+  const { rows, count } = filter.category === null ? byStock.everyCategory : byStock.oneCategory;
+  const { clinicId, category, page, pageSize } = filter;
+  const parameters = { clinicId, category: category ?? "", limit: pageSize, offset: (page - 1) * pageSize };
+  const counted = await session.first(count, parameters);
+  const items = await session.all(rows, parameters);
+  return { items: items.map(toItem), total: counted?.total ?? 0 };
+}
+
+/** Takes a quantity of an item out of stock for the clinic that owns it, batch by batch. To be run in a transaction. */
+export async function consumeStock(
+  session: Session,
+  { clinicId, fp, quantity }: { clinicId: number; fp: string; quantity: number },
+): Promise<Consumption> {
+  const item = await session.first(itemByFp, { fp });
+  if (item?.clinic_id !== clinicId) return { outcome: "refused", reason: `${fp} is no item of this clinic` };
+  const batches = await session.all(batchesOf, { itemId: item.id });
+  const consumption = consume({ ...item, is_virtual: item.is_virtual === 1 }, batches, quantity);
+  if (consumption.outcome !== "consumed") return consumption;
+  for (const { id, quantity: taken } of consumption.taken) await session.all(takeFromBatch, { id, taken });
+  await session.all(updateItem, { ...item, quantity_on_hand: consumption.quantityOnHand });
+  return consumption;
+}
+
+/** Stores an item of an import file. A virtual one has no stock, whatever the file says (api.md, gap 22). */
+export async function importItem(
+  session: Session,
+  item: InventoryItem,
+  clinicId: number,
+): Promise<"new" | "changed" | "unchanged"> {
+  const row: ItemColumns = {
+    fp: item.fp,
+    clinic_id: clinicId,
+    name: item.name,
+    category: item.category,
+    sku: item.sku,
+    unit: item.unit,
+    quantity_on_hand: item.is_virtual ? 0 : item.quantity_on_hand,
+    low_stock_threshold: item.is_virtual ? 0 : item.low_stock_threshold,
+    unit_price_cents: item.unit_price_cents,
+    currency: item.currency,
+    is_virtual: item.is_virtual ? 1 : 0,
+  };
+  const stored = await session.first(itemByFp, { fp: item.fp });
+  if (stored === undefined) {
+    await session.all(insertItem, row);
+    return "new";
+  }
+  const same = (Object.keys(row) as (keyof ItemColumns)[]).every((column) => stored[column] === row[column]);
+  if (same) return "unchanged";
+  await session.all(updateItem, { ...row, id: stored.id });
+  return "changed";
+}
+
+/** Stores a batch of an import file, known by its item, lot, received_at and expiry_date; undefined when the item is unknown. */
+export async function importBatch(
+  session: Session,
+  itemFp: string,
+  batch: Omit<BatchColumns, "item_id">,
+): Promise<"new" | "changed" | "unchanged" | undefined> {
+  const item = await session.first(itemByFp, { fp: itemFp });
+  if (item === undefined) return undefined;
+  // A stock operation, so on an item without stock a silent no-op (api.md 126).
+  if (item.is_virtual === 1) return "unchanged";
+  const row = { ...batch, item_id: item.id };
+  const stored = await session.first(storedBatch, row);
+  if (stored === undefined) {
+    await session.all(insertBatch, row);
+    return "new";
+  }
+  if (stored.quantity === batch.quantity) return "unchanged";
+  await session.all(setBatch, { id: stored.id, quantity: batch.quantity });
+  return "changed";
+}
+
+/** A row as the API shows it. */
+export function toItem(row: Omit<ItemColumns, "clinic_id">): InventoryItem {
+  return {
+    fp: row.fp,
+    name: row.name,
+    category: row.category,
+    sku: row.sku,
+    unit: row.unit,
+    quantity_on_hand: row.quantity_on_hand,
+    low_stock_threshold: row.low_stock_threshold,
+    unit_price_cents: row.unit_price_cents,
+    currency: row.currency,
+    is_virtual: row.is_virtual === 1,
+  };
+}
+
+const lists = {
+  all: { everyCategory: listQueries(false, false), oneCategory: listQueries(true, false) },
+  low: { everyCategory: listQueries(false, true), oneCategory: listQueries(true, true) },
+};
+
+interface ListParameters {
+  clinicId: number;
+  category: string;
+  limit: number;
+  offset: number;
+}
+
+function listQueries(byCategory: boolean, lowOnly: boolean) {
+  function matches(db: Kysely<Tables>, p: ListParameters) {
+    return db
+      .selectFrom("inventory_item")
+      .where("clinic_id", "=", p.clinicId)
+      .$if(byCategory, (rows) => rows.where("category", "=", p.category))
+      .$if(lowOnly, (rows) => rows.whereRef("quantity_on_hand", "<", "low_stock_threshold"));
+  }
+  return {
+    count: query((db, p: ListParameters) =>
+      matches(db, p).select((select) => select.fn.countAll<number>().as("total")),
+    ),
+    // The page is cut in the index alone, as that of the patients.
+    rows: query((db, p: ListParameters) =>
+      db
+        .selectFrom(
+          matches(db, p).select("id").orderBy("name").orderBy("fp").limit(p.limit).offset(p.offset).as("page"),
+        )
+        .innerJoin("inventory_item as item", "item.id", "page.id")
+        .selectAll("item")
+        .orderBy("item.name")
+        .orderBy("item.fp"),
+    ),
+  };
+}
+
+const itemByFp = query((db, p: { fp: string }) => db.selectFrom("inventory_item").selectAll().where("fp", "=", p.fp));
+
+const insertItem = query((db, p: ItemColumns) => db.insertInto("inventory_item").values(itemValues(p)));
+
+const updateItem = query((db, p: ItemColumns & { id: number }) =>
+  db.updateTable("inventory_item").set(itemValues(p)).where("id", "=", p.id),
+);
+
+function itemValues(p: ItemColumns): ItemColumns {
+  return {
+    fp: p.fp,
+    clinic_id: p.clinic_id,
+    name: p.name,
+    category: p.category,
+    sku: p.sku,
+    unit: p.unit,
+    quantity_on_hand: p.quantity_on_hand,
+    low_stock_threshold: p.low_stock_threshold,
+    unit_price_cents: p.unit_price_cents,
+    currency: p.currency,
+    is_virtual: p.is_virtual,
+  };
+}
+
+const batchesOf = query((db, p: { itemId: number }) =>
+  db.selectFrom("inventory_batch").selectAll().where("item_id", "=", p.itemId),
+);
+
+const storedBatch = query((db, p: Omit<BatchColumns, "quantity">) =>
+  db
+    .selectFrom("inventory_batch")
+    .select(["id", "quantity"])
+    .where("item_id", "=", p.item_id)
+    .where("received_at", "=", p.received_at)
+    .where("lot", "is not distinct from", p.lot)
+    .where("expiry_date", "is not distinct from", p.expiry_date),
+);
+
+const insertBatch = query((db, p: BatchColumns) =>
+  db.insertInto("inventory_batch").values({
+    item_id: p.item_id,
+    lot: p.lot,
+    quantity: p.quantity,
+    received_at: p.received_at,
+    expiry_date: p.expiry_date,
+  }),
+);
+
+const setBatch = query((db, p: { id: number; quantity: number }) =>
+  db.updateTable("inventory_batch").set({ quantity: p.quantity }).where("id", "=", p.id),
+);
+
+const takeFromBatch = query((db, p: { id: number; taken: number }) =>
+  db
+    .updateTable("inventory_batch")
+    .set((set) => ({ quantity: set("quantity", "-", p.taken) }))
+    .where("id", "=", p.id),
+);

@@ -1,0 +1,20 @@
+import { patients, soaps, studies } from "./data.ts";
+import type { KeyName } from "./server.ts";
+
+// The six documented endpoints (specification, section 4).
+
+export interface Endpoint {
+  readonly path: string;
+  readonly header: "x-api-key" | "authorization";
+  /** The keys of one permission each that open it (api.md, gap 10). */
+  readonly openedBy: readonly KeyName[];
+}
+
+export const endpoints: readonly Endpoint[] = [
+  { path: "/api/v1/patients", header: "x-api-key", openedBy: ["patient"] },
+  { path: `/api/v1/patients/${patients.shared.fp}`, header: "x-api-key", openedBy: ["patient"] },
+  { path: `/api/v1/soap/${soaps.signed.fp}`, header: "authorization", openedBy: ["patient", "soap"] },
+  { path: `/api/v1/lab/diagnostics/${studies.full.fp}`, header: "authorization", openedBy: ["patient", "lab"] },
+  { path: "/api/v1/calendar/events", header: "x-api-key", openedBy: ["calendar"] },
+  { path: "/api/v1/inventory", header: "x-api-key", openedBy: ["inventory"] },
+];

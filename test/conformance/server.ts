@@ -1,0 +1,237 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createKey, loadPepper, type Permission } from "../../server/auth.ts";
+import { importFile } from "../../server/import.ts";
+import { findClinic, type KeyType, listKeys, revokeKey } from "../../server/store/keys.ts";
+import { openStore } from "../../server/store/store.ts";
+import { notChecked } from "./check.ts";
+import { type ClinicName, clinics, lines } from "./data.ts";
+
+// The server that is checked: one of our own on a folder of its own, or the one that VETWIRE_URL names.
+
+interface KeyPlan {
+  clinic: ClinicName;
+  type: KeyType;
+  permissions: Permission[];
+}
+
+const published: Permission[] = ["clinic.patient.view", "clinic.calendar.view", "clinic.inventory.view"];
+
+/** The keys that the checks use. `partner` ones are not to run into a limit; the others have the usual limits. */
+export const keyPlan = {
+  ours: { clinic: "ours", type: "partner", permissions: published },
+  theirs: { clinic: "theirs", type: "partner", permissions: published },
+  lonely: { clinic: "lonely", type: "partner", permissions: published },
+  crowded: { clinic: "crowded", type: "partner", permissions: published },
+  patient: { clinic: "ours", type: "partner", permissions: ["clinic.patient.view"] },
+  calendar: { clinic: "ours", type: "partner", permissions: ["clinic.calendar.view"] },
+  inventory: { clinic: "ours", type: "partner", permissions: ["clinic.inventory.view"] },
+  soap: { clinic: "ours", type: "partner", permissions: ["clinic.soap.view"] },
+  lab: { clinic: "ours", type: "partner", permissions: ["clinic.lab.view"] },
+  agent: { clinic: "ours", type: "device", permissions: ["clinic.patient.view", "clinic.lab.ingest"] },
+  limited: { clinic: "ours", type: "integration", permissions: ["clinic.patient.view", "clinic.calendar.view"] },
+  counted: { clinic: "ours", type: "integration", permissions: published },
+  waiting: { clinic: "ours", type: "integration", permissions: published },
+  revoked: { clinic: "ours", type: "integration", permissions: published },
+  expired: { clinic: "ours", type: "integration", permissions: published },
+} satisfies Record<string, KeyPlan>;
+export type KeyName = keyof typeof keyPlan;
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly json: unknown;
+}
+
+/** What only the keeper of the server's data can do. */
+export interface Keeper {
+  import(...entities: object[]): Promise<void>;
+  makeKey(plan: KeyPlan): Promise<{ key: string; id: string }>;
+  revokeKey(id: string): Promise<void>;
+  /** All that the server wrote: its data, its log, its list of keys. */
+  written(): Promise<string>;
+}
+
+export class Api {
+  readonly url: string;
+  readonly keys: Readonly<Record<KeyName, string>>;
+  /** The first instant of the UTC day around which the events lie. */
+  readonly today: number;
+  readonly #keeper: Keeper | null;
+
+  constructor(url: string, keys: Record<KeyName, string>, today: number, keeper: Keeper | null) {
+    this.url = url.replace(/\/$/, "");
+    this.keys = keys;
+    this.today = today;
+    this.#keeper = keeper;
+  }
+
+  get keeper(): Keeper {
+    return this.#keeper ?? notChecked("needs a server of the suite's own, without VETWIRE_URL");
+  }
+
+  /** A request as it is described, once. */
+  async send(path: string, init: RequestInit = {}): Promise<Answer> {
+    const response = await fetch(`${this.url}${path}`, init);
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, text, json: text === "" ? undefined : parsed(text) };
+  }
+
+  /** GET with a key in the header that the path takes; waits when the key is over its limit. */
+  async get(path: string, key: KeyName | null = "ours", init: RequestInit = {}): Promise<Answer> {
+    for (;;) {
+      const headers = { ...authorization(path, key === null ? null : this.keys[key]), ...(init.headers as object) };
+      const answer = await this.send(path, { ...init, headers });
+      if (answer.status !== 429) return answer;
+      const seconds = Number(answer.headers.get("retry-after"));
+      if (!(seconds <= 60)) throw new Error(`key ${key} is over its hour, or no Retry-After: ${seconds}`);
+      await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+    }
+  }
+
+  /** Raw bytes to the server's port, and all that comes back. */
+  async exchange(bytes: string): Promise<string> {
+    const { hostname, port } = new URL(this.url);
+    return new Promise((resolve, reject) => {
+      let answer = "";
+      const socket = connect(Number(port), hostname, () => socket.end(bytes, "latin1"));
+      socket.on("data", (chunk) => (answer += chunk.toString("utf8")));
+      socket.on("close", () => resolve(answer));
+      socket.on("error", reject);
+    });
+  }
+}
+
+/** The header that carries the key, by the endpoint (specification, section 5). */
+export function authorization(path: string, key: string | null): Record<string, string> {
+  if (key === null) return {};
+  return /^\/api\/v1\/(soap|lab)\//.test(path) ? { authorization: `Bearer ${key}` } : { "x-api-key": key };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+export function startOfToday(): number {
+  return Math.floor(Date.now() / 86_400_000) * 86_400_000;
+}
+
+/** A server that somebody else started, with `npm run conformance -- data FILE` imported and keys as `keyPlan` says. */
+export function foreignServer(url: string, keysPath: string): Api {
+  const keys = JSON.parse(readFileSync(keysPath, "utf8")) as Record<KeyName, string>;
+  const missing = Object.keys(keyPlan).filter((name) => !Object.hasOwn(keys, name));
+  if (missing.length > 0) throw new Error(`${keysPath} lacks the keys ${missing.join(", ")}`);
+  return new Api(url, keys, startOfToday(), null);
+}
+
+/** Starts a server on a folder of its own with the suite's data; the integration and device keys have the default limits. */
+export async function ownServer(): Promise<{ api: Api; stop: () => Promise<void> }> {
+  const folder = mkdtempSync(join(tmpdir(), "vetwire-conformance-"));
+  const data = join(folder, "data");
+  const today = startOfToday();
+
+  async function importLines(entities: readonly object[]): Promise<void> {
+    const file = join(folder, "import.ndjson");
+    writeFileSync(file, entities.map((entity) => `${JSON.stringify(entity)}\n`).join(""));
+    const store = await openStore(data);
+    try {
+      await importFile(store, file, () => undefined);
+    } finally {
+      await store.close();
+    }
+  }
+
+  async function makeKey({ clinic, ...plan }: KeyPlan, expiresAt: number | null = null) {
+    const store = await openStore(data);
+    try {
+      const pepper = loadPepper(data, keysMade);
+      keysMade = true;
+      const clinicId = (await findClinic(store, clinics[clinic]))?.id ?? 0;
+      const key = await createKey(store, pepper, {
+        ...plan,
+        clinicId,
+        name: "conformance",
+        now: Date.now(),
+        expiresAt,
+      });
+      return { key, id: (await listKeys(store, clinicId)).at(-1)?.id ?? "" };
+    } finally {
+      await store.close();
+    }
+  }
+  let keysMade = false;
+
+  async function revoke(id: string): Promise<void> {
+    const store = await openStore(data);
+    await store.transaction((session) => revokeKey(session, id, Date.now()));
+    await store.close();
+  }
+
+  await importLines(lines(today));
+  const keys: Partial<Record<KeyName, string>> = {};
+  for (const [name, plan] of Object.entries(keyPlan) as [KeyName, KeyPlan][]) {
+    const { key, id } = await makeKey(plan, name === "expired" ? Date.now() : null);
+    if (name === "revoked") await revoke(id);
+    keys[name] = key;
+  }
+
+  const { child, url, log } = await startProcess(
+    "run",
+    "--port",
+    "0",
+    "--data",
+    data,
+    "--limit",
+    "partner=1000000/1000000",
+  );
+  const keeper: Keeper = {
+    import: (...entities) => importLines(entities),
+    makeKey,
+    revokeKey: revoke,
+    async written() {
+      const files = readdirSync(data).map((name) => readFileSync(join(data, name), "latin1"));
+      const store = await openStore(data);
+      const listed = JSON.stringify(await listKeys(store, (await findClinic(store, clinics.ours))?.id ?? 0));
+      await store.close();
+      return [...files, listed, log()].join("\n");
+    },
+  };
+  return {
+    api: new Api(url, keys as Record<KeyName, string>, today, keeper),
+    async stop() {
+      const ended = once(child, "exit");
+      child.kill("SIGTERM");
+      await ended;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The built server where VETWIRE_BUILT is set, else the sources. */
+async function startProcess(...command: string[]): Promise<{ child: ChildProcess; url: string; log: () => string }> {
+  const built = process.env["VETWIRE_BUILT"] !== undefined;
+  const program = built ? ["dist/server/main.js"] : ["--import", "tsx", "server/main.ts"];
+  const child = spawn(process.execPath, [...program, ...command], { stdio: ["ignore", "pipe", "pipe"] });
+  process.once("exit", () => child.kill("SIGKILL"));
+  let log = "";
+  const url = new Promise<string>((resolve, reject) => {
+    const read = (chunk: Buffer) => {
+      log += chunk.toString();
+      const address = /listening on (http:[^"]+)/.exec(log)?.[1];
+      if (address !== undefined) resolve(address);
+    };
+    child.stdout.on("data", read);
+    child.stderr.on("data", read);
+    child.once("exit", () => reject(new Error(`the server ended: ${log}`)));
+  });
+  return { child, url: await url, log: () => log };
+}
