@@ -22,6 +22,8 @@ const PRUNE_EVERY_MS = 6 * 60 * 60_000;
 /** Settled messages and the bytes they came in are kept that long for support and replay; unsettled ones are kept. */
 const KEEP_MS = 30 * 24 * 60 * 60_000;
 const PRUNE_ROWS = 5_000;
+/** Far below what a person notices between the analyzer and the API. */
+const GATHER_MS = 50;
 
 export interface RunningAgent {
   /** The status server's port; null when the configuration has none. */
@@ -49,6 +51,14 @@ export async function startAgent(config: Config, version: string, log: Logger): 
     },
     { setTimer: realTimer, random: Math.random },
   );
+  // What comes within a moment is sent together: a request costs both programs more than the studies in it.
+  let gathering: NodeJS.Timeout | null = null;
+  const wakeSoon = () => {
+    gathering ??= setTimeout(() => {
+      gathering = null;
+      push.wake();
+    }, GATHER_MS);
+  };
   const devices = new Map(config.devices.map((device) => [device.id, readDevice(device, config.timeZone)]));
   const filing = new Filing(spool, directory, (id) => devices.get(id), {
     settled(message, state, studies) {
@@ -56,7 +66,7 @@ export async function startAgent(config: Config, version: string, log: Logger): 
         { stage: "study", device: message.device, message: message.id, state, studies },
         "a message was settled",
       );
-      push.wake();
+      wakeSoon();
     },
     fault(message, error) {
       log.error(
@@ -92,8 +102,7 @@ export async function startAgent(config: Config, version: string, log: Logger): 
       },
       message(message) {
         metrics.received.inc({ device: id });
-        lastMessageAt = message.receivedAt;
-        tell();
+        lastMessageAt = message.receivedAt; // the spool notes it with the message
         void filing.accept(message);
       },
     });

@@ -246,7 +246,7 @@ class Conversation {
   #finish(session: Session): void {
     if (!session.ended || session.unsaved > 0) return;
     // When the disk refuses, the session is replayed at the next start, and finds its messages already there.
-    this.#spool.call("finishSession", session.id, Date.now()).catch(() => undefined);
+    this.#spool.callLater("finishSession", session.id, Date.now());
   }
 
   #armTimer(ms: number | null): void {

@@ -2,8 +2,9 @@ import { Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { isFp } from "../shared/fp.ts";
 import { Patient } from "../shared/patient.ts";
+import { realTimer, type SetTimer } from "./connection.ts";
 import type { Report } from "./report.ts";
-import type { Server } from "./server.ts";
+import { SendError, type Server } from "./server.ts";
 import type { Spool } from "./spool.ts";
 
 // The clinic's patients on the agent's disk, kept in step with the server: results are matched while it is away.
@@ -21,15 +22,21 @@ const FULL_WALK_MS = 24 * 60 * 60 * 1000;
 /** The clocks of a server's nodes may differ a little; what comes twice is harmless. */
 const OVERLAP_MS = 60_000;
 
+/** The server counts by the minute; longer waits and more of them are left to the next sync. */
+const LIMIT_WAIT_MS_MAX = 70_000;
+const LIMIT_WAITS_MAX = 3;
+
 export class Directory {
   readonly #spool: Spool;
   readonly #server: Server;
+  readonly #setTimer: SetTimer;
   #syncing: Promise<void> | null = null;
   #askedAt = 0;
 
-  constructor(spool: Spool, server: Server) {
+  constructor(spool: Spool, server: Server, setTimer: SetTimer = realTimer) {
     this.#spool = spool;
     this.#server = server;
+    this.#setTimer = setTimer;
   }
 
   /** Fetches what changed since the last time. One at a time; a second caller waits for the first. @throws SendError */
@@ -118,11 +125,24 @@ export class Directory {
     await this.#spool.call("setMeta", "directory", JSON.stringify(progress));
   }
 
+  /** A walk over many thousand patients meets the key's limit: it waits as it is told and goes on where it was. */
+  async #page(path: string): Promise<unknown> {
+    for (let waits = 0; ; waits++) {
+      try {
+        return await this.#server.get(path);
+      } catch (error) {
+        const ms = error instanceof SendError && error.status === 429 ? error.retryAfterMs : null;
+        if (ms === null || ms > LIMIT_WAIT_MS_MAX || waits === LIMIT_WAITS_MAX) throw error;
+        await new Promise<void>((resolve) => this.#setTimer(ms, resolve));
+      }
+    }
+  }
+
   async *#pages(path: string, since: number | null): AsyncGenerator {
     for (let number = 1; ; number++) {
       const query = new URLSearchParams({ page: String(number), page_size: String(PAGE_SIZE) });
       if (since !== null) query.set("updated_since", new Date(since).toISOString());
-      const body = await this.#server.get(`${path}?${query.toString()}`);
+      const body = await this.#page(`${path}?${query.toString()}`);
       // A server without the agent's own route (it is not public) simply knows no external ids.
       if (body === null) return;
       yield body;

@@ -132,6 +132,7 @@ export function operationsOn(db: Database.Database) {
        ON CONFLICT (id) DO UPDATE SET profile = @profile, connected = @connected,
          last_message_at = COALESCE(@lastMessageAt, last_message_at)`,
     ),
+    noteMessage: db.prepare("UPDATE device SET last_message_at = @receivedAt WHERE id = @device"),
     disconnectAll: db.prepare("UPDATE device SET connected = 0"),
     pruneSessions: db.prepare("DELETE FROM session WHERE finished_at < ?"),
     oldestKept: db
@@ -190,6 +191,7 @@ export function operationsOn(db: Database.Database) {
 
     /** Stores a message; one whose session and ordinal are known already is left as it is. */
     addMessage(message: NewMessage): boolean {
+      sql.noteMessage.run({ device: message.device, receivedAt: message.receivedAt });
       return sql.insertMessage.run(message).changes > 0;
     },
 

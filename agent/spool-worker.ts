@@ -108,8 +108,9 @@ function serve(): void {
         const length = post.lengths[index]!;
         const bytes = length < 0 ? null : post.bytes.subarray(offset, offset + length);
         if (length > 0) offset += length;
-        if (refusing.has(session) && post.kinds[index] === "gap") mended.add(session);
-        if (refusing.has(session) && !mended.has(session)) refused.push(place);
+        const isRefusing = refusing.size > 0 && refusing.has(session);
+        if (isRefusing && post.kinds[index] === "gap") mended.add(session);
+        if (isRefusing && !mended.has(session)) refused.push(place);
         else insertEvent.run(session, post.kinds[index], post.times[index], bytes);
         place += 1;
       }

@@ -16,6 +16,8 @@ export interface SpoolOptions {
   readonly onCommit?: (ms: number) => void;
 }
 
+/** How long an operation that nobody waits for may wait for company. */
+const LATER_MS_MAX = 200;
 const BYTES_MAX = 8 * 1024 ** 3;
 
 /**
@@ -31,6 +33,7 @@ export class Spool {
   #nextSession: number;
   #closed: (() => void) | undefined;
   #problem: string | null = null;
+  #later: NodeJS.Timeout | null = null;
 
   /** @throws when the folder is in use by another agent or its database is newer than this program */
   static async open(folder: string, options: SpoolOptions = {}): Promise<Spool> {
@@ -97,6 +100,16 @@ export class Spool {
     });
   }
 
+  /**
+   * Runs one operation with the next group, whatever that is for: nobody waits for it, and it is worth no fsync of its own.
+   * Should the disk refuse it, it has not happened.
+   */
+  callLater<Name extends keyof Operations>(name: Name, ...args: Parameters<Operations[Name]>): void {
+    this.#pending.calls.push({ name, args });
+    this.#pending.waiting.push(NOBODY);
+    this.#later ??= setTimeout(() => this.#schedule(), LATER_MS_MAX);
+  }
+
   /** Settles what is under way, then ends the thread. */
   async close(): Promise<void> {
     this.#flush();
@@ -114,6 +127,8 @@ export class Spool {
 
   #flush(): void {
     this.#flushing = false;
+    if (this.#later !== null) clearTimeout(this.#later);
+    this.#later = null;
     const { opened, sessions, kinds, times, lengths, bytes, calls, done, waiting } = this.#pending;
     if (sessions.length === 0 && calls.length === 0) return;
     const post: Post = { opened, sessions, kinds, times, lengths, bytes: concat(bytes), calls };
@@ -141,7 +156,7 @@ export class Spool {
       let place = 0;
       let next = 0;
       for (const { events, calls } of settled) {
-        for (const done of events) done(refused.has(place++) ? behind : null);
+        for (const done of events) done(behind !== null && refused.has(place++) ? behind : null);
         for (const { resolve, reject } of calls) {
           const result = answer.results[next++]!;
           if ("error" in result) reject(new Error(result.error));
@@ -167,6 +182,8 @@ function startWorker(workerData: WorkerOptions): Worker {
 }
 
 type Done = (error: StorageError | null) => void;
+
+const NOBODY: Waiting = { resolve: () => undefined, reject: () => undefined };
 
 interface Waiting {
   readonly resolve: (value: unknown) => void;

@@ -5,6 +5,8 @@ import type { KeyType } from "./store/keys.ts";
 /** Requests that a key of each type may make in a minute and in an hour, and those without a valid key from one address in a minute. */
 export interface Limits extends Record<KeyType, { readonly minute: number; readonly hour: number }> {
   readonly addressMinute: number;
+  /** Of an agent's pushes and heartbeats, whatever the type of its key. */
+  readonly ingest: { readonly minute: number; readonly hour: number };
 }
 
 export const defaultLimits: Limits = {
@@ -13,11 +15,14 @@ export const defaultLimits: Limits = {
   device: { minute: 120, hour: 3000 },
   partner: { minute: 300, hour: 10_000 },
   addressMinute: 600,
+  // A push carries what came within 50 ms: a clinic whose analyzers all talk at once sends 20 a second, and a result
+  // must not wait for a minute's end.
+  ingest: { minute: 1500, hour: 36_000 },
 };
 
 /**
- * What a key spends from, each with the limits of its type. An agent's walk over the patient directory must not hold up
- * its results, so its own surface has two budgets beside the one of the public API.
+ * What a key spends from. An agent's walk over the patient directory must not hold up its results, so its own surface has
+ * two budgets beside the one of the public API; ingest has limits of its own, the others those of the key's type.
  */
 export type Budget = "api" | "directory" | "ingest";
 
@@ -61,6 +66,7 @@ export class RateLimiter {
   readonly #counters: SharedCounters;
   readonly #windows: Record<KeyType, readonly Window[]>;
   readonly #addressWindows: readonly Window[];
+  readonly #ingestWindows: readonly Window[];
 
   constructor(limits: Limits, counters: SharedCounters = memoryCounters()) {
     this.#counters = counters;
@@ -73,12 +79,13 @@ export class RateLimiter {
       device: windows(limits.device),
       partner: windows(limits.partner),
     };
+    this.#ingestWindows = windows(limits.ingest);
     this.#addressWindows = [{ name: "minute", ms: MINUTE_MS, limit: limits.addressMinute }];
   }
 
   /** Counts a request of a key. */
   async takeForKey(key: { id: number; type: KeyType }, budget: Budget, now: number): Promise<Verdict> {
-    const windows = this.#windows[key.type];
+    const windows = budget === "ingest" ? this.#ingestWindows : this.#windows[key.type];
     const { taken, counts } = await this.#counters.keys.take(`${key.id} ${budget}`, windows, now);
     return verdict(taken, windows, counts, now);
   }

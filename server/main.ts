@@ -226,9 +226,10 @@ function parsePermissions(text: string): Permission[] {
   return names as Permission[];
 }
 
-/** `device=120/3000`: requests a minute and an hour of the keys of a type; `address=600`: a minute, without a valid key. */
+/** `device=120/3000`: requests a minute and an hour of the keys of a type, or of all agents with `ingest`; `address=600`: a minute, without a valid key. */
 function parseLimit(text: string, limits: Partial<Limits>): Partial<Limits> {
-  const [, type, minute, hour] = /^(integration|device|partner)=([1-9]\d{0,8})\/([1-9]\d{0,8})$/.exec(text) ?? [];
+  const [, type, minute, hour] =
+    /^(integration|device|partner|ingest)=([1-9]\d{0,8})\/([1-9]\d{0,8})$/.exec(text) ?? [];
   if (type !== undefined) return { ...limits, [type]: { minute: Number(minute), hour: Number(hour) } };
   const [, address] = /^address=([1-9]\d{0,8})$/.exec(text) ?? [];
   if (address === undefined) throw new InvalidArgumentError("expected such as device=120/3000, or address=600");

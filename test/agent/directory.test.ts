@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Directory } from "../../agent/directory.ts";
 import { httpServer } from "../../agent/server.ts";
-import { testPatients } from "../support/processes.ts";
+import { testPatients, until } from "../support/processes.ts";
 import { scriptedServer } from "../support/scripted-server.ts";
 import { useSpool } from "../support/spool.ts";
+import { TestClock } from "../support/wire.ts";
 
 // Method: a real HTTP server that pages through a list the test changes, a real spool.
 
@@ -145,6 +146,32 @@ test("an answer that is no page of patients is refused and changes nothing", asy
   await expect(other.sync()).rejects.toThrow(/no page of patients/);
   expect(await find(own, "5000")).toEqual([patients[0]!.fp]);
   await broken.close();
+});
+
+test("a walk that meets the key's limit waits as told and goes on at the same page", async () => {
+  const asked: (string | null)[] = [];
+  const limited = await scriptedServer(({ url }) => {
+    asked.push(new URL(url, "http://server").searchParams.get("page"));
+    if (asked.length === 2) return { status: 429, headers: { "retry-after": "40" } };
+    const items = [asPatient(patients[asked.length]!)];
+    return {
+      status: 200,
+      body: { success: true, message: "OK", data: { items, total: 3, has_more: asked.length < 4 } },
+    };
+  });
+  const clock = new TestClock();
+  const own = new Directory(
+    used.spool,
+    httpServer(limited.url, () => "sk_live_test"),
+    clock.setTimer,
+  );
+  const walk = own.sync().catch(() => undefined); // the second walk, over identifiers, is not scripted
+  await until("the wait", () => clock.pending.length);
+  expect(clock.pending).toEqual([40_000]);
+  clock.advance(40_000);
+  await walk;
+  expect(asked.slice(0, 4)).toEqual(["1", "2", "2", "3"]);
+  await limited.close();
 });
 
 describe("a result whose patient is not known", () => {

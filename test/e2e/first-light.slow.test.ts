@@ -147,7 +147,8 @@ describe("an analyzer's bytes become a study that the read API serves", () => {
     const { text } = await get("/metrics");
     expect(text).toContain('vetwire_messages{state="filed"} 4');
     expect(text).toContain("vetwire_outbox_depth 0");
-    expect(text).not.toContain("5000");
+    for (const { externalId, fp } of world.patients)
+      expect(text).not.toMatch(new RegExp(`"[^"]*(${externalId}|${fp})[^"]*"`));
     expect((await get("/nothing")).status).toBe(404);
   });
 

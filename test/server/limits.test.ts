@@ -12,6 +12,7 @@ const limits = {
   device: { minute: 4, hour: 100 },
   partner: { minute: 5, hour: 100 },
   addressMinute: 3,
+  ingest: { minute: 4, hour: 100 },
 };
 
 describe("a key's budget", () => {
