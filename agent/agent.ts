@@ -23,7 +23,7 @@ const PRUNE_EVERY_MS = 6 * 60 * 60_000;
 const KEEP_MS = 30 * 24 * 60 * 60_000;
 const PRUNE_ROWS = 5_000;
 /** Far below what a person notices between the analyzer and the API. */
-const GATHER_MS = 50;
+const GATHER_MS = 200;
 
 export interface RunningAgent {
   /** The status server's port; null when the configuration has none. */
@@ -51,13 +51,17 @@ export async function startAgent(config: Config, version: string, log: Logger): 
     },
     { setTimer: realTimer, random: Math.random },
   );
-  // What comes within a moment is sent together: a request costs both programs more than the studies in it.
+  // The first goes at once; what comes within a moment of it is sent together, for a request costs both programs more than
+  // the studies in it, and keeps acknowledgements waiting.
   let gathering: NodeJS.Timeout | null = null;
+  let sentAt = Number.NEGATIVE_INFINITY;
   const wakeSoon = () => {
+    const wait = Math.max(0, sentAt + GATHER_MS - performance.now());
     gathering ??= setTimeout(() => {
       gathering = null;
+      sentAt = performance.now();
       push.wake();
-    }, GATHER_MS);
+    }, wait);
   };
   const devices = new Map(config.devices.map((device) => [device.id, readDevice(device, config.timeZone)]));
   const filing = new Filing(spool, directory, (id) => devices.get(id), {

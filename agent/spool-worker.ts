@@ -58,7 +58,9 @@ function open({ folder, bytesMax }: WorkerOptions): Database.Database {
   db.pragma("journal_mode = WAL");
   // FULL: the WAL is fsynced before a commit returns, so what was acknowledged survives a power cut.
   db.pragma("synchronous = FULL");
-  db.pragma("journal_size_limit = 8388608");
+  // A checkpoint stops every device for some milliseconds: one in 16 MB, and the file is kept, for growing it costs too.
+  db.pragma("wal_autocheckpoint = 4000");
+  db.pragma("journal_size_limit = 67108864");
   migrate(db);
   // Beyond this SQLite answers "full", and the devices get NAK: a disk is never filled to the brim.
   db.pragma(`max_page_count = ${Math.ceil(bytesMax / PAGE_BYTES)}`);

@@ -15,9 +15,9 @@ export const defaultLimits: Limits = {
   device: { minute: 120, hour: 3000 },
   partner: { minute: 300, hour: 10_000 },
   addressMinute: 600,
-  // A push carries what came within 50 ms: a clinic whose analyzers all talk at once sends 20 a second, and a result
-  // must not wait for a minute's end.
-  ingest: { minute: 1500, hour: 36_000 },
+  // A push carries what came within 200 ms: a clinic whose analyzers all talk at once sends 5 a second, and a result must
+  // not wait for a minute's end.
+  ingest: { minute: 600, hour: 20_000 },
 };
 
 /**

@@ -2,6 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { readSpool } from "../../agent/spool.ts";
 import { session, vetScanRecords } from "../support/astm.ts";
 import { runAgentCommand, until, World } from "../support/processes.ts";
 
@@ -86,10 +87,13 @@ test.skipIf(!socat)(
       vetScanRecords({ patient: dog!.externalId, species: "Dog", collected: "20261120095000", alt: 77 }),
     );
     await until("connected", () => world.status().devices[0]?.connected);
+    const stored = () =>
+      readSpool(world.agentData, (db) => db.prepare("SELECT SUM(LENGTH(bytes)) FROM event").pluck().get()) as number;
+    const before = stored();
     const half = fs.openSync(deviceEnd(), "w");
     fs.writeSync(half, bytes.subarray(0, 200));
     fs.closeSync(half);
-    await until("the frames before the cut are stored", () => world.messages().length >= 2);
+    await until("the bytes before the cut are stored", () => stored() === before + 200);
     await unplug();
     await until("the cut message is kept", () =>
       world.messages().some(({ reason }) => reason?.startsWith("incomplete")),

@@ -39,7 +39,13 @@ export function temporaryFolder(): string {
 export type TestServer = Awaited<ReturnType<typeof startServer>>;
 
 const plenty = { minute: 1_000_000, hour: 1_000_000 };
-const unlimited: Limits = { integration: plenty, device: plenty, partner: plenty, addressMinute: 1_000_000 };
+const unlimited: Limits = {
+  integration: plenty,
+  device: plenty,
+  partner: plenty,
+  ingest: plenty,
+  addressMinute: 1_000_000,
+};
 
 /** A server that has imported the entities; `clock.now` is its time, `log` what it logged. */
 export async function startServer(...entities: (Entity | Entity[])[]) {

@@ -131,13 +131,15 @@ export class World {
   readonly folder: string;
   readonly patients: readonly TestPatient[];
   readonly key: string;
+  readonly #serverOptions: readonly string[];
   server!: Running;
   agent!: Running;
   serverPort = 0;
   /** What agent.yaml names as the server: another one where a proxy stands between. */
   serverUrl = "";
 
-  static async create(patientCount: number): Promise<World> {
+  /** `serverOptions`: further options of `server run`. */
+  static async create(patientCount: number, serverOptions: readonly string[] = []): Promise<World> {
     const folder = temporaryFolder();
     const patients = testPatients(patientCount);
     const file = path.join(folder, "clinic.ndjson");
@@ -154,13 +156,14 @@ export class World {
       ...["keys", "create", "--clinic", CLINIC, "--name", "agent", "--type", "device"],
       ...["--permissions", permissions, "--data", data],
     ).trim();
-    const world = new World(folder, patients, key);
+    const world = new World(folder, patients, key, serverOptions);
     await world.startServer();
     world.serverUrl = `http://127.0.0.1:${world.serverPort}`;
     return world;
   }
 
-  private constructor(folder: string, patients: readonly TestPatient[], key: string) {
+  private constructor(folder: string, patients: readonly TestPatient[], key: string, serverOptions: readonly string[]) {
+    this.#serverOptions = serverOptions;
     this.folder = folder;
     this.patients = patients;
     this.key = key;
@@ -180,7 +183,14 @@ export class World {
   }
 
   async startServer(): Promise<void> {
-    this.server = start(SERVER, ["run", "--port", String(this.serverPort), "--data", this.serverData]);
+    this.server = start(SERVER, [
+      "run",
+      "--port",
+      String(this.serverPort),
+      "--data",
+      this.serverData,
+      ...this.#serverOptions,
+    ]);
     const port = await until(
       "the server listens",
       () => /listening on http:\/\/127\.0\.0\.1:(\d+)/.exec(this.server.output())?.[1],
