@@ -190,6 +190,15 @@ describe("messages and studies", () => {
     expect(readSpool(folder, listMessages).map(({ id }) => id)).toEqual(["M1"]);
   });
 
+  test("a stored message is the device's last, without a write of its own", () => {
+    const folder = newFolder();
+    const spool = openOperations(folder);
+    spool.setDevice({ id: "chem-1", profile: "generic-astm", connected: true, lastMessageAt: null });
+    addMessage(spool, "M1");
+    const [device] = readSpool(folder, (db) => readStatus(db, folder)).devices;
+    expect(device?.last_message_at).toBe(new Date(1000).toISOString());
+  });
+
   test("a message is pending until the server has filed its study", () => {
     const folder = newFolder();
     const spool = openOperations(folder);
