@@ -159,13 +159,15 @@ class Conversation {
   }
 
   #append(session: Session, kind: EventKind, bytes: Uint8Array | null): void {
+    const mayAccept = session.unstored > 0 || bytes === null || this.#link.mayAccept(bytes);
     session.unstored += 1;
     this.#unstoredBytes += bytes?.length ?? 0;
     if (!this.#paused && this.#unstoredBytes > UNSTORED_BYTES_MAX) {
       this.#paused = true;
       this.#wire.pause();
     }
-    this.#spool.append(session.id, kind, bytes, (error) => this.#stored(session, kind, bytes, error));
+    const event = { session: session.id, kind, bytes, durable: mayAccept };
+    this.#spool.append(event, (error) => this.#stored(session, kind, bytes, error));
   }
 
   #stored(session: Session, kind: EventKind, bytes: Uint8Array | null, error: StorageError | null): void {

@@ -11,6 +11,11 @@ export type LinkAction =
   | { readonly do: "timer"; readonly ms: number | null };
 
 export interface Link {
+  /**
+   * Whether a reply to these bytes may mean "accepted", so that they have to survive a power cut before it leaves. Asked when
+   * the link has taken all that came before them.
+   */
+  mayAccept(chunk: Uint8Array): boolean;
   /** Bytes that are on disk. */
   receive(chunk: Uint8Array): LinkAction[];
   /** Bytes that could not be stored: nothing they complete may be accepted. */

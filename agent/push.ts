@@ -28,7 +28,7 @@ const RETRY_MAX_MS = 5 * 60_000;
 /** A key that is refused is a person's to mend: asking more often would only fill logs. */
 const UNAUTHORIZED_RETRY_MS = 60_000;
 /** The server takes 5 MB; imaging-free studies have a few kB. */
-const BATCH_BYTES_MAX = 2 * 1024 * 1024;
+const BATCH_LETTERS_MAX = 2 * 1024 * 1024;
 
 /** That many studies in a row at which the server breaks: it is the server, not the studies. */
 const FAULTS_IN_A_ROW_MAX = 3;
@@ -71,10 +71,8 @@ export class Push {
     while (this.#again && !this.#stopped) {
       this.#again = false;
       try {
-        while (!this.#stopped && (await this.#sendNext())) {
-          if (this.#failures > 0) this.#events.recovered();
-          this.#failures = 0;
-        }
+        // What is queued meanwhile wakes us again: only a batch that was full is followed by another at once.
+        while ((await this.#sendNext()) && !this.#stopped);
       } catch (error) {
         this.#fail(error);
         return;
@@ -95,12 +93,14 @@ export class Push {
     });
   }
 
-  /** Sends one batch; false when there was none. */
+  /** Sends one batch, if there is any; whether more waits. */
   async #sendNext(): Promise<boolean> {
-    const queued = await this.#spool.call("queuedStudies", STUDIES_PER_PUSH_MAX);
-    if (queued.length === 0) return false;
-    await this.#send(withinBytes(queued));
-    return true;
+    const { batch, more } = await this.#spool.call("takeQueued", STUDIES_PER_PUSH_MAX, BATCH_LETTERS_MAX, Date.now());
+    if (batch.length === 0) return false;
+    await this.#send(batch);
+    if (this.#failures > 0) this.#events.recovered();
+    this.#failures = 0;
+    return more;
   }
 
   async #send(batch: readonly QueuedStudy[]): Promise<void> {
@@ -154,13 +154,4 @@ export class Push {
       );
     return outcomes;
   }
-}
-
-function withinBytes(queued: readonly QueuedStudy[]): readonly QueuedStudy[] {
-  let bytes = 0;
-  const end = queued.findIndex(({ body }, index) => {
-    bytes += body.length;
-    return index > 0 && bytes > BATCH_BYTES_MAX;
-  });
-  return end < 0 ? queued : queued.slice(0, end);
 }

@@ -99,6 +99,7 @@ export function operationsOn(db: Database.Database) {
     queued: db.prepare(
       "SELECT fp, revision, patient_fp AS patientFp, body FROM study WHERE state = 'queued' ORDER BY created_at, rowid LIMIT ?",
     ),
+    noteSend: db.prepare("UPDATE study SET sends = sends + 1, sent_at = ? WHERE fp = ? AND revision = ?"),
     outbox: db.prepare("SELECT COUNT(*) AS depth, MIN(created_at) AS oldestAt FROM study WHERE state = 'queued'"),
     settleStudy: db.prepare(
       "UPDATE study SET state = ?, reason = ?, existing_fp = ?, settled_at = ? WHERE fp = ? AND revision = ? AND state = 'queued'",
@@ -224,8 +225,19 @@ export function operationsOn(db: Database.Database) {
       return fps;
     },
 
-    queuedStudies(limit: number): QueuedStudy[] {
-      return sql.queued.all(limit) as QueuedStudy[];
+    /**
+     * The oldest studies that wait for the server, noted as sent, and whether more wait. At most `limit` of them, and no more
+     * than `letters` of bodies unless the first alone has more.
+     */
+    takeQueued(limit: number, letters: number, at: number): { batch: QueuedStudy[]; more: boolean } {
+      const queued = sql.queued.all(limit + 1) as QueuedStudy[];
+      let total = 0;
+      const batch = queued.slice(0, limit).filter(({ body }, index) => {
+        total += body.length;
+        return index === 0 || total <= letters;
+      });
+      for (const { fp, revision } of batch) sql.noteSend.run(at, fp, revision);
+      return { batch, more: batch.length < queued.length };
     },
 
     outbox(): { depth: number; oldestAt: number | null } {
@@ -287,7 +299,7 @@ export function operationsOn(db: Database.Database) {
       sql.disconnectAll.run();
     },
 
-    /** For the test that holds promise P1: WAL, and 2, which is FULL. */
+    /** For the test that holds promise P1: the journal, and how the commit of this group is brought to the disk (2: FULL). */
     durability(): { journal: unknown; synchronous: unknown } {
       return {
         journal: db.pragma("journal_mode", { simple: true }),

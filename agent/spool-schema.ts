@@ -47,6 +47,11 @@ const migrations: readonly string[] = [
   CREATE TABLE device (id TEXT PRIMARY KEY, profile TEXT NOT NULL, connected INTEGER NOT NULL, last_message_at INTEGER) STRICT;
   CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- How often a study left for the server, and when last.
+  ALTER TABLE study ADD COLUMN sends INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE study ADD COLUMN sent_at INTEGER;
+  `,
 ];
 
 /** Brings the database up to this program's schema; one newer than the program is refused. */

@@ -15,6 +15,8 @@ export interface Post {
   readonly times: readonly number[];
   /** -1: the event has no bytes. */
   readonly lengths: readonly number[];
+  /** One of the events has to survive a power cut. */
+  readonly durable: boolean;
   readonly bytes: Uint8Array;
   readonly calls: readonly Call[];
 }
@@ -56,8 +58,6 @@ function open({ folder, bytesMax }: WorkerOptions): Database.Database {
   const db = new Database(path.join(folder, "spool.db"));
   db.pragma(`page_size = ${PAGE_BYTES}`);
   db.pragma("journal_mode = WAL");
-  // FULL: the WAL is fsynced before a commit returns, so what was acknowledged survives a power cut.
-  db.pragma("synchronous = FULL");
   // A checkpoint stops every device for some milliseconds: one in 16 MB, and the file is kept, for growing it costs too.
   db.pragma("wal_autocheckpoint = 4000");
   db.pragma("journal_size_limit = 67108864");
@@ -140,12 +140,22 @@ function serve(): void {
     return { ...stored, results };
   });
 
+  let synchronous = "";
+  const synchronize = (level: "FULL" | "NORMAL") => {
+    if (level !== synchronous) db.pragma(`synchronous = ${level}`);
+    synchronous = level;
+  };
+
   port.on("message", (first: Post) => {
     const posts = [first];
     for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port)) {
       posts.push(next.message as Post);
     }
     const from = performance.now();
+    // The device will be told that we have its bytes, the server which study has which fp: both must survive a power cut.
+    // What is computed from the bytes can be computed again, and is on the disk with the next commit that has to be.
+    const durable = posts.some((post) => post.durable || post.calls.some(({ name }) => name === "takeQueued"));
+    synchronize(durable ? "FULL" : "NORMAL");
     try {
       const { results, refused, mended } = commit.immediate(posts);
       for (const session of mended) refusing.delete(session);

@@ -22,7 +22,8 @@ const BYTES_MAX = 8 * 1024 ** 3;
 
 /**
  * The truth on disk: what came in, before any reply leaves. Everything after it can be computed again.
- * append() and call() are settled after the fsync of the transaction that holds them, in the order they were made.
+ * append() and call() are settled after the commit of the transaction that holds them, in the order they were made; one that
+ * holds a durable event, or takes studies for the server, is fsynced first, with all that was committed before it.
  */
 export class Spool {
   readonly #worker: Worker;
@@ -77,8 +78,9 @@ export class Spool {
    * Stores one event of a session; `done` gets null once it is on disk, or why it is not. After a refusal every event of that
    * session is refused until a "gap" is stored, so that no record reads as if nothing were missing.
    */
-  append(session: number, kind: EventKind, bytes: Uint8Array | null, done: Done): void {
+  append({ session, kind, bytes, durable }: SpoolEvent, done: Done): void {
     const pending = this.#pending;
+    pending.durable ||= durable;
     pending.sessions.push(session);
     pending.kinds.push(kind);
     pending.times.push(Date.now());
@@ -129,9 +131,9 @@ export class Spool {
     this.#flushing = false;
     if (this.#later !== null) clearTimeout(this.#later);
     this.#later = null;
-    const { opened, sessions, kinds, times, lengths, bytes, calls, done, waiting } = this.#pending;
+    const { opened, sessions, kinds, times, lengths, durable, bytes, calls, done, waiting } = this.#pending;
     if (sessions.length === 0 && calls.length === 0) return;
-    const post: Post = { opened, sessions, kinds, times, lengths, bytes: concat(bytes), calls };
+    const post: Post = { opened, sessions, kinds, times, lengths, durable, bytes: concat(bytes), calls };
     this.#inFlight.push({ opened, events: done, calls: waiting });
     this.#pending = new Pending();
     this.#worker.postMessage(post);
@@ -181,6 +183,14 @@ function startWorker(workerData: WorkerOptions): Worker {
   return new Worker(`import(${tsx}).then(({ register }) => (register(), import(${file})))`, { workerData, eval: true });
 }
 
+/** Something that moved a link; `durable`: what is done about it is a promise that has to survive a power cut. */
+export interface SpoolEvent {
+  readonly session: number;
+  readonly kind: EventKind;
+  readonly bytes: Uint8Array | null;
+  readonly durable: boolean;
+}
+
 type Done = (error: StorageError | null) => void;
 
 const NOBODY: Waiting = { resolve: () => undefined, reject: () => undefined };
@@ -197,6 +207,7 @@ class Pending {
   readonly kinds: EventKind[] = [];
   readonly times: number[] = [];
   readonly lengths: number[] = [];
+  durable = false;
   readonly bytes: Uint8Array[] = [];
   readonly done: Done[] = [];
   readonly calls: Call[] = [];

@@ -3,10 +3,25 @@ import { DateTime } from "luxon";
 /** Device times: `20261121`, `202611210930`, `20261121093015`, with or without an offset (LIS02-A2 §5.6.2, HL7 TS). */
 const DEVICE_TIME = /^(\d{4})(\d\d)(\d\d)(?:(\d\d)(\d\d)(\d\d)?)?(?:\.\d+)?([+-](?:0\d|1[0-4])[0-5]\d)?$/;
 
+/** The rows of a message repeat a few times, and a zone's offset takes luxon longer than all else that is read. */
+const known = new Map<string, string | null>();
+const KNOWN_MAX = 256;
+
 /** UTC with milliseconds; null for what is no date on the calendar. Without an offset the time is the device's zone's. */
 export function readTime(text: string, timeZone: string): string | null {
   const match = DEVICE_TIME.exec(text.trim());
   if (match === null) return null;
+  const key = [...match.slice(1), timeZone].join(" ");
+  let time = known.get(key);
+  if (time === undefined) {
+    time = utc(match, timeZone);
+    if (known.size === KNOWN_MAX) known.clear();
+    known.set(key, time);
+  }
+  return time;
+}
+
+function utc(match: RegExpExecArray, timeZone: string): string | null {
   const [, year, month, day, hour = "0", minute = "0", second = "0", offset] = match;
   const zone = offset === undefined ? timeZone : `UTC${offset.slice(0, 3)}:${offset.slice(3)}`;
   const time = DateTime.fromObject(

@@ -25,8 +25,17 @@ export function isFp(kind: FpKind, text: string): boolean {
   return pattern.test(text);
 }
 
-// One monotonic factory a process: strictly increasing even when the clock goes back, and 80 times faster than ulid().
-const nextUlid = monotonicFactory();
+// One monotonic factory a process: strictly increasing even when the clock goes back, and 80 times faster than ulid(). The
+// package would ask the system for each of its 16 random letters alone.
+const pool = new Uint8Array(1024);
+let drawn = pool.length;
+const nextUlid = monotonicFactory(() => {
+  if (drawn === pool.length) {
+    globalThis.crypto.getRandomValues(pool);
+    drawn = 0;
+  }
+  return pool[drawn++]! / 256;
+});
 
 /** A fresh ULID, greater than every one this process made before. */
 export function newUlid(): string {

@@ -83,6 +83,11 @@ export class AstmLink implements Link {
     return this.#state === "neutral";
   }
 
+  /** ACK to ENQ only says that we listen (§6.2.3): no frame, nothing accepted. */
+  mayAccept(chunk: Uint8Array): boolean {
+    return !(this.#state === "neutral" || this.#state === "between-frames") || chunk.includes(STX);
+  }
+
   receive(chunk: Uint8Array): LinkAction[] {
     let at = 0;
     while (at < chunk.length) {

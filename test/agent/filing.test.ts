@@ -114,7 +114,7 @@ async function store(
 
 const listed = () => readSpool(used.folder, listMessages).map(({ state, reason }) => [state, reason]);
 const queuedValues = async () =>
-  (await used.spool.call("queuedStudies", 100)).map(
+  (await used.spool.call("takeQueued", 100, 1_000_000, 0)).batch.map(
     ({ body }) => (JSON.parse(body) as { results: { value: number }[] }).results[0]!.value,
   );
 

@@ -31,7 +31,7 @@ function append(
   kind: EventKind,
   bytes: Uint8Array | null,
 ): Promise<StorageError | null> {
-  return new Promise((resolve) => spool.append(session, kind, bytes, resolve));
+  return new Promise((resolve) => spool.append({ session, kind, bytes, durable: true }, resolve));
 }
 
 afterEach(async () => {
@@ -71,6 +71,8 @@ const settlement = (message: string, values: Partial<Settlement> = {}): Settleme
   ...values,
 });
 
+const taken = (spool: Operations) => spool.takeQueued(10, 1_000_000, 0).batch;
+
 const answer = (
   fp: string,
   outcome: "filed" | "unchanged" | "unmatched" | "conflict" | "rejected",
@@ -102,9 +104,19 @@ describe("events", () => {
     ]);
   });
 
-  test("the database is in WAL mode with synchronous FULL", async () => {
+  test("what a device or the server is told of is committed in WAL mode with synchronous FULL", async () => {
     const spool = await openSpool();
-    expect(await spool.call("durability")).toEqual({ journal: "wal", synchronous: 2 });
+    const session = spool.openSession("d", "abaxis-vetscan-vs2");
+    const howStored = async (durable: boolean) => {
+      spool.append({ session, kind: "chunk", bytes: Uint8Array.of(5), durable }, () => undefined);
+      return spool.call("durability");
+    };
+    expect(await howStored(true)).toEqual({ journal: "wal", synchronous: 2 });
+    // What promises nothing is on the disk with the next commit that does.
+    expect(await howStored(false)).toEqual({ journal: "wal", synchronous: 1 });
+    const [, taking] = await Promise.all([spool.call("takeQueued", 10, 1000, 0), spool.call("durability")]);
+    expect(taking).toEqual({ journal: "wal", synchronous: 2 });
+    expect(await spool.call("durability")).toEqual({ journal: "wal", synchronous: 1 });
   });
 
   test("many appends of one turn of the event loop are one commit", async () => {
@@ -229,7 +241,7 @@ describe("messages and studies", () => {
     spool.settleStudies([answer(first!, "filed")], 3000);
     const [second] = spool.settle(settlement("M2", { studies: [studyDraft()] }));
     expect(second).toBe(first);
-    expect(spool.queuedStudies(10)).toEqual([]);
+    expect(taken(spool)).toEqual([]);
     expect(readSpool(folder, listMessages).map(({ state }) => state)).toEqual(["filed", "filed"]);
   });
 
@@ -240,12 +252,34 @@ describe("messages and studies", () => {
     const [fp] = spool.settle(settlement("M1", { studies: [studyDraft()] }));
     const corrected = studyDraft({ results: [alt(51)], acquired_at: "2026-02-02T00:00:00.000Z" });
     spool.settle(settlement("M2", { studies: [corrected] }));
-    const queued = spool.queuedStudies(10);
+    const queued = taken(spool);
     expect(queued.map((study) => [study.fp, study.revision])).toEqual([
       [fp, 1],
       [fp, 2],
     ]);
     expect(JSON.parse(queued[1]!.body)).toMatchObject({ acquired_at: "2026-01-01T00:00:00.000Z", results: [alt(51)] });
+  });
+
+  test("studies are taken oldest first, within the bounds of a request, and each take is counted", () => {
+    const folder = newFolder();
+    const spool = openOperations(folder);
+    for (const [ordinal, id] of ["M1", "M2", "M3"].entries()) {
+      addMessage(spool, id, ordinal);
+      spool.settle(settlement(id, { studies: [studyDraft({ dedupe_key: id })] }));
+    }
+    const keys = (limit: number, letters: number) => {
+      const { batch, more } = spool.takeQueued(limit, letters, 7000);
+      return [batch.map(({ body }) => (JSON.parse(body) as { dedupe_key: string }).dedupe_key), more];
+    };
+    expect(keys(3, 1_000_000)).toEqual([["M1", "M2", "M3"], false]);
+    expect(keys(2, 1_000_000)).toEqual([["M1", "M2"], true]);
+    expect(keys(3, 1)).toEqual([["M1"], true]);
+    const sends = readSpool(folder, (db) => db.prepare("SELECT sends, sent_at FROM study ORDER BY rowid").all());
+    expect(sends).toEqual([
+      { sends: 3, sent_at: 7000 },
+      { sends: 2, sent_at: 7000 },
+      { sends: 1, sent_at: 7000 },
+    ]);
   });
 
   test("a resend after the patient became known is a new revision; one after it was forgotten is not", () => {
@@ -254,7 +288,7 @@ describe("messages and studies", () => {
     spool.settle(settlement("M1", { studies: [studyDraft({ patient_fp: null })] }));
     spool.settle(settlement("M2", { studies: [studyDraft()] }));
     spool.settle(settlement("M3", { studies: [studyDraft({ patient_fp: null })] }));
-    const queued = spool.queuedStudies(10);
+    const queued = taken(spool);
     expect(queued.map(({ revision, patientFp }) => [revision, patientFp])).toEqual([
       [1, null],
       [2, studyDraft().body.patient_fp],

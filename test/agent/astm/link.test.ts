@@ -29,6 +29,19 @@ describe("establishment", () => {
     expect(RECEIVE_TIMEOUT_MS).toBe(30_000);
   });
 
+  test.each([
+    ["ENQ", [], "<ENQ>", false],
+    ["EOT between frames", ["<ENQ>"], "<EOT>", false],
+    ["EOT and ENQ", ["<ENQ>"], "<EOT><ENQ>", false],
+    ["a frame", ["<ENQ>"], frame(1, "H|"), true],
+    ["ENQ and the beginning of a frame", [], "<ENQ><STX>", true],
+    ["the last byte of a frame", ["<ENQ>", frame(1, "H|").slice(0, -"<LF>".length)], "<LF>", true],
+  ] as const)("%s: whether it may end in the acceptance of a frame", (_, before, chunk, may) => {
+    const device = receiver();
+    for (const earlier of before) device.receive(earlier);
+    expect(device.link.mayAccept(bytes(chunk))).toBe(may);
+  });
+
   test("everything but ENQ is ignored in the neutral state", () => {
     expect(received(`<EOT><ACK><NAK>noise<CR><LF>\xff<NUL>${frame(1, `${H}<CR>`)}<EOT>`)).toEqual({
       replies: "",
