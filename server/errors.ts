@@ -43,7 +43,11 @@ const kinds = {
   "ROUTE.NOT_FOUND": error(404, (path) => `There is nothing at ${path}.`),
   "ROUTE.METHOD_NOT_ALLOWED": error(405, (method) => `${method} is not allowed here.`),
   "SERVER.INTERNAL": error(500, () => "The server failed. The request id tells us where to look.", RequestId),
-  "SERVER.UNAVAILABLE": error(503, () => "The server cannot answer just now. Try again after the time in Retry-After.", RequestId),
+  "SERVER.UNAVAILABLE": error(
+    503,
+    () => "The server cannot answer just now. Try again after the time in Retry-After.",
+    RequestId,
+  ),
 } satisfies Record<string, Kind>;
 
 export type ErrorCode = keyof typeof kinds;

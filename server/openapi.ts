@@ -44,8 +44,8 @@ export function collectOperations(app: FastifyInstance): readonly PublicRoute[] 
   const routes: PublicRoute[] = [];
   app.addHook("onRoute", ({ method, url, config, schema }) => {
     if (method !== "GET" || !url.startsWith("/api/v1/")) return;
-    const { 200: answer } = schema?.response as { 200: Type.TSchema };
-    routes.push({ url, operation: config as unknown as Operation, answer });
+    const { response } = schema as { response: { 200: Type.TSchema } };
+    routes.push({ url, operation: config as Operation, answer: response[200] });
   });
   return routes;
 }
@@ -135,7 +135,10 @@ const headers = {
   "X-RateLimit-Limit": { schema: wholeNumber, description: "requests in the window that ends the key's budget first" },
   "X-RateLimit-Remaining": { schema: wholeNumber, description: "requests left in that window" },
   "X-RateLimit-Reset": { schema: seconds, description: "seconds until that window ends" },
-  RateLimit: { schema: Type.String(), description: "both windows, as draft-ietf-httpapi-ratelimit-headers-10 has them" },
+  RateLimit: {
+    schema: Type.String(),
+    description: "both windows, as draft-ietf-httpapi-ratelimit-headers-10 has them",
+  },
   "RateLimit-Policy": { schema: Type.String(), description: "their limits and lengths, of the same draft" },
 } as const;
 type Header = keyof typeof headers;
@@ -167,10 +170,11 @@ function pathOf({ url }: PublicRoute): string {
   return url.replaceAll(/:(\w+)/g, "{$1}");
 }
 
-function describeOperation({ operation, answer }: PublicRoute) {
+function describeOperation({ url, operation, answer }: PublicRoute) {
   const { operationId, summary, description, header, permissions } = operation;
   return {
     operationId,
+    tags: [url.split("/")[3]],
     summary,
     description: `${description}\n\nPermission: ${permissions.map((name) => `\`${name}\``).join(" or ")}.`,
     security: permissions.map((permission) => ({ [schemeNames[header]]: [permission] })),

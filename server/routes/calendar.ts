@@ -21,7 +21,9 @@ const list = {
   permissions: ["clinic.calendar.view"],
   parameters: {
     start_date: instant("first instant of the range; by default the first of today in UTC"),
-    end_date: instant(`first instant after the range, at most ${RANGE_DAYS_MAX} days on; by default 30 days from today`),
+    end_date: instant(
+      `first instant after the range, at most ${RANGE_DAYS_MAX} days on; by default 30 days from today`,
+    ),
     type: choice(eventTypes, "only events of this type"),
     status: choice(eventStatuses, "only events in this status"),
   },

@@ -12,7 +12,9 @@ export async function docsRoutes(app: FastifyInstance, routes: ReturnType<typeof
 
   // What the file server refuses (a range past the end, a NUL in a name) is the caller's fault, as the rest of the API says it.
   app.setErrorHandler((error: FastifyError) => {
-    throw (error.statusCode ?? 500) < 500 ? new ApiError("REQUEST.MALFORMED", "The request is not well formed.") : error;
+    throw (error.statusCode ?? 500) < 500
+      ? new ApiError("REQUEST.MALFORMED", "The request is not well formed.")
+      : error;
   });
 
   app.route({
@@ -22,9 +24,16 @@ export async function docsRoutes(app: FastifyInstance, routes: ReturnType<typeof
   });
 
   await app.register(swagger, { mode: "static", specification: { document } as StaticDocumentSpec });
-  await app.register(swaggerUi, { routePrefix: "/docs", staticCSP: CSP, theme: { title: "Vetwire read API" } });
+  await app.register(swaggerUi, {
+    routePrefix: "/docs",
+    staticCSP: CSP,
+    theme: { title: "Vetwire read API" },
+    // Without the bar that loads other documents.
+    uiConfig: { layout: "BaseLayout" },
+  });
 }
 
+// The page sets styles of its own while it runs; scripts come from files alone.
 const CSP =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";

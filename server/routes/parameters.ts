@@ -9,8 +9,8 @@ import { ApiError } from "../errors.ts";
 /** One query parameter. */
 export interface Parameter<Value> {
   readonly schema: Type.TSchema;
-  /** `text` is null when the parameter was not given. */
-  readonly read: (text: string | null, name: string) => Value;
+  /** `given` is null when the parameter was not. */
+  readonly read: (given: string | null, name: string) => Value;
 }
 
 /** The query parameters of a route by their names. */
@@ -22,9 +22,9 @@ type Values<P extends Parameters> = { [Name in keyof P]: P[Name] extends Paramet
 export function readParameters<P extends Parameters>(request: FastifyRequest, parameters: P): Values<P> {
   const query = request.query as Record<string, string | string[] | undefined>;
   const values = Object.entries(parameters).map(([name, { read }]) => {
-    const text = query[name] ?? null;
-    if (Array.isArray(text)) throw invalid(name, text, "given once");
-    return [name, read(text, name)];
+    const given = query[name] ?? null;
+    if (Array.isArray(given)) throw invalid(name, given, "given once");
+    return [name, read(given, name)];
   });
   return Object.fromEntries(values) as Values<P>;
 }

@@ -124,12 +124,12 @@ let contract: Contract | undefined;
 /** Lets no answer of the app pass that is not as the API document says (api.md 148). */
 function holdToContract(app: FastifyInstance): void {
   const inject = app.inject.bind(app);
-  app.inject = (async (asked: InjectOptions | string) => {
+  app.inject = (async (asked: string | (InjectOptions & { url: string })) => {
     const response = await inject(asked);
     contract ??= new Contract((await inject("/openapi.json")).json<ApiDocument>());
     const { method = "GET", url } = typeof asked === "string" ? { url: asked } : asked;
     const { statusCode: status, headers, body: text } = response;
-    const problems = contract.problems({ method, url: String(url), status, headers: Object.entries(headers), text });
+    const problems = contract.problems({ method, url, status, headers: Object.entries(headers), text });
     if (problems.length > 0) throw new Error(problems.join("\n"));
     return response;
   }) as typeof app.inject;

@@ -6,9 +6,11 @@ export interface Answer {
   readonly method: string;
   readonly url: string;
   readonly status: number;
-  readonly headers: Iterable<[string, unknown]>;
+  readonly headers: Iterable<[string, HeaderValue]>;
   readonly text: string;
 }
+
+type HeaderValue = string | string[] | number | undefined;
 
 /** What we look at of an OpenAPI document. */
 export interface ApiDocument {
@@ -58,7 +60,7 @@ export class Contract {
     return faults.map((fault) => `${method} ${requested.slice(0, 100)} is ${status}: ${fault}`);
   }
 
-  *#faults(method: string, requested: string, status: number, headers: Map<string, unknown>, text: string) {
+  *#faults(method: string, requested: string, status: number, headers: Map<string, HeaderValue>, text: string) {
     const path = ["GET", "HEAD"].includes(method) ? this.#pathOf(requested) : undefined;
     if (path === undefined) {
       if (![400, 404, 405].includes(status)) yield "nothing is documented there, expected 404 or 405";
@@ -87,7 +89,7 @@ export class Contract {
     return paths.find((path) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(requested));
   }
 
-  *#faultsOfHeaders(documented: Record<string, Reference>, headers: Map<string, unknown>) {
+  *#faultsOfHeaders(documented: Record<string, Reference>, headers: Map<string, HeaderValue>) {
     for (const [name, { $ref }] of Object.entries(documented)) {
       const value = headers.get(name.toLowerCase());
       if (value !== undefined) yield* this.#faultsOf(`${$ref}/schema`, String(value), name);
@@ -99,7 +101,7 @@ export class Contract {
     }
   }
 
-  *#faultsOfBody(pointer: string, headers: Map<string, unknown>, text: string) {
+  *#faultsOfBody(pointer: string, headers: Map<string, HeaderValue>, text: string) {
     if (headers.get("content-type") !== "application/json; charset=utf-8") {
       yield `the type is ${String(headers.get("content-type"))}`;
     }
