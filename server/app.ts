@@ -13,9 +13,11 @@ import { newUlid } from "../shared/fp.ts";
 import { createGuards } from "./auth.ts";
 import { ApiError, fromClientError, toApiError } from "./errors.ts";
 import { defaultLimits, type Limits, RateLimiter, type SharedCounters } from "./limits.ts";
+import { collectOperations } from "./openapi.ts";
 import { agentRoutes, BODY_BYTES_MAX } from "./routes/agent.ts";
 import { calendarRoutes } from "./routes/calendar.ts";
 import { diagnosticRoutes } from "./routes/diagnostics.ts";
+import { docsRoutes } from "./routes/docs.ts";
 import { inventoryRoutes } from "./routes/inventory.ts";
 import { patientRoutes } from "./routes/patients.ts";
 import { soapRoutes } from "./routes/soap.ts";
@@ -65,6 +67,7 @@ export function buildApp(
   // An expectation we do not know may be ignored (RFC 9110, 10.1.1); Node would answer 417 without a body.
   app.server.on("checkExpectation", (request, response) => app.routing(request, response));
   const methods = collectMethods(app);
+  const operations = collectOperations(app);
 
   app.decorateRequest("apiKey", null);
   app.setErrorHandler(answerError);
@@ -78,7 +81,7 @@ export function buildApp(
       throw new ApiError("REQUEST.MALFORMED", "The Host header is missing.");
     }
     // The router lets `/patients/` be the patient with the empty fp (api.md 13).
-    if (request.is404 || pathOf(request).endsWith("/")) throw whyNotFound(request, methods);
+    if (request.is404 || Object.values(request.params as object).includes("")) throw whyNotFound(request, methods);
   });
   app.addHook("preHandler", async (request, reply) => {
     nameIgnoredParameters(request, reply);
@@ -95,6 +98,7 @@ export function buildApp(
   calendarRoutes(app, context);
   inventoryRoutes(app, context);
   app.register((scope) => agentRoutes(scope, context));
+  app.register((scope) => docsRoutes(scope, operations));
   healthRoutes(app, store);
   return app;
 }
@@ -152,7 +156,7 @@ function collectMethods(app: FastifyInstance): Methods {
 function whyNotFound(request: FastifyRequest, methods: Methods): ApiError {
   const path = pathOf(request);
   for (const { pattern, allowed } of methods.values()) {
-    if (!pattern.test(path)) continue;
+    if (!pattern.test(path) || allowed.has(request.method)) continue;
     const allow = [...allowed].join(", ");
     return new ApiError("ROUTE.METHOD_NOT_ALLOWED", request.method, { headers: { allow } });
   }
@@ -167,8 +171,8 @@ const IGNORED_NAMES_MAX = 20;
 
 // A parameter that does nothing here is said so, once it was seen that it is not a misspelt filter of ours (api.md 57, 58).
 function nameIgnoredParameters(request: FastifyRequest, reply: FastifyReply): void {
-  const { parameters = [] } = request.routeOptions.config as { parameters?: readonly string[] };
-  const ignored = Object.keys(request.query as object).filter((name) => !parameters.includes(name));
+  const { parameters = {} } = request.routeOptions.config;
+  const ignored = Object.keys(request.query as object).filter((name) => !Object.hasOwn(parameters, name));
   if (ignored.length === 0) return;
   const names = ignored.slice(0, IGNORED_NAMES_MAX).map((name) => encodeURIComponent(name).slice(0, 64));
   reply.header("x-ignored-parameters", names.join(", "));

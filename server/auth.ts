@@ -77,7 +77,7 @@ function budgetOf(request: FastifyRequest, anyOf: readonly Permission[]): Budget
 
 // The samples of the specification (section 7) show a code for each family of endpoints, and the families differ in their
 // header. The agent's routes take X-API-Key, so theirs is that family's code; the agent goes by the status and Retry-After.
-const RATE_CODES = { "x-api-key": "API_KEY.RATE_LIMIT_EXCEEDED", authorization: "AUTH.RATE_LIMITED" } as const;
+export const RATE_CODES = { "x-api-key": "API_KEY.RATE_LIMIT_EXCEEDED", authorization: "AUTH.RATE_LIMITED" } as const;
 
 function refuseIfOver({ allowed, retryAfterS, headers }: Verdict, header: KeyHeader): void {
   if (allowed) return;

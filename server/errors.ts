@@ -1,4 +1,5 @@
 import type { FastifyError } from "fastify";
+import { Type } from "typebox";
 import { StoreUnavailable } from "./store/store.ts";
 
 // Every error an integrator can meet, in one table (specification, section 7; api.md, section 3).
@@ -7,7 +8,22 @@ interface Kind {
   status: number;
   severity: "error" | "warning";
   message: (subject: string) => string;
+  /** What `details` holds, in an error that has some. */
+  details?: Type.TObject;
 }
+
+const closed = { additionalProperties: false };
+const RequestId = Type.Object({ request_id: Type.String() }, closed);
+const ParameterFault = Type.Object(
+  {
+    parameter: Type.String(),
+    value: Type.String(),
+    rule: Type.String(),
+    min: Type.Optional(Type.Integer()),
+    max: Type.Optional(Type.Integer()),
+  },
+  closed,
+);
 
 const kinds = {
   "AUTH.UNAUTHORIZED": error(401, () => "Authentication required."),
@@ -16,8 +32,8 @@ const kinds = {
   "API_KEY.RATE_LIMIT_EXCEEDED": error(429, (wait) => `Rate limit exceeded. Retry after ${wait}.`),
   "PATIENT.NOT_FOUND": error(404, (what) => `${what} does not exist.`),
   "PATIENT.ACCESS_DENIED": error(403, (what) => `This clinic has no active connection to ${what}.`),
-  "CALENDAR.INVALID_RANGE": error(400, (problem) => problem),
-  "REQUEST.INVALID_PARAMETER": error(400, (problem) => problem),
+  "CALENDAR.INVALID_RANGE": error(400, (problem) => problem, Type.Object({ max_days: Type.Integer() }, closed)),
+  "REQUEST.INVALID_PARAMETER": error(400, (problem) => problem, ParameterFault),
   "REQUEST.INVALID_BODY": error(400, (problem) => problem),
   "REQUEST.MALFORMED": error(400, (problem) => problem),
   "REQUEST.TIMEOUT": error(408, () => "The request did not arrive in time."),
@@ -26,8 +42,12 @@ const kinds = {
   "REQUEST.HEADERS_TOO_LARGE": error(431, () => "The URL and headers are too long."),
   "ROUTE.NOT_FOUND": error(404, (path) => `There is nothing at ${path}.`),
   "ROUTE.METHOD_NOT_ALLOWED": error(405, (method) => `${method} is not allowed here.`),
-  "SERVER.INTERNAL": error(500, () => "The server failed. The request id tells us where to look."),
-  "SERVER.UNAVAILABLE": error(503, () => "The server cannot answer just now. Try again after the time in Retry-After."),
+  "SERVER.INTERNAL": error(500, () => "The server failed. The request id tells us where to look.", RequestId),
+  "SERVER.UNAVAILABLE": error(
+    503,
+    () => "The server cannot answer just now. Try again after the time in Retry-After.",
+    RequestId,
+  ),
 } satisfies Record<string, Kind>;
 
 export type ErrorCode = keyof typeof kinds;
@@ -36,6 +56,25 @@ export type ErrorCode = keyof typeof kinds;
 export interface ErrorEnvelope {
   success: false;
   error: { code: ErrorCode; message: string; severity: "error" | "warning"; details?: Record<string, unknown> };
+}
+
+/** The schema of an error with this code, for the API document. */
+export function errorSchema(code: ErrorCode): Type.TObject {
+  const { severity, details }: Kind = kinds[code];
+  return Type.Object(
+    {
+      code: Type.Literal(code),
+      message: Type.String(),
+      severity: Type.Literal(severity),
+      ...(details && { details: Type.Optional(details) }),
+    },
+    closed,
+  );
+}
+
+/** The HTTP status of an error with this code. */
+export function statusOf(code: ErrorCode): number {
+  return kinds[code].status;
 }
 
 interface Extra {
@@ -101,6 +140,6 @@ export function fromClientError(code: string | undefined): ApiError {
   return new ApiError("REQUEST.MALFORMED", "This is not an HTTP request.");
 }
 
-function error(status: number, message: Kind["message"]): Kind {
-  return { status, severity: "error", message };
+function error(status: number, message: Kind["message"], details?: Type.TObject): Kind {
+  return { status, severity: "error", message, ...(details && { details }) };
 }

@@ -12,7 +12,7 @@ import { storeHeartbeat } from "../store/heartbeats.ts";
 import { listIdentifiers } from "../store/patients.ts";
 import { fileStudies } from "../store/studies.ts";
 import { pageOf, type RouteContext } from "./context.ts";
-import { instantParameter, pageParameters } from "./parameters.ts";
+import { instant, pageParameters, readParameters } from "./parameters.ts";
 
 // What the agent talks to; not public (house, section 5, "Ingest").
 
@@ -21,6 +21,7 @@ export const BODY_BYTES_MAX = 5 * 1024 * 1024;
 
 const pushedStudy = Compile(PushedStudy);
 const heartbeat = Compile(Heartbeat);
+const directoryParameters = { ...pageParameters, updated_since: instant("only patients updated at or after it") };
 const Outcomes = Type.Object({ outcomes: Type.Array(Outcome) });
 
 export async function agentRoutes(app: FastifyInstance, { store, guard, now }: RouteContext): Promise<void> {
@@ -64,11 +65,10 @@ export async function agentRoutes(app: FastifyInstance, { store, guard, now }: R
     method: "GET",
     url: "/agent/v1/identifiers",
     onRequest,
-    config: { parameters: ["page", "page_size", "updated_since"] },
+    config: { parameters: directoryParameters },
     handler: async (request) => {
-      const { page, pageSize } = pageParameters(request);
+      const { page, page_size: pageSize, updated_since: updatedSince } = readParameters(request, directoryParameters);
       const clinicId = keyOf(request).clinic_id;
-      const updatedSince = instantParameter(request, "updated_since");
       const list = await listIdentifiers(store, { clinicId, species: null, updatedSince, page, pageSize });
       return { success: true, data: pageOf(list, page, pageSize) };
     },

@@ -4,25 +4,42 @@ import { CalendarEvent, eventStatuses, eventTypes } from "../../shared/calendar.
 import { keyOf } from "../auth.ts";
 import { RANGE_DAYS_MAX, selectRange } from "../domain/calendar.ts";
 import { ApiError } from "../errors.ts";
+import type { Operation } from "../openapi.ts";
 import { listEvents } from "../store/calendar.ts";
 import type { RouteContext } from "./context.ts";
-import { choiceParameter, instantParameter } from "./parameters.ts";
+import { choice, instant, readParameters } from "./parameters.ts";
 
 // GET /api/v1/calendar/events (specification, section 4.5): a bare array, without envelope or pages.
+
+const list = {
+  operationId: "listCalendarEvents",
+  summary: "List calendar events",
+  description:
+    "The events of the key's clinic that start in the range, earliest first. A bare array: without envelope, without " +
+    `pages. A range of more than ${RANGE_DAYS_MAX} days is CALENDAR.INVALID_RANGE.`,
+  header: "x-api-key",
+  permissions: ["clinic.calendar.view"],
+  parameters: {
+    start_date: instant("first instant of the range; by default the first of today in UTC"),
+    end_date: instant(
+      `first instant after the range, at most ${RANGE_DAYS_MAX} days on; by default 30 days from today`,
+    ),
+    type: choice(eventTypes, "only events of this type"),
+    status: choice(eventStatuses, "only events in this status"),
+  },
+  errors: ["CALENDAR.INVALID_RANGE"],
+} satisfies Operation;
 
 export function calendarRoutes(app: FastifyInstance, { store, guard, now }: RouteContext): void {
   app.route({
     method: "GET",
     url: "/api/v1/calendar/events",
-    onRequest: guard("x-api-key", "clinic.calendar.view"),
+    onRequest: guard(list.header, ...list.permissions),
     schema: { response: { 200: Type.Array(CalendarEvent) } },
-    config: { parameters: ["start_date", "end_date", "type", "status"] },
+    config: list,
     handler: async (request) => {
-      const start = instantParameter(request, "start_date");
-      const end = instantParameter(request, "end_date");
-      const type = choiceParameter(request, "type", eventTypes);
-      const status = choiceParameter(request, "status", eventStatuses);
-      const range = selectRange(start, end, now());
+      const { start_date, end_date, type, status } = readParameters(request, list.parameters);
+      const range = selectRange(start_date, end_date, now());
       if (range === "too long") {
         throw new ApiError("CALENDAR.INVALID_RANGE", `Date range must not exceed ${RANGE_DAYS_MAX} days.`, {
           details: { max_days: RANGE_DAYS_MAX },

@@ -2,6 +2,7 @@ import { Type } from "typebox";
 import type { createGuards } from "../auth.ts";
 import type { Page } from "../store/patients.ts";
 import type { Store } from "../store/store.ts";
+import { PAGE_SIZE_MAX } from "./parameters.ts";
 
 /** What every route file gets. */
 export interface RouteContext {
@@ -12,13 +13,16 @@ export interface RouteContext {
 
 /** The page object of the lists (specification, section 2.1). */
 export function PageOf<T extends Type.TSchema>(item: T) {
-  return Type.Object({
-    items: Type.Array(item),
-    total: Type.Integer(),
-    page: Type.Integer(),
-    page_size: Type.Integer(),
-    has_more: Type.Boolean(),
-  });
+  return Type.Object(
+    {
+      items: Type.Array(item),
+      total: Type.Integer({ minimum: 0, description: "all matches, not only those of this page" }),
+      page: Type.Integer({ minimum: 1 }),
+      page_size: Type.Integer({ minimum: 1, maximum: PAGE_SIZE_MAX }),
+      has_more: Type.Boolean({ description: "more pages follow" }),
+    },
+    { additionalProperties: false },
+  );
 }
 
 /** A stretch of a list as a page object; has_more as in api.md 17. */

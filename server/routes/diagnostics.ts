@@ -4,21 +4,35 @@ import { isFp } from "../../shared/fp.ts";
 import { Study } from "../../shared/study.ts";
 import { keyOf } from "../auth.ts";
 import { ApiError } from "../errors.ts";
+import type { Operation } from "../openapi.ts";
 import { findStudy } from "../store/studies.ts";
 import type { RouteContext } from "./context.ts";
 import { printableFp } from "./parameters.ts";
 
 // GET /api/v1/lab/diagnostics/{fp} (specification, section 4.4).
 
-const OneStudy = Type.Object({ success: Type.Literal(true), data: Study });
+const OneStudy = Type.Object({ success: Type.Literal(true), data: Study }, { additionalProperties: false });
+
+const get = {
+  operationId: "getDiagnosticStudy",
+  summary: "Get a diagnostic study",
+  description:
+    "A lab or imaging study, visible to every clinic that is connected to its patient. An imaging study has no results. " +
+    "The error codes are those of the patients.",
+  header: "authorization",
+  // A key made from the published permissions must be able to use the published endpoints (api.md, gap 10).
+  permissions: ["clinic.patient.view", "clinic.lab.view"],
+  fp: "cds",
+  errors: ["PATIENT.NOT_FOUND", "PATIENT.ACCESS_DENIED"],
+} satisfies Operation;
 
 export function diagnosticRoutes(app: FastifyInstance, { store, guard }: RouteContext): void {
   app.route<{ Params: { fp: string } }>({
     method: "GET",
     url: "/api/v1/lab/diagnostics/:fp",
-    // A key made from the published permissions must be able to use the published endpoints (api.md, gap 10).
-    onRequest: guard("authorization", "clinic.patient.view", "clinic.lab.view"),
+    onRequest: guard(get.header, ...get.permissions),
     schema: { response: { 200: OneStudy } },
+    config: get,
     handler: async (request) => {
       const { fp } = request.params;
       const found = isFp("cds", fp) ? await findStudy(store, keyOf(request).clinic_id, fp) : undefined;

@@ -2,31 +2,48 @@ import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import { InventoryItem } from "../../shared/inventory.ts";
 import { keyOf } from "../auth.ts";
+import type { Operation } from "../openapi.ts";
 import { listItems } from "../store/stock.ts";
 import { PageOf, pageOf, type RouteContext } from "./context.ts";
-import { choiceParameter, pageParameters, textParameter } from "./parameters.ts";
+import { pageParameters, readParameters, text, yesOrNo } from "./parameters.ts";
 
 // GET /api/v1/inventory (specification, section 4.6).
 
-const ItemPage = Type.Object({ success: Type.Literal(true), data: PageOf(InventoryItem) });
+const ItemPage = Type.Object(
+  { success: Type.Literal(true), data: PageOf(InventoryItem) },
+  { additionalProperties: false },
+);
+
+const list = {
+  operationId: "listInventoryItems",
+  summary: "List inventory items",
+  description: "The items of the key's clinic, by name.",
+  header: "x-api-key",
+  permissions: ["clinic.inventory.view"],
+  parameters: {
+    ...pageParameters,
+    category: text("such as `MEDICATION`, `VACCINE`, `CONSUMABLE`, `SERVICE`, in this spelling"),
+    low_stock_only: yesOrNo("when true, only items below their `low_stock_threshold`"),
+  },
+} satisfies Operation;
 
 export function inventoryRoutes(app: FastifyInstance, { store, guard }: RouteContext): void {
   app.route({
     method: "GET",
     url: "/api/v1/inventory",
-    onRequest: guard("x-api-key", "clinic.inventory.view"),
+    onRequest: guard(list.header, ...list.permissions),
     schema: { response: { 200: ItemPage } },
-    config: { parameters: ["page", "page_size", "category", "low_stock_only"] },
+    config: list,
     handler: async (request) => {
-      const { page, pageSize } = pageParameters(request);
-      const list = await listItems(store, {
+      const { page, page_size, category, low_stock_only } = readParameters(request, list.parameters);
+      const found = await listItems(store, {
         clinicId: keyOf(request).clinic_id,
-        category: textParameter(request, "category"),
-        lowStockOnly: choiceParameter(request, "low_stock_only", ["true", "false"]) === "true",
+        category,
+        lowStockOnly: low_stock_only,
         page,
-        pageSize,
+        pageSize: page_size,
       });
-      return { success: true, data: pageOf(list, page, pageSize) };
+      return { success: true, data: pageOf(found, page, page_size) };
     },
   });
 }

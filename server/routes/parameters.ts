@@ -1,52 +1,77 @@
 import type { FastifyRequest } from "fastify";
 import { DateTime } from "luxon";
+import { Type } from "typebox";
 import { ApiError } from "../errors.ts";
 
-// Query parameters, read strictly: a filter that is misread must not answer with all records (api.md 42, 49).
+// Query parameters, read strictly: a filter that is misread must not answer with all records (api.md 42, 49). Described
+// once: what reads a parameter stands beside what the API document says of it.
+
+/** One query parameter. */
+export interface Parameter<Value> {
+  readonly schema: Type.TSchema;
+  /** `given` is null when the parameter was not. */
+  readonly read: (given: string | null, name: string) => Value;
+}
+
+/** The query parameters of a route by their names. */
+export type Parameters = Readonly<Record<string, Parameter<unknown>>>;
+
+type Values<P extends Parameters> = { [Name in keyof P]: P[Name] extends Parameter<infer Value> ? Value : never };
+
+/** What a request gives for the parameters of its route; the first that is not as described is thrown. */
+export function readParameters<P extends Parameters>(request: FastifyRequest, parameters: P): Values<P> {
+  const query = request.query as Record<string, string | string[] | undefined>;
+  const values = Object.entries(parameters).map(([name, { read }]) => {
+    const given = query[name] ?? null;
+    if (Array.isArray(given)) throw invalid(name, given, "given once");
+    return [name, read(given, name)];
+  });
+  return Object.fromEntries(values) as Values<P>;
+}
 
 export const PAGE_SIZE_MAX = 100;
 const PAGE_SIZE_DEFAULT = 20;
+const POSITIVE_INTEGER_MAX = 999_999_999;
 
 /** `page` and `page_size` (specification, section 8; api.md 40-42). */
-export function pageParameters(request: FastifyRequest): { page: number; pageSize: number } {
+export const pageParameters = {
+  page: positiveInteger({ otherwise: 1, max: null, description: "page number, the first is 1" }),
+  page_size: positiveInteger({ otherwise: PAGE_SIZE_DEFAULT, max: PAGE_SIZE_MAX, description: "items of a page" }),
+};
+
+/** A text as it came; null when it was not given. */
+export function text(description: string): Parameter<string | null> {
+  return { schema: Type.String({ description }), read: (given) => given };
+}
+
+/** One of a few words, in exactly this spelling; null when it was not given (api.md 111). */
+export function choice<Choice extends string>(
+  choices: readonly Choice[],
+  description: string,
+): Parameter<Choice | null> {
   return {
-    page: positiveInteger(request, "page", 1, null),
-    pageSize: positiveInteger(request, "page_size", PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX),
+    schema: Type.Enum([...choices], { type: "string", description }),
+    read: (given, name) => (given === null ? null : choose(given, choices, name)),
   };
 }
 
-/** A text parameter as it came; null when it was not given. */
-export function textParameter(request: FastifyRequest, name: string): string | null {
-  const value = (request.query as Record<string, string | string[] | undefined>)[name];
-  if (value === undefined) return null;
-  if (typeof value === "string") return value;
-  throw invalid(name, value, "given once");
-}
-
-/** One of a few words, in exactly this spelling; null when it was not given (api.md 111, 122). */
-export function choiceParameter<Choice extends string>(
-  request: FastifyRequest,
-  name: string,
-  choices: readonly Choice[],
-): Choice | null {
-  const text = textParameter(request, name);
-  if (text === null) return null;
-  const choice = choices.find((one) => one === text);
-  if (choice === undefined) throw invalid(name, text, `one of ${choices.join(", ")}`);
-  return choice;
+/** `true` or `false`, in exactly this spelling (api.md 122). */
+export function yesOrNo(description: string): Parameter<boolean> {
+  return {
+    schema: Type.Boolean({ default: false, description }),
+    read: (given, name) => given !== null && choose(given, ["true", "false"], name) === "true",
+  };
 }
 
 /** An instant in milliseconds; date only means the first of that day in UTC, and so does a time without a zone mean UTC (api.md 48). */
-export function instantParameter(request: FastifyRequest, name: string): number | null {
-  const text = textParameter(request, name);
-  if (text === null) return null;
-  // A `+` that was not escaped arrives as a space.
-  const repaired = text.replace(/ (?=\d\d:?\d\d$)/, "+");
-  const instant = ISO_8601.test(repaired) ? DateTime.fromISO(repaired, { zone: "utc" }) : null;
-  if (instant === null || !instant.isValid) {
-    throw invalid(name, text, "an ISO 8601 timestamp such as 2026-11-21T09:30:00.000Z");
-  }
-  return instant.toMillis();
+export function instant(description: string): Parameter<number | null> {
+  return {
+    schema: Type.String({
+      format: "date-time",
+      description: `${description}. A date alone is its first instant, a time without a zone is UTC`,
+    }),
+    read: (given, name) => (given === null ? null : parseInstant(given, name)),
+  };
 }
 
 /** The path parameter `fp`, fit to be repeated in a message (api.md 62). */
@@ -54,20 +79,42 @@ export function printableFp(fp: string): string {
   return fp.slice(0, 64).replaceAll(/\p{C}/gu, "");
 }
 
+function parseInstant(given: string, name: string): number {
+  // A `+` that was not escaped arrives as a space.
+  const repaired = given.replace(/ (?=\d\d:?\d\d$)/, "+");
+  const parsed = ISO_8601.test(repaired) ? DateTime.fromISO(repaired, { zone: "utc" }) : null;
+  if (parsed === null || !parsed.isValid) {
+    throw invalid(name, given, "an ISO 8601 timestamp such as 2026-11-21T09:30:00.000Z");
+  }
+  return parsed.toMillis();
+}
+
 // Luxon also reads weeks, ordinals, bare years and bare times, which as a bound of a sync would be a guess.
 const ISO_8601 = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]([01]\d|2[0-3]):?[0-5]\d)?)?$/;
 
-const POSITIVE_INTEGER = /^[1-9]\d{0,8}$/;
+function choose<Choice extends string>(given: string, choices: readonly Choice[], name: string): Choice {
+  const found = choices.find((one) => one === given);
+  if (found === undefined) throw invalid(name, given, `one of ${choices.join(", ")}`);
+  return found;
+}
 
-function positiveInteger(request: FastifyRequest, name: string, otherwise: number, max: number | null): number {
-  const text = textParameter(request, name);
-  if (text === null) return otherwise;
-  const value = POSITIVE_INTEGER.test(text) ? Number(text) : null;
-  if (value === null || (max !== null && value > max)) {
-    const rule = max === null ? "a whole number, at least 1" : `a whole number from 1 to ${max}`;
-    throw invalid(name, text, rule, { min: 1, ...(max !== null && { max }) });
-  }
-  return value;
+interface Bounds {
+  otherwise: number;
+  max: number | null;
+  description: string;
+}
+
+function positiveInteger({ otherwise, max, description }: Bounds): Parameter<number> {
+  return {
+    schema: Type.Integer({ minimum: 1, maximum: max ?? POSITIVE_INTEGER_MAX, default: otherwise, description }),
+    read(given, name) {
+      if (given === null) return otherwise;
+      const value = /^[1-9]\d{0,8}$/.test(given) ? Number(given) : null;
+      if (value !== null && (max === null || value <= max)) return value;
+      const rule = max === null ? "a whole number, at least 1" : `a whole number from 1 to ${max}`;
+      throw invalid(name, given, rule, { min: 1, ...(max !== null && { max }) });
+    },
+  };
 }
 
 function invalid(parameter: string, value: string | string[], rule: string, bounds: object = {}): ApiError {

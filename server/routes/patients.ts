@@ -4,42 +4,74 @@ import { isFp } from "../../shared/fp.ts";
 import { Patient } from "../../shared/patient.ts";
 import { keyOf } from "../auth.ts";
 import { ApiError } from "../errors.ts";
+import type { Operation } from "../openapi.ts";
 import { findPatient, listPatients } from "../store/patients.ts";
 import { PageOf, pageOf, type RouteContext } from "./context.ts";
-import { instantParameter, pageParameters, printableFp, textParameter } from "./parameters.ts";
+import { instant, pageParameters, printableFp, readParameters, text } from "./parameters.ts";
 
 // GET /api/v1/patients and GET /api/v1/patients/{fp} (specification, sections 4.1 and 4.2).
 
-const PatientPage = Type.Object({ success: Type.Literal(true), data: PageOf(Patient), message: Type.String() });
-const OnePatient = Type.Object({ success: Type.Literal(true), data: Patient, message: Type.String() });
+const PatientPage = Type.Object(
+  { success: Type.Literal(true), data: PageOf(Patient), message: Type.String() },
+  { additionalProperties: false },
+);
+const OnePatient = Type.Object(
+  { success: Type.Literal(true), data: Patient, message: Type.String() },
+  { additionalProperties: false },
+);
+
+const list = {
+  operationId: "listPatients",
+  summary: "List patients",
+  description:
+    "The patients with an active connection to the key's clinic, whichever clinic created them, last updated first. " +
+    "Page numbers shift when patients change between requests: a sync job asks with `updated_since`, again every 5 to " +
+    "15 minutes, and follows the pages until `has_more` is false.",
+  header: "x-api-key",
+  permissions: ["clinic.patient.view"],
+  parameters: {
+    ...pageParameters,
+    species: text("lower case: `dog`, `cat`, `rabbit`, `bird`, `reptile`, `exotic`; anything else matches nothing"),
+    updated_since: instant("only patients updated at or after it"),
+  },
+} satisfies Operation;
+
+const get = {
+  operationId: "getPatient",
+  summary: "Get a patient",
+  description: "The patient alone: its records are fetched from their own endpoints.",
+  header: "x-api-key",
+  permissions: ["clinic.patient.view"],
+  fp: "patient",
+  errors: ["PATIENT.NOT_FOUND", "PATIENT.ACCESS_DENIED"],
+} satisfies Operation;
 
 export function patientRoutes(app: FastifyInstance, { store, guard }: RouteContext): void {
-  const onRequest = guard("x-api-key", "clinic.patient.view");
-
   app.route({
     method: "GET",
     url: "/api/v1/patients",
-    onRequest,
+    onRequest: guard(list.header, ...list.permissions),
     schema: { response: { 200: PatientPage } },
-    config: { parameters: ["page", "page_size", "species", "updated_since"] },
+    config: list,
     handler: async (request) => {
-      const { page, pageSize } = pageParameters(request);
-      const list = await listPatients(store, {
+      const { page, page_size, species, updated_since } = readParameters(request, list.parameters);
+      const found = await listPatients(store, {
         clinicId: keyOf(request).clinic_id,
-        species: textParameter(request, "species"),
-        updatedSince: instantParameter(request, "updated_since"),
+        species,
+        updatedSince: updated_since,
         page,
-        pageSize,
+        pageSize: page_size,
       });
-      return { success: true, data: pageOf(list, page, pageSize), message: "OK" };
+      return { success: true, data: pageOf(found, page, page_size), message: "OK" };
     },
   });
 
   app.route<{ Params: { fp: string } }>({
     method: "GET",
     url: "/api/v1/patients/:fp",
-    onRequest,
+    onRequest: guard(get.header, ...get.permissions),
     schema: { response: { 200: OnePatient } },
+    config: get,
     handler: async (request) => {
       const { fp } = request.params;
       const found = isFp("patient", fp) ? await findPatient(store, keyOf(request).clinic_id, fp) : undefined;

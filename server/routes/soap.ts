@@ -4,21 +4,35 @@ import { isFp } from "../../shared/fp.ts";
 import { Soap } from "../../shared/soap.ts";
 import { keyOf } from "../auth.ts";
 import { ApiError } from "../errors.ts";
+import type { Operation } from "../openapi.ts";
 import { findSoap } from "../store/soap.ts";
 import type { RouteContext } from "./context.ts";
 import { printableFp } from "./parameters.ts";
 
 // GET /api/v1/soap/{fp} (specification, section 4.3).
 
-const OneSoap = Type.Object({ success: Type.Literal(true), data: Soap });
+const OneSoap = Type.Object({ success: Type.Literal(true), data: Soap }, { additionalProperties: false });
+
+const get = {
+  operationId: "getSoapRecord",
+  summary: "Get a SOAP record",
+  description:
+    "An examination record, visible to every clinic that is connected to its patient. A signed record is immutable, a " +
+    "correction is a new one. The error codes are those of the patients.",
+  header: "authorization",
+  // As with the diagnostic studies (api.md, gap 10).
+  permissions: ["clinic.patient.view", "clinic.soap.view"],
+  fp: "soap",
+  errors: ["PATIENT.NOT_FOUND", "PATIENT.ACCESS_DENIED"],
+} satisfies Operation;
 
 export function soapRoutes(app: FastifyInstance, { store, guard }: RouteContext): void {
   app.route<{ Params: { fp: string } }>({
     method: "GET",
     url: "/api/v1/soap/:fp",
-    // As with the diagnostic studies (api.md, gap 10).
-    onRequest: guard("authorization", "clinic.patient.view", "clinic.soap.view"),
+    onRequest: guard(get.header, ...get.permissions),
     schema: { response: { 200: OneSoap } },
+    config: get,
     handler: async (request) => {
       const { fp } = request.params;
       const found = isFp("soap", fp) ? await findSoap(store, keyOf(request).clinic_id, fp) : undefined;

@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { accessChecks, changingAccessChecks } from "./access.ts";
 import { calendarChecks } from "./calendar.ts";
 import { runCheck } from "./check.ts";
+import { contractChecks } from "./contract.ts";
 import { clinics, lines } from "./data.ts";
 import { inventoryChecks } from "./inventory.ts";
 import { limitChecks } from "./limits.ts";
@@ -27,6 +28,7 @@ const checks = [
   ...changingMedicalChecks,
   ...changingAccessChecks,
   ...limitChecks,
+  ...contractChecks,
 ];
 
 async function conformance(): Promise<void> {
@@ -34,7 +36,7 @@ async function conformance(): Promise<void> {
   const { api, stop } =
     url === undefined
       ? await ownServer()
-      : { api: foreignServer(url, process.env["VETWIRE_KEYS"] ?? "keys.json"), stop: async () => undefined };
+      : { api: await foreignServer(url, process.env["VETWIRE_KEYS"] ?? "keys.json"), stop: async () => undefined };
   const total = { passed: 0, failed: 0 };
   try {
     for (const check of checks) {

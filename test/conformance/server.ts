@@ -8,6 +8,7 @@ import { createKey, loadPepper, type Permission } from "../../server/auth.ts";
 import { importFile } from "../../server/import.ts";
 import { findClinic, type KeyType, listKeys, revokeKey } from "../../server/store/keys.ts";
 import { openStore } from "../../server/store/store.ts";
+import { type ApiDocument, Contract } from "../support/contract.ts";
 import { notChecked } from "./check.ts";
 import { type ClinicName, clinics, lines } from "./data.ts";
 
@@ -62,12 +63,21 @@ export class Api {
   readonly keys: Readonly<Record<KeyName, string>>;
   /** The first instant of the UTC day around which the events lie. */
   readonly today: number;
+  /** The API document that the server serves; null when it serves none. */
+  readonly contract: Contract | null;
+  /** In what the answers until now were not as that document says. */
+  readonly breaches: string[] = [];
   readonly #keeper: Keeper | null;
 
-  constructor(url: string, keys: Record<KeyName, string>, today: number, keeper: Keeper | null) {
+  constructor(
+    url: string,
+    { keys, today, contract }: { keys: Record<KeyName, string>; today: number; contract: Contract | null },
+    keeper: Keeper | null,
+  ) {
     this.url = url.replace(/\/$/, "");
     this.keys = keys;
     this.today = today;
+    this.contract = contract;
     this.#keeper = keeper;
   }
 
@@ -79,7 +89,11 @@ export class Api {
   async send(path: string, init: RequestInit = {}): Promise<Answer> {
     const response = await fetch(`${this.url}${path}`, init);
     const text = await response.text();
-    return { status: response.status, headers: response.headers, text, json: text === "" ? undefined : parsed(text) };
+    const { status, headers } = response;
+    this.breaches.push(
+      ...(this.contract?.problems({ method: init.method ?? "GET", url: path, status, headers, text }) ?? []),
+    );
+    return { status, headers, text, json: text === "" ? undefined : parsed(text) };
   }
 
   /** GET with a key in the header that the path takes; waits when the key is over its limit. */
@@ -126,11 +140,16 @@ export function startOfToday(): number {
 }
 
 /** A server that somebody else started, with `npm run conformance -- data FILE` imported and keys as `keyPlan` says. */
-export function foreignServer(url: string, keysPath: string): Api {
+export async function foreignServer(url: string, keysPath: string): Promise<Api> {
   const keys = JSON.parse(readFileSync(keysPath, "utf8")) as Record<KeyName, string>;
   const missing = Object.keys(keyPlan).filter((name) => !Object.hasOwn(keys, name));
   if (missing.length > 0) throw new Error(`${keysPath} lacks the keys ${missing.join(", ")}`);
-  return new Api(url, keys, startOfToday(), null);
+  return new Api(url, { keys, today: startOfToday(), contract: await readContract(url) }, null);
+}
+
+async function readContract(url: string): Promise<Contract | null> {
+  const response = await fetch(`${url.replace(/\/$/, "")}/openapi.json`);
+  return response.ok ? new Contract((await response.json()) as ApiDocument) : null;
 }
 
 /** Starts a server on a folder of its own with the suite's data; the integration and device keys have the default limits. */
@@ -206,7 +225,7 @@ export async function ownServer(): Promise<{ api: Api; stop: () => Promise<void>
     },
   };
   return {
-    api: new Api(url, keys as Record<KeyName, string>, today, keeper),
+    api: new Api(url, { keys: keys as Record<KeyName, string>, today, contract: await readContract(url) }, keeper),
     async stop() {
       const ended = once(child, "exit");
       child.kill("SIGTERM");

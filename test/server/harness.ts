@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { FastifyInstance, InjectOptions } from "fastify";
 import { pino } from "pino";
 import { onTestFinished } from "vitest";
 import { buildApp } from "../../server/app.ts";
@@ -13,6 +14,7 @@ import { openStore, type Store } from "../../server/store/store.ts";
 import { newFp } from "../../shared/fp.ts";
 import type { Patient } from "../../shared/patient.ts";
 import type { Outcome, PushedStudy, Study } from "../../shared/study.ts";
+import { type ApiDocument, Contract } from "../support/contract.ts";
 
 /** How long the test server's writes wait for another process. */
 export const writeWaitMs = 200;
@@ -65,6 +67,7 @@ export async function startLimitedServer(limits: Limits, ...entities: (Entity | 
     limits,
     logger: pino({ level: "debug" }, { write: (line) => log.push(line) }),
   });
+  holdToContract(app);
   onTestFinished(async () => {
     await app.close();
     await store.close();
@@ -113,6 +116,23 @@ export async function startLimitedServer(limits: Limits, ...entities: (Entity | 
       return response.json<{ outcomes: Outcome[] }>().outcomes;
     },
   };
+}
+
+/** Every server has the same document, and its schemas are slow to compile. */
+let contract: Contract | undefined;
+
+/** Lets no answer of the app pass that is not as the API document says (api.md 148). */
+function holdToContract(app: FastifyInstance): void {
+  const inject = app.inject.bind(app);
+  app.inject = (async (asked: string | (InjectOptions & { url: string })) => {
+    const response = await inject(asked);
+    contract ??= new Contract((await inject("/openapi.json")).json<ApiDocument>());
+    const { method = "GET", url } = typeof asked === "string" ? { url: asked } : asked;
+    const { statusCode: status, headers, body: text } = response;
+    const problems = contract.problems({ method, url, status, headers: Object.entries(headers), text });
+    if (problems.length > 0) throw new Error(problems.join("\n"));
+    return response;
+  }) as typeof app.inject;
 }
 
 /** Writes the entities to a file and imports it. */
