@@ -1,5 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -10,6 +11,7 @@ import {
 } from "fastify";
 import { pino } from "pino";
 import { newUlid } from "../shared/fp.ts";
+import { Audit, countItems, entryOf, FLUSH_MS } from "./audit.ts";
 import { createGuards } from "./auth.ts";
 import { ApiError, fromClientError, toApiError } from "./errors.ts";
 import { defaultLimits, type Limits, RateLimiter, type SharedCounters } from "./limits.ts";
@@ -70,6 +72,8 @@ export function buildApp(
   const operations = collectOperations(app);
 
   app.decorateRequest("apiKey", null);
+  app.decorateRequest("refusedKey", null);
+  app.decorateRequest("itemCount", null);
   app.setErrorHandler(answerError);
   app.setNotFoundHandler((request) => {
     throw whyNotFound(request, methods);
@@ -90,6 +94,8 @@ export function buildApp(
     logAnswer(request, reply);
   });
 
+  auditAnswers(app, new Audit(store, logger, now), now);
+
   const limiter = new RateLimiter(limits, counters);
   const context = { store, guard: createGuards(store, pepper, limiter, now), now };
   patientRoutes(app, context);
@@ -101,6 +107,30 @@ export function buildApp(
   app.register((scope) => docsRoutes(scope, operations));
   healthRoutes(app, store);
   return app;
+}
+
+// Of every route, so that none can be forgotten.
+function auditAnswers(app: FastifyInstance, audit: Audit, now: () => number): void {
+  app.addHook("onRequest", async (request, reply) => {
+    // Asked for while there is a connection: the socket keeps it.
+    void request.ip;
+    // Not onResponse, which does not come when a client hangs up first: its push is stored all the same.
+    reply.raw.on("close", () => {
+      const entry = entryOf(request, reply, now());
+      if (entry !== undefined) audit.note(entry);
+    });
+  });
+  app.addHook("preSerialization", async (request, _reply, payload) => {
+    request.setDecorator("itemCount", countItems(payload));
+    return payload;
+  });
+  const timer = setInterval(() => void audit.flush(), FLUSH_MS).unref();
+  app.addHook("onClose", async () => {
+    clearInterval(timer);
+    // A request whose connection was cut is over one turn of the event loop after the server.
+    await sleep(1);
+    await audit.close();
+  });
 }
 
 function healthRoutes(app: FastifyInstance, store: Store): void {

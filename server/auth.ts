@@ -53,8 +53,10 @@ const LAST_USED_THROTTLE_MS = 60_000;
 export function createGuards(store: Store, pepper: Buffer, limiter: RateLimiter, now: () => number) {
   return (header: KeyHeader, ...anyOf: Permission[]): Guard =>
     async (request, reply) => {
-      const key = await authenticate(store, pepper, presentedKey(request, header), now());
-      if (key === undefined) {
+      const key = await findPresented(store, pepper, presentedKey(request, header));
+      // Unknown, revoked and expired keys are alike to the caller (api.md 130).
+      if (key === undefined || !isActive(key, now())) {
+        request.setDecorator<ApiKey | null>("refusedKey", key ?? null);
         // Counted only here: who shares an address with a flood and has a key is not held up by it.
         refuseIfOver(await limiter.takeForAddress(request.ip, now()), header);
         throw new ApiError("AUTH.UNAUTHORIZED", "", { headers: { "www-authenticate": CHALLENGES[header] } });
@@ -195,12 +197,10 @@ function presentedKey(request: FastifyRequest, header: KeyHeader): string {
   return /^bearer ([^ ]+)$/i.exec(value)?.[1] ?? "";
 }
 
-// Unknown, revoked and expired keys are alike to the caller (api.md 130).
-async function authenticate(store: Store, pepper: Buffer, key: string, now: number): Promise<ApiKey | undefined> {
+async function findPresented(store: Store, pepper: Buffer, key: string): Promise<ApiKey | undefined> {
   if (!isWellFormedKey(key)) return undefined;
   // Looked up by its digest: how long the index takes tells nothing of a key to one who lacks the pepper.
-  const found = await findKey(store, digest(pepper, key));
-  return found !== undefined && isActive(found, now) ? found : undefined;
+  return findKey(store, digest(pepper, key));
 }
 
 function isActive({ revoked_at, expires_at }: ApiKey, now: number): boolean {

@@ -129,7 +129,7 @@ function secondsUntil(instant: number, now: number): number {
 }
 
 /** One subscriber commonly has a whole /64 of IPv6 addresses (RFC 6177); counting each alone would count nothing. */
-function networkOf(address: string): string {
+export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
   if (mapped?.[1] !== undefined) return mapped[1];
   if (!address.includes(":")) return address;

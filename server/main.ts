@@ -2,13 +2,24 @@ import { createWriteStream, renameSync } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { Presets, SingleBar } from "cli-progress";
+import { DateTime } from "luxon";
 import { pino } from "pino";
 import { buildApp } from "./app.ts";
+import { type AuditFormat, auditFormats, auditLines } from "./audit-lines.ts";
 import { createKey, loadPepper, type Permission, permissions, rollKey } from "./auth.ts";
 import { ImportError, importFile, type Progress } from "./import.ts";
 import { defaultLimits, type Limits } from "./limits.ts";
+import { listRows } from "./store/audit.ts";
 import { countUnmatched, exportEntities } from "./store/export.ts";
-import { countKeys, findClinic, type KeyDescription, type KeyType, listKeys, revokeKey } from "./store/keys.ts";
+import {
+  countKeys,
+  findClinic,
+  findKeyById,
+  type KeyDescription,
+  type KeyType,
+  listKeys,
+  revokeKey,
+} from "./store/keys.ts";
 import { openStore, type Session, type Store } from "./store/store.ts";
 
 // The server's command line (house, section 5): builds and closes everything, and alone reads the environment.
@@ -77,7 +88,7 @@ async function exportCommand(path: string | undefined, { data }: Data): Promise<
     store.snapshot(async (session) => {
       // Under another name until it is whole: half an export must not be taken for one.
       const draft = `${path}.part`;
-      await pipeline(exportLines(session), path === undefined ? process.stdout : createWriteStream(draft));
+      await pipeline(inPieces(exportLines(session)), path === undefined ? process.stdout : createWriteStream(draft));
       if (path !== undefined) renameSync(draft, path);
       const unmatched = await countUnmatched(session);
       if (unmatched > 0) warn(`${unmatched} unmatched studies stay here, an import file has no line for them`);
@@ -85,19 +96,43 @@ async function exportCommand(path: string | undefined, { data }: Data): Promise<
   );
 }
 
-/** The lines in pieces of many, since a write to a file costs more than a line. */
 async function* exportLines(session: Session): AsyncGenerator<string> {
+  for await (const entity of exportEntities(session)) yield `${JSON.stringify(entity)}\n`;
+}
+
+/** Lines in pieces of many, since a write to a file costs more than a line. */
+async function* inPieces(lines: AsyncIterable<string>): AsyncGenerator<string> {
   let piece = "";
-  for await (const entity of exportEntities(session)) {
-    piece += `${JSON.stringify(entity)}\n`;
-    if (piece.length < EXPORT_PIECE_LETTERS) continue;
+  for await (const line of lines) {
+    piece += line;
+    if (piece.length < PIECE_LETTERS) continue;
     yield piece;
     piece = "";
   }
   yield piece;
 }
 
-const EXPORT_PIECE_LETTERS = 65_536;
+const PIECE_LETTERS = 65_536;
+
+interface AuditOptions extends Data {
+  since?: number;
+  until?: number;
+  clinic?: string;
+  key?: string;
+  format: AuditFormat;
+}
+
+async function auditCommand({ data, clinic, key, since, until, format }: AuditOptions): Promise<void> {
+  await withStore(data, async (store) => {
+    const rows = listRows(store, {
+      since: since ?? 0,
+      until: until ?? Number.MAX_SAFE_INTEGER,
+      ...(clinic !== undefined && { clinicId: await clinicIdOf(store, clinic) }),
+      ...(key !== undefined && { keyId: await keyIdOf(store, key) }),
+    });
+    await pipeline(inPieces(auditLines(rows, format)), process.stdout);
+  });
+}
 
 interface KeyOptions extends Data {
   clinic: string;
@@ -168,6 +203,12 @@ async function clinicIdOf(store: Store, fp: string): Promise<number> {
   const clinic = await findClinic(store, fp);
   if (clinic === undefined) throw new Error(`clinic ${fp} does not exist, expected the fp of an imported clinic`);
   return clinic.id;
+}
+
+async function keyIdOf(store: Store, publicId: string): Promise<number> {
+  const key = await findKeyById(store, publicId);
+  if (key === undefined) throw new Error(`key ${publicId} does not exist, expected an id that keys list shows`);
+  return key.id;
 }
 
 async function withStore(data: string, work: (store: Store) => Promise<void>): Promise<void> {
@@ -244,6 +285,14 @@ function parsePeriod(text: string): number {
   return Number(count) * (unit === "d" ? 24 * HOUR_MS : HOUR_MS);
 }
 
+/** A period up to now, or an instant; milliseconds since 1970. */
+function parseTime(text: string): number {
+  if (/^\d+[hd]$/.test(text)) return Date.now() - parsePeriod(text);
+  const instant = DateTime.fromISO(text, { zone: "utc" });
+  if (/^\d{4}-\d\d-\d\d/.test(text) && instant.isValid) return instant.toMillis();
+  throw new InvalidArgumentError("expected hours or days ago, such as 24h, or a time such as 2026-11-21T09:30:00Z");
+}
+
 function say(text: string): void {
   process.stdout.write(`${text}\n`);
 }
@@ -281,6 +330,17 @@ program
   .description("write all entities as an NDJSON file that import takes, or to stdout")
   .addOption(dataOption())
   .action(exportCommand);
+
+program
+  .command("audit")
+  .description("print who asked for what, oldest first")
+  .option("--since <time>", "from then on, such as 24h ago or 2026-11-21T09:30:00Z", parseTime)
+  .option("--until <time>", "before then", parseTime)
+  .option("--clinic <fp>", "with the keys of a clinic")
+  .addOption(new Option("--key <id>", "with a key").conflicts("clinic"))
+  .addOption(new Option("--format <format>", "how to write it").choices(auditFormats).default("text"))
+  .addOption(dataOption())
+  .action(auditCommand);
 
 const keys = program.command("keys").description("API keys of the clinics");
 
@@ -321,6 +381,9 @@ try {
   }
   await program.parseAsync();
 } catch (error) {
-  warn((error as Error).message);
-  process.exitCode = 1;
+  // `audit | head` has seen enough.
+  if ((error as NodeJS.ErrnoException).code !== "EPIPE") {
+    warn((error as Error).message);
+    process.exitCode = 1;
+  }
 }

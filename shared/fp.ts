@@ -2,8 +2,10 @@ import { monotonicFactory } from "ulid";
 
 // Fingerprints: `<prefix>_<ULID>` (specification, section 1).
 
+const kinds = ["patient", "customer", "clinic", "user", "soap", "cds", "calevt", "invitem"] as const;
+
 /** What an fp names; the part before the underscore. */
-export type FpKind = "patient" | "customer" | "clinic" | "user" | "soap" | "cds" | "calevt" | "invitem";
+export type FpKind = (typeof kinds)[number];
 
 // The first character is at most 7: 26 base32 characters carry 130 bits, a ULID has 128. The ulid package lets `8ZZZ...` pass.
 const ULID = "[0-7][0-9A-HJKMNP-TV-Z]{25}";
@@ -23,6 +25,13 @@ export function isFp(kind: FpKind, text: string): boolean {
     patterns.set(kind, pattern);
   }
   return pattern.test(text);
+}
+
+const anyFp = new RegExp(`^(?:${kinds.join("|")})_${ULID}$`);
+
+/** Whether the text is a well-formed fp of any kind. */
+export function isAnyFp(text: string): boolean {
+  return anyFp.test(text);
 }
 
 // One monotonic factory a process: strictly increasing even when the clock goes back, and 80 times faster than ulid(). The

@@ -71,6 +71,7 @@ export interface Tables {
   calendar_event: EventColumns & { id: Generated<number> };
   inventory_item: ItemColumns & { id: Generated<number> };
   inventory_batch: BatchColumns & { id: Generated<number> };
+  audit: AuditColumns & { id: Generated<number> };
 }
 
 export interface SoapColumns {
@@ -144,6 +145,24 @@ export interface StudyColumns {
   source: string | null;
   patient_hint: string | null;
   received_at: number;
+}
+
+export interface AuditColumns {
+  /** When the request was over; of several, the first. */
+  at: number;
+  request_id: string | null;
+  /** The key that was presented, also a revoked or expired one; null for one we do not know. */
+  api_key_id: number | null;
+  method: string | null;
+  route: string | null;
+  fp: string | null;
+  /** Items of a list, studies of a push. */
+  count: number | null;
+  /** Null when the client went away before an answer. */
+  status: number | null;
+  address: string | null;
+  /** How many requests this row stands for. What is not the same for all of them is null. */
+  times: number;
 }
 
 /** What the engines write differently. */
@@ -351,6 +370,22 @@ export const migrations: readonly ((id: string, engine: Engine) => string)[] = [
     );
     create unique index inventory_batch_identity on inventory_batch
       (item_id, received_at, coalesce(lot, ''), coalesce(expiry_date, ''));
+  `,
+  // The audit has no index: it is written with every request and read by a person, in the order in which it was written.
+  (id) => `
+    create table audit (
+      id ${id},
+      at bigint not null,
+      request_id text,
+      api_key_id bigint references api_key (id),
+      method text,
+      route text,
+      fp text,
+      count integer,
+      status integer,
+      address text,
+      times integer not null
+    );
   `,
 ];
 

@@ -10,6 +10,7 @@ import {
   permissions,
   rollKey,
 } from "../../server/auth.ts";
+import { listRows } from "../../server/store/audit.ts";
 import { listKeys, revokeKey } from "../../server/store/keys.ts";
 import { openStore } from "../../server/store/store.ts";
 import { newFp } from "../../shared/fp.ts";
@@ -238,33 +239,60 @@ describe("authentication", () => {
     expect(await lastUsed()).toBe("2026-11-21T12:01:00.000Z");
   });
 
-  test("135 neither the database nor the log nor the list holds a key, a name or a result", async () => {
-    const one = patient({ name: "Karabaş-the-only" });
-    const server = await startServer(clinic(ours), one, connection(one.fp, ours));
-    const key = await server.makeKey(ours, ["clinic.patient.view", "clinic.lab.ingest"]);
+  test("135 neither the database nor the log nor the audit nor the list holds a key, a name or a result", async () => {
+    const name = "Karabaş-the-only";
+    const one = patient({ name });
+    const records = [soap(one.fp, ours, { plan: name }), event(ours, { title: name }), item(ours, { name })];
+    const server = await startServer([clinic(ours), one, connection(one.fp, ours)], records);
+    const key = await server.makeKey(ours, [...permissions]);
+    const weak = await server.makeKey(ours, ["clinic.inventory.view"]);
     const pushed = study({ patient_fp: one.fp, results: [{ ...noResult, value: 123.456789 }] });
-    await server.push(key, pushed, { fp: "Karabaş-the-only" });
-    await server.get(key, `/api/v1/patients/${one.fp}?api_key=${key}`);
-    await server.get(key, `/api/v1/lab/diagnostics/${pushed.fp}`);
+    await server.push(key, pushed, { fp: name });
+    const filed = [`/patients/${one.fp}`, `/lab/diagnostics/${pushed.fp}`, `/soap/${records[0]?.fp}`];
+    for (const url of [...filed, "/calendar/events", "/inventory"].map((path) => `/api/v1${path}?api_key=${key}`)) {
+      expect((await server.get(key, url)).status).toBe(200);
+    }
+    for (const endpoint of endpoints) {
+      const { url } = endpoint;
+      for (const secret of [key, `${key}x`, weak, name, ""])
+        await request(server, endpoint, encodeURIComponent(secret));
+      for (const secret of [key, encodeURIComponent(name)]) {
+        for (const path of [
+          `${url}?page=${secret}&name=${secret}`,
+          url.replace(/[^/]+$/, secret),
+          `${url}/${secret}`,
+        ]) {
+          await request(server, { ...endpoint, url: path }, key);
+        }
+      }
+      if (endpoint.method === "GET") continue;
+      for (const payload of [{ studies: name, version: { name } }, `{"${name}": 123.456789`]) {
+        const headers = { "x-api-key": key, "content-type": "application/json" };
+        expect((await server.app.inject({ ...endpoint, headers, payload })).statusCode).toBe(400);
+      }
+    }
     await server.get(key, `/nothing/${key}`);
-    await server.get(`${key}x`, "/api/v1/patients");
-    await server.get(key, `/api/v1/patients?page=${key}`);
     const publicId = (await listKeys(server.store, 1))[0]?.id ?? "";
     const rolled = await rollKey(server.store, server.pepper, { publicId, graceMs: HOUR_MS, now: noon });
     await server.get(rolled.key, "/api/v1/patients");
-    await server.store.transaction(async () => undefined);
+    await server.app.close();
 
     const log = server.log.join("");
     const listed = JSON.stringify(await listKeys(server.store, 1));
-    const stored = ["vetwire.db", "vetwire.db-wal"].map((name) => readFileSync(join(server.folder, name), "latin1"));
-    for (const secret of [key, rolled.key]) {
-      for (const text of [log, listed, ...stored]) expect(text).not.toContain(secret.slice(12, 40));
+    let audit = "";
+    for await (const row of listRows(server.store, { since: 0, until: noon + 1 })) audit += JSON.stringify(row);
+    const stored = ["vetwire.db", "vetwire.db-wal"].map((file) => readFileSync(join(server.folder, file), "latin1"));
+    for (const secret of [key, weak, rolled.key]) {
+      for (const text of [log, listed, audit, ...stored]) expect(text).not.toContain(secret.slice(12, 40));
       const digest = createHmac("sha256", server.pepper).update(secret).digest("hex");
-      for (const text of [log, listed]) expect(text).not.toContain(digest);
+      for (const text of [log, listed, audit]) expect(text).not.toContain(digest);
       expect(stored.join("")).toContain(digest);
     }
-    for (const secret of ["Karabaş-the-only", "123.456789"]) expect(log).not.toContain(secret);
+    for (const secret of ["sk_live_", name, encodeURIComponent(name), "123.456789"]) {
+      for (const text of [log, audit]) expect(text).not.toContain(secret);
+    }
     expect(log).toContain('"route":"/api/v1/lab/diagnostics/:fp"');
+    expect(audit).toContain('"route":"/api/v1/lab/diagnostics/:fp"');
   });
 });
 

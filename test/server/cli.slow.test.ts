@@ -2,8 +2,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { demoClinics, demoEntities } from "../../server/demo.ts";
+import type { AuditDescription } from "../../server/store/audit.ts";
 import { newFp } from "../../shared/fp.ts";
 import { type Body, temporaryFolder } from "./harness.ts";
 
@@ -71,6 +73,46 @@ describe("npm run server --", () => {
     });
     process.kill("SIGTERM");
     expect(await once(process, "exit")).toEqual([0, null]);
+
+    const audit = async (...options: string[]) =>
+      (await server("audit", "--data", data, ...options)).stdout.split("\n");
+    const rows = (await audit("--format", "json")).slice(0, -1).map((line) => JSON.parse(line) as AuditDescription);
+    expect(
+      rows.map(({ key: id, status: answered, count: items }) => [id === description?.id, answered, items]),
+    ).toEqual([
+      [true, 200, 4],
+      [true, 200, 4],
+      [false, 200, 4],
+      [true, 401, null],
+      [true, 429, null],
+    ]);
+    expect(await audit("--key", description?.id ?? "")).toHaveLength(5);
+    expect(await audit("--clinic", demoClinics.kadikoy, "--format", "csv")).toHaveLength(7);
+    expect(await audit("--since", "1h")).toHaveLength(6);
+    expect(await audit("--until", rows[0]?.at ?? "")).toEqual([""]);
+  }, 120_000);
+
+  test("a server that is killed loses at most the last second of its audit", async () => {
+    const data = join(temporaryFolder(), "data");
+    await server("import", demoFile(), "--data", data);
+    const make = ["keys", "create", "--clinic", demoClinics.kadikoy, "--name", "a test", "--data", data];
+    const key = (await server(...make, "--permissions", "clinic.inventory.view")).stdout.trim();
+    const { process, address } = await run("--data", data, "--limit", "integration=100000/100000");
+    const answered: { id: string; at: number }[] = [];
+    const end = Date.now() + 3300;
+    while (Date.now() < end) {
+      const { headers } = await fetch(`${address}/api/v1/inventory`, { headers: { "x-api-key": key } });
+      answered.push({ id: headers.get("x-request-id") ?? "", at: Date.now() });
+      await sleep(5);
+    }
+    process.kill("SIGKILL");
+    const killedAt = Date.now();
+    await once(process, "exit");
+
+    const { stdout } = await server("audit", "--data", data);
+    const old = answered.filter(({ at }) => at < killedAt - 1000);
+    expect(old.length).toBeGreaterThan(100);
+    expect(old.filter(({ id }) => !stdout.includes(id))).toEqual([]);
   }, 120_000);
 
   test("says in one sentence what was got and what was expected, and exits 1", async () => {
@@ -86,6 +128,9 @@ describe("npm run server --", () => {
       [["keys", "revoke", "key_1", "--data", data], "key key_1 does not exist, expected an id that keys list shows\n"],
       [["keys", "roll", "key_1", "--grace", "24h", "--data", data], "key key_1 does not exist, expected an id"],
       [["keys", "roll", "key_1", "--grace", "1w", "--data", data], "expected hours or days, such as 12h or 90d"],
+      [["audit", "--since", "yesterday", "--data", data], "expected hours or days ago, such as 24h, or a time such as"],
+      [["audit", "--key", "key_1", "--data", data], "key key_1 does not exist, expected an id that keys list shows\n"],
+      [["audit", "--key", "key_1", "--clinic", unknown, "--data", data], "cannot be used with option '--clinic <fp>'"],
       [["run", "--limit", "device=0/1", "--data", data], "expected such as device=120/3000, or address=600"],
       [["import", faulty, "--data", data], 'line 1: fp is "clinic_1", expected text like ^clinic_'],
       [["import", join(data, "none.ndjson"), "--data", data], "none.ndjson"],

@@ -1,0 +1,128 @@
+import type { AuditColumns } from "./schema.ts";
+import { query, type Session } from "./store.ts";
+
+// The audit: one row for a request, or for several alike. Rows are added at the end and go by age.
+
+export type AuditRow = AuditColumns;
+
+/** A row as `audit` shows it. */
+export interface AuditDescription extends Omit<AuditColumns, "at" | "api_key_id"> {
+  at: string;
+  clinic_fp: string | null;
+  key: string | null;
+}
+
+export async function insertRows(session: Session, rows: readonly AuditRow[]): Promise<void> {
+  const whole = rows.length - (rows.length % ROWS_AT_ONCE);
+  for (let first = 0; first < whole; first += ROWS_AT_ONCE) {
+    await session.all(insertMany, rows.slice(first, first + ROWS_AT_ONCE).flatMap(valuesOf));
+  }
+  for (const row of rows.slice(whole)) await insertRow(session, row);
+}
+
+/** Adds a row; its id, to count on with. */
+export async function insertRow(session: Session, row: AuditRow): Promise<number | undefined> {
+  return (await session.first(insertOne, valuesOf(row)))?.id;
+}
+
+export async function setTimes(session: Session, id: number, times: number): Promise<void> {
+  await session.all(update, { id, times });
+}
+
+/** Removes rows that are older, a thousand at most: whoever adds some now and then keeps the table at its age. */
+export async function removeOldest(session: Session, before: number): Promise<void> {
+  const oldest = await session.first(firstRow, {});
+  if (oldest !== undefined && oldest.at < before) await session.all(remove, { before, end: oldest.id + 1000 });
+}
+
+export interface AuditFilter {
+  /** Milliseconds since 1970; the end itself is not in it. */
+  since: number;
+  until: number;
+  /** Only what was asked with this key, or with any key of this clinic. */
+  keyId?: number;
+  clinicId?: number;
+}
+
+/** The rows in the order in which they were written, a thousand in memory at a time. */
+export async function* listRows(
+  session: Session,
+  { since, until, keyId, clinicId }: AuditFilter,
+): AsyncGenerator<AuditDescription> {
+  const selected = selections[keyId !== undefined ? "key" : clinicId !== undefined ? "clinic" : "all"];
+  const id = keyId ?? clinicId ?? 0;
+  let after: number | undefined = 0;
+  while (after !== undefined) {
+    const rows: { id: number; at: number }[] & Omit<AuditDescription, "at">[] = await session.all(selected, {
+      after,
+      since,
+      until,
+      id,
+    });
+    for (const { id: _id, at, ...row } of rows) yield { at: new Date(at).toISOString(), ...row };
+    after = rows.at(-1)?.id;
+  }
+}
+
+// Half the time of a statement for each row, when there are many.
+const ROWS_AT_ONCE = 100;
+
+type Value = AuditRow[keyof AuditRow];
+
+const columns = [
+  "at",
+  "request_id",
+  "api_key_id",
+  "method",
+  "route",
+  "fp",
+  "count",
+  "status",
+  "address",
+  "times",
+] as const satisfies (keyof AuditRow)[];
+
+function valuesOf(row: AuditRow): Value[] {
+  return columns.map((column) => row[column]);
+}
+
+function rowsOf(values: readonly Value[], count: number): AuditRow[] {
+  return Array.from({ length: count }, (_, row) => {
+    const first = row * columns.length;
+    return Object.fromEntries(columns.map((column, index) => [column, values[first + index]])) as unknown as AuditRow;
+  });
+}
+
+const insertOne = query((db, p: readonly Value[]) => db.insertInto("audit").values(rowsOf(p, 1)).returning("id"));
+
+const insertMany = query((db, p: readonly Value[]) => db.insertInto("audit").values(rowsOf(p, ROWS_AT_ONCE)));
+
+const update = query((db, p: { id: number; times: number }) =>
+  db.updateTable("audit").set({ times: p.times }).where("id", "=", p.id),
+);
+
+const firstRow = query((db) => db.selectFrom("audit").select(["id", "at"]).orderBy("id").limit(1));
+
+const remove = query((db, p: { before: number; end: number }) =>
+  db.deleteFrom("audit").where("id", "<", p.end).where("at", "<", p.before),
+);
+
+const selections = { all: selection(), key: selection("audit.api_key_id"), clinic: selection("api_key.clinic_id") };
+
+function selection(column?: "audit.api_key_id" | "api_key.clinic_id") {
+  return query((db, p: { after: number; since: number; until: number; id: number }) => {
+    const rows = db
+      .selectFrom("audit")
+      .leftJoin("api_key", "api_key.id", "audit.api_key_id")
+      .leftJoin("clinic", "clinic.id", "api_key.clinic_id")
+      .select(["audit.id", "audit.at", "clinic.fp as clinic_fp", "api_key.public_id as key", "audit.method"])
+      .select(["audit.route", "audit.fp", "audit.count", "audit.status", "audit.address", "audit.request_id"])
+      .select("audit.times")
+      .where("audit.id", ">", p.after)
+      .where("audit.at", ">=", p.since)
+      .where("audit.at", "<", p.until)
+      .orderBy("audit.id")
+      .limit(1000);
+    return column === undefined ? rows : rows.where(column, "=", p.id);
+  });
+}
