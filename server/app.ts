@@ -11,6 +11,7 @@ import {
 import { pino } from "pino";
 import { newUlid } from "../shared/fp.ts";
 import { createGuards } from "./auth.ts";
+import { cachedGuards } from "./cache.ts";
 import { ApiError, fromClientError, toApiError } from "./errors.ts";
 import { defaultLimits, type Limits, RateLimiter, type SharedCounters } from "./limits.ts";
 import { agentRoutes, BODY_BYTES_MAX } from "./routes/agent.ts";
@@ -67,6 +68,7 @@ export function buildApp(
   const methods = collectMethods(app);
 
   app.decorateRequest("apiKey", null);
+  app.decorateRequest("versions", null);
   app.setErrorHandler(answerError);
   app.setNotFoundHandler((request) => {
     throw whyNotFound(request, methods);
@@ -89,11 +91,14 @@ export function buildApp(
 
   const limiter = new RateLimiter(limits, counters);
   const context = { store, guard: createGuards(store, pepper, limiter, now), now };
-  patientRoutes(app, context);
-  soapRoutes(app, context);
-  diagnosticRoutes(app, context);
-  calendarRoutes(app, context);
-  inventoryRoutes(app, context);
+  app.register(async (scope) => {
+    const cached = { ...context, guard: cachedGuards(scope, context.guard, limiter, now) };
+    patientRoutes(scope, cached);
+    soapRoutes(scope, cached);
+    diagnosticRoutes(scope, cached);
+    calendarRoutes(scope, cached);
+    inventoryRoutes(scope, cached);
+  });
   app.register((scope) => agentRoutes(scope, context));
   healthRoutes(app, store);
   return app;
@@ -177,7 +182,9 @@ function nameIgnoredParameters(request: FastifyRequest, reply: FastifyReply): vo
 // No URL: a query string may carry a key or a name. The route and the request id tell enough.
 function logAnswer(request: FastifyRequest, reply: FastifyReply): void {
   const key = request.getDecorator<ApiKey | null>("apiKey");
-  request.log.info(
+  // Who read what is in the audit; the log tells at once what was refused.
+  const level = reply.statusCode < 400 ? "debug" : "info";
+  request.log[level](
     {
       method: request.method,
       route: request.routeOptions.url ?? null,

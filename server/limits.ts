@@ -46,6 +46,8 @@ export interface Counters {
    * spend its hour on refusals. `counts` are the windows' in order, this request included when it was taken.
    */
   take(name: string, windows: readonly Window[], now: number): Promise<{ taken: boolean; counts: readonly Count[] }>;
+  /** Counts one request less in the windows that go on. */
+  giveBack(name: string, windows: readonly Window[], now: number): Promise<readonly Count[]>;
 }
 
 /** Keys and addresses are counted apart: a flood from many addresses must not push a key's count out of a bounded memory. */
@@ -90,6 +92,16 @@ export class RateLimiter {
     return verdict(taken, windows, counts, now);
   }
 
+  /** A 304 costs no budget (api.md 149): gives back what its request took, and returns the headers that then hold. */
+  async giveBack(key: { id: number; type: KeyType }, now: number): Promise<Verdict["headers"]> {
+    const windows = this.#windows[key.type];
+    // Ten times as many as other answers are free; one beyond them is paid for, so that no client asks without end.
+    const free = windows.map((window) => ({ ...window, limit: window.limit * FREE_TIMES }));
+    const { taken } = await this.#counters.keys.take(`${key.id} unchanged`, free, now);
+    if (!taken) return {};
+    return verdict(true, windows, await this.#counters.keys.giveBack(`${key.id} api`, windows, now), now).headers;
+  }
+
   /** Counts a request without a valid key; it has no budget to be told of. */
   async takeForAddress(address: string, now: number): Promise<Verdict> {
     const windows = this.#addressWindows;
@@ -99,6 +111,7 @@ export class RateLimiter {
   }
 }
 
+const FREE_TIMES = 10;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
@@ -183,6 +196,12 @@ export class MemoryCounters implements Counters {
     const taken = windows.every(({ limit }, index) => (counts[index]?.used ?? 0) < limit);
     if (taken) for (const count of counts) count.used += 1;
     return { taken, counts: counts.map((count) => ({ ...count })) };
+  }
+
+  async giveBack(name: string, windows: readonly Window[], now: number) {
+    const counts = this.#counts.get(name) ?? windows.map(({ ms }) => ({ used: 0, endsAt: now + ms }));
+    for (const count of counts) count.used = Math.max(0, count.used - 1);
+    return counts.map((count) => ({ ...count }));
   }
 
   /** Makes room for one more: what has ended goes, and what began first when all are under way. */
