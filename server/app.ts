@@ -48,8 +48,10 @@ export function buildApp(
   const app = fastify({
     loggerInstance: logger,
     // Its own lines carry the URL and the address; ours are in logAnswer.
-    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "requestId" }),
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: newUlid,
+    // None for each request: it would be made for every answer, and few have a line.
+    childLoggerFactory: (parent) => parent,
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: REQUEST_TIMEOUT_MS,
     // Node's own answer to a request without a Host has no body; ours is below.
@@ -74,19 +76,21 @@ export function buildApp(
     throw whyNotFound(request, methods);
   });
   // First of all hooks: what is refused here is refused before a key or a body is looked at (api.md 140).
-  app.addHook("onRequest", async (request, reply) => {
+  app.addHook("onRequest", (request, reply, done) => {
     addHeaders(request, reply);
     if (request.headers.host === undefined && request.raw.httpVersion === "1.1") {
       throw new ApiError("REQUEST.MALFORMED", "The Host header is missing.");
     }
     // The router lets `/patients/` be the patient with the empty fp (api.md 13).
     if (request.is404 || pathOf(request).endsWith("/")) throw whyNotFound(request, methods);
+    done();
   });
   app.addHook("preHandler", async (request, reply) => {
     nameIgnoredParameters(request, reply);
   });
-  app.addHook("onResponse", async (request, reply) => {
+  app.addHook("onResponse", (request, reply, done) => {
     logAnswer(request, reply);
+    done();
   });
 
   const limiter = new RateLimiter(limits, counters);
@@ -128,7 +132,7 @@ function addHeaders(request: FastifyRequest, reply: FastifyReply): void {
 function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const error = toApiError(thrown, request.id);
   // What we did wrong is logged whole, what a caller did wrong is a line of logAnswer.
-  if (error.status >= 500) request.log.error({ err: thrown }, error.message);
+  if (error.status >= 500) request.log.error({ err: thrown, requestId: request.id }, error.message);
   // The response schema of the route is for its success; an envelope goes out as it is.
   return reply
     .code(error.status)
@@ -165,7 +169,9 @@ function whyNotFound(request: FastifyRequest, methods: Methods): ApiError {
 }
 
 function pathOf(request: FastifyRequest): string {
-  return request.url.split("?", 1)[0] ?? "";
+  const { url } = request;
+  const end = url.indexOf("?");
+  return end < 0 ? url : url.slice(0, end);
 }
 
 const IGNORED_NAMES_MAX = 20;
@@ -186,6 +192,7 @@ function logAnswer(request: FastifyRequest, reply: FastifyReply): void {
   const level = reply.statusCode < 400 ? "debug" : "info";
   request.log[level](
     {
+      requestId: request.id,
       method: request.method,
       route: request.routeOptions.url ?? null,
       status: reply.statusCode,

@@ -247,7 +247,10 @@ function noteUse(store: Store, key: ApiKey, request: FastifyRequest, now: number
   store
     .transaction((session) => touchKey(session, key.id, now))
     .catch((error: unknown) => {
-      request.log.warn({ err: error, key: key.public_id }, "the last use of a key was not stored");
+      request.log.warn(
+        { err: error, requestId: request.id, key: key.public_id },
+        "the last use of a key was not stored",
+      );
     });
 }
 

@@ -116,23 +116,32 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
 function verdict(taken: boolean, windows: readonly Window[], counts: readonly Count[], now: number): Verdict {
-  const states = windows.map(({ name, ms, limit }, index) => {
-    const { used, endsAt } = counts[index] ?? { used: 0, endsAt: now };
-    return { name, ms, limit, remaining: Math.max(0, limit - used), resetS: secondsUntil(endsAt, now) };
-  });
   // The window that will stop the client first; of two that have as little left, the one that lasts longer.
-  const tightest = states.toSorted((a, b) => a.remaining - b.remaining || b.resetS - a.resetS)[0];
-  const headers: Record<string, string> = {
-    "x-ratelimit-limit": String(tightest?.limit),
-    "x-ratelimit-remaining": String(tightest?.remaining),
-    "x-ratelimit-reset": String(tightest?.resetS),
+  let tightest = { limit: 0, remaining: Infinity, resetS: 1 };
+  let policy = "";
+  let state = "";
+  for (const [index, { name, ms, limit }] of windows.entries()) {
+    const { used, endsAt } = counts[index] ?? { used: 0, endsAt: now };
+    const remaining = Math.max(0, limit - used);
+    const resetS = secondsUntil(endsAt, now);
+    if (remaining < tightest.remaining || (remaining === tightest.remaining && resetS > tightest.resetS)) {
+      tightest = { limit, remaining, resetS };
+    }
+    const separator = index === 0 ? "" : ", ";
+    policy += `${separator}"${name}";q=${limit};w=${ms / 1000}`;
+    state += `${separator}"${name}";r=${remaining};t=${resetS}`;
+  }
+  const headers = {
+    "x-ratelimit-limit": String(tightest.limit),
+    "x-ratelimit-remaining": String(tightest.remaining),
+    "x-ratelimit-reset": String(tightest.resetS),
     // draft-ietf-httpapi-ratelimit-headers-10: both windows.
-    "ratelimit-policy": states.map(({ name, limit, ms }) => `"${name}";q=${limit};w=${ms / 1000}`).join(", "),
-    ratelimit: states.map(({ name, remaining, resetS }) => `"${name}";r=${remaining};t=${resetS}`).join(", "),
+    "ratelimit-policy": policy,
+    ratelimit: state,
   };
   if (taken) return { allowed: true, retryAfterS: 0, headers };
   // The time that is left, not the window's length (fastify-rate-limit #324): the longest of the full windows.
-  const retryAfterS = tightest?.resetS ?? 1;
+  const retryAfterS = tightest.resetS;
   return { allowed: false, retryAfterS, headers: { ...headers, "retry-after": String(retryAfterS) } };
 }
 

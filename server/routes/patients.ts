@@ -2,8 +2,9 @@ import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import { isFp } from "../../shared/fp.ts";
 import { Patient } from "../../shared/patient.ts";
-import { keyOf } from "../auth.ts";
+import { keyOf, versionsOf } from "../auth.ts";
 import { ApiError } from "../errors.ts";
+import { Outlines } from "../store/outlines.ts";
 import { findPatient, listPatients } from "../store/patients.ts";
 import { PageOf, pageOf, type RouteContext } from "./context.ts";
 import { instantParameter, pageParameters, printableFp, textParameter } from "./parameters.ts";
@@ -15,6 +16,7 @@ const OnePatient = Type.Object({ success: Type.Literal(true), data: Patient, mes
 
 export function patientRoutes(app: FastifyInstance, { store, guard }: RouteContext): void {
   const onRequest = guard("x-api-key", "clinic.patient.view");
+  const outlines = new Outlines();
 
   app.route({
     method: "GET",
@@ -24,12 +26,13 @@ export function patientRoutes(app: FastifyInstance, { store, guard }: RouteConte
     config: { parameters: ["page", "page_size", "species", "updated_since"] },
     handler: async (request) => {
       const { page, pageSize } = pageParameters(request);
-      const list = await listPatients(store, {
+      const list = await listPatients(store, outlines, {
         clinicId: keyOf(request).clinic_id,
         species: textParameter(request, "species"),
         updatedSince: instantParameter(request, "updated_since"),
         page,
         pageSize,
+        version: versionsOf(request).lists,
       });
       return { success: true, data: pageOf(list, page, pageSize), message: "OK" };
     },

@@ -49,9 +49,9 @@ export async function openStore(folder: string, writeWaitMs = 5000): Promise<Sto
   async function commit<T>(work: (session: Session) => Promise<T>, deadline: number): Promise<T> {
     await retryWhileBusy(deadline - Date.now(), () => writer.exec("begin immediate"));
     try {
-      const session = watched(writes);
-      const result = await work(session);
-      await session.raise();
+      const changes = watched(writes);
+      const result = await work(changes);
+      await changes.raise();
       guarded(() => writer.exec("commit"));
       return result;
     } catch (error) {

@@ -19,8 +19,9 @@ export function watched(session: Session): Session & { raise: () => Promise<void
   const clinics = new Map<number, boolean>();
   const patients = new Map<number, boolean>();
 
-  function watch<P, R>({ changes = nobody }: Query<P, R>, parameters: P): void {
-    const changed = changes(parameters);
+  function watch<P, R>(asked: Query<P, R>, parameters: P): void {
+    const changed = asked.changes?.(parameters);
+    if (changed === undefined) return;
     const lists = changed.lists === true;
     for (const id of changed.clinics ?? []) note(clinics, id, lists);
     for (const id of changed.patients ?? []) if (patients.size <= PATIENTS_MAX) note(patients, id, lists);
