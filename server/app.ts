@@ -13,6 +13,7 @@ import { pino } from "pino";
 import { newUlid } from "../shared/fp.ts";
 import { Audit, countItems, entryOf, FLUSH_MS } from "./audit.ts";
 import { createGuards } from "./auth.ts";
+import { cachedGuards } from "./cache.ts";
 import { ApiError, fromClientError, toApiError } from "./errors.ts";
 import { defaultLimits, type Limits, RateLimiter, type SharedCounters } from "./limits.ts";
 import { collectOperations } from "./openapi.ts";
@@ -51,8 +52,10 @@ export function buildApp(
   const app = fastify({
     loggerInstance: logger,
     // Its own lines carry the URL and the address; ours are in logAnswer.
-    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "requestId" }),
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: newUlid,
+    // None for each request: it would be made for every answer, and few have a line.
+    childLoggerFactory: (parent) => parent,
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: REQUEST_TIMEOUT_MS,
     // Node's own answer to a request without a Host has no body; ours is below.
@@ -74,35 +77,41 @@ export function buildApp(
   app.decorateRequest("apiKey", null);
   app.decorateRequest("refusedKey", null);
   app.decorateRequest("itemCount", null);
+  app.decorateRequest("versions", null);
   app.setErrorHandler(answerError);
   app.setNotFoundHandler((request) => {
     throw whyNotFound(request, methods);
   });
   // First of all hooks: what is refused here is refused before a key or a body is looked at (api.md 140).
-  app.addHook("onRequest", async (request, reply) => {
+  app.addHook("onRequest", (request, reply, done) => {
     addHeaders(request, reply);
     if (request.headers.host === undefined && request.raw.httpVersion === "1.1") {
       throw new ApiError("REQUEST.MALFORMED", "The Host header is missing.");
     }
     // The router lets `/patients/` be the patient with the empty fp (api.md 13).
     if (request.is404 || Object.values(request.params as object).includes("")) throw whyNotFound(request, methods);
+    done();
   });
   app.addHook("preHandler", async (request, reply) => {
     nameIgnoredParameters(request, reply);
   });
-  app.addHook("onResponse", async (request, reply) => {
+  app.addHook("onResponse", (request, reply, done) => {
     logAnswer(request, reply);
+    done();
   });
 
   auditAnswers(app, new Audit(store, logger, now), now);
 
   const limiter = new RateLimiter(limits, counters);
   const context = { store, guard: createGuards(store, pepper, limiter, now), now };
-  patientRoutes(app, context);
-  soapRoutes(app, context);
-  diagnosticRoutes(app, context);
-  calendarRoutes(app, context);
-  inventoryRoutes(app, context);
+  app.register(async (scope) => {
+    const cached = { ...context, guard: cachedGuards(scope, context.guard, limiter, now) };
+    patientRoutes(scope, cached);
+    soapRoutes(scope, cached);
+    diagnosticRoutes(scope, cached);
+    calendarRoutes(scope, cached);
+    inventoryRoutes(scope, cached);
+  });
   app.register((scope) => agentRoutes(scope, context));
   app.register((scope) => docsRoutes(scope, operations));
   healthRoutes(app, store);
@@ -157,7 +166,7 @@ function addHeaders(request: FastifyRequest, reply: FastifyReply): void {
 function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const error = toApiError(thrown, request.id);
   // What we did wrong is logged whole, what a caller did wrong is a line of logAnswer.
-  if (error.status >= 500) request.log.error({ err: thrown }, error.message);
+  if (error.status >= 500) request.log.error({ err: thrown, requestId: request.id }, error.message);
   // The response schema of the route is for its success; an envelope goes out as it is.
   return reply
     .code(error.status)
@@ -194,7 +203,9 @@ function whyNotFound(request: FastifyRequest, methods: Methods): ApiError {
 }
 
 function pathOf(request: FastifyRequest): string {
-  return request.url.split("?", 1)[0] ?? "";
+  const { url } = request;
+  const end = url.indexOf("?");
+  return end < 0 ? url : url.slice(0, end);
 }
 
 const IGNORED_NAMES_MAX = 20;
@@ -211,8 +222,11 @@ function nameIgnoredParameters(request: FastifyRequest, reply: FastifyReply): vo
 // No URL: a query string may carry a key or a name. The route and the request id tell enough.
 function logAnswer(request: FastifyRequest, reply: FastifyReply): void {
   const key = request.getDecorator<ApiKey | null>("apiKey");
-  request.log.info(
+  // Who read what is in the audit; the log tells at once what was refused.
+  const level = reply.statusCode < 400 ? "debug" : "info";
+  request.log[level](
     {
+      requestId: request.id,
       method: request.method,
       route: request.routeOptions.url ?? null,
       status: reply.statusCode,

@@ -46,6 +46,8 @@ export interface Counters {
    * spend its hour on refusals. `counts` are the windows' in order, this request included when it was taken.
    */
   take(name: string, windows: readonly Window[], now: number): Promise<{ taken: boolean; counts: readonly Count[] }>;
+  /** Counts one request less in the windows that go on. */
+  giveBack(name: string, windows: readonly Window[], now: number): Promise<readonly Count[]>;
 }
 
 /** Keys and addresses are counted apart: a flood from many addresses must not push a key's count out of a bounded memory. */
@@ -90,6 +92,16 @@ export class RateLimiter {
     return verdict(taken, windows, counts, now);
   }
 
+  /** A 304 costs no budget (api.md 149): gives back what its request took, and returns the headers that then hold. */
+  async giveBack(key: { id: number; type: KeyType }, now: number): Promise<Verdict["headers"]> {
+    const windows = this.#windows[key.type];
+    // Ten times as many as other answers are free; one beyond them is paid for, so that no client asks without end.
+    const free = windows.map((window) => ({ ...window, limit: window.limit * FREE_TIMES }));
+    const { taken } = await this.#counters.keys.take(`${key.id} unchanged`, free, now);
+    if (!taken) return {};
+    return verdict(true, windows, await this.#counters.keys.giveBack(`${key.id} api`, windows, now), now).headers;
+  }
+
   /** Counts a request without a valid key; it has no budget to be told of. */
   async takeForAddress(address: string, now: number): Promise<Verdict> {
     const windows = this.#addressWindows;
@@ -99,27 +111,37 @@ export class RateLimiter {
   }
 }
 
+const FREE_TIMES = 10;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
 function verdict(taken: boolean, windows: readonly Window[], counts: readonly Count[], now: number): Verdict {
-  const states = windows.map(({ name, ms, limit }, index) => {
-    const { used, endsAt } = counts[index] ?? { used: 0, endsAt: now };
-    return { name, ms, limit, remaining: Math.max(0, limit - used), resetS: secondsUntil(endsAt, now) };
-  });
   // The window that will stop the client first; of two that have as little left, the one that lasts longer.
-  const tightest = states.toSorted((a, b) => a.remaining - b.remaining || b.resetS - a.resetS)[0];
-  const headers: Record<string, string> = {
-    "x-ratelimit-limit": String(tightest?.limit),
-    "x-ratelimit-remaining": String(tightest?.remaining),
-    "x-ratelimit-reset": String(tightest?.resetS),
+  let tightest = { limit: 0, remaining: Infinity, resetS: 1 };
+  let policy = "";
+  let state = "";
+  for (const [index, { name, ms, limit }] of windows.entries()) {
+    const { used, endsAt } = counts[index] ?? { used: 0, endsAt: now };
+    const remaining = Math.max(0, limit - used);
+    const resetS = secondsUntil(endsAt, now);
+    if (remaining < tightest.remaining || (remaining === tightest.remaining && resetS > tightest.resetS)) {
+      tightest = { limit, remaining, resetS };
+    }
+    const separator = index === 0 ? "" : ", ";
+    policy += `${separator}"${name}";q=${limit};w=${ms / 1000}`;
+    state += `${separator}"${name}";r=${remaining};t=${resetS}`;
+  }
+  const headers = {
+    "x-ratelimit-limit": String(tightest.limit),
+    "x-ratelimit-remaining": String(tightest.remaining),
+    "x-ratelimit-reset": String(tightest.resetS),
     // draft-ietf-httpapi-ratelimit-headers-10: both windows.
-    "ratelimit-policy": states.map(({ name, limit, ms }) => `"${name}";q=${limit};w=${ms / 1000}`).join(", "),
-    ratelimit: states.map(({ name, remaining, resetS }) => `"${name}";r=${remaining};t=${resetS}`).join(", "),
+    "ratelimit-policy": policy,
+    ratelimit: state,
   };
   if (taken) return { allowed: true, retryAfterS: 0, headers };
   // The time that is left, not the window's length (fastify-rate-limit #324): the longest of the full windows.
-  const retryAfterS = tightest?.resetS ?? 1;
+  const retryAfterS = tightest.resetS;
   return { allowed: false, retryAfterS, headers: { ...headers, "retry-after": String(retryAfterS) } };
 }
 
@@ -183,6 +205,12 @@ export class MemoryCounters implements Counters {
     const taken = windows.every(({ limit }, index) => (counts[index]?.used ?? 0) < limit);
     if (taken) for (const count of counts) count.used += 1;
     return { taken, counts: counts.map((count) => ({ ...count })) };
+  }
+
+  async giveBack(name: string, windows: readonly Window[], now: number) {
+    const counts = this.#counts.get(name) ?? windows.map(({ ms }) => ({ used: 0, endsAt: now + ms }));
+    for (const count of counts) count.used = Math.max(0, count.used - 1);
+    return counts.map((count) => ({ ...count }));
   }
 
   /** Makes room for one more: what has ended goes, and what began first when all are under way. */

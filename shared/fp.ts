@@ -34,17 +34,20 @@ export function isAnyFp(text: string): boolean {
   return anyFp.test(text);
 }
 
-// One monotonic factory a process: strictly increasing even when the clock goes back, and 80 times faster than ulid(). The
-// package would ask the system for each of its 16 random letters alone.
-const pool = new Uint8Array(1024);
-let drawn = pool.length;
-const nextUlid = monotonicFactory(() => {
-  if (drawn === pool.length) {
-    globalThis.crypto.getRandomValues(pool);
-    drawn = 0;
+// One monotonic factory a process: strictly increasing even when the clock goes back, and 80 times faster than ulid().
+// It asks for a number 16 times in each new millisecond; a call to the system for each is what would take longest.
+const nextUlid = monotonicFactory(randomFraction);
+
+const random = new Uint8Array(4096);
+let randomUsed = random.length;
+
+function randomFraction(): number {
+  if (randomUsed === random.length) {
+    crypto.getRandomValues(random);
+    randomUsed = 0;
   }
-  return pool[drawn++]! / 256;
-});
+  return (random[randomUsed++] ?? 0) / 256;
+}
 
 /** A fresh ULID, greater than every one this process made before. */
 export function newUlid(): string {

@@ -6,9 +6,10 @@ import { Compile } from "typebox/compile";
 import { isRealInstant } from "../../shared/instant.ts";
 import { problems, shown } from "../../shared/problems.ts";
 import { Heartbeat, Outcome, PushedStudy, STUDIES_PER_PUSH_MAX } from "../../shared/study.ts";
-import { keyOf } from "../auth.ts";
+import { keyOf, versionsOf } from "../auth.ts";
 import { ApiError } from "../errors.ts";
 import { storeHeartbeat } from "../store/heartbeats.ts";
+import { Outlines } from "../store/outlines.ts";
 import { listIdentifiers } from "../store/patients.ts";
 import { fileStudies } from "../store/studies.ts";
 import { pageOf, type RouteContext } from "./context.ts";
@@ -26,6 +27,7 @@ const Outcomes = Type.Object({ outcomes: Type.Array(Outcome) });
 
 export async function agentRoutes(app: FastifyInstance, { store, guard, now }: RouteContext): Promise<void> {
   const onRequest = guard("x-api-key", "clinic.lab.ingest");
+  const outlines = new Outlines();
 
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("application/json", { parseAs: "buffer" }, parseJson);
@@ -69,7 +71,8 @@ export async function agentRoutes(app: FastifyInstance, { store, guard, now }: R
     handler: async (request) => {
       const { page, page_size: pageSize, updated_since: updatedSince } = readParameters(request, directoryParameters);
       const clinicId = keyOf(request).clinic_id;
-      const list = await listIdentifiers(store, { clinicId, species: null, updatedSince, page, pageSize });
+      const filter = { clinicId, species: null, updatedSince, page, pageSize, version: versionsOf(request).lists };
+      const list = await listIdentifiers(store, outlines, filter);
       return { success: true, data: pageOf(list, page, pageSize) };
     },
   });

@@ -2,9 +2,10 @@ import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import { isFp } from "../../shared/fp.ts";
 import { Patient } from "../../shared/patient.ts";
-import { keyOf } from "../auth.ts";
+import { keyOf, versionsOf } from "../auth.ts";
 import { ApiError } from "../errors.ts";
 import type { Operation } from "../openapi.ts";
+import { Outlines } from "../store/outlines.ts";
 import { findPatient, listPatients } from "../store/patients.ts";
 import { PageOf, pageOf, type RouteContext } from "./context.ts";
 import { instant, pageParameters, printableFp, readParameters, text } from "./parameters.ts";
@@ -47,6 +48,8 @@ const get = {
 } satisfies Operation;
 
 export function patientRoutes(app: FastifyInstance, { store, guard }: RouteContext): void {
+  const outlines = new Outlines();
+
   app.route({
     method: "GET",
     url: "/api/v1/patients",
@@ -55,12 +58,13 @@ export function patientRoutes(app: FastifyInstance, { store, guard }: RouteConte
     config: list,
     handler: async (request) => {
       const { page, page_size, species, updated_since } = readParameters(request, list.parameters);
-      const found = await listPatients(store, {
+      const found = await listPatients(store, outlines, {
         clinicId: keyOf(request).clinic_id,
         species,
         updatedSince: updated_since,
         page,
         pageSize: page_size,
+        version: versionsOf(request).lists,
       });
       return { success: true, data: pageOf(found, page, page_size), message: "OK" };
     },

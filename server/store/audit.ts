@@ -1,5 +1,5 @@
 import type { AuditColumns } from "./schema.ts";
-import { query, type Session } from "./store.ts";
+import { nobody, query, type Session } from "./store.ts";
 
 // The audit: one row for a request, or for several alike. Rows are added at the end and go by age.
 
@@ -93,18 +93,23 @@ function rowsOf(values: readonly Value[], count: number): AuditRow[] {
   });
 }
 
-const insertOne = query((db, p: readonly Value[]) => db.insertInto("audit").values(rowsOf(p, 1)).returning("id"));
+const insertOne = query(
+  (db, p: readonly Value[]) => db.insertInto("audit").values(rowsOf(p, 1)).returning("id"),
+  nobody,
+);
 
-const insertMany = query((db, p: readonly Value[]) => db.insertInto("audit").values(rowsOf(p, ROWS_AT_ONCE)));
+const insertMany = query((db, p: readonly Value[]) => db.insertInto("audit").values(rowsOf(p, ROWS_AT_ONCE)), nobody);
 
-const update = query((db, p: { id: number; times: number }) =>
-  db.updateTable("audit").set({ times: p.times }).where("id", "=", p.id),
+const update = query(
+  (db, p: { id: number; times: number }) => db.updateTable("audit").set({ times: p.times }).where("id", "=", p.id),
+  nobody,
 );
 
 const firstRow = query((db) => db.selectFrom("audit").select(["id", "at"]).orderBy("id").limit(1));
 
-const remove = query((db, p: { before: number; end: number }) =>
-  db.deleteFrom("audit").where("id", "<", p.end).where("at", "<", p.before),
+const remove = query(
+  (db, p: { before: number; end: number }) => db.deleteFrom("audit").where("id", "<", p.end).where("at", "<", p.before),
+  nobody,
 );
 
 const selections = { all: selection(), key: selection("audit.api_key_id"), clinic: selection("api_key.clinic_id") };

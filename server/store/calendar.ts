@@ -45,7 +45,7 @@ export async function importEvent(
   }
   const problem = stored.status === row.status ? null : whyNotMove(stored.status, row.status);
   if (problem !== null) return { problem };
-  await session.all(update, { ...row, id: stored.id });
+  await session.all(update, { ...row, id: stored.id, was_of: stored.clinic_id });
   return "changed";
 }
 
@@ -57,7 +57,7 @@ export async function moveEvent(
   const stored = await session.first(storedByFp, { fp });
   if (stored?.clinic_id !== clinicId) return `${fp} is no event of this clinic`;
   const problem = whyNotMove(stored.status, to);
-  if (problem === null) await session.all(update, { ...stored, status: to });
+  if (problem === null) await session.all(update, { ...stored, status: to, was_of: stored.clinic_id });
   return problem;
 }
 
@@ -105,10 +105,16 @@ function listQuery(byType: boolean, byStatus: boolean) {
 
 const storedByFp = query((db, p: { fp: string }) => db.selectFrom("calendar_event").selectAll().where("fp", "=", p.fp));
 
-const insert = query((db, p: EventColumns) => db.insertInto("calendar_event").values(eventValues(p)));
+const insert = query(
+  (db, p: EventColumns) => db.insertInto("calendar_event").values(eventValues(p)),
+  ({ clinic_id }) => ({ clinics: [clinic_id] }),
+);
 
-const update = query((db, p: EventColumns & { id: number }) =>
-  db.updateTable("calendar_event").set(eventValues(p)).where("id", "=", p.id),
+/** `was_of`: the clinic of the event till now. */
+const update = query(
+  (db, p: EventColumns & { id: number; was_of: number }) =>
+    db.updateTable("calendar_event").set(eventValues(p)).where("id", "=", p.id),
+  ({ clinic_id, was_of }) => ({ clinics: [clinic_id, was_of] }),
 );
 
 function eventValues(p: EventColumns): EventColumns {

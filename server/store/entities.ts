@@ -15,7 +15,7 @@ import { importEvent } from "./calendar.ts";
 import type { Tables } from "./schema.ts";
 import { amendmentProblem, importSoap } from "./soap.ts";
 import { importBatch, importItem } from "./stock.ts";
-import { query, type Session } from "./store.ts";
+import { nobody, query, type Session } from "./store.ts";
 import { importStudy } from "./studies.ts";
 
 // Writes the entities of an import: each is new, changed, or says what is stored already.
@@ -231,43 +231,58 @@ const clinicByFp = query((db, p: { fp: string }) =>
   db.selectFrom("clinic").select(["id", "name"]).where("fp", "=", p.fp),
 );
 
-const upsertClinic = query((db, p: { fp: string; name: string }) =>
-  db
-    .insertInto("clinic")
-    .values({ fp: p.fp, name: p.name })
-    .onConflict((conflict) => conflict.column("fp").doUpdateSet({ name: p.name })),
+// Of clinics, users and customers the answers show nothing but the fp, which stays.
+const upsertClinic = query(
+  (db, p: { fp: string; name: string }) =>
+    db
+      .insertInto("clinic")
+      .values({ fp: p.fp, name: p.name })
+      .onConflict((conflict) => conflict.column("fp").doUpdateSet({ name: p.name })),
+  nobody,
 );
 
 const userByFp = query((db, p: { fp: string }) =>
   db.selectFrom("user").select(["id", "name", "clinic_id"]).where("fp", "=", p.fp),
 );
 
-const upsertUser = query((db, p: { fp: string; name: string; clinicId: number }) =>
-  db
-    .insertInto("user")
-    .values({ fp: p.fp, name: p.name, clinic_id: p.clinicId })
-    .onConflict((conflict) => conflict.column("fp").doUpdateSet({ name: p.name, clinic_id: p.clinicId })),
+const upsertUser = query(
+  (db, p: { fp: string; name: string; clinicId: number }) =>
+    db
+      .insertInto("user")
+      .values({ fp: p.fp, name: p.name, clinic_id: p.clinicId })
+      .onConflict((conflict) => conflict.column("fp").doUpdateSet({ name: p.name, clinic_id: p.clinicId })),
+  nobody,
 );
 
 const customerByFp = query((db, p: { fp: string }) =>
   db.selectFrom("customer").select(["id", "time_zone"]).where("fp", "=", p.fp),
 );
 
-const insertCustomer = query((db, p: { fp: string }) => db.insertInto("customer").values({ fp: p.fp }).returning("id"));
+const insertCustomer = query(
+  (db, p: { fp: string }) => db.insertInto("customer").values({ fp: p.fp }).returning("id"),
+  nobody,
+);
 
-const upsertCustomer = query((db, p: { fp: string; timeZone: string }) =>
-  db
-    .insertInto("customer")
-    .values({ fp: p.fp, time_zone: p.timeZone })
-    .onConflict((conflict) => conflict.column("fp").doUpdateSet({ time_zone: p.timeZone })),
+const upsertCustomer = query(
+  (db, p: { fp: string; timeZone: string }) =>
+    db
+      .insertInto("customer")
+      .values({ fp: p.fp, time_zone: p.timeZone })
+      .onConflict((conflict) => conflict.column("fp").doUpdateSet({ time_zone: p.timeZone })),
+  nobody,
 );
 
 const patientByFp = query((db, p: { fp: string }) => db.selectFrom("patient").selectAll().where("fp", "=", p.fp));
 
-const insertPatient = query((db, p: PatientRow) => db.insertInto("patient").values(patientValues(p)).returning("id"));
+// Nobody sees a patient before it is connected.
+const insertPatient = query(
+  (db, p: PatientRow) => db.insertInto("patient").values(patientValues(p)).returning("id"),
+  nobody,
+);
 
-const updatePatient = query((db, p: PatientRow & { id: number }) =>
-  db.updateTable("patient").set(patientValues(p)).where("id", "=", p.id),
+const updatePatient = query(
+  (db, p: PatientRow & { id: number }) => db.updateTable("patient").set(patientValues(p)).where("id", "=", p.id),
+  ({ id }) => ({ patients: [id], lists: true }),
 );
 
 function patientValues(p: PatientRow): PatientRow {
@@ -286,8 +301,10 @@ function patientValues(p: PatientRow): PatientRow {
   };
 }
 
-const touchPatient = query((db, p: { id: number; updatedAt: number }) =>
-  db.updateTable("patient").set({ updated_at: p.updatedAt }).where("id", "=", p.id),
+const touchPatient = query(
+  (db, p: { id: number; updatedAt: number }) =>
+    db.updateTable("patient").set({ updated_at: p.updatedAt }).where("id", "=", p.id),
+  ({ id }) => ({ patients: [id], lists: true }),
 );
 
 const identifiersOf = query((db, p: { patientId: number }) =>
@@ -299,14 +316,17 @@ const identifiersOf = query((db, p: { patientId: number }) =>
     .orderBy("identifier"),
 );
 
-const insertIdentifier = query((db, p: { patientId: number; identifier: string; position: number }) =>
-  db
-    .insertInto("patient_identifier")
-    .values({ patient_id: p.patientId, identifier: p.identifier, position: p.position }),
+const insertIdentifier = query(
+  (db, p: { patientId: number; identifier: string; position: number }) =>
+    db
+      .insertInto("patient_identifier")
+      .values({ patient_id: p.patientId, identifier: p.identifier, position: p.position }),
+  ({ patientId }) => ({ patients: [patientId] }),
 );
 
-const deleteIdentifiers = query((db, p: { patientId: number }) =>
-  db.deleteFrom("patient_identifier").where("patient_id", "=", p.patientId),
+const deleteIdentifiers = query(
+  (db, p: { patientId: number }) => db.deleteFrom("patient_identifier").where("patient_id", "=", p.patientId),
+  ({ patientId }) => ({ patients: [patientId] }),
 );
 
 const connectionBetween = query((db, p: { clinicId: number; patientId: number }) =>
@@ -332,23 +352,26 @@ const upsertConnection = query(
         patient_updated_at: 0,
       })
       .onConflict((conflict) => conflict.columns(["clinic_id", "patient_id"]).doUpdateSet({ active: p.active })),
+  ({ clinicId }) => ({ clinics: [clinicId], lists: true }),
 );
 
 /** Brings what the connections of a patient copy from it up to date; to be run after each change of either. */
-const relist = query((db, p: { patientId: number }) =>
-  db
-    .updateTable("connection")
-    .from("patient")
-    .set((set) => ({
-      listed: set
-        .case()
-        .when(set.and([set("connection.active", "=", 1), set("patient.deleted_at", "is", null)]))
-        .then(1)
-        .else(0)
-        .end(),
-      patient_species: set.ref("patient.species"),
-      patient_updated_at: set.ref("patient.updated_at"),
-    }))
-    .whereRef("patient.id", "=", "connection.patient_id")
-    .where("connection.patient_id", "=", p.patientId),
+const relist = query(
+  (db, p: { patientId: number }) =>
+    db
+      .updateTable("connection")
+      .from("patient")
+      .set((set) => ({
+        listed: set
+          .case()
+          .when(set.and([set("connection.active", "=", 1), set("patient.deleted_at", "is", null)]))
+          .then(1)
+          .else(0)
+          .end(),
+        patient_species: set.ref("patient.species"),
+        patient_updated_at: set.ref("patient.updated_at"),
+      }))
+      .whereRef("patient.id", "=", "connection.patient_id")
+      .where("connection.patient_id", "=", p.patientId),
+  ({ patientId }) => ({ patients: [patientId], lists: true }),
 );

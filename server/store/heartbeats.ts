@@ -1,5 +1,5 @@
 import type { Heartbeat } from "../../shared/study.ts";
-import { query, type Session } from "./store.ts";
+import { nobody, query, type Session } from "./store.ts";
 
 /** Keeps the latest heartbeat of an agent, which is known by its key. */
 export async function storeHeartbeat(
@@ -12,11 +12,13 @@ export async function storeHeartbeat(
   await session.all(upsert, { clinicId, keyId, now, body: JSON.stringify(heartbeat) });
 }
 
-const upsert = query((db, p: { clinicId: number; keyId: number; now: number; body: string }) =>
-  db
-    .insertInto("heartbeat")
-    .values({ clinic_id: p.clinicId, api_key_id: p.keyId, received_at: p.now, body: p.body })
-    .onConflict((conflict) =>
-      conflict.columns(["clinic_id", "api_key_id"]).doUpdateSet({ received_at: p.now, body: p.body }),
-    ),
+const upsert = query(
+  (db, p: { clinicId: number; keyId: number; now: number; body: string }) =>
+    db
+      .insertInto("heartbeat")
+      .values({ clinic_id: p.clinicId, api_key_id: p.keyId, received_at: p.now, body: p.body })
+      .onConflict((conflict) =>
+        conflict.columns(["clinic_id", "api_key_id"]).doUpdateSet({ received_at: p.now, body: p.body }),
+      ),
+  nobody,
 );

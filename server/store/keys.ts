@@ -1,4 +1,4 @@
-import { query, type Session } from "./store.ts";
+import { nobody, query, type Session, type Versions } from "./store.ts";
 
 // API keys. The key itself never comes here: only its digest, and enough of its letters for a person to recognise it.
 
@@ -47,10 +47,18 @@ export async function insertKey(session: Session, key: NewKey): Promise<void> {
   await session.all(insert, { ...key, permissions: JSON.stringify(key.permissions) });
 }
 
-/** The key with this digest, revoked and expired ones included. */
-export async function findKey(session: Session, digest: string): Promise<ApiKey | undefined> {
+/** The key with this digest, revoked and expired ones included, and the versions of its clinic in the same instant. */
+export async function findKey(
+  session: Session,
+  digest: string,
+): Promise<{ key: ApiKey; versions: Versions } | undefined> {
   const row = await session.first(byDigest, { digest });
-  return row && { ...row, permissions: JSON.parse(row.permissions) as string[] };
+  if (row === undefined) return undefined;
+  const { version, lists_version, ...key } = row;
+  return {
+    key: { ...key, permissions: JSON.parse(key.permissions) as string[] },
+    versions: { answers: version, lists: lists_version },
+  };
 }
 
 /** The key with this public id, revoked and expired ones included. */
@@ -64,8 +72,8 @@ export async function countActiveKeys(session: Session, clinicId: number, now: n
   return (await session.first(countActive, { clinicId, now }))?.total ?? 0;
 }
 
-export async function expireKey(session: Session, id: number, expiresAt: number): Promise<void> {
-  await session.all(expire, { id, expiresAt });
+export async function expireKey(session: Session, { id, clinic_id }: ApiKey, expiresAt: number): Promise<void> {
+  await session.all(expire, { id, clinicId: clinic_id, expiresAt });
 }
 
 export async function touchKey(session: Session, id: number, now: number): Promise<void> {
@@ -74,7 +82,10 @@ export async function touchKey(session: Session, id: number, now: number): Promi
 
 /** Revokes a key by its public id; false when there is no such key. Revoking twice keeps the first time. */
 export async function revokeKey(session: Session, publicId: string, now: number): Promise<boolean> {
-  return (await session.first(revoke, { publicId, now })) !== undefined;
+  const key = await findKeyById(session, publicId);
+  if (key === undefined) return false;
+  await session.all(revoke, { id: key.id, clinicId: key.clinic_id, now });
+  return true;
 }
 
 /** All keys of a clinic, oldest first. */
@@ -105,26 +116,28 @@ function instant(milliseconds: number | null): string | null {
   return milliseconds === null ? null : new Date(milliseconds).toISOString();
 }
 
-const insert = query((db, p: Omit<NewKey, "permissions"> & { permissions: string }) =>
-  db.insertInto("api_key").values({
-    public_id: p.public_id,
-    clinic_id: p.clinic_id,
-    name: p.name,
-    type: p.type,
-    permissions: p.permissions,
-    digest: p.digest,
-    prefix: p.prefix,
-    last_four: p.last_four,
-    created_at: p.created_at,
-    expires_at: p.expires_at,
-  }),
+const insert = query(
+  (db, p: Omit<NewKey, "permissions"> & { permissions: string }) =>
+    db.insertInto("api_key").values({
+      public_id: p.public_id,
+      clinic_id: p.clinic_id,
+      name: p.name,
+      type: p.type,
+      permissions: p.permissions,
+      digest: p.digest,
+      prefix: p.prefix,
+      last_four: p.last_four,
+      created_at: p.created_at,
+      expires_at: p.expires_at,
+    }),
+  ({ clinic_id }) => ({ clinics: [clinic_id] }),
 );
 
 const columns = [
-  "id",
+  "api_key.id",
   "public_id",
   "clinic_id",
-  "name",
+  "api_key.name",
   "type",
   "permissions",
   "expires_at",
@@ -133,7 +146,12 @@ const columns = [
 ] as const;
 
 const byDigest = query((db, p: { digest: string }) =>
-  db.selectFrom("api_key").select(columns).where("digest", "=", p.digest),
+  db
+    .selectFrom("api_key")
+    .innerJoin("clinic", "clinic.id", "api_key.clinic_id")
+    .select(columns)
+    .select(["clinic.version", "clinic.lists_version"])
+    .where("digest", "=", p.digest),
 );
 
 const byPublicId = query((db, p: { publicId: string }) =>
@@ -149,20 +167,24 @@ const countActive = query((db, p: { clinicId: number; now: number }) =>
     .where((where) => where.or([where("expires_at", "is", null), where("expires_at", ">", p.now)])),
 );
 
-const expire = query((db, p: { id: number; expiresAt: number }) =>
-  db.updateTable("api_key").set({ expires_at: p.expiresAt }).where("id", "=", p.id),
+const expire = query(
+  (db, p: { id: number; clinicId: number; expiresAt: number }) =>
+    db.updateTable("api_key").set({ expires_at: p.expiresAt }).where("id", "=", p.id),
+  ({ clinicId }) => ({ clinics: [clinicId] }),
 );
 
-const touch = query((db, p: { id: number; now: number }) =>
-  db.updateTable("api_key").set({ last_used_at: p.now }).where("id", "=", p.id),
+const touch = query(
+  (db, p: { id: number; now: number }) => db.updateTable("api_key").set({ last_used_at: p.now }).where("id", "=", p.id),
+  nobody,
 );
 
-const revoke = query((db, p: { publicId: string; now: number }) =>
-  db
-    .updateTable("api_key")
-    .set((set) => ({ revoked_at: set.fn.coalesce("revoked_at", set.val(p.now)) }))
-    .where("public_id", "=", p.publicId)
-    .returning("id"),
+const revoke = query(
+  (db, p: { id: number; clinicId: number; now: number }) =>
+    db
+      .updateTable("api_key")
+      .set((set) => ({ revoked_at: set.fn.coalesce("revoked_at", set.val(p.now)) }))
+      .where("id", "=", p.id),
+  ({ clinicId }) => ({ clinics: [clinicId] }),
 );
 
 const byClinic = query((db, p: { clinicId: number }) =>

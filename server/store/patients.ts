@@ -1,5 +1,6 @@
 import type { Kysely } from "kysely";
 import type { Patient } from "../../shared/patient.ts";
+import { type Mark, type Outline, type Outlines, STEP } from "./outlines.ts";
 import { query, type Session } from "./store.ts";
 import type { Tables } from "./schema.ts";
 
@@ -13,6 +14,8 @@ export interface PatientFilter {
   updatedSince: number | null;
   page: number;
   pageSize: number;
+  /** The clinic's version of its lists, read before this. */
+  version: number;
 }
 
 /** A stretch of a list; `total` counts all matches. */
@@ -28,25 +31,31 @@ export interface PatientIdentifiers {
 }
 
 /** One page of the clinic's patients, ordered by updated_at and fp, both descending (api.md 55). */
-export async function listPatients(session: Session, filter: PatientFilter): Promise<Page<Patient>> {
-  const { rows, count } = filter.species === null ? everySpecies : oneSpecies;
-  const parameters = listParameters(filter);
-  const counted = await session.first(count, parameters);
-  const items = await session.all(rows, parameters);
-  return { items: items.map(toPatient), total: counted?.total ?? 0 };
+export async function listPatients(
+  session: Session,
+  outlines: Outlines,
+  filter: PatientFilter,
+): Promise<Page<Patient>> {
+  const queries = filter.species === null ? everySpecies : oneSpecies;
+  const outline = await outlineOf(session, outlines, filter, queries);
+  const items = await session.all(queries.rows, pageParameters(filter, outline));
+  return { items: items.map(toPatient), total: outline.total };
 }
 
 /** The identifiers of one page of the same list. */
-export async function listIdentifiers(session: Session, filter: PatientFilter): Promise<Page<PatientIdentifiers>> {
-  const parameters = listParameters(filter);
-  const counted = await session.first(everySpecies.count, parameters);
+export async function listIdentifiers(
+  session: Session,
+  outlines: Outlines,
+  filter: PatientFilter,
+): Promise<Page<PatientIdentifiers>> {
+  const outline = await outlineOf(session, outlines, filter, everySpecies);
   const items = new Map<string, PatientIdentifiers>();
-  for (const { fp, identifier } of await session.all(identifierRows, parameters)) {
+  for (const { fp, identifier } of await session.all(identifierRows, pageParameters(filter, outline))) {
     const item = items.get(fp) ?? { patient_fp: fp, identifiers: [] };
     if (identifier !== null) item.identifiers.push(identifier);
     items.set(fp, item);
   }
-  return { items: [...items.values()], total: counted?.total ?? 0 };
+  return { items: [...items.values()], total: outline.total };
 }
 
 /** A patient by fp and whether the clinic has an active connection to it; undefined when unknown or deleted. */
@@ -60,22 +69,52 @@ export async function findPatient(
   return { id: row.id, connected: row.active === 1, patient: toPatient(row) };
 }
 
-interface ListParameters {
+/** The rows of a list from a mark on. */
+interface ListParameters extends Mark {
   clinicId: number;
   species: string;
   updatedSince: number;
+}
+
+interface PageParameters extends ListParameters {
   limit: number;
   offset: number;
 }
 
-function listParameters({ clinicId, species, updatedSince, page, pageSize }: PatientFilter): ListParameters {
+function listParameters({ clinicId, species, updatedSince }: PatientFilter, from: Mark): ListParameters {
   return {
     clinicId,
     species: species ?? "",
     updatedSince: updatedSince ?? Number.MIN_SAFE_INTEGER,
-    limit: pageSize,
-    offset: (page - 1) * pageSize,
+    ...from,
   };
+}
+
+function pageParameters(filter: PatientFilter, { marks }: Outline): PageParameters {
+  const { page, pageSize } = filter;
+  const offset = (page - 1) * pageSize;
+  // Past the end there is no mark that near, and nothing else either.
+  const index = Math.min(Math.floor(offset / STEP), marks.length - 1);
+  return { ...listParameters(filter, marks[index] ?? START), limit: pageSize, offset: offset - index * STEP };
+}
+
+/** Before all patients, the newest being first. */
+const START: Mark = { updatedAt: Number.MAX_SAFE_INTEGER, fp: "" };
+
+async function outlineOf(
+  session: Session,
+  outlines: Outlines,
+  filter: PatientFilter,
+  { nextMark, count }: ReturnType<typeof listQueries>,
+): Promise<Outline> {
+  const { clinicId, species, updatedSince, version } = filter;
+  return outlines.find(JSON.stringify([clinicId, species, updatedSince]), version, async () => {
+    const marks: Mark[] = [];
+    let next: Mark | undefined = START;
+    for (; next !== undefined; next = await session.first(nextMark, listParameters(filter, next))) marks.push(next);
+    const rest = await session.first(count, listParameters(filter, marks.at(-1) ?? START));
+    return { marks, total: (marks.length - 1) * STEP + (rest?.total ?? 0) };
+  });
 }
 
 type Row = Omit<Patient, "created_at" | "updated_at"> & { created_at: number; updated_at: number };
@@ -104,8 +143,16 @@ function listQueries(bySpecies: boolean) {
     count: query((db, p: ListParameters) =>
       matches(db, p, bySpecies).select((select) => select.fn.countAll<number>().as("total")),
     ),
+    nextMark: query((db, p: ListParameters) =>
+      matches(db, p, bySpecies)
+        .select(["patient_updated_at as updatedAt", "patient_fp as fp"])
+        .orderBy("patient_updated_at", "desc")
+        .orderBy("patient_fp", "desc")
+        .limit(1)
+        .offset(STEP),
+    ),
     // The page is cut in the index alone; only its rows are then read, so a deep page costs no row that is skipped.
-    rows: query((db, p: ListParameters) =>
+    rows: query((db, p: PageParameters) =>
       db
         .selectFrom(pageOf(db, p, bySpecies).as("page"))
         .innerJoin("patient", "patient.id", "page.patient_id")
@@ -118,7 +165,7 @@ function listQueries(bySpecies: boolean) {
   };
 }
 
-const identifierRows = query((db, p: ListParameters) =>
+const identifierRows = query((db, p: PageParameters) =>
   db
     .selectFrom(pageOf(db, p, false).as("page"))
     .leftJoin("patient_identifier", "patient_identifier.patient_id", "page.patient_id")
@@ -128,7 +175,7 @@ const identifierRows = query((db, p: ListParameters) =>
     .orderBy("patient_identifier.identifier"),
 );
 
-function pageOf(db: Kysely<Tables>, p: ListParameters, bySpecies: boolean) {
+function pageOf(db: Kysely<Tables>, p: PageParameters, bySpecies: boolean) {
   return matches(db, p, bySpecies)
     .select(["patient_id", "patient_fp", "patient_updated_at"])
     .orderBy("patient_updated_at", "desc")
@@ -143,6 +190,7 @@ function matches(db: Kysely<Tables>, p: ListParameters, bySpecies: boolean) {
     .where("clinic_id", "=", p.clinicId)
     .where("listed", "=", 1)
     .where("patient_updated_at", ">=", p.updatedSince)
+    .where((where) => where(where.refTuple("patient_updated_at", "patient_fp"), "<=", where.tuple(p.updatedAt, p.fp)))
     .$if(bySpecies, (rows) => rows.where("patient_species", "=", p.species));
 }
 

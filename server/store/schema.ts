@@ -7,7 +7,15 @@ import type { SoapStatus } from "../../shared/soap.ts";
 // Only types that SQLite and PostgreSQL share: text, bigint, integer 0/1 for booleans, JSON as text.
 
 export interface Tables {
-  clinic: { id: Generated<number>; fp: string; name: string };
+  clinic: {
+    id: Generated<number>;
+    fp: string;
+    name: string;
+    /** Raised with all that the clinic's answers depend on; see versions.ts. */
+    version: Generated<number>;
+    /** Raised when patients enter, leave or move in its lists. */
+    lists_version: Generated<number>;
+  };
   user: { id: Generated<number>; fp: string; name: string; clinic_id: number };
   customer: { id: Generated<number>; fp: string; time_zone: string | null };
   patient: {
@@ -386,6 +394,10 @@ export const migrations: readonly ((id: string, engine: Engine) => string)[] = [
       address text,
       times integer not null
     );
+  `,
+  () => `
+    alter table clinic add column version bigint not null default 0;
+    alter table clinic add column lists_version bigint not null default 0;
   `,
 ];
 

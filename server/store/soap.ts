@@ -48,7 +48,7 @@ export async function importSoap(
   const problem = whyNotChange(stored.status, row.status, differing);
   if (problem !== null) return { problem };
   if (differing.length === 0 && stored.status === row.status) return "unchanged";
-  await session.all(update, { ...row, id: stored.id });
+  await session.all(update, { ...row, id: stored.id, was_of: stored.patient_id });
   return "changed";
 }
 
@@ -86,7 +86,8 @@ export async function moveSoap(
   if (stored?.clinic_id !== clinicId) return notOwned(fp);
   const problem = whyNotMove(stored.status, to);
   if (problem !== null) return problem;
-  await session.all(update, { ...stored, status: to, signed_at: to === "SIGNED" ? now : stored.signed_at });
+  const signed_at = to === "SIGNED" ? now : stored.signed_at;
+  await session.all(update, { ...stored, status: to, signed_at, was_of: stored.patient_id });
   return null;
 }
 
@@ -145,10 +146,16 @@ const visibleByFp = query((db, p: { clinicId: number; fp: string }) =>
 
 const storedByFp = query((db, p: { fp: string }) => db.selectFrom("soap").selectAll().where("fp", "=", p.fp));
 
-const insert = query((db, p: SoapColumns) => db.insertInto("soap").values(soapValues(p)));
+const insert = query(
+  (db, p: SoapColumns) => db.insertInto("soap").values(soapValues(p)),
+  ({ patient_id }) => ({ patients: [patient_id] }),
+);
 
-const update = query((db, p: SoapColumns & { id: number }) =>
-  db.updateTable("soap").set(soapValues(p)).where("id", "=", p.id),
+/** `was_of`: the patient of the record till now; a draft may go to another. */
+const update = query(
+  (db, p: SoapColumns & { id: number; was_of: number }) =>
+    db.updateTable("soap").set(soapValues(p)).where("id", "=", p.id),
+  ({ patient_id, was_of }) => ({ patients: [patient_id, was_of] }),
 );
 
 function soapValues(p: SoapColumns): SoapColumns {

@@ -3,7 +3,7 @@ import type { InventoryItem } from "../../shared/inventory.ts";
 import { type Consumption, consume } from "../domain/stock.ts";
 import type { Page } from "./patients.ts";
 import type { BatchColumns, ItemColumns, Tables } from "./schema.ts";
-import { query, type Session } from "./store.ts";
+import { nobody, query, type Session } from "./store.ts";
 
 // Inventory items of a clinic, and the batches behind them, which the public interface does not show (specification, section 2.6).
 
@@ -38,7 +38,7 @@ export async function consumeStock(
   const consumption = consume({ ...item, is_virtual: item.is_virtual === 1 }, batches, quantity);
   if (consumption.outcome !== "consumed") return consumption;
   for (const { id, quantity: taken } of consumption.taken) await session.all(takeFromBatch, { id, taken });
-  await session.all(updateItem, { ...item, quantity_on_hand: consumption.quantityOnHand });
+  await session.all(updateItem, { ...item, quantity_on_hand: consumption.quantityOnHand, was_of: item.clinic_id });
   return consumption;
 }
 
@@ -68,7 +68,7 @@ export async function importItem(
   }
   const same = (Object.keys(row) as (keyof ItemColumns)[]).every((column) => stored[column] === row[column]);
   if (same) return "unchanged";
-  await session.all(updateItem, { ...row, id: stored.id });
+  await session.all(updateItem, { ...row, id: stored.id, was_of: stored.clinic_id });
   return "changed";
 }
 
@@ -149,10 +149,16 @@ function listQueries(byCategory: boolean, lowOnly: boolean) {
 
 const itemByFp = query((db, p: { fp: string }) => db.selectFrom("inventory_item").selectAll().where("fp", "=", p.fp));
 
-const insertItem = query((db, p: ItemColumns) => db.insertInto("inventory_item").values(itemValues(p)));
+const insertItem = query(
+  (db, p: ItemColumns) => db.insertInto("inventory_item").values(itemValues(p)),
+  ({ clinic_id }) => ({ clinics: [clinic_id] }),
+);
 
-const updateItem = query((db, p: ItemColumns & { id: number }) =>
-  db.updateTable("inventory_item").set(itemValues(p)).where("id", "=", p.id),
+/** `was_of`: the clinic of the item till now. */
+const updateItem = query(
+  (db, p: ItemColumns & { id: number; was_of: number }) =>
+    db.updateTable("inventory_item").set(itemValues(p)).where("id", "=", p.id),
+  ({ clinic_id, was_of }) => ({ clinics: [clinic_id, was_of] }),
 );
 
 function itemValues(p: ItemColumns): ItemColumns {
@@ -185,23 +191,29 @@ const storedBatch = query((db, p: Omit<BatchColumns, "quantity">) =>
     .where("expiry_date", "is not distinct from", p.expiry_date),
 );
 
-const insertBatch = query((db, p: BatchColumns) =>
-  db.insertInto("inventory_batch").values({
-    item_id: p.item_id,
-    lot: p.lot,
-    quantity: p.quantity,
-    received_at: p.received_at,
-    expiry_date: p.expiry_date,
-  }),
+const insertBatch = query(
+  (db, p: BatchColumns) =>
+    db.insertInto("inventory_batch").values({
+      item_id: p.item_id,
+      lot: p.lot,
+      quantity: p.quantity,
+      received_at: p.received_at,
+      expiry_date: p.expiry_date,
+    }),
+  nobody,
 );
 
-const setBatch = query((db, p: { id: number; quantity: number }) =>
-  db.updateTable("inventory_batch").set({ quantity: p.quantity }).where("id", "=", p.id),
+const setBatch = query(
+  (db, p: { id: number; quantity: number }) =>
+    db.updateTable("inventory_batch").set({ quantity: p.quantity }).where("id", "=", p.id),
+  nobody,
 );
 
-const takeFromBatch = query((db, p: { id: number; taken: number }) =>
-  db
-    .updateTable("inventory_batch")
-    .set((set) => ({ quantity: set("quantity", "-", p.taken) }))
-    .where("id", "=", p.id),
+const takeFromBatch = query(
+  (db, p: { id: number; taken: number }) =>
+    db
+      .updateTable("inventory_batch")
+      .set((set) => ({ quantity: set("quantity", "-", p.taken) }))
+      .where("id", "=", p.id),
+  nobody,
 );

@@ -2,68 +2,25 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import Sqlite from "better-sqlite3";
-import {
-  type Compilable,
-  DummyDriver,
-  Kysely,
-  type KyselyConfig,
-  SqliteAdapter,
-  SqliteIntrospector,
-  SqliteQueryCompiler,
-} from "kysely";
-import { type Engine, migrations, type Tables } from "./schema.ts";
+import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
+import { filled, type Query, type Session, sqlBuilder, StoreUnavailable } from "./query.ts";
+import { type Engine, migrations } from "./schema.ts";
+import { readVersions, type Versions, watched } from "./versions.ts";
 
-// Queries are written once with Kysely, compiled once, and run as prepared statements. Everything that asks the
-// database is a promise, and the SQL is what SQLite and PostgreSQL both know, so that a second engine is a second
-// openStore() and nothing else.
-
-/** A query and the parameters it waits for. */
-export interface Query<Parameters, Row> {
-  readonly compile: (builder: Kysely<Tables>) => { sql: string; values: readonly unknown[] };
-  // Never set: they carry the two types to the functions that run the query.
-  readonly parameters?: Parameters;
-  readonly row?: Row;
-}
-
-/** Runs queries: each on its own, or inside one transaction. */
-export interface Session {
-  readonly all: <P, R>(query: Query<P, R>, parameters: P) => Promise<R[]>;
-  readonly first: <P, R>(query: Query<P, R>, parameters: P) => Promise<R | undefined>;
-}
+export { nobody, type Query, query, type Session, StoreUnavailable } from "./query.ts";
+export type { Versions } from "./versions.ts";
 
 /** The server's database. */
 export interface Store extends Session {
   /** Runs the work in one transaction, committed to disk (synchronous=FULL) when the promise resolves, undone when it rejects. */
   transaction<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  /** A clinic's versions as they were committed, by whatever process, when this was asked or later. */
+  versions(clinicId: number): Promise<Versions>;
   /** Reads one state of the database, however long the work takes; writers go on meanwhile. */
   snapshot<T>(work: (session: Session) => Promise<T>): Promise<T>;
   /** Rejects when the database does not answer. */
   ping(): Promise<void>;
   close(): Promise<void>;
-}
-
-/** The database cannot serve just now (locked, full, unreadable): refuse and let the caller come again. */
-export class StoreUnavailable extends Error {}
-
-class Placeholder {
-  readonly name: string;
-  constructor(name: string) {
-    this.name = name;
-  }
-}
-
-/** Describes a query; `p.clinicId` stands for the value given under that name when it runs, and cannot be looked at here. */
-export function query<Parameters, Row>(
-  build: (db: Kysely<Tables>, p: Parameters) => Compilable<Row>,
-): Query<Parameters, Row> {
-  // Kysely takes anything that is no expression of its own for a value and lists it in `parameters`, in order.
-  const placeholders = new Proxy({}, { get: (_, name) => new Placeholder(String(name)) });
-  return {
-    compile(builder) {
-      const { sql, parameters } = build(builder, placeholders as Parameters).compile();
-      return { sql, values: parameters };
-    },
-  };
 }
 
 const WRITE_RETRY_MS = 20;
@@ -92,7 +49,9 @@ export async function openStore(folder: string, writeWaitMs = 5000): Promise<Sto
   async function commit<T>(work: (session: Session) => Promise<T>, deadline: number): Promise<T> {
     await retryWhileBusy(deadline - Date.now(), () => writer.exec("begin immediate"));
     try {
-      const result = await work(writes);
+      const changes = watched(writes);
+      const result = await work(changes);
+      await changes.raise();
       guarded(() => writer.exec("commit"));
       return result;
     } catch (error) {
@@ -111,6 +70,7 @@ export async function openStore(folder: string, writeWaitMs = 5000): Promise<Sto
       lastWrite = result.catch(() => undefined);
       return result;
     },
+    versions: versionReader(reader, reads),
     async snapshot(work) {
       const connection = guarded(() => connect(path, writeWaitMs));
       try {
@@ -142,8 +102,6 @@ export function connect(path: string, timeout: number): Sqlite.Database {
 }
 
 function session(connection: Sqlite.Database): Session {
-  // Building on a driver that does nothing: Kysely writes the SQL here and never runs it.
-  const builder = new Kysely<Tables>({ dialect: compileOnly });
   const prepared = new Map<Query<never, unknown>, { statement: Sqlite.Statement; values: readonly unknown[] }>();
 
   function prepare(asked: Query<never, unknown>) {
@@ -158,9 +116,7 @@ function session(connection: Sqlite.Database): Session {
 
   function rows<P, R>(asked: Query<P, R>, parameters: P): R[] {
     const { statement, values } = prepare(asked as Query<never, unknown>);
-    const given = values.map((value) =>
-      value instanceof Placeholder ? (parameters as Record<string, unknown>)[value.name] : value,
-    );
+    const given = filled(values, parameters);
     if (statement.reader) return statement.all(given) as R[];
     statement.run(given);
     return [];
@@ -172,12 +128,36 @@ function session(connection: Sqlite.Database): Session {
   };
 }
 
-const compileOnly: KyselyConfig["dialect"] = {
+/** SQLite tells by one number whether anybody committed: only then are versions read again. */
+function versionReader(reader: Sqlite.Database, reads: Session): Store["versions"] {
+  const dataVersion = reader.prepare("pragma data_version").pluck();
+  const known = new Map<number, Versions>();
+  let seen: unknown;
+  let look: Promise<void> | undefined;
+
+  function lookNow(): void {
+    look = undefined;
+    const current = guarded(() => dataVersion.get());
+    if (current !== seen) known.clear();
+    seen = current;
+  }
+
+  return async (clinicId) => {
+    // One look for all requests of a turn of the event loop, at its end: so it comes after each of them began, and what was
+    // committed before a request began is seen by it.
+    look ??= new Promise<void>((resolve) => void setImmediate(resolve)).then(lookNow);
+    await look;
+    const versions = known.get(clinicId) ?? (await readVersions(reads, clinicId));
+    known.set(clinicId, versions);
+    return versions;
+  };
+}
+
+const builder = sqlBuilder({
   createAdapter: () => new SqliteAdapter(),
-  createDriver: () => new DummyDriver(),
   createIntrospector: (db) => new SqliteIntrospector(db),
   createQueryCompiler: () => new SqliteQueryCompiler(),
-};
+});
 
 const sqlite: Engine = {
   orderedText: "text",

@@ -4,7 +4,7 @@ import type { Outcome, PushedStudy, Result, Study } from "../../shared/study.ts"
 import { decideFiling } from "../domain/filing.ts";
 import { findPatient } from "./patients.ts";
 import type { StudyColumns, Tables } from "./schema.ts";
-import { query, type Session } from "./store.ts";
+import { nobody, query, type Session } from "./store.ts";
 
 // Diagnostic studies: the current revision in `study`, replaced ones in `study_revision`.
 
@@ -73,7 +73,13 @@ async function fileStudy(session: Session, clinicId: number, pushed: PushedStudy
       if (stored) await replaceStudy(session, stored, row, now);
       break;
     case "assign":
-      if (stored) await session.all(update, { ...row, id: stored.id, received_at: stored.received_at });
+      if (stored)
+        await session.all(update, {
+          ...row,
+          id: stored.id,
+          was_of: stored.patient_id,
+          received_at: stored.received_at,
+        });
       break;
     case "nothing":
       break;
@@ -115,7 +121,7 @@ export async function importStudy(
 type StoredStudy = StudyColumns & { id: number; patient_fp: string | null };
 
 async function replaceStudy(session: Session, stored: StoredStudy, row: StudyColumns, now: number): Promise<void> {
-  const { id, revision, content_hash, received_at } = stored;
+  const { id, patient_id: was_of, revision, content_hash, received_at } = stored;
   const body = JSON.stringify({
     ...toStudy(stored),
     sent_patient_fp: stored.sent_patient_fp,
@@ -125,7 +131,7 @@ async function replaceStudy(session: Session, stored: StoredStudy, row: StudyCol
     patient_hint: stored.patient_hint && (JSON.parse(stored.patient_hint) as unknown),
   });
   await session.all(insertRevision, { study_id: id, revision, content_hash, body, received_at, replaced_at: now });
-  await session.all(update, { ...row, id });
+  await session.all(update, { ...row, id, was_of });
 }
 
 function whyUnmatched(patientFp: string | null, patient: { connected: boolean } | undefined): string | null {
@@ -236,10 +242,16 @@ const byDedupeKey = query((db, p: { clinicId: number; dedupeKey: string; fp: str
     .where("fp", "!=", p.fp),
 );
 
-const insert = query((db, p: StudyColumns) => db.insertInto("study").values(studyValues(p)));
+const insert = query(
+  (db, p: StudyColumns) => db.insertInto("study").values(studyValues(p)),
+  ({ patient_id }) => ({ patients: [patient_id] }),
+);
 
-const update = query((db, p: StudyColumns & { id: number }) =>
-  db.updateTable("study").set(studyValues(p)).where("id", "=", p.id),
+/** `was_of`: the patient that it was filed to till now; its clinics lose the study when it goes to another. */
+const update = query(
+  (db, p: StudyColumns & { id: number; was_of: number | null }) =>
+    db.updateTable("study").set(studyValues(p)).where("id", "=", p.id),
+  ({ patient_id, was_of }) => ({ patients: [patient_id, was_of] }),
 );
 
 // Named one by one: the parameters of a query are not an object that could be spread.
@@ -264,13 +276,15 @@ function studyValues(p: StudyColumns): StudyColumns {
   };
 }
 
-const insertRevision = query((db, p: Insertable<Tables["study_revision"]>) =>
-  db.insertInto("study_revision").values({
-    study_id: p.study_id,
-    revision: p.revision,
-    content_hash: p.content_hash,
-    body: p.body,
-    received_at: p.received_at,
-    replaced_at: p.replaced_at,
-  }),
+const insertRevision = query(
+  (db, p: Insertable<Tables["study_revision"]>) =>
+    db.insertInto("study_revision").values({
+      study_id: p.study_id,
+      revision: p.revision,
+      content_hash: p.content_hash,
+      body: p.body,
+      received_at: p.received_at,
+      replaced_at: p.replaced_at,
+    }),
+  nobody,
 );

@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describe, expect, test } from "vitest";
-import { connect, openStore, query, StoreUnavailable } from "../../server/store/store.ts";
+import { connect, nobody, openStore, query, StoreUnavailable } from "../../server/store/store.ts";
 import { newFp } from "../../shared/fp.ts";
 import { temporaryFolder } from "./harness.ts";
 
 const clinics = query((db) => db.selectFrom("clinic").select("fp").orderBy("id"));
-const insert = query((db, p: { fp: string }) => db.insertInto("clinic").values({ fp: p.fp, name: "" }));
+const insert = query((db, p: { fp: string }) => db.insertInto("clinic").values({ fp: p.fp, name: "" }), nobody);
 
 describe("the store", () => {
   test("is made where there is none, by several at once, and opened again as it was left", async () => {
@@ -77,7 +77,7 @@ describe("the store", () => {
   test("runs on a file that keeps every commit through a power cut: WAL, synchronous FULL, foreign keys", async () => {
     const folder = temporaryFolder();
     const store = await openStore(folder);
-    const orphan = query((db) => db.insertInto("user").values({ fp: "x", name: "x", clinic_id: 99 }));
+    const orphan = query((db) => db.insertInto("user").values({ fp: "x", name: "x", clinic_id: 99 }), nobody);
     await expect(store.transaction((session) => session.all(orphan, {}))).rejects.toThrow("FOREIGN KEY");
     // The pragma holds for a connection only: it is read where it is set.
     const file = connect(join(folder, "vetwire.db"), 0);

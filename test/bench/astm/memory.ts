@@ -44,7 +44,8 @@ export async function* idleMemory(quick: boolean): AsyncGenerator<Figure> {
   }
 }
 
-function residentMegabytes({ process: { pid } }: Running): number {
+/** VmRSS, in MB of 1024 kB. */
+export function residentMegabytes({ process: { pid } }: Running): number {
   const status = fs.readFileSync(`/proc/${pid}/status`, "utf8");
   const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1];
   if (kilobytes === undefined) throw new Error(`/proc/${pid}/status has no VmRSS`);

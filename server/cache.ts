@@ -1,0 +1,159 @@
+import { hash } from "node:crypto";
+import type { OutgoingHttpHeaders } from "node:http";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { type createGuards, keyOf, versionsOf } from "./auth.ts";
+import type { RateLimiter } from "./limits.ts";
+
+// The public answers, kept as bytes (api.md, section 5). One is served again only while its clinic's version is the one it
+// was made under, so that no clinic gets what a write has changed.
+
+/** A body and the headers that belong to it. */
+export interface Answer {
+  /** Each letter stands for a byte (latin1): Node writes a string together with the headers, and a Buffer behind them, at more cost. */
+  readonly body: string;
+  readonly etag: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Of a list: how many items it has, for the audit. */
+  readonly itemCount: number | null;
+}
+
+interface Kept {
+  readonly answer: Answer;
+  readonly version: number;
+  readonly day: number;
+  readonly bytes: number;
+}
+
+const CACHE_BYTES_MAX = 64 * 1024 * 1024;
+
+/** What keeping an answer takes beside its body and its URL, about. */
+const ENTRY_BYTES = 1000;
+
+/** Keeps what was used last, by bytes. */
+export class AnswerCache {
+  readonly #bytesMax: number;
+  readonly #kept = new Map<string, Kept>();
+  #bytes = 0;
+
+  constructor(bytesMax = CACHE_BYTES_MAX) {
+    this.#bytesMax = bytesMax;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  find(name: string, version: number, now: number): Answer | undefined {
+    const kept = this.#kept.get(name);
+    if (kept === undefined || kept.version !== version || kept.day !== dayOf(now)) return undefined;
+    this.#kept.delete(name);
+    this.#kept.set(name, kept);
+    return kept.answer;
+  }
+
+  /** `version` must have been read before what the answer says. */
+  keep(name: string, version: number, now: number, answer: Answer): void {
+    this.#drop(name);
+    const bytes = answer.body.length + name.length + ENTRY_BYTES;
+    this.#kept.set(name, { answer, version, day: dayOf(now), bytes });
+    this.#bytes += bytes;
+    for (const oldest of this.#kept.keys()) {
+      if (this.#bytes <= this.#bytesMax) break;
+      this.#drop(oldest);
+    }
+  }
+
+  #drop(name: string): void {
+    this.#bytes -= this.#kept.get(name)?.bytes ?? 0;
+    this.#kept.delete(name);
+  }
+}
+
+// The calendar's default range begins with the UTC day; that all else is made anew at midnight too costs nothing.
+function dayOf(now: number): number {
+  return Math.floor(now / 86_400_000);
+}
+
+/**
+ * The guards of the routes in the scope: they answer from the cache what they let through. What the handlers answer instead
+ * is kept, and has an ETag.
+ */
+export function cachedGuards(
+  scope: FastifyInstance,
+  guards: ReturnType<typeof createGuards>,
+  limiter: RateLimiter,
+  now: () => number,
+): typeof guards {
+  const cache = new AnswerCache();
+
+  async function answerUnchanged(request: FastifyRequest, reply: FastifyReply, answer: Answer): Promise<void> {
+    reply.removeHeader("content-type").headers(await limiter.giveBack(keyOf(request), now()));
+    send(reply, 304, answer);
+  }
+
+  // Ends with an answer of ours, and calls on no further hook: the framework has no way to end a HEAD with 304.
+  scope.addHook("onSend", (request, reply, payload, done) => {
+    if (reply.statusCode !== 200 || typeof payload !== "string") {
+      done(null, payload);
+      return;
+    }
+    const answer = toAnswer(request, reply, payload);
+    cache.keep(nameOf(request), versionsOf(request).answers, now(), answer);
+    if (isNamed(answer.etag, request.headers["if-none-match"])) {
+      answerUnchanged(request, reply, answer).catch((error: Error) => void reply.send(error));
+    } else {
+      send(reply, 200, answer);
+    }
+  });
+
+  return (...args) => {
+    const guard = guards(...args);
+    return async (request, reply) => {
+      await guard(request, reply);
+      const answer = cache.find(nameOf(request), versionsOf(request).answers, now());
+      if (answer === undefined) return;
+      request.setDecorator("itemCount", answer.itemCount);
+      if (isNamed(answer.etag, request.headers["if-none-match"])) await answerUnchanged(request, reply, answer);
+      else send(reply, 200, answer);
+    };
+  };
+}
+
+function send(reply: FastifyReply, status: 200 | 304, { body, etag, headers }: Answer): void {
+  // Past the framework, whose way of sending takes as long as all before it; its onResponse hooks see this answer too.
+  reply.hijack();
+  const common = reply.getHeaders() as OutgoingHttpHeaders;
+  if (status === 200) reply.raw.writeHead(200, Object.assign(common, headers)).end(body, "latin1");
+  else reply.raw.writeHead(304, Object.assign(common, { etag })).end();
+}
+
+/** GET and HEAD share an answer; what a permission does not open, its guard has refused. */
+function nameOf(request: FastifyRequest): string {
+  return `${keyOf(request).clinic_id} ${request.url}`;
+}
+
+function toAnswer(request: FastifyRequest, reply: FastifyReply, payload: string): Answer {
+  const body = Buffer.from(payload).toString("latin1");
+  const etag = `"${hash("sha256", payload, "base64url").slice(0, ETAG_LETTERS)}"`;
+  const ignored = reply.getHeader("x-ignored-parameters");
+  return {
+    body,
+    etag,
+    itemCount: request.getDecorator<number | null>("itemCount"),
+    headers: {
+      etag,
+      "content-type": "application/json; charset=utf-8",
+      "content-length": String(body.length),
+      ...(typeof ignored === "string" && { "x-ignored-parameters": ignored }),
+    },
+  };
+}
+
+/** 132 bits. */
+const ETAG_LETTERS = 22;
+
+/** If-None-Match: a list, compared weakly, or `*` for any (RFC 9110, 13.1.2). */
+function isNamed(etag: string, ifNoneMatch: string | undefined): boolean {
+  if (ifNoneMatch === undefined) return false;
+  return ifNoneMatch === etag || ifNoneMatch.trim() === "*" || ifNoneMatch.match(/"[^"]*"/g)?.includes(etag) === true;
+}

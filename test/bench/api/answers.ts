@@ -1,0 +1,53 @@
+import { startScript } from "../build.ts";
+import type { Figure } from "../figure.ts";
+import { fpOf } from "./data.ts";
+import { compare, type Load } from "./load.ts";
+import { type Clinic, listens } from "./server.ts";
+
+const RECORD = `/api/v1/patients/${fpOf("patient", 1)}`;
+const DOGS = "/api/v1/patients?species=dog&page_size=20";
+/** More than the cache holds, and than a round asks. */
+const PATHS = 100_000;
+
+/** Authenticated, limited answers under load, each beside raw node:http that sends the same headers and body. */
+export async function* answers(clinic: Clinic, quick: boolean): AsyncGenerator<Figure> {
+  const running = await startScript("api/raw-server.ts");
+  try {
+    const rawUrl = await listens(running);
+    const headers = { "x-api-key": clinic.key };
+    const record: Load = { url: clinic.url, paths: [RECORD], headers, status: 200 };
+    const page: Load = { ...record, paths: [DOGS] };
+    const etag = (await fetch(`${clinic.url}${RECORD}`, { headers })).headers.get("etag") ?? "";
+    const unchanged: Load = { ...record, headers: { ...headers, "if-none-match": etag }, status: 304 };
+    const [rawRecord, rawPage, rawUnchanged] = [
+      await prepare(rawUrl, "/record", record),
+      await prepare(rawUrl, "/page", page),
+      await prepare(rawUrl, "/unchanged", unchanged),
+    ];
+    const many = Array.from({ length: PATHS }, (_, index) => index + 1);
+    const records = { ...record, paths: many.map((number) => `/api/v1/patients/${fpOf("patient", number)}`) };
+    // The ignored parameter makes each URL a new one to the cache.
+    const pages = { ...page, paths: many.map((number) => `${DOGS}&nth=${number}`) };
+
+    yield await compare("GET one record, cached", record, rawRecord, { ratioMin: 0.7, quick });
+    yield await compare("GET a page of 20 of 57 000 matches, cached", page, rawPage, { ratioMin: 0.65, quick });
+    yield await compare("GET one record, 304", unchanged, rawUnchanged, { ratioMin: 0.75, quick });
+    yield await compare("GET one record, not cached", records, rawRecord, { ratioMin: 0.2, quick });
+    yield await compare("GET a page of 20 of 57 000 matches, not cached", pages, rawPage, { ratioMin: 0.1, quick });
+  } finally {
+    await running.end("SIGKILL");
+  }
+}
+
+/** Asks once, and has the raw server answer that. */
+async function prepare(url: string, path: string, load: Load): Promise<Load> {
+  const response = await fetch(`${load.url}${load.paths[0]}`, { headers: load.headers });
+  const headers = Object.fromEntries(response.headers);
+  // Node writes these itself.
+  for (const name of ["date", "connection", "keep-alive"]) delete headers[name];
+  await fetch(`${url}${path}`, {
+    method: "PUT",
+    body: JSON.stringify({ status: response.status, headers, body: await response.text() }),
+  });
+  return { ...load, url, paths: [path] };
+}

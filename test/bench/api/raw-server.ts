@@ -1,0 +1,33 @@
+import { createServer } from "node:http";
+
+// The baseline: node:http and nothing else. It answers a path with what was put there: headers and body, all made before.
+
+interface Prepared {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly body: string;
+}
+
+const answers = new Map<string, Prepared & { bytes: Buffer }>();
+
+const server = createServer((request, response) => {
+  const { url = "", method } = request;
+  if (method === "PUT") {
+    const parts: Buffer[] = [];
+    request.on("data", (part: Buffer) => parts.push(part));
+    request.on("end", () => {
+      const prepared = JSON.parse(Buffer.concat(parts).toString()) as Prepared;
+      answers.set(url, { ...prepared, bytes: Buffer.from(prepared.body) });
+      response.end();
+    });
+    return;
+  }
+  const answer = answers.get(url);
+  if (answer === undefined) response.writeHead(404).end();
+  else response.writeHead(answer.status, answer.headers).end(answer.bytes);
+});
+
+server.listen(0, "127.0.0.1", () => {
+  const address = server.address();
+  if (typeof address === "object") process.stdout.write(`ready on http://127.0.0.1:${address?.port}\n`);
+});

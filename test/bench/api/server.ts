@@ -1,0 +1,72 @@
+import { execFileSync } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
+import { ROOT, runServerCommand, type Running, start, temporaryFolder, until } from "../../support/processes.ts";
+import { fill, fpOf, type Size } from "./data.ts";
+
+/** A server with its data and a key of its first clinic. */
+export interface Clinic {
+  readonly url: string;
+  readonly key: string;
+  readonly running: Running;
+  /** From the start of the process until it listened; the other is that of a server without data. */
+  readonly startMs: number;
+  readonly emptyStartMs: number;
+  end(): Promise<void>;
+}
+
+const PERMISSIONS = "clinic.patient.view,clinic.calendar.view,clinic.inventory.view";
+const SERVER_CORE = "0";
+const CLIENT_CORE = "1";
+
+export async function startClinic(size: Size): Promise<Clinic> {
+  const folder = temporaryFolder();
+  const empty = await startServer(path.join(folder, "empty"));
+  await empty.running.end();
+
+  const data = path.join(folder, "data");
+  await fill(data, size);
+  const described = ["--clinic", fpOf("clinic", 1), "--name", "bench", "--permissions", PERMISSIONS];
+  const key = runServerCommand("keys", "create", ...described, "--data", data).trim();
+  const { ms: startMs, ...server } = await startServer(data);
+  return {
+    ...server,
+    key,
+    startMs,
+    emptyStartMs: empty.ms,
+    async end() {
+      await server.running.end("SIGKILL");
+      fs.rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+async function startServer(data: string): Promise<{ running: Running; url: string; ms: number }> {
+  const begun = performance.now();
+  const server = path.join(ROOT, "dist/server/main.js");
+  // No request is refused, each is counted.
+  const limit = ["--limit", "integration=999999999/999999999"];
+  const running = start(server, ["run", "--port", "0", "--data", data, ...limit]);
+  const url = await listens(running);
+  return { running, url, ms: performance.now() - begun };
+}
+
+/** Waits for the address of a server, and gives server and clients a core each where there are two. */
+export async function listens(running: Running): Promise<string> {
+  const url = await until("the server listens", () => {
+    if (running.process.exitCode !== null) throw new Error(`the server ended: ${running.output()}`);
+    return /http:\/\/127\.0\.0\.1:\d+/.exec(running.output())?.[0];
+  });
+  pin(running.process.pid, SERVER_CORE);
+  // What makes the load is started by us, and stays on our core.
+  pin(process.pid, CLIENT_CORE);
+  return url;
+}
+
+function pin(pid: number | undefined, core: string): void {
+  try {
+    execFileSync("taskset", ["-acp", core, String(pid)], { stdio: "ignore" });
+  } catch {
+    // No taskset, or a single core: the figures are a little less steady.
+  }
+}
