@@ -221,6 +221,9 @@ class Conversation {
       case "warn":
         this.#events.warning(action.reason);
         break;
+      case "sent":
+      case "unsent":
+        break; // nothing is given to send() yet
       case "timer":
         this.#armTimer(this.#closed ? null : action.ms);
         break;
@@ -298,7 +301,7 @@ export async function recover(spool: Spool, profileById: (id: string) => Profile
 export function createLink(profile: Profile): Link {
   switch (profile.protocol) {
     case "astm":
-      return new AstmLink();
+      return new AstmLink(profile.link);
   }
 }
 

@@ -1,6 +1,6 @@
 import fs from "node:fs";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { ACK, ENQ, EOT, ETX, encodeFrame, NAK } from "../../agent/astm/link.ts";
+import { ACK, ENQ, EOT, ETX, encodeFrame, NAK } from "../../agent/astm/frame.ts";
 import { Connection, recover } from "../../agent/connection.ts";
 import { profileById } from "../../agent/devices/index.ts";
 import { listMessages, readSpool, Spool } from "../../agent/spool.ts";
