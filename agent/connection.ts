@@ -1,5 +1,8 @@
 import { newUlid } from "../shared/fp.ts";
-import { AstmLink } from "./astm/link.ts";
+import { EnqEtxLink } from "./astm/enq-etx.ts";
+import { AstmLink, ETX } from "./astm/link.ts";
+import { OneWayLink, SUB } from "./astm/one-way.ts";
+import { RawRecordsLink } from "./astm/raw-records.ts";
 import type { Profile } from "./devices/profile.ts";
 import type { Link, LinkAction } from "./link.ts";
 import { type Spool, StorageError } from "./spool.ts";
@@ -293,10 +296,16 @@ export async function recover(spool: Spool, profileById: (id: string) => Profile
   return sessions.length;
 }
 
-export function createLink(profile: Profile): Link {
-  switch (profile.protocol) {
-    case "astm":
+export function createLink({ link }: Profile): Link {
+  switch (link.kind) {
+    case "lis01":
       return new AstmLink();
+    case "raw-records":
+      return new RawRecordsLink(link.digitPrefixed);
+    case "one-way":
+      return new OneWayLink(link.end === "SUB" ? SUB : ETX);
+    case "enq-etx":
+      return new EnqEtxLink(link.bodyProblem);
   }
 }
 
