@@ -187,7 +187,12 @@ function readDevice(
 ): { profile: Profile; timeZone: string; model: string | null } {
   const profile = profileById(device.profile);
   if (profile === undefined) throw new Error(`no profile ${device.profile}: the configuration was not checked`);
-  return { profile, timeZone: device.timeZone ?? timeZone, model: device.model ?? null };
+  return {
+    profile:
+      device.charset === undefined || profile.protocol !== "astm" ? profile : { ...profile, charset: device.charset },
+    timeZone: device.timeZone ?? timeZone,
+    model: device.model ?? null,
+  };
 }
 
 /** Exactly one way, as the configuration's check has made sure. */

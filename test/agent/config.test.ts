@@ -23,7 +23,7 @@ status: { listen: "127.0.0.1:8081" }
 devices:
   - { id: chem-1,  profile: abaxis-vetscan-vs2, connection: { serial: { path: /dev/ttyUSB0, baudRate: 9600 } } }
   - { id: hema-1,  profile: generic-astm, connection: { listen: "0.0.0.0:2575" }, allow: ["192.168.1.0/24"] }
-  - { id: hema-2,  profile: generic-astm, connection: { dial: "192.168.1.50:5500" }, timeZone: UTC, model: XP-100 }
+  - { id: hema-2,  profile: generic-astm, connection: { dial: "192.168.1.50:5500" }, timeZone: UTC, model: XP-100, charset: windows-1254 }
 `;
 
 function problemsOf(text: string): string[] {
@@ -53,6 +53,7 @@ test("the configuration of the handbook is read, its paths resolved against the 
           connection: { dial: "192.168.1.50:5500" },
           timeZone: "UTC",
           model: "XP-100",
+          charset: "windows-1254",
         },
       ],
     },

@@ -50,7 +50,7 @@ test("a device that listens on TCP is dialled, recognised and not answered", asy
   const { stdout } = await sniff(`tcp://127.0.0.1:${(device.address() as net.AddressInfo).port}`);
   device.close();
   expect(stdout.split("\n")[0]).toBe(
-    " 95  LIS01-A2 frames  abaxis-vetscan-vs2 or generic-astm  29 of 29 frames have the right checksum",
+    " 95  LIS01-A2 frames  abaxis-vetscan-vs2 or generic-astm  27 of 27 frames have the right checksum",
   );
   expect(answered).toBe(0);
 });
