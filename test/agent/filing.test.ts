@@ -208,6 +208,10 @@ test("a message cut short and the rest of it, under repeated parents, become one
     await used.spool.call("addMessage", message);
     await filing.accept(message);
   }
+  // Read again, the rest is still the rest; to any other message the cut one is settled.
+  const completing = (id: string) => used.spool.call("incompleteMessages", "chem-1", id);
+  expect((await completing("rest")).map(({ id }) => id)).toEqual(["cut"]);
+  expect(await completing("again")).toEqual([]);
   const studies = await used.spool.call("queuedStudies", 100);
   expect(studies.map(({ revision, body }) => [revision, resultsOf(body)])).toEqual([
     [
