@@ -91,7 +91,7 @@ export async function startAgent(config: Config, version: string, log: Logger): 
       // The device's light in `status`: not worth stopping for when the disk is full.
       spool.call("setDevice", state()).catch(() => undefined);
     };
-    const connection: Connection = new Connection({ id, profile }, transportOf(device), spool, {
+    const connection: Connection = new Connection({ id, profile }, transportOf(device, profile), spool, {
       connected(peer) {
         child.info({ stage: "chunk", peer }, "the device connected");
         tell();
@@ -187,15 +187,21 @@ function readDevice(
 ): { profile: Profile; timeZone: string; model: string | null } {
   const profile = profileById(device.profile);
   if (profile === undefined) throw new Error(`no profile ${device.profile}: the configuration was not checked`);
-  return { profile, timeZone: device.timeZone ?? timeZone, model: device.model ?? null };
+  return {
+    profile:
+      device.charset === undefined || profile.protocol !== "astm" ? profile : { ...profile, charset: device.charset },
+    timeZone: device.timeZone ?? timeZone,
+    model: device.model ?? null,
+  };
 }
 
 /** Exactly one way, as the configuration's check has made sure. */
-export function transportOf({ connection, allow }: DeviceConfig): Transport {
+export function transportOf({ connection, allow }: DeviceConfig, profile: Profile): Transport {
   const { serial, listen, dial } = connection;
   if (serial !== undefined) {
     // 9600 8N1 is what LIS01-A2 §5.2 asks of every device.
-    return serialTransport({ baudRate: 9600, dataBits: 8, parity: "none", stopBits: 1, rtscts: false, ...serial });
+    const usual = { baudRate: 9600, dataBits: 8, parity: "none", stopBits: 1, rtscts: false } as const;
+    return serialTransport({ ...usual, ...profile.serial, ...serial });
   }
   const address = parseAddress(listen ?? dial ?? "");
   if (address === null) throw new Error("a device without an address: the configuration was not checked");

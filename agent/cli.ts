@@ -6,8 +6,10 @@ import type { Patient } from "../shared/patient.ts";
 import { startAgent } from "./agent.ts";
 import { type Config, loadConfig } from "./config.ts";
 import { profileById, profiles } from "./devices/index.ts";
+import { listenTo } from "./listen.ts";
 import { replay } from "./replay.ts";
 import { openLine, playAstm } from "./simulate.ts";
+import { lineText, suggest } from "./sniff.ts";
 import { listMessages, readSpool, readStatus } from "./spool.ts";
 
 // The command line of the agent. Results go to stdout, everything else to stderr.
@@ -103,6 +105,27 @@ program
       for (const study of studies) print(JSON.stringify(study, null, 2));
     }
     if (messages.length === 0) tell("no message: the bytes hold no complete or begun H record");
+  });
+
+program
+  .command("sniff")
+  .description("listen to a device, answer nothing, and say what it may be speaking")
+  .requiredOption("--connection <target>", "tcp://host:port (dialled), listen://host:port or serial:PATH")
+  .option("--seconds <n>", "how long, for each of a serial port's settings", positiveInteger, 20)
+  .action(async (options: { connection: string; seconds: number }) => {
+    const heard = await listenTo(options.connection, options.seconds, tell);
+    const bytes = heard.reduce((sum, sample) => sum + sample.bytes.length, 0);
+    const suggestions = suggest(heard);
+    for (const { score, line, protocol, profiles: ids, reasons } of suggestions) {
+      const setting = line === null ? [] : [lineText(line)];
+      print(
+        [String(score).padStart(3), ...setting, protocol, ids.join(" or ") || "no profile", reasons.join("; ")].join(
+          "  ",
+        ),
+      );
+    }
+    if (suggestions.length === 0) tell(`nothing that is known came, in ${bytes} bytes`);
+    else tell("suggestions only: nothing was answered and nothing was changed");
   });
 
 program

@@ -5,6 +5,7 @@ import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
 import { problems } from "../shared/problems.ts";
+import { CHARSETS } from "./astm/records.ts";
 import { profileById, profiles } from "./devices/index.ts";
 import type { Address } from "./transport.ts";
 
@@ -35,6 +36,7 @@ const Device = Type.Object(
     allow: Type.Optional(Type.Array(Type.String())),
     model: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
     timeZone: Type.Optional(Type.String()),
+    charset: Type.Optional(Type.Enum(CHARSETS)),
   },
   closed,
 );

@@ -1,5 +1,9 @@
 import { newUlid } from "../shared/fp.ts";
+import { EnqEtxLink } from "./astm/enq-etx.ts";
+import { ETX } from "./astm/frame.ts";
 import { AstmLink } from "./astm/link.ts";
+import { OneWayLink, SUB } from "./astm/one-way.ts";
+import { RawRecordsLink } from "./astm/raw-records.ts";
 import type { Profile } from "./devices/profile.ts";
 import type { Link, LinkAction } from "./link.ts";
 import { type Spool, StorageError } from "./spool.ts";
@@ -159,7 +163,7 @@ class Conversation {
   }
 
   #append(session: Session, kind: EventKind, bytes: Uint8Array | null): void {
-    const mayAccept = session.unstored > 0 || bytes === null || this.#link.mayAccept(bytes);
+    const mayAccept = session.unstored > 0 || bytes === null || (this.#link.mayAccept?.(bytes) ?? true);
     session.unstored += 1;
     this.#unstoredBytes += bytes?.length ?? 0;
     if (!this.#paused && this.#unstoredBytes > UNSTORED_BYTES_MAX) {
@@ -298,10 +302,16 @@ export async function recover(spool: Spool, profileById: (id: string) => Profile
   return sessions.length;
 }
 
-export function createLink(profile: Profile): Link {
-  switch (profile.protocol) {
-    case "astm":
-      return new AstmLink(profile.link);
+export function createLink({ link }: Profile): Link {
+  switch (link.kind) {
+    case "lis01":
+      return new AstmLink(link);
+    case "raw-records":
+      return new RawRecordsLink(link.digitPrefixed);
+    case "one-way":
+      return new OneWayLink(link.end === "SUB" ? SUB : ETX);
+    case "enq-etx":
+      return new EnqEtxLink(link.bodyProblem);
   }
 }
 

@@ -2,7 +2,7 @@ import { newFp } from "../shared/fp.ts";
 import type { Directory } from "./directory.ts";
 import type { Profile } from "./devices/profile.ts";
 import { match } from "./match.ts";
-import { completes, read } from "./read.ts";
+import { complete, read } from "./read.ts";
 import { describe, type ReadContext, type Report } from "./report.ts";
 import { type Spool, StorageError } from "./spool.ts";
 import type { Settlement, StoredMessage, StudyDraft } from "./spool-operations.ts";
@@ -97,10 +97,11 @@ export class Filing {
     if (device === undefined) return quarantined(message, `no device ${message.device} in the configuration`);
     if (message.incomplete !== null) return quarantined(message, `incomplete: ${message.incomplete}`);
     const context: ReadContext = { device: message.device, timeZone: device.timeZone, receivedAt: message.receivedAt };
-    const reading = read(message.bytes, device.profile, context);
-    if (reading.is !== "reports") {
-      return { ...quarantined(message, reading.reason), state: reading.is, completes: await this.#completed(message) };
-    }
+    const incomplete = await this.#spool.call("incompleteMessages", message.device, message.id);
+    const { bytes, completed } = complete(message.bytes, incomplete, device.profile);
+    const completes = completed.map(({ id }) => id);
+    const reading = read(bytes, device.profile, context);
+    if (reading.is !== "reports") return { ...quarantined(message, reading.reason), state: reading.is, completes };
     const reasons = new Set(reading.notes);
     const studies: StudyDraft[] = [];
     for (const report of reading.reports) {
@@ -115,7 +116,7 @@ export class Filing {
       state: "pending",
       reason: reasons.size === 0 ? null : [...reasons].join("; "),
       studies,
-      completes: await this.#completed(message),
+      completes,
       at: Date.now(),
     };
   }
@@ -125,12 +126,6 @@ export class Filing {
     if (first.patient !== null || report.identifier === null) return first;
     if (!(await this.#directory.refresh(REFRESH_AGE_MS, REFRESH_WAIT_MS))) return first;
     return match(report, await this.#directory.find(report));
-  }
-
-  /** Incomplete messages of the device that this one holds wholly. */
-  async #completed(message: StoredMessage): Promise<string[]> {
-    const incomplete = await this.#spool.call("incompleteMessages", message.device);
-    return incomplete.filter((part) => completes(message.bytes, part.bytes)).map(({ id }) => id);
   }
 }
 

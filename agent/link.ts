@@ -17,9 +17,9 @@ export type LinkAction =
 export interface Link {
   /**
    * Whether a reply to these bytes may mean "accepted", so that they have to survive a power cut before it leaves. Asked when
-   * the link has taken all that came before them.
+   * the link has taken all that came before them. Absent: any bytes may.
    */
-  mayAccept(chunk: Uint8Array): boolean;
+  mayAccept?(chunk: Uint8Array): boolean;
   /** Bytes that are on disk. */
   receive(chunk: Uint8Array): LinkAction[];
   /** Bytes that could not be stored: nothing they complete may be accepted. */

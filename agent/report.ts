@@ -40,6 +40,18 @@ export interface ReportRow {
   readonly device_flag: string | null;
 }
 
+/** One result as a device wrote it, in whatever protocol; what it does not say is "". */
+export interface DeviceResult {
+  /** The names of the analyte, the most trustworthy first. */
+  readonly names: readonly string[];
+  readonly value: string;
+  readonly unit: string;
+  readonly range: string;
+  readonly flag: string;
+  /** Why this is no final value; null where it is one. */
+  readonly notFinal: string | null;
+}
+
 /** What stage 3 makes of one message. */
 export type Reading =
   | { readonly is: "reports"; readonly reports: readonly Report[]; readonly notes: readonly string[] }

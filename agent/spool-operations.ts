@@ -81,7 +81,7 @@ export function operationsOn(db: Database.Database) {
       `SELECT ${MESSAGE_COLUMNS} FROM message WHERE processed_at IS NULL ORDER BY received_at, rowid LIMIT ?`,
     ),
     incompletes: db.prepare(
-      `SELECT ${MESSAGE_COLUMNS} FROM message WHERE device = ? AND incomplete IS NOT NULL AND completed_by IS NULL
+      `SELECT ${MESSAGE_COLUMNS} FROM message WHERE device = ? AND incomplete IS NOT NULL AND (completed_by IS NULL OR completed_by = ?)
        ORDER BY received_at DESC LIMIT ${INCOMPLETE_MAX}`,
     ),
     settleMessage: db.prepare(
@@ -200,8 +200,9 @@ export function operationsOn(db: Database.Database) {
       return sql.unprocessed.all(limit) as StoredMessage[];
     },
 
-    incompleteMessages(device: string): StoredMessage[] {
-      return sql.incompletes.all(device) as StoredMessage[];
+    /** Those that no message has completed but, when it is read again, this one; the latest first. */
+    incompleteMessages(device: string, completedBy: string): StoredMessage[] {
+      return sql.incompletes.all(device, completedBy) as StoredMessage[];
     },
 
     /** Stores what a message came to. A known dedupe key keeps its fp: news raise the revision, a resend changes nothing. */

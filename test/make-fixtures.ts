@@ -209,6 +209,159 @@ const strip: readonly (readonly [string, string])[] = [
   ["COL", "yellow"],
 ];
 
+/** Sysmex XN: code in component 5, comments on patient and order, alarms and picture names among the results. */
+const xn = [
+  "H|\\^&|||    XN-350^00-24^99999^^^^ZZ000002||||||||E1394-97",
+  "P|1|||4711|^Zeytin||20190504|F|||||^DR.2||||||||||||^^^EAST",
+  "C|1||RECHECK",
+  "O|1||^^                    52^M|^^^^WBC\\^^^^RBC\\^^^^NEUT#|||||||N||||||||||||||F",
+  "C|1||",
+  result(1, "^^^^WBC^1", "9.81", "10*3/uL"),
+  result(2, "^^^^RBC^1", "6.72", "10*6/uL"),
+  result(3, "^^^^NEUT#^1", "7.04", "10*3/uL"),
+  result(4, "^^^^RET%^1", "----", "%"),
+  result(5, "^^^^IG%^1", "0.4", "%"),
+  result(6, "^^^^Anemia", "", "", `|A||F||||${DONE}`),
+  result(7, "^^^^Left_Shift?", "10", "", `|||F||||${DONE}`),
+  result(8, "^^^^DIST_RBC", "PNG&R&20261121&R&2026_11_21_11_30_15_RBC.PNG", ""),
+  "C|1||",
+  END,
+];
+
+/** Pentra: mnemonic in component 4, LOINC in 5; 1 is written where a unit would be; W may be wrong, X is none. */
+const pentra = [
+  "H|\\^&|||ABX|||||||P|E1394-97|20261121113015",
+  "P|1||4711||^|||U",
+  "O|1|AUTO_SID9^00^00||^^^DIF|||||||||||Standard||||||||||F",
+  "R|1|^^^WBC^804-5^1|9.8|1||||W||op||20261121113015",
+  "C|1|I|Alarm_WBC^LMNE-^NL|I",
+  "R|2|^^^NEU#^751-8^1|7.1|1||||W||op||20261121113015",
+  "R|3|^^^BAS#^704-7^1|-----|1||HH||X||op||20261121113015",
+  "R|4|^^^HGB^717-9^1|15.1|1||||F||op||20261121113015",
+  "R|5|^^^PLT^777-3^1|318|1||||F||op||20261121113015",
+  "C|1|I|PLATELET AGGREGATES|I",
+  END,
+];
+
+/** Erba: the repeat delimiter is a backquote, values carry words. */
+const erba = [
+  "H|`^&|||XL-like^1|||||||P|E 1394-97|20261121120000",
+  "P|1|4711|||Aydin^Zeytin||20190504|F",
+  "O|1|S-901||^^^ALT`^^^CREA`^^^GLU|R||20261121111500||||N||||Serum",
+  result(1, "^^^ALT", "52.0", "U/L", `10^118|N||F||||${DONE}`),
+  result(2, "^^^CREA", "neg^", "mg/dL"),
+  result(3, "^^^GLU", "7,41", "mmol/L"),
+  END,
+];
+
+/** GeneXpert: one frame above 240 bytes, verdicts in component 1, numbers in 2 of results that are no analytes of ours. */
+const geneXpert = [
+  "H|@^\\|URM-abc-01||000001 Clinic^GeneXpert^4.8|||||LIS||P|1394-97|20261121120000",
+  "P|1||||^^^^",
+  "O|1|S-902|||R|20261121103000|||||||||ORH||||||||||F",
+  "R|1|^XYZ^^Xpert^Xpert XYZ^1^XYZ^|NOT DETECTED^|||||F||op|20261121103000|20261121113000",
+  "C|1|I|Notes^^second swab|I",
+  "R|2|^XYZ^^Xpert^^^SPC^Ct|^24.7|||",
+  "R|3|^XYZ^^Xpert^^^SPC^|PASS^|||",
+  END,
+];
+
+/** VITROS: a code of numbers, its own reference to the result in R-7. */
+const vitros = [
+  "H|\\^&|||3600999||||||||LIS2-A|20261121113100",
+  "P|1",
+  "O|1|44444422^2^10||^^^1.0000+950+1.0\\951+1.0|R||||||N||||5||||||||||F",
+  "R|1|^^^1.0000+950+1.0|51|||^0^NQ||V|||20261121113011|20261121113028|36000999",
+  "R|2|^^^1.0000+951+1.0|5|||^0^NQ||V|||20261121113011|20261121113028|36000999",
+  END,
+];
+
+/** Yumizen: LOINC in component 5, histograms as M records, all of it cut every 240 characters. */
+const yumizen = [
+  "H|\\^&|||H500^99YWZ^9.9||||||||LIS2-A2|20261121113200",
+  "P|1|4711|||^Zeytin",
+  "O|1|S-903||^^^DIF|||20261121112500||||N||||||||||||||F",
+  "R|1|^^^WBC^6690-2|9.81|10*3/uL|6.00 - 17.00^REFERENCE_RANGE|N||F||op||20261121113015",
+  "R|2|^^^HGB^718-7|15.1|g/dL|12.0 - 18.0^REFERENCE_RANGE|N||F||op||20261121113015",
+  `M|1|HISTOGRAM^RBC^FLOATLE-stream/deflate:base64^${Buffer.from("own-made histogram ".repeat(60)).toString("base64")}`,
+  `M|2|MATRIX^LMNE^FLOATLE-stream/deflate:base64^${Buffer.from("own-made matrix ".repeat(60)).toString("base64")}`,
+  "R|3|^^^PLT^777-3|318|10*3/uL|150 - 500^REFERENCE_RANGE|N||F||op||20261121113015",
+  END,
+];
+
+function skylaRecords(name: string): string[] {
+  const at = "20261121111500";
+  return [
+    `H|\\^&|||Skyla VB1^9.9.9.9|||||P|1|${at}`,
+    `P|1|4711|||${name}||^7^Year|F|||||||Yilmaz|Canine||17.4^Kg`,
+    `O|1|000031||^^^LiverPanel|A|20261121111000|||||N`,
+    `R|1|^^^ALB|3.1|g/dL|2.3-4.0|N||||F||${at}`,
+    `R|2|^^^ALT|143|U/L|10-100|H||||F||${at}`,
+    `R|3|^^^ALP|88|U/L|23-212|N||||P||${at}`, // R-11, where LIS02 has the operator
+    `R|4|^^^TBIL|<0.1|mg/dL|0.0-0.9|N||||F||${at}`,
+    END,
+  ];
+}
+
+/** ü and ö as IBM 850 has them. */
+const CP850_NAME = "G\x81m\x81\x94";
+
+/** Everything of a BC-2800Vet body before its results (id, mode, time), and behind them. */
+const bcHead = (id: string) => `A${id}0112120261130`;
+const bcRegions = "030070090250030160010210";
+const bcHistograms = Array.from({ length: 768 }, (_, channel) => String((channel * 37) % 400).padStart(3, "0")).join(
+  "",
+);
+const bcTail = `${"0".repeat(16)}${bcHistograms}`;
+const BC_RED = "0672151033606700225132450";
+const BC_PLATELETS = "0318084158267";
+const BC_DIFFERENTIAL = "002100060071214061725";
+
+/** WBC 9.8, LYM# 2.1, MID# 0.6, GRAN# 7.1, 21.4 6.1 72.5 %, RBC 6.72, HGB 151, MCHC 336, MCV 67.0, MCH 22.5, RDW 13.2, HCT 45.0, PLT 318, MPV 8.4, PDW 15.8, PCT 0.267. */
+function bcBody(
+  species: string,
+  { id = "00004711", wbc = "0098", differential = BC_DIFFERENTIAL, platelets = BC_PLATELETS } = {},
+): string {
+  return `${bcHead(id)}${wbc}${differential}${BC_RED}${platelets}${"0".repeat(21)}${species}0${bcRegions}${bcTail}`;
+}
+
+const bcDog = bcBody("00");
+const bcPig = bcBody("03", { differential: "0".repeat(21) });
+const bcGoat = `${bcHead("00004714")}0098${"0".repeat(21)}${BC_RED}${"0".repeat(38)}60${bcRegions}${bcTail}`;
+const bcQcFile = `BB99999911212026${"0".repeat(60)}`;
+const bcQcRun = `C112120261130${"0".repeat(40)}`;
+
+const handshake = (body: string) => `<ENQ>${body}<EOT><ETX>`;
+
+const spotchemHead = ["26/11/21     11:30  ", "ID# 4711            "];
+const spotchemMulti = [
+  " MULTI:PANEL-Z      ",
+  "BUN      7.4 mmol/L ",
+  "Glu   <RS> 16.4 mmol/L ",
+  "ALP   UNDER <  0.83 ",
+  "T-Pro <US>   52 g/L    ",
+  "GPT     1.36 ukat/L ",
+  "Cre      152 umol/L ",
+  "Xyz     12.0 mg/dL  ",
+];
+const spotchemSingle = [" SINGLE             ", "LDH     4.10 ukat/L "];
+const lines = (texts: readonly string[]) => texts.map((text) => `${text}<LF>`).join("");
+
+function fujiText(results: readonly string[], { mode = "NORMAL ", count = results.length } = {}): string {
+  const head = `R,${mode},21-11-2026,11:30,7            ,4711         ,Zeytin       ,49,9,255,01,${count} `;
+  return `<STX>${[head, ...results].join(",")}h<ETX>`;
+}
+
+const fujiResult = (name: string, comparator: string, value: string, unit: string, range = "0.00 ,0.00 ") =>
+  `${name},${comparator},${value.padEnd(9)}${unit},1 ,${range},           `;
+
+const fuji = [
+  fujiResult("TCHO-PS ", "=", "4.53", "mmol/l"),
+  fujiResult("GLU-PS  ", "=", "5.31", "mmol/l", "4.20 ,7.10 "),
+  fujiResult("CRE-P   ", "<", "18", "umol/l"),
+  fujiResult("XYZ-PS  ", "=", "1.20", "U/l"),
+];
+
 interface Case {
   readonly name: string;
   readonly wire: string;
@@ -619,10 +772,120 @@ const generic: readonly Case[] = [
   },
 ];
 
-export const madeFixtures: readonly MadeFixture[] = [
-  ...vetscan.map((one) => ({ folder: "abaxis-vetscan-vs2", ...one })),
-  ...generic.map((one) => ({ folder: "generic-astm", ...one })),
-].map(({ folder, name, wire, patient }) => ({ path: `${folder}/${name}.astm`, bytes: bytes(wire), patient }));
+const shapes: readonly Case[] = [
+  { name: "sysmex-xn", wire: session(xn), patient: dog },
+  { name: "pentra", wire: session(pentra), patient: dog },
+  { name: "erba", wire: session(erba), patient: dog },
+  { name: "genexpert", wire: oneFrame(geneXpert), patient: dog },
+  { name: "vitros", wire: session(vitros), patient: dog },
+  { name: "yumizen", wire: cutAt240(yumizen), patient: dog },
+];
+
+const skyla: readonly Case[] = [
+  { name: "liver-panel", wire: session(skylaRecords(inUtf8("金城武"))), patient: dog },
+  { name: "name-in-ibm850", wire: session(skylaRecords(CP850_NAME)), patient: dog },
+  {
+    name: "demo",
+    wire: session(
+      skylaRecords("Zeytin").map((record, index) => (index === 0 ? record.replace("|P|1|", "|D|1|") : record)),
+    ),
+    patient: dog,
+  },
+  {
+    name: "status",
+    wire: session([...skylaRecords("").slice(0, 1), "C|1|I|Connected|G", END]),
+    patient: dog,
+  },
+];
+
+const bc2800: readonly Case[] = [
+  { name: "dog", wire: handshake(bcDog), patient: dog },
+  { name: "cat", wire: handshake(bcBody("01", { id: "00004712" })), patient: cat },
+  { name: "pig", wire: handshake(bcPig), patient: null },
+  { name: "goat", wire: handshake(bcGoat), patient: null },
+  { name: "custom-animal", wire: handshake(bcBody("07", { differential: "0".repeat(21) })), patient: dog },
+  { name: "no-values", wire: handshake(bcBody("00", { id: "********", platelets: "*************" })), patient: dog },
+  { name: "qc-file", wire: handshake(bcQcFile), patient: dog },
+  { name: "qc-run", wire: handshake(bcQcRun), patient: dog },
+  // The line swallowed a character: NAK, and the device sends the body again.
+  { name: "resent-body", wire: `<ENQ>${bcDog.replace("0098", "098")}<EOT><ETX>${bcDog}<EOT><ETX>`, patient: dog },
+  { name: "lost-ack", wire: `${handshake(bcDog)}<ETX>`, patient: dog },
+  { name: "two-runs", wire: handshake(bcDog) + handshake(bcBody("01", { id: "00004712" })), patient: null },
+  { name: "cut", wire: `<ENQ>${bcDog.slice(0, 60)}`, patient: dog },
+];
+
+const bc2800OneWay: readonly Case[] = [
+  { name: "dog", wire: `<STX>${bcDog}<SUB>`, patient: dog },
+  { name: "lost-character", wire: `<STX>${bcDog.replace("0098", "098")}<SUB>`, patient: dog },
+  {
+    // One character less in the results and one more in the histogram: the length is right, the columns have moved.
+    name: "moved-columns",
+    wire: `<STX>${bcDog.replace("0098", "098")}0<SUB>`,
+    patient: dog,
+  },
+  { name: "cut", wire: `<STX>${bcDog.slice(0, 60)}<STX>${bcDog}<SUB>`, patient: dog },
+];
+
+const spotchem: readonly Case[] = [
+  { name: "multi", wire: `<STX>${lines([...spotchemHead, ...spotchemMulti])}<ETX>`, patient: dog },
+  {
+    name: "multi-and-single",
+    wire: `<STX>${lines([...spotchemHead, ...spotchemMulti.slice(0, 3)])}<ETB><LF><STX>${lines([...spotchemHead, ...spotchemSingle])}<ETX>`,
+    patient: dog,
+  },
+  {
+    // 16.4 has lost its 1: the line is short, and nothing of the text is read.
+    name: "lost-character",
+    wire: `<STX>${lines([...spotchemHead, ...spotchemMulti]).replace(" 16.4", " 6.4")}<ETX>`,
+    patient: dog,
+  },
+  { name: "cut", wire: `<STX>${lines([...spotchemHead, ...spotchemMulti.slice(0, 4)])}`, patient: dog },
+];
+
+const driChem: readonly Case[] = [
+  { name: "four-slides", wire: fujiText(fuji), patient: dog },
+  { name: "lost-comma", wire: fujiText(fuji).replace("=,5.31", "=5.31"), patient: dog },
+  { name: "lost-result", wire: fujiText(fuji.slice(1), { count: 4 }), patient: dog },
+  { name: "unknown-mode", wire: fujiText(fuji, { mode: "CONTROL" }), patient: dog },
+  { name: "request", wire: "<STX>W,4711<ETX>", patient: dog },
+];
+
+const raw: readonly Case[] = [
+  {
+    name: "lines",
+    wire: [header("plain^1"), "P|1|4711", "O|1|S-1001||^^^ALT|R", ...chemistry, END]
+      .map((line) => `${line}<CR><LF>`)
+      .join(""),
+    patient: dog,
+  },
+  {
+    name: "digits-before-records",
+    wire: [header("plain^1"), "P|1|4711", "O|1|S-1002||^^^ALT|R", ...chemistry, END]
+      .map((line, index) => `${(index + 1) % 8}${line}<CR>`)
+      .join(""),
+    patient: dog,
+  },
+  {
+    name: "cut",
+    wire: `noise${[header("plain^1"), "P|1|4711", "O|1|S-1003||^^^ALT|R", ...chemistry.slice(0, 1)].map((line) => `<CR>${line}`).join("")}`,
+    patient: dog,
+  },
+];
+
+const folders = {
+  "abaxis-vetscan-vs2": vetscan,
+  skyla,
+  "mindray-bc2800vet": bc2800,
+  "mindray-bc2800vet-one-way": bc2800OneWay,
+  "arkray-spotchem-ez": spotchem,
+  "fuji-dri-chem-nx": driChem,
+  "generic-astm": [...generic, ...shapes],
+  "generic-astm-raw": raw,
+};
+
+export const madeFixtures: readonly MadeFixture[] = Object.entries(folders)
+  .flatMap(([folder, cases]) => cases.map((one) => ({ folder, ...one })))
+  .map(({ folder, name, wire, patient }) => ({ path: `${folder}/${name}.astm`, bytes: bytes(wire), patient }));
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   for (const made of madeFixtures) {

@@ -1,3 +1,5 @@
+import iconv from "iconv-lite";
+
 // ASTM E1394 / CLSI LIS02-A2 records. Fields, repeats and components are numbered as the standard numbers them: from 1,
 // and field 1 is the record type.
 
@@ -11,15 +13,29 @@ export interface Delimiters {
 
 export const STANDARD_DELIMITERS: Delimiters = { field: "|", repeat: "\\", component: "^", escape: "&" };
 
+/** What devices write that send neither UTF-8 nor Latin-1: IBM 850 and the Windows code pages of the languages around it. */
+export const CHARSETS = [
+  "cp850",
+  "windows-1250",
+  "windows-1251",
+  "windows-1252",
+  "windows-1253",
+  "windows-1254",
+  "windows-1257",
+] as const;
+export type Charset = (typeof CHARSETS)[number];
+
 /** More records than this (empty lines count too) are no message: the largest seen has 125. */
 const RECORDS_MAX = 100_000;
 
 export class AstmRecord {
   readonly #fields: readonly string[];
   readonly #delimiters: Delimiters;
+  readonly #charset: Charset;
 
-  constructor(text: string, delimiters: Delimiters) {
+  constructor(text: string, delimiters: Delimiters, charset: Charset = "windows-1252") {
     this.#delimiters = delimiters;
+    this.#charset = charset;
     this.#fields = text.split(delimiters.field);
   }
 
@@ -62,7 +78,7 @@ export class AstmRecord {
   }
 
   #unescape(text: string): string {
-    return unescapeText(text, this.#delimiters);
+    return unescapeText(text, this.#delimiters, this.#charset);
   }
 }
 
@@ -72,10 +88,13 @@ export interface AstmMessage {
   readonly records: readonly AstmRecord[];
 }
 
-/** The records of one H..L message, or why they cannot be read. */
-export function parseRecords(message: Uint8Array): AstmMessage | { readonly problem: string } {
+/** The records of one H..L message, or why they cannot be read. `charset`: of text that is no UTF-8. */
+export function parseRecords(
+  message: Uint8Array,
+  charset: Charset = "windows-1252",
+): AstmMessage | { readonly problem: string } {
   // One more than RECORDS_MAX for the empty piece after the last CR, and one to see that there are more.
-  const pieces = decodeText(message).split("\r", RECORDS_MAX + 2);
+  const pieces = decodeText(message, charset).split("\r", RECORDS_MAX + 2);
   if (pieces.length > RECORDS_MAX + 1) return { problem: `more than ${RECORDS_MAX} records` };
   const lines = pieces.map((line) => (line.startsWith("\n") ? line.slice(1) : line)).filter((line) => line !== "");
   const header = lines[0];
@@ -87,7 +106,7 @@ export function parseRecords(message: Uint8Array): AstmMessage | { readonly prob
   const records: AstmRecord[] = [];
   for (const [index, line] of lines.entries()) {
     // Field 2 of H holds the delimiters themselves and must not be split at them.
-    const record = new AstmRecord(index === 0 ? maskDelimiters(line, delimiters) : line, delimiters);
+    const record = new AstmRecord(index === 0 ? maskDelimiters(line, delimiters) : line, delimiters, charset);
     if (!/^[A-Z]$/.test(record.type))
       return { problem: `record ${index + 1} is ${printable(line)}, expected a type letter` };
     if (record.type === "H" && index > 0) return { problem: `record ${index + 1} is a second H` };
@@ -130,7 +149,8 @@ function maskDelimiters(header: string, delimiters: Delimiters): string {
 }
 
 /** Unknown and unclosed escapes stay as they are: a lone ampersand in a comment is common. */
-function unescapeText(text: string, { field, repeat, component, escape: mark }: Delimiters): string {
+function unescapeText(text: string, delimiters: Delimiters, charset: Charset): string {
+  const mark = delimiters.escape;
   if (mark === null || !text.includes(mark)) return text;
   let result = "";
   let at = 0;
@@ -138,7 +158,7 @@ function unescapeText(text: string, { field, repeat, component, escape: mark }: 
     const open = text.indexOf(mark, at);
     const close = open < 0 ? -1 : text.indexOf(mark, open + 1);
     if (close < 0) return result + text.slice(at);
-    const decoded = decodeEscape(text.slice(open + 1, close), { field, repeat, component, escape: mark });
+    const decoded = decodeEscape(text.slice(open + 1, close), delimiters, charset);
     if (decoded === null) {
       // Not an escape: the second mark may begin one.
       result += text.slice(at, close);
@@ -151,7 +171,7 @@ function unescapeText(text: string, { field, repeat, component, escape: mark }: 
   return result;
 }
 
-function decodeEscape(code: string, delimiters: Delimiters): string | null {
+function decodeEscape(code: string, delimiters: Delimiters, charset: Charset): string | null {
   switch (code.toUpperCase()) {
     case "F":
       return delimiters.field;
@@ -165,7 +185,7 @@ function decodeEscape(code: string, delimiters: Delimiters): string | null {
     case "N":
       return ""; // highlighting on and off
     default:
-      if (/^X(?:[0-9A-F]{2})+$/i.test(code)) return decodeText(hexBytes(code.slice(1)));
+      if (/^X(?:[0-9A-F]{2})+$/i.test(code)) return decodeText(hexBytes(code.slice(1)), charset);
       return null;
   }
 }
@@ -189,16 +209,18 @@ function escapeText(text: string, { field, repeat, component, escape: mark }: De
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
-const latin1 = new TextDecoder("windows-1252");
-/** 80 to 9F of Windows-1252. Node 20's decoder leaves them as the controls they are in Latin-1, later ones do not. */
-const WINDOWS_1252 = "€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ";
+const UNDEFINED = "\ufffd";
 
 /** The standard says Latin-1 (§5.1), devices send UTF-8 as well: decided once per message, never per field. */
-function decodeText(bytes: Uint8Array): string {
+function decodeText(bytes: Uint8Array, charset: Charset): string {
   try {
     return utf8.decode(bytes);
   } catch {
-    return latin1.decode(bytes).replace(/[\x80-\x9f]/g, (char) => WINDOWS_1252.charAt(char.charCodeAt(0) - 0x80));
+    const text = iconv.decode(bytes, charset);
+    // One byte is one character here, so a byte that the code page leaves open stays what it is in Latin-1.
+    return text.includes(UNDEFINED)
+      ? Array.from(text, (char, index) => (char === UNDEFINED ? String.fromCharCode(bytes[index]!) : char)).join("")
+      : text;
   }
 }
 

@@ -4,6 +4,7 @@ import type { AstmProfile } from "./profile.ts";
 export const abaxisVetscanVs2: AstmProfile = {
   id: "abaxis-vetscan-vs2",
   protocol: "astm",
+  link: { kind: "lis01" },
   device_name: "Abaxis VetScan VS2",
   modality: "BIOCHEMISTRY",
   sender: /^ABAXIS, INC\.\^VetScan VS2/,

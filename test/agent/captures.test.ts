@@ -4,9 +4,14 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { encodeFrame, ETX } from "../../agent/astm/frame.ts";
 import { abaxisVetscanVs2 } from "../../agent/devices/abaxis-vetscan-vs2.ts";
-import { genericAstm } from "../../agent/devices/generic-astm.ts";
+import { arkraySpotchemEz } from "../../agent/devices/arkray-spotchem-ez.ts";
+import { fujiDriChemNx } from "../../agent/devices/fuji-dri-chem-nx.ts";
+import { genericAstm, genericAstmRaw } from "../../agent/devices/generic-astm.ts";
 import { profiles } from "../../agent/devices/index.ts";
+import { mindrayBc2800Vet, mindrayBc2800VetOneWay } from "../../agent/devices/mindray-bc2800vet.ts";
 import type { Profile } from "../../agent/devices/profile.ts";
+import { skyla } from "../../agent/devices/skyla.ts";
+import { read } from "../../agent/read.ts";
 import { type Replay, type ReplayedMessage, replay } from "../../agent/replay.ts";
 import { dog } from "../make-fixtures.ts";
 import { context, only, reportsOf } from "./records.ts";
@@ -128,24 +133,102 @@ describe.skipIf(!present)("field captures", () => {
     expect(messageOf(query).reading).toEqual({ is: "not-for-patients", reason: "a host query, not answered" });
   });
 
-  test("nothing of another protocol throws, and none of it becomes a study", () => {
-    const others = ["skyla-", "arkray-", "fuji-", "mindray-"];
-    const files = present ? readdirSync(folder).filter((file) => others.some((other) => file.startsWith(other))) : [];
-    expect(files).toHaveLength(5);
-    for (const file of files) {
-      for (const profile of profiles) {
+  test("Skyla: patient, owner, species and weight from their shifted fields, the rows that the file prints", () => {
+    const bytes = capture("skyla-solution__liver-panel-records.txt");
+    const report = only(reportsOf(read(bytes, skyla, context)));
+    expect(report).toMatchObject({
+      device_name: "Skyla",
+      identifier: "BBB",
+      species: "dog",
+      patient_hint: { name: "金城武", owner: "OwnerName", species: "Canine", sex: "M", weight_kg: 16 },
+      acquired_at: "2022-03-08T06:22:41.000Z",
+      unmapped: [],
+      leftOut: [],
+      notes: [],
+    });
+    expect(report.rows.map(({ code, text, unit, device_range }) => [code, text, unit, device_range?.text])).toEqual([
+      ["ALB", "3.0", "g/dL", "2.3-4.0"],
+      ["ALT", "35", "U/L", "10-100"],
+    ]);
+  });
+
+  test.each([
+    ["mindray-bc2800vet__handshake-on.raw", mindrayBc2800Vet, "<ACK><ACK>"],
+    ["mindray-bc2800vet__handshake-off.raw", mindrayBc2800VetOneWay, ""],
+  ])("%s has the values of the device's print-out", (file, profile, replies) => {
+    const played = play(capture(file), profile);
+    expect([played.replies, played.warnings]).toEqual([replies, []]);
+    const report = only(reportsOf(messageOf(played).reading));
+    const printedOut = { WBC: 27.4, RBC: 5.82, HGB: 135, HCT: 42.2, RDW: 14.6, PLT: 430 }; // hemoglobin 13.5 g/dL
+    const shown = report.rows.filter(({ code }) => code in printedOut).map(({ code, value }) => [code, value]);
+    expect(Object.fromEntries(shown)).toEqual(printedOut);
+    expect(report.rows.find(({ code }) => code === "HGB")?.unit).toBe("g/L");
+    expect(report).toMatchObject({
+      identifier: "00002007",
+      species: "dog",
+      acquired_at: "2026-09-12T10:21:00.000Z",
+      unmapped: [],
+      leftOut: [],
+    });
+  });
+
+  test("SPOTCHEM EZ: values, units and marks of the lines, and the one below range without a unit", () => {
+    const report = only(
+      reportsOf(messageOf(play(capture("arkray-spotchem-ez__multi-panel.raw"), arkraySpotchemEz)).reading),
+    );
+    expect(report).toMatchObject({
+      identifier: "0223",
+      acquired_at: "2017-03-30T17:23:00.000Z",
+      unmapped: [],
+      leftOut: [],
+    });
+    expect(
+      report.rows.map(({ code, value, comparator, unit, device_flag }) => [code, value, comparator, unit, device_flag]),
+    ).toEqual([
+      ["BUN", 7.4, null, "mmol/L", null],
+      ["GLU", 6.4, null, "mmol/L", null],
+      ["ALP", 0.83, "<", null, null],
+      ["TP", 82, null, "g/L", "H"],
+      ["ALT", 1.36, null, "ukat/L", null],
+      ["CREA", 152, null, "umol/L", null],
+    ]);
+  });
+
+  test("DRI-CHEM NX: three slides, the day before the month", () => {
+    const report = only(
+      reportsOf(messageOf(play(capture("fuji-dri-chem-nx__three-slides.raw"), fujiDriChemNx)).reading),
+    );
+    expect(report).toMatchObject({
+      identifier: "10260052",
+      acquired_at: "2025-04-07T09:07:00.000Z",
+      unmapped: [],
+      leftOut: [],
+    });
+    expect(report.rows.map(({ code, value, unit, device_range }) => [code, value, unit, device_range])).toEqual([
+      ["CHOL", 4.53, "mmol/L", null],
+      ["MG", 0.84, "mmol/L", null],
+      ["CA", 2.39, "mmol/L", null],
+    ]);
+  });
+
+  test("no capture is filed by a profile of another vendor's device", () => {
+    const files = present ? readdirSync(folder).filter((file) => !file.includes("generic")) : [];
+    expect(files).toHaveLength(11);
+    for (const profile of profiles.filter(({ id }) => !id.startsWith("generic-"))) {
+      const vendor = profile.id.split("-")[0] ?? "";
+      for (const file of files.filter((name) => !name.startsWith(vendor))) {
         for (const bytes of [capture(file), session(capture(file))]) {
-          expect(play(bytes, profile).messages.flatMap(({ studies }) => studies)).toEqual([]);
+          expect(play(bytes, profile).messages.filter(({ reading }) => reading.is === "reports")).toEqual([]);
         }
       }
     }
   });
 
-  test("no capture is filed by a profile of another vendor's device", () => {
-    const others = present ? readdirSync(folder).filter((file) => !file.startsWith("abaxis-")) : [];
-    for (const file of others) {
-      const { messages } = play(session(capture(file)), abaxisVetscanVs2);
-      expect(messages.filter(({ reading }) => reading.is === "reports")).toEqual([]);
+  test("no capture of a device with a layout of its own is filed by a generic profile", () => {
+    for (const file of readdirSync(folder).filter((name) => /^(arkray|fuji|mindray)-/.test(name))) {
+      for (const profile of [genericAstm, genericAstmRaw]) {
+        expect(play(session(capture(file)), profile).messages.flatMap(({ studies }) => studies)).toEqual([]);
+      }
     }
   });
 });

@@ -2,6 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { checkConfig, loadConfig, parseAddress } from "../../agent/config.ts";
+import { profiles } from "../../agent/devices/index.ts";
 import { temporaryFolder } from "../support/processes.ts";
 
 let folder: string;
@@ -22,7 +23,7 @@ status: { listen: "127.0.0.1:8081" }
 devices:
   - { id: chem-1,  profile: abaxis-vetscan-vs2, connection: { serial: { path: /dev/ttyUSB0, baudRate: 9600 } } }
   - { id: hema-1,  profile: generic-astm, connection: { listen: "0.0.0.0:2575" }, allow: ["192.168.1.0/24"] }
-  - { id: hema-2,  profile: generic-astm, connection: { dial: "192.168.1.50:5500" }, timeZone: UTC, model: XP-100 }
+  - { id: hema-2,  profile: generic-astm, connection: { dial: "192.168.1.50:5500" }, timeZone: UTC, model: XP-100, charset: windows-1254 }
 `;
 
 function problemsOf(text: string): string[] {
@@ -52,6 +53,7 @@ test("the configuration of the handbook is read, its paths resolved against the 
           connection: { dial: "192.168.1.50:5500" },
           timeZone: "UTC",
           model: "XP-100",
+          charset: "windows-1254",
         },
       ],
     },
@@ -85,7 +87,7 @@ devices:
     "7: devices[0].profile is abaxis-vetscan-vs3, did you mean abaxis-vetscan-vs2?",
     "8: devices[0].connection.serial.baud is no known key, did you mean baudRate?",
     '8: devices[0].connection.serial.parity is "non", expected one of none, even, odd, mark, space',
-    "10: devices[1].profile is generic-hl7, expected one of abaxis-vetscan-vs2, generic-astm",
+    `10: devices[1].profile is generic-hl7, expected one of ${profiles.map(({ id }) => id).join(", ")}`,
     "11: devices[1].connection has listen and dial, expected exactly one of serial, listen, dial",
     '12: devices[1].allow[0] is "192.168.1.0/33", expected an address or network such as 192.168.1.0/24',
     "13: devices[2].id is hema, which devices[1] has already",

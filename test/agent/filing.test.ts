@@ -118,6 +118,12 @@ const queuedValues = async () =>
     ({ body }) => (JSON.parse(body) as { results: { value: number }[] }).results[0]!.value,
   );
 
+const resultsOf = (body: string) =>
+  (JSON.parse(body) as { results: { analyte: string; value: number }[] }).results.map(({ analyte, value }) => [
+    analyte,
+    value,
+  ]);
+
 test("a message that breaks our code is quarantined, and the next ones of every device are filed", async () => {
   const messages = [
     await store("broken-1", dog.fp, 1),
@@ -176,6 +182,89 @@ test("a message cut short waits in quarantine, and is filed with the one that ho
   await used.spool.call("addMessage", { ...again, session: 2, ordinal: 1 });
   await filing.accept(again);
   expect(listed()[0]).toEqual(["pending", "incomplete, completed by M-again"]);
+});
+
+test("a message cut short and the rest of it, under repeated parents, become one study", async () => {
+  const [header, patient, order, comment, alt, glucose, end] = vetScanRecords({
+    patient: dog.fp,
+    species: "Dog",
+    collected: "20260101090000",
+    alt: 143,
+  }) as [string, string, string, string, string, string, string];
+  const part = (id: string, incomplete: string | null, records: readonly string[]) => ({
+    id,
+    session: ordinal,
+    ordinal: ordinal++,
+    device: "chem-1",
+    profile: "abaxis-vetscan-vs2",
+    receivedAt: ordinal,
+    bytes: Buffer.from(records.map((record) => `${record}\r`).join("")),
+    incomplete,
+  });
+  const cut = part("cut", "the device fell silent before the L record", [header, patient, order, comment, alt]);
+  const rest = part("rest", null, [header, patient, order, glucose, end]);
+  const again = part("again", null, [header, patient, order, comment, alt, glucose, end]);
+  for (const message of [cut, rest, rest, again]) {
+    await used.spool.call("addMessage", message);
+    await filing.accept(message);
+  }
+  // Read again, the rest is still the rest; to any other message the cut one is settled.
+  const completing = (id: string) => used.spool.call("incompleteMessages", "chem-1", id);
+  expect((await completing("rest")).map(({ id }) => id)).toEqual(["cut"]);
+  expect(await completing("again")).toEqual([]);
+  const { batch: studies } = await used.spool.call("takeQueued", 100, 1_000_000, 0);
+  expect(studies.map(({ revision, body }) => [revision, resultsOf(body)])).toEqual([
+    [
+      1,
+      [
+        ["ALT", 143],
+        ["GLU", 95],
+      ],
+    ],
+  ]);
+  expect(listed().map(([, reason]) => reason)).toEqual(["incomplete, completed by rest", null, null]);
+});
+
+test("a corrected result is a new revision of the same study", async () => {
+  const records = vetScanRecords({ patient: dog.fp, species: "Dog", collected: "20260101090000", alt: 143 });
+  const corrected = records.map((record) => record.replace("|143|U/L|10 to 118|N|||F", "|34|U/L|10 to 118|N|||C"));
+  for (const [id, lines] of [
+    ["first", records],
+    ["again", records],
+    ["corrected", corrected],
+  ] as const) {
+    const bytes = Buffer.from(lines.map((record) => `${record}\r`).join(""));
+    const message = {
+      id,
+      session: ordinal,
+      ordinal,
+      device: "chem-1",
+      profile: "",
+      receivedAt: ordinal++,
+      bytes,
+      incomplete: null,
+    };
+    await used.spool.call("addMessage", message);
+    await filing.accept(message);
+  }
+  const { batch: studies } = await used.spool.call("takeQueued", 100, 1_000_000, 0);
+  expect(new Set(studies.map(({ fp }) => fp)).size).toBe(1);
+  expect(studies.map(({ revision, body }) => [revision, resultsOf(body)])).toEqual([
+    [
+      1,
+      [
+        ["ALT", 143],
+        ["GLU", 95],
+      ],
+    ],
+    [
+      2,
+      [
+        ["ALT", 34],
+        ["GLU", 95],
+      ],
+    ],
+  ]);
 });
 
 test("a message of a device that the configuration has no more is quarantined, not lost", async () => {

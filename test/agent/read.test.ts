@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { abaxisVetscanVs2 } from "../../agent/devices/abaxis-vetscan-vs2.ts";
 import { genericAstm } from "../../agent/devices/generic-astm.ts";
-import { completes } from "../../agent/read.ts";
+import { contains } from "../../agent/astm/restart.ts";
 import { describe as describeReport } from "../../agent/report.ts";
 import {
   HEADER,
@@ -261,12 +261,52 @@ describe("rows", () => {
       readGeneric([PATIENT, ORDER, WBC, ALT, resultRecord("^^^XYZ", "1"), "C|1|I|lipemic|G"]),
     );
     expect(others).toEqual([]);
-    expect(hematology).toMatchObject({ modality: "HEMATOLOGY", unmapped: ["XYZ"], comments: ["lipemic"] });
+    expect(hematology).toMatchObject({ modality: "HEMATOLOGY", unmapped: ["XYZ"], comments: ["XYZ: lipemic"] });
     expect(chemistry).toMatchObject({ modality: "BIOCHEMISTRY", unmapped: [], comments: [] });
   });
 
   test("a profile of one modality keeps its results together", () => {
     expect(vetscanReport("Dog", ALT, WBC)).toMatchObject({ modality: "BIOCHEMISTRY" });
+  });
+});
+
+describe("comments", () => {
+  const comment = (text: string) => `C|1|I|${text}|G`;
+
+  test("belong to what stands before them: header and patient to every order of theirs, a result's name it", () => {
+    const records = [
+      comment("of the header"),
+      PATIENT,
+      comment("of the patient"),
+      "O|1|S-1",
+      comment("of the order^second component"),
+      ALT,
+      comment("43"),
+      "O|2|S-2",
+      WBC,
+      "P|2|4712",
+      "O|1|S-3",
+      ALT,
+    ];
+    expect(reportsOf(readGeneric(records)).map(({ comments }) => comments)).toEqual([
+      ["of the header", "of the patient", "of the order second component", "ALT: 43"],
+      ["of the header", "of the patient"],
+      ["of the header"],
+    ]);
+  });
+
+  test("manufacturer records part nothing, and a note says that they are not read", () => {
+    const report = reportOf([
+      PATIENT,
+      "M|1|x",
+      ORDER,
+      "M|1|HISTOGRAM^abc",
+      ALT,
+      "M|1|MATRIX",
+      withTime("20261121113015"),
+    ]);
+    expect(report.rows).toHaveLength(2);
+    expect(report.notes).toEqual(["2 manufacturer records (M) are not read"]);
   });
 });
 
@@ -513,7 +553,7 @@ describe("acquired_at", () => {
   });
 });
 
-describe("completes()", () => {
+describe("contains()", () => {
   const whole = message(HEADER, PATIENT, ORDER, ALT, "L|1|N");
 
   test.each([
@@ -523,7 +563,7 @@ describe("completes()", () => {
     ["its header only", message(HEADER)],
     ["a part of its header", message(HEADER).subarray(0, 9)],
   ])("a whole message holds what was %s", (_, part) => {
-    expect(completes(whole, part)).toBe(true);
+    expect(contains(whole, part)).toBe(true);
   });
 
   test.each([
@@ -531,6 +571,6 @@ describe("completes()", () => {
     ["another value", message(HEADER, PATIENT, ORDER, resultRecord("^^^ALT", "53", "U/L"))],
     ["more results", message(HEADER, PATIENT, ORDER, ALT, WBC, ALT, WBC)],
   ])("it does not hold %s", (_, part) => {
-    expect(completes(whole, part)).toBe(false);
+    expect(contains(whole, part)).toBe(false);
   });
 });

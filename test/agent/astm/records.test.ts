@@ -244,6 +244,22 @@ describe("text", () => {
     expect(parsed(["H|\\^&", "C|1|\xc3\xa9"], "latin1").records[1]?.field(3)).toBe("é");
   });
 
+  test.each([
+    ["cp850", "G\x81m\x81\x94", "Gümüö"],
+    ["windows-1254", "I\xfe\xfdk", "Işık"],
+    ["windows-1250", "\x8aime\xe8ek", "Šimeček"],
+    ["windows-1251", "\xc1\xe8\xec", "Бим"],
+    ["windows-1253", "\xd1\xdd\xee", "Ρέξ"],
+    ["windows-1257", "R\xfbdis", "Rūdis"],
+  ] as const)("what is no UTF-8 is %s where the profile says so, escapes too", (charset, sent, text) => {
+    const hex = Buffer.from(sent, "latin1").toString("hex");
+    const result = parseRecords(Buffer.from(`H|\\^&\rP|1|${sent}|&X${hex}&|\r`, "latin1"), charset);
+    const fields = "problem" in result ? [] : [3, 4].map((number) => result.records[1]?.field(number));
+    expect(fields).toEqual([text, text]);
+    const utf8 = parseRecords(Buffer.from(`H|\\^&\rP|1|${text}\r`), charset);
+    expect("problem" in utf8 ? utf8 : utf8.records[1]?.field(3)).toBe(text);
+  });
+
   test("every byte is some text: no message is too strange to decode", () => {
     const all = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte).filter((byte) => byte !== 13));
     const result = parseRecords(Buffer.concat([Buffer.from("H|\\^&\rM|1|"), all, Buffer.from("\r")]));

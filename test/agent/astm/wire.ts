@@ -14,6 +14,9 @@ const NAMES: ReadonlyMap<string, string> = new Map([
   ["CR", "\r"],
   ["NAK", "\x15"],
   ["ETB", "\x17"],
+  ["SUB", "\x1a"],
+  ["RS", "\x1e"],
+  ["US", "\x1f"],
 ]);
 
 /** `<ENQ>` and the like to their bytes; what else stands there as it is. */

@@ -1,0 +1,78 @@
+import type { DeviceResult } from "../report.ts";
+import type { TextProfile, TextReading } from "./profile.ts";
+
+/** Every line has this many characters: one that has not lost or gained one, and its numbers may have moved. */
+const COLUMNS = 20;
+const ETB = "\x17";
+
+/** A value beyond what the device can measure stands with its bound, and without unit: `ALP   UNDER <  0.83`. */
+const BEYOND = /^(?:UNDER (<)|OVER  (>))([ \d.]{6}) $/;
+const TIME = /^(\d\d)\/(\d\d)\/(\d\d) +(\d\d):(\d\d) *$/;
+const ID = /^ID# ?(.*)$/;
+const PANEL = /^ /;
+
+/** The mark before a value: above and below the device's own range. */
+const FLAGS: Readonly<Record<string, string>> = { " ": "", "\x1e": "H", "\x1f": "L" };
+
+function read(text: string): TextReading {
+  const ids = new Set<string>();
+  const times = new Set<string>();
+  const results: DeviceResult[] = [];
+  const lines = text
+    .split(ETB)
+    .flatMap((block) => block.split(/\r\n|\r|\n/))
+    .filter((line) => line !== "");
+  for (const [index, line] of lines.entries()) {
+    const problem = (reason: string): TextReading => ({ is: "problem", reason: `line ${index + 1} ${reason}` });
+    if (line.length !== COLUMNS) return problem(`has ${line.length} characters, expected ${COLUMNS}`);
+    const time = TIME.exec(line);
+    const id = ID.exec(line);
+    const result = readResult(line);
+    if (time !== null) times.add(`20${time.slice(1).join("")}`);
+    else if (id !== null) ids.add((id[1] ?? "").trim());
+    else if (result !== null) results.push(result);
+    else if (!PANEL.test(line)) return problem("is neither a time, an id, a panel nor a result");
+  }
+  const [measuredAt = "", otherTime] = times;
+  const [identifier = "", otherId] = ids;
+  if (otherId !== undefined) return { is: "problem", reason: `two ids in one text: ${identifier} and ${otherId}` };
+  if (otherTime !== undefined) return { is: "problem", reason: "two times in one text" };
+  if (measuredAt === "" || results.length === 0) return { is: "problem", reason: "the text has no time, or no result" };
+  return { is: "sample", sample: { identifier, name: "", species: "", specimen: "", measuredAt, results } };
+}
+
+/** Name 6 columns, mark 1, value 5, a blank, unit 7. */
+function readResult(line: string): DeviceResult | null {
+  const name = line.slice(0, 6).trimEnd();
+  if (!/^\S/.test(name)) return null;
+  const [, under = "", over = "", bound = ""] = BEYOND.exec(line.slice(6)) ?? [];
+  if (isNumber(bound)) return deviceResult(name, `${under}${over}${bound.trim()}`, "", "");
+  const value = line.slice(7, 12);
+  const flag = FLAGS[line.charAt(6)];
+  return flag === undefined || !isNumber(value) || line[12] !== " "
+    ? null
+    : deviceResult(name, value, line.slice(13), flag);
+}
+
+/** Right-aligned, without a blank or a second point inside. */
+function isNumber(value: string): boolean {
+  return /^ *\d+(\.\d+)?$/.test(value);
+}
+
+function deviceResult(name: string, value: string, unit: string, flag: string): DeviceResult {
+  return { names: [name], value: value.trim(), unit: unit.trim(), range: "", flag, notFinal: null };
+}
+
+/**
+ * Arkray SPOTCHEM EZ SP-4430 chemistry analyzer, serial, one way, without checksum. One MULTI block was checked against a
+ * capture; a SINGLE block behind ETB, the mark for low and OVER follow the documented layout (unverified).
+ */
+export const arkraySpotchemEz: TextProfile = {
+  id: "arkray-spotchem-ez",
+  protocol: "text",
+  link: { kind: "one-way", end: "ETX" },
+  serial: { dataBits: 7, parity: "even", stopBits: 2 },
+  device_name: "Arkray SPOTCHEM EZ",
+  modality: "BIOCHEMISTRY",
+  read,
+};

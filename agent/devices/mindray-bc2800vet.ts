@@ -1,0 +1,225 @@
+import type { DeviceResult } from "../report.ts";
+import type { TextProfile, TextReading } from "./profile.ts";
+
+// Mindray BC-2800Vet hematology analyzer, serial, a protocol of its own: a body of fixed width without decimal points.
+// Dog layout: checked against a capture and its print-out. The other two layouts, the lengths of QC bodies and the device's
+// habits after NAK are after the manual alone (unverified), corrected by the 10 characters that the capture has more.
+// The sample id may count by itself; it stays as sent, zeros in front, so that it is no card number by chance.
+
+/** Name, digits, how many of them stand after the implied point, unit. */
+type Column = readonly [name: string, digits: number, decimals: number, unit: string];
+
+const DIFFERENTIAL: readonly Column[] = [
+  ["LYM#", 4, 1, "10^9/L"],
+  ["MID#", 4, 1, "10^9/L"],
+  ["GRAN#", 4, 1, "10^9/L"],
+  ["LYM%", 3, 1, "%"],
+  ["MID%", 3, 1, "%"],
+  ["GRAN%", 3, 1, "%"],
+];
+const RED_CELLS: readonly Column[] = [
+  ["RBC", 4, 2, "10^12/L"],
+  ["HGB", 3, 0, "g/L"],
+  ["MCHC", 4, 0, "g/L"],
+  ["MCV", 4, 1, "fL"],
+  ["MCH", 4, 1, "pg"],
+  ["RDW", 3, 1, "%"],
+  ["HCT", 3, 1, "%"],
+];
+const PLATELETS: readonly Column[] = [
+  ["PLT", 4, 0, "10^9/L"],
+  ["MPV", 3, 1, "fL"],
+  ["PDW", 3, 1, ""],
+  ["PCT", 3, 3, "%"],
+];
+const WBC: Column = ["WBC", 4, 1, "10^9/L"];
+
+/** Identifier 1, sample id 8, mode 1, month 2, day 2, year 4, hour 2, minute 2: the results come after them. */
+const HEAD = /^A([\d*]{8})[\d*](\d\d)(\d\d)(20\d\d)(\d\d)(\d\d)/;
+const RESULTS_AT = 22;
+
+interface Layout {
+  /** Characters of the whole body, its 2304 of histograms included. */
+  readonly length: number;
+  /** The species code: where it stands, and in how many digits. */
+  readonly speciesAt: number;
+  readonly speciesDigits: number;
+  readonly species: Readonly<Record<string, string>>;
+  /** A number is that many characters to pass over. */
+  readonly columns: readonly (Column | number)[];
+}
+
+const LAYOUTS: readonly Layout[] = [
+  {
+    length: 2453,
+    speciesAt: 106,
+    speciesDigits: 2,
+    species: { "00": "Dog", "01": "Cat", "02": "Horse" },
+    columns: [WBC, ...DIFFERENTIAL, ...RED_CELLS, ...PLATELETS],
+  },
+  {
+    length: 2453,
+    speciesAt: 106,
+    speciesDigits: 2,
+    // 7 to 10 are the clinic's own settings: which animal that is the device does not say.
+    species: { "03": "Pig", "04": "Cattle", "05": "Buffalo", "07": "", "08": "", "09": "", "10": "" },
+    columns: [WBC, 21, ...RED_CELLS, ...PLATELETS],
+  },
+  {
+    length: 2456,
+    speciesAt: 110,
+    speciesDigits: 1,
+    species: { "6": "Goat" },
+    columns: [WBC, 21, ...RED_CELLS],
+  },
+];
+
+const LENGTH_MAX = 2456;
+/** A QC body is shorter, by how much the manual leaves open. */
+const QC_LENGTH_MIN = 13;
+
+/** Values that the device computes from others of the same body: the only proof there is that no column has moved. */
+const COMPUTED: readonly (readonly [result: string, from: readonly string[], by: (...values: number[]) => number])[] = [
+  ["WBC", ["LYM#", "MID#", "GRAN#"], (lymphocytes = 0, mid = 0, granulocytes = 0) => lymphocytes + mid + granulocytes],
+  ["LYM#", ["WBC", "LYM%"], (total = 0, percent = 0) => (total * percent) / 100],
+  ["MID#", ["WBC", "MID%"], (total = 0, percent = 0) => (total * percent) / 100],
+  ["GRAN#", ["WBC", "GRAN%"], (total = 0, percent = 0) => (total * percent) / 100],
+  ["HCT", ["RBC", "MCV"], (cells = 0, volume = 0) => (cells * volume) / 10],
+  ["MCH", ["HGB", "RBC"], (hemoglobin = 0, cells = 0) => hemoglobin / cells],
+  ["MCHC", ["HGB", "HCT"], (hemoglobin = 0, hematocrit = 0) => (hemoglobin / hematocrit) * 100],
+  ["PCT", ["PLT", "MPV"], (platelets = 0, volume = 0) => (platelets * volume) / 10_000],
+];
+
+/** Why the device should send these bytes again. */
+function bodyProblem(body: Uint8Array): string | null {
+  return damage(String.fromCharCode(...body.subarray(0, LENGTH_MAX + 1)), body.length);
+}
+
+/** What shows that characters of the body were lost or changed; null where nothing does. */
+function damage(body: string, length = body.length): string | null {
+  if (!/^[ABC][\d*B][\d*]*$/.test(body)) return "a body with other characters than digits and *";
+  if (!body.startsWith("A")) return length < QC_LENGTH_MIN ? `a QC body of ${length} characters` : null;
+  if (!LAYOUTS.some((layout) => layout.length === length)) {
+    return `a body of ${length} characters, expected ${[...new Set(LAYOUTS.map((layout) => layout.length))].join(" or ")}`;
+  }
+  const layout = layoutOf(body);
+  if (layout === undefined) return null;
+  const columns = readColumns(body, layout);
+  const mixed = columns.find(({ digits }) => !/^(\d+|\*+)$/.test(digits));
+  if (mixed !== undefined) return `${mixed.name} is "${mixed.digits}", expected digits or *`;
+  const moved = COMPUTED.find((relation) => !holds(relation, columns));
+  return moved === undefined
+    ? null
+    : `${moved[0]} does not follow from ${moved[1].join(" and ")}: the columns have moved`;
+}
+
+function read(body: string): TextReading {
+  if (/^[BC]/.test(body)) return { is: "not-for-patients", reason: `quality control (identifier ${body[0]})` };
+  const damaged = damage(body);
+  if (damaged !== null) return { is: "problem", reason: damaged };
+  const [whole, sample = "", month, day, year, hour, minute] = HEAD.exec(body) ?? [];
+  if (whole === undefined) {
+    return {
+      is: "problem",
+      reason: `the body begins ${JSON.stringify(body.slice(0, RESULTS_AT))}, expected A, id, mode and time`,
+    };
+  }
+  const layout = layoutOf(body);
+  if (layout === undefined) return { is: "problem", reason: "the species code is not known, so neither is the layout" };
+  const identifier = sample.includes("*") ? "" : sample;
+  const results = readColumns(body, layout).map(
+    ({ name, digits, value, decimals, unit }): DeviceResult => ({
+      names: [name],
+      value: Number.isNaN(value) ? digits : value.toFixed(decimals),
+      unit,
+      range: "",
+      flag: "",
+      notFinal: null,
+    }),
+  );
+  return {
+    is: "sample",
+    sample: {
+      identifier,
+      name: "",
+      species: layout.species[speciesCode(body, layout)] ?? "",
+      specimen: identifier,
+      measuredAt: `${year}${month}${day}${hour}${minute}`,
+      results,
+    },
+  };
+}
+
+function layoutOf(body: string): Layout | undefined {
+  return LAYOUTS.find(
+    (layout) => layout.length === body.length && layout.species[speciesCode(body, layout)] !== undefined,
+  );
+}
+
+function speciesCode(body: string, { speciesAt, speciesDigits }: Layout): string {
+  return body.slice(speciesAt, speciesAt + speciesDigits);
+}
+
+interface ReadColumn {
+  readonly name: string;
+  readonly unit: string;
+  /** As sent. */
+  readonly digits: string;
+  /** NaN where the device has none. */
+  readonly value: number;
+  readonly decimals: number;
+}
+
+function readColumns(body: string, { columns }: Layout): ReadColumn[] {
+  const found: ReadColumn[] = [];
+  let at = RESULTS_AT;
+  for (const column of columns) {
+    if (typeof column === "number") {
+      at += column;
+      continue;
+    }
+    const [name, width, decimals, unit] = column;
+    const digits = body.slice(at, at + width);
+    found.push({ name, unit, digits, value: Number(digits) / 10 ** decimals, decimals });
+    at += width;
+  }
+  return found;
+}
+
+/** Each value may be a last digit off, for the device computes before it rounds; without one of them there is nothing to compare. */
+function holds([name, from, by]: (typeof COMPUTED)[number], columns: readonly ReadColumn[]): boolean {
+  const [result, ...others] = [name, ...from].map((wanted) => columns.find((column) => column.name === wanted));
+  const spans = others.map((column) => span(column));
+  const corners = spans.reduce<number[][]>(
+    (combined, ends) => combined.flatMap((values) => ends.map((end) => [...values, end])),
+    [[]],
+  );
+  const computed = corners.map((values) => by(...values));
+  const [low, high] = span(result);
+  if ([low, high, ...computed].some(Number.isNaN)) return true;
+  return high >= Math.min(...computed) && low <= Math.max(...computed);
+}
+
+function span(column: ReadColumn | undefined): [number, number] {
+  if (column === undefined) return [Number.NaN, Number.NaN];
+  const step = 10 ** -column.decimals;
+  return [Math.max(0, column.value - step), column.value + step];
+}
+
+/** Handshake on: the setting in which a damaged body is sent again. */
+export const mindrayBc2800Vet: TextProfile = {
+  id: "mindray-bc2800vet",
+  protocol: "text",
+  link: { kind: "enq-etx", bodyProblem },
+  serial: { dataBits: 7, parity: "none", stopBits: 1 },
+  device_name: "Mindray BC-2800Vet",
+  modality: "HEMATOLOGY",
+  read,
+};
+
+/** Handshake off: a damaged body is lost, and quarantined. */
+export const mindrayBc2800VetOneWay: TextProfile = {
+  ...mindrayBc2800Vet,
+  id: "mindray-bc2800vet-one-way",
+  link: { kind: "one-way", end: "SUB" },
+};

@@ -1,0 +1,19 @@
+import type { AstmProfile } from "./profile.ts";
+
+/**
+ * Skyla VB1 and Solution chemistry analyzers, ASTM. The records were checked against the one of a vendor's document; its
+ * frames, its status messages and the IBM 850 text are after that document alone (unverified).
+ */
+export const skyla: AstmProfile = {
+  id: "skyla",
+  protocol: "astm",
+  link: { kind: "lis01" },
+  device_name: "Skyla",
+  modality: "BIOCHEMISTRY",
+  sender: /^Skyla\b/i,
+  code: (r) => [r.component(3, 4)],
+  species: (p) => p.component(17, 1), // `Canine`, where LIS02 has the height
+  owner: (p) => p.component(16, 1),
+  fields: { processing: 10, sentAt: 12, weight: 19, resultStatus: 11 }, // the header lacks two fields, P and R have some more
+  charset: "cp850",
+};
