@@ -132,8 +132,20 @@ export const accessChecks: readonly ApiCheck[] = [
   {
     number: 149,
     title: "the same body is 304 with If-None-Match and costs no budget",
-    async run() {
-      notBuilt("no ETag is sent yet");
+    async run(api) {
+      for (const { path } of endpoints) {
+        const first = await api.get(path, "counted");
+        const etag = first.headers.get("etag") ?? "";
+        assert.match(etag, /^(W\/)?"[^"]+"$/, path);
+        const before = Number(first.headers.get("x-ratelimit-remaining"));
+        for (const value of [etag, `"other", ${etag}`, "*"]) {
+          const again = await api.get(path, "counted", { headers: { "if-none-match": value } });
+          assert.deepEqual([again.status, again.text, again.headers.get("etag")], [304, "", etag], `${path} ${value}`);
+          assert.equal(Number(again.headers.get("x-ratelimit-remaining")), before, `${path} spends a budget`);
+        }
+        const other = await api.get(path, "counted", { headers: { "if-none-match": '"other"' } });
+        assert.deepEqual([other.status, other.text], [200, first.text], path);
+      }
     },
   },
   {
@@ -152,6 +164,10 @@ export const accessChecks: readonly ApiCheck[] = [
           assert.equal(headers.get("cache-control"), "private, no-cache", path);
           const varies = (headers.get("vary") ?? "").toLowerCase().split(/, */);
           assert.deepEqual(varies.toSorted(), ["accept-encoding", "authorization", "x-api-key"], path);
+          const unchanged = await api.get(path, key, { headers: { "if-none-match": "*" } });
+          for (const name of ["cache-control", "vary"]) {
+            assert.equal(unchanged.headers.get(name), headers.get(name), `${name} of ${unchanged.status} ${path}`);
+          }
         }
       }
     },
