@@ -1,11 +1,10 @@
 import type { LinkAction } from "../link.ts";
 
-const NO_TIMER: LinkAction = { do: "timer", ms: null };
-
 /** What one call of the link has to say. There is one timer: the last word on it counts, and comes last. */
 export class Actions {
   #said: LinkAction[] = [];
-  #timer: LinkAction | null = null;
+  /** undefined: it stays as it is. */
+  #timerMs: number | null | undefined;
 
   say(action: LinkAction): void {
     this.#said.push(action);
@@ -16,18 +15,18 @@ export class Actions {
   }
 
   startTimer(ms: number): void {
-    this.#timer = { do: "timer", ms };
+    this.#timerMs = ms;
   }
 
   stopTimer(): void {
-    this.#timer = NO_TIMER;
+    this.#timerMs = null;
   }
 
   take(): LinkAction[] {
     const said = this.#said;
     this.#said = [];
-    if (this.#timer !== null) said.push(this.#timer);
-    this.#timer = null;
+    if (this.#timerMs !== undefined) said.push({ do: "timer", ms: this.#timerMs });
+    this.#timerMs = undefined;
     return said;
   }
 }

@@ -363,8 +363,8 @@ export class Receiver {
   #takeFrame(): void {
     const frame = this.#frame;
     const length = this.#frameLength;
-    // The buffer behind it may be much longer, from an earlier frame.
-    const text = frame.subarray(0, length);
+    // Where the search for CR stops: the buffer may be much longer, from an earlier frame. ETX had room here.
+    frame[length] = CR;
     this.#message = withRoom(this.#message, this.#messageLength + length);
     // A record may be cut anywhere by the end of a frame: text is joined as it is, only CR ends a record.
     let from = 0;
@@ -377,10 +377,10 @@ export class Receiver {
         }
         this.#beginRecord(frame, from, length);
       }
-      const cr = text.indexOf(CR, from);
-      const ended = cr >= 0;
+      const cr = frame.indexOf(CR, from);
+      const ended = cr < length;
       const to = ended ? cr + 1 : length;
-      this.#message.set(text.subarray(from, to), this.#messageLength);
+      this.#message.set(frame.subarray(from, to), this.#messageLength);
       this.#messageLength += to - from;
       if (ended) this.#endRecord();
       from = to;
