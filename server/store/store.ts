@@ -11,6 +11,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from "kysely";
+import { watchFiles } from "./files.ts";
 import { type Engine, migrations, type Tables } from "./schema.ts";
 
 // Queries are written once with Kysely, compiled once, and run as prepared statements. Everything that asks the
@@ -68,6 +69,9 @@ export function query<Parameters, Row>(
 
 const WRITE_RETRY_MS = 20;
 
+/** How long reads go on from a file that was removed. A look at it takes 4 us: for a commit nothing, for each read too much. */
+const READS_CHECK_MS = 1000;
+
 /**
  * Opens (makes, migrates) the SQLite database of a data folder. Throws a plain sentence when a newer program wrote it.
  * A write waits `writeWaitMs` for another process's write (an import) before StoreUnavailable.
@@ -77,7 +81,7 @@ export async function openStore(folder: string, writeWaitMs = 5000): Promise<Sto
   const path = join(folder, "vetwire.db");
 
   // Two connections: a read never sees half a transaction of ours, and never waits for one.
-  const writer = connect(path, writeWaitMs);
+  const writer = guarded(() => connect(path, writeWaitMs));
   writer.pragma(`busy_timeout = ${WRITE_RETRY_MS}`);
   await retryWhileBusy(writeWaitMs, () => {
     migrate(writer, path);
@@ -85,7 +89,16 @@ export async function openStore(folder: string, writeWaitMs = 5000): Promise<Sto
   const reader = connect(path, writeWaitMs);
   reader.pragma("query_only = ON");
 
-  const reads = session(reader);
+  const isInPlace = watchFiles(path);
+  let checkedAt = performance.now();
+  function checkPlace(): void {
+    if (!isInPlace()) throw new StoreUnavailable(`${path} was removed or replaced: put it back, or restart the server`);
+    checkedAt = performance.now();
+  }
+
+  const reads = session(reader, () => {
+    if (performance.now() - checkedAt > READS_CHECK_MS) checkPlace();
+  });
   const writes = session(writer);
   let lastWrite: Promise<unknown> = Promise.resolve();
 
@@ -94,6 +107,8 @@ export async function openStore(folder: string, writeWaitMs = 5000): Promise<Sto
     try {
       const result = await work(writes);
       guarded(() => writer.exec("commit"));
+      // Last of all: what was committed into a removed file is not acknowledged.
+      checkPlace();
       return result;
     } catch (error) {
       // SQLite has already rolled back after some failures (disk full), and says so by leaving the transaction.
@@ -112,6 +127,8 @@ export async function openStore(folder: string, writeWaitMs = 5000): Promise<Sto
       return result;
     },
     async snapshot(work) {
+      // A connection to a path without a file would make one.
+      checkPlace();
       const connection = guarded(() => connect(path, writeWaitMs));
       try {
         // Deferred: the first read fixes the state that is seen (WAL).
@@ -122,6 +139,7 @@ export async function openStore(folder: string, writeWaitMs = 5000): Promise<Sto
       }
     },
     async ping() {
+      checkPlace();
       guarded(() => reader.prepare("select 1").get());
     },
     async close() {
@@ -141,7 +159,7 @@ export function connect(path: string, timeout: number): Sqlite.Database {
   return connection;
 }
 
-function session(connection: Sqlite.Database): Session {
+function session(connection: Sqlite.Database, check: () => void = () => undefined): Session {
   // Building on a driver that does nothing: Kysely writes the SQL here and never runs it.
   const builder = new Kysely<Tables>({ dialect: compileOnly });
   const prepared = new Map<Query<never, unknown>, { statement: Sqlite.Statement; values: readonly unknown[] }>();
@@ -157,6 +175,7 @@ function session(connection: Sqlite.Database): Session {
   }
 
   function rows<P, R>(asked: Query<P, R>, parameters: P): R[] {
+    check();
     const { statement, values } = prepare(asked as Query<never, unknown>);
     const given = values.map((value) =>
       value instanceof Placeholder ? (parameters as Record<string, unknown>)[value.name] : value,
