@@ -13,7 +13,7 @@ import { instantParameter, pageParameters, printableFp, textParameter } from "./
 const PatientPage = Type.Object({ success: Type.Literal(true), data: PageOf(Patient), message: Type.String() });
 const OnePatient = Type.Object({ success: Type.Literal(true), data: Patient, message: Type.String() });
 
-export function patientRoutes(app: FastifyInstance, { store, guard }: RouteContext): void {
+export function patientRoutes(app: FastifyInstance, { store, guard, concealUnconnected }: RouteContext): void {
   const onRequest = guard("x-api-key", "clinic.patient.view");
 
   app.route({
@@ -43,7 +43,9 @@ export function patientRoutes(app: FastifyInstance, { store, guard }: RouteConte
     handler: async (request) => {
       const { fp } = request.params;
       const found = isFp("patient", fp) ? await findPatient(store, keyOf(request).clinic_id, fp) : undefined;
-      if (found === undefined) throw new ApiError("PATIENT.NOT_FOUND", `Patient ${printableFp(fp)}`);
+      if (found === undefined || (concealUnconnected && !found.connected)) {
+        throw new ApiError("PATIENT.NOT_FOUND", `Patient ${printableFp(fp)}`);
+      }
       if (!found.connected) throw new ApiError("PATIENT.ACCESS_DENIED", `patient ${fp}`);
       return { success: true, data: found.patient, message: "OK" };
     },
