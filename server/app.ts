@@ -36,18 +36,51 @@ export interface AppOptions {
   limits?: Limits;
   /** Where requests are counted; in this process when not given. */
   counters?: SharedCounters;
+  /** Addresses and CIDR ranges of reverse proxies: from these alone is X-Forwarded-For believed. */
+  trustProxy?: readonly string[];
+  /** A record of a patient that the clinic is not connected to is answered as one that does not exist (api.md, gap 13). */
+  concealUnconnected?: boolean;
 }
 
 /** Longer than any fp, shorter than what Node takes for a request line and headers (16 KiB). */
 const PARAMETER_LETTERS_MAX = 4096;
 
-/** Enough for a full body over a slow line; one that trickles in for longer holds no connection. */
-const REQUEST_TIMEOUT_MS = 120_000;
+/** Headers come in one packet or two; a connection on which they trickle, or none come, is one that holds a place. */
+const HEADERS_TIMEOUT_MS = 15_000;
+
+/** Enough for a full body over a line of 700 kbit/s; one that trickles in for longer holds no connection. */
+const REQUEST_TIMEOUT_MS = 60_000;
+
+/** How late those two may be noticed. Node's 30 s would triple the first. */
+const CONNECTIONS_CHECK_MS = 5000;
+
+/** A client that takes no byte of its answer for so long is gone, or means to hold the memory. */
+const STALLED_MS = 60_000;
+
+/**
+ * Longer than a load balancer keeps its own connections to us (60 s commonly): it would send a request into one that we are
+ * just closing. Clients that come every few minutes do not hold it in between.
+ */
+const KEEP_ALIVE_MS = 72_000;
+
+/** Some 10 kB each, and fewer than the files that a service may commonly open; further ones are hung up on at once. */
+const CONNECTIONS_MAX = 16_000;
+
+/** For those who sent no request, to take the envelope and hang up; then we do. */
+const LAST_WORD_MS = 2000;
 
 /** The server's HTTP interface over a store; it does not listen. */
 export function buildApp(
   store: Store,
-  { pepper, logger = pino({ enabled: false }), now = Date.now, limits = defaultLimits, counters }: AppOptions,
+  {
+    pepper,
+    logger = pino({ enabled: false }),
+    now = Date.now,
+    limits = defaultLimits,
+    counters,
+    trustProxy = [],
+    concealUnconnected = false,
+  }: AppOptions,
 ): FastifyInstance {
   const app = fastify({
     loggerInstance: logger,
@@ -58,8 +91,15 @@ export function buildApp(
     childLoggerFactory: (parent) => parent,
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    // Node's own answer to a request without a Host has no body; ours is below.
-    http: { requireHostHeader: false },
+    connectionTimeout: STALLED_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    http: {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: CONNECTIONS_CHECK_MS,
+      // Node's own answer to a request without a Host has no body; ours is below.
+      requireHostHeader: false,
+    },
+    trustProxy: trustProxy.length > 0 && [...trustProxy],
     routerOptions: { maxParamLength: PARAMETER_LETTERS_MAX },
     // While closing, connections that are still open are served: the framework's own 503 is no envelope.
     return503OnClosing: false,
@@ -69,6 +109,7 @@ export function buildApp(
     },
     clientErrorHandler: refuseBytes,
   });
+  app.server.maxConnections = CONNECTIONS_MAX;
   // An expectation we do not know may be ignored (RFC 9110, 10.1.1); Node would answer 417 without a body.
   app.server.on("checkExpectation", (request, response) => app.routing(request, response));
   const methods = collectMethods(app);
@@ -103,7 +144,7 @@ export function buildApp(
   auditAnswers(app, new Audit(store, logger, now), now);
 
   const limiter = new RateLimiter(limits, counters);
-  const context = { store, guard: createGuards(store, pepper, limiter, now), now };
+  const context = { store, guard: createGuards(store, pepper, limiter, now), now, concealUnconnected };
   app.register(async (scope) => {
     const cached = { ...context, guard: cachedGuards(scope, context.guard, limiter, now) };
     patientRoutes(scope, cached);
@@ -243,6 +284,7 @@ function refuseBytes(error: NodeJS.ErrnoException, socket: Socket): void {
     socket.destroy();
     return;
   }
+  socket.setTimeout(LAST_WORD_MS);
   const { status, envelope } = fromClientError(error.code);
   const body = JSON.stringify(envelope);
   socket.end(

@@ -215,8 +215,14 @@ function unrealValues(entity: Entity): string[] {
   return unreal;
 }
 
+const timeZones = new Set<string>();
+
+// Each question of Intl takes memory that is no garbage of JavaScript's, and is freed late: a zone is asked for once.
 function isTimeZone(text: string): boolean {
-  return IANAZone.isValidZone(text);
+  if (timeZones.has(text)) return true;
+  const isValid = IANAZone.isValidZone(text);
+  if (isValid) timeZones.add(text);
+  return isValid;
 }
 
 /** Far above the longest line that makes sense; a file without line ends must not fill the memory. */

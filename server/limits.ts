@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import type { KeyType } from "./store/keys.ts";
 
 // Rate limits (api.md 141-146): fixed windows, a minute and an hour at once, counted for each key.
@@ -152,6 +153,8 @@ function secondsUntil(instant: number, now: number): number {
 
 /** One subscriber commonly has a whole /64 of IPv6 addresses (RFC 6177); counting each alone would count nothing. */
 export function networkOf(address: string): string {
+  // A proxy may pass on what its client made up, of any length: all of that counts together.
+  if (isIP(address) === 0) return "no address";
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
   if (mapped?.[1] !== undefined) return mapped[1];
   if (!address.includes(":")) return address;

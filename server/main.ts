@@ -1,4 +1,5 @@
 import { createWriteStream, renameSync } from "node:fs";
+import { isIP } from "node:net";
 import { pipeline } from "node:stream/promises";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { Presets, SingleBar } from "cli-progress";
@@ -32,9 +33,11 @@ interface RunOptions extends Data {
   port: number;
   host: string;
   limit: Partial<Limits>;
+  trustProxy: string[];
+  concealUnconnected?: boolean;
 }
 
-async function run({ data, port, host, limit }: RunOptions): Promise<void> {
+async function run({ data, port, host, limit, trustProxy, concealUnconnected = false }: RunOptions): Promise<void> {
   const logger = pino({
     // A belt: nothing of ours logs headers.
     redact: ["req.headers", "headers", "*.authorization", '*["x-api-key"]'],
@@ -43,7 +46,9 @@ async function run({ data, port, host, limit }: RunOptions): Promise<void> {
     for (const name of ["SIGINT", "SIGTERM"]) process.once(name, resolve);
   });
   const store = await openStore(data);
-  const app = buildApp(store, { pepper: await pepperOf(store, data), logger, limits: { ...defaultLimits, ...limit } });
+  const pepper = await pepperOf(store, data);
+  const limits = { ...defaultLimits, ...limit };
+  const app = buildApp(store, { pepper, logger, limits, trustProxy, concealUnconnected });
 
   try {
     await app.listen({ port, host, listenTextResolver: (address) => `listening on ${address}` });
@@ -277,6 +282,18 @@ function parseLimit(text: string, limits: Partial<Limits>): Partial<Limits> {
   return { ...limits, addressMinute: Number(address) };
 }
 
+/** An address, or a range of them such as 10.0.0.0/8. */
+function parseRange(text: string, ranges: string[]): string[] {
+  const [address = "", bits, ...rest] = text.split("/");
+  const version = isIP(address);
+  const bitsMax = version === 6 ? 128 : 32;
+  const isRange = bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= bitsMax);
+  if (version === 0 || !isRange || rest.length > 0) {
+    throw new InvalidArgumentError("expected an address or a range, such as 127.0.0.1 or 10.0.0.0/8");
+  }
+  return [...ranges, text];
+}
+
 const HOUR_MS = 3_600_000;
 
 function parsePeriod(text: string): number {
@@ -315,6 +332,16 @@ program
     "requests of each key of a type; repeatable (device=120/3000, address=600)",
     parseLimit,
     {},
+  )
+  .option(
+    "--trust-proxy <address>",
+    "a reverse proxy, or a range of them (10.0.0.0/8), whose X-Forwarded-For names the client; repeatable",
+    parseRange,
+    [],
+  )
+  .option(
+    "--conceal-unconnected",
+    "answer 404 in place of 403 for records of patients that the clinic is not connected to",
   )
   .addOption(dataOption())
   .action(run);

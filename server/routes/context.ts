@@ -9,6 +9,7 @@ export interface RouteContext {
   readonly store: Store;
   readonly guard: ReturnType<typeof createGuards>;
   readonly now: () => number;
+  readonly concealUnconnected: boolean;
 }
 
 /** The page object of the lists (specification, section 2.1). */

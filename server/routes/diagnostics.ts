@@ -26,7 +26,7 @@ const get = {
   errors: ["PATIENT.NOT_FOUND", "PATIENT.ACCESS_DENIED"],
 } satisfies Operation;
 
-export function diagnosticRoutes(app: FastifyInstance, { store, guard }: RouteContext): void {
+export function diagnosticRoutes(app: FastifyInstance, { store, guard, concealUnconnected }: RouteContext): void {
   app.route<{ Params: { fp: string } }>({
     method: "GET",
     url: "/api/v1/lab/diagnostics/:fp",
@@ -36,7 +36,9 @@ export function diagnosticRoutes(app: FastifyInstance, { store, guard }: RouteCo
     handler: async (request) => {
       const { fp } = request.params;
       const found = isFp("cds", fp) ? await findStudy(store, keyOf(request).clinic_id, fp) : undefined;
-      if (found === undefined) throw new ApiError("PATIENT.NOT_FOUND", `Diagnostic study ${printableFp(fp)}`);
+      if (found === undefined || (concealUnconnected && !found.connected)) {
+        throw new ApiError("PATIENT.NOT_FOUND", `Diagnostic study ${printableFp(fp)}`);
+      }
       // The patient's fp belongs to the study, and stays unsaid (api.md 147).
       if (!found.connected) throw new ApiError("PATIENT.ACCESS_DENIED", `the patient of ${fp}`);
       return { success: true, data: found.study };

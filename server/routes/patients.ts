@@ -47,7 +47,7 @@ const get = {
   errors: ["PATIENT.NOT_FOUND", "PATIENT.ACCESS_DENIED"],
 } satisfies Operation;
 
-export function patientRoutes(app: FastifyInstance, { store, guard }: RouteContext): void {
+export function patientRoutes(app: FastifyInstance, { store, guard, concealUnconnected }: RouteContext): void {
   const outlines = new Outlines();
 
   app.route({
@@ -79,7 +79,9 @@ export function patientRoutes(app: FastifyInstance, { store, guard }: RouteConte
     handler: async (request) => {
       const { fp } = request.params;
       const found = isFp("patient", fp) ? await findPatient(store, keyOf(request).clinic_id, fp) : undefined;
-      if (found === undefined) throw new ApiError("PATIENT.NOT_FOUND", `Patient ${printableFp(fp)}`);
+      if (found === undefined || (concealUnconnected && !found.connected)) {
+        throw new ApiError("PATIENT.NOT_FOUND", `Patient ${printableFp(fp)}`);
+      }
       if (!found.connected) throw new ApiError("PATIENT.ACCESS_DENIED", `patient ${fp}`);
       return { success: true, data: found.patient, message: "OK" };
     },

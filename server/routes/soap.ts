@@ -26,7 +26,7 @@ const get = {
   errors: ["PATIENT.NOT_FOUND", "PATIENT.ACCESS_DENIED"],
 } satisfies Operation;
 
-export function soapRoutes(app: FastifyInstance, { store, guard }: RouteContext): void {
+export function soapRoutes(app: FastifyInstance, { store, guard, concealUnconnected }: RouteContext): void {
   app.route<{ Params: { fp: string } }>({
     method: "GET",
     url: "/api/v1/soap/:fp",
@@ -37,7 +37,9 @@ export function soapRoutes(app: FastifyInstance, { store, guard }: RouteContext)
       const { fp } = request.params;
       const found = isFp("soap", fp) ? await findSoap(store, keyOf(request).clinic_id, fp) : undefined;
       // The specification shows the patients' code for these records too (api.md 71).
-      if (found === undefined) throw new ApiError("PATIENT.NOT_FOUND", `SOAP record ${printableFp(fp)}`);
+      if (found === undefined || (concealUnconnected && !found.connected)) {
+        throw new ApiError("PATIENT.NOT_FOUND", `SOAP record ${printableFp(fp)}`);
+      }
       if (!found.connected) throw new ApiError("PATIENT.ACCESS_DENIED", `the patient of ${fp}`);
       return { success: true, data: found.soap };
     },

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import Sqlite from "better-sqlite3";
 import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
+import { watchFiles } from "./files.ts";
 import { filled, type Query, type Session, sqlBuilder, StoreUnavailable } from "./query.ts";
 import { type Engine, migrations } from "./schema.ts";
 import { readVersions, type Versions, watched } from "./versions.ts";
@@ -25,6 +26,9 @@ export interface Store extends Session {
 
 const WRITE_RETRY_MS = 20;
 
+/** How long reads go on from a file that was removed. A look at it takes 4 us: for a commit nothing, for each read too much. */
+const READS_CHECK_MS = 1000;
+
 /**
  * Opens (makes, migrates) the SQLite database of a data folder. Throws a plain sentence when a newer program wrote it.
  * A write waits `writeWaitMs` for another process's write (an import) before StoreUnavailable.
@@ -34,7 +38,7 @@ export async function openStore(folder: string, writeWaitMs = 5000): Promise<Sto
   const path = join(folder, "vetwire.db");
 
   // Two connections: a read never sees half a transaction of ours, and never waits for one.
-  const writer = connect(path, writeWaitMs);
+  const writer = guarded(() => connect(path, writeWaitMs));
   writer.pragma(`busy_timeout = ${WRITE_RETRY_MS}`);
   await retryWhileBusy(writeWaitMs, () => {
     migrate(writer, path);
@@ -42,7 +46,16 @@ export async function openStore(folder: string, writeWaitMs = 5000): Promise<Sto
   const reader = connect(path, writeWaitMs);
   reader.pragma("query_only = ON");
 
-  const reads = session(reader);
+  const isInPlace = watchFiles(path);
+  let checkedAt = performance.now();
+  function checkPlace(): void {
+    if (!isInPlace()) throw new StoreUnavailable(`${path} was removed or replaced: put it back, or restart the server`);
+    checkedAt = performance.now();
+  }
+
+  const reads = session(reader, () => {
+    if (performance.now() - checkedAt > READS_CHECK_MS) checkPlace();
+  });
   const writes = session(writer);
   let lastWrite: Promise<unknown> = Promise.resolve();
 
@@ -53,6 +66,8 @@ export async function openStore(folder: string, writeWaitMs = 5000): Promise<Sto
       const result = await work(changes);
       await changes.raise();
       guarded(() => writer.exec("commit"));
+      // Last of all: what was committed into a removed file is not acknowledged.
+      checkPlace();
       return result;
     } catch (error) {
       // SQLite has already rolled back after some failures (disk full), and says so by leaving the transaction.
@@ -72,6 +87,8 @@ export async function openStore(folder: string, writeWaitMs = 5000): Promise<Sto
     },
     versions: versionReader(reader, reads),
     async snapshot(work) {
+      // A connection to a path without a file would make one.
+      checkPlace();
       const connection = guarded(() => connect(path, writeWaitMs));
       try {
         // Deferred: the first read fixes the state that is seen (WAL).
@@ -82,6 +99,7 @@ export async function openStore(folder: string, writeWaitMs = 5000): Promise<Sto
       }
     },
     async ping() {
+      checkPlace();
       guarded(() => reader.prepare("select 1").get());
     },
     async close() {
@@ -101,7 +119,7 @@ export function connect(path: string, timeout: number): Sqlite.Database {
   return connection;
 }
 
-function session(connection: Sqlite.Database): Session {
+function session(connection: Sqlite.Database, check: () => void = () => undefined): Session {
   const prepared = new Map<Query<never, unknown>, { statement: Sqlite.Statement; values: readonly unknown[] }>();
 
   function prepare(asked: Query<never, unknown>) {
@@ -115,6 +133,7 @@ function session(connection: Sqlite.Database): Session {
   }
 
   function rows<P, R>(asked: Query<P, R>, parameters: P): R[] {
+    check();
     const { statement, values } = prepare(asked as Query<never, unknown>);
     const given = filled(values, parameters);
     if (statement.reader) return statement.all(given) as R[];

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
-import { notBuilt } from "./check.ts";
 import { clinics, fixedFp, foreignFps, foreignMarks, patients, soaps, studies } from "./data.ts";
 import { endpoints } from "./endpoints.ts";
 import { type ApiCheck, errorOf, events, fps, walk } from "./read.ts";

@@ -2,6 +2,7 @@ import { createHmac } from "node:crypto";
 import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { buildApp } from "../../server/app.ts";
 import {
   ACTIVE_KEYS_MAX,
   isWellFormedKey,
@@ -21,7 +22,7 @@ const ours = newFp("clinic");
 const theirs = newFp("clinic");
 
 interface Endpoint {
-  method: "GET" | "POST";
+  method: "GET" | "HEAD" | "POST";
   url: string;
   header: "x-api-key" | "authorization";
   opens: Permission[];
@@ -104,6 +105,20 @@ describe("authentication", () => {
           success: false,
           error: { code: "AUTH.FORBIDDEN", message: "Insufficient permissions.", severity: "error" },
         });
+      }
+    }
+  });
+
+  test("13 129 132 HEAD is guarded as GET is", async () => {
+    const server = await startServer(clinic(ours));
+    const keys = await Promise.all(permissions.map((permission) => server.makeKey(ours, [permission])));
+    for (const endpoint of endpoints.filter(({ method }) => method === "GET")) {
+      for (const key of ["", ...keys]) {
+        const [get, head] = [
+          await request(server, endpoint, key),
+          await request(server, { ...endpoint, method: "HEAD" }, key),
+        ];
+        expect([endpoint.url, head.statusCode, head.body]).toEqual([endpoint.url, get.statusCode, ""]);
       }
     }
   });
@@ -315,7 +330,8 @@ describe("the pepper", () => {
   });
 });
 
-test("137 147 nothing of another clinic's records is in any answer", async () => {
+/** A server with a second clinic, one foreign record of each kind, and what of them must not be seen. */
+async function startBesideOthers() {
   const foreign = patient({ name: "Foreign-name", breed: "Foreign-breed", external_ids: ["Foreign-id"] });
   const user = { type: "user" as const, fp: newFp("user"), name: "Foreign-user", clinic_fp: theirs };
   const record = soap(foreign.fp, theirs, { subjective: "Foreign-subjective", plan: "Foreign-plan" });
@@ -332,47 +348,75 @@ test("137 147 nothing of another clinic's records is in any answer", async () =>
   const held = study({ device_name: "Foreign-device" });
   expect((await server.push(theirKey, filed, held)).map(({ outcome }) => outcome)).toEqual(["filed", "unmatched"]);
 
-  const secrets = [
-    "Foreign-",
-    foreign.fp,
-    foreign.owner_customer_fp,
-    theirs,
-    filed.dedupe_key,
-    user.fp,
-    visit.fp,
-    ware.fp,
+  const owner = foreign.owner_customer_fp;
+  const fps = [foreign.fp, filed.fp, held.fp, theirs, owner, record.fp, visit.fp, ware.fp, user.fp];
+  const secrets = ["Foreign-", ...fps, filed.dedupe_key, held.dedupe_key];
+  return { server, ourKey, foreign, filed, record, fps, secrets };
+}
+
+test("137 147 nothing of another clinic's records is in any answer, its headers, or an error", async () => {
+  const { server, ourKey, foreign, filed, fps, secrets } = await startBesideOthers();
+  const lists = ["/api/v1/patients", "/agent/v1/identifiers", "/api/v1/calendar/events", "/api/v1/inventory"];
+  const urls = [
+    ...lists,
+    "/api/v1/inventory?category=VACCINE",
+    "/api/v1/inventory?low_stock_only=true",
+    "/api/v1/calendar/events?type=CHECKUP&status=SCHEDULED",
   ];
-  const inventory = "/api/v1/inventory";
-  const urls = ["/api/v1/patients", "/agent/v1/identifiers", "/api/v1/calendar/events", inventory];
-  urls.push(`${inventory}?category=VACCINE`, `${inventory}?low_stock_only=true`);
-  urls.push("/api/v1/calendar/events?type=CHECKUP&status=SCHEDULED", `${inventory}?clinic_fp=${theirs}`);
-  const records = [
-    foreign.fp,
-    filed.fp,
-    held.fp,
-    theirs,
-    foreign.owner_customer_fp,
-    record.fp,
-    visit.fp,
-    ware.fp,
-    user.fp,
-  ];
-  for (const fp of records) {
-    urls.push(`/api/v1/patients/${fp}`, `/api/v1/lab/diagnostics/${fp}`, `/api/v1/soap/${fp}`);
-  }
-  for (const url of urls) {
-    const { body } = await server.get(ourKey, url);
-    // What was asked for may be repeated.
-    for (const secret of secrets.filter((text) => !url.includes(text))) {
-      expect(JSON.stringify(body)).not.toContain(secret);
+  for (const fp of fps) {
+    for (const path of ["patients", "soap", "lab/diagnostics"]) urls.push(`/api/v1/${path}/${fp}`);
+    for (const list of lists) {
+      urls.push(`${list}?fp=${fp}&clinic_fp=${fp}&patient_fp=${fp}&item_fp=${fp}`);
+      for (const name of ["category", "species", "type", "page", "updated_since"]) urls.push(`${list}?${name}=${fp}`);
     }
   }
-  // Our own studies under the same fp, and the same dedupe key, meet nothing of theirs.
-  const collision = await server.push(ourKey, { ...study(), fp: filed.fp }, study({ dedupe_key: filed.dedupe_key }));
+  const key = { "x-api-key": ourKey, authorization: `Bearer ${ourKey}` };
+  for (const url of urls) {
+    for (const method of ["GET", "HEAD", "DELETE"] as const) {
+      const { headers, body } = await server.app.inject({ method, url, headers: key });
+      // What was asked for may be repeated.
+      for (const secret of secrets.filter((text) => !url.includes(text))) {
+        expect([url, method, `${JSON.stringify(headers)} ${body}`.includes(secret)]).toEqual([url, method, false]);
+      }
+    }
+  }
+  // Our own studies under the same fp, with the same dedupe key, or for their patient, meet nothing of theirs.
+  const pushed = [
+    { ...study(), fp: filed.fp },
+    study({ dedupe_key: filed.dedupe_key }),
+    study({ patient_fp: foreign.fp }),
+  ];
+  const collision = await server.push(ourKey, ...pushed);
   expect(collision).toEqual([
     { fp: filed.fp, outcome: "conflict", reason: "this fp cannot be used here, make a new one" },
-    expect.objectContaining({ outcome: "unmatched" }),
+    expect.objectContaining({ fp: pushed[1]?.fp, outcome: "unmatched" }),
+    {
+      fp: pushed[2]?.fp,
+      outcome: "unmatched",
+      reason: `patient ${foreign.fp} has no active connection to this clinic`,
+    },
   ]);
+});
+
+test("61 70 88 where the patients of others are concealed, a foreign record is answered as one that never was", async () => {
+  const { server, ourKey, foreign, filed, record } = await startBesideOthers();
+  const { store, pepper, clock } = server;
+  const concealing = buildApp(store, { pepper, now: () => clock.now, concealUnconnected: true });
+  const answer = async (app: TestServer["app"], path: string, fp: string) => {
+    const headers = { "x-api-key": ourKey, authorization: `Bearer ${ourKey}` };
+    const { statusCode, body } = await app.inject({ url: `${path}/${fp}`, headers });
+    return { statusCode, body: body.replace(fp, "FP") };
+  };
+  for (const [path, known, unknown] of [
+    ["/api/v1/patients", foreign.fp, newFp("patient")],
+    ["/api/v1/soap", record.fp, newFp("soap")],
+    ["/api/v1/lab/diagnostics", filed.fp, newFp("cds")],
+  ] as const) {
+    const nothing = await answer(concealing, path, unknown);
+    expect(nothing.statusCode).toBe(404);
+    expect(await answer(concealing, path, known)).toEqual(nothing);
+    expect((await answer(server.app, path, known)).statusCode).toBe(403);
+  }
 });
 
 const HOUR_MS = 3_600_000;

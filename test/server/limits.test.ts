@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { buildApp } from "../../server/app.ts";
 import type { Permission } from "../../server/auth.ts";
 import { type Counters, defaultLimits, MemoryCounters, RateLimiter } from "../../server/limits.ts";
 import type { KeyType } from "../../server/store/keys.ts";
@@ -194,6 +195,51 @@ describe("requests without a valid key", () => {
       false,
     ]);
     expect(await allowedFrom(["::ffff:192.0.2.2"])).toEqual([true]);
+  });
+});
+
+describe("X-Forwarded-For", () => {
+  const proxies = ["192.0.2.1", "2001:db8::/32"];
+
+  /** A function that tells how many requests of a client are let through before one is refused; `forwarded` for each of them. */
+  async function counterBehind(trustProxy: readonly string[]) {
+    const server = await startLimitedServer(limits, clinic(ours));
+    const { store, pepper, clock } = server;
+    const app = buildApp(store, { pepper, now: () => clock.now, limits, trustProxy });
+    return async (remoteAddress: string, forwarded: (count: number) => string) => {
+      for (let count = 0; count < 10; count += 1) {
+        const headers = { "x-forwarded-for": forwarded(count), "x-real-ip": forwarded(count) };
+        const { statusCode } = await app.inject({ url: "/api/v1/patients", remoteAddress, headers });
+        if (statusCode === 429) return count;
+        expect(statusCode).toBe(401);
+      }
+      return Number.POSITIVE_INFINITY;
+    };
+  }
+
+  test("is believed of nobody unless a proxy is named", async () => {
+    const count = await counterBehind([]);
+    for (const address of ["127.0.0.1", "192.0.2.1", "10.0.0.1"]) {
+      expect(await count(address, (request) => `198.51.100.${request}`)).toBe(3);
+    }
+  });
+
+  test("of a named proxy is the client that is counted, whatever the client claims itself to be", async () => {
+    const count = await counterBehind(proxies);
+    for (const proxy of ["192.0.2.1", "2001:db8::9"]) {
+      const client = proxy.includes(":") ? "198.51.100.8" : "198.51.100.7";
+      expect(await count(proxy, (request) => `203.0.113.${request}`)).toBe(Number.POSITIVE_INFINITY);
+      // The proxy puts the address it saw behind what the client sent.
+      expect(await count(proxy, (request) => `203.0.113.9${request}, 192.0.2.1, ${client}`)).toBe(3);
+      expect(await count(proxy, () => client)).toBe(0);
+    }
+    // Whoever reaches us past the proxy is no proxy.
+    expect(await count("192.0.2.2", (request) => `203.0.113.${request}`)).toBe(3);
+  });
+
+  test("that is no address gives no budget of its own", async () => {
+    const count = await counterBehind(proxies);
+    expect(await count("192.0.2.1", (request) => `${"x".repeat(1000)}${request}`)).toBe(3);
   });
 });
 

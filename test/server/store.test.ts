@@ -1,3 +1,4 @@
+import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describe, expect, test } from "vitest";
@@ -71,6 +72,27 @@ describe("the store", () => {
       expect(result.status === "rejected" && (result.reason as unknown)).toBeInstanceOf(StoreUnavailable);
     }
     other.close();
+    await store.close();
+  });
+
+  test("acknowledges nothing into a file that was removed or replaced, and goes on when it is put back", async () => {
+    const folder = temporaryFolder();
+    const store = await openStore(folder);
+    const write = async () => store.transaction((session) => session.all(insert, { fp: newFp("clinic") }));
+    const away = join(folder, "away");
+    for (const name of ["vetwire.db", "vetwire.db-wal"]) {
+      const file = join(folder, name);
+      renameSync(file, away);
+      for (const replace of [() => undefined, () => writeFileSync(file, "")]) {
+        replace();
+        await expect(write()).rejects.toThrow(StoreUnavailable);
+        await expect(store.ping()).rejects.toThrow("vetwire.db was removed or replaced: put it back, or restart");
+        await expect(store.snapshot(async () => undefined)).rejects.toThrow(StoreUnavailable);
+      }
+      renameSync(away, file);
+      await write();
+      await store.ping();
+    }
     await store.close();
   });
 

@@ -1,0 +1,83 @@
+import fs from "node:fs";
+import path from "node:path";
+import readline from "node:readline";
+import Database from "better-sqlite3";
+import { writeImportFile } from "../support/import-lines.ts";
+import { ROOT, start, temporaryFolder } from "../support/processes.ts";
+import { type Figure, whole } from "./figure.ts";
+
+const LINES = 1_000_000;
+const MEGABYTES_MAX = 300;
+/** From here on a longer file takes no more memory, but for how the collector happens to run. */
+const SHORT_LINES = 100_000;
+const GROWTH_MAX = 1.25;
+/** The bare loop checks nothing, looks nothing up and keeps one index; an import does so for each line. */
+const RATIO_MAX = 10;
+
+/** `server import` from the build: its time beside a bare loop over the same file, its memory beside a shorter file's. */
+export async function* importing(quick: boolean): AsyncGenerator<Figure> {
+  const lines = quick ? LINES / 4 : LINES;
+  const folder = temporaryFolder();
+  try {
+    const [long, short] = [path.join(folder, "long.ndjson"), path.join(folder, "short.ndjson")];
+    writeImportFile(long, lines);
+    writeImportFile(short, SHORT_LINES);
+    const shorter = await runImport(short, path.join(folder, "shorter"));
+    const ours = await runImport(long, path.join(folder, "ours"));
+    const bareMs = await insertBare(long, path.join(folder, "bare.db"));
+
+    const micros = (ms: number) => `${((1000 * ms) / lines).toFixed(1)} us a line`;
+    yield {
+      name: `import of ${whole(lines)} lines, ${whole(fs.statSync(long).size / 1e6)} MB: time`,
+      ours: `${(ours.ms / 1000).toFixed(1)} s, ${micros(ours.ms)}`,
+      baseline: `JSON.parse and one insert a line ${(bareMs / 1000).toFixed(1)} s, ${micros(bareMs)}`,
+      ratio: ours.ms / bareMs,
+      bar: `ratio <= ${RATIO_MAX}`,
+      met: ours.ms / bareMs <= RATIO_MAX,
+    };
+    const growth = ours.megabytes / shorter.megabytes;
+    yield {
+      name: `import of ${whole(lines)} lines: memory`,
+      ours: `${ours.megabytes.toFixed(0)} MB resident at most`,
+      baseline: `for ${whole(SHORT_LINES)} lines ${shorter.megabytes.toFixed(0)} MB`,
+      ratio: growth,
+      bar: `< ${MEGABYTES_MAX} MB, ratio < ${GROWTH_MAX}`,
+      met: ours.megabytes < MEGABYTES_MAX && growth < GROWTH_MAX,
+    };
+  } finally {
+    fs.rmSync(folder, { recursive: true });
+  }
+}
+
+async function runImport(file: string, data: string): Promise<{ ms: number; megabytes: number }> {
+  const begun = performance.now();
+  const running = start(path.join(ROOT, "dist/server/main.js"), ["import", file, "--data", data]);
+  let megabytes = 0;
+  const watching = setInterval(() => {
+    // The high-water mark: what comes between two looks is in it.
+    const status = fs.readFileSync(`/proc/${running.process.pid}/status`, "utf8");
+    megabytes = Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? 1024 * megabytes) / 1024;
+  }, 50);
+  const code = await new Promise<number | null>((resolve) => running.process.once("exit", resolve));
+  clearInterval(watching);
+  if (code !== 0) throw new Error(`the import ended with ${code}: ${running.output()}`);
+  return { ms: performance.now() - begun, megabytes };
+}
+
+/** What no import can do without: each line read, parsed and inserted under its fp, in one durable transaction. */
+async function insertBare(file: string, database: string): Promise<number> {
+  const begun = performance.now();
+  const db = new Database(database);
+  db.pragma("journal_mode = WAL");
+  db.pragma("synchronous = FULL");
+  db.exec("create table line (id integer primary key, fp text unique, body text not null)");
+  const insert = db.prepare("insert into line (fp, body) values (?, ?)");
+  db.exec("begin");
+  for await (const line of readline.createInterface({ input: fs.createReadStream(file) })) {
+    const { fp = null } = JSON.parse(line) as { fp?: string };
+    insert.run(fp, line);
+  }
+  db.exec("commit");
+  db.close();
+  return performance.now() - begun;
+}

@@ -1,0 +1,308 @@
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import fs from "node:fs";
+import path from "node:path";
+import Database from "better-sqlite3";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { newFp } from "../../shared/fp.ts";
+import { writeImportFile } from "../support/import-lines.ts";
+import { ROOT, temporaryFolder, until, World } from "../support/processes.ts";
+import { studyDraft } from "../support/study.ts";
+
+// Goal: what the server acknowledged is in the file that the next start opens, whatever befalls that file meanwhile.
+// Method: a real server over a real disk that is full, read-only, or whose files are removed under it.
+
+let world: World;
+/** Whether the server's data stand on a disk of their own. */
+let mounted = false;
+
+beforeEach(async () => {
+  world = await World.create(2);
+});
+
+afterEach(async () => {
+  await world.server.end("SIGKILL");
+  if (mounted) execFileSync("umount", [world.serverData]);
+  mounted = false;
+  await world.end();
+});
+
+describe("a database file that is removed", () => {
+  for (const name of ["vetwire.db", "vetwire.db-wal"]) {
+    test(`(${name}) is not acknowledged into, and is served again once it is put back`, async () => {
+      const before = await push();
+      expect(before.status).toBe(200);
+      const [file, kept] = [path.join(world.serverData, name), path.join(world.folder, "kept")];
+      fs.linkSync(file, kept);
+      fs.rmSync(file);
+      const refused = await push();
+      expectUnavailable(refused);
+      await until("reads are refused too", async () => (await read(before.fp)).status === 503);
+      expectUnavailable(await get("/readyz"));
+      expect((await get("/healthz")).status).toBe(200);
+      expect(fs.existsSync(file)).toBe(false);
+      expect(world.server.output()).toContain("vetwire.db was removed or replaced: put it back, or restart the server");
+
+      fs.linkSync(kept, file);
+      expect(await push(refused.fp)).toMatchObject({ status: 200, outcome: "unchanged" });
+      expect((await get("/readyz")).status).toBe(200);
+      await world.server.end("SIGKILL");
+      await world.startServer();
+      for (const { fp } of [before, refused]) expect((await read(fp)).status).toBe(200);
+    });
+  }
+
+  test("and replaced by a backup is served after a restart, and what was refused meanwhile is filed then", async () => {
+    const file = path.join(world.serverData, "vetwire.db");
+    await world.server.end();
+    fs.copyFileSync(file, path.join(world.folder, "backup"));
+    await world.startServer();
+    for (const part of ["", "-wal", "-shm"]) fs.rmSync(`${file}${part}`);
+    fs.copyFileSync(path.join(world.folder, "backup"), file);
+    const refused = await push();
+    expectUnavailable(refused);
+    await world.server.end("SIGKILL");
+    await world.startServer();
+    expect((await read(refused.fp)).status).toBe(404);
+    expect(await push(refused.fp)).toMatchObject({ status: 200, outcome: "filed" });
+    expect((await read(refused.fp)).status).toBe(200);
+  });
+});
+
+interface Fault {
+  readonly name: string;
+  /** Why this machine cannot make the fault; null when it can. */
+  readonly missing: string | null;
+  readonly prepare: () => Promise<void>;
+  readonly begin: () => void;
+  readonly end: () => void;
+}
+
+const databaseFiles = () => ["vetwire.db", "vetwire.db-wal"].map((name) => path.join(world.serverData, name));
+const filler = () => path.join(world.serverData, "filler");
+
+const faults: Fault[] = [
+  {
+    name: "a full disk",
+    missing: whyNoMount(),
+    prepare: () => moveToDisk("8m"),
+    begin: () => fillDisk(filler()),
+    end: () => fs.rmSync(filler()),
+  },
+  {
+    name: "a file that may not grow (RLIMIT_FSIZE)",
+    missing: whyNot("prlimit", "--version"),
+    prepare: async () => undefined,
+    begin: () => limitFileSize(String(fs.statSync(path.join(world.serverData, "vetwire.db-wal")).size)),
+    end: () => limitFileSize("unlimited"),
+  },
+  {
+    // As after an I/O error, when the kernel stops writing to a disk under its open files.
+    name: "files that have become read-only",
+    missing: whyNoImmutable(),
+    prepare: async () => undefined,
+    begin: () => databaseFiles().forEach((file) => execFileSync("chattr", ["+i", file])),
+    end: () => databaseFiles().forEach((file) => execFileSync("chattr", ["-i", file])),
+  },
+];
+
+for (const { name, missing, prepare, begin, end } of faults) {
+  if (missing !== null) process.stdout.write(`database-faults: "${name}" is skipped: ${missing}\n`);
+  test.skipIf(missing !== null)(
+    `${name}: writes are refused, reads go on, and all is well when it is over`,
+    async () => {
+      await prepare();
+      const filed = [(await push()).fp];
+      begin();
+      let refused = await push();
+      try {
+        // What is left in the log's last page is taken first.
+        for (let count = 0; refused.status === 200 && count < 1000; count += 1) {
+          filed.push(refused.fp);
+          refused = await push();
+        }
+        expectUnavailable(refused);
+        expect((await get("/readyz")).status).toBe(200);
+        for (const fp of filed) expect((await read(fp)).status).toBe(200);
+        expect((await read(refused.fp)).status).toBe(404);
+      } finally {
+        end();
+      }
+      expect(await push(refused.fp)).toMatchObject({ status: 200, outcome: "filed" });
+      await world.server.end("SIGKILL");
+      await world.startServer();
+      for (const fp of [...filed, refused.fp]) expect((await read(fp)).status).toBe(200);
+      expect(integrity()).toBe("ok");
+    },
+  );
+}
+
+const noMount = whyNoMount();
+
+test.skipIf(noMount !== null)("a server whose disk is read-only when it starts says so and exits 1", async () => {
+  await moveToDisk("8m");
+  await world.server.end();
+  execFileSync("mount", ["-o", "remount,ro", world.serverData]);
+  expect(command("run", "--port", "0")).toEqual({
+    status: 1,
+    stdout: "",
+    stderr: "the database cannot be used now: SQLITE_CANTOPEN, unable to open database file\n",
+  });
+});
+
+describe("an import", () => {
+  const LINES = 30_000;
+  let file: string;
+  let counts: number[];
+
+  beforeEach(() => {
+    file = path.join(world.folder, "many.ndjson");
+    writeImportFile(file, LINES);
+    counts = rowCounts();
+  });
+
+  test.skipIf(noMount !== null)("onto a disk that gets full stores nothing, says so and exits 1", async () => {
+    await moveToDisk("8m");
+    const full = "the database cannot be used now: SQLITE_FULL, database or disk is full\n";
+    const { status, stdout, stderr } = command("import", file);
+    expect([status, stdout]).toEqual([1, ""]);
+    expect(stderr.endsWith(full)).toBe(true);
+    expect(rowCounts()).toEqual(counts);
+    expect(integrity()).toBe("ok");
+    expect((await push()).status).toBe(200);
+  });
+
+  test("that is killed at any moment stores nothing, and again stores all", async () => {
+    const ends: boolean[] = [];
+    for (const share of [0.1, 0.3, 0.5, 0.7, 0.9]) {
+      const child = spawn(process.execPath, [...SERVER, "import", file, "--data", world.serverData], { cwd: ROOT });
+      let shown = "";
+      child.stderr.on("data", (text) => (shown += String(text)));
+      await until("the import is so far", () => shown.includes(`${share * 100} %`) || child.exitCode !== null);
+      child.kill("SIGKILL");
+      await once(child, "exit");
+      ends.push(child.signalCode === "SIGKILL");
+      expect(rowCounts()).toEqual(counts);
+      expect(integrity()).toBe("ok");
+    }
+    expect(ends).toEqual([true, true, true, true, true]);
+    expect(command("import", file)).toMatchObject({
+      status: 0,
+      stdout: `${file}: ${LINES} new, 0 changed, 0 unchanged\n`,
+    });
+    expect(rowCounts()).not.toEqual(counts);
+  });
+});
+
+const SERVER = [path.join(ROOT, "dist/server/main.js")];
+
+function command(...args: string[]): { status: number | null; stdout: string; stderr: string } {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...SERVER, ...args, "--data", world.serverData], {
+    encoding: "utf8",
+  });
+  return { status, stdout, stderr };
+}
+
+async function push(fp: string = newFp("cds")) {
+  const { body } = studyDraft({ patient_fp: world.patients[0]?.fp ?? null, dedupe_key: fp });
+  const answer = await get("/agent/v1/studies", {
+    method: "POST",
+    headers: { "x-api-key": world.key, "content-type": "application/json" },
+    body: JSON.stringify({ studies: [{ fp, revision: 1, ...body }] }),
+  });
+  const { outcomes } = answer.body as { outcomes?: { outcome: string }[] };
+  return { fp, outcome: outcomes?.[0]?.outcome ?? null, ...answer };
+}
+
+async function read(fp: string) {
+  return get(`/api/v1/lab/diagnostics/${fp}`, { headers: { authorization: `Bearer ${world.key}` } });
+}
+
+async function get(url: string, init: RequestInit = {}) {
+  const response = await fetch(`http://127.0.0.1:${world.serverPort}${url}`, init);
+  return { status: response.status, retryAfter: response.headers.get("retry-after"), body: await response.json() };
+}
+
+function expectUnavailable({ status, retryAfter, body }: { status: number; retryAfter: string | null; body: unknown }) {
+  expect({ status, retryAfter, body }).toEqual({
+    status: 503,
+    retryAfter: "5",
+    body: {
+      success: false,
+      error: {
+        code: "SERVER.UNAVAILABLE",
+        message: "The server cannot answer just now. Try again after the time in Retry-After.",
+        severity: "error",
+        details: { request_id: expect.any(String) as string },
+      },
+    },
+  });
+}
+
+function rowCounts(): number[] {
+  return inDatabase((db) =>
+    ["clinic", "customer", "patient", "connection", "study", "soap", "calendar_event", "inventory_item"].map(
+      (table) => db.prepare(`select count(*) from ${table}`).pluck().get() as number,
+    ),
+  );
+}
+
+function integrity(): unknown {
+  return inDatabase((db) => db.pragma("integrity_check", { simple: true }));
+}
+
+function inDatabase<Result>(work: (db: Database.Database) => Result): Result {
+  const db = new Database(path.join(world.serverData, "vetwire.db"));
+  try {
+    return work(db);
+  } finally {
+    db.close();
+  }
+}
+
+/** Puts the server's data onto a disk of its own, of that size. */
+async function moveToDisk(size: string): Promise<void> {
+  await world.server.end();
+  const copy = path.join(world.folder, "copy");
+  fs.cpSync(world.serverData, copy, { recursive: true });
+  execFileSync("mount", ["-t", "tmpfs", "-o", `size=${size}`, "tmpfs", world.serverData]);
+  mounted = true;
+  fs.cpSync(copy, world.serverData, { recursive: true });
+  await world.startServer();
+}
+
+function fillDisk(file: string): void {
+  const fd = fs.openSync(file, "w");
+  try {
+    for (;;) fs.writeSync(fd, Buffer.alloc(4096));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
+  } finally {
+    fs.closeSync(fd);
+  }
+}
+
+function limitFileSize(bytes: string): void {
+  execFileSync("prlimit", ["--pid", String(world.server.process.pid), `--fsize=${bytes}:`]);
+}
+
+function whyNot(...[program = "", ...args]: string[]): string | null {
+  const { status, stderr, error } = spawnSync(program, args, { encoding: "utf8" });
+  return status === 0 ? null : (error?.message ?? stderr.trim());
+}
+
+function whyNoMount(): string | null {
+  const folder = temporaryFolder();
+  const why = whyNot("mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", folder);
+  if (why === null) execFileSync("umount", [folder]);
+  fs.rmdirSync(folder);
+  return why;
+}
+
+function whyNoImmutable(): string | null {
+  const folder = temporaryFolder();
+  const why = whyNot("chattr", "+i", folder);
+  if (why === null) execFileSync("chattr", ["-i", folder]);
+  fs.rmdirSync(folder);
+  return why;
+}

@@ -1,0 +1,276 @@
+import { execFileSync } from "node:child_process";
+import fs from "node:fs";
+import net from "node:net";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Running, start, until, World } from "../support/processes.ts";
+
+// Goal: whatever comes in on its port, the server stays up and answers others. Method: all of it at once against a real
+// server, while a well-behaved client asks on and on; at the end nothing of it is left in the server.
+
+const IDLE = 10_000;
+/** Within it every request of the well-behaved client is answered. */
+const ANSWER_MS_MAX = 1000;
+/** Of app.ts: the time, the interval of looking, and a second for a busy machine. */
+const HEADERS_MS_MAX = 15_000 + 5000 + 5000;
+const BODY_MS_MAX = 60_000 + 5000 + 5000;
+const STALLED_MS_MAX = 60_000 + 5000;
+/** Resident, while everything is going on: 10 000 connections among it. */
+const GROWTH_MB_MAX = 200;
+
+const filesMax = Number(
+  execFileSync("sh", ["-c", "ulimit -Hn"], { encoding: "utf8" }).replace("unlimited", "Infinity"),
+);
+const enoughFiles = filesMax > IDLE + 1000;
+if (!enoughFiles) process.stdout.write(`hostile: ${IDLE} idle sockets are skipped: ulimit -Hn is ${filesMax}\n`);
+
+let world: World;
+let files: number;
+let megabytes: number;
+let megabytesMax = 0;
+let asker: Running;
+let watching: NodeJS.Timeout;
+const sockets: net.Socket[] = [];
+
+/** Asks on and on, each time over a connection of its own, and prints status and milliseconds. Beside us: we are busy. */
+const ASKER = `
+const [url, key] = process.argv.slice(1);
+for (;;) {
+  const begun = performance.now();
+  const { status } = await fetch(url, { headers: { "x-api-key": key, connection: "close" } });
+  console.log(status, Math.round(performance.now() - begun));
+  await new Promise((resolve) => setTimeout(resolve, 20));
+}`;
+
+beforeAll(async () => {
+  world = await World.create(2, ["--limit", "device=1000000/1000000"]);
+  files = openFiles();
+  const url = `http://127.0.0.1:${world.serverPort}/api/v1/patients`;
+  asker = start("--input-type=module", ["-e", ASKER, url, world.key]);
+  await until("the first 200 are answered", () => answers().length > 200);
+  megabytes = residentMegabytes();
+  watching = setInterval(() => (megabytesMax = Math.max(megabytesMax, residentMegabytes())), 100);
+});
+
+afterAll(async () => {
+  clearInterval(watching);
+  for (const socket of sockets) socket.destroy();
+  await asker.end();
+  await world.end();
+});
+
+describe.concurrent("at the same time", () => {
+  test.skipIf(!enoughFiles)(
+    "10 000 sockets that say nothing are hung up on, and 10 000 more",
+    { timeout: 120_000 },
+    async () => {
+      // Once more: what they took must be there for the next.
+      for (const _wave of [1, 2]) {
+        const idle: Peer[] = [];
+        while (idle.length < IDLE) {
+          const some = Array.from({ length: 250 }, () => open());
+          await Promise.all(some.map(({ connected }) => connected));
+          idle.push(...some);
+        }
+        const last = performance.now();
+        const said = await Promise.all(idle.map(({ answer }) => answer));
+        expect(performance.now() - last).toBeLessThan(HEADERS_MS_MAX);
+        expect(new Set(said.map(briefly))).toEqual(new Set(["408 REQUEST.TIMEOUT"]));
+      }
+    },
+  );
+
+  test("headers of one byte a second are a 408", { timeout: 60_000 }, async () => {
+    const peers = Array.from({ length: 200 }, () => open());
+    const begun = performance.now();
+    for (const peer of peers)
+      void drip(peer, `GET /api/v1/patients HTTP/1.1\r\nHost: x\r\nX-Slow: ${"a".repeat(1000)}`);
+    const said = await Promise.all(peers.map(({ answer }) => answer));
+    expect(performance.now() - begun).toBeLessThan(HEADERS_MS_MAX);
+    expect(new Set(said.map(briefly))).toEqual(new Set(["408 REQUEST.TIMEOUT"]));
+  });
+
+  test("a body of one byte a second is a 408, also where none belongs", { timeout: 120_000 }, async () => {
+    const heads = [
+      `POST /agent/v1/studies HTTP/1.1\r\nHost: x\r\nX-API-Key: ${world.key}\r\nContent-Type: application/json\r\nContent-Length: 1000`,
+      `POST /agent/v1/studies HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000`,
+      `GET /api/v1/patients HTTP/1.1\r\nHost: x\r\nX-API-Key: ${world.key}\r\nContent-Length: 1000`,
+      `GET /api/v1/patients HTTP/1.1\r\nHost: x\r\nX-API-Key: ${world.key}\r\nTransfer-Encoding: chunked`,
+    ];
+    const begun = performance.now();
+    const peers = heads.map((head) => open(`${head}\r\n\r\n`));
+    for (const [index, peer] of peers.entries()) void drip(peer, " ", index === 3 ? "1\r\n \r\n" : " ");
+    const said = await Promise.all(peers.map(({ answer }) => answer));
+    expect(performance.now() - begun).toBeLessThan(BODY_MS_MAX);
+    expect(said.map(statuses)).toEqual([[408], [401, 408], [200, 408], [200, 408]]);
+  });
+
+  test("a body without end on a GET is let go by", { timeout: 120_000 }, async () => {
+    const peer = open(
+      `GET /api/v1/patients HTTP/1.1\r\nHost: x\r\nX-API-Key: ${world.key}\r\nTransfer-Encoding: chunked\r\n\r\n`,
+    );
+    const begun = performance.now();
+    const chunk = `10000\r\n${"a".repeat(0x10000)}\r\n`;
+    while (!peer.socket.destroyed && peer.socket.writable) {
+      peer.socket.write(chunk);
+      await sleep(10);
+    }
+    expect(performance.now() - begun).toBeLessThan(BODY_MS_MAX);
+    expect(statuses(await peer.answer)[0]).toBe(200);
+  });
+
+  test("a body on a GET is passed over, and the next request on the connection is answered", async () => {
+    const get = `GET /api/v1/patients HTTP/1.1\r\nHost: x\r\nX-API-Key: ${world.key}\r\n`;
+    const large = "GET /admin HTTP/1.1\r\n\r\n".repeat(50_000);
+    for (const body of [
+      `Content-Length: ${large.length}\r\n\r\n${large}`,
+      `Transfer-Encoding: chunked\r\n\r\n${large.length.toString(16)}\r\n${large}\r\n0\r\n\r\n`,
+    ]) {
+      const peer = open(`${get}${body}${get}Connection: close\r\n\r\n`);
+      expect(statuses(await peer.answer)).toEqual([200, 200]);
+    }
+  });
+
+  test("huge headers and URLs are refused in the envelope", async () => {
+    const line = (url: string) => `GET ${url} HTTP/1.1\r\nHost: x\r\n`;
+    for (const [bytes, expected] of [
+      [`${line("/")}X-Long: ${"a".repeat(17_000)}\r\n\r\n`, "431 REQUEST.HEADERS_TOO_LARGE"],
+      [`${line("/")}${"X-Many: a\r\n".repeat(4000)}\r\n`, "431 REQUEST.HEADERS_TOO_LARGE"],
+      [line(`/${"a".repeat(17_000)}`), "431 REQUEST.HEADERS_TOO_LARGE"],
+      [`${line(`/api/v1/patients/${"a".repeat(12_000)}`)}Connection: close\r\n\r\n`, "414 REQUEST.URL_TOO_LONG"],
+    ] as const) {
+      expect(briefly(await open(bytes).answer)).toBe(expected);
+    }
+    // Who goes on sending is hung up on, whether or not he saw why.
+    const flood = open(`${line("/")}X-Long: ${"a".repeat(50_000_000)}`);
+    expect(await flood.answer).toMatch(/^(HTTP\/1\.1 431 .*)?$/s);
+  });
+
+  test("garbage behind a request ends the connection", async () => {
+    const get = `GET /api/v1/patients HTTP/1.1\r\nHost: x\r\nX-API-Key: ${world.key}\r\n\r\n`;
+    for (const garbage of ["\0".repeat(100), "\x16\x03\x01\x02\x00", "GET\r\n\r\n", "\r\nHTTP/1.1 200 OK\r\n\r\n"]) {
+      const peers = Array.from({ length: 50 }, () => open(get + garbage + get));
+      for (const { answer } of peers) expect(statuses(await answer).at(-1)).toBe(400);
+    }
+  });
+
+  test("requests by the ten thousand, of which no answer is read, hold neither memory nor connection", {
+    timeout: 120_000,
+  }, async () => {
+    const peer = open();
+    await peer.connected;
+    peer.socket.pause();
+    const get = "GET /api/v1/patients HTTP/1.1\r\nHost: x\r\n\r\n";
+    const begun = performance.now();
+    peer.socket.write(get.repeat(100_000));
+    await until("it is hung up on", () => peer.socket.destroyed || !isEstablished(peer.socket), 2 * STALLED_MS_MAX);
+    expect(performance.now() - begun).toBeLessThan(STALLED_MS_MAX);
+  });
+
+  test("half-closed connections are answered and closed, and those never closed by their peer are cut", {
+    timeout: 60_000,
+  }, async () => {
+    const get = `GET /api/v1/patients HTTP/1.1\r\nHost: x\r\nX-API-Key: ${world.key}\r\n\r\n`;
+    for (const [bytes, expected] of [
+      [get, [200]],
+      ["GET /api/v1/patients HTTP/1.1\r\nHo", [400]],
+      ["", []],
+    ] as const) {
+      const peer = open();
+      peer.socket.end(bytes);
+      expect(statuses(await peer.answer)).toEqual(expected);
+    }
+    // Told 408, they keep their side open: the count of the server's files, below, tells whether it lets go.
+    const stubborn = Array.from({ length: 50 }, () => open("GET / HTTP/1.1\r\n", { allowHalfOpen: true }));
+    await Promise.all(stubborn.map(({ ended }) => ended));
+  });
+});
+
+test("meanwhile everyone else was answered within a second, and afterwards nothing is left of it", {
+  timeout: 60_000,
+}, async () => {
+  expect(asker.process.exitCode).toBe(null);
+  const asked = answers();
+  expect(asked.filter(({ status }) => status !== 200)).toEqual([]);
+  const slowest = Math.max(...asked.map(({ ms }) => ms));
+  await asker.end();
+  // What it holds with nobody connected, but for the files that SQLite opened meanwhile.
+  await until("the server has closed them all", () => openFiles() <= files + 1);
+  process.stdout.write(
+    `hostile: ${asked.length} answers, the slowest in ${slowest} ms; ` +
+      `resident ${megabytes} MB before, ${megabytesMax} MB at most, ${residentMegabytes()} MB after\n`,
+  );
+  expect(asked.length).toBeGreaterThan(500);
+  expect(slowest).toBeLessThan(ANSWER_MS_MAX);
+  expect(megabytesMax - megabytes).toBeLessThan(GROWTH_MB_MAX);
+});
+
+interface Peer {
+  readonly socket: net.Socket;
+  readonly connected: Promise<void>;
+  /** The server has said all that it will. */
+  readonly ended: Promise<void>;
+  /** What it said, once the connection is closed. */
+  readonly answer: Promise<string>;
+}
+
+function open(bytes = "", options: { allowHalfOpen?: boolean } = {}): Peer {
+  const socket = net.connect({ port: world.serverPort, host: "127.0.0.1", ...options });
+  sockets.push(socket);
+  let answer = "";
+  socket.on("data", (chunk) => (answer += chunk.toString("latin1")));
+  // A reset is one of the ways to be hung up on.
+  socket.on("error", () => undefined);
+  if (bytes !== "") socket.write(bytes, "latin1");
+  return {
+    socket,
+    connected: new Promise((resolve) => socket.once("connect", () => resolve())),
+    ended: new Promise((resolve) => socket.once("end", () => resolve())),
+    answer: new Promise((resolve) => socket.once("close", () => resolve(answer))),
+  };
+}
+
+async function drip({ socket, connected }: Peer, text: string, each?: string): Promise<void> {
+  await connected;
+  for (let index = 0; socket.writable; index += 1) {
+    socket.write(each ?? text.charAt(index % text.length));
+    await sleep(1000);
+  }
+}
+
+function statuses(answer: string): number[] {
+  return [...answer.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
+}
+
+function briefly(answer: string): string {
+  const body = answer.slice(answer.indexOf("\r\n\r\n"));
+  const { error } = JSON.parse(body) as { error: { code: string } };
+  return `${statuses(answer).join()} ${error.code}`;
+}
+
+function answers(): { status: number; ms: number }[] {
+  return [...asker.output().matchAll(/^(\d+) (\d+)$/gm)].map(([, status, ms]) => ({
+    status: Number(status),
+    ms: Number(ms),
+  }));
+}
+
+function openFiles(): number {
+  return fs.readdirSync(`/proc/${world.server.process.pid}/fd`).length;
+}
+
+function residentMegabytes(): number {
+  const status = fs.readFileSync(`/proc/${world.server.process.pid}/status`, "utf8");
+  return Math.round(Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024);
+}
+
+/** Asked of the kernel: a paused socket does not notice that it was hung up on. */
+function isEstablished(socket: net.Socket): boolean {
+  const hex = (port = 0) => `:${port.toString(16).toUpperCase().padStart(4, "0")} `;
+  const lines = fs.readFileSync("/proc/net/tcp", "utf8").split("\n");
+  const line = lines.find((text) => text.includes(hex(socket.localPort)) && text.includes(hex(socket.remotePort)));
+  return line !== undefined && line.trim().split(/\s+/)[3] === "01";
+}
+
+async function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
