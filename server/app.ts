@@ -12,13 +12,14 @@ import { pino } from "pino";
 import { newUlid } from "../shared/fp.ts";
 import { createGuards } from "./auth.ts";
 import { ApiError, fromClientError, toApiError } from "./errors.ts";
-import { defaultLimits, type Limits, RateLimiter, type SharedCounters } from "./limits.ts";
+import { defaultLimits, type Limits, memoryCounters, RateLimiter, type SharedCounters } from "./limits.ts";
 import { agentRoutes, BODY_BYTES_MAX } from "./routes/agent.ts";
 import { calendarRoutes } from "./routes/calendar.ts";
 import { diagnosticRoutes } from "./routes/diagnostics.ts";
 import { inventoryRoutes } from "./routes/inventory.ts";
 import { patientRoutes } from "./routes/patients.ts";
 import { soapRoutes } from "./routes/soap.ts";
+import { storeCounters } from "./store/counts.ts";
 import type { ApiKey } from "./store/keys.ts";
 import type { Store } from "./store/store.ts";
 
@@ -29,7 +30,7 @@ export interface AppOptions {
   /** Milliseconds since 1970. */
   now?: () => number;
   limits?: Limits;
-  /** Where requests are counted; in this process when not given. */
+  /** Where requests are counted; when not given in the database if other servers share it, else in this process. */
   counters?: SharedCounters;
 }
 
@@ -42,7 +43,13 @@ const REQUEST_TIMEOUT_MS = 120_000;
 /** The server's HTTP interface over a store; it does not listen. */
 export function buildApp(
   store: Store,
-  { pepper, logger = pino({ enabled: false }), now = Date.now, limits = defaultLimits, counters }: AppOptions,
+  {
+    pepper,
+    logger = pino({ enabled: false }),
+    now = Date.now,
+    limits = defaultLimits,
+    counters = store.shared ? storeCounters(store) : memoryCounters(),
+  }: AppOptions,
 ): FastifyInstance {
   const app = fastify({
     loggerInstance: logger,

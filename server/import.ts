@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises";
 import { IANAZone } from "luxon";
 import { Compile } from "typebox/compile";
 import { isRealDate, isRealInstant } from "../shared/instant.ts";
-import { problems, shown } from "../shared/problems.ts";
+import { nulProblems, problems, shown } from "../shared/problems.ts";
 import { whyNotSignedAt } from "./domain/soap.ts";
 import {
   CalendarEventLine,
@@ -79,15 +79,16 @@ export async function importFile(
 ): Promise<ImportResult> {
   const { size } = await stat(path);
   const bytesTotal = size * (1 + stages.length);
-  const faults = new Faults();
+  const faultsOfLines = new Faults();
 
   for await (const { number, bytes, bytesRead } of lines(path)) {
-    faults.add(number, bytes === null ? [tooLong] : faultsOf(bytes));
+    faultsOfLines.add(number, bytes === null ? [tooLong] : faultsOf(bytes));
     progress(bytesRead, bytesTotal);
   }
-  faults.throwIfAny();
+  faultsOfLines.throwIfAny();
 
   return store.transaction(async (session) => {
+    const faults = new Faults();
     const result: ImportResult = { new: 0, changed: 0, unchanged: 0 };
     const current = { now, newPatients: new Set<number>() };
     for (const [index, steps] of stages.entries()) {
@@ -157,7 +158,7 @@ function faultsOf(bytes: Buffer): string[] {
     return [`type is ${shown(type)}, expected one of ${Object.keys(checks).join(", ")}`];
   }
   const check = checks[type as Entity["type"]];
-  return check.Check(value) ? unrealValues(value) : problems(check, value);
+  return check.Check(value) ? [...unrealValues(value), ...nulProblems(value)] : problems(check, value);
 }
 
 // What has the right form and still names nothing, 30 February or a time zone that no map knows, or contradicts itself.

@@ -9,7 +9,7 @@ import { ImportError, importFile, type Progress } from "./import.ts";
 import { defaultLimits, type Limits } from "./limits.ts";
 import { countUnmatched, exportEntities } from "./store/export.ts";
 import { countKeys, findClinic, type KeyDescription, type KeyType, listKeys, revokeKey } from "./store/keys.ts";
-import { openStore, type Session, type Store } from "./store/store.ts";
+import { isPostgresUrl, openStore, type Session, type Store } from "./store/store.ts";
 
 // The server's command line (house, section 5): builds and closes everything, and alone reads the environment.
 
@@ -31,7 +31,7 @@ async function run({ data, port, host, limit }: RunOptions): Promise<void> {
   const stopSignal = new Promise<string>((resolve) => {
     for (const name of ["SIGINT", "SIGTERM"]) process.once(name, resolve);
   });
-  const store = await openStore(data);
+  const store = await openDatabase(data);
   const app = buildApp(store, { pepper: await pepperOf(store, data), logger, limits: { ...defaultLimits, ...limit } });
 
   try {
@@ -171,12 +171,20 @@ async function clinicIdOf(store: Store, fp: string): Promise<number> {
 }
 
 async function withStore(data: string, work: (store: Store) => Promise<void>): Promise<void> {
-  const store = await openStore(data);
+  const store = await openDatabase(data);
   try {
     await work(store);
   } finally {
     await store.close();
   }
+}
+
+/** The PostgreSQL of DATABASE_URL, else the SQLite of the data folder. The pepper is in the folder either way. */
+async function openDatabase(data: string): Promise<Store> {
+  const url = process.env["DATABASE_URL"];
+  if (url === undefined) return openStore(data);
+  if (!isPostgresUrl(url)) throw new Error("DATABASE_URL is no postgres:// URL: mend it, or unset it to use SQLite");
+  return openStore(url);
 }
 
 async function pepperOf(store: Store, data: string): Promise<Buffer> {
@@ -316,9 +324,6 @@ keys
   .action(rollKeyCommand);
 
 try {
-  if (process.env["DATABASE_URL"] !== undefined) {
-    throw new Error("DATABASE_URL is set, but this version keeps its data in SQLite only: unset it and use --data");
-  }
   await program.parseAsync();
 } catch (error) {
   warn((error as Error).message);

@@ -343,8 +343,9 @@ const relist = query((db, p: { patientId: number }) =>
       listed: set
         .case()
         .when(set.and([set("connection.active", "=", 1), set("patient.deleted_at", "is", null)]))
-        .then(1)
-        .else(0)
+        // Literals: PostgreSQL takes a parameter here for text.
+        .then(set.lit(1))
+        .else(set.lit(0))
         .end(),
       patient_species: set.ref("patient.species"),
       patient_updated_at: set.ref("patient.updated_at"),

@@ -71,6 +71,8 @@ export interface Tables {
   calendar_event: EventColumns & { id: Generated<number> };
   inventory_item: ItemColumns & { id: Generated<number> };
   inventory_batch: BatchColumns & { id: Generated<number> };
+  /** Only where servers share the database. */
+  request_count: RequestCount;
 }
 
 export interface SoapColumns {
@@ -146,10 +148,25 @@ export interface StudyColumns {
   received_at: number;
 }
 
+/** How many requests one name has made in its two windows; see Counters in limits.ts. */
+export interface RequestCount {
+  name: string;
+  short_used: number;
+  short_ends_at: number;
+  long_used: number;
+  long_ends_at: number;
+  /** Whether the last request was let through. */
+  taken: boolean;
+}
+
 /** What the engines write differently. */
 export interface Engine {
+  /** The column type of a key the database counts up. */
+  readonly id: string;
   /** The type of a text column whose rows are listed in its order: by bytes in both engines. */
   readonly orderedText: string;
+  /** Several servers may work on one database. */
+  readonly shared: boolean;
   /** A trigger that refuses an UPDATE or DELETE of rows for which `when`, in terms of old and new, holds. */
   readonly refuse: (trigger: {
     name: string;
@@ -162,7 +179,7 @@ export interface Engine {
 
 /** Append only: a migration that left the house is never edited. `id` is the column type of a key the database counts up. */
 export const migrations: readonly ((id: string, engine: Engine) => string)[] = [
-  (id) => `
+  (id, { orderedText }) => `
     create table clinic (id ${id}, fp text not null unique, name text not null);
     create table "user" (
       id ${id}, fp text not null unique, name text not null, clinic_id bigint not null references clinic (id)
@@ -184,7 +201,7 @@ export const migrations: readonly ((id: string, engine: Engine) => string)[] = [
       deleted_at bigint
     );
     create table patient_identifier (
-      patient_id bigint not null references patient (id), identifier text not null, primary key (patient_id, identifier)
+      patient_id bigint not null references patient (id), identifier ${orderedText} not null, primary key (patient_id, identifier)
     );
     create index patient_identifier_lookup on patient_identifier (identifier);
 
@@ -193,7 +210,7 @@ export const migrations: readonly ((id: string, engine: Engine) => string)[] = [
       patient_id bigint not null references patient (id),
       active integer not null,
       listed integer not null,
-      patient_fp text not null,
+      patient_fp ${orderedText} not null,
       patient_species text not null,
       patient_updated_at bigint not null,
       primary key (clinic_id, patient_id)
@@ -310,7 +327,7 @@ export const migrations: readonly ((id: string, engine: Engine) => string)[] = [
 
     create table calendar_event (
       id ${id},
-      fp text not null unique,
+      fp ${orderedText} not null unique,
       clinic_id bigint not null references clinic (id),
       title text not null,
       type text not null,
@@ -324,7 +341,7 @@ export const migrations: readonly ((id: string, engine: Engine) => string)[] = [
 
     create table inventory_item (
       id ${id},
-      fp text not null unique,
+      fp ${orderedText} not null unique,
       clinic_id bigint not null references clinic (id),
       name ${orderedText} not null,
       category text not null,
@@ -352,6 +369,19 @@ export const migrations: readonly ((id: string, engine: Engine) => string)[] = [
     create unique index inventory_batch_identity on inventory_batch
       (item_id, received_at, coalesce(lot, ''), coalesce(expiry_date, ''));
   `,
+  // Servers that share a database count requests together; one that is alone counts in its memory. Unlogged: a count is
+  // worth no wait for a disk, and a crash may forget it.
+  (_id, { shared }) =>
+    shared
+      ? `create unlogged table request_count (
+           name text primary key,
+           short_used bigint not null,
+           short_ends_at bigint not null,
+           long_used bigint not null,
+           long_ends_at bigint not null,
+           taken boolean not null
+         )`
+      : "",
 ];
 
 const soapContent = [
@@ -368,3 +398,19 @@ const soapContent = [
   "created_at",
   "amends_fp",
 ];
+
+/** What a database of this version still needs, in order; throws when a newer program wrote it. `database` is for the sentence. */
+export function missingMigrations(
+  database: string,
+  version: number,
+  engine: Engine,
+): { number: number; statements: string }[] {
+  if (version > migrations.length) {
+    throw new Error(
+      `${database} has schema version ${version}, this program knows versions up to ${migrations.length}: use the newer program`,
+    );
+  }
+  return migrations
+    .map((statements, index) => ({ number: index + 1, statements: statements(engine.id, engine) }))
+    .slice(version);
+}

@@ -221,7 +221,7 @@ describe("POST /agent/v1/studies", () => {
     const { server, push, one } = await ingestServer();
     const sent = Array.from({ length: 100 }, () => study({ patient_fp: one.fp }));
     expect(new Set((await push(...sent)).map(({ outcome }) => outcome))).toEqual(new Set(["filed"]));
-    const elsewhere = await openStore(server.folder);
+    const elsewhere = await openStore(server.database);
     const stored = await elsewhere.all(studyFps, {});
     await elsewhere.close();
     expect(stored.map(({ fp }) => fp)).toEqual(sent.map(({ fp }) => fp));

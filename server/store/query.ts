@@ -1,0 +1,57 @@
+import { type Compilable, DummyDriver, Kysely, type KyselyConfig } from "kysely";
+import type { Tables } from "./schema.ts";
+
+// Queries are written once with Kysely, compiled once for an engine, and run as prepared statements. Everything that asks
+// the database is a promise, and the SQL is what SQLite and PostgreSQL both know.
+
+/** A query and the parameters it waits for. */
+export interface Query<Parameters, Row> {
+  readonly compile: (builder: Kysely<Tables>) => { sql: string; values: readonly unknown[] };
+  // Never set: they carry the two types to the functions that run the query.
+  readonly parameters?: Parameters;
+  readonly row?: Row;
+}
+
+/** Runs queries: each on its own, or inside one transaction. */
+export interface Session {
+  readonly all: <P, R>(query: Query<P, R>, parameters: P) => Promise<R[]>;
+  readonly first: <P, R>(query: Query<P, R>, parameters: P) => Promise<R | undefined>;
+}
+
+/** The database cannot serve just now (locked, full, unreadable, not there): refuse and let the caller come again. */
+export class StoreUnavailable extends Error {}
+
+class Placeholder {
+  readonly name: string;
+  constructor(name: string) {
+    this.name = name;
+  }
+}
+
+/** Describes a query; `p.clinicId` stands for the value given under that name when it runs, and cannot be looked at here. */
+export function query<Parameters, Row>(
+  build: (db: Kysely<Tables>, p: Parameters) => Compilable<Row>,
+): Query<Parameters, Row> {
+  // Kysely takes anything that is no expression of its own for a value and lists it in `parameters`, in order.
+  const placeholders = new Proxy({}, { get: (_, name) => new Placeholder(String(name)) });
+  return {
+    compile(builder) {
+      const { sql, parameters } = build(builder, placeholders as Parameters).compile();
+      return { sql, values: parameters };
+    },
+  };
+}
+
+/** The values of a compiled query, with the parameters in their places. */
+export function filled(values: readonly unknown[], parameters: unknown): unknown[] {
+  return values.map((value) =>
+    value instanceof Placeholder ? (parameters as Record<string, unknown>)[value.name] : value,
+  );
+}
+
+type Dialect = KyselyConfig["dialect"];
+
+/** A builder on a driver that does nothing: Kysely writes the SQL and never runs it. */
+export function sqlBuilder(engine: Omit<Dialect, "createDriver">): Kysely<Tables> {
+  return new Kysely<Tables>({ dialect: { ...engine, createDriver: () => new DummyDriver() } });
+}
