@@ -61,6 +61,7 @@ describe("an import", () => {
       soap(one.fp, ours, { signed_at: "2026-11-01T09:00:00.000Z" }),
       { type: "vaccine" },
       [1, 2],
+      { ...one, name: "Kara\0baş", external_ids: ["1", "\0"] },
       { type: "study", ...withoutIngest(study({ patient_fp: one.fp })), modality: "MRI" },
     ].map((line) => JSON.stringify(line));
     text.splice(3, 0, "{broken", '{"type":"clinic","fp":1}');
@@ -86,13 +87,15 @@ describe("an import", () => {
           'type is "vaccine", expected one of clinic, user, customer, patient, connection, study, soap, calendar_event, inventory_item, inventory_batch',
       },
       { line: 11, problem: "the line is a list of 2, expected an object" },
+      { line: 12, problem: String.raw`name is "Kara\u0000baş", expected text without NUL` },
+      { line: 12, problem: String.raw`external_ids/1 is "\u0000", expected text without NUL` },
       {
-        line: 12,
+        line: 13,
         problem:
           'modality is "MRI", expected one of HEMATOLOGY, BIOCHEMISTRY, URINALYSIS, RADIOLOGY, ULTRASOUND, ENDOSCOPY',
       },
     ]);
-    expect(total).toBe(14);
+    expect(total).toBe(16);
   });
 
   test("72 95 96 124 lists the faults of records, events and stock", async () => {

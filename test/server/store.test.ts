@@ -34,14 +34,15 @@ describe("the store", () => {
   test("shows nobody half a transaction, and undoes one that fails", async () => {
     const store = await openStore(await temporaryDatabase());
     const [kept, undone] = [newFp("clinic"), newFp("clinic")];
+    let following: Promise<unknown> | undefined;
     const failing = store.transaction(async (session) => {
       await session.all(insert, { fp: undone });
       expect(await session.all(clinics, {})).toEqual([{ fp: undone }]);
       expect(await store.all(clinics, {})).toEqual([]);
+      // Begun while this one is open; on SQLite it waits its turn.
+      following = store.transaction((other) => other.all(insert, { fp: kept }));
       throw new Error("no");
     });
-    // Begun while the other is open: it waits its turn.
-    const following = store.transaction((session) => session.all(insert, { fp: kept }));
     await expect(failing).rejects.toThrow("no");
     await following;
     expect(await store.all(clinics, {})).toEqual([{ fp: kept }]);
