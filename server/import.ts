@@ -92,19 +92,65 @@ export async function importFile(
     const result: ImportResult = { new: 0, changed: 0, unchanged: 0 };
     const current = { now, newPatients: new Set<number>() };
     for (const [index, steps] of stages.entries()) {
-      for await (const { number, bytes, bytesRead } of lines(path)) {
-        progress(size * (index + 1) + bytesRead, bytesTotal);
-        // Checked above; should the file have changed since, what does not fit fails here and nothing is stored.
-        const entity = parse(bytes ?? Buffer.alloc(0)) as Entity;
-        const change = await steps[entity.type]?.(session, entity, current);
-        if (change === undefined || change === null) continue;
-        if (typeof change === "object") faults.add(number, [change.problem]);
-        else result[change] += 1;
+      const sideBySide = new SideBySide();
+      try {
+        for await (const { number, bytes, bytesRead } of lines(path)) {
+          progress(size * (index + 1) + bytesRead, bytesTotal);
+          // Checked above; should the file have changed since, what does not fit fails here and nothing is stored.
+          const entity = parse(bytes ?? Buffer.alloc(0)) as Entity;
+          const step = steps[entity.type];
+          if (step === undefined) continue;
+          await sideBySide.run(subjectOf(entity), async () => {
+            const change = await step(session, entity, current);
+            if (change === null) return;
+            if (typeof change === "object") faults.add(number, [change.problem]);
+            else result[change] += 1;
+          });
+        }
+      } finally {
+        await sideBySide.finish();
       }
     }
     faults.throwIfAny();
     return result;
   });
+}
+
+/** What a line writes to; besides, it at most makes a customer who is not there yet. */
+function subjectOf(entity: Entity): string {
+  switch (entity.type) {
+    case "connection":
+      return entity.patient_fp;
+    case "inventory_batch":
+      return entity.item_fp;
+    default:
+      return entity.fp;
+  }
+}
+
+const LINES_AT_ONCE = 64;
+
+/** Stores lines together where each has a subject of its own: a database across a network is waited for once for many. */
+class SideBySide {
+  #underWay = new Map<string, Promise<void>>();
+  #failure: { error: unknown } | null = null;
+
+  async run(subject: string, work: () => Promise<void>): Promise<void> {
+    if (this.#underWay.size === LINES_AT_ONCE || this.#underWay.has(subject)) await this.finish();
+    this.#underWay.set(
+      subject,
+      work().catch((error: unknown) => {
+        this.#failure ??= { error };
+      }),
+    );
+  }
+
+  /** Waits for all, also when one fails: nobody may ask anything of a transaction that is over. */
+  async finish(): Promise<void> {
+    await Promise.all(this.#underWay.values());
+    this.#underWay.clear();
+    if (this.#failure !== null) throw this.#failure.error;
+  }
 }
 
 class Faults {

@@ -253,7 +253,14 @@ const customerByFp = query((db, p: { fp: string }) =>
   db.selectFrom("customer").select(["id", "time_zone"]).where("fp", "=", p.fp),
 );
 
-const insertCustomer = query((db, p: { fp: string }) => db.insertInto("customer").values({ fp: p.fp }).returning("id"));
+// A line beside this one may have made the customer since it was looked for.
+const insertCustomer = query((db, p: { fp: string }) =>
+  db
+    .insertInto("customer")
+    .values({ fp: p.fp })
+    .onConflict((conflict) => conflict.column("fp").doUpdateSet({ fp: p.fp }))
+    .returning("id"),
+);
 
 const upsertCustomer = query((db, p: { fp: string; timeZone: string }) =>
   db

@@ -56,8 +56,18 @@ export async function openPostgres(url: string, lockWaitMs: number): Promise<Sto
 
   async function inside<T>(pool: Pool, begin: string, work: (session: Session) => Promise<T>): Promise<T> {
     return borrowed(pool, async (client) => {
+      // What is asked after a failure fails because of it; the first one tells whether to try again.
+      let failure: unknown;
+      async function run(statement: QueryConfig): Promise<QueryResult> {
+        try {
+          return await ask(client, statement);
+        } catch (error) {
+          failure ??= error;
+          throw failure;
+        }
+      }
       await ask(client, begin);
-      const result = await work(session((statement) => ask(client, statement)));
+      const result = await work(session(run));
       await ask(client, "commit");
       return result;
     });
@@ -110,7 +120,9 @@ function readUrl(url: string): ClientConfig {
 }
 
 function openPool(config: PoolConfig): Pool {
-  const pool = new Pool({ ...config, max: CONNECTIONS_MAX, query_timeout: ANSWER_WAIT_MS });
+  // An import asks many things at once: they go out without waiting for each other's answers. Not in pg's types yet.
+  const pipelined = { pipeline: true };
+  const pool = new Pool({ ...config, ...pipelined, max: CONNECTIONS_MAX, query_timeout: ANSWER_WAIT_MS });
   // A connection that is lost while nobody uses it is replaced when somebody needs one; who uses it is told by its query.
   pool.on("error", () => undefined);
   pool.on("connect", (client) => client.on("error", () => undefined));

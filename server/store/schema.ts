@@ -180,15 +180,15 @@ export interface Engine {
 /** Append only: a migration that left the house is never edited. `id` is the column type of a key the database counts up. */
 export const migrations: readonly ((id: string, engine: Engine) => string)[] = [
   (id, { orderedText }) => `
-    create table clinic (id ${id}, fp text not null unique, name text not null);
+    create table clinic (id ${id}, fp ${orderedText} not null unique, name text not null);
     create table "user" (
-      id ${id}, fp text not null unique, name text not null, clinic_id bigint not null references clinic (id)
+      id ${id}, fp ${orderedText} not null unique, name text not null, clinic_id bigint not null references clinic (id)
     );
-    create table customer (id ${id}, fp text not null unique, time_zone text);
+    create table customer (id ${id}, fp ${orderedText} not null unique, time_zone text);
 
     create table patient (
       id ${id},
-      fp text not null unique,
+      fp ${orderedText} not null unique,
       name text not null,
       species text not null,
       breed text,
@@ -223,7 +223,7 @@ export const migrations: readonly ((id: string, engine: Engine) => string)[] = [
 
     create table study (
       id ${id},
-      fp text not null unique,
+      fp ${orderedText} not null unique,
       clinic_id bigint references clinic (id),
       patient_id bigint references patient (id),
       unmatched_reason text,
@@ -284,7 +284,7 @@ export const migrations: readonly ((id: string, engine: Engine) => string)[] = [
 
     create table soap (
       id ${id},
-      fp text not null unique,
+      fp ${orderedText} not null unique,
       patient_id bigint not null references patient (id),
       clinic_id bigint not null references clinic (id),
       soap_type text not null,

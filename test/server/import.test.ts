@@ -49,6 +49,23 @@ describe("an import", () => {
     expect(await importText(server.store, "")).toEqual({ new: 0, changed: 0, unchanged: 0 });
   });
 
+  test("takes lines side by side: a thing that stands twice is stored in the file's order, an owner of many once", async () => {
+    const server = await startServer();
+    const owner_customer_fp = newFp("customer");
+    const patients = Array.from({ length: 200 }, () => patient({ owner_customer_fp }));
+    const twice = patients.flatMap((one) => [
+      one,
+      { ...one, name: "Changed" },
+      connection(one.fp, ours, false),
+      connection(one.fp, ours),
+    ]);
+    const result = await importEntities(server.store, clinic(ours), ...twice);
+    expect(result).toEqual({ new: 401, changed: 400, unchanged: 0 });
+    const key = await server.makeKey(ours, keyPermissions);
+    const { data } = (await server.get(key, "/api/v1/patients?page_size=100")).body;
+    expect([data.total, new Set(data.items.map(({ name }) => name))]).toEqual([200, new Set(["Changed"])]);
+  });
+
   test("lists every fault with its line and stores nothing", async () => {
     const one = patient();
     const text = [

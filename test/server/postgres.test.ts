@@ -4,9 +4,18 @@ import { ACTIVE_KEYS_MAX, createKey } from "../../server/auth.ts";
 import { MemoryCounters } from "../../server/limits.ts";
 import { storeCounters } from "../../server/store/counts.ts";
 import { listKeys } from "../../server/store/keys.ts";
-import { openStore, query, type Session, StoreUnavailable } from "../../server/store/store.ts";
+import { openStore, query, type Session, type Store, StoreUnavailable } from "../../server/store/store.ts";
 import { newFp } from "../../shared/fp.ts";
-import { clinic, connectTo, noon, startServer, temporaryDatabase } from "./harness.ts";
+import {
+  clinic,
+  connection,
+  connectTo,
+  importEntities,
+  noon,
+  patient,
+  startServer,
+  temporaryDatabase,
+} from "./harness.ts";
 import { item } from "./records.ts";
 
 // What several servers on one PostgreSQL need. All other tests of this folder run on it as well.
@@ -61,6 +70,52 @@ describe("transactions of several servers", () => {
     expect(outcomes).toEqual(["committed", "committed", "committed", "waited in vain"]);
     expect([await one.all(clinics, {}), await one.all(customers, {})].map(({ length }) => length)).toEqual([3, 1]);
     await close();
+  });
+});
+
+describe("an import that loses against another server's", () => {
+  test("is run again whole, and counts and faults are those of the last time", async () => {
+    const { one, other, close } = await twoStores();
+    const [ours, first, second] = [newFp("clinic"), patient(), patient()];
+    const theirs = [first, second].values();
+    let attempts = 0;
+    // What this import sees is fixed before the other server stores a patient that this one brings as well.
+    const contested: Store = {
+      ...one,
+      transaction: (work) =>
+        one.transaction(async (session) => {
+          attempts += 1;
+          await session.all(clinics, {});
+          if (attempts % 2 === 1) await importEntities(other, theirs.next().value);
+          return work(session);
+        }),
+    };
+    const stranger = { type: "user", fp: newFp("user"), name: "Elif", clinic_fp: newFp("clinic") };
+    const [refused] = await Promise.allSettled([importEntities(contested, stranger, first)]);
+    expect(refused).toMatchObject({ status: "rejected", reason: { total: 1, problems: [{ line: 1 }] } });
+    expect(attempts).toBe(2);
+
+    const lines = [clinic(ours), second, connection(second.fp, ours)];
+    expect(await importEntities(contested, ...lines)).toEqual({ new: 2, changed: 0, unchanged: 1 });
+    expect(attempts).toBe(4);
+    await close();
+  });
+});
+
+describe("a transaction in which many things are asked at once", () => {
+  test("fails with what went wrong first", async () => {
+    const store = await openStore(await temporaryDatabase());
+    const twice = newFp("clinic");
+    const outcomes: PromiseSettledResult<unknown>[] = [];
+    const failing = store.transaction(async (session) => {
+      const fps = [twice, twice, newFp("clinic")];
+      outcomes.push(...(await Promise.allSettled(fps.map((fp) => session.all(addClinic, { fp })))));
+      await session.all(clinics, {});
+    });
+    await expect(failing).rejects.toThrow("duplicate key");
+    expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "rejected"]);
+    expect(await store.all(clinics, {})).toEqual([]);
+    await store.close();
   });
 });
 
