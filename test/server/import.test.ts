@@ -53,17 +53,17 @@ describe("an import", () => {
     const server = await startServer();
     const owner_customer_fp = newFp("customer");
     const patients = Array.from({ length: 200 }, () => patient({ owner_customer_fp }));
-    const twice = patients.flatMap((one) => [
-      one,
-      { ...one, name: "Changed" },
+    const changes = patients.flatMap((one) => [
+      { ...one, name: "Once" },
+      { ...one, name: "Twice" },
       connection(one.fp, ours, false),
       connection(one.fp, ours),
     ]);
-    const result = await importEntities(server.store, clinic(ours), ...twice);
-    expect(result).toEqual({ new: 401, changed: 400, unchanged: 0 });
+    const result = await importEntities(server.store, clinic(ours), ...patients, ...changes);
+    expect(result).toEqual({ new: 401, changed: 600, unchanged: 0 });
     const key = await server.makeKey(ours, keyPermissions);
     const { data } = (await server.get(key, "/api/v1/patients?page_size=100")).body;
-    expect([data.total, new Set(data.items.map(({ name }) => name))]).toEqual([200, new Set(["Changed"])]);
+    expect([data.total, new Set(data.items.map(({ name }) => name))]).toEqual([200, new Set(["Twice"])]);
   });
 
   test("lists every fault with its line and stores nothing", async () => {
