@@ -187,7 +187,7 @@ async function restartSecondWithPepper(): Promise<void> {
 
 async function get(node: { address: string } | undefined, key: string, url: string) {
   const response = await fetch(`${node?.address}${url}`, { headers: { "x-api-key": key } });
-  return { status: response.status, headers: response.headers, body: (await response.json()) as unknown };
+  return { status: response.status, headers: response.headers, body: await response.json() };
 }
 
 function demoFile(): string {

@@ -244,14 +244,14 @@ async function serverWith() {
 
 /** What the database says to a statement that none of our queries is; null when it does it. */
 async function attempt(server: TestServer, sql: string): Promise<string | null> {
-  const connection = await connectTo(server.database);
+  const beside = await connectTo(server.database);
   try {
-    await connection.run(sql);
+    await beside.run(sql);
     return null;
   } catch (error) {
     return (error as Error).message;
   } finally {
-    await connection.close();
+    await beside.close();
   }
 }
 
