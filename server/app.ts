@@ -15,7 +15,7 @@ import { Audit, countItems, entryOf, FLUSH_MS } from "./audit.ts";
 import { createGuards } from "./auth.ts";
 import { cachedGuards } from "./cache.ts";
 import { ApiError, fromClientError, toApiError } from "./errors.ts";
-import { defaultLimits, type Limits, RateLimiter, type SharedCounters } from "./limits.ts";
+import { defaultLimits, type Limits, memoryCounters, RateLimiter, type SharedCounters } from "./limits.ts";
 import { collectOperations } from "./openapi.ts";
 import { agentRoutes, BODY_BYTES_MAX } from "./routes/agent.ts";
 import { calendarRoutes } from "./routes/calendar.ts";
@@ -24,6 +24,7 @@ import { docsRoutes } from "./routes/docs.ts";
 import { inventoryRoutes } from "./routes/inventory.ts";
 import { patientRoutes } from "./routes/patients.ts";
 import { soapRoutes } from "./routes/soap.ts";
+import { storeCounters } from "./store/counts.ts";
 import type { ApiKey } from "./store/keys.ts";
 import type { Store } from "./store/store.ts";
 
@@ -34,7 +35,7 @@ export interface AppOptions {
   /** Milliseconds since 1970. */
   now?: () => number;
   limits?: Limits;
-  /** Where requests are counted; in this process when not given. */
+  /** Where requests are counted; when not given in the database if other servers share it, else in this process. */
   counters?: SharedCounters;
   /** Addresses and CIDR ranges of reverse proxies: from these alone is X-Forwarded-For believed. */
   trustProxy?: readonly string[];
@@ -77,7 +78,7 @@ export function buildApp(
     logger = pino({ enabled: false }),
     now = Date.now,
     limits = defaultLimits,
-    counters,
+    counters = store.shared ? storeCounters(store) : memoryCounters(),
     trustProxy = [],
     concealUnconnected = false,
   }: AppOptions,

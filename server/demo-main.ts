@@ -11,6 +11,8 @@ const data = path.resolve("data/demo");
 const fixtures = path.resolve("fixtures");
 const program = (name: "server" | "agent") =>
   path.join(import.meta.dirname, "..", name, `main${path.extname(import.meta.url)}`);
+/** The demo's data is the folder it empties, never a database that somebody's DATABASE_URL names. */
+const env = { ...process.env, DATABASE_URL: undefined };
 const once = process.argv.includes("--once");
 
 /** What each simulated device plays. */
@@ -141,7 +143,7 @@ function makeKey(name: string, type: string, permissions: string): string {
 
 function command(name: "server" | "agent", ...args: readonly string[]): string {
   const argv = [...process.execArgv, program(name), ...args];
-  return execFileSync(process.execPath, argv, { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
+  return execFileSync(process.execPath, argv, { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"], env });
 }
 
 /** Starts a program; `says` waits for a word in its log. Its log goes to data/demo, not between the lines here. */
@@ -150,6 +152,7 @@ function start(name: "server" | "agent", ...args: readonly string[]): { says(wor
   const log = fs.createWriteStream(file);
   const child = spawn(process.execPath, [...process.execArgv, program(name), ...args], {
     stdio: ["ignore", "pipe", "pipe"],
+    env,
   });
   children.push(child);
   let output = "";

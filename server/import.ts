@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises";
 import { IANAZone } from "luxon";
 import { Compile } from "typebox/compile";
 import { isRealDate, isRealInstant } from "../shared/instant.ts";
-import { problems, shown } from "../shared/problems.ts";
+import { nulProblems, problems, shown } from "../shared/problems.ts";
 import { whyNotSignedAt } from "./domain/soap.ts";
 import {
   CalendarEventLine,
@@ -79,31 +79,78 @@ export async function importFile(
 ): Promise<ImportResult> {
   const { size } = await stat(path);
   const bytesTotal = size * (1 + stages.length);
-  const faults = new Faults();
+  const faultsOfLines = new Faults();
 
   for await (const { number, bytes, bytesRead } of lines(path)) {
-    faults.add(number, bytes === null ? [tooLong] : faultsOf(bytes));
+    faultsOfLines.add(number, bytes === null ? [tooLong] : faultsOf(bytes));
     progress(bytesRead, bytesTotal);
   }
-  faults.throwIfAny();
+  faultsOfLines.throwIfAny();
 
   return store.transaction(async (session) => {
+    const faults = new Faults();
     const result: ImportResult = { new: 0, changed: 0, unchanged: 0 };
     const current = { now, newPatients: new Set<number>() };
     for (const [index, steps] of stages.entries()) {
-      for await (const { number, bytes, bytesRead } of lines(path)) {
-        progress(size * (index + 1) + bytesRead, bytesTotal);
-        // Checked above; should the file have changed since, what does not fit fails here and nothing is stored.
-        const entity = parse(bytes ?? Buffer.alloc(0)) as Entity;
-        const change = await steps[entity.type]?.(session, entity, current);
-        if (change === undefined || change === null) continue;
-        if (typeof change === "object") faults.add(number, [change.problem]);
-        else result[change] += 1;
+      const sideBySide = new SideBySide();
+      try {
+        for await (const { number, bytes, bytesRead } of lines(path)) {
+          progress(size * (index + 1) + bytesRead, bytesTotal);
+          // Checked above; should the file have changed since, what does not fit fails here and nothing is stored.
+          const entity = parse(bytes ?? Buffer.alloc(0)) as Entity;
+          const step = steps[entity.type];
+          if (step === undefined) continue;
+          await sideBySide.run(subjectOf(entity), async () => {
+            const change = await step(session, entity, current);
+            if (change === null) return;
+            if (typeof change === "object") faults.add(number, [change.problem]);
+            else result[change] += 1;
+          });
+        }
+      } finally {
+        await sideBySide.finish();
       }
     }
     faults.throwIfAny();
     return result;
   });
+}
+
+/** What a line writes to; besides, it at most makes a customer who is not there yet. */
+function subjectOf(entity: Entity): string {
+  switch (entity.type) {
+    case "connection":
+      return entity.patient_fp;
+    case "inventory_batch":
+      return entity.item_fp;
+    default:
+      return entity.fp;
+  }
+}
+
+const LINES_AT_ONCE = 64;
+
+/** Stores lines together where each has a subject of its own: a database across a network is waited for once for many. */
+class SideBySide {
+  #underWay = new Map<string, Promise<void>>();
+  #failure: { error: unknown } | null = null;
+
+  async run(subject: string, work: () => Promise<void>): Promise<void> {
+    if (this.#underWay.size === LINES_AT_ONCE || this.#underWay.has(subject)) await this.finish();
+    this.#underWay.set(
+      subject,
+      work().catch((error: unknown) => {
+        this.#failure ??= { error };
+      }),
+    );
+  }
+
+  /** Waits for all, also when one fails: nobody may ask anything of a transaction that is over. */
+  async finish(): Promise<void> {
+    await Promise.all(this.#underWay.values());
+    this.#underWay.clear();
+    if (this.#failure !== null) throw this.#failure.error;
+  }
 }
 
 class Faults {
@@ -157,7 +204,7 @@ function faultsOf(bytes: Buffer): string[] {
     return [`type is ${shown(type)}, expected one of ${Object.keys(checks).join(", ")}`];
   }
   const check = checks[type as Entity["type"]];
-  return check.Check(value) ? unrealValues(value) : problems(check, value);
+  return check.Check(value) ? [...unrealValues(value), ...nulProblems(value)] : problems(check, value);
 }
 
 // What has the right form and still names nothing, 30 February or a time zone that no map knows, or contradicts itself.

@@ -21,7 +21,7 @@ import {
   listKeys,
   revokeKey,
 } from "./store/keys.ts";
-import { openStore, type Session, type Store } from "./store/store.ts";
+import { isPostgresUrl, openStore, type Session, type Store } from "./store/store.ts";
 
 // The server's command line (house, section 5): builds and closes everything, and alone reads the environment.
 
@@ -45,7 +45,7 @@ async function run({ data, port, host, limit, trustProxy, concealUnconnected = f
   const stopSignal = new Promise<string>((resolve) => {
     for (const name of ["SIGINT", "SIGTERM"]) process.once(name, resolve);
   });
-  const store = await openStore(data);
+  const store = await openDatabase(data);
   const pepper = await pepperOf(store, data);
   const limits = { ...defaultLimits, ...limit };
   const app = buildApp(store, { pepper, logger, limits, trustProxy, concealUnconnected });
@@ -217,12 +217,20 @@ async function keyIdOf(store: Store, publicId: string): Promise<number> {
 }
 
 async function withStore(data: string, work: (store: Store) => Promise<void>): Promise<void> {
-  const store = await openStore(data);
+  const store = await openDatabase(data);
   try {
     await work(store);
   } finally {
     await store.close();
   }
+}
+
+/** The PostgreSQL of DATABASE_URL, else the SQLite of the data folder. The pepper is in the folder either way. */
+async function openDatabase(data: string): Promise<Store> {
+  const url = process.env["DATABASE_URL"];
+  if (url === undefined) return openStore(data);
+  if (!isPostgresUrl(url)) throw new Error("DATABASE_URL is no postgres:// URL: mend it, or unset it to use SQLite");
+  return openStore(url);
 }
 
 async function pepperOf(store: Store, data: string): Promise<Buffer> {
@@ -403,9 +411,6 @@ keys
   .action(rollKeyCommand);
 
 try {
-  if (process.env["DATABASE_URL"] !== undefined) {
-    throw new Error("DATABASE_URL is set, but this version keeps its data in SQLite only: unset it and use --data");
-  }
   await program.parseAsync();
 } catch (error) {
   // `audit | head` has seen enough.

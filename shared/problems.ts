@@ -16,6 +16,15 @@ export function problems(validator: Validator, value: unknown): string[] {
   return [...byPath].flatMap(([path, errors]) => sentences(path, errors, value));
 }
 
+/** One sentence for each text in the value that has a NUL, which PostgreSQL cannot store; no server takes it, so that all take the same. */
+export function nulProblems(value: unknown, path = ""): string[] {
+  if (typeof value === "string") {
+    return value.includes("\0") ? [`${path.slice(1)} is ${shown(value)}, expected text without NUL`] : [];
+  }
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([name, inner]) => nulProblems(inner, `${path}/${name}`));
+}
+
 /** A value as a sentence shows it: short, and on one line. */
 export function shown(value: unknown): string {
   if (value === undefined) return "missing";

@@ -1,18 +1,46 @@
 import { defineConfig } from "vitest/config";
+import { whyNoPostgres } from "./support/postgres.ts";
 
-// `npm run check` sets SLOW=0: real processes, pty pairs, crashes and long fuzzing are left to `npm test`.
+// `npm run check` sets SLOW=0: real processes, pty pairs, crashes, long fuzzing and the second database are left to `npm test`.
 const fast = process.env["SLOW"] === "0";
+
+const noPostgres = fast ? null : whyNoPostgres();
+if (noPostgres !== null) process.stderr.write(`the server's tests do not run on PostgreSQL: ${noPostgres}\n`);
+
+const onPostgresOnly = "test/server/postgres.test.ts";
+const onSqliteOnly = "test/server/sqlite.test.ts";
 
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
-    exclude: fast ? ["test/**/*.slow.test.ts"] : [],
     pool: "forks",
     maxWorkers: 2,
     // Tests share no state but what they import, and importing anew for every file takes longer than the tests.
     isolate: false,
     testTimeout: 20_000,
     hookTimeout: 60_000,
-    ...(fast ? {} : { globalSetup: ["test/build.ts"] }),
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "tests",
+          include: ["test/**/*.test.ts"],
+          exclude: [onPostgresOnly, ...(fast ? ["test/**/*.slow.test.ts"] : [])],
+          ...(fast ? {} : { globalSetup: ["test/build.ts"] }),
+        },
+      },
+      ...(fast || noPostgres !== null
+        ? []
+        : [
+            {
+              extends: true as const,
+              test: {
+                name: "postgres",
+                include: ["test/server/*.test.ts"],
+                exclude: [onSqliteOnly, "test/**/*.slow.test.ts"],
+                globalSetup: ["test/server/postgres-setup.ts"],
+              },
+            },
+          ]),
+    ],
   },
 });

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { isRealInstant } from "../../shared/instant.ts";
-import { problems, shown } from "../../shared/problems.ts";
+import { nulProblems, problems, shown } from "../../shared/problems.ts";
 import { Heartbeat, Outcome, PushedStudy, STUDIES_PER_PUSH_MAX } from "../../shared/study.ts";
 import { keyOf, versionsOf } from "../auth.ts";
 import { ApiError } from "../errors.ts";
@@ -93,8 +93,11 @@ function studyList(body: unknown): unknown[] {
 function readStudy(candidate: unknown): { study: PushedStudy } | { rejected: Outcome } {
   const faults = problems(pushedStudy, candidate);
   if (pushedStudy.Check(candidate)) {
-    if (isRealInstant(candidate.acquired_at)) return { study: candidate };
-    faults.push(`acquired_at is ${candidate.acquired_at}, expected a time that exists`);
+    const { device_name, dedupe_key, acquired_at } = candidate;
+    // What a device left in the hint or in a result is stored as JSON, which has a way to write NUL.
+    faults.push(...nulProblems({ device_name, dedupe_key }));
+    if (!isRealInstant(acquired_at)) faults.push(`acquired_at is ${acquired_at}, expected a time that exists`);
+    if (faults.length === 0) return { study: candidate };
   }
   const fp = (candidate as { fp?: unknown } | null)?.fp;
   return {

@@ -258,8 +258,14 @@ const customerByFp = query((db, p: { fp: string }) =>
   db.selectFrom("customer").select(["id", "time_zone"]).where("fp", "=", p.fp),
 );
 
+// A line beside this one may have made the customer since it was looked for.
 const insertCustomer = query(
-  (db, p: { fp: string }) => db.insertInto("customer").values({ fp: p.fp }).returning("id"),
+  (db, p: { fp: string }) =>
+    db
+      .insertInto("customer")
+      .values({ fp: p.fp })
+      .onConflict((conflict) => conflict.column("fp").doUpdateSet({ fp: p.fp }))
+      .returning("id"),
   nobody,
 );
 
@@ -365,8 +371,9 @@ const relist = query(
         listed: set
           .case()
           .when(set.and([set("connection.active", "=", 1), set("patient.deleted_at", "is", null)]))
-          .then(1)
-          .else(0)
+          // Literals: PostgreSQL takes a parameter here for text.
+          .then(set.lit(1))
+          .else(set.lit(0))
           .end(),
         patient_species: set.ref("patient.species"),
         patient_updated_at: set.ref("patient.updated_at"),

@@ -7,8 +7,8 @@ import { toItem } from "./stock.ts";
 import { type Query, query, type Session } from "./store.ts";
 import { toStudy } from "./studies.ts";
 
-// Reads all entities back as the lines of an import file (house, section 5), in the order in which they were first stored,
-// so that an imported export gives the same export again. Keys, unmatched studies and earlier revisions are no entities.
+// Reads all entities back as the lines of an import file (house, section 5), in the order of their fps, so that an imported
+// export gives the same export again. Keys, unmatched studies and earlier revisions are no entities.
 
 /** Every entity of one state of the database, a thousand rows in memory at a time. */
 export async function* exportEntities(session: Session): AsyncGenerator<Entity> {
@@ -28,11 +28,11 @@ export async function* exportEntities(session: Session): AsyncGenerator<Entity> 
     const { type: event_type, ...event } = toEvent(row);
     yield { type: "calendar_event", ...event, event_type, clinic_fp: row.clinic_fp };
   }
-  for await (const row of rows(session, items)) {
-    yield { type: "inventory_item", ...toItem(row), clinic_fp: row.clinic_fp };
-  }
-  for await (const { item_fp, lot, quantity, received_at, expiry_date } of rows(session, batches)) {
-    yield { type: "inventory_batch", item_fp, lot, quantity, received_at: instant(received_at), expiry_date };
+  for await (const page of pages(session, items)) {
+    for (const row of page) yield { type: "inventory_item", ...toItem(row), clinic_fp: row.clinic_fp };
+    for (const { item_fp, lot, quantity, received_at, expiry_date } of await session.all(batchesIn, rangeOf(page))) {
+      yield { type: "inventory_batch", item_fp, lot, quantity, received_at: instant(received_at), expiry_date };
+    }
   }
 }
 
@@ -43,17 +43,16 @@ export async function countUnmatched(session: Session): Promise<number> {
 
 async function* patientsOf(session: Session): AsyncGenerator<Entity> {
   for await (const page of pages(session, patients)) {
-    const range = { first: page[0]?.id ?? 0, last: page.at(-1)?.id ?? 0 };
-    const identifiers = new Map<number, string[]>();
-    for (const { patient_id, identifier } of await session.all(identifiersIn, range)) {
-      identifiers.set(patient_id, [...(identifiers.get(patient_id) ?? []), identifier]);
+    const identifiers = new Map<string, string[]>();
+    for (const { patient_fp, identifier } of await session.all(identifiersIn, rangeOf(page))) {
+      identifiers.set(patient_fp, [...(identifiers.get(patient_fp) ?? []), identifier]);
     }
     for (const row of page) {
-      const external_ids = identifiers.get(row.id) ?? [];
+      const external_ids = identifiers.get(row.fp) ?? [];
       const deleted_at = row.deleted_at === null ? null : instant(row.deleted_at);
       yield { type: "patient", ...toPatient(row), external_ids, deleted_at };
     }
-    for (const { patient_fp, clinic_fp, active } of await session.all(connectionsIn, range)) {
+    for (const { patient_fp, clinic_fp, active } of await session.all(connectionsIn, rangeOf(page))) {
       yield { type: "connection", patient_fp, clinic_fp, active: active === 1 };
     }
   }
@@ -61,22 +60,16 @@ async function* patientsOf(session: Session): AsyncGenerator<Entity> {
 
 const PAGE_ROWS = 1000;
 
-async function* pages<Row extends { id: number }>(
-  session: Session,
-  page: Query<{ after: number }, Row>,
-): AsyncGenerator<Row[]> {
-  let last: number | undefined = 0;
+async function* pages<Row extends { fp: string }>(session: Session, page: Query<After, Row>): AsyncGenerator<Row[]> {
+  let last: string | undefined = "";
   while (last !== undefined) {
     const found: Row[] = await session.all(page, { after: last });
     if (found.length > 0) yield found;
-    last = found.at(-1)?.id;
+    last = found.at(-1)?.fp;
   }
 }
 
-async function* rows<Row extends { id: number }>(
-  session: Session,
-  page: Query<{ after: number }, Row>,
-): AsyncGenerator<Row> {
+async function* rows<Row extends { fp: string }>(session: Session, page: Query<After, Row>): AsyncGenerator<Row> {
   for await (const found of pages(session, page)) yield* found;
 }
 
@@ -94,25 +87,25 @@ function inOrder(result: Result): Result {
 }
 
 interface After {
-  after: number;
+  after: string;
 }
 
 const clinics = query((db, p: After) =>
-  db.selectFrom("clinic").selectAll().where("id", ">", p.after).orderBy("id").limit(PAGE_ROWS),
+  db.selectFrom("clinic").selectAll().where("fp", ">", p.after).orderBy("fp").limit(PAGE_ROWS),
 );
 
 const users = query((db, p: After) =>
   db
     .selectFrom("user")
     .innerJoin("clinic", "clinic.id", "user.clinic_id")
-    .select(["user.id", "user.fp", "user.name", "clinic.fp as clinic_fp"])
-    .where("user.id", ">", p.after)
-    .orderBy("user.id")
+    .select(["user.fp", "user.name", "clinic.fp as clinic_fp"])
+    .where("user.fp", ">", p.after)
+    .orderBy("user.fp")
     .limit(PAGE_ROWS),
 );
 
 const customers = query((db, p: After) =>
-  db.selectFrom("customer").selectAll().where("id", ">", p.after).orderBy("id").limit(PAGE_ROWS),
+  db.selectFrom("customer").selectAll().where("fp", ">", p.after).orderBy("fp").limit(PAGE_ROWS),
 );
 
 const patients = query((db, p: After) =>
@@ -121,36 +114,42 @@ const patients = query((db, p: After) =>
     .innerJoin("customer", "customer.id", "patient.owner_customer_id")
     .selectAll("patient")
     .select("customer.fp as owner_customer_fp")
-    .where("patient.id", ">", p.after)
-    .orderBy("patient.id")
+    .where("patient.fp", ">", p.after)
+    .orderBy("patient.fp")
     .limit(PAGE_ROWS),
 );
 
-interface Between {
-  first: number;
-  last: number;
+interface Range {
+  first: string;
+  last: string;
 }
 
-const identifiersIn = query((db, p: Between) =>
+function rangeOf(page: readonly { fp: string }[]): Range {
+  return { first: page[0]?.fp ?? "", last: page.at(-1)?.fp ?? "" };
+}
+
+const identifiersIn = query((db, p: Range) =>
   db
-    .selectFrom("patient_identifier")
-    .selectAll()
-    .where("patient_id", ">=", p.first)
-    .where("patient_id", "<=", p.last)
-    .orderBy("patient_id")
-    .orderBy("position")
-    .orderBy("identifier"),
+    .selectFrom("patient")
+    .innerJoin("patient_identifier", "patient_identifier.patient_id", "patient.id")
+    .select(["patient.fp as patient_fp", "patient_identifier.identifier"])
+    .where("patient.fp", ">=", p.first)
+    .where("patient.fp", "<=", p.last)
+    .orderBy("patient.fp")
+    .orderBy("patient_identifier.position")
+    .orderBy("patient_identifier.identifier"),
 );
 
-const connectionsIn = query((db, p: Between) =>
+const connectionsIn = query((db, p: Range) =>
   db
-    .selectFrom("connection")
+    .selectFrom("patient")
+    .innerJoin("connection", "connection.patient_id", "patient.id")
     .innerJoin("clinic", "clinic.id", "connection.clinic_id")
-    .select(["connection.patient_fp", "clinic.fp as clinic_fp", "connection.active"])
-    .where("connection.patient_id", ">=", p.first)
-    .where("connection.patient_id", "<=", p.last)
-    .orderBy("connection.patient_id")
-    .orderBy("connection.clinic_id"),
+    .select(["patient.fp as patient_fp", "clinic.fp as clinic_fp", "connection.active"])
+    .where("patient.fp", ">=", p.first)
+    .where("patient.fp", "<=", p.last)
+    .orderBy("patient.fp")
+    .orderBy("clinic.fp"),
 );
 
 const studies = query((db, p: After) =>
@@ -159,8 +158,8 @@ const studies = query((db, p: After) =>
     .innerJoin("patient", "patient.id", "study.patient_id")
     .selectAll("study")
     .select("patient.fp as patient_fp")
-    .where("study.id", ">", p.after)
-    .orderBy("study.id")
+    .where("study.fp", ">", p.after)
+    .orderBy("study.fp")
     .limit(PAGE_ROWS),
 );
 
@@ -178,8 +177,8 @@ const soaps = query((db, p: After) =>
     .innerJoin("clinic", "clinic.id", "soap.clinic_id")
     .selectAll("soap")
     .select(["patient.fp as patient_fp", "clinic.fp as performed_by_clinic_fp"])
-    .where("soap.id", ">", p.after)
-    .orderBy("soap.id")
+    .where("soap.fp", ">", p.after)
+    .orderBy("soap.fp")
     .limit(PAGE_ROWS),
 );
 
@@ -191,8 +190,8 @@ const events = query((db, p: After) =>
     .leftJoin("user", "user.id", "event.assigned_user_id")
     .selectAll("event")
     .select(["clinic.fp as clinic_fp", "patient.fp as patient_fp", "user.fp as assigned_user_fp"])
-    .where("event.id", ">", p.after)
-    .orderBy("event.id")
+    .where("event.fp", ">", p.after)
+    .orderBy("event.fp")
     .limit(PAGE_ROWS),
 );
 
@@ -202,18 +201,19 @@ const items = query((db, p: After) =>
     .innerJoin("clinic", "clinic.id", "item.clinic_id")
     .selectAll("item")
     .select("clinic.fp as clinic_fp")
-    .where("item.id", ">", p.after)
-    .orderBy("item.id")
+    .where("item.fp", ">", p.after)
+    .orderBy("item.fp")
     .limit(PAGE_ROWS),
 );
 
-const batches = query((db, p: After) =>
+const batchesIn = query((db, p: Range) =>
   db
-    .selectFrom("inventory_batch as batch")
-    .innerJoin("inventory_item as item", "item.id", "batch.item_id")
+    .selectFrom("inventory_item as item")
+    .innerJoin("inventory_batch as batch", "batch.item_id", "item.id")
     .selectAll("batch")
     .select("item.fp as item_fp")
-    .where("batch.id", ">", p.after)
-    .orderBy("batch.id")
-    .limit(PAGE_ROWS),
+    .where("item.fp", ">=", p.first)
+    .where("item.fp", "<=", p.last)
+    .orderBy("item.fp")
+    .orderBy("batch.id"),
 );

@@ -80,6 +80,8 @@ export interface Tables {
   inventory_item: ItemColumns & { id: Generated<number> };
   inventory_batch: BatchColumns & { id: Generated<number> };
   audit: AuditColumns & { id: Generated<number> };
+  /** Only where servers share the database. */
+  request_count: RequestCount;
 }
 
 export interface SoapColumns {
@@ -173,10 +175,25 @@ export interface AuditColumns {
   times: number;
 }
 
+/** How many requests one name has made in its two windows; see Counters in limits.ts. */
+export interface RequestCount {
+  name: string;
+  short_used: number;
+  short_ends_at: number;
+  long_used: number;
+  long_ends_at: number;
+  /** Whether the last request was let through. */
+  taken: boolean;
+}
+
 /** What the engines write differently. */
 export interface Engine {
+  /** The column type of a key the database counts up. */
+  readonly id: string;
   /** The type of a text column whose rows are listed in its order: by bytes in both engines. */
   readonly orderedText: string;
+  /** Several servers may work on one database. */
+  readonly shared: boolean;
   /** A trigger that refuses an UPDATE or DELETE of rows for which `when`, in terms of old and new, holds. */
   readonly refuse: (trigger: {
     name: string;
@@ -189,16 +206,16 @@ export interface Engine {
 
 /** Append only: a migration that left the house is never edited. `id` is the column type of a key the database counts up. */
 export const migrations: readonly ((id: string, engine: Engine) => string)[] = [
-  (id) => `
-    create table clinic (id ${id}, fp text not null unique, name text not null);
+  (id, { orderedText }) => `
+    create table clinic (id ${id}, fp ${orderedText} not null unique, name text not null);
     create table "user" (
-      id ${id}, fp text not null unique, name text not null, clinic_id bigint not null references clinic (id)
+      id ${id}, fp ${orderedText} not null unique, name text not null, clinic_id bigint not null references clinic (id)
     );
-    create table customer (id ${id}, fp text not null unique, time_zone text);
+    create table customer (id ${id}, fp ${orderedText} not null unique, time_zone text);
 
     create table patient (
       id ${id},
-      fp text not null unique,
+      fp ${orderedText} not null unique,
       name text not null,
       species text not null,
       breed text,
@@ -211,7 +228,7 @@ export const migrations: readonly ((id: string, engine: Engine) => string)[] = [
       deleted_at bigint
     );
     create table patient_identifier (
-      patient_id bigint not null references patient (id), identifier text not null, primary key (patient_id, identifier)
+      patient_id bigint not null references patient (id), identifier ${orderedText} not null, primary key (patient_id, identifier)
     );
     create index patient_identifier_lookup on patient_identifier (identifier);
 
@@ -220,7 +237,7 @@ export const migrations: readonly ((id: string, engine: Engine) => string)[] = [
       patient_id bigint not null references patient (id),
       active integer not null,
       listed integer not null,
-      patient_fp text not null,
+      patient_fp ${orderedText} not null,
       patient_species text not null,
       patient_updated_at bigint not null,
       primary key (clinic_id, patient_id)
@@ -233,7 +250,7 @@ export const migrations: readonly ((id: string, engine: Engine) => string)[] = [
 
     create table study (
       id ${id},
-      fp text not null unique,
+      fp ${orderedText} not null unique,
       clinic_id bigint references clinic (id),
       patient_id bigint references patient (id),
       unmatched_reason text,
@@ -294,7 +311,7 @@ export const migrations: readonly ((id: string, engine: Engine) => string)[] = [
 
     create table soap (
       id ${id},
-      fp text not null unique,
+      fp ${orderedText} not null unique,
       patient_id bigint not null references patient (id),
       clinic_id bigint not null references clinic (id),
       soap_type text not null,
@@ -337,7 +354,7 @@ export const migrations: readonly ((id: string, engine: Engine) => string)[] = [
 
     create table calendar_event (
       id ${id},
-      fp text not null unique,
+      fp ${orderedText} not null unique,
       clinic_id bigint not null references clinic (id),
       title text not null,
       type text not null,
@@ -351,7 +368,7 @@ export const migrations: readonly ((id: string, engine: Engine) => string)[] = [
 
     create table inventory_item (
       id ${id},
-      fp text not null unique,
+      fp ${orderedText} not null unique,
       clinic_id bigint not null references clinic (id),
       name ${orderedText} not null,
       category text not null,
@@ -399,6 +416,19 @@ export const migrations: readonly ((id: string, engine: Engine) => string)[] = [
     alter table clinic add column version bigint not null default 0;
     alter table clinic add column lists_version bigint not null default 0;
   `,
+  // Servers that share a database count requests together; one that is alone counts in its memory. Unlogged: a count is
+  // worth no wait for a disk, and a crash may forget it.
+  (_id, { shared }) =>
+    shared
+      ? `create unlogged table request_count (
+           name text primary key,
+           short_used bigint not null,
+           short_ends_at bigint not null,
+           long_used bigint not null,
+           long_ends_at bigint not null,
+           taken boolean not null
+         )`
+      : "",
 ];
 
 const soapContent = [
@@ -415,3 +445,19 @@ const soapContent = [
   "created_at",
   "amends_fp",
 ];
+
+/** What a database of this version still needs, in order; throws when a newer program wrote it. `database` is for the sentence. */
+export function missingMigrations(
+  database: string,
+  version: number,
+  engine: Engine,
+): { number: number; statements: string }[] {
+  if (version > migrations.length) {
+    throw new Error(
+      `${database} has schema version ${version}, this program knows versions up to ${migrations.length}: use the newer program`,
+    );
+  }
+  return migrations
+    .map((statements, index) => ({ number: index + 1, statements: statements(engine.id, engine) }))
+    .slice(version);
+}

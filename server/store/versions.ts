@@ -13,8 +13,15 @@ export interface Versions {
 /** Looking up the clinics of more patients costs more than all clinics' caches do. */
 const PATIENTS_MAX = 1000;
 
-/** The session with its writes watched. `raise` is the last act of their transaction: it raises the versions of the clinics they change. */
-export function watched(session: Session): Session & { raise: () => Promise<void> } {
+/** Does the work of a transaction, and as its last act raises the versions of the clinics whose answers its writes change. */
+export async function raising<T>(session: Session, work: (session: Session) => Promise<T>): Promise<T> {
+  const { raise, ...watchedSession } = watched(session);
+  const result = await work(watchedSession);
+  await raise();
+  return result;
+}
+
+function watched(session: Session): Session & { raise: () => Promise<void> } {
   // By id, and whether the clinics' lists change too.
   const clinics = new Map<number, boolean>();
   const patients = new Map<number, boolean>();

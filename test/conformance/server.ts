@@ -9,6 +9,7 @@ import { importFile } from "../../server/import.ts";
 import { findClinic, type KeyType, listKeys, revokeKey } from "../../server/store/keys.ts";
 import { openStore } from "../../server/store/store.ts";
 import { type ApiDocument, Contract } from "../support/contract.ts";
+import { dump } from "../support/postgres.ts";
 import { notChecked } from "./check.ts";
 import { type ClinicName, clinics, lines } from "./data.ts";
 
@@ -152,16 +153,20 @@ async function readContract(url: string): Promise<Contract | null> {
   return response.ok ? new Contract((await response.json()) as ApiDocument) : null;
 }
 
-/** Starts a server on a folder of its own with the suite's data; the integration and device keys have the default limits. */
-export async function ownServer(): Promise<{ api: Api; stop: () => Promise<void> }> {
+/**
+ * Starts a server with the suite's data on a folder of its own, or on an empty PostgreSQL database; the integration and
+ * device keys have the default limits.
+ */
+export async function ownServer(postgresUrl?: string): Promise<{ api: Api; stop: () => Promise<void> }> {
   const folder = mkdtempSync(join(tmpdir(), "vetwire-conformance-"));
   const data = join(folder, "data");
+  const place = postgresUrl ?? data;
   const today = startOfToday();
 
   async function importLines(entities: readonly object[]): Promise<void> {
     const file = join(folder, "import.ndjson");
     writeFileSync(file, entities.map((entity) => `${JSON.stringify(entity)}\n`).join(""));
-    const store = await openStore(data);
+    const store = await openStore(place);
     try {
       await importFile(store, file, () => undefined);
     } finally {
@@ -170,7 +175,7 @@ export async function ownServer(): Promise<{ api: Api; stop: () => Promise<void>
   }
 
   async function makeKey({ clinic, ...plan }: KeyPlan, expiresAt: number | null = null) {
-    const store = await openStore(data);
+    const store = await openStore(place);
     try {
       const pepper = loadPepper(data, keysMade);
       keysMade = true;
@@ -190,7 +195,7 @@ export async function ownServer(): Promise<{ api: Api; stop: () => Promise<void>
   let keysMade = false;
 
   async function revoke(id: string): Promise<void> {
-    const store = await openStore(data);
+    const store = await openStore(place);
     await store.transaction((session) => revokeKey(session, id, Date.now()));
     await store.close();
   }
@@ -203,25 +208,19 @@ export async function ownServer(): Promise<{ api: Api; stop: () => Promise<void>
     keys[name] = key;
   }
 
-  const { child, url, log } = await startProcess(
-    "run",
-    "--port",
-    "0",
-    "--data",
-    data,
-    "--limit",
-    "partner=1000000/1000000",
-  );
+  const limit = ["--limit", "partner=1000000/1000000"];
+  const { child, url, log } = await startProcess(postgresUrl, "run", "--port", "0", "--data", data, ...limit);
   const keeper: Keeper = {
     import: (...entities) => importLines(entities),
     makeKey,
     revokeKey: revoke,
     async written() {
       const files = readdirSync(data).map((name) => readFileSync(join(data, name), "latin1"));
-      const store = await openStore(data);
+      const store = await openStore(place);
       const listed = JSON.stringify(await listKeys(store, (await findClinic(store, clinics.ours))?.id ?? 0));
       await store.close();
-      return [...files, listed, log()].join("\n");
+      const stored = postgresUrl === undefined ? "" : dump(postgresUrl);
+      return [...files, stored, listed, log()].join("\n");
     },
   };
   return {
@@ -236,10 +235,16 @@ export async function ownServer(): Promise<{ api: Api; stop: () => Promise<void>
 }
 
 /** The built server where VETWIRE_BUILT is set, else the sources. */
-async function startProcess(...command: string[]): Promise<{ child: ChildProcess; url: string; log: () => string }> {
+async function startProcess(
+  postgresUrl: string | undefined,
+  ...command: string[]
+): Promise<{ child: ChildProcess; url: string; log: () => string }> {
   const built = process.env["VETWIRE_BUILT"] !== undefined;
   const program = built ? ["dist/server/main.js"] : ["--import", "tsx", "server/main.ts"];
-  const child = spawn(process.execPath, [...program, ...command], { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [...program, ...command], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, DATABASE_URL: postgresUrl },
+  });
   process.once("exit", () => child.kill("SIGKILL"));
   let log = "";
   const url = new Promise<string>((resolve, reject) => {

@@ -1,7 +1,5 @@
 import { once } from "node:events";
 import { connect } from "node:net";
-import { join } from "node:path";
-import Sqlite from "better-sqlite3";
 import { pino } from "pino";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { auditLines } from "../../server/audit-lines.ts";
@@ -20,12 +18,14 @@ import { newFp } from "../../shared/fp.ts";
 import {
   clinic,
   connection,
+  connectTo,
+  heldWriteLock,
   noon,
   patient,
   startLimitedServer,
   startServer,
   study,
-  temporaryFolder,
+  temporaryDatabase,
   type TestServer,
 } from "./harness.ts";
 import { event, item, soap } from "./records.ts";
@@ -131,9 +131,9 @@ describe("the audit has a row for", () => {
   test("a fault of ours and a push that the database refused", async () => {
     const server = await startServer(clinic(ours));
     const key = await server.makeKey(ours, [...permissions]);
-    const other = lock(server.folder);
+    const other = await lock(server.database);
     await server.push(key, study());
-    other.exec("rollback");
+    await other.run("rollback");
     await server.get(key, "/api/v1/inventory?page=x");
     expect((await rowsOf(server)).map(({ route, count, status }) => [route, count, status])).toEqual([
       ["/agent/v1/studies", null, 503],
@@ -266,8 +266,8 @@ describe("the audit", () => {
   });
 
   test("keeps what the database refuses, the newest when there is too much, and says how much was lost", async () => {
-    const { store, audit, log, folder } = await startAudit();
-    const other = lock(folder);
+    const { store, audit, log, database } = await startAudit();
+    const other = await lock(database);
     audit.note(refusal(noon));
     for (let count = 0; count < 250; count += 1) audit.note(read(noon + count));
     await audit.flush();
@@ -275,7 +275,7 @@ describe("the audit", () => {
     for (let count = 250; count < ENTRIES_MAX + 7; count += 1) audit.note(read(noon + count));
     await audit.flush();
     expect(await list(store)).toEqual([]);
-    other.exec("rollback");
+    await other.run("rollback");
     await audit.flush();
     await audit.flush();
 
@@ -296,13 +296,13 @@ describe("the audit", () => {
   });
 
   test("says how much is lost when the database refuses to the end", async () => {
-    const { store, audit, log, folder } = await startAudit();
-    const other = lock(folder);
+    const { store, audit, log, database } = await startAudit();
+    const other = await lock(database);
     audit.note(read(noon));
     audit.note(refusal(noon));
     audit.note(refusal(noon));
     await audit.close();
-    other.exec("rollback");
+    await other.run("rollback");
     expect(await list(store)).toEqual([]);
     expect(log.at(-1)).toMatchObject({ level: 50, lost: 3, msg: "audit entries were lost" });
   });
@@ -403,13 +403,13 @@ const empty = {
 };
 
 async function startAudit() {
-  const folder = temporaryFolder();
-  const store = await openStore(folder, 100);
+  const database = await temporaryDatabase();
+  const store = await openStore(database, 100);
   onTestFinished(() => store.close());
   const clock = { now: noon };
   const log: { level: number; msg: string; lost?: number }[] = [];
   const logger = pino({}, { write: (line) => log.push(JSON.parse(line) as (typeof log)[number]) });
-  return { folder, store, clock, log, audit: new Audit(store, logger, () => clock.now) };
+  return { database, store, clock, log, audit: new Audit(store, logger, () => clock.now) };
 }
 
 function read(at: number): AuditRow {
@@ -424,10 +424,10 @@ function refusal(at: number): AuditRow {
 }
 
 /** Another program writes and does not come to an end. */
-function lock(folder: string): Sqlite.Database {
-  const other = new Sqlite(join(folder, "vetwire.db"));
-  onTestFinished(() => void other.close());
-  other.exec("begin immediate");
+async function lock(database: string): Promise<{ run: (sql: string) => Promise<void> }> {
+  const other = await connectTo(database);
+  onTestFinished(() => other.close());
+  await other.run(heldWriteLock());
   return other;
 }
 

@@ -1,12 +1,10 @@
-import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { permissions } from "../../server/auth.ts";
 import { AnswerCache } from "../../server/cache.ts";
-import { connect } from "../../server/store/store.ts";
 import { newFp } from "../../shared/fp.ts";
 import { ClinicWorld, type Write } from "./clinic-world.ts";
-import { clinic, connection, noon, patient, startLimitedServer, startServer } from "./harness.ts";
+import { clinic, connection, connectTo, noon, patient, startLimitedServer, startServer } from "./harness.ts";
 
 const ours = newFp("clinic");
 
@@ -81,12 +79,12 @@ describe("an answer", () => {
     const { one, server, ask } = await serverWithOne();
     const first = await ask("GET");
     // Behind the server's back, as no write of ours is: the version stays.
-    const file = connect(join(server.folder, "vetwire.db"), 1000);
-    file.prepare("update patient set name = 'Changed' where fp = ?").run(one.fp);
+    const behind = await connectTo(server.database);
+    await behind.run(`update patient set name = 'Changed' where fp = '${one.fp}'`);
     expect((await ask("GET")).body).toBe(first.body);
     expect((await ask("HEAD")).headers["content-length"]).toBe(first.headers["content-length"]);
-    file.exec("update clinic set version = version + 1");
-    file.close();
+    await behind.run("update clinic set version = version + 1");
+    await behind.close();
     const changed = await ask("GET");
     expect(changed.json()).toMatchObject({ data: { name: "Changed" } });
     expect(changed.headers["etag"]).not.toBe(first.headers["etag"]);

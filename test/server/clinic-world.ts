@@ -63,7 +63,7 @@ export class ClinicWorld {
       patients,
       connection(patients[0]?.fp ?? "", clinics[0] ?? ""),
     );
-    const world = new ClinicWorld(server, await openStore(server.folder), clinics, patients);
+    const world = new ClinicWorld(server, await openStore(server.database), clinics, patients);
     world.#connected.add("0 0");
     for (const number of clinics.keys()) await world.#makeKey(number, null);
     return world;

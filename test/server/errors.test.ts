@@ -2,7 +2,16 @@ import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { newFp } from "../../shared/fp.ts";
-import { type Body, clinic, connection, patient, startServer, type TestServer } from "./harness.ts";
+import {
+  type Body,
+  clinic,
+  connection,
+  connectTo,
+  heldWriteLock,
+  patient,
+  startServer,
+  type TestServer,
+} from "./harness.ts";
 
 const ours = newFp("clinic");
 const documented = [
@@ -225,13 +234,12 @@ async function exchange(port: number, bytes: string): Promise<string> {
 }
 
 async function holdWriteLock(server: TestServer, work: () => Promise<void>): Promise<void> {
-  const { default: Sqlite } = await import("better-sqlite3");
-  const other = new Sqlite(`${server.folder}/vetwire.db`);
-  other.exec("begin immediate");
+  const other = await connectTo(server.database);
+  await other.run(heldWriteLock());
   try {
     await work();
   } finally {
-    other.exec("rollback");
-    other.close();
+    await other.run("rollback");
+    await other.close();
   }
 }

@@ -14,13 +14,13 @@ import {
   patient,
   startServer,
   study,
-  temporaryFolder,
+  temporaryDatabase,
 } from "./harness.ts";
 import { batch, event, item, soap } from "./records.ts";
 
 describe("an export", () => {
   test("of the imported demo is the demo, line by line", async () => {
-    const store = await openStore(temporaryFolder());
+    const store = await openStore(await temporaryDatabase());
     await importEntities(store, ...demoEntities());
     expect(lines(await exported(store))).toEqual(lines(demoEntities()));
     await store.close();
@@ -29,7 +29,10 @@ describe("an export", () => {
   test("after an import is the identity, in any order of the file, and imported gives itself again", async () => {
     await fc.assert(
       fc.asyncProperty(anyFile, async (entities) => {
-        const [first, second] = [await openStore(temporaryFolder()), await openStore(temporaryFolder())];
+        const [first, second] = [
+          await openStore(await temporaryDatabase()),
+          await openStore(await temporaryDatabase()),
+        ];
         await importEntities(first, ...entities);
         const written = await exported(first);
         expect(lines(written)).toEqual(lines(entities));
@@ -50,7 +53,7 @@ describe("an export", () => {
     const ours = newFp("clinic");
     const patients = Array.from({ length: 2001 }, (_, index) => full(patient({ external_ids: [String(index)] })));
     const entities = [clinic(ours), ...patients, ...patients.map(({ fp }) => connection(fp, ours))];
-    const store = await openStore(temporaryFolder());
+    const store = await openStore(await temporaryDatabase());
     await importEntities(store, ...entities);
     expect(lines(await exported(store))).toEqual(lines(entities));
     await store.close();
@@ -70,7 +73,7 @@ describe("an export", () => {
   });
 
   test("is of one state, whatever is written meanwhile", async () => {
-    const store = await openStore(temporaryFolder());
+    const store = await openStore(await temporaryDatabase());
     const before = [clinic(newFp("clinic"))];
     await importEntities(store, ...before);
     await store.snapshot(async (session) => {

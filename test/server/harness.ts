@@ -1,9 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { FastifyInstance, InjectOptions } from "fastify";
+import Sqlite from "better-sqlite3";
+import { Client } from "pg";
 import { pino } from "pino";
-import { onTestFinished } from "vitest";
+import { inject, onTestFinished } from "vitest";
 import { buildApp } from "../../server/app.ts";
 import { createKey, type KeyToMake, loadPepper, type Permission } from "../../server/auth.ts";
 import type { Entity } from "../../server/entities.ts";
@@ -15,6 +17,7 @@ import { newFp } from "../../shared/fp.ts";
 import type { Patient } from "../../shared/patient.ts";
 import type { Outcome, PushedStudy, Study } from "../../shared/study.ts";
 import { type ApiDocument, Contract } from "../support/contract.ts";
+import { createDatabase, dropDatabase, dump } from "../support/postgres.ts";
 
 /** How long the test server's writes wait for another process. */
 export const writeWaitMs = 200;
@@ -38,6 +41,44 @@ export function temporaryFolder(): string {
   return folder;
 }
 
+/** Whether these tests run on PostgreSQL; else it is SQLite. */
+export function onPostgres(): boolean {
+  return inject("postgres") !== undefined;
+}
+
+/** An empty database that is gone after the test, as openStore() takes it. */
+export async function temporaryDatabase(folder = temporaryFolder()): Promise<string> {
+  const postgres = inject("postgres");
+  if (postgres === undefined) return folder;
+  const database = await createDatabase(postgres);
+  onTestFinished(() => dropDatabase(database));
+  return database;
+}
+
+/** A connection beside the store's, for statements that none of our queries is. */
+export async function connectTo(
+  database: string,
+): Promise<{ run(sql: string): Promise<void>; close(): Promise<void> }> {
+  if (onPostgres()) {
+    const client = new Client({ connectionString: database });
+    await client.connect();
+    return { run: async (sql) => void (await client.query(sql)), close: () => client.end() };
+  }
+  const file = new Sqlite(join(database, "vetwire.db"));
+  return { run: async (sql) => void file.exec(sql), close: async () => void file.close() };
+}
+
+/** Begins a transaction that holds up all other writers, as an import does. */
+export function heldWriteLock(): string {
+  return onPostgres() ? "begin; lock table migration in exclusive mode" : "begin immediate";
+}
+
+/** All that the database holds, as text or as the bytes of its files. */
+export function allStored(database: string): string {
+  if (onPostgres()) return dump(database);
+  return ["vetwire.db", "vetwire.db-wal"].map((name) => readFileSync(join(database, name), "latin1")).join("");
+}
+
 export type TestServer = Awaited<ReturnType<typeof startServer>>;
 
 const plenty = { minute: 1_000_000, hour: 1_000_000 };
@@ -57,7 +98,8 @@ export async function startServer(...entities: (Entity | Entity[])[]) {
 /** The same with rate limits. */
 export async function startLimitedServer(limits: Limits, ...entities: (Entity | Entity[])[]) {
   const folder = temporaryFolder();
-  const store = await openStore(folder, writeWaitMs);
+  const database = await temporaryDatabase(folder);
+  const store = await openStore(database, writeWaitMs);
   const pepper = loadPepper(folder, false);
   const clock = { now: noon };
   const log: string[] = [];
@@ -93,7 +135,7 @@ export async function startLimitedServer(limits: Limits, ...entities: (Entity | 
   }
 
   return {
-    folder,
+    database,
     store,
     pepper,
     app,
@@ -123,10 +165,10 @@ let contract: Contract | undefined;
 
 /** Lets no answer of the app pass that is not as the API document says (api.md 148). */
 function holdToContract(app: FastifyInstance): void {
-  const inject = app.inject.bind(app);
+  const ask = app.inject.bind(app);
   app.inject = (async (asked: string | (InjectOptions & { url: string })) => {
-    const response = await inject(asked);
-    contract ??= new Contract((await inject("/openapi.json")).json<ApiDocument>());
+    const response = await ask(asked);
+    contract ??= new Contract((await ask("/openapi.json")).json<ApiDocument>());
     const { method = "GET", url } = typeof asked === "string" ? { url: asked } : asked;
     const { statusCode: status, headers, body: text } = response;
     const problems = contract.problems({ method, url, status, headers: Object.entries(headers), text });

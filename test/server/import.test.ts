@@ -49,6 +49,23 @@ describe("an import", () => {
     expect(await importText(server.store, "")).toEqual({ new: 0, changed: 0, unchanged: 0 });
   });
 
+  test("takes lines side by side: a thing that stands twice is stored in the file's order, an owner of many once", async () => {
+    const server = await startServer();
+    const owner_customer_fp = newFp("customer");
+    const patients = Array.from({ length: 200 }, () => patient({ owner_customer_fp }));
+    const changes = patients.flatMap((one) => [
+      { ...one, name: "Once" },
+      { ...one, name: "Twice" },
+      connection(one.fp, ours, false),
+      connection(one.fp, ours),
+    ]);
+    const result = await importEntities(server.store, clinic(ours), ...patients, ...changes);
+    expect(result).toEqual({ new: 401, changed: 600, unchanged: 0 });
+    const key = await server.makeKey(ours, keyPermissions);
+    const { data } = (await server.get(key, "/api/v1/patients?page_size=100")).body;
+    expect([data.total, new Set(data.items.map(({ name }) => name))]).toEqual([200, new Set(["Twice"])]);
+  });
+
   test("lists every fault with its line and stores nothing", async () => {
     const one = patient();
     const text = [
@@ -61,6 +78,7 @@ describe("an import", () => {
       soap(one.fp, ours, { signed_at: "2026-11-01T09:00:00.000Z" }),
       { type: "vaccine" },
       [1, 2],
+      { ...one, name: "Kara\0baş", external_ids: ["1", "\0"] },
       { type: "study", ...withoutIngest(study({ patient_fp: one.fp })), modality: "MRI" },
     ].map((line) => JSON.stringify(line));
     text.splice(3, 0, "{broken", '{"type":"clinic","fp":1}');
@@ -86,13 +104,15 @@ describe("an import", () => {
           'type is "vaccine", expected one of clinic, user, customer, patient, connection, study, soap, calendar_event, inventory_item, inventory_batch',
       },
       { line: 11, problem: "the line is a list of 2, expected an object" },
+      { line: 12, problem: String.raw`name is "Kara\u0000baş", expected text without NUL` },
+      { line: 12, problem: String.raw`external_ids/1 is "\u0000", expected text without NUL` },
       {
-        line: 12,
+        line: 13,
         problem:
           'modality is "MRI", expected one of HEMATOLOGY, BIOCHEMISTRY, URINALYSIS, RADIOLOGY, ULTRASOUND, ENDOSCOPY',
       },
     ]);
-    expect(total).toBe(14);
+    expect(total).toBe(16);
   });
 
   test("72 95 96 124 lists the faults of records, events and stock", async () => {

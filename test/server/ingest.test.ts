@@ -181,6 +181,7 @@ describe("POST /agent/v1/studies", () => {
         { ...good, results: [{ ...good.results[0], value: "7,1", flag: "High" }] },
         'results/0/value is "7,1", expected a number; results/0/flag is "High", expected one of normal, low, high, critical or null',
       ],
+      [{ ...good, device_name: "VS\u00002" }, String.raw`device_name is "VS\u00002", expected text without NUL`],
       [null, "the value is null, expected an object"],
       ["x", 'the value is "x", expected an object'],
     ];
@@ -194,7 +195,15 @@ describe("POST /agent/v1/studies", () => {
     );
     expect(outcomes.at(-1)).toEqual({ fp: good.fp, outcome: "filed", reason: null });
     expect(outcomes[0]?.fp).toBe("cds_1");
-    expect(outcomes[7]?.fp).toBe("");
+    expect(outcomes[8]?.fp).toBe("");
+  });
+
+  test("what a device left in the hint or in a result is kept as it is, a NUL included", async () => {
+    const { push, read, one } = await ingestServer();
+    const results = study().results.map((row) => ({ ...row, value_text: "5.2\u0000" }));
+    const sent = study({ patient_fp: one.fp, results, patient_hint: { ...study().patient_hint, name: "\u0000" } });
+    expect((await push(sent))[0]?.outcome).toBe("filed");
+    expect((await read(sent.fp))?.results).toEqual(results);
   });
 
   test("duplicates within one batch follow the same rules, one outcome a study, in order", async () => {
@@ -221,7 +230,7 @@ describe("POST /agent/v1/studies", () => {
     const { server, push, one } = await ingestServer();
     const sent = Array.from({ length: 100 }, () => study({ patient_fp: one.fp }));
     expect(new Set((await push(...sent)).map(({ outcome }) => outcome))).toEqual(new Set(["filed"]));
-    const elsewhere = await openStore(server.folder);
+    const elsewhere = await openStore(server.database);
     const stored = await elsewhere.all(studyFps, {});
     await elsewhere.close();
     expect(stored.map(({ fp }) => fp)).toEqual(sent.map(({ fp }) => fp));

@@ -10,7 +10,7 @@ import { listMessages, readSpool, readStatus } from "../../agent/spool.ts";
 // Real processes from the build: a server with a clinic, an agent with devices, both in a folder of their own.
 
 export const ROOT = path.resolve(import.meta.dirname, "../..");
-const SERVER = path.join(ROOT, "dist/server/main.js");
+export const SERVER = path.join(ROOT, "dist/server/main.js");
 const AGENT = path.join(ROOT, "dist/agent/main.js");
 
 export const CLINIC = "clinic_01K9TEST000000000000000C01";
@@ -85,8 +85,12 @@ export interface Running {
   end(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-export function start(script: string, args: readonly string[]): Running {
-  const child = spawn(process.execPath, [script, ...args], { cwd: ROOT, stdio: ["ignore", "pipe", "pipe"] });
+export function start(script: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Running {
+  const child = spawn(process.execPath, [script, ...args], {
+    cwd: ROOT,
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ...env },
+  });
   let output = "";
   const keep = (text: Buffer) => {
     output = (output + text.toString()).slice(-200_000);

@@ -1,0 +1,202 @@
+import { once } from "node:events";
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { demoClinics, demoEntities } from "../../server/demo.ts";
+import { Postgres, whyNoPostgres } from "../support/postgres.ts";
+import { type Running, SERVER, start, temporaryFolder, testPatients, until } from "../support/processes.ts";
+
+// Goal: two real servers on one PostgreSQL act as one, and outlive it. Method: everything through the command line and
+// HTTP; the database is stopped and started under the running servers.
+
+const clinic = demoClinics.kadikoy;
+const REVOKED_WITHIN_MS = 5000;
+
+let postgres: Postgres;
+let folder: string;
+const nodes: { data: string; address: string; running: Running }[] = [];
+/** What every process of ours has printed. */
+const printed: (() => string)[] = [];
+
+describe.skipIf(whyNoPostgres() !== null)("two servers on one PostgreSQL", () => {
+  beforeAll(async () => {
+    postgres = await Postgres.start();
+    folder = temporaryFolder();
+    const running = ["one", "two"].map((name) => {
+      const data = path.join(folder, name);
+      return { data, running: launch(data, "run", "--port", "0") };
+    });
+    // Both at once on a database with nothing in it.
+    for (const node of running) {
+      const address = await until(
+        "the server listens",
+        () => /listening on (http:[^"]+)/.exec(node.running.output())?.[1],
+      );
+      nodes.push({ ...node, address });
+    }
+  }, 60_000);
+
+  afterAll(async () => {
+    await Promise.all(nodes.map(({ running }) => running.end("SIGKILL")));
+    await postgres?.end();
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+  });
+
+  test("share what is imported, the keys once the second has the first's pepper, and a key's limit", async () => {
+    await expectDone(command("import", demoFile()));
+    const key = await makeKey();
+    const list = (index: number) => get(nodes[index], key, "/api/v1/patients");
+    expect((await list(0)).body).toMatchObject({ success: true, data: { total: 4 } });
+    expect((await list(1)).status).toBe(401);
+
+    await restartSecondWithPepper();
+    expect((await list(1)).body).toMatchObject({ success: true, data: { total: 4 } });
+    // Two are spent.
+    const answers = await Promise.all(Array.from({ length: 70 }, (_, index) => list(index % 2)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(58);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(12);
+    for (const index of [0, 1]) expect((await list(index)).status).toBe(429);
+  }, 60_000);
+
+  test("stop to take a key that was revoked elsewhere", async () => {
+    const key = await makeKey();
+    const statuses = () => Promise.all(nodes.map(async (node) => (await get(node, key, "/api/v1/patients")).status));
+    expect(await statuses()).toEqual([200, 200]);
+    const listed = await command("keys", "list", "--clinic", clinic, "--json");
+    const ids = (JSON.parse(listed.output) as { id: string }[]).map(({ id }) => id);
+    await expectDone(command("keys", "revoke", ids.at(-1) ?? ""));
+    const revoked = Date.now();
+    await until("both refuse the key", async () => (await statuses()).every((status) => status === 401));
+    expect(Date.now() - revoked).toBeLessThan(REVOKED_WITHIN_MS);
+  }, 60_000);
+
+  test("answer 503 in the envelope while the database is away, and serve again when it is back", async () => {
+    const key = await makeKey();
+    const unknown = key.replace(/^sk_live_./, (head) => (head.endsWith("a") ? "sk_live_b" : "sk_live_a"));
+    await postgres.stop();
+    for (const node of nodes) {
+      for (const presented of [key, unknown, ""]) {
+        const { status, body, headers } = await get(node, presented, "/api/v1/patients");
+        expect([status, headers.get("retry-after")]).toEqual([503, "5"]);
+        expect(body).toMatchObject({ success: false, error: { code: "SERVER.UNAVAILABLE", severity: "error" } });
+      }
+      expect((await get(node, key, "/readyz")).status).toBe(503);
+      expect((await get(node, key, "/healthz")).status).toBe(200);
+    }
+    const refused = await command("keys", "list", "--clinic", clinic);
+    expect(refused).toMatchObject({
+      code: 1,
+      output: expect.stringMatching(/^the database cannot be used now: ECONN/),
+    });
+
+    await postgres.start();
+    for (const node of nodes) expect((await get(node, key, "/api/v1/patients")).status).toBe(200);
+  }, 60_000);
+
+  test("keep nothing of an import that was killed, and all of the next one", async () => {
+    const before = await exported();
+    const file = path.join(folder, "large.ndjson");
+    const owner = {
+      type: "customer",
+      fp: "customer_01K9TEST000000000000000D01",
+      locale: { time_zone: "Europe/Istanbul" },
+    };
+    const patients = testPatients(3000).map(({ fp, species, externalId }) => ({
+      ...{ type: "patient", fp, name: "Test animal", species, breed: null, sex: "male", date_of_birth: "2020-01-01" },
+      ...{ weight_kg: 12.5, owner_customer_fp: owner.fp, external_ids: [externalId], deleted_at: null },
+      ...{ created_at: "2026-01-01T00:00:00.000Z", updated_at: "2026-01-01T00:00:00.000Z" },
+    }));
+    writeFileSync(file, [owner, ...patients].map((line) => `${JSON.stringify(line)}\n`).join(""));
+
+    const killed = launch(nodes[0]!.data, "import", file);
+    await until("the import writes patients", () => killed.output().includes("50 %"));
+    await killed.end("SIGKILL");
+    expect(killed.output()).not.toContain("100 %");
+    expect(await exported()).toBe(before);
+    const imported = await expectDone(command("import", file));
+    expect(imported).toContain("3001 new, 0 changed, 0 unchanged");
+  }, 60_000);
+
+  test("export what imported into SQLite is exported the same", async () => {
+    const lines = await exported();
+    expect(lines.split("\n").length).toBeGreaterThan(3000);
+    const file = path.join(folder, "export.ndjson");
+    writeFileSync(file, lines);
+    const data = path.join(folder, "sqlite");
+    await expectDone(finished(start(SERVER, ["import", file, "--data", data])));
+    const copy = path.join(folder, "copy.ndjson");
+    await expectDone(finished(start(SERVER, ["export", copy, "--data", data])));
+    expect(readFileSync(copy, "utf8")).toBe(lines);
+  }, 60_000);
+
+  test("write the database's password nowhere, whatever went wrong", async () => {
+    const wrong = { DATABASE_URL: postgres.url().replace("vetwire:", "vetwire:x") };
+    const refused = start(SERVER, ["run", "--data", nodes[0]!.data], wrong);
+    printed.push(refused.output);
+    expect(await finished(refused)).toMatchObject({ code: 1 });
+    expect(refused.output()).toContain("password authentication failed");
+    const unreadable = start(SERVER, ["run"], { DATABASE_URL: postgres.url().replace("postgres:", "mysql:") });
+    printed.push(unreadable.output);
+    expect(await finished(unreadable)).toMatchObject({ code: 1 });
+    expect(unreadable.output()).toMatch(/^DATABASE_URL is no postgres:\/\/ URL/);
+    expect(printed.length).toBeGreaterThan(10);
+    for (const output of printed) expect(output()).not.toContain(postgres.password);
+  }, 60_000);
+});
+
+/** A process of the server's program, by default on the first node's folder. */
+function launch(data: string, ...args: string[]): Running {
+  const running = start(SERVER, [...args, "--data", data], { DATABASE_URL: postgres.url() });
+  printed.push(running.output);
+  return running;
+}
+
+async function command(...args: string[]): Promise<{ code: number; output: string }> {
+  return finished(launch(path.join(folder, "one"), ...args));
+}
+
+async function finished(running: Running): Promise<{ code: number; output: string }> {
+  const [code] = (await once(running.process, "close")) as [number];
+  return { code, output: running.output() };
+}
+
+async function expectDone(running: Promise<{ code: number; output: string }>): Promise<string> {
+  const { code, output } = await running;
+  expect([code, output]).toEqual([0, output]);
+  return output;
+}
+
+async function makeKey(): Promise<string> {
+  const made = ["--clinic", clinic, "--name", "test", "--permissions", "clinic.patient.view"];
+  return (await expectDone(command("keys", "create", ...made))).trim();
+}
+
+async function exported(): Promise<string> {
+  const file = path.join(folder, "whole.ndjson");
+  await expectDone(command("export", file));
+  return readFileSync(file, "utf8");
+}
+
+async function restartSecondWithPepper(): Promise<void> {
+  const [first, second] = nodes;
+  await second!.running.end();
+  copyFileSync(path.join(first!.data, "pepper"), path.join(second!.data, "pepper"));
+  second!.running = launch(second!.data, "run", "--port", new URL(second!.address).port);
+  await until("the second server is back", () => second!.running.output().includes("listening on"));
+}
+
+async function get(node: { address: string } | undefined, key: string, url: string) {
+  const response = await fetch(`${node?.address}${url}`, { headers: { "x-api-key": key } });
+  return { status: response.status, headers: response.headers, body: await response.json() };
+}
+
+function demoFile(): string {
+  const file = path.join(folder, "demo.ndjson");
+  writeFileSync(
+    file,
+    demoEntities()
+      .map((entity) => `${JSON.stringify(entity)}\n`)
+      .join(""),
+  );
+  return file;
+}
