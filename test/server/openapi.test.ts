@@ -60,7 +60,9 @@ describe("the API document", () => {
 
     // SQLite refuses a reader in no way that a test can bring about; a database on another machine does.
     const failing = (error: Error) => {
-      const fail = async () => Promise.reject(error);
+      const fail = async (): Promise<never> => {
+        throw error;
+      };
       return buildApp({ ...server.store, all: fail, first: fail } satisfies Store, { pepper: server.pepper });
     };
     const apart = [failing(new StoreUnavailable("gone")), failing(new Error("a fault of ours"))];
