@@ -6,11 +6,14 @@ import type { Patient } from "../shared/patient.ts";
 import { startAgent } from "./agent.ts";
 import { type Config, loadConfig } from "./config.ts";
 import { profileById, profiles } from "./devices/index.ts";
+import { type Faults, FaultyLine, parseFaults } from "./faults.ts";
 import { listenTo } from "./listen.ts";
+import { listPorts } from "./ports.ts";
 import { replay } from "./replay.ts";
-import { openLine, playAstm } from "./simulate.ts";
+import { openLine, type Played, playDevice, playHost, type Received } from "./simulate.ts";
 import { lineText, suggest } from "./sniff.ts";
 import { listMessages, readSpool, readStatus } from "./spool.ts";
+import { parseTalk, playTalk } from "./talk.ts";
 
 // The command line of the agent. Results go to stdout, everything else to stderr.
 
@@ -57,21 +60,29 @@ program
   });
 
 program
-  .command("simulate <fixture>")
-  .description("play a fixture as the device would")
-  .requiredOption("--to <target>", "tcp://host:port or serial:PATH")
-  .option("--repeat <n>", "how many times", positiveInteger, 1)
+  .command("simulate [fixture]")
+  .description("play a fixture or a .talk as the device, or be the host that a device sends to")
+  .requiredOption("--to <target>", "tcp://host:port (dialled), listen://host:port or serial:PATH")
+  .option("--role <role>", "device, or host: takes messages and answers a query with the fixture", "device")
+  .option("--repeat <n>", "how many times, as host how many messages", positiveInteger, 1)
   .option("--baud <rate>", "of the serial port", positiveInteger, 9600)
-  .action(async (fixture: string, options: { to: string; repeat: number; baud: number }) => {
-    const bytes = fs.readFileSync(fixture);
-    const line = await openLine(options.to, options.baud);
-    for (let session = 1; session <= options.repeat; session++) {
-      const { accepted, frames, resent, reason } = await playAstm(bytes, line);
-      const again = resent === 0 ? "" : `, ${resent} sent again`;
-      if (!accepted) throw new Error(`session ${session}: ${reason} after ${frames} acknowledged frames${again}`);
-      print(`session ${session}: ${frames} frames acknowledged${again}`);
+  .option("--faults <list>", "what goes wrong: drop-ack:P,flip:P,split:BYTES,delay:MS,contend,noise,dup", parseFaults)
+  .option("--seed <n>", "of the faults; the same one does the same again", positiveInteger)
+  .action(simulate);
+
+program
+  .command("ports")
+  .description("list the serial ports; the first path of a port stays the same when it is plugged in again")
+  .option("--json", "as a JSON array")
+  .action(async (options: { json?: boolean }) => {
+    const ports = await listPorts();
+    if (options.json) return print(JSON.stringify(ports, null, 2));
+    for (const { path: tty, by_id, vendor, vendor_id, product_id, serial_number } of ports) {
+      const usb = vendor_id === null ? null : `${vendor_id}:${product_id ?? ""}`;
+      const parts = [by_id ?? tty, by_id === null ? null : tty, vendor, usb, serial_number];
+      print(parts.filter((part) => part !== null).join("  "));
     }
-    await line.close();
+    tell(`${ports.length} serial port${ports.length === 1 ? "" : "s"}`);
   });
 
 program
@@ -162,6 +173,58 @@ program
   });
 
 program.parseAsync().catch(fail);
+
+interface SimulateOptions {
+  readonly to: string;
+  readonly role: string;
+  readonly repeat: number;
+  readonly baud: number;
+  readonly faults?: Faults;
+  readonly seed?: number;
+}
+
+async function simulate(file: string | undefined, options: SimulateOptions): Promise<void> {
+  const { to, role, repeat, baud, faults, seed = 1 + Math.floor(Math.random() * 999_999_999) } = options;
+  if (role !== "device" && role !== "host") throw new Error(`--role is ${role}, expected device or host`);
+  if (role === "device" && file === undefined) throw new Error("a device needs a fixture to play");
+  const fixture = file === undefined ? null : fs.readFileSync(file);
+  const isTalk = file !== undefined && path.extname(file) === ".talk";
+  const talk = isTalk && fixture !== null ? parseTalk(fixture.toString("latin1")) : null;
+  if (faults !== undefined) tell(`--seed ${seed} plays the same faults again`);
+
+  const opened = await openLine(to, baud);
+  const line = faults === undefined ? opened : new FaultyLine(opened, faults, seed);
+  try {
+    if (role === "host" && talk === null) {
+      const reason = await playHost(line, repeat, fixture, printReceived, faults?.contend);
+      if (reason !== null) throw new Error(reason);
+      return;
+    }
+    for (let session = 1; session <= repeat; session++) {
+      if (talk !== null) {
+        const difference = await playTalk(talk, role === "host" ? "us" : "device", line);
+        if (difference !== null) throw new Error(`session ${session}: ${difference}`);
+        print(`session ${session}: ${talk.length} lines as written`);
+      } else if (fixture !== null) {
+        print(`session ${session}: ${taken(await playDevice(fixture, line, faults?.contend), fixture, session)}`);
+      }
+    }
+  } finally {
+    await line.close();
+  }
+}
+
+/** @throws when it was not taken */
+function taken({ accepted, frames, resent, reason }: Played, fixture: Uint8Array, session: number): string {
+  const again = resent === 0 ? "" : `, ${resent} sent again`;
+  if (!accepted) throw new Error(`session ${session}: ${reason} after ${frames} acknowledged frames${again}`);
+  return frames === 0 ? `${fixture.length} bytes sent as they stand` : `${frames} frames acknowledged${again}`;
+}
+
+function printReceived({ message, incomplete }: Received): void {
+  print(Buffer.from(message).toString("latin1").replaceAll("\r", "\n").trimEnd());
+  if (incomplete !== null) tell(`incomplete: ${incomplete}`);
+}
 
 /** The configuration, or every problem on stderr and exit 78. */
 function configOrExit(file: string): Config {

@@ -6,6 +6,7 @@ import { read } from "./read.ts";
 import type { ReadContext, Reading } from "./report.ts";
 import type { StudyBody } from "./revision.ts";
 import { study } from "./study.ts";
+import { wireText } from "./talk.ts";
 
 // Runs a fixture through link, read and study without a spool or a server: what `agent replay` prints and what
 // test/fixtures.test.ts compares.
@@ -40,7 +41,7 @@ export function replay(
   const warnings: string[] = [];
   const messages: ReplayedMessage[] = [];
   for (const action of actions) {
-    if (action.do === "reply") for (const byte of action.bytes) replies.push(controlName(byte));
+    if (action.do === "reply") replies.push(wireText(action.bytes));
     if (action.do === "warn") warnings.push(action.reason);
     if (action.do === "deliver")
       messages.push(replayMessage(action.message, action.incomplete, profile, context, patient));
@@ -69,11 +70,4 @@ function replayMessage(
       snapshot.rows.filter(({ reason }) => reason !== null).map(({ analyte, reason }) => `${analyte}: ${reason}`),
     ),
   };
-}
-
-const CONTROL_NAMES: Readonly<Record<number, string>> = { 0x04: "EOT", 0x05: "ENQ", 0x06: "ACK", 0x15: "NAK" };
-
-function controlName(byte: number): string {
-  const name = CONTROL_NAMES[byte];
-  return name === undefined ? String.fromCharCode(byte) : `<${name}>`;
 }

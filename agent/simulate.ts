@@ -1,8 +1,17 @@
-import net from "node:net";
-import { SerialPort } from "serialport";
-import { ACK, CR, ENQ, EOT, ETB, ETX, LF, NAK, STX } from "./astm/frame.ts";
+import { AstmLink, type AstmLinkOptions } from "./astm/link.ts";
+import { CR, ENQ, ETB, ETX, STX } from "./astm/frame.ts";
+import type { LinkAction } from "./link.ts";
+import {
+  dialTransport,
+  listenTransport,
+  serialTransport,
+  type Transport,
+  type Wire,
+  type WireHandler,
+} from "./transport.ts";
 
-// Plays a fixture as the device would: LIS01-A2's sender, so that the agent can be tried without hardware.
+// Plays the other side of a line with our own link, so that the agent can be tried without hardware: a device that sends what
+// a fixture says, or a host that takes what a device sends.
 
 /** What was played and how the other side took it. */
 export interface Played {
@@ -13,130 +22,268 @@ export interface Played {
   readonly reason: string | null;
 }
 
-/** A line to the agent; `reply` gives its next byte, or null after `ms` without one or when the line is gone. */
+/** A line to the other side; `reply` gives its next byte, or null after `ms` without one or when the line is gone. */
 export interface Line {
+  readonly isOpen: boolean;
   send(bytes: Uint8Array): void;
   reply(ms: number): Promise<number | null>;
   close(): Promise<void>;
 }
 
-/** LIS01-A2 §6.5.2: the sender waits 15 s for a reply; §6.5.1.2: six tries a frame; §6.2.6: 10 s after NAK to ENQ. */
-const REPLY_MS = 15_000;
-const TRIES = 6;
-const BUSY_MS = 10_000;
+/** A message that came, as records. */
+export interface Received {
+  readonly message: Uint8Array;
+  /** Why it ended before its own end. */
+  readonly incomplete: string | null;
+}
 
-/** Sends the fixture's bytes unit by unit, waiting for the reply where the standard waits. */
-export async function playAstm(fixture: Uint8Array, line: Line): Promise<Played> {
-  let frames = 0;
-  let resent = 0;
-  for (const unit of units(fixture)) {
-    const first = unit[0];
-    if (first !== ENQ && first !== STX) {
-      line.send(unit);
-      continue;
+/** How long a side that was told to contend waits for the other side to say ENQ. */
+const CONTEND_MS = 5_000;
+/** A line that is silent is looked at that often. */
+const IDLE_MS = 60_000;
+/** What was written needs no longer to leave. */
+const CLOSE_MS = 1_000;
+
+/**
+ * Sends a fixture as the device. Its messages are sent by LIS01-A2, cut into frames as recorded; what went wrong in the
+ * recording is not repeated. A fixture without such a message (one-way devices, raw records) is sent as it stands.
+ */
+export async function playDevice(fixture: Uint8Array, line: Line, contend = false): Promise<Played> {
+  const messages = messagesIn(fixture);
+  if (messages.length === 0) {
+    line.send(fixture);
+    return { accepted: true, frames: 0, resent: 0, reason: null };
+  }
+  const station = new Station({ role: "instrument", ...framingOf(fixture) }, line);
+  let reason: string | null = null;
+  for (const message of messages) reason ??= await station.send(message, contend);
+  const { frames, resent } = station;
+  return { accepted: reason === null, frames, resent, reason };
+}
+
+/**
+ * Takes that many messages as the host, and answers a query (Q record) with `answer` or, without one, with "no
+ * information". Gives why it did not come to the end, or null.
+ */
+export async function playHost(
+  line: Line,
+  count: number,
+  answer: Uint8Array | null,
+  onMessage: (received: Received) => void,
+  contend = false,
+): Promise<string | null> {
+  const station = new Station({ role: "host" }, line);
+  const answers = answer === null ? [NO_INFORMATION] : messagesIn(answer);
+  for (let taken = 0; taken < count; ) {
+    const received = await station.receive();
+    if (received === null) return `the line closed after ${taken} of ${count} messages`;
+    onMessage(received);
+    if (received.incomplete !== null) continue;
+    taken += 1;
+    if (!QUERY.test(Buffer.from(received.message).toString("latin1"))) continue;
+    for (const message of answers) {
+      const reason = await station.send(message, contend);
+      if (reason !== null) return `the answer was not taken: ${reason}`;
     }
-    let taken = false;
-    for (let attempt = 0; attempt < TRIES && !taken; attempt++) {
-      if (attempt > 0) resent += 1;
-      line.send(unit);
-      const reply = await line.reply(REPLY_MS);
-      if (reply === null) {
-        line.send(Uint8Array.of(EOT));
-        return { accepted: false, frames, resent, reason: `no reply within ${REPLY_MS / 1000} s` };
+  }
+  await station.rest();
+  return null;
+}
+
+/** LIS02-A2 §12: a last record that says I has nothing to tell. */
+const NO_INFORMATION = Buffer.from("H|\\^&\rL|1|I\r");
+const QUERY = /(^|\r)Q[^0-9A-Z]/i;
+
+/** One side of the line: a link, its timer, and what became of what. */
+class Station {
+  readonly #link: AstmLink;
+  readonly #line: Line;
+  readonly #received: Received[] = [];
+  #dueAt = Number.POSITIVE_INFINITY;
+  /** undefined: not known yet; null: the message was taken. */
+  #outcome: string | null | undefined;
+  /** Of the transfer that goes on; empty before its first. */
+  #lastFrame: Uint8Array = new Uint8Array(0);
+  #framesSent = 0;
+  resent = 0;
+
+  constructor(options: AstmLinkOptions, line: Line) {
+    this.#link = new AstmLink(options);
+    this.#line = line;
+  }
+
+  /** Frames that were acknowledged. */
+  get frames(): number {
+    const failedAtFrame = typeof this.#outcome === "string" && this.#lastFrame.length > 0;
+    return this.#framesSent - (failedAtFrame ? 1 : 0);
+  }
+
+  /** Answers null, or why the message was not taken. */
+  async send(message: Uint8Array, contend: boolean): Promise<string | null> {
+    // The other side's ENQ is heard when ours is out already.
+    const heard = contend ? await this.#line.reply(CONTEND_MS) : null;
+    this.#outcome = undefined;
+    this.#carryOut(this.#link.send(message));
+    if (heard !== null) this.#carryOut(this.#link.receive(Uint8Array.of(heard)));
+    while (this.#outcome === undefined) await this.#step();
+    return this.#outcome;
+  }
+
+  /** The next message, or null when the line is gone. */
+  async receive(): Promise<Received | null> {
+    while (this.#received.length === 0 && this.#line.isOpen) await this.#step();
+    return this.#received.shift() ?? null;
+  }
+
+  /** Hears the other side out. */
+  async rest(): Promise<void> {
+    while (!this.#link.atRest && this.#line.isOpen) await this.#step();
+  }
+
+  /** One byte further, or one timeout. */
+  async #step(): Promise<void> {
+    const byte = await this.#line.reply(Math.min(Math.max(0, this.#dueAt - performance.now()), IDLE_MS));
+    if (byte !== null) {
+      this.#carryOut(this.#link.receive(Uint8Array.of(byte)));
+    } else if (!this.#line.isOpen) {
+      this.#carryOut(this.#link.close());
+    } else if (performance.now() >= this.#dueAt) {
+      this.#dueAt = Number.POSITIVE_INFINITY;
+      this.#carryOut(this.#link.timeout());
+    }
+  }
+
+  #carryOut(actions: readonly LinkAction[]): void {
+    for (const action of actions) {
+      switch (action.do) {
+        case "reply":
+          this.#count(action.bytes);
+          this.#line.send(action.bytes);
+          break;
+        case "deliver":
+          this.#received.push({ message: action.message, incomplete: action.incomplete });
+          break;
+        case "warn":
+          break; // the other side's faults are told by the outcome
+        case "sent":
+          this.#outcome = null;
+          break;
+        case "unsent":
+          this.#outcome = action.reason;
+          break;
+        case "timer":
+          this.#dueAt = action.ms === null ? Number.POSITIVE_INFINITY : performance.now() + action.ms;
+          break;
       }
-      // EOT in place of ACK accepts the frame and asks for a pause (§6.3.5).
-      taken = reply === ACK || (first === STX && reply === EOT);
-      if (!taken && first === ENQ && reply === NAK) await new Promise((resolve) => setTimeout(resolve, BUSY_MS));
     }
-    if (!taken) {
-      line.send(Uint8Array.of(EOT));
-      return { accepted: false, frames, resent, reason: `not accepted after ${TRIES} tries` };
+  }
+
+  #count(bytes: Uint8Array): void {
+    if (bytes[0] === ENQ) {
+      this.#lastFrame = new Uint8Array(0);
+    } else if (bytes[0] === STX && Buffer.compare(bytes, this.#lastFrame) === 0) {
+      this.resent += 1;
+    } else if (bytes[0] === STX) {
+      this.#lastFrame = bytes;
+      this.#framesSent += 1;
     }
-    if (first === STX) frames += 1;
   }
-  return { accepted: true, frames, resent, reason: null };
 }
 
-/** Cuts a recorded session into what is sent at once: ENQ, a frame with its end, EOT, and whatever else stands between them. */
-export function units(bytes: Uint8Array): Uint8Array[] {
-  const found: Uint8Array[] = [];
-  let at = 0;
-  while (at < bytes.length) {
-    const end = bytes[at] === STX ? frameEnd(bytes, at) : at + 1;
-    found.push(bytes.subarray(at, end));
-    at = end;
+/** What a receiver makes of a recording, incomplete messages included. */
+function messagesIn(fixture: Uint8Array): Uint8Array[] {
+  const link = new AstmLink();
+  const actions = [...link.receive(fixture), ...link.close()];
+  return actions.flatMap((action) => (action.do === "deliver" ? [action.message] : []));
+}
+
+/** How the recorded device cuts a message into frames. */
+function framingOf(fixture: Uint8Array): Required<Pick<AstmLinkOptions, "framing" | "frameBytes">> {
+  let frameBytes = 1;
+  let framing: AstmLinkOptions["framing"] = "record";
+  for (let at = fixture.indexOf(STX); at >= 0; at = fixture.indexOf(STX, at + 1)) {
+    let end = at;
+    while (end < fixture.length && fixture[end] !== ETX && fixture[end] !== ETB) end += 1;
+    const text = fixture.subarray(at + 2, end);
+    frameBytes = Math.max(frameBytes, text.length);
+    const firstEnd = text.indexOf(CR);
+    if (firstEnd >= 0 && firstEnd < text.length - 1) framing = "message";
+    else if (firstEnd >= 0 && fixture[end] === ETB && framing === "record") framing = "etb-record";
   }
-  return found;
+  return { frameBytes, framing };
 }
 
-function frameEnd(bytes: Uint8Array, start: number): number {
-  let at = start;
-  while (at < bytes.length && bytes[at] !== ETX && bytes[at] !== ETB) at += 1;
-  at += 3; // the terminator and two checksum characters
-  if (bytes[at] === CR) at += 1;
-  if (bytes[at] === LF) at += 1;
-  return Math.min(at, bytes.length);
-}
-
-/** Opens `tcp://host:port` or `serial:PATH`. @throws with a sentence when it cannot be opened */
-export function openLine(target: string, baudRate = 9600): Promise<Line> {
-  const tcp = /^tcp:\/\/(\[[^\]]+\]|[^:/]+):(\d+)$/.exec(target);
-  if (tcp !== null) return openSocket(tcp[1]!.replace(/^\[|\]$/g, ""), Number(tcp[2]));
-  if (target.startsWith("serial:")) return openSerial(target.slice("serial:".length), baudRate);
-  return Promise.reject(new Error(`--to is ${target}, expected tcp://host:port or serial:PATH`));
-}
-
-function openSocket(host: string, port: number): Promise<Line> {
+/** Opens `tcp://host:port`, waits at `listen://host:port`, or opens `serial:PATH`. @throws with a sentence when it cannot be opened */
+export async function openLine(target: string, baudRate = 9600): Promise<Line> {
+  const transport = transportTo(target, baudRate);
   return new Promise((resolve, reject) => {
-    const socket = net.connect({ host, port, noDelay: true });
-    const replies = new Replies();
-    socket.on("data", (chunk: Buffer) => replies.push(chunk));
-    socket.once("error", (error) => reject(new Error(`cannot connect to ${host}:${port}: ${error.message}`)));
-    socket.on("close", () => replies.end());
-    socket.once("connect", () =>
-      resolve({
-        send: (bytes) => void socket.write(bytes),
-        reply: (ms) => replies.next(ms),
-        close: () => new Promise((closed) => socket.end(() => closed())),
-      }),
+    let taken = false;
+    transport.open(
+      (wire) => {
+        if (taken) {
+          wire.close(); // one conversation is played at a time
+          return { chunk: () => undefined, closed: () => undefined };
+        }
+        taken = true;
+        const line = new WireLine(wire, transport);
+        resolve(line);
+        return line;
+      },
+      (problem) => {
+        void transport.close();
+        reject(new Error(`cannot open ${target}: ${problem}`));
+      },
     );
   });
 }
 
-function openSerial(path: string, baudRate: number): Promise<Line> {
-  return new Promise((resolve, reject) => {
-    const port = new SerialPort({ path, baudRate, autoOpen: false });
-    const replies = new Replies();
-    port.on("data", (chunk: Buffer) => replies.push(chunk));
-    port.on("close", () => replies.end());
-    port.open((error) => {
-      if (error !== null) return reject(new Error(`cannot open ${path}: ${error.message}`));
-      resolve({
-        send: (bytes) => void port.write(bytes),
-        reply: (ms) => replies.next(ms),
-        close: () => new Promise((closed) => port.drain(() => port.close(() => closed()))),
-      });
-    });
-  });
+function transportTo(target: string, baudRate: number): Transport {
+  const [, scheme, host = "", port] = /^(tcp|listen):\/\/(\[[^\]]+\]|[^:/]+):(\d{1,5})$/.exec(target) ?? [];
+  const address = { host: host.replace(/^\[|\]$/g, ""), port: Number(port) };
+  if (scheme === "tcp") return dialTransport(address);
+  if (scheme === "listen") return listenTransport(address, []);
+  const path = /^serial:(.+)$/.exec(target)?.[1];
+  if (path === undefined)
+    throw new Error(`--to is ${target}, expected tcp://host:port, listen://host:port or serial:PATH`);
+  return serialTransport({ path, baudRate, dataBits: 8, parity: "none", stopBits: 1, rtscts: false });
 }
 
-/** Bytes that came back, one at a time. */
-class Replies {
+/** A wire whose bytes are asked for one at a time. */
+class WireLine implements Line, WireHandler {
+  readonly #wire: Wire;
+  readonly #transport: Transport;
   readonly #bytes: number[] = [];
   #waiting: ((byte: number | null) => void) | null = null;
-  #ended = false;
+  #isOpen = true;
+  #whenClosed: () => void = () => undefined;
 
-  push(chunk: Uint8Array): void {
-    this.#bytes.push(...chunk);
+  constructor(wire: Wire, transport: Transport) {
+    this.#wire = wire;
+    this.#transport = transport;
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  chunk(bytes: Uint8Array): void {
+    for (const byte of bytes) this.#bytes.push(byte);
     this.#give();
   }
 
-  end(): void {
-    this.#ended = true;
+  /** A line that is gone is not looked for again. */
+  closed(): void {
+    this.#isOpen = false;
     this.#waiting?.(null);
+    this.#whenClosed();
+    void this.#transport.close();
   }
 
-  next(ms: number): Promise<number | null> {
+  send(bytes: Uint8Array): void {
+    this.#wire.write(bytes);
+  }
+
+  reply(ms: number): Promise<number | null> {
     return new Promise((resolve) => {
       const timer = setTimeout(() => this.#waiting?.(null), ms);
       this.#waiting = (byte) => {
@@ -148,10 +295,21 @@ class Replies {
     });
   }
 
+  async close(): Promise<void> {
+    if (this.#isOpen) {
+      await new Promise<void>((resolve) => {
+        this.#whenClosed = resolve;
+        this.#wire.close();
+        setTimeout(resolve, CLOSE_MS).unref();
+      });
+    }
+    await this.#transport.close();
+  }
+
   #give(): void {
     if (this.#waiting === null) return;
     const byte = this.#bytes.shift();
     if (byte !== undefined) this.#waiting(byte);
-    else if (this.#ended) this.#waiting(null);
+    else if (!this.#isOpen) this.#waiting(null);
   }
 }

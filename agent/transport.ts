@@ -6,7 +6,9 @@ import { SerialPort } from "serialport";
 /** One open connection to a device. */
 export interface Wire {
   readonly peer: string;
+  /** What is written to a device that is gone is dropped. */
   write(bytes: Uint8Array): void;
+  /** Hangs up once all that was written has left. */
   close(): void;
   /** No more chunks until resume(): the spool lags behind. */
   pause(): void;
@@ -24,8 +26,8 @@ export interface Transport {
   close(): Promise<void>;
 }
 
-/** A device that vanishes is looked for every so often; a replugged one is back within this time. */
-const RETRY_MS = 2_000;
+/** A device that vanished is looked for again and again, at growing intervals; a replugged one is back within the last. */
+const RETRY_MS = { first: 250, last: 2_000 };
 /** One device may have that many sockets open; it uses one, or two while the first is not known to be dead. */
 const CONNECTIONS_MAX = 16;
 
@@ -43,28 +45,54 @@ export interface Address {
   readonly port: number;
 }
 
-/** `SerialPortClass` is replaced by SerialPortMock in tests. */
-export function serialTransport(settings: SerialSettings, SerialPortClass: typeof SerialPort = SerialPort): Transport {
+/** `SerialPortClass` is replaced by SerialPortMock, and `retryMs` made shorter, in tests. */
+export function serialTransport(
+  settings: SerialSettings,
+  SerialPortClass: typeof SerialPort = SerialPort,
+  retryMs = RETRY_MS,
+): Transport {
   const { path, ...line } = settings;
   return reopening((opened, closed) => {
+    // The path is looked up at every opening: after a replug the same by-id name may lead to another tty.
     const port = new SerialPortClass({ path, ...line, autoOpen: false });
-    port.once("close", () => closed(null));
-    port.on("error", (error) => closed(error.message));
+    let reason: string | null = null;
+    let stopped = false;
+    port.once("close", () => closed(reason));
+    port.on("error", (error) => {
+      reason = error.message;
+      // Most errors close the port by themselves; one left open would keep the next attempt out.
+      if (port.isOpen) port.close();
+      else if (!port.closing) closed(reason);
+    });
     port.open((error) => {
       if (error !== null) return closed(error.message);
+      if (stopped) return port.close();
       const handler = opened({
         peer: path,
         write: (bytes) => port.write(bytes),
-        close: () => port.close(),
+        close: () => port.drain(() => port.isOpen && port.close()),
         pause: () => port.pause(),
         resume: () => port.resume(),
       });
       port.on("data", (chunk: Buffer) => handler.chunk(chunk));
+      onHangUp(port, () => {
+        if (port.isOpen) port.close();
+      });
     });
     return () => {
+      stopped = true;
       if (port.isOpen) port.close();
     };
-  });
+  }, retryMs);
+}
+
+/**
+ * Calls `hungUp` when the tty of an open port is gone. Unless a read waits at that moment, serialport does not notice: its
+ * next read gives no bytes and is tried again for ever, which takes a whole core and never ends.
+ */
+function onHangUp({ port }: SerialPort, hungUp: () => void): void {
+  // Windows has none, and there a read of a port that is gone fails.
+  if (port !== undefined && "poller" in port) port.poller.once("disconnect", hungUp);
 }
 
 /** Dials a device that is itself a server. */
@@ -98,7 +126,7 @@ export function listenTransport({ host, port }: Address, allow: readonly string[
       };
       server.on("error", (error) => {
         tell(`cannot listen on ${host}:${port}: ${error.message}`);
-        retry = setTimeout(() => server.listen(port, host), RETRY_MS);
+        retry = setTimeout(() => server.listen(port, host), RETRY_MS.last);
       });
       server.on("connection", (socket) => {
         const address = socket.remoteAddress ?? "";
@@ -130,7 +158,7 @@ function socketWire(socket: net.Socket): Wire {
   return {
     peer: `${socket.remoteAddress}:${socket.remotePort}`,
     write: (bytes) => socket.write(bytes),
-    close: () => socket.destroy(),
+    close: () => socket.end(),
     pause: () => socket.pause(),
     resume: () => socket.resume(),
   };
@@ -138,10 +166,11 @@ function socketWire(socket: net.Socket): Wire {
 
 type Open = (opened: (wire: Wire) => WireHandler, closed: (reason: string | null) => void) => () => void;
 
-/** Opens one wire at a time, and again RETRY_MS after it closed or could not be opened. */
-function reopening(openOne: Open): Transport {
+/** Opens one wire at a time, and another after it closed or could not be opened. */
+function reopening(openOne: Open, retryMs = RETRY_MS): Transport {
   let end: (() => void) | undefined;
   let retry: NodeJS.Timeout | undefined;
+  let wait = retryMs.first;
   let ended = false;
   let whenClosed: (() => void) | undefined;
   return {
@@ -149,10 +178,12 @@ function reopening(openOne: Open): Transport {
       let told: string | null = null;
       const attempt = () => {
         let handler: WireHandler | undefined;
+        let openedAt = Number.POSITIVE_INFINITY;
         let over = false;
         end = openOne(
           (wire) => {
             told = null;
+            openedAt = performance.now();
             handler = accept(wire);
             return handler;
           },
@@ -163,8 +194,11 @@ function reopening(openOne: Open): Transport {
             if (reason !== null && reason !== told) problem(reason);
             told = reason;
             handler?.closed();
-            if (ended) whenClosed?.();
-            else retry = setTimeout(attempt, RETRY_MS);
+            if (ended) return whenClosed?.();
+            // A device that hangs up as soon as it is there is not dialled any faster than one that is not there.
+            if (performance.now() - openedAt >= retryMs.last) wait = retryMs.first;
+            retry = setTimeout(attempt, wait);
+            wait = Math.min(wait * 2, retryMs.last);
           },
         );
       };
@@ -178,7 +212,7 @@ function reopening(openOne: Open): Transport {
       await new Promise<void>((resolve) => {
         whenClosed = resolve;
         stop();
-        // A port that never opened has nothing to close.
+        // An opening that takes long is not waited for; what it opens is closed at once.
         setTimeout(resolve, 500).unref();
       });
     },

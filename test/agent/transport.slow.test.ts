@@ -127,4 +127,43 @@ describe("serial port (binding-mock)", () => {
     wire.write(Uint8Array.of(5));
     await until("the echo", () => seen.bytes.includes("\x05"));
   });
+
+  test.each([
+    ["7E1", { dataBits: 7, parity: "even", stopBits: 1 }],
+    ["7E2", { dataBits: 7, parity: "even", stopBits: 2 }],
+    ["8N1", { dataBits: 8, parity: "none", stopBits: 1 }],
+  ] as const)("%s and RTS/CTS are what the port is opened with", async (_, character) => {
+    SerialPortMock.binding.createPort("/dev/test");
+    const opened: object[] = [];
+    class WatchedPort extends SerialPortMock {
+      override open(then?: (error: Error | null) => void): void {
+        super.open((error) => {
+          opened.push(this.port?.openOptions ?? {});
+          then?.(error);
+        });
+      }
+    }
+    open(serialTransport({ ...settings, ...character, rtscts: true }, WatchedPort as unknown as typeof Mock));
+    await until("the port", () => opened.length);
+    expect(opened[0]).toMatchObject({ path: "/dev/test", ...character, rtscts: true });
+  });
+
+  test("a port that is refused is tried again and told once, until it is opened", async () => {
+    SerialPortMock.binding.createPort("/dev/test");
+    let refusals = 0;
+    class RefusedPort extends SerialPortMock {
+      override open(then?: (error: Error | null) => void): void {
+        refusals += 1;
+        if (refusals > 3) super.open(then);
+        else setImmediate(() => then?.(new Error("Error: Permission denied, cannot open /dev/test")));
+      }
+    }
+    const transport = serialTransport(settings, RefusedPort as unknown as typeof Mock, { first: 1, last: 4 });
+    const seen = open(transport);
+    await until("the wire", () => seen.wires.length);
+    expect({ refusals, problems: seen.problems }).toEqual({
+      refusals: 4,
+      problems: ["Error: Permission denied, cannot open /dev/test"],
+    });
+  });
 });

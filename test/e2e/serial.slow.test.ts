@@ -1,24 +1,13 @@
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readSpool } from "../../agent/spool.ts";
 import { session, vetScanRecords } from "../support/astm.ts";
 import { runAgentCommand, until, World } from "../support/processes.ts";
+import { socat } from "../support/pty.ts";
 
 // Goal: a real serial line. Method: socat joins two pseudo-terminals; the agent opens one, the simulator the other.
-
-const socat = hasSocat();
-if (!socat) process.stdout.write("serial: left out, socat is not installed (apt-get install socat)\n");
-
-function hasSocat(): boolean {
-  try {
-    execFileSync("socat", ["-V"], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 let world: World;
 let cable: ChildProcess | undefined;

@@ -1,7 +1,7 @@
 import http from "node:http";
 import type net from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openLine, playAstm } from "../../agent/simulate.ts";
+import { openLine, playDevice } from "../../agent/simulate.ts";
 import { session, vetScanRecords } from "../support/astm.ts";
 import { freePort, World } from "../support/processes.ts";
 
@@ -108,7 +108,7 @@ async function send(count: number, from: number): Promise<void> {
       ...{ patient: externalId, species: species === "dog" ? "Dog" : "Cat", alt: number },
       collected: new Date(Date.UTC(2026, 10, 20) + number * 1000).toISOString().replace(/\D/g, "").slice(0, 14),
     });
-    const { accepted } = await playAstm(session(records), line);
+    const { accepted } = await playDevice(session(records), line);
     expect(accepted).toBe(true);
   }
   await line.close();

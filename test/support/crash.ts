@@ -1,6 +1,6 @@
 import Database from "better-sqlite3";
 import path from "node:path";
-import { openLine, playAstm } from "../../agent/simulate.ts";
+import { openLine, playDevice } from "../../agent/simulate.ts";
 import { session, vetScanRecords } from "./astm.ts";
 import { freePort, World } from "./processes.ts";
 
@@ -107,7 +107,7 @@ function messageBytes(world: World, number: number): Uint8Array {
 async function isAcknowledged(port: number, bytes: Uint8Array): Promise<boolean> {
   try {
     const line = await openLine(`tcp://127.0.0.1:${port}`);
-    const { accepted } = await playAstm(bytes, line);
+    const { accepted } = await playDevice(bytes, line);
     await line.close();
     return accepted;
   } catch {

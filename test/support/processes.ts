@@ -11,7 +11,7 @@ import { listMessages, readSpool, readStatus } from "../../agent/spool.ts";
 
 export const ROOT = path.resolve(import.meta.dirname, "../..");
 export const SERVER = path.join(ROOT, "dist/server/main.js");
-const AGENT = path.join(ROOT, "dist/agent/main.js");
+export const AGENT = path.join(ROOT, "dist/agent/main.js");
 
 export const CLINIC = "clinic_01K9TEST000000000000000C01";
 const OWNER = "customer_01K9TEST000000000000000D01";

@@ -1,0 +1,50 @@
+import fs from "node:fs";
+import path from "node:path";
+import { SerialPort } from "serialport";
+
+// The serial ports of this machine, by the name that agent.yaml should use.
+
+/** As `agent ports --json` prints it; null where the system does not say. */
+export interface Port {
+  readonly path: string;
+  /** Stays the same when the adapter is plugged in again, where `path` may become another. */
+  readonly by_id: string | null;
+  readonly vendor: string | null;
+  readonly vendor_id: string | null;
+  readonly product_id: string | null;
+  readonly serial_number: string | null;
+}
+
+const BY_ID = "/dev/serial/by-id";
+
+/** `list` and `byId` are other ones in tests. */
+export async function listPorts(list: typeof SerialPort.list = SerialPort.list, byId = BY_ID): Promise<Port[]> {
+  const names = namesIn(byId);
+  const known = await list().catch((error: NodeJS.ErrnoException) => {
+    // On Linux it asks udevadm, which containers lack.
+    if (error.code === "ENOENT") return [];
+    throw error;
+  });
+  const ports = known.map(({ path: tty, manufacturer, vendorId, productId, serialNumber }) => ({
+    path: tty,
+    by_id: names.get(tty) ?? null,
+    vendor: manufacturer ?? null,
+    vendor_id: vendorId ?? null,
+    product_id: productId ?? null,
+    serial_number: serialNumber ?? null,
+  }));
+  const unknown = { vendor: null, vendor_id: null, product_id: null, serial_number: null };
+  const others = [...names].filter(([tty]) => !known.some((port) => port.path === tty));
+  return [...ports, ...others.map(([tty, by_id]) => ({ path: tty, by_id, ...unknown }))];
+}
+
+/** The by-id name of each tty that has one. */
+function namesIn(byId: string): Map<string, string> {
+  if (!fs.existsSync(byId)) return new Map();
+  return new Map(
+    fs.readdirSync(byId).map((name) => {
+      const link = path.join(byId, name);
+      return [path.resolve(byId, fs.readlinkSync(link)), link];
+    }),
+  );
+}

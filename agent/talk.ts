@@ -1,0 +1,125 @@
+import { hexByte, STX } from "./astm/frame.ts";
+
+// A conversation as text, one line a chunk: `<` from the device, `>` from us, control characters as `<ENQ>`, any byte as
+// `<0xF6>`, `<CS>` for the checksum of the frame it stands in, `#` begins a comment. Whoever speaks one side compares the other.
+
+export interface TalkLine {
+  /** Its number in the file. */
+  readonly number: number;
+  readonly from: "device" | "us";
+  readonly bytes: Uint8Array;
+}
+
+/** Whom a talk is played to. */
+export interface Listener {
+  send(bytes: Uint8Array): void;
+  /** Its next byte, or null after `ms` without one. */
+  reply(ms: number): Promise<number | null>;
+}
+
+const NAMES: readonly string[] = [
+  ...["NUL", "SOH", "STX", "ETX", "EOT", "ENQ", "ACK", "BEL", "BS", "HT", "LF", "VT", "FF", "CR", "SO", "SI"],
+  ...["DLE", "DC1", "DC2", "DC3", "DC4", "NAK", "SYN", "ETB", "CAN", "EM", "SUB", "ESC", "FS", "GS", "RS", "US"],
+];
+
+/** LIS01-A2 §6.5.2: a reply comes within 15 s. */
+const REPLY_MS = 15_000;
+/** So long after the last line, or after one that differs, whatever else is said belongs to it. */
+const AFTERWARDS_MS = 200;
+/** Of what differs, no more is shown. */
+const SHOWN_BYTES_MAX = 300;
+
+/** `text` as Latin-1, so that a file in any charset keeps its bytes. @throws with the line that cannot be read */
+export function parseTalk(text: string): TalkLine[] {
+  const frames = { device: new FrameSum(), us: new FrameSum() };
+  const lines: TalkLine[] = [];
+  for (const [index, line] of text.split(/\r?\n/).entries()) {
+    if (line === "" || line.startsWith("#")) continue;
+    const [, mark, said = ""] = /^([<>]) (.+)$/.exec(line) ?? [];
+    if (mark === undefined) throw new Error(`line ${index + 1} is "${line}", expected "< " or "> " and what is said`);
+    const from = mark === "<" ? "device" : "us";
+    lines.push({ number: index + 1, from, bytes: wireBytes(said, frames[from], index + 1) });
+  }
+  return lines;
+}
+
+/** The notation of a talk, for one line. */
+export function wireText(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => {
+    const name = NAMES[byte];
+    if (name !== undefined) return `<${name}>`;
+    return byte === 0x3c || byte > 0x7e ? `<0x${hexByte(byte)}>` : String.fromCharCode(byte);
+  }).join("");
+}
+
+/** Speaks one side of a talk; answers the first line of the other side that differs, or null: it went as written. */
+export async function playTalk(
+  talk: readonly TalkLine[],
+  side: TalkLine["from"],
+  other: Listener,
+): Promise<string | null> {
+  for (const { number, from, bytes } of talk) {
+    if (from === side) {
+      const early = await saidWithin(other, 0);
+      if (early.length > 0) return differs(`before line ${number}`, early, "nothing");
+      other.send(bytes);
+      continue;
+    }
+    const said: number[] = [];
+    for (const expected of bytes) {
+      const byte = await other.reply(REPLY_MS);
+      if (byte === expected) {
+        said.push(byte);
+        continue;
+      }
+      if (byte !== null) said.push(byte, ...(await saidWithin(other, AFTERWARDS_MS)));
+      return differs(`line ${number}`, said, wireText(bytes));
+    }
+  }
+  const further = await saidWithin(other, AFTERWARDS_MS);
+  return further.length > 0 ? differs("after the last line", further, "nothing") : null;
+}
+
+function wireBytes(said: string, frame: FrameSum, number: number): Uint8Array {
+  const bytes: number[] = [];
+  const put = (byte: number) => {
+    frame.add(byte);
+    bytes.push(byte);
+  };
+  for (const [part, name] of said.matchAll(/<([0-9A-Z]{2,3}|0x[0-9A-F]{2})>|[^]/g)) {
+    if (name === undefined) put(part.charCodeAt(0));
+    else if (name === "CS") for (const digit of frame.checksum()) put(digit.charCodeAt(0));
+    else if (NAMES.includes(name)) put(NAMES.indexOf(name));
+    else if (name.startsWith("0x")) put(Number(name));
+    else throw new Error(`line ${number}: ${part} is no control character and not <CS>`);
+  }
+  return Uint8Array.from(bytes);
+}
+
+/** §6.3.3: from behind STX to ETX or ETB, wherever the lines are cut. */
+class FrameSum {
+  #sum = 0;
+
+  add(byte: number): void {
+    this.#sum = byte === STX ? 0 : this.#sum + byte;
+  }
+
+  checksum(): string {
+    return hexByte(this.#sum & 0xff);
+  }
+}
+
+async function saidWithin(other: Listener, ms: number): Promise<number[]> {
+  const said: number[] = [];
+  while (said.length < SHOWN_BYTES_MAX) {
+    const byte = await other.reply(ms);
+    if (byte === null) break;
+    said.push(byte);
+  }
+  return said;
+}
+
+function differs(where: string, said: readonly number[], expected: string): string {
+  const got = said.length === 0 ? `nothing within ${REPLY_MS / 1000} s` : wireText(Uint8Array.from(said));
+  return `${where}: got ${got}, expected ${expected}`;
+}
