@@ -6,6 +6,7 @@ import type { Patient } from "../shared/patient.ts";
 import { startAgent } from "./agent.ts";
 import { type Config, loadConfig } from "./config.ts";
 import { profileById, profiles } from "./devices/index.ts";
+import { type OrderRequest, placeOrder } from "./order.ts";
 import { replay } from "./replay.ts";
 import { openLine, playAstm } from "./simulate.ts";
 import { listMessages, readSpool, readStatus } from "./spool.ts";
@@ -103,6 +104,21 @@ program
       for (const study of studies) print(JSON.stringify(study, null, 2));
     }
     if (messages.length === 0) tell("no message: the bytes hold no complete or begun H record");
+  });
+
+program
+  .command("order")
+  .description(
+    "order tests of a patient's sample; the device gets them when it asks, the result finds the patient by the accession",
+  )
+  .requiredOption("--config <file>", "agent.yaml")
+  .requiredOption("--device <id>", "which analyzer of the configuration")
+  .requiredOption("--patient <fp>", "whose sample it is")
+  .requiredOption("--tests <names>", "analytes, comma-separated, as the device calls them: ALT,CREA")
+  .option("--json", "as JSON; without it the accession alone")
+  .action((options: OrderRequest & { config: string; json?: boolean }) => {
+    const { accession, device, patientFp, tests } = placeOrder(configOrExit(options.config), options);
+    print(options.json ? JSON.stringify({ accession, device, patient_fp: patientFp, tests }, null, 2) : accession);
   });
 
 program

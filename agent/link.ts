@@ -7,6 +7,10 @@ export type LinkAction =
   | { readonly do: "deliver"; readonly message: Uint8Array; readonly incomplete: string | null }
   /** What the device did wrong. */
   | { readonly do: "warn"; readonly reason: string }
+  /** The message given to send() was taken whole by the device. */
+  | { readonly do: "sent" }
+  /** Given up for now; the shell keeps the message and offers it again. */
+  | { readonly do: "unsent"; readonly reason: string }
   /** Call timeout() after that many milliseconds unless told otherwise before; null: no more. */
   | { readonly do: "timer"; readonly ms: number | null };
 
@@ -24,6 +28,8 @@ export interface Link {
   gap(): LinkAction[];
   /** The timer asked for has run out. */
   timeout(): LinkAction[];
+  /** Sends a message when the line is free; one at a time: the next only after "sent" or "unsent". Absent: it cannot send. */
+  send?(message: Uint8Array): LinkAction[];
   /** The connection is gone. */
   close(): LinkAction[];
   /** Nothing is in flight: a fresh link would go on just as well. */

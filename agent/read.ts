@@ -61,11 +61,7 @@ function readAstm(bytes: Uint8Array, profile: AstmProfile, context: ReadContext)
   if (reports.length > 0) return { is: "reports", reports, notes: [...notes, ...leftOut] };
   if (readings.length > 0) return { is: "quarantined", reason: `no result could be read: ${leftOut.join("; ")}` };
   const query = message.records.some((record) => record.type === "Q");
-  const reason = query
-    ? "a host query, not answered"
-    : notes.length > 0
-      ? notes.join("; ")
-      : "no results (sign-on or status)";
+  const reason = query ? "host query" : notes.length > 0 ? notes.join("; ") : "no results (sign-on or status)";
   return { is: "not-for-patients", reason };
 }
 

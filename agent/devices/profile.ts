@@ -1,4 +1,5 @@
 import type { Modality } from "../../shared/study.ts";
+import type { OrderFormat } from "../astm/orders.ts";
 import type { AstmRecord } from "../astm/records.ts";
 
 // What one model of device is like. A profile is a table: the code that reads messages knows no model by name.
@@ -19,6 +20,8 @@ export interface AstmProfile {
   readonly owner?: (p: AstmRecord) => string;
   /** O records whose test id (O-5) matches, and their results, are not for a patient. */
   readonly skipOrder?: RegExp;
+  /** It asks for orders and takes them; absent: it is sent none, and its queries stay unanswered. */
+  readonly orders?: OrderFormat;
   /** What may follow a value and is no part of it. */
   readonly valueSuffix?: RegExp;
 }
