@@ -364,7 +364,7 @@ export async function recover(spool: Spool, profileById: (id: string) => Profile
 export function createLink(profile: Profile): Link {
   switch (profile.protocol) {
     case "astm":
-      return new AstmLink();
+      return new AstmLink(profile.link);
   }
 }
 

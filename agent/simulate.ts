@@ -1,6 +1,6 @@
 import net from "node:net";
 import { SerialPort } from "serialport";
-import { ACK, CR, ENQ, EOT, ETB, ETX, LF, NAK, STX } from "./astm/link.ts";
+import { ACK, CR, ENQ, EOT, ETB, ETX, LF, NAK, STX } from "./astm/frame.ts";
 
 // Plays a fixture as the device would: LIS01-A2's sender, so that the agent can be tried without hardware.
 

@@ -1,457 +1,83 @@
 import type { Link, LinkAction } from "../link.ts";
+import { Actions } from "./actions.ts";
+import { Receiver, type ReceiverOptions } from "./receiver.ts";
+import { Sender, type SenderOptions, type SenderState } from "./sender.ts";
 
-// The receiver of ASTM E1381 / CLSI LIS01-A2: frames in, acknowledgements and whole messages out.
-// Every decision is made from the current byte and the state, so any segmentation of the stream gives the same result.
+// ASTM E1381 / CLSI LIS01-A2, both roles: who has the line. How frames are received stands in receiver.ts, how a message
+// is sent in sender.ts; between the two the line is neutral, and whoever says ENQ first has it (§6.2).
 
-const NUL = 0x00;
-export const STX = 0x02;
-export const ETX = 0x03;
-export const EOT = 0x04;
-export const ENQ = 0x05;
-export const ACK = 0x06;
-export const LF = 0x0a;
-export const CR = 0x0d;
-export const NAK = 0x15;
-export const ETB = 0x17;
+/**
+ * Which side of the line we are, and how the device departs from the standard. What is not said here is not done: the
+ * link never tries one way after another.
+ */
+export type AstmLinkOptions = ReceiverOptions & SenderOptions;
 
-/** Analyzers overrun the standard's 240 and 64 000 bytes (a whole message with histograms in one frame): NAK beyond this. */
-export const FRAME_BYTES_MAX = 1024 * 1024;
-/** A message beyond this is refused frame by frame; the device gives up and what came is quarantined as incomplete. */
-export const MESSAGE_BYTES_MAX = 16 * 1024 * 1024;
-/** §6.5.2.4: the receiver waits 30 s for a frame or EOT, counted from its last reply. */
-export const RECEIVE_TIMEOUT_MS = 30_000;
-/** Some devices leave out LF, or CR and LF, and wait for the reply: this much silence after the checksum ends the frame too. */
-export const FRAME_END_TIMEOUT_MS = 300;
-
-type State =
-  /** Neutral: everything but ENQ is ignored (§6.2.5). */
-  | "neutral"
-  /** Data transfer: everything but STX and EOT is ignored (§6.5.1.1). */
-  | "between-frames"
-  /** Part of this frame could not be stored: its end is answered NAK. */
-  | "refused-frame"
-  | "frame-number"
-  | "text"
-  | "checksum-high"
-  | "checksum-low"
-  /** Checksum read; CR, then LF, end the frame. */
-  | "frame-end"
-  | "frame-end-after-cr";
-
-const ACCEPT: LinkAction = { do: "reply", bytes: Uint8Array.of(ACK) };
-const REJECT: LinkAction = { do: "reply", bytes: Uint8Array.of(NAK) };
-const RECEIVE_TIMER: LinkAction = { do: "timer", ms: RECEIVE_TIMEOUT_MS };
-const FRAME_END_TIMER: LinkAction = { do: "timer", ms: FRAME_END_TIMEOUT_MS };
-const NO_TIMER: LinkAction = { do: "timer", ms: null };
-
-const LETTER_H = 0x48;
-const LETTER_L = 0x4c;
-const DIGIT_0 = 0x30;
+export type AstmState = "neutral" | "receiving" | Exclude<SenderState, "idle">;
 
 export class AstmLink implements Link {
-  #state: State = "neutral";
-  #actions: LinkAction[] = [];
-  #timer: LinkAction | null = null;
+  readonly #actions = new Actions();
+  readonly #sender: Sender;
+  readonly #receiver: Receiver;
 
-  /** The frame being read: what follows its number. */
-  #frame = new Uint8Array(512);
-  #frameLength = 0;
-  #frameNumber = -1;
-  /** ETX or ETB. */
-  #terminator = 0;
-  /** Sum of the bytes from the frame number to ETX or ETB (§6.3.3). */
-  #sum = 0;
-  #checksum = 0;
-
-  /** The last accepted frame of this session, to know a repetition from a new frame; null: none yet. */
-  #last = new Uint8Array(512);
-  #lastLength = 0;
-  #lastNumber: number | null = null;
-  #lastTerminator = 0;
-  /** The first frame of a session is 1, after 7 comes 0 (§6.3.2.1). */
-  #expected = 1;
-  /** Bytes are missing since the last accepted frame; EOT may have been among them. */
-  #gapped = false;
-
-  /** The records of the current message: accepted text only. */
-  #message = new Uint8Array(1024);
-  #messageLength = 0;
-  /** Where the record that is not ended yet begins. */
-  #recordStart = 0;
-
-  get atRest(): boolean {
-    return this.#state === "neutral";
+  constructor(options: AstmLinkOptions = {}) {
+    this.#sender = new Sender(options, this.#actions);
+    this.#receiver = new Receiver(options, this.#actions, this.#sender);
   }
 
-  /** ACK to ENQ only says that we listen (§6.2.3): no frame, nothing accepted. */
+  /** Where the line stands, in the standard's words. */
+  get state(): AstmState {
+    if (!this.#receiver.isNeutral) return "receiving";
+    return this.#sender.state === "idle" ? "neutral" : this.#sender.state;
+  }
+
+  get atRest(): boolean {
+    return this.state === "neutral";
+  }
+
+  /** A reply to a message of ours accepts nothing of the device's. */
   mayAccept(chunk: Uint8Array): boolean {
-    return !(this.#state === "neutral" || this.#state === "between-frames") || chunk.includes(STX);
+    return !this.#sender.awaitsReply && this.#receiver.mayAccept(chunk);
   }
 
   receive(chunk: Uint8Array): LinkAction[] {
-    let at = 0;
-    while (at < chunk.length) {
-      if (this.#state === "text") {
-        at = this.#readText(chunk, at);
-      } else {
-        this.#step(chunk[at]!);
-        at += 1;
-      }
-    }
-    return this.#takeActions();
+    if (this.#sender.awaitsReply) this.#sender.receive(chunk);
+    else this.#receiver.receive(chunk);
+    return this.#settle();
+  }
+
+  /** Records, each ended by CR. @throws when the message before it is neither sent nor unsent yet */
+  send(message: Uint8Array): LinkAction[] {
+    this.#sender.offer(message);
+    return this.#settle();
   }
 
   refuse(chunk: Uint8Array): LinkAction[] {
-    // What stands between frames is no frame: its LF wants no reply.
-    const betweenFrames = this.#state === "between-frames";
-    this.gap();
-    if (betweenFrames) this.#state = "between-frames";
-    for (const byte of chunk) this.#refuseByte(byte);
-    if (this.#state === "refused-frame") this.#timer = FRAME_END_TIMER;
-    return this.#takeActions();
+    // A reply that is not on disk has not come: the sender goes on waiting for it.
+    if (this.#sender.awaitsReply) this.#actions.warn("cannot store: reply ignored");
+    else this.#receiver.refuse(chunk);
+    return this.#settle();
   }
 
-  /** Leaves the link where refuse() left the one that was on the wire, so that what was stored since reads the same. */
   gap(): LinkAction[] {
-    if (this.#state !== "neutral") {
-      this.#state = "refused-frame";
-      this.#gapped = true;
-    }
-    return [];
+    this.#receiver.gap();
+    return this.#settle();
   }
 
   timeout(): LinkAction[] {
-    switch (this.#state) {
-      case "neutral":
-        break;
-      case "frame-end":
-      case "frame-end-after-cr":
-        this.#settleFrame();
-        break;
-      case "refused-frame":
-        this.#endRefusedFrame();
-        break;
-      case "between-frames":
-      case "frame-number":
-      case "text":
-      case "checksum-high":
-      case "checksum-low":
-        this.#warn(`no frame within ${RECEIVE_TIMEOUT_MS / 1000} s`);
-        this.#endSession("the device fell silent before the L record");
-        break;
-    }
-    return this.#takeActions();
+    if (this.#receiver.isNeutral) this.#sender.timeout();
+    else this.#receiver.timeout();
+    return this.#settle();
   }
 
   close(): LinkAction[] {
-    if (this.#state !== "neutral") this.#endSession("the connection closed before the L record");
-    return this.#takeActions();
+    this.#receiver.close();
+    this.#sender.close();
+    return this.#settle();
   }
 
-  #step(byte: number): void {
-    switch (this.#state) {
-      case "neutral":
-        if (byte === ENQ) this.#establish();
-        return;
-      case "between-frames":
-      case "refused-frame":
-        this.#betweenFrames(byte);
-        return;
-      case "frame-number":
-        this.#frameNumber = byte - DIGIT_0;
-        this.#sum = byte;
-        this.#state = "text";
-        return;
-      case "checksum-high":
-        this.#checksum = hexDigit(byte) * 16;
-        this.#state = "checksum-low";
-        return;
-      case "checksum-low":
-        this.#checksum += hexDigit(byte);
-        this.#state = "frame-end";
-        this.#timer = FRAME_END_TIMER;
-        return;
-      case "frame-end":
-        if (byte === CR) this.#state = "frame-end-after-cr";
-        else this.#afterChecksum(byte);
-        return;
-      case "frame-end-after-cr":
-        this.#afterChecksum(byte);
-        return;
-      case "text":
-        throw new Error("text is read by #readText");
-    }
+  /** Only at the end of a chunk: a device that says EOT and ENQ in one breath has the line again. */
+  #settle(): LinkAction[] {
+    if (this.#receiver.isNeutral) this.#sender.begin();
+    return this.#actions.take();
   }
-
-  #establish(): void {
-    this.#beginSession();
-    this.#accept();
-  }
-
-  #beginSession(): void {
-    this.#state = "between-frames";
-    this.#expected = 1;
-    this.#lastNumber = null;
-    this.#gapped = false;
-    this.#messageLength = 0;
-    this.#recordStart = 0;
-  }
-
-  #betweenFrames(byte: number): void {
-    if (byte === STX) {
-      this.#state = "frame-number";
-      this.#frameLength = 0;
-    } else if (byte === EOT) {
-      this.#endSession("the session ended before the L record");
-    } else if (byte === ENQ && this.#gapped) {
-      // EOT may be among the missing bytes. No reply: were this a damaged STX, ACK would accept a frame we do not have.
-      this.#endSession("a new session began before the L record");
-      this.#beginSession();
-      this.#timer = RECEIVE_TIMER;
-    } else if (byte === LF && this.#state === "refused-frame") {
-      this.#endRefusedFrame();
-    }
-  }
-
-  #refuseByte(byte: number): void {
-    if (this.#state === "neutral") {
-      // §6.2.6: a receiver that cannot take data answers ENQ with NAK; the sender waits 10 s and tries again.
-      if (byte === ENQ) {
-        this.#reject("cannot store: session refused");
-        this.#timer = NO_TIMER;
-      }
-    } else if (byte === STX) {
-      this.#state = "refused-frame";
-    } else if (byte === EOT) {
-      this.#endSession("the session ended before the L record");
-    } else if (byte === LF && this.#state === "refused-frame") {
-      this.#endRefusedFrame();
-    }
-  }
-
-  #endRefusedFrame(): void {
-    this.#state = "between-frames";
-    this.#reject("cannot store: frame refused");
-  }
-
-  /** Reads text up to and including ETX or ETB; answers where it stopped. */
-  #readText(chunk: Uint8Array, from: number): number {
-    const room = FRAME_BYTES_MAX - this.#frameLength;
-    const end = Math.min(chunk.length, from + room);
-    this.#frame = withRoom(this.#frame, this.#frameLength + end - from);
-    const frame = this.#frame;
-    let length = this.#frameLength;
-    let sum = this.#sum;
-    let at = from;
-    while (at < end) {
-      const byte = chunk[at]!;
-      at += 1;
-      sum += byte;
-      // Only the ends of text matter: any other control character here is damage, and the checksum finds all but NUL.
-      // Starting over at a stray STX would let a damaged frame pass whose tail happens to have the right sum.
-      if (byte > ETB || byte === CR) {
-        frame[length++] = byte;
-      } else if (byte === NUL) {
-        // A break on a serial line reads as NUL, which no sum shows; the standard forbids it in text.
-      } else if (byte === ETX || byte === ETB) {
-        this.#terminator = byte;
-        this.#state = "checksum-high";
-        break;
-      } else if (byte === ENQ && length > 0 && frame[length - 1] === EOT) {
-        // EOT ENQ never stands in text: the frame was cut, and the device has begun again.
-        this.#warn("a frame was cut short by EOT and a new ENQ");
-        this.#endSession("a new session began before the L record");
-        this.#establish();
-        return at;
-      } else {
-        frame[length++] = byte;
-      }
-    }
-    this.#frameLength = length;
-    this.#sum = sum;
-    if (length >= FRAME_BYTES_MAX) {
-      this.#reject(`frame of more than ${FRAME_BYTES_MAX} bytes`);
-      this.#state = "between-frames";
-    }
-    return at;
-  }
-
-  /** The byte after the checksum, or after its CR. */
-  #afterChecksum(byte: number): void {
-    if (byte === LF) {
-      this.#settleFrame();
-    } else if (byte === STX || byte === EOT || byte === ENQ) {
-      // CR LF left out and the device did not wait for the reply.
-      this.#settleFrame();
-      this.#step(byte);
-    } else {
-      // The end of text was not the end of the frame: a damaged byte looked like ETX or ETB.
-      this.#state = "between-frames";
-      this.#reject("the checksum is not followed by CR LF");
-    }
-  }
-
-  /** A whole frame is here: accept it, know it as a repetition, or reject it (§6.5.1.1). */
-  #settleFrame(): void {
-    this.#state = "between-frames";
-    const number = this.#frameNumber;
-    const sum = this.#sum & 0xff;
-    if (Number.isNaN(this.#checksum)) {
-      this.#reject(`checksum is not two hex digits, computed ${hexByte(sum)}`);
-    } else if (sum !== this.#checksum) {
-      this.#reject(`checksum ${hexByte(this.#checksum)}, computed ${hexByte(sum)}`);
-    } else if (number === this.#lastNumber && this.#isRepetition()) {
-      // Our ACK was lost and the device sent the frame again (§6.3.2).
-      this.#warn(`frame ${number} was repeated: acknowledged, not counted again`);
-      this.#accept();
-    } else if (number !== this.#expected) {
-      this.#reject(`frame number ${frameNumberText(number)}, expected ${this.#expected}`);
-    } else if (this.#messageLength + this.#frameLength > MESSAGE_BYTES_MAX) {
-      this.#reject(`message of more than ${MESSAGE_BYTES_MAX} bytes`);
-    } else {
-      this.#takeFrame();
-      this.#accept();
-    }
-  }
-
-  /** Same number, other bytes is data we would lose (a sender that never counts): that is no repetition. */
-  #isRepetition(): boolean {
-    if (this.#frameLength !== this.#lastLength || this.#terminator !== this.#lastTerminator) return false;
-    for (let i = 0; i < this.#frameLength; i++) if (this.#frame[i] !== this.#last[i]) return false;
-    return true;
-  }
-
-  #takeFrame(): void {
-    const frame = this.#frame;
-    const length = this.#frameLength;
-    this.#message = withRoom(this.#message, this.#messageLength + length);
-    // A record may be cut anywhere by the end of a frame: text is joined as it is, only CR ends a record.
-    let from = 0;
-    while (from < length) {
-      if (this.#messageLength === this.#recordStart) {
-        // Some devices end records with CR LF.
-        if (frame[from] === LF) {
-          from += 1;
-          continue;
-        }
-        this.#beginRecord(frame, from, length);
-      }
-      const cr = frame.indexOf(CR, from);
-      const ended = cr >= 0 && cr < length;
-      const to = ended ? cr + 1 : length;
-      this.#message.set(frame.subarray(from, to), this.#messageLength);
-      this.#messageLength += to - from;
-      if (ended) this.#endRecord();
-      from = to;
-    }
-    // "L|1|N" without CR in the last frame of a message.
-    if (this.#terminator === ETX && this.#recordIs(LETTER_L)) this.#endRecord();
-
-    this.#frame = this.#last;
-    this.#last = frame;
-    this.#lastLength = length;
-    this.#lastNumber = this.#frameNumber;
-    this.#lastTerminator = this.#terminator;
-    this.#expected = (this.#frameNumber + 1) % 8;
-    this.#gapped = false;
-  }
-
-  #beginRecord(frame: Uint8Array, at: number, length: number): void {
-    const isHeader = upper(frame[at]!) === LETTER_H && at + 1 < length && !isAlphanumeric(frame[at + 1]!);
-    if (isHeader && this.#messageLength > 0) this.#deliver("a new H record came before the L record");
-  }
-
-  #endRecord(): void {
-    if (this.#recordIs(LETTER_L)) this.#deliver(null);
-    else this.#recordStart = this.#messageLength;
-  }
-
-  /** Whether the record that stands at the end of the message is of that type; case does not matter (LIS02 §5.5). */
-  #recordIs(letter: number): boolean {
-    const at = this.#recordStart;
-    if (at >= this.#messageLength || upper(this.#message[at]!) !== letter) return false;
-    return at + 1 >= this.#messageLength || !isAlphanumeric(this.#message[at + 1]!);
-  }
-
-  #deliver(incomplete: string | null): void {
-    this.#actions.push({ do: "deliver", message: this.#message.slice(0, this.#messageLength), incomplete });
-    this.#messageLength = 0;
-    this.#recordStart = 0;
-  }
-
-  #endSession(incomplete: string): void {
-    if (this.#messageLength > 0) this.#deliver(incomplete);
-    this.#state = "neutral";
-    this.#timer = NO_TIMER;
-  }
-
-  #accept(): void {
-    this.#actions.push(ACCEPT);
-    this.#timer = RECEIVE_TIMER;
-  }
-
-  #reject(reason: string): void {
-    this.#warn(reason);
-    this.#actions.push(REJECT);
-    this.#timer = RECEIVE_TIMER;
-  }
-
-  #warn(reason: string): void {
-    this.#actions.push({ do: "warn", reason });
-  }
-
-  #takeActions(): LinkAction[] {
-    const actions = this.#actions;
-    this.#actions = [];
-    if (this.#timer !== null) actions.push(this.#timer);
-    this.#timer = null;
-    return actions;
-  }
-}
-
-/** One frame as it goes on the wire (§6.3.1); `text` as Latin-1 or UTF-8 bytes. */
-export function encodeFrame(number: number, text: Uint8Array, terminator: typeof ETX | typeof ETB): Uint8Array {
-  const frame = new Uint8Array(text.length + 7);
-  frame[0] = STX;
-  frame[1] = DIGIT_0 + (number % 8);
-  frame.set(text, 2);
-  frame[text.length + 2] = terminator;
-  let sum = 0;
-  for (let i = 1; i < text.length + 3; i++) sum += frame[i]!;
-  const hex = hexByte(sum & 0xff);
-  frame[text.length + 3] = hex.charCodeAt(0);
-  frame[text.length + 4] = hex.charCodeAt(1);
-  frame[text.length + 5] = CR;
-  frame[text.length + 6] = LF;
-  return frame;
-}
-
-/** NaN for what is no hex digit. Lower case is taken too, though the standard prints A-F. */
-function hexDigit(byte: number): number {
-  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
-  const letter = upper(byte);
-  return letter >= 0x41 && letter <= 0x46 ? letter - 55 : Number.NaN;
-}
-
-function hexByte(value: number): string {
-  return value.toString(16).toUpperCase().padStart(2, "0");
-}
-
-function frameNumberText(number: number): string {
-  return number >= 0 && number <= 7 ? String(number) : `byte ${hexByte(number + DIGIT_0)}`;
-}
-
-function upper(byte: number): number {
-  return byte >= 0x61 && byte <= 0x7a ? byte - 32 : byte;
-}
-
-function isAlphanumeric(byte: number): boolean {
-  return (byte >= 0x30 && byte <= 0x39) || (upper(byte) >= 0x41 && upper(byte) <= 0x5a);
-}
-
-function withRoom(buffer: Uint8Array<ArrayBuffer>, length: number): Uint8Array<ArrayBuffer> {
-  if (length <= buffer.length) return buffer;
-  const larger = new Uint8Array(Math.max(length, buffer.length * 2));
-  larger.set(buffer);
-  return larger;
 }

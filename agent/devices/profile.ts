@@ -1,4 +1,5 @@
 import type { Modality } from "../../shared/study.ts";
+import type { AstmLinkOptions } from "../astm/link.ts";
 import type { OrderFormat } from "../astm/orders.ts";
 import type { AstmRecord } from "../astm/records.ts";
 
@@ -7,6 +8,8 @@ import type { AstmRecord } from "../astm/records.ts";
 export interface AstmProfile {
   readonly id: string;
   readonly protocol: "astm";
+  /** How it departs from LIS01-A2 on the wire. */
+  readonly link?: Omit<AstmLinkOptions, "role">;
   /** As the API publishes it; null: what the header's sender (H-5) says. */
   readonly device_name: string | null;
   /** null: decided by the analytes, one study a modality. */

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { encodeFrame, ETX } from "../../agent/astm/link.ts";
+import { encodeFrame, ETX } from "../../agent/astm/frame.ts";
 import { abaxisVetscanVs2 } from "../../agent/devices/abaxis-vetscan-vs2.ts";
 import { genericAstm } from "../../agent/devices/generic-astm.ts";
 import { profiles } from "../../agent/devices/index.ts";

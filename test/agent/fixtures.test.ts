@@ -72,6 +72,8 @@ function linkSaid(chunks: readonly Uint8Array[], profile: Profile): string {
           return `deliver ${action.incomplete} ${Buffer.from(action.message).toString("latin1")}`;
         case "warn":
           return `warn ${action.reason}`;
+        case "sent":
+        case "unsent":
         case "timer":
           return "";
       }

@@ -1,3 +1,4 @@
+import { busyLines } from "./astm/busy.ts";
 import { deviceToApi } from "./astm/device-to-api.ts";
 import { ackLatency } from "./astm/latency.ts";
 import { linkAlone } from "./astm/link.ts";
@@ -12,5 +13,6 @@ export async function* astm(quick: boolean): AsyncGenerator<Figure> {
   yield* linkAlone(quick);
   yield* ackLatency(quick);
   yield* deviceToApi(quick);
+  yield* busyLines(quick);
   yield* idleMemory(quick);
 }

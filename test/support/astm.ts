@@ -1,4 +1,4 @@
-import { ENQ, EOT, ETX, encodeFrame } from "../../agent/astm/link.ts";
+import { ENQ, EOT, ETX, encodeFrame } from "../../agent/astm/frame.ts";
 
 /** A session of one record per ETX frame, as most analyzers send it: ENQ, frames, EOT. */
 export function session(records: readonly string[]): Uint8Array {

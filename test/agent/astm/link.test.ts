@@ -1,16 +1,14 @@
 import { existsSync, readFileSync } from "node:fs";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { ETB, ETX, encodeFrame } from "../../../agent/astm/frame.ts";
+import { AstmLink } from "../../../agent/astm/link.ts";
 import {
-  AstmLink,
-  ETB,
-  ETX,
-  encodeFrame,
   FRAME_BYTES_MAX,
   FRAME_END_TIMEOUT_MS,
   MESSAGE_BYTES_MAX,
   RECEIVE_TIMEOUT_MS,
-} from "../../../agent/astm/link.ts";
+} from "../../../agent/astm/receiver.ts";
 import { bytes, checksumOf, complete, frame, received, receiver, sessionOf, show } from "./wire.ts";
 
 const H = "H|\\^&|||Analyzer^1.0";

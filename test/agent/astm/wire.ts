@@ -1,4 +1,4 @@
-import { AstmLink } from "../../../agent/astm/link.ts";
+import { AstmLink, type AstmLinkOptions } from "../../../agent/astm/link.ts";
 import type { LinkAction } from "../../../agent/link.ts";
 
 // Wire bytes as text: one character a byte, control characters by their names, so that a test reads like a line trace.
@@ -56,9 +56,11 @@ export function complete(...records: readonly string[]): Delivery {
 }
 
 /** A link and everything it said. */
-export function receiver(beforeTimeout: () => void = () => undefined) {
-  const link = new AstmLink();
+export function station(options: AstmLinkOptions = {}, beforeTimeout: () => void = () => undefined) {
+  const link = new AstmLink(options);
   const deliveries: Delivery[] = [];
+  /** What became of the messages sent: "sent", or why not. */
+  const outcomes: string[] = [];
   const warnings: string[] = [];
   const actions: LinkAction[] = [];
   let replies = "";
@@ -77,6 +79,12 @@ export function receiver(beforeTimeout: () => void = () => undefined) {
         case "warn":
           warnings.push(action.reason);
           break;
+        case "sent":
+          outcomes.push("sent");
+          break;
+        case "unsent":
+          outcomes.push(action.reason);
+          break;
         case "timer":
           due = action.ms === null ? null : now + action.ms;
           break;
@@ -88,6 +96,7 @@ export function receiver(beforeTimeout: () => void = () => undefined) {
   return {
     link,
     receive: (text: string) => carryOut(link.receive(bytes(text))),
+    send: (text: string) => carryOut(link.send(bytes(text))),
     receiveBytes: (chunk: Uint8Array) => carryOut(link.receive(chunk)),
     refuse: (text: string) => carryOut(link.refuse(bytes(text))),
     refuseBytes: (chunk: Uint8Array) => carryOut(link.refuse(chunk)),
@@ -110,13 +119,19 @@ export function receiver(beforeTimeout: () => void = () => undefined) {
     /** Replies, deliveries and warnings in their order; timers depend on where the stream was cut. */
     actions,
     deliveries,
+    outcomes,
     replies: () => replies,
     /** Milliseconds until the link wants to be woken. */
     timer: () => (due === null ? null : due - now),
   };
 }
 
-export type Receiver = ReturnType<typeof receiver>;
+export type Receiver = ReturnType<typeof station>;
+
+/** A station that is sent to. */
+export function receiver(beforeTimeout?: () => void): Receiver {
+  return station({}, beforeTimeout);
+}
 
 /** Feeds all of it to a fresh link at once. */
 export function received(text: string) {

@@ -1,4 +1,4 @@
-import { ENQ, EOT, ETX, encodeFrame } from "../../../agent/astm/link.ts";
+import { ENQ, EOT, ETX, encodeFrame } from "../../../agent/astm/frame.ts";
 
 const FRAME_OVERHEAD = 7;
 

@@ -1,4 +1,5 @@
 import type * as links from "../../../agent/astm/link.ts";
+import type { Link } from "../../../agent/link.ts";
 import { fromBuild } from "../build.ts";
 import type { Figure } from "../figure.ts";
 import { type Session, sessionOfFrames, wireBytes } from "./frames.ts";
@@ -6,11 +7,14 @@ import { type Session, sessionOfFrames, wireBytes } from "./frames.ts";
 const CHUNK_BYTES = 64 * 1024;
 const STREAM_BYTES = 16 * 1024 * 1024;
 const MEGABYTES_MIN = 50;
+/** A message eight times as long, up to the longest that is taken. */
+const SCALE = { short: 2 * 1024 * 1024, long: 16 * 1024 * 1024, ratioMax: 10 };
 
 /** The link without any I/O, beside a loop that only adds up the same bytes. */
 export async function* linkAlone(quick: boolean): AsyncGenerator<Figure> {
   yield await linkFigure("60-byte frames", sessionOfFrames(100, 60), quick);
-  yield await linkFigure("25 kB sessions of 200-byte frames", sessionOfFrames(125, 200), quick);
+  yield await linkFigure("25 kB sessions of 125 frames", sessionOfFrames(125, 200), quick);
+  yield await scaleFigure(quick);
 }
 
 async function linkFigure(name: string, session: Session, quick: boolean): Promise<Figure> {
@@ -38,6 +42,48 @@ async function linkFigure(name: string, session: Session, quick: boolean): Promi
     bar: `>= ${MEGABYTES_MIN} MB/s`,
     met: rate >= MEGABYTES_MIN,
   };
+}
+
+/** What a long message costs beside a short one: linear would be 8. */
+async function scaleFigure(quick: boolean): Promise<Figure> {
+  const { AstmLink } = await fromBuild<typeof links>("agent/astm/link.ts");
+  const [short, long] = [SCALE.short, SCALE.long].map((bytes) => {
+    // The text of all frames is just what a message may be.
+    const wire = wireBytes(sessionOfFrames(Math.floor(bytes / 193), 200));
+    const runs = Array.from({ length: quick ? 3 : 10 }, () => receiveWhole(new AstmLink(), wire));
+    return {
+      ms: Math.min(...runs.map(({ ms }) => ms)),
+      megabytes: Math.max(...runs.map(({ megabytes }) => megabytes)),
+    };
+  }) as [Cost, Cost];
+  const [time, memory] = [long.ms / short.ms, long.megabytes / short.megabytes];
+  return {
+    name: `link alone, one message of ${SCALE.long / 1024 / 1024} MiB`,
+    ours: `${long.ms.toFixed(0)} ms, ${long.megabytes.toFixed(0)} MB held (${memory.toFixed(1)} times)`,
+    baseline: `one of ${SCALE.short / 1024 / 1024} MiB ${short.ms.toFixed(0)} ms, ${short.megabytes.toFixed(0)} MB`,
+    ratio: time,
+    bar: `time and memory <= ${SCALE.ratioMax} times`,
+    met: time <= SCALE.ratioMax && memory <= SCALE.ratioMax,
+  };
+}
+
+interface Cost {
+  readonly ms: number;
+  readonly megabytes: number;
+}
+
+function receiveWhole(link: Link, wire: Uint8Array): Cost {
+  const before = process.memoryUsage().arrayBuffers;
+  const from = performance.now();
+  let delivered = 0;
+  for (let at = 0; at < wire.length; at += CHUNK_BYTES) {
+    for (const action of link.receive(wire.subarray(at, at + CHUNK_BYTES))) {
+      if (action.do === "deliver" && action.incomplete === null) delivered += action.message.length;
+    }
+  }
+  const ms = performance.now() - from;
+  if (delivered === 0) throw new Error("nothing was delivered");
+  return { ms, megabytes: (process.memoryUsage().arrayBuffers - before) / 1e6 };
 }
 
 /** Session after session, cut wherever a chunk ends. */

@@ -1,0 +1,459 @@
+import type { LinkAction } from "../link.ts";
+import type { Actions } from "./actions.ts";
+import { ACK, CR, DIGIT_0, ENQ, EOT, ETB, ETX, hexByte, hexDigit, LF, NAK, STX, upper } from "./frame.ts";
+import type { Sender } from "./sender.ts";
+
+// The receiver of LIS01-A2: frames in, acknowledgements and whole messages out.
+// Every decision is made from the current byte and the state, so any segmentation of the stream gives the same result.
+
+const NUL = 0x00;
+
+/** Analyzers overrun the standard's 240 and 64 000 bytes (a whole message with histograms in one frame): NAK beyond this. */
+export const FRAME_BYTES_MAX = 1024 * 1024;
+/** A message beyond this is refused frame by frame; the device gives up and what came is quarantined as incomplete. */
+export const MESSAGE_BYTES_MAX = 16 * 1024 * 1024;
+/** §6.5.2.4: the receiver waits 30 s for a frame or EOT, counted from its last reply. */
+export const RECEIVE_TIMEOUT_MS = 30_000;
+/** Some devices leave out LF, or CR and LF, and wait for the reply: this much silence after the checksum ends the frame too. */
+export const FRAME_END_TIMEOUT_MS = 300;
+
+export interface ReceiverOptions {
+  /**
+   * `warn`: a wrong checksum is accepted with a warning (some devices add up other bytes). `none`: whatever stands
+   * between ETX or ETB and the end of the frame is not looked at. `strict` if not given.
+   */
+  readonly checksum?: "strict" | "warn" | "none";
+  /** `none`: nothing is waited for behind the checksum, or behind ETX and ETB where there is no checksum. */
+  readonly frameEnd?: "CR LF" | "none";
+  /** Records begin with a digit left over from a frame number: `2P|1`. It is no part of the record. */
+  readonly digitBeforeRecords?: boolean;
+  /** While a message of ours waits, frames are answered EOT (§6.3.5). Not every device knows it: no, if not given. */
+  readonly interrupts?: boolean;
+}
+
+type State =
+  /** Neutral: everything but ENQ is ignored (§6.2.5). */
+  | "neutral"
+  /** Data transfer: everything but STX and EOT is ignored (§6.5.1.1). */
+  | "between-frames"
+  /** Part of this frame could not be stored: its end is answered NAK. */
+  | "refused-frame"
+  | "frame-number"
+  | "text"
+  | "checksum-high"
+  | "checksum-low"
+  /** Checksum read; CR, then LF, end the frame. */
+  | "frame-end"
+  | "frame-end-after-cr"
+  /** Anything may stand here; LF ends the frame. */
+  | "unchecked-frame-end";
+
+const ACCEPT: LinkAction = { do: "reply", bytes: Uint8Array.of(ACK) };
+const REJECT: LinkAction = { do: "reply", bytes: Uint8Array.of(NAK) };
+/** In place of ACK: accepted, and please stop (§6.3.5). */
+const INTERRUPT: LinkAction = { do: "reply", bytes: Uint8Array.of(EOT) };
+
+const LETTER_H = 0x48;
+const LETTER_L = 0x4c;
+
+export class Receiver {
+  readonly #actions: Actions;
+  readonly #sender: Sender;
+  readonly #checksumPolicy: "strict" | "warn" | "none";
+  readonly #frameEnd: "CR LF" | "none";
+  readonly #digitBeforeRecords: boolean;
+  readonly #interrupts: boolean;
+  #state: State = "neutral";
+
+  /** The frame being read: what follows its number. */
+  #frame = new Uint8Array(512);
+  #frameLength = 0;
+  #frameNumber = -1;
+  /** ETX or ETB. */
+  #terminator = 0;
+  /** Sum of the bytes from the frame number to ETX or ETB (§6.3.3). */
+  #sum = 0;
+  #checksum = 0;
+
+  /** The last accepted frame of this session, to know a repetition from a new frame; null: none yet. */
+  #last = new Uint8Array(512);
+  #lastLength = 0;
+  #lastNumber: number | null = null;
+  #lastTerminator = 0;
+  /** The first frame of a session is 1, after 7 comes 0 (§6.3.2.1). */
+  #expected = 1;
+  /** Bytes are missing since the last accepted frame; EOT may have been among them. */
+  #gapped = false;
+
+  /** The records of the current message: accepted text only. */
+  #message = new Uint8Array(1024);
+  #messageLength = 0;
+  /** Where the record that is not ended yet begins. */
+  #recordStart = 0;
+
+  constructor(
+    { checksum = "strict", frameEnd = "CR LF", digitBeforeRecords = false, interrupts = false }: ReceiverOptions,
+    actions: Actions,
+    sender: Sender,
+  ) {
+    this.#checksumPolicy = checksum;
+    this.#frameEnd = frameEnd;
+    this.#digitBeforeRecords = digitBeforeRecords;
+    this.#interrupts = interrupts;
+    this.#actions = actions;
+    this.#sender = sender;
+  }
+
+  get isNeutral(): boolean {
+    return this.#state === "neutral";
+  }
+
+  /** ACK to ENQ only says that we listen (§6.2.3): no frame, nothing accepted. */
+  mayAccept(chunk: Uint8Array): boolean {
+    return !(this.#state === "neutral" || this.#state === "between-frames") || chunk.includes(STX);
+  }
+
+  receive(chunk: Uint8Array): void {
+    let at = 0;
+    while (at < chunk.length) {
+      if (this.#state === "text") {
+        at = this.#readText(chunk, at);
+      } else {
+        this.#step(chunk[at]!);
+        at += 1;
+      }
+    }
+  }
+
+  refuse(chunk: Uint8Array): void {
+    // What stands between frames is no frame: its LF wants no reply.
+    const betweenFrames = this.#state === "between-frames";
+    this.gap();
+    if (betweenFrames) this.#state = "between-frames";
+    for (const byte of chunk) this.#refuseByte(byte);
+    if (this.#state === "refused-frame") this.#actions.startTimer(FRAME_END_TIMEOUT_MS);
+  }
+
+  /** Leaves the link where refuse() left the one that was on the wire, so that what was stored since reads the same. */
+  gap(): void {
+    if (this.#state !== "neutral") {
+      this.#state = "refused-frame";
+      this.#gapped = true;
+    }
+  }
+
+  timeout(): void {
+    switch (this.#state) {
+      case "neutral":
+        break;
+      case "frame-end":
+      case "frame-end-after-cr":
+      case "unchecked-frame-end":
+        this.#settleFrame();
+        break;
+      case "refused-frame":
+        this.#endRefusedFrame();
+        break;
+      case "between-frames":
+      case "frame-number":
+      case "text":
+      case "checksum-high":
+      case "checksum-low":
+        this.#actions.warn(`no frame within ${RECEIVE_TIMEOUT_MS / 1000} s`);
+        this.#endSession("the device fell silent before the L record");
+        break;
+    }
+  }
+
+  close(): void {
+    if (this.#state !== "neutral") this.#endSession("the connection closed before the L record");
+  }
+
+  #step(byte: number): void {
+    switch (this.#state) {
+      case "neutral":
+        if (byte === ENQ) this.#establish();
+        return;
+      case "between-frames":
+      case "refused-frame":
+        this.#betweenFrames(byte);
+        return;
+      case "frame-number":
+        this.#frameNumber = byte - DIGIT_0;
+        this.#sum = byte;
+        this.#state = "text";
+        return;
+      case "checksum-high":
+        this.#checksum = hexDigit(byte) * 16;
+        this.#state = "checksum-low";
+        return;
+      case "checksum-low":
+        this.#checksum += hexDigit(byte);
+        this.#awaitFrameEnd("frame-end");
+        return;
+      case "frame-end":
+        if (byte === CR) this.#state = "frame-end-after-cr";
+        else this.#afterChecksum(byte);
+        return;
+      case "frame-end-after-cr":
+        this.#afterChecksum(byte);
+        return;
+      case "unchecked-frame-end":
+        if (byte === LF || byte === STX || byte === EOT || byte === ENQ) this.#afterChecksum(byte);
+        return;
+      case "text":
+        throw new Error("text is read by #readText");
+    }
+  }
+
+  #establish(): void {
+    this.#beginSession();
+    this.#accept(ACCEPT);
+  }
+
+  #beginSession(): void {
+    this.#state = "between-frames";
+    this.#expected = 1;
+    this.#lastNumber = null;
+    this.#gapped = false;
+    this.#messageLength = 0;
+    this.#recordStart = 0;
+  }
+
+  #betweenFrames(byte: number): void {
+    if (byte === STX) {
+      this.#state = "frame-number";
+      this.#frameLength = 0;
+    } else if (byte === EOT) {
+      this.#endSession("the session ended before the L record");
+    } else if (byte === ENQ && this.#gapped) {
+      // EOT may be among the missing bytes. No reply: were this a damaged STX, ACK would accept a frame we do not have.
+      this.#endSession("a new session began before the L record");
+      this.#beginSession();
+      this.#actions.startTimer(RECEIVE_TIMEOUT_MS);
+    } else if (byte === LF && this.#state === "refused-frame") {
+      this.#endRefusedFrame();
+    }
+  }
+
+  #refuseByte(byte: number): void {
+    if (this.#state === "neutral") {
+      // §6.2.6: a receiver that cannot take data answers ENQ with NAK; the sender waits 10 s and tries again.
+      if (byte === ENQ) {
+        this.#actions.warn("cannot store: session refused");
+        this.#actions.say(REJECT);
+      }
+    } else if (byte === STX) {
+      this.#state = "refused-frame";
+    } else if (byte === EOT) {
+      this.#endSession("the session ended before the L record");
+    } else if (byte === LF && this.#state === "refused-frame") {
+      this.#endRefusedFrame();
+    }
+  }
+
+  #endRefusedFrame(): void {
+    this.#state = "between-frames";
+    this.#reject("cannot store: frame refused");
+  }
+
+  /** Reads text up to and including ETX or ETB; answers where it stopped. */
+  #readText(chunk: Uint8Array, from: number): number {
+    const room = FRAME_BYTES_MAX - this.#frameLength;
+    const end = Math.min(chunk.length, from + room);
+    this.#frame = withRoom(this.#frame, this.#frameLength + end - from);
+    const frame = this.#frame;
+    let length = this.#frameLength;
+    let sum = this.#sum;
+    let at = from;
+    while (at < end) {
+      const byte = chunk[at]!;
+      at += 1;
+      sum += byte;
+      // Only the ends of text matter: any other control character here is damage, and the checksum finds all but NUL.
+      // Starting over at a stray STX would let a damaged frame pass whose tail happens to have the right sum.
+      if (byte > ETB || byte === CR) {
+        frame[length++] = byte;
+      } else if (byte === NUL) {
+        // A break on a serial line reads as NUL, which no sum shows; the standard forbids it in text.
+      } else if (byte === ETX || byte === ETB) {
+        this.#terminator = byte;
+        this.#state = "checksum-high";
+        break;
+      } else if (byte === ENQ && length > 0 && frame[length - 1] === EOT) {
+        // EOT ENQ never stands in text: the frame was cut, and the device has begun again.
+        this.#actions.warn("a frame was cut short by EOT and a new ENQ");
+        this.#endSession("a new session began before the L record");
+        this.#establish();
+        return at;
+      } else {
+        frame[length++] = byte;
+      }
+    }
+    this.#frameLength = length;
+    this.#sum = sum;
+    if (length >= FRAME_BYTES_MAX) {
+      this.#reject(`frame of more than ${FRAME_BYTES_MAX} bytes`);
+      this.#state = "between-frames";
+    } else if (this.#state === "checksum-high" && this.#checksumPolicy === "none") {
+      this.#awaitFrameEnd("unchecked-frame-end");
+    }
+    return at;
+  }
+
+  #awaitFrameEnd(state: "frame-end" | "unchecked-frame-end"): void {
+    this.#state = state;
+    if (this.#frameEnd === "none") this.#settleFrame();
+    else this.#actions.startTimer(FRAME_END_TIMEOUT_MS);
+  }
+
+  /** The byte after the checksum, or after its CR. */
+  #afterChecksum(byte: number): void {
+    if (byte === LF) {
+      this.#settleFrame();
+    } else if (byte === STX || byte === EOT || byte === ENQ) {
+      // CR LF left out and the device did not wait for the reply.
+      this.#settleFrame();
+      this.#step(byte);
+    } else {
+      // The end of text was not the end of the frame: a damaged byte looked like ETX or ETB.
+      this.#state = "between-frames";
+      this.#reject("the checksum is not followed by CR LF");
+    }
+  }
+
+  /** A whole frame is here: accept it, know it as a repetition, or reject it (§6.5.1.1). */
+  #settleFrame(): void {
+    this.#state = "between-frames";
+    const number = this.#frameNumber;
+    const wrong = this.#checksumPolicy === "none" ? null : this.#checksumFault();
+    if (wrong !== null && (this.#checksumPolicy === "strict" || Number.isNaN(this.#checksum))) {
+      this.#reject(wrong);
+      return;
+    }
+    if (wrong !== null) this.#actions.warn(`${wrong}: accepted, as the profile says`);
+    if (number === this.#lastNumber && this.#isRepetition()) {
+      // Our ACK was lost and the device sent the frame again (§6.3.2).
+      this.#actions.warn(`frame ${number} was repeated: acknowledged, not counted again`);
+      this.#accept(ACCEPT);
+    } else if (number !== this.#expected) {
+      this.#reject(`frame number ${frameNumberText(number)}, expected ${this.#expected}`);
+    } else if (this.#messageLength + this.#frameLength > MESSAGE_BYTES_MAX) {
+      this.#reject(`message of more than ${MESSAGE_BYTES_MAX} bytes`);
+    } else {
+      this.#takeFrame();
+      this.#accept(this.#interrupts && this.#sender.wantsLine ? INTERRUPT : ACCEPT);
+    }
+  }
+
+  #checksumFault(): string | null {
+    const sum = this.#sum & 0xff;
+    if (sum === this.#checksum) return null;
+    const sent = Number.isNaN(this.#checksum) ? "is not two hex digits" : hexByte(this.#checksum);
+    return `checksum ${sent}, computed ${hexByte(sum)}`;
+  }
+
+  /** Same number, other bytes is data we would lose (a sender that never counts): that is no repetition. */
+  #isRepetition(): boolean {
+    if (this.#frameLength !== this.#lastLength || this.#terminator !== this.#lastTerminator) return false;
+    for (let i = 0; i < this.#frameLength; i++) if (this.#frame[i] !== this.#last[i]) return false;
+    return true;
+  }
+
+  #takeFrame(): void {
+    const frame = this.#frame;
+    const length = this.#frameLength;
+    // Where the search for CR stops: the buffer may be much longer, from an earlier frame. ETX had room here.
+    frame[length] = CR;
+    this.#message = withRoom(this.#message, this.#messageLength + length);
+    // A record may be cut anywhere by the end of a frame: text is joined as it is, only CR ends a record.
+    let from = 0;
+    while (from < length) {
+      if (this.#messageLength === this.#recordStart) {
+        // Some devices end records with CR LF.
+        if (frame[from] === LF || (this.#digitBeforeRecords && isDigit(frame[from]!))) {
+          from += 1;
+          continue;
+        }
+        this.#beginRecord(frame, from, length);
+      }
+      const cr = frame.indexOf(CR, from);
+      const ended = cr < length;
+      const to = ended ? cr + 1 : length;
+      this.#message.set(frame.subarray(from, to), this.#messageLength);
+      this.#messageLength += to - from;
+      if (ended) this.#endRecord();
+      from = to;
+    }
+    // "L|1|N" without CR in the last frame of a message.
+    if (this.#terminator === ETX && this.#recordIs(LETTER_L)) this.#endRecord();
+
+    this.#frame = this.#last;
+    this.#last = frame;
+    this.#lastLength = length;
+    this.#lastNumber = this.#frameNumber;
+    this.#lastTerminator = this.#terminator;
+    this.#expected = (this.#frameNumber + 1) % 8;
+    this.#gapped = false;
+  }
+
+  #beginRecord(frame: Uint8Array, at: number, length: number): void {
+    const isHeader = upper(frame[at]!) === LETTER_H && at + 1 < length && !isAlphanumeric(frame[at + 1]!);
+    if (isHeader && this.#messageLength > 0) this.#deliver("a new H record came before the L record");
+  }
+
+  #endRecord(): void {
+    if (this.#recordIs(LETTER_L)) this.#deliver(null);
+    else this.#recordStart = this.#messageLength;
+  }
+
+  /** Whether the record that stands at the end of the message is of that type; case does not matter (LIS02 §5.5). */
+  #recordIs(letter: number): boolean {
+    const at = this.#recordStart;
+    if (at >= this.#messageLength || upper(this.#message[at]!) !== letter) return false;
+    return at + 1 >= this.#messageLength || !isAlphanumeric(this.#message[at + 1]!);
+  }
+
+  #deliver(incomplete: string | null): void {
+    this.#actions.say({ do: "deliver", message: this.#message.slice(0, this.#messageLength), incomplete });
+    this.#messageLength = 0;
+    this.#recordStart = 0;
+  }
+
+  #endSession(incomplete: string): void {
+    if (this.#messageLength > 0) this.#deliver(incomplete);
+    this.#state = "neutral";
+    this.#actions.stopTimer();
+    this.#sender.sessionEnded();
+  }
+
+  #accept(reply: LinkAction): void {
+    this.#actions.say(reply);
+    this.#actions.startTimer(RECEIVE_TIMEOUT_MS);
+  }
+
+  #reject(reason: string): void {
+    this.#actions.warn(reason);
+    this.#actions.say(REJECT);
+    this.#actions.startTimer(RECEIVE_TIMEOUT_MS);
+  }
+}
+
+function frameNumberText(number: number): string {
+  return number >= 0 && number <= 7 ? String(number) : `byte ${hexByte(number + DIGIT_0)}`;
+}
+
+function isDigit(byte: number): boolean {
+  return byte >= DIGIT_0 && byte <= DIGIT_0 + 9;
+}
+
+function isAlphanumeric(byte: number): boolean {
+  return isDigit(byte) || (upper(byte) >= 0x41 && upper(byte) <= 0x5a);
+}
+
+function withRoom(buffer: Uint8Array<ArrayBuffer>, length: number): Uint8Array<ArrayBuffer> {
+  if (length <= buffer.length) return buffer;
+  const larger = new Uint8Array(Math.max(length, buffer.length * 2));
+  larger.set(buffer);
+  return larger;
+}
