@@ -140,9 +140,7 @@ function openPeriod(now: number): Period {
 function periodOf({ from, to }: Query, timeZone: string, now: number): Period | { readonly problem: string } {
   const usual = openPeriod(now);
   const [start, end] = [from, to].map((text) => readTime(text, timeZone));
-  const unread = (text: string) => ({ problem: `"${text}" (Q-7, Q-8) is no time` });
-  if (from !== "" && !start) return unread(from);
-  if (to !== "" && !end) return unread(to);
+  if ((from !== "" && !start) || (to !== "" && !end)) return { problem: `"${from}" to "${to}" (Q-7, Q-8) is no time` };
   const last = end ? Date.parse(end) : usual.to;
   return {
     from: start ? Date.parse(start) : usual.from,

@@ -34,9 +34,9 @@ export class AstmLink implements Link {
     return this.state === "neutral";
   }
 
-  /** A reply to a message of ours accepts nothing of the device's. */
+  /** While the device answers us the receiver is neutral: nothing of the device's is accepted. */
   mayAccept(chunk: Uint8Array): boolean {
-    return !this.#sender.awaitsReply && this.#receiver.mayAccept(chunk);
+    return this.#receiver.mayAccept(chunk);
   }
 
   receive(chunk: Uint8Array): LinkAction[] {

@@ -249,11 +249,11 @@ describe("a message for the device", () => {
 
   /** A device that has asked, and how it may be answered. */
   async function asked(on = spool) {
-    const device = connect(on);
-    device.wire.send(session(query));
-    await until("the query", () => device.sends.length);
-    device.wire.replies.length = 0;
-    return { ...device, send: device.sends[0]! };
+    const harness = connect(on);
+    harness.wire.send(session(query));
+    await until("the query", () => harness.sends.length);
+    harness.wire.replies.length = 0;
+    return { ...harness, send: harness.sends[0]! };
   }
 
   /** Answers what we say next, piece by piece. */
@@ -309,7 +309,7 @@ describe("a message for the device", () => {
         `unsent ${offer}`,
         () => warnings.filter((reason) => reason.includes("was not sent")).length === offer,
       );
-      if (offer < 3) expect(clock.pending).toEqual([5_000]);
+      expect(clock.pending).toEqual(offer < 3 ? [5_000] : []);
       clock.advance(5_000);
     }
     expect(warnings.at(-1)).toBe("a message is given up after 3 tries");
@@ -330,6 +330,16 @@ describe("a message for the device", () => {
     send(answer, () => undefined);
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(wire.replies).toEqual([ENQ]);
+    expect(clock.pending).toEqual([]);
+  });
+
+  test("that waits for its next try is gone with its wire too", async () => {
+    const { wire, clock, send } = await asked();
+    send(answer, () => undefined);
+    await until("ENQ", () => wire.replies.length);
+    clock.advance(15_000);
+    await until("the wait", () => clock.pending[0] === 5_000);
+    wire.cut();
     expect(clock.pending).toEqual([]);
   });
 

@@ -105,6 +105,7 @@ describe("one sample is asked for", () => {
 
   test("an accession is answered for ever: with its result here, and after a year", async () => {
     await used.spool.call("noteOrders", ["VDAG0001"], "resulted");
+    await used.spool.call("noteOrders", ["VDAG0001"], "sent"); // asked for once more
     await place("VQLD0001", dog.fp, { createdAt: Date.now() - 365 * 24 * HOUR_MS });
     expect((await answered("Q|1|^VDAG0001\\^VQLD0001"))?.accessions).toEqual(["VDAG0001", "VQLD0001"]);
     // Asked for the animal, only what is still to be measured.
@@ -113,6 +114,7 @@ describe("one sample is asked for", () => {
 
   test("an order of a patient whom the clinic has no more is nobody's", async () => {
     await place("VGQNE001", "patient_01K9TEST000000000000000009");
+    expect((await answered("Q|1|4711^VGQNE001"))?.lines).toEqual(["P 4711", "O VGQNE001  Z", "L I"]);
     expect((await answered("Q|1|^VGQNE001"))?.lines).toEqual(["P ", "O VGQNE001  Z", "L I"]);
   });
 });
@@ -227,7 +229,11 @@ describe("today's appointments", () => {
   const syncFrom = async (status: number, body: unknown) => {
     const server = await scriptedServer(() => ({ status, body }));
     const http = httpServer(server.url, () => "sk_live_test");
-    await syncAppointments(used.spool, http, "Europe/Istanbul").finally(() => server.close());
+    try {
+      await syncAppointments(used.spool, http, "Europe/Istanbul");
+    } finally {
+      await server.close();
+    }
     return server.requests.map(({ url }) => new URL(url, "http://server"));
   };
 

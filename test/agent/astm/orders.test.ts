@@ -152,10 +152,10 @@ describe("what it is answered", () => {
       unit: fc.constantFrom(...Array.from("aZ0|\\^&@`!~\r\n\x03é\u1fef \u2260")),
       maxLength: 10,
     });
-    const header = fc.constantFrom("H|\\^&", "H|@^\\", "H|`^&", "H|\\!~", "H!\\^&");
+    const declaration = fc.constantFrom("H|\\^&", "H|@^\\", "H|`^&", "H|\\!~", "H!\\^&");
     fc.assert(
       fc.property(
-        header,
+        declaration,
         text,
         text,
         fc.array(text, { minLength: 1, maxLength: 4 }),
@@ -174,7 +174,7 @@ describe("what it is answered", () => {
           expect(records.map(({ type }) => type)).toEqual(["H", "P", "O", "L"]);
           expect(records[1]!.field(6)).toBe(folded(name));
           expect(records[2]!.field(3)).toBe(folded(specimen));
-          expect(records[2]!.repeats(5)).toEqual(tests.map((test) => ["", "", "", folded(test)]));
+          expect(records[2]!.repeats(5)).toEqual(tests.map((code) => ["", "", "", folded(code)]));
         },
       ),
       { numRuns: 500 },
