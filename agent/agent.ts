@@ -5,13 +5,14 @@ import { parseAddress } from "./config.ts";
 import { Connection, realTimer, recover } from "./connection.ts";
 import { profileById } from "./devices/index.ts";
 import type { Profile } from "./devices/profile.ts";
-import { Directory } from "./directory.ts";
+import { Directory, syncAppointments } from "./directory.ts";
 import { Filing } from "./filing.ts";
 import { Push } from "./push.ts";
 import { httpServer } from "./server.ts";
 import { isoOrNull, Spool } from "./spool.ts";
 import { createMetrics, serveStatus } from "./status.ts";
 import { dialTransport, listenTransport, serialTransport, type Transport } from "./transport.ts";
+import { Worklist } from "./worklist.ts";
 
 // Builds the running agent out of its parts, and takes it down again.
 
@@ -80,9 +81,10 @@ export async function startAgent(config: Config, version: string, log: Logger): 
     },
   });
 
+  const worklist = new Worklist(spool, directory);
   const connections = config.devices.map((device) => {
     const { id } = device;
-    const { profile } = readDevice(device, config.timeZone);
+    const { profile, timeZone } = readDevice(device, config.timeZone);
     const child = log.child({ device: id });
     let lastMessageAt: number | null = null;
     const state = () => ({ id, profile: profile.id, connected: connection.connected, lastMessageAt });
@@ -104,10 +106,25 @@ export async function startAgent(config: Config, version: string, log: Logger): 
         metrics.warnings.inc({ device: id });
         child.warn({ stage: "message", reason }, "a fault of the device or its line");
       },
-      message(message) {
+      message(message, send) {
         metrics.received.inc({ device: id });
         lastMessageAt = message.receivedAt; // the spool notes it with the message
         void filing.accept(message);
+        // Beside the filing, which may wait for a server: the analyzer waits for its answer.
+        worklist.answer(message, profile, timeZone).then(
+          (answer) => {
+            if (answer === null) return;
+            send(answer.message, () => {
+              spool.callLater("noteOrders", answer.accessions, "sent");
+              child.info(
+                { stage: "message", message: message.id, orders: answer.accessions.length },
+                "a query was answered",
+              );
+            });
+          },
+          (error: unknown) =>
+            child.error({ stage: "message", message: message.id, err: error }, "a query could not be answered"),
+        );
       },
     });
     return { connection, tell, state };
@@ -138,6 +155,13 @@ export async function startAgent(config: Config, version: string, log: Logger): 
         push.wake();
       },
       (reason) => log.warn({ stage: "directory", reason }, "patients cannot be fetched: the ones on disk are used"),
+    ),
+    every(
+      DIRECTORY_EVERY_MS,
+      DIRECTORY_EVERY_MS,
+      () => syncAppointments(spool, server, config.timeZone),
+      (reason) =>
+        log.warn({ stage: "directory", reason }, "today's appointments cannot be fetched: worklists lack them"),
     ),
     every(
       HEARTBEAT_EVERY_MS,

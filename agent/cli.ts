@@ -9,6 +9,7 @@ import { profileById, profiles } from "./devices/index.ts";
 import { type Faults, FaultyLine, parseFaults } from "./faults.ts";
 import { listenTo } from "./listen.ts";
 import { listPorts } from "./ports.ts";
+import { type OrderRequest, placeOrder } from "./order.ts";
 import { replay } from "./replay.ts";
 import { openLine, type Played, playDevice, playHost, type Received } from "./simulate.ts";
 import { lineText, suggest } from "./sniff.ts";
@@ -137,6 +138,21 @@ program
     }
     if (suggestions.length === 0) tell(`nothing that is known came, in ${bytes} bytes`);
     else tell("suggestions only: nothing was answered and nothing was changed");
+  });
+
+program
+  .command("order")
+  .description(
+    "order tests of a patient's sample; the device gets them when it asks, the result finds the patient by the accession",
+  )
+  .requiredOption("--config <file>", "agent.yaml")
+  .requiredOption("--device <id>", "which analyzer of the configuration")
+  .requiredOption("--patient <fp>", "whose sample it is")
+  .requiredOption("--tests <names>", "analytes, comma-separated, as the device calls them: ALT,CREA")
+  .option("--json", "as JSON; without it the accession alone")
+  .action((options: OrderRequest & { config: string; json?: boolean }) => {
+    const { accession, device, patientFp, tests } = placeOrder(configOrExit(options.config), options);
+    print(options.json ? JSON.stringify({ accession, device, patient_fp: patientFp, tests }, null, 2) : accession);
   });
 
 program

@@ -27,9 +27,15 @@ export interface ConnectionEvents {
   disconnected(): void;
   /** The device's fault, or the line's. */
   warning(reason: string): void;
-  /** A message is on disk. */
-  message(message: StoredMessage): void;
+  /** A message is on disk; `send` gives its device one back. */
+  message(message: StoredMessage, send: Send): void;
 }
+
+/**
+ * Queues a message for the device, on the wire that it asked by: with the wire it is gone, and a device that still wants it
+ * asks again. `sent` is called once the device has taken it whole.
+ */
+export type Send = (message: Uint8Array, sent: () => void) => void;
 
 /** Bytes on their way to disk beyond which a device has to wait. */
 const UNSTORED_BYTES_MAX = 1024 * 1024;
@@ -38,6 +44,11 @@ const NO_BYTES = new Uint8Array(0);
 const TIMEOUT_RETRY_MS = 1_000;
 /** How long until a message that the disk refused is offered to it again. */
 const SAVE_RETRY_MS = 1_000;
+/** How often a message is offered to a device that does not take it, and how long after the last time. */
+const SEND_TRIES_MAX = 3;
+const SEND_RETRY_MS = 5_000;
+/** Messages that wait for a device; it asks for more only when it has its answer. */
+const OUTGOING_MAX = 20;
 
 export class Connection {
   readonly #device: { readonly id: string; readonly profile: Profile };
@@ -103,6 +114,13 @@ interface Session {
   ended: boolean;
 }
 
+/** A message for the device. */
+interface Outgoing {
+  readonly bytes: Uint8Array;
+  readonly sent: () => void;
+  tries: number;
+}
+
 /** One wire and its link. */
 class Conversation {
   readonly #device: { readonly id: string; readonly profile: Profile };
@@ -120,6 +138,9 @@ class Conversation {
   #cancelTimer: (() => void) | null = null;
   /** The timer ran out while events were on their way: they decide first. */
   #timerRanOut = false;
+  /** The first is the link's, or was given back by it. */
+  readonly #outgoing: Outgoing[] = [];
+  #cancelRetry: (() => void) | null = null;
 
   constructor(
     device: { readonly id: string; readonly profile: Profile },
@@ -143,7 +164,40 @@ class Conversation {
   closed(): void {
     this.#closed = true;
     this.#armTimer(null);
+    this.#cancelRetry?.();
+    this.#outgoing.length = 0;
     if (this.#session !== null) this.#store("close", null);
+  }
+
+  #send(bytes: Uint8Array, sent: () => void): void {
+    if (this.#closed) return;
+    if (this.#outgoing.length === OUTGOING_MAX) {
+      this.#events.warning(`${OUTGOING_MAX} messages wait for the device already: one more is not sent`);
+      return;
+    }
+    this.#outgoing.push({ bytes, sent, tries: 0 });
+    if (this.#outgoing.length === 1) this.#offer();
+  }
+
+  /** Gives the link the message that is next: a row like a chunk, so that a replay takes the same path. */
+  #offer(): void {
+    const [next] = this.#outgoing;
+    if (next === undefined) return;
+    next.tries += 1;
+    this.#store("send", next.bytes);
+  }
+
+  #unsent(reason: string): void {
+    const [next] = this.#outgoing;
+    if (next === undefined) return;
+    this.#events.warning(`a message was not sent: ${reason}`);
+    if (next.tries < SEND_TRIES_MAX) {
+      this.#cancelRetry = this.#setTimer(SEND_RETRY_MS, () => this.#offer());
+      return;
+    }
+    this.#events.warning(`a message is given up after ${SEND_TRIES_MAX} tries`);
+    this.#outgoing.shift();
+    this.#offer();
   }
 
   #store(kind: EventKind, bytes: Uint8Array | null): void {
@@ -163,7 +217,8 @@ class Conversation {
   }
 
   #append(session: Session, kind: EventKind, bytes: Uint8Array | null): void {
-    const mayAccept = session.unstored > 0 || bytes === null || (this.#link.mayAccept?.(bytes) ?? true);
+    const isPromise = bytes === null || (kind === "chunk" && (this.#link.mayAccept?.(bytes) ?? true));
+    const mayAccept = session.unstored > 0 || isPromise;
     session.unstored += 1;
     this.#unstoredBytes += bytes?.length ?? 0;
     if (!this.#paused && this.#unstoredBytes > UNSTORED_BYTES_MAX) {
@@ -187,8 +242,7 @@ class Conversation {
       // A timeout that is not on disk has not happened yet, or a replay would know less than the device was told.
       if (kind === "timeout") this.#armTimer(TIMEOUT_RETRY_MS);
     }
-    const refused = error !== null && kind !== "close";
-    const actions = refused ? this.#link.refuse(bytes ?? NO_BYTES) : apply(this.#link, kind, bytes);
+    const actions = error === null || kind === "close" ? apply(this.#link, kind, bytes) : this.#refused(kind, bytes);
     for (const action of actions) this.#carryOut(action, session);
     if (session.unstored > 0) return;
     if (this.#timerRanOut) {
@@ -200,6 +254,11 @@ class Conversation {
       session.ended = true;
       this.#finish(session);
     }
+  }
+
+  #refused(kind: EventKind, bytes: Uint8Array | null): LinkAction[] {
+    if (kind === "send") return [{ do: "unsent", reason: "it could not be stored" }];
+    return this.#link.refuse(bytes ?? NO_BYTES);
   }
 
   #carryOut(action: LinkAction, session: Session): void {
@@ -226,8 +285,12 @@ class Conversation {
         this.#events.warning(action.reason);
         break;
       case "sent":
+        this.#outgoing.shift()?.sent();
+        this.#offer();
+        break;
       case "unsent":
-        break; // nothing is given to send() yet
+        this.#unsent(action.reason);
+        break;
       case "timer":
         this.#armTimer(this.#closed ? null : action.ms);
         break;
@@ -248,7 +311,7 @@ class Conversation {
     }
     session.unsaved -= 1;
     this.#finish(session);
-    this.#events.message(message);
+    this.#events.message(message, (bytes, sent) => this.#send(bytes, sent));
   }
 
   /** A finished session is not replayed: all its messages are on disk. */
@@ -319,6 +382,8 @@ function apply(link: Link, kind: EventKind, bytes: Uint8Array | null): LinkActio
   switch (kind) {
     case "chunk":
       return bytes === null ? [] : link.receive(bytes);
+    case "send":
+      return bytes === null ? [] : (link.send?.(bytes) ?? [{ do: "unsent", reason: "this device takes no messages" }]);
     case "timeout":
       return link.timeout();
     case "close":

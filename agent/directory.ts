@@ -6,12 +6,26 @@ import { realTimer, type SetTimer } from "./connection.ts";
 import type { Report } from "./report.ts";
 import { SendError, type Server } from "./server.ts";
 import type { Spool } from "./spool.ts";
+import type { TestOrder } from "./spool-operations.ts";
+import { dayOf } from "./time.ts";
 
-// The clinic's patients on the agent's disk, kept in step with the server: results are matched while it is away.
+// The clinic's patients on the agent's disk, kept in step with the server: results are matched while it is away. Beside them
+// who comes today, for the worklists of analyzers.
 
 // What a later server adds to a patient is no reason to refuse it.
 const KnownPatient = Type.Object({ ...Patient.properties });
 const KnownIdentifiers = Type.Object({ patient_fp: Type.String(), identifiers: Type.Array(Type.String()) });
+/** What a worklist needs of an event, whatever else a server says. */
+const Events = Compile(
+  Type.Array(
+    Type.Object({
+      fp: Type.String(),
+      status: Type.String(),
+      start_at: Type.String(),
+      patient_fp: Type.Union([Type.String(), Type.Null()]),
+    }),
+  ),
+);
 const page = { total: Type.Integer(), has_more: Type.Boolean() };
 const PatientPage = Compile(Type.Object({ data: Type.Object({ items: Type.Array(KnownPatient), ...page }) }));
 const IdentifierPage = Compile(Type.Object({ data: Type.Object({ items: Type.Array(KnownIdentifiers), ...page }) }));
@@ -72,21 +86,28 @@ export class Directory {
 
   /**
    * The patients whom a Report's identifiers name exactly: fp, bare ULID, and, for the one a person typed as the patient's,
-   * an external id or microchip. A specimen number is never compared with card numbers.
+   * an external id or microchip. A specimen number is never compared with card numbers. First those whom `orders` are for.
    */
-  async find({ identifier, otherIdentifiers }: Pick<Report, "identifier" | "otherIdentifiers">): Promise<Patient[]> {
+  async find({ identifier, otherIdentifiers }: Named, orders: readonly TestOrder[] = []): Promise<Patient[]> {
     const found = new Map<string, Patient>();
     const add = (body: string) => {
       const patient = JSON.parse(body) as Patient;
       found.set(patient.fp, patient);
     };
-    for (const text of identifier === null ? otherIdentifiers : [identifier, ...otherIdentifiers]) {
-      const fp = asPatientFp(text);
+    const texts = identifier === null ? otherIdentifiers : [identifier, ...otherIdentifiers];
+    const fps = [...orders.map(({ patientFp }) => patientFp), ...texts.map(asPatientFp)];
+    for (const fp of new Set(fps)) {
       const body = fp === null ? null : await this.#spool.call("patientByFp", fp);
       if (body !== null) add(body);
     }
     if (identifier !== null) (await this.#spool.call("patientsByIdentifier", identifier)).forEach(add);
     return [...found.values()];
+  }
+
+  /** The orders whose accession stands among a Report's identifiers, in whichever field the device has it. */
+  issued({ identifier, otherIdentifiers }: Named): Promise<TestOrder[]> {
+    const texts = [identifier ?? "", ...otherIdentifiers].map((text) => text.trim().toUpperCase());
+    return this.#spool.call("ordersByAccession", [...new Set(texts)]);
   }
 
   async #sync(): Promise<void> {
@@ -150,6 +171,27 @@ export class Directory {
     }
   }
 }
+
+/**
+ * Fetches who comes today, in the agent's zone, and keeps it on disk. Apart from the patients: a key without
+ * clinic.calendar.view costs the worklists their day, and nothing else. @throws SendError
+ */
+export async function syncAppointments(spool: Spool, server: Server, timeZone: string): Promise<void> {
+  const { from, to } = dayOf(Date.now(), timeZone);
+  const query = new URLSearchParams({ start_date: new Date(from).toISOString(), end_date: new Date(to).toISOString() });
+  const events = (await server.get(`/api/v1/calendar/events?${query.toString()}`)) ?? []; // 404: a server without a calendar
+  if (!Events.Check(events))
+    throw new Error("GET /api/v1/calendar/events answered with something that is no list of events");
+  const rows = events.flatMap(({ fp, status, start_at, patient_fp }) =>
+    patient_fp === null || status === "CANCELLED" ? [] : [{ fp, patientFp: patient_fp, startAt: Date.parse(start_at) }],
+  );
+  await spool.call(
+    "setAppointments",
+    rows.filter(({ startAt }) => Number.isFinite(startAt)),
+  );
+}
+
+type Named = Pick<Report, "identifier" | "otherIdentifiers">;
 
 interface Progress {
   /** Newest updated_at seen, and when the last full walk began; milliseconds since 1970. */

@@ -122,10 +122,17 @@ export class Filing {
   }
 
   async #match(report: Report): Promise<ReturnType<typeof match>> {
-    const first = match(report, await this.#directory.find(report));
-    if (first.patient !== null || report.identifier === null) return first;
-    if (!(await this.#directory.refresh(REFRESH_AGE_MS, REFRESH_WAIT_MS))) return first;
-    return match(report, await this.#directory.find(report));
+    const orders = await this.#directory.issued(report);
+    const matched = async () => match(report, await this.#directory.find(report, orders), orders);
+    let result = await matched();
+    const mayBeNew = result.patient === null && report.identifier !== null;
+    if (mayBeNew && (await this.#directory.refresh(REFRESH_AGE_MS, REFRESH_WAIT_MS))) result = await matched();
+    if (result.patient !== null && orders.length > 0) {
+      // Should the disk refuse it, the order stays in its device's worklist a few days longer.
+      const accessions = orders.map(({ accession }) => accession);
+      this.#spool.callLater("noteOrders", accessions, "resulted");
+    }
+    return result;
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Patient } from "../shared/patient.ts";
 import type { Report } from "./report.ts";
+import type { TestOrder } from "./spool-operations.ts";
 
 /** The one patient, or why there is none and who it may be, the likeliest first. */
 export type Match =
@@ -9,10 +10,15 @@ export type Match =
 /**
  * Never the wrong patient (house, section 6): only an exact identifier matches, only if it names one patient,
  * and only if the device does not say that the animal is of another species.
- * `found`: the patients whom the Report's identifiers name exactly.
+ * `found`: the patients whom the Report's identifiers name exactly; `orders`: those of ours whose accession it carries.
  */
-export function match(report: Report, found: readonly Patient[]): Match {
+export function match(report: Report, found: readonly Patient[], orders: readonly TestOrder[] = []): Match {
   const [patient, ...others] = found;
+  const gone = orders.find(({ patientFp }) => found.every(({ fp }) => fp !== patientFp));
+  if (gone !== undefined) {
+    const reason = `accession ${gone.accession} was issued for a patient whom the clinic has no more`;
+    return { patient: null, reason, candidates: found.map(({ fp }) => fp) };
+  }
   if (patient === undefined) {
     const reason =
       report.identifier === null
@@ -22,7 +28,12 @@ export function match(report: Report, found: readonly Patient[]): Match {
   }
   const candidates = found.map(({ fp }) => fp);
   if (others.length > 0) {
-    return { patient: null, reason: `the identifiers sent name ${found.length} patients`, candidates };
+    const [order] = orders;
+    const reason =
+      order === undefined
+        ? `the identifiers sent name ${found.length} patients`
+        : `accession ${order.accession} was issued for another patient than the one the identifiers sent name`;
+    return { patient: null, reason, candidates };
   }
   if (report.species !== null && report.species !== patient.species) {
     const reason = `species contradiction: the device says ${report.species}, the patient is a ${patient.species}`;

@@ -59,11 +59,7 @@ export function readAstm(bytes: Uint8Array, profile: AstmProfile, context: ReadC
   const reading = readSamples(samples, notes, profile, context);
   if (reading !== null) return reading;
   const query = message.records.some((record) => record.type === "Q");
-  const reason = query
-    ? "a host query, not answered"
-    : notes.length > 0
-      ? notes.join("; ")
-      : "no results (sign-on or status)";
+  const reason = query ? "host query" : notes.length > 0 ? notes.join("; ") : "no results (sign-on or status)";
   return { is: "not-for-patients", reason };
 }
 

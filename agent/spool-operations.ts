@@ -56,11 +56,40 @@ export interface PatientRow {
   readonly body: string;
 }
 
+/** placed: the device has not had it yet; sent: it has; resulted: a result came that carries its accession. */
+export type OrderState = "placed" | "sent" | "resulted";
+
+export interface TestOrder {
+  readonly accession: string;
+  readonly device: string;
+  readonly patientFp: string;
+  readonly tests: readonly string[];
+  readonly createdAt: number;
+  readonly state: OrderState;
+}
+
+/** Orders without a result that were placed within [from, to), milliseconds; `patientFp` null: everybody's. */
+export interface OpenOrders {
+  readonly device: string;
+  readonly patientFp: string | null;
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface AppointmentRow {
+  readonly fp: string;
+  readonly patientFp: string;
+  readonly startAt: number;
+}
+
 export type Operations = ReturnType<typeof operationsOn>;
 
 /** How many incomplete messages of a device are looked at when a complete one arrives. */
 const INCOMPLETE_MAX = 20;
 const STUDIES_KEPT_LONGER_MS = 365 * 24 * 60 * 60_000;
+/** Orders and animals in a worklist; a device's memory for one is smaller. */
+const WORKLIST_MAX = 200;
+const ORDER_COLUMNS = "accession, device, patient_fp AS patientFp, tests, created_at AS createdAt, state";
 const MESSAGE_COLUMNS = "id, device, profile, received_at AS receivedAt, bytes, incomplete";
 
 export function operationsOn(db: Database.Database) {
@@ -124,6 +153,27 @@ export function operationsOn(db: Database.Database) {
     ),
     sweepPatients: db.prepare("DELETE FROM patient WHERE walk < ?"),
     sweepIdentifiers: db.prepare("DELETE FROM identifier WHERE walk < ?"),
+    insertOrder: db.prepare(
+      `INSERT INTO test_order (accession, device, patient_fp, tests, created_at, state)
+       SELECT @accession, @device, @patientFp, @tests, @createdAt, @state
+       WHERE NOT EXISTS (SELECT 1 FROM identifier WHERE identifier = @accession) ON CONFLICT DO NOTHING`,
+    ),
+    orderByAccession: db.prepare(`SELECT ${ORDER_COLUMNS} FROM test_order WHERE accession = ?`),
+    openOrders: db.prepare(
+      `SELECT ${ORDER_COLUMNS} FROM test_order
+       WHERE device = @device AND state <> 'resulted' AND created_at >= @from AND created_at < @to
+         AND patient_fp = COALESCE(@patientFp, patient_fp)
+       ORDER BY created_at, accession LIMIT ${WORKLIST_MAX}`,
+    ),
+    noteOrder: db.prepare("UPDATE test_order SET state = ? WHERE accession = ? AND state <> 'resulted'"),
+    dropAppointments: db.prepare("DELETE FROM appointment"),
+    insertAppointment: db.prepare(
+      "INSERT INTO appointment (fp, patient_fp, start_at) VALUES (@fp, @patientFp, @startAt) ON CONFLICT DO NOTHING",
+    ),
+    appointed: db.prepare(
+      `SELECT p.body FROM appointment a JOIN patient p ON p.fp = a.patient_fp WHERE a.start_at >= ? AND a.start_at < ?
+       GROUP BY p.fp ORDER BY MIN(a.start_at), p.fp LIMIT ${WORKLIST_MAX}`,
+    ),
     getMeta: db.prepare("SELECT value FROM meta WHERE key = ?").pluck(),
     setMeta: db.prepare(
       "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
@@ -284,6 +334,35 @@ export function operationsOn(db: Database.Database) {
       return (sql.patientsByIdentifier.all(identifier) as { body: string }[]).map((row) => row.body);
     },
 
+    /** Stores an order; false: its accession is taken, as one or as a patient's number. */
+    placeOrder(order: TestOrder): boolean {
+      return sql.insertOrder.run({ ...order, tests: JSON.stringify(order.tests) }).changes > 0;
+    },
+
+    /** The orders that these texts are accessions of. */
+    ordersByAccession(texts: readonly string[]): TestOrder[] {
+      return texts.flatMap((text) => sql.orderByAccession.all(text) as OrderRow[]).map(asOrder);
+    },
+
+    openOrders(wanted: OpenOrders): TestOrder[] {
+      return (sql.openOrders.all(wanted) as OrderRow[]).map(asOrder);
+    },
+
+    /** What has a result has been sent, whenever we hear of that. */
+    noteOrders(accessions: readonly string[], state: OrderState): void {
+      for (const accession of accessions) sql.noteOrder.run(state, accession);
+    },
+
+    setAppointments(rows: readonly AppointmentRow[]): void {
+      sql.dropAppointments.run();
+      for (const row of rows) sql.insertAppointment.run(row);
+    },
+
+    /** The patients with an appointment that begins within [from, to), the earliest first. */
+    appointedPatients(from: number, to: number): string[] {
+      return (sql.appointed.all(from, to) as { body: string }[]).map((row) => row.body);
+    },
+
     getMeta(key: string): string | null {
       return (sql.getMeta.get(key) as string | undefined) ?? null;
     },
@@ -321,6 +400,12 @@ export function operationsOn(db: Database.Database) {
       return Math.max(events, messages.length) >= limit;
     },
   };
+}
+
+type OrderRow = Omit<TestOrder, "tests"> & { readonly tests: string };
+
+function asOrder({ tests, ...row }: OrderRow): TestOrder {
+  return { ...row, tests: JSON.parse(tests) as string[] };
 }
 
 interface HeldStudy {

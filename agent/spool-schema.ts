@@ -52,7 +52,23 @@ const migrations: readonly string[] = [
   ALTER TABLE study ADD COLUMN sends INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE study ADD COLUMN sent_at INTEGER;
   `,
+  `
+  -- Kept for ever: an accession names one animal's sample, and must never come to name another's.
+  CREATE TABLE test_order (
+    accession TEXT PRIMARY KEY, device TEXT NOT NULL, patient_fp TEXT NOT NULL, tests TEXT NOT NULL,
+    created_at INTEGER NOT NULL, state TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX test_order_open ON test_order (device, created_at) WHERE state <> 'resulted';
+
+  -- The animals who come today, as the server's calendar said last.
+  CREATE TABLE appointment (fp TEXT PRIMARY KEY, patient_fp TEXT NOT NULL, start_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  `,
 ];
+
+/** Whether the database has this program's schema. */
+export function isCurrent(db: Database.Database): boolean {
+  return Number(db.pragma("user_version", { simple: true })) === migrations.length;
+}
 
 /** Brings the database up to this program's schema; one newer than the program is refused. */
 export function migrate(db: Database.Database): void {

@@ -3,7 +3,8 @@ import { createRequire } from "node:module";
 import path from "node:path";
 import { Worker } from "node:worker_threads";
 import Database from "better-sqlite3";
-import type { MessageState, Operations } from "./spool-operations.ts";
+import { type MessageState, type Operations, operationsOn } from "./spool-operations.ts";
+import { isCurrent } from "./spool-schema.ts";
 import type { Answer, Call, EventKind, OpenedSession, Post, WorkerOptions } from "./spool-worker.ts";
 
 /** The disk did not take it: nothing of this may be acknowledged. */
@@ -248,14 +249,38 @@ export interface SpoolStatus {
 
 /** Reads a data folder beside the agent that writes it. @throws when there is no spool in it */
 export function readSpool<Result>(folder: string, read: (db: Database.Database) => Result): Result {
-  const file = path.join(folder, "spool.db");
-  if (!fs.existsSync(file)) throw new Error(`there is no spool in ${folder}: the agent has not run with it yet`);
-  const db = new Database(file, { readonly: true, fileMustExist: true });
+  const db = new Database(spoolFile(folder), { readonly: true, fileMustExist: true });
   try {
     return read(db);
   } finally {
     db.close();
   }
+}
+
+/** How long a command waits for the running agent's commit, which takes some milliseconds. */
+const BUSY_MS = 5_000;
+
+/**
+ * Writes to a data folder beside the agent that owns it, in one transaction, on the disk when this returns. SQLite lets one
+ * writer in at a time: whichever of the two comes second waits.
+ * @throws when there is no spool in it, or one that the agent of this version has not opened yet
+ */
+export function writeSpool<Result>(folder: string, write: (operations: Operations) => Result): Result {
+  const db = new Database(spoolFile(folder), { fileMustExist: true, timeout: BUSY_MS });
+  try {
+    if (!isCurrent(db)) throw new Error(`the spool in ${folder} is of another version: run this version's agent first`);
+    db.pragma("synchronous = FULL");
+    const operations = operationsOn(db);
+    return db.transaction(() => write(operations)).immediate();
+  } finally {
+    db.close();
+  }
+}
+
+function spoolFile(folder: string): string {
+  const file = path.join(folder, "spool.db");
+  if (!fs.existsSync(file)) throw new Error(`there is no spool in ${folder}: the agent has not run with it yet`);
+  return file;
 }
 
 /** Every message, the oldest first. One that was cut short is where the message that completed it is. */

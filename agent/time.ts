@@ -41,6 +41,17 @@ function utc(match: RegExpExecArray, timeZone: string): string | null {
   return new Date(first).toISOString();
 }
 
+/** `YYYYMMDDHHMMSS` of the zone, as LIS02-A2 writes a time. */
+export function writeTime(ms: number, timeZone: string): string {
+  return DateTime.fromMillis(ms, { zone: timeZone }).toFormat("yyyyMMddHHmmss");
+}
+
+/** The day of the zone that the instant lies in: its first millisecond and that of the next day. */
+export function dayOf(ms: number, timeZone: string): { readonly from: number; readonly to: number } {
+  const start = DateTime.fromMillis(ms, { zone: timeZone }).startOf("day");
+  return { from: start.toMillis(), to: start.plus({ days: 1 }).toMillis() };
+}
+
 /** Whether a device time says more than the day. */
 export function hasClock(text: string): boolean {
   return /^\d{12}/.test(text.trim());

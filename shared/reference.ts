@@ -185,7 +185,7 @@ function ageDays(dateOfBirth: string | null, acquiredAt: string): number | null 
 const MALE = ["m", "male", "mn", "nm", "mc", "cm", "erkek"].map(fold);
 const FEMALE = ["f", "female", "fs", "sf", "fn", "nf", "disi"].map(fold);
 
-function readSex(sex: string | null): "M" | "F" | null {
+export function readSex(sex: string | null): "M" | "F" | null {
   const words = fold(sex ?? "");
   const isMale = MALE.some((word) => words.includes(word));
   const isFemale = FEMALE.some((word) => words.includes(word));

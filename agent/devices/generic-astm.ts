@@ -7,6 +7,7 @@ export const genericAstm: AstmProfile = {
   link: { kind: "lis01" },
   device_name: null,
   modality: null,
+  orders: {},
   // LOINC in component 1, a name in 2, the device's own code in 4 (LIS02-A2 §6.6.1), in the field also in 5, at times with
   // a slash behind. What follows is no code: Architect's aspect P (its raw signal) would be read as phosphate.
   code: (r) => {

@@ -1,5 +1,6 @@
 import type { Modality } from "../../shared/study.ts";
 import type { AstmLinkOptions } from "../astm/link.ts";
+import type { OrderFormat } from "../astm/orders.ts";
 import type { AstmRecord, Charset } from "../astm/records.ts";
 import type { DeviceResult } from "../report.ts";
 
@@ -41,6 +42,8 @@ export interface AstmProfile extends ProfileBase {
   readonly owner?: (p: AstmRecord) => string;
   /** O records whose test id (O-5) matches, and their results, are not for a patient. */
   readonly skipOrder?: RegExp;
+  /** It asks for orders and takes them; absent: it is sent none, and its queries stay unanswered. */
+  readonly orders?: OrderFormat;
   /** Numbers of fields that do not stand where LIS02-A2 has them. */
   readonly fields?: Partial<FieldNumbers>;
   /** What text is in that is no UTF-8; Windows-1252, which holds Latin-1, where it is not said. */

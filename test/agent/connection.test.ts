@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { ACK, ENQ, EOT, ETX, encodeFrame, NAK } from "../../agent/astm/frame.ts";
-import { Connection, recover } from "../../agent/connection.ts";
+import { Connection, recover, type Send } from "../../agent/connection.ts";
 import { profileById } from "../../agent/devices/index.ts";
 import { listMessages, readSpool, Spool } from "../../agent/spool.ts";
 import type { StoredMessage } from "../../agent/spool-operations.ts";
@@ -32,6 +32,8 @@ interface Harness {
   readonly clock: TestClock;
   readonly messages: StoredMessage[];
   readonly warnings: string[];
+  /** How each message could be answered. */
+  readonly sends: Send[];
 }
 
 function connect(on = spool): Harness {
@@ -40,14 +42,18 @@ function connect(on = spool): Harness {
   const clock = new TestClock();
   const messages: StoredMessage[] = [];
   const warnings: string[] = [];
+  const sends: Send[] = [];
   const events = {
     connected: () => undefined,
     disconnected: () => undefined,
     warning: (reason: string) => void warnings.push(reason),
-    message: (message: StoredMessage) => void messages.push(message),
+    message: (message: StoredMessage, send: Send) => {
+      messages.push(message);
+      sends.push(send);
+    },
   };
   new Connection({ id, profile }, transport, on, events, clock.setTimer).open();
-  return { id, wire: transport.connect(), clock, messages, warnings };
+  return { id, wire: transport.connect(), clock, messages, warnings, sends };
 }
 
 function sessionsOf(id: string, of = folder) {
@@ -232,6 +238,147 @@ describe("after a crash", () => {
       await after.close();
       fs.rmSync(own, { recursive: true });
     }
+  });
+});
+
+describe("a message for the device", () => {
+  const query = ["H|\\^&|||Tester", "Q|1|^A1||ALL||||||||O", "L|1|N"];
+  const answer = Buffer.from("H|\\^&|||Vetwire\rP|1\rO|1|A1||^^^ALT\rL|1|F\r");
+  const answerFrames = frames(["H|\\^&|||Vetwire", "P|1", "O|1|A1||^^^ALT", "L|1|F"]).map((each) => Array.from(each));
+  const accepts = (count: number) => Array.from({ length: count }, () => Uint8Array.of(ACK));
+
+  /** A device that has asked, and how it may be answered. */
+  async function asked(on = spool) {
+    const harness = connect(on);
+    harness.wire.send(session(query));
+    await until("the query", () => harness.sends.length);
+    harness.wire.replies.length = 0;
+    return { ...harness, send: harness.sends[0]! };
+  }
+
+  /** Answers what we say next, piece by piece. */
+  async function replyTo(wire: TestWire, replies: readonly Uint8Array[], before = 0) {
+    let said = before;
+    for (const reply of replies) {
+      await until("our next word", () => wire.replies.length > said);
+      said = wire.replies.length;
+      wire.send(reply);
+    }
+  }
+
+  test("is sent frame by frame, and told once the device took it whole", async () => {
+    const { id, wire, send } = await asked();
+    let sent = 0;
+    send(answer, () => (sent += 1));
+    await replyTo(wire, accepts(4));
+    await until("all but the last frame is taken", () => wire.replies.length === 1 + answerFrames.flat().length);
+    expect(sent).toBe(0);
+    wire.send(Uint8Array.of(ACK));
+    await until("the end", () => wire.replies.at(-1) === EOT);
+    expect(wire.replies).toEqual([ENQ, ...answerFrames.flat(), EOT]);
+    expect(sent).toBe(1);
+    await until("finished", () => sessionsOf(id).every(({ finished }) => finished === 1));
+    expect(sessionsOf(id).flatMap((each) => eventsOf(each.id))).toContain("send");
+  });
+
+  test("waits for the one before it", async () => {
+    const { wire, send } = await asked();
+    const sent: number[] = [];
+    for (const n of [1, 2, 3]) send(Buffer.from(`H|\\^&\rL|${n}|F\r`), () => sent.push(n));
+    await replyTo(wire, accepts(2));
+    for (const n of [1, 2]) {
+      await until("the next one", () => wire.replies.filter((byte) => byte === ENQ).length > n - 1);
+      wire.send(Uint8Array.of(ACK)); // its last frame, and with it the ENQ of the next
+      await until(`${n} sent`, () => sent.length === n);
+      await replyTo(wire, accepts(2), wire.replies.length - 1);
+    }
+    wire.send(Uint8Array.of(ACK));
+    await until("all sent", () => sent.length === 3);
+    expect(sent).toEqual([1, 2, 3]);
+  });
+
+  test("that the device does not take is offered again, three times in all, and then given up with a warning", async () => {
+    const { wire, clock, warnings, send } = await asked();
+    let sent = 0;
+    send(answer, () => (sent += 1));
+    for (let offer = 1; offer <= 3; offer++) {
+      await until(`ENQ ${offer}`, () => wire.replies.filter((byte) => byte === ENQ).length === offer);
+      expect(clock.pending).toEqual([15_000]);
+      clock.advance(15_000); // no reply
+      await until(
+        `unsent ${offer}`,
+        () => warnings.filter((reason) => reason.includes("was not sent")).length === offer,
+      );
+      expect(clock.pending).toEqual(offer < 3 ? [5_000] : []);
+      clock.advance(5_000);
+    }
+    expect(warnings.at(-1)).toBe("a message is given up after 3 tries");
+    expect(sent).toBe(0);
+    expect(clock.pending).toEqual([]);
+    // The device is served as before, and the next answer is the first again.
+    send(answer, () => (sent += 1));
+    await replyTo(wire, accepts(5), wire.replies.length);
+    await until("sent", () => sent);
+  });
+
+  test("is gone with its wire, and no timer is left", async () => {
+    const { wire, clock, send } = await asked();
+    send(answer, () => undefined);
+    await until("ENQ", () => wire.replies.length);
+    wire.cut();
+    await until("closed", () => clock.pending.length === 0);
+    send(answer, () => undefined);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(wire.replies).toEqual([ENQ]);
+    expect(clock.pending).toEqual([]);
+  });
+
+  test("that waits for its next try is gone with its wire too", async () => {
+    const { wire, clock, send } = await asked();
+    send(answer, () => undefined);
+    await until("ENQ", () => wire.replies.length);
+    clock.advance(15_000);
+    await until("the wait", () => clock.pending[0] === 5_000);
+    wire.cut();
+    expect(clock.pending).toEqual([]);
+  });
+
+  test("beyond twenty that wait is refused with a warning", async () => {
+    const { warnings, send } = await asked();
+    for (let n = 0; n < 21; n++) send(answer, () => undefined);
+    expect(warnings).toEqual(["20 messages wait for the device already: one more is not sent"]);
+  });
+
+  test("that the disk refuses is offered again later, and what the device sends meanwhile is received", async () => {
+    const own = temporaryFolder();
+    const small = await Spool.open(own, { bytesMax: 256 * 1024 });
+    const { wire, clock, messages, warnings, send } = await asked(small);
+    send(Buffer.from(`H|\\^&\rC|1|I|${"x".repeat(300_000)}\rL|1\r`), () => undefined);
+    await until("refused", () => warnings.length >= 2);
+    expect(warnings.slice(-1)).toEqual(["a message was not sent: it could not be stored"]);
+    expect(clock.pending).toContain(5_000);
+    wire.send(session(records));
+    await until("the results", () => messages.length === 2);
+    expect(text(messages[1]!)).toBe(`${records.join("\r")}\r`);
+    await small.close();
+    fs.rmSync(own, { recursive: true });
+  });
+
+  test("that a crash cut off is fed through a fresh link at the next start, and stores nothing twice", async () => {
+    const own = temporaryFolder();
+    const before = await Spool.open(own);
+    const { wire, send, messages } = await asked(before);
+    send(answer, () => undefined);
+    await replyTo(wire, accepts(2)); // ENQ and the header
+    wire.send(Uint8Array.of(ACK));
+    await until("the third frame", () => wire.replies.length > 1 + answerFrames.slice(0, 2).flat().length);
+    await before.close(); // as a kill leaves it
+
+    const after = await Spool.open(own);
+    expect(await recover(after, profileById)).toBeGreaterThan(0);
+    expect(readSpool(own, listMessages).map(({ id }) => id)).toEqual(messages.map(({ id }) => id));
+    await after.close();
+    fs.rmSync(own, { recursive: true });
   });
 });
 

@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Directory } from "../../agent/directory.ts";
 import { abaxisVetscanVs2 } from "../../agent/devices/abaxis-vetscan-vs2.ts";
+import { genericAstm } from "../../agent/devices/generic-astm.ts";
 import type { Profile } from "../../agent/devices/profile.ts";
 import { Filing } from "../../agent/filing.ts";
 import { httpServer } from "../../agent/server.ts";
@@ -14,12 +15,14 @@ import { useSpool } from "../support/spool.ts";
 
 const used = useSpool();
 let server: Awaited<ReturnType<typeof scriptedServer>>;
+let directory: Directory;
 let filing: Filing;
 let known: { fp: string; species: string }[];
 let asked: number;
 let faults: string[];
 let ordinal: number;
 
+const cat = { fp: "patient_01K9TEST000000000000000002", species: "cat" };
 const dog = { fp: "patient_01K9TEST000000000000000001", species: "dog" };
 /** A table that breaks our code, as a bug in a profile would. */
 const poisoned: Profile = {
@@ -61,26 +64,23 @@ beforeEach(async () => {
       },
     };
   });
-  const devices = new Map([
+  const devices = new Map<string, Profile>([
     ["chem-1", abaxisVetscanVs2],
+    ["lab-1", genericAstm],
     ["broken-1", poisoned],
   ]);
   const deviceById = (id: string) => {
     const profile = devices.get(id);
     return profile === undefined ? undefined : { profile, timeZone: "UTC", model: null };
   };
-  filing = new Filing(
+  directory = new Directory(
     used.spool,
-    new Directory(
-      used.spool,
-      httpServer(server.url, () => "sk_live_test"),
-    ),
-    deviceById,
-    {
-      settled: () => undefined,
-      fault: (message) => void faults.push(message.device),
-    },
+    httpServer(server.url, () => "sk_live_test"),
   );
+  filing = new Filing(used.spool, directory, deviceById, {
+    settled: () => undefined,
+    fault: (message) => void faults.push(message.device),
+  });
 });
 
 afterEach(async () => {
@@ -270,4 +270,56 @@ test("a corrected result is a new revision of the same study", async () => {
 test("a message of a device that the configuration has no more is quarantined, not lost", async () => {
   await filing.accept(await store("gone-1", dog.fp, 1));
   expect(listed()).toEqual([["quarantined", "no device gone-1 in the configuration"]]);
+});
+
+describe("a result that carries an accession of ours", () => {
+  const order = { accession: "V34679AC", device: "lab-1", patientFp: dog.fp, tests: ["ALT"], createdAt: 0 };
+
+  async function file(patient: string, specimen: string) {
+    await used.spool.call("placeOrder", { ...order, state: "sent" });
+    const records = ["H|\\^&|||Analyzer", `P|1|${patient}`, `O|1|${specimen}`, "R|1|^^^ALT|52|U/L", "L|1|N"];
+    const bytes = Buffer.from(records.map((record) => `${record}\r`).join(""));
+    const where = { id: "M1", session: 1, ordinal: 1, device: "lab-1", profile: "generic-astm", receivedAt: 1 };
+    const message = { ...where, bytes, incomplete: null };
+    await used.spool.call("addMessage", message);
+    await filing.accept(message);
+    const { batch } = await used.spool.call("takeQueued", 1, 1_000_000, 0);
+    const [stored] = await used.spool.call("ordersByAccession", [order.accession]);
+    return { filedTo: batch[0]!.patientFp, reason: listed()[0]![1], order: stored!.state };
+  }
+
+  beforeEach(async () => {
+    known = [dog, cat];
+    await used.spool.call("setMeta", "directory", "{}");
+    await directory.sync();
+  });
+
+  test.each([
+    ["in O-3 alone", "", "V34679AC"],
+    ["in O-4, the instrument's own", "", "17|V34679AC"],
+    ["in small letters", "", "v34679ac"],
+    ["typed as the patient's number", "V34679AC", ""],
+    ["beside a number that nobody has", "99", "V34679AC"],
+    ["beside the patient's own fp", dog.fp, "V34679AC"],
+  ])("%s is filed to the ordered patient, and the order has its result", async (_, patient, specimen) => {
+    expect(await file(patient, specimen)).toEqual({ filedTo: dog.fp, reason: null, order: "resulted" });
+  });
+
+  test("beside another patient's fp is filed to neither, and the order waits", async () => {
+    const reason = "accession V34679AC was issued for another patient than the one the identifiers sent name";
+    expect(await file(cat.fp, "V34679AC")).toEqual({ filedTo: null, reason, order: "sent" });
+  });
+
+  test("with one wrong letter is nobody's", async () => {
+    const reason = "the device sent no patient identifier";
+    expect(await file("", "V34679AD")).toEqual({ filedTo: null, reason, order: "sent" });
+  });
+});
+
+test("a host query is for no patient, and needs none", async () => {
+  const bytes = Buffer.from("H|\\^&|||Analyzer\rQ|1|^V34679AC||ALL||||||||O\rL|1|N\r");
+  const where = { id: "M1", session: 1, ordinal: 1, device: "lab-1", profile: "generic-astm", receivedAt: 1 };
+  await used.spool.call("addMessage", { ...where, bytes, incomplete: null });
+  await filing.acceptStored();
+  expect(listed()).toEqual([["not-for-patients", "host query"]]);
 });

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { match } from "../../agent/match.ts";
 import { cat, dog } from "../make-fixtures.ts";
 import { reportOf, resultRecord, vetscanReport } from "./records.ts";
@@ -48,4 +48,36 @@ test.each(["", "General", "Child", "Dog or Cat"])("the label %j says no species 
 test("a name matches nobody", () => {
   const named = reportOf(["P|1||||Yilmaz^Zeytin", "O|1|S-1", ALT]);
   expect(match(named, []).patient).toBeNull();
+});
+
+describe("an accession of ours", () => {
+  const order = { accession: "V34679AC", device: "chem-1", patientFp: dog.fp, tests: ["ALT"], createdAt: 0 };
+  const ofDog = { ...order, state: "sent" as const };
+  const scanned = reportOf(["P|1", "O|1|V34679AC", ALT]);
+
+  test("matches the patient it was issued for, alone or beside the patient's own number", () => {
+    expect(match(scanned, [dog], [ofDog])).toEqual({ patient: dog, reason: null, candidates: [] });
+    expect(match(reportOf(["P|1|4711", "O|1|V34679AC", ALT]), [dog], [ofDog]).patient).toEqual(dog);
+  });
+
+  test("beside another patient's number is a contradiction, the patient it was issued for first among the candidates", () => {
+    expect(match(report, [dog, cat], [ofDog])).toEqual({
+      patient: null,
+      reason: "accession V34679AC was issued for another patient than the one the identifiers sent name",
+      candidates: [dog.fp, cat.fp],
+    });
+  });
+
+  test("with another species than its patient's is a contradiction", () => {
+    expect(match(vetscanReport("Cat", resultRecord("1742-6", "52", "U/L")), [dog], [ofDog])).toMatchObject({
+      patient: null,
+      reason: "species contradiction: the device says cat, the patient is a dog",
+    });
+  });
+
+  test("of a patient whom the clinic has no more matches nobody, another patient's number beside it neither", () => {
+    const reason = "accession V34679AC was issued for a patient whom the clinic has no more";
+    expect(match(scanned, [], [ofDog])).toEqual({ patient: null, reason, candidates: [] });
+    expect(match(report, [cat], [ofDog])).toEqual({ patient: null, reason, candidates: [cat.fp] });
+  });
 });

@@ -110,7 +110,7 @@ describe("what a message is for", () => {
       is: "not-for-patients",
       reason: "no results (sign-on or status)",
     });
-    expect(readGeneric(["Q|1|^S-1||ALL"])).toEqual({ is: "not-for-patients", reason: "a host query, not answered" });
+    expect(readGeneric(["Q|1|^S-1||ALL"])).toEqual({ is: "not-for-patients", reason: "host query" });
   });
 
   test("bytes that are no records are quarantined with the reason", () => {

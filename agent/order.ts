@@ -1,0 +1,83 @@
+import { analytes } from "../shared/analytes.ts";
+import { isFp } from "../shared/fp.ts";
+import { newAccession } from "./accession.ts";
+import type { Config } from "./config.ts";
+import { profileById } from "./devices/index.ts";
+import { nearestWord } from "./nearest.ts";
+import { readSpool, writeSpool } from "./spool.ts";
+import type { TestOrder } from "./spool-operations.ts";
+
+// A person's order for an analyzer, placed beside the agent that will answer the analyzer's query with it.
+
+export interface OrderRequest {
+  readonly device: string;
+  readonly patient: string;
+  /** Comma-separated, as the device calls them: its name goes out as it was typed. */
+  readonly tests: string;
+}
+
+/** More than any analyzer runs on one sample. */
+const TESTS_MAX = 100;
+
+/** Places the order in the data folder; the agent may be running or not. @throws Error with a line a problem */
+export function placeOrder({ data, devices }: Config, request: OrderRequest): TestOrder {
+  const tests = request.tests
+    .split(",")
+    .map((test) => test.trim())
+    .filter(Boolean);
+  const problems = [
+    deviceProblem(request.device, devices),
+    patientProblem(request.patient, data),
+    ...testProblems(tests),
+  ];
+  const found = problems.filter((problem) => problem !== null);
+  if (found.length > 0) throw new Error(found.join("\n"));
+  return writeSpool(data, (operations) => {
+    for (;;) {
+      const order: TestOrder = {
+        accession: newAccession(),
+        device: request.device,
+        patientFp: request.patient,
+        tests: [...new Set(tests)],
+        createdAt: Date.now(),
+        state: "placed",
+      };
+      if (operations.placeOrder(order)) return order;
+    }
+  });
+}
+
+function deviceProblem(id: string, devices: Config["devices"]): string | null {
+  const device = devices.find((known) => known.id === id);
+  if (device === undefined)
+    return `--device is ${id}, ${advice(
+      id,
+      devices.map((known) => known.id),
+    )}`;
+  const profile = profileById(device.profile);
+  if (profile?.protocol === "astm" && profile.orders !== undefined) return null;
+  return `--device is ${id}, whose profile ${device.profile} takes no orders: it never asks for any`;
+}
+
+function patientProblem(fp: string, data: string): string | null {
+  if (!isFp("patient", fp)) return `--patient is ${fp}, expected an fp such as patient_01K9TEST000000000000000001`;
+  const known = readSpool(data, (db) => db.prepare("SELECT 1 FROM patient WHERE fp = ?").get(fp));
+  if (known !== undefined) return null;
+  return `--patient is ${fp}, whom the agent does not know: it asks the server for patients every five minutes while it runs`;
+}
+
+function testProblems(tests: readonly string[]): string[] {
+  if (tests.length === 0) return ["--tests is empty, expected analytes such as ALT,CREA"];
+  if (tests.length > TESTS_MAX) return [`--tests has ${tests.length} analytes, at most ${TESTS_MAX}`];
+  const names = analytes.flatMap(({ code, api_code, synonyms, loinc }) => [code, api_code, ...synonyms, ...loinc]);
+  const known = new Set(names.map((name) => name.toLowerCase()));
+  return tests
+    .filter((test) => !known.has(test.toLowerCase()))
+    .map((test) => `--tests has ${test}, which is no analyte we know, ${advice(test, names)}`);
+}
+
+function advice(word: string, known: readonly string[]): string {
+  const nearest = nearestWord(word, known);
+  if (nearest !== null) return `did you mean ${nearest}?`;
+  return `expected ${known.length > 20 ? "one such as ALT, CREA or WBC" : `one of ${known.join(", ")}`}`;
+}

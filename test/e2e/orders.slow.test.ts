@@ -1,0 +1,153 @@
+import fs from "node:fs";
+import path from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { ACK, ENQ, EOT, LF, STX } from "../../agent/astm/frame.ts";
+import { type Line, openLine, playDevice } from "../../agent/simulate.ts";
+import { readSpool } from "../../agent/spool.ts";
+import { session } from "../support/astm.ts";
+import { CLINIC, freePort, runAgentCommand, runServerCommand, until, World } from "../support/processes.ts";
+
+// Goal: an order typed in one process, asked for by an analyzer, measured, and filed to the animal by its accession alone.
+// Server, agent and command line are processes of their own; the analyzer is a TCP connection that this test speaks on.
+
+const HEADER = "H|\\^&|||Analyzer^1.0|||||||P|LIS2-A2|20261121120000";
+const TODAY = new Date().toISOString();
+
+let world: World;
+let port: number;
+let line: Line;
+
+beforeAll(async () => {
+  world = await World.create(4);
+  port = await freePort();
+  const event = { type: "calendar_event", clinic_fp: CLINIC, fp: "calevt_01K9TEST000000000000000001", title: "Check" };
+  const when = { event_type: "CHECKUP", status: "SCHEDULED", start_at: TODAY, end_at: TODAY };
+  const who = { patient_fp: world.patients[3]!.fp, assigned_user_fp: null };
+  const file = path.join(world.folder, "today.ndjson");
+  fs.writeFileSync(file, `${JSON.stringify({ ...event, ...when, ...who })}\n`);
+  runServerCommand("import", file, "--data", world.serverData);
+  world.writeConfig([{ id: "chem-1", profile: "generic-astm", connection: { listen: `127.0.0.1:${port}` } }]);
+  await world.startAgent();
+});
+
+afterAll(() => world.end());
+
+beforeEach(async () => {
+  line = await openLine(`tcp://127.0.0.1:${port}`, 9600);
+});
+
+afterEach(() => line.close());
+
+const order = (patient: string, tests: string) =>
+  runAgentCommand(
+    "order",
+    "--config",
+    world.config,
+    "--device",
+    "chem-1",
+    "--patient",
+    patient,
+    "--tests",
+    tests,
+  ).trim();
+
+async function play(...records: readonly string[]): Promise<void> {
+  expect(await playDevice(session([HEADER, ...records, "L|1|N"]), line)).toMatchObject({ accepted: true, resent: 0 });
+}
+
+/** What the host sends next: its records, and how long it took to begin. */
+async function receive(): Promise<{ readonly records: readonly string[]; readonly ms: number }> {
+  const from = performance.now();
+  const next = async () => {
+    const byte = await line.reply(5_000);
+    if (byte === null) throw new Error("the host is silent");
+    return byte;
+  };
+  expect(await next()).toBe(ENQ);
+  const ms = performance.now() - from;
+  let text = "";
+  for (let number = 1; ; number++) {
+    line.send(Uint8Array.of(ACK));
+    const first = await next();
+    if (first === EOT) return { records: text.split("\r").slice(0, -1), ms };
+    expect(first).toBe(STX);
+    let frame = "";
+    for (let byte = await next(); byte !== LF; byte = await next()) frame += String.fromCharCode(byte);
+    const sum = Array.from(frame.slice(0, -3)).reduce((total, letter) => total + letter.charCodeAt(0), 0) % 256;
+    const checksum = sum.toString(16).toUpperCase().padStart(2, "0");
+    expect([frame[0], frame.slice(-3)]).toEqual([String(number % 8), `${checksum}\r`]);
+    text += frame.slice(1, -4); // the rest is ETX or ETB, the checksum and CR
+  }
+}
+
+const ulid = (index: number) => world.patients[index]!.fp.slice("patient_".length);
+
+test("an ordered sample is asked for, measured, and filed to its animal by the accession alone", async () => {
+  const accession = order(world.patients[0]!.fp, "ALT,CREA");
+  expect(accession).toMatch(/^V[0-9A-Z]{7}$/);
+  await play(`Q|1|^${accession}||ALL||||||||O`);
+  const { records, ms } = await receive();
+  expect(ms).toBeLessThan(2_000);
+  expect(records.map((record) => record.split("|").slice(0, 6).join("|"))).toEqual([
+    "H|\\^&|||Vetwire|",
+    `P|1|${ulid(0)}|||Test animal`,
+    `O|1|${accession}||^^^ALT\\^^^CREA|R`,
+    "L|1|F",
+  ]);
+  // The device has forgotten whose it was, as many do.
+  await play("P|1", `O|1|${accession}||^^^ALT\\^^^CREA`, "R|1|^^^ALT|220|U/L", "R|2|^^^CREA|1.2|mg/dL");
+  const [query, result] = await world.drained();
+  expect(query).toMatchObject({ state: "not-for-patients", reason: "host query", study_fps: [] });
+  expect(result).toMatchObject({ state: "filed", reason: null });
+  expect(await world.getStudy(result!.study_fps[0]!)).toMatchObject({
+    status: 200,
+    body: { data: { patient_fp: world.patients[0]!.fp, results: [{ analyte: "ALT", value: 220, flag: "high" }, {}] } },
+  });
+});
+
+test("a result whose patient number is another animal's than the accession's is filed to neither", async () => {
+  const accession = order(world.patients[0]!.fp, "ALT");
+  await play(`P|1|${world.patients[2]!.externalId}`, `O|1|${accession}`, "R|1|^^^ALT|50|U/L");
+  const messages = await world.drained();
+  expect(messages.at(-1)).toMatchObject({
+    state: "unmatched",
+    reason: `accession ${accession} was issued for another patient than the one the identifiers sent name`,
+  });
+});
+
+test("a sample nobody ordered is answered within 2 s that there is none", async () => {
+  await play("Q|1|^1068687||ALL||||||||O");
+  const { records, ms } = await receive();
+  expect(ms).toBeLessThan(2_000);
+  expect(records.slice(1)).toEqual(["P|1|", `O|1|1068687${"|".repeat(23)}Z`, "L|1|I"]);
+});
+
+test("back-to-back queries are answered one after the other", async () => {
+  const accessions = [order(world.patients[1]!.fp, "GLU"), order(world.patients[2]!.fp, "WBC")];
+  for (const accession of accessions) {
+    await play(`Q|1|^${accession}||ALL||||||||O`);
+    expect((await receive()).records[2]).toMatch(new RegExp(`^O\\|1\\|${accession}\\|`));
+  }
+  await play(`Q|1|^${accessions.join("\\^")}||ALL||||||||O`);
+  const asked = (await receive()).records
+    .filter((record) => record.startsWith("O"))
+    .map((record) => record.split("|")[2]);
+  expect(asked).toEqual(accessions);
+});
+
+test("the whole worklist has the open orders and who comes today", async () => {
+  await until("today's appointments are here", () =>
+    readSpool(world.agentData, (db) => db.prepare("SELECT 1 FROM appointment").get() !== undefined),
+  );
+  const accession = order(world.patients[2]!.fp, "CREA");
+  await play("Q|1|ALL");
+  const listed = (await receive()).records.map((record) => record.split("|").slice(0, 3));
+  expect(listed.find(([type, , specimen]) => type === "O" && specimen === accession)).toBeDefined();
+  expect(listed.at(-2)).toEqual(["P", expect.any(String), ulid(3)]);
+  expect(listed.at(-1)).toEqual(["L", "1", "F"]);
+});
+
+test("what is wrong with an order is said in a sentence each, and nothing is placed", () => {
+  const place = () => order("patient_01K9TEST000000000000000009", "CREAA");
+  expect(place).toThrow(/whom the agent does not know[^]*did you mean CREA\?/);
+});
