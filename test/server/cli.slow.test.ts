@@ -49,7 +49,8 @@ describe("npm run server --", () => {
     const plain = await server("keys", "list", ...clinic);
     for (const output of [listed, plain]) expect(output.stdout).not.toContain(key.slice(12, -4));
 
-    const { process, address } = await run("--data", data, "--limit", "integration=50/70", "--limit", "address=1");
+    const options = ["--limit", "integration=50/70", "--limit", "address=1", "--trust-proxy", "127.0.0.1"];
+    const { process, address } = await run("--data", data, ...options, "--conceal-unconnected");
     const total = async () => {
       const response = await fetch(`${address}/api/v1/patients`, { headers: { "x-api-key": key } });
       return response.ok ? ((await response.json()) as Body).data.total : response.status;
@@ -62,9 +63,16 @@ describe("npm run server --", () => {
     expect(await server("keys", "revoke", description?.id ?? "", "--data", data)).toMatchObject({ code: 0 });
     expect(await total()).toBe(401);
     expect(await total()).toBe(429);
+    const another = { headers: { "x-forwarded-for": "198.51.100.7" } };
+    expect((await fetch(`${address}/api/v1/patients`, another)).status).toBe(401);
     const successor = { headers: { "x-api-key": rolled.stdout.trim() } };
     const { status, headers } = await fetch(`${address}/api/v1/patients`, successor);
     expect([status, headers.get("ratelimit-policy")]).toEqual([200, '"minute";q=50;w=60, "hour";q=70;w=3600']);
+
+    const connections = demoEntities().filter((entity) => entity.type === "connection");
+    const own = connections.filter(({ clinic_fp }) => clinic_fp === demoClinics.kadikoy);
+    const foreign = connections.find(({ patient_fp }) => own.every((connected) => connected.patient_fp !== patient_fp));
+    expect((await fetch(`${address}/api/v1/patients/${foreign?.patient_fp}`, successor)).status).toBe(404);
 
     const port = new URL(address).port;
     expect(await server("run", "--port", port, "--data", data)).toMatchObject({
@@ -135,6 +143,8 @@ describe("npm run server --", () => {
       [["import", faulty, "--data", data], 'line 1: fp is "clinic_1", expected text like ^clinic_'],
       [["import", join(data, "none.ndjson"), "--data", data], "none.ndjson"],
       [["run", "--port", "99999", "--data", data], "expected 0 to 65535"],
+      [["run", "--trust-proxy", "localhost", "--data", data], "expected an address or a range, such as 127.0.0.1 or"],
+      [["run", "--trust-proxy", "10.0.0.0/33", "--data", data], "expected an address or a range, such as 127.0.0.1 or"],
     ];
     for (const [command, sentence] of expected) {
       const { code, stdout, stderr } = await server(...command);
