@@ -82,8 +82,7 @@ describe("npm run server --", () => {
     process.kill("SIGTERM");
     expect(await once(process, "exit")).toEqual([0, null]);
 
-    const audit = async (...options: string[]) =>
-      (await server("audit", "--data", data, ...options)).stdout.split("\n");
+    const audit = async (...asked: string[]) => (await server("audit", "--data", data, ...asked)).stdout.split("\n");
     const rows = (await audit("--format", "json")).slice(0, -1).map((line) => JSON.parse(line) as AuditDescription);
     expect(
       rows.map(({ key: id, status: answered, count: items }) => [id === description?.id, answered, items]),
