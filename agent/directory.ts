@@ -164,8 +164,10 @@ export class Directory {
       const query = new URLSearchParams({ page: String(number), page_size: String(PAGE_SIZE) });
       if (since !== null) query.set("updated_since", new Date(since).toISOString());
       const body = await this.#page(`${path}?${query.toString()}`);
-      // A server without the agent's own route (it is not public) simply knows no external ids.
-      if (body === null) return;
+      // A server without the agent's own route (it is not public) simply knows no external ids. Without the public one it is
+      // no server of ours (a proxy, a wrong URL): taken for "no patients", it would empty the directory.
+      if (body === null && path === "/agent/v1/identifiers") return;
+      if (body === null) throw new Error(`there is no GET ${path} at the server: is server.url right?`);
       yield body;
       if (!(body as { data: { has_more: boolean } }).data.has_more) return;
     }

@@ -122,6 +122,7 @@ export function buildApp(
   app.decorateRequest("apiKey", null);
   app.decorateRequest("refusedKey", null);
   app.decorateRequest("itemCount", null);
+  app.decorateRequest("leftEarly", false);
   app.decorateRequest("versions", null);
   app.setErrorHandler(answerError);
   app.setNotFoundHandler((request) => {
@@ -172,7 +173,14 @@ function auditAnswers(app: FastifyInstance, audit: Audit, now: () => number): vo
     reply.raw.on("close", () => {
       const entry = entryOf(request, reply, now());
       if (entry !== undefined) audit.note(entry);
+      else request.setDecorator("leftEarly", true);
     });
+  });
+  // The first that comes behind the guard: the client may have gone while its key was looked for.
+  app.addHook("preParsing", async (request, reply) => {
+    if (!request.getDecorator<boolean>("leftEarly")) return;
+    const entry = entryOf(request, reply, now());
+    if (entry !== undefined) audit.note(entry);
   });
   app.addHook("preSerialization", async (request, _reply, payload) => {
     request.setDecorator("itemCount", countItems(payload));

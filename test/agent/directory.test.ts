@@ -57,6 +57,21 @@ const directory = () =>
 const find = async (of: Directory, identifier: string | null, ...otherIdentifiers: string[]) =>
   (await of.find({ identifier, otherIdentifiers })).map(({ fp }) => fp);
 
+test("a server that does not know the patients' route is a wrong one, and empties no directory", async () => {
+  const own = directory();
+  await own.sync();
+  const { fp } = patients[0]!;
+  const wrong = await scriptedServer(() => ({ status: 404 }));
+  const misled = new Directory(
+    used.spool,
+    httpServer(wrong.url, () => "sk_live_test"),
+  );
+  await used.spool.call("setMeta", "directory", "{}"); // as at the first sync: the whole list is walked
+  await expect(misled.sync()).rejects.toThrow("there is no GET /api/v1/patients at the server: is server.url right?");
+  expect(await find(own, fp)).toEqual([fp]);
+  await wrong.close();
+});
+
 test("all pages are fetched, and a patient is found by fp, bare ULID and external id", async () => {
   const own = directory();
   await own.sync();

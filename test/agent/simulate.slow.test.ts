@@ -2,8 +2,8 @@ import { spawn } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { AGENT, freePort, ROOT, temporaryFolder } from "../support/processes.ts";
-import { newCable, socat } from "../support/pty.ts";
+import { AGENT, freePort, ROOT, temporaryFolder, until } from "../support/processes.ts";
+import { isOpen, newCable, socat } from "../support/pty.ts";
 
 // The commands as they are run from the build: what they print, and their exit codes. The other side of each line is a second
 // process in the other role.
@@ -112,6 +112,7 @@ describe.skipIf(!socat)("over a serial cable", () => {
   test("a device and a host are the two ends", async () => {
     const cable = await newCable(folder);
     const host = agent("simulate", "--role", "host", "--to", `serial:${cable.ends[0]}`);
+    await until("the host is on the line", () => isOpen(cable.ends[0]));
     const played = await device(`serial:${cable.ends[1]}`, dog, "--faults", "flip:0.5,split:3", "--seed", "2");
     expect(played).toMatchObject({ code: 0, out: expect.stringMatching(/^session 1: \d+ frames acknowledged/) });
     expect(await host).toMatchObject({ code: 0, err: "" });

@@ -45,3 +45,17 @@ export async function newCable(folder: string): Promise<Cable> {
     },
   };
 }
+
+/** Whether a program has opened that end: what is sent to nobody is lost, as on a real line. */
+export function isOpen(end: string): boolean {
+  const tty = fs.realpathSync(end);
+  return fs.readdirSync("/proc").some((pid) => {
+    try {
+      const isSocat = fs.readFileSync(`/proc/${pid}/comm`, "utf8").trim() === "socat";
+      const files = fs.readdirSync(`/proc/${pid}/fd`);
+      return !isSocat && files.some((fd) => fs.readlinkSync(`/proc/${pid}/fd/${fd}`) === tty);
+    } catch {
+      return false; // no process, or one that has ended
+    }
+  });
+}
