@@ -198,6 +198,7 @@ class Conversation {
       this.#session = null;
       this.#gap = false; // what was missing ended with its session
       session.ended = true;
+      this.#spool.closeSession();
       this.#finish(session);
     }
   }
