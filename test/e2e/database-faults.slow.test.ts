@@ -191,7 +191,7 @@ describe("an import", () => {
       stdout: `${file}: ${LINES} new, 0 changed, 0 unchanged\n`,
     });
     expect(rowCounts()).not.toEqual(counts);
-  });
+  }, 120_000);
 });
 
 const SERVER = [path.join(ROOT, "dist/server/main.js")];
