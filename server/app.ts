@@ -166,7 +166,7 @@ export function buildApp(
 
 // Of every route, so that none can be forgotten.
 function auditAnswers(app: FastifyInstance, audit: Audit, now: () => number): void {
-  app.addHook("onRequest", async (request, reply) => {
+  app.addHook("onRequest", (request, reply, done) => {
     // Asked for while there is a connection: the socket keeps it.
     void request.ip;
     // Not onResponse, which does not come when a client hangs up first: its push is stored all the same.
@@ -175,6 +175,7 @@ function auditAnswers(app: FastifyInstance, audit: Audit, now: () => number): vo
       if (entry !== undefined) audit.note(entry);
       else request.setDecorator("leftEarly", true);
     });
+    done();
   });
   // The first that comes behind the guard: the client may have gone while its key was looked for.
   app.addHook("preParsing", async (request, reply) => {
