@@ -116,6 +116,8 @@ describe("A2: the content", () => {
   test("A2: what is echoed can end neither our segment nor our frame", () => {
     const [reply = ""] = answers(`${header({ 10: "47<LF>11<FS>x" })}<CR>`);
     expect(reply).toContain("<CR>MSA|AA|47 11 x|Message accepted|||0<CR>");
+    const [found = ""] = answers(textOf(header({ 9: "QBP^Q11" }), "QPD|WOS|tag|a", "line", "RCP|I"));
+    expect(found.endsWith("<CR>QPD|WOS|tag|a line<CR>")).toBe(true);
   });
 
   test("A2: the delimiters are those of the message", () => {
