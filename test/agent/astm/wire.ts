@@ -11,10 +11,12 @@ const NAMES: ReadonlyMap<string, string> = new Map([
   ["ENQ", "\x05"],
   ["ACK", "\x06"],
   ["LF", "\n"],
+  ["VT", "\x0b"],
   ["CR", "\r"],
   ["NAK", "\x15"],
   ["ETB", "\x17"],
   ["SUB", "\x1a"],
+  ["FS", "\x1c"],
   ["RS", "\x1e"],
   ["US", "\x1f"],
 ]);

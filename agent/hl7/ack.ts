@@ -1,0 +1,227 @@
+import {
+  type CharsetOptions,
+  encodeSegment,
+  encodeText,
+  escapeText,
+  type Hl7Message,
+  parseMessage,
+  printable,
+  STANDARD_DELIMITERS,
+} from "./message.ts";
+
+// What a message is answered with. It says whether the message was stored and whether it is of a kind that we take; what is
+// read from it later changes no answer: a device that is told AE for a result we cannot map sends it again and again, or stops.
+
+/**
+ * `auto`: as MSH-15 and MSH-16 ask. `original`: one AA, AE or AR whatever they say. `enhanced`: one accept acknowledgement
+ * where MSH-15 says nothing. `aa`: AA to all that was stored, for devices that stop at anything else.
+ */
+export type AckMode = "auto" | "original" | "enhanced" | "aa";
+
+/** What became of the bytes. */
+export type Outcome = "stored" | "not-stored" | "too-long";
+
+/** What makes one answer differ from all others. Nothing is decided by it, so a replay may have another one. */
+export interface Stamp {
+  /** MSH-7 with its offset: `20261121173059+0300`. */
+  readonly time: string;
+  /** MSH-10, at most 20 characters. */
+  readonly id: string;
+}
+
+export interface AckOptions extends CharsetOptions {
+  readonly ackMode?: AckMode;
+}
+
+export interface Answer {
+  /** None, one, or in enhanced mode the accept acknowledgement and then the application's. */
+  readonly messages: readonly Uint8Array[];
+  /** Why it is no acceptance. */
+  readonly refusal: string | null;
+}
+
+export function answer(message: Uint8Array, outcome: Outcome, options: AckOptions, stamp: () => Stamp): Answer {
+  const head = headOf(message);
+  const parsed = parseMessage(head, options);
+  // Bytes before MSH make it unreadable, but its answer may still name it.
+  const named = "problem" in parsed ? parseMessage(head.subarray(beginningOfMsh(head)), options) : parsed;
+  const request = "problem" in named ? null : named;
+  const verdict = judge("problem" in parsed ? parsed.problem : parsed, outcome);
+  const codes = answerCodes(request, verdict, options.ackMode ?? "auto", outcome);
+  return {
+    messages: codes.map((code) => encodeAnswer(request, verdict, code, stamp())),
+    refusal: verdict.status === 0 ? null : verdict.text,
+  };
+}
+
+/** Answers are made from the first segments alone: a 16 MiB message need not be decoded for it. */
+export const HEAD_BYTES_MAX = 8 * 1024;
+
+const CR = 0x0d;
+const LF = 0x0a;
+
+function headOf(message: Uint8Array): Uint8Array {
+  if (message.length <= HEAD_BYTES_MAX) return message;
+  // To the end of a line, for a character must not be cut.
+  const head = message.subarray(0, HEAD_BYTES_MAX);
+  const end = Math.max(head.lastIndexOf(CR), head.lastIndexOf(LF));
+  return end < 0 ? head : head.subarray(0, end);
+}
+
+function beginningOfMsh(head: Uint8Array): number {
+  return Math.max(0, String.fromCharCode(...head).search(/MSH[^A-Za-z0-9\s]/));
+}
+
+/** MSA-1. */
+type Code = "AA" | "AE" | "AR" | "CA" | "CE" | "CR";
+
+interface Verdict {
+  readonly application: "AA" | "AE" | "AR";
+  readonly accept: "CA" | "CE" | "CR";
+  /** Table 0357, which is MSA-6 of 2.3.1 devices too. */
+  readonly status: number;
+  readonly text: string;
+}
+
+const ACCEPTED: Verdict = { application: "AA", accept: "CA", status: 0, text: "Message accepted" };
+
+function judge(message: Hl7Message | string, outcome: Outcome): Verdict {
+  if (outcome === "not-stored") {
+    return { application: "AE", accept: "CR", status: 207, text: "cannot store: message refused" };
+  }
+  if (outcome === "too-long") {
+    return { application: "AR", accept: "CR", status: 207, text: "the message is too long" };
+  }
+  if (typeof message === "string") return { application: "AR", accept: "CR", status: 100, text: message };
+  if (message.header.raw(10).trim() === "") {
+    return { application: "AR", accept: "CE", status: 101, text: "MSH-10 is empty, expected a message control id" };
+  }
+  if (!isResponse(message) && answerType(message) === null) {
+    const text = `message type ${printable(message.header.raw(9))} is not taken`;
+    return { application: "AR", accept: "CR", status: 200, text };
+  }
+  // Mindray's analyzers take AA without an order for an empty order.
+  if (message.header.component(9, 1).trim().toUpperCase() === "ORM") {
+    return { application: "AR", accept: "CA", status: 204, text: "no order waits for this device" };
+  }
+  return ACCEPTED;
+}
+
+/** Results and states that come unasked (ORU^R40 alarms among them) are acknowledged. */
+const ACKNOWLEDGED = ["ORU", "OUL", "OPU", "UDM", "ESU", "INU", "SSU", "NMD"];
+/** What has an answer of its own, and the acknowledgements that have another trigger than what they acknowledge. */
+const ANSWERS: Readonly<Record<string, string>> = {
+  "ORU^R30": "ACK^R33",
+  "ORU^R31": "ACK^R33",
+  "ORU^R32": "ACK^R33",
+  "NMQ^N01": "NMR^N01",
+  "ORM^O01": "ORR^O02",
+  "QRY^Q02": "QCK^Q02",
+  "QBP^Q11": "RSP^K11",
+  "QBP^ZV1": "RSP^ZV2",
+};
+
+/** The answer's MSH-9, first two components; null: this kind of message is not taken. */
+function answerType({ header }: Hl7Message): string | null {
+  const [type = "", trigger = ""] = header.components(9).map((part) => part.trim());
+  const special = `${type}^${trigger}`.toUpperCase();
+  if (Object.hasOwn(ANSWERS, special)) return ANSWERS[special]!;
+  if (!ACKNOWLEDGED.includes(type.toUpperCase())) return null;
+  return trigger === "" ? "ACK" : `ACK^${trigger}`;
+}
+
+/** An answer to something of ours; to answer it as well would never end. */
+function isResponse({ header, segments }: Hl7Message): boolean {
+  return header.component(9, 1).trim().toUpperCase() === "ACK" || segments.some(({ name }) => name === "MSA");
+}
+
+/** MSH-15 and MSH-16 (chapter 2, "Enhanced acknowledgment rules"): always, never, only errors, only successes. */
+const CONDITIONS = ["AL", "NE", "ER", "SU"];
+
+function answerCodes(message: Hl7Message | null, verdict: Verdict, mode: AckMode, outcome: Outcome): Code[] {
+  const response = message !== null && isResponse(message);
+  if (mode === "aa") return response ? [] : [outcome === "stored" ? "AA" : verdict.application];
+  if (message === null) return [verdict.application];
+  const asked = [message.header.raw(15), message.header.raw(16)].map((text) => text.trim().toUpperCase());
+  // Mindray puts 0, 1 or 2 into MSH-16 for patient, calibration and control: that asks for nothing.
+  const [accept, application] = asked.map((text) => (CONDITIONS.includes(text) ? text : null));
+  if (mode === "original" || (mode === "auto" && accept === null && application === null)) {
+    return response ? [] : [verdict.application];
+  }
+  const codes: Code[] = [];
+  if (isWanted(accept ?? (mode === "enhanced" ? "AL" : "NE"), verdict.accept)) codes.push(verdict.accept);
+  // What was not accepted never reached an application: it is refused once.
+  const reached = verdict.accept === "CA" || codes.length === 0;
+  if (reached && !response && isWanted(application ?? "NE", verdict.application)) codes.push(verdict.application);
+  return codes;
+}
+
+function isWanted(condition: string, code: Code): boolean {
+  return condition === "AL" || condition === (isAcceptance(code) ? "SU" : "ER");
+}
+
+function isAcceptance(code: Code): boolean {
+  return code === "AA" || code === "CA";
+}
+
+function encodeAnswer(request: Hl7Message | null, verdict: Verdict, code: Code, { time, id }: Stamp): Uint8Array {
+  const delimiters = request?.delimiters ?? STANDARD_DELIMITERS;
+  const { field, component, repetition, escape: mark, subcomponent } = delimiters;
+  // As it was sent, escapes and all: a device compares it with its own.
+  const sent = (number: number) => echo(request?.header.raw(number) ?? "");
+  const join = (...fields: readonly string[]) => fields.join(field).replace(trailing(field), "");
+
+  const declared = component + repetition + (mark ?? "") + (subcomponent ?? "");
+  const addressed = [declared, sent(5), sent(6), sent(3), sent(4), time, ""];
+  const type = echo(messageType(request, code).join(component));
+  const version = request === null ? "2.3.1" : sent(12);
+  const minor = Number(/^2\.(\d+)/.exec(version)?.[1] ?? 3);
+  const { status, text } = isAcceptance(code) ? ACCEPTED : verdict;
+  const short = escapeText(text.slice(0, TEXT_LENGTH_MAX), delimiters);
+  const segments = [
+    join("MSH", ...addressed, type, id, sent(11) || "P", version, "", "", "", "", "", sent(18)),
+    // MSA-6 is what devices of 2.3.1 look at; later versions have ERR in its place.
+    join("MSA", code, sent(10), short, "", "", minor < 5 ? String(status) : ""),
+  ];
+  if (minor >= 5 && status > 0) {
+    const reason = [[String(status), text, "HL70357"]];
+    segments.push(encodeSegment("ERR", ["", "", reason, "E", "", "", "", text], delimiters));
+  }
+  if (request !== null && code === "AA") segments.push(...nothingFound(request));
+  return encodeText(segments.map((segment) => `${segment}\r`).join(""), request?.charset ?? "utf-8");
+}
+
+/** MSA-3 holds 80 characters. */
+const TEXT_LENGTH_MAX = 80;
+
+/** MSH-9: with its structure where the device sent one. An accept acknowledgement is an ACK, whatever it accepts. */
+function messageType(request: Hl7Message | null, code: Code): string[] {
+  if (request === null) return ["ACK"];
+  const [, trigger = "", structure] = request.header.components(9).map((part) => part.trim());
+  const general = trigger === "" ? "ACK" : `ACK^${trigger}`;
+  const [type = "ACK", event] = ((code.startsWith("C") ? null : answerType(request)) ?? general).split("^");
+  const named = event === undefined ? [type] : [type, event];
+  if (structure === undefined) return named;
+  return [...named, type === "ACK" ? "ACK" : named.join("_")];
+}
+
+/** The rest of the answer to a query: no order of ours waits for this device. */
+function nothingFound({ header, segments, delimiters }: Hl7Message): string[] {
+  const type = header.component(9, 1).trim().toUpperCase();
+  if (type === "QRY") {
+    // Mindray's own: the tag of its queries is SR, and ERR says 0.
+    return [encodeSegment("ERR", ["0"], delimiters), encodeSegment("QAK", ["SR", "NF"], delimiters)];
+  }
+  const query = segments.find(({ name }) => name === "QPD");
+  if (type !== "QBP" || query === undefined) return [];
+  return [["QAK", query.raw(2), "NF", query.raw(1)].join(delimiters.field), query.text].map(echo);
+}
+
+/** What was sent, but for control characters: they would end our segment, or our frame. */
+function echo(text: string): string {
+  return text.replace(/\p{Cc}/gu, " ");
+}
+
+function trailing(field: string): RegExp {
+  return new RegExp(`\\${field}+$`);
+}

@@ -1,0 +1,267 @@
+import type { Link, LinkAction } from "../link.ts";
+import { type AckOptions, answer, HEAD_BYTES_MAX, type Outcome, type Stamp } from "./ack.ts";
+import { splitMessages } from "./message.ts";
+
+// MLLP: VT, a message, FS CR. What the link is given is on disk, so it answers a whole message at once.
+// Framing is found in bytes: VT, FS and CR are no part of a character in any charset but UTF-16 and UTF-32.
+
+export const VT = 0x0b;
+export const FS = 0x1c;
+const NUL = 0x00;
+const STX = 0x02;
+const LF = 0x0a;
+const CR = 0x0d;
+
+/** Images come within messages. What is longer is refused at its end, and what came of it is delivered as incomplete. */
+export const MESSAGE_BYTES_MAX = 16 * 1024 * 1024;
+/** A frame that goes on no more is given up. Between frames a device may be silent for days. */
+export const FRAME_TIMEOUT_MS = 30_000;
+/** FS without CR: this much silence ends the frame too. */
+export const FRAME_END_TIMEOUT_MS = 200;
+/** Bytes outside frames are told of together: after this much silence, or when they are this many. */
+export const OUTSIDE_TIMEOUT_MS = 1_000;
+export const OUTSIDE_BYTES_MAX = 64 * 1024;
+
+export interface LinkOptions extends AckOptions {
+  /** FS before a printable character is text: for devices that send images as they are. Else every FS ends its frame. */
+  readonly textMayHoldFs?: boolean;
+}
+
+type State =
+  /** Everything but VT is ignored. */
+  | "between-frames"
+  | "in-frame"
+  /** FS came; CR belongs to it. */
+  | "frame-end";
+
+export class Hl7Link implements Link {
+  readonly #options: LinkOptions;
+  readonly #stamp: () => Stamp;
+  #state: State = "between-frames";
+  /** What was read of the frame; of one that will be refused, only enough to answer it. */
+  #frame = new Uint8Array(FRAME_BYTES_INITIAL);
+  #frameLength = 0;
+  /** What will become of the frame. */
+  #outcome: Outcome = "stored";
+  /** Bytes outside frames since the last one, or the last silence. */
+  #outsideBytes = 0;
+  #actions: LinkAction[] = [];
+
+  constructor(stamp: () => Stamp, options: LinkOptions = {}) {
+    this.#stamp = stamp;
+    this.#options = options;
+  }
+
+  get atRest(): boolean {
+    return this.#state === "between-frames" && this.#outsideBytes === 0;
+  }
+
+  /** Only the end of a frame is answered. */
+  mayAccept(chunk: Uint8Array): boolean {
+    return this.#state === "frame-end" || chunk.includes(FS);
+  }
+
+  receive(chunk: Uint8Array): LinkAction[] {
+    this.#read(chunk, "stored");
+    return this.#takeActions();
+  }
+
+  refuse(chunk: Uint8Array): LinkAction[] {
+    this.#loseBytes();
+    this.#read(chunk, "not-stored");
+    return this.#takeActions();
+  }
+
+  /** Delivers what refuse() delivered: a replay has to count the same messages. */
+  gap(): LinkAction[] {
+    this.#loseBytes();
+    return this.#takeActions();
+  }
+
+  timeout(): LinkAction[] {
+    switch (this.#state) {
+      case "between-frames":
+        this.#tellOutside();
+        break;
+      case "in-frame":
+        this.#dropFrame(`the device fell silent for ${FRAME_TIMEOUT_MS / 1000} s within a frame`);
+        break;
+      case "frame-end":
+        this.#endFrame();
+        break;
+    }
+    return this.#takeActions();
+  }
+
+  close(): LinkAction[] {
+    if (this.#state === "in-frame") this.#dropFrame("the connection closed within a frame");
+    if (this.#state === "frame-end") this.#endFrame();
+    this.#tellOutside();
+    return this.#takeActions();
+  }
+
+  /** `outcome`: what can become of a frame that begins in these bytes. */
+  #read(chunk: Uint8Array, outcome: Outcome): void {
+    let at = 0;
+    while (at < chunk.length) {
+      if (this.#state === "in-frame") {
+        at = this.#readFrame(chunk, at, outcome);
+      } else {
+        this.#step(chunk[at]!, outcome);
+        at += 1;
+      }
+    }
+  }
+
+  #step(byte: number, outcome: Outcome): void {
+    if (this.#state === "frame-end") {
+      if (this.#options.textMayHoldFs === true && byte >= 0x20) {
+        this.#state = "in-frame";
+        this.#append(Uint8Array.of(FS, byte));
+        return;
+      }
+      this.#endFrame();
+    }
+    if (byte === VT) this.#beginFrame(outcome);
+    else if (!isNoise(byte)) this.#countOutside();
+  }
+
+  /** Reads up to and including VT or FS; answers where it stopped. */
+  #readFrame(chunk: Uint8Array, from: number, outcome: Outcome): number {
+    let at = from;
+    while (at < chunk.length && chunk[at] !== FS && chunk[at] !== VT) at += 1;
+    this.#append(chunk.subarray(from, at));
+    if (at === chunk.length) return at;
+    if (chunk[at] === FS) {
+      this.#state = "frame-end";
+    } else {
+      this.#dropFrame("a new frame began before its end");
+      this.#beginFrame(outcome);
+    }
+    return at + 1;
+  }
+
+  #beginFrame(outcome: Outcome): void {
+    this.#tellOutside();
+    this.#state = "in-frame";
+    this.#frameLength = 0;
+    this.#outcome = outcome;
+  }
+
+  #append(bytes: Uint8Array): void {
+    const max = this.#outcome === "stored" ? MESSAGE_BYTES_MAX : HEAD_BYTES_MAX;
+    const taken = bytes.subarray(0, max - this.#frameLength);
+    this.#frame = withRoom(this.#frame, this.#frameLength + taken.length);
+    this.#frame.set(taken, this.#frameLength);
+    this.#frameLength += taken.length;
+    if (taken.length < bytes.length) {
+      this.#refuseFrame("too-long", `a message of more than ${MESSAGE_BYTES_MAX} bytes`);
+    }
+  }
+
+  /** Bytes are missing here. A frame that came up to its FS is whole without them, unless that FS may be text. */
+  #loseBytes(): void {
+    if (this.#state === "frame-end" && this.#options.textMayHoldFs !== true) this.#endFrame();
+    else this.#refuseFrame("not-stored", "bytes of it could not be stored");
+  }
+
+  /** From here on the frame is read only to be answered at its end. */
+  #refuseFrame(outcome: Outcome, incomplete: string): void {
+    if (this.#state === "between-frames" || this.#outcome !== "stored") return;
+    this.#deliverIncomplete(incomplete);
+    this.#outcome = outcome;
+    this.#frameLength = Math.min(this.#frameLength, HEAD_BYTES_MAX);
+  }
+
+  /** No answer: the device has given the frame up, or would take it for the answer to its next one. */
+  #dropFrame(reason: string): void {
+    this.#warn(reason);
+    if (this.#outcome === "stored") this.#deliverIncomplete(reason);
+    this.#leaveFrame();
+  }
+
+  #endFrame(): void {
+    const payload = this.#frame.slice(0, this.#frameLength);
+    const outcome = this.#outcome;
+    this.#leaveFrame();
+    if (payload.length === 0) {
+      this.#warn("a frame without a message: not answered");
+      return;
+    }
+    for (const message of splitMessages(payload)) {
+      if (outcome === "stored") this.#actions.push({ do: "deliver", message, incomplete: null });
+      const { messages, refusal } = answer(message, outcome, this.#options, this.#stamp);
+      if (refusal !== null) this.#warn(refusal);
+      for (const text of messages) this.#actions.push({ do: "reply", bytes: encodeFrame(text) });
+    }
+  }
+
+  #leaveFrame(): void {
+    this.#state = "between-frames";
+    this.#frameLength = 0;
+    // One long message must not hold its memory for days.
+    if (this.#frame.length > FRAME_BYTES_KEPT) this.#frame = new Uint8Array(FRAME_BYTES_INITIAL);
+  }
+
+  #deliverIncomplete(incomplete: string): void {
+    if (this.#frameLength === 0) return;
+    this.#actions.push({ do: "deliver", message: this.#frame.slice(0, this.#frameLength), incomplete });
+  }
+
+  #countOutside(): void {
+    this.#outsideBytes += 1;
+    if (this.#outsideBytes === OUTSIDE_BYTES_MAX) this.#tellOutside();
+  }
+
+  #tellOutside(): void {
+    if (this.#outsideBytes > 0) this.#warn(`bytes outside frames: ${this.#outsideBytes}`);
+    this.#outsideBytes = 0;
+  }
+
+  #warn(reason: string): void {
+    this.#actions.push({ do: "warn", reason });
+  }
+
+  #takeActions(): LinkAction[] {
+    const actions = this.#actions;
+    this.#actions = [];
+    actions.push({ do: "timer", ms: this.#timerMs() });
+    return actions;
+  }
+
+  #timerMs(): number | null {
+    switch (this.#state) {
+      case "between-frames":
+        return this.#outsideBytes > 0 ? OUTSIDE_TIMEOUT_MS : null;
+      case "in-frame":
+        return FRAME_TIMEOUT_MS;
+      case "frame-end":
+        return FRAME_END_TIMEOUT_MS;
+    }
+  }
+}
+
+const FRAME_BYTES_INITIAL = 1024;
+const FRAME_BYTES_KEPT = 256 * 1024;
+
+/** A message as it goes on the wire. */
+export function encodeFrame(message: Uint8Array): Uint8Array {
+  const frame = new Uint8Array(message.length + 3);
+  frame[0] = VT;
+  frame.set(message, 1);
+  frame[message.length + 1] = FS;
+  frame[message.length + 2] = CR;
+  return frame;
+}
+
+/** Between frames nobody is told of heartbeats (STX every 3 s from a BC-5800), line ends and the CR that comes late. */
+function isNoise(byte: number): boolean {
+  return byte === STX || byte === NUL || byte === CR || byte === LF;
+}
+
+function withRoom(buffer: Uint8Array<ArrayBuffer>, length: number): Uint8Array<ArrayBuffer> {
+  if (length <= buffer.length) return buffer;
+  const larger = new Uint8Array(Math.max(length, buffer.length * 2));
+  larger.set(buffer);
+  return larger;
+}

@@ -1,0 +1,368 @@
+import iconv from "iconv-lite";
+
+// HL7 v2 messages. Segments' fields, repetitions, components and sub-components are numbered as the standard numbers them:
+// from 1, and MSH-1 is the field separator itself. Nothing is split before it is asked for.
+
+export interface Delimiters {
+  readonly field: string;
+  readonly component: string;
+  readonly repetition: string;
+  /** null: the header declares none (`MSH|^~|`). */
+  readonly escape: string | null;
+  readonly subcomponent: string | null;
+}
+
+export const STANDARD_DELIMITERS: Delimiters = {
+  field: "|",
+  component: "^",
+  repetition: "~",
+  escape: "\\",
+  subcomponent: "&",
+};
+
+/** MSH-18 (table 0211, and what devices write there). Every analyzer seen that says UNICODE means UTF-8. */
+const STATED_CHARSETS = {
+  UNICODE: "utf-8",
+  "UNICODE UTF-8": "utf-8",
+  "UTF-8": "utf-8",
+  UTF8: "utf-8",
+  "8859/1": "windows-1252",
+  "8859/2": "iso-8859-2",
+  "8859/3": "iso-8859-3",
+  "8859/4": "iso-8859-4",
+  "8859/5": "iso-8859-5",
+  "8859/6": "iso-8859-6",
+  "8859/7": "iso-8859-7",
+  "8859/8": "iso-8859-8",
+  "8859/9": "windows-1254",
+  "8859/15": "iso-8859-15",
+  "GB 18030-2000": "gb18030",
+  "GB 18030": "gb18030",
+  GB18030: "gb18030",
+  "BIG-5": "big5",
+  "KS X 1001": "euc-kr",
+  "ISO IR87": "iso-2022-jp",
+} as const;
+export type Charset = (typeof STATED_CHARSETS)[keyof typeof STATED_CHARSETS];
+
+export interface CharsetOptions {
+  /** Whatever MSH-18 says: some devices say ASCII and send something else. */
+  readonly charset?: Charset;
+  /** Of text that says nothing and is no UTF-8; windows-1252 if not given. */
+  readonly fallbackCharset?: Charset;
+}
+
+/** More segments than this are no message: the largest seen has 1300. */
+const SEGMENTS_MAX = 100_000;
+
+export class Segment {
+  /** Three letters or digits, upper case. */
+  readonly name: string;
+  /** As it was sent, without its line end; a continuation line is joined with LF. */
+  readonly text: string;
+  readonly #delimiters: Delimiters;
+  readonly #charset: Charset;
+  #fields: string[] | null = null;
+
+  constructor(text: string, delimiters: Delimiters, charset: Charset = "utf-8") {
+    this.name = text.slice(0, 3).toUpperCase();
+    this.text = text;
+    this.#delimiters = delimiters;
+    this.#charset = charset;
+  }
+
+  /** The field's text, unescaped, whatever delimiters stand in it: free text may hold a bare `&`. "" when it is not there. */
+  field(number: number): string {
+    return this.#unescape(this.raw(number));
+  }
+
+  /** The n-th component of the field's first repetition, unescaped, its sub-components still joined. */
+  component(number: number, component: number): string {
+    return this.components(number)[component - 1] ?? "";
+  }
+
+  /** The components of the field's first repetition, unescaped. */
+  components(number: number): string[] {
+    return this.repetitions(number)[0] ?? [];
+  }
+
+  /** Every repetition of the field, each as its components. */
+  repetitions(number: number): string[][] {
+    return this.#split(number).map((components) => components.map((text) => this.#unescape(text)));
+  }
+
+  /** The sub-components of the n-th component of the field's first repetition. */
+  subcomponents(number: number, component: number): string[] {
+    const text = this.#split(number)[0]?.[component - 1] ?? "";
+    return splitAt(text, this.#delimiters.subcomponent).map((part) => this.#unescape(part));
+  }
+
+  /** The field as it was sent. */
+  raw(number: number): string {
+    this.#fields ??= this.#splitFields();
+    return this.#fields[number] ?? "";
+  }
+
+  /** The number of the last field that was sent. */
+  get length(): number {
+    this.#fields ??= this.#splitFields();
+    return this.#fields.length - 1;
+  }
+
+  #splitFields(): string[] {
+    const fields = this.text.split(this.#delimiters.field);
+    if (this.name === "MSH") fields.splice(1, 0, this.#delimiters.field);
+    return fields;
+  }
+
+  /** Delimiters are found before escapes are decoded: an escaped one is text. */
+  #split(number: number): string[][] {
+    const { repetition, component } = this.#delimiters;
+    // MSH-2 holds the delimiters themselves.
+    if (this.name === "MSH" && number <= 2) return [[this.raw(number)]];
+    return this.raw(number)
+      .split(repetition)
+      .map((text) => text.split(component));
+  }
+
+  #unescape(text: string): string {
+    const mark = this.#delimiters.escape;
+    if (mark === null || !text.includes(mark)) return text;
+    return unescapeText(text, mark, this.#delimiters, this.#charset);
+  }
+}
+
+export interface Hl7Message {
+  readonly delimiters: Delimiters;
+  readonly charset: Charset;
+  /** Characters that the charset does not have, decoded as U+FFFD. */
+  readonly replacements: number;
+  readonly header: Segment;
+  /** In the order they were sent; the first is the header. */
+  readonly segments: readonly Segment[];
+}
+
+/** One message with one MSH, or why it cannot be read. */
+export function parseMessage(
+  bytes: Uint8Array,
+  options: CharsetOptions = {},
+): Hl7Message | { readonly problem: string } {
+  const { text, charset } = decodeText(bytes, options);
+  // One more for the empty piece after the last line end, and one to see that there are more.
+  const lines = text.split(/[\r\n]+/, SEGMENTS_MAX + 2);
+  if (lines.length > SEGMENTS_MAX + 1) return { problem: `more than ${SEGMENTS_MAX} segments` };
+  // What stands before MSH: nothing, or the headers of a batch.
+  const first = lines.findIndex((line) => line.trimStart() !== "" && !/^\s*[FB]HS/i.test(line));
+  const header = lines[first]?.trimStart();
+  if (header === undefined) return { problem: "the message is empty" };
+  if (!/^MSH/i.test(header)) return { problem: `the first segment is ${printable(header)}, expected MSH` };
+  const delimiters = readDelimiters(header);
+  if ("problem" in delimiters) return delimiters;
+
+  const texts = segmentTexts(header, lines.slice(first + 1), delimiters.field);
+  const segments = texts.map((segment) => new Segment(segment, delimiters, charset));
+  const second = segments.findIndex(({ name }, index) => name === "MSH" && index > 0);
+  if (second > 0) return { problem: `segment ${second + 1} is a second MSH` };
+  return { delimiters, charset, replacements: text.split("\ufffd").length - 1, header: segments[0]!, segments };
+}
+
+/** A frame may hold several messages: each MSH at the beginning of a line begins one. */
+export function splitMessages(payload: Uint8Array): Uint8Array[] {
+  const starts = [0];
+  let begun = false;
+  for (let at = payload.indexOf(LETTER_M); at >= 0; at = payload.indexOf(LETTER_M, at + 1)) {
+    if (!beginsHeader(payload, at)) continue;
+    // What stands before the first MSH belongs to it.
+    if (begun) starts.push(at);
+    begun = true;
+  }
+  return starts.map((start, index) => payload.subarray(start, starts[index + 1]));
+}
+
+/** A field as plain text, or as its repetitions of components; a component as plain text, or as its sub-components. */
+export type Field = string | readonly (readonly (string | readonly string[])[])[];
+
+/** A segment's text without its CR. Plain text in, escapes out: the mirror of Segment. Not for MSH. */
+export function encodeSegment(name: string, fields: readonly Field[], delimiters = STANDARD_DELIMITERS): string {
+  const { field, repetition, component, subcomponent } = delimiters;
+  const escaped = (text: string) => escapeText(text, delimiters);
+  const encoded = fields.map((value) => {
+    if (typeof value === "string") return escaped(value);
+    const repetitions = value.map((components) =>
+      components.map((part) =>
+        typeof part === "string" ? escaped(part) : part.map(escaped).join(subcomponent ?? component),
+      ),
+    );
+    return repetitions.map((components) => components.join(component)).join(repetition);
+  });
+  return [name, ...encoded].join(field);
+}
+
+export function escapeText(text: string, { field, component, repetition, escape: mark, subcomponent }: Delimiters) {
+  const special = new Map([
+    [field, "F"],
+    [component, "S"],
+    [repetition, "R"],
+    [mark, "E"],
+    [subcomponent, "T"],
+  ]);
+  let result = "";
+  for (const char of text) {
+    // A control character would end the segment, or the frame around it.
+    const code = char < " " || char === "\x7f" ? `X${hexByte(char.charCodeAt(0))}` : special.get(char);
+    if (code === undefined) result += char;
+    // Without an escape a space must do: one name may not make a field or a segment more.
+    else result += mark === null ? " " : mark + code + mark;
+  }
+  return result;
+}
+
+/** What the charset does not have becomes `?`. */
+export function encodeText(text: string, charset: Charset): Uint8Array {
+  return iconv.encode(text, iconv.encodingExists(charset) ? charset : "ascii");
+}
+
+const LETTER_M = 0x4d;
+const CR = 0x0d;
+const LF = 0x0a;
+
+/** Bytes may be compared before they are decoded: no charset of ours has CR or LF within a character. */
+function beginsHeader(payload: Uint8Array, at: number): boolean {
+  const before = payload[at - 1];
+  if (at > 0 && before !== CR && before !== LF) return false;
+  return /^MSH[^A-Za-z0-9\s]$/.test(String.fromCharCode(...payload.subarray(at, at + 4)));
+}
+
+/** MSH-1 and MSH-2 are read by position, whatever they are. A fifth character (truncation, v2.7) is not used in results. */
+function readDelimiters(header: string): Delimiters | { readonly problem: string } {
+  const [field = "", ...rest] = header.slice(3, 8);
+  const end = rest.indexOf(field);
+  const [component, repetition, escapeMark, subcomponent] = end < 0 ? rest : rest.slice(0, end);
+  const used = [field, component, repetition, escapeMark ?? null, subcomponent ?? null].filter((char) => char !== null);
+  const usable = used.every((char) => char !== undefined && /^[!-/:-@[-`{-~]$/.test(char));
+  if (!usable || new Set(used).size !== used.length) {
+    return { problem: `the header begins ${printable(header)}, expected MSH and different delimiters such as |^~\\&` };
+  }
+  return {
+    field,
+    component: component as string,
+    repetition: repetition as string,
+    escape: escapeMark ?? null,
+    subcomponent: subcomponent ?? null,
+  };
+}
+
+/** Some devices break long text into lines: what does not begin like a segment goes on with the one before. */
+function segmentTexts(header: string, lines: readonly string[], field: string): string[] {
+  const texts = [header];
+  for (const line of lines) {
+    const text = line.trimStart();
+    if (text === "") continue;
+    if (beginsSegment(text, field)) texts.push(text);
+    else texts[texts.length - 1] += `\n${line}`;
+  }
+  return texts;
+}
+
+function beginsSegment(text: string, field: string): boolean {
+  if (text.length === 3) return /^[A-Z][A-Z0-9]{2}$/.test(text);
+  return text[3] === field && /^[A-Za-z][A-Za-z0-9]{2}/.test(text);
+}
+
+function splitAt(text: string, delimiter: string | null): string[] {
+  return delimiter === null ? [text] : text.split(delimiter);
+}
+
+/** Unknown and unclosed escapes stay as they are: a bare backslash in a path is common. */
+function unescapeText(text: string, mark: string, delimiters: Delimiters, charset: Charset): string {
+  let result = "";
+  let at = 0;
+  while (at < text.length) {
+    const open = text.indexOf(mark, at);
+    const close = open < 0 ? -1 : text.indexOf(mark, open + 1);
+    if (close < 0) return result + text.slice(at);
+    const decoded = decodeEscape(text.slice(open + 1, close), delimiters, charset);
+    if (decoded === null) {
+      // Not an escape: the second mark may begin one.
+      result += text.slice(at, close);
+      at = close;
+    } else {
+      result += text.slice(at, open) + decoded;
+      at = close + 1;
+    }
+  }
+  return result;
+}
+
+/** Chapter 2, "Use of escape sequences in text fields"; null: none that we know. */
+function decodeEscape(code: string, delimiters: Delimiters, charset: Charset): string | null {
+  switch (code) {
+    case "F":
+      return delimiters.field;
+    case "S":
+      return delimiters.component;
+    case "R":
+      return delimiters.repetition;
+    case "E":
+      return delimiters.escape;
+    case "T":
+      return delimiters.subcomponent;
+    case "H":
+    case "N":
+      return ""; // highlighting on and off
+    case ".br":
+      return "\n";
+    default:
+      return /^X(?:[0-9A-F]{2})+$/i.test(code) ? decodeFrom(charset, hexBytes(code.slice(1))) : null;
+  }
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** A byte order mark at the beginning goes, and a byte that does not belong becomes U+FFFD. */
+function decodeFrom(charset: Charset, bytes: Uint8Array): string {
+  return iconv.encodingExists(charset) ? iconv.decode(bytes, charset) : new TextDecoder(charset).decode(bytes);
+}
+
+/** Decoded as a whole before it is split: hundreds of GB 18030 characters end with the byte of a delimiter. */
+function decodeText(
+  bytes: Uint8Array,
+  { charset, fallbackCharset = "windows-1252" }: CharsetOptions,
+): { readonly text: string; readonly charset: Charset } {
+  const stated = charset ?? statedCharset(bytes);
+  if (stated !== null) return { text: decodeFrom(stated, bytes), charset: stated };
+  try {
+    return { text: utf8.decode(bytes), charset: "utf-8" };
+  } catch {
+    return { text: decodeFrom(fallbackCharset, bytes), charset: fallbackCharset };
+  }
+}
+
+/** The header's bytes, to see what it says of itself. */
+const HEADER_BYTES_MAX = 2_048;
+
+/** MSH-18, its first repetition. ASCII is none: devices say so and send something else. */
+function statedCharset(bytes: Uint8Array): Charset | null {
+  const head = String.fromCharCode(...bytes.subarray(0, HEADER_BYTES_MAX));
+  const [, field, rest] = /(?:^|[^A-Za-z0-9])MSH([^A-Za-z0-9\s])([^\r\n]*)/.exec(head) ?? [];
+  if (field === undefined || rest === undefined) return null;
+  const repetition = rest[1] ?? "";
+  const stated = (rest.split(field)[16] ?? "").split(repetition)[0]?.trim().toUpperCase() ?? "";
+  return Object.hasOwn(STATED_CHARSETS, stated) ? STATED_CHARSETS[stated as keyof typeof STATED_CHARSETS] : null;
+}
+
+function hexByte(value: number): string {
+  return value.toString(16).toUpperCase().padStart(2, "0");
+}
+
+function hexBytes(hex: string): Uint8Array {
+  const bytes = new Uint8Array(hex.length / 2);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = Number.parseInt(hex.slice(i * 2, i * 2 + 2), 16);
+  return bytes;
+}
+
+/** A short quotation for a reason: no control characters. */
+export function printable(text: string): string {
+  const short = text.slice(0, 20).replace(/[^\x20-\x7e]/g, "?");
+  return `"${short}${text.length > 20 ? "..." : ""}"`;
+}
