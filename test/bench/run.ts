@@ -2,10 +2,11 @@ import { api, apiAtScale } from "./api.ts";
 import { astm } from "./astm.ts";
 import { print } from "./figure.ts";
 import { importing } from "./import.ts";
+import { poct1a } from "./poct1a.ts";
 
 // npm run bench -- NAME [--quick]: each figure beside its baseline from the same run; exit 1 when one misses its bar.
 
-const benches = { astm, api, "api-million": apiAtScale, import: importing };
+const benches = { astm, api, "api-million": apiAtScale, import: importing, poct1a };
 
 function isBench(name: string | undefined): name is keyof typeof benches {
   return name !== undefined && Object.hasOwn(benches, name);
