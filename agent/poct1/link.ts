@@ -67,11 +67,9 @@ const DECLARATION_BEGINS = [LESS, QUESTION, 0x78, 0x6d, 0x6c];
 /** What begins a document when all before it is unknown. */
 const BEGINNING = /^<(?:\?xml|[A-Z]+\.R\d\d)[\s/>]$/;
 const BEGINNING_BYTES_MAX = 16;
-/** 1 for the few bytes that may change the state within a document, or are looked back at. */
+/** 1 for the few bytes that may change the state within a document. */
 const DECIDES = Uint8Array.from({ length: 256 }, (_, byte) =>
-  byte <= FS || [DOUBLE_QUOTE, SINGLE_QUOTE, DASH, SLASH, LESS, GREATER, QUESTION, BRACKET_CLOSE].includes(byte)
-    ? 1
-    : 0,
+  byte <= FS || [DOUBLE_QUOTE, SINGLE_QUOTE, LESS, GREATER].includes(byte) ? 1 : 0,
 );
 
 export class DocumentSplitter {
@@ -143,7 +141,7 @@ export class DocumentSplitter {
     return found;
   }
 
-  /** Letters and digits decide nothing within a document: kept in one go; answers where they stop. */
+  /** Most bytes decide nothing within a document: kept in one go; answers where they stop. */
   #keepPlain(chunk: Uint8Array, from: number): number {
     if (DECIDES[chunk[from]!] === 1 || this.#declared > 0 || !this.#takesPlain()) return from;
     const end = Math.min(chunk.length, from + Math.max(0, DOCUMENT_BYTES_MAX - this.#size));
@@ -160,6 +158,7 @@ export class DocumentSplitter {
     if (at === from) return from;
     this.#length = length;
     this.#size += at - from;
+    this.#beforePrevious = at - from > 1 ? chunk[at - 2]! : this.#previous;
     this.#previous = chunk[at - 1]!;
     return at;
   }
