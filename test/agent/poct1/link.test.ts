@@ -97,6 +97,7 @@ describe("where a document ends", () => {
 describe("a document that is cut short", () => {
   test.each([
     ["text", "<A.R01><B>te"],
+    ["the root's tag", "<A.R0"],
     ["a tag", "<A.R01><B"],
     ["an attribute", '<A.R01><B V="x'],
     ["an end tag", "<A.R01><B></B"],
