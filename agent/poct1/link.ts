@@ -1,0 +1,447 @@
+// POCT1-A has no framing: XML documents stand back to back, cut anywhere by TCP. This finds where each begins and ends, by
+// the depth of its tags; whether it is good XML is not decided here. Searching for the root's end tag would not do: comments,
+// CDATA and attributes may hold one, and the root may nest.
+// Every decision is made from the current byte and the state, so any segmentation of the stream gives the same result.
+
+/** Largest document seen from a device is 70 kB; what is longer is not kept whole. */
+export const DOCUMENT_BYTES_MAX = 1024 * 1024;
+/** Standard messages nest 7 deep. */
+export const DEPTH_MAX = 32;
+/** A document that has not ended by then never will. */
+export const UNENDED_BYTES_MAX = 2 * DOCUMENT_BYTES_MAX;
+
+/** HemoScreen wraps each document in MLLP and wants its answers so. */
+export type Framing = "none" | "mllp";
+
+export type Found =
+  /** `problem`: it went past a limit; of a long one only the beginning is kept. */
+  | { readonly is: "document"; readonly bytes: Uint8Array; readonly problem: string | null }
+  /** It was cut short by the next document or by the end of the connection: never to be parsed. */
+  | { readonly is: "truncated"; readonly bytes: Uint8Array; readonly by: string }
+  /** Bytes that belong to no document, counted over a whole burst. */
+  | { readonly is: "junk"; readonly count: number }
+  /** Nothing more will come of this stream. */
+  | { readonly is: "hopeless"; readonly reason: string };
+
+const NUL = 0x00;
+const ETX = 0x03;
+const TAB = 0x09;
+const LF = 0x0a;
+const VT = 0x0b;
+const CR = 0x0d;
+const FS = 0x1c;
+const SPACE = 0x20;
+const BANG = 0x21;
+const DOUBLE_QUOTE = 0x22;
+const SINGLE_QUOTE = 0x27;
+const DASH = 0x2d;
+const SLASH = 0x2f;
+const LESS = 0x3c;
+const GREATER = 0x3e;
+const QUESTION = 0x3f;
+const BRACKET_OPEN = 0x5b;
+const BRACKET_CLOSE = 0x5d;
+const BYTE_ORDER_MARKS = [0xef, 0xbb, 0xbf, 0xfe, 0xff];
+
+type State =
+  /** Outside the root element: before a document, or in its prolog. */
+  | "outside"
+  /** Text in an element. */
+  | "content"
+  | "markup"
+  | "start-tag"
+  | "end-tag"
+  | "instruction"
+  /** Behind `<!`: comment, CDATA or declaration. */
+  | "bang"
+  | "comment"
+  | "cdata"
+  /** `<!DOCTYPE` and what nests in it. */
+  | "declaration"
+  /** Bytes went missing: skips to where a document surely begins. */
+  | "lost"
+  | "hopeless";
+
+const NOTHING: readonly Found[] = [];
+const DECLARATION_BEGINS = [LESS, QUESTION, 0x78, 0x6d, 0x6c];
+/** What begins a document when all before it is unknown. */
+const BEGINNING = /^<(?:\?xml|[A-Z]+\.R\d\d)[\s/>]$/;
+const BEGINNING_BYTES_MAX = 16;
+/** 1 for the few bytes that may change the state within a document. */
+const DECIDES = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte <= FS || [DOUBLE_QUOTE, SINGLE_QUOTE, LESS, GREATER].includes(byte) ? 1 : 0,
+);
+
+export class DocumentSplitter {
+  #state: State = "outside";
+  /** null: nothing has come yet that tells. */
+  #framing: Framing | null = null;
+
+  /** What is kept of the document so far, and how long it is in truth. */
+  #document = new Uint8Array(4096);
+  #length = 0;
+  #size = 0;
+  #problem: string | null = null;
+  #depth = 0;
+  #hasRoot = false;
+  /** Its last byte has come. */
+  #ended = false;
+
+  /** Where the `<` of the current markup stands in the document. */
+  #markupAt = 0;
+  /** The last byte of the document, and the one before that. */
+  #previous = 0;
+  #beforePrevious = 0;
+  /** The quote that is open in a tag or a declaration; 0: none. */
+  #quote = 0;
+  /** How many `<` wait for their `>` in a declaration. */
+  #nesting = 0;
+  /** How many bytes of `<?xml` end here. */
+  #declared = 0;
+
+  #junk = 0;
+  #found: Found[] = [];
+
+  /** How the device wraps its documents, and wants ours. */
+  get framing(): Framing {
+    return this.#framing ?? "none";
+  }
+
+  /** The document that has begun and not ended. */
+  get partial(): Uint8Array {
+    return this.#document.slice(0, this.#length);
+  }
+
+  receive(chunk: Uint8Array): readonly Found[] {
+    let at = 0;
+    while (at < chunk.length) {
+      at = this.#keepPlain(chunk, at);
+      if (at < chunk.length) this.#step(chunk[at++]!);
+    }
+    return this.#take();
+  }
+
+  /** Bytes are missing here: the document they may belong to is given up. */
+  gap(): void {
+    this.#beginDocument();
+    this.#state = "lost";
+    this.#junk = 0;
+  }
+
+  close(): readonly Found[] {
+    if (this.#state !== "lost" && this.#state !== "hopeless") this.#cutShort("the end of the connection");
+    this.#tellJunk();
+    return this.#take();
+  }
+
+  #take(): readonly Found[] {
+    if (this.#found.length === 0) return NOTHING;
+    const found = this.#found;
+    this.#found = [];
+    return found;
+  }
+
+  /** Most bytes decide nothing within a document: kept in one go; answers where they stop. */
+  #keepPlain(chunk: Uint8Array, from: number): number {
+    if (DECIDES[chunk[from]!] === 1 || this.#declared > 0 || !this.#takesPlain()) return from;
+    const end = Math.min(chunk.length, from + Math.max(0, DOCUMENT_BYTES_MAX - this.#size));
+    while (this.#document.length < this.#length + end - from) this.#document = doubled(this.#document);
+    const document = this.#document;
+    let length = this.#length;
+    let at = from;
+    while (at < end) {
+      const byte = chunk[at]!;
+      if (DECIDES[byte] === 1) break;
+      document[length++] = byte;
+      at += 1;
+    }
+    if (at === from) return from;
+    this.#length = length;
+    this.#size += at - from;
+    this.#beforePrevious = at - from > 1 ? chunk[at - 2]! : this.#previous;
+    this.#previous = chunk[at - 1]!;
+    return at;
+  }
+
+  #takesPlain(): boolean {
+    switch (this.#state) {
+      case "outside":
+      case "markup":
+      case "bang":
+      case "lost":
+      case "hopeless":
+        return false;
+      default:
+        return true;
+    }
+  }
+
+  #step(byte: number): void {
+    if (byte <= FS && this.#isForeign(byte)) return;
+    switch (this.#state) {
+      case "outside":
+        if (byte !== LESS) {
+          if (!isBlank(byte)) this.#junk += 1;
+          return;
+        }
+        this.#framing ??= "none";
+        this.#beginMarkup();
+        break;
+      case "content":
+        if (byte === LESS) this.#beginMarkup();
+        break;
+      case "markup":
+        this.#chooseMarkup(byte);
+        break;
+      case "start-tag":
+        if (this.#quote === 0 && byte === GREATER) this.#endStartTag();
+        else this.#trackQuote(byte);
+        break;
+      case "end-tag":
+        if (byte === GREATER) this.#endEndTag();
+        break;
+      case "instruction":
+        if (byte === GREATER && this.#previous === QUESTION && this.#markupBytes > 2) this.#endMarkup();
+        break;
+      case "bang":
+        this.#stepBang(byte);
+        break;
+      case "comment":
+        // The dashes of `<!--` are not those of `-->`.
+        if (byte === GREATER && this.#endsWithTwo(DASH) && this.#markupBytes > 5) this.#endMarkup();
+        break;
+      case "cdata":
+        if (byte === GREATER && this.#endsWithTwo(BRACKET_CLOSE)) this.#endMarkup();
+        break;
+      case "declaration":
+        this.#stepDeclaration(byte);
+        break;
+      case "lost":
+        this.#stepLost(byte);
+        return;
+      case "hopeless":
+        return;
+    }
+    this.#put(byte);
+    if (this.#ended) this.#endDocument();
+  }
+
+  /** Control characters that XML cannot hold and that yet come. */
+  #isForeign(byte: number): boolean {
+    switch (byte) {
+      case NUL:
+        // `<` and NUL are one character in UTF-16, in either byte order; elsewhere it pads, even within a document.
+        if (this.#state === "markup") this.#giveUp("the stream is UTF-16, expected UTF-8");
+        return true;
+      case ETX:
+        return true;
+      case VT:
+      case FS:
+        this.#frameBorder(byte);
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  /** An MLLP frame begins or ends: no document goes on across that. */
+  #frameBorder(byte: number): void {
+    if (this.#state === "hopeless") return;
+    if (this.#state === "lost") this.#state = "outside";
+    if (byte === VT) this.#framing ??= "mllp";
+    this.#cutShort(byte === VT ? "the begin of an MLLP frame" : "the end of its MLLP frame");
+  }
+
+  #beginMarkup(): void {
+    this.#state = "markup";
+    this.#markupAt = this.#size;
+  }
+
+  get #markupBytes(): number {
+    return this.#size - this.#markupAt;
+  }
+
+  #chooseMarkup(byte: number): void {
+    switch (byte) {
+      case SLASH:
+        this.#state = "end-tag";
+        break;
+      case QUESTION:
+        this.#state = "instruction";
+        break;
+      case BANG:
+        this.#state = "bang";
+        break;
+      default:
+        this.#state = "start-tag";
+        this.#quote = 0;
+        this.#tellJunk();
+        this.#hasRoot = true;
+        if (byte === GREATER) this.#endStartTag();
+    }
+  }
+
+  #trackQuote(byte: number): void {
+    if (this.#quote !== 0) {
+      if (byte === this.#quote) this.#quote = 0;
+    } else if (byte === DOUBLE_QUOTE || byte === SINGLE_QUOTE) {
+      this.#quote = byte;
+    }
+  }
+
+  #endStartTag(): void {
+    if (this.#previous !== SLASH) this.#depth += 1;
+    if (this.#depth > DEPTH_MAX) this.#problem ??= `elements nested more than ${DEPTH_MAX} deep`;
+    this.#endTag();
+  }
+
+  #endEndTag(): void {
+    this.#depth -= 1;
+    this.#endTag();
+  }
+
+  #endTag(): void {
+    this.#state = "content";
+    this.#ended = this.#depth <= 0;
+  }
+
+  #endMarkup(): void {
+    this.#state = this.#depth === 0 ? "outside" : "content";
+  }
+
+  #stepBang(byte: number): void {
+    if (this.#markupBytes === 2 && byte === DASH) return;
+    if (this.#markupBytes === 3 && byte === DASH) {
+      this.#state = "comment";
+    } else if (this.#markupBytes === 2 && byte === BRACKET_OPEN) {
+      this.#state = "cdata";
+    } else {
+      // DOCTYPE, which the parser refuses: only its end matters here.
+      this.#state = "declaration";
+      this.#quote = 0;
+      this.#nesting = 1;
+      this.#stepDeclaration(byte);
+    }
+  }
+
+  #stepDeclaration(byte: number): void {
+    if (this.#quote === 0 && byte === LESS) this.#nesting += 1;
+    else if (this.#quote === 0 && byte === GREATER) this.#nesting -= 1;
+    else this.#trackQuote(byte);
+    if (this.#nesting === 0) this.#endMarkup();
+  }
+
+  #endsWithTwo(byte: number): boolean {
+    return this.#previous === byte && this.#beforePrevious === byte;
+  }
+
+  /** Past what is kept a document is still followed to its end, so that the next one is found. */
+  #put(byte: number): void {
+    if (this.#length < DOCUMENT_BYTES_MAX) {
+      if (this.#length === this.#document.length) this.#document = doubled(this.#document);
+      this.#document[this.#length++] = byte;
+    }
+    this.#size += 1;
+    this.#beforePrevious = this.#previous;
+    this.#previous = byte;
+    if (this.#size > DOCUMENT_BYTES_MAX) this.#overrun();
+    if (byte === LESS || this.#declared > 0) this.#seekDeclaration(byte);
+  }
+
+  #overrun(): void {
+    this.#problem ??= `document of more than ${DOCUMENT_BYTES_MAX} bytes`;
+    if (this.#size < UNENDED_BYTES_MAX) return;
+    this.#endDocument();
+    this.#giveUp(`no end of the document within ${UNENDED_BYTES_MAX} bytes`);
+  }
+
+  /**
+   * `<?xml ` begins a document wherever it stands, but in a comment or CDATA: the device was restarted in the middle of the
+   * one before. In an attribute, too, where XML allows no `<`.
+   */
+  #seekDeclaration(byte: number): void {
+    if (this.#state === "comment" || this.#state === "cdata") {
+      this.#declared = 0;
+    } else if (this.#declared === DECLARATION_BEGINS.length && isSpace(byte)) {
+      this.#declared = 0;
+      const beginBytes = DECLARATION_BEGINS.length + 1;
+      if (this.#size === beginBytes) return;
+      this.#length = Math.min(this.#length, this.#size - beginBytes);
+      this.#cutShort("the next document");
+      this.#begin([...DECLARATION_BEGINS, byte]);
+    } else if (byte === DECLARATION_BEGINS[this.#declared]) {
+      this.#declared += 1;
+    } else {
+      this.#declared = byte === LESS ? 1 : 0;
+    }
+  }
+
+  /** Behind a gap: skips to what can only be the begin of a document. */
+  #stepLost(byte: number): void {
+    if (byte === LESS) this.#length = 0;
+    else if (this.#length === 0 || this.#length === BEGINNING_BYTES_MAX) return;
+    this.#document[this.#length++] = byte;
+    const end = isSpace(byte) || byte === SLASH || byte === GREATER;
+    if (!end) return;
+    const bytes = this.#document.slice(0, this.#length);
+    this.#length = 0;
+    if (BEGINNING.test(String.fromCharCode(...bytes))) this.#begin(bytes);
+  }
+
+  #begin(bytes: Iterable<number>): void {
+    this.#beginDocument();
+    for (const byte of bytes) this.#step(byte);
+  }
+
+  #beginDocument(): void {
+    this.#state = "outside";
+    this.#length = 0;
+    this.#size = 0;
+    this.#problem = null;
+    this.#depth = 0;
+    this.#hasRoot = false;
+    this.#ended = false;
+    this.#declared = 0;
+  }
+
+  #endDocument(): void {
+    if (this.#hasRoot) {
+      this.#found.push({ is: "document", bytes: this.partial, problem: this.#problem });
+    } else {
+      this.#junk += this.#size; // an end tag, and nothing before it that it could end
+    }
+    this.#beginDocument();
+  }
+
+  #cutShort(by: string): void {
+    // A prolog alone says nothing.
+    if (this.#hasRoot) this.#found.push({ is: "truncated", bytes: this.partial, by });
+    this.#beginDocument();
+  }
+
+  #tellJunk(): void {
+    if (this.#junk > 0) this.#found.push({ is: "junk", count: this.#junk });
+    this.#junk = 0;
+  }
+
+  #giveUp(reason: string): void {
+    this.#beginDocument();
+    this.#state = "hopeless";
+    this.#found.push({ is: "hopeless", reason });
+  }
+}
+
+/** What may stand between documents and means nothing. */
+function isBlank(byte: number): boolean {
+  return isSpace(byte) || BYTE_ORDER_MARKS.includes(byte);
+}
+
+function isSpace(byte: number): boolean {
+  return byte === SPACE || byte === LF || byte === CR || byte === TAB;
+}
+
+function doubled(buffer: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  const larger = new Uint8Array(buffer.length * 2);
+  larger.set(buffer);
+  return larger;
+}

@@ -1,0 +1,134 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { Conversation, type Poct1Action } from "../../../agent/poct1/conversation.ts";
+import { DOCUMENT_BYTES_MAX } from "../../../agent/poct1/link.ts";
+import { type Dice, diceOf } from "../astm/dice.ts";
+import { mutated, randomConversation } from "./device.ts";
+import { faultOf } from "./transcript.ts";
+import { bytes, hello, NOW, observation, said, Talk, wordOf } from "./wire.ts";
+
+// Conversations of devices that do anything, and streams with faults of every kind. fast-check prints its seed with a
+// failure: FUZZ_SEED=n runs that one again.
+
+const SESSIONS = Number(process.env["FUZZ_SESSIONS"] ?? 2_000);
+const seeds = process.env["FUZZ_SEED"] === undefined ? {} : { seed: Number(process.env["FUZZ_SEED"]) };
+
+test(`${SESSIONS} conversations keep to the rules`, () => {
+  const property = fc.property(fc.nat(), fc.integer({ min: 1, max: 80 }), (seed, steps) => {
+    const { lines, requestEach } = randomConversation(seed, steps);
+    expect(faultOf(lines, requestEach)).toBe(null);
+  });
+  fc.assert(property, { numRuns: SESSIONS, ...seeds });
+}, 600_000);
+
+function deliveries(actions: readonly Poct1Action[]): string[] {
+  return actions.flatMap((action) =>
+    action.do === "deliver" ? [`${action.incomplete}: ${Buffer.from(action.message).toString("latin1")}`] : [],
+  );
+}
+
+test(`${SESSIONS} conversations deliver the same when replayed at another time, with other timers`, () => {
+  const property = fc.property(fc.nat(), fc.nat(), (seed, other) => {
+    const dice = diceOf(other);
+    const { talk, events } = randomConversation(seed, 40);
+    const again = new Conversation({ now: () => "2031-01-01T00:00:00Z", setTime: true });
+    const delivered: string[] = [];
+    for (const event of events) {
+      delivered.push(...deliveries(event === "timeout" ? again.timeout() : again.receive(bytes(event))));
+      if (dice(5) === 0) delivered.push(...deliveries(again.timeout()));
+    }
+    expect(delivered).toEqual(talk.delivered.map(({ message, incomplete }) => `${incomplete}: ${message}`));
+  });
+  fc.assert(property, { numRuns: SESSIONS, ...seeds });
+}, 600_000);
+
+/** What is wrong with these actions; null if nothing. */
+function fault(actions: readonly Poct1Action[]): string | null {
+  for (const [index, action] of actions.entries()) {
+    if (action.do === "reply") wordOf(action.bytes); // throws when it cannot be read
+    if (action.do === "deliver" && action.message.length > 2 * DOCUMENT_BYTES_MAX) return "more than the limits";
+    if (action.do === "warn" && !/^[\x20-\x7e]{5,160}$/.test(action.reason)) return `warning ${action.reason}`;
+    if (action.do === "timer" && index !== actions.length - 1) return "a timer that is not the last action";
+  }
+  return null;
+}
+
+/** A session's wire with faults, in random pieces. */
+function pieces(dice: Dice): Uint8Array[] {
+  const { events } = randomConversation(dice(1_000_000), 12);
+  const documents = events.filter((event) => event !== "timeout");
+  const wire = mutated(dice, bytes(documents.map((text) => (dice(8) === 0 ? `\x0b${text}\x1c\r` : text)).join("\n")));
+  const chunks: Uint8Array[] = [];
+  for (let at = 0; at < wire.length; at += chunks.at(-1)?.length ?? 0) {
+    chunks.push(wire.subarray(at, at + 1 + dice(600)));
+  }
+  return chunks;
+}
+
+function withoutTimers(actions: readonly Poct1Action[]): Poct1Action[] {
+  return actions.filter((action) => action.do !== "timer");
+}
+
+test(`${SESSIONS} mutated streams are never our fault, and say the same whole, in pieces and byte by byte`, () => {
+  const property = fc.property(fc.nat(), (seed) => {
+    const chunks = pieces(diceOf(seed));
+    const play = (some: readonly Uint8Array[]) => {
+      const conversation = new Conversation({ now: () => NOW });
+      const actions = some.map((chunk) => conversation.receive(chunk));
+      actions.push(conversation.close());
+      for (const each of actions) expect(fault(each)).toBe(null);
+      expect(conversation.atRest).toBe(true);
+      return withoutTimers(actions.flat());
+    };
+    const whole = play([Buffer.concat(chunks)]);
+    // Byte by byte takes longest, so not each time.
+    const bytewise = chunks.flatMap((chunk) => Array.from(chunk, (byte) => Uint8Array.of(byte)));
+    expect(play(seed % 5 === 0 ? bytewise : chunks)).toEqual(whole);
+  });
+  fc.assert(property, { numRuns: SESSIONS, ...seeds });
+}, 600_000);
+
+test(`${SESSIONS} streams of which pieces are refused deliver live what a replay with gaps delivers`, () => {
+  const property = fc.property(fc.nat(), fc.boolean(), (seed, bent) => {
+    const dice = diceOf(seed);
+    const chunks = bent
+      ? pieces(dice)
+      : Array.from({ length: 12 }, (_, at) => bytes(at === 0 ? hello() : observation(at))).flatMap((document) => {
+          const cut = dice(document.length);
+          return [document.subarray(0, cut), document.subarray(cut)];
+        });
+    const live = new Conversation({ now: () => NOW });
+    const replayed = new Conversation({ now: () => NOW });
+    const [delivered, again]: [string[], string[]] = [[], []];
+    const refused: Poct1Action[] = [];
+    let gap = false;
+    for (const chunk of chunks) {
+      if (dice(6) === 0) {
+        refused.push(...live.refuse(chunk));
+        gap = true;
+        continue;
+      }
+      if (gap) {
+        delivered.push(...deliveries(live.gap()));
+        again.push(...deliveries(replayed.gap()));
+      }
+      gap = false;
+      delivered.push(...deliveries(live.receive(chunk)));
+      again.push(...deliveries(replayed.receive(chunk)));
+    }
+    expect(again).toEqual(delivered);
+    expect(fault(withoutTimers(refused))).toBe(null);
+    expect(deliveries(refused)).toEqual([]);
+    const words = refused.map((action) => (action.do === "reply" ? wordOf(action.bytes).text : ""));
+    expect(words.filter((word) => word.startsWith("ACK AA"))).toEqual([]);
+  });
+  fc.assert(property, { numRuns: SESSIONS, ...seeds });
+}, 600_000);
+
+test("our control ids begin again behind 99999", () => {
+  const talk = new Talk();
+  const keepAlive = bytes(said("KPA.R01", 2).repeat(1_000));
+  for (let count = 0; count < 100; count++) talk.conversation.receive(keepAlive);
+  expect(talk.hears(said("KPA.R01", 3))).toEqual(["ACK AE 3 expected HEL"]);
+  expect(talk.lastId).toBe(2);
+});

@@ -1,0 +1,424 @@
+import { describe, expect, test } from "vitest";
+import {
+  BUSY_MS,
+  BUSY_TRIES_MAX,
+  Conversation,
+  HELLO_TIMEOUT_MS,
+  IDLE_TIMEOUT_MS,
+  REFUSALS_MAX,
+  RESPONSE_TIMEOUT_MS,
+} from "../../../agent/poct1/conversation.ts";
+import {
+  acknowledgement,
+  bytes,
+  endOfTopic,
+  escape,
+  hello,
+  NOW,
+  observation,
+  said,
+  status,
+  Talk,
+  wordOf,
+  XML,
+} from "./wire.ts";
+
+/** A device in continuous mode. */
+function continuous(): Talk {
+  const talk = new Talk();
+  talk.hears(hello(), status(2, 0));
+  expect(talk.hears(acknowledgement(3, talk.lastId))).toEqual([]);
+  expect(talk.conversation.state).toBe("continuous");
+  return talk;
+}
+
+/** A device that offers nothing, with a REQ ROBS outstanding. */
+function requested(vendor = "ACME"): Talk {
+  const talk = new Talk();
+  talk.hears(hello({ vendor, directives: [] }));
+  expect(talk.hears(status(2, 1))).toEqual(["ACK AA 2", "REQ ROBS"]);
+  return talk;
+}
+
+describe("HELLO", () => {
+  test("is acknowledged, then the status is awaited", () => {
+    const talk = new Talk();
+    expect(talk.conversation.atRest).toBe(true);
+    expect(talk.hears(hello())).toEqual(["ACK AA 1"]);
+    expect(talk.conversation.state).toBe("await-status");
+    expect(talk.conversation.atRest).toBe(false);
+    expect(talk.timerMs).toBe(30_000);
+  });
+
+  test("anything else before it is answered AE and not kept", () => {
+    const talk = new Talk();
+    expect(talk.hears(observation(1), status(2, 1))).toEqual(["ACK AE 1 expected HEL", "ACK AE 2 expected HEL"]);
+    expect(talk.delivered).toEqual([]);
+    expect(talk.hears(hello({ id: 3 }))).toEqual(["ACK AA 3"]);
+  });
+
+  test("that does not come within 60 s ends the conversation", () => {
+    const talk = new Talk();
+    talk.hears("<HEL.R01>");
+    expect(talk.timerMs).toBe(HELLO_TIMEOUT_MS);
+    expect(talk.timeout()).toEqual(["hang up"]);
+    expect(talk.timerMs).toBe(null);
+  });
+
+  test("that comes again begins anew; our control ids go on", () => {
+    const talk = requested();
+    expect(talk.hears(hello({ id: 9 }))).toEqual(["ACK AA 9"]);
+    expect(talk.hears(status(10, 1))).toEqual(["ACK AA 10", "REQ ROBS"]);
+    expect(talk.words.map(({ id }) => id)).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+});
+
+describe("observations", () => {
+  test("a whole conversation: request, observation, end of topic, continuous mode, then unasked ones", () => {
+    const talk = new Talk();
+    expect(talk.hears(hello())).toEqual(["ACK AA 1"]);
+    expect(talk.hears(status(2, 1))).toEqual(["ACK AA 2", "REQ ROBS"]);
+    expect(talk.hears(observation(3))).toEqual(["ACK AA 3"]);
+    expect(talk.hears(endOfTopic(4))).toEqual(["ACK AA 4", "DTV START_CONTINUOUS"]);
+    expect(talk.hears(acknowledgement(5, talk.lastId))).toEqual([]);
+    expect(talk.hears(observation(6, "7.4"))).toEqual(["ACK AA 6"]);
+    expect(talk.delivered).toEqual([
+      { message: hello() + observation(3), incomplete: null },
+      { message: hello() + observation(6, "7.4"), incomplete: null },
+    ]);
+    expect(talk.warnings).toEqual([]);
+  });
+
+  test("a request is taken as accepted by the first data: a device that never acknowledges it is not unresponsive", () => {
+    const talk = requested("SIEM");
+    expect(talk.timerMs).toBe(30_000);
+    expect(talk.hears(observation(3))).toEqual(["ACK AA 3"]);
+    expect(talk.timerMs).toBe(60_000);
+    expect(talk.hears(endOfTopic(4))).toEqual(["END NRM"]);
+  });
+
+  test("a request that was acknowledged still waits for its end of topic", () => {
+    const talk = requested();
+    expect(talk.hears(acknowledgement(3, talk.lastId))).toEqual([]);
+    expect(talk.hears(observation(4), endOfTopic(5))).toEqual(["ACK AA 4", "ACK AA 5", "END NRM"]);
+  });
+
+  test("events are requested after them, and their topic has two names", () => {
+    const talk = new Talk();
+    talk.hears(hello({ directives: [] }));
+    expect(talk.hears(status(2, 1, 1))).toEqual(["ACK AA 2", "REQ ROBS"]);
+    expect(talk.hears(endOfTopic(3, "OBS"))).toEqual(["ACK AA 3", "REQ RDEV"]);
+    expect(talk.hears(said("EVS.R01", 4), endOfTopic(5, "D_EV"))).toEqual(["ACK AA 4", "ACK AA 5", "END NRM"]);
+    expect(talk.delivered).toEqual([]);
+  });
+
+  test("the end of another topic does not satisfy a request", () => {
+    expect(requested().hears(endOfTopic(3, "D_EV"))).toEqual(["ACK AA 3"]);
+  });
+
+  test("sent again with the same control id and bytes they are acknowledged again and delivered once", () => {
+    const talk = continuous();
+    expect(talk.hears(observation(4), observation(4))).toEqual(["ACK AA 4", "ACK AA 4"]);
+    expect(talk.delivered).toHaveLength(1);
+    talk.hears(observation(4, "7.5"));
+    expect(talk.delivered).toHaveLength(2);
+  });
+
+  test("quality control is delivered too: the next stage tells it from patients", () => {
+    const talk = continuous();
+    expect(talk.hears(observation(4, "1", "OBS.R02"))).toEqual(["ACK AA 4"]);
+    expect(talk.delivered).toHaveLength(1);
+  });
+
+  test("an i-STAT is asked for each of them, without a declaration, and ends no topic", () => {
+    const talk = new Talk();
+    talk.hears(hello({ vendor: "i-STAT", directives: [] }));
+    expect(talk.hears(status(2, 2))).toEqual(["ACK AA 2", "REQ ROBS"]);
+    expect(talk.hears(observation(3))).toEqual(["ACK AA 3", "REQ ROBS"]);
+    expect(talk.hears(observation(4))).toEqual(["ACK AA 4", "END NRM"]);
+    const [reply] = talk.conversation.receive(bytes(said("KPA.R01", 5)));
+    expect(reply?.do === "reply" && Buffer.from(reply.bytes).toString()).toMatch(/^<ACK\.R01>/);
+  });
+
+  test("that a device tells of in continuous mode and does not send are requested", () => {
+    const talk = continuous();
+    expect(talk.hears(status(4, 1))).toEqual(["ACK AA 4"]);
+    expect(talk.timerMs).toBe(30_000);
+    expect(talk.timeout()).toEqual(["REQ ROBS"]);
+    const other = continuous();
+    other.hears(status(4, 1), observation(5));
+    expect(other.timerMs).toBe(IDLE_TIMEOUT_MS);
+  });
+});
+
+describe("a document that cannot be read", () => {
+  const poison = (id: number) => observation(id).replace("</PT>", "</TP>");
+
+  test(`is kept, refused ${REFUSALS_MAX} times, then accepted so that those behind it get through`, () => {
+    const talk = continuous();
+    const verdicts = [4, 5, 6, 7].map((id) => talk.hears(poison(id))[0]?.slice(0, "ACK AE 4".length));
+    expect(verdicts).toEqual(["ACK AE 4", "ACK AE 5", "ACK AE 6", "ACK AA 7"]);
+    expect(talk.delivered).toHaveLength(4);
+    expect(talk.hears(observation(8), poison(9))[1]).toMatch(/^ACK AE 9/);
+  });
+
+  test("sent again unchanged is kept once", () => {
+    const talk = continuous();
+    talk.hears(poison(4), poison(4), poison(4));
+    expect(talk.delivered).toHaveLength(1);
+  });
+
+  test("without a control id it gets no answer, and is kept", () => {
+    const talk = continuous();
+    expect(talk.hears("<OBS.R01><A></B></OBS.R01>")).toEqual([]);
+    expect(talk.delivered).toHaveLength(1);
+  });
+
+  test("a DOCTYPE is refused and kept", () => {
+    const talk = continuous();
+    expect(talk.hears(`<!DOCTYPE a [<!ENTITY e "x">]>${observation(4)}`)).toEqual([]);
+    expect(talk.delivered).toHaveLength(1);
+    expect(talk.warnings).toEqual(["a document cannot be read: DOCTYPE is refused"]);
+  });
+
+  test("one that was cut short is kept as incomplete and never answered", () => {
+    const talk = continuous();
+    const cut = observation(4).slice(0, -30);
+    expect(talk.hears(cut, XML + observation(5))).toEqual(["ACK AA 5"]);
+    expect(talk.delivered).toEqual([
+      { message: hello() + cut, incomplete: "cut short by the next document" },
+      { message: hello() + XML + observation(5), incomplete: null },
+    ]);
+  });
+
+  test("one without end ends the conversation; its beginning is kept", () => {
+    const talk = continuous();
+    expect(talk.hears(`<OBS.R01><HDR><HDR.control_id V="4"/></HDR><A V="${"x".repeat(5_000_000)}`)).toEqual([
+      "ACK AE 4 document of more than 1048576 bytes",
+      "hang up",
+    ]);
+    expect(talk.delivered).toMatchObject([{ incomplete: "document of more than 1048576 bytes" }]);
+  });
+});
+
+describe("answers", () => {
+  test("an ACK or an escape is never answered, whatever it says", () => {
+    const talk = new Talk();
+    const unasked = [acknowledgement(1, 77), escape(2, 77, "OTH"), acknowledgement(3, "x", "AE"), escape(4, "", "CNC")];
+    expect(talk.hears(...unasked)).toEqual([]);
+    talk.hears(hello());
+    expect(talk.hears(...unasked)).toEqual([]);
+    expect(talk.warnings).toHaveLength(8);
+  });
+
+  test.each([
+    ["ACME", ["ACK AA 3", "END NRM"]],
+    ["SIEM", ["END NRM"]],
+    ["NOVABIO", ["END NRM"]],
+  ])("whether an end of topic is acknowledged depends on the vendor: %s", (vendor, replies) => {
+    expect(requested(vendor).hears(endOfTopic(3))).toEqual(replies);
+  });
+
+  test("a HemoScreen is answered in MLLP frames and finds the id in ACK.control_id", () => {
+    const conversation = new Conversation({ now: () => NOW });
+    const [reply] = conversation.receive(bytes(`\x0b${hello({ vendor: "PixCell" })}\x1c\r`));
+    const text = reply?.do === "reply" ? Buffer.from(reply.bytes).toString() : "";
+    expect(text.startsWith(`\x0b${XML}<ACK.R01>`) && text.endsWith("</ACK.R01>\x1c\r")).toBe(true);
+    expect(text).toContain('<ACK.control_id V="1"/>');
+    expect(text).not.toContain("ack_control_id");
+  });
+
+  test("KPA is acknowledged, and what we do not know is refused by name; the conversation goes on", () => {
+    const talk = continuous();
+    expect(talk.hears(said("KPA.R01", 4), said("REQ.R01", 5), said("ACME.X", 6), observation(7))).toEqual([
+      "ACK AA 4",
+      "ACK AE 5 unsupported REQ.R01",
+      "ACK AE 6 unsupported ACME.X",
+      "ACK AA 7",
+    ]);
+  });
+
+  test("control ids are acknowledged as they were sent, and ours are compared as numbers too", () => {
+    const talk = new Talk();
+    expect(talk.hears(hello(), status("00002", 0))).toEqual(["ACK AA 1", "ACK AA 00002", "DTV START_CONTINUOUS"]);
+    talk.hears(acknowledgement(3, `0000${talk.lastId}`));
+    expect(talk.conversation.state).toBe("continuous");
+  });
+
+  test("an ACK of another message than the outstanding one settles nothing", () => {
+    const talk = new Talk();
+    talk.hears(hello(), status(2, 0), acknowledgement(3, talk.lastId + 100));
+    expect(talk.conversation.state).toBe("running");
+    expect(talk.warnings).toEqual(["an ACK of 100, expected 3"]);
+  });
+});
+
+describe("directives", () => {
+  const slow = "2014-05-04T09:00:00+02:00";
+
+  test("a clock that is off is set, in a DTV.R02 with TM, where the device offers it and we are told to", () => {
+    const offers = { directives: ["SET_TIME"] };
+    const talk = new Talk({ setTime: true });
+    talk.hears(hello(offers));
+    expect(talk.hears(status(2, 0, 0, slow))).toEqual(["ACK AA 2", `DTV SET_TIME ${NOW}`]);
+    expect(talk.hears(acknowledgement(3, talk.lastId))).toEqual(["END NRM"]);
+    for (const [createdAt, options, directives] of [
+      [slow, {}, ["SET_TIME"]],
+      [slow, { setTime: true }, []],
+      ["2026-05-04T08:59:10", { setTime: true }, ["SET_TIME"]],
+      ["2026-05-04T07:00:30Z", { setTime: true }, ["SET_TIME"]],
+      ["yesterday", { setTime: true }, ["SET_TIME"]],
+    ] as const) {
+      const other = new Talk(options);
+      other.hears(hello({ directives: [...directives] }));
+      expect(other.hears(status(2, 0, 0, createdAt))).toEqual(["ACK AA 2", "END NRM"]);
+    }
+  });
+
+  test.each([
+    ["an AE", (id: number) => acknowledgement(3, id, "AE")],
+    ["an escape", (id: number) => escape(3, id, "CNC")],
+  ])("a device that refuses continuous mode with %s stays basic: END", (_, refusal) => {
+    const talk = new Talk();
+    talk.hears(hello(), status(2, 0));
+    expect(talk.hears(refusal(talk.lastId))).toEqual(["END NRM"]);
+  });
+
+  test("LOCK waits until nothing is outstanding, and is sent when the device accepts", () => {
+    const talk = requested();
+    talk.carryOut(talk.conversation.send(bytes("LOCK")));
+    expect(talk.replies()).toEqual([]);
+    expect(() => talk.conversation.send(bytes("UNLOCK"))).toThrow(/not settled/);
+    expect(talk.hears(endOfTopic(3))).toEqual(["ACK AA 3", "DTV LOCK"]);
+    expect(talk.hears(acknowledgement(4, talk.lastId))).toEqual(["sent", "END NRM"]);
+  });
+
+  test("UNLOCK that is refused, or that the connection's end overtakes, is unsent", () => {
+    const talk = continuous();
+    talk.carryOut(talk.conversation.send(bytes("UNLOCK")));
+    expect(talk.replies()).toEqual(["DTV UNLOCK"]);
+    expect(talk.hears(escape(4, talk.lastId, "OTH"))).toEqual(["unsent: escape OTH"]);
+    talk.carryOut(talk.conversation.send(bytes("UNLOCK")));
+    talk.carryOut(talk.conversation.close());
+    expect(talk.replies()).toEqual(["DTV UNLOCK", "unsent: the connection closed"]);
+    expect(talk.conversation.atRest).toBe(true);
+  });
+
+  test(`a busy device is asked again after 30 s, ${BUSY_TRIES_MAX} times, and the end waits for that`, () => {
+    const talk = requested();
+    for (let tries = 0; tries < BUSY_TRIES_MAX; tries++) {
+      expect(talk.hears(escape(3 + tries, talk.lastId, "CNC"))).toEqual([]);
+      expect(talk.timerMs).toBe(BUSY_MS);
+      expect(talk.hears(said("KPA.R01", 90 + tries))).toEqual([`ACK AA ${90 + tries}`]);
+      expect(talk.timeout()).toEqual(["REQ ROBS"]);
+    }
+    expect(talk.hears(escape(9, talk.lastId, "CNC"))).toEqual(["END NRM"]);
+    expect(talk.warnings).toEqual(["the device refused a message (request): escape CNC"]);
+  });
+});
+
+describe("silence and the end", () => {
+  test("no answer within the device's own timeout: END, and the connection is closed", () => {
+    const talk = requested();
+    expect(talk.timeout()).toEqual(["END UNK", "hang up"]);
+    expect(talk.conversation.state).toBe("closed");
+    expect(talk.warnings).toEqual(["the device is unresponsive: no response to 3"]);
+    const silent = new Talk();
+    silent.hears(hello({ timeout: "" }));
+    expect(silent.timerMs).toBe(RESPONSE_TIMEOUT_MS);
+    expect(silent.timeout()).toEqual(["END UNK", "hang up"]);
+  });
+
+  test("other words of the device do not put off the time for its answer", () => {
+    const talk = requested();
+    talk.timerMs = -1;
+    talk.hears(said("KPA.R01", 3), said("KPA.R01", 4));
+    expect(talk.timerMs).toBe(-1);
+    talk.hears(observation(5));
+    talk.timerMs = -1;
+    talk.hears(observation(6));
+    expect(talk.timerMs).toBe(60_000);
+  });
+
+  test("a silent device in continuous mode is asked after 10 minutes, and whatever it answers it is there", () => {
+    for (const answer of [
+      (id: number) => acknowledgement(4, id),
+      (id: number) => escape(4, id, "OTH"),
+      (id: number) => acknowledgement(4, id, "AE"),
+    ]) {
+      const talk = continuous();
+      expect(talk.timerMs).toBe(IDLE_TIMEOUT_MS);
+      expect(talk.timeout()).toEqual(["KPA"]);
+      expect(talk.timerMs).toBe(30_000);
+      expect(talk.hears(answer(talk.lastId))).toEqual([]);
+      expect(talk.timerMs).toBe(IDLE_TIMEOUT_MS);
+    }
+    const gone = continuous();
+    gone.timeout();
+    expect(gone.timeout()).toEqual(["END UNK", "hang up"]);
+  });
+
+  test("the device's END is acknowledged and ours waits for its ACK, then the connection is closed", () => {
+    const talk = continuous();
+    expect(talk.hears(said("END.R01", 4, '<TRM><TRM.reason_cd V="NRM"/></TRM>'))).toEqual(["ACK AA 4", "hang up"]);
+    const basic = requested();
+    basic.hears(endOfTopic(3));
+    expect(basic.conversation.state).toBe("ending");
+    expect(basic.hears(acknowledgement(4, basic.lastId))).toEqual(["hang up"]);
+    const mute = requested();
+    mute.hears(endOfTopic(3));
+    expect(mute.timeout()).toEqual(["hang up"]);
+  });
+
+  test("what still comes after the end is kept, and not answered", () => {
+    const talk = continuous();
+    talk.hears(said("END.R01", 4));
+    expect(talk.hears(observation(5))).toEqual([]);
+    expect(talk.delivered).toHaveLength(1);
+  });
+});
+
+describe("a disk that refuses", () => {
+  function refuse(talk: Talk, text: string): string[] {
+    talk.carryOut(talk.conversation.refuse(bytes(text)));
+    return talk.replies();
+  }
+
+  test("what is complete is answered AE and has no other effect", () => {
+    const talk = continuous();
+    expect(refuse(talk, observation(4))).toEqual(["ACK AE 4 cannot store"]);
+    expect(talk.delivered).toEqual([]);
+    expect(refuse(new Talk(), hello())).toEqual(["ACK AE 1 cannot store"]);
+    expect(refuse(talk, acknowledgement(5, 1) + escape(6, 1, "OTH"))).toEqual([]);
+    expect(talk.hears(observation(4))).toEqual(["ACK AA 4"]);
+    expect(talk.delivered).toHaveLength(1);
+  });
+
+  test("a document of which a part is refused is answered AE once, and its rest is not taken for one", () => {
+    const talk = continuous();
+    const [head, tail] = [observation(4).slice(0, -40), observation(4).slice(-40)];
+    expect(refuse(talk, head)).toEqual(["ACK AE 4 cannot store"]);
+    expect(talk.hears(tail, observation(5))).toEqual(["ACK AA 5"]);
+    const other = continuous();
+    other.hears(head);
+    expect(refuse(other, tail)).toEqual(["ACK AE 4 cannot store"]);
+    expect(other.delivered).toEqual([]);
+  });
+});
+
+test("only what may end a document may be accepted", () => {
+  const conversation = new Conversation({ now: () => NOW });
+  expect(conversation.mayAccept(bytes("<OBS.R01"))).toBe(false);
+  expect(conversation.mayAccept(bytes("</OBS.R01>"))).toBe(true);
+});
+
+test("an acknowledgement comes with the last byte of what it acknowledges, and not before", () => {
+  const talk = continuous();
+  const wire = bytes(observation(4));
+  for (const [at, byte] of wire.entries()) {
+    const replies = talk.conversation
+      .receive(Uint8Array.of(byte))
+      .flatMap((action) => (action.do === "reply" ? [wordOf(action.bytes).text] : []));
+    expect(replies).toEqual(at === wire.length - 1 ? ["ACK AA 4"] : []);
+  }
+});
