@@ -252,7 +252,6 @@ class Conversation {
       this.#session = null;
       this.#gap = false; // what was missing ended with its session
       session.ended = true;
-      this.#spool.closeSession();
       this.#finish(session);
     }
   }

@@ -20,12 +20,6 @@ export interface SpoolOptions {
 /** How long an operation that nobody waits for may wait for company. */
 const LATER_MS_MAX = 200;
 const BYTES_MAX = 8 * 1024 ** 3;
-/**
- * With that many sessions open, an event waits that long for those of the others, for a commit and the way to the thread and
- * back cost more than what is in them: 32 lines at 115 200 baud take 32 % of a core, not 47 %. A frame of 64 bytes is 5 ms
- * on such a line. With fewer open, hardly two devices speak within a moment.
- */
-const GATHER = { sessionsMin: 16, ms: 2 };
 
 /**
  * The truth on disk: what came in, before any reply leaves. Everything after it can be computed again.
@@ -38,10 +32,6 @@ export class Spool {
   readonly #inFlight: { opened: OpenedSession[]; events: Done[]; calls: Waiting[] }[] = [];
   #pending = new Pending();
   #flushing = false;
-  #gathering: NodeJS.Timeout | null = null;
-  #openSessions = 0;
-  /** Events that are not settled yet. */
-  #unsettled = 0;
   #nextSession: number;
   #closed: (() => void) | undefined;
   #problem: string | null = null;
@@ -82,13 +72,7 @@ export class Spool {
   openSession(device: string, profile: string): number {
     const id = this.#nextSession++;
     this.#pending.opened.push({ id, device, profile, at: Date.now() });
-    this.#openSessions += 1;
     return id;
-  }
-
-  /** A session has had its last event: nothing is waited for from it. */
-  closeSession(): void {
-    this.#openSessions -= 1;
   }
 
   /**
@@ -104,7 +88,6 @@ export class Spool {
     pending.lengths.push(bytes === null ? -1 : bytes.length);
     if (bytes !== null) pending.bytes.push(bytes);
     pending.done.push(done);
-    this.#unsettled += 1;
     this.#schedule();
   }
 
@@ -140,11 +123,6 @@ export class Spool {
 
   #schedule(): void {
     if (this.#flushing) return;
-    // A device says no more before its last event is answered: once each has said something, nobody is left to wait for.
-    if (this.#openSessions >= GATHER.sessionsMin && this.#unsettled < this.#openSessions) {
-      this.#gathering ??= setTimeout(() => this.#flush(), GATHER.ms);
-      return;
-    }
     this.#flushing = true;
     // After this round's sockets were read: what arrived together is posted together.
     setImmediate(() => this.#flush());
@@ -152,8 +130,6 @@ export class Spool {
 
   #flush(): void {
     this.#flushing = false;
-    if (this.#gathering !== null) clearTimeout(this.#gathering);
-    this.#gathering = null;
     if (this.#later !== null) clearTimeout(this.#later);
     this.#later = null;
     const { opened, sessions, kinds, times, lengths, durable, bytes, calls, done, waiting } = this.#pending;
@@ -168,7 +144,6 @@ export class Spool {
     if (!("posts" in answer)) return;
     const settled = this.#inFlight.splice(0, answer.posts);
     this.#problem = answer.error;
-    for (const { events } of settled) this.#unsettled -= events.length;
     if (answer.error !== null) {
       const error = new StorageError(answer.error);
       for (const { opened, events, calls } of settled) {

@@ -1,8 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import Database from "better-sqlite3";
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { listMessages, readSpool, readStatus, Spool, StorageError } from "../../agent/spool.ts";
 import { type Operations, operationsOn, type Settlement } from "../../agent/spool-operations.ts";
 import { migrate } from "../../agent/spool-schema.ts";
@@ -128,36 +127,6 @@ describe("events", () => {
     const session = spool.openSession("chem-1", "generic-astm");
     await Promise.all(Array.from({ length: 500 }, () => append(spool, session, "chunk", Uint8Array.of(1))));
     expect(commits).toBe(1);
-  });
-
-  test("while many sessions are open their events wait a moment for each other, those of a few do not", async () => {
-    let commits = 0;
-    const spool = await Spool.open(newFolder(), { onCommit: () => (commits += 1) });
-    open.push(spool);
-    const sessions = Array.from({ length: 16 }, () => spool.openSession("chem-1", "generic-astm"));
-    const send = (some: readonly number[]) =>
-      Promise.all(some.map((session) => append(spool, session, "chunk", Uint8Array.of(1))));
-    // The moment passes only when the test says so.
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-    try {
-      const first = send(sessions.slice(0, 8));
-      const end = performance.now() + 50;
-      while (performance.now() < end) await nextTurn();
-      expect(commits).toBe(0);
-      await Promise.all([first, send(sessions.slice(8))]);
-      expect(commits).toBe(1);
-
-      const some = send(sessions.slice(0, 8));
-      vi.advanceTimersByTime(2);
-      await some;
-      expect(commits).toBe(2);
-
-      spool.closeSession();
-      await send(sessions.slice(0, 1));
-      expect(commits).toBe(3);
-    } finally {
-      vi.useRealTimers();
-    }
   });
 
   test("an unfinished session comes back with all that happened in it, a finished one does not", async () => {
