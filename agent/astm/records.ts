@@ -1,4 +1,5 @@
 import iconv from "iconv-lite";
+import { unescapeText } from "../escapes.ts";
 
 // ASTM E1394 / CLSI LIS02-A2 records. Fields, repeats and components are numbered as the standard numbers them: from 1,
 // and field 1 is the record type.
@@ -78,7 +79,10 @@ export class AstmRecord {
   }
 
   #unescape(text: string): string {
-    return unescapeText(text, this.#delimiters, this.#charset);
+    const mark = this.#delimiters.escape;
+    return mark === null
+      ? text
+      : unescapeText(text, mark, (code) => decodeEscape(code, this.#delimiters, this.#charset));
   }
 }
 
@@ -146,29 +150,6 @@ function readDelimiters(header: string): Delimiters | { readonly problem: string
 
 function maskDelimiters(header: string, delimiters: Delimiters): string {
   return `H${delimiters.field}${header.slice(delimiters.escape === null ? 4 : 5)}`;
-}
-
-/** Unknown and unclosed escapes stay as they are: a lone ampersand in a comment is common. */
-function unescapeText(text: string, delimiters: Delimiters, charset: Charset): string {
-  const mark = delimiters.escape;
-  if (mark === null || !text.includes(mark)) return text;
-  let result = "";
-  let at = 0;
-  while (at < text.length) {
-    const open = text.indexOf(mark, at);
-    const close = open < 0 ? -1 : text.indexOf(mark, open + 1);
-    if (close < 0) return result + text.slice(at);
-    const decoded = decodeEscape(text.slice(open + 1, close), delimiters, charset);
-    if (decoded === null) {
-      // Not an escape: the second mark may begin one.
-      result += text.slice(at, close);
-      at = close;
-    } else {
-      result += text.slice(at, open) + decoded;
-      at = close + 1;
-    }
-  }
-  return result;
 }
 
 function decodeEscape(code: string, delimiters: Delimiters, charset: Charset): string | null {

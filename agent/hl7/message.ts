@@ -1,4 +1,5 @@
 import iconv from "iconv-lite";
+import { unescapeText } from "../escapes.ts";
 
 // HL7 v2 messages. Segments' fields, repetitions, components and sub-components are numbered as the standard numbers them:
 // from 1, and MSH-1 is the field separator itself. Nothing is split before it is asked for.
@@ -128,7 +129,7 @@ export class Segment {
   #unescape(text: string): string {
     const mark = this.#delimiters.escape;
     if (mark === null || !text.includes(mark)) return text;
-    return unescapeText(text, mark, this.#delimiters, this.#charset);
+    return unescapeText(text, mark, (code) => decodeEscape(code, this.#delimiters, this.#charset));
   }
 }
 
@@ -271,27 +272,6 @@ function beginsSegment(text: string, field: string): boolean {
 
 function splitAt(text: string, delimiter: string | null): string[] {
   return delimiter === null ? [text] : text.split(delimiter);
-}
-
-/** Unknown and unclosed escapes stay as they are: a bare backslash in a path is common. */
-function unescapeText(text: string, mark: string, delimiters: Delimiters, charset: Charset): string {
-  let result = "";
-  let at = 0;
-  while (at < text.length) {
-    const open = text.indexOf(mark, at);
-    const close = open < 0 ? -1 : text.indexOf(mark, open + 1);
-    if (close < 0) return result + text.slice(at);
-    const decoded = decodeEscape(text.slice(open + 1, close), delimiters, charset);
-    if (decoded === null) {
-      // Not an escape: the second mark may begin one.
-      result += text.slice(at, close);
-      at = close;
-    } else {
-      result += text.slice(at, open) + decoded;
-      at = close + 1;
-    }
-  }
-  return result;
 }
 
 /** Chapter 2, "Use of escape sequences in text fields"; null: none that we know. */
