@@ -5,10 +5,14 @@ import { AstmLink } from "./astm/link.ts";
 import { OneWayLink, SUB } from "./astm/one-way.ts";
 import { RawRecordsLink } from "./astm/raw-records.ts";
 import type { Profile } from "./devices/profile.ts";
-import type { Link, LinkAction } from "./link.ts";
+import { stampOf } from "./hl7/ack.ts";
+import { Hl7Link } from "./hl7/link.ts";
+import type { Link, LinkAction, LinkContext } from "./link.ts";
+import { fingerprint } from "./read.ts";
 import { type Spool, StorageError } from "./spool.ts";
 import type { NewMessage, StoredMessage } from "./spool-operations.ts";
 import type { EventKind } from "./spool-worker.ts";
+import { zonedTime } from "./time.ts";
 import type { Transport, Wire, WireHandler } from "./transport.ts";
 
 // The imperative shell of one device: chunk to spool, to link, actions carried out. The link is fed only what the disk
@@ -50,8 +54,15 @@ const SEND_RETRY_MS = 5_000;
 /** Messages that wait for a device; it asks for more only when it has its answer. */
 const OUTGOING_MAX = 20;
 
+export interface ConnectedDevice {
+  readonly id: string;
+  readonly profile: Profile;
+  /** IANA zone of its clock. */
+  readonly timeZone: string;
+}
+
 export class Connection {
-  readonly #device: { readonly id: string; readonly profile: Profile };
+  readonly #device: ConnectedDevice;
   readonly #transport: Transport;
   readonly #spool: Spool;
   readonly #events: ConnectionEvents;
@@ -59,7 +70,7 @@ export class Connection {
   #wires = 0;
 
   constructor(
-    device: { readonly id: string; readonly profile: Profile },
+    device: ConnectedDevice,
     transport: Transport,
     spool: Spool,
     events: ConnectionEvents,
@@ -123,7 +134,7 @@ interface Outgoing {
 
 /** One wire and its link. */
 class Conversation {
-  readonly #device: { readonly id: string; readonly profile: Profile };
+  readonly #device: ConnectedDevice;
   readonly #wire: Wire;
   readonly #spool: Spool;
   readonly #events: ConnectionEvents;
@@ -142,19 +153,13 @@ class Conversation {
   readonly #outgoing: Outgoing[] = [];
   #cancelRetry: (() => void) | null = null;
 
-  constructor(
-    device: { readonly id: string; readonly profile: Profile },
-    wire: Wire,
-    spool: Spool,
-    events: ConnectionEvents,
-    setTimer: SetTimer,
-  ) {
+  constructor(device: ConnectedDevice, wire: Wire, spool: Spool, events: ConnectionEvents, setTimer: SetTimer) {
     this.#device = device;
     this.#wire = wire;
     this.#spool = spool;
     this.#events = events;
     this.#setTimer = setTimer;
-    this.#link = createLink(device.profile);
+    this.#link = createLink(device.profile, linkContext(device.timeZone));
   }
 
   chunk(bytes: Uint8Array): void {
@@ -300,9 +305,11 @@ class Conversation {
   /** What it was made from is on disk and acknowledged, so it is offered until the disk takes it, or a restart replays it. */
   async #save(session: Session, message: NewMessage): Promise<void> {
     session.unsaved += 1;
+    const mark = fingerprint(message, this.#device.profile);
+    let id: string;
     for (;;) {
       try {
-        await this.#spool.call("addMessage", message);
+        id = await this.#spool.call("addMessage", message, mark);
         break;
       } catch (error) {
         if (!(error instanceof StorageError)) throw error;
@@ -311,7 +318,7 @@ class Conversation {
     }
     session.unsaved -= 1;
     this.#finish(session);
-    this.#events.message(message, (bytes, sent) => this.#send(bytes, sent));
+    this.#events.message({ ...message, id }, (bytes, sent) => this.#send(bytes, sent));
   }
 
   /** A finished session is not replayed: all its messages are on disk. */
@@ -340,7 +347,7 @@ export async function recover(spool: Spool, profileById: (id: string) => Profile
   for (const { id: session, device, profile: profileId, events } of sessions) {
     const profile = profileById(profileId);
     if (profile === undefined) continue; // a newer agent's profile: kept until one that knows it runs
-    const link = createLink(profile);
+    const link = createLink(profile, linkContext("UTC")); // its replies go nowhere
     const at = Date.now();
     const closing = { kind: "close", at, bytes: null } as const;
     let ordinal = 0;
@@ -348,7 +355,7 @@ export async function recover(spool: Spool, profileById: (id: string) => Profile
       for (const action of apply(link, event.kind, event.bytes)) {
         if (action.do !== "deliver") continue;
         const { message: bytes, incomplete } = action;
-        await spool.call("addMessage", {
+        const message = {
           id: newUlid(),
           session,
           ordinal: ordinal++,
@@ -357,7 +364,8 @@ export async function recover(spool: Spool, profileById: (id: string) => Profile
           receivedAt: event.at,
           bytes,
           incomplete,
-        });
+        };
+        await spool.call("addMessage", message, fingerprint(message, profile));
       }
     }
     await spool.call("finishSession", session, at);
@@ -365,7 +373,7 @@ export async function recover(spool: Spool, profileById: (id: string) => Profile
   return sessions.length;
 }
 
-export function createLink({ link }: Profile): Link {
+export function createLink({ link }: Profile, context: LinkContext): Link {
   switch (link.kind) {
     case "lis01":
       return new AstmLink(link);
@@ -375,7 +383,13 @@ export function createLink({ link }: Profile): Link {
       return new OneWayLink(link.end === "SUB" ? SUB : ETX);
     case "enq-etx":
       return new EnqEtxLink(link.bodyProblem);
+    case "mllp":
+      return new Hl7Link(() => stampOf(context), link);
   }
+}
+
+function linkContext(timeZone: string): LinkContext {
+  return { now: () => zonedTime(Date.now(), timeZone), newId: newUlid };
 }
 
 function apply(link: Link, kind: EventKind, bytes: Uint8Array | null): LinkAction[] {

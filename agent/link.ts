@@ -14,6 +14,14 @@ export type LinkAction =
   /** Call timeout() after that many milliseconds unless told otherwise before; null: no more. */
   | { readonly do: "timer"; readonly ms: number | null };
 
+/** What stands in replies and comes from outside. What is delivered never depends on it: a replay gives the same. */
+export interface LinkContext {
+  /** The time with the offset of the device's zone: `2026-05-04T09:00:00+02:00`. */
+  readonly now: () => string;
+  /** A ULID. */
+  readonly newId: () => string;
+}
+
 export interface Link {
   /**
    * Whether a reply to these bytes may mean "accepted", so that they have to survive a power cut before it leaves. Asked when

@@ -1,12 +1,13 @@
 import type { Patient } from "../shared/patient.ts";
 import { createLink } from "./connection.ts";
 import type { Profile } from "./devices/profile.ts";
-import type { LinkAction } from "./link.ts";
+import type { LinkAction, LinkContext } from "./link.ts";
 import { read } from "./read.ts";
 import type { ReadContext, Reading } from "./report.ts";
 import type { StudyBody } from "./revision.ts";
 import { study } from "./study.ts";
 import { wireText } from "./talk.ts";
+import { zonedTime } from "./time.ts";
 
 // Runs a fixture through link, read and study without a spool or a server: what `agent replay` prints and what
 // test/fixtures.test.ts compares.
@@ -33,7 +34,7 @@ export function replay(
   context: ReadContext,
   patient: Patient | null,
 ): Replay {
-  const link = createLink(profile);
+  const link = createLink(profile, linkContext(context));
   const actions: LinkAction[] = [];
   for (const chunk of chunks) actions.push(...link.receive(chunk));
   actions.push(...link.close());
@@ -47,6 +48,12 @@ export function replay(
       messages.push(replayMessage(action.message, action.incomplete, profile, context, patient));
   }
   return { replies: replies.join(""), warnings, messages };
+}
+
+/** Our replies are the same at every replay: said when the message was received, and numbered. */
+function linkContext({ receivedAt, timeZone }: ReadContext): LinkContext {
+  let replies = 0;
+  return { now: () => zonedTime(receivedAt, timeZone), newId: () => `REPLAY-${++replies}` };
 }
 
 function replayMessage(

@@ -1,5 +1,12 @@
 import type { SetTimer } from "../../agent/connection.ts";
+import type { LinkContext } from "../../agent/link.ts";
 import type { Transport, Wire, WireHandler } from "../../agent/transport.ts";
+
+/** Where nothing depends on the clock. */
+export const linkContext: LinkContext = {
+  now: () => "2026-11-21T17:30:59+03:00",
+  newId: () => "01KAKWY9ZS0000000000000000",
+};
 
 /** A transport whose wires the test opens, feeds and cuts. */
 export class TestTransport implements Transport {
