@@ -292,14 +292,14 @@ function tlsIn(folder: string, files: TlsFiles): TlsFiles {
 
 function tlsProblem(files: Record<string, unknown>, listens: boolean, folder: string): string | null {
   if (!Object.values(files).every((file) => typeof file === "string")) return null;
-  const resolved = tlsIn(folder, files as TlsFiles);
+  const resolved = tlsIn(folder, files);
   if (listens && resolved.certificate === undefined) return "has no certificate, which a listener shows to its devices";
   if ("certificate" in files !== "key" in files) return "has one of certificate and key, expected both";
   try {
     const security = readTls(resolved);
     tls.createSecureContext(security);
     // What is no certificate is passed over there, and nobody would be trusted.
-    if (security.ca !== undefined) new X509Certificate(security.ca);
+    if (security.ca !== undefined) void new X509Certificate(security.ca);
     return null;
   } catch (error) {
     return `cannot be used: ${error instanceof Error ? error.message : String(error)}`;

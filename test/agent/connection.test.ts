@@ -36,7 +36,7 @@ interface Harness {
   readonly sends: Send[];
 }
 
-function connect(on = spool, held = new Held()): Harness {
+function connect(on = spool, held = new Held(), answering?: Promise<void>): Harness {
   const id = `dev-${++device}`;
   const transport = new TestTransport();
   const clock = new TestClock();
@@ -50,6 +50,7 @@ function connect(on = spool, held = new Held()): Harness {
     message: (message: StoredMessage, send: Send) => {
       messages.push(message);
       sends.push(send);
+      return answering;
     },
   };
   new Connection({ id, profile }, transport, on, events, clock.setTimer, held).open();
@@ -220,6 +221,21 @@ describe("a device that shuts its sending side", () => {
     expect(messages.map(text)).toEqual([`${records.join("\r")}\r`]);
     wire.cut();
     await until("finished", () => sessionsOf(id).every(({ finished }) => finished === 1));
+  });
+
+  test("after a query is hung up on only when its answer has been said", async () => {
+    let answered: () => void = () => undefined;
+    const answering = new Promise<void>((resolve) => (answered = resolve));
+    const { id, wire, sends } = connect(spool, new Held(), answering);
+    wire.send(session(records));
+    wire.end();
+    await until("the query is worked off", () => sends.length && sessionsOf(id)[0]?.finished === 1);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(wire.hungUp).toBe(false);
+    sends[0]!(Buffer.from("H|\\^&\rL|1|F\r"), () => undefined);
+    answered();
+    await until("its answer", () => wire.replies.at(-1) === ENQ);
+    expect(wire.hungUp).toBe(false);
   });
 
   test("in the middle of a message is not waited for", async () => {
