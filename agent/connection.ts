@@ -31,8 +31,8 @@ export interface ConnectionEvents {
   disconnected(): void;
   /** The device's fault, or the line's. */
   warning(reason: string): void;
-  /** A message is on disk; `send` gives its device one back. */
-  message(message: StoredMessage, send: Send): void;
+  /** A message is on disk; `send` gives its device one back. Whoever does that gives a promise that settles once it has. */
+  message(message: StoredMessage, send: Send): unknown;
 }
 
 /**
@@ -44,6 +44,10 @@ export type Send = (message: Uint8Array, sent: () => void) => void;
 /** Bytes on their way to disk beyond which a device has to wait. */
 const UNSTORED_BYTES_MAX = 1024 * 1024;
 const NO_BYTES = new Uint8Array(0);
+/** What the links of all devices may hold of unfinished messages. Beyond that long ones are refused, for their devices to send again. */
+const HELD_BYTES_MAX = 128 * 1024 * 1024;
+/** A message of so many bytes is never refused for what others hold. */
+const HELD_BYTES_MIN = 1024 * 1024;
 /** How long until a timeout that the disk refused is offered to it again. */
 const TIMEOUT_RETRY_MS = 1_000;
 /** How long until a message that the disk refused is offered to it again. */
@@ -61,12 +65,23 @@ export interface ConnectedDevice {
   readonly timeZone: string;
 }
 
+/** What the links of all devices hold of unfinished messages; shared by their connections. */
+export class Held {
+  bytes = 0;
+  readonly bytesMax: number;
+
+  constructor(bytesMax = HELD_BYTES_MAX) {
+    this.bytesMax = bytesMax;
+  }
+}
+
 export class Connection {
   readonly #device: ConnectedDevice;
   readonly #transport: Transport;
   readonly #spool: Spool;
   readonly #events: ConnectionEvents;
   readonly #setTimer: SetTimer;
+  readonly #held: Held;
   #wires = 0;
 
   constructor(
@@ -75,12 +90,14 @@ export class Connection {
     spool: Spool,
     events: ConnectionEvents,
     setTimer: SetTimer = realTimer,
+    held = new Held(),
   ) {
     this.#device = device;
     this.#transport = transport;
     this.#spool = spool;
     this.#events = events;
     this.#setTimer = setTimer;
+    this.#held = held;
   }
 
   get connected(): boolean {
@@ -99,11 +116,12 @@ export class Connection {
   }
 
   #serve(wire: Wire): WireHandler {
-    const conversation = new Conversation(this.#device, wire, this.#spool, this.#events, this.#setTimer);
+    const conversation = new Conversation(this.#device, wire, this.#spool, this.#events, this.#setTimer, this.#held);
     this.#wires += 1;
     this.#events.connected(wire.peer);
     return {
       chunk: (bytes) => conversation.chunk(bytes),
+      ended: () => conversation.ended(),
       closed: () => {
         conversation.closed();
         this.#wires -= 1;
@@ -132,6 +150,8 @@ interface Outgoing {
   tries: number;
 }
 
+const TOO_MUCH = new StorageError("too many bytes of unfinished messages are held already");
+
 /** One wire and its link. */
 class Conversation {
   readonly #device: ConnectedDevice;
@@ -139,10 +159,16 @@ class Conversation {
   readonly #spool: Spool;
   readonly #events: ConnectionEvents;
   readonly #setTimer: SetTimer;
+  readonly #held: Held;
   readonly #link: Link;
   #session: Session | null = null;
   #unstoredBytes = 0;
+  /** This link's part of `#held`. */
+  #heldBytes = 0;
+  /** Messages on their way to disk, or to their answer. */
+  #unanswered = 0;
   #paused = false;
+  #ended = false;
   #closed = false;
   /** An event was refused; the next one says so first. */
   #gap = false;
@@ -153,17 +179,31 @@ class Conversation {
   readonly #outgoing: Outgoing[] = [];
   #cancelRetry: (() => void) | null = null;
 
-  constructor(device: ConnectedDevice, wire: Wire, spool: Spool, events: ConnectionEvents, setTimer: SetTimer) {
+  constructor(
+    device: ConnectedDevice,
+    wire: Wire,
+    spool: Spool,
+    events: ConnectionEvents,
+    setTimer: SetTimer,
+    held: Held,
+  ) {
     this.#device = device;
     this.#wire = wire;
     this.#spool = spool;
     this.#events = events;
     this.#setTimer = setTimer;
+    this.#held = held;
     this.#link = createLink(device.profile, linkContext(device.timeZone));
   }
 
   chunk(bytes: Uint8Array): void {
     this.#store("chunk", bytes);
+  }
+
+  ended(): void {
+    this.#ended = true;
+    if (this.#session !== null) this.#store("close", null);
+    this.#hangUpIfDone();
   }
 
   closed(): void {
@@ -230,8 +270,16 @@ class Conversation {
       this.#paused = true;
       this.#wire.pause();
     }
-    const event = { session: session.id, kind, bytes, durable: mayAccept };
-    this.#spool.append(event, (error) => this.#stored(session, kind, bytes, error));
+    const tooMuch = kind === "chunk" && this.#holdsTooMuch();
+    // To whoever reads the disk later, what is not taken is missing.
+    const event = tooMuch ? ({ kind: "gap", bytes: null } as const) : { kind, bytes };
+    this.#spool.append({ ...event, session: session.id, durable: mayAccept }, (error) =>
+      this.#stored(session, kind, bytes, error ?? (tooMuch ? TOO_MUCH : null)),
+    );
+  }
+
+  #holdsTooMuch(): boolean {
+    return this.#held.bytes > this.#held.bytesMax && this.#heldBytes > HELD_BYTES_MIN;
   }
 
   #stored(session: Session, kind: EventKind, bytes: Uint8Array | null, error: StorageError | null): void {
@@ -249,6 +297,9 @@ class Conversation {
     }
     const actions = error === null || kind === "close" ? apply(this.#link, kind, bytes) : this.#refused(kind, bytes);
     for (const action of actions) this.#carryOut(action, session);
+    this.#held.bytes -= this.#heldBytes;
+    this.#heldBytes = this.#link.heldBytes ?? 0;
+    this.#held.bytes += this.#heldBytes;
     if (session.unstored > 0) return;
     if (this.#timerRanOut) {
       this.#timerRanOut = false;
@@ -258,7 +309,13 @@ class Conversation {
       this.#gap = false; // what was missing ended with its session
       session.ended = true;
       this.#finish(session);
+      this.#hangUpIfDone();
     }
+  }
+
+  #hangUpIfDone(): void {
+    const isDone = this.#session === null && this.#unanswered === 0 && this.#outgoing.length === 0;
+    if (this.#ended && isDone) this.#wire.close();
   }
 
   #refused(kind: EventKind, bytes: Uint8Array | null): LinkAction[] {
@@ -307,6 +364,7 @@ class Conversation {
     session.unsaved += 1;
     const mark = fingerprint(message, this.#device.profile);
     let id: string;
+    this.#unanswered += 1;
     for (;;) {
       try {
         id = await this.#spool.call("addMessage", message, mark);
@@ -318,7 +376,9 @@ class Conversation {
     }
     session.unsaved -= 1;
     this.#finish(session);
-    this.#events.message({ ...message, id }, (bytes, sent) => this.#send(bytes, sent));
+    await this.#events.message({ ...message, id }, (bytes, sent) => this.#send(bytes, sent));
+    this.#unanswered -= 1;
+    this.#hangUpIfDone();
   }
 
   /** A finished session is not replayed: all its messages are on disk. */

@@ -40,6 +40,8 @@ export interface Link {
   send?(message: Uint8Array): LinkAction[];
   /** The connection is gone. */
   close(): LinkAction[];
+  /** Bytes of memory that an unfinished message takes. Absent: never more than a mebibyte or two. */
+  readonly heldBytes?: number;
   /** Nothing is in flight: a fresh link would go on just as well. */
   readonly atRest: boolean;
 }

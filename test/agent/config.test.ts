@@ -125,6 +125,51 @@ describe("single faults", () => {
       good.replace("agent.key", "no.key"),
       `2: server.keyFile names FOLDER/no.key, which cannot be read: ENOENT: no such file or directory, open 'FOLDER/no.key'`,
     ],
+    [
+      "replies on two connections",
+      good.replace('dial: "192.168.1.50:5500"', 'dial: "192.168.1.50:5500", replies: { dial: "h:1", listen: "2" }'),
+      "9: devices[2].connection.replies has none or both, expected exactly one of listen, dial",
+    ],
+    [
+      "replies on a port that is taken",
+      good.replace('dial: "192.168.1.50:5500"', 'dial: "192.168.1.50:5500", replies: { listen: "0.0.0.0:2575" }'),
+      "9: devices[2].connection.replies.listen is 0.0.0.0:2575, but devices[1].connection.listen listens on that port already",
+    ],
+    [
+      "replies to a serial line",
+      good.replace("baudRate: 9600 }", 'baudRate: 9600 }, replies: { dial: "h:1" }'),
+      "7: devices[0].connection.replies is for TCP: a serial line is answered on itself",
+    ],
+    [
+      "TLS without a certificate to show",
+      good.replace("allow:", "tls: { ca: agent.key }, allow:"),
+      "8: devices[1].tls has no certificate, which a listener shows to its devices",
+    ],
+    [
+      "TLS on a serial line",
+      good.replace("baudRate: 9600 } }", "baudRate: 9600 } }, tls: {}"),
+      "7: devices[0].tls is for TCP",
+    ],
+    [
+      "a certificate without its key",
+      good.replace("timeZone: UTC", "tls: { certificate: agent.key }"),
+      "9: devices[2].tls has one of certificate and key, expected both",
+    ],
+    [
+      "a certificate that is not there",
+      good.replace("timeZone: UTC", "tls: { ca: no.crt }"),
+      "9: devices[2].tls cannot be used: ENOENT: no such file or directory, open 'FOLDER/no.crt'",
+    ],
+    [
+      "an authority that is no certificate",
+      good.replace("timeZone: UTC", "tls: { ca: agent.key }"),
+      "9: devices[2].tls cannot be used: error:0480006C:PEM routines::no start line",
+    ],
+    [
+      "a word that TLS does not have",
+      good.replace("timeZone: UTC", "tls: { kay: agent.key }"),
+      "9: devices[2].tls.kay is no known key, did you mean key?",
+    ],
   ])("%s", (_, text, expected) => {
     expect(problemsOf(text)).toEqual([expected.replaceAll("FOLDER", folder)]);
   });

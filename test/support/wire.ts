@@ -33,6 +33,7 @@ export class TestWire {
   /** Called with each reply before it is kept. */
   onReply: (byte: number) => void = () => undefined;
   paused = false;
+  hungUp = false;
 
   constructor(accept: (wire: Wire) => WireHandler) {
     this.#handler = accept({
@@ -43,7 +44,7 @@ export class TestWire {
           this.replies.push(byte);
         }
       },
-      close: () => undefined,
+      close: () => (this.hungUp = true),
       pause: () => (this.paused = true),
       resume: () => (this.paused = false),
     });
@@ -51,6 +52,11 @@ export class TestWire {
 
   send(bytes: Uint8Array): void {
     this.#handler.chunk(bytes);
+  }
+
+  /** The device shuts its sending side. */
+  end(): void {
+    this.#handler.ended?.();
   }
 
   cut(): void {
