@@ -93,7 +93,7 @@ export async function startAgent(config: Config, version: string, log: Logger): 
       // The device's light in `status`: not worth stopping for when the disk is full.
       spool.call("setDevice", state()).catch(() => undefined);
     };
-    const connection: Connection = new Connection({ id, profile }, transportOf(device, profile), spool, {
+    const connection: Connection = new Connection({ id, profile, timeZone }, transportOf(device, profile), spool, {
       connected(peer) {
         child.info({ stage: "chunk", peer }, "the device connected");
         tell();

@@ -5,10 +5,12 @@ import { AstmLink } from "./astm/link.ts";
 import { OneWayLink, SUB } from "./astm/one-way.ts";
 import { RawRecordsLink } from "./astm/raw-records.ts";
 import type { Profile } from "./devices/profile.ts";
-import type { Link, LinkAction } from "./link.ts";
+import type { Link, LinkAction, LinkContext } from "./link.ts";
+import { Conversation as Poct1Conversation } from "./poct1/conversation.ts";
 import { type Spool, StorageError } from "./spool.ts";
 import type { NewMessage, StoredMessage } from "./spool-operations.ts";
 import type { EventKind } from "./spool-worker.ts";
+import { zonedTime } from "./time.ts";
 import type { Transport, Wire, WireHandler } from "./transport.ts";
 
 // The imperative shell of one device: chunk to spool, to link, actions carried out. The link is fed only what the disk
@@ -50,16 +52,25 @@ const SEND_RETRY_MS = 5_000;
 /** Messages that wait for a device; it asks for more only when it has its answer. */
 const OUTGOING_MAX = 20;
 
+export interface ConnectedDevice {
+  readonly id: string;
+  readonly profile: Profile;
+  /** IANA zone of its clock. */
+  readonly timeZone: string;
+}
+
 export class Connection {
-  readonly #device: { readonly id: string; readonly profile: Profile };
+  readonly #device: ConnectedDevice;
   readonly #transport: Transport;
   readonly #spool: Spool;
   readonly #events: ConnectionEvents;
   readonly #setTimer: SetTimer;
+  /** By the device's own name, where it gave one: the wire on which it spoke last. */
+  readonly #identified = new Map<string, Conversation>();
   #wires = 0;
 
   constructor(
-    device: { readonly id: string; readonly profile: Profile },
+    device: ConnectedDevice,
     transport: Transport,
     spool: Spool,
     events: ConnectionEvents,
@@ -88,7 +99,9 @@ export class Connection {
   }
 
   #serve(wire: Wire): WireHandler {
-    const conversation = new Conversation(this.#device, wire, this.#spool, this.#events, this.#setTimer);
+    const identified = (name: string) => this.#identify(name, conversation);
+    const events = { ...this.#events, identified };
+    const conversation = new Conversation(this.#device, wire, this.#spool, events, this.#setTimer);
     this.#wires += 1;
     this.#events.connected(wire.peer);
     return {
@@ -96,9 +109,18 @@ export class Connection {
       closed: () => {
         conversation.closed();
         this.#wires -= 1;
+        for (const [name, last] of this.#identified) if (last === conversation) this.#identified.delete(name);
         this.#events.disconnected();
       },
     };
+  }
+
+  #identify(name: string, conversation: Conversation): void {
+    const last = this.#identified.get(name);
+    this.#identified.set(name, conversation);
+    if (last === undefined || last === conversation) return;
+    this.#events.warning("the device connected anew: its last connection is closed");
+    last.hangUp();
   }
 }
 
@@ -121,12 +143,17 @@ interface Outgoing {
   tries: number;
 }
 
+interface ConversationEvents extends Pick<ConnectionEvents, "warning" | "message"> {
+  /** The device said its own name. */
+  identified(name: string): void;
+}
+
 /** One wire and its link. */
 class Conversation {
-  readonly #device: { readonly id: string; readonly profile: Profile };
+  readonly #device: ConnectedDevice;
   readonly #wire: Wire;
   readonly #spool: Spool;
-  readonly #events: ConnectionEvents;
+  readonly #events: ConversationEvents;
   readonly #setTimer: SetTimer;
   readonly #link: Link;
   #session: Session | null = null;
@@ -142,19 +169,14 @@ class Conversation {
   readonly #outgoing: Outgoing[] = [];
   #cancelRetry: (() => void) | null = null;
 
-  constructor(
-    device: { readonly id: string; readonly profile: Profile },
-    wire: Wire,
-    spool: Spool,
-    events: ConnectionEvents,
-    setTimer: SetTimer,
-  ) {
+  constructor(device: ConnectedDevice, wire: Wire, spool: Spool, events: ConversationEvents, setTimer: SetTimer) {
     this.#device = device;
     this.#wire = wire;
     this.#spool = spool;
     this.#events = events;
     this.#setTimer = setTimer;
-    this.#link = createLink(device.profile);
+    this.#link = createLink(device.profile, linkContext(device.timeZone));
+    this.#armTimer(this.#link.silenceMs ?? null);
   }
 
   chunk(bytes: Uint8Array): void {
@@ -167,6 +189,10 @@ class Conversation {
     this.#cancelRetry?.();
     this.#outgoing.length = 0;
     if (this.#session !== null) this.#store("close", null);
+  }
+
+  hangUp(): void {
+    this.#wire.close();
   }
 
   #send(bytes: Uint8Array, sent: () => void): void {
@@ -201,6 +227,7 @@ class Conversation {
   }
 
   #store(kind: EventKind, bytes: Uint8Array | null): void {
+    const begins = this.#session === null || this.#gap;
     this.#session ??= {
       id: this.#spool.openSession(this.#device.id, this.#device.profile.id),
       unstored: 0,
@@ -213,6 +240,9 @@ class Conversation {
       this.#gap = false;
       this.#append(session, "gap", null);
     }
+    // Behind a gap too: the memory may be what the disk refused.
+    const memory = begins ? (this.#link.memory ?? null) : null;
+    if (memory !== null) this.#append(session, "resume", memory);
     this.#append(session, kind, bytes);
   }
 
@@ -258,6 +288,7 @@ class Conversation {
 
   #refused(kind: EventKind, bytes: Uint8Array | null): LinkAction[] {
     if (kind === "send") return [{ do: "unsent", reason: "it could not be stored" }];
+    if (kind === "resume") return []; // said again behind the gap
     return this.#link.refuse(bytes ?? NO_BYTES);
   }
 
@@ -293,6 +324,12 @@ class Conversation {
         break;
       case "timer":
         this.#armTimer(this.#closed ? null : action.ms);
+        break;
+      case "identify":
+        if (!this.#closed) this.#events.identified(action.name);
+        break;
+      case "hang up":
+        this.#wire.close();
         break;
     }
   }
@@ -340,7 +377,7 @@ export async function recover(spool: Spool, profileById: (id: string) => Profile
   for (const { id: session, device, profile: profileId, events } of sessions) {
     const profile = profileById(profileId);
     if (profile === undefined) continue; // a newer agent's profile: kept until one that knows it runs
-    const link = createLink(profile);
+    const link = createLink(profile, linkContext("UTC")); // its replies go nowhere
     const at = Date.now();
     const closing = { kind: "close", at, bytes: null } as const;
     let ordinal = 0;
@@ -365,7 +402,7 @@ export async function recover(spool: Spool, profileById: (id: string) => Profile
   return sessions.length;
 }
 
-export function createLink({ link }: Profile): Link {
+export function createLink({ link }: Profile, context: LinkContext): Link {
   switch (link.kind) {
     case "lis01":
       return new AstmLink(link);
@@ -375,7 +412,13 @@ export function createLink({ link }: Profile): Link {
       return new OneWayLink(link.end === "SUB" ? SUB : ETX);
     case "enq-etx":
       return new EnqEtxLink(link.bodyProblem);
+    case "poct1a":
+      return new Poct1Conversation(context);
   }
+}
+
+function linkContext(timeZone: string): LinkContext {
+  return { now: () => zonedTime(Date.now(), timeZone), newId: newUlid };
 }
 
 function apply(link: Link, kind: EventKind, bytes: Uint8Array | null): LinkAction[] {
@@ -390,5 +433,8 @@ function apply(link: Link, kind: EventKind, bytes: Uint8Array | null): LinkActio
       return link.close();
     case "gap":
       return link.gap();
+    case "resume":
+      if (bytes !== null) link.resume?.(bytes);
+      return [];
   }
 }

@@ -1,6 +1,7 @@
 import { contains, resume } from "./astm/restart.ts";
 import type { Profile } from "./devices/profile.ts";
 import { readAstm } from "./read-astm.ts";
+import { continues, readPoct1 } from "./read-poct1.ts";
 import { readText } from "./read-text.ts";
 import type { ReadContext, Reading } from "./report.ts";
 
@@ -11,6 +12,8 @@ export function read(message: Uint8Array, profile: Profile, context: ReadContext
       return readAstm(message, profile, context);
     case "text":
       return readText(message, profile, context);
+    case "poct1a":
+      return readPoct1(message, profile, context);
   }
 }
 
@@ -37,5 +40,7 @@ function completedBy(message: Uint8Array, incomplete: Uint8Array, profile: Profi
       return contains(message, incomplete) ? message : resume(incomplete, message);
     case "text":
       return incomplete.every((byte, index) => byte === message[index]) ? message : null;
+    case "poct1a":
+      return continues(message, incomplete) ? message : null;
   }
 }

@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Patient } from "../shared/patient.ts";
 import { bytes, frame } from "./agent/astm/wire.ts";
+import { poct1Fixtures } from "./poct1-fixtures.ts";
 
 // Makes the bytes of our own fixtures: `npx tsx test/make-fixtures.ts`. Documented layouts, invented data. Nobody edits
 // bytes by hand: test/agent/fixtures.test.ts compares what is committed with what this file makes.
@@ -883,9 +884,18 @@ const folders = {
   "generic-astm-raw": raw,
 };
 
-export const madeFixtures: readonly MadeFixture[] = Object.entries(folders)
-  .flatMap(([folder, cases]) => cases.map((one) => ({ folder, ...one })))
-  .map(({ folder, name, wire, patient }) => ({ path: `${folder}/${name}.astm`, bytes: bytes(wire), patient }));
+const animals = { dog, cat };
+
+export const madeFixtures: readonly MadeFixture[] = [
+  ...Object.entries(folders)
+    .flatMap(([folder, cases]) => cases.map((one) => ({ folder, ...one })))
+    .map(({ folder, name, wire, patient }) => ({ path: `${folder}/${name}.astm`, bytes: bytes(wire), patient })),
+  ...poct1Fixtures.map(({ name, wire, animal }) => ({
+    path: `generic-poct1a/${name}.poct1`,
+    bytes: Buffer.from(wire, "latin1"),
+    patient: animal === null ? null : animals[animal],
+  })),
+];
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   for (const made of madeFixtures) {

@@ -26,7 +26,9 @@ export type LinkKind =
   /** STX, text, and ETX or SUB; nothing is acknowledged. */
   | { readonly kind: "one-way"; readonly end: "ETX" | "SUB" }
   /** ENQ, body, EOT, ETX, acknowledged whole; `bodyProblem`: why these bytes are no whole body, null where they are. */
-  | { readonly kind: "enq-etx"; readonly bodyProblem: (body: Uint8Array) => string | null };
+  | { readonly kind: "enq-etx"; readonly bodyProblem: (body: Uint8Array) => string | null }
+  /** XML documents of POCT1-A. */
+  | { readonly kind: "poct1a" };
 
 /** A device that sends LIS02-A2 records. */
 export interface AstmProfile extends ProfileBase {
@@ -87,4 +89,10 @@ export interface TextSample {
   readonly results: readonly DeviceResult[];
 }
 
-export type Profile = AstmProfile | TextProfile;
+/** A device that converses in POCT1-A. How it departs from the others is told by who it says it is (poct1/habits.ts). */
+export interface Poct1Profile extends ProfileBase {
+  readonly protocol: "poct1a";
+  readonly link: { readonly kind: "poct1a" };
+}
+
+export type Profile = AstmProfile | TextProfile | Poct1Profile;

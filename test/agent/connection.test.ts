@@ -52,7 +52,7 @@ function connect(on = spool): Harness {
       sends.push(send);
     },
   };
-  new Connection({ id, profile }, transport, on, events, clock.setTimer).open();
+  new Connection({ id, profile, timeZone: "UTC" }, transport, on, events, clock.setTimer).open();
   return { id, wire: transport.connect(), clock, messages, warnings, sends };
 }
 
