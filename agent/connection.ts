@@ -8,6 +8,7 @@ import type { Profile } from "./devices/profile.ts";
 import { stampOf } from "./hl7/ack.ts";
 import { Hl7Link } from "./hl7/link.ts";
 import type { Link, LinkAction, LinkContext } from "./link.ts";
+import { Conversation as Poct1Conversation } from "./poct1/conversation.ts";
 import { fingerprint } from "./read.ts";
 import { type Spool, StorageError } from "./spool.ts";
 import type { NewMessage, StoredMessage } from "./spool-operations.ts";
@@ -82,6 +83,8 @@ export class Connection {
   readonly #events: ConnectionEvents;
   readonly #setTimer: SetTimer;
   readonly #held: Held;
+  /** By the device's own name, where it gave one: the wire on which it spoke last. */
+  readonly #identified = new Map<string, Conversation>();
   #wires = 0;
 
   constructor(
@@ -116,7 +119,9 @@ export class Connection {
   }
 
   #serve(wire: Wire): WireHandler {
-    const conversation = new Conversation(this.#device, wire, this.#spool, this.#events, this.#setTimer, this.#held);
+    const identified = (name: string) => this.#identify(name, conversation);
+    const events = { ...this.#events, identified };
+    const conversation = new Conversation(this.#device, wire, this.#spool, events, this.#setTimer, this.#held);
     this.#wires += 1;
     this.#events.connected(wire.peer);
     return {
@@ -125,9 +130,18 @@ export class Connection {
       closed: () => {
         conversation.closed();
         this.#wires -= 1;
+        for (const [name, last] of this.#identified) if (last === conversation) this.#identified.delete(name);
         this.#events.disconnected();
       },
     };
+  }
+
+  #identify(name: string, conversation: Conversation): void {
+    const last = this.#identified.get(name);
+    this.#identified.set(name, conversation);
+    if (last === undefined || last === conversation) return;
+    this.#events.warning("the device connected anew: its last connection is closed");
+    last.hangUp();
   }
 }
 
@@ -152,12 +166,17 @@ interface Outgoing {
 
 const TOO_MUCH = new StorageError("too many bytes of unfinished messages are held already");
 
+interface ConversationEvents extends Pick<ConnectionEvents, "warning" | "message"> {
+  /** The device said its own name. */
+  identified(name: string): void;
+}
+
 /** One wire and its link. */
 class Conversation {
   readonly #device: ConnectedDevice;
   readonly #wire: Wire;
   readonly #spool: Spool;
-  readonly #events: ConnectionEvents;
+  readonly #events: ConversationEvents;
   readonly #setTimer: SetTimer;
   readonly #held: Held;
   readonly #link: Link;
@@ -183,7 +202,7 @@ class Conversation {
     device: ConnectedDevice,
     wire: Wire,
     spool: Spool,
-    events: ConnectionEvents,
+    events: ConversationEvents,
     setTimer: SetTimer,
     held: Held,
   ) {
@@ -194,6 +213,7 @@ class Conversation {
     this.#setTimer = setTimer;
     this.#held = held;
     this.#link = createLink(device.profile, linkContext(device.timeZone));
+    this.#armTimer(this.#link.silenceMs ?? null);
   }
 
   chunk(bytes: Uint8Array): void {
@@ -212,6 +232,10 @@ class Conversation {
     this.#cancelRetry?.();
     this.#outgoing.length = 0;
     if (this.#session !== null) this.#store("close", null);
+  }
+
+  hangUp(): void {
+    this.#wire.close();
   }
 
   #send(bytes: Uint8Array, sent: () => void): void {
@@ -246,6 +270,7 @@ class Conversation {
   }
 
   #store(kind: EventKind, bytes: Uint8Array | null): void {
+    const begins = this.#session === null || this.#gap;
     this.#session ??= {
       id: this.#spool.openSession(this.#device.id, this.#device.profile.id),
       unstored: 0,
@@ -258,6 +283,9 @@ class Conversation {
       this.#gap = false;
       this.#append(session, "gap", null);
     }
+    // Behind a gap too: the memory may be what the disk refused.
+    const memory = begins ? (this.#link.memory ?? null) : null;
+    if (memory !== null) this.#append(session, "resume", memory);
     this.#append(session, kind, bytes);
   }
 
@@ -320,6 +348,7 @@ class Conversation {
 
   #refused(kind: EventKind, bytes: Uint8Array | null): LinkAction[] {
     if (kind === "send") return [{ do: "unsent", reason: "it could not be stored" }];
+    if (kind === "resume") return []; // said again behind the gap
     return this.#link.refuse(bytes ?? NO_BYTES);
   }
 
@@ -355,6 +384,12 @@ class Conversation {
         break;
       case "timer":
         this.#armTimer(this.#closed ? null : action.ms);
+        break;
+      case "identify":
+        if (!this.#closed) this.#events.identified(action.name);
+        break;
+      case "hang up":
+        this.#wire.close();
         break;
     }
   }
@@ -445,6 +480,8 @@ export function createLink({ link }: Profile, context: LinkContext): Link {
       return new EnqEtxLink(link.bodyProblem);
     case "mllp":
       return new Hl7Link(() => stampOf(context), link);
+    case "poct1a":
+      return new Poct1Conversation(context);
   }
 }
 
@@ -464,5 +501,8 @@ function apply(link: Link, kind: EventKind, bytes: Uint8Array | null): LinkActio
       return link.close();
     case "gap":
       return link.gap();
+    case "resume":
+      if (bytes !== null) link.resume?.(bytes);
+      return [];
   }
 }

@@ -2,10 +2,10 @@ import type { SetTimer } from "../../agent/connection.ts";
 import type { LinkContext } from "../../agent/link.ts";
 import type { Transport, Wire, WireHandler } from "../../agent/transport.ts";
 
-/** Where nothing depends on the clock. */
-export const linkContext: LinkContext = {
-  now: () => "2026-11-21T17:30:59+03:00",
-  newId: () => "01KAKWY9ZS0000000000000000",
+/** A clock that stands still. */
+export const fixedContext: LinkContext = {
+  now: () => "2026-05-04T09:00:00+02:00",
+  newId: () => "01K9TEST000000000000000001",
 };
 
 /** A transport whose wires the test opens, feeds and cuts. */
