@@ -1,11 +1,11 @@
 import type { PatientHint } from "../shared/study.ts";
+import { readValue } from "../shared/value.ts";
 import type { Poct1Profile } from "./devices/profile.ts";
 import { DocumentSplitter } from "./poct1/link.ts";
 import { type Element, find, type Hello, type Message, readMessage, short } from "./poct1/message.ts";
 import type { DeviceResult, ReadContext, Reading } from "./report.ts";
 import { hintText, readSamples, type Sample } from "./sample.ts";
 import { readDate, readTime } from "./time.ts";
-import { readValue } from "./value.ts";
 
 // POCT1-A observations to samples: who, what, when, and above all what is not for patients.
 
