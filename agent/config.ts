@@ -5,12 +5,16 @@ import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
 import { problems } from "../shared/problems.ts";
+import { Modality } from "../shared/study.ts";
 import { CHARSETS } from "./astm/records.ts";
 import { profileById, profiles } from "./devices/index.ts";
 import { nearestWord } from "./nearest.ts";
 import type { Address } from "./transport.ts";
 
 // agent.yaml: one schema is type, defaults and checks. Every problem is found in one go, each with its line.
+
+/** Imaging devices: no link of bytes and messages, but a protocol with files. */
+export const DICOM = "dicom";
 
 const closed = { additionalProperties: false };
 
@@ -26,6 +30,9 @@ const Serial = Type.Object(
   closed,
 );
 
+/** PS3.5 §6.2: no backslash, no control characters, and blanks do not count. */
+const AeTitle = Type.String({ pattern: "^[!-\\[\\]-~](?:[ -\\[\\]-~]{0,14}[!-\\[\\]-~])?$" });
+
 const Device = Type.Object(
   {
     id: Type.String({ pattern: "^[a-z0-9][a-z0-9-]{0,62}$" }),
@@ -38,9 +45,15 @@ const Device = Type.Object(
     model: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
     timeZone: Type.Optional(Type.String()),
     charset: Type.Optional(Type.Enum(CHARSETS)),
+    // Of imaging devices alone.
+    aeTitle: Type.Optional(AeTitle),
+    callingAeTitles: Type.Optional(Type.Array(AeTitle, { maxItems: 100 })),
+    quietSeconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400 })),
+    modality: Type.Optional(Modality),
   },
   closed,
 );
+const DICOM_KEYS = ["aeTitle", "callingAeTitles", "quietSeconds", "modality"];
 
 const Schema = Type.Object(
   {
@@ -193,8 +206,8 @@ function furtherProblems(raw: unknown, folder: string): Located[] {
       if (first !== undefined) say([...at, "id"], `is ${id}, which devices[${first}] has already`);
       ids.set(id, first ?? index);
     }
-    if (typeof profile === "string" && profileById(profile) === undefined) {
-      const names = profiles.map((known) => known.id);
+    if (typeof profile === "string" && profile !== DICOM && profileById(profile) === undefined) {
+      const names = [...profiles.map((known) => known.id), DICOM];
       const nearest = nearestWord(profile, names);
       say(
         [...at, "profile"],
@@ -219,6 +232,12 @@ function furtherProblems(raw: unknown, folder: string): Located[] {
       );
     }
     listener(connection["listen"], [...at, "connection", "listen"]);
+    if (profile === DICOM && ways.length === 1 && !("listen" in connection)) {
+      say([...at, "connection"], `has ${ways[0]}, but a DICOM device is listened to: expected listen`);
+    }
+    for (const key of DICOM_KEYS) {
+      if (key in device && profile !== DICOM) say([...at, key], `belongs to devices with the profile ${DICOM}`);
+    }
     const dial = connection["dial"];
     if (typeof dial === "string" && parseAddress(dial) === null) {
       say([...at, "connection", "dial"], `is "${dial}", expected host:port such as 192.168.1.50:5500`);

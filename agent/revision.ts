@@ -15,6 +15,8 @@ export interface Snapshot {
   readonly rows: readonly RowSnapshot[];
   /** What was decided or doubted on the way, and what makes no row. */
   readonly notes: readonly string[];
+  /** Digest of the images of the study: one that comes late is news too. */
+  readonly images?: string;
 }
 
 export interface RowSnapshot {
@@ -35,7 +37,8 @@ export interface RowSnapshot {
 export function revise(held: StudyBody, late: StudyBody): StudyBody | null {
   const matchedOnlyNow = held.body.patient_fp === null && late.body.patient_fp !== null;
   const results = replaceByAnalyte(held.body.results, late.body.results);
-  if (!matchedOnlyNow && measured(results) === measured(held.body.results)) return null;
+  const sameImages = late.snapshot.images === held.snapshot.images;
+  if (!matchedOnlyNow && sameImages && measured(results) === measured(held.body.results)) return null;
   return {
     body: { ...late.body, results, acquired_at: held.body.acquired_at },
     snapshot: { ...late.snapshot, rows: replaceByAnalyte(held.snapshot.rows, late.snapshot.rows) },

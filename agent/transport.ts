@@ -111,11 +111,15 @@ export function dialTransport({ host, port }: Address): Transport {
 }
 
 /** Listens for a device; an address outside `allow` (CIDR; empty: everyone) is turned away. */
-export function listenTransport({ host, port }: Address, allow: readonly string[]): Transport {
+export function listenTransport(
+  { host, port }: Address,
+  allow: readonly string[],
+  connectionsMax = CONNECTIONS_MAX,
+): Transport {
   const permitted = allow.length > 0 ? blockList(allow) : null;
   const sockets = new Set<net.Socket>();
   const server = net.createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: 30_000 });
-  server.maxConnections = CONNECTIONS_MAX;
+  server.maxConnections = connectionsMax;
   let retry: NodeJS.Timeout | undefined;
   return {
     open(accept, problem) {

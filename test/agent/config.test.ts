@@ -139,6 +139,36 @@ describe("single faults", () => {
   });
 });
 
+describe("imaging devices", () => {
+  const withDevice = (device: string) => `${good}  - ${device}\n`;
+  const xray =
+    "{ id: xray, profile: dicom, connection: { listen: 0.0.0.0:11112 }, aeTitle: VETWIRE, callingAeTitles: [DX1] }";
+
+  test("have AE titles, a quiet time and a modality", () => {
+    expect(problemsOf(withDevice(xray.replace(" }", " }, quietSeconds: 60, modality: RADIOLOGY")))).toEqual([]);
+  });
+
+  test.each([
+    [
+      "are listened to",
+      xray.replace("listen: 0.0.0.0:11112", "dial: 10.0.0.1:104"),
+      "10: devices[3].connection has dial, but a DICOM device is listened to: expected listen",
+    ],
+    [
+      "have titles of at most 16 characters",
+      xray.replace("[DX1]", "[DX1, A-TITLE-THAT-IS-LONG]"),
+      '10: devices[3].callingAeTitles[1] is "A-TITLE-THAT-IS-LONG", expected text like ^[!-\\[\\]-~](?:[ -\\[\\]-~]{0,14}[!-\\[\\]-~])?$',
+    ],
+    [
+      "alone have them",
+      xray.replace("dicom", "generic-astm").replace(", callingAeTitles: [DX1]", ""),
+      "10: devices[3].aeTitle belongs to devices with the profile dicom",
+    ],
+  ])("%s", (_, device, expected) => {
+    expect(problemsOf(withDevice(device))).toEqual([expected]);
+  });
+});
+
 test.each([
   ["127.0.0.1:80", { host: "127.0.0.1", port: 80 }],
   ["2575", { host: "127.0.0.1", port: 2575 }],
