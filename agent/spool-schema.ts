@@ -68,6 +68,20 @@ const migrations: readonly string[] = [
   ALTER TABLE message ADD COLUMN fingerprint TEXT;
   CREATE UNIQUE INDEX message_fingerprint ON message (device, fingerprint) WHERE fingerprint IS NOT NULL;
   `,
+  `
+  -- What a message that is a DICOM instance has besides. Its bytes are a file named by the message's id.
+  CREATE TABLE instance (
+    message TEXT PRIMARY KEY, study TEXT NOT NULL, sop_class TEXT NOT NULL, sop_instance TEXT NOT NULL,
+    transfer_syntax TEXT NOT NULL, calling_ae TEXT NOT NULL,
+    sha256 TEXT NOT NULL, file_bytes INTEGER NOT NULL, header_bytes INTEGER NOT NULL, header TEXT
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX instance_study ON instance (study);
+  CREATE INDEX instance_sop ON instance (sop_instance);
+
+  -- Studies of which something came that was not assessed yet, and when they are held to be whole.
+  CREATE TABLE image_study (study TEXT PRIMARY KEY, due_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE INDEX image_study_due ON image_study (due_at);
+  `,
 ];
 
 /** Whether the database has this program's schema. */
