@@ -23,6 +23,8 @@ interface Kept {
   readonly version: number;
   readonly day: number;
   readonly bytes: number;
+  /** Asked for since it was kept, or was last spared. */
+  isUsed: boolean;
 }
 
 const CACHE_BYTES_MAX = 64 * 1024 * 1024;
@@ -30,7 +32,7 @@ const CACHE_BYTES_MAX = 64 * 1024 * 1024;
 /** What keeping an answer takes beside its body and its URL, about. */
 const ENTRY_BYTES = 1000;
 
-/** Keeps what was used last, by bytes. */
+/** Keeps what is used, by bytes: what is to go next is spared once if it was asked for, which costs a hit nothing. */
 export class AnswerCache {
   readonly #bytesMax: number;
   readonly #kept = new Map<string, Kept>();
@@ -47,8 +49,7 @@ export class AnswerCache {
   find(name: string, version: number, now: number): Answer | undefined {
     const kept = this.#kept.get(name);
     if (kept === undefined || kept.version !== version || kept.day !== dayOf(now)) return undefined;
-    this.#kept.delete(name);
-    this.#kept.set(name, kept);
+    kept.isUsed = true;
     return kept.answer;
   }
 
@@ -56,12 +57,17 @@ export class AnswerCache {
   keep(name: string, version: number, now: number, answer: Answer): void {
     this.#drop(name);
     const bytes = answer.body.length + name.length + ENTRY_BYTES;
-    this.#kept.set(name, { answer, version, day: dayOf(now), bytes });
-    this.#bytes += bytes;
-    for (const oldest of this.#kept.keys()) {
+    this.#put(name, { answer, version, day: dayOf(now), bytes, isUsed: false });
+    for (const [oldest, kept] of this.#kept) {
       if (this.#bytes <= this.#bytesMax) break;
       this.#drop(oldest);
+      if (kept.isUsed) this.#put(oldest, { ...kept, isUsed: false });
     }
+  }
+
+  #put(name: string, kept: Kept): void {
+    this.#kept.set(name, kept);
+    this.#bytes += kept.bytes;
   }
 
   #drop(name: string): void {

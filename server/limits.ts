@@ -222,13 +222,13 @@ export class MemoryCounters implements Counters {
     }
     const taken = windows.every(({ limit }, index) => (counts[index]?.used ?? 0) < limit);
     if (taken) for (const count of counts) count.used += 1;
-    return { taken, counts: counts.map((count) => ({ ...count })) };
+    return { taken, counts: counts.map(({ used, endsAt }) => ({ used, endsAt })) };
   }
 
   async giveBack(name: string, windows: readonly Window[], now: number) {
     const counts = this.#counts.get(name) ?? windows.map(({ ms }) => ({ used: 0, endsAt: now + ms }));
     for (const count of counts) count.used = Math.max(0, count.used - 1);
-    return counts.map((count) => ({ ...count }));
+    return counts.map(({ used, endsAt }) => ({ used, endsAt }));
   }
 
   /** Makes room for one more: what has ended goes, and what began first when all are under way. */
