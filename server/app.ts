@@ -250,7 +250,7 @@ function logRefusal(request: FastifyRequest, reply: FastifyReply, logger: Logger
       status: reply.statusCode,
       key: key?.public_id ?? null,
     },
-    "refused",
+    "answered",
   );
 }
 
