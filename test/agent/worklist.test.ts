@@ -58,8 +58,8 @@ async function answered(query: string | readonly string[], { profile = genericAs
     ...{ id: "M1", device: "chem-1", profile: profile.id, receivedAt: Date.now(), incomplete: incomplete ?? null },
     bytes: Buffer.from(records.map((record) => `${record}\r`).join("")),
   };
-  const answer = await worklist.answer(message, profile, "UTC");
-  if (answer === null) return null;
+  const [answer] = await worklist.answer(message, profile, "UTC");
+  if (answer === undefined) return null;
   const lines = Buffer.from(answer.message).toString().split("\r").slice(1, -1);
   const short = lines
     .map((line) => line.split("|"))
