@@ -130,7 +130,7 @@ export async function startAgent(config: Config, version: string, log: Logger): 
       },
     };
     const transport = transportOf(device, profile);
-    const connection = new Connection({ id, profile }, transport, spool, events, realTimer, held);
+    const connection = new Connection({ id, profile, timeZone }, transport, spool, events, realTimer, held);
     return { connection, tell, state };
   });
 

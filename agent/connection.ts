@@ -5,10 +5,15 @@ import { AstmLink } from "./astm/link.ts";
 import { OneWayLink, SUB } from "./astm/one-way.ts";
 import { RawRecordsLink } from "./astm/raw-records.ts";
 import type { Profile } from "./devices/profile.ts";
-import type { Link, LinkAction } from "./link.ts";
+import { stampOf } from "./hl7/ack.ts";
+import { Hl7Link } from "./hl7/link.ts";
+import type { Link, LinkAction, LinkContext } from "./link.ts";
+import { Conversation as Poct1Conversation } from "./poct1/conversation.ts";
+import { fingerprint } from "./read.ts";
 import { type Spool, StorageError } from "./spool.ts";
 import type { NewMessage, StoredMessage } from "./spool-operations.ts";
 import type { EventKind } from "./spool-worker.ts";
+import { zonedTime } from "./time.ts";
 import type { Transport, Wire, WireHandler } from "./transport.ts";
 
 // The imperative shell of one device: chunk to spool, to link, actions carried out. The link is fed only what the disk
@@ -54,6 +59,13 @@ const SEND_RETRY_MS = 5_000;
 /** Messages that wait for a device; it asks for more only when it has its answer. */
 const OUTGOING_MAX = 20;
 
+export interface ConnectedDevice {
+  readonly id: string;
+  readonly profile: Profile;
+  /** IANA zone of its clock. */
+  readonly timeZone: string;
+}
+
 /** What the links of all devices hold of unfinished messages; shared by their connections. */
 export class Held {
   bytes = 0;
@@ -65,16 +77,18 @@ export class Held {
 }
 
 export class Connection {
-  readonly #device: { readonly id: string; readonly profile: Profile };
+  readonly #device: ConnectedDevice;
   readonly #transport: Transport;
   readonly #spool: Spool;
   readonly #events: ConnectionEvents;
   readonly #setTimer: SetTimer;
   readonly #held: Held;
+  /** By the device's own name, where it gave one: the wire on which it spoke last. */
+  readonly #identified = new Map<string, Conversation>();
   #wires = 0;
 
   constructor(
-    device: { readonly id: string; readonly profile: Profile },
+    device: ConnectedDevice,
     transport: Transport,
     spool: Spool,
     events: ConnectionEvents,
@@ -105,7 +119,9 @@ export class Connection {
   }
 
   #serve(wire: Wire): WireHandler {
-    const conversation = new Conversation(this.#device, wire, this.#spool, this.#events, this.#setTimer, this.#held);
+    const identified = (name: string) => this.#identify(name, conversation);
+    const events = { ...this.#events, identified };
+    const conversation = new Conversation(this.#device, wire, this.#spool, events, this.#setTimer, this.#held);
     this.#wires += 1;
     this.#events.connected(wire.peer);
     return {
@@ -114,9 +130,18 @@ export class Connection {
       closed: () => {
         conversation.closed();
         this.#wires -= 1;
+        for (const [name, last] of this.#identified) if (last === conversation) this.#identified.delete(name);
         this.#events.disconnected();
       },
     };
+  }
+
+  #identify(name: string, conversation: Conversation): void {
+    const last = this.#identified.get(name);
+    this.#identified.set(name, conversation);
+    if (last === undefined || last === conversation) return;
+    this.#events.warning("the device connected anew: its last connection is closed");
+    last.hangUp();
   }
 }
 
@@ -141,12 +166,17 @@ interface Outgoing {
 
 const TOO_MUCH = new StorageError("too many bytes of unfinished messages are held already");
 
+interface ConversationEvents extends Pick<ConnectionEvents, "warning" | "message"> {
+  /** The device said its own name. */
+  identified(name: string): void;
+}
+
 /** One wire and its link. */
 class Conversation {
-  readonly #device: { readonly id: string; readonly profile: Profile };
+  readonly #device: ConnectedDevice;
   readonly #wire: Wire;
   readonly #spool: Spool;
-  readonly #events: ConnectionEvents;
+  readonly #events: ConversationEvents;
   readonly #setTimer: SetTimer;
   readonly #held: Held;
   readonly #link: Link;
@@ -169,10 +199,10 @@ class Conversation {
   #cancelRetry: (() => void) | null = null;
 
   constructor(
-    device: { readonly id: string; readonly profile: Profile },
+    device: ConnectedDevice,
     wire: Wire,
     spool: Spool,
-    events: ConnectionEvents,
+    events: ConversationEvents,
     setTimer: SetTimer,
     held: Held,
   ) {
@@ -182,7 +212,8 @@ class Conversation {
     this.#events = events;
     this.#setTimer = setTimer;
     this.#held = held;
-    this.#link = createLink(device.profile);
+    this.#link = createLink(device.profile, linkContext(device.timeZone));
+    this.#armTimer(this.#link.silenceMs ?? null);
   }
 
   chunk(bytes: Uint8Array): void {
@@ -201,6 +232,10 @@ class Conversation {
     this.#cancelRetry?.();
     this.#outgoing.length = 0;
     if (this.#session !== null) this.#store("close", null);
+  }
+
+  hangUp(): void {
+    this.#wire.close();
   }
 
   #send(bytes: Uint8Array, sent: () => void): void {
@@ -235,6 +270,7 @@ class Conversation {
   }
 
   #store(kind: EventKind, bytes: Uint8Array | null): void {
+    const begins = this.#session === null || this.#gap;
     this.#session ??= {
       id: this.#spool.openSession(this.#device.id, this.#device.profile.id),
       unstored: 0,
@@ -247,6 +283,9 @@ class Conversation {
       this.#gap = false;
       this.#append(session, "gap", null);
     }
+    // Behind a gap too: the memory may be what the disk refused.
+    const memory = begins ? (this.#link.memory ?? null) : null;
+    if (memory !== null) this.#append(session, "resume", memory);
     this.#append(session, kind, bytes);
   }
 
@@ -309,6 +348,7 @@ class Conversation {
 
   #refused(kind: EventKind, bytes: Uint8Array | null): LinkAction[] {
     if (kind === "send") return [{ do: "unsent", reason: "it could not be stored" }];
+    if (kind === "resume") return []; // said again behind the gap
     return this.#link.refuse(bytes ?? NO_BYTES);
   }
 
@@ -345,16 +385,24 @@ class Conversation {
       case "timer":
         this.#armTimer(this.#closed ? null : action.ms);
         break;
+      case "identify":
+        if (!this.#closed) this.#events.identified(action.name);
+        break;
+      case "hang up":
+        this.#wire.close();
+        break;
     }
   }
 
   /** What it was made from is on disk and acknowledged, so it is offered until the disk takes it, or a restart replays it. */
   async #save(session: Session, message: NewMessage): Promise<void> {
     session.unsaved += 1;
+    const mark = fingerprint(message, this.#device.profile);
+    let id: string;
     this.#unanswered += 1;
     for (;;) {
       try {
-        await this.#spool.call("addMessage", message);
+        id = await this.#spool.call("addMessage", message, mark);
         break;
       } catch (error) {
         if (!(error instanceof StorageError)) throw error;
@@ -363,7 +411,7 @@ class Conversation {
     }
     session.unsaved -= 1;
     this.#finish(session);
-    await this.#events.message(message, (bytes, sent) => this.#send(bytes, sent));
+    await this.#events.message({ ...message, id }, (bytes, sent) => this.#send(bytes, sent));
     this.#unanswered -= 1;
     this.#hangUpIfDone();
   }
@@ -394,7 +442,7 @@ export async function recover(spool: Spool, profileById: (id: string) => Profile
   for (const { id: session, device, profile: profileId, events } of sessions) {
     const profile = profileById(profileId);
     if (profile === undefined) continue; // a newer agent's profile: kept until one that knows it runs
-    const link = createLink(profile);
+    const link = createLink(profile, linkContext("UTC")); // its replies go nowhere
     const at = Date.now();
     const closing = { kind: "close", at, bytes: null } as const;
     let ordinal = 0;
@@ -402,7 +450,7 @@ export async function recover(spool: Spool, profileById: (id: string) => Profile
       for (const action of apply(link, event.kind, event.bytes)) {
         if (action.do !== "deliver") continue;
         const { message: bytes, incomplete } = action;
-        await spool.call("addMessage", {
+        const message = {
           id: newUlid(),
           session,
           ordinal: ordinal++,
@@ -411,7 +459,8 @@ export async function recover(spool: Spool, profileById: (id: string) => Profile
           receivedAt: event.at,
           bytes,
           incomplete,
-        });
+        };
+        await spool.call("addMessage", message, fingerprint(message, profile));
       }
     }
     await spool.call("finishSession", session, at);
@@ -419,7 +468,8 @@ export async function recover(spool: Spool, profileById: (id: string) => Profile
   return sessions.length;
 }
 
-export function createLink({ link }: Profile): Link {
+export function createLink(profile: Profile, context: LinkContext): Link {
+  const { link } = profile;
   switch (link.kind) {
     case "lis01":
       return new AstmLink(link);
@@ -429,7 +479,15 @@ export function createLink({ link }: Profile): Link {
       return new OneWayLink(link.end === "SUB" ? SUB : ETX);
     case "enq-etx":
       return new EnqEtxLink(link.bodyProblem);
+    case "mllp":
+      return new Hl7Link(() => stampOf(context), { ...link, worklist: "orders" in profile });
+    case "poct1a":
+      return new Poct1Conversation(context);
   }
+}
+
+function linkContext(timeZone: string): LinkContext {
+  return { now: () => zonedTime(Date.now(), timeZone), newId: newUlid };
 }
 
 function apply(link: Link, kind: EventKind, bytes: Uint8Array | null): LinkAction[] {
@@ -444,5 +502,8 @@ function apply(link: Link, kind: EventKind, bytes: Uint8Array | null): LinkActio
       return link.close();
     case "gap":
       return link.gap();
+    case "resume":
+      if (bytes !== null) link.resume?.(bytes);
+      return [];
   }
 }

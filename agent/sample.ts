@@ -32,6 +32,8 @@ export interface Sample {
 export interface SampleProfile {
   readonly modality: Modality | null;
   readonly valueSuffix?: RegExp;
+  /** 7,41 is 7.41, as it is where nothing is said. */
+  readonly decimalComma?: boolean;
 }
 
 /** The samples' Reports, or why there are none. `notes`: what the message says besides. */
@@ -147,7 +149,7 @@ function readRows({ urine: isUrine, results }: Sample, profile: SampleProfile, s
     const { analyte, note } = match;
     if (note !== null) rows.notes.push(note);
     const value = readValue(text, {
-      decimalComma: true,
+      decimalComma: profile.decimalComma ?? true,
       ...(profile.valueSuffix === undefined ? {} : { suffix: profile.valueSuffix }),
     });
     if (value.is === "none") {

@@ -31,6 +31,8 @@ export interface Transport {
 
 /** A device that vanished is looked for again and again, at growing intervals; a replugged one is back within the last. */
 const RETRY_MS = { first: 250, last: 2_000 };
+/** What was written before has left by then, or will not. */
+const CLOSE_MS = 1_000;
 /** One device may have that many sockets open; it uses one, or two while the first is not known to be dead. */
 const CONNECTIONS_MAX = 16;
 /** A connection, with its TLS handshake, is made within that or not at all. */
@@ -257,7 +259,11 @@ function socketWire(socket: net.Socket): Wire {
   return {
     peer: `${socket.remoteAddress}:${socket.remotePort}`,
     write: (bytes) => socket.write(bytes),
-    close: () => socket.end(),
+    close() {
+      socket.end();
+      // A peer that is gone does not answer the end.
+      setTimeout(() => socket.destroy(), CLOSE_MS).unref();
+    },
     pause: () => socket.pause(),
     resume: () => socket.resume(),
   };

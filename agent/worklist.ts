@@ -1,14 +1,16 @@
+import { newUlid } from "../shared/fp.ts";
 import type { Patient } from "../shared/patient.ts";
 import { encodeAnswer, readQuery } from "./astm/orders.ts";
 import { parseRecords } from "./astm/records.ts";
 import type { AstmProfile, Hl7Profile, Profile } from "./devices/profile.ts";
 import type { Directory } from "./directory.ts";
+import { stampOf } from "./hl7/ack.ts";
 import { encodeAnswers, readOrderQuery } from "./hl7/orders.ts";
 import { parseMessage } from "./hl7/message.ts";
 import type { Answer, Answered, Asked, AskedSample } from "./query.ts";
 import type { Spool } from "./spool.ts";
 import type { StoredMessage, TestOrder } from "./spool-operations.ts";
-import { dayOf, hasClock, readTime, writeTime } from "./time.ts";
+import { dayOf, hasClock, readTime, writeTime, zonedTime } from "./time.ts";
 
 // Answers host queries out of the orders placed here, the clinic's patients and who of them comes today.
 

@@ -53,7 +53,7 @@ function connect(on = spool, held = new Held(), answering?: Promise<void>): Harn
       return answering;
     },
   };
-  new Connection({ id, profile }, transport, on, events, clock.setTimer, held).open();
+  new Connection({ id, profile, timeZone: "UTC" }, transport, on, events, clock.setTimer, held).open();
   return { id, wire: transport.connect(), clock, messages, warnings, sends };
 }
 

@@ -1,5 +1,12 @@
 import type { SetTimer } from "../../agent/connection.ts";
+import type { LinkContext } from "../../agent/link.ts";
 import type { Transport, Wire, WireHandler } from "../../agent/transport.ts";
+
+/** A clock that stands still. */
+export const fixedContext: LinkContext = {
+  now: () => "2026-05-04T09:00:00+02:00",
+  newId: () => "01K9TEST000000000000000001",
+};
 
 /** A transport whose wires the test opens, feeds and cuts. */
 export class TestTransport implements Transport {
