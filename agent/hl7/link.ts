@@ -228,8 +228,12 @@ export class Hl7Link implements Link {
   #readAcknowledgement(message: Uint8Array, id: string): void {
     const parsed = parseMessage(message, this.#options);
     const msa = "problem" in parsed ? undefined : parsed.segments.find(({ name }) => name === "MSA");
-    if (msa?.field(2).trim() !== id) return;
-    if (/^[AC]A$/i.test(msa.field(1).trim())) {
+    if (msa === undefined) return;
+    const accepts = /^[AC]A$/i.test(msa.field(1).trim());
+    const named = msa.field(2).trim();
+    // Who could not read our header refuses it without its id.
+    if (named !== id && (accepts || named !== "")) return;
+    if (accepts) {
       this.#sentId = null;
       this.#actions.push({ do: "sent" });
     } else {
@@ -302,12 +306,17 @@ export function encodeFrame(message: Uint8Array): Uint8Array {
   return frame;
 }
 
-/** MSH-10 of a message that has an answer of its own: a display response or an order. What answers a query has none. */
+/**
+ * MSH-10 of a message that is to be acknowledged. What answers a query is not (it has MSA), but for a display response, and
+ * nor is what says in MSH-15 and MSH-16 that it never is.
+ */
 function idToAcknowledge(message: Uint8Array): string | null {
   const parsed = parseMessage(message);
   if ("problem" in parsed) return null;
-  const { header } = parsed;
-  return ["DSR", "OML"].includes(header.component(9, 1)) ? header.field(10) : null;
+  const { header, segments } = parsed;
+  const never = header.field(15) === "NE" && header.field(16) === "NE";
+  const isAnswer = segments.some(({ name }) => name === "MSA") && header.component(9, 1) !== "DSR";
+  return never || isAnswer ? null : header.field(10);
 }
 
 /** Between frames nobody is told of heartbeats (STX every 3 s from a BC-5800), line ends and the CR that comes late. */

@@ -327,6 +327,7 @@ describe("F5: an HL7 device", () => {
     }) as [Harness, Harness];
     await until("both are held", () => held.bytes > 2_000_000);
     first.wire.send(bulk);
+    await until("its memory is free", () => held.bytes < 1_500_000);
     first.wire.send(Buffer.from("\r\x1c\r"));
     await until("the refusal", () => codes(first.wire).length);
     expect(codes(first.wire)).toEqual(["AE|L1"]);
