@@ -107,15 +107,16 @@ export async function startAgent(config: Config, version: string, log: Logger): 
           void filing.accept(message);
           // Beside the filing, which may wait for a server: the analyzer waits for its answer.
           return worklist.answer(message, profile, timeZone).then(
-            (answer) => {
-              if (answer === null) return;
-              send(answer.message, () => {
-                spool.callLater("noteOrders", answer.accessions, "sent");
-                child.info(
-                  { stage: "message", message: message.id, orders: answer.accessions.length },
-                  "a query was answered",
-                );
-              });
+            (answers) => {
+              for (const { message: bytes, accessions } of answers) {
+                send(bytes, () => {
+                  if (accessions.length > 0) spool.callLater("noteOrders", accessions, "sent");
+                  child.info(
+                    { stage: "message", message: message.id, orders: accessions.length },
+                    "a query was answered",
+                  );
+                });
+              }
             },
             (error: unknown) =>
               child.error({ stage: "message", message: message.id, err: error }, "a query could not be answered"),

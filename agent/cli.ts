@@ -13,6 +13,7 @@ import { type OrderRequest, placeOrder } from "./order.ts";
 import { replay } from "./replay.ts";
 import { parseHabits, playPoct1Device } from "./simulate-poct1.ts";
 import { openLine, type Played, playDevice, playHost, type Received } from "./simulate.ts";
+import { playHl7Device, playLis } from "./simulate-hl7.ts";
 import { lineText, suggest } from "./sniff.ts";
 import { listMessages, readSpool, readStatus } from "./spool.ts";
 import { parseTalk, playTalk } from "./talk.ts";
@@ -65,7 +66,11 @@ program
   .command("simulate [fixture]")
   .description("play a fixture or a .talk as the device, or be the host that a device sends to")
   .requiredOption("--to <target>", "tcp://host:port (dialled), listen://host:port or serial:PATH")
-  .option("--role <role>", "device, or host: takes messages and answers a query with the fixture", "device")
+  .option(
+    "--role <role>",
+    "device, or host (ASTM) or lis (HL7): takes messages and answers a query with the fixture",
+    "device",
+  )
   .option("--repeat <n>", "how many times, as host how many messages", positiveInteger, 1)
   .option("--baud <rate>", "of the serial port", positiveInteger, 9600)
   .option("--faults <list>", "what goes wrong: drop-ack:P,flip:P,split:BYTES,delay:MS,contend,noise,dup", parseFaults)
@@ -208,18 +213,23 @@ interface SimulateOptions {
 
 async function simulate(file: string | undefined, options: SimulateOptions): Promise<void> {
   const { to, role, repeat, baud, faults, seed = 1 + Math.floor(Math.random() * 999_999_999) } = options;
-  if (role !== "device" && role !== "host") throw new Error(`--role is ${role}, expected device or host`);
+  if (!["device", "host", "lis"].includes(role)) throw new Error(`--role is ${role}, expected device, host or lis`);
   if (role === "device" && file === undefined) throw new Error("a device needs a fixture to play");
   const fixture = file === undefined ? null : fs.readFileSync(file);
   const isTalk = file !== undefined && path.extname(file) === ".talk";
+  const isHl7 = role === "lis" || (file !== undefined && path.extname(file) === ".hl7");
+  if (isHl7 && faults?.contend === true) throw new Error("--faults has contend, but nobody contends for an HL7 line");
   const talk = isTalk && fixture !== null ? parseTalk(fixture.toString("latin1")) : null;
   if (faults !== undefined) tell(`--seed ${seed} plays the same faults again`);
 
   const opened = await openLine(to, baud);
   const line = faults === undefined ? opened : new FaultyLine(opened, faults, seed);
   try {
-    if (role === "host" && talk === null) {
-      const reason = await playHost(line, repeat, fixture, printReceived, faults?.contend);
+    if (role === "lis" || (role === "host" && talk === null)) {
+      const reason =
+        role === "lis"
+          ? await playLis(line, repeat, fixture, printReceived)
+          : await playHost(line, repeat, fixture, printReceived, faults?.contend);
       if (reason !== null) throw new Error(reason);
       return;
     }
@@ -236,7 +246,10 @@ async function simulate(file: string | undefined, options: SimulateOptions): Pro
         if (!accepted) throw new Error(`session ${session}: ${reason} after ${frames} acknowledged documents`);
         print(`session ${session}: ${frames} documents acknowledged`);
       } else if (fixture !== null) {
-        print(`session ${session}: ${taken(await playDevice(fixture, line, faults?.contend), fixture, session)}`);
+        const played = isHl7
+          ? await playHl7Device(fixture, line, printReceived)
+          : await playDevice(fixture, line, faults?.contend);
+        print(`session ${session}: ${taken(played, fixture, session)}`);
       }
     }
   } finally {

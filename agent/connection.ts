@@ -467,7 +467,8 @@ export async function recover(spool: Spool, profileById: (id: string) => Profile
   return sessions.length;
 }
 
-export function createLink({ link }: Profile, context: LinkContext): Link {
+export function createLink(profile: Profile, context: LinkContext): Link {
+  const { link } = profile;
   switch (link.kind) {
     case "lis01":
       return new AstmLink(link);
@@ -478,7 +479,7 @@ export function createLink({ link }: Profile, context: LinkContext): Link {
     case "enq-etx":
       return new EnqEtxLink(link.bodyProblem);
     case "mllp":
-      return new Hl7Link(() => stampOf(context), link);
+      return new Hl7Link(() => stampOf(context), { ...link, worklist: "orders" in profile });
     case "poct1a":
       return new Poct1Conversation(context);
   }

@@ -1,12 +1,13 @@
-import { ACK, ENQ, EOT, NAK, STX } from "./astm/frame.ts";
+import { ACK, CR, ENQ, EOT, NAK, STX } from "./astm/frame.ts";
+import { FS, VT } from "./hl7/link.ts";
 import type { Line } from "./simulate.ts";
 
 // A line that goes wrong, so that a device's worst day can be played at will.
 
 export interface Faults {
-  /** The ACK of a frame gets lost, with that probability: the frame is sent again. */
+  /** The ACK of a frame, of HL7 the frame that answers it, gets lost with that probability: the frame is sent again. */
   readonly dropAck: number;
-  /** A bit of a frame is flipped on its way, with that probability; after NAK it is sent right. */
+  /** A bit of a frame is flipped on its way, with that probability; after NAK it is sent right. HL7: of MSH, for the rest has no checksum. */
   readonly flip: number;
   /** What is sent leaves in writes of so many bytes. */
   readonly splitBytes: number;
@@ -117,7 +118,12 @@ export class FaultyLine implements Line {
     }
     // A device that misses an ACK sends its frame again. Our sender would wait for 15 s and give up: NAK makes it do the same.
     if (byte === ACK && this.#frameSent && this.#random() < this.#faults.dropAck) return NAK;
-    return byte;
+    if (byte !== VT || this.#random() >= this.#faults.dropAck) return byte;
+    for (let last = byte; ; ) {
+      const next = await this.#line.reply(ms);
+      if (next === null || (last === FS && next === CR)) return null;
+      last = next;
+    }
   }
 
   async close(): Promise<void> {
@@ -129,22 +135,23 @@ export class FaultyLine implements Line {
     const { flip, dup, noise } = this.#faults;
     const first = bytes[0];
     let sent = bytes;
-    if (first === STX) {
+    if (first === STX || first === VT) {
       const isNew = Buffer.compare(bytes, this.#lastFrame) !== 0;
       this.#lastFrame = Uint8Array.from(bytes);
       if (isNew && this.#random() < flip) sent = this.#withBitFlipped(bytes);
       if (dup) {
         sent = Buffer.concat([sent, sent]);
-        this.#surplusReplies += 1;
+        // HL7 answers say what they answer.
+        if (first === STX) this.#surplusReplies += 1;
       }
     }
-    const begins = first === STX || first === ENQ || first === EOT;
+    const begins = first === STX || first === VT || first === ENQ || first === EOT;
     return noise && begins ? Buffer.concat([this.#noise(), sent]) : sent;
   }
 
   /** Such a flip as makes no control character: what would look like an end of the frame is answered only after a timeout. */
   #withBitFlipped(frame: Uint8Array): Uint8Array {
-    const printable = [...frame.keys()].filter((at) => frame[at]! >= 0x20);
+    const printable = frame[0] === VT ? [1, 2, 3] : [...frame.keys()].filter((at) => frame[at]! >= 0x20);
     const at = printable[this.#below(printable.length)]!;
     const flipped = Uint8Array.from(frame);
     flipped[at] = flipped[at]! ^ (1 << this.#below(5));

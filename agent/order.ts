@@ -55,7 +55,7 @@ function deviceProblem(id: string, devices: Config["devices"]): string | null {
       devices.map((known) => known.id),
     )}`;
   const profile = profileById(device.profile);
-  if (profile?.protocol === "astm" && profile.orders !== undefined) return null;
+  if (profile !== undefined && "orders" in profile) return null;
   return `--device is ${id}, whose profile ${device.profile} takes no orders: it never asks for any`;
 }
 

@@ -1,6 +1,6 @@
 import { AstmLink, type AstmLinkOptions } from "./astm/link.ts";
 import { CR, ENQ, ETB, ETX, STX } from "./astm/frame.ts";
-import type { LinkAction } from "./link.ts";
+import type { Link, LinkAction } from "./link.ts";
 import {
   dialTransport,
   listenTransport,
@@ -54,7 +54,7 @@ export async function playDevice(fixture: Uint8Array, line: Line, contend = fals
     line.send(fixture);
     return { accepted: true, frames: 0, resent: 0, reason: null };
   }
-  const station = new Station({ role: "instrument", ...framingOf(fixture) }, line);
+  const station = new Station(new AstmLink({ role: "instrument", ...framingOf(fixture) }), line);
   let reason: string | null = null;
   for (const message of messages) reason ??= await station.send(message, contend);
   const { frames, resent } = station;
@@ -72,7 +72,7 @@ export async function playHost(
   onMessage: (received: Received) => void,
   contend = false,
 ): Promise<string | null> {
-  const station = new Station({ role: "host" }, line);
+  const station = new Station(new AstmLink({ role: "host" }), line);
   const answers = answer === null ? [NO_INFORMATION] : messagesIn(answer);
   for (let taken = 0; taken < count; ) {
     const received = await station.receive();
@@ -95,8 +95,8 @@ const NO_INFORMATION = Buffer.from("H|\\^&\rL|1|I\r");
 const QUERY = /(^|\r)Q[^0-9A-Z]/i;
 
 /** One side of the line: a link, its timer, and what became of what. */
-class Station {
-  readonly #link: AstmLink;
+export class Station {
+  readonly #link: Link & Required<Pick<Link, "send">>;
   readonly #line: Line;
   readonly #received: Received[] = [];
   #dueAt = Number.POSITIVE_INFINITY;
@@ -107,8 +107,8 @@ class Station {
   #framesSent = 0;
   resent = 0;
 
-  constructor(options: AstmLinkOptions, line: Line) {
-    this.#link = new AstmLink(options);
+  constructor(link: Link & Required<Pick<Link, "send">>, line: Line) {
+    this.#link = link;
     this.#line = line;
   }
 
@@ -119,7 +119,7 @@ class Station {
   }
 
   /** Answers null, or why the message was not taken. */
-  async send(message: Uint8Array, contend: boolean): Promise<string | null> {
+  async send(message: Uint8Array, contend = false): Promise<string | null> {
     // The other side's ENQ is heard when ours is out already.
     const heard = contend ? await this.#line.reply(CONTEND_MS) : null;
     this.#outcome = undefined;
@@ -135,19 +135,28 @@ class Station {
     return this.#received.shift() ?? null;
   }
 
+  /** The messages that came by now, or come within that time. */
+  async hear(ms: number): Promise<readonly Received[]> {
+    const until = performance.now() + ms;
+    while (this.#line.isOpen && performance.now() < until) await this.#step(until - performance.now());
+    return this.#received.splice(0);
+  }
+
   /** Hears the other side out. */
   async rest(): Promise<void> {
     while (!this.#link.atRest && this.#line.isOpen) await this.#step();
   }
 
   /** One byte further, or one timeout. */
-  async #step(): Promise<void> {
-    const byte = await this.#line.reply(Math.min(Math.max(0, this.#dueAt - performance.now()), IDLE_MS));
+  async #step(ms = IDLE_MS): Promise<void> {
+    const isDueFirst = this.#dueAt - performance.now() <= ms;
+    const byte = await this.#line.reply(Math.max(0, isDueFirst ? this.#dueAt - performance.now() : ms));
     if (byte !== null) {
       this.#carryOut(this.#link.receive(Uint8Array.of(byte)));
     } else if (!this.#line.isOpen) {
       this.#carryOut(this.#link.close());
-    } else if (performance.now() >= this.#dueAt) {
+    } else if (isDueFirst) {
+      // Or sooner, when the line has lost what was waited for.
       this.#dueAt = Number.POSITIVE_INFINITY;
       this.#carryOut(this.#link.timeout());
     }

@@ -1,19 +1,18 @@
+import { newUlid } from "../shared/fp.ts";
 import type { Patient } from "../shared/patient.ts";
-import { type Answered, type AskedSample, encodeAnswer, type Query, readQuery } from "./astm/orders.ts";
+import { encodeAnswer, readQuery } from "./astm/orders.ts";
 import { parseRecords } from "./astm/records.ts";
-import type { Profile } from "./devices/profile.ts";
+import type { AstmProfile, Hl7Profile, Profile } from "./devices/profile.ts";
 import type { Directory } from "./directory.ts";
+import { stampOf } from "./hl7/ack.ts";
+import { encodeAnswers, readOrderQuery } from "./hl7/orders.ts";
+import { parseMessage } from "./hl7/message.ts";
+import type { Answer, Answered, Asked, AskedSample } from "./query.ts";
 import type { Spool } from "./spool.ts";
 import type { StoredMessage, TestOrder } from "./spool-operations.ts";
-import { dayOf, hasClock, readTime, writeTime } from "./time.ts";
+import { dayOf, hasClock, readTime, writeTime, zonedTime } from "./time.ts";
 
 // Answers host queries out of the orders placed here, the clinic's patients and who of them comes today.
-
-export interface Answer {
-  readonly message: Uint8Array;
-  /** The orders in it. */
-  readonly accessions: readonly string[];
-}
 
 /** A patient registered a moment ago is asked for, but an analyzer waits for its answer for a few seconds at most. */
 const REFRESH_AGE_MS = 10_000;
@@ -40,34 +39,59 @@ export class Worklist {
     this.#directory = directory;
   }
 
-  /** What to send for a message that asks for orders; null where it asks for none, or its device takes none. */
-  async answer(message: StoredMessage, profile: Profile, timeZone: string): Promise<Answer | null> {
-    if (profile.protocol !== "astm" || profile.orders === undefined || message.incomplete !== null) return null;
-    const parsed = parseRecords(message.bytes);
-    if ("problem" in parsed || profile.sender?.test(parsed.records[0]!.field(5)) === false) return null;
-    const query = readQuery(parsed);
-    if (query === null) return null;
+  /** What to send for a message that asks for orders; nothing where it asks for none, or its device takes none. */
+  async answer(message: StoredMessage, profile: Profile, timeZone: string): Promise<readonly Answer[]> {
+    if (message.incomplete !== null) return [];
+    if (profile.protocol === "astm") return this.#astm(message, profile, timeZone);
+    return profile.protocol === "hl7" ? this.#hl7(message, profile, timeZone) : [];
+  }
 
+  async #astm({ bytes, device }: StoredMessage, profile: AstmProfile, timeZone: string): Promise<readonly Answer[]> {
+    if (profile.orders === undefined) return [];
+    const parsed = parseRecords(bytes);
+    if ("problem" in parsed || profile.sender?.test(parsed.records[0]!.field(5)) === false) return [];
+    const query = readQuery(parsed);
+    if (query === null) return [];
     const now = Date.now();
-    const period = periodOf(query, timeZone, now);
-    const entries =
-      query.problem !== null || "problem" in period
-        ? []
-        : query.all
-          ? await this.#everybody(message.device, query, period, dayOf(now, timeZone))
-          : await Promise.all(query.samples.map((sample) => this.#sample(message.device, sample)));
-    const problem = query.problem ?? ("problem" in period ? period.problem : null);
-    const answered = entries.map((entry) => write(entry, query, timeZone));
-    return {
-      message: encodeAnswer({ ...query, problem }, answered, profile.orders, writeTime(now, timeZone)),
-      accessions: query.demographicsOnly
-        ? []
-        : entries.flatMap(({ orders }) => orders.map(({ accession }) => accession)),
-    };
+    const { answered, problem } = await this.#look(device, query, timeZone, now);
+    return [
+      {
+        message: encodeAnswer({ ...query, problem }, answered, profile.orders, writeTime(now, timeZone)),
+        accessions: accessionsOf(answered),
+      },
+    ];
+  }
+
+  async #hl7({ bytes, device }: StoredMessage, profile: Hl7Profile, timeZone: string): Promise<readonly Answer[]> {
+    if (profile.orders === undefined) return [];
+    const parsed = parseMessage(bytes, profile.link);
+    if ("problem" in parsed) return [];
+    const query = readOrderQuery(parsed);
+    if (query === null) return [];
+    const { answered } = await this.#look(device, query, timeZone, Date.now());
+    return encodeAnswers(query, answered, profile.orders, () =>
+      stampOf({ now: () => zonedTime(Date.now(), timeZone), newId: newUlid }),
+    );
+  }
+
+  /** Whose orders these are, and why they cannot be told. */
+  async #look(
+    device: string,
+    asked: Asked,
+    timeZone: string,
+    now: number,
+  ): Promise<{ answered: Answered[]; problem: string | null }> {
+    const period = periodOf(asked, timeZone, now);
+    const problem = asked.problem ?? ("problem" in period ? period.problem : null);
+    if (problem !== null || "problem" in period) return { answered: [], problem };
+    const entries = asked.all
+      ? await this.#everybody(device, asked, period, dayOf(now, timeZone))
+      : await Promise.all(asked.samples.map((sample) => this.#sample(device, sample)));
+    return { answered: entries.map((entry) => write(entry, asked, timeZone)), problem };
   }
 
   /** ALL: the orders that wait for a result, an animal's together, then who else comes today. */
-  async #everybody(device: string, query: Query, period: Period, today: Period): Promise<Entry[]> {
+  async #everybody(device: string, query: Asked, period: Period, today: Period): Promise<Entry[]> {
     const orders = await this.#spool.call("openOrders", { device, patientFp: null, ...period });
     const wanted = query.newOnly ? orders.filter(({ state }) => state === "placed") : orders;
     const entries: Entry[] = [];
@@ -110,7 +134,7 @@ export class Worklist {
   }
 }
 
-function write({ patient, orders, sample }: Entry, query: Query, timeZone: string): Answered {
+function write({ patient, orders, sample }: Entry, query: Asked, timeZone: string): Answered {
   const asked = sample?.patient ?? "";
   const specimen = sample?.specimen || asked;
   const none = { specimen, tests: [], orderedAt: "" };
@@ -126,6 +150,11 @@ function write({ patient, orders, sample }: Entry, query: Query, timeZone: strin
   };
 }
 
+function accessionsOf(answered: readonly Answered[]): string[] {
+  const orders = answered.flatMap((animal) => animal.orders);
+  return orders.filter(({ report }) => report === "Q").map(({ specimen }) => specimen);
+}
+
 /** Milliseconds, from inclusive, to exclusive. */
 interface Period {
   readonly from: number;
@@ -137,7 +166,7 @@ function openPeriod(now: number): Period {
 }
 
 /** Q-7 and Q-8, or the days that a worklist has without them; a date alone is the whole day. */
-function periodOf({ from, to }: Query, timeZone: string, now: number): Period | { readonly problem: string } {
+function periodOf({ from, to }: Asked, timeZone: string, now: number): Period | { readonly problem: string } {
   const usual = openPeriod(now);
   const [start, end] = [from, to].map((text) => readTime(text, timeZone));
   if ((from !== "" && !start) || (to !== "" && !end)) return { problem: `"${from}" to "${to}" (Q-7, Q-8) is no time` };

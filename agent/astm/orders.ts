@@ -1,49 +1,16 @@
 import type { Patient } from "../../shared/patient.ts";
 import { readSex } from "../../shared/reference.ts";
+import type { Answered, AnsweredOrder, Asked } from "../query.ts";
 import { type AstmMessage, type Delimiters, encodeRecord } from "./records.ts";
 
 // The host query of LIS02-A2: what a device asks (Q), and the H P O L message that answers it.
 
-export interface Query {
+/** Q-3 `patient^specimen`, or ALL; Q-7 and Q-8; Q-13 N and D. */
+export interface Query extends Asked {
   readonly delimiters: Delimiters;
   /** H-5 and H-13 as sent: the answer names its receiver, and keeps to its version. */
   readonly sender: string;
   readonly version: string;
-  readonly samples: readonly AskedSample[];
-  /** Q-3 ALL: the whole worklist. */
-  readonly all: boolean;
-  /** Q-7 and Q-8 as sent: the worklist from when to when. */
-  readonly from: string;
-  readonly to: string;
-  /** Q-13 N: only what the device has not had yet. */
-  readonly newOnly: boolean;
-  /** Q-13 D: the animals without their orders. */
-  readonly demographicsOnly: boolean;
-  /** Why it cannot be answered, in which case the answer says just that. */
-  readonly problem: string | null;
-}
-
-/** Q-3, `patient^specimen`; "" for what the device does not say. */
-export interface AskedSample {
-  readonly patient: string;
-  readonly specimen: string;
-}
-
-/** One animal of an answer. */
-export interface Answered {
-  /** null: nobody we know; then `asked` stands in P-3. */
-  readonly patient: Patient | null;
-  readonly asked: string;
-  readonly orders: readonly AnsweredOrder[];
-}
-
-export interface AnsweredOrder {
-  readonly specimen: string;
-  /** O-26. Q: what the device asked for; Y: no order for this sample; Z: no such animal. */
-  readonly report: "Q" | "Y" | "Z";
-  readonly tests: readonly string[];
-  /** `YYYYMMDDHHMMSS` of the device's zone; "" where there is no order. */
-  readonly orderedAt: string;
 }
 
 /** Where a device that takes orders wants what LIS02-A2 has no field for. */
@@ -141,6 +108,7 @@ function animal(patient: Patient, { species }: OrderFormat): Fields {
   };
 }
 
+/** O-26 is the report type. */
 function orderFields({ specimen, report, tests, orderedAt }: AnsweredOrder): Fields {
   if (report !== "Q") return { 3: specimen, 26: report };
   // The code is the device's own (component 4), a LOINC code the universal one (component 1).

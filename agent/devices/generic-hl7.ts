@@ -7,4 +7,5 @@ export const genericHl7: Hl7Profile = {
   link: { kind: "mllp" },
   device_name: null,
   modality: null,
+  orders: {},
 };

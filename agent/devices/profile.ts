@@ -3,6 +3,7 @@ import type { AstmLinkOptions } from "../astm/link.ts";
 import type { OrderFormat } from "../astm/orders.ts";
 import type { AstmRecord, Charset } from "../astm/records.ts";
 import type { LinkOptions } from "../hl7/link.ts";
+import type { OrderFormat as Hl7OrderFormat } from "../hl7/orders.ts";
 import type { Segment } from "../hl7/message.ts";
 import type { DeviceResult } from "../report.ts";
 
@@ -88,6 +89,8 @@ export interface Hl7Profile extends ProfileBase {
   readonly remarks?: RegExp;
   /** The value (group `value`, its unit in `unit`) in the note behind an OBX that has none itself. */
   readonly noteValue?: RegExp;
+  /** It asks for orders and takes them; absent: its queries are answered that there is none. */
+  readonly orders?: Hl7OrderFormat;
   /** One test a message: those of one sample within so many hours are one study. */
   readonly collectHours?: number;
 }

@@ -1,6 +1,7 @@
 import type { LinkContext } from "../link.ts";
 import {
   type CharsetOptions,
+  type Delimiters,
   encodeSegment,
   encodeText,
   escapeText,
@@ -41,6 +42,8 @@ const ID_LENGTH_MAX = 20;
 
 export interface AckOptions extends CharsetOptions {
   readonly ackMode?: AckMode;
+  /** Queries for orders are answered by the worklist; here they are only accepted, where a device asks for that. */
+  readonly worklist?: boolean;
 }
 
 export interface Answer {
@@ -58,9 +61,11 @@ export function answer(message: Uint8Array, outcome: Outcome, options: AckOption
   const request = "problem" in named ? null : named;
   const verdict = judge("problem" in parsed ? parsed.problem : parsed, outcome);
   const codes = answerCodes(request, verdict, options.ackMode ?? "auto", outcome);
+  const isLeft = options.worklist === true && request !== null && verdict.accept === "CA" && asksForOrders(request);
+  const own = isLeft ? codes.filter((code) => code === "CA") : codes;
   return {
-    messages: codes.map((code) => encodeAnswer(request, verdict, code, stamp())),
-    refusal: verdict.status === 0 ? null : verdict.text,
+    messages: own.map((code) => encodeAnswer(request, verdict, code, stamp())),
+    refusal: verdict.status === 0 || isLeft ? null : verdict.text,
   };
 }
 
@@ -94,6 +99,8 @@ interface Verdict {
 }
 
 const ACCEPTED: Verdict = { application: "AA", accept: "CA", status: 0, text: "Message accepted" };
+/** Mindray's analyzers take AA without an order for an empty order. */
+const NO_ORDER: Verdict = { application: "AR", accept: "CA", status: 204, text: "no order waits for this device" };
 
 function judge(message: Hl7Message | string, outcome: Outcome): Verdict {
   if (outcome === "not-stored") {
@@ -105,11 +112,7 @@ function judge(message: Hl7Message | string, outcome: Outcome): Verdict {
   if (typeof message === "string") return { application: "AR", accept: "CR", status: 100, text: message };
   const refused = refusedAs(message);
   if (refused !== null) return refused;
-  // Mindray's analyzers take AA without an order for an empty order.
-  if (message.header.component(9, 1).trim().toUpperCase() === "ORM") {
-    return { application: "AR", accept: "CA", status: 204, text: "no order waits for this device" };
-  }
-  return ACCEPTED;
+  return message.header.component(9, 1).trim().toUpperCase() === "ORM" ? NO_ORDER : ACCEPTED;
 }
 
 /** What is stored but not taken, whatever it holds. */
@@ -150,6 +153,20 @@ function answerType({ header }: Hl7Message): string | null {
   return trigger === "" ? "ACK" : `ACK^${trigger}`;
 }
 
+/** Whether it is a query that the worklist can answer. ORC-1 RF, refill request, is how analyzers ask; other ORMs tell. */
+export function asksForOrders({ header, segments }: Hl7Message): boolean {
+  const [type = "", trigger = ""] = header.components(9).map((part) => part.trim().toUpperCase());
+  switch (`${type}^${trigger}`) {
+    case "QRY^Q02":
+    case "QBP^Q11":
+      return true;
+    case "ORM^O01":
+      return segments.some((orc) => orc.name === "ORC" && orc.component(1, 1).trim().toUpperCase() === "RF");
+    default:
+      return false;
+  }
+}
+
 /** An answer to something of ours; to answer it as well would never end. */
 function isResponse({ header, segments }: Hl7Message): boolean {
   return header.component(9, 1).trim().toUpperCase() === "ACK" || segments.some(({ name }) => name === "MSA");
@@ -184,31 +201,69 @@ function isAcceptance(code: Code): boolean {
   return code === "AA" || code === "CA";
 }
 
-function encodeAnswer(request: Hl7Message | null, verdict: Verdict, code: Code, { time, id }: Stamp): Uint8Array {
-  const delimiters = request?.delimiters ?? STANDARD_DELIMITERS;
-  const { field, component, repetition, escape: mark, subcomponent } = delimiters;
-  // As it was sent, escapes and all: a device compares it with its own.
-  const sent = (number: number) => echo(request?.header.raw(number) ?? "");
-  const join = (...fields: readonly string[]) => fields.join(field).replace(trailing(field), "");
+function encodeAnswer(request: Hl7Message | null, verdict: Verdict, code: Code, stamp: Stamp): Uint8Array {
+  const segments = answerSegments(request, verdict, code, stamp);
+  if (request !== null && code === "AA") segments.push(...queryState(request, "NF"));
+  return encodeText(segments.map((segment) => `${segment}\r`).join(""), request?.charset ?? "utf-8");
+}
 
-  const declared = component + repetition + (mark ?? "") + (subcomponent ?? "");
-  const addressed = [declared, sent(5), sent(6), sent(3), sent(4), time, ""];
-  const type = echo(messageType(request, code).join(component));
-  const version = request === null ? "2.3.1" : sent(12);
-  const minor = Number(/^2\.(\d+)/.exec(version)?.[1] ?? 3);
+/** The first answer to a query for orders; what was found follows in it, or in messages of its own. Segments without CR. */
+export function acknowledgeQuery(query: Hl7Message, found: boolean, stamp: Stamp): string[] {
+  const isOrm = query.header.component(9, 1).trim().toUpperCase() === "ORM";
+  const verdict = isOrm && !found ? NO_ORDER : ACCEPTED;
+  return [...answerSegments(query, verdict, verdict.application, stamp), ...queryState(query, found ? "OK" : "NF")];
+}
+
+/** MSH, MSA, and ERR where there is something to say in it. */
+function answerSegments(request: Hl7Message | null, verdict: Verdict, code: Code, stamp: Stamp): string[] {
+  const delimiters = request?.delimiters ?? STANDARD_DELIMITERS;
+  const minor = minorOf(request);
   const { status, text } = isAcceptance(code) ? ACCEPTED : verdict;
   const short = escapeText(text.slice(0, TEXT_LENGTH_MAX), delimiters);
   const segments = [
-    join("MSH", ...addressed, type, id, sent(11) || "P", version, "", "", "", "", "", sent(18)),
+    encodeHeader(request, messageType(request, code), stamp),
     // MSA-6 is what devices of 2.3.1 look at; later versions have ERR in its place.
-    join("MSA", code, sent(10), short, "", "", minor < 5 ? String(status) : ""),
+    join(delimiters, "MSA", code, sent(request, 10), short, "", "", minor < 5 ? String(status) : ""),
   ];
   if (minor >= 5 && status > 0) {
     const reason = [[String(status), text, "HL70357"]];
     segments.push(encodeSegment("ERR", ["", "", reason, "E", "", "", "", text], delimiters));
   }
-  if (request !== null && code === "AA") segments.push(...nothingFound(request));
-  return encodeText(segments.map((segment) => `${segment}\r`).join(""), request?.charset ?? "utf-8");
+  return segments;
+}
+
+/** MSH of a message to whom `request` came from. `asks`: what MSH-15 and MSH-16 ask of them. */
+export function encodeHeader(
+  request: Hl7Message | null,
+  type: readonly string[],
+  { time, id }: Stamp,
+  asks: readonly [string, string] = ["", ""],
+): string {
+  const delimiters = request?.delimiters ?? STANDARD_DELIMITERS;
+  const { component, repetition, escape: mark, subcomponent } = delimiters;
+  const declared = component + repetition + (mark ?? "") + (subcomponent ?? "");
+  const [application, facility] = [sent(request, 5), sent(request, 6)];
+  const addressed = [declared, application, facility, sent(request, 3), sent(request, 4), time, ""];
+  const purpose = [echo(type.join(component)), id, sent(request, 11) || "P", versionOf(request)];
+  return join(delimiters, "MSH", ...addressed, ...purpose, "", "", ...asks, "", sent(request, 18));
+}
+
+/** As it was sent, escapes and all: a device compares it with its own. */
+function sent(request: Hl7Message | null, field: number): string {
+  return echo(request?.header.raw(field) ?? "");
+}
+
+function versionOf(request: Hl7Message | null): string {
+  return request === null ? "2.3.1" : sent(request, 12);
+}
+
+/** Of version 2. */
+function minorOf(request: Hl7Message | null): number {
+  return Number(/^2\.(\d+)/.exec(versionOf(request))?.[1] ?? 3);
+}
+
+function join({ field }: Delimiters, ...fields: readonly string[]): string {
+  return fields.join(field).replace(trailing(field), "");
 }
 
 /** MSA-3 holds 80 characters. */
@@ -225,20 +280,20 @@ function messageType(request: Hl7Message | null, code: Code): string[] {
   return [...named, type === "ACK" ? "ACK" : named.join("_")];
 }
 
-/** The rest of the answer to a query: no order of ours waits for this device. */
-function nothingFound({ header, segments, delimiters }: Hl7Message): string[] {
+/** The rest of the answer to a query: how it went. */
+function queryState({ header, segments, delimiters }: Hl7Message, state: "OK" | "NF"): string[] {
   const type = header.component(9, 1).trim().toUpperCase();
   if (type === "QRY") {
     // Mindray's own: the tag of its queries is SR, and ERR says 0.
-    return [encodeSegment("ERR", ["0"], delimiters), encodeSegment("QAK", ["SR", "NF"], delimiters)];
+    return [encodeSegment("ERR", ["0"], delimiters), encodeSegment("QAK", ["SR", state], delimiters)];
   }
   const query = segments.find(({ name }) => name === "QPD");
   if (type !== "QBP" || query === undefined) return [];
-  return [["QAK", query.raw(2), "NF", query.raw(1)].join(delimiters.field), query.text].map(echo);
+  return [["QAK", query.raw(2), state, query.raw(1)].join(delimiters.field), query.text].map(echo);
 }
 
 /** What was sent, but for control characters: they would end our segment, or our frame. */
-function echo(text: string): string {
+export function echo(text: string): string {
   return text.replace(/\p{Cc}/gu, " ");
 }
 

@@ -1,6 +1,6 @@
 import type { Link, LinkAction } from "../link.ts";
 import { type AckOptions, answer, HEAD_BYTES_MAX, type Outcome, type Stamp } from "./ack.ts";
-import { splitMessages } from "./message.ts";
+import { parseMessage, printable, splitMessages } from "./message.ts";
 
 // MLLP: VT, a message, FS CR. What the link is given is on disk, so it answers a whole message at once.
 // Framing is found in bytes: VT, FS and CR are no part of a character in any charset but UTF-16 and UTF-32.
@@ -21,6 +21,8 @@ export const FRAME_END_TIMEOUT_MS = 200;
 /** Bytes outside frames are told of together: after this much silence, or when they are this many. */
 export const OUTSIDE_TIMEOUT_MS = 1_000;
 export const OUTSIDE_BYTES_MAX = 64 * 1024;
+/** How long a device may take to acknowledge a message of ours that wants it. */
+export const ANSWER_TIMEOUT_MS = 10_000;
 
 export interface LinkOptions extends AckOptions {
   /** FS before a printable character is text: for devices that send images as they are. Else every FS ends its frame. */
@@ -45,6 +47,8 @@ export class Hl7Link implements Link {
   #outcome: Outcome = "stored";
   /** Bytes outside frames since the last one, or the last silence. */
   #outsideBytes = 0;
+  /** MSH-10 of our message that the device has yet to acknowledge. */
+  #sentId: string | null = null;
   #actions: LinkAction[] = [];
 
   constructor(stamp: () => Stamp, options: LinkOptions = {}) {
@@ -53,7 +57,7 @@ export class Hl7Link implements Link {
   }
 
   get atRest(): boolean {
-    return this.#state === "between-frames" && this.#outsideBytes === 0;
+    return this.#isQuiet && this.#sentId === null;
   }
 
   get heldBytes(): number {
@@ -66,7 +70,19 @@ export class Hl7Link implements Link {
   }
 
   receive(chunk: Uint8Array): LinkAction[] {
+    const wasQuiet = this.#isQuiet;
     this.#read(chunk, "stored");
+    // Heartbeats do not put off the end of our waiting.
+    if (wasQuiet && this.#isQuiet && this.#sentId !== null && this.#actions.length === 0) return [];
+    return this.#takeActions();
+  }
+
+  /** A message with its header. @throws when the one before it is not acknowledged yet */
+  send(message: Uint8Array): LinkAction[] {
+    if (this.#sentId !== null) throw new Error(`message ${this.#sentId} is not acknowledged yet`);
+    this.#actions.push({ do: "reply", bytes: encodeFrame(message) });
+    this.#sentId = idToAcknowledge(message);
+    if (this.#sentId === null) this.#actions.push({ do: "sent" });
     return this.#takeActions();
   }
 
@@ -85,7 +101,8 @@ export class Hl7Link implements Link {
   timeout(): LinkAction[] {
     switch (this.#state) {
       case "between-frames":
-        this.#tellOutside();
+        if (this.#outsideBytes > 0) this.#tellOutside();
+        else this.#giveUp(`the device did not acknowledge it within ${ANSWER_TIMEOUT_MS / 1000} s`);
         break;
       case "in-frame":
         this.#dropFrame(`the device fell silent for ${FRAME_TIMEOUT_MS / 1000} s within a frame`);
@@ -101,7 +118,12 @@ export class Hl7Link implements Link {
     if (this.#state === "in-frame") this.#dropFrame("the connection closed within a frame");
     if (this.#state === "frame-end") this.#endFrame();
     this.#tellOutside();
+    this.#giveUp("the connection closed before the device acknowledged it");
     return this.#takeActions();
+  }
+
+  get #isQuiet(): boolean {
+    return this.#state === "between-frames" && this.#outsideBytes === 0;
   }
 
   /** `outcome`: what can become of a frame that begins in these bytes. */
@@ -199,7 +221,30 @@ export class Hl7Link implements Link {
       const { messages, refusal } = answer(message, outcome, this.#options, this.#stamp);
       if (refusal !== null) this.#warn(refusal);
       for (const text of messages) this.#actions.push({ do: "reply", bytes: encodeFrame(text) });
+      if (outcome === "stored" && this.#sentId !== null) this.#readAcknowledgement(message, this.#sentId);
     }
+  }
+
+  #readAcknowledgement(message: Uint8Array, id: string): void {
+    const parsed = parseMessage(message, this.#options);
+    const msa = "problem" in parsed ? undefined : parsed.segments.find(({ name }) => name === "MSA");
+    if (msa === undefined) return;
+    const accepts = /^[AC]A$/i.test(msa.field(1).trim());
+    const named = msa.field(2).trim();
+    // Who could not read our header refuses it without its id.
+    if (named !== id && (accepts || named !== "")) return;
+    if (accepts) {
+      this.#sentId = null;
+      this.#actions.push({ do: "sent" });
+    } else {
+      this.#giveUp(`the device answered it with ${printable(msa.field(1))}`);
+    }
+  }
+
+  #giveUp(reason: string): void {
+    if (this.#sentId === null) return;
+    this.#sentId = null;
+    this.#actions.push({ do: "unsent", reason });
   }
 
   #leaveFrame(): void {
@@ -238,7 +283,8 @@ export class Hl7Link implements Link {
   #timerMs(): number | null {
     switch (this.#state) {
       case "between-frames":
-        return this.#outsideBytes > 0 ? OUTSIDE_TIMEOUT_MS : null;
+        if (this.#outsideBytes > 0) return OUTSIDE_TIMEOUT_MS;
+        return this.#sentId === null ? null : ANSWER_TIMEOUT_MS;
       case "in-frame":
         return FRAME_TIMEOUT_MS;
       case "frame-end":
@@ -258,6 +304,19 @@ export function encodeFrame(message: Uint8Array): Uint8Array {
   frame[message.length + 1] = FS;
   frame[message.length + 2] = CR;
   return frame;
+}
+
+/**
+ * MSH-10 of a message that is to be acknowledged. What answers a query is not (it has MSA), but for a display response, and
+ * nor is what says in MSH-15 and MSH-16 that it never is.
+ */
+function idToAcknowledge(message: Uint8Array): string | null {
+  const parsed = parseMessage(message);
+  if ("problem" in parsed) return null;
+  const { header, segments } = parsed;
+  const never = header.field(15) === "NE" && header.field(16) === "NE";
+  const isAnswer = segments.some(({ name }) => name === "MSA") && header.component(9, 1) !== "DSR";
+  return never || isAnswer ? null : header.field(10);
 }
 
 /** Between frames nobody is told of heartbeats (STX every 3 s from a BC-5800), line ends and the CR that comes late. */

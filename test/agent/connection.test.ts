@@ -36,7 +36,7 @@ interface Harness {
   readonly sends: Send[];
 }
 
-function connect(on = spool, held = new Held(), answering?: Promise<void>): Harness {
+function connect(on = spool, held = new Held(), answering?: Promise<void>, using = profile): Harness {
   const id = `dev-${++device}`;
   const transport = new TestTransport();
   const clock = new TestClock();
@@ -53,7 +53,7 @@ function connect(on = spool, held = new Held(), answering?: Promise<void>): Harn
       return answering;
     },
   };
-  new Connection({ id, profile, timeZone: "UTC" }, transport, on, events, clock.setTimer, held).open();
+  new Connection({ id, profile: using, timeZone: "UTC" }, transport, on, events, clock.setTimer, held).open();
   return { id, wire: transport.connect(), clock, messages, warnings, sends };
 }
 
@@ -291,6 +291,49 @@ describe("when all devices together send more than fits into memory", () => {
     expect(eventsOf(sessionsOf(first.id)[0]!.id).filter((kind) => kind === "gap")).not.toEqual([]);
     first.wire.cut();
     await until("the first is gone", () => first.messages.length);
+    expect(held.bytes).toBe(0);
+  });
+});
+
+describe("F5: an HL7 device", () => {
+  const hl7 = profileById("generic-hl7")!;
+  const header = (id: string) => `MSH|^~\\&|A|B|||20261121090000||ORU^R01|${id}|P|2.3.1\r`;
+  const codes = ({ replies }: TestWire) =>
+    Array.from(
+      Buffer.from(replies)
+        .toString("latin1")
+        .matchAll(/MSA\|(\w+\|\w+)/g),
+      ([, code]) => code,
+    );
+  const bulk = new Uint8Array(600_000).fill(0x41);
+
+  test("F5: that sends faster than the disk writes has to wait, and is acknowledged every message", async () => {
+    const { wire } = connect(spool, new Held(), undefined, hl7);
+    const ids = Array.from({ length: 20 }, (_, index) => `M${index}`);
+    for (const id of ids) wire.send(Buffer.from(`\x0b${header(id)}OBX|1|ED|IMG||${"A".repeat(100_000)}\r\x1c\r`));
+    expect(wire.paused).toBe(true);
+    await until("it goes on", () => !wire.paused);
+    await until("all answers", () => codes(wire).length === ids.length);
+    expect(codes(wire)).toEqual(ids.map((id) => `AA|${id}`));
+  });
+
+  test("F5: whose long message does not fit beside those of the others is answered AE, and takes its memory with it", async () => {
+    const held = new Held(2_000_000);
+    const [first, second] = [1, 2].map((each) => {
+      const harness = connect(spool, held, undefined, hl7);
+      harness.wire.send(Buffer.from(`\x0b${header(`L${each}`)}OBX|1|ED|IMG||`));
+      for (const chunk of [bulk, bulk]) harness.wire.send(chunk);
+      return harness;
+    }) as [Harness, Harness];
+    await until("both are held", () => held.bytes > 2_000_000);
+    first.wire.send(bulk);
+    await until("its memory is free", () => held.bytes < 1_500_000);
+    first.wire.send(Buffer.from("\r\x1c\r"));
+    await until("the refusal", () => codes(first.wire).length);
+    expect(codes(first.wire)).toEqual(["AE|L1"]);
+    second.wire.send(Buffer.from("\r\x1c\r"));
+    await until("the other's answer", () => codes(second.wire).length);
+    expect(codes(second.wire)).toEqual(["AA|L2"]);
     expect(held.bytes).toBe(0);
   });
 });

@@ -119,3 +119,21 @@ describe.skipIf(!socat)("over a serial cable", () => {
     await cable.pull();
   });
 });
+
+test("a LIS takes what an HL7 device sends over a bad line, and both end with 0", async () => {
+  const port = await freePort();
+  const lis = agent("simulate", "--role", "lis", "--repeat", "2", "--to", `listen://127.0.0.1:${port}`);
+  const args = ["fixtures/generic-hl7/oru-r01.hl7", "--repeat", "2", "--faults", "split:5,noise", "--seed", "3"];
+  const played = await device(`tcp://127.0.0.1:${port}`, ...args);
+  expect(played).toMatchObject({ code: 0, err: "--seed 3 plays the same faults again\n" });
+  expect(played.out).toBe("session 1: 1 frames acknowledged\nsession 2: 1 frames acknowledged\n");
+  const { code, out } = await lis;
+  expect(code).toBe(0);
+  expect(out.split("\n").filter((segment) => segment.startsWith("MSH|"))).toHaveLength(2);
+});
+
+test("contention is nothing that an HL7 line has", async () => {
+  const args = ["simulate", "fixtures/generic-hl7/oru-r01.hl7", "--to", "tcp://127.0.0.1:1", "--faults", "contend"];
+  const { code, err } = await agent(...args);
+  expect({ code, err }).toEqual({ code: 1, err: "--faults has contend, but nobody contends for an HL7 line\n" });
+});

@@ -2,7 +2,9 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { Directory, syncAppointments } from "../../agent/directory.ts";
 import { abaxisVetscanVs2 } from "../../agent/devices/abaxis-vetscan-vs2.ts";
 import { genericAstm } from "../../agent/devices/generic-astm.ts";
+import { genericHl7 } from "../../agent/devices/generic-hl7.ts";
 import type { Profile } from "../../agent/devices/profile.ts";
+import { parseMessage } from "../../agent/hl7/message.ts";
 import { httpServer } from "../../agent/server.ts";
 import type { OrderState, TestOrder } from "../../agent/spool-operations.ts";
 import { Worklist } from "../../agent/worklist.ts";
@@ -58,8 +60,8 @@ async function answered(query: string | readonly string[], { profile = genericAs
     ...{ id: "M1", device: "chem-1", profile: profile.id, receivedAt: Date.now(), incomplete: incomplete ?? null },
     bytes: Buffer.from(records.map((record) => `${record}\r`).join("")),
   };
-  const answer = await worklist.answer(message, profile, "UTC");
-  if (answer === null) return null;
+  const [answer] = await worklist.answer(message, profile, "UTC");
+  if (answer === undefined) return null;
   const lines = Buffer.from(answer.message).toString().split("\r").slice(1, -1);
   const short = lines
     .map((line) => line.split("|"))
@@ -270,5 +272,51 @@ describe("today's appointments", () => {
   test("are none with a server that has no calendar", async () => {
     await syncFrom(404, {});
     expect(await visitors()).toEqual([]);
+  });
+});
+
+describe("O1: an HL7 analyzer asks", () => {
+  const header = (type: string) => `MSH|^~\\&|BS-240|Mindray|||20261121090000||${type}|7|P|2.3.1`;
+  const askedByCode = (code: string) => [header("QRY^Q02"), `QRD|20261121090000|R|D|1|||RD|${code}|OTH|||T|`];
+
+  /** MSH-9, QAK-2 and the numbers of the samples in each answer, with its orders. */
+  async function hl7Answers(segments: readonly string[], profile: Profile = genericHl7) {
+    const message = {
+      ...{ id: "M1", device: "chem-1", profile: profile.id, receivedAt: Date.now(), incomplete: null },
+      bytes: Buffer.from(segments.map((segment) => `${segment}\r`).join("")),
+    };
+    const answers = await worklist.answer(message, profile, "Europe/Istanbul");
+    return answers.map(({ message: bytes, accessions }) => {
+      const parsed = parseMessage(bytes);
+      if ("problem" in parsed) throw new Error(parsed.problem);
+      const state = parsed.segments.find(({ name }) => name === "QAK")?.field(2) ?? "";
+      return [parsed.header.component(9, 1), state, ...accessions].join(" ").trim();
+    });
+  }
+
+  test.each([
+    ["QRY^Q02", askedByCode("VDAG0001"), ["QCK OK", "DSR OK VDAG0001"]],
+    ["ORM^O01", [header("ORM^O01"), "ORC|RF||VDAG0001||IP"], ["ORR  VDAG0001"]],
+    ["QBP^Q11", [header("QBP^Q11"), "QPD|WOS|t|VDAG0001"], ["RSP OK", "OML  VDAG0001"]],
+    ["QRY^Q02 of all", askedByCode(""), ["QCK OK", "DSR OK VDAG0001"]],
+    ["QRY^Q02, nobody's sample", askedByCode("1068687"), ["QCK NF"]],
+    ["QRY^Q02, a card number as sample: never compared", askedByCode("4711"), ["QCK NF"]],
+    ["QBP^Q11 by patient", [header("QBP^Q11"), "QPD|WOS_BY_PATIENT|t|4711"], ["RSP OK", "OML  VDAG0001"]],
+    ["QBP^Q11 of nobody", [header("QBP^Q11"), "QPD|WOS|t"], ["RSP NF"]],
+    ["a result", [header("ORU^R01"), "OBR|1|VDAG0001"], []],
+  ])("O1: %s", async (_, segments, expected) => {
+    expect(await hl7Answers(segments)).toEqual(expected);
+  });
+
+  test("O1: the whole worklist has what the device did not have yet", async () => {
+    await used.spool.call("noteOrders", ["VDAG0001"], "sent");
+    await place("VCAT0001", cat.fp);
+    expect(await hl7Answers(askedByCode(""))).toEqual(["QCK OK", "DSR OK VCAT0001"]);
+    expect(await hl7Answers(askedByCode("VDAG0001"))).toEqual(["QCK OK", "DSR OK VDAG0001"]);
+  });
+
+  test("O1: a device that takes no orders is answered by its link", async () => {
+    const { orders: _, ...deaf } = genericHl7;
+    expect(await hl7Answers(askedByCode("VDAG0001"), deaf)).toEqual([]);
   });
 });

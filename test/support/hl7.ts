@@ -1,4 +1,5 @@
 import net from "node:net";
+import tls from "node:tls";
 import { encodeFrame, FS } from "../../agent/hl7/link.ts";
 
 /** Segments as one message in its frame. */
@@ -35,12 +36,19 @@ export class MllpClient {
   #received: Buffer = Buffer.alloc(0);
   #closed = false;
 
-  static connect(port: number): Promise<MllpClient> {
-    const socket = net.connect({ host: "127.0.0.1", port, noDelay: true });
+  /** With `security`, over TLS. */
+  static connect(port: number, security: tls.ConnectionOptions | null = null): Promise<MllpClient> {
+    const address = { host: "127.0.0.1", port, noDelay: true, allowHalfOpen: true };
+    const socket = security === null ? net.connect(address) : tls.connect({ ...address, ...security });
     return new Promise((resolve, reject) => {
       socket.once("error", reject);
-      socket.once("connect", () => resolve(new MllpClient(socket)));
+      socket.once(security === null ? "connect" : "secureConnect", () => resolve(new MllpClient(socket)));
     });
+  }
+
+  /** At the other end of a connection that was made to it. */
+  static of(socket: net.Socket): MllpClient {
+    return new MllpClient(socket);
   }
 
   private constructor(socket: net.Socket) {
@@ -72,6 +80,15 @@ export class MllpClient {
   async ask(segments: readonly string[]): Promise<string | null> {
     this.send(frameOf(segments));
     return this.answer();
+  }
+
+  /** Shuts the sending side, and goes on listening. */
+  end(): void {
+    this.#socket.end();
+  }
+
+  get isClosed(): boolean {
+    return this.#closed;
   }
 
   close(): void {

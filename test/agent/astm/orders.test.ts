@@ -1,7 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Answered, encodeAnswer, type Query, readQuery } from "../../../agent/astm/orders.ts";
+import { encodeAnswer, type Query, readQuery } from "../../../agent/astm/orders.ts";
 import { type AstmMessage, parseRecords } from "../../../agent/astm/records.ts";
+import type { Answered } from "../../../agent/query.ts";
 import { dog } from "../../make-fixtures.ts";
 
 const HEADER = "H|\\^&|||3600796^1|||||||P|LIS2-A|20261121110643";

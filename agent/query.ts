@@ -1,0 +1,47 @@
+import type { Patient } from "../shared/patient.ts";
+
+// What an analyzer asks of the worklist and what it is answered, whatever protocol it asks by.
+
+export interface Asked {
+  readonly samples: readonly AskedSample[];
+  /** The whole worklist. */
+  readonly all: boolean;
+  /** The worklist from when to when, as sent. */
+  readonly from: string;
+  readonly to: string;
+  /** Only what the device has not had yet. */
+  readonly newOnly: boolean;
+  /** The animals without their orders. */
+  readonly demographicsOnly: boolean;
+  /** Why it cannot be answered, in which case the answer says just that. */
+  readonly problem: string | null;
+}
+
+/** "" for what the device does not say. */
+export interface AskedSample {
+  readonly patient: string;
+  readonly specimen: string;
+}
+
+/** One animal of an answer. */
+export interface Answered {
+  /** null: nobody we know; `asked` is whom the device asked for. */
+  readonly patient: Patient | null;
+  readonly asked: string;
+  readonly orders: readonly AnsweredOrder[];
+}
+
+export interface AnsweredOrder {
+  readonly specimen: string;
+  /** Q: what the device asked for; Y: no order for this sample; Z: no such animal. */
+  readonly report: "Q" | "Y" | "Z";
+  readonly tests: readonly string[];
+  /** `YYYYMMDDHHMMSS` of the device's zone; "" where there is no order. */
+  readonly orderedAt: string;
+}
+
+/** A message for the device, and the orders that it has once it took it. */
+export interface Answer {
+  readonly message: Uint8Array;
+  readonly accessions: readonly string[];
+}

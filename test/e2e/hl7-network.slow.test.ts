@@ -1,0 +1,199 @@
+import fs from "node:fs";
+import net from "node:net";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Certificates, makeCertificates } from "../support/certificates.ts";
+import { bloodCount, frameOf, MllpClient, verdict } from "../support/hl7.ts";
+import { freePort, runAgentCommand, until, World } from "../support/processes.ts";
+
+// Goal: the ways in which an HL7 analyzer is connected, and its queries for orders, through the real programs.
+
+let world: World;
+let certificates: Certificates;
+let analyzer: net.Server;
+/** The agent's connections to the analyzer that is itself a server. */
+const dialled: net.Socket[] = [];
+const ports = { plain: 0, secured: 0, far: 0, replies: 0, analyzer: 0 };
+
+beforeAll(async () => {
+  world = await World.create(4);
+  certificates = makeCertificates(world.folder);
+  for (const name of Object.keys(ports) as (keyof typeof ports)[]) ports[name] = await freePort();
+  analyzer = net.createServer({ noDelay: true }, (socket) => {
+    socket.on("error", () => undefined);
+    dialled.push(socket);
+  });
+  await new Promise<void>((resolve) => analyzer.listen(ports.analyzer, "127.0.0.1", resolve));
+  const tls = { certificate: "agent.crt", key: "agent.pem", ca: "authority.crt" };
+  const listen = (port: number) => ({ listen: `127.0.0.1:${port}` });
+  world.writeConfig([
+    { id: "plain", profile: "generic-hl7", connection: listen(ports.plain) },
+    { id: "secured", profile: "generic-hl7", connection: listen(ports.secured), ...{ tls, allow: ["127.0.0.1"] } },
+    { id: "far", profile: "generic-hl7", connection: { ...listen(ports.far), replies: listen(ports.replies) } },
+    { id: "dialled", profile: "generic-hl7", connection: { dial: `127.0.0.1:${ports.analyzer}` } },
+  ]);
+  await world.startAgent();
+});
+
+afterAll(async () => {
+  analyzer.close();
+  for (const socket of dialled) socket.destroy();
+  await world.end();
+});
+
+const count = (id: string, patient = 0) =>
+  bloodCount({ id, patient: world.patients[patient]!.externalId, measured: "20261120093000", wbc: 5.1 });
+
+const states = async (device: string) =>
+  (await world.drained()).filter((message) => message.device === device).map(({ state }) => state);
+
+describe("connections", () => {
+  test("13: a device that shuts its sending side right behind its message is acknowledged, filed and hung up on", async () => {
+    const device = await MllpClient.connect(ports.plain);
+    device.send(frameOf(count("1")));
+    device.end();
+    expect(verdict(await device.answer())).toBe("AA 1");
+    await until("hung up", () => device.isClosed);
+    expect(await states("plain")).toEqual(["filed"]);
+  });
+
+  test("13: so is one that leaves out the CR behind FS", async () => {
+    const device = await MllpClient.connect(ports.plain);
+    device.send(frameOf(count("2", 1)).slice(0, -1));
+    device.end();
+    expect(verdict(await device.answer())).toBe("AA 2");
+    await until("hung up", () => device.isClosed);
+  });
+
+  test("F7: over TLS a device with a certificate is served, in both directions of its end, and one without is not", async () => {
+    const ca = fs.readFileSync(certificates.ca);
+    const { certificate, key } = certificates.device;
+    const pem = { cert: fs.readFileSync(certificate), key: fs.readFileSync(key), ca };
+    const device = await MllpClient.connect(ports.secured, pem);
+    expect(verdict(await device.ask(count("3")))).toBe("AA 3");
+    device.send(frameOf(count("4", 1)));
+    device.end();
+    expect(verdict(await device.answer())).toBe("AA 4");
+    expect(await states("secured")).toEqual(["filed", "filed"]);
+    const stranger = await MllpClient.connect(ports.secured, { ca }).catch(() => null);
+    stranger?.send(frameOf(count("5")));
+    expect(await (stranger?.answer(2_000) ?? null)).toBeNull();
+    expect(await states("secured")).toEqual(["filed", "filed"]);
+  });
+
+  test("R1: acknowledgements leave on the connection that the device made for them", async () => {
+    const device = await MllpClient.connect(ports.far);
+    device.send(frameOf(count("6")));
+    const replies = await MllpClient.connect(ports.replies);
+    expect(verdict(await replies.answer())).toBe("AA 6");
+    expect(await device.answer(100)).toBeNull();
+    expect(await states("far")).toEqual(["filed"]);
+    device.close();
+    replies.close();
+  });
+
+  test("R1: an analyzer that is itself a server is dialled, and dialled again after it hung up", async () => {
+    const first = await until("dialled", () => dialled[0]);
+    const device = MllpClient.of(first);
+    expect(verdict(await device.ask(count("7")))).toBe("AA 7");
+    device.close();
+    const again = MllpClient.of(await until("dialled again", () => dialled[1]));
+    expect(verdict(await again.ask(count("8", 1)))).toBe("AA 8");
+    expect(await states("dialled")).toEqual(["filed", "filed"]);
+  });
+});
+
+describe("O1: orders", () => {
+  const order = (tests: string) =>
+    runAgentCommand(
+      ...["order", "--config", world.config, "--device", "plain"],
+      ...["--patient", world.patients[2]!.fp, "--tests", tests],
+    ).trim();
+  const header = (type: string, id: string, version = "2.3.1") =>
+    `MSH|^~\\&|HEMA-1|Vendor|||20261121090000||${type}|${id}|P|${version}||||||UNICODE`;
+  const segmentsOf = (answer: string | null) => (answer ?? "").split("\r").map((text) => text.split("|"));
+  const field = (answer: string | null, name: string, number: number) =>
+    segmentsOf(answer).find(([segment]) => segment === name)?.[number];
+  const acknowledge = (answer: string | null, type: string) =>
+    frameOf([header(type, "900"), `MSA|AA|${field(answer, "MSH", 9)}|`]);
+
+  async function asks(segments: readonly string[]) {
+    const device = await MllpClient.connect(ports.plain);
+    const from = performance.now();
+    const answer = await device.ask(segments);
+    return { device, answer, ms: performance.now() - from };
+  }
+
+  test("O1: QRY^Q02 gets QCK^Q02 and DSR^Q03 within 2 s, and the result with the accession is filed to the animal", async () => {
+    const accession = order("WBC,PLT");
+    const { device, answer, ms } = await asks([
+      header("QRY^Q02", "11"),
+      `QRD|20261121090000|R|D|1|||RD|${accession}|OTH|||T|`,
+    ]);
+    expect([field(answer, "MSH", 8), verdict(answer), field(answer, "QAK", 2)]).toEqual(["QCK^Q02", "AA 11", "OK"]);
+    const display = await device.answer();
+    expect(ms).toBeLessThan(2_000);
+    const lines = segmentsOf(display).filter(([name]) => name === "DSP");
+    expect([lines[20]![3], lines[28]![3], lines[29]![3]]).toEqual([accession, "WBC^^^", "PLT^^^"]);
+    device.send(acknowledge(display, "ACK^Q03"));
+    // The device has forgotten whose it was, as many do.
+    const result = count("12").map((text) =>
+      text.replace(/^(PID\|1\|\|)\d+/, "$1").replace("||S-1|", `||${accession}|`),
+    );
+    expect(verdict(await device.ask(result))).toBe("AA 12");
+    const filed = (await world.drained()).at(-1)!;
+    expect(filed).toMatchObject({ state: "filed", reason: null });
+    expect(await world.getStudy(filed.study_fps[0]!)).toMatchObject({
+      body: { data: { patient_fp: world.patients[2]!.fp } },
+    });
+    device.close();
+  });
+
+  test("O1: ORM^O01 gets ORR^O02, an unknown sample a refusal", async () => {
+    const accession = order("WBC");
+    const { device, answer, ms } = await asks([header("ORM^O01", "13"), `ORC|RF||${accession}||IP`]);
+    expect(ms).toBeLessThan(2_000);
+    expect([field(answer, "MSH", 8), verdict(answer), field(answer, "ORC", 2)]).toEqual([
+      "ORR^O02",
+      "AA 13",
+      accession,
+    ]);
+    expect(field(answer, "PID", 3)).toBe(`${world.patients[2]!.fp.slice("patient_".length)}^^^^MR`);
+    expect(field(answer, "PID", 35)).toBe("dog");
+    expect(verdict(await device.ask([header("ORM^O01", "14"), "ORC|RF||1068687||IP"]))).toBe("AR 14");
+    device.close();
+  });
+
+  test("O1: QBP^Q11 gets RSP^K11 and then OML^O33, sent again when the device does not take it", async () => {
+    const accession = order("WBC");
+    const query = [header("QBP^Q11^QBP_Q11", "15", "2.5.1"), `QPD|WOS^Work Order Step^IHELAW|t1|${accession}`];
+    const { device, answer, ms } = await asks(query);
+    expect(ms).toBeLessThan(2_000);
+    expect([field(answer, "MSH", 8), field(answer, "QAK", 1), field(answer, "QAK", 2)]).toEqual([
+      ...["RSP^K11^RSP_K11", "t1", "OK"],
+    ]);
+    const pushed = await device.answer();
+    expect([field(pushed, "MSH", 8), field(pushed, "SAC", 3)]).toEqual(["OML^O33^OML_O33", accession]);
+    device.send(frameOf([header("ORL^O34", "16", "2.5.1"), `MSA|AE|${field(pushed, "MSH", 9)}`]));
+    const again = await device.answer(8_000);
+    expect(again).toBe(pushed);
+    device.send(frameOf([header("ORL^O34", "17", "2.5.1"), `MSA|AA|${field(pushed, "MSH", 9)}`]));
+    expect(await device.answer(500)).toBeNull();
+    device.close();
+  });
+
+  test("13: a device that shuts its sending side behind its query has its answer", async () => {
+    const accession = order("WBC");
+    const device = await MllpClient.connect(ports.plain);
+    device.send(frameOf([header("ORM^O01", "18"), `ORC|RF||${accession}||IP`]));
+    device.end();
+    expect(verdict(await device.answer())).toBe("AA 18");
+    await until("hung up", () => device.isClosed);
+  });
+
+  test("O1: queries are no results: each is listed as not for patients", async () => {
+    const messages = (await world.drained()).filter(({ device }) => device === "plain");
+    expect(messages.map(({ state }) => state).filter((state) => state !== "filed")).toEqual(
+      Array.from({ length: 8 }, () => "not-for-patients"),
+    );
+  });
+});
