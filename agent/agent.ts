@@ -7,7 +7,9 @@ import { profileById } from "./devices/index.ts";
 import type { Profile } from "./devices/profile.ts";
 import { type DeviceEvents, type DicomDevice, DicomServer } from "./dicom-server.ts";
 import { Directory, syncAppointments } from "./directory.ts";
+import { DicomServices } from "./dicom-services.ts";
 import { Filing } from "./filing.ts";
+import { Forward } from "./forward.ts";
 import { Headers } from "./headers.ts";
 import { type ImageDevice, ImageFiling } from "./image-filing.ts";
 import { ImageStore } from "./image-store.ts";
@@ -128,14 +130,42 @@ export async function startAgent(config: Config, version: string, log: Logger): 
     },
     fault: (error) => log.error({ stage: "read", err: error }, "our own fault: images quarantined"),
   });
+  await spool.call(
+    "setDestinations",
+    config.destinations.map(({ id }) => id),
+  );
+  const forwards = config.destinations.map((destination) => {
+    const child = log.child({ destination: destination.id });
+    return new Forward(
+      config.data,
+      spool,
+      destination,
+      {
+        sent: () => metrics.forwarded.inc({ destination: destination.id, outcome: "sent" }),
+        refused(message, reason) {
+          metrics.forwarded.inc({ destination: destination.id, outcome: "refused" });
+          child.error({ stage: "push", message, reason }, "an image was refused: kept, and not offered again");
+        },
+        failed: (kind, reason) =>
+          child.error({ stage: "push", kind, reason }, "images cannot be forwarded: kept, and tried again"),
+        recovered: () => child.info({ stage: "push" }, "images are forwarded again"),
+      },
+      { setTimer: realTimer, random: Math.random },
+    );
+  });
+  const services = new DicomServices(spool, directory, {
+    examined: () => imageFiling.wake(),
+    commitmentAsked: () => undefined,
+  });
   const images = await ImageStore.open(config.data, spool, headers);
   const imaging = [...imageDevices.values()].map((device) =>
     serve(device.id, DICOM, (events, received, child) => {
-      return new DicomServer(device, device.transport, images, {
+      return new DicomServer(device, device.transport, images, services, {
         ...events,
         kept(at) {
           received(at);
           imageFiling.wake(at + device.quietMs);
+          for (const forward of forwards) forward.wake();
         },
         fault: (error) => child.error({ stage: "message", err: error }, "our own fault"),
       });
@@ -185,6 +215,7 @@ export async function startAgent(config: Config, version: string, log: Logger): 
   // Before the devices are served, so that each one's order is kept: what a crash leaves unsettled is a handful.
   await filing.acceptStored();
   imageFiling.wake();
+  for (const forward of forwards) forward.wake();
   const status =
     config.status === null
       ? null
@@ -249,6 +280,7 @@ export async function startAgent(config: Config, version: string, log: Logger): 
       await status?.close();
       await filing.idle();
       await imageFiling.stop();
+      await Promise.all(forwards.map((forward) => forward.stop()));
       await headers.close();
       await push.stop();
       await spool.close();

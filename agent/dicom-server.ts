@@ -1,7 +1,9 @@
 import { type ConnectionEvents, realTimer, type SetTimer } from "./connection.ts";
 import { STATUS } from "./dicom/dimse.ts";
-import { type Identity, Scp, type ScpAction } from "./dicom/scp.ts";
+import { type Identity, Scp, type ScpAction, type ServiceRequest } from "./dicom/scp.ts";
+import type { DicomServices } from "./dicom-services.ts";
 import type { ImageStore, IncomingFile } from "./image-store.ts";
+import { StorageError } from "./spool.ts";
 import type { Transport, Wire, WireHandler } from "./transport.ts";
 
 // The imperative shell of one DICOM device: sockets, timers and files around the pure service provider.
@@ -11,6 +13,7 @@ export interface DicomDevice {
   readonly aeTitle: string;
   /** Who may call; empty: everyone. */
   readonly callingAeTitles: readonly string[];
+  readonly timeZone: string;
   /** A study is whole when nothing came of it for so long. */
   readonly quietMs: number;
 }
@@ -35,6 +38,7 @@ export class DicomServer {
   readonly #device: DicomDevice;
   readonly #transport: Transport;
   readonly #store: ImageStore;
+  readonly #services: DicomServices;
   readonly #events: DicomEvents;
   readonly #setTimer: SetTimer;
   /** Calling AE titles of the associations that are open. */
@@ -45,12 +49,14 @@ export class DicomServer {
     device: DicomDevice,
     transport: Transport,
     store: ImageStore,
+    services: DicomServices,
     events: DicomEvents,
     setTimer: SetTimer = realTimer,
   ) {
     this.#device = device;
     this.#transport = transport;
     this.#store = store;
+    this.#services = services;
     this.#events = events;
     this.#setTimer = setTimer;
   }
@@ -80,6 +86,8 @@ export class DicomServer {
     const scp = new Scp({ aeTitle, callingAeTitles, admits });
     let incoming: IncomingFile | null = null;
     let callingAe: string | null = null;
+    /** Message ids of requests whose answer is not wanted any more. */
+    const cancelled = new Set<number>();
     let cancelTimer: (() => void) | null = null;
     let paused = false;
     let closed = false;
@@ -120,6 +128,12 @@ export class DicomServer {
             if (incoming !== null) this.#track(incoming.discard());
             incoming = null;
             break;
+          case "serve":
+            this.#track(serve(action.request));
+            break;
+          case "cancel":
+            cancelled.add(action.messageId);
+            break;
         }
       }
       hold();
@@ -139,6 +153,28 @@ export class DicomServer {
       } catch (error) {
         carryOut(scp.abort("our own fault"));
         throw error;
+      }
+    };
+    const serve = async (request: ServiceRequest) => {
+      const { messageId } = request.command;
+      const talk = {
+        get cancelled() {
+          return closed || cancelled.has(messageId);
+        },
+        async pending(status: number, dataset: Uint8Array) {
+          carryOut(scp.pending(messageId, status, dataset));
+          await new Promise((resolve) => setImmediate(resolve)); // a cancellation is heard between two answers
+        },
+      };
+      try {
+        const { status, comment, sopInstance } = await this.#services.serve(request, this.#device, talk);
+        if (comment !== null) this.#events.warning(`a request was refused: ${comment}`);
+        carryOut(scp.answer(messageId, status, comment, sopInstance));
+      } catch (error) {
+        carryOut(scp.answer(messageId, STATUS.processingFailure, "cannot be done now"));
+        if (!(error instanceof StorageError)) throw error;
+      } finally {
+        cancelled.delete(messageId);
       }
     };
     /** Reads on, or does not: what the disk has not taken must not pile up in memory. */

@@ -28,8 +28,8 @@ export type AssociationAction =
   | { readonly do: "close" }
   | { readonly do: "open"; readonly agreement: Agreement }
   | ({ readonly do: "data" } & DataFragment)
-  /** No more data comes; null: released in order. */
-  | { readonly do: "over"; readonly reason: string | null };
+  /** No more data comes; null: released in order. `rejected`: the peer will not have us next time either. */
+  | { readonly do: "over"; readonly reason: string | null; readonly rejected: boolean };
 
 export interface Agreement {
   readonly callingAe: string;
@@ -169,7 +169,7 @@ export class Association {
         break;
       case "awaiting-answer":
         if (event.is === "associate-accept") this.#agree(event.accept);
-        else if (event.is === "associate-reject") this.#hangUp(rejectionText(event.reject));
+        else if (event.is === "associate-reject") this.#reject(event.reject);
         else this.#refuse(event, BY_PROVIDER);
         break;
       case "open":
@@ -254,13 +254,22 @@ export class Association {
 
   #hangUp(reason: string | null): void {
     this.#over(reason);
+    this.#awaitHangUp();
+  }
+
+  #awaitHangUp(): void {
     this.#state = { at: "awaiting-close" };
     this.#timer(null);
     this.#actions.push({ do: "close" });
   }
 
-  #over(reason: string | null): void {
-    this.#actions.push({ do: "over", reason });
+  #reject(reject: AssociateReject): void {
+    this.#over(rejectionText(reject), reject.result === REJECTED_PERMANENT);
+    this.#awaitHangUp();
+  }
+
+  #over(reason: string | null, rejected = false): void {
+    this.#actions.push({ do: "over", reason, rejected });
   }
 
   #write(bytes: Uint8Array): void {
