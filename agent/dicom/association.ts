@@ -235,7 +235,6 @@ export class Association {
       contexts.set(id, { abstractSyntax, transferSyntax: context.transferSyntax });
     }
     this.#state = { at: "open" };
-    this.#timer(IDLE_MS);
     this.#actions.push({ do: "open", agreement: { callingAe: request.callingAe, contexts } });
   }
 

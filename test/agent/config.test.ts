@@ -88,7 +88,7 @@ devices:
     "7: devices[0].profile is abaxis-vetscan-vs3, did you mean abaxis-vetscan-vs2?",
     "8: devices[0].connection.serial.baud is no known key, did you mean baudRate?",
     '8: devices[0].connection.serial.parity is "non", expected one of none, even, odd, mark, space',
-    `10: devices[1].profile is generic-hl7, expected one of ${profiles.map(({ id }) => id).join(", ")}`,
+    `10: devices[1].profile is generic-hl7, expected one of ${[...profiles.map(({ id }) => id), "dicom"].join(", ")}`,
     "11: devices[1].connection has listen and dial, expected exactly one of serial, listen, dial",
     '12: devices[1].allow[0] is "192.168.1.0/33", expected an address or network such as 192.168.1.0/24',
     "13: devices[2].id is hema, which devices[1] has already",

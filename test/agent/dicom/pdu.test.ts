@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   APPLICATION_CONTEXT,
@@ -14,7 +14,7 @@ import {
   encodeReleaseResponse,
   type PduEvent,
   PduReader,
-} from "../../agent/dicom/pdu.ts";
+} from "../../../agent/dicom/pdu.ts";
 
 const bytes = (hex: string) => Uint8Array.from(Buffer.from(hex.replace(/\s/g, ""), "hex"));
 const read = (...chunks: readonly Uint8Array[]) => {
