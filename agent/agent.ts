@@ -7,6 +7,7 @@ import { profileById } from "./devices/index.ts";
 import type { Profile } from "./devices/profile.ts";
 import { type DeviceEvents, type DicomDevice, DicomServer } from "./dicom-server.ts";
 import { Directory, syncAppointments } from "./directory.ts";
+import { type CommitmentDevice, Commitments } from "./commitment.ts";
 import { DicomServices } from "./dicom-services.ts";
 import { Filing } from "./filing.ts";
 import { Forward } from "./forward.ts";
@@ -155,12 +156,25 @@ export async function startAgent(config: Config, version: string, log: Logger): 
   });
   const services = new DicomServices(spool, directory, {
     examined: () => imageFiling.wake(),
-    commitmentAsked: () => undefined,
   });
   const images = await ImageStore.open(config.data, spool, headers);
+  const commitments = new Map(
+    [...imageDevices.values()].map((device) => {
+      const child = log.child({ device: device.id });
+      const events = {
+        reported: (transaction: string, failures: number) =>
+          child.info({ stage: "message", transaction, failures }, "the device was told which of its images we have"),
+        givenUp: (transaction: string) =>
+          child.warn({ stage: "message", transaction }, "the device never took the answer to its storage commitment"),
+        fault: (error: unknown) => child.error({ stage: "message", err: error }, "our own fault"),
+      };
+      return [device.id, new Commitments(config.data, spool, device, events)];
+    }),
+  );
   const imaging = [...imageDevices.values()].map((device) =>
     serve(device.id, DICOM, (events, received, child) => {
-      return new DicomServer(device, device.transport, images, services, {
+      const parts = { store: images, services, commitments: commitments.get(device.id)! };
+      return new DicomServer(device, device.transport, parts, {
         ...events,
         kept(at) {
           received(at);
@@ -215,7 +229,7 @@ export async function startAgent(config: Config, version: string, log: Logger): 
   // Before the devices are served, so that each one's order is kept: what a crash leaves unsettled is a handful.
   await filing.acceptStored();
   imageFiling.wake();
-  for (const forward of forwards) forward.wake();
+  for (const waiting of [...forwards, ...commitments.values()]) waiting.wake();
   const status =
     config.status === null
       ? null
@@ -280,7 +294,7 @@ export async function startAgent(config: Config, version: string, log: Logger): 
       await status?.close();
       await filing.idle();
       await imageFiling.stop();
-      await Promise.all(forwards.map((forward) => forward.stop()));
+      await Promise.all([...forwards, ...commitments.values()].map((sender) => sender.stop()));
       await headers.close();
       await push.stop();
       await spool.close();
@@ -307,7 +321,10 @@ function readDevice(
 const IMAGING_LINES_MAX = 128;
 const QUIET_SECONDS = 60;
 
-function readImageDevice(device: DeviceConfig, timeZone: string): DicomDevice & ImageDevice & { transport: Transport } {
+function readImageDevice(
+  device: DeviceConfig,
+  timeZone: string,
+): DicomDevice & ImageDevice & CommitmentDevice & { transport: Transport } {
   const address = parseAddress(device.connection.listen ?? "");
   if (address === null) throw new Error("a DICOM device without an address: the configuration was not checked");
   return {
@@ -317,6 +334,7 @@ function readImageDevice(device: DeviceConfig, timeZone: string): DicomDevice & 
     quietMs: (device.quietSeconds ?? QUIET_SECONDS) * 1000,
     timeZone: device.timeZone ?? timeZone,
     modality: device.modality ?? null,
+    reportTo: device.reportTo === undefined ? null : parseAddress(device.reportTo),
     transport: listenTransport(address, device.allow ?? [], IMAGING_LINES_MAX),
   };
 }

@@ -51,6 +51,8 @@ const Device = Type.Object(
     callingAeTitles: Type.Optional(Type.Array(AeTitle, { maxItems: 100 })),
     quietSeconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400 })),
     modality: Type.Optional(Modality),
+    /** Where the device takes the reports of storage commitment. */
+    reportTo: Type.Optional(Type.String()),
   },
   closed,
 );
@@ -67,7 +69,7 @@ const DestinationConfig = Type.Object(
   },
   closed,
 );
-const DICOM_KEYS = ["aeTitle", "callingAeTitles", "quietSeconds", "modality"];
+const DICOM_KEYS = ["aeTitle", "callingAeTitles", "quietSeconds", "modality", "reportTo"];
 
 const Schema = Type.Object(
   {
@@ -273,6 +275,10 @@ function furtherProblems(raw: unknown, folder: string): Located[] {
     }
     for (const key of DICOM_KEYS) {
       if (key in device && profile !== DICOM) say([...at, key], `belongs to devices with the profile ${DICOM}`);
+    }
+    const { reportTo } = device;
+    if (typeof reportTo === "string" && parseAddress(reportTo) === null) {
+      say([...at, "reportTo"], `is "${reportTo}", expected host:port such as 192.168.1.60:104`);
     }
     const dial = connection["dial"];
     if (typeof dial === "string" && parseAddress(dial) === null) {

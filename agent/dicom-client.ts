@@ -220,6 +220,6 @@ interface Waiting<Value> {
 }
 
 function failureOf({ reason, rejected }: AssociationAction & { do: "over" }, wasOpen: boolean): SendError {
-  if (rejected) return new SendError("unauthorized", reason ?? ""); // a person has to let us in there
+  if (rejected === true) return new SendError("unauthorized", reason ?? ""); // a person has to let us in there
   return new SendError(wasOpen ? "uncertain" : "transient", reason ?? "the association is released");
 }

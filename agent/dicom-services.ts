@@ -35,8 +35,6 @@ export interface Served {
 export interface ServiceEvents {
   /** Studies of which a device says that they are whole. */
   examined(studies: readonly string[]): void;
-  /** A device wants to be told what we have of its images. */
-  commitmentAsked(): void;
 }
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -170,7 +168,6 @@ export class DicomServices {
     if (!isUid(transaction)) return { status: STATUS.invalidAttributeValue, comment: "no Transaction UID" };
     if (references.length === 0) return { status: STATUS.invalidAttributeValue, comment: "no instance is named" };
     await this.#spool.call("addCommitment", { transaction, device, callingAe, references, at: Date.now() });
-    this.#events.commitmentAsked();
     return DONE;
   }
 }

@@ -29,7 +29,7 @@ export type AssociationAction =
   | { readonly do: "open"; readonly agreement: Agreement }
   | ({ readonly do: "data" } & DataFragment)
   /** No more data comes; null: released in order. `rejected`: the peer will not have us next time either. */
-  | { readonly do: "over"; readonly reason: string | null; readonly rejected: boolean };
+  | { readonly do: "over"; readonly reason: string | null; readonly rejected?: true };
 
 export interface Agreement {
   readonly callingAe: string;
@@ -263,12 +263,13 @@ export class Association {
   }
 
   #reject(reject: AssociateReject): void {
-    this.#over(rejectionText(reject), reject.result === REJECTED_PERMANENT);
+    const lasting = reject.result === REJECTED_PERMANENT ? ({ rejected: true } as const) : {};
+    this.#actions.push({ do: "over", reason: rejectionText(reject), ...lasting });
     this.#awaitHangUp();
   }
 
-  #over(reason: string | null, rejected = false): void {
-    this.#actions.push({ do: "over", reason, rejected });
+  #over(reason: string | null): void {
+    this.#actions.push({ do: "over", reason });
   }
 
   #write(bytes: Uint8Array): void {

@@ -82,7 +82,7 @@ function foldName(name: string): string {
 /** `*` is any letters, `?` any one. */
 function pattern(key: string): { test(value: string): boolean } {
   if (!/[*?]/.test(key)) return { test: (value) => value === key };
-  return { test: (value) => matchesPattern([...key], [...value]) };
+  return { test: (value) => matchesPattern(Array.from(key), Array.from(value)) };
 }
 
 /** Without a regular expression: `*a*a*a*a*b` would take one for ever. */
