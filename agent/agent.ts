@@ -7,7 +7,10 @@ import { profileById } from "./devices/index.ts";
 import type { Profile } from "./devices/profile.ts";
 import { type DeviceEvents, type DicomDevice, DicomServer } from "./dicom-server.ts";
 import { Directory, syncAppointments } from "./directory.ts";
+import { type CommitmentDevice, Commitments } from "./commitment.ts";
+import { DicomServices } from "./dicom-services.ts";
 import { Filing } from "./filing.ts";
+import { Forward } from "./forward.ts";
 import { Headers } from "./headers.ts";
 import { type ImageDevice, ImageFiling } from "./image-filing.ts";
 import { ImageStore } from "./image-store.ts";
@@ -139,14 +142,55 @@ export async function startAgent(config: Config, version: string, log: Logger): 
     },
     fault: (error) => log.error({ stage: "read", err: error }, "our own fault: images quarantined"),
   });
+  await spool.call(
+    "setDestinations",
+    config.destinations.map(({ id }) => id),
+  );
+  const forwards = config.destinations.map((destination) => {
+    const child = log.child({ destination: destination.id });
+    return new Forward(
+      config.data,
+      spool,
+      destination,
+      {
+        sent: () => metrics.forwarded.inc({ destination: destination.id, outcome: "sent" }),
+        refused(message, reason) {
+          metrics.forwarded.inc({ destination: destination.id, outcome: "refused" });
+          child.error({ stage: "push", message, reason }, "an image was refused: kept, and not offered again");
+        },
+        failed: (kind, reason) =>
+          child.error({ stage: "push", kind, reason }, "images cannot be forwarded: kept, and tried again"),
+        recovered: () => child.info({ stage: "push" }, "images are forwarded again"),
+      },
+      { setTimer: realTimer, random: Math.random },
+    );
+  });
+  const services = new DicomServices(spool, directory, {
+    examined: () => imageFiling.wake(),
+  });
   const images = await ImageStore.open(config.data, spool, headers);
+  const commitments = new Map(
+    [...imageDevices.values()].map((device) => {
+      const child = log.child({ device: device.id });
+      const events = {
+        reported: (transaction: string, failures: number) =>
+          child.info({ stage: "message", transaction, failures }, "the device was told which of its images we have"),
+        givenUp: (transaction: string) =>
+          child.warn({ stage: "message", transaction }, "the device never took the answer to its storage commitment"),
+        fault: (error: unknown) => child.error({ stage: "message", err: error }, "our own fault"),
+      };
+      return [device.id, new Commitments(config.data, spool, device, events)];
+    }),
+  );
   const imaging = [...imageDevices.values()].map((device) =>
     serve(device.id, DICOM, (events, received, child) => {
-      return new DicomServer(device, device.transport, images, {
+      const parts = { store: images, services, commitments: commitments.get(device.id)! };
+      return new DicomServer(device, device.transport, parts, {
         ...events,
         kept(at) {
           received(at);
           imageFiling.wake(at + device.quietMs);
+          for (const forward of forwards) forward.wake();
         },
         fault: (error) => child.error({ stage: "message", err: error }, "our own fault"),
       });
@@ -196,6 +240,7 @@ export async function startAgent(config: Config, version: string, log: Logger): 
   // Before the devices are served, so that each one's order is kept: what a crash leaves unsettled is a handful.
   await filing.acceptStored();
   imageFiling.wake();
+  for (const waiting of [...forwards, ...commitments.values()]) waiting.wake();
   const status =
     config.status === null
       ? null
@@ -260,6 +305,7 @@ export async function startAgent(config: Config, version: string, log: Logger): 
       await status?.close();
       await filing.idle();
       await imageFiling.stop();
+      await Promise.all([...forwards, ...commitments.values()].map((sender) => sender.stop()));
       await headers.close();
       await push.stop();
       await spool.close();
@@ -286,7 +332,10 @@ function readDevice(
 const IMAGING_LINES_MAX = 128;
 const QUIET_SECONDS = 60;
 
-function readImageDevice(device: DeviceConfig, timeZone: string): DicomDevice & ImageDevice & { transport: Transport } {
+function readImageDevice(
+  device: DeviceConfig,
+  timeZone: string,
+): DicomDevice & ImageDevice & CommitmentDevice & { transport: Transport } {
   const address = parseAddress(device.connection.listen ?? "");
   if (address === null) throw new Error("a DICOM device without an address: the configuration was not checked");
   return {
@@ -296,6 +345,7 @@ function readImageDevice(device: DeviceConfig, timeZone: string): DicomDevice & 
     quietMs: (device.quietSeconds ?? QUIET_SECONDS) * 1000,
     timeZone: device.timeZone ?? timeZone,
     modality: device.modality ?? null,
+    reportTo: device.reportTo === undefined ? null : parseAddress(device.reportTo),
     transport: listenTransport(address, device.allow ?? [], securityOf(device), IMAGING_LINES_MAX),
   };
 }

@@ -11,6 +11,7 @@ import { Modality } from "../shared/study.ts";
 import { CHARSETS } from "./astm/records.ts";
 import { profileById, profiles } from "./devices/index.ts";
 import { nearestWord } from "./nearest.ts";
+import type { Destination } from "./forward.ts";
 import type { Address, Security } from "./transport.ts";
 
 // agent.yaml: one schema is type, defaults and checks. Every problem is found in one go, each with its line.
@@ -68,10 +69,25 @@ const Device = Type.Object(
     callingAeTitles: Type.Optional(Type.Array(AeTitle, { maxItems: 100 })),
     quietSeconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400 })),
     modality: Type.Optional(Modality),
+    /** Where the device takes the reports of storage commitment. */
+    reportTo: Type.Optional(Type.String()),
   },
   closed,
 );
-const DICOM_KEYS = ["aeTitle", "callingAeTitles", "quietSeconds", "modality"];
+
+/** A PACS, or another archive, that gets every image too. */
+const DestinationConfig = Type.Object(
+  {
+    id: Type.String({ pattern: "^[a-z0-9][a-z0-9-]{0,62}$" }),
+    dial: Type.Optional(Type.String()),
+    aeTitle: Type.Optional(AeTitle),
+    callingAeTitle: Type.Optional(AeTitle),
+    stow: Type.Optional(Type.String({ pattern: "^https?://" })),
+    authorizationFile: Type.Optional(Type.String({ minLength: 1 })),
+  },
+  closed,
+);
+const DICOM_KEYS = ["aeTitle", "callingAeTitles", "quietSeconds", "modality", "reportTo"];
 
 const Schema = Type.Object(
   {
@@ -83,6 +99,7 @@ const Schema = Type.Object(
     timeZone: Type.String(),
     status: Type.Optional(Type.Object({ listen: Type.String() }, closed)),
     devices: Type.Array(Device, { minItems: 1, maxItems: 1000 }),
+    destinations: Type.Optional(Type.Array(DestinationConfig, { maxItems: 100 })),
   },
   closed,
 );
@@ -91,9 +108,10 @@ export type DeviceConfig = Raw["devices"][number];
 type TlsFiles = Static<typeof Tls>;
 
 /** The configuration, paths resolved against the file's folder. */
-export interface Config extends Omit<Raw, "status"> {
+export interface Config extends Omit<Raw, "status" | "destinations"> {
   /** null: no local status server. */
   readonly status: Address | null;
+  readonly destinations: readonly Destination[];
 }
 
 export interface ConfigProblem {
@@ -142,8 +160,27 @@ export function checkConfig(text: string, folder: string): ConfigResult {
         device.tls === undefined ? device : { ...device, tls: tlsIn(folder, device.tls) },
       ),
       status: valid.status === undefined ? null : parseAddress(valid.status.listen),
+      destinations: (valid.destinations ?? []).map((destination) => asDestination(destination, inFolder)),
     },
   };
+}
+
+function asDestination(
+  { id, dial, aeTitle = "", callingAeTitle = "VETWIRE", stow, authorizationFile }: Static<typeof DestinationConfig>,
+  inFolder: (name: string) => string,
+): Destination {
+  if (stow !== undefined) {
+    const file = authorizationFile === undefined ? null : inFolder(authorizationFile);
+    return {
+      id,
+      way: "stow",
+      url: stow,
+      authorization: file === null ? null : () => fs.readFileSync(file, "utf8").trim(),
+    };
+  }
+  const address = parseAddress(dial ?? "");
+  if (address === null) throw new Error("a destination without an address: the configuration was not checked");
+  return { id, way: "store", address, aeTitle, callingAeTitle };
 }
 
 /** `host:port`, `[v6]:port`, or a port alone, which means loopback; null for anything else. */
@@ -164,6 +201,7 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
   server: Object.keys(Schema.properties.server.properties),
   status: ["listen"],
   devices: Object.keys(Device.properties),
+  destinations: Object.keys(DestinationConfig.properties),
   connection: Object.keys(Device.properties.connection.properties),
   serial: Object.keys(Serial.properties),
   replies: Object.keys(Replies.properties),
@@ -268,6 +306,10 @@ function furtherProblems(raw: unknown, folder: string): Located[] {
     for (const key of DICOM_KEYS) {
       if (key in device && profile !== DICOM) say([...at, key], `belongs to devices with the profile ${DICOM}`);
     }
+    const { reportTo } = device;
+    if (typeof reportTo === "string" && parseAddress(reportTo) === null) {
+      say([...at, "reportTo"], `is "${reportTo}", expected host:port such as 192.168.1.60:104`);
+    }
     if ("replies" in connection) {
       const replies = asObject(connection["replies"]);
       const place = [...at, "connection", "replies"];
@@ -281,6 +323,31 @@ function furtherProblems(raw: unknown, folder: string): Located[] {
       const listens = [connection, asObject(connection["replies"])].some((way) => "listen" in way);
       const problem = "serial" in connection ? "is for TCP" : tlsProblem(asObject(device["tls"]), listens, folder);
       if (problem !== null) say([...at, "tls"], problem);
+    }
+  }
+  const destinationIds: unknown[] = [];
+  for (const [index, value] of asArray(root["destinations"]).entries()) {
+    const at = ["destinations", String(index)];
+    const destination = asObject(value);
+    const { id, dial } = destination;
+    const first = destinationIds.indexOf(id);
+    if (typeof id === "string" && first >= 0) say([...at, "id"], `is ${id}, which destinations[${first}] has already`);
+    destinationIds.push(id);
+    if ("dial" in destination === "stow" in destination) {
+      say(at, `has ${"dial" in destination ? "both dial and stow" : "neither dial nor stow"}, expected one`);
+    }
+    const strangers = "stow" in destination ? ["aeTitle", "callingAeTitle"] : ["authorizationFile"];
+    for (const key of strangers) {
+      if (key in destination)
+        say([...at, key], `belongs to destinations with ${"stow" in destination ? "dial" : "stow"}`);
+    }
+    if ("dial" in destination && !("aeTitle" in destination)) say(at, "has no aeTitle, which C-STORE needs");
+    if (typeof dial === "string" && parseAddress(dial) === null) {
+      say([...at, "dial"], `is "${dial}", expected host:port such as 192.168.1.10:104`);
+    }
+    const file = destination["authorizationFile"];
+    if (typeof file === "string" && !fs.existsSync(path.resolve(folder, file))) {
+      say([...at, "authorizationFile"], `names ${path.resolve(folder, file)}, which is not there`);
     }
   }
   return found;

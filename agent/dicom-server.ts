@@ -1,7 +1,13 @@
 import { type ConnectionEvents, realTimer, type SetTimer } from "./connection.ts";
+import type { Agreement } from "./dicom/association.ts";
+import { encodeAttributes } from "./dicom/attributes.ts";
+import { encodingOf } from "./dicom/dataset.ts";
 import { STATUS } from "./dicom/dimse.ts";
-import { type Identity, Scp, type ScpAction } from "./dicom/scp.ts";
+import { type Identity, Scp, type ScpAction, type ServiceRequest, STORAGE_COMMITMENT } from "./dicom/scp.ts";
+import type { Commitments, OpenLine } from "./commitment.ts";
+import type { DicomServices } from "./dicom-services.ts";
 import type { ImageStore, IncomingFile } from "./image-store.ts";
+import { StorageError } from "./spool.ts";
 import type { Transport, Wire, WireHandler } from "./transport.ts";
 
 // The imperative shell of one DICOM device: sockets, timers and files around the pure service provider.
@@ -11,8 +17,16 @@ export interface DicomDevice {
   readonly aeTitle: string;
   /** Who may call; empty: everyone. */
   readonly callingAeTitles: readonly string[];
+  readonly timeZone: string;
   /** A study is whole when nothing came of it for so long. */
   readonly quietMs: number;
+}
+
+/** What carries out what the device asks. */
+export interface DicomParts {
+  readonly store: ImageStore;
+  readonly services: DicomServices;
+  readonly commitments: Commitments;
 }
 
 export type DeviceEvents = Pick<ConnectionEvents, "connected" | "disconnected" | "warning">;
@@ -34,7 +48,7 @@ const UNANSWERED_MAX = 2;
 export class DicomServer {
   readonly #device: DicomDevice;
   readonly #transport: Transport;
-  readonly #store: ImageStore;
+  readonly #parts: DicomParts;
   readonly #events: DicomEvents;
   readonly #setTimer: SetTimer;
   /** Calling AE titles of the associations that are open. */
@@ -44,13 +58,13 @@ export class DicomServer {
   constructor(
     device: DicomDevice,
     transport: Transport,
-    store: ImageStore,
+    parts: DicomParts,
     events: DicomEvents,
     setTimer: SetTimer = realTimer,
   ) {
     this.#device = device;
     this.#transport = transport;
-    this.#store = store;
+    this.#parts = parts;
     this.#events = events;
     this.#setTimer = setTimer;
   }
@@ -80,7 +94,14 @@ export class DicomServer {
     const scp = new Scp({ aeTitle, callingAeTitles, admits });
     let incoming: IncomingFile | null = null;
     let callingAe: string | null = null;
+    /** Message ids of requests whose answer is not wanted any more. */
+    const cancelled = new Set<number>();
+    /** Where the device may be told what we have of its images; null: not on this association. */
+    let line: OpenLine | null = null;
+    /** Waiting for the device to say that it was told, by message id. */
+    const told = new Map<number, (success: boolean) => void>();
     let cancelTimer: (() => void) | null = null;
+    let reports = 0;
     let paused = false;
     let closed = false;
 
@@ -100,13 +121,15 @@ export class DicomServer {
             callingAe = action.agreement.callingAe;
             this.#open.push(callingAe);
             this.#events.connected(`${callingAe} at ${wire.peer}`);
+            line = lineFor(action.agreement);
+            if (line !== null) this.#parts.commitments.join(line);
             break;
           case "over":
             leave();
             if (action.reason !== null) this.#events.warning(action.reason);
             break;
           case "begin":
-            incoming = this.#store.begin(this.#device.id, this.#device.quietMs, action.instance);
+            incoming = this.#parts.store.begin(this.#device.id, this.#device.quietMs, action.instance);
             incoming.onWritten = hold;
             break;
           case "bytes":
@@ -120,6 +143,15 @@ export class DicomServer {
             if (incoming !== null) this.#track(incoming.discard());
             incoming = null;
             break;
+          case "serve":
+            this.#track(serve(action.request));
+            break;
+          case "cancel":
+            cancelled.add(action.messageId);
+            break;
+          case "answered":
+            told.get(action.command.messageIdRespondedTo)?.(action.command.status === STATUS.success);
+            break;
         }
       }
       hold();
@@ -128,6 +160,8 @@ export class DicomServer {
       if (callingAe === null) return;
       this.#open.splice(this.#open.indexOf(callingAe), 1);
       callingAe = null;
+      if (line !== null) this.#parts.commitments.leave(line);
+      for (const answer of told.values()) answer(false);
       this.#events.disconnected();
     };
     const keep = async (file: IncomingFile, identity: Identity) => {
@@ -140,6 +174,49 @@ export class DicomServer {
         carryOut(scp.abort("our own fault"));
         throw error;
       }
+    };
+    const serve = async (request: ServiceRequest) => {
+      const { messageId } = request.command;
+      const talk = {
+        get cancelled() {
+          return closed || cancelled.has(messageId);
+        },
+        async pending(status: number, dataset: Uint8Array) {
+          carryOut(scp.pending(messageId, status, dataset));
+          await new Promise((resolve) => setImmediate(resolve)); // a cancellation is heard between two answers
+        },
+      };
+      try {
+        const { status, comment, sopInstance } = await this.#parts.services.serve(request, this.#device, talk);
+        if (comment !== null) this.#events.warning(`a request was refused: ${comment}`);
+        carryOut(scp.answer(messageId, status, comment, sopInstance));
+        if (request.command.affectedSopClass === STORAGE_COMMITMENT) this.#parts.commitments.wake();
+      } catch (error) {
+        carryOut(scp.answer(messageId, STATUS.processingFailure, "cannot be done now"));
+        if (!(error instanceof StorageError)) throw error;
+      } finally {
+        cancelled.delete(messageId);
+      }
+    };
+    const lineFor = (agreement: Agreement): OpenLine | null => {
+      for (const [context, { abstractSyntax, transferSyntax }] of agreement.contexts) {
+        const encoding = encodingOf(transferSyntax);
+        if (abstractSyntax !== STORAGE_COMMITMENT || encoding === null) continue;
+        return {
+          callingAe: agreement.callingAe,
+          report: (request, event) =>
+            new Promise((resolve) => {
+              if (callingAe === null) return resolve(false);
+              const messageId = ++reports;
+              told.set(messageId, (success) => {
+                told.delete(messageId);
+                resolve(success);
+              });
+              carryOut(scp.request(context, { ...request, messageId }, encodeAttributes(event, encoding)));
+            }),
+        };
+      }
+      return null;
     };
     /** Reads on, or does not: what the disk has not taken must not pile up in memory. */
     const hold = () => {

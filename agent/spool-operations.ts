@@ -1,5 +1,6 @@
 import type Database from "better-sqlite3";
 import type { Outcome } from "../shared/study.ts";
+import { imagingOperationsOn } from "./imaging-operations.ts";
 import { revise, type StudyBody } from "./revision.ts";
 import type { EventKind } from "./spool-worker.ts";
 
@@ -293,7 +294,10 @@ export function operationsOn(db: Database.Database) {
     }
   }
 
+  const imaging = imagingOperationsOn(db);
   return {
+    ...imaging,
+
     nextSession(): number {
       return (sql.nextSession.get() as { id: number }).id;
     },
@@ -450,6 +454,7 @@ export function operationsOn(db: Database.Database) {
       if (same !== undefined) return same;
       sql.insertImageMessage.run(instance);
       sql.insertInstance.run(instance);
+      imaging.queueForwards(instance.message);
       sql.noteMessage.run(instance);
       sql.awaitStudy.run({ study: instance.study, dueAt: instance.receivedAt + quietMs });
       return instance.message;

@@ -82,6 +82,31 @@ const migrations: readonly string[] = [
   CREATE TABLE image_study (study TEXT PRIMARY KEY, due_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   CREATE INDEX image_study_due ON image_study (due_at);
   `,
+  `
+  -- Of an imaging device's worklist: which appointment the accession was made for.
+  ALTER TABLE test_order ADD COLUMN appointment TEXT;
+  CREATE UNIQUE INDEX test_order_appointment ON test_order (device, appointment) WHERE appointment IS NOT NULL;
+
+  -- What a device said of an examination while it went on (MPPS).
+  CREATE TABLE procedure_step (
+    sop_instance TEXT PRIMARY KEY, device TEXT NOT NULL, state TEXT NOT NULL, attributes TEXT NOT NULL, updated_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  -- Devices that asked whether we have their images for good, and are to be told.
+  CREATE TABLE commitment (
+    id INTEGER PRIMARY KEY, transaction_uid TEXT NOT NULL, device TEXT NOT NULL, calling_ae TEXT NOT NULL, instance_list TEXT NOT NULL,
+    requested_at INTEGER NOT NULL, tries INTEGER NOT NULL DEFAULT 0, next_at INTEGER NOT NULL, reported_at INTEGER, outcome TEXT
+  ) STRICT;
+  CREATE INDEX commitment_open ON commitment (device, next_at) WHERE reported_at IS NULL;
+
+  -- Where each instance goes besides the server; the rows are made with the instance.
+  CREATE TABLE destination (id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+  CREATE TABLE forward (
+    destination TEXT NOT NULL, message TEXT NOT NULL, state TEXT NOT NULL, tries INTEGER NOT NULL DEFAULT 0, reason TEXT,
+    settled_at INTEGER, PRIMARY KEY (destination, message)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX forward_queued ON forward (destination, tries, message) WHERE state = 'queued';
+  `,
 ];
 
 /** Whether the database has this program's schema. */

@@ -53,7 +53,10 @@ export interface WorkerOptions {
 
 const PAGE_BYTES = 4096;
 /** Operations whose outcome somebody outside is told. */
-const PROMISES: ReadonlySet<keyof Operations> = new Set(["takeQueued", "addInstance"]);
+const PROMISES: ReadonlySet<keyof Operations> = new Set([
+  ...(["takeQueued", "addInstance"] as const),
+  ...(["scheduledSteps", "createStep", "updateStep", "addCommitment"] as const),
+]);
 
 function open({ folder, bytesMax }: WorkerOptions): Database.Database {
   lock(folder);

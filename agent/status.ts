@@ -49,6 +49,12 @@ export function createMetrics() {
       labelNames: ["kind"],
       registers,
     }),
+    forwarded: new Counter({
+      name: "vetwire_forwarded_total",
+      help: "Images offered to other archives, by destination and outcome",
+      labelNames: ["destination", "outcome"],
+      registers,
+    }),
     messages: new Gauge({
       name: "vetwire_messages",
       help: "Messages kept, by state",

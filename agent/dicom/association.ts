@@ -28,8 +28,8 @@ export type AssociationAction =
   | { readonly do: "close" }
   | { readonly do: "open"; readonly agreement: Agreement }
   | ({ readonly do: "data" } & DataFragment)
-  /** No more data comes; null: released in order. */
-  | { readonly do: "over"; readonly reason: string | null };
+  /** No more data comes; null: released in order. `rejected`: the peer will not have us next time either. */
+  | { readonly do: "over"; readonly reason: string | null; readonly rejected?: true };
 
 export interface Agreement {
   readonly callingAe: string;
@@ -169,7 +169,7 @@ export class Association {
         break;
       case "awaiting-answer":
         if (event.is === "associate-accept") this.#agree(event.accept);
-        else if (event.is === "associate-reject") this.#hangUp(rejectionText(event.reject));
+        else if (event.is === "associate-reject") this.#reject(event.reject);
         else this.#refuse(event, BY_PROVIDER);
         break;
       case "open":
@@ -253,9 +253,19 @@ export class Association {
 
   #hangUp(reason: string | null): void {
     this.#over(reason);
+    this.#awaitHangUp();
+  }
+
+  #awaitHangUp(): void {
     this.#state = { at: "awaiting-close" };
     this.#timer(null);
     this.#actions.push({ do: "close" });
+  }
+
+  #reject(reject: AssociateReject): void {
+    const lasting = reject.result === REJECTED_PERMANENT ? ({ rejected: true } as const) : {};
+    this.#actions.push({ do: "over", reason: rejectionText(reject), ...lasting });
+    this.#awaitHangUp();
   }
 
   #over(reason: string | null): void {

@@ -5,37 +5,57 @@ import { concat, evenText, hex, readUid } from "./bytes.ts";
 export const COMMAND = {
   storeRequest: 0x0001,
   storeResponse: 0x8001,
+  findRequest: 0x0020,
   echoRequest: 0x0030,
   echoResponse: 0x8030,
+  eventReportRequest: 0x0100,
+  setRequest: 0x0120,
+  actionRequest: 0x0130,
+  createRequest: 0x0140,
   cancelRequest: 0x0fff,
 } as const;
 
 /** Status codes (PS3.4 table B.2-1, PS3.7 annex C). */
 export const STATUS = {
   success: 0x0000,
+  invalidAttributeValue: 0x0106,
+  processingFailure: 0x0110,
+  duplicateInstance: 0x0111,
+  noSuchInstance: 0x0112,
   invalidInstance: 0x0117,
+  classInstanceConflict: 0x0119,
   sopClassNotSupported: 0x0122,
   notAuthorized: 0x0124,
+  noSuchAction: 0x0123,
   unrecognizedOperation: 0x0211,
   outOfResources: 0xa700,
   datasetMismatch: 0xa900,
   cannotUnderstand: 0xc000,
+  cancelled: 0xfe00,
+  pending: 0xff00,
+  /** Pending, and some keys of the query are not supported. */
+  pendingWithoutSomeKeys: 0xff01,
 } as const;
 
 export interface Command {
   readonly field: number;
   readonly messageId: number;
   readonly messageIdRespondedTo: number;
+  /** Some operations call it the requested one. */
   readonly affectedSopClass: string;
   readonly affectedSopInstance: string;
+  /** Of an event or an action. */
+  readonly typeId: number;
   readonly hasDataset: boolean;
   /** Of a response. */
   readonly status: number;
+  readonly comment: string;
 }
 
 const TAG = {
   groupLength: 0x0000,
   affectedSopClass: 0x0002,
+  requestedSopClass: 0x0003,
   field: 0x0100,
   messageId: 0x0110,
   messageIdRespondedTo: 0x0120,
@@ -44,6 +64,9 @@ const TAG = {
   status: 0x0900,
   errorComment: 0x0902,
   affectedSopInstance: 0x1000,
+  requestedSopInstance: 0x1001,
+  eventTypeId: 0x1002,
+  actionTypeId: 0x1008,
 } as const;
 
 /** (0000,0800): no dataset follows. */
@@ -77,49 +100,65 @@ export function readCommand(bytes: Uint8Array): Command | string {
     field,
     messageId: number(TAG.messageId) ?? 0,
     messageIdRespondedTo: number(TAG.messageIdRespondedTo) ?? 0,
-    affectedSopClass: text(TAG.affectedSopClass),
-    affectedSopInstance: text(TAG.affectedSopInstance),
+    affectedSopClass: text(TAG.affectedSopClass) || text(TAG.requestedSopClass),
+    affectedSopInstance: text(TAG.affectedSopInstance) || text(TAG.requestedSopInstance),
+    typeId: number(TAG.eventTypeId) ?? number(TAG.actionTypeId) ?? 0,
     hasDataset: dataSetType !== NO_DATASET,
     status: number(TAG.status) ?? 0,
+    comment: text(TAG.errorComment),
   };
 }
 
 /** The response to a request; a comment explains what is no success. */
-export function encodeResponse(request: Command, status: number, comment: string | null): Uint8Array {
+export function encodeResponse(
+  request: Command,
+  status: number,
+  comment: string | null,
+  hasDataset = false,
+): Uint8Array {
+  const { field, messageId, affectedSopClass, affectedSopInstance } = request;
   return encodeCommand([
-    [TAG.affectedSopClass, evenText(request.affectedSopClass, "\0")],
-    [TAG.field, uint16(request.field | 0x8000)],
-    [TAG.messageIdRespondedTo, uint16(request.messageId)],
-    [TAG.dataSetType, uint16(NO_DATASET)],
+    [TAG.affectedSopClass, evenText(affectedSopClass, "\0")],
+    [TAG.field, uint16(field | RESPONSE)],
+    [TAG.messageIdRespondedTo, uint16(messageId)],
+    [TAG.dataSetType, uint16(hasDataset ? DATASET : NO_DATASET)],
     [TAG.status, uint16(status)],
     ...(comment === null
       ? []
       : [[TAG.errorComment, evenText(comment.replace(/[^ -~]/g, "?").slice(0, 64), " ")] as const]),
-    ...(request.affectedSopInstance === ""
-      ? []
-      : [[TAG.affectedSopInstance, evenText(request.affectedSopInstance, "\0")] as const]),
+    ...(affectedSopInstance === "" ? [] : [[TAG.affectedSopInstance, evenText(affectedSopInstance, "\0")] as const]),
   ]);
 }
 
-export function encodeEchoRequest(messageId: number): Uint8Array {
+export interface Request {
+  readonly field: number;
+  readonly messageId: number;
+  readonly sopClass: string;
+  /** "": the operation is on none, or the peer names it. */
+  readonly sopInstance: string;
+  /** Of an event or an action. */
+  readonly typeId?: number;
+  readonly hasDataset: boolean;
+}
+
+export function encodeRequest({ field, messageId, sopClass, sopInstance, typeId, hasDataset }: Request): Uint8Array {
+  const onExisting = field === COMMAND.setRequest || field === COMMAND.actionRequest;
+  const typeTag = field === COMMAND.actionRequest ? TAG.actionTypeId : TAG.eventTypeId;
+  const instanceTag = onExisting ? TAG.requestedSopInstance : TAG.affectedSopInstance;
+  const hasPriority = field === COMMAND.storeRequest || field === COMMAND.findRequest;
   return encodeCommand([
-    [TAG.affectedSopClass, evenText("1.2.840.10008.1.1", "\0")],
-    [TAG.field, uint16(COMMAND.echoRequest)],
+    [onExisting ? TAG.requestedSopClass : TAG.affectedSopClass, evenText(sopClass, "\0")],
+    [TAG.field, uint16(field)],
     [TAG.messageId, uint16(messageId)],
-    [TAG.dataSetType, uint16(NO_DATASET)],
+    ...(hasPriority ? [[TAG.priority, uint16(0)] as const] : []),
+    [TAG.dataSetType, uint16(hasDataset ? DATASET : NO_DATASET)],
+    ...(sopInstance === "" ? [] : [[instanceTag, evenText(sopInstance, "\0")] as const]),
+    ...(typeId === undefined ? [] : [[typeTag, uint16(typeId)] as const]),
   ]);
 }
 
-export function encodeStoreRequest(messageId: number, sopClass: string, sopInstance: string): Uint8Array {
-  return encodeCommand([
-    [TAG.affectedSopClass, evenText(sopClass, "\0")],
-    [TAG.field, uint16(COMMAND.storeRequest)],
-    [TAG.messageId, uint16(messageId)],
-    [TAG.priority, uint16(0)],
-    [TAG.dataSetType, uint16(DATASET)],
-    [TAG.affectedSopInstance, evenText(sopInstance, "\0")],
-  ]);
-}
+/** A response has the number of its request and this bit. */
+export const RESPONSE = 0x8000;
 
 function encodeCommand(elements: readonly (readonly [number, Uint8Array])[]): Uint8Array {
   const encoded = elements.map(([element, value]) => encodeElement(element, value));

@@ -36,6 +36,8 @@ export interface AssociateRequest {
   readonly callingAe: string;
   readonly applicationContext: string;
   readonly contexts: readonly ProposedContext[];
+  /** SOP classes of which the caller is the provider (SCP/SCU Role Selection, PS3.7 §D.3.3.4). */
+  readonly providerOf?: readonly string[];
   /** Longest P-DATA-TF the peer takes; 0: any. */
   readonly pduBytesMax: number;
   readonly implementationClassUid: string;
@@ -257,6 +259,7 @@ const ITEM = {
   userInformation: 0x50,
   pduBytesMax: 0x51,
   implementationClassUid: 0x52,
+  roleSelection: 0x54,
   implementationVersion: 0x55,
 } as const;
 
@@ -377,11 +380,11 @@ export function encodeAssociateAccept(accept: AssociateAccept): Uint8Array {
   return encodeAssociate(PDU.associateAccept, accept, 1, APPLICATION_CONTEXT, contexts);
 }
 
-type Ends = Omit<AssociateAccept, "contexts">;
+type Ends = Omit<AssociateAccept, "contexts"> & Pick<AssociateRequest, "providerOf">;
 
 function encodeAssociate(
   type: number,
-  { calledAe, callingAe, pduBytesMax, implementationClassUid, implementationVersion }: Ends,
+  { calledAe, callingAe, providerOf = [], pduBytesMax, implementationClassUid, implementationVersion }: Ends,
   protocolVersion: number,
   applicationContext: string,
   contexts: readonly Uint8Array[],
@@ -397,6 +400,9 @@ function encodeAssociate(
     encodeItem(ITEM.userInformation, [
       encodeItem(ITEM.pduBytesMax, [bytes32(pduBytesMax)]),
       encodeItem(ITEM.implementationClassUid, [ascii(implementationClassUid)]),
+      ...providerOf.map((sopClass) =>
+        encodeItem(ITEM.roleSelection, [Uint8Array.of(0, sopClass.length), ascii(sopClass), Uint8Array.of(0, 1)]),
+      ),
       encodeItem(ITEM.implementationVersion, [ascii(implementationVersion)]),
     ]),
   ]);

@@ -1,7 +1,19 @@
 import { type AgreedContext, type Agreement, Association, type AssociationAction } from "./association.ts";
+import { ATTRIBUTES_BYTES_MAX } from "./attributes.ts";
 import { concat } from "./bytes.ts";
-import { DatasetWalker, encodingOf } from "./dataset.ts";
-import { COMMAND, COMMAND_BYTES_MAX, type Command, encodeResponse, isUid, readCommand, STATUS } from "./dimse.ts";
+import { DatasetWalker, type Encoding, encodingOf } from "./dataset.ts";
+import {
+  COMMAND,
+  COMMAND_BYTES_MAX,
+  type Command,
+  encodeRequest,
+  encodeResponse,
+  isUid,
+  readCommand,
+  type Request,
+  RESPONSE,
+  STATUS,
+} from "./dimse.ts";
 import { IMPLEMENTATION_CLASS_UID, IMPLEMENTATION_VERSION } from "./part10.ts";
 import {
   type AnsweredContext,
@@ -13,8 +25,8 @@ import {
   type ProposedContext,
 } from "./pdu.ts";
 
-// The services we give on one association: Verification and Storage. Pure: bytes in, actions out. An instance is handed on
-// in the pieces in which it came; it is answered when whoever keeps it says what became of it.
+// The services we give on one association. Pure: bytes in, actions out. Verification is answered here. An instance to store
+// is handed on in the pieces in which it came, other datasets whole; whoever carries it out says what became of it.
 
 export type ScpAction =
   | Extract<AssociationAction, { readonly do: "write" | "timer" | "close" | "open" | "over" }>
@@ -24,7 +36,21 @@ export type ScpAction =
   /** It is whole. Keep it and say so with answer(). */
   | { readonly do: "keep"; readonly identity: Identity }
   /** It will not be whole, or is not wanted. */
-  | { readonly do: "discard" };
+  | { readonly do: "discard" }
+  /** A request of another service, with all of its dataset: say what came of it with pending() and answer(). */
+  | { readonly do: "serve"; readonly request: ServiceRequest }
+  /** The answer to a request of that id is not wanted any more. */
+  | { readonly do: "cancel"; readonly messageId: number }
+  /** What the peer says to a request of ours. */
+  | { readonly do: "answered"; readonly command: Command };
+
+export interface ServiceRequest {
+  readonly contextId: number;
+  readonly command: Command;
+  readonly encoding: Encoding;
+  readonly dataset: Uint8Array;
+  readonly callingAe: string;
+}
 
 export interface IncomingInstance {
   readonly messageId: number;
@@ -57,11 +83,21 @@ const REJECT_CALLED_AE: AssociateReject = { result: 1, source: 1, reason: 7 };
 const REJECT_LOCAL_LIMIT: AssociateReject = { result: 2, source: 3, reason: 2 };
 
 const VERIFICATION = "1.2.840.10008.1.1";
+export const MODALITY_WORKLIST = "1.2.840.10008.5.1.4.31";
+export const PROCEDURE_STEP = "1.2.840.10008.3.1.2.3.3";
+export const STORAGE_COMMITMENT = "1.2.840.10008.1.20.1";
+/** The operations of the services whose datasets are read whole. */
+const OPERATIONS: Readonly<Record<string, readonly number[]>> = {
+  [MODALITY_WORKLIST]: [COMMAND.findRequest],
+  [PROCEDURE_STEP]: [COMMAND.createRequest, COMMAND.setRequest],
+  [STORAGE_COMMITMENT]: [COMMAND.actionRequest],
+};
 /** The standard's storage classes, but for some that stand elsewhere. */
 const STORAGE = /^1\.2\.840\.10008\.5\.1\.4\.(1\.1\.|34\.7$|38\.1$|39\.1$|43\.1$|44\.1$|45\.1$)/;
 /** Makers have storage classes of their own, and no other services that a peer would offer to a stranger. */
 const STANDARD = "1.2.840.10008.";
-const IMPLICIT_LITTLE_ENDIAN = "1.2.840.10008.1.2";
+export const IMPLICIT_LITTLE_ENDIAN = "1.2.840.10008.1.2";
+export const EXPLICIT_LITTLE_ENDIAN = "1.2.840.10008.1.2.1";
 
 /** An instance whose dataset is coming. */
 interface Receiving {
@@ -75,6 +111,15 @@ interface Receiving {
   bytes: number;
 }
 
+/** A request of another service whose dataset is coming. */
+interface Gathering {
+  readonly contextId: number;
+  readonly command: Command;
+  readonly encoding: Encoding;
+  readonly parts: Uint8Array[];
+  length: number;
+}
+
 interface Refusal {
   readonly status: number;
   readonly comment: string;
@@ -85,6 +130,7 @@ export class Scp {
   #agreement: Agreement | null = null;
   #command: { readonly context: number; readonly parts: Uint8Array[]; length: number } | null = null;
   #receiving: Receiving | null = null;
+  #gathering: Gathering | null = null;
   /** Requests that wait for answer(), by message id. */
   readonly #unanswered = new Map<number, { readonly contextId: number; readonly command: Command }>();
   #actions: ScpAction[] = [];
@@ -126,11 +172,31 @@ export class Scp {
     return this.#take();
   }
 
-  /** What became of an instance; a comment explains what is no success. */
-  answer(messageId: number, status: number, comment: string | null): ScpAction[] {
+  /** What became of a request; a comment explains what is no success. `sopInstance`: the name we gave to what it made. */
+  answer(messageId: number, status: number, comment: string | null, sopInstance?: string): ScpAction[] {
     const request = this.#unanswered.get(messageId);
     this.#unanswered.delete(messageId);
-    if (request !== undefined) this.#respond(request.contextId, request.command, status, comment);
+    if (request === undefined) return this.#take();
+    const named = sopInstance === undefined ? {} : { affectedSopInstance: sopInstance };
+    this.#respond(request.contextId, { ...request.command, ...named }, status, comment);
+    return this.#take();
+  }
+
+  /** One of several answers to a request; the last is answer(). */
+  pending(messageId: number, status: number, dataset: Uint8Array): ScpAction[] {
+    const request = this.#unanswered.get(messageId);
+    if (request === undefined) return this.#take();
+    const { contextId: context, command } = request;
+    const bytes = encodeResponse(command, status, null, true);
+    this.#apply(this.#association.send({ context, part: "command", bytes, last: true }));
+    this.#apply(this.#association.send({ context, part: "dataset", bytes: dataset, last: true }));
+    return this.#take();
+  }
+
+  /** A request of ours, on a context that the peer proposed: it is told of an event. */
+  request(context: number, request: Request, dataset: Uint8Array): ScpAction[] {
+    this.#apply(this.#association.send({ context, part: "command", bytes: encodeRequest(request), last: true }));
+    this.#apply(this.#association.send({ context, part: "dataset", bytes: dataset, last: true }));
     return this.#take();
   }
 
@@ -147,6 +213,7 @@ export class Scp {
         case "over":
           if (this.#receiving?.refusal === null) this.#actions.push({ do: "discard" });
           this.#receiving = null;
+          this.#gathering = null;
           this.#unanswered.clear();
           this.#actions.push(action);
           break;
@@ -162,7 +229,7 @@ export class Scp {
   #data({ context, part, bytes, last }: DataFragment): void {
     if (!this.#association.isOpen) return; // ended by what stood before it in the same chunk
     if (part === "dataset") return this.#datasetPart(context, bytes, last);
-    if (this.#receiving !== null) return this.#fail("a command came within a dataset");
+    if (this.#receiving !== null || this.#gathering !== null) return this.#fail("a command came within a dataset");
     this.#command ??= { context, parts: [], length: 0 };
     const command = this.#command;
     if (command.context !== context) return this.#fail("a command changed its presentation context");
@@ -195,12 +262,32 @@ export class Scp {
         return;
       }
       case COMMAND.cancelRequest:
-        return; // of an operation that is over already
-      default:
+        this.#actions.push({ do: "cancel", messageId: command.messageIdRespondedTo });
+        return;
+      case COMMAND.eventReportRequest | RESPONSE:
+        this.#actions.push({ do: "answered", command });
+        return;
+      default: {
+        const encoding = encodingOf(context.transferSyntax);
+        const isServed = OPERATIONS[context.abstractSyntax]?.includes(command.field) === true;
+        if (isServed && encoding !== null && command.affectedSopClass === context.abstractSyntax) {
+          if (this.#unanswered.has(command.messageId)) return this.#fail(`message ${command.messageId} came twice`);
+          this.#gathering = { contextId, command, encoding, parts: [], length: 0 };
+          if (!command.hasDataset) this.#serve(this.#gathering);
+          return;
+        }
         // A dataset may follow: what it means nobody here knows.
         if (command.hasDataset) return this.#fail(`a request of type ${command.field} with a dataset`);
         return this.#respond(contextId, command, STATUS.unrecognizedOperation, "no such operation here");
+      }
     }
+  }
+
+  #serve({ contextId, command, encoding, parts }: Gathering): void {
+    this.#gathering = null;
+    this.#unanswered.set(command.messageId, { contextId, command });
+    const callingAe = this.#agreement?.callingAe ?? "";
+    this.#actions.push({ do: "serve", request: { contextId, command, encoding, dataset: concat(parts), callingAe } });
   }
 
   #begin({ messageId, affectedSopClass, affectedSopInstance }: Command, { transferSyntax }: AgreedContext): void {
@@ -210,6 +297,7 @@ export class Scp {
   }
 
   #datasetPart(context: number, bytes: Uint8Array, last: boolean): void {
+    if (this.#gathering !== null) return this.#gather(this.#gathering, context, bytes, last);
     const receiving = this.#receiving;
     if (receiving === null) return this.#fail("a dataset without its command");
     if (receiving.contextId !== context) return this.#fail("a dataset changed its presentation context");
@@ -220,6 +308,16 @@ export class Scp {
       this.#actions.push({ do: "bytes", bytes });
     }
     if (last) this.#endDataset(receiving);
+  }
+
+  #gather(gathering: Gathering, context: number, bytes: Uint8Array, last: boolean): void {
+    if (gathering.contextId !== context) return this.#fail("a dataset changed its presentation context");
+    gathering.length += bytes.length;
+    if (gathering.length > ATTRIBUTES_BYTES_MAX) {
+      return this.#fail(`a dataset of more than ${ATTRIBUTES_BYTES_MAX} bytes with a request of this kind`);
+    }
+    gathering.parts.push(bytes.slice());
+    if (last) this.#serve(gathering);
   }
 
   #endDataset({ contextId, command, walker, refusal, bytes }: Receiving): void {
@@ -269,11 +367,14 @@ function answerTo(request: AssociateRequest, { aeTitle, callingAeTitles, admits 
   } satisfies AssociateAccept;
 }
 
+const READ_WHOLE = [IMPLICIT_LITTLE_ENDIAN, EXPLICIT_LITTLE_ENDIAN];
+
 /** Nothing is ever transcoded, so any transfer syntax will do: the one the peer likes best. */
 function answerContext({ id, abstractSyntax, transferSyntaxes }: ProposedContext): AnsweredContext {
   const isStorage = STORAGE.test(abstractSyntax) || (isUid(abstractSyntax) && !abstractSyntax.startsWith(STANDARD));
-  const [preferred] = transferSyntaxes.filter(isUid);
-  if (abstractSyntax !== VERIFICATION && !isStorage) {
+  const isService = abstractSyntax in OPERATIONS;
+  const [preferred] = transferSyntaxes.filter((syntax) => (isService ? READ_WHOLE.includes(syntax) : isUid(syntax)));
+  if (abstractSyntax !== VERIFICATION && !isStorage && !isService) {
     return { id, result: "abstract-syntax", transferSyntax: IMPLICIT_LITTLE_ENDIAN };
   }
   if (preferred === undefined) return { id, result: "transfer-syntaxes", transferSyntax: IMPLICIT_LITTLE_ENDIAN };

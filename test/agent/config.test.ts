@@ -40,6 +40,7 @@ test("the configuration of the handbook is read, its paths resolved against the 
       data: path.join(folder, "data/agent"),
       timeZone: "Europe/Istanbul",
       status: { host: "127.0.0.1", port: 8081 },
+      destinations: [],
       devices: [
         {
           id: "chem-1",
@@ -100,7 +101,7 @@ describe("single faults", () => {
     [
       "a key far from every known one names them all",
       good.replace("data:", "zzzzzzz: 1\ndata:"),
-      "3: zzzzzzz is no known key, expected one of server, data, timeZone, status, devices",
+      "3: zzzzzzz is no known key, expected one of server, data, timeZone, status, devices, destinations",
     ],
     ["a missing section", good.replace(/server:.*\n/, ""), "2: server is missing"],
     ["no devices", good.replace(/devices:[^]*/, "devices: []\n"), "6: devices is a list of 0, expected at least 1"],
@@ -224,4 +225,52 @@ test.each([
   ["", null],
 ])("the address %j", (text, address) => {
   expect(parseAddress(text)).toEqual(address);
+});
+
+describe("destinations of images", () => {
+  const at = (destination: string) => problemsOf(`${good}destinations:\n  - ${destination}\n`);
+
+  test("are called by C-STORE or STOW-RS", () => {
+    fs.writeFileSync(path.join(folder, "pacs.auth"), "Bearer not-a-real-token\n");
+    const result = checkConfig(
+      `${good}destinations:
+  - { id: pacs, dial: "192.168.1.10:104", aeTitle: PACS }
+  - { id: cloud, stow: "https://pacs.example/dicom-web", authorizationFile: ./pacs.auth }
+`,
+      folder,
+    );
+    const [pacs, cloud] = "config" in result ? result.config.destinations : [];
+    expect(pacs).toEqual({
+      ...{ id: "pacs", way: "store", address: { host: "192.168.1.10", port: 104 } },
+      ...{ aeTitle: "PACS", callingAeTitle: "VETWIRE" },
+    });
+    expect(cloud).toMatchObject({ id: "cloud", way: "stow", url: "https://pacs.example/dicom-web" });
+    expect(cloud?.way === "stow" && cloud.authorization?.()).toBe("Bearer not-a-real-token");
+  });
+
+  test.each([
+    ["{ id: pacs }", "destinations[0] has neither dial nor stow, expected one"],
+    ['{ id: pacs, dial: "1.2.3.4:104" }', "destinations[0] has no aeTitle, which C-STORE needs"],
+    [
+      '{ id: pacs, dial: "1.2.3.4", aeTitle: PACS }',
+      'destinations[0].dial is "1.2.3.4", expected host:port such as 192.168.1.10:104',
+    ],
+    [
+      '{ id: pacs, dial: "1.2.3.4:104", aeTitle: PACS, stow: "http://x" }',
+      "destinations[0] has both dial and stow, expected one",
+    ],
+    ['{ id: pacs, stow: "http://x", aeTitle: PACS }', "destinations[0].aeTitle belongs to destinations with dial"],
+    ['{ id: pacs, stow: "ftp://x" }', 'destinations[0].stow is "ftp://x", expected text like ^https?://'],
+    [
+      '{ id: pacs, stow: "http://x", authorizationFile: gone }',
+      "destinations[0].authorizationFile names FOLDER/gone, which is not there",
+    ],
+    [
+      '{ id: pacs, stow: "http://x" }\n  - { id: pacs, stow: "http://y" }',
+      "destinations[1].id is pacs, which destinations[0] has already",
+    ],
+  ])("%s: %s", (destination, message) => {
+    const found = at(destination).map((line) => line.replace(/^\d+: /, ""));
+    expect(found).toContain(message.replace("FOLDER", folder));
+  });
 });

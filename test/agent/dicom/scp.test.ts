@@ -1,9 +1,9 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
-  encodeEchoRequest,
+  COMMAND,
+  encodeRequest,
   encodeResponse,
-  encodeStoreRequest,
   readCommand,
   type Command,
   STATUS,
@@ -39,12 +39,16 @@ const command = (context: number, bytes: Uint8Array) =>
   encodeData({ context, part: "command", bytes, last: true }, 16_384);
 const data = (context: number, bytes: Uint8Array, pduBytesMax = 16_384) =>
   encodeData({ context, part: "dataset", bytes, last: true }, pduBytesMax);
+const encodeEchoRequest = (messageId: number) =>
+  encodeRequest({ field: COMMAND.echoRequest, messageId, sopClass: VERIFICATION, sopInstance: "", hasDataset: false });
+const encodeStoreRequest = (messageId: number, sopClass: string, sopInstance: string) =>
+  encodeRequest({ field: COMMAND.storeRequest, messageId, sopClass, sopInstance, hasDataset: true });
 const stored = (uid = "1.2.3.1", bytes = dataset(uid), context = STORE) =>
   Buffer.concat([command(context, encodeStoreRequest(1, CR_STORAGE, uid)), data(context, bytes)]);
 
 const storeCommand: Command = {
   ...{ field: 1, messageId: 1, messageIdRespondedTo: 0, affectedSopClass: CR_STORAGE, affectedSopInstance: "1.2.3.1" },
-  ...{ hasDataset: false, status: 0 },
+  ...{ typeId: 0, hasDataset: false, status: 0, comment: "" },
 };
 
 /** Statuses that were answered; "abort" where the association was ended. */

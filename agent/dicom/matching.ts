@@ -1,0 +1,143 @@
+import { type Attributes, isSequence, type Keyword, KEYWORDS, type TextKeyword, vrOf } from "./attributes.ts";
+
+// How the keys of a query choose among entries (PS3.4 §C.2.2.2), and what of an entry goes back.
+
+/** Whether the entry has what the keys ask for. */
+export function matches(keys: Attributes, entry: Attributes): boolean {
+  return KEYWORDS.every((keyword) => {
+    if (!(keyword in keys) || keyword === "SpecificCharacterSet") return true;
+    if (isSequence(keyword)) {
+      const [key] = keys[keyword] ?? [];
+      if (key === undefined || isUniversal(key)) return true;
+      return (entry[keyword] ?? []).some((item) => matches(key, item));
+    }
+    const paired = PAIRED[keyword];
+    if (paired !== undefined && isRange(keys[paired.date]) && isRange(keys[paired.time])) {
+      return keyword === paired.time || matchesMoments(keys, entry, paired);
+    }
+    return matchesValues(keys[keyword] ?? [], entry[keyword] ?? [], vrOf(keyword));
+  });
+}
+
+/** What the keys ask for, and nothing else; all of a sequence whose key has no item, or an empty one. */
+export function answerTo(keys: Attributes, entry: Attributes): Attributes {
+  const answer: Partial<Record<Keyword, unknown>> = {};
+  for (const keyword of KEYWORDS) {
+    if (!(keyword in keys) || keyword === "SpecificCharacterSet") continue;
+    const value = entry[keyword];
+    if (value === undefined) continue;
+    const [key] = isSequence(keyword) ? (keys[keyword] ?? []) : [];
+    const narrow = key !== undefined && Object.keys(key).length > 0;
+    answer[keyword] = narrow ? (value as readonly Attributes[]).map((item) => answerTo(key, item)) : value;
+  }
+  return answer as Attributes;
+}
+
+/** Nothing in it asks for anything. */
+function isUniversal(keys: Attributes): boolean {
+  return KEYWORDS.every((keyword) => {
+    if (!(keyword in keys)) return true;
+    if (isSequence(keyword)) return (keys[keyword] ?? []).every(isUniversal);
+    return (keys[keyword] ?? []).every((value) => value === "*");
+  });
+}
+
+const WILDCARD_VRS = new Set(["AE", "CS", "LO", "LT", "PN", "SH"]);
+const LENGTHS: Readonly<Record<string, number>> = { DA: 8, TM: 6 };
+
+function matchesValues(keys: readonly string[], values: readonly string[], vr: string): boolean {
+  if (keys.length === 0 || (WILDCARD_VRS.has(vr) && keys.every((key) => key === "*"))) return true;
+  // Several values are a list of UIDs; devices write several modalities too, and mean the same.
+  return keys.some((key) => values.some((value) => matchesValue(key, value, vr)));
+}
+
+function matchesValue(key: string, value: string, vr: string): boolean {
+  if (vr === "DA" || vr === "TM") {
+    const { from, to } = rangeOf(key, vr);
+    const moment = padded(value, vr, "0");
+    return from <= moment && moment <= to;
+  }
+  if (vr === "PN") return matchesName(key, value);
+  if (vr === "DS" || vr === "US") return Number(key) === Number(value);
+  return WILDCARD_VRS.has(vr) ? pattern(key).test(value) : key === value;
+}
+
+/** Letter case and accents do not matter in names, nor do carets at the end (PS3.5 §6.2.1). */
+function matchesName(key: string, value: string): boolean {
+  const asked = pattern(foldName(key));
+  if (asked.test(foldName(value))) return true;
+  // An animal's name is the second component (PS3.5 §6.2.1.1), where few people who type it would put it.
+  return !key.includes("^") && value.split("^").some((part) => part !== "" && asked.test(foldName(part)));
+}
+
+function foldName(name: string): string {
+  return name
+    .normalize("NFD")
+    .replace(/\p{M}/gu, "")
+    .toLowerCase()
+    .replaceAll("ı", "i")
+    .replace(/[\^=]+$/, "");
+}
+
+/** `*` is any letters, `?` any one. */
+function pattern(key: string): { test(value: string): boolean } {
+  if (!/[*?]/.test(key)) return { test: (value) => value === key };
+  return { test: (value) => matchesPattern(Array.from(key), Array.from(value)) };
+}
+
+/** Without a regular expression: `*a*a*a*a*b` would take one for ever. */
+function matchesPattern(key: readonly string[], value: readonly string[]): boolean {
+  let at = 0;
+  let star = -1;
+  let resumeAt = 0;
+  for (let letter = 0; letter < value.length; ) {
+    if (key[at] === "*") {
+      star = at++;
+      resumeAt = letter;
+    } else if (key[at] === "?" || key[at] === value[letter]) {
+      at += 1;
+      letter += 1;
+    } else if (star >= 0) {
+      at = star + 1;
+      letter = ++resumeAt;
+    } else {
+      return false;
+    }
+  }
+  while (key[at] === "*") at += 1;
+  return at === key.length;
+}
+
+interface Paired {
+  readonly date: TextKeyword;
+  readonly time: TextKeyword;
+}
+
+const START: Paired = { date: "ScheduledProcedureStepStartDate", time: "ScheduledProcedureStepStartTime" };
+const PAIRED: Partial<Record<Keyword, Paired>> = { [START.date]: START, [START.time]: START };
+
+/** Ranges of both are one: from the first day's time to the last day's (PS3.4 table K.6-1). */
+function matchesMoments(keys: Attributes, entry: Attributes, { date, time }: Paired): boolean {
+  const [days, times] = [rangeOf(keys[date]?.[0] ?? "", "DA"), rangeOf(keys[time]?.[0] ?? "", "TM")];
+  const moment = padded(entry[date]?.[0] ?? "", "DA", "0") + padded(entry[time]?.[0] ?? "", "TM", "0");
+  return days.from + times.from <= moment && moment <= days.to + times.to;
+}
+
+function isRange(keys: readonly string[] | undefined): boolean {
+  return keys?.[0]?.includes("-") === true;
+}
+
+/** Digits, both ends inclusive: a time without seconds is its whole minute. */
+function rangeOf(key: string, vr: "DA" | "TM"): { from: string; to: string } {
+  const [from = "", to = from] = key.split("-");
+  return { from: padded(from, vr, "0"), to: padded(to, vr, "9") };
+}
+
+/** To the second; older devices write 2026.11.21 and 10:15:00. */
+function padded(text: string, vr: "DA" | "TM", fill: string): string {
+  const digits = vr === "TM" ? text.replace(/\..*$/, "").replaceAll(":", "") : text.replaceAll(".", "");
+  return digits
+    .trim()
+    .slice(0, LENGTHS[vr])
+    .padEnd(LENGTHS[vr] ?? 0, fill);
+}

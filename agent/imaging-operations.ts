@@ -1,0 +1,254 @@
+import type Database from "better-sqlite3";
+import { newAccession } from "./accession.ts";
+import type { Attributes } from "./dicom/attributes.ts";
+
+// What the spool can be asked of imaging besides the images themselves: worklists, procedure steps, commitments and what
+// is forwarded where. Each operation runs inside the group's transaction.
+
+export interface WorklistWanted {
+  readonly device: string;
+  /** Today, milliseconds: from inclusive, to exclusive. */
+  readonly from: number;
+  readonly to: number;
+  /** Orders placed before are not waited for any more. */
+  readonly openFrom: number;
+  readonly now: number;
+}
+
+export interface WorklistRow {
+  readonly accession: string;
+  /** Of the appointment, or when the order was placed. */
+  readonly startAt: number;
+  readonly tests: readonly string[];
+  /** The patient's JSON. */
+  readonly body: string;
+}
+
+export type StepState = "IN PROGRESS" | "COMPLETED" | "DISCONTINUED";
+
+export interface NewStep {
+  readonly sopInstance: string;
+  readonly device: string;
+  readonly state: StepState;
+  readonly attributes: Attributes;
+  readonly at: number;
+}
+
+export interface StepUpdate {
+  readonly sopInstance: string;
+  readonly device: string;
+  /** null: as it was. */
+  readonly state: StepState | null;
+  readonly attributes: Attributes;
+  readonly at: number;
+}
+
+export interface NewCommitment {
+  readonly transaction: string;
+  readonly device: string;
+  readonly callingAe: string;
+  readonly references: readonly InstanceReference[];
+  readonly at: number;
+}
+
+export interface InstanceReference {
+  readonly sopClass: string;
+  readonly sopInstance: string;
+}
+
+export interface Commitment extends NewCommitment {
+  readonly id: number;
+  readonly tries: number;
+}
+
+/** An instance as its file holds it. */
+export interface HeldInstance {
+  readonly message: string;
+  readonly sopClass: string;
+  readonly sopInstance: string;
+  readonly transferSyntax: string;
+  /** Of the dataset. */
+  readonly sha256: string;
+  readonly fileBytes: number;
+  /** Of the file, before the dataset. */
+  readonly headBytes: number;
+}
+
+export type ForwardState = "queued" | "sent" | "refused";
+
+export interface ForwardCount {
+  readonly destination: string;
+  readonly state: ForwardState;
+  readonly count: number;
+}
+
+/** Entries of a worklist; a modality's screen shows fewer. */
+const WORKLIST_MAX = 200;
+const HELD_COLUMNS = `i.message, i.sop_class AS sopClass, i.sop_instance AS sopInstance, i.transfer_syntax AS transferSyntax,
+  i.sha256, i.file_bytes AS fileBytes, length(m.bytes) AS headBytes`;
+
+export function imagingOperationsOn(db: Database.Database) {
+  // An appointment gives way to an order for the same animal at the same device: the order says what is to be done.
+  const isOrdered = `EXISTS (SELECT 1 FROM test_order e WHERE e.device = @device AND e.patient_fp = a.patient_fp
+    AND e.appointment IS NULL AND e.state <> 'resulted' AND e.created_at >= @openFrom)`;
+  const sql = {
+    unscheduled: db.prepare(
+      `SELECT a.fp, a.patient_fp AS patientFp FROM appointment a WHERE a.start_at >= @from AND a.start_at < @to AND NOT ${isOrdered}
+         AND NOT EXISTS (SELECT 1 FROM test_order o WHERE o.device = @device AND o.appointment = a.fp)
+       ORDER BY a.start_at, a.fp LIMIT ${WORKLIST_MAX}`,
+    ),
+    schedule: db.prepare(
+      `INSERT INTO test_order (accession, device, patient_fp, tests, created_at, state, appointment)
+       SELECT @accession, @device, @patientFp, '[]', @now, 'placed', @appointment
+       WHERE NOT EXISTS (SELECT 1 FROM identifier WHERE identifier = @accession) ON CONFLICT DO NOTHING`,
+    ),
+    steps: db.prepare(
+      `SELECT o.accession, COALESCE(a.start_at, o.created_at) AS startAt, o.tests, p.body
+       FROM test_order o JOIN patient p ON p.fp = o.patient_fp LEFT JOIN appointment a ON a.fp = o.appointment
+       WHERE o.device = @device AND o.state <> 'resulted' AND CASE WHEN o.appointment IS NULL THEN o.created_at >= @openFrom
+         ELSE a.start_at >= @from AND a.start_at < @to AND NOT ${isOrdered} END
+       ORDER BY startAt, o.accession LIMIT ${WORKLIST_MAX}`,
+    ),
+    insertStep: db.prepare(
+      `INSERT INTO procedure_step (sop_instance, device, state, attributes, updated_at)
+       VALUES (@sopInstance, @device, @state, @attributes, @at) ON CONFLICT DO NOTHING`,
+    ),
+    step: db.prepare(
+      "SELECT state, attributes FROM procedure_step WHERE sop_instance = @sopInstance AND device = @device",
+    ),
+    updateStep: db.prepare(
+      "UPDATE procedure_step SET state = @state, attributes = @attributes, updated_at = @at WHERE sop_instance = @sopInstance",
+    ),
+    hasten: db.prepare("UPDATE image_study SET due_at = MIN(due_at, ?) WHERE study = ?"),
+    insertCommitment: db.prepare(
+      `INSERT INTO commitment (transaction_uid, device, calling_ae, instance_list, requested_at, next_at)
+       VALUES (@transaction, @device, @callingAe, @references, @at, @at)`,
+    ),
+    commitments: db.prepare(
+      `SELECT id, transaction_uid AS "transaction", device, calling_ae AS callingAe, instance_list AS "references",
+         requested_at AS at, tries FROM commitment
+       WHERE reported_at IS NULL AND device = ? AND next_at <= ? ORDER BY next_at LIMIT 20`,
+    ),
+    nextCommitment: db.prepare("SELECT MIN(next_at) FROM commitment WHERE reported_at IS NULL AND device = ?").pluck(),
+    endCommitment: db.prepare("UPDATE commitment SET reported_at = ?, outcome = ? WHERE id = ?"),
+    delayCommitment: db.prepare("UPDATE commitment SET tries = tries + 1, next_at = ? WHERE id = ?"),
+    held: db.prepare(
+      `SELECT ${HELD_COLUMNS} FROM instance i JOIN message m ON m.id = i.message WHERE i.sop_instance = ? ORDER BY i.message`,
+    ),
+    destinations: db.prepare("SELECT id FROM destination").pluck(),
+    dropDestination: db.prepare("DELETE FROM destination WHERE id = ?"),
+    addDestination: db.prepare("INSERT INTO destination (id) VALUES (?) ON CONFLICT DO NOTHING"),
+    queueForward: db.prepare(
+      "INSERT INTO forward (destination, message, state) SELECT id, ?, 'queued' FROM destination WHERE true ON CONFLICT DO NOTHING",
+    ),
+    queued: db.prepare(
+      `SELECT ${HELD_COLUMNS} FROM forward f JOIN instance i ON i.message = f.message JOIN message m ON m.id = f.message
+       WHERE f.destination = ? AND f.state = 'queued' ORDER BY f.tries, f.message LIMIT ?`,
+    ),
+    settleForward: db.prepare(
+      "UPDATE forward SET state = ?, reason = ?, tries = tries + 1, settled_at = ? WHERE destination = ? AND message = ?",
+    ),
+    tryAgain: db.prepare("UPDATE forward SET tries = tries + 1, reason = ? WHERE destination = ? AND message = ?"),
+    requeue: db.prepare(
+      "UPDATE forward SET state = 'queued', tries = 0, reason = NULL WHERE destination = ? AND state = 'refused'",
+    ),
+    counts: db.prepare(
+      "SELECT destination, state, COUNT(*) AS count FROM forward GROUP BY destination, state ORDER BY destination, state",
+    ),
+  };
+
+  return {
+    /** What a device has to image: the orders placed for it, and who else comes today, each under an accession of ours. */
+    scheduledSteps(wanted: WorklistWanted): WorklistRow[] {
+      const { device, now } = wanted;
+      const fresh = sql.unscheduled.all(wanted) as { fp: string; patientFp: string }[];
+      for (const { fp, patientFp } of fresh) {
+        const row = () => ({ accession: newAccession(), device, patientFp, now, appointment: fp });
+        while (sql.schedule.run(row()).changes === 0); // that accession is taken
+      }
+      const rows = sql.steps.all(wanted) as (Omit<WorklistRow, "tests"> & { tests: string })[];
+      return rows.map((step) => ({ ...step, tests: JSON.parse(step.tests) as string[] }));
+    },
+
+    /** Stores a procedure step that began; false: there is one of that name. */
+    createStep(step: NewStep): boolean {
+      return sql.insertStep.run({ ...step, attributes: JSON.stringify(step.attributes) }).changes > 0;
+    },
+
+    /** Stores what a device says of its step; answers all that is known of it, or why it cannot be changed. */
+    updateStep(update: StepUpdate): Attributes | "unknown" | "ended" {
+      const held = sql.step.get(update) as { state: StepState; attributes: string } | undefined;
+      if (held === undefined) return "unknown";
+      if (held.state !== "IN PROGRESS") return "ended";
+      const attributes = { ...(JSON.parse(held.attributes) as Attributes), ...update.attributes };
+      const { sopInstance, at } = update;
+      const state = update.state ?? held.state;
+      sql.updateStep.run({ sopInstance, at, state, attributes: JSON.stringify(attributes) });
+      return attributes;
+    },
+
+    /** Holds studies to be whole now; of one that nothing is awaited of, nothing changes. */
+    hastenStudies(studies: readonly string[], at: number): void {
+      for (const study of studies) sql.hasten.run(at, study);
+    },
+
+    addCommitment({ references, ...commitment }: NewCommitment): void {
+      sql.insertCommitment.run({ ...commitment, references: JSON.stringify(references) });
+    },
+
+    /** Requests of a device that are to be reported on by now. */
+    dueCommitments(device: string, now: number): Commitment[] {
+      const rows = sql.commitments.all(device, now) as (Omit<Commitment, "references"> & { references: string })[];
+      return rows.map((row) => ({ ...row, references: JSON.parse(row.references) as InstanceReference[] }));
+    },
+
+    nextCommitmentAt(device: string): number | null {
+      return sql.nextCommitment.get(device) as number | null;
+    },
+
+    endCommitment(id: number, outcome: string, at: number): void {
+      sql.endCommitment.run(at, outcome, id);
+    },
+
+    delayCommitment(id: number, nextAt: number): void {
+      sql.delayCommitment.run(nextAt, id);
+    },
+
+    /** What is here under that SOP Instance UID. */
+    heldInstances(sopInstance: string): HeldInstance[] {
+      return sql.held.all(sopInstance) as HeldInstance[];
+    },
+
+    /** From now on every instance is queued for these; what waits for one that is no more stays where it is. */
+    setDestinations(ids: readonly string[]): void {
+      for (const id of sql.destinations.all() as string[]) if (!ids.includes(id)) sql.dropDestination.run(id);
+      for (const id of ids) sql.addDestination.run(id);
+    },
+
+    queueForwards(message: string): void {
+      sql.queueForward.run(message);
+    },
+
+    /** The oldest that wait for a destination; what was tried most often comes last, so that it holds up nothing. */
+    queuedForwards(destination: string, limit: number): HeldInstance[] {
+      return sql.queued.all(destination, limit) as HeldInstance[];
+    },
+
+    settleForward(destination: string, message: string, state: "sent" | "refused", reason: string | null, at: number) {
+      sql.settleForward.run(state, reason, at, destination, message);
+    },
+
+    delayForward(destination: string, message: string, reason: string): void {
+      sql.tryAgain.run(reason, destination, message);
+    },
+
+    /** What a destination refused is offered to it again; answers how many. */
+    requeueForwards(destination: string): number {
+      return sql.requeue.run(destination).changes;
+    },
+
+    countForwards(): ForwardCount[] {
+      return sql.counts.all() as ForwardCount[];
+    },
+  };
+}
