@@ -109,7 +109,7 @@ export class Filing {
       if (reason !== null) reasons.add(reason);
       for (const sentence of describe(report)) reasons.add(sentence);
       const draft = study(report, patient, { device_id: message.device, message_id: message.id }, device.model);
-      studies.push({ ...draft, freshFp: newFp("cds") });
+      studies.push({ ...draft, freshFp: newFp("cds"), collect: report.collect ?? null });
     }
     return {
       message: message.id,

@@ -3,7 +3,15 @@ import { findAnalyte, isUrineOnly } from "../shared/analytes.ts";
 import { readSpecies } from "../shared/species.ts";
 import type { Modality, PatientHint } from "../shared/study.ts";
 import { readUnit } from "../shared/units.ts";
-import { type DeviceResult, describe, type ReadContext, type Reading, type Report, type ReportRow } from "./report.ts";
+import {
+  type Collection,
+  type DeviceResult,
+  describe,
+  type ReadContext,
+  type Reading,
+  type Report,
+  type ReportRow,
+} from "./report.ts";
 import { hasClock, readTime } from "./time.ts";
 import { readRange, readValue } from "./value.ts";
 
@@ -18,7 +26,7 @@ export interface Sample {
   readonly patient_hint: PatientHint;
   /** As sent, what names the patient and the sample to the device: parts of the identity of a measurement. */
   readonly patient: readonly string[];
-  readonly specimen: readonly string[];
+  readonly specimen: readonly string[]; // the first is its number with whoever ordered it
   /** As sent: of the results (completed before started), of the order (collected before ordered), of the message. */
   readonly times: { readonly results: readonly string[]; readonly order: readonly string[]; readonly sent: string };
   /** The device says that the specimen is urine. */
@@ -32,6 +40,7 @@ export interface Sample {
 export interface SampleProfile {
   readonly modality: Modality | null;
   readonly valueSuffix?: RegExp;
+  readonly collectHours?: number;
 }
 
 /** The samples' Reports, or why there are none. `notes`: what the message says besides. */
@@ -108,13 +117,19 @@ function readSample(sample: Sample, profile: SampleProfile, context: ReadContext
     notes,
     comments: sample.comments,
   };
+  const number = sample.specimen.find((part) => part !== "");
+  // What the device counts itself names a sample only together with its animal.
+  const isNamed = number !== undefined && (sample.specimen[0] === number || sample.identifier !== null);
+  const hours = isNamed ? (profile.collectHours ?? null) : null;
   const byModality = new Map<Modality, ReportRow[]>();
   for (const { modality, row } of rows.found) byModality.set(modality, [...(byModality.get(modality) ?? []), row]);
   if (byModality.size === 0) byModality.set(profile.modality ?? "BIOCHEMISTRY", []);
   return [...byModality].map(([modality, own], index) => ({
     ...common,
     modality,
-    dedupe_key: dedupeKey(context.device, { ...identity, modality }, own),
+    ...(hours === null
+      ? { dedupe_key: dedupeKey(context.device, { ...identity, modality }, own) }
+      : collected(context.device, [sample.patient, number, modality], acquired_at, hours)),
     rows: own,
     // What was left out of the sample is said once.
     ...(index === 0 ? {} : { unmapped: [], leftOut: [], notes: [], comments: [] }),
@@ -201,6 +216,17 @@ function dedupeKey(device: string, identity: Identity, rows: readonly ReportRow[
   const anonymous = !identity.isExact && identity.specimen.every((part) => part === "");
   const parts = [identity.patient, identity.specimen, identity.time, identity.modality, anonymous ? rows : null];
   return `${device}:${digest(parts).slice(0, 32)}`;
+}
+
+/** The time of one test is not that of the sample: it only tells a sample from one that had its number another day. */
+function collected(
+  device: string,
+  sampleParts: readonly unknown[],
+  acquired_at: string,
+  hours: number,
+): { dedupe_key: string; collect: Collection } {
+  const prefix = `${device}:${digest(sampleParts).slice(0, 32)}@`;
+  return { dedupe_key: prefix + acquired_at, collect: { prefix, withinMs: hours * 60 * 60_000 } };
 }
 
 /** Several animals without any number may come in one message and one second: their results keep them apart. */

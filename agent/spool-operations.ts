@@ -1,5 +1,6 @@
 import type Database from "better-sqlite3";
 import type { Outcome } from "../shared/study.ts";
+import type { Collection } from "./report.ts";
 import { revise, type StudyBody } from "./revision.ts";
 import type { EventKind } from "./spool-worker.ts";
 
@@ -25,6 +26,8 @@ export interface NewMessage extends StoredMessage {
 /** A study as stage 4 made it; the fp is used when its dedupe key is new. */
 export interface StudyDraft extends StudyBody {
   readonly freshFp: string;
+  /** What else may be the same study; absent or null: nothing. */
+  readonly collect?: Collection | null;
 }
 
 export interface Settlement {
@@ -123,6 +126,9 @@ export function operationsOn(db: Database.Database) {
     complete: db.prepare("UPDATE message SET completed_by = ? WHERE id = ?"),
     latestByKey: db.prepare(
       "SELECT fp, revision, body, snapshot FROM study WHERE dedupe_key = ? ORDER BY revision DESC LIMIT 1",
+    ),
+    keysFrom: db.prepare(
+      "SELECT dedupe_key, json_extract(body, '$.acquired_at') AS acquired_at FROM study WHERE revision = 1 AND dedupe_key >= ? AND dedupe_key < ?",
     ),
     insertStudy: db.prepare(
       `INSERT INTO study (fp, revision, dedupe_key, patient_fp, body, snapshot, state, created_at)
@@ -224,6 +230,18 @@ export function operationsOn(db: Database.Database) {
     }
   }
 
+  /** The key of the nearest study in time that collects, if it is near enough. */
+  function collectingKey(collect: Collection | null, acquired_at: string): string | null {
+    if (collect === null) return null;
+    const { prefix, withinMs } = collect;
+    const studies = sql.keysFrom.all(prefix, `${prefix}~`) as { dedupe_key: string; acquired_at: string }[];
+    const distance = (time: string) => Math.abs(Date.parse(time) - Date.parse(acquired_at));
+    const near = studies
+      .filter((study) => distance(study.acquired_at) <= withinMs)
+      .toSorted((one, other) => distance(one.acquired_at) - distance(other.acquired_at));
+    return near[0]?.dedupe_key ?? null;
+  }
+
   return {
     nextSession(): number {
       return (sql.nextSession.get() as { id: number }).id;
@@ -268,8 +286,9 @@ export function operationsOn(db: Database.Database) {
     settle({ message, state, reason, studies, completes, at }: Settlement): string[] {
       sql.settleMessage.run({ message, state: studies.length > 0 ? "pending" : state, reason, at });
       for (const incomplete of completes) sql.complete.run(message, incomplete);
-      const fps = studies.map(({ freshFp, ...draft }) => {
-        const { dedupe_key } = draft.body;
+      const fps = studies.map(({ freshFp, collect, body, snapshot }) => {
+        const dedupe_key = collectingKey(collect ?? null, body.acquired_at) ?? body.dedupe_key;
+        const draft = { body: { ...body, dedupe_key }, snapshot };
         const held = sql.latestByKey.get(dedupe_key) as HeldStudy | undefined;
         const fp = held?.fp ?? freshFp;
         const next = held === undefined ? draft : revise(storedBody(held), draft);
