@@ -122,7 +122,11 @@ function readSample(sample: Sample, profile: SampleProfile, context: ReadContext
   const isNamed = number !== undefined && (sample.specimen[0] === number || sample.identifier !== null);
   const hours = isNamed ? (profile.collectHours ?? null) : null;
   const byModality = new Map<Modality, ReportRow[]>();
-  for (const { modality, row } of rows.found) byModality.set(modality, [...(byModality.get(modality) ?? []), row]);
+  for (const { modality, row } of rows.found) {
+    const own = byModality.get(modality);
+    if (own === undefined) byModality.set(modality, [row]);
+    else own.push(row);
+  }
   if (byModality.size === 0) byModality.set(profile.modality ?? "BIOCHEMISTRY", []);
   return [...byModality].map(([modality, own], index) => ({
     ...common,
