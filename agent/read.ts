@@ -4,6 +4,7 @@ import type { Profile } from "./devices/profile.ts";
 import { withoutStamp } from "./hl7/message.ts";
 import { readAstm } from "./read-astm.ts";
 import { isResultType, readHl7 } from "./read-hl7.ts";
+import { continues, readPoct1 } from "./read-poct1.ts";
 import { readText } from "./read-text.ts";
 import type { ReadContext, Reading } from "./report.ts";
 import type { StoredMessage } from "./spool-operations.ts";
@@ -17,6 +18,8 @@ export function read(message: Uint8Array, profile: Profile, context: ReadContext
       return readHl7(message, profile, context);
     case "text":
       return readText(message, profile, context);
+    case "poct1a":
+      return readPoct1(message, profile, context);
   }
 }
 
@@ -45,6 +48,8 @@ function completedBy(message: Uint8Array, incomplete: Uint8Array, profile: Profi
       return isResent(message, incomplete) ? message : null;
     case "text":
       return beginsWith(message, incomplete) ? message : null;
+    case "poct1a":
+      return continues(message, incomplete) ? message : null;
   }
 }
 

@@ -42,12 +42,17 @@ export function replay(
   const warnings: string[] = [];
   const messages: ReplayedMessage[] = [];
   for (const action of actions) {
-    if (action.do === "reply") replies.push(wireText(action.bytes));
+    if (action.do === "reply") replies.push(replyText(action.bytes, profile));
     if (action.do === "warn") warnings.push(action.reason);
     if (action.do === "deliver")
       messages.push(replayMessage(action.message, action.incomplete, profile, context, patient));
   }
   return { replies: replies.join(""), warnings, messages };
+}
+
+/** XML is read as it is, a document a line. */
+function replyText(bytes: Uint8Array, { protocol }: Profile): string {
+  return protocol === "poct1a" ? `${Buffer.from(bytes).toString("utf8")}\n` : wireText(bytes);
 }
 
 /** Our replies are the same at every replay: said when the message was received, and numbered. */

@@ -1,19 +1,12 @@
 import { createHash } from "node:crypto";
 import { findAnalyte, isUrineOnly } from "../shared/analytes.ts";
+import type { Measurement } from "../shared/results.ts";
 import { readSpecies } from "../shared/species.ts";
 import type { Modality, PatientHint } from "../shared/study.ts";
 import { readUnit } from "../shared/units.ts";
-import {
-  type Collection,
-  type DeviceResult,
-  describe,
-  type ReadContext,
-  type Reading,
-  type Report,
-  type ReportRow,
-} from "./report.ts";
+import { readRange, readValue } from "../shared/value.ts";
+import { type Collection, type DeviceResult, describe, type ReadContext, type Reading, type Report } from "./report.ts";
 import { hasClock, readTime } from "./time.ts";
-import { readRange, readValue } from "./value.ts";
 
 // The second half of stage 3, the same for every protocol: what a message says of samples to Reports, with values,
 // units, times and identity understood. The first half (read-astm.ts, read-text.ts) knows where a protocol says it.
@@ -41,6 +34,8 @@ export interface SampleProfile {
   readonly modality: Modality | null;
   readonly valueSuffix?: RegExp;
   readonly collectHours?: number;
+  /** 7,41 is 7.41, as it is where nothing is said. */
+  readonly decimalComma?: boolean;
 }
 
 /** The samples' Reports, or why there are none. `notes`: what the message says besides. */
@@ -99,11 +94,15 @@ function readSample(sample: Sample, profile: SampleProfile, context: ReadContext
     );
   }
   const exact = firstTime(ownTimes.filter(hasClock), context);
+  const number = sample.specimen.find((part) => part !== "");
+  // Of an analyzer that sends one test a message: what it counts itself names a sample only together with its animal.
+  const isNamed = number !== undefined && (sample.specimen[0] === number || sample.identifier !== null);
   const identity = {
     patient: sample.patient,
     specimen: sample.specimen,
     time: exact ?? ordered ?? firstResult,
     isExact: exact !== null,
+    isCounted: profile.collectHours !== undefined && !isNamed,
   };
   const common = {
     device_name: sample.device_name,
@@ -117,11 +116,8 @@ function readSample(sample: Sample, profile: SampleProfile, context: ReadContext
     notes,
     comments: sample.comments,
   };
-  const number = sample.specimen.find((part) => part !== "");
-  // What the device counts itself names a sample only together with its animal.
-  const isNamed = number !== undefined && (sample.specimen[0] === number || sample.identifier !== null);
   const hours = isNamed ? (profile.collectHours ?? null) : null;
-  const byModality = new Map<Modality, ReportRow[]>();
+  const byModality = new Map<Modality, Measurement[]>();
   for (const { modality, row } of rows.found) {
     const own = byModality.get(modality);
     if (own === undefined) byModality.set(modality, [row]);
@@ -141,7 +137,7 @@ function readSample(sample: Sample, profile: SampleProfile, context: ReadContext
 }
 
 interface Rows {
-  readonly found: { readonly modality: Modality; readonly row: ReportRow }[];
+  readonly found: { readonly modality: Modality; readonly row: Measurement }[];
   readonly unmapped: string[];
   readonly leftOut: string[];
   readonly notes: string[];
@@ -166,7 +162,7 @@ function readRows({ urine: isUrine, results }: Sample, profile: SampleProfile, s
     const { analyte, note } = match;
     if (note !== null) rows.notes.push(note);
     const value = readValue(text, {
-      decimalComma: true,
+      decimalComma: profile.decimalComma ?? true,
       ...(profile.valueSuffix === undefined ? {} : { suffix: profile.valueSuffix }),
     });
     if (value.is === "none") {
@@ -188,7 +184,7 @@ function readRows({ urine: isUrine, results }: Sample, profile: SampleProfile, s
     const unit = ordinal ? { unit: null, warning: null } : readUnit(analyte, sentUnit, number);
     if (unit.warning !== null) rows.notes.push(unit.warning);
     const range = readRange(sentRange);
-    const row: ReportRow = {
+    const row: Measurement = {
       code: analyte.code,
       value: number,
       comparator: ordinal ? null : value.comparator,
@@ -209,6 +205,8 @@ interface Identity {
   readonly time: string | null;
   /** The time has its hour and minute: a date alone names no measurement. */
   readonly isExact: boolean;
+  /** The specimen's number is the device's own, and another's tomorrow. */
+  readonly isCounted: boolean;
   readonly modality: Modality;
 }
 
@@ -216,8 +214,9 @@ interface Identity {
  * Device + patient as sent + specimen or order + time (house, section 6). A patient's number alone would make next year's
  * results a correction of this year's, so without specimen and time the results themselves are part of the key.
  */
-function dedupeKey(device: string, identity: Identity, rows: readonly ReportRow[]): string {
-  const anonymous = !identity.isExact && identity.specimen.every((part) => part === "");
+function dedupeKey(device: string, identity: Identity, rows: readonly Measurement[]): string {
+  const isNamed = !identity.isCounted && identity.specimen.some((part) => part !== "");
+  const anonymous = !identity.isExact && !isNamed;
   const parts = [identity.patient, identity.specimen, identity.time, identity.modality, anonymous ? rows : null];
   return `${device}:${digest(parts).slice(0, 32)}`;
 }

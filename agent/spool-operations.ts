@@ -45,6 +45,7 @@ export interface QueuedStudy {
   readonly revision: number;
   readonly patientFp: string | null;
   readonly body: string;
+  readonly snapshot: string;
 }
 
 export interface UnfinishedSession {
@@ -111,7 +112,11 @@ export function operationsOn(db: Database.Database) {
        ON CONFLICT DO NOTHING`,
     ),
     readAgain: db
-      .prepare("UPDATE message SET processed_at = NULL WHERE device = ? AND fingerprint = ? RETURNING id")
+      .prepare(
+        `UPDATE message SET processed_at = NULL WHERE device = ? AND fingerprint = ? AND NOT EXISTS
+           (SELECT 1 FROM message_study l JOIN study s ON s.fp = l.fp AND s.revision > l.revision WHERE l.message = message.id)
+         RETURNING id`,
+      )
       .pluck(),
     unprocessed: db.prepare(
       `SELECT ${MESSAGE_COLUMNS} FROM message WHERE processed_at IS NULL ORDER BY received_at, rowid LIMIT ?`,
@@ -136,7 +141,7 @@ export function operationsOn(db: Database.Database) {
     ),
     link: db.prepare("INSERT INTO message_study (message, fp, revision) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"),
     queued: db.prepare(
-      "SELECT fp, revision, patient_fp AS patientFp, body FROM study WHERE state = 'queued' ORDER BY created_at, rowid LIMIT ?",
+      "SELECT fp, revision, patient_fp AS patientFp, body, snapshot FROM study WHERE state = 'queued' ORDER BY created_at, rowid LIMIT ?",
     ),
     noteSend: db.prepare("UPDATE study SET sends = sends + 1, sent_at = ? WHERE fp = ? AND revision = ?"),
     outbox: db.prepare("SELECT COUNT(*) AS depth, MIN(created_at) AS oldestAt FROM study WHERE state = 'queued'"),
@@ -263,14 +268,15 @@ export function operationsOn(db: Database.Database) {
     },
 
     /**
-     * Stores a message; one whose session and ordinal are known already is left as it is. Answers the id it is stored by: of
-     * one that its device sent before, by its `fingerprint`, that of the first, which is read again: its patient may be known
-     * by now.
+     * Stores a message; one whose session and ordinal are known already is left as it is. Answers the id by which it is to be
+     * read: of one that its device sent before, by its `fingerprint`, that of the first, whose patient may be known by now.
+     * Null: a later message has changed what it said, and it must not change that back.
      */
-    addMessage(message: NewMessage, fingerprint: string | null = null): string {
+    addMessage(message: NewMessage, fingerprint: string | null = null): string | null {
       sql.noteMessage.run({ device: message.device, receivedAt: message.receivedAt });
       if (sql.insertMessage.run({ ...message, fingerprint }).changes > 0) return message.id;
-      return (sql.readAgain.get(message.device, fingerprint) as string | undefined) ?? message.id;
+      if (fingerprint === null) return message.id;
+      return (sql.readAgain.get(message.device, fingerprint) as string | undefined) ?? null;
     },
 
     unprocessedMessages(limit: number): StoredMessage[] {
@@ -306,13 +312,13 @@ export function operationsOn(db: Database.Database) {
 
     /**
      * The oldest studies that wait for the server, noted as sent, and whether more wait. At most `limit` of them, and no more
-     * than `letters` of bodies unless the first alone has more.
+     * than `letters` of text unless the first alone has more.
      */
     takeQueued(limit: number, letters: number, at: number): { batch: QueuedStudy[]; more: boolean } {
       const queued = sql.queued.all(limit + 1) as QueuedStudy[];
       let total = 0;
-      const batch = queued.slice(0, limit).filter(({ body }, index) => {
-        total += body.length;
+      const batch = queued.slice(0, limit).filter(({ body, snapshot }, index) => {
+        total += body.length + snapshot.length;
         return index === 0 || total <= letters;
       });
       for (const { fp, revision } of batch) sql.noteSend.run(at, fp, revision);

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import type { Patient } from "../shared/patient.ts";
 import { bytes, frame } from "./agent/astm/wire.ts";
 import { hl7Folders } from "./hl7-fixtures.ts";
+import { poct1Fixtures } from "./poct1-fixtures.ts";
 
 // Makes the bytes of our own fixtures: `npx tsx test/make-fixtures.ts`. Documented layouts, invented data. Nobody edits
 // bytes by hand: test/agent/fixtures.test.ts compares what is committed with what this file makes.
@@ -890,11 +891,21 @@ function made(folder: string, extension: string, { name, wire, patient }: Case):
 
 const animals = { dog, cat };
 
+/** The animal that a case says its study is taken to be of. */
+function animalOf(name: keyof typeof animals | null): Patient | null {
+  return name === null ? null : animals[name];
+}
+
 export const madeFixtures: readonly MadeFixture[] = [
   ...Object.entries(astmFolders).flatMap(([folder, cases]) => cases.map((one) => made(folder, "astm", one))),
   ...Object.entries(hl7Folders).flatMap(([folder, cases]) =>
-    cases.map((one) => made(folder, "hl7", { ...one, patient: one.patient === null ? null : animals[one.patient] })),
+    cases.map((one) => made(folder, "hl7", { ...one, patient: animalOf(one.patient) })),
   ),
+  ...poct1Fixtures.map(({ name, wire, animal }) => ({
+    path: `generic-poct1a/${name}.poct1`,
+    bytes: Buffer.from(wire, "latin1"),
+    patient: animalOf(animal),
+  })),
 ];
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -5,6 +5,7 @@ import { dymindDf } from "./dymind-df.ts";
 import { fujiDriChemNx } from "./fuji-dri-chem-nx.ts";
 import { genericAstm, genericAstmRaw } from "./generic-astm.ts";
 import { genericHl7 } from "./generic-hl7.ts";
+import { genericPoct1a } from "./generic-poct1a.ts";
 import { mindrayBc2800Vet, mindrayBc2800VetOneWay } from "./mindray-bc2800vet.ts";
 import { mindrayBc } from "./mindray-bc.ts";
 import { mindrayBs } from "./mindray-bs.ts";
@@ -30,6 +31,7 @@ export const profiles: readonly Profile[] = [
   bionoteVcheckC10,
   bionoteVcheckH6,
   genericHl7,
+  genericPoct1a,
 ];
 
 export function profileById(id: string): Profile | undefined {

@@ -29,7 +29,9 @@ export type LinkKind =
   | { readonly kind: "one-way"; readonly end: "ETX" | "SUB" }
   /** ENQ, body, EOT, ETX, acknowledged whole; `bodyProblem`: why these bytes are no whole body, null where they are. */
   | { readonly kind: "enq-etx"; readonly bodyProblem: (body: Uint8Array) => string | null }
-  | MllpLink;
+  | MllpLink
+  /** XML documents of POCT1-A. */
+  | { readonly kind: "poct1a" };
 
 /** VT, an HL7 message, FS CR; how it is acknowledged and decoded where the message itself says something else, or nothing. */
 export type MllpLink = { readonly kind: "mllp" } & LinkOptions;
@@ -116,4 +118,10 @@ export interface TextSample {
   readonly results: readonly DeviceResult[];
 }
 
-export type Profile = AstmProfile | Hl7Profile | TextProfile;
+/** A device that converses in POCT1-A. How it departs from the others is told by who it says it is (poct1/habits.ts). */
+export interface Poct1Profile extends ProfileBase {
+  readonly protocol: "poct1a";
+  readonly link: { readonly kind: "poct1a" };
+}
+
+export type Profile = AstmProfile | Hl7Profile | TextProfile | Poct1Profile;

@@ -25,6 +25,8 @@ devices:
   - { id: hema-1,  profile: generic-astm, connection: { listen: "0.0.0.0:2575" }, allow: ["192.168.1.0/24"] }
   - { id: hema-2,  profile: generic-astm, connection: { dial: "192.168.1.50:5500" }, timeZone: UTC, model: XP-100, charset: windows-1254 }
 `;
+const hl7Device = `  - { id: hema-3, profile: generic-hl7, connection: { listen: "0.0.0.0:2576" }, charset: gb18030, ackMode: aa }
+`;
 
 function problemsOf(text: string): string[] {
   const result = checkConfig(text, folder);
@@ -58,6 +60,19 @@ test("the configuration of the handbook is read, its paths resolved against the 
       ],
     },
   });
+});
+
+test("an HL7 device may have a charset of its protocol and a mode of acknowledgement, an ASTM device neither", () => {
+  expect(problemsOf(good + hl7Device)).toEqual([]);
+  const [charset = "", ackMode = "", ...more] = problemsOf(good + hl7Device.replace("generic-hl7", "generic-astm"));
+  expect(charset).toMatch(/^10: devices\[3\]\.charset is gb18030, expected one of cp850, .* for profile generic-astm$/);
+  expect([ackMode, ...more]).toEqual(["10: devices[3].ackMode is for HL7 devices, profile generic-astm is none"]);
+  expect(problemsOf(good + hl7Device.replace("gb18030", "cp850"))[0]).toMatch(
+    /charset is cp850, expected one of utf-8, /,
+  );
+  expect(problemsOf(good + hl7Device.replace(": aa", ": none"))).toEqual([
+    '10: devices[3].ackMode is "none", expected one of auto, original, enhanced, aa',
+  ]);
 });
 
 test("every fault is told at once, in the order of the lines, with the nearest known key", () => {
@@ -124,6 +139,51 @@ describe("single faults", () => {
       "no key file",
       good.replace("agent.key", "no.key"),
       `2: server.keyFile names FOLDER/no.key, which cannot be read: ENOENT: no such file or directory, open 'FOLDER/no.key'`,
+    ],
+    [
+      "replies on two connections",
+      good.replace('dial: "192.168.1.50:5500"', 'dial: "192.168.1.50:5500", replies: { dial: "h:1", listen: "2" }'),
+      "9: devices[2].connection.replies has none or both, expected exactly one of listen, dial",
+    ],
+    [
+      "replies on a port that is taken",
+      good.replace('dial: "192.168.1.50:5500"', 'dial: "192.168.1.50:5500", replies: { listen: "0.0.0.0:2575" }'),
+      "9: devices[2].connection.replies.listen is 0.0.0.0:2575, but devices[1].connection.listen listens on that port already",
+    ],
+    [
+      "replies to a serial line",
+      good.replace("baudRate: 9600 }", 'baudRate: 9600 }, replies: { dial: "h:1" }'),
+      "7: devices[0].connection.replies is for TCP: a serial line is answered on itself",
+    ],
+    [
+      "TLS without a certificate to show",
+      good.replace("allow:", "tls: { ca: agent.key }, allow:"),
+      "8: devices[1].tls has no certificate, which a listener shows to its devices",
+    ],
+    [
+      "TLS on a serial line",
+      good.replace("baudRate: 9600 } }", "baudRate: 9600 } }, tls: {}"),
+      "7: devices[0].tls is for TCP",
+    ],
+    [
+      "a certificate without its key",
+      good.replace("timeZone: UTC", "tls: { certificate: agent.key }"),
+      "9: devices[2].tls has one of certificate and key, expected both",
+    ],
+    [
+      "a certificate that is not there",
+      good.replace("timeZone: UTC", "tls: { ca: no.crt }"),
+      "9: devices[2].tls cannot be used: ENOENT: no such file or directory, open 'FOLDER/no.crt'",
+    ],
+    [
+      "an authority that is no certificate",
+      good.replace("timeZone: UTC", "tls: { ca: agent.key }"),
+      "9: devices[2].tls cannot be used: error:0480006C:PEM routines::no start line",
+    ],
+    [
+      "a word that TLS does not have",
+      good.replace("timeZone: UTC", "tls: { kay: agent.key }"),
+      "9: devices[2].tls.kay is no known key, did you mean key?",
     ],
   ])("%s", (_, text, expected) => {
     expect(problemsOf(text)).toEqual([expected.replaceAll("FOLDER", folder)]);

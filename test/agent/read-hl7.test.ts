@@ -9,7 +9,7 @@ import { context, only, reportsOf } from "./records.ts";
 // HL7 messages written as their segments: what becomes a Report of whom, and what does not.
 
 function message(...segments: readonly string[]): Buffer {
-  return Buffer.from(segments.map((segment) => `${segment}\r`).join(""), "latin1");
+  return Buffer.from(segments.map((text) => `${text}\r`).join(""), "latin1");
 }
 
 /** A segment by its field numbers. */
