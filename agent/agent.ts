@@ -1,5 +1,6 @@
 import fs from "node:fs";
 import type { Logger } from "pino";
+import type { Charset as AstmCharset } from "./astm/records.ts";
 import type { Config, DeviceConfig } from "./config.ts";
 import { DICOM, parseAddress, readTls } from "./config.ts";
 import { Connection, type ConnectionEvents, Held, realTimer, recover } from "./connection.ts";
@@ -14,6 +15,7 @@ import { Forward } from "./forward.ts";
 import { Headers } from "./headers.ts";
 import { type ImageDevice, ImageFiling } from "./image-filing.ts";
 import { ImageStore } from "./image-store.ts";
+import type { Charset as Hl7Charset } from "./hl7/message.ts";
 import { Push } from "./push.ts";
 import { httpServer } from "./server.ts";
 import { isoOrNull, Spool } from "./spool.ts";
@@ -321,8 +323,7 @@ function readDevice(
   const profile = profileById(device.profile);
   if (profile === undefined) throw new Error(`no profile ${device.profile}: the configuration was not checked`);
   return {
-    profile:
-      device.charset === undefined || profile.protocol !== "astm" ? profile : { ...profile, charset: device.charset },
+    profile: adapted(profile, device),
     timeZone: device.timeZone ?? timeZone,
     model: device.model ?? null,
   };
@@ -352,6 +353,21 @@ function readImageDevice(
 
 function securityOf({ tls }: DeviceConfig): Security | null {
   return tls === undefined ? null : readTls(tls);
+}
+
+/** The profile with what the configuration knows better; that its names are of the protocol has been checked. */
+function adapted(profile: Profile, { charset, ackMode }: DeviceConfig): Profile {
+  switch (profile.protocol) {
+    case "astm":
+      return charset === undefined ? profile : { ...profile, charset: charset as AstmCharset };
+    case "hl7": {
+      const own = charset === undefined ? {} : { charset: charset as Hl7Charset };
+      return { ...profile, link: { ...profile.link, ...own, ...(ackMode === undefined ? {} : { ackMode }) } };
+    }
+    case "poct1a":
+    case "text":
+      return profile;
+  }
 }
 
 /** Exactly one way, as the configuration's check has made sure. */

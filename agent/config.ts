@@ -8,8 +8,10 @@ import { Compile } from "typebox/compile";
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
 import { problems } from "../shared/problems.ts";
 import { Modality } from "../shared/study.ts";
-import { CHARSETS } from "./astm/records.ts";
+import { CHARSETS as ASTM_CHARSETS } from "./astm/records.ts";
 import { profileById, profiles } from "./devices/index.ts";
+import { ACK_MODES } from "./hl7/ack.ts";
+import { CHARSETS as HL7_CHARSETS } from "./hl7/message.ts";
 import { nearestWord } from "./nearest.ts";
 import type { Destination } from "./forward.ts";
 import type { Address, Security } from "./transport.ts";
@@ -63,7 +65,8 @@ const Device = Type.Object(
     allow: Type.Optional(Type.Array(Type.String())),
     model: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
     timeZone: Type.Optional(Type.String()),
-    charset: Type.Optional(Type.Enum(CHARSETS)),
+    charset: Type.Optional(Type.Enum([...new Set([...ASTM_CHARSETS, ...HL7_CHARSETS])])),
+    ackMode: Type.Optional(Type.Enum(ACK_MODES)),
     // Of imaging devices alone.
     aeTitle: Type.Optional(AeTitle),
     callingAeTitles: Type.Optional(Type.Array(AeTitle, { maxItems: 100 })),
@@ -283,6 +286,15 @@ function furtherProblems(raw: unknown, folder: string): Located[] {
       );
     }
     zone(device["timeZone"], [...at, "timeZone"]);
+    const protocol = typeof profile === "string" ? profileById(profile)?.protocol : undefined;
+    const charsets: readonly string[] = protocol === "hl7" ? HL7_CHARSETS : ASTM_CHARSETS;
+    const { charset } = device;
+    if (typeof charset === "string" && protocol !== undefined && !charsets.includes(charset)) {
+      say([...at, "charset"], `is ${charset}, expected one of ${charsets.join(", ")} for profile ${String(profile)}`);
+    }
+    if (device["ackMode"] !== undefined && protocol !== undefined && protocol !== "hl7") {
+      say([...at, "ackMode"], `is for HL7 devices, profile ${String(profile)} is none`);
+    }
     for (const [position, network] of asArray(device["allow"]).entries()) {
       if (typeof network === "string" && !isNetwork(network)) {
         say(

@@ -398,7 +398,7 @@ class Conversation {
   async #save(session: Session, message: NewMessage): Promise<void> {
     session.unsaved += 1;
     const mark = fingerprint(message, this.#device.profile);
-    let id: string;
+    let id: string | null;
     this.#unanswered += 1;
     for (;;) {
       try {
@@ -411,7 +411,7 @@ class Conversation {
     }
     session.unsaved -= 1;
     this.#finish(session);
-    await this.#events.message({ ...message, id }, (bytes, sent) => this.#send(bytes, sent));
+    if (id !== null) await this.#events.message({ ...message, id }, (bytes, sent) => this.#send(bytes, sent));
     this.#unanswered -= 1;
     this.#hangUpIfDone();
   }

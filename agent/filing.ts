@@ -110,7 +110,7 @@ export class Filing {
       for (const sentence of describe(report)) reasons.add(sentence);
       const source = { device_id: message.device, message_id: message.id };
       const draft = study(report, patient, source, device.model, await this.#directory.ranges());
-      studies.push({ ...draft, freshFp: newFp("cds") });
+      studies.push({ ...draft, freshFp: newFp("cds"), collect: report.collect ?? null });
     }
     return {
       message: message.id,

@@ -3,7 +3,7 @@ import type { Hl7Profile } from "./devices/profile.ts";
 import { refusalOf } from "./hl7/ack.ts";
 import { type Hl7Message, parseMessage, type Segment } from "./hl7/message.ts";
 import type { DeviceResult, ReadContext, Reading } from "./report.ts";
-import { firstTime, hintText, labelOf, readSamples, type Sample } from "./sample.ts";
+import { firstTime, hintText, readSamples, type Sample } from "./sample.ts";
 import { readDate } from "./time.ts";
 
 // HL7 v2 segments to samples: who, what, when, and what is not for patients.
@@ -45,7 +45,6 @@ const CODED_TYPES = ["CE", "CF", "CNE", "CWE"];
 /** OBR-15 and SPM-4, specimen type: `UR^Urine^HL70487`. */
 const URINE = /^(u|ur|urine?)$/i;
 const LOINC = /^\d{1,7}-\d$/;
-const WEIGHT = "3141-9";
 
 /** MSH-9 of the messages that carry results. */
 export function isResultType(type: string): boolean {
@@ -71,7 +70,7 @@ export function readHl7(bytes: Uint8Array, profile: Hl7Profile, context: ReadCon
     return { is: "not-for-patients", reason: `${isAlarm ? "an alarm" : "no results"} (MSH-9 is ${type})` };
   }
 
-  const { groups, notes } = collectGroups(message, context);
+  const { groups, notes } = collectGroups(message, profile, context);
   const samples = groups.map((group) => sampleOf(group, header, profile));
   if (replacements > 0) notes.push(`${replacements} characters that ${charset} does not have`);
   const reading = readSamples(samples, notes, profile, context);
@@ -90,8 +89,12 @@ function purposeOf(header: Segment): string | null {
 /** An OBX and the notes behind it. */
 interface Row {
   readonly obx: Segment;
+  readonly is: "result" | "remark" | "data";
   readonly notes: string[];
 }
+
+/** Notes on one patient; they are about each of its samples. */
+const PATIENT_NOTES_MAX = 100;
 
 /** The orders of one sample of one animal, and what hangs on them. */
 interface Group {
@@ -104,7 +107,11 @@ interface Group {
 }
 
 /** Walks the segments by the structure of the message: OBX belongs to the OBR before it, that to the PID before it, NTE to whatever is before it. */
-function collectGroups({ segments }: Hl7Message, context: ReadContext): { groups: Group[]; notes: string[] } {
+function collectGroups(
+  { segments }: Hl7Message,
+  profile: Hl7Profile,
+  context: ReadContext,
+): { groups: Group[]; notes: string[] } {
   const groups = new Map<string, Group>();
   const notes: string[] = [];
   const place = (name: string) => segments.findIndex((segment) => segment.name === name);
@@ -163,13 +170,13 @@ function collectGroups({ segments }: Hl7Message, context: ReadContext): { groups
         begin();
         break;
       case "OBX":
-        if (!skipping) group().rows.push({ obx: segment, notes: [] });
+        if (!skipping) group().rows.push({ obx: segment, is: kindOf(segment, profile), notes: [] });
         break;
       case "NTE": {
         const text = filled(segment.repetitions(3), " ").join(" ");
         if (skipping || text === "") break;
         const open: Group | null = current;
-        if (open === null && order === null) ofPatient.push(text);
+        if (open === null && order === null) ofPatient = [...ofPatient, text].slice(0, PATIENT_NOTES_MAX);
         else (group().rows.at(-1)?.notes ?? group().comments).push(text);
         break;
       }
@@ -183,7 +190,8 @@ function collectGroups({ segments }: Hl7Message, context: ReadContext): { groups
 /** The segment of that name that belongs to the order or specimen at `index`. */
 function following(segments: readonly Segment[], index: number, name: string): Segment | null {
   const own = segments[index]?.name ?? "";
-  for (const segment of segments.slice(index + 1)) {
+  for (let at = index + 1; at < segments.length; at++) {
+    const segment = segments[at]!;
     if (segment.name === name) return segment;
     if (segment.name === own || segment.name === "PID") break;
   }
@@ -198,10 +206,10 @@ function controlOf(order: Segment | null, specimen: Segment | null): string | nu
 }
 
 function sampleOf(group: Group, header: Segment, profile: Hl7Profile): Sample {
-  const { patient, order, specimen, container, comments } = group;
-  const data = group.rows.filter(({ obx }) => DATA_TYPES.includes(valueType(obx)));
-  const remarks = group.rows.filter((row) => !data.includes(row) && isRemark(row.obx, profile));
-  const rows = group.rows.filter((row) => !data.includes(row) && !remarks.includes(row));
+  const { patient, order, specimen, container, rows, comments } = group;
+  const results = rows.filter((row) => row.is === "result");
+  const remarks = rows.filter((row) => row.is === "remark" && valueOf(row.obx) !== "");
+  const data = rows.filter((row) => row.is === "data").map(({ obx }) => title(obx));
   const typed = [2, 3, 4].map((field) => sent(patient, field));
   return {
     device_name: profile.device_name ?? deviceName(header),
@@ -210,31 +218,40 @@ function sampleOf(group: Group, header: Segment, profile: Hl7Profile): Sample {
     patient: typed.some((number) => number !== "") ? typed : [sent(patient, 5)],
     specimen: specimenIds(order, specimen, container),
     times: {
-      results: rows.flatMap(({ obx }) => [given(obx.component(19, 1)), given(obx.component(14, 1))]), // analysed, observed
+      results: results.flatMap(({ obx }) => [given(obx.component(19, 1)), given(obx.component(14, 1))]), // analysed, observed
       order: orderTimes(order, specimen),
       sent: given(header.component(7, 1)),
     },
     urine: [specimen?.components(4) ?? [], order?.subcomponents(15, 1) ?? []]
       .flat()
       .some((word) => URINE.test(given(word))),
-    results: rows.map((row) => deviceResult(row, order, profile)),
-    notes:
-      data.length === 0
-        ? []
-        : [`kept in the message, not read: ${data.map(({ obx }) => labelOf(namesOf(obx, profile))).join(", ")}`],
+    results: results.map((row) => deviceResult(row, order, profile)),
+    notes: data.length === 0 ? [] : [`kept in the message, not read: ${data.join(", ")}`],
     comments: [
       ...comments,
-      ...remarks.map(({ obx }) => `${labelOf(namesOf(obx, profile))}: ${valueOf(obx)}`),
-      ...rows.flatMap(({ obx, notes }) => notes.map((note) => `${labelOf(namesOf(obx, profile))}: ${note}`)),
+      ...remarks.map(({ obx }) => `${title(obx)}: ${valueOf(obx)}`),
+      ...rows.flatMap(({ obx, notes }) => notes.map((note) => `${title(obx)}: ${note}`)),
     ],
   };
 }
 
-/** What the profile knows as no result, and the alarms of hematology analyzers: coded rows of T or F. */
-function isRemark(obx: Segment, { remarks, speciesRow }: Hl7Profile): boolean {
+/** Remarks are what the profile knows as no result, the animal's weight, and alarms: coded rows of T or F. */
+function kindOf(obx: Segment, { remarks, speciesRow }: Hl7Profile): Row["is"] {
+  if (DATA_TYPES.includes(valueType(obx))) return "data";
   const code = obx.field(3);
-  if (remarks?.test(code) === true || speciesRow?.test(code) === true || obx.component(3, 1) === WEIGHT) return true;
-  return valueType(obx) === "IS" && /^[TF]$/i.test(valueOf(obx));
+  const isKnown = remarks?.test(code) === true || speciesRow?.test(code) === true || isWeight(obx);
+  return isKnown || (valueType(obx) === "IS" && /^[TF]$/i.test(valueOf(obx))) ? "remark" : "result";
+}
+
+/** Practices send the animal's weight as an observation. */
+function isWeight(obx: Segment): boolean {
+  return obx.component(3, 1) === "3141-9";
+}
+
+/** What a row is called in a sentence. */
+function title(obx: Segment): string {
+  const [code = "", name = ""] = obx.components(3).map(given);
+  return name || code || "(no code)";
 }
 
 function deviceResult({ obx, notes }: Row, order: Segment | null, profile: Hl7Profile): DeviceResult {
@@ -242,12 +259,11 @@ function deviceResult({ obx, notes }: Row, order: Segment | null, profile: Hl7Pr
   const [field, status] = ownStatus === "" ? ["OBR-25", given(order?.component(25, 1) ?? "")] : ["OBX-11", ownStatus];
   const notFinal = NOT_FINAL[status.toUpperCase()];
   const ownValue = valueOf(obx);
-  const [unit = "", unitText = ""] = obx.components(6).map(given);
   const noted = ownValue === "" && profile.noteValue !== undefined ? notedValue(notes, profile.noteValue) : undefined;
   return {
     names: namesOf(obx, profile),
     value: noted?.value ?? ownValue,
-    unit: unit || unitText || (noted?.unit ?? ""),
+    unit: unitOf(obx) || (noted?.unit ?? ""),
     range: obx.field(7),
     // `~A`: the first repetition is high, low or normal and may be empty.
     flag: filled(
@@ -262,17 +278,21 @@ function notedValue(notes: readonly string[], pattern: RegExp): { value?: string
   return notes.map((note) => pattern.exec(note)?.groups).find((groups) => groups !== undefined);
 }
 
+/** `mg/L^milligram per liter^UCUM`; in the `10^9/L` of many an analyzer the power is no delimiter. */
+function unitOf(obx: Segment): string {
+  const [code = "", text = ""] = obx.components(6).map(given);
+  return code === "10" ? given(obx.field(6)) : code || text;
+}
+
 /** OBX-5 as one text. Two values are none: their delimiters stay, and it is no number. */
 function valueOf(obx: Segment): string {
   const type = valueType(obx);
-  const text = given(obx.field(5));
   const [first = "", second = "", third = ""] = obx.components(5).map(given);
   // Comparator, number, separator, number: `<^0.2`, `^2^+`.
   if (type === "SN") return obx.components(5).map(given).join("");
-  // A code of a coding system is no value; its text is. Some analyzers write the answer where the system stands.
-  if (CODED_TYPES.includes(type) || (type === "" && text.includes(third) && third !== ""))
-    return second || (third === "" ? first : third);
-  return text;
+  // A code of a coding system is no value, its text is. Bionote writes the answer where the system stands.
+  if (CODED_TYPES.includes(type)) return second || (third === "" ? first : third);
+  return given(obx.field(5));
 }
 
 function valueType(obx: Segment): string {
@@ -283,17 +303,16 @@ function namesOf(obx: Segment, profile: Hl7Profile): string[] {
   return (profile.code?.(obx) ?? standardNames(obx)).map(given).filter((name) => name !== "");
 }
 
-/** OBX-3: code, name, coding system, and the same again of another one. LOINC is told by its shape: not all say LN. */
+/**
+ * OBX-3: code, name, coding system, and the same again of another one. LOINC is told by its shape, for not all say LN; a
+ * vendor's code is known with its system.
+ */
 function standardNames(obx: Segment): string[] {
   const [code = "", name = "", system = "", otherCode = "", otherName = ""] = obx.components(3).map(given);
   const codes = [code, otherCode];
-  return [
-    ...codes.filter((each) => LOINC.test(each)),
-    ...(system === "" ? [] : [`${code}^${system}`]),
-    name,
-    ...codes.filter((each) => !LOINC.test(each)),
-    otherName,
-  ];
+  const local = codes.filter((each) => !LOINC.test(each));
+  const ofSystem = local[0] === code && system !== "" ? [`${code}^${system}`] : [];
+  return [...codes.filter((each) => LOINC.test(each)), ...ofSystem, name, ...local, otherName];
 }
 
 /** A field as sent; "" where nothing is in it but blanks and delimiters, or `""`, the standard's null. */
@@ -374,8 +393,7 @@ function valueOfRow(rows: readonly Row[], isIt: (obx: Segment) => boolean): stri
   return row === undefined ? "" : valueOf(row.obx);
 }
 
-/** Practices send the animal's weight as an observation. */
 function weight(rows: readonly Row[]): number | null {
-  const value = valueOfRow(rows, (obx) => obx.component(3, 1) === WEIGHT && /^kg$/i.test(given(obx.component(6, 1))));
+  const value = valueOfRow(rows, (obx) => isWeight(obx) && /^kg$/i.test(given(obx.component(6, 1))));
   return /^\d{1,4}(\.\d+)?$/.test(value) ? Number(value) : null;
 }

@@ -7,6 +7,8 @@ export interface Report {
   readonly modality: Modality;
   /** Names this measurement whoever sends it again: device, patient, specimen and time as sent. */
   readonly dedupe_key: string;
+  /** Its device sends one test a message. */
+  readonly collect?: Collection;
   /** As typed at the device: the fp, a card number, a microchip. */
   readonly identifier: string | null;
   /** Other fields that may hold our own fp or its ULID, and nothing else: a specimen number can look like a card number. */
@@ -23,6 +25,12 @@ export interface Report {
   /** What was decided or doubted. */
   readonly notes: readonly string[];
   readonly comments: readonly string[];
+}
+
+/** A study whose dedupe_key begins so is this one's too, if the two were measured that near to each other. */
+export interface Collection {
+  readonly prefix: string;
+  readonly withinMs: number;
 }
 
 /** One result as a device wrote it, in whatever protocol; what it does not say is "". */

@@ -31,9 +31,14 @@ function replaceByAnalyte<Row extends { readonly analyte: string }>(
   later: readonly Row[],
 ): Row[] {
   const late = new Map<string, Row[]>();
-  for (const row of later) late.set(row.analyte, [...(late.get(row.analyte) ?? []), row]);
+  for (const row of later) {
+    const own = late.get(row.analyte);
+    if (own === undefined) late.set(row.analyte, [row]);
+    else own.push(row);
+  }
+  const named = new Set(late.keys());
   const kept = earlier.flatMap((row) => {
-    if (!later.some(({ analyte }) => analyte === row.analyte)) return [row];
+    if (!named.has(row.analyte)) return [row];
     const rows = late.get(row.analyte) ?? [];
     late.delete(row.analyte);
     return rows;

@@ -5,7 +5,7 @@ import { readSpecies } from "../shared/species.ts";
 import type { Modality, PatientHint } from "../shared/study.ts";
 import { readUnit } from "../shared/units.ts";
 import { readRange, readValue } from "../shared/value.ts";
-import { type DeviceResult, describe, type ReadContext, type Reading, type Report } from "./report.ts";
+import { type Collection, type DeviceResult, describe, type ReadContext, type Reading, type Report } from "./report.ts";
 import { hasClock, readTime } from "./time.ts";
 
 // The second half of stage 3, the same for every protocol: what a message says of samples to Reports, with values,
@@ -19,7 +19,7 @@ export interface Sample {
   readonly patient_hint: PatientHint;
   /** As sent, what names the patient and the sample to the device: parts of the identity of a measurement. */
   readonly patient: readonly string[];
-  readonly specimen: readonly string[];
+  readonly specimen: readonly string[]; // the first is its number with whoever ordered it
   /** As sent: of the results (completed before started), of the order (collected before ordered), of the message. */
   readonly times: { readonly results: readonly string[]; readonly order: readonly string[]; readonly sent: string };
   /** The device says that the specimen is urine. */
@@ -33,6 +33,7 @@ export interface Sample {
 export interface SampleProfile {
   readonly modality: Modality | null;
   readonly valueSuffix?: RegExp;
+  readonly collectHours?: number;
   /** 7,41 is 7.41, as it is where nothing is said. */
   readonly decimalComma?: boolean;
 }
@@ -93,11 +94,15 @@ function readSample(sample: Sample, profile: SampleProfile, context: ReadContext
     );
   }
   const exact = firstTime(ownTimes.filter(hasClock), context);
+  const number = sample.specimen.find((part) => part !== "");
+  // Of an analyzer that sends one test a message: what it counts itself names a sample only together with its animal.
+  const isNamed = number !== undefined && (sample.specimen[0] === number || sample.identifier !== null);
   const identity = {
     patient: sample.patient,
     specimen: sample.specimen,
     time: exact ?? ordered ?? firstResult,
     isExact: exact !== null,
+    isCounted: profile.collectHours !== undefined && !isNamed,
   };
   const common = {
     device_name: sample.device_name,
@@ -111,13 +116,20 @@ function readSample(sample: Sample, profile: SampleProfile, context: ReadContext
     notes,
     comments: sample.comments,
   };
+  const hours = isNamed ? (profile.collectHours ?? null) : null;
   const byModality = new Map<Modality, Measurement[]>();
-  for (const { modality, row } of rows.found) byModality.set(modality, [...(byModality.get(modality) ?? []), row]);
+  for (const { modality, row } of rows.found) {
+    const own = byModality.get(modality);
+    if (own === undefined) byModality.set(modality, [row]);
+    else own.push(row);
+  }
   if (byModality.size === 0) byModality.set(profile.modality ?? "BIOCHEMISTRY", []);
   return [...byModality].map(([modality, own], index) => ({
     ...common,
     modality,
-    dedupe_key: dedupeKey(context.device, { ...identity, modality }, own),
+    ...(hours === null
+      ? { dedupe_key: dedupeKey(context.device, { ...identity, modality }, own) }
+      : collected(context.device, [sample.patient, number, modality], acquired_at, hours)),
     rows: own,
     // What was left out of the sample is said once.
     ...(index === 0 ? {} : { unmapped: [], leftOut: [], notes: [], comments: [] }),
@@ -193,6 +205,8 @@ interface Identity {
   readonly time: string | null;
   /** The time has its hour and minute: a date alone names no measurement. */
   readonly isExact: boolean;
+  /** The specimen's number is the device's own, and another's tomorrow. */
+  readonly isCounted: boolean;
   readonly modality: Modality;
 }
 
@@ -201,9 +215,21 @@ interface Identity {
  * results a correction of this year's, so without specimen and time the results themselves are part of the key.
  */
 function dedupeKey(device: string, identity: Identity, rows: readonly Measurement[]): string {
-  const anonymous = !identity.isExact && identity.specimen.every((part) => part === "");
+  const isNamed = !identity.isCounted && identity.specimen.some((part) => part !== "");
+  const anonymous = !identity.isExact && !isNamed;
   const parts = [identity.patient, identity.specimen, identity.time, identity.modality, anonymous ? rows : null];
   return `${device}:${digest(parts).slice(0, 32)}`;
+}
+
+/** The time of one test is not that of the sample: it only tells a sample from one that had its number another day. */
+function collected(
+  device: string,
+  sampleParts: readonly unknown[],
+  acquired_at: string,
+  hours: number,
+): { dedupe_key: string; collect: Collection } {
+  const prefix = `${device}:${digest(sampleParts).slice(0, 32)}@`;
+  return { dedupe_key: prefix + acquired_at, collect: { prefix, withinMs: hours * 60 * 60_000 } };
 }
 
 /** Several animals without any number may come in one message and one second: their results keep them apart. */

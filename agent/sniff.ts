@@ -1,3 +1,5 @@
+import { profiles as known } from "./devices/index.ts";
+
 // What a device may be speaking, from bytes that were only listened to. A suggestion and nothing more: the agent never
 // switches on its own, and nothing is answered, for a device that reads ACK takes its result for stored.
 
@@ -223,12 +225,17 @@ function oneWayText(text: string): Finding[] {
 }
 
 function hl7(text: string): Finding[] {
-  if (!/\vMSH[^A-Za-z\d\s]/.test(text)) return [];
+  const [, separator = "", header = ""] = /\vMSH([^A-Za-z\d\s])([^\r\n]*)/.exec(text) ?? [];
+  if (separator === "") return [];
+  const [, application = "", facility = ""] = header.split(separator);
+  const ofSender = known.filter(
+    (profile) => profile.protocol === "hl7" && profile.sender?.test(`${application}|${facility}`) === true,
+  );
   const ended = text.includes("\x1c");
   return [
     {
       protocol: "HL7 over MLLP",
-      profiles: [],
+      profiles: [...ofSender.map(({ id }) => id), "generic-hl7"],
       score: ended ? 95 : 70,
       reason: `VT, MSH${ended ? " and FS" : ", no FS came"}`,
     },

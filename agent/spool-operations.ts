@@ -1,6 +1,7 @@
 import type Database from "better-sqlite3";
 import type { Outcome } from "../shared/study.ts";
 import { imagingOperationsOn } from "./imaging-operations.ts";
+import type { Collection } from "./report.ts";
 import { revise, type StudyBody } from "./revision.ts";
 import type { EventKind } from "./spool-worker.ts";
 
@@ -26,6 +27,8 @@ export interface NewMessage extends StoredMessage {
 /** A study as stage 4 made it; the fp is used when its dedupe key is new. */
 export interface StudyDraft extends StudyBody {
   readonly freshFp: string;
+  /** What else may be the same study; absent or null: nothing. */
+  readonly collect?: Collection | null;
 }
 
 export interface Settlement {
@@ -149,7 +152,11 @@ export function operationsOn(db: Database.Database) {
        ON CONFLICT DO NOTHING`,
     ),
     readAgain: db
-      .prepare("UPDATE message SET processed_at = NULL WHERE device = ? AND fingerprint = ? RETURNING id")
+      .prepare(
+        `UPDATE message SET processed_at = NULL WHERE device = ? AND fingerprint = ? AND NOT EXISTS
+           (SELECT 1 FROM message_study l JOIN study s ON s.fp = l.fp AND s.revision > l.revision WHERE l.message = message.id)
+         RETURNING id`,
+      )
       .pluck(),
     unprocessed: db.prepare(
       `SELECT ${MESSAGE_COLUMNS} FROM message WHERE processed_at IS NULL AND session <> ${NO_SESSION} ORDER BY received_at, rowid LIMIT ?`,
@@ -164,6 +171,9 @@ export function operationsOn(db: Database.Database) {
     complete: db.prepare("UPDATE message SET completed_by = ? WHERE id = ?"),
     latestByKey: db.prepare(
       "SELECT fp, revision, body, snapshot FROM study WHERE dedupe_key = ? ORDER BY revision DESC LIMIT 1",
+    ),
+    keysFrom: db.prepare(
+      "SELECT dedupe_key, json_extract(body, '$.acquired_at') AS acquired_at FROM study WHERE revision = 1 AND dedupe_key >= ? AND dedupe_key < ?",
     ),
     insertStudy: db.prepare(
       `INSERT INTO study (fp, revision, dedupe_key, patient_fp, body, snapshot, state, created_at)
@@ -295,6 +305,18 @@ export function operationsOn(db: Database.Database) {
   }
 
   const imaging = imagingOperationsOn(db);
+  /** The key of the nearest study in time that collects, if it is near enough. */
+  function collectingKey(collect: Collection | null, acquired_at: string): string | null {
+    if (collect === null) return null;
+    const { prefix, withinMs } = collect;
+    const studies = sql.keysFrom.all(prefix, `${prefix}~`) as { dedupe_key: string; acquired_at: string }[];
+    const distance = (time: string) => Math.abs(Date.parse(time) - Date.parse(acquired_at));
+    const near = studies
+      .filter((study) => distance(study.acquired_at) <= withinMs)
+      .toSorted((one, other) => distance(one.acquired_at) - distance(other.acquired_at));
+    return near[0]?.dedupe_key ?? null;
+  }
+
   return {
     ...imaging,
 
@@ -318,14 +340,15 @@ export function operationsOn(db: Database.Database) {
     },
 
     /**
-     * Stores a message; one whose session and ordinal are known already is left as it is. Answers the id it is stored by: of
-     * one that its device sent before, by its `fingerprint`, that of the first, which is read again: its patient may be known
-     * by now.
+     * Stores a message; one whose session and ordinal are known already is left as it is. Answers the id by which it is to be
+     * read: of one that its device sent before, by its `fingerprint`, that of the first, whose patient may be known by now.
+     * Null: a later message has changed what it said, and it must not change that back.
      */
-    addMessage(message: NewMessage, fingerprint: string | null = null): string {
+    addMessage(message: NewMessage, fingerprint: string | null = null): string | null {
       sql.noteMessage.run({ device: message.device, receivedAt: message.receivedAt });
       if (sql.insertMessage.run({ ...message, fingerprint }).changes > 0) return message.id;
-      return (sql.readAgain.get(message.device, fingerprint) as string | undefined) ?? message.id;
+      if (fingerprint === null) return message.id;
+      return (sql.readAgain.get(message.device, fingerprint) as string | undefined) ?? null;
     },
 
     unprocessedMessages(limit: number): StoredMessage[] {
@@ -341,8 +364,9 @@ export function operationsOn(db: Database.Database) {
     settle({ message, state, reason, studies, completes, at }: Settlement): string[] {
       sql.settleMessage.run({ message, state: studies.length > 0 ? "pending" : state, reason, at });
       for (const incomplete of completes) sql.complete.run(message, incomplete);
-      const fps = studies.map(({ freshFp, ...draft }) => {
-        const { dedupe_key } = draft.body;
+      const fps = studies.map(({ freshFp, collect, body, snapshot }) => {
+        const dedupe_key = collectingKey(collect ?? null, body.acquired_at) ?? body.dedupe_key;
+        const draft = { body: { ...body, dedupe_key }, snapshot };
         const held = sql.latestByKey.get(dedupe_key) as HeldStudy | undefined;
         const fp = held?.fp ?? freshFp;
         const next = held === undefined ? draft : revise(storedBody(held), draft);

@@ -1,7 +1,10 @@
 import { DateTime } from "luxon";
 
-/** Device times: `20261121`, `202611210930`, `20261121093015`, with or without an offset (LIS02-A2 §5.6.2, HL7 TS). */
-const DEVICE_TIME = /^(\d{4})(\d\d)(\d\d)(?:(\d\d)(\d\d)(\d\d)?)?(?:\.\d+)?([+-](?:0\d|1[0-4])[0-5]\d)?$/;
+/**
+ * Device times: `20261121`, `202611210930`, `20261121093015`, with or without an offset (LIS02-A2 §5.6.2, HL7 TS); Bionote
+ * writes `20261121 09:30:15+0300`.
+ */
+const DEVICE_TIME = /^(\d{4})(\d\d)(\d\d)(?: ?(\d\d):?(\d\d)(?::?(\d\d))?)?(?:\.\d+)?([+-](?:0\d|1[0-4]):?[0-5]\d)?$/;
 
 /** The rows of a message repeat a few times, and a zone's offset takes luxon longer than all else that is read. */
 const known = new Map<string, string | null>();
@@ -23,7 +26,7 @@ export function readTime(text: string, timeZone: string): string | null {
 
 function utc(match: RegExpExecArray, timeZone: string): string | null {
   const [, year, month, day, hour = "0", minute = "0", second = "0", offset] = match;
-  const zone = offset === undefined ? timeZone : `UTC${offset.slice(0, 3)}:${offset.slice(3)}`;
+  const zone = offset === undefined ? timeZone : `UTC${offset.slice(0, 3)}:${offset.slice(-2)}`;
   const time = DateTime.fromObject(
     {
       year: Number(year),
@@ -59,7 +62,7 @@ export function dayOf(ms: number, timeZone: string): { readonly from: number; re
 
 /** Whether a device time says more than the day. */
 export function hasClock(text: string): boolean {
-  return /^\d{12}/.test(text.trim());
+  return /^\d{8} ?\d\d:?\d\d/.test(text.trim());
 }
 
 /** `YYYY-MM-DD`, or null for what is no date. */

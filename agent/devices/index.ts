@@ -1,12 +1,17 @@
 import { abaxisVetscanVs2 } from "./abaxis-vetscan-vs2.ts";
 import { arkraySpotchemEz } from "./arkray-spotchem-ez.ts";
+import { bionoteVcheck, bionoteVcheckC10, bionoteVcheckH6 } from "./bionote-vcheck.ts";
+import { dymindDf } from "./dymind-df.ts";
 import { fujiDriChemNx } from "./fuji-dri-chem-nx.ts";
 import { genericAstm, genericAstmRaw } from "./generic-astm.ts";
 import { genericHl7 } from "./generic-hl7.ts";
 import { genericPoct1a } from "./generic-poct1a.ts";
 import { mindrayBc2800Vet, mindrayBc2800VetOneWay } from "./mindray-bc2800vet.ts";
+import { mindrayBc } from "./mindray-bc.ts";
+import { mindrayBs } from "./mindray-bs.ts";
 import type { Profile } from "./profile.ts";
 import { skyla } from "./skyla.ts";
+import { zybioZ } from "./zybio-z.ts";
 
 /** Every profile; the order is that of the documentation. */
 export const profiles: readonly Profile[] = [
@@ -18,6 +23,13 @@ export const profiles: readonly Profile[] = [
   fujiDriChemNx,
   genericAstm,
   genericAstmRaw,
+  mindrayBc,
+  dymindDf,
+  zybioZ,
+  mindrayBs,
+  bionoteVcheck,
+  bionoteVcheckC10,
+  bionoteVcheckH6,
   genericHl7,
   genericPoct1a,
 ];

@@ -18,7 +18,8 @@ import {
  * `auto`: as MSH-15 and MSH-16 ask. `original`: one AA, AE or AR whatever they say. `enhanced`: one accept acknowledgement
  * where MSH-15 says nothing. `aa`: AA to all that was stored, for devices that stop at anything else.
  */
-export type AckMode = "auto" | "original" | "enhanced" | "aa";
+export const ACK_MODES = ["auto", "original", "enhanced", "aa"] as const;
+export type AckMode = (typeof ACK_MODES)[number];
 
 /** What became of the bytes. */
 export type Outcome = "stored" | "not-stored" | "too-long";

@@ -45,6 +45,7 @@ const STATED_CHARSETS = {
   "ISO IR87": "iso-2022-jp",
 } as const;
 export type Charset = (typeof STATED_CHARSETS)[keyof typeof STATED_CHARSETS];
+export const CHARSETS: readonly Charset[] = [...new Set(Object.values(STATED_CHARSETS))];
 
 export interface CharsetOptions {
   /** Whatever MSH-18 says: some devices say ASCII and send something else. */

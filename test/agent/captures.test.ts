@@ -5,12 +5,18 @@ import { describe, expect, test } from "vitest";
 import { encodeFrame, ETX } from "../../agent/astm/frame.ts";
 import { abaxisVetscanVs2 } from "../../agent/devices/abaxis-vetscan-vs2.ts";
 import { arkraySpotchemEz } from "../../agent/devices/arkray-spotchem-ez.ts";
+import { bionoteVcheck } from "../../agent/devices/bionote-vcheck.ts";
+import { dymindDf } from "../../agent/devices/dymind-df.ts";
 import { fujiDriChemNx } from "../../agent/devices/fuji-dri-chem-nx.ts";
 import { genericAstm, genericAstmRaw } from "../../agent/devices/generic-astm.ts";
+import { genericHl7 } from "../../agent/devices/generic-hl7.ts";
 import { profiles } from "../../agent/devices/index.ts";
+import { mindrayBc } from "../../agent/devices/mindray-bc.ts";
 import { mindrayBc2800Vet, mindrayBc2800VetOneWay } from "../../agent/devices/mindray-bc2800vet.ts";
+import { mindrayBs } from "../../agent/devices/mindray-bs.ts";
 import type { Profile } from "../../agent/devices/profile.ts";
 import { skyla } from "../../agent/devices/skyla.ts";
+import { encodeFrame as mllpFrame } from "../../agent/hl7/link.ts";
 import { read } from "../../agent/read.ts";
 import { type Replay, type ReplayedMessage, replay } from "../../agent/replay.ts";
 import { dog } from "../make-fixtures.ts";
@@ -230,5 +236,111 @@ describe.skipIf(!present)("field captures", () => {
         expect(play(session(capture(file)), profile).messages.flatMap(({ studies }) => studies)).toEqual([]);
       }
     }
+  });
+});
+
+const hl7Folder = join(folder, "../hl7/");
+const hl7Present = existsSync(hl7Folder);
+
+/** They were logged without their frames. */
+function framedHl7(name: string): Uint8Array {
+  const logged = readFileSync(join(hl7Folder, name));
+  return mllpFrame(logged[0] === 0x0b ? logged.subarray(1) : logged);
+}
+
+/** What the file prints of OBX: code and name, value, unit. */
+function printedObx(name: string): string[][] {
+  return readFileSync(join(hl7Folder, name), "utf8")
+    .split(/\r+/)
+    .filter((line) => line.startsWith("OBX|"))
+    .map((line) => line.split("|"))
+    .map((fields) => [fields[3] ?? "", fields[5] ?? "", fields[6] ?? ""]);
+}
+
+describe.skipIf(!hl7Present)("HL7 field captures", () => {
+  const bc5380 = "mindray-bc5380__histograms.hl7";
+  const dymind = "dymind-df5x__invalid-values.hl7";
+
+  test("BC-5380: every row that has an analyte has the value and unit that the file prints, and the rest is named", () => {
+    const played = play(framedHl7(bc5380), mindrayBc);
+    expect(played.warnings).toEqual([]);
+    expect(played.replies).toMatch(/ACK\^R01.*<CR>MSA\|AA\|87\|Message accepted\|\|\|0<CR><FS><CR>$/);
+    const report = only(reportsOf(messageOf(played).reading));
+    expect(report).toMatchObject({
+      device_name: "BC-5380",
+      modality: "HEMATOLOGY",
+      identifier: null,
+      species: null,
+      acquired_at: "2021-02-02T12:13:39.000Z",
+      unmapped: [],
+      leftOut: [],
+    });
+    const isMeasured = (code: string) => !/^(0\d{4}|15\d{3}|17790-7|34165-1)\^/.test(code);
+    const measured = printedObx(bc5380).filter(([code = ""]) => isMeasured(code));
+    expect(report.rows.map(({ text }) => text)).toEqual(measured.map(([, value]) => value));
+    expect(report.rows).toHaveLength(27);
+    expect(report.rows.find(({ code }) => code === "HCT")).toMatchObject({ value: 0.431, unit: "L/L" });
+    expect(report.rows.find(({ code }) => code === "MCHC")).toMatchObject({
+      value: 31.9,
+      unit: "g/dL",
+      device_flag: "L",
+    });
+    expect(report.rows.find(({ code }) => code === "BASO")).toMatchObject({ value: 0.03, device_flag: "N A" });
+    expect(report.comments).toContain("WBC Left Shift?: T");
+    expect(report.notes).toContain("kept in the message, not read: WBC Histogram. Binary, PLT Histogram. Binary");
+  });
+
+  test("Dymind DF5x: a value that is none makes no row, and is named with its reason", () => {
+    const report = only(reportsOf(messageOf(play(framedHl7(dymind), dymindDf)).reading));
+    expect(report.rows.map(({ code, value, device_flag }) => [code, value, device_flag])).toEqual([
+      ["WBC", 0.01, "L A"],
+      ["RBC", 0, "L A"],
+      ["HGB", 0, "L A"],
+      ["HCT", 0, "L A"],
+      ["PLT", 0, "L A"],
+    ]);
+    expect(report.leftOut).toHaveLength(6);
+    expect(report).toMatchObject({ device_name: "DF5x", unmapped: [], acquired_at: "2024-10-24T12:24:27.000Z" });
+  });
+
+  test("Vcheck V200: exactly one CA, its own code, the range in brackets, the note as a remark", () => {
+    const played = play(framedHl7("bionote-vcheck-v200__canine-crp.hl7"), bionoteVcheck);
+    expect(played.replies.match(/<VT>/g)).toHaveLength(1);
+    expect(played.replies).toContain("MSA|CA|{a127593b-8705-46f4-8bf9-5e35cad3f360}|");
+    const report = only(reportsOf(messageOf(played).reading));
+    expect(only(report.rows)).toMatchObject({
+      code: "CRP",
+      value: 16.7,
+      unit: "mg/L",
+      device_range: { low: 10, high: 200, text: "10.00-200.00" },
+    });
+    expect(report).toMatchObject({
+      device_name: "Bionote Vcheck",
+      identifier: null,
+      acquired_at: "2017-06-28T11:37:52.000Z",
+      unmapped: [],
+    });
+    expect(report.comments).toContain("Canine CRP: Interpretation=Normal");
+  });
+
+  test("BS-200E: a test's number is no code of ours, its name is; control makes no study", () => {
+    const one = messageOf(play(framedHl7("mindray-bs200e__one-test.hl7"), mindrayBs));
+    expect(one.reading).toEqual({ is: "quarantined", reason: "no result could be read: unmapped: test2" });
+    const control = messageOf(play(framedHl7("mindray-bs200__qc.hl7"), mindrayBs));
+    expect(control.reading).toEqual({ is: "not-for-patients", reason: "quality control (MSH-16 is 2)" });
+  });
+
+  test("no capture is filed by a profile of another vendor's device, and the generic one files no control", () => {
+    const files = readdirSync(hl7Folder).filter((file) => file.endsWith(".hl7"));
+    expect(files).toHaveLength(5);
+    const studiesOf = (file: string, profile: Profile) =>
+      play(framedHl7(file), profile).messages.flatMap(({ studies }) => studies);
+    const senders = [mindrayBc, dymindDf, mindrayBs, bionoteVcheck];
+    for (const profile of senders) {
+      const others = files.filter((file) => !file.startsWith(profile.id.slice(0, 9)));
+      expect(others.flatMap((file) => studiesOf(file, profile))).toEqual([]);
+    }
+    expect(studiesOf("mindray-bs200__qc.hl7", genericHl7)).toEqual([]);
+    expect(studiesOf(bc5380, genericHl7)).toHaveLength(1);
   });
 });

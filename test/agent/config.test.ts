@@ -25,6 +25,8 @@ devices:
   - { id: hema-1,  profile: generic-astm, connection: { listen: "0.0.0.0:2575" }, allow: ["192.168.1.0/24"] }
   - { id: hema-2,  profile: generic-astm, connection: { dial: "192.168.1.50:5500" }, timeZone: UTC, model: XP-100, charset: windows-1254 }
 `;
+const hl7Device = `  - { id: hema-3, profile: generic-hl7, connection: { listen: "0.0.0.0:2576" }, charset: gb18030, ackMode: aa }
+`;
 
 function problemsOf(text: string): string[] {
   const result = checkConfig(text, folder);
@@ -59,6 +61,19 @@ test("the configuration of the handbook is read, its paths resolved against the 
       ],
     },
   });
+});
+
+test("an HL7 device may have a charset of its protocol and a mode of acknowledgement, an ASTM device neither", () => {
+  expect(problemsOf(good + hl7Device)).toEqual([]);
+  const [charset = "", ackMode = "", ...more] = problemsOf(good + hl7Device.replace("generic-hl7", "generic-astm"));
+  expect(charset).toMatch(/^10: devices\[3\]\.charset is gb18030, expected one of cp850, .* for profile generic-astm$/);
+  expect([ackMode, ...more]).toEqual(["10: devices[3].ackMode is for HL7 devices, profile generic-astm is none"]);
+  expect(problemsOf(good + hl7Device.replace("gb18030", "cp850"))[0]).toMatch(
+    /charset is cp850, expected one of utf-8, /,
+  );
+  expect(problemsOf(good + hl7Device.replace(": aa", ": none"))).toEqual([
+    '10: devices[3].ackMode is "none", expected one of auto, original, enhanced, aa',
+  ]);
 });
 
 test("every fault is told at once, in the order of the lines, with the nearest known key", () => {

@@ -55,11 +55,15 @@ describe("each protocol is known by its own marks", () => {
     },
   );
 
-  test("HL7 is named, though no profile serves it", () => {
+  test("HL7 is named with the profiles whose sender it is, and the generic one", () => {
     expect(suggest([{ line: null, bytes: bytes("\vMSH|^~\\&|BC-5380<CR>\x1c<CR>") }])[0]).toMatchObject({
       protocol: "HL7 over MLLP",
-      profiles: [],
+      profiles: ["mindray-bc", "generic-hl7"],
       score: 95,
+    });
+    expect(suggest([{ line: null, bytes: bytes("\vMSH|^~\\&|X1<CR>") }])[0]).toMatchObject({
+      profiles: ["generic-hl7"],
+      score: 70,
     });
   });
 

@@ -2,6 +2,7 @@ import Database from "better-sqlite3";
 import path from "node:path";
 import { openLine, playDevice } from "../../agent/simulate.ts";
 import { session, vetScanRecords } from "./astm.ts";
+import { MllpClient, verdict } from "./hl7.ts";
 import { freePort, World } from "./processes.ts";
 
 // Kills the agent at random moments under load and holds what the devices were told against what the server has.
@@ -31,7 +32,7 @@ export async function crashUnderLoad(
   world.writeConfig(
     ports.map((port, index) => ({
       id: `chem-${index}`,
-      profile: "abaxis-vetscan-vs2",
+      profile: index % 2 === 0 ? "abaxis-vetscan-vs2" : "generic-hl7",
       connection: { listen: `127.0.0.1:${port}` },
     })),
   );
@@ -40,14 +41,14 @@ export async function crashUnderLoad(
   let running = true;
   let next = 1;
 
-  /** A device sends one message after the other, each again until its last frame was acknowledged. */
-  const device = async (port: number): Promise<void> => {
+  /** A device sends one message after the other, each again until it, or its last frame, was acknowledged. */
+  const device = async (port: number, index: number): Promise<void> => {
+    const isAcknowledged = index % 2 === 0 ? isAcknowledgedAstm : isAcknowledgedHl7;
     while (running) {
       const number = next++;
-      const bytes = messageBytes(world, number);
       for (let attempt = 0; ; attempt++) {
         if (attempt > 0) resent += 1;
-        if (await isAcknowledged(port, bytes)) break;
+        if (await isAcknowledged(port, world, number)) break;
         if (!running) return;
       }
       acknowledged.push(number);
@@ -56,7 +57,7 @@ export async function crashUnderLoad(
 
   try {
     await world.startAgent();
-    const devices = ports.map((port) => device(port));
+    const devices = ports.map((port, index) => device(port, index));
     for (let cycle = 1; cycle <= cycles; cycle++) {
       await new Promise((resolve) => setTimeout(resolve, 50 + random() * 400));
       await world.agent.end("SIGKILL");
@@ -96,15 +97,15 @@ function patientOf(world: World, number: number) {
   return world.patients[number % world.patients.length]!;
 }
 
-function messageBytes(world: World, number: number): Uint8Array {
-  const { externalId, species } = patientOf(world, number);
-  // One second apart: device, patient and time make a measurement (house, section 6).
-  const collected = new Date(Date.UTC(2026, 0, 1) + number * 1000).toISOString().replace(/\D/g, "").slice(0, 14);
-  const kind = species === "dog" ? "Dog" : "Cat";
-  return session(vetScanRecords({ patient: externalId, species: kind, collected, alt: number }));
+/** One second apart: device, patient and time make a measurement (house, section 6). */
+function measuredAt(number: number): string {
+  return new Date(Date.UTC(2026, 0, 1) + number * 1000).toISOString().replace(/\D/g, "").slice(0, 14);
 }
 
-async function isAcknowledged(port: number, bytes: Uint8Array): Promise<boolean> {
+async function isAcknowledgedAstm(port: number, world: World, number: number): Promise<boolean> {
+  const { externalId, species } = patientOf(world, number);
+  const run = { patient: externalId, collected: measuredAt(number), alt: number };
+  const bytes = session(vetScanRecords({ ...run, species: species === "dog" ? "Dog" : "Cat" }));
   try {
     const line = await openLine(`tcp://127.0.0.1:${port}`);
     const { accepted } = await playDevice(bytes, line);
@@ -114,6 +115,24 @@ async function isAcknowledged(port: number, bytes: Uint8Array): Promise<boolean>
     await new Promise((resolve) => setTimeout(resolve, 20));
     return false;
   }
+}
+
+async function isAcknowledgedHl7(port: number, world: World, number: number): Promise<boolean> {
+  try {
+    const client = await MllpClient.connect(port);
+    const answer = await client.ask([
+      `MSH|^~\\&|CHEM|Vendor|||${measuredAt(number)}||ORU^R01|${number}|P|2.3.1`,
+      `PID|1||${patientOf(world, number).externalId}`,
+      `OBR|1|||CHEM|||${measuredAt(number)}`,
+      `OBX|1|NM|1742-6^ALT^LN||${number}|U/L|10-118|N|||F`,
+    ]);
+    client.close();
+    if (verdict(answer) === `AA ${number}`) return true;
+  } catch {
+    // the agent is down
+  }
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  return false;
 }
 
 function checkIntegrity(world: World): void {

@@ -11,7 +11,7 @@ import { parseMessage } from "../../../agent/hl7/message.ts";
 import type { LinkAction } from "../../../agent/link.ts";
 import { type Dice, diceOf } from "../astm/dice.ts";
 import { bytes, show } from "../astm/wire.ts";
-import { frame, header, newLink, result, textOf } from "./wire.ts";
+import { frame, header, mutated, newLink, result, textOf } from "./wire.ts";
 
 // Streams with faults of every kind go through one link after another; what must hold is written in fault() and recovers().
 // fast-check prints its seed with a failure: FUZZ_SEED=n runs that one again.
@@ -22,7 +22,6 @@ const SEED = process.env["FUZZ_SEED"] === undefined ? null : Number(process.env[
 const STREAMS = 20;
 const FRAMES_MAX = 6;
 
-const MEANINGFUL = [0x00, 0x02, 0x0a, 0x0b, 0x0b, 0x0d, 0x1c, 0x1c, 0x26, 0x4d, 0x5c, 0x5e, 0x7c, 0x7e, 0xff];
 const MESSAGES = [
   result(),
   result("1") + result("2"),
@@ -36,32 +35,6 @@ const MESSAGES = [
 /** Each segment ended by CR, and no other control character. */
 const ANSWER = /^MSH[ -\xff]+\rMSA[ -\xff]+\r(?:(?:ERR|QAK|QPD)[ -\xff]*\r)*$/;
 const TIMERS: readonly (number | null)[] = [null, FRAME_END_TIMEOUT_MS, FRAME_TIMEOUT_MS, OUTSIDE_TIMEOUT_MS];
-
-/** Bytes changed, lost, put in, doubled and moved. */
-function mutated(dice: Dice, wire: Buffer): Uint8Array {
-  const bent = [...wire];
-  for (let faults = dice(6); faults > 0; faults--) {
-    const at = dice(bent.length + 1);
-    const byte = dice(2) === 0 ? MEANINGFUL[dice(MEANINGFUL.length)]! : dice(256);
-    switch (dice(5)) {
-      case 0:
-        bent.splice(at, 1, byte);
-        break;
-      case 1:
-        bent.splice(at, 1 + dice(20));
-        break;
-      case 2:
-        bent.splice(at, 0, byte);
-        break;
-      case 3:
-        bent.splice(at, 0, ...bent.slice(at, at + dice(40)));
-        break;
-      default:
-        bent.splice(dice(bent.length + 1), 0, ...bent.splice(at, dice(12)));
-    }
-  }
-  return Uint8Array.from(bent);
-}
 
 /** What is wrong with these actions; null if nothing. */
 function fault(actions: readonly LinkAction[]): string | null {

@@ -3,8 +3,9 @@ import { play } from "../astm/said.ts";
 import { bytes, show } from "../astm/wire.ts";
 import { frame, header, newLink, result, type Said, saidOf, textOf } from "./wire.ts";
 
-// What goes wrong on MLLP lines, and is measured of other receivers too. The numbers are those of that table; 13, a device
-// that shuts down its half of the connection, is the transport's.
+// What goes wrong on MLLP lines, and is measured of other receivers too. The numbers are those of that table, which has no
+// 20: here it is several messages in one frame. 13 is here what the link does of it: it answers before it is told of the
+// close; that the answer still leaves is the transport's, test/e2e/hl7-network.slow.test.ts.
 
 const A = result("A");
 const B = result("B");
@@ -53,6 +54,7 @@ test.each<[number, string, readonly string[], Said]>([
       warnings: ['the first segment is "junk", expected MSH'],
     },
   ],
+  [13, "a device that shuts down its sending side behind its frame", [frame(A), "close()"], onlyA],
   [14, "segments that end with LF", [frame(A.replaceAll("<CR>", "<LF>"))], onlyA],
   [15, "segments that end with CR LF", [frame(A.replaceAll("<CR>", "<CR><LF>"))], onlyA],
   [17, "delimiters of its own", [frame(textOf("MSH#@*/%#BC#M###2026##ORU@R01#A#P#2.3.1"))], onlyA],
@@ -63,9 +65,13 @@ test.each<[number, string, readonly string[], Said]>([
     { answers: ["AR"], messages: [""], incomplete: [], warnings: ["MSH-10 is empty, expected a message control id"] },
   ],
   [19, "empty lines between segments", [frame(A.replaceAll("<CR>", "<CR><CR>"))], onlyA],
+  [20, "two messages in one frame", [frame(A + B)], both],
 ])("%i: %s", (_, __, steps, expected) => {
   const link = newLink();
-  const actions = steps.flatMap((step) => (step === "timeout()" ? link.timeout() : link.receive(bytes(step))));
+  const actions = steps.flatMap((step) => {
+    if (step === "timeout()") return link.timeout();
+    return step === "close()" ? link.close() : link.receive(bytes(step));
+  });
   expect(saidOf(actions)).toEqual(expected);
   expect(link.atRest).toBe(true);
 });

@@ -1,0 +1,134 @@
+import fs from "node:fs";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { Connection, recover } from "../../../agent/connection.ts";
+import { profileById } from "../../../agent/devices/index.ts";
+import { genericHl7 } from "../../../agent/devices/generic-hl7.ts";
+import { listMessages, readSpool, Spool, type SpoolOptions } from "../../../agent/spool.ts";
+import type { StoredMessage } from "../../../agent/spool-operations.ts";
+import { listenTransport } from "../../../agent/transport.ts";
+import { bloodCount, frameOf, MllpClient, verdict } from "../../support/hl7.ts";
+import { freePort, temporaryFolder, until } from "../../support/processes.ts";
+
+// Method: the agent's own connection and spool behind a real socket; the disk is asked through a second connection to it.
+
+let folder: string;
+let spool: Spool;
+let connection: Connection;
+let port: number;
+let messages: StoredMessage[];
+const clients: MllpClient[] = [];
+
+async function listen(options: SpoolOptions = {}): Promise<void> {
+  messages = [];
+  port = await freePort();
+  spool = await Spool.open(folder, options);
+  const transport = listenTransport({ host: "127.0.0.1", port }, []);
+  connection = new Connection({ id: "hema-1", profile: genericHl7, timeZone: "Europe/Istanbul" }, transport, spool, {
+    connected: () => undefined,
+    disconnected: () => undefined,
+    warning: () => undefined,
+    message: (message) => void messages.push(message),
+  });
+  connection.open();
+}
+
+async function close(): Promise<void> {
+  for (const client of clients.splice(0)) client.close();
+  await connection.close();
+  await spool.close();
+}
+
+beforeEach(() => {
+  folder = temporaryFolder();
+  return async () => fs.rmSync(folder, { recursive: true });
+});
+
+afterEach(close);
+
+async function connect(): Promise<MllpClient> {
+  const client = await until("the port", () => MllpClient.connect(port).catch(() => null));
+  clients.push(client);
+  return client;
+}
+
+const count = (id: string, wbc = 9.8) => bloodCount({ id, patient: "4711", measured: "20261121093000", wbc });
+const stored = () => readSpool(folder, listMessages);
+const chunksOnDisk = () =>
+  readSpool(folder, (db) => db.prepare("SELECT bytes FROM event WHERE kind = 'chunk'").pluck().all()) as Buffer[];
+
+describe("A3: an acknowledgement leaves only after the commit", () => {
+  test("A3: when AA arrives, all that it acknowledges is on disk", async () => {
+    await listen();
+    const device = await connect();
+    for (const id of ["1", "2", "3"]) {
+      const frame = frameOf(count(id));
+      device.send(frame.subarray(0, 70));
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      device.send(frame.subarray(70));
+      expect(verdict(await device.answer())).toBe(`AA ${id}`);
+      expect(Buffer.concat(chunksOnDisk()).includes(Buffer.from(frame))).toBe(true);
+    }
+  });
+
+  test("A3: with a disk that takes no more a message is refused, AE or CR, and the connection serves the next one", async () => {
+    await listen({ bytesMax: 256 * 1024 });
+    const device = await connect();
+    const large = (header: string) => [header, `NTE|1||${"x".repeat(400_000)}`];
+    const [header = ""] = count("7");
+    device.send(frameOf(large(header)));
+    expect(verdict(await device.answer())).toBe("AE 7");
+    device.send(frameOf(large(header.replace("2.3.1||||||", "2.3.1|||AL|NE||").replace("|7|", "|8|"))));
+    expect(verdict(await device.answer())).toBe("CR 8");
+    expect(verdict(await device.ask(count("9")))).toBe("AA 9");
+    await until("the message", () => messages.some(({ incomplete }) => incomplete === null));
+    expect(stored().filter(({ reason }) => reason === null)).toHaveLength(1);
+  });
+});
+
+describe("A4: after a crash between commit and acknowledgement", () => {
+  test("A4: what was on disk is stored once, though its device sends it again", async () => {
+    await listen();
+    const device = await connect();
+    expect(verdict(await device.ask(count("1")))).toBe("AA 1");
+    device.send(frameOf(count("2")).subarray(0, 90)); // the session is open when the agent dies
+    await until("it is on disk", () => Buffer.concat(chunksOnDisk()).includes("|2|P|"));
+    await close();
+
+    await listen();
+    await recover(spool, profileById);
+    const again = await connect();
+    for (const id of ["1", "2"]) expect(verdict(await again.ask(count(id)))).toBe(`AA ${id}`);
+    await until("both", () => messages.length === 2);
+    const all = readSpool(folder, (db) => db.prepare("SELECT incomplete FROM message").pluck().all());
+    expect(all).toEqual([null, "the connection closed within a frame", null]);
+  });
+});
+
+test("A5: what is no message is answered AR, kept as it came, and the connection stays", async () => {
+  await listen();
+  const device = await connect();
+  device.send(Buffer.concat([frameOf(["noise"]), frameOf(count("1"))]));
+  expect([verdict(await device.answer()), verdict(await device.answer())]).toEqual(["AR", "AA 1"]);
+  await until("both", () => messages.length === 2);
+  expect(Buffer.from(messages[0]!.bytes).toString()).toBe("noise\r");
+});
+
+test("F4: two connections of one device keep their frames apart", async () => {
+  await listen();
+  const [one, other] = [await connect(), await connect()];
+  const frames = [frameOf(count("1")), frameOf(count("2"))];
+  for (let at = 0; at < frames[0]!.length; at += 20) {
+    one.send(frames[0]!.subarray(at, at + 20));
+    other.send(frames[1]!.subarray(at, at + 20));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect([verdict(await one.answer()), verdict(await other.answer())]).toEqual(["AA 1", "AA 2"]);
+});
+
+test("F6: a connection that says nothing is not closed, and its next message is taken", async () => {
+  await listen();
+  const device = await connect();
+  device.send(Buffer.of(0x02, 0x00, 0x0d));
+  expect(await device.answer(1_500)).toBe(null);
+  expect(verdict(await device.ask(count("1")))).toBe("AA 1");
+});
