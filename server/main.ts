@@ -8,6 +8,7 @@ import { pino } from "pino";
 import { buildApp } from "./app.ts";
 import { type AuditFormat, auditFormats, auditLines } from "./audit-lines.ts";
 import { createKey, loadPepper, type Permission, permissions, rollKey } from "./auth.ts";
+import { addDeskCommands } from "./desk-commands.ts";
 import { ImportError, importFile, type Progress } from "./import.ts";
 import { defaultLimits, type Limits } from "./limits.ts";
 import { rangeText, readRanges } from "./ranges.ts";
@@ -444,6 +445,8 @@ ranges
   .requiredOption("--clinic <fp>", "whose they are")
   .addOption(dataOption())
   .action(exportRangesCommand);
+
+addDeskCommands(program, { withStore, say, warn, dataOption, clinicIdOf });
 
 const keys = program.command("keys").description("API keys of the clinics");
 

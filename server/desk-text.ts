@@ -1,0 +1,121 @@
+import type { Candidate } from "../shared/candidates.ts";
+import { type ClinicRanges, clinicRangeById } from "../shared/clinic-ranges.ts";
+import { describePublished } from "../shared/reference.ts";
+import type { Result, Snapshot } from "../shared/study.ts";
+import type { AuditDescription } from "./store/audit.ts";
+import { rangeText } from "./ranges.ts";
+import type { Conflict, HistoryEntry, StoredView, UnmatchedStudy } from "./store/desk.ts";
+
+// Studies as the commands of the desk print them: a line or a few for a person to read.
+
+export function unmatchedLine({
+  fp,
+  received_at,
+  device_name,
+  modality,
+  hint,
+  reason,
+  rejected_reason,
+}: UnmatchedStudy): string {
+  const { identifier, name, species, owner } = hint ?? { identifier: null, name: null, species: null, owner: null };
+  const animal = [identifier, name, species, owner].map((word) => word ?? "-").join(" / ");
+  return [fp, received_at, device_name, modality, animal, rejected_reason ?? reason ?? ""].join("  ").trimEnd();
+}
+
+export function resultLine({ analyte, value, unit, reference_range, flag, comparator, value_text }: Result): string {
+  const printed = value_text ?? `${comparator ?? ""}${value}`;
+  return [analyte, printed, unit ?? "", reference_range ?? "no range", flag ?? "no flag"].join("  ");
+}
+
+export function viewLines(
+  view: StoredView,
+  candidates: readonly Candidate[],
+  conflicts: readonly Conflict[],
+): string[] {
+  const { study, revision, unmatched_reason, rejected_reason, hint, source } = view;
+  const said = Object.entries(hint ?? {}).flatMap(([key, value]) => (value === null ? [] : [`${key} ${value}`]));
+  return [
+    `${study.fp}  revision ${revision}  ${study.device_name}  ${study.modality}  ${study.acquired_at}`,
+    `clinic ${view.clinic_fp ?? "none"}  received ${view.received_at}  device ${source?.device_id ?? "-"}  message ${source?.message_id ?? "-"}`,
+    study.patient_fp === "" ? `unmatched: ${unmatched_reason ?? "-"}` : `filed to ${study.patient_fp}`,
+    ...(rejected_reason === null ? [] : [`rejected: ${rejected_reason}`]),
+    `the device says: ${said.join(", ") || "nothing"}`,
+    ...study.results.map((result) => `  ${resultLine(result)}`),
+    ...candidates.map(({ patient, score, reasons }) => `candidate ${patient.fp}  ${score}  ${reasons.join(", ")}`),
+    ...conflicts.map(conflictLine),
+  ];
+}
+
+export function conflictLine({ fp, at, revision, reason, study }: Conflict): string {
+  return `conflict  ${fp}  ${at}  revision ${revision}: ${reason}  ${study.results.map(resultLine).join("; ")}`;
+}
+
+/** A revision and what it changed of the one before. */
+export function historyLines(history: readonly HistoryEntry[]): string[] {
+  return history.flatMap((entry, index) => {
+    const before = new Set(history[index - 1]?.study.results.map(resultLine));
+    const changed = entry.study.results.map(resultLine).filter((line) => !before.has(line));
+    const where = entry.patient_fp ?? `unmatched: ${entry.rejected_reason ?? entry.unmatched_reason ?? "-"}`;
+    const head = `revision ${entry.revision}  ${entry.at}  ${entry.cause ?? "earlier"}  ${where}`;
+    return [head, ...changed.map((line) => `  ${line}`)];
+  });
+}
+
+/** Everything the server knows of a study in the order of time, then why each result has its flag. */
+export function explainLines(
+  view: StoredView,
+  {
+    history,
+    conflicts,
+    audit,
+    ranges,
+  }: {
+    history: readonly HistoryEntry[];
+    conflicts: readonly Conflict[];
+    audit: readonly AuditDescription[];
+    ranges: ClinicRanges | undefined;
+  },
+): string[] {
+  const { study, source, snapshot } = view;
+  const events = [
+    { at: study.acquired_at, text: `the sample, on ${study.device_name}` },
+    ...history.map(({ at, revision, cause, patient_fp, unmatched_reason, rejected_reason }) => {
+      const sender =
+        cause === "pushed" && source !== null ? ` by ${source.device_id}, message ${source.message_id}` : "";
+      const where = patient_fp ?? `unmatched: ${rejected_reason ?? unmatched_reason ?? "-"}`;
+      return { at, text: `revision ${revision}, ${cause ?? "stored"}${sender}: ${where}` };
+    }),
+    ...conflicts.map(({ at, revision, reason }) => ({ at, text: `conflict of revision ${revision}: ${reason}` })),
+    ...audit.map(({ at, method, route, status, key, address }) => ({
+      at,
+      text: `${method} ${route} ${status ?? ""} by ${key ?? address}`,
+    })),
+  ];
+  const inTime = events.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
+  return [...inTime.map(({ at, text }) => `${at}  ${text}`), ...flagLines(study.results, snapshot, ranges)];
+}
+
+/** Each result with the interval row that its flag rests on and where that is from. */
+function flagLines(results: readonly Result[], snapshot: Snapshot | null, ranges: ClinicRanges | undefined): string[] {
+  if (snapshot === null)
+    return results.map((result) => `  ${resultLine(result)}  (the sender did not say by which interval)`);
+  const versions = `catalogue ${snapshot.catalogue}, the clinic's intervals ${snapshot.ranges ?? "none"}`;
+  const lines = results.map((result, index) => {
+    const row = snapshot.rows[index];
+    const id = row?.interval_id ?? null;
+    const why = id === null ? "no interval" : `${id}: ${sourceOf(id, ranges)}`;
+    const device =
+      row?.device_range == null
+        ? ""
+        : `; the device's range ${row.device_range} for ${row.device_species ?? "no species"}`;
+    const flagged = row?.device_flag == null ? "" : `; the device's flag ${row.device_flag}`;
+    return `  ${resultLine(result)}  printed ${row?.text ?? "-"}  ${why}${row?.reason == null ? "" : `; ${row.reason}`}${device}${flagged}`;
+  });
+  return [versions, ...lines, ...snapshot.notes.map((note) => `  note: ${note}`)];
+}
+
+function sourceOf(id: string, ranges: ClinicRanges | undefined): string {
+  if (id === "device") return "the device's own, for the animal's species";
+  const own = ranges && clinicRangeById(ranges, id);
+  return own ? rangeText(own) : (describePublished(id) ?? "a row that this catalogue has no more");
+}
