@@ -6,7 +6,7 @@ import { Connection, realTimer, recover } from "./connection.ts";
 import { profileById } from "./devices/index.ts";
 import type { Profile } from "./devices/profile.ts";
 import { Directory, syncAppointments } from "./directory.ts";
-import { Filing } from "./filing.ts";
+import { Filing, type FilingEvents } from "./filing.ts";
 import { Push } from "./push.ts";
 import { httpServer } from "./server.ts";
 import { isoOrNull, Spool } from "./spool.ts";
@@ -65,7 +65,7 @@ export async function startAgent(config: Config, version: string, log: Logger): 
     }, wait);
   };
   const devices = new Map(config.devices.map((device) => [device.id, readDevice(device, config.timeZone)]));
-  const filing = new Filing(spool, directory, (id) => devices.get(id), {
+  const filingEvents: FilingEvents = {
     settled(message, state, studies) {
       log.info(
         { stage: "study", device: message.device, message: message.id, state, studies },
@@ -79,7 +79,8 @@ export async function startAgent(config: Config, version: string, log: Logger): 
         "our own fault: message quarantined",
       );
     },
-  });
+  };
+  const filing = new Filing(spool, directory, (id) => devices.get(id), filingEvents, config.matchByName);
 
   const worklist = new Worklist(spool, directory);
   const connections = config.devices.map((device) => {

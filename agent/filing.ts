@@ -1,7 +1,7 @@
 import { newFp } from "../shared/fp.ts";
 import type { Directory } from "./directory.ts";
 import type { Profile } from "./devices/profile.ts";
-import { match } from "./match.ts";
+import { describeMatch, match, type Namesakes } from "./match.ts";
 import { complete, read } from "./read.ts";
 import { describe, type ReadContext, type Report } from "./report.ts";
 import { type Spool, StorageError } from "./spool.ts";
@@ -34,6 +34,7 @@ export class Filing {
   readonly #directory: Directory;
   readonly #deviceById: (id: string) => FilingDevice | undefined;
   readonly #events: FilingEvents;
+  readonly #matchByName: boolean;
   /** Per device, the message before: their order is kept, and no device waits for another. */
   readonly #tails = new Map<string, Promise<void>>();
 
@@ -42,11 +43,13 @@ export class Filing {
     directory: Directory,
     deviceById: (id: string) => FilingDevice | undefined,
     events: FilingEvents,
+    matchByName = false,
   ) {
     this.#spool = spool;
     this.#directory = directory;
     this.#deviceById = deviceById;
     this.#events = events;
+    this.#matchByName = matchByName;
   }
 
   /** Settles a stored message after those of its device that came before it. Never rejects. */
@@ -105,12 +108,13 @@ export class Filing {
     const reasons = new Set(reading.notes);
     const studies: StudyDraft[] = [];
     for (const report of reading.reports) {
-      const { patient, reason } = await this.#match(report);
+      const { patient, reason, how } = await this.#match(report, device.timeZone);
       if (reason !== null) reasons.add(reason);
       for (const sentence of describe(report)) reasons.add(sentence);
       const source = { device_id: message.device, message_id: message.id };
       const draft = study(report, patient, source, device.model, await this.#directory.ranges());
-      studies.push({ ...draft, freshFp: newFp("cds") });
+      const snapshot = { ...draft.snapshot, notes: [how, ...draft.snapshot.notes] };
+      studies.push({ ...draft, snapshot, freshFp: newFp("cds") });
     }
     return {
       message: message.id,
@@ -122,9 +126,10 @@ export class Filing {
     };
   }
 
-  async #match(report: Report): Promise<ReturnType<typeof match>> {
+  async #match(report: Report, timeZone: string): Promise<ReturnType<typeof match> & { readonly how: string }> {
     const orders = await this.#directory.issued(report);
-    const matched = async () => match(report, await this.#directory.find(report, orders), orders);
+    const matched = async () =>
+      match(report, await this.#directory.find(report, orders), orders, await this.#namesakes(report, timeZone));
     let result = await matched();
     const mayBeNew = result.patient === null && report.identifier !== null;
     if (mayBeNew && (await this.#directory.refresh(REFRESH_AGE_MS, REFRESH_WAIT_MS))) result = await matched();
@@ -133,7 +138,15 @@ export class Filing {
       const accessions = orders.map(({ accession }) => accession);
       this.#spool.callLater("noteOrders", accessions, "resulted");
     }
-    return result;
+    const how = result.patient === null ? `unmatched: ${result.reason}` : describeMatch(report, result.patient, orders);
+    return { ...result, how };
+  }
+
+  async #namesakes(report: Report, timeZone: string): Promise<Namesakes | null> {
+    const { identifier, species, patient_hint, acquired_at } = report;
+    if (!this.#matchByName || identifier !== null) return null;
+    if (patient_hint.name === null || species === null) return { all: [], appointed: new Set() };
+    return this.#directory.namesakes(patient_hint.name, species, acquired_at, timeZone);
   }
 }
 

@@ -175,6 +175,10 @@ export function operationsOn(db: Database.Database) {
       `SELECT p.body FROM appointment a JOIN patient p ON p.fp = a.patient_fp WHERE a.start_at >= ? AND a.start_at < ?
        GROUP BY p.fp ORDER BY MIN(a.start_at), p.fp LIMIT ${WORKLIST_MAX}`,
     ),
+    patientsAfter: db.prepare("SELECT body FROM patient WHERE fp > ? ORDER BY fp LIMIT ?").pluck(),
+    appointedFps: db
+      .prepare("SELECT DISTINCT patient_fp FROM appointment WHERE start_at >= ? AND start_at < ?")
+      .pluck(),
     getMeta: db.prepare("SELECT value FROM meta WHERE key = ?").pluck(),
     setMeta: db.prepare(
       "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
@@ -362,6 +366,15 @@ export function operationsOn(db: Database.Database) {
     /** The patients with an appointment that begins within [from, to), the earliest first. */
     appointedPatients(from: number, to: number): string[] {
       return (sql.appointed.all(from, to) as { body: string }[]).map((row) => row.body);
+    },
+
+    /** All patients, a page at a time, in the order of their fps. */
+    patientsAfter(fp: string, limit: number): string[] {
+      return sql.patientsAfter.all(fp, limit) as string[];
+    },
+
+    appointedFps(from: number, to: number): string[] {
+      return sql.appointedFps.all(from, to) as string[];
     },
 
     getMeta(key: string): string | null {

@@ -104,6 +104,12 @@ function weigh(said: PatientHint, { patient, identifiers, appointed, owners }: K
   return { patient, score, reasons };
 }
 
+/** Whether one name may be a slip of the other; case, accents and blanks are no difference. */
+export function isNearName(one: string, other: string): boolean {
+  const [name, said] = [fold(one).trim(), fold(other).trim()];
+  return name !== "" && said !== "" && (slips(name, said) <= 1 || similarity(name, said) >= NEAR_NAME);
+}
+
 /** 1 for the same text, 0 for texts that share nothing. */
 function similarity(one: string, other: string): number {
   const length = Math.max(one.length, other.length);

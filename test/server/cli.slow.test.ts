@@ -149,7 +149,8 @@ describe("npm run server --", () => {
     });
     expect(await answer.json()).toMatchObject({ outcomes: [{ outcome: "unmatched" }] });
     const read = async () =>
-      (await fetch(`${address}/api/v1/lab/diagnostics/${sent.fp}`, { headers: { "x-api-key": key } })).status;
+      (await fetch(`${address}/api/v1/lab/diagnostics/${sent.fp}`, { headers: { authorization: `Bearer ${key}` } }))
+        .status;
     const dogs = demoEntities().flatMap((entity) =>
       entity.type === "patient" && entity.species === "dog" ? [entity.fp] : [],
     );
