@@ -206,7 +206,8 @@ export async function startAgent(config: Config, version: string, log: Logger): 
   };
 }
 
-function readDevice(
+/** A configured device with its profile. */
+export function readDevice(
   device: DeviceConfig,
   timeZone: string,
 ): { profile: Profile; timeZone: string; model: string | null } {

@@ -378,7 +378,7 @@ export function createLink({ link }: Profile): Link {
   }
 }
 
-function apply(link: Link, kind: EventKind, bytes: Uint8Array | null): LinkAction[] {
+export function apply(link: Link, kind: EventKind, bytes: Uint8Array | null): LinkAction[] {
   switch (kind) {
     case "chunk":
       return bytes === null ? [] : link.receive(bytes);

@@ -8,7 +8,7 @@ import { realTimer, type SetTimer } from "./connection.ts";
 import type { Namesakes } from "./match.ts";
 import type { Report } from "./report.ts";
 import { SendError, type Server } from "./server.ts";
-import type { Spool } from "./spool.ts";
+import type { Spool, SpoolCalls } from "./spool.ts";
 import type { TestOrder } from "./spool-operations.ts";
 import { dayOf } from "./time.ts";
 
@@ -48,14 +48,14 @@ const LIMIT_WAITS_MAX = 3;
 const NAMES_AT_ONCE = 500;
 
 export class Directory {
-  readonly #spool: Spool;
+  readonly #spool: SpoolCalls;
   readonly #server: Server;
   readonly #setTimer: SetTimer;
   #syncing: Promise<void> | null = null;
   #askedAt = 0;
   #ranges: ClinicRanges | null | undefined;
 
-  constructor(spool: Spool, server: Server, setTimer: SetTimer = realTimer) {
+  constructor(spool: SpoolCalls, server: Server, setTimer: SetTimer = realTimer) {
     this.#spool = spool;
     this.#server = server;
     this.#setTimer = setTimer;
@@ -119,11 +119,11 @@ export class Directory {
   async namesakes(name: string, species: string, acquiredAt: string, timeZone: string): Promise<Namesakes> {
     const all: Patient[] = [];
     for (let after = ""; ; ) {
-      const page = await this.#spool.call("patientsAfter", after, NAMES_AT_ONCE);
-      const patients = page.map((body) => JSON.parse(body) as Patient);
+      const bodies = await this.#spool.call("patientsAfter", after, NAMES_AT_ONCE);
+      const patients = bodies.map((body) => JSON.parse(body) as Patient);
       all.push(...patients.filter((patient) => patient.species === species && isNearName(patient.name, name)));
       after = patients.at(-1)?.fp ?? "";
-      if (page.length < NAMES_AT_ONCE) break;
+      if (bodies.length < NAMES_AT_ONCE) break;
     }
     const { from, to } = dayOf(Date.parse(acquiredAt), timeZone);
     return { all, appointed: new Set(await this.#spool.call("appointedFps", from, to)) };

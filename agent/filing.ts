@@ -1,10 +1,10 @@
 import { newFp } from "../shared/fp.ts";
 import type { Directory } from "./directory.ts";
 import type { Profile } from "./devices/profile.ts";
-import { describeMatch, match, type Namesakes } from "./match.ts";
+import { describeMatch, type Match, match, type Namesakes } from "./match.ts";
 import { complete, read } from "./read.ts";
 import { describe, type ReadContext, type Report } from "./report.ts";
-import { type Spool, StorageError } from "./spool.ts";
+import { type Spool, type SpoolCalls, StorageError } from "./spool.ts";
 import type { Settlement, StoredMessage, StudyDraft } from "./spool-operations.ts";
 import { study } from "./study.ts";
 
@@ -31,10 +31,9 @@ const SETTLE_RETRY_MS = 1_000;
 
 export class Filing {
   readonly #spool: Spool;
-  readonly #directory: Directory;
+  readonly #lookup: Lookup;
   readonly #deviceById: (id: string) => FilingDevice | undefined;
   readonly #events: FilingEvents;
-  readonly #matchByName: boolean;
   /** Per device, the message before: their order is kept, and no device waits for another. */
   readonly #tails = new Map<string, Promise<void>>();
 
@@ -46,10 +45,9 @@ export class Filing {
     matchByName = false,
   ) {
     this.#spool = spool;
-    this.#directory = directory;
+    this.#lookup = { spool, directory, matchByName };
     this.#deviceById = deviceById;
     this.#events = events;
-    this.#matchByName = matchByName;
   }
 
   /** Settles a stored message after those of its device that came before it. Never rejects. */
@@ -77,7 +75,7 @@ export class Filing {
   async #settle(message: StoredMessage): Promise<void> {
     let settlement: Settlement;
     try {
-      settlement = await this.#assess(message);
+      settlement = await assess(message, this.#deviceById(message.device), this.#lookup);
     } catch (error) {
       // A message that breaks our code must not stop its device, nor come again at every start.
       this.#events.fault(message, error);
@@ -94,60 +92,79 @@ export class Filing {
     }
     this.#events.settled(message, settlement.state, settlement.studies.length);
   }
+}
 
-  async #assess(message: StoredMessage): Promise<Settlement> {
-    const device = this.#deviceById(message.device);
-    if (device === undefined) return quarantined(message, `no device ${message.device} in the configuration`);
-    if (message.incomplete !== null) return quarantined(message, `incomplete: ${message.incomplete}`);
-    const context: ReadContext = { device: message.device, timeZone: device.timeZone, receivedAt: message.receivedAt };
-    const incomplete = await this.#spool.call("incompleteMessages", message.device, message.id);
-    const { bytes, completed } = complete(message.bytes, incomplete, device.profile);
-    const completes = completed.map(({ id }) => id);
-    const reading = read(bytes, device.profile, context);
-    if (reading.is !== "reports") return { ...quarantined(message, reading.reason), state: reading.is, completes };
-    const reasons = new Set(reading.notes);
-    const studies: StudyDraft[] = [];
-    for (const report of reading.reports) {
-      const { patient, reason, how } = await this.#match(report, device.timeZone);
-      if (reason !== null) reasons.add(reason);
-      for (const sentence of describe(report)) reasons.add(sentence);
-      const source = { device_id: message.device, message_id: message.id };
-      const draft = study(report, patient, source, device.model, await this.#directory.ranges());
-      const snapshot = { ...draft.snapshot, notes: [how, ...draft.snapshot.notes] };
-      studies.push({ ...draft, snapshot, freshFp: newFp("cds") });
-    }
-    return {
-      message: message.id,
-      state: "pending",
-      reason: reasons.size === 0 ? null : [...reasons].join("; "),
-      studies,
-      completes,
-      at: Date.now(),
-    };
-  }
+/** What the stages look things up in. */
+export interface Lookup {
+  readonly spool: SpoolCalls;
+  readonly directory: Directory;
+  /** The clinic lets the name of an animal that comes today match. */
+  readonly matchByName: boolean;
+}
 
-  async #match(report: Report, timeZone: string): Promise<ReturnType<typeof match> & { readonly how: string }> {
-    const orders = await this.#directory.issued(report);
-    const matched = async () =>
-      match(report, await this.#directory.find(report, orders), orders, await this.#namesakes(report, timeZone));
-    let result = await matched();
-    const mayBeNew = result.patient === null && report.identifier !== null;
-    if (mayBeNew && (await this.#directory.refresh(REFRESH_AGE_MS, REFRESH_WAIT_MS))) result = await matched();
-    if (result.patient !== null && orders.length > 0) {
-      // Should the disk refuse it, the order stays in its device's worklist a few days longer.
-      const accessions = orders.map(({ accession }) => accession);
-      this.#spool.callLater("noteOrders", accessions, "resulted");
-    }
-    const how = result.patient === null ? `unmatched: ${result.reason}` : describeMatch(report, result.patient, orders);
-    return { ...result, how };
+/** What a stored message comes to, by the stages read, match and study; the same message may come to more another day. */
+export async function assess(
+  message: StoredMessage,
+  device: FilingDevice | undefined,
+  lookup: Lookup,
+): Promise<Settlement> {
+  if (device === undefined) return quarantined(message, `no device ${message.device} in the configuration`);
+  if (message.incomplete !== null) return quarantined(message, `incomplete: ${message.incomplete}`);
+  const { spool, directory } = lookup;
+  const context: ReadContext = { device: message.device, timeZone: device.timeZone, receivedAt: message.receivedAt };
+  const incomplete = await spool.call("incompleteMessages", message.device, message.id);
+  const { bytes, completed } = complete(message.bytes, incomplete, device.profile);
+  const completes = completed.map(({ id }) => id);
+  const reading = read(bytes, device.profile, context);
+  if (reading.is !== "reports") return { ...quarantined(message, reading.reason), state: reading.is, completes };
+  const reasons = new Set(reading.notes);
+  const studies: StudyDraft[] = [];
+  for (const report of reading.reports) {
+    const { patient, reason, how } = await matchReport(report, device.timeZone, lookup);
+    if (reason !== null) reasons.add(reason);
+    for (const sentence of describe(report)) reasons.add(sentence);
+    const source = { device_id: message.device, message_id: message.id };
+    const draft = study(report, patient, source, device.model, await directory.ranges());
+    const snapshot = { ...draft.snapshot, notes: [how, ...draft.snapshot.notes] };
+    studies.push({ ...draft, snapshot, freshFp: newFp("cds") });
   }
+  return {
+    message: message.id,
+    state: "pending",
+    reason: reasons.size === 0 ? null : [...reasons].join("; "),
+    studies,
+    completes,
+    at: Date.now(),
+  };
+}
 
-  async #namesakes(report: Report, timeZone: string): Promise<Namesakes | null> {
-    const { identifier, species, patient_hint, acquired_at } = report;
-    if (!this.#matchByName || identifier !== null) return null;
-    if (patient_hint.name === null || species === null) return { all: [], appointed: new Set() };
-    return this.#directory.namesakes(patient_hint.name, species, acquired_at, timeZone);
+/** The match, and in a sentence how it came to be or why there is none. */
+async function matchReport(
+  report: Report,
+  timeZone: string,
+  { spool, directory, matchByName }: Lookup,
+): Promise<Match & { readonly how: string }> {
+  const orders = await directory.issued(report);
+  const matched = async () => {
+    const namesakes = matchByName ? await namesakesOf(report, timeZone, directory) : null;
+    return match(report, await directory.find(report, orders), orders, namesakes);
+  };
+  let result = await matched();
+  const mayBeNew = result.patient === null && report.identifier !== null;
+  if (mayBeNew && (await directory.refresh(REFRESH_AGE_MS, REFRESH_WAIT_MS))) result = await matched();
+  if (result.patient !== null && orders.length > 0) {
+    // Should the disk refuse it, the order stays in its device's worklist a few days longer.
+    const accessions = orders.map(({ accession }) => accession);
+    spool.callLater("noteOrders", accessions, "resulted");
   }
+  const how = result.patient === null ? `unmatched: ${result.reason}` : describeMatch(report, result.patient, orders);
+  return { ...result, how };
+}
+
+async function namesakesOf(report: Report, timeZone: string, directory: Directory): Promise<Namesakes> {
+  const { identifier, species, patient_hint, acquired_at } = report;
+  if (identifier !== null || patient_hint.name === null || species === null) return { all: [], appointed: new Set() };
+  return directory.namesakes(patient_hint.name, species, acquired_at, timeZone);
 }
 
 function quarantined(message: StoredMessage, reason: string): Settlement {

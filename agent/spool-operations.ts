@@ -135,8 +135,10 @@ export function operationsOn(db: Database.Database) {
       "UPDATE study SET state = ?, reason = ?, existing_fp = ?, settled_at = ? WHERE fp = ? AND revision = ? AND state = 'queued'",
     ),
     messagesOf: db.prepare("SELECT message FROM message_study WHERE fp = ? AND revision = ?"),
+    // Read again, a message may have made a later revision of the same study: then that one counts.
     statesOf: db.prepare(
-      "SELECT s.state, s.reason FROM message_study l JOIN study s ON s.fp = l.fp AND s.revision = l.revision WHERE l.message = ?",
+      `SELECT s.state, s.reason FROM message_study l JOIN study s ON s.fp = l.fp AND s.revision = l.revision
+       WHERE l.message = ? AND l.revision = (SELECT MAX(revision) FROM message_study WHERE message = l.message AND fp = l.fp)`,
     ),
     reasonOf: db.prepare("SELECT reason FROM message WHERE id = ?").pluck(),
     concludeMessage: db.prepare("UPDATE message SET state = ?, reason = COALESCE(?, reason) WHERE id = ?"),
@@ -279,6 +281,12 @@ export function operationsOn(db: Database.Database) {
       });
       conclude(message);
       return fps;
+    },
+
+    /** The latest revision under a dedupe key. */
+    latestStudy(dedupeKey: string): StudyBody | null {
+      const held = sql.latestByKey.get(dedupeKey) as HeldStudy | undefined;
+      return held === undefined ? null : storedBody(held);
     },
 
     /**

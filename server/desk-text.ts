@@ -1,9 +1,7 @@
 import type { Candidate } from "../shared/candidates.ts";
-import { type ClinicRanges, clinicRangeById } from "../shared/clinic-ranges.ts";
-import { describePublished } from "../shared/reference.ts";
-import type { Result, Snapshot } from "../shared/study.ts";
+import type { ClinicRanges } from "../shared/clinic-ranges.ts";
+import { flagLines, resultLine } from "../shared/flag-text.ts";
 import type { AuditDescription } from "./store/audit.ts";
-import { rangeText } from "./ranges.ts";
 import type { Conflict, HistoryEntry, StoredView, UnmatchedStudy } from "./store/desk.ts";
 
 // Studies as the commands of the desk print them: a line or a few for a person to read.
@@ -20,11 +18,6 @@ export function unmatchedLine({
   const { identifier, name, species, owner } = hint ?? { identifier: null, name: null, species: null, owner: null };
   const animal = [identifier, name, species, owner].map((word) => word ?? "-").join(" / ");
   return [fp, received_at, device_name, modality, animal, rejected_reason ?? reason ?? ""].join("  ").trimEnd();
-}
-
-export function resultLine({ analyte, value, unit, reference_range, flag, comparator, value_text }: Result): string {
-  const printed = value_text ?? `${comparator ?? ""}${value}`;
-  return [analyte, printed, unit ?? "", reference_range ?? "no range", flag ?? "no flag"].join("  ");
 }
 
 export function viewLines(
@@ -93,29 +86,4 @@ export function explainLines(
   ];
   const inTime = events.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
   return [...inTime.map(({ at, text }) => `${at}  ${text}`), ...flagLines(study.results, snapshot, ranges)];
-}
-
-/** Each result with the interval row that its flag rests on and where that is from. */
-function flagLines(results: readonly Result[], snapshot: Snapshot | null, ranges: ClinicRanges | undefined): string[] {
-  if (snapshot === null)
-    return results.map((result) => `  ${resultLine(result)}  (the sender did not say by which interval)`);
-  const versions = `catalogue ${snapshot.catalogue}, the clinic's intervals ${snapshot.ranges ?? "none"}`;
-  const lines = results.map((result, index) => {
-    const row = snapshot.rows[index];
-    const id = row?.interval_id ?? null;
-    const why = id === null ? "no interval" : `${id}: ${sourceOf(id, ranges)}`;
-    const device =
-      row?.device_range == null
-        ? ""
-        : `; the device's range ${row.device_range} for ${row.device_species ?? "no species"}`;
-    const flagged = row?.device_flag == null ? "" : `; the device's flag ${row.device_flag}`;
-    return `  ${resultLine(result)}  printed ${row?.text ?? "-"}  ${why}${row?.reason == null ? "" : `; ${row.reason}`}${device}${flagged}`;
-  });
-  return [versions, ...lines, ...snapshot.notes.map((note) => `  note: ${note}`)];
-}
-
-function sourceOf(id: string, ranges: ClinicRanges | undefined): string {
-  if (id === "device") return "the device's own, for the animal's species";
-  const own = ranges && clinicRangeById(ranges, id);
-  return own ? rangeText(own) : (describePublished(id) ?? "a row that this catalogue has no more");
 }

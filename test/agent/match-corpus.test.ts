@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { abaxisVetscanVs2 } from "../../agent/devices/abaxis-vetscan-vs2.ts";
 import { Directory } from "../../agent/directory.ts";
-import { describeMatch, match } from "../../agent/match.ts";
+import { match } from "../../agent/match.ts";
 import { read } from "../../agent/read.ts";
 import type { Report } from "../../agent/report.ts";
 import { httpServer } from "../../agent/server.ts";
@@ -86,7 +86,7 @@ function rareName(dice: Dice): string {
 
 /** One letter left out, doubled, or wrong, or two that changed places. */
 function slip(text: string, dice: Dice): string {
-  const slipped = slipOnce([...text], dice);
+  const slipped = slipOnce(Array.from(text), dice);
   return slipped === text ? slip(text, dice) : slipped;
 }
 
@@ -240,8 +240,8 @@ function* corpus(dice: Dice, ours: readonly Animal[], theirs: readonly Animal[])
         break;
       case 18: {
         // An animal of nobody's list: its name may be one of ours, its birth is not.
-        const name = NAMES[dice(NAMES.length)] ?? "";
-        yield sent("unregistered namesake", { name, species: label(animal), born: "2009-09-09" }, null);
+        const common = NAMES[dice(NAMES.length)] ?? "";
+        yield sent("unregistered namesake", { name: common, species: label(animal), born: "2009-09-09" }, null);
         break;
       }
       default:
@@ -300,7 +300,6 @@ async function matched(report: Report, byName: boolean): Promise<Patient | null>
       ? await directory.namesakes(name, report.species, report.acquired_at, "UTC")
       : null;
   const { patient } = match(report, await directory.find(report, orders), orders, namesakes);
-  if (patient !== null) expect(describeMatch(report, patient, orders)).toContain(`matched ${patient.fp} by `);
   return patient;
 }
 
