@@ -309,7 +309,11 @@ export function canonical(value: unknown): string {
 }
 
 /** A row as the API shows it. */
-export function toStudy(row: Omit<StudyColumns, "patient_id"> & { patient_fp: string | null }): Study {
+export function toStudy(
+  row: Pick<StudyColumns, "fp" | "modality" | "device_name" | "status" | "acquired_at" | "results"> & {
+    patient_fp: string | null;
+  },
+): Study {
   return {
     fp: row.fp,
     patient_fp: row.patient_fp ?? "",
@@ -328,7 +332,7 @@ const filedByFp = query((db, p: { clinicId: number; fp: string }) =>
     .leftJoin("connection", (join) =>
       join.onRef("connection.patient_id", "=", "patient.id").on("connection.clinic_id", "=", p.clinicId),
     )
-    .selectAll("study")
+    .select(["study.fp", "study.modality", "study.device_name", "study.status", "study.acquired_at", "study.results"])
     .select(["patient.fp as patient_fp", "connection.active"])
     .where("study.fp", "=", p.fp)
     .where("patient.deleted_at", "is", null),
