@@ -106,11 +106,10 @@ export interface Lookup {
 export async function assess(
   message: StoredMessage,
   device: FilingDevice | undefined,
-  lookup: Lookup,
+  { spool, directory, matchByName }: Lookup,
 ): Promise<Settlement> {
   if (device === undefined) return quarantined(message, `no device ${message.device} in the configuration`);
   if (message.incomplete !== null) return quarantined(message, `incomplete: ${message.incomplete}`);
-  const { spool, directory } = lookup;
   const context: ReadContext = { device: message.device, timeZone: device.timeZone, receivedAt: message.receivedAt };
   const incomplete = await spool.call("incompleteMessages", message.device, message.id);
   const { bytes, completed } = complete(message.bytes, incomplete, device.profile);
@@ -120,7 +119,8 @@ export async function assess(
   const reasons = new Set(reading.notes);
   const studies: StudyDraft[] = [];
   for (const report of reading.reports) {
-    const { patient, reason, how } = await matchReport(report, device.timeZone, lookup);
+    const namesIn = matchByName ? device.timeZone : null;
+    const { patient, reason, how } = await findPatient(report, spool, directory, namesIn);
     if (reason !== null) reasons.add(reason);
     for (const sentence of describe(report)) reasons.add(sentence);
     const source = { device_id: message.device, message_id: message.id };
@@ -138,15 +138,19 @@ export async function assess(
   };
 }
 
-/** The match, and in a sentence how it came to be or why there is none. */
-async function matchReport(
+/**
+ * The one patient a Report is of, or why there is none, and in a sentence how that came to be. One registered a moment ago is
+ * asked for at the server first. `namesIn`: the zone whose days count where names may match; null: they may not.
+ */
+export async function findPatient(
   report: Report,
-  timeZone: string,
-  { spool, directory, matchByName }: Lookup,
+  spool: SpoolCalls,
+  directory: Directory,
+  namesIn: string | null = null,
 ): Promise<Match & { readonly how: string }> {
   const orders = await directory.issued(report);
   const matched = async () => {
-    const namesakes = matchByName ? await namesakesOf(report, timeZone, directory) : null;
+    const namesakes = namesIn === null ? null : await namesakesOf(report, namesIn, directory);
     return match(report, await directory.find(report, orders), orders, namesakes);
   };
   let result = await matched();

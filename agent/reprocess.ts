@@ -86,8 +86,10 @@ async function reassessOne(
   const { spool, resulted } = callsOn(db);
   // The patients on disk decide: the running agent keeps them in step.
   const lookup = { spool, directory: new Directory(spool, away), matchByName };
-  const settlement = await assess(message, deviceById(message.device), lookup);
-  return { message, settlement, resulted, diff: diffOf(db, message, settlement) };
+  const device = deviceById(message.device);
+  const settlement = await assess(message, device, lookup);
+  // Of a device that the configuration has no more, or whose messages take another way, nothing can be said.
+  return { message, settlement, resulted, diff: device === undefined ? [] : diffOf(db, message, settlement) };
 }
 
 const refused = () => Promise.reject(new SendError("transient", "nothing is fetched while messages are reassessed"));

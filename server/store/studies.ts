@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Insertable } from "kysely";
+import { NO_PATIENT } from "../../shared/flag.ts";
 import type { Patient } from "../../shared/patient.ts";
 import { animalAt } from "../../shared/reference.ts";
 import { measured, measurementsOf, resultsOf } from "../../shared/results.ts";
@@ -87,8 +88,7 @@ async function fileStudy(session: Session, clinicId: number, pushed: PushedStudy
       break;
     case "replace":
       if (stored) {
-        // The agent knew no animal to flag it for.
-        const flagged = pushed.patient_fp === null && patient ? await flagFor(session, row, patient.patient) : {};
+        const flagged = patient && lacksAnimal(pushed) ? await flagFor(session, row, patient.patient) : {};
         await replaceStudy(
           session,
           stored,
@@ -125,6 +125,14 @@ async function fileStudy(session: Session, clinicId: number, pushed: PushedStudy
       break;
   }
   return { fp, ...outcome };
+}
+
+/**
+ * Whether the agent knew no animal to flag some of the results for: it sends no patient, or found the patient only with a late
+ * result of a measurement whose first ones were nobody's.
+ */
+function lacksAnimal({ patient_fp, snapshot }: PushedStudy): boolean {
+  return patient_fp === null || (snapshot?.rows.some(({ reason }) => reason === NO_PATIENT) ?? false);
 }
 
 /** A device that goes on contradicting itself must not fill the disk: what comes after these is answered and not kept. */

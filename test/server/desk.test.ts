@@ -213,6 +213,28 @@ describe("assigning", () => {
   });
 });
 
+test("R7: of a measurement whose animal was found with its last result, the first ones are flagged too, in one revision", async () => {
+  const { push, read, store, dog } = await deskServer();
+  const first = held([alt(150)]);
+  await push(first);
+  const { device_name, acquired_at } = first;
+  const animal = { species: "dog", subgroup: null, ageDays: null, sex: null, neutered: null };
+  const late = resultsOf([alt(8, { code: "BUN", unit: "mg/dL" })], {
+    ...{ animal, instrument: device_name, acquired_at, ranges: null },
+  });
+  const snapshot = { ...late.snapshot, rows: [...(first.snapshot?.rows ?? []), ...late.snapshot.rows] };
+  const whole = { ...first, patient_fp: dog.fp, revision: 2, results: [...first.results, ...late.results], snapshot };
+  expect((await push(whole))[0]?.outcome).toBe("filed");
+  expect(
+    (await read(first.fp))?.results.map(({ analyte, reference_range, flag }) => [analyte, reference_range, flag]),
+  ).toEqual([
+    ["ALT", "20-100", "high"],
+    ["BUN", "10-30", "low"],
+  ]);
+  expect((await push(whole))[0]?.outcome).toBe("unchanged");
+  expect(await historyOf(store, first.fp)).toHaveLength(2);
+});
+
 describe("after a person placed a study", () => {
   test("a correction without a patient goes to the same patient and is flagged for it; the same again changes nothing", async () => {
     const { push, assign, read, store, dog } = await deskServer();
