@@ -10,7 +10,7 @@ import { type DeviceEvents, type DicomDevice, DicomServer } from "./dicom-server
 import { Directory, syncAppointments } from "./directory.ts";
 import { type CommitmentDevice, Commitments } from "./commitment.ts";
 import { DicomServices } from "./dicom-services.ts";
-import { Filing } from "./filing.ts";
+import { Filing, type FilingEvents } from "./filing.ts";
 import { Forward } from "./forward.ts";
 import { Headers } from "./headers.ts";
 import { type ImageDevice, ImageFiling } from "./image-filing.ts";
@@ -82,7 +82,7 @@ export async function startAgent(config: Config, version: string, log: Logger): 
   };
   const analyzerConfigs = config.devices.filter(({ profile }) => profile !== DICOM);
   const devices = new Map(analyzerConfigs.map((device) => [device.id, readDevice(device, config.timeZone)]));
-  const filing = new Filing(spool, directory, (id) => devices.get(id), {
+  const filingEvents: FilingEvents = {
     settled(message, state, studies) {
       log.info(
         { stage: "study", device: message.device, message: message.id, state, studies },
@@ -96,7 +96,8 @@ export async function startAgent(config: Config, version: string, log: Logger): 
         "our own fault: message quarantined",
       );
     },
-  });
+  };
+  const filing = new Filing(spool, directory, (id) => devices.get(id), filingEvents, config.matchByName);
 
   const worklist = new Worklist(spool, directory);
   const held = new Held();
@@ -316,7 +317,8 @@ export async function startAgent(config: Config, version: string, log: Logger): 
   };
 }
 
-function readDevice(
+/** A configured device with its profile. */
+export function readDevice(
   device: DeviceConfig,
   timeZone: string,
 ): { profile: Profile; timeZone: string; model: string | null } {

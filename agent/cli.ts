@@ -3,19 +3,23 @@ import path from "node:path";
 import { Command } from "commander";
 import { pino } from "pino";
 import type { Patient } from "../shared/patient.ts";
-import { startAgent } from "./agent.ts";
+import { readDevice, startAgent } from "./agent.ts";
 import { type Config, loadConfig } from "./config.ts";
 import { profileById, profiles } from "./devices/index.ts";
+import { explain } from "./explain.ts";
 import { type Faults, FaultyLine, parseFaults } from "./faults.ts";
+import type { FilingDevice } from "./filing.ts";
 import { listenTo } from "./listen.ts";
 import { listPorts } from "./ports.ts";
 import { type OrderRequest, placeOrder } from "./order.ts";
 import { replay } from "./replay.ts";
+import { reassess, store } from "./reprocess.ts";
 import { parseHabits, playPoct1Device } from "./simulate-poct1.ts";
 import { openLine, type Played, playDevice, playHost, type Received } from "./simulate.ts";
 import { playHl7Device, playLis } from "./simulate-hl7.ts";
 import { lineText, suggest } from "./sniff.ts";
 import { listMessages, readSpool, readStatus } from "./spool.ts";
+import type { MessageState } from "./spool-operations.ts";
 import { parseTalk, playTalk } from "./talk.ts";
 
 // The command line of the agent. Results go to stdout, everything else to stderr.
@@ -181,6 +185,55 @@ program
   });
 
 program
+  .command("explain <fp>")
+  .description(
+    "one time line of a study from the first byte to the server's answer, and by which interval each result has its flag",
+  )
+  .requiredOption("--config <file>", "agent.yaml")
+  .action((fp: string, options: { config: string }) => {
+    const config = configOrExit(options.config);
+    const devices = devicesOf(config);
+    for (const line of readSpool(config.data, (db) => explain(db, fp, (id) => devices.get(id)))) print(line);
+  });
+
+program
+  .command("reprocess")
+  .description(
+    "run quarantined or unmatched messages through the stages again; shows old against new, then stores it for sending",
+  )
+  .requiredOption("--config <file>", "agent.yaml")
+  .requiredOption("--state <state>", "quarantined or unmatched; repeatable", reprocessState, [])
+  .option("--since <time>", "received from then on: 24h, 7d or 2026-11-21T09:30:00Z", timeSince, 0)
+  .option("--dry-run", "show it and store nothing")
+  .action(async (options: { config: string; state: MessageState[]; since: number; dryRun?: boolean }) => {
+    const config = configOrExit(options.config);
+    const devices = devicesOf(config);
+    const wanted = { states: options.state, since: options.since };
+    let told = 0;
+    const done = await reassess(
+      config.data,
+      wanted,
+      (id) => devices.get(id),
+      config.matchByName ?? false,
+      (count, of) => {
+        const tenth = Math.floor((10 * count) / of);
+        if (tenth > told) tell(`${10 * tenth} %`);
+        told = tenth;
+      },
+    );
+    for (const { message, diff } of done) {
+      if (diff.length === 0) continue;
+      print(`${message.id}  ${new Date(message.receivedAt).toISOString()}  ${message.device}`);
+      for (const line of diff) print(`  ${line}`);
+    }
+    const changed = done.filter(({ diff }) => diff.length > 0).length;
+    if (options.dryRun) return tell(`${done.length} messages, ${changed} would change, nothing was stored`);
+    tell(
+      `${done.length} messages, ${store(config.data, done)} stored anew: a running agent sends them within some minutes`,
+    );
+  });
+
+program
   .command("status")
   .description("devices, counts and what waits for the server")
   .requiredOption("--config <file>", "agent.yaml")
@@ -200,6 +253,11 @@ program
   });
 
 program.parseAsync().catch(fail);
+
+/** The devices as filing sees them. */
+function devicesOf(config: Config): Map<string, FilingDevice> {
+  return new Map(config.devices.map((device) => [device.id, readDevice(device, config.timeZone)]));
+}
 
 interface SimulateOptions {
   readonly to: string;
@@ -297,6 +355,21 @@ function anAnimal(species: string, date_of_birth: string | null): Patient {
     created_at: now,
     updated_at: now,
   };
+}
+
+function reprocessState(text: string, states: readonly MessageState[]): MessageState[] {
+  if (text !== "quarantined" && text !== "unmatched")
+    throw new Error(`--state is ${text}, expected quarantined or unmatched`);
+  return [...states, text];
+}
+
+/** A period up to now, or an instant; milliseconds since 1970. */
+function timeSince(text: string): number {
+  const [, count, unit] = /^([1-9]\d{0,4})(h|d)$/.exec(text) ?? [];
+  if (count !== undefined) return Date.now() - Number(count) * (unit === "d" ? 24 : 1) * 3_600_000;
+  const instant = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(instant)) throw new Error(`--since is ${text}, expected such as 24h, 7d or 2026-11-21T09:30:00Z`);
+  return instant;
 }
 
 function positiveInteger(text: string): number {

@@ -100,6 +100,8 @@ const Schema = Type.Object(
     ),
     data: Type.String({ minLength: 1 }),
     timeZone: Type.String(),
+    /** A result without any identifier goes to the only patient of that species and name, if it has an event on that day. */
+    matchByName: Type.Optional(Type.Boolean()),
     status: Type.Optional(Type.Object({ listen: Type.String() }, closed)),
     devices: Type.Array(Device, { minItems: 1, maxItems: 1000 }),
     destinations: Type.Optional(Type.Array(DestinationConfig, { maxItems: 100 })),

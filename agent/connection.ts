@@ -489,7 +489,7 @@ function linkContext(timeZone: string): LinkContext {
   return { now: () => zonedTime(Date.now(), timeZone), newId: newUlid };
 }
 
-function apply(link: Link, kind: EventKind, bytes: Uint8Array | null): LinkAction[] {
+export function apply(link: Link, kind: EventKind, bytes: Uint8Array | null): LinkAction[] {
   switch (kind) {
     case "chunk":
       return bytes === null ? [] : link.receive(bytes);

@@ -1,12 +1,14 @@
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
+import { isNearName } from "../shared/candidates.ts";
 import { ClinicRanges } from "../shared/clinic-ranges.ts";
 import { isFp } from "../shared/fp.ts";
 import { Patient } from "../shared/patient.ts";
 import { realTimer, type SetTimer } from "./connection.ts";
+import type { Namesakes } from "./match.ts";
 import type { Report } from "./report.ts";
 import { SendError, type Server } from "./server.ts";
-import type { Spool } from "./spool.ts";
+import type { Spool, SpoolCalls } from "./spool.ts";
 import type { TestOrder } from "./spool-operations.ts";
 import { dayOf } from "./time.ts";
 
@@ -43,15 +45,17 @@ const OVERLAP_MS = 60_000;
 const LIMIT_WAIT_MS_MAX = 70_000;
 const LIMIT_WAITS_MAX = 3;
 
+const NAMES_AT_ONCE = 500;
+
 export class Directory {
-  readonly #spool: Spool;
+  readonly #spool: SpoolCalls;
   readonly #server: Server;
   readonly #setTimer: SetTimer;
   #syncing: Promise<void> | null = null;
   #askedAt = 0;
   #ranges: ClinicRanges | null | undefined;
 
-  constructor(spool: Spool, server: Server, setTimer: SetTimer = realTimer) {
+  constructor(spool: SpoolCalls, server: Server, setTimer: SetTimer = realTimer) {
     this.#spool = spool;
     this.#server = server;
     this.#setTimer = setTimer;
@@ -106,6 +110,23 @@ export class Directory {
     }
     if (identifier !== null) (await this.#spool.call("patientsByIdentifier", identifier)).forEach(add);
     return [...found.values()];
+  }
+
+  /**
+   * The patients of a species with a name or nearly so, and who has an event on the day of the sample. In pages, since the disk's
+   * thread has acknowledgements waiting.
+   */
+  async namesakes(name: string, species: string, acquiredAt: string, timeZone: string): Promise<Namesakes> {
+    const all: Patient[] = [];
+    for (let after = ""; ; ) {
+      const bodies = await this.#spool.call("patientsAfter", after, NAMES_AT_ONCE);
+      const patients = bodies.map((body) => JSON.parse(body) as Patient);
+      all.push(...patients.filter((patient) => patient.species === species && isNearName(patient.name, name)));
+      after = patients.at(-1)?.fp ?? "";
+      if (bodies.length < NAMES_AT_ONCE) break;
+    }
+    const { from, to } = dayOf(Date.parse(acquiredAt), timeZone);
+    return { all, appointed: new Set(await this.#spool.call("appointedFps", from, to)) };
   }
 
   /** The orders whose accession stands among a Report's identifiers, in whichever field the device has it. */

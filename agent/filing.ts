@@ -1,10 +1,10 @@
 import { newFp } from "../shared/fp.ts";
 import type { Directory } from "./directory.ts";
 import type { Profile } from "./devices/profile.ts";
-import { match } from "./match.ts";
+import { describeMatch, type Match, match, type Namesakes } from "./match.ts";
 import { complete, read } from "./read.ts";
 import { describe, type ReadContext, type Report } from "./report.ts";
-import { type Spool, StorageError } from "./spool.ts";
+import { type Spool, type SpoolCalls, StorageError } from "./spool.ts";
 import type { Settlement, StoredMessage, StudyDraft } from "./spool-operations.ts";
 import { study } from "./study.ts";
 
@@ -31,7 +31,7 @@ const SETTLE_RETRY_MS = 1_000;
 
 export class Filing {
   readonly #spool: Spool;
-  readonly #directory: Directory;
+  readonly #lookup: Lookup;
   readonly #deviceById: (id: string) => FilingDevice | undefined;
   readonly #events: FilingEvents;
   /** Per device, the message before: their order is kept, and no device waits for another. */
@@ -42,9 +42,10 @@ export class Filing {
     directory: Directory,
     deviceById: (id: string) => FilingDevice | undefined,
     events: FilingEvents,
+    matchByName = false,
   ) {
     this.#spool = spool;
-    this.#directory = directory;
+    this.#lookup = { spool, directory, matchByName };
     this.#deviceById = deviceById;
     this.#events = events;
   }
@@ -74,7 +75,7 @@ export class Filing {
   async #settle(message: StoredMessage): Promise<void> {
     let settlement: Settlement;
     try {
-      settlement = await this.#assess(message);
+      settlement = await assess(message, this.#deviceById(message.device), this.#lookup);
     } catch (error) {
       // A message that breaks our code must not stop its device, nor come again at every start.
       this.#events.fault(message, error);
@@ -91,46 +92,67 @@ export class Filing {
     }
     this.#events.settled(message, settlement.state, settlement.studies.length);
   }
-
-  async #assess(message: StoredMessage): Promise<Settlement> {
-    const device = this.#deviceById(message.device);
-    if (device === undefined) return quarantined(message, `no device ${message.device} in the configuration`);
-    if (message.incomplete !== null) return quarantined(message, `incomplete: ${message.incomplete}`);
-    const context: ReadContext = { device: message.device, timeZone: device.timeZone, receivedAt: message.receivedAt };
-    const incomplete = await this.#spool.call("incompleteMessages", message.device, message.id);
-    const { bytes, completed } = complete(message.bytes, incomplete, device.profile);
-    const completes = completed.map(({ id }) => id);
-    const reading = read(bytes, device.profile, context);
-    if (reading.is !== "reports") return { ...quarantined(message, reading.reason), state: reading.is, completes };
-    const reasons = new Set(reading.notes);
-    const studies: StudyDraft[] = [];
-    for (const report of reading.reports) {
-      const { patient, reason } = await findPatient(report, this.#spool, this.#directory);
-      if (reason !== null) reasons.add(reason);
-      for (const sentence of describe(report)) reasons.add(sentence);
-      const source = { device_id: message.device, message_id: message.id };
-      const draft = study(report, patient, source, device.model, await this.#directory.ranges());
-      studies.push({ ...draft, freshFp: newFp("cds"), collect: report.collect ?? null });
-    }
-    return {
-      message: message.id,
-      state: "pending",
-      reason: reasons.size === 0 ? null : [...reasons].join("; "),
-      studies,
-      completes,
-      at: Date.now(),
-    };
-  }
 }
 
-/** The one patient a Report is of, or why there is none. One registered a moment ago is asked for at the server first. */
+/** What the stages look things up in. */
+export interface Lookup {
+  readonly spool: SpoolCalls;
+  readonly directory: Directory;
+  /** The clinic lets the name of an animal that comes today match. */
+  readonly matchByName: boolean;
+}
+
+/** What a stored message comes to, by the stages read, match and study; the same message may come to more another day. */
+export async function assess(
+  message: StoredMessage,
+  device: FilingDevice | undefined,
+  { spool, directory, matchByName }: Lookup,
+): Promise<Settlement> {
+  if (device === undefined) return quarantined(message, `no device ${message.device} in the configuration`);
+  if (message.incomplete !== null) return quarantined(message, `incomplete: ${message.incomplete}`);
+  const context: ReadContext = { device: message.device, timeZone: device.timeZone, receivedAt: message.receivedAt };
+  const incomplete = await spool.call("incompleteMessages", message.device, message.id);
+  const { bytes, completed } = complete(message.bytes, incomplete, device.profile);
+  const completes = completed.map(({ id }) => id);
+  const reading = read(bytes, device.profile, context);
+  if (reading.is !== "reports") return { ...quarantined(message, reading.reason), state: reading.is, completes };
+  const reasons = new Set(reading.notes);
+  const studies: StudyDraft[] = [];
+  for (const report of reading.reports) {
+    const namesIn = matchByName ? device.timeZone : null;
+    const { patient, reason, how } = await findPatient(report, spool, directory, namesIn);
+    if (reason !== null) reasons.add(reason);
+    for (const sentence of describe(report)) reasons.add(sentence);
+    const source = { device_id: message.device, message_id: message.id };
+    const draft = study(report, patient, source, device.model, await directory.ranges());
+    const snapshot = { ...draft.snapshot, notes: [how, ...draft.snapshot.notes] };
+    studies.push({ ...draft, snapshot, freshFp: newFp("cds"), collect: report.collect ?? null });
+  }
+  return {
+    message: message.id,
+    state: "pending",
+    reason: reasons.size === 0 ? null : [...reasons].join("; "),
+    studies,
+    completes,
+    at: Date.now(),
+  };
+}
+
+/**
+ * The one patient a Report is of, or why there is none, and in a sentence how that came to be. One registered a moment ago is
+ * asked for at the server first. `namesIn`: the zone whose days count where names may match; null: they may not.
+ */
 export async function findPatient(
   report: Report,
-  spool: Spool,
+  spool: SpoolCalls,
   directory: Directory,
-): Promise<ReturnType<typeof match>> {
+  namesIn: string | null = null,
+): Promise<Match & { readonly how: string }> {
   const orders = await directory.issued(report);
-  const matched = async () => match(report, await directory.find(report, orders), orders);
+  const matched = async () => {
+    const namesakes = namesIn === null ? null : await namesakesOf(report, namesIn, directory);
+    return match(report, await directory.find(report, orders), orders, namesakes);
+  };
   let result = await matched();
   const mayBeNew = result.patient === null && report.identifier !== null;
   if (mayBeNew && (await directory.refresh(REFRESH_AGE_MS, REFRESH_WAIT_MS))) result = await matched();
@@ -139,7 +161,14 @@ export async function findPatient(
     const accessions = orders.map(({ accession }) => accession);
     spool.callLater("noteOrders", accessions, "resulted");
   }
-  return result;
+  const how = result.patient === null ? `unmatched: ${result.reason}` : describeMatch(report, result.patient, orders);
+  return { ...result, how };
+}
+
+async function namesakesOf(report: Report, timeZone: string, directory: Directory): Promise<Namesakes> {
+  const { identifier, species, patient_hint, acquired_at } = report;
+  if (identifier !== null || patient_hint.name === null || species === null) return { all: [], appointed: new Set() };
+  return directory.namesakes(patient_hint.name, species, acquired_at, timeZone);
 }
 
 function quarantined(message: StoredMessage, reason: string): Settlement {

@@ -189,8 +189,10 @@ export function operationsOn(db: Database.Database) {
       "UPDATE study SET state = ?, reason = ?, existing_fp = ?, settled_at = ? WHERE fp = ? AND revision = ? AND state = 'queued'",
     ),
     messagesOf: db.prepare("SELECT message FROM message_study WHERE fp = ? AND revision = ?"),
+    // Read again, a message may have made a later revision of the same study: then that one counts.
     statesOf: db.prepare(
-      "SELECT s.state, s.reason FROM message_study l JOIN study s ON s.fp = l.fp AND s.revision = l.revision WHERE l.message = ?",
+      `SELECT s.state, s.reason FROM message_study l JOIN study s ON s.fp = l.fp AND s.revision = l.revision
+       WHERE l.message = ? AND l.revision = (SELECT MAX(revision) FROM message_study WHERE message = l.message AND fp = l.fp)`,
     ),
     reasonOf: db.prepare("SELECT reason FROM message WHERE id = ?").pluck(),
     concludeMessage: db.prepare("UPDATE message SET state = ?, reason = COALESCE(?, reason) WHERE id = ?"),
@@ -256,6 +258,10 @@ export function operationsOn(db: Database.Database) {
        FROM instance i JOIN message m ON m.id = i.message WHERE i.study = ? ORDER BY i.message`,
     ),
     noteHeader: db.prepare("UPDATE instance SET header = ? WHERE message = ?"),
+    patientsAfter: db.prepare("SELECT body FROM patient WHERE fp > ? ORDER BY fp LIMIT ?").pluck(),
+    appointedFps: db
+      .prepare("SELECT DISTINCT patient_fp FROM appointment WHERE start_at >= ? AND start_at < ?")
+      .pluck(),
     getMeta: db.prepare("SELECT value FROM meta WHERE key = ?").pluck(),
     setMeta: db.prepare(
       "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
@@ -382,6 +388,12 @@ export function operationsOn(db: Database.Database) {
       return fps;
     },
 
+    /** The latest revision under a dedupe key. */
+    latestStudy(dedupeKey: string): StudyBody | null {
+      const held = sql.latestByKey.get(dedupeKey) as HeldStudy | undefined;
+      return held === undefined ? null : storedBody(held);
+    },
+
     /**
      * The oldest studies that wait for the server, noted as sent, and whether more wait. At most `limit` of them, and no more
      * than `letters` of text unless the first alone has more.
@@ -504,6 +516,15 @@ export function operationsOn(db: Database.Database) {
     /** All of it is settled, unless something came meanwhile. */
     endImageStudy(study: string, dueAt: number): void {
       sql.endStudy.run(study, dueAt);
+    },
+
+    /** All patients, a page at a time, in the order of their fps. */
+    patientsAfter(fp: string, limit: number): string[] {
+      return sql.patientsAfter.all(fp, limit) as string[];
+    },
+
+    appointedFps(from: number, to: number): string[] {
+      return sql.appointedFps.all(from, to) as string[];
     },
 
     getMeta(key: string): string | null {

@@ -197,6 +197,9 @@ export class Spool {
   }
 }
 
+/** What reads and writes the spool through its operations needs of it. */
+export type SpoolCalls = Pick<Spool, "call" | "callLater">;
+
 /** Something that moved a link; `durable`: what is done about it is a promise that has to survive a power cut. */
 export interface SpoolEvent {
   readonly session: number;
@@ -270,6 +273,20 @@ export function readSpool<Result>(folder: string, read: (db: Database.Database) 
   }
 }
 
+/** The same for what takes more than one step. @throws also when the spool is of another version of this program */
+export async function searchSpool<Result>(
+  folder: string,
+  search: (db: Database.Database) => Promise<Result>,
+): Promise<Result> {
+  const db = new Database(spoolFile(folder), { readonly: true, fileMustExist: true });
+  try {
+    if (!isCurrent(db)) throw new Error(otherVersion(folder));
+    return await search(db);
+  } finally {
+    db.close();
+  }
+}
+
 /** How long a command waits for the running agent's commit, which takes some milliseconds. */
 const BUSY_MS = 5_000;
 
@@ -281,13 +298,17 @@ const BUSY_MS = 5_000;
 export function writeSpool<Result>(folder: string, write: (operations: Operations) => Result): Result {
   const db = new Database(spoolFile(folder), { fileMustExist: true, timeout: BUSY_MS });
   try {
-    if (!isCurrent(db)) throw new Error(`the spool in ${folder} is of another version: run this version's agent first`);
+    if (!isCurrent(db)) throw new Error(otherVersion(folder));
     db.pragma("synchronous = FULL");
     const operations = operationsOn(db);
     return db.transaction(() => write(operations)).immediate();
   } finally {
     db.close();
   }
+}
+
+function otherVersion(folder: string): string {
+  return `the spool in ${folder} is of another version: run this version's agent first`;
 }
 
 function spoolFile(folder: string): string {

@@ -5,12 +5,14 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { Presets, SingleBar } from "cli-progress";
 import { DateTime } from "luxon";
 import { pino } from "pino";
+import { rangeText } from "../shared/clinic-ranges.ts";
 import { buildApp } from "./app.ts";
 import { type AuditFormat, auditFormats, auditLines } from "./audit-lines.ts";
 import { createKey, loadPepper, type Permission, permissions, rollKey } from "./auth.ts";
+import { addDeskCommands } from "./desk-commands.ts";
 import { ImportError, importFile, type Progress } from "./import.ts";
 import { defaultLimits, type Limits } from "./limits.ts";
-import { rangeText, readRanges } from "./ranges.ts";
+import { readRanges } from "./ranges.ts";
 import { listRows } from "./store/audit.ts";
 import { countUnmatched, exportEntities } from "./store/export.ts";
 import {
@@ -444,6 +446,8 @@ ranges
   .requiredOption("--clinic <fp>", "whose they are")
   .addOption(dataOption())
   .action(exportRangesCommand);
+
+addDeskCommands(program, { withStore, say, warn, dataOption, clinicIdOf });
 
 const keys = program.command("keys").description("API keys of the clinics");
 

@@ -35,25 +35,6 @@ export function readRanges(text: string): { rows: ClinicRange[] } | { problems: 
   return found.length > 0 ? { problems: found } : { rows };
 }
 
-/** A row as a person reads it: what it is about, and since when. */
-export function rangeText(row: ClinicRange): string {
-  const ages = [row.age_min_days ?? "", row.age_max_days ?? ""].join("-");
-  const animal = [
-    row.species,
-    row.subgroup,
-    row.life_stage,
-    ages === "-" ? undefined : `${ages} days`,
-    row.sex,
-    row.neutered === undefined ? undefined : row.neutered ? "neutered" : "intact",
-    row.device === undefined ? undefined : `on ${row.device}`,
-  ].filter((word) => word !== undefined);
-  const critical = [row.critical_low, row.critical_high].some((bound) => bound !== undefined)
-    ? `critical ${row.critical_low ?? ""}..${row.critical_high ?? ""}  `
-    : "";
-  const until = row.effective_until === undefined ? "" : ` until ${row.effective_until}`;
-  return `${row.id}  ${row.analyte} ${row.low}-${row.high} ${row.unit}  ${critical}${animal.join(" ")}  from ${row.effective_from}${until}`;
-}
-
 function parse(line: string): unknown {
   try {
     return JSON.parse(line) as unknown;

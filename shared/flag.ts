@@ -36,6 +36,9 @@ export interface ClinicChoices {
   readonly includeLowQuality?: boolean;
 }
 
+/** Why a result has no range while nobody knows whose it is. */
+export const NO_PATIENT = "no patient: the species is unknown";
+
 /** Converting a bound and a value by the same factor must not part them. */
 const EPSILON = 1e-9;
 
@@ -92,7 +95,7 @@ export function assess(
   clinic: ClinicChoices = {},
 ): Assessment {
   const { analyte, value, comparator, unit } = result;
-  if (animal === null) return none("no patient: the species is unknown");
+  if (animal === null) return none(NO_PATIENT);
   if (result.ordinal !== (analyte.value_type === "ordinal")) {
     // A pad's rank and a concentration are never held against one range (V3).
     return none(

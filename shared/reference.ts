@@ -109,13 +109,14 @@ export const catalogueVersion: string = files
   .digest("hex")
   .slice(0, 12);
 
-const sources = new Set(
-  readData("sources.json", Type.Array(Type.Object({ id: Type.String({ minLength: 1 }) }))).map(({ id }) => id),
-);
+const Source = Type.Object({ id: Type.String({ minLength: 1 }), title: Type.String() });
+const sources = new Map(readData("sources.json", Type.Array(Source)).map((source) => [source.id, source]));
 const ids = new Set<string>();
 const intervals = intervalsByAnalyte();
+const ordinalSources = new Map<string, string>();
 const ordinals = new Map<string, { id: string; high: number }>(
   readData("ordinal-normals.json", Type.Array(OrdinalNormal)).map((row) => {
+    ordinalSources.set(row.id, row.source_id);
     checkOrigin("ordinal-normals.json", row);
     if (analyteByCode(row.analyte)?.value_type !== "ordinal") {
       throw new Error(`shared/data/ordinal-normals.json: ${row.id} is of ${row.analyte}, which is no ordinal`);
@@ -178,6 +179,21 @@ export function mostSpecific(rows: readonly Candidate[], animal: Animal, device:
       holdsAtAge(each, animal.ageDays),
   );
   return row?.interval ?? null;
+}
+
+/** What a published row says and who published it, by the id that a study's snapshot keeps; null for one of another catalogue. */
+export function describePublished(id: string): string | null {
+  for (const candidates of intervals.values()) {
+    for (const { interval } of candidates) {
+      if (interval.id === id) return `${interval.text} ${interval.unit}, ${sourceText(interval.source_id)}`;
+    }
+  }
+  const source = ordinalSources.get(id);
+  return source === undefined ? null : sourceText(source);
+}
+
+function sourceText(id: string): string {
+  return `${sources.get(id)?.title} (${id})`;
 }
 
 /** The highest normal rank of a urine pad; always on, whatever its quality (vetdata V3). */

@@ -4,13 +4,24 @@ import type { Outcome } from "../../shared/study.ts";
 
 /** All that the decision rests on. */
 export interface Situation {
-  pushed: { revision: number; contentHash: string; results: string };
-  /** What is stored under the same fp; `own` when this clinic's agent sent it, `held` while it is unmatched. */
-  stored: { own: boolean; held: boolean; revision: number; contentHash: string } | null;
+  /** `measured`: what its results say without ranges and flags. */
+  pushed: { revision: number; contentHash: string; measured: string; patientFp: string | null };
+  /**
+   * What is stored under the same fp, and the agent's number of its revision; `own` when this clinic's agent sent it, `held`
+   * while it is unmatched, `byPerson` once a person has placed it.
+   */
+  stored: {
+    own: boolean;
+    held: boolean;
+    byPerson: boolean;
+    patientFp: string | null;
+    revision: number;
+    contentHash: string;
+  } | null;
   /** The content hash of the pushed revision in the history, when it has been replaced already. */
   replacedHash: string | null;
   /** Another study of this clinic with the same dedupe key. */
-  twin: { fp: string; results: string } | null;
+  twin: { fp: string; measured: string } | null;
   /** Why the study cannot go to a patient; null when it can. */
   unmatchedReason: string | null;
 }
@@ -35,6 +46,7 @@ export function decideFiling({ pushed, stored, replacedHash, twin, unmatchedReas
     if (pushed.revision === stored.revision) {
       if (pushed.contentHash !== stored.contentHash) return nothing("conflict", otherBody(pushed.revision));
       if (!stored.held) return nothing("unchanged", null);
+      if (stored.byPerson) return nothing("unmatched", unmatchedReason);
       // The patient may have been imported or connected since: then sending the same again files it.
       return placed(unmatchedReason === null ? "assign" : "nothing");
     }
@@ -44,10 +56,17 @@ export function decideFiling({ pushed, stored, replacedHash, twin, unmatchedReas
       }
       return nothing("unchanged", `revision is ${pushed.revision}, revision ${stored.revision} is current`);
     }
+    // Once a person has placed a study, only a person moves it to another patient.
+    if (stored.byPerson && !stored.held && ![null, stored.patientFp].includes(pushed.patientFp)) {
+      return nothing(
+        "conflict",
+        `a person filed this study to ${stored.patientFp}, this revision is for ${pushed.patientFp}`,
+      );
+    }
   }
   if (twin !== null) {
     // An agent that lost its spool reads the device again and mints new fps for results that we have.
-    const same = twin.results === pushed.results;
+    const same = twin.measured === pushed.measured;
     const reason = `dedupe_key is already used by ${twin.fp}, with ${same ? "the same" : "other"} results`;
     return nothing(same ? "unchanged" : "conflict", reason, twin.fp);
   }

@@ -1,4 +1,5 @@
-import type { AuditColumns } from "./schema.ts";
+import type { Kysely } from "kysely";
+import type { AuditColumns, Tables } from "./schema.ts";
 import { nobody, query, type Session } from "./store.ts";
 
 // The audit: one row for a request, or for several alike. Rows are added at the end and go by age.
@@ -38,6 +39,12 @@ export interface AuditFilter {
   /** Only what was asked with this key, or with any key of this clinic. */
   keyId?: number;
   clinicId?: number;
+}
+
+/** The rows about one record, in the order in which they were written. */
+export async function listRowsOf(session: Session, fp: string): Promise<AuditDescription[]> {
+  const rows: ({ at: number } & Omit<AuditDescription, "at">)[] = await session.all(ofRecord, { fp });
+  return rows.map(({ at, ...row }) => ({ ...row, at: new Date(at).toISOString() }));
 }
 
 /** The rows in the order in which they were written, a thousand in memory at a time. */
@@ -84,15 +91,21 @@ const remove = query(
 
 const selections = { all: selection(), key: selection("audit.api_key_id"), clinic: selection("api_key.clinic_id") };
 
+const ofRecord = query((db, p: { fp: string }) => described(db).where("audit.fp", "=", p.fp).orderBy("audit.id"));
+
+function described(db: Kysely<Tables>) {
+  return db
+    .selectFrom("audit")
+    .leftJoin("api_key", "api_key.id", "audit.api_key_id")
+    .leftJoin("clinic", "clinic.id", "api_key.clinic_id")
+    .select(["audit.id", "audit.at", "clinic.fp as clinic_fp", "api_key.public_id as key", "audit.method"])
+    .select(["audit.route", "audit.fp", "audit.count", "audit.status", "audit.address", "audit.request_id"])
+    .select("audit.times");
+}
+
 function selection(column?: "audit.api_key_id" | "api_key.clinic_id") {
   return query((db, p: { after: number; since: number; until: number; id: number }) => {
-    const rows = db
-      .selectFrom("audit")
-      .leftJoin("api_key", "api_key.id", "audit.api_key_id")
-      .leftJoin("clinic", "clinic.id", "api_key.clinic_id")
-      .select(["audit.id", "audit.at", "clinic.fp as clinic_fp", "api_key.public_id as key", "audit.method"])
-      .select(["audit.route", "audit.fp", "audit.count", "audit.status", "audit.address", "audit.request_id"])
-      .select("audit.times")
+    const rows = described(db)
       .where("audit.id", ">", p.after)
       .where("audit.at", ">=", p.since)
       .where("audit.at", "<", p.until)

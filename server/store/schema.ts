@@ -58,7 +58,10 @@ export interface Tables {
     body: string;
     received_at: number;
     replaced_at: number;
+    pushed_revision: number | null;
   };
+  /** What an agent sent that contradicts what is stored: kept for a person, never filed. */
+  study_conflict: ConflictColumns & { id: Generated<number> };
   api_key: {
     id: Generated<number>;
     public_id: string;
@@ -166,6 +169,29 @@ export interface StudyColumns {
   patient_hint: string | null;
   /** What its results were computed from, as JSON; null where nobody said. */
   snapshot: string | null;
+  received_at: number;
+  /** The agent's number of the revision that this one rests on, which a person's acts do not raise; null where no agent sent it. */
+  pushed_revision: number | null;
+  /** What made this revision. */
+  cause: StudyCause;
+  /** A person has placed it (or taken it from its patient), and since then only a person moves it. */
+  by_person: number;
+  /** Why a person took it off the list of the unmatched. */
+  rejected_reason: string | null;
+}
+
+export type StudyCause = "pushed" | "imported" | "assigned" | "undone" | "rejected" | "entered";
+
+export interface ConflictColumns {
+  /** The stored study that it contradicts. */
+  study_id: number;
+  /** The clinic whose agent sent it. */
+  clinic_id: number;
+  content_hash: string;
+  revision: number;
+  reason: string;
+  /** The study as it was pushed. */
+  body: string;
   received_at: number;
 }
 
@@ -452,6 +478,31 @@ export const migrations: readonly ((id: string, engine: Engine) => string)[] = [
     );
     create index clinic_ranges_latest on clinic_ranges (clinic_id, id);
     alter table study add column snapshot text;
+  `,
+  // Until now every study came from an agent or a file, and its revision was the sender's.
+  (id) => `
+    alter table study add column pushed_revision integer;
+    alter table study add column cause text not null default 'pushed';
+    alter table study add column by_person integer not null default 0;
+    alter table study add column rejected_reason text;
+    update study set pushed_revision = revision;
+    update study set cause = 'imported' where clinic_id is null;
+    create index study_unmatched on study (id) where patient_id is null;
+
+    alter table study_revision add column pushed_revision integer;
+    update study_revision set pushed_revision = revision;
+
+    create table study_conflict (
+      id ${id},
+      study_id bigint not null references study (id),
+      clinic_id bigint not null references clinic (id),
+      content_hash text not null,
+      revision integer not null,
+      reason text not null,
+      body text not null,
+      received_at bigint not null
+    );
+    create unique index study_conflict_content on study_conflict (study_id, content_hash);
   `,
 ];
 

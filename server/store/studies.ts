@@ -1,9 +1,14 @@
 import { createHash } from "node:crypto";
 import type { Insertable } from "kysely";
-import type { Outcome, PushedStudy, Result, Study } from "../../shared/study.ts";
+import { NO_PATIENT } from "../../shared/flag.ts";
+import type { Patient } from "../../shared/patient.ts";
+import { animalAt } from "../../shared/reference.ts";
+import { measured, measurementsOf, resultsOf } from "../../shared/results.ts";
+import type { Outcome, PushedStudy, Result, Snapshot, Study } from "../../shared/study.ts";
 import { decideFiling } from "../domain/filing.ts";
 import { findPatient } from "./patients.ts";
-import type { StudyColumns, Tables } from "./schema.ts";
+import { currentRanges } from "./ranges.ts";
+import type { ConflictColumns, StudyColumns, Tables } from "./schema.ts";
 import { nobody, query, type Session } from "./store.ts";
 
 // Diagnostic studies: the current revision in `study`, replaced ones in `study_revision`.
@@ -38,24 +43,33 @@ async function fileStudy(session: Session, clinicId: number, pushed: PushedStudy
   const replaced = stored && (await session.first(replacedRevision, { studyId: stored.id, revision }));
   const twin = await session.first(byDedupeKey, { clinicId, dedupeKey: dedupe_key, fp });
 
-  // A correction that names no patient stays with the patient that it was filed to, be it by a person's hand.
-  const patientFp = pushed.patient_fp ?? stored?.patient_fp ?? null;
+  // A correction that names no patient stays with the patient that it was filed to, and goes where a person put it.
+  const byPerson = stored?.by_person === 1;
+  const sentFp = byPerson ? null : pushed.patient_fp;
+  const patientFp = sentFp ?? stored?.patient_fp ?? null;
   const patient = patientFp === null ? undefined : await findPatient(session, clinicId, patientFp);
 
   const columns = toColumns(pushed);
   const { write, outcome } = decideFiling({
-    pushed: { revision, contentHash: columns.content_hash, results: columns.results },
+    pushed: {
+      revision,
+      contentHash: columns.content_hash,
+      measured: measured(pushed.results),
+      patientFp: pushed.patient_fp,
+    },
     stored: stored
       ? {
           own: stored.clinic_id === clinicId,
           held: stored.patient_id === null,
-          revision: stored.revision,
+          byPerson,
+          patientFp: stored.patient_fp,
+          revision: stored.pushed_revision ?? 0,
           contentHash: stored.content_hash,
         }
       : null,
     replacedHash: replaced?.content_hash ?? null,
-    twin: twin ?? null,
-    unmatchedReason: whyUnmatched(patientFp, patient),
+    twin: twin ? { fp: twin.fp, measured: measured(JSON.parse(twin.results) as Result[]) } : null,
+    unmatchedReason: (byPerson && patientFp === null && stored?.unmatched_reason) || whyUnmatched(patientFp, patient),
   });
 
   const row: StudyColumns = {
@@ -64,13 +78,24 @@ async function fileStudy(session: Session, clinicId: number, pushed: PushedStudy
     patient_id: outcome.outcome === "filed" ? (patient?.id ?? null) : null,
     unmatched_reason: outcome.outcome === "unmatched" ? outcome.reason : null,
     received_at: now,
+    cause: "pushed",
+    by_person: byPerson ? 1 : 0,
+    rejected_reason: null,
   };
   switch (write) {
     case "insert":
       await session.all(insert, row);
       break;
     case "replace":
-      if (stored) await replaceStudy(session, stored, row, now);
+      if (stored) {
+        const flagged = patient && lacksAnimal(pushed) ? await flagFor(session, row, patient.patient) : {};
+        await replaceStudy(
+          session,
+          stored,
+          { ...row, ...flagged, revision: Math.max(revision, stored.revision + 1) },
+          now,
+        );
+      }
       break;
     case "assign":
       if (stored)
@@ -78,13 +103,72 @@ async function fileStudy(session: Session, clinicId: number, pushed: PushedStudy
           ...row,
           id: stored.id,
           was_of: stored.patient_id,
+          revision: stored.revision,
           received_at: stored.received_at,
         });
       break;
     case "nothing":
+      if (outcome.outcome === "conflict") {
+        const contradicted = stored ?? twin;
+        if (contradicted) {
+          await holdConflict(session, {
+            study_id: contradicted.id,
+            clinic_id: clinicId,
+            content_hash: columns.content_hash,
+            revision,
+            reason: outcome.reason ?? "",
+            body: JSON.stringify(pushed),
+            received_at: now,
+          });
+        }
+      }
       break;
   }
   return { fp, ...outcome };
+}
+
+/**
+ * Whether the agent knew no animal to flag some of the results for: it sends no patient, or found the patient only with a late
+ * result of a measurement whose first ones were nobody's.
+ */
+function lacksAnimal({ patient_fp, snapshot }: PushedStudy): boolean {
+  return patient_fp === null || (snapshot?.rows.some(({ reason }) => reason === NO_PATIENT) ?? false);
+}
+
+/** A device that goes on contradicting itself must not fill the disk: what comes after these is answered and not kept. */
+export const CONFLICTS_MAX = 20;
+
+async function holdConflict(session: Session, conflict: ConflictColumns): Promise<void> {
+  const kept = await session.first(countConflicts, { studyId: conflict.study_id });
+  if ((kept?.count ?? 0) < CONFLICTS_MAX) await session.all(insertConflict, conflict);
+}
+
+/**
+ * A stored study's results with range and flag for the patient, by the clinic's intervals and the catalogue of now for the day
+ * of the sample; without a patient they have neither. Null snapshot and nothing flagged where a result is of no known analyte.
+ */
+export async function flagFor(
+  session: Session,
+  study: Pick<StudyColumns, "clinic_id" | "modality" | "device_name" | "acquired_at" | "results" | "snapshot">,
+  patient: Patient | null,
+): Promise<Pick<StudyColumns, "results" | "snapshot">> {
+  const { modality, device_name, clinic_id } = study;
+  const acquired_at = new Date(study.acquired_at).toISOString();
+  const results = JSON.parse(study.results) as Result[];
+  const before = study.snapshot === null ? null : (JSON.parse(study.snapshot) as Snapshot);
+  const measurements = measurementsOf({ modality: modality as Study["modality"], results }, before);
+  if (measurements === null) {
+    const bare = results.map((result) => ({ ...result, reference_range: null, flag: null }));
+    return { results: canonical(bare), snapshot: null };
+  }
+  const circumstances = {
+    animal: patient === null ? null : animalAt(patient, acquired_at),
+    instrument: before?.instrument ?? device_name,
+    acquired_at,
+    ranges: (clinic_id === null ? null : await currentRanges(session, clinic_id)) ?? null,
+  };
+  const flagged = resultsOf(measurements, circumstances, before?.notes);
+  return { results: canonical(flagged.results), snapshot: JSON.stringify(flagged.snapshot) };
 }
 
 /** Stores a study of an import file: new, changed (the old content becomes a revision of its own) or unchanged. */
@@ -109,6 +193,10 @@ export async function importStudy(
     patient_hint: stored?.patient_hint ?? null,
     snapshot: null,
     received_at: now,
+    pushed_revision: (stored?.revision ?? 0) + 1,
+    cause: "imported",
+    by_person: 0,
+    rejected_reason: null,
   };
   if (stored === undefined) {
     await session.all(insert, row);
@@ -119,10 +207,21 @@ export async function importStudy(
   return "changed";
 }
 
-type StoredStudy = StudyColumns & { id: number; patient_fp: string | null };
+export type StoredStudy = StudyColumns & { id: number; patient_fp: string | null };
 
-async function replaceStudy(session: Session, stored: StoredStudy, row: StudyColumns, now: number): Promise<void> {
-  const { id, patient_id: was_of, revision, content_hash, received_at } = stored;
+/** A study as it is stored, whoever may read it. */
+export async function findStored(session: Session, fp: string): Promise<StoredStudy | undefined> {
+  return session.first(storedByFp, { fp });
+}
+
+/** Puts a revision in the place of the stored one, which goes to the history. */
+export async function replaceStudy(
+  session: Session,
+  stored: StoredStudy,
+  row: StudyColumns,
+  now: number,
+): Promise<void> {
+  const { id, patient_id: was_of, revision, content_hash, received_at, pushed_revision } = stored;
   const body = JSON.stringify({
     ...toStudy(stored),
     sent_patient_fp: stored.sent_patient_fp,
@@ -131,9 +230,29 @@ async function replaceStudy(session: Session, stored: StoredStudy, row: StudyCol
     source: stored.source && (JSON.parse(stored.source) as unknown),
     patient_hint: stored.patient_hint && (JSON.parse(stored.patient_hint) as unknown),
     snapshot: stored.snapshot && (JSON.parse(stored.snapshot) as unknown),
-  });
-  await session.all(insertRevision, { study_id: id, revision, content_hash, body, received_at, replaced_at: now });
+    cause: stored.cause,
+    rejected_reason: stored.rejected_reason,
+  } satisfies ReplacedStudy);
+  const kept = { study_id: id, revision, content_hash, body, received_at, pushed_revision };
+  await session.all(insertRevision, { ...kept, replaced_at: now });
   await session.all(update, { ...row, id, was_of });
+}
+
+/** Stores a study that no agent sent. */
+export async function insertStudy(session: Session, row: StudyColumns): Promise<void> {
+  await session.all(insert, row);
+}
+
+/** A replaced revision as the history keeps it; what began to be kept later is missing in older ones. */
+export interface ReplacedStudy extends Study {
+  sent_patient_fp: string | null;
+  unmatched_reason: string | null;
+  dedupe_key: string | null;
+  source: unknown;
+  patient_hint: unknown;
+  snapshot?: unknown;
+  cause?: StudyColumns["cause"];
+  rejected_reason?: string | null;
 }
 
 function whyUnmatched(patientFp: string | null, patient: { connected: boolean } | undefined): string | null {
@@ -145,7 +264,10 @@ function whyUnmatched(patientFp: string | null, patient: { connected: boolean } 
 
 function toColumns(
   pushed: PushedStudy,
-): Omit<StudyColumns, "clinic_id" | "patient_id" | "unmatched_reason" | "received_at"> {
+): Omit<
+  StudyColumns,
+  "clinic_id" | "patient_id" | "unmatched_reason" | "received_at" | "cause" | "by_person" | "rejected_reason"
+> {
   return {
     fp: pushed.fp,
     sent_patient_fp: pushed.patient_fp,
@@ -156,10 +278,11 @@ function toColumns(
     source: JSON.stringify(pushed.source),
     patient_hint: JSON.stringify(pushed.patient_hint),
     snapshot: pushed.snapshot === undefined ? null : JSON.stringify(pushed.snapshot),
+    pushed_revision: pushed.revision,
   };
 }
 
-function describeStudy(study: Omit<Study, "patient_fp">) {
+export function describeStudy(study: Omit<Study, "patient_fp">) {
   return {
     modality: study.modality,
     device_name: study.device_name,
@@ -185,7 +308,7 @@ function deviceOf(source: string | null): string | null {
 }
 
 /** JSON with the keys of every object in order, so that equal values are equal text. */
-function canonical(value: unknown): string {
+export function canonical(value: unknown): string {
   return JSON.stringify(value, (_, inner: unknown) =>
     typeof inner === "object" && inner !== null && !Array.isArray(inner)
       ? Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1)))
@@ -194,7 +317,11 @@ function canonical(value: unknown): string {
 }
 
 /** A row as the API shows it. */
-export function toStudy(row: Omit<StudyColumns, "patient_id"> & { patient_fp: string | null }): Study {
+export function toStudy(
+  row: Pick<StudyColumns, "fp" | "modality" | "device_name" | "status" | "acquired_at" | "results"> & {
+    patient_fp: string | null;
+  },
+): Study {
   return {
     fp: row.fp,
     patient_fp: row.patient_fp ?? "",
@@ -213,7 +340,7 @@ const filedByFp = query((db, p: { clinicId: number; fp: string }) =>
     .leftJoin("connection", (join) =>
       join.onRef("connection.patient_id", "=", "patient.id").on("connection.clinic_id", "=", p.clinicId),
     )
-    .selectAll("study")
+    .select(["study.fp", "study.modality", "study.device_name", "study.status", "study.acquired_at", "study.results"])
     .select(["patient.fp as patient_fp", "connection.active"])
     .where("study.fp", "=", p.fp)
     .where("patient.deleted_at", "is", null),
@@ -233,13 +360,13 @@ const replacedRevision = query((db, p: { studyId: number; revision: number }) =>
     .selectFrom("study_revision")
     .select("content_hash")
     .where("study_id", "=", p.studyId)
-    .where("revision", "=", p.revision),
+    .where("pushed_revision", "=", p.revision),
 );
 
 const byDedupeKey = query((db, p: { clinicId: number; dedupeKey: string; fp: string }) =>
   db
     .selectFrom("study")
-    .select(["fp", "results"])
+    .select(["id", "fp", "results"])
     .where("clinic_id", "=", p.clinicId)
     .where("dedupe_key", "=", p.dedupeKey)
     .where("fp", "!=", p.fp),
@@ -277,6 +404,10 @@ function studyValues(p: StudyColumns): StudyColumns {
     patient_hint: p.patient_hint,
     snapshot: p.snapshot,
     received_at: p.received_at,
+    pushed_revision: p.pushed_revision,
+    cause: p.cause,
+    by_person: p.by_person,
+    rejected_reason: p.rejected_reason,
   };
 }
 
@@ -289,6 +420,31 @@ const insertRevision = query(
       body: p.body,
       received_at: p.received_at,
       replaced_at: p.replaced_at,
+      pushed_revision: p.pushed_revision,
     }),
+  nobody,
+);
+
+const countConflicts = query((db, p: { studyId: number }) =>
+  db
+    .selectFrom("study_conflict")
+    .select((select) => select.fn.countAll<number>().as("count"))
+    .where("study_id", "=", p.studyId),
+);
+
+const insertConflict = query(
+  (db, p: ConflictColumns) =>
+    db
+      .insertInto("study_conflict")
+      .values({
+        study_id: p.study_id,
+        clinic_id: p.clinic_id,
+        content_hash: p.content_hash,
+        revision: p.revision,
+        reason: p.reason,
+        body: p.body,
+        received_at: p.received_at,
+      })
+      .onConflict((conflict) => conflict.columns(["study_id", "content_hash"]).doNothing()),
   nobody,
 );

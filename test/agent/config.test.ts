@@ -116,7 +116,7 @@ describe("single faults", () => {
     [
       "a key far from every known one names them all",
       good.replace("data:", "zzzzzzz: 1\ndata:"),
-      "3: zzzzzzz is no known key, expected one of server, data, timeZone, status, devices, destinations",
+      "3: zzzzzzz is no known key, expected one of server, data, timeZone, matchByName, status, devices, destinations",
     ],
     ["a missing section", good.replace(/server:.*\n/, ""), "2: server is missing"],
     ["no devices", good.replace(/devices:[^]*/, "devices: []\n"), "6: devices is a list of 0, expected at least 1"],

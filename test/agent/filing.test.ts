@@ -183,6 +183,29 @@ test("a result is flagged by the clinic's own interval, and its version goes to 
   });
 });
 
+test("where the clinic lets names match, a nameless number is no hindrance: the only one called so who comes that day", async () => {
+  await directory.sync();
+  const startAt = Date.parse("2026-01-01T12:00:00.000Z");
+  await used.spool.call("setAppointments", [{ fp: "calevt_1", patientFp: dog.fp, startAt }]);
+  const devices = () => ({ profile: abaxisVetscanVs2, timeZone: "UTC", model: null });
+  const events = { settled: () => undefined, fault: () => undefined };
+  const told: (string | null)[] = [];
+  for (const matchByName of [false, true]) {
+    const message = await store("chem-1", "", 50);
+    const named = { ...message, bytes: Buffer.from(message.bytes.toString().replace("P|1||||||", "P|1||||TEST||")) };
+    const own = new Filing(used.spool, directory, devices, events, matchByName);
+    await own.accept(named);
+    const queued = (await used.spool.call("takeQueued", 100, 1_000_000, 0)).batch.at(-1);
+    told.push(queued?.patientFp ?? null, (JSON.parse(queued?.snapshot ?? "") as Snapshot).notes[0] ?? null);
+  }
+  expect(told).toEqual([
+    null,
+    "unmatched: the device sent no patient identifier",
+    dog.fp,
+    `matched ${dog.fp} by its name, the only dog called so, with an event that day`,
+  ]);
+});
+
 test("with the server away the patients on disk decide", async () => {
   await filing.accept(await store("chem-1", dog.fp, 1)); // fetched now
   await server.close();

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { match } from "../../agent/match.ts";
+import { abaxisVetscanVs2 } from "../../agent/devices/abaxis-vetscan-vs2.ts";
+import { describeMatch, match, type Namesakes } from "../../agent/match.ts";
 import { cat, dog } from "../make-fixtures.ts";
-import { reportOf, resultRecord, vetscanReport } from "./records.ts";
+import { only, readWith, record, reportOf, reportsOf, resultRecord, VETSCAN_HEADER, vetscanReport } from "./records.ts";
 
 const ALT = resultRecord("^^^ALT", "52", "U/L");
 const report = reportOf(["P|1|4711", "O|1|S-1", ALT]);
@@ -80,4 +81,83 @@ describe("an accession of ours", () => {
     expect(match(scanned, [], [ofDog])).toEqual({ patient: null, reason, candidates: [] });
     expect(match(report, [cat], [ofDog])).toEqual({ patient: null, reason, candidates: [cat.fp] });
   });
+});
+
+describe("the name rule, where the clinic switched it on", () => {
+  const nameless = (records: readonly string[], ...results: string[]) =>
+    only(reportsOf(readWith(abaxisVetscanVs2, VETSCAN_HEADER, ...records, "O|1|||^^^Panel", ...results, "L|1|N")));
+  const said = (fields: Readonly<Record<number, string>>) =>
+    nameless([record("P", { 2: "1", 6: "Yilmaz^ZEYTİN", 16: "Dog", ...fields })], resultRecord("1742-6", "52", "U/L"));
+  const today = new Set([dog.fp]);
+
+  test("the only patient of that species with that name matches, if it has an event that day", () => {
+    const namesakes = { all: [dog], appointed: today };
+    expect(match(said({}), [], [], namesakes)).toEqual({ patient: dog, reason: null, candidates: [] });
+    expect(describeMatch(said({}), dog, [])).toBe(
+      `matched ${dog.fp} by its name, the only dog called so, with an event that day`,
+    );
+  });
+
+  test.each<[string, Readonly<Record<number, string>>, Namesakes, string]>([
+    [
+      "an event on another day",
+      {},
+      { all: [dog], appointed: new Set() },
+      '"ZEYTİN" has no event on the day of the sample',
+    ],
+    ["nobody's name", {}, { all: [], appointed: today }, 'no dog of the clinic is called "ZEYTİN"'],
+    [
+      "a name that another nearly has",
+      {},
+      { all: [dog, { ...dog, fp: cat.fp, name: "Zeytinn" }], appointed: today },
+      '2 patients are called "ZEYTİN" or nearly so',
+    ],
+    [
+      "a near name only",
+      {},
+      { all: [{ ...dog, name: "Zeytinn" }], appointed: today },
+      'no dog of the clinic is called "ZEYTİN"',
+    ],
+    [
+      "no species",
+      { 16: "General" },
+      { all: [], appointed: today },
+      "the device sent no patient identifier, nor a name with a species",
+    ],
+    [
+      "another sex",
+      { 9: "M" },
+      { all: [dog], appointed: today },
+      '"ZEYTİN" may be another: the device says M, the patient is FS',
+    ],
+    [
+      "another birth",
+      { 8: "20200504" },
+      { all: [dog], appointed: today },
+      '"ZEYTİN" may be another: the device says born on 2020-05-04, the patient on 2019-05-04',
+    ],
+    [
+      "another's weight",
+      { 18: "4^kg" },
+      { all: [dog], appointed: today },
+      '"ZEYTİN" may be another: the device says 4 kg, the patient has 17.4',
+    ],
+    [
+      "an identifier that nobody has",
+      { 3: "999" },
+      { all: [dog], appointed: today },
+      'no patient has the identifier "999"',
+    ],
+  ])("%s matches nobody", (_, fields, namesakes, reason) => {
+    expect(match(said(fields), [], [], namesakes)).toMatchObject({ patient: null, reason });
+  });
+});
+
+test("by what a patient was found is told", () => {
+  const order = { accession: "V34679AC", device: "chem-1", patientFp: dog.fp, tests: ["ALT"], createdAt: 0 };
+  expect(describeMatch(report, dog, [])).toBe(`matched ${dog.fp} by the identifier "4711"`);
+  expect(describeMatch(report, dog, [{ ...order, state: "sent" }])).toBe(`matched ${dog.fp} by accession V34679AC`);
+  expect(describeMatch(reportOf(["P|1", `O|1|${dog.fp}`, ALT]), dog, [])).toBe(
+    `matched ${dog.fp} by its fp in another field`,
+  );
 });

@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { demoClinics, demoEntities } from "../../server/demo.ts";
 import type { AuditDescription } from "../../server/store/audit.ts";
 import { newFp } from "../../shared/fp.ts";
-import { type Body, temporaryFolder } from "./harness.ts";
+import { type Body, study, temporaryFolder } from "./harness.ts";
 
 // The commands of house.md section 5 as a person runs them, as real processes.
 
@@ -102,6 +102,99 @@ describe("npm run server --", () => {
     expect(await audit("--clinic", demoClinics.kadikoy, "--format", "csv")).toHaveLength(8);
     expect(await audit("--since", "1h")).toHaveLength(8);
     expect(await audit("--until", rows[0]?.at ?? "")).toEqual([""]);
+  }, 120_000);
+
+  test("a clinic's intervals are imported, listed and exported, and a faulty file changes nothing", async () => {
+    const folder = temporaryFolder();
+    const data = join(folder, "data");
+    await server("import", demoFile(), "--data", data);
+    const clinic = ["--clinic", demoClinics.kadikoy, "--data", data];
+    expect(await server("ranges", "list", ...clinic)).toMatchObject({ code: 0, stdout: "" });
+    const row = { id: "alt-dog", species: "dog", analyte: "ALT", unit: "U/L", low: "20", high: "90" };
+    const line = `${JSON.stringify({ ...row, effective_from: "2026-01-01" })}\n`;
+    const file = join(folder, "ranges.ndjson");
+    writeFileSync(file, line);
+    const imported = await server("ranges", "import", file, ...clinic);
+    expect(imported).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/: 1 rows, version [0-9a-f]{12}\n$/) as string,
+    });
+    expect(await server("ranges", "import", file, ...clinic)).toMatchObject({ stdout: `${file}: 1 rows, unchanged\n` });
+    writeFileSync(file, line.replace('"90"', '"9"'));
+    expect(await server("ranges", "import", file, ...clinic)).toMatchObject({
+      code: 1,
+      stderr: `line 1: alt-dog has the low 20, not below the high 9\n${file}: 1 problems, nothing was imported\n`,
+    });
+    expect(await server("ranges", "list", ...clinic)).toMatchObject({
+      stdout: "alt-dog  ALT 20-90 U/L  dog  from 2026-01-01\n",
+    });
+    const copy = join(folder, "copy.ndjson");
+    expect(await server("ranges", "export", copy, ...clinic)).toMatchObject({ code: 0, stdout: "" });
+    expect([readFileSync(copy, "utf8"), (await server("ranges", "export", ...clinic)).stdout]).toEqual([line, line]);
+  }, 120_000);
+
+  test("an unmatched study is listed, shown, assigned, taken back and explained, and a typed one is added", async () => {
+    const folder = temporaryFolder();
+    const data = join(folder, "data");
+    await server("import", demoFile(), "--data", data);
+    const make = ["keys", "create", "--clinic", demoClinics.kadikoy, "--name", "a test", "--data", data];
+    const key = (await server(...make, "--permissions", "clinic.lab.ingest,clinic.lab.view")).stdout.trim();
+    const { address } = await run("--data", data);
+    const result = { analyte: "ALT", value: 150, unit: "U/L", reference_range: null, flag: null };
+    const sent = study({ results: [result] });
+    const answer = await fetch(`${address}/agent/v1/studies`, {
+      method: "POST",
+      headers: { "x-api-key": key, "content-type": "application/json" },
+      body: JSON.stringify({ studies: [sent] }),
+    });
+    expect(await answer.json()).toMatchObject({ outcomes: [{ outcome: "unmatched" }] });
+    const read = async () =>
+      (await fetch(`${address}/api/v1/lab/diagnostics/${sent.fp}`, { headers: { authorization: `Bearer ${key}` } }))
+        .status;
+    const dogs = demoEntities().flatMap((entity) =>
+      entity.type === "patient" && entity.species === "dog" ? [entity.fp] : [],
+    );
+    const [dog = ""] = demoEntities().flatMap((entity) =>
+      entity.type === "connection" && entity.clinic_fp === demoClinics.kadikoy && dogs.includes(entity.patient_fp)
+        ? [entity.patient_fp]
+        : [],
+    );
+
+    const at = ["--data", data];
+    expect((await server("unmatched", "list", ...at)).stdout).toContain(sent.fp);
+    expect((await server("unmatched", "show", sent.fp, ...at)).stdout).toContain("the device says: identifier 10021");
+    expect(await server("unmatched", "assign", sent.fp, "--patient", dog, ...at)).toMatchObject({
+      code: 0,
+      stdout: `${sent.fp} is filed to ${dog}\n`,
+    });
+    expect(await read()).toBe(200);
+    expect(await server("unmatched", "undo", sent.fp, ...at)).toMatchObject({
+      stdout: `${sent.fp} is unmatched again\n`,
+    });
+    expect(await read()).toBe(404);
+    expect(await server("unmatched", "reject", sent.fp, "--reason", "a control", ...at)).toMatchObject({ code: 0 });
+    expect((await server("unmatched", "list", ...at)).stdout).toBe("");
+    expect((await server("unmatched", "list", "--rejected", "--json", ...at)).stdout).toContain('"a control"');
+    expect((await server("study", "history", sent.fp, ...at)).stdout).toMatch(
+      /revision 1 [^]*revision 2 [^]*assigned[^]*revision 3 [^]*undone[^]*revision 4 [^]*rejected/,
+    );
+    expect((await server("study", "conflicts", ...at)).stdout).toBe("");
+    expect((await server("explain", sent.fp, ...at)).stdout).toMatch(/the sample[^]*COMMAND unmatched assign/);
+    expect(await server("unmatched", "assign", newFp("cds"), "--patient", dog, ...at)).toMatchObject({ code: 1 });
+
+    const file = join(folder, "study.json");
+    const typed = { modality: "BIOCHEMISTRY", acquired_at: "2026-01-01T09:00:00.000Z" };
+    writeFileSync(file, JSON.stringify({ ...typed, results: [{ analyte: "ALT", value: "150", unit: "U/L" }] }));
+    const clinic = ["--clinic", demoClinics.kadikoy];
+    const added = await server("study", "add", "--patient", dog, ...clinic, "--file", file, ...at);
+    const shown = { analyte: "ALT", value: 150, unit: "U/L", reference_range: "17-95", flag: "high" };
+    expect(JSON.parse(added.stdout)).toMatchObject({ patient_fp: dog, results: [shown] });
+    const asked = start("study", "add", "--patient", dog, ...clinic, "--interactive", ...at);
+    asked.stdin?.end("biochemistry\n\nRefractometer\nALT HEM U/L\nALT 150 U/L\n\n");
+    let answered = "";
+    for await (const chunk of asked.stdout ?? []) answered += String(chunk);
+    expect(JSON.parse(answered)).toMatchObject({ device_name: "Refractometer", results: [shown] });
+    expect(await server("study", "add", "--patient", dog, ...at)).toMatchObject({ code: 1 });
   }, 120_000);
 
   test("a server that is killed loses at most the last second of its audit", async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { rangeText, readRanges } from "../../server/ranges.ts";
+import { readRanges } from "../../server/ranges.ts";
 import { findClinic } from "../../server/store/keys.ts";
 import { currentRanges, rangesOfVersion, replaceRanges } from "../../server/store/ranges.ts";
-import type { ClinicRange } from "../../shared/clinic-ranges.ts";
+import { type ClinicRange, rangeText } from "../../shared/clinic-ranges.ts";
 import { newFp } from "../../shared/fp.ts";
 import { clinic, noon, startServer } from "./harness.ts";
 
