@@ -31,6 +31,9 @@ const RETRY_MS = { first: 250, last: 2_000 };
 /** One device may have that many sockets open; it uses one, or two while the first is not known to be dead. */
 const CONNECTIONS_MAX = 16;
 
+/** How long a peer that we hang up on may take to do the same; one that is gone or malicious never does. */
+const HANG_UP_MS = 5_000;
+
 export interface SerialSettings {
   readonly path: string;
   readonly baudRate: number;
@@ -162,7 +165,10 @@ function socketWire(socket: net.Socket): Wire {
   return {
     peer: `${socket.remoteAddress}:${socket.remotePort}`,
     write: (bytes) => socket.write(bytes),
-    close: () => socket.end(),
+    close: () => {
+      socket.end();
+      setTimeout(() => socket.destroy(), HANG_UP_MS).unref();
+    },
     pause: () => socket.pause(),
     resume: () => socket.resume(),
   };

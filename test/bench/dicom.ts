@@ -127,7 +127,7 @@ async function startStorescp(folder: string): Promise<Receiver> {
   fs.mkdirSync(kept);
   // Promiscuous, every transfer syntax, bytes as they come: what we do.
   const child = spawn("storescp", ["-pm", "+xa", "+B", "-od", kept, String(port)], { env, stdio: "ignore" });
-  return receiver(child, port, kept);
+  return listening(child, port, kept);
 }
 
 const ORTHANC = "/usr/sbin/Orthanc";
@@ -145,12 +145,12 @@ async function startOrthanc(folder: string): Promise<Receiver> {
     HttpPort: http,
   };
   fs.writeFileSync(config, JSON.stringify({ ...settings, DicomCheckCalledAet: false, Plugins: [] }));
-  return receiver(spawn(ORTHANC, [config], { env, stdio: "ignore" }), port, kept);
+  return listening(spawn(ORTHANC, [config], { env, stdio: "ignore" }), port, kept);
 }
 
 const env = { ...process.env, TCP_NODELAY: "1" };
 
-async function receiver(child: ChildProcess, port: number, kept: string): Promise<Receiver> {
+async function listening(child: ChildProcess, port: number, kept: string): Promise<Receiver> {
   await until("an echo", async () => (await run("echoscu", "-aec", "VETWIRE", "127.0.0.1", String(port))).ok);
   return {
     port,

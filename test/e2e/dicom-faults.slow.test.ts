@@ -257,6 +257,9 @@ test.skipIf(!dcmtk)(
     expect([...acknowledged].filter((digest) => !kept.has(digest))).toEqual([]);
     const messages = new Set(world.messages().map(({ id }) => `${id}.dcm`));
     expect(files().filter((name) => !messages.has(name))).toEqual([]);
+    // The quiet time of the last study began before the kill.
+    await until("all are assessed", () => world.messages().every(({ state }) => state !== "pending"), 60_000);
+    expect(new Set(world.messages().map(({ state }) => state))).toEqual(new Set(["unmatched"]));
     fs.rmSync(folder, { recursive: true });
   },
 );

@@ -5,7 +5,7 @@ import { type GeneratedInstance, generatedFile, generateInstance } from "../../a
 import { imageFile } from "../../agent/image-store.ts";
 import { readSpool } from "../../agent/spool.ts";
 import { dcmtk, run } from "../support/dcmtk.ts";
-import { freePort, until, World } from "../support/processes.ts";
+import { freePort, runAgentCommand, until, World } from "../support/processes.ts";
 
 // Goal: images reach the API, bit-exact and by the right name. Method: DCMTK's programs send to an agent that is a process of
 // its own; its files and its server are looked at.
@@ -176,5 +176,33 @@ describe.skipIf(!dcmtk)("images", () => {
         run("dcmdump", "-q", "+P", "0008,0018", "+P", "0010,0020", "+P", "7fe0,0010", "+L", file);
       expect((await dump(imageFile(world.agentData, id))).output).toBe((await dump(converted[index]![1])).output);
     }
+  });
+
+  test("the simulator's study arrives, is listed and is exported as it came", async () => {
+    const target = `dicom://DX1@127.0.0.1:${port}/VETWIRE`;
+    const patient = world.patients[0]!.externalId;
+    const sent = runAgentCommand("simulate", "us", "--to", target, "--repeat", "3", "--patient", patient);
+    const [, uid] = /^study (\S+): 3 stored\n$/.exec(sent) ?? [];
+    const folder = path.join(world.folder, "exported");
+    const list = runAgentCommand(
+      ...["images", "--config", world.config, "--study", uid!],
+      "--export",
+      folder,
+      "--json",
+    );
+    const images = JSON.parse(list) as { id: string; study_uid: string; calling_ae: string; bytes: number }[];
+    expect(images.map(({ study_uid, calling_ae }) => [study_uid, calling_ae])).toEqual(
+      [1, 2, 3].map(() => [uid, "DX1"]),
+    );
+    for (const { id, bytes } of images) {
+      const copy = fs.readFileSync(path.join(folder, `${id}.dcm`));
+      expect(copy).toHaveLength(bytes);
+      expect(copy.equals(fs.readFileSync(imageFile(world.agentData, id)))).toBe(true);
+    }
+    const messages = await settled(images.map(({ id }) => id));
+    expect(messages.map(({ state }) => state)).toEqual(["filed", "filed", "filed"]);
+    expect(() => runAgentCommand("simulate", "us", "--to", `dicom://DX2@127.0.0.1:${port}`)).toThrow(
+      "calling AE title not recognized",
+    );
   });
 });
