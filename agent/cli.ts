@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import { Command } from "commander";
@@ -9,6 +10,8 @@ import { profileById, profiles } from "./devices/index.ts";
 import { explain } from "./explain.ts";
 import { type Faults, FaultyLine, parseFaults } from "./faults.ts";
 import type { FilingDevice } from "./filing.ts";
+import { generateInstance, STUDY_KINDS } from "./generated-study.ts";
+import { exportImages, listImages } from "./images.ts";
 import { listenTo } from "./listen.ts";
 import { listPorts } from "./ports.ts";
 import { type OrderRequest, placeOrder } from "./order.ts";
@@ -17,10 +20,12 @@ import { reassess, store } from "./reprocess.ts";
 import { parseHabits, playPoct1Device } from "./simulate-poct1.ts";
 import { openLine, type Played, playDevice, playHost, type Received } from "./simulate.ts";
 import { playHl7Device, playLis } from "./simulate-hl7.ts";
+import { type ImageTarget, parseImageTarget, storeImages } from "./simulate-images.ts";
 import { lineText, suggest } from "./sniff.ts";
 import { listMessages, readSpool, readStatus } from "./spool.ts";
 import type { MessageState } from "./spool-operations.ts";
 import { parseTalk, playTalk } from "./talk.ts";
+import { writeTime } from "./time.ts";
 
 // The command line of the agent. Results go to stdout, everything else to stderr.
 
@@ -68,8 +73,13 @@ program
 
 program
   .command("simulate [fixture]")
-  .description("play a fixture or a .talk as the device, or be the host that a device sends to")
-  .requiredOption("--to <target>", "tcp://host:port (dialled), listen://host:port or serial:PATH")
+  .description(
+    `play a fixture or a .talk as the device, be the host that a device sends to, or send images (${STUDY_KINDS.join(", ")})`,
+  )
+  .requiredOption(
+    "--to <target>",
+    "tcp://host:port (dialled), listen://host:port, serial:PATH or dicom://CALLING@host:port/CALLED",
+  )
   .option(
     "--role <role>",
     "device, or host (ASTM) or lis (HL7): takes messages and answers a query with the fixture",
@@ -84,6 +94,8 @@ program
     parseHabits,
   )
   .option("--seed <n>", "of the faults; the same one does the same again", positiveInteger)
+  .option("--patient <id>", "whose images these are", "4711")
+  .option("--species <words>", "of that animal, in the device's words", "Canine")
   .action(simulate);
 
 program
@@ -234,6 +246,24 @@ program
   });
 
 program
+  .command("images")
+  .description("list the images that are kept, or copy them")
+  .requiredOption("--config <file>", "agent.yaml")
+  .option("--study <uid>", "of that study alone")
+  .option("--export <folder>", "copy the files there")
+  .option("--json", "as a JSON array")
+  .action((options: { config: string; study?: string; export?: string; json?: boolean }) => {
+    const { data } = configOrExit(options.config);
+    const images = readSpool(data, (db) => listImages(db, options.study ?? null));
+    if (options.export !== undefined) exportImages(data, images, options.export);
+    if (options.json) return print(JSON.stringify(images, null, 2));
+    for (const { id, received_at, device, state, bytes, study_uid, sop_class_uid } of images) {
+      print([id, received_at, device, state, bytes, study_uid, sop_class_uid].join("  "));
+    }
+    tell(`${images.length} image${images.length === 1 ? "" : "s"}`);
+  });
+
+program
   .command("status")
   .description("devices, counts and what waits for the server")
   .requiredOption("--config <file>", "agent.yaml")
@@ -267,12 +297,16 @@ interface SimulateOptions {
   readonly faults?: Faults;
   readonly habits?: ReturnType<typeof parseHabits>;
   readonly seed?: number;
+  readonly patient: string;
+  readonly species: string;
 }
 
 async function simulate(file: string | undefined, options: SimulateOptions): Promise<void> {
   const { to, role, repeat, baud, faults, seed = 1 + Math.floor(Math.random() * 999_999_999) } = options;
   if (!["device", "host", "lis"].includes(role)) throw new Error(`--role is ${role}, expected device, host or lis`);
   if (role === "device" && file === undefined) throw new Error("a device needs a fixture to play");
+  const target = parseImageTarget(to);
+  if (target !== null) return simulateImages(target, file ?? "", options);
   const fixture = file === undefined ? null : fs.readFileSync(file);
   const isTalk = file !== undefined && path.extname(file) === ".talk";
   const isHl7 = role === "lis" || (file !== undefined && path.extname(file) === ".hl7");
@@ -313,6 +347,20 @@ async function simulate(file: string | undefined, options: SimulateOptions): Pro
   } finally {
     await line.close();
   }
+}
+
+/** One study of that many images. */
+async function simulateImages(target: ImageTarget, kind: string, options: SimulateOptions): Promise<void> {
+  const known = STUDY_KINDS.find((name) => name === kind);
+  if (known === undefined) throw new Error(`an imaging device plays one of ${STUDY_KINDS.join(", ")}, not ${kind}`);
+  const study = {
+    patient: { id: options.patient, name: "Simulated", species: options.species },
+    uid: `2.25.${BigInt(`0x${randomUUID().replaceAll("-", "")}`)}`,
+    at: writeTime(Date.now(), Intl.DateTimeFormat().resolvedOptions().timeZone),
+  };
+  const instances = Array.from({ length: options.repeat }, (_, index) => generateInstance(known, study, index + 1));
+  await storeImages(target, instances);
+  print(`study ${study.uid}: ${instances.length} stored`);
 }
 
 /** @throws when it was not taken */

@@ -16,7 +16,7 @@ export interface HeaderRequest {
   readonly transferSyntax: string;
 }
 
-export type HeaderAnswer = { readonly header: Header; readonly cutShort: string | null } | { readonly problem: string };
+export type HeaderAnswer = { readonly header: Header } | { readonly problem: string };
 
 /** A header is some kilobytes; a long structured report some hundred. */
 const HEADER_BYTES_MAX = 8 * 1024 * 1024;
@@ -39,10 +39,10 @@ function parse({ file, headerBytes, transferSyntax }: HeaderRequest): HeaderAnsw
   if (headerBytes > HEADER_BYTES_MAX) return { problem: `${headerBytes} bytes, at most ${HEADER_BYTES_MAX}` };
   const bytes = withoutDeflate(readStart(file, headerBytes), transferSyntax);
   try {
-    return { header: readHeader(elementsOf(bytes, false)), cutShort: null };
+    return { header: readHeader(elementsOf(bytes, false), null) };
   } catch (error) {
     // An unknown charset or a wrong value: all that can be read in spite of it.
-    return { header: readHeader(elementsOf(bytes, true)), cutShort: sentence(error) };
+    return { header: readHeader(elementsOf(bytes, true), sentence(error)) };
   }
 }
 

@@ -11,6 +11,7 @@ export class Headers {
   readonly #timeMs: number;
   #worker: Worker | null = null;
   #last: Promise<unknown> = Promise.resolve();
+  #answered: (answer: HeaderAnswer) => void = () => undefined;
 
   constructor(timeMs = TIME_MS_MAX) {
     this.#timeMs = timeMs;
@@ -29,24 +30,31 @@ export class Headers {
   }
 
   #ask(request: HeaderRequest): Promise<HeaderAnswer> {
-    this.#worker ??= startWorker("headers-worker", { resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB_MAX } });
+    this.#worker ??= this.#start();
     const worker = this.#worker;
     return new Promise((resolve) => {
-      const settle = (answer: HeaderAnswer) => {
+      const timer = setTimeout(() => this.#giveUp(worker, `not read within ${this.#timeMs / 1000} s`), this.#timeMs);
+      this.#answered = (answer) => {
         clearTimeout(timer);
-        worker.removeAllListeners();
         resolve(answer);
       };
-      const giveUp = (problem: string) => {
-        this.#worker = null;
-        settle({ problem });
-        void worker.terminate();
-      };
-      const timer = setTimeout(() => giveUp(`not read within ${this.#timeMs / 1000} s`), this.#timeMs);
-      worker.once("message", settle);
-      worker.once("error", (error) => giveUp(error.message));
-      worker.once("exit", () => giveUp("the parser ended"));
       worker.postMessage(request);
     });
+  }
+
+  #start(): Worker {
+    const worker = startWorker("headers-worker", { resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB_MAX } });
+    worker.on("message", (answer: HeaderAnswer) => this.#answered(answer));
+    worker.on("error", (error) => this.#giveUp(worker, error.message));
+    worker.on("exit", () => this.#giveUp(worker, "the parser ended"));
+    return worker;
+  }
+
+  /** The next header gets a thread of its own. */
+  #giveUp(worker: Worker, problem: string): void {
+    if (this.#worker !== worker) return;
+    this.#worker = null;
+    void worker.terminate();
+    this.#answered({ problem });
   }
 }

@@ -9,7 +9,8 @@ import type { Headers } from "./headers.ts";
 import { type Spool, StorageError } from "./spool.ts";
 
 // Instances as files, bit-exact behind a head of ours. A file's name is its message's id, never a device's word. An instance
-// is ours once its bytes are fsynced and its row is committed; the rename makes it visible, and a restart catches up on that.
+// is ours once its bytes, its name and then its row are on the disk. The name ends in .part until there is the row; should a
+// power cut undo the rename, the next start does it again.
 
 /** What a device is told. */
 export interface Kept {
@@ -18,7 +19,7 @@ export interface Kept {
 }
 
 /** What is written in one go. */
-const WRITE_BYTES = 512 * 1024;
+const WRITE_BYTES = 256 * 1024;
 /** More pieces than this are joined before they are written: some devices send two bytes a piece. */
 const PIECES_MAX = 64;
 
@@ -34,6 +35,7 @@ export function imageFile(data: string, message: string): string {
 
 export class ImageStore {
   readonly #data: string;
+  readonly #folder: Folder;
   readonly #spool: Spool;
   readonly #headers: Headers;
 
@@ -49,24 +51,25 @@ export class ImageStore {
       if (await spool.call("hasInstance", message)) fs.renameSync(part, imageFile(data, message));
       else fs.unlinkSync(part);
     }
-    await syncFolder(folder);
-    return new ImageStore(data, spool, headers);
+    return new ImageStore(data, await openFolder(folder), spool, headers);
   }
 
-  private constructor(data: string, spool: Spool, headers: Headers) {
+  private constructor(data: string, folder: Folder, spool: Spool, headers: Headers) {
     this.#data = data;
+    this.#folder = folder;
     this.#spool = spool;
     this.#headers = headers;
   }
 
   begin(device: string, quietMs: number, instance: IncomingInstance): IncomingFile {
-    return new IncomingFile(this.#data, this.#spool, this.#headers, device, quietMs, instance);
+    return new IncomingFile(this.#data, this.#folder, this.#spool, this.#headers, device, quietMs, instance);
   }
 }
 
 /** An instance on its way to the disk. What fails is remembered, and told when it is to be kept. */
 export class IncomingFile {
   readonly #data: string;
+  readonly #folder: Folder;
   readonly #spool: Spool;
   readonly #headers: Headers;
   readonly #device: string;
@@ -86,6 +89,7 @@ export class IncomingFile {
 
   constructor(
     data: string,
+    folder: Folder,
     spool: Spool,
     headers: Headers,
     device: string,
@@ -93,6 +97,7 @@ export class IncomingFile {
     instance: IncomingInstance,
   ) {
     this.#data = data;
+    this.#folder = folder;
     this.#spool = spool;
     this.#headers = headers;
     this.#device = device;
@@ -131,14 +136,13 @@ export class IncomingFile {
       await this.#writeAll();
       if (this.#failure !== null) throw this.#failure;
       const headerBytes = this.#head.length + identity.headerBytes;
-      await this.#file?.sync();
-      await this.#close();
+      await Promise.all([this.#file?.sync(), this.#folder.sync()]);
       const study = identity.study ?? (await this.#studyInside(headerBytes));
       if (study === null || !isUid(study)) {
         await this.discard();
         return { status: STATUS.cannotUnderstand, comment: "no Study Instance UID could be read" };
       }
-      const message = await this.#spool.call("addInstance", {
+      const added = this.#spool.call("addInstance", {
         message: this.#id,
         device: this.#device,
         receivedAt: Date.now(),
@@ -153,9 +157,10 @@ export class IncomingFile {
         fileBytes: this.#head.length + this.#datasetBytes,
         headerBytes,
       });
+      const [message] = await Promise.all([added, this.#close()]);
       // The same bytes again take the place of those we have: they may have been lost since.
       await fs.promises.rename(this.#part, imageFile(this.#data, message));
-      await syncFolder(imageFolder(this.#data));
+      if (message !== this.#id) await this.#folder.sync(); // no row would bring this name back
       return { status: STATUS.success, comment: null };
     } catch (error) {
       if (!(error instanceof StorageError) && !isDiskFault(error)) throw error;
@@ -182,7 +187,10 @@ export class IncomingFile {
   /** Writes until nothing waits any more. */
   async #writeAll(): Promise<void> {
     try {
-      this.#file ??= await this.#create();
+      if (this.#file === null) {
+        this.#file = await fs.promises.open(this.#part, "wx");
+        await this.#file.write(this.#head);
+      }
       while (this.#pieces.length > 0 && this.#failure === null) {
         const pieces = this.#pieces.length > PIECES_MAX ? [Buffer.concat(this.#pieces)] : this.#pieces;
         this.#pieces = [];
@@ -205,12 +213,6 @@ export class IncomingFile {
     this.#writing = null;
   }
 
-  async #create(): Promise<fs.promises.FileHandle> {
-    const file = await fs.promises.open(this.#part, "wx");
-    await file.write(this.#head);
-    return file;
-  }
-
   async #close(): Promise<void> {
     const file = this.#file;
     this.#file = null;
@@ -218,15 +220,16 @@ export class IncomingFile {
   }
 }
 
-/** Brings a rename to the disk. */
-async function syncFolder(folder: string): Promise<void> {
-  if (process.platform === "win32") return; // NTFS keeps a journal of names; a folder cannot be opened there
-  const handle = await fs.promises.open(folder, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+/** Whose sync() brings the names in it to the disk. */
+interface Folder {
+  sync(): Promise<void>;
+}
+
+/** It stays open for as long as the process lives. */
+async function openFolder(folder: string): Promise<Folder> {
+  // Windows opens no folder, and NTFS keeps a journal of names.
+  if (process.platform === "win32") return { sync: () => Promise.resolve() };
+  return fs.promises.open(folder, "r");
 }
 
 /** Anything the system says of a file is no fault of ours. */

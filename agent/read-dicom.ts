@@ -106,10 +106,12 @@ function imageReport(
   const identifiers = new Set(all.map((instance) => instance.header.patientId).filter((id) => id !== ""));
   const times = images.map(acquired).filter((time) => time !== null);
   const received = Math.min(...images.map(({ receivedAt }) => receivedAt));
+  const cutShort = new Set(all.map((instance) => instance.header.cutShort).filter((reason) => reason !== null));
   const measured = all.flatMap((instance) => instance.header.measurements);
   const notes = [
     ...(times.length === 0 ? ["the images carry no readable time: that of receipt stands for it"] : []),
     ...(identifiers.size > 1 ? [`the instances of the study name ${identifiers.size} patients`] : []),
+    ...[...cutShort].map((reason) => `a header was read in part: ${reason}`),
   ];
   return {
     report: {

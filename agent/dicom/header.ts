@@ -29,9 +29,11 @@ export interface Header {
   readonly utcOffset: string;
   /** Of a structured report. */
   readonly measurements: readonly Measurement[];
+  /** Why it was read in part only; null: all of it was. */
+  readonly cutShort: string | null;
 }
 
-export function readHeader(elements: Elements): Header {
+export function readHeader(elements: Elements, cutShort: string | null): Header {
   const own = (tag: string) => text(elements, tag);
   // Older devices write 2026.11.21 and 10:15:00.
   const time = (date: string, clock: string) => own(date).replaceAll(".", "") + own(clock).replaceAll(":", "");
@@ -66,5 +68,6 @@ export function readHeader(elements: Elements): Header {
     ].filter((when) => /^\d{8}/.test(when)),
     utcOffset: own("00080201"),
     measurements: readMeasurements(elements),
+    cutShort,
   };
 }

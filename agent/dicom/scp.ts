@@ -233,7 +233,7 @@ export class Scp {
     this.#command ??= { context, parts: [], length: 0 };
     const command = this.#command;
     if (command.context !== context) return this.#fail("a command changed its presentation context");
-    command.parts.push(bytes.slice());
+    if (bytes.length > 0) command.parts.push(bytes.slice());
     command.length += bytes.length;
     if (command.length > COMMAND_BYTES_MAX) return this.#fail(`a command of more than ${COMMAND_BYTES_MAX} bytes`);
     if (!last) return;

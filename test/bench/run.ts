@@ -1,5 +1,6 @@
 import { api, apiAtScale } from "./api.ts";
 import { astm } from "./astm.ts";
+import { dicom } from "./dicom.ts";
 import { print } from "./figure.ts";
 import { hl7 } from "./hl7.ts";
 import { importing } from "./import.ts";
@@ -7,7 +8,7 @@ import { poct1a } from "./poct1a.ts";
 
 // npm run bench -- NAME [--quick]: each figure beside its baseline from the same run; exit 1 when one misses its bar.
 
-const benches = { astm, hl7, poct1a, api, "api-million": apiAtScale, import: importing };
+const benches = { astm, hl7, poct1a, dicom, api, "api-million": apiAtScale, import: importing };
 
 function isBench(name: string | undefined): name is keyof typeof benches {
   return name !== undefined && Object.hasOwn(benches, name);

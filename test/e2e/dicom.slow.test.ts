@@ -3,8 +3,9 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type GeneratedInstance, generatedFile, generateInstance } from "../../agent/generated-study.ts";
 import { imageFile } from "../../agent/image-store.ts";
+import { readSpool } from "../../agent/spool.ts";
 import { dcmtk, run } from "../support/dcmtk.ts";
-import { freePort, until, World } from "../support/processes.ts";
+import { freePort, runAgentCommand, until, World } from "../support/processes.ts";
 
 // Goal: images reach the API, bit-exact and by the right name. Method: DCMTK's programs send to an agent that is a process of
 // its own; its files and its server are looked at.
@@ -40,6 +41,22 @@ function fileOf(instance: GeneratedInstance): string {
   return file;
 }
 
+/** Sends them, and gives their messages once all are settled. */
+async function stored(...instances: readonly GeneratedInstance[]) {
+  const before = new Set(world.messages().map(({ id }) => id));
+  expect(await run("storescu", ...peer(), ...instances.map(fileOf))).toEqual({ ok: true, output: "" });
+  const fresh = world.messages().filter(({ id }) => !before.has(id));
+  return settled(fresh.map(({ id }) => id));
+}
+
+function settled(ids: readonly string[]) {
+  return until("they are settled", () => {
+    const messages = world.messages().filter(({ id }) => ids.includes(id));
+    const due = readSpool(world.agentData, (db) => db.prepare("SELECT COUNT(*) FROM image_study").pluck().get());
+    return due === 0 && messages.every(({ state }) => state !== "pending") ? messages : null;
+  });
+}
+
 describe.skipIf(!dcmtk)("images", () => {
   test("an echo is answered, by the names that are configured only", async () => {
     expect(await run("echoscu", ...peer())).toEqual({ ok: true, output: "" });
@@ -52,15 +69,14 @@ describe.skipIf(!dcmtk)("images", () => {
   test("a stored image is kept bit-exact and becomes a study that GET returns", async () => {
     const dog = world.patients[0]!;
     const instance = generateInstance("cr", study(1, { id: dog.externalId, name: "Rex", species: "Hund" }), 1);
-    expect(await run("storescu", ...peer(), fileOf(instance))).toEqual({ ok: true, output: "" });
-    const [message] = world.messages();
-    const kept = fs.readFileSync(imageFile(world.agentData, message!.id));
+    const [filed] = await stored(instance);
+    const kept = fs.readFileSync(imageFile(world.agentData, filed!.id));
     expect(kept.subarray(-instance.dataset.length).equals(instance.dataset)).toBe(true);
-
-    const [filed] = await until("the study is filed", () => {
-      const messages = world.messages();
-      return messages.every(({ state }) => state === "filed") ? messages : null;
+    expect(await run("dcmdump", "-q", "+P", "0002,0016", imageFile(world.agentData, filed!.id))).toMatchObject({
+      ok: true,
+      output: expect.stringContaining("[DX1]"),
     });
+    expect(filed!.state).toBe("filed");
     const [fp] = filed!.study_fps;
     expect(await world.getStudy(fp!)).toEqual({
       status: 200,
@@ -78,5 +94,115 @@ describe.skipIf(!dcmtk)("images", () => {
         },
       },
     });
+  });
+
+  test("what an ultrasound measured stands in the study of its images, and a late image raises its revision", async () => {
+    const cat = world.patients[1]!;
+    const heart = study(2, { id: cat.externalId, name: "Mia", species: "Feline" });
+    const [image] = await stored(generateInstance("us", heart, 1), generateInstance("sr", heart, 1));
+    const [fp] = image!.study_fps;
+    const measured = [
+      { analyte: "Internal End Diastolic Dimension (Left Ventricle)", value: 3.85, unit: "cm" },
+      { analyte: "Ejection Fraction (Left Ventricle)", value: 64, unit: "%" },
+      { analyte: "Left Atrium to Aortic Root Ratio (Left Atrium)", value: 1.31, unit: null },
+    ].map((result) => ({ ...result, reference_range: null, flag: null }));
+    expect((await world.getStudy(fp!)).body).toMatchObject({
+      data: { fp, patient_fp: cat.fp, modality: "ULTRASOUND", results: measured },
+    });
+    const revision = () => world.serverStudies().find((held) => held.fp === fp)?.revision;
+    expect(revision()).toBe(1);
+
+    const [late] = await stored(generateInstance("us", heart, 2));
+    expect(late).toMatchObject({ state: "filed", study_fps: [fp] });
+    expect(revision()).toBe(2);
+
+    // The same image again is no news and no second file.
+    const count = world.messages().length;
+    expect(await stored(generateInstance("us", heart, 2))).toEqual([]);
+    expect(world.messages()).toHaveLength(count);
+    expect(fs.readdirSync(path.join(world.agentData, "images"))).toHaveLength(count);
+  });
+
+  test("other content under the same name is kept beside the first, and both say so", async () => {
+    const dog = world.patients[2]!;
+    const same = study(3, { id: dog.externalId, name: "Rex", species: "dog" });
+    const first = generateInstance("es", same, 1);
+    const other = { ...first, dataset: Uint8Array.from(first.dataset).fill(7, -100) };
+    const [one] = await stored(first);
+    await stored(other);
+    const both = world.messages().filter(({ study_fps }) => study_fps[0] === one!.study_fps[0]);
+    expect(both.map(({ state, reason }) => [state, reason])).toEqual([
+      ["filed", "the same SOP Instance UID came with other content: both are kept"],
+      ["filed", "the same SOP Instance UID came with other content: both are kept"],
+    ]);
+  });
+
+  test("the wrong species and an unknown patient are left to a person", async () => {
+    const dog = world.patients[0]!;
+    const [contradiction] = await stored(
+      generateInstance("cr", study(4, { id: dog.externalId, name: "Rex", species: "Katze" }), 1),
+    );
+    expect(contradiction).toMatchObject({
+      state: "unmatched",
+      reason: "species contradiction: the device says cat, the patient is a dog",
+    });
+    const [unknown] = await stored(generateInstance("cr", study(5, { id: "no such", name: "Rex", species: "" }), 1));
+    expect(unknown).toMatchObject({ state: "unmatched", reason: 'no patient has the identifier "no such"' });
+  });
+
+  test("dcmsend with every transfer syntax that DCMTK can write is kept as it came", async () => {
+    const dog = world.patients[2]!;
+    const plain = fileOf(generateInstance("cr", study(6, { id: dog.externalId, name: "Rex", species: "dog" }), 1));
+    const converted = ["+ti", "+tb", "+td"].map((option) => [option, `${plain}${option}`] as const);
+    for (const [option, file] of converted)
+      expect(await run("dcmconv", option, plain, file)).toMatchObject({ ok: true });
+    const before = world.messages().length;
+    for (const [option, file] of converted) {
+      const propose = { "+ti": "-xi", "+tb": "-xb", "+td": "-xd" }[option]!;
+      expect(await run("storescu", ...peer().slice(0, 4), propose, ...peer().slice(4), file)).toEqual({
+        ok: true,
+        output: "",
+      });
+    }
+    const kept = await settled(
+      world
+        .messages()
+        .slice(before)
+        .map(({ id }) => id),
+    );
+    expect(kept.map(({ state }) => state)).toEqual(["filed", "filed", "filed"]);
+    for (const [index, { id }] of kept.entries()) {
+      const dump = (file: string) =>
+        run("dcmdump", "-q", "+P", "0008,0018", "+P", "0010,0020", "+P", "7fe0,0010", "+L", file);
+      expect((await dump(imageFile(world.agentData, id))).output).toBe((await dump(converted[index]![1])).output);
+    }
+  });
+
+  test("the simulator's study arrives, is listed and is exported as it came", async () => {
+    const target = `dicom://DX1@127.0.0.1:${port}/VETWIRE`;
+    const patient = world.patients[0]!.externalId;
+    const sent = runAgentCommand("simulate", "us", "--to", target, "--repeat", "3", "--patient", patient);
+    const [, uid] = /^study (\S+): 3 stored\n$/.exec(sent) ?? [];
+    const folder = path.join(world.folder, "exported");
+    const list = runAgentCommand(
+      ...["images", "--config", world.config, "--study", uid!],
+      "--export",
+      folder,
+      "--json",
+    );
+    const images = JSON.parse(list) as { id: string; study_uid: string; calling_ae: string; bytes: number }[];
+    expect(images.map(({ study_uid, calling_ae }) => [study_uid, calling_ae])).toEqual(
+      [1, 2, 3].map(() => [uid, "DX1"]),
+    );
+    for (const { id, bytes } of images) {
+      const copy = fs.readFileSync(path.join(folder, `${id}.dcm`));
+      expect(copy).toHaveLength(bytes);
+      expect(copy.equals(fs.readFileSync(imageFile(world.agentData, id)))).toBe(true);
+    }
+    const messages = await settled(images.map(({ id }) => id));
+    expect(messages.map(({ state }) => state)).toEqual(["filed", "filed", "filed"]);
+    expect(() => runAgentCommand("simulate", "us", "--to", `dicom://DX2@127.0.0.1:${port}`)).toThrow(
+      "calling AE title not recognized",
+    );
   });
 });

@@ -1,6 +1,17 @@
-import { type Dataset, encodeDataset } from "../../agent/dicom/encode.ts";
+import { once } from "node:events";
+import net from "node:net";
 import { type Encoding, encodingOf } from "../../agent/dicom/dataset.ts";
-import { APPLICATION_CONTEXT, type AssociateRequest, type PduEvent, PduReader } from "../../agent/dicom/pdu.ts";
+import { encodeStoreRequest, readCommand } from "../../agent/dicom/dimse.ts";
+import { type Dataset, encodeDataset } from "../../agent/dicom/encode.ts";
+import {
+  APPLICATION_CONTEXT,
+  type AssociateRequest,
+  encodeAssociateRequest,
+  encodeData,
+  type PduEvent,
+  PduReader,
+} from "../../agent/dicom/pdu.ts";
+import { until } from "./processes.ts";
 
 // What a DICOM device sends, piece by piece.
 
@@ -51,4 +62,65 @@ export function dataset(uid = "1.2.3.1", extra: Dataset = [], transferSyntax = E
     ],
     encodingOf(transferSyntax) as Encoding,
   );
+}
+
+/** A C-STORE with its dataset in values of that many bytes. */
+export function storeRequest(context: number, uid: string, bytes: Uint8Array, pduBytesMax = 16_384): Uint8Array {
+  const command = encodeStoreRequest(1, CR_STORAGE, uid);
+  return Buffer.concat([
+    encodeData({ context, part: "command", bytes: command, last: true }, 16_384),
+    encodeData({ context, part: "dataset", bytes, last: true }, pduBytesMax),
+  ]);
+}
+
+/** A device that says whatever it is told to, over a socket. */
+export class Peer {
+  readonly #socket: net.Socket;
+  readonly #reader = new PduReader();
+  readonly #pdus: PduEvent[] = [];
+  #closed = false;
+
+  static async connect(port: number): Promise<Peer> {
+    const socket = net.connect({ port, host: "127.0.0.1", noDelay: true });
+    await once(socket, "connect");
+    return new Peer(socket);
+  }
+
+  /** With an association for CR images, in Explicit VR on context 1. */
+  static async associate(port: number): Promise<Peer> {
+    const peer = await Peer.connect(port);
+    peer.send(encodeAssociateRequest(associateRequest([[CR_STORAGE, EXPLICIT]])));
+    const answer = await peer.next();
+    if (answer?.is !== "associate-accept") throw new Error(`the request was answered ${answer?.is}`);
+    return peer;
+  }
+
+  private constructor(socket: net.Socket) {
+    this.#socket = socket;
+    socket.on("data", (chunk) => this.#pdus.push(...this.#reader.receive(chunk)));
+    socket.on("error", () => undefined);
+    socket.on("close", () => (this.#closed = true));
+  }
+
+  send(bytes: Uint8Array): void {
+    this.#socket.write(bytes);
+  }
+
+  /** The next PDU; null: the other side hung up. */
+  async next(): Promise<PduEvent | null> {
+    await until("a PDU", () => this.#pdus.length > 0 || this.#closed);
+    return this.#pdus.shift() ?? null;
+  }
+
+  /** The status of the next response, or what else came. */
+  async status(): Promise<number | string> {
+    const pdu = await this.next();
+    if (pdu?.is !== "data") return pdu?.is ?? "closed";
+    const command = readCommand(pdu.bytes);
+    return typeof command === "string" ? command : command.status;
+  }
+
+  end(): void {
+    this.#socket.destroy();
+  }
 }

@@ -1,0 +1,310 @@
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import fs from "node:fs";
+import net from "node:net";
+import path from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { encodeEchoRequest, encodeStoreRequest, STATUS } from "../../agent/dicom/dimse.ts";
+import { type Dataset, encodeDataset } from "../../agent/dicom/encode.ts";
+import { encodeAbort, encodeAssociateRequest, encodeData, encodeReleaseRequest } from "../../agent/dicom/pdu.ts";
+import { generatedFile, generateInstance } from "../../agent/generated-study.ts";
+import { imageFolder } from "../../agent/image-store.ts";
+import { dcmtk, run } from "../support/dcmtk.ts";
+import { associateRequest, CR_STORAGE, dataset, EXPLICIT, Peer, storeRequest } from "../support/dicom.ts";
+import { freePort, temporaryFolder, until, World } from "../support/processes.ts";
+
+// Goal: nothing a peer, a crash or a disk does costs an acknowledged image, or anybody else's. Method: an agent that is a
+// process of its own; after each fault the next client is served, and the files are compared byte by byte.
+
+let world: World;
+let port: number;
+
+beforeAll(async () => {
+  world = await World.create(1);
+  port = await freePort();
+  world.writeConfig([
+    {
+      ...{ id: "xray", profile: "dicom", connection: { listen: `127.0.0.1:${port}` } },
+      ...{ aeTitle: "VETWIRE", quietSeconds: 1 },
+    },
+  ]);
+  await world.startAgent();
+});
+
+afterAll(() => world.end());
+
+const peer = () => ["-aec", "VETWIRE", "127.0.0.1", String(port)];
+const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
+const files = () => fs.readdirSync(imageFolder(world.agentData));
+
+/** Digests of the datasets on disk: what stands behind the head that we wrote. */
+function keptDatasets(): string[] {
+  return files().map((name) => {
+    const bytes = fs.readFileSync(path.join(imageFolder(world.agentData), name));
+    return sha256(bytes.subarray(132 + 12 + bytes.readUInt32LE(140)));
+  });
+}
+
+/** The next client is served. */
+async function serves(): Promise<void> {
+  const next = await Peer.connect(port);
+  next.send(encodeAssociateRequest(associateRequest([["1.2.840.10008.1.1", EXPLICIT]])));
+  expect((await next.next())?.is).toBe("associate-accept");
+  next.send(encodeData({ context: 1, part: "command", bytes: encodeEchoRequest(1), last: true }, 0));
+  expect(await next.status()).toBe(STATUS.success);
+  next.send(encodeReleaseRequest());
+  expect((await next.next())?.is).toBe("release-response");
+  next.end();
+}
+
+const pixels = (length: number): Dataset => [
+  [0x7fe0_0010, "OW", Uint8Array.from({ length }, (_, at) => (at * 7) & 0xff)],
+];
+
+describe("however an instance is cut", () => {
+  const bytes = dataset("1.2.3.10", pixels(20_000));
+  const command = encodeData(
+    { context: 1, part: "command", bytes: encodeStoreRequest(1, CR_STORAGE, "1.2.3.10"), last: true },
+    0,
+  );
+  /** All values of 100 bytes, ten in each PDU. */
+  const severalInOne = () => {
+    const values: Buffer[] = [];
+    for (let at = 0; at < bytes.length; at += 100) {
+      const value = bytes.subarray(at, at + 100);
+      const head = Buffer.from([0, 0, 0, value.length + 2, 1, at + 100 >= bytes.length ? 2 : 0]);
+      values.push(Buffer.concat([head, value]));
+    }
+    const pdus: Buffer[] = [];
+    for (let at = 0; at < values.length; at += 10) {
+      const body = Buffer.concat(values.slice(at, at + 10));
+      const head = Buffer.from([4, 0, 0, 0, 0, 0]);
+      head.writeUInt32BE(body.length, 2);
+      pdus.push(head, body);
+    }
+    return Buffer.concat([command, ...pdus]);
+  };
+
+  afterEach(() => serves());
+
+  test.each<[string, () => Uint8Array, number]>([
+    ["values of 2 bytes", () => storeRequest(1, "1.2.3.10", bytes, 8), 65_536],
+    ["ten values in each PDU", severalInOne, 65_536],
+    ["byte by byte", () => storeRequest(1, "1.2.3.10", bytes), 1],
+  ])("%s: every byte is kept", async (_, request, chunkBytes) => {
+    for (const name of files()) fs.unlinkSync(path.join(imageFolder(world.agentData), name));
+    const sender = await Peer.associate(port);
+    const sent = request();
+    for (let at = 0; at < sent.length; at += chunkBytes) {
+      sender.send(sent.subarray(at, at + chunkBytes));
+      if (chunkBytes === 1 && at % 500 === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(await sender.status()).toBe(STATUS.success);
+    expect(keptDatasets()).toEqual([sha256(bytes)]);
+    sender.end();
+  });
+});
+
+describe("what is no instance", () => {
+  afterEach(() => serves());
+
+  const hex = (text: string) => Buffer.from(text.replace(/\s/g, ""), "hex");
+  const level = hex("4000 7502 5351 0000 ffffffff feff 00e0 ffffffff");
+  test.each<[string, Uint8Array, number]>([
+    [
+      "sequences 20 000 deep",
+      Buffer.concat([dataset(), ...Array.from({ length: 20_000 }, () => level)]),
+      STATUS.cannotUnderstand,
+    ],
+    ["a dataset cut short", dataset("1.2.3.1", pixels(500)).subarray(0, -100), STATUS.cannotUnderstand],
+    [
+      "49 bytes that claim 4 GB",
+      Buffer.concat([dataset(), hex("e07f 1000 4f57 0000 f0ffffff"), Buffer.alloc(37)]),
+      STATUS.cannotUnderstand,
+    ],
+    [
+      "a sequence of undefined length and nothing in it",
+      Buffer.concat([dataset(), hex("e07f 1000 4f42 0000 ffffffff")]),
+      STATUS.cannotUnderstand,
+    ],
+    ["another instance", dataset("1.2.3.2"), STATUS.datasetMismatch],
+    ["nothing", new Uint8Array(0), STATUS.cannotUnderstand],
+  ])("%s is refused, and leaves no file", async (_, bytes, status) => {
+    const before = files();
+    const sender = await Peer.associate(port);
+    sender.send(storeRequest(1, "1.2.3.1", bytes));
+    expect(await sender.status()).toBe(status);
+    await until("the part is gone", () => files().length === before.length);
+    sender.end();
+  });
+
+  test("a UID that is a path writes nowhere", async () => {
+    const around = () =>
+      fs.readdirSync(world.folder, { recursive: true }).filter((name) => /pwned|\.\.$/.test(String(name)));
+    const sender = await Peer.associate(port);
+    sender.send(storeRequest(1, "../../pwned", dataset("../../pwned")));
+    expect(await sender.status()).toBe(STATUS.invalidInstance);
+    expect(around()).toEqual([]);
+    // As the study's: it is no part of any path.
+    const study = encodeDataset([
+      [0x0008_0016, "UI", CR_STORAGE],
+      [0x0008_0018, "UI", "1.2.3.1"],
+      [0x0020_000d, "UI", "../../pwned"],
+    ]);
+    sender.send(storeRequest(1, "1.2.3.1", study));
+    expect(await sender.status()).toBe(STATUS.cannotUnderstand);
+    expect(around()).toEqual([]);
+    sender.end();
+  });
+
+  test.each<[string, Uint8Array]>([
+    ["HTTP", Buffer.from("GET / HTTP/1.1\r\nHost: x\r\n\r\n")],
+    ["an association request of 4 GB", hex("0100 ffffffff")],
+    ["a release before any request", Buffer.from(encodeReleaseRequest())],
+  ])("%s is answered with A-ABORT", async (_, sent) => {
+    const sender = await Peer.connect(port);
+    sender.send(sent);
+    expect((await sender.next())?.is).toBe("abort");
+    sender.end();
+  });
+
+  test("data of 1 GB, a second request and a dataset without command end an association", async () => {
+    const request = encodeAssociateRequest(associateRequest([[CR_STORAGE, EXPLICIT]]));
+    const alone = encodeData({ context: 1, part: "dataset", bytes: dataset(), last: true }, 0);
+    for (const sent of [hex("0400 40000000"), request, alone]) {
+      const sender = await Peer.associate(port);
+      sender.send(sent);
+      expect((await sender.next())?.is).toBe("abort");
+      sender.end();
+    }
+  });
+
+  test("an abort and a cut within an instance leave no file", async () => {
+    const before = files();
+    const half = Buffer.concat([
+      encodeData({ context: 1, part: "command", bytes: encodeStoreRequest(1, CR_STORAGE, "1.2.3.1"), last: true }, 0),
+      encodeData({ context: 1, part: "dataset", bytes: dataset("1.2.3.1", pixels(2_000_000)), last: false }, 0),
+    ]);
+    for (const end of [(sender: Peer) => sender.send(encodeAbort(0, 0)), (sender: Peer) => sender.end()]) {
+      const sender = await Peer.associate(port);
+      sender.send(half);
+      await until("the part is there", () => files().length > before.length);
+      end(sender);
+      await until("the part is gone", () => files().length === before.length);
+      sender.end();
+    }
+    expect(files()).toEqual(before);
+  });
+});
+
+test("50 silent sockets and 16 idle associations keep nobody out for long", async () => {
+  const silent = Array.from({ length: 50 }, () => net.connect(port, "127.0.0.1"));
+  await serves();
+  const title = (index: number) => ({ callingAe: `US${Math.floor(index / 4)}` });
+  const idle = await Promise.all(
+    Array.from({ length: 16 }, async (_, index) => {
+      const one = await Peer.connect(port);
+      one.send(encodeAssociateRequest(associateRequest([[CR_STORAGE, EXPLICIT]], title(index))));
+      expect((await one.next())?.is).toBe("associate-accept");
+      return one;
+    }),
+  );
+  const late = await Peer.connect(port);
+  late.send(encodeAssociateRequest(associateRequest([[CR_STORAGE, EXPLICIT]])));
+  expect(await late.next()).toEqual({ is: "associate-reject", reject: { result: 2, source: 3, reason: 2 } });
+  idle[0]!.end();
+  await until("there is room again", async () => {
+    const next = await Peer.connect(port);
+    next.send(encodeAssociateRequest(associateRequest([[CR_STORAGE, EXPLICIT]])));
+    const answer = await next.next();
+    next.end();
+    return answer?.is === "associate-accept";
+  });
+  for (const one of [...idle, late]) one.end();
+  for (const socket of silent) socket.destroy();
+});
+
+test.skipIf(!dcmtk)(
+  "killed again and again: every acknowledged instance is there, byte by byte, and no part",
+  { timeout: 120_000 },
+  async () => {
+    const folder = temporaryFolder();
+    const patient = { id: "no such", name: "Rex", species: "dog" };
+    const acknowledged = new Set<string>();
+    for (let cycle = 1; cycle <= 6; cycle++) {
+      const study = { patient, uid: `1.2.826.0.1.3680043.9.9998.${cycle}`, at: "20261121101500" };
+      const sent = new Map<string, string>();
+      for (let number = 1; number <= 150; number++) {
+        const instance = generateInstance("cr", study, number);
+        const file = path.join(folder, `${cycle}-${number}.dcm`);
+        fs.writeFileSync(file, generatedFile(instance));
+        sent.set(file, sha256(instance.dataset));
+      }
+      const sending = run("storescu", "-v", ...peer(), ...sent.keys());
+      await new Promise((resolve) => setTimeout(resolve, 100 + cycle * 60));
+      await world.agent.end("SIGKILL");
+      const { output } = await sending;
+      for (const [, file] of output.matchAll(
+        /Sending file: (\S+)(?:(?!Sending file)[\s\S])*?Received Store Response \(Success\)/g,
+      )) {
+        acknowledged.add(sent.get(file!)!);
+      }
+      await world.startAgent();
+      expect(files().filter((name) => !name.endsWith(".dcm"))).toEqual([]);
+    }
+    expect(acknowledged.size).toBeGreaterThan(20);
+    const kept = new Set(keptDatasets());
+    expect([...acknowledged].filter((digest) => !kept.has(digest))).toEqual([]);
+    const messages = new Set(world.messages().map(({ id }) => `${id}.dcm`));
+    expect(files().filter((name) => !messages.has(name))).toEqual([]);
+    // The quiet time of the last study began before the kill.
+    await until("all are assessed", () => world.messages().every(({ state }) => state !== "pending"), 60_000);
+    expect(new Set(world.messages().map(({ state }) => state))).toEqual(new Set(["unmatched"]));
+    fs.rmSync(folder, { recursive: true });
+  },
+);
+
+const mounted = mayMount();
+if (!mounted) process.stdout.write("dicom: a full disk is left out, a tmpfs cannot be mounted here\n");
+
+function mayMount(): boolean {
+  const folder = temporaryFolder();
+  try {
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=1m", "vetwire", folder], { stdio: "ignore" });
+    execFileSync("umount", [folder]);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    fs.rmSync(folder, { recursive: true });
+  }
+}
+
+test.skipIf(!mounted)(
+  "a full disk is answered A700 with nothing left of the instance; with room again it is taken",
+  async () => {
+    const folder = imageFolder(world.agentData);
+    await world.agent.end();
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=1m", "vetwire", folder]);
+    try {
+      await world.startAgent();
+      const sender = await Peer.associate(port);
+      const store = async (number: number, length: number) => {
+        sender.send(storeRequest(1, `1.2.4.${number}`, dataset(`1.2.4.${number}`, pixels(length))));
+        return sender.status();
+      };
+      expect(await store(1, 500_000)).toBe(STATUS.success);
+      expect(await store(2, 600_000)).toBe(STATUS.outOfResources);
+      expect(await store(3, 5_000_000)).toBe(STATUS.outOfResources);
+      expect(files()).toHaveLength(1);
+      expect(await store(4, 100_000)).toBe(STATUS.success);
+      fs.unlinkSync(path.join(folder, files()[0]!));
+      expect(await store(2, 600_000)).toBe(STATUS.success);
+      expect(files()).toHaveLength(2);
+      sender.end();
+    } finally {
+      await world.agent.end();
+      execFileSync("umount", [folder]);
+    }
+  },
+);
