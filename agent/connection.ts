@@ -328,6 +328,9 @@ class Conversation {
       case "identify":
         if (!this.#closed) this.#events.identified(action.name);
         break;
+      case "news":
+        this.#events.news(action.news);
+        break;
       case "hang up":
         this.#wire.close();
         break;

@@ -1,7 +1,7 @@
 import type { PatientHint } from "../shared/study.ts";
 import type { Poct1Profile } from "./devices/profile.ts";
 import { DocumentSplitter } from "./poct1/link.ts";
-import { type Element, find, type Hello, type Message, readMessage, short } from "./poct1/message.ts";
+import { all, type Element, find, type Hello, type Message, readMessage, short } from "./poct1/message.ts";
 import type { DeviceResult, ReadContext, Reading } from "./report.ts";
 import { hintText, readSamples, type Sample } from "./sample.ts";
 import { readDate, readTime } from "./time.ts";
@@ -34,6 +34,7 @@ export function readPoct1(bytes: Uint8Array, profile: Poct1Profile, context: Rea
   }
   const message = readMessage(second);
   if (message.is === "unreadable") return { is: "quarantined", reason: message.problem };
+  if (message.is === "query") return { is: "not-for-patients", reason: "the device asks for a patient" };
   if (message.is !== "observations") return { is: "not-for-patients", reason: short(message.root.name) };
   return readObservations(message, hello.hello, profile, context);
 }
@@ -208,13 +209,13 @@ function statusNotes(service: Element): string[] {
 
 /** What reagents, notes and prompts say, for whoever reads the Report. */
 function comments(service: Element): string[] {
-  const reagents = descendants(service, "RGT").map(
+  const reagents = all(service, "RGT").map(
     (reagent) => `reagent ${text(reagent, "RGT.name")} lot ${text(reagent, "RGT.lot_number")}`,
   );
-  const prompts = descendants(service, "RSN").map((prompt) =>
+  const prompts = all(service, "RSN").map((prompt) =>
     [text(prompt, "RSN.apoc_prompt"), text(prompt, "RSN.apoc_content")].join(": "),
   );
-  const about = descendants(service, "OBS").flatMap((observation) =>
+  const about = all(service, "OBS").flatMap((observation) =>
     notesOf(observation).map((note) => `${namesOf(observation)[0] ?? "(no code)"}: ${note}`),
   );
   return [...reagents, ...prompts, ...notesOf(service), ...about];
@@ -222,7 +223,8 @@ function comments(service: Element): string[] {
 
 function notesOf(parent: Element): string[] {
   return children(parent, "NTE")
-    .map((note) => text(note, "NTE.text") || (child(note, "NTE.text")?.text.trim() ?? ""))
+    .map((note) => [text(note, "NTE.text"), child(note, "NTE.text")?.text.trim() ?? ""])
+    .map((parts) => parts.filter((part) => part !== "").join(": "))
     .filter((note) => note !== "");
 }
 
@@ -272,8 +274,4 @@ function child(parent: Element | null, name: string): Element | null {
 
 function children(parent: Element | null, name: string): readonly Element[] {
   return parent?.children.filter((each) => each.name === name) ?? [];
-}
-
-function descendants(parent: Element, name: string): Element[] {
-  return parent.children.flatMap((each) => [...(each.name === name ? [each] : []), ...descendants(each, name)]);
 }

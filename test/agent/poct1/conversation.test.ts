@@ -13,6 +13,7 @@ import { fixedContext } from "../../support/wire.ts";
 import {
   acknowledgement,
   bytes,
+  directive,
   endOfTopic,
   escape,
   hello,
@@ -304,19 +305,19 @@ describe("directives", () => {
 
   test("LOCK waits until nothing is outstanding, and is sent when the device accepts", () => {
     const talk = requested();
-    talk.carryOut(talk.conversation.send(bytes("LOCK")));
+    talk.carryOut(talk.conversation.send(directive("LOCK")));
     expect(talk.replies()).toEqual([]);
-    expect(() => talk.conversation.send(bytes("UNLOCK"))).toThrow(/not settled/);
+    expect(() => talk.conversation.send(directive("UNLOCK"))).toThrow(/not settled/);
     expect(talk.hears(endOfTopic(3))).toEqual(["ACK AA 3", "DTV LOCK"]);
     expect(talk.hears(acknowledgement(4, talk.lastId))).toEqual(["sent", "END NRM"]);
   });
 
   test("UNLOCK that is refused, or that the connection's end overtakes, is unsent", () => {
     const talk = continuous();
-    talk.carryOut(talk.conversation.send(bytes("UNLOCK")));
+    talk.carryOut(talk.conversation.send(directive("UNLOCK")));
     expect(talk.replies()).toEqual(["DTV UNLOCK"]);
     expect(talk.hears(escape(4, talk.lastId, "OTH"))).toEqual(["unsent: escape OTH"]);
-    talk.carryOut(talk.conversation.send(bytes("UNLOCK")));
+    talk.carryOut(talk.conversation.send(directive("UNLOCK")));
     talk.carryOut(talk.conversation.close());
     expect(talk.replies()).toEqual(["DTV UNLOCK", "unsent: the connection closed"]);
     expect(talk.conversation.atRest).toBe(true);

@@ -1,5 +1,6 @@
-import type { LinkAction } from "../../../agent/link.ts";
+import type { LinkAction, News } from "../../../agent/link.ts";
 import { Conversation } from "../../../agent/poct1/conversation.ts";
+import type { OperatorBook } from "../../../agent/poct1/lists.ts";
 import { find, readMessage } from "../../../agent/poct1/message.ts";
 import { fixedContext } from "../../support/wire.ts";
 
@@ -50,6 +51,11 @@ export function bytes(text: string): Uint8Array {
   return Buffer.from(text, "utf8");
 }
 
+/** What makes us say `DTV LOCK`. */
+export function directive(command: string): Uint8Array {
+  return bytes(`<DTV.R01><DTV><DTV.command_cd V="${command}"/></DTV></DTV.R01>`);
+}
+
 /** One of our messages: what it says and its control id. */
 export interface Word {
   readonly id: number;
@@ -74,6 +80,7 @@ export class Talk {
   readonly words: Word[] = [];
   /** As whom the device introduced itself, each time. */
   readonly identified: string[] = [];
+  readonly news: News[] = [];
   timerMs: number | null = null;
   hungUp = false;
   /** A directive is neither sent nor unsent yet. */
@@ -81,8 +88,8 @@ export class Talk {
   /** Since the last call of replies(). */
   #said: string[] = [];
 
-  constructor() {
-    this.conversation = new Conversation(fixedContext);
+  constructor(operators?: OperatorBook) {
+    this.conversation = new Conversation(fixedContext, operators);
   }
 
   /** What we say to that. */
@@ -100,7 +107,7 @@ export class Talk {
   /** A directive to be sent. */
   give(command: string): string[] {
     this.sending = true;
-    this.carryOut(this.conversation.send(bytes(command)));
+    this.carryOut(this.conversation.send(directive(command)));
     return this.replies();
   }
 
@@ -140,6 +147,9 @@ export class Talk {
           break;
         case "timer":
           this.timerMs = action.ms;
+          break;
+        case "news":
+          this.news.push(action.news);
           break;
         case "identify":
           this.identified.push(action.name);
