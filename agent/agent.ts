@@ -1,8 +1,8 @@
 import fs from "node:fs";
 import type { Logger } from "pino";
 import type { Config, DeviceConfig } from "./config.ts";
-import { parseAddress } from "./config.ts";
-import { Connection, realTimer, recover } from "./connection.ts";
+import { parseAddress, readTls } from "./config.ts";
+import { Connection, type ConnectionEvents, Held, realTimer, recover } from "./connection.ts";
 import { profileById } from "./devices/index.ts";
 import type { Profile } from "./devices/profile.ts";
 import { Directory, syncAppointments } from "./directory.ts";
@@ -11,7 +11,7 @@ import { Push } from "./push.ts";
 import { httpServer } from "./server.ts";
 import { isoOrNull, Spool } from "./spool.ts";
 import { createMetrics, serveStatus } from "./status.ts";
-import { dialTransport, listenTransport, serialTransport, type Transport } from "./transport.ts";
+import { dialTransport, listenTransport, repliesOn, serialTransport, type Transport } from "./transport.ts";
 import { Worklist } from "./worklist.ts";
 
 // Builds the running agent out of its parts, and takes it down again.
@@ -82,6 +82,7 @@ export async function startAgent(config: Config, version: string, log: Logger): 
   });
 
   const worklist = new Worklist(spool, directory);
+  const held = new Held();
   const connections = config.devices.map((device) => {
     const { id } = device;
     const { profile, timeZone } = readDevice(device, config.timeZone);
@@ -93,7 +94,7 @@ export async function startAgent(config: Config, version: string, log: Logger): 
       // The device's light in `status`: not worth stopping for when the disk is full.
       spool.call("setDevice", state()).catch(() => undefined);
     };
-    const connection: Connection = new Connection({ id, profile, timeZone }, transportOf(device, profile), spool, {
+    const events: ConnectionEvents = {
       connected(peer) {
         child.info({ stage: "chunk", peer }, "the device connected");
         tell();
@@ -111,7 +112,7 @@ export async function startAgent(config: Config, version: string, log: Logger): 
         lastMessageAt = message.receivedAt; // the spool notes it with the message
         void filing.accept(message);
         // Beside the filing, which may wait for a server: the analyzer waits for its answer.
-        worklist.answer(message, profile, timeZone).then(
+        return worklist.answer(message, profile, timeZone).then(
           (answer) => {
             if (answer === null) return;
             send(answer.message, () => {
@@ -126,7 +127,9 @@ export async function startAgent(config: Config, version: string, log: Logger): 
             child.error({ stage: "message", message: message.id, err: error }, "a query could not be answered"),
         );
       },
-    });
+    };
+    const transport = transportOf(device, profile);
+    const connection = new Connection({ id, profile, timeZone }, transport, spool, events, realTimer, held);
     return { connection, tell, state };
   });
 
@@ -220,16 +223,20 @@ function readDevice(
 }
 
 /** Exactly one way, as the configuration's check has made sure. */
-export function transportOf({ connection, allow }: DeviceConfig, profile: Profile): Transport {
-  const { serial, listen, dial } = connection;
+export function transportOf({ connection, allow, tls }: DeviceConfig, profile: Profile): Transport {
+  const { serial, replies } = connection;
   if (serial !== undefined) {
     // 9600 8N1 is what LIS01-A2 §5.2 asks of every device.
     const usual = { baudRate: 9600, dataBits: 8, parity: "none", stopBits: 1, rtscts: false } as const;
     return serialTransport({ ...usual, ...profile.serial, ...serial });
   }
-  const address = parseAddress(listen ?? dial ?? "");
-  if (address === null) throw new Error("a device without an address: the configuration was not checked");
-  return listen !== undefined ? listenTransport(address, allow ?? []) : dialTransport(address);
+  const security = tls === undefined ? null : readTls(tls);
+  const tcp = ({ listen, dial }: { listen?: string; dial?: string }) => {
+    const address = parseAddress(listen ?? dial ?? "");
+    if (address === null) throw new Error("a device without an address: the configuration was not checked");
+    return listen !== undefined ? listenTransport(address, allow ?? [], security) : dialTransport(address, security);
+  };
+  return replies === undefined ? tcp(connection) : repliesOn(tcp(replies), tcp(connection));
 }
 
 /** Runs `task` now and again after each end, sooner after a failure; the answer stops it. A failure is told once a change. */

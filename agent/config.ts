@@ -1,6 +1,8 @@
+import { X509Certificate } from "node:crypto";
 import fs from "node:fs";
 import net from "node:net";
 import path from "node:path";
+import tls from "node:tls";
 import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
@@ -8,7 +10,7 @@ import { problems } from "../shared/problems.ts";
 import { CHARSETS } from "./astm/records.ts";
 import { profileById, profiles } from "./devices/index.ts";
 import { nearestWord } from "./nearest.ts";
-import type { Address } from "./transport.ts";
+import type { Address, Security } from "./transport.ts";
 
 // agent.yaml: one schema is type, defaults and checks. Every problem is found in one go, each with its line.
 
@@ -26,14 +28,31 @@ const Serial = Type.Object(
   closed,
 );
 
+const Replies = Type.Object({ listen: Type.Optional(Type.String()), dial: Type.Optional(Type.String()) }, closed);
+
+const Tls = Type.Object(
+  {
+    certificate: Type.Optional(Type.String({ minLength: 1 })),
+    key: Type.Optional(Type.String({ minLength: 1 })),
+    ca: Type.Optional(Type.String({ minLength: 1 })),
+  },
+  closed,
+);
+
 const Device = Type.Object(
   {
     id: Type.String({ pattern: "^[a-z0-9][a-z0-9-]{0,62}$" }),
     profile: Type.String(),
     connection: Type.Object(
-      { serial: Type.Optional(Serial), listen: Type.Optional(Type.String()), dial: Type.Optional(Type.String()) },
+      {
+        serial: Type.Optional(Serial),
+        listen: Type.Optional(Type.String()),
+        dial: Type.Optional(Type.String()),
+        replies: Type.Optional(Replies),
+      },
       closed,
     ),
+    tls: Type.Optional(Tls),
     allow: Type.Optional(Type.Array(Type.String())),
     model: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
     timeZone: Type.Optional(Type.String()),
@@ -57,6 +76,7 @@ const Schema = Type.Object(
 );
 type Raw = Static<typeof Schema>;
 export type DeviceConfig = Raw["devices"][number];
+type TlsFiles = Static<typeof Tls>;
 
 /** The configuration, paths resolved against the file's folder. */
 export interface Config extends Omit<Raw, "status"> {
@@ -106,6 +126,9 @@ export function checkConfig(text: string, folder: string): ConfigResult {
       ...valid,
       data: inFolder(valid.data),
       server: { ...valid.server, keyFile: inFolder(valid.server.keyFile) },
+      devices: valid.devices.map((device) =>
+        device.tls === undefined ? device : { ...device, tls: tlsIn(folder, device.tls) },
+      ),
       status: valid.status === undefined ? null : parseAddress(valid.status.listen),
     },
   };
@@ -131,6 +154,8 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
   devices: Object.keys(Device.properties),
   connection: Object.keys(Device.properties.connection.properties),
   serial: Object.keys(Serial.properties),
+  replies: Object.keys(Replies.properties),
+  tls: Object.keys(Tls.properties),
 };
 
 /** Turns `devices/0/baud is not expected` into a place and a sentence with the nearest known key. */
@@ -182,6 +207,12 @@ function furtherProblems(raw: unknown, folder: string): Located[] {
     listeners.set(String(address.port), dotted(steps));
   };
   listener(status, ["status", "listen"]);
+  const tcp = ({ listen, dial }: Record<string, unknown>, steps: readonly string[]) => {
+    listener(listen, [...steps, "listen"]);
+    if (typeof dial === "string" && parseAddress(dial) === null) {
+      say([...steps, "dial"], `is "${dial}", expected host:port such as 192.168.1.50:5500`);
+    }
+  };
 
   const ids = new Map<string, number>();
   for (const [index, value] of asArray(root["devices"]).entries()) {
@@ -218,10 +249,19 @@ function furtherProblems(raw: unknown, folder: string): Located[] {
         `has ${ways.length === 0 ? "none" : ways.join(" and ")}, expected exactly one of serial, listen, dial`,
       );
     }
-    listener(connection["listen"], [...at, "connection", "listen"]);
-    const dial = connection["dial"];
-    if (typeof dial === "string" && parseAddress(dial) === null) {
-      say([...at, "connection", "dial"], `is "${dial}", expected host:port such as 192.168.1.50:5500`);
+    tcp(connection, [...at, "connection"]);
+    if ("replies" in connection) {
+      const replies = asObject(connection["replies"]);
+      const place = [...at, "connection", "replies"];
+      if ("serial" in connection) say(place, "is for TCP: a serial line is answered on itself");
+      if ("listen" in replies === "dial" in replies)
+        say(place, "has none or both, expected exactly one of listen, dial");
+      tcp(replies, place);
+    }
+    if ("tls" in device) {
+      const listens = [connection, asObject(connection["replies"])].some((way) => "listen" in way);
+      const problem = "serial" in connection ? "is for TCP" : tlsProblem(asObject(device["tls"]), listens, folder);
+      if (problem !== null) say([...at, "tls"], problem);
     }
   }
   return found;
@@ -233,6 +273,36 @@ function keyProblem(file: string): string | null {
     return key.startsWith("sk_live_") ? null : `names ${file}, which holds no API key (one line that begins sk_live_)`;
   } catch (error) {
     return `names ${file}, which cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+/** @throws when a file cannot be read */
+export function readTls({ certificate, key, ca }: TlsFiles): Security {
+  return {
+    minVersion: "TLSv1.2",
+    ...(certificate === undefined ? {} : { cert: fs.readFileSync(certificate) }),
+    ...(key === undefined ? {} : { key: fs.readFileSync(key) }),
+    ...(ca === undefined ? {} : { ca: fs.readFileSync(ca) }),
+  };
+}
+
+function tlsIn(folder: string, files: TlsFiles): TlsFiles {
+  return Object.fromEntries(Object.entries(files).map(([name, file]) => [name, path.resolve(folder, file)]));
+}
+
+function tlsProblem(files: Record<string, unknown>, listens: boolean, folder: string): string | null {
+  if (!Object.values(files).every((file) => typeof file === "string")) return null;
+  const resolved = tlsIn(folder, files);
+  if (listens && resolved.certificate === undefined) return "has no certificate, which a listener shows to its devices";
+  if ("certificate" in files !== "key" in files) return "has one of certificate and key, expected both";
+  try {
+    const security = readTls(resolved);
+    tls.createSecureContext(security);
+    // What is no certificate is passed over there, and nobody would be trusted.
+    if (security.ca !== undefined) void new X509Certificate(security.ca);
+    return null;
+  } catch (error) {
+    return `cannot be used: ${error instanceof Error ? error.message : String(error)}`;
   }
 }
 

@@ -5,8 +5,11 @@ import { AstmLink } from "./astm/link.ts";
 import { OneWayLink, SUB } from "./astm/one-way.ts";
 import { RawRecordsLink } from "./astm/raw-records.ts";
 import type { Profile } from "./devices/profile.ts";
+import { stampOf } from "./hl7/ack.ts";
+import { Hl7Link } from "./hl7/link.ts";
 import type { Link, LinkAction, LinkContext } from "./link.ts";
 import { Conversation as Poct1Conversation } from "./poct1/conversation.ts";
+import { fingerprint } from "./read.ts";
 import { type Spool, StorageError } from "./spool.ts";
 import type { NewMessage, StoredMessage } from "./spool-operations.ts";
 import type { EventKind } from "./spool-worker.ts";
@@ -29,8 +32,8 @@ export interface ConnectionEvents {
   disconnected(): void;
   /** The device's fault, or the line's. */
   warning(reason: string): void;
-  /** A message is on disk; `send` gives its device one back. */
-  message(message: StoredMessage, send: Send): void;
+  /** A message is on disk; `send` gives its device one back. Whoever does that gives a promise that settles once it has. */
+  message(message: StoredMessage, send: Send): unknown;
 }
 
 /**
@@ -42,6 +45,10 @@ export type Send = (message: Uint8Array, sent: () => void) => void;
 /** Bytes on their way to disk beyond which a device has to wait. */
 const UNSTORED_BYTES_MAX = 1024 * 1024;
 const NO_BYTES = new Uint8Array(0);
+/** What the links of all devices may hold of unfinished messages. Beyond that long ones are refused, for their devices to send again. */
+const HELD_BYTES_MAX = 128 * 1024 * 1024;
+/** A message of so many bytes is never refused for what others hold. */
+const HELD_BYTES_MIN = 1024 * 1024;
 /** How long until a timeout that the disk refused is offered to it again. */
 const TIMEOUT_RETRY_MS = 1_000;
 /** How long until a message that the disk refused is offered to it again. */
@@ -59,12 +66,23 @@ export interface ConnectedDevice {
   readonly timeZone: string;
 }
 
+/** What the links of all devices hold of unfinished messages; shared by their connections. */
+export class Held {
+  bytes = 0;
+  readonly bytesMax: number;
+
+  constructor(bytesMax = HELD_BYTES_MAX) {
+    this.bytesMax = bytesMax;
+  }
+}
+
 export class Connection {
   readonly #device: ConnectedDevice;
   readonly #transport: Transport;
   readonly #spool: Spool;
   readonly #events: ConnectionEvents;
   readonly #setTimer: SetTimer;
+  readonly #held: Held;
   /** By the device's own name, where it gave one: the wire on which it spoke last. */
   readonly #identified = new Map<string, Conversation>();
   #wires = 0;
@@ -75,12 +93,14 @@ export class Connection {
     spool: Spool,
     events: ConnectionEvents,
     setTimer: SetTimer = realTimer,
+    held = new Held(),
   ) {
     this.#device = device;
     this.#transport = transport;
     this.#spool = spool;
     this.#events = events;
     this.#setTimer = setTimer;
+    this.#held = held;
   }
 
   get connected(): boolean {
@@ -101,11 +121,12 @@ export class Connection {
   #serve(wire: Wire): WireHandler {
     const identified = (name: string) => this.#identify(name, conversation);
     const events = { ...this.#events, identified };
-    const conversation = new Conversation(this.#device, wire, this.#spool, events, this.#setTimer);
+    const conversation = new Conversation(this.#device, wire, this.#spool, events, this.#setTimer, this.#held);
     this.#wires += 1;
     this.#events.connected(wire.peer);
     return {
       chunk: (bytes) => conversation.chunk(bytes),
+      ended: () => conversation.ended(),
       closed: () => {
         conversation.closed();
         this.#wires -= 1;
@@ -143,6 +164,8 @@ interface Outgoing {
   tries: number;
 }
 
+const TOO_MUCH = new StorageError("too many bytes of unfinished messages are held already");
+
 interface ConversationEvents extends Pick<ConnectionEvents, "warning" | "message"> {
   /** The device said its own name. */
   identified(name: string): void;
@@ -155,10 +178,16 @@ class Conversation {
   readonly #spool: Spool;
   readonly #events: ConversationEvents;
   readonly #setTimer: SetTimer;
+  readonly #held: Held;
   readonly #link: Link;
   #session: Session | null = null;
   #unstoredBytes = 0;
+  /** This link's part of `#held`. */
+  #heldBytes = 0;
+  /** Messages on their way to disk, or to their answer. */
+  #unanswered = 0;
   #paused = false;
+  #ended = false;
   #closed = false;
   /** An event was refused; the next one says so first. */
   #gap = false;
@@ -169,18 +198,32 @@ class Conversation {
   readonly #outgoing: Outgoing[] = [];
   #cancelRetry: (() => void) | null = null;
 
-  constructor(device: ConnectedDevice, wire: Wire, spool: Spool, events: ConversationEvents, setTimer: SetTimer) {
+  constructor(
+    device: ConnectedDevice,
+    wire: Wire,
+    spool: Spool,
+    events: ConversationEvents,
+    setTimer: SetTimer,
+    held: Held,
+  ) {
     this.#device = device;
     this.#wire = wire;
     this.#spool = spool;
     this.#events = events;
     this.#setTimer = setTimer;
+    this.#held = held;
     this.#link = createLink(device.profile, linkContext(device.timeZone));
     this.#armTimer(this.#link.silenceMs ?? null);
   }
 
   chunk(bytes: Uint8Array): void {
     this.#store("chunk", bytes);
+  }
+
+  ended(): void {
+    this.#ended = true;
+    if (this.#session !== null) this.#store("close", null);
+    this.#hangUpIfDone();
   }
 
   closed(): void {
@@ -255,8 +298,16 @@ class Conversation {
       this.#paused = true;
       this.#wire.pause();
     }
-    const event = { session: session.id, kind, bytes, durable: mayAccept };
-    this.#spool.append(event, (error) => this.#stored(session, kind, bytes, error));
+    const tooMuch = kind === "chunk" && this.#holdsTooMuch();
+    // To whoever reads the disk later, what is not taken is missing.
+    const event = tooMuch ? ({ kind: "gap", bytes: null } as const) : { kind, bytes };
+    this.#spool.append({ ...event, session: session.id, durable: mayAccept }, (error) =>
+      this.#stored(session, kind, bytes, error ?? (tooMuch ? TOO_MUCH : null)),
+    );
+  }
+
+  #holdsTooMuch(): boolean {
+    return this.#held.bytes > this.#held.bytesMax && this.#heldBytes > HELD_BYTES_MIN;
   }
 
   #stored(session: Session, kind: EventKind, bytes: Uint8Array | null, error: StorageError | null): void {
@@ -274,6 +325,9 @@ class Conversation {
     }
     const actions = error === null || kind === "close" ? apply(this.#link, kind, bytes) : this.#refused(kind, bytes);
     for (const action of actions) this.#carryOut(action, session);
+    this.#held.bytes -= this.#heldBytes;
+    this.#heldBytes = this.#link.heldBytes ?? 0;
+    this.#held.bytes += this.#heldBytes;
     if (session.unstored > 0) return;
     if (this.#timerRanOut) {
       this.#timerRanOut = false;
@@ -283,7 +337,13 @@ class Conversation {
       this.#gap = false; // what was missing ended with its session
       session.ended = true;
       this.#finish(session);
+      this.#hangUpIfDone();
     }
+  }
+
+  #hangUpIfDone(): void {
+    const isDone = this.#session === null && this.#unanswered === 0 && this.#outgoing.length === 0;
+    if (this.#ended && isDone) this.#wire.close();
   }
 
   #refused(kind: EventKind, bytes: Uint8Array | null): LinkAction[] {
@@ -340,9 +400,12 @@ class Conversation {
   /** What it was made from is on disk and acknowledged, so it is offered until the disk takes it, or a restart replays it. */
   async #save(session: Session, message: NewMessage): Promise<void> {
     session.unsaved += 1;
+    const mark = fingerprint(message, this.#device.profile);
+    let id: string;
+    this.#unanswered += 1;
     for (;;) {
       try {
-        await this.#spool.call("addMessage", message);
+        id = await this.#spool.call("addMessage", message, mark);
         break;
       } catch (error) {
         if (!(error instanceof StorageError)) throw error;
@@ -351,7 +414,9 @@ class Conversation {
     }
     session.unsaved -= 1;
     this.#finish(session);
-    this.#events.message(message, (bytes, sent) => this.#send(bytes, sent));
+    await this.#events.message({ ...message, id }, (bytes, sent) => this.#send(bytes, sent));
+    this.#unanswered -= 1;
+    this.#hangUpIfDone();
   }
 
   /** A finished session is not replayed: all its messages are on disk. */
@@ -388,7 +453,7 @@ export async function recover(spool: Spool, profileById: (id: string) => Profile
       for (const action of apply(link, event.kind, event.bytes)) {
         if (action.do !== "deliver") continue;
         const { message: bytes, incomplete } = action;
-        await spool.call("addMessage", {
+        const message = {
           id: newUlid(),
           session,
           ordinal: ordinal++,
@@ -397,7 +462,8 @@ export async function recover(spool: Spool, profileById: (id: string) => Profile
           receivedAt: event.at,
           bytes,
           incomplete,
-        });
+        };
+        await spool.call("addMessage", message, fingerprint(message, profile));
       }
     }
     await spool.call("finishSession", session, at);
@@ -415,6 +481,8 @@ export function createLink({ link }: Profile, context: LinkContext): Link {
       return new OneWayLink(link.end === "SUB" ? SUB : ETX);
     case "enq-etx":
       return new EnqEtxLink(link.bodyProblem);
+    case "mllp":
+      return new Hl7Link(() => stampOf(context), link);
     case "poct1a":
       return new Poct1Conversation(context);
   }

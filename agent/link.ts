@@ -58,6 +58,8 @@ export interface Link {
   send?(message: Uint8Array): LinkAction[];
   /** The connection is gone. */
   close(): LinkAction[];
+  /** Bytes of memory that an unfinished message takes. Absent: never more than a mebibyte or two. */
+  readonly heldBytes?: number;
   /** Nothing is in flight: a fresh link would go on just as well, once it has been told the memory. */
   readonly atRest: boolean;
   /** What of the connection so far the next messages depend on. Absent or null: nothing. */

@@ -103,9 +103,13 @@ export function operationsOn(db: Database.Database) {
     eventsOf: db.prepare("SELECT kind, at, bytes FROM event WHERE id >= ? AND session = ? ORDER BY id"),
     finish: db.prepare("UPDATE session SET finished_at = ? WHERE id = ?"),
     insertMessage: db.prepare(
-      `INSERT INTO message (id, session, ordinal, device, profile, received_at, bytes, incomplete, state)
-       VALUES (@id, @session, @ordinal, @device, @profile, @receivedAt, @bytes, @incomplete, 'pending') ON CONFLICT DO NOTHING`,
+      `INSERT INTO message (id, session, ordinal, device, profile, received_at, bytes, incomplete, fingerprint, state)
+       VALUES (@id, @session, @ordinal, @device, @profile, @receivedAt, @bytes, @incomplete, @fingerprint, 'pending')
+       ON CONFLICT DO NOTHING`,
     ),
+    readAgain: db
+      .prepare("UPDATE message SET processed_at = NULL WHERE device = ? AND fingerprint = ? RETURNING id")
+      .pluck(),
     unprocessed: db.prepare(
       `SELECT ${MESSAGE_COLUMNS} FROM message WHERE processed_at IS NULL ORDER BY received_at, rowid LIMIT ?`,
     ),
@@ -240,10 +244,15 @@ export function operationsOn(db: Database.Database) {
       sql.finish.run(at, id);
     },
 
-    /** Stores a message; one whose session and ordinal are known already is left as it is. */
-    addMessage(message: NewMessage): boolean {
+    /**
+     * Stores a message; one whose session and ordinal are known already is left as it is. Answers the id it is stored by: of
+     * one that its device sent before, by its `fingerprint`, that of the first, which is read again: its patient may be known
+     * by now.
+     */
+    addMessage(message: NewMessage, fingerprint: string | null = null): string {
       sql.noteMessage.run({ device: message.device, receivedAt: message.receivedAt });
-      return sql.insertMessage.run(message).changes > 0;
+      if (sql.insertMessage.run({ ...message, fingerprint }).changes > 0) return message.id;
+      return (sql.readAgain.get(message.device, fingerprint) as string | undefined) ?? message.id;
     },
 
     unprocessedMessages(limit: number): StoredMessage[] {

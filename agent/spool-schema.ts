@@ -63,6 +63,11 @@ const migrations: readonly string[] = [
   -- The animals who come today, as the server's calendar said last.
   CREATE TABLE appointment (fp TEXT PRIMARY KEY, patient_fp TEXT NOT NULL, start_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- What a message has in common with itself sent again, where its protocol tells: it is stored once.
+  ALTER TABLE message ADD COLUMN fingerprint TEXT;
+  CREATE UNIQUE INDEX message_fingerprint ON message (device, fingerprint) WHERE fingerprint IS NOT NULL;
+  `,
 ];
 
 /** Whether the database has this program's schema. */

@@ -33,7 +33,6 @@ export class TestWire {
   /** Called with each reply before it is kept. */
   onReply: (byte: number) => void = () => undefined;
   paused = false;
-  /** We closed it. */
   hungUp = false;
 
   constructor(accept: (wire: Wire) => WireHandler) {
@@ -53,6 +52,11 @@ export class TestWire {
 
   send(bytes: Uint8Array): void {
     this.#handler.chunk(bytes);
+  }
+
+  /** The device shuts its sending side. */
+  end(): void {
+    this.#handler.ended?.();
   }
 
   cut(): void {
