@@ -7,6 +7,8 @@ import { profileById } from "./devices/index.ts";
 import type { Profile } from "./devices/profile.ts";
 import { Directory, syncAppointments } from "./directory.ts";
 import { Filing } from "./filing.ts";
+import { Operators } from "./operators.ts";
+import type { Operator } from "./poct1/lists.ts";
 import { Push } from "./push.ts";
 import { httpServer } from "./server.ts";
 import { isoOrNull, Spool } from "./spool.ts";
@@ -82,6 +84,7 @@ export async function startAgent(config: Config, version: string, log: Logger): 
   });
 
   const worklist = new Worklist(spool, directory);
+  const taken = await spool.call("newsOf", "operators");
   const held = new Held();
   const connections = config.devices.map((device) => {
     const { id } = device;
@@ -129,7 +132,11 @@ export async function startAgent(config: Config, version: string, log: Logger): 
       },
     };
     const transport = transportOf(device, profile);
-    const connection = new Connection({ id, profile, timeZone }, transport, spool, events, realTimer, held);
+    const operators = operatorsOf(device, taken, (reason) =>
+      child.error({ stage: "message", reason }, "the operators cannot be read: those of before stay"),
+    );
+    const connected = { id, profile, timeZone, ...(operators === null ? {} : { operators }) };
+    const connection = new Connection(connected, transport, spool, events, realTimer, held);
     return { connection, tell, state };
   });
 
@@ -220,6 +227,17 @@ function readDevice(
     timeZone: device.timeZone ?? timeZone,
     model: device.model ?? null,
   };
+}
+
+function operatorsOf(
+  { id, operators }: DeviceConfig,
+  taken: readonly { device: string; name: string; content: string }[],
+  problem: (reason: string) => void,
+): Operators | null {
+  if (operators === undefined) return null;
+  const own = taken.filter(({ device }) => device === id);
+  const lists = new Map(own.map(({ name, content }) => [name, JSON.parse(content) as Operator[]]));
+  return new Operators(operators, lists, problem);
 }
 
 /** Exactly one way, as the configuration's check has made sure. */

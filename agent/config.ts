@@ -10,6 +10,7 @@ import { problems } from "../shared/problems.ts";
 import { CHARSETS } from "./astm/records.ts";
 import { profileById, profiles } from "./devices/index.ts";
 import { nearestWord } from "./nearest.ts";
+import { readOperators } from "./operators.ts";
 import type { Address, Security } from "./transport.ts";
 
 // agent.yaml: one schema is type, defaults and checks. Every problem is found in one go, each with its line.
@@ -57,6 +58,7 @@ const Device = Type.Object(
     model: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
     timeZone: Type.Optional(Type.String()),
     charset: Type.Optional(Type.Enum(CHARSETS)),
+    operators: Type.Optional(Type.String({ minLength: 1 })),
   },
   closed,
 );
@@ -126,9 +128,11 @@ export function checkConfig(text: string, folder: string): ConfigResult {
       ...valid,
       data: inFolder(valid.data),
       server: { ...valid.server, keyFile: inFolder(valid.server.keyFile) },
-      devices: valid.devices.map((device) =>
-        device.tls === undefined ? device : { ...device, tls: tlsIn(folder, device.tls) },
-      ),
+      devices: valid.devices.map((device) => ({
+        ...device,
+        ...(device.tls === undefined ? {} : { tls: tlsIn(folder, device.tls) }),
+        ...(device.operators === undefined ? {} : { operators: inFolder(device.operators) }),
+      })),
       status: valid.status === undefined ? null : parseAddress(valid.status.listen),
     },
   };
@@ -258,6 +262,12 @@ function furtherProblems(raw: unknown, folder: string): Located[] {
         say(place, "has none or both, expected exactly one of listen, dial");
       tcp(replies, place);
     }
+    const { operators } = device;
+    if (typeof operators === "string" && operators !== "") {
+      const known = typeof profile === "string" ? profileById(profile) : undefined;
+      const problem = operatorsProblem(path.resolve(folder, operators), known?.protocol === "poct1a");
+      if (problem !== null) say([...at, "operators"], problem);
+    }
     if ("tls" in device) {
       const listens = [connection, asObject(connection["replies"])].some((way) => "listen" in way);
       const problem = "serial" in connection ? "is for TCP" : tlsProblem(asObject(device["tls"]), listens, folder);
@@ -303,6 +313,16 @@ function tlsProblem(files: Record<string, unknown>, listens: boolean, folder: st
     return null;
   } catch (error) {
     return `cannot be used: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+function operatorsProblem(file: string, takesThem: boolean): string | null {
+  if (!takesThem) return "is for devices that speak POCT1-A";
+  try {
+    readOperators(file);
+    return null;
+  } catch (error) {
+    return `names ${file}, which cannot be used: ${error instanceof Error ? error.message : String(error)}`;
   }
 }
 

@@ -9,6 +9,7 @@ import { stampOf } from "./hl7/ack.ts";
 import { Hl7Link } from "./hl7/link.ts";
 import type { Link, LinkAction, LinkContext } from "./link.ts";
 import { Conversation as Poct1Conversation } from "./poct1/conversation.ts";
+import type { OperatorBook } from "./poct1/lists.ts";
 import { fingerprint } from "./read.ts";
 import { type Spool, StorageError } from "./spool.ts";
 import type { NewMessage, StoredMessage } from "./spool-operations.ts";
@@ -64,6 +65,8 @@ export interface ConnectedDevice {
   readonly profile: Profile;
   /** IANA zone of its clock. */
   readonly timeZone: string;
+  /** Who may use it, where somebody keeps that. */
+  readonly operators?: OperatorBook;
 }
 
 /** What the links of all devices hold of unfinished messages; shared by their connections. */
@@ -212,7 +215,7 @@ class Conversation {
     this.#events = events;
     this.#setTimer = setTimer;
     this.#held = held;
-    this.#link = createLink(device.profile, linkContext(device.timeZone));
+    this.#link = createLink(device.profile, linkContext(device.timeZone), device.operators);
     this.#armTimer(this.#link.silenceMs ?? null);
   }
 
@@ -389,7 +392,8 @@ class Conversation {
         if (!this.#closed) this.#events.identified(action.name);
         break;
       case "news":
-        this.#events.news(action.news);
+        // Should it get lost, the session is not finished either, and is replayed.
+        this.#spool.callLater("noteNews", this.#device.id, action.news, Date.now());
         break;
       case "hang up":
         this.#wire.close();
@@ -451,6 +455,7 @@ export async function recover(spool: Spool, profileById: (id: string) => Profile
     let ordinal = 0;
     for (const event of [...events, closing]) {
       for (const action of apply(link, event.kind, event.bytes)) {
+        if (action.do === "news") await spool.call("noteNews", device, action.news, event.at);
         if (action.do !== "deliver") continue;
         const { message: bytes, incomplete } = action;
         const message = {
@@ -471,7 +476,7 @@ export async function recover(spool: Spool, profileById: (id: string) => Profile
   return sessions.length;
 }
 
-export function createLink({ link }: Profile, context: LinkContext): Link {
+export function createLink({ link }: Profile, context: LinkContext, operators?: OperatorBook): Link {
   switch (link.kind) {
     case "lis01":
       return new AstmLink(link);
@@ -484,7 +489,7 @@ export function createLink({ link }: Profile, context: LinkContext): Link {
     case "mllp":
       return new Hl7Link(() => stampOf(context), link);
     case "poct1a":
-      return new Poct1Conversation(context);
+      return new Poct1Conversation(context, operators);
   }
 }
 

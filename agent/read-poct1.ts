@@ -1,7 +1,16 @@
 import type { PatientHint } from "../shared/study.ts";
 import type { Poct1Profile } from "./devices/profile.ts";
 import { DocumentSplitter } from "./poct1/link.ts";
-import { all, type Element, find, type Hello, type Message, readMessage, short } from "./poct1/message.ts";
+import {
+  all,
+  type Element,
+  find,
+  type Hello,
+  type Message,
+  readMessage,
+  short,
+  type Unreadable,
+} from "./poct1/message.ts";
 import type { DeviceResult, ReadContext, Reading } from "./report.ts";
 import { hintText, readSamples, type Sample } from "./sample.ts";
 import { readDate, readTime } from "./time.ts";
@@ -24,19 +33,30 @@ const FLAG_NOTE = /^[*!~^]$/;
 
 /** A HELLO and the document that came behind it, to Reports. */
 export function readPoct1(bytes: Uint8Array, profile: Poct1Profile, context: ReadContext): Reading {
-  const splitter = new DocumentSplitter();
-  const [first, second] = [...splitter.receive(bytes), ...splitter.close()].flatMap((found) =>
-    "bytes" in found ? [found.bytes] : [],
-  );
-  const hello = first === undefined ? null : readMessage(first);
-  if (hello?.is !== "hello" || second === undefined) {
+  const { hello, document } = split(bytes);
+  if (hello?.is !== "hello" || document === undefined) {
     return { is: "quarantined", reason: "no HELLO before the document: nobody knows whose it is" };
   }
-  const message = readMessage(second);
+  const message = readMessage(document);
   if (message.is === "unreadable") return { is: "quarantined", reason: message.problem };
   if (message.is === "query") return { is: "not-for-patients", reason: "the device asks for a patient" };
   if (message.is !== "observations") return { is: "not-for-patients", reason: short(message.root.name) };
   return readObservations(message, hello.hello, profile, context);
+}
+
+/** Whom the device asks for; null: it does not ask. */
+export function readPoct1Query(bytes: Uint8Array): (Message & { readonly is: "query" }) | null {
+  const { document } = split(bytes);
+  const message = document === undefined ? null : readMessage(document);
+  return message?.is === "query" ? message : null;
+}
+
+function split(bytes: Uint8Array): { readonly hello: Message | Unreadable | null; readonly document?: Uint8Array } {
+  const splitter = new DocumentSplitter();
+  const [first, document] = [...splitter.receive(bytes), ...splitter.close()].flatMap((found) =>
+    "bytes" in found ? [found.bytes] : [],
+  );
+  return { hello: first === undefined ? null : readMessage(first), ...(document === undefined ? {} : { document }) };
 }
 
 /**
@@ -60,8 +80,7 @@ function behindHeader(message: string): string {
 }
 
 function deviceOf(message: Uint8Array): string | null {
-  const [first] = new DocumentSplitter().receive(message);
-  const hello = first?.is === "document" ? readMessage(first.bytes) : null;
+  const { hello } = split(message);
   return hello?.is === "hello" ? hello.hello.name : null;
 }
 
@@ -105,6 +124,7 @@ function sampleOf(service: Element, patient: Element, hello: Hello, context: Rea
     text(service, "SPC.specimen_dttm"),
   ];
   const results = observations.map(deviceResult);
+  const specimenType = text(service, "SPC.type_cd"); // HL7 table 0070
   return {
     device_name: [hello.model, hello.serial].join(" ").trim().slice(0, 200) || "POCT1-A device",
     identifier: NOBODY.test(identifier) ? null : hintText(identifier),
@@ -114,7 +134,8 @@ function sampleOf(service: Element, patient: Element, hello: Hello, context: Rea
     patient: [identifier, hello.name, sequence],
     specimen,
     times: { results: [...new Set(times.map(compactTime))], order: [], sent: "" },
-    urine: /^UR/i.test(text(service, "SPC.type_cd")),
+    urine: /^UR/i.test(specimenType),
+    blood: /^(?:BL|WB|SER|PLAS)/i.test(specimenType),
     results,
     notes: [
       ...clockNotes(times, context),

@@ -68,6 +68,13 @@ const migrations: readonly string[] = [
   ALTER TABLE message ADD COLUMN fingerprint TEXT;
   CREATE UNIQUE INDEX message_fingerprint ON message (device, fingerprint) WHERE fingerprint IS NOT NULL;
   `,
+  `
+  -- What devices say of themselves; name is the one that a device gives itself, for several may speak on one connection.
+  CREATE TABLE news (
+    device TEXT NOT NULL, name TEXT NOT NULL, topic TEXT NOT NULL, content TEXT NOT NULL, at INTEGER NOT NULL,
+    PRIMARY KEY (device, name, topic, content)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 /** Whether the database has this program's schema. */

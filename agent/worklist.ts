@@ -1,8 +1,12 @@
 import type { Patient } from "../shared/patient.ts";
+import { readSex } from "../shared/reference.ts";
 import { type Answered, type AskedSample, encodeAnswer, type Query, readQuery } from "./astm/orders.ts";
 import { parseRecords } from "./astm/records.ts";
 import type { Profile } from "./devices/profile.ts";
 import type { Directory } from "./directory.ts";
+import { patientPart } from "./poct1/lists.ts";
+import { encodeParts } from "./poct1/message.ts";
+import { readPoct1Query } from "./read-poct1.ts";
 import type { Spool } from "./spool.ts";
 import type { StoredMessage, TestOrder } from "./spool-operations.ts";
 import { dayOf, hasClock, readTime, writeTime } from "./time.ts";
@@ -42,6 +46,7 @@ export class Worklist {
 
   /** What to send for a message that asks for orders; null where it asks for none, or its device takes none. */
   async answer(message: StoredMessage, profile: Profile, timeZone: string): Promise<Answer | null> {
+    if (profile.protocol === "poct1a") return this.#whoIs(message);
     if (profile.protocol !== "astm" || profile.orders === undefined || message.incomplete !== null) return null;
     const parsed = parseRecords(message.bytes);
     if ("problem" in parsed || profile.sender?.test(parsed.records[0]!.field(5)) === false) return null;
@@ -64,6 +69,24 @@ export class Worklist {
         ? []
         : entries.flatMap(({ orders }) => orders.map(({ accession }) => accession)),
     };
+  }
+
+  /** A POCT1-A device asks who a patient is: that one, or nobody. */
+  async #whoIs(message: StoredMessage): Promise<Answer | null> {
+    const query = message.incomplete === null ? readPoct1Query(message.bytes) : null;
+    if (query === null) return null;
+    const { patient } = await this.#sample(message.device, { patient: query.patient, specimen: "" });
+    const listed =
+      patient === null
+        ? null
+        : {
+            id: query.patient,
+            name: patient.name,
+            bornOn: patient.date_of_birth,
+            sex: readSex(patient.sex),
+            weightKg: patient.weight_kg,
+          };
+    return { message: encodeParts([patientPart(query.answer, listed)]), accessions: [] };
   }
 
   /** ALL: the orders that wait for a result, an animal's together, then who else comes today. */

@@ -330,7 +330,8 @@ export class Conversation implements Link {
       this.#state = "running";
       this.#offerOperators(operatorsAt);
       const offers = (directive: string) => this.#hello?.directives.includes(directive) === true;
-      if (offers("SET_TIME") && Math.abs(this.#skewMs(createdAt)) > CLOCK_SKEW_MAX_MS) this.#queue.push({ is: "set time" });
+      if (offers("SET_TIME") && Math.abs(this.#skewMs(createdAt)) > CLOCK_SKEW_MAX_MS)
+        this.#queue.push({ is: "set time" });
       this.#queue.push({ is: offers("START_CONTINUOUS") ? "start continuous" : "end" });
     }
     if (events > 0) this.#request("RDEV");
@@ -353,6 +354,11 @@ export class Conversation implements Link {
     if (all.length === 0) return false;
     this.#queue.push({ is: "operators", all, left: all, list: current });
     return true;
+  }
+
+  #tookOperators(list: readonly Operator[]): void {
+    this.#operators.took(this.#hello?.name ?? "", list);
+    this.#tell("operators", list);
   }
 
   #tellStatus({ createdAt, condition, observations, events }: Status): void {
@@ -410,17 +416,17 @@ export class Conversation implements Link {
       return;
     }
     this.#outstanding = null;
-    this.#taken(outstanding.intention);
+    this.#accepted(outstanding.intention);
   }
 
-  #taken(intention: Intention): void {
+  #accepted(intention: Intention): void {
     switch (intention.is) {
       case "message":
       case "operators": {
         const left = intention.left.slice(1);
         if (left.length > 0) this.#queue.unshift({ ...intention, left });
         else if (intention.is === "message") this.#actions.push({ do: "sent" });
-        else this.#tell("operators", intention.list);
+        else this.#tookOperators(intention.list);
         break;
       }
       case "start continuous":
@@ -607,7 +613,7 @@ export class Conversation implements Link {
   }
 }
 
-const NO_OPERATORS: OperatorBook = { current: () => null, takenBy: () => null };
+const NO_OPERATORS: OperatorBook = { current: () => null, takenBy: () => null, took: () => undefined };
 const CANNOT_STORE = "cannot store";
 const VT = 0x0b;
 const FS = 0x1c;

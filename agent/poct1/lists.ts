@@ -15,6 +15,8 @@ export interface OperatorBook {
   current(): readonly Operator[] | null;
   /** The list that the device of that name took last; null: none that we know of. */
   takenBy(device: string): readonly Operator[] | null;
+  /** It has this list now. */
+  took(device: string, list: readonly Operator[]): void;
 }
 
 /** What a device said of the lists that it takes. */
