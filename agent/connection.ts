@@ -426,8 +426,7 @@ class Conversation {
   /** A finished session is not replayed: all its messages are on disk. */
   #finish(session: Session): void {
     if (!session.ended || session.unsaved > 0) return;
-    // When the disk refuses, the session is replayed at the next start, and finds its messages already there.
-    this.#spool.callLater("finishSession", session.id, Date.now());
+    this.#spool.closeSession(session.id);
   }
 
   #armTimer(ms: number | null): void {

@@ -1,4 +1,5 @@
 import type { PatientHint } from "../shared/study.ts";
+import { readValue } from "../shared/value.ts";
 import type { Poct1Profile } from "./devices/profile.ts";
 import { DocumentSplitter } from "./poct1/link.ts";
 import {
@@ -14,7 +15,6 @@ import {
 import type { DeviceResult, ReadContext, Reading } from "./report.ts";
 import { hintText, readSamples, type Sample } from "./sample.ts";
 import { readDate, readTime } from "./time.ts";
-import { readValue } from "./value.ts";
 
 // POCT1-A observations to samples: who, what, when, and above all what is not for patients.
 

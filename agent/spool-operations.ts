@@ -43,6 +43,7 @@ export interface QueuedStudy {
   readonly revision: number;
   readonly patientFp: string | null;
   readonly body: string;
+  readonly snapshot: string;
 }
 
 export interface UnfinishedSession {
@@ -131,7 +132,7 @@ export function operationsOn(db: Database.Database) {
     ),
     link: db.prepare("INSERT INTO message_study (message, fp, revision) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"),
     queued: db.prepare(
-      "SELECT fp, revision, patient_fp AS patientFp, body FROM study WHERE state = 'queued' ORDER BY created_at, rowid LIMIT ?",
+      "SELECT fp, revision, patient_fp AS patientFp, body, snapshot FROM study WHERE state = 'queued' ORDER BY created_at, rowid LIMIT ?",
     ),
     noteSend: db.prepare("UPDATE study SET sends = sends + 1, sent_at = ? WHERE fp = ? AND revision = ?"),
     outbox: db.prepare("SELECT COUNT(*) AS depth, MIN(created_at) AS oldestAt FROM study WHERE state = 'queued'"),
@@ -294,13 +295,13 @@ export function operationsOn(db: Database.Database) {
 
     /**
      * The oldest studies that wait for the server, noted as sent, and whether more wait. At most `limit` of them, and no more
-     * than `letters` of bodies unless the first alone has more.
+     * than `letters` of text unless the first alone has more.
      */
     takeQueued(limit: number, letters: number, at: number): { batch: QueuedStudy[]; more: boolean } {
       const queued = sql.queued.all(limit + 1) as QueuedStudy[];
       let total = 0;
-      const batch = queued.slice(0, limit).filter(({ body }, index) => {
-        total += body.length;
+      const batch = queued.slice(0, limit).filter(({ body, snapshot }, index) => {
+        total += body.length + snapshot.length;
         return index === 0 || total <= letters;
       });
       for (const { fp, revision } of batch) sql.noteSend.run(at, fp, revision);
