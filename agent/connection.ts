@@ -454,7 +454,9 @@ export async function recover(spool: Spool, profileById: (id: string) => Profile
     let ordinal = 0;
     for (const event of [...events, closing]) {
       for (const action of apply(link, event.kind, event.bytes)) {
-        if (action.do === "news") await spool.call("noteNews", device, action.news, event.at);
+        // An event is told once; how the device is, it says again when it is back.
+        if (action.do === "news" && action.news.topic === "event")
+          await spool.call("noteNews", device, action.news, event.at);
         if (action.do !== "deliver") continue;
         const { message: bytes, incomplete } = action;
         const message = {

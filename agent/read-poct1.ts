@@ -86,6 +86,7 @@ function deviceOf(message: Uint8Array): string | null {
 
 function readObservations(message: Message, hello: Hello, profile: Poct1Profile, context: ReadContext): Reading {
   const services = children(message.root, "SVC");
+  if (services.length === 0) return { is: "quarantined", reason: "no SVC: nothing says what was measured" };
   const controls = services.map((service) => controlReason(message.root, service));
   const samples = services.flatMap((service, index) =>
     controls[index] === null
@@ -103,11 +104,11 @@ function readObservations(message: Message, hello: Hello, profile: Poct1Profile,
  * themselves, and the lot of a control may read like a patient's number.
  */
 function controlReason(root: Element, service: Element): string | null {
-  const role = text(service, "SVC.role_cd");
-  const [control] = children(service, "CTC");
+  const roles = all(service, "SVC.role_cd").map((role) => attribute(role, "V"));
+  const [control] = all(service, "CTC");
   const reasons = [
     ...(root.name === "OBS.R01" ? [] : [short(root.name)]),
-    ...(role === "" || role === "OBS" ? [] : [`role ${short(role)}`]),
+    ...roles.filter((role) => role !== "" && role !== "OBS").map((role) => `role ${short(role)}`),
     ...(control === undefined ? [] : [`control material, lot ${short(text(control, "CTC.lot_number"))}`]),
     ...(control === undefined && children(service, "PT").length === 0 ? ["no patient"] : []),
   ];

@@ -173,6 +173,30 @@ export function session(stored: readonly string[], later: readonly string[] = []
   return `${documents.map((document) => XML + document).join("\n")}\n`;
 }
 
+/** A device in continuous mode that measured nothing: it asks for a patient, tells events, or takes lists. */
+export function talkOf({
+  asksFor = null as string | null,
+  events = [] as readonly string[],
+  ...offer
+}: { asksFor?: string | null; events?: readonly string[] } & Pick<Device, "topics" | "bytesMax">): string {
+  const query = object("REQ", field("REQ.request_cd", "RPAT"), object("PT", field("PT.patient_id", asksFor ?? "")));
+  return declared(
+    hello(1, { ...acme, ...offer }),
+    status(2, 0, events.length),
+    ...(asksFor === null ? [] : [said("REQ.R01", 3, query)]),
+    ...events.map((event, index) => deviceEvent(10 + index, event)),
+  );
+}
+
+function deviceEvent(controlId: number | string, description: string): string {
+  const time = field("EVT.event_dttm", "2026-11-21T12:00:00");
+  return said(
+    "EVS.R01",
+    controlId,
+    object("EVT", field("EVT.description", description), time, field("EVT.severity_cd", "W")),
+  );
+}
+
 /** Documents with a declaration each, a line each. */
 function declared(...documents: readonly string[]): string {
   return documents.map((document) => `${XML}${document}\n`).join("");
@@ -246,16 +270,7 @@ const hemoscreen = [
   ),
   endOfTopic("00005"),
   acknowledged("00006", 6, "ACK.control_id"),
-  said(
-    "EVS.R01",
-    "00007",
-    object(
-      "EVT",
-      field("EVT.description", "Door opened"),
-      field("EVT.event_dttm", "2026-11-21T12:00:00"),
-      field("EVT.severity_cd", "W"),
-    ),
-  ),
+  deviceEvent("00007", "Door opened"),
   said("EOT.R01", "00008", object("EOT", field("EOT.topic_cd", "EVS"))),
   acknowledged("00009", 9, "ACK.control_id"),
   acknowledged("00010", 10, "ACK.control_id"),

@@ -64,7 +64,15 @@ interface Outstanding {
 }
 
 /** What the timer runs for: it starts anew when this changes, or where a word of the device gives it more time. */
-type Waiting = "hello" | "status" | `response to ${number}` | `data of ${number}` | "retry" | "observations" | "idle";
+type Waiting =
+  | "hello"
+  | "status"
+  | "our answer"
+  | `response to ${number}`
+  | `data of ${number}`
+  | "retry"
+  | "observations"
+  | "idle";
 
 /** The topics whose end satisfies a request. */
 const TOPICS = { ROBS: ["OBS"], RDEV: ["EVS", "D_EV"] } as const satisfies Record<string, readonly string[]>;
@@ -92,6 +100,9 @@ export class Conversation implements Link {
   #busyTries = 0;
   /** New observations that the device told of and that have not come. */
   #announced = 0;
+
+  /** The device asked who a patient is, and the answer has not been given to send(): the end of the turn waits for it. */
+  #isAsked = false;
 
   #waiting: Waiting | null = null;
   #hasMoreTime = false;
@@ -160,11 +171,12 @@ export class Conversation implements Link {
    * accepted the last. @throws when those before are neither sent nor unsent yet
    */
   send(parts: Uint8Array): LinkAction[] {
-    if (this.#hasMessage()) throw new Error("the message before this one is not settled");
+    if (this.#intends("message")) throw new Error("the message before this one is not settled");
     if (this.#state === "closed") return [{ do: "unsent", reason: "the conversation has ended" }];
     const all = decodeParts(parts);
     if (all.length === 0) return [{ do: "unsent", reason: "it holds no message" }];
     this.#queue.unshift({ is: "message", all, left: all });
+    this.#isAsked = false;
     this.#advance();
     return this.#settle();
   }
@@ -185,6 +197,9 @@ export class Conversation implements Link {
       case "observations":
         this.#announced = 0;
         this.#queue.push({ is: "request", code: "ROBS" });
+        break;
+      case "our answer":
+        this.#isAsked = false;
         break;
       case "retry":
         this.#queue.unshift(...this.#postponed);
@@ -283,6 +298,7 @@ export class Conversation implements Link {
       case "query":
         this.#deliver(document, null);
         this.#answer(message.controlId, true);
+        this.#isAsked = true;
         break;
       case "end of topic":
         if (this.#habits.ackEndOfTopic) this.#answer(message.controlId, true);
@@ -342,7 +358,7 @@ export class Conversation implements Link {
   #offerOperators(operatorsAt: string): boolean {
     const hello = this.#hello;
     const current = this.#operators.current();
-    if (hello === null || current === null || this.#queue.some(({ is }) => is === "operators")) return false;
+    if (hello === null || current === null || this.#intends("operators")) return false;
     // This is how some say that they have none, or were reset.
     const known = operatorsAt.startsWith("2000-01-01") ? null : this.#operators.takenBy(hello.name);
     const offer = {
@@ -475,7 +491,7 @@ export class Conversation implements Link {
     const [next] = this.#queue;
     if (next === undefined) return;
     const closesTurn = next.is === "end" || next.is === "start continuous";
-    if (closesTurn && this.#postponed.length > 0) return;
+    if (closesTurn && (this.#postponed.length > 0 || this.#isAsked)) return;
     this.#queue.shift();
     if (next.is === "end") this.#state = "ending";
     this.#outstanding = { intention: next, controlId: this.#say(this.#wordsOf(next)), accepted: false };
@@ -547,17 +563,18 @@ export class Conversation implements Link {
 
   /** All that we had to say. */
   #forget(reason: string): void {
-    if (this.#hasMessage()) this.#actions.push({ do: "unsent", reason });
+    if (this.#intends("message")) this.#actions.push({ do: "unsent", reason });
     this.#outstanding = null;
     this.#queue = [];
     this.#postponed = [];
     this.#busyTries = 0;
     this.#announced = 0;
+    this.#isAsked = false;
   }
 
-  #hasMessage(): boolean {
+  #intends(kind: Intention["is"]): boolean {
     const intentions = [...this.#queue, ...this.#postponed, this.#outstanding?.intention];
-    return intentions.some((intention) => intention?.is === "message");
+    return intentions.some((intention) => intention?.is === kind);
   }
 
   /** By how much the device's clock is ahead; NaN where it shows no time. One without offset is taken to be of our zone. */
@@ -592,6 +609,7 @@ export class Conversation implements Link {
           const { accepted, controlId } = this.#outstanding;
           return accepted ? `data of ${controlId}` : `response to ${controlId}`;
         }
+        if (this.#isAsked) return "our answer";
         if (this.#postponed.length > 0) return "retry";
         return this.#announced > 0 ? "observations" : "idle";
     }

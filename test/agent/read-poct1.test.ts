@@ -103,6 +103,17 @@ describe("only what is of a patient by root, subject and role becomes a study", 
     });
   });
 
+  test("two roles, or control material anywhere in it, are a control's", () => {
+    expect(reading(service({ more: field("SVC.role_cd", "LQC") })).is).toBe("not-for-patients");
+    expect(reading(service({ subject: patient("4711", potassium("4.1") + control("L-1")) })).is).toBe(
+      "not-for-patients",
+    );
+  });
+
+  test("observations without a service are nobody's and are kept for a person", () => {
+    expect(reading("").is).toBe("quarantined");
+  });
+
   test("controls beside patients stay out, and say so", () => {
     const made = reading(service() + service({ role: "LQC", subject: control("4711"), sequence: "13" }));
     expect(made).toMatchObject({

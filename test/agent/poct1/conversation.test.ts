@@ -202,6 +202,21 @@ describe("a document that cannot be read", () => {
     expect(talk.warnings).toEqual(["a document cannot be read: DOCTYPE is refused"]);
   });
 
+  test("an entity bomb, and elements nested 100 000 deep, are refused and kept within bounds; the next one is taken", () => {
+    const talk = continuous();
+    const entities = Array.from({ length: 50 }, (_, n) => `<!ENTITY e${n + 1} "${`&e${n};`.repeat(50)}">`).join("");
+    const bomb = `<!DOCTYPE a [<!ENTITY e0 "x">${entities}]>${observation(4).replace("K9-0042", "&e50;")}`;
+    const deep = observation(5).replace("</SVC>", `${"<A>".repeat(100_000)}${"</A>".repeat(100_000)}</SVC>`);
+    expect(talk.hears(bomb)).toEqual([]);
+    expect(talk.hears(deep)).toEqual(["ACK AE 5 elements nested more than 32 deep"]);
+    expect(talk.hears(observation(6))).toEqual(["ACK AA 6"]);
+    expect(talk.warnings).toEqual([
+      "a document cannot be read: DOCTYPE is refused",
+      "a document cannot be read: elements nested more than 32 deep",
+    ]);
+    expect(talk.delivered.map(({ message }) => message.length < 1_100_000)).toEqual([true, true, true]);
+  });
+
   test("one that was cut short is kept as incomplete and never answered", () => {
     const talk = continuous();
     const cut = observation(4).slice(0, -30);
@@ -384,6 +399,18 @@ describe("a patient that the device asks for", () => {
     expect(talk.delivered).toHaveLength(2);
   });
 
+  test("keeps a conversation open that would end, until the answer is given or does not come", () => {
+    for (const isAnswered of [true, false]) {
+      const talk = requested();
+      expect(talk.hears(query(3, "RPAT"), endOfTopic(4))).toEqual(["ACK AA 3", "ACK AA 4"]);
+      expect(talk.timerMs).toBe(30_000);
+      if (isAnswered) talk.carryOut(talk.conversation.send(bytes("<PTL.R01></PTL.R01>")));
+      else talk.timeout();
+      const rest = [...talk.replies(), ...talk.hears(acknowledgement(5, talk.lastId))];
+      expect(rest).toEqual(isAnswered ? ["PTL", "sent", "END NRM"] : ["hang up"]);
+    }
+  });
+
   test("in a verification is a query too, and another request is not", () => {
     const talk = continuous();
     talk.hears(query(4, "RPVI"), said("PVI.R01", 5, '<PVI><PVI.patient_id V="4711"/></PVI>'));
@@ -417,13 +444,13 @@ describe("operator lists", () => {
 
   /** Acknowledges whatever we ask, until we ask nothing more; answers what we said. */
   function agreeable(talk: Talk, ...documents: readonly string[]): string[] {
-    const said = talk.hears(...documents);
-    for (let id = 100; /^(OPL|EOT|DTV)/.test(said.at(-1) ?? ""); id++) {
+    const heard = talk.hears(...documents);
+    for (let id = 100; /^(OPL|EOT|DTV)/.test(heard.at(-1) ?? ""); id++) {
       const more = talk.hears(acknowledgement(id, talk.lastId));
       if (more.length === 0) break;
-      said.push(...more);
+      heard.push(...more);
     }
-    return said;
+    return heard;
   }
 
   test("a full list goes out before continuous mode, its end of topic last, and is not sent again", () => {
@@ -448,6 +475,14 @@ describe("operator lists", () => {
     ]);
     operators.list = [{ id: "vt9" }];
     expect(talk.timeout()).toEqual(["OPL D vt1 D vt3 D vt4 I vt9 ALL"]); // idle, it asks for no answer of its own
+  });
+
+  test("a status in the middle of a list begins no second one", () => {
+    const talk = new Talk(book());
+    talk.hears(offering(["OP_LST"]), status(2, 0));
+    expect(talk.hears(status(3, 0))).toEqual(["ACK AA 3"]);
+    expect(talk.hears(acknowledgement(4, talk.lastAskedId))).toEqual(["EOT OP_LST"]);
+    expect(talk.hears(acknowledgement(5, talk.lastId))).toEqual(["DTV START_CONTINUOUS"]);
   });
 
   test("a device that was reset is told everybody", () => {
