@@ -1,19 +1,30 @@
 import fs from "node:fs";
 import type { Logger } from "pino";
 import type { Config, DeviceConfig } from "./config.ts";
-import { parseAddress, readTls } from "./config.ts";
+import { DICOM, parseAddress, readTls } from "./config.ts";
 import { Connection, type ConnectionEvents, Held, realTimer, recover } from "./connection.ts";
 import { profileById } from "./devices/index.ts";
 import type { Profile } from "./devices/profile.ts";
+import { type DeviceEvents, type DicomDevice, DicomServer } from "./dicom-server.ts";
 import { Directory, syncAppointments } from "./directory.ts";
 import { Filing } from "./filing.ts";
+import { Headers } from "./headers.ts";
+import { type ImageDevice, ImageFiling } from "./image-filing.ts";
+import { ImageStore } from "./image-store.ts";
 import { Operators } from "./operators.ts";
 import type { Operator } from "./poct1/lists.ts";
 import { Push } from "./push.ts";
 import { httpServer } from "./server.ts";
 import { isoOrNull, Spool } from "./spool.ts";
 import { createMetrics, serveStatus } from "./status.ts";
-import { dialTransport, listenTransport, repliesOn, serialTransport, type Transport } from "./transport.ts";
+import {
+  dialTransport,
+  listenTransport,
+  repliesOn,
+  type Security,
+  serialTransport,
+  type Transport,
+} from "./transport.ts";
 import { Worklist } from "./worklist.ts";
 
 // Builds the running agent out of its parts, and takes it down again.
@@ -66,7 +77,8 @@ export async function startAgent(config: Config, version: string, log: Logger): 
       push.wake();
     }, wait);
   };
-  const devices = new Map(config.devices.map((device) => [device.id, readDevice(device, config.timeZone)]));
+  const analyzerConfigs = config.devices.filter(({ profile }) => profile !== DICOM);
+  const devices = new Map(analyzerConfigs.map((device) => [device.id, readDevice(device, config.timeZone)]));
   const filing = new Filing(spool, directory, (id) => devices.get(id), {
     settled(message, state, studies) {
       log.info(
@@ -86,18 +98,83 @@ export async function startAgent(config: Config, version: string, log: Logger): 
   const worklist = new Worklist(spool, directory);
   const taken = await spool.call("newsOf", "operators");
   const held = new Held();
-  const connections = config.devices.map((device) => {
+  const analyzers = analyzerConfigs.map((device) => {
     const { id } = device;
     const { profile, timeZone } = readDevice(device, config.timeZone);
+    return serve(id, profile.id, (events, received, child) => {
+      const transport = transportOf(device, profile);
+      const own: ConnectionEvents = {
+        ...events,
+        message(message, send) {
+          received(message.receivedAt);
+          void filing.accept(message);
+          // Beside the filing, which may wait for a server: the analyzer waits for its answer.
+          return worklist.answer(message, profile, timeZone).then(
+            (answer) => {
+              if (answer === null) return;
+              send(answer.message, () => {
+                spool.callLater("noteOrders", answer.accessions, "sent");
+                child.info(
+                  { stage: "message", message: message.id, orders: answer.accessions.length },
+                  "a query was answered",
+                );
+              });
+            },
+            (error: unknown) =>
+              child.error({ stage: "message", message: message.id, err: error }, "a query could not be answered"),
+          );
+        },
+      };
+      const operators = operatorsOf(device, taken, (reason) =>
+        child.error({ stage: "message", reason }, "the operators cannot be read: those of before stay"),
+      );
+      const connected = { id, profile, timeZone, ...(operators === null ? {} : { operators }) };
+      return new Connection(connected, transport, spool, own, realTimer, held);
+    });
+  });
+  const headers = new Headers();
+  const imageDevices = new Map(
+    config.devices
+      .filter(({ profile }) => profile === DICOM)
+      .map((device) => [device.id, readImageDevice(device, config.timeZone)]),
+  );
+  const imageFiling = new ImageFiling(config.data, spool, headers, directory, (id) => imageDevices.get(id), {
+    settled(device, studies, instances) {
+      log.info({ stage: "study", device, studies, instances }, "a study of images was settled");
+      wakeSoon();
+    },
+    fault: (error) => log.error({ stage: "read", err: error }, "our own fault: images quarantined"),
+  });
+  const images = await ImageStore.open(config.data, spool, headers);
+  const imaging = [...imageDevices.values()].map((device) =>
+    serve(device.id, DICOM, (events, received, child) => {
+      return new DicomServer(device, device.transport, images, {
+        ...events,
+        kept(at) {
+          received(at);
+          imageFiling.wake(at + device.quietMs);
+        },
+        fault: (error) => child.error({ stage: "message", err: error }, "our own fault"),
+      });
+    }),
+  );
+  const connections = [...analyzers, ...imaging];
+
+  /** What devices of every kind have: their light in `status`, their counters and their log. */
+  function serve(
+    id: string,
+    profile: string,
+    connect: (events: DeviceEvents, received: (at: number) => void, child: Logger) => Connection | DicomServer,
+  ) {
     const child = log.child({ device: id });
     let lastMessageAt: number | null = null;
-    const state = () => ({ id, profile: profile.id, connected: connection.connected, lastMessageAt });
+    const state = () => ({ id, profile, connected: connection.connected, lastMessageAt });
     const tell = () => {
       metrics.connected.set({ device: id }, connection.connected ? 1 : 0);
       // The device's light in `status`: not worth stopping for when the disk is full.
       spool.call("setDevice", state()).catch(() => undefined);
     };
-    const events: ConnectionEvents = {
+    const events: DeviceEvents = {
       connected(peer) {
         child.info({ stage: "chunk", peer }, "the device connected");
         tell();
@@ -110,41 +187,21 @@ export async function startAgent(config: Config, version: string, log: Logger): 
         metrics.warnings.inc({ device: id });
         child.warn({ stage: "message", reason }, "a fault of the device or its line");
       },
-      message(message, send) {
-        metrics.received.inc({ device: id });
-        lastMessageAt = message.receivedAt; // the spool notes it with the message
-        void filing.accept(message);
-        // Beside the filing, which may wait for a server: the analyzer waits for its answer.
-        return worklist.answer(message, profile, timeZone).then(
-          (answer) => {
-            if (answer === null) return;
-            send(answer.message, () => {
-              spool.callLater("noteOrders", answer.accessions, "sent");
-              child.info(
-                { stage: "message", message: message.id, orders: answer.accessions.length },
-                "a query was answered",
-              );
-            });
-          },
-          (error: unknown) =>
-            child.error({ stage: "message", message: message.id, err: error }, "a query could not be answered"),
-        );
-      },
     };
-    const transport = transportOf(device, profile);
-    const operators = operatorsOf(device, taken, (reason) =>
-      child.error({ stage: "message", reason }, "the operators cannot be read: those of before stay"),
-    );
-    const connected = { id, profile, timeZone, ...(operators === null ? {} : { operators }) };
-    const connection = new Connection(connected, transport, spool, events, realTimer, held);
+    const received = (at: number) => {
+      metrics.received.inc({ device: id });
+      lastMessageAt = at; // the spool notes it with the message
+    };
+    const connection: Connection | DicomServer = connect(events, received, child);
     return { connection, tell, state };
-  });
+  }
 
   await spool.call("disconnectAll");
   const recovered = await recover(spool, profileById);
   if (recovered > 0) log.info({ stage: "message", sessions: recovered }, "unfinished sessions were replayed");
   // Before the devices are served, so that each one's order is kept: what a crash leaves unsettled is a handful.
   await filing.acceptStored();
+  imageFiling.wake();
   const status =
     config.status === null
       ? null
@@ -208,6 +265,8 @@ export async function startAgent(config: Config, version: string, log: Logger): 
       await Promise.all(connections.map(({ connection }) => connection.close()));
       await status?.close();
       await filing.idle();
+      await imageFiling.stop();
+      await headers.close();
       await push.stop();
       await spool.close();
       log.info("the agent has stopped");
@@ -240,15 +299,38 @@ function operatorsOf(
   return new Operators(operators, lists, problem);
 }
 
+/** Devices that call open more than one line each, and lines that say nothing are closed only after a while. */
+const IMAGING_LINES_MAX = 128;
+const QUIET_SECONDS = 60;
+
+function readImageDevice(device: DeviceConfig, timeZone: string): DicomDevice & ImageDevice & { transport: Transport } {
+  const address = parseAddress(device.connection.listen ?? "");
+  if (address === null) throw new Error("a DICOM device without an address: the configuration was not checked");
+  return {
+    id: device.id,
+    aeTitle: device.aeTitle ?? "VETWIRE",
+    callingAeTitles: device.callingAeTitles ?? [],
+    quietMs: (device.quietSeconds ?? QUIET_SECONDS) * 1000,
+    timeZone: device.timeZone ?? timeZone,
+    modality: device.modality ?? null,
+    transport: listenTransport(address, device.allow ?? [], securityOf(device), IMAGING_LINES_MAX),
+  };
+}
+
+function securityOf({ tls }: DeviceConfig): Security | null {
+  return tls === undefined ? null : readTls(tls);
+}
+
 /** Exactly one way, as the configuration's check has made sure. */
-export function transportOf({ connection, allow, tls }: DeviceConfig, profile: Profile): Transport {
+export function transportOf(device: DeviceConfig, profile: Profile): Transport {
+  const { connection, allow } = device;
   const { serial, replies } = connection;
   if (serial !== undefined) {
     // 9600 8N1 is what LIS01-A2 §5.2 asks of every device.
     const usual = { baudRate: 9600, dataBits: 8, parity: "none", stopBits: 1, rtscts: false } as const;
     return serialTransport({ ...usual, ...profile.serial, ...serial });
   }
-  const security = tls === undefined ? null : readTls(tls);
+  const security = securityOf(device);
   const tcp = ({ listen, dial }: { listen?: string; dial?: string }) => {
     const address = parseAddress(listen ?? dial ?? "");
     if (address === null) throw new Error("a device without an address: the configuration was not checked");

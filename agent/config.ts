@@ -7,6 +7,7 @@ import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
 import { problems } from "../shared/problems.ts";
+import { Modality } from "../shared/study.ts";
 import { CHARSETS } from "./astm/records.ts";
 import { profileById, profiles } from "./devices/index.ts";
 import { nearestWord } from "./nearest.ts";
@@ -14,6 +15,9 @@ import { readOperators } from "./operators.ts";
 import type { Address, Security } from "./transport.ts";
 
 // agent.yaml: one schema is type, defaults and checks. Every problem is found in one go, each with its line.
+
+/** Imaging devices: no link of bytes and messages, but a protocol with files. */
+export const DICOM = "dicom";
 
 const closed = { additionalProperties: false };
 
@@ -39,6 +43,8 @@ const Tls = Type.Object(
   },
   closed,
 );
+/** PS3.5 §6.2: no backslash, no control characters, and blanks do not count. */
+const AeTitle = Type.String({ pattern: "^[!-\\[\\]-~](?:[ -\\[\\]-~]{0,14}[!-\\[\\]-~])?$" });
 
 const Device = Type.Object(
   {
@@ -59,9 +65,15 @@ const Device = Type.Object(
     timeZone: Type.Optional(Type.String()),
     charset: Type.Optional(Type.Enum(CHARSETS)),
     operators: Type.Optional(Type.String({ minLength: 1 })),
+    // Of imaging devices alone.
+    aeTitle: Type.Optional(AeTitle),
+    callingAeTitles: Type.Optional(Type.Array(AeTitle, { maxItems: 100 })),
+    quietSeconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400 })),
+    modality: Type.Optional(Modality),
   },
   closed,
 );
+const DICOM_KEYS = ["aeTitle", "callingAeTitles", "quietSeconds", "modality"];
 
 const Schema = Type.Object(
   {
@@ -228,8 +240,8 @@ function furtherProblems(raw: unknown, folder: string): Located[] {
       if (first !== undefined) say([...at, "id"], `is ${id}, which devices[${first}] has already`);
       ids.set(id, first ?? index);
     }
-    if (typeof profile === "string" && profileById(profile) === undefined) {
-      const names = profiles.map((known) => known.id);
+    if (typeof profile === "string" && profile !== DICOM && profileById(profile) === undefined) {
+      const names = [...profiles.map((known) => known.id), DICOM];
       const nearest = nearestWord(profile, names);
       say(
         [...at, "profile"],
@@ -254,10 +266,17 @@ function furtherProblems(raw: unknown, folder: string): Located[] {
       );
     }
     tcp(connection, [...at, "connection"]);
+    if (profile === DICOM && ways.length === 1 && !("listen" in connection)) {
+      say([...at, "connection"], `has ${ways[0]}, but a DICOM device is listened to: expected listen`);
+    }
+    for (const key of DICOM_KEYS) {
+      if (key in device && profile !== DICOM) say([...at, key], `belongs to devices with the profile ${DICOM}`);
+    }
     if ("replies" in connection) {
       const replies = asObject(connection["replies"]);
       const place = [...at, "connection", "replies"];
       if ("serial" in connection) say(place, "is for TCP: a serial line is answered on itself");
+      if (profile === DICOM) say(place, "is for HL7: a DICOM device is answered on its own association");
       if ("listen" in replies === "dial" in replies)
         say(place, "has none or both, expected exactly one of listen, dial");
       tcp(replies, place);

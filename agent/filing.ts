@@ -105,7 +105,7 @@ export class Filing {
     const reasons = new Set(reading.notes);
     const studies: StudyDraft[] = [];
     for (const report of reading.reports) {
-      const { patient, reason } = await this.#match(report);
+      const { patient, reason } = await findPatient(report, this.#spool, this.#directory);
       if (reason !== null) reasons.add(reason);
       for (const sentence of describe(report)) reasons.add(sentence);
       const source = { device_id: message.device, message_id: message.id };
@@ -121,20 +121,25 @@ export class Filing {
       at: Date.now(),
     };
   }
+}
 
-  async #match(report: Report): Promise<ReturnType<typeof match>> {
-    const orders = await this.#directory.issued(report);
-    const matched = async () => match(report, await this.#directory.find(report, orders), orders);
-    let result = await matched();
-    const mayBeNew = result.patient === null && report.identifier !== null;
-    if (mayBeNew && (await this.#directory.refresh(REFRESH_AGE_MS, REFRESH_WAIT_MS))) result = await matched();
-    if (result.patient !== null && orders.length > 0) {
-      // Should the disk refuse it, the order stays in its device's worklist a few days longer.
-      const accessions = orders.map(({ accession }) => accession);
-      this.#spool.callLater("noteOrders", accessions, "resulted");
-    }
-    return result;
+/** The one patient a Report is of, or why there is none. One registered a moment ago is asked for at the server first. */
+export async function findPatient(
+  report: Report,
+  spool: Spool,
+  directory: Directory,
+): Promise<ReturnType<typeof match>> {
+  const orders = await directory.issued(report);
+  const matched = async () => match(report, await directory.find(report, orders), orders);
+  let result = await matched();
+  const mayBeNew = result.patient === null && report.identifier !== null;
+  if (mayBeNew && (await directory.refresh(REFRESH_AGE_MS, REFRESH_WAIT_MS))) result = await matched();
+  if (result.patient !== null && orders.length > 0) {
+    // Should the disk refuse it, the order stays in its device's worklist a few days longer.
+    const accessions = orders.map(({ accession }) => accession);
+    spool.callLater("noteOrders", accessions, "resulted");
   }
+  return result;
 }
 
 function quarantined(message: StoredMessage, reason: string): Settlement {

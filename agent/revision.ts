@@ -17,7 +17,8 @@ export interface StudyBody {
 export function revise(held: StudyBody, late: StudyBody): StudyBody | null {
   const matchedOnlyNow = held.body.patient_fp === null && late.body.patient_fp !== null;
   const results = replaceByAnalyte(held.body.results, late.body.results);
-  if (!matchedOnlyNow && measured(results) === measured(held.body.results)) return null;
+  const sameImages = late.snapshot.images === held.snapshot.images;
+  if (!matchedOnlyNow && sameImages && measured(results) === measured(held.body.results)) return null;
   return {
     body: { ...late.body, results, acquired_at: held.body.acquired_at },
     snapshot: { ...late.snapshot, rows: replaceByAnalyte(held.snapshot.rows, late.snapshot.rows) },

@@ -58,6 +58,43 @@ export interface PatientRow {
   readonly body: string;
 }
 
+/** A DICOM instance, whose file is on the disk. */
+export interface NewInstance {
+  readonly message: string;
+  readonly device: string;
+  readonly receivedAt: number;
+  /** Its study is whole when nothing came of it for so long. */
+  readonly quietMs: number;
+  /** What its file begins with, up to the dataset. */
+  readonly head: Uint8Array;
+  readonly study: string;
+  readonly sopClass: string;
+  readonly sopInstance: string;
+  readonly transferSyntax: string;
+  readonly callingAe: string;
+  /** Of the dataset. */
+  readonly sha256: string;
+  readonly fileBytes: number;
+  /** Of the file, before the pixels. */
+  readonly headerBytes: number;
+}
+
+export interface StoredInstance {
+  readonly message: string;
+  readonly device: string;
+  readonly receivedAt: number;
+  readonly state: MessageState;
+  readonly sopClass: string;
+  readonly sopInstance: string;
+  readonly transferSyntax: string;
+  readonly sha256: string;
+  readonly headerBytes: number;
+  /** As noted by noteHeader(); null: not read yet. */
+  readonly header: string | null;
+  /** Not 0: there is an instance of the same name with other content. */
+  readonly hasTwin: number;
+}
+
 /** placed: the device has not had it yet; sent: it has; resulted: a result came that carries its accession. */
 export type OrderState = "placed" | "sent" | "resulted";
 
@@ -92,6 +129,8 @@ const STUDIES_KEPT_LONGER_MS = 365 * 24 * 60 * 60_000;
 /** Orders and animals in a worklist; a device's memory for one is smaller. */
 const WORKLIST_MAX = 200;
 const ORDER_COLUMNS = "accession, device, patient_fp AS patientFp, tests, created_at AS createdAt, state";
+/** Of messages that are files: no events made them, and their studies are made when they are whole. */
+const NO_SESSION = 0;
 const MESSAGE_COLUMNS = "id, device, profile, received_at AS receivedAt, bytes, incomplete";
 
 export function operationsOn(db: Database.Database) {
@@ -113,7 +152,7 @@ export function operationsOn(db: Database.Database) {
       .prepare("UPDATE message SET processed_at = NULL WHERE device = ? AND fingerprint = ? RETURNING id")
       .pluck(),
     unprocessed: db.prepare(
-      `SELECT ${MESSAGE_COLUMNS} FROM message WHERE processed_at IS NULL ORDER BY received_at, rowid LIMIT ?`,
+      `SELECT ${MESSAGE_COLUMNS} FROM message WHERE processed_at IS NULL AND session <> ${NO_SESSION} ORDER BY received_at, rowid LIMIT ?`,
     ),
     incompletes: db.prepare(
       `SELECT ${MESSAGE_COLUMNS} FROM message WHERE device = ? AND incomplete IS NOT NULL AND (completed_by IS NULL OR completed_by = ?)
@@ -180,6 +219,33 @@ export function operationsOn(db: Database.Database) {
       `SELECT p.body FROM appointment a JOIN patient p ON p.fp = a.patient_fp WHERE a.start_at >= ? AND a.start_at < ?
        GROUP BY p.fp ORDER BY MIN(a.start_at), p.fp LIMIT ${WORKLIST_MAX}`,
     ),
+    sameInstance: db
+      .prepare(
+        "SELECT message FROM instance WHERE sop_instance = @sopInstance AND sha256 = @sha256 AND transfer_syntax = @transferSyntax",
+      )
+      .pluck(),
+    insertImageMessage: db.prepare(
+      `INSERT INTO message (id, session, ordinal, device, profile, received_at, bytes, state)
+       VALUES (@message, ${NO_SESSION}, (SELECT COALESCE(MAX(ordinal), 0) + 1 FROM message WHERE session = ${NO_SESSION}),
+         @device, 'dicom', @receivedAt, @head, 'pending')`,
+    ),
+    insertInstance: db.prepare(
+      `INSERT INTO instance (message, study, sop_class, sop_instance, transfer_syntax, calling_ae, sha256, file_bytes, header_bytes)
+       VALUES (@message, @study, @sopClass, @sopInstance, @transferSyntax, @callingAe, @sha256, @fileBytes, @headerBytes)`,
+    ),
+    hasInstance: db.prepare("SELECT 1 FROM instance WHERE message = ?").pluck(),
+    awaitStudy: db.prepare(
+      "INSERT INTO image_study (study, due_at) VALUES (@study, @dueAt) ON CONFLICT (study) DO UPDATE SET due_at = MAX(due_at, @dueAt)",
+    ),
+    nextStudy: db.prepare("SELECT study, due_at AS dueAt FROM image_study ORDER BY due_at LIMIT 1"),
+    endStudy: db.prepare("DELETE FROM image_study WHERE study = ? AND due_at = ?"),
+    instancesOf: db.prepare(
+      `SELECT i.message, m.device, m.received_at AS receivedAt, m.state, i.sop_class AS sopClass, i.sop_instance AS sopInstance,
+         i.transfer_syntax AS transferSyntax, i.sha256, i.header_bytes AS headerBytes, i.header,
+         EXISTS (SELECT 1 FROM instance o WHERE o.sop_instance = i.sop_instance AND o.message <> i.message) AS hasTwin
+       FROM instance i JOIN message m ON m.id = i.message WHERE i.study = ? ORDER BY i.message`,
+    ),
+    noteHeader: db.prepare("UPDATE instance SET header = ? WHERE message = ?"),
     getMeta: db.prepare("SELECT value FROM meta WHERE key = ?").pluck(),
     setMeta: db.prepare(
       "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
@@ -203,7 +269,9 @@ export function operationsOn(db: Database.Database) {
       .pluck(),
     pruneEvents: db.prepare("DELETE FROM event WHERE id IN (SELECT id FROM event WHERE id < ? ORDER BY id LIMIT ?)"),
     oldMessages: db
-      .prepare("SELECT id FROM message WHERE received_at < ? AND state IN ('filed', 'not-for-patients') LIMIT ?")
+      .prepare(
+        `SELECT id FROM message WHERE received_at < ? AND state IN ('filed', 'not-for-patients') AND session <> ${NO_SESSION} LIMIT ?`,
+      )
       .pluck(),
     deleteMessage: db.prepare("DELETE FROM message WHERE id = ?"),
     deleteLinks: db.prepare("DELETE FROM message_study WHERE message = ?"),
@@ -378,6 +446,42 @@ export function operationsOn(db: Database.Database) {
     /** The patients with an appointment that begins within [from, to), the earliest first. */
     appointedPatients(from: number, to: number): string[] {
       return (sql.appointed.all(from, to) as { body: string }[]).map((row) => row.body);
+    },
+
+    /**
+     * Stores an instance, unless the same bytes are here already; answers whose file the bytes are. Other bytes under the
+     * same name are kept beside the first.
+     */
+    addInstance({ quietMs, ...instance }: NewInstance): string {
+      const same = sql.sameInstance.get(instance) as string | undefined;
+      if (same !== undefined) return same;
+      sql.insertImageMessage.run(instance);
+      sql.insertInstance.run(instance);
+      sql.noteMessage.run(instance);
+      sql.awaitStudy.run({ study: instance.study, dueAt: instance.receivedAt + quietMs });
+      return instance.message;
+    },
+
+    hasInstance(message: string): boolean {
+      return sql.hasInstance.get(message) !== undefined;
+    },
+
+    /** The study of images that is held to be whole first; null: none is waited for. */
+    nextImageStudy(): { study: string; dueAt: number } | null {
+      return (sql.nextStudy.get() as { study: string; dueAt: number } | undefined) ?? null;
+    },
+
+    instancesOf(study: string): StoredInstance[] {
+      return sql.instancesOf.all(study) as StoredInstance[];
+    },
+
+    noteHeader(message: string, header: string): void {
+      sql.noteHeader.run(header, message);
+    },
+
+    /** All of it is settled, unless something came meanwhile. */
+    endImageStudy(study: string, dueAt: number): void {
+      sql.endStudy.run(study, dueAt);
     },
 
     getMeta(key: string): string | null {

@@ -69,6 +69,20 @@ const migrations: readonly string[] = [
   CREATE UNIQUE INDEX message_fingerprint ON message (device, fingerprint) WHERE fingerprint IS NOT NULL;
   `,
   `
+  -- What a message that is a DICOM instance has besides. Its bytes are a file named by the message's id.
+  CREATE TABLE instance (
+    message TEXT PRIMARY KEY, study TEXT NOT NULL, sop_class TEXT NOT NULL, sop_instance TEXT NOT NULL,
+    transfer_syntax TEXT NOT NULL, calling_ae TEXT NOT NULL,
+    sha256 TEXT NOT NULL, file_bytes INTEGER NOT NULL, header_bytes INTEGER NOT NULL, header TEXT
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX instance_study ON instance (study);
+  CREATE INDEX instance_sop ON instance (sop_instance);
+
+  -- Studies of which something came that was not assessed yet, and when they are held to be whole.
+  CREATE TABLE image_study (study TEXT PRIMARY KEY, due_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE INDEX image_study_due ON image_study (due_at);
+  `,
+  `
   -- What devices say of themselves; name is the one that a device gives itself, for several may speak on one connection.
   CREATE TABLE news (
     device TEXT NOT NULL, name TEXT NOT NULL, topic TEXT NOT NULL, content TEXT NOT NULL, at INTEGER NOT NULL,

@@ -52,6 +52,8 @@ export interface WorkerOptions {
 }
 
 const PAGE_BYTES = 4096;
+/** Operations whose outcome somebody outside is told. */
+const PROMISES: ReadonlySet<keyof Operations> = new Set(["takeQueued", "addInstance"]);
 
 function open({ folder, bytesMax }: WorkerOptions): Database.Database {
   lock(folder);
@@ -154,7 +156,7 @@ function serve(): void {
     const from = performance.now();
     // The device will be told that we have its bytes, the server which study has which fp: both must survive a power cut.
     // What is computed from the bytes can be computed again, and is on the disk with the next commit that has to be.
-    const durable = posts.some((post) => post.durable || post.calls.some(({ name }) => name === "takeQueued"));
+    const durable = posts.some((post) => post.durable || post.calls.some(({ name }) => PROMISES.has(name)));
     synchronize(durable ? "FULL" : "NORMAL");
     try {
       const { results, refused, mended } = commit.immediate(posts);

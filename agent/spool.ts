@@ -1,11 +1,11 @@
 import fs from "node:fs";
-import { createRequire } from "node:module";
 import path from "node:path";
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import Database from "better-sqlite3";
 import { type MessageState, type Operations, operationsOn } from "./spool-operations.ts";
 import { isCurrent } from "./spool-schema.ts";
 import type { Answer, Call, EventKind, OpenedSession, Post, WorkerOptions } from "./spool-worker.ts";
+import { startWorker } from "./worker.ts";
 
 /** The disk did not take it: nothing of this may be acknowledged. */
 export class StorageError extends Error {}
@@ -52,7 +52,7 @@ export class Spool {
   static async open(folder: string, options: SpoolOptions = {}): Promise<Spool> {
     fs.mkdirSync(folder, { recursive: true });
     const workerData: WorkerOptions = { folder: path.resolve(folder), bytesMax: options.bytesMax ?? BYTES_MAX };
-    const worker = startWorker(workerData);
+    const worker = startWorker("spool-worker", { workerData });
     const first = await new Promise<Answer>((resolve, reject) => {
       worker.once("message", resolve);
       worker.once("error", reject);
@@ -195,19 +195,6 @@ export class Spool {
     }
     if (this.#inFlight.length === 0) this.#closed?.();
   }
-}
-
-function startWorker(workerData: WorkerOptions): Worker {
-  if (!import.meta.url.endsWith(".ts"))
-    return new Worker(new URL("./spool-worker.js", import.meta.url), { workerData });
-  // Run from source: a new thread does not inherit the loader that reads TypeScript.
-  const tsx = JSON.stringify(
-    createRequire(import.meta.url)
-      .resolve("tsx/esm/api")
-      .replace(/\.cjs$/, ".mjs"),
-  );
-  const file = JSON.stringify(new URL("./spool-worker.ts", import.meta.url).href);
-  return new Worker(`import(${tsx}).then(({ register }) => (register(), import(${file})))`, { workerData, eval: true });
 }
 
 /** Something that moved a link; `durable`: what is done about it is a promise that has to survive a power cut. */

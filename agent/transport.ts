@@ -139,16 +139,20 @@ export function dialTransport({ host, port }: Address, security: Security | null
   });
 }
 
-/** Listens for a device; an address outside `allow` (CIDR; empty: everyone) is turned away, before a word of TLS. */
+/**
+ * Listens for a device; an address outside `allow` (CIDR; empty: everyone) is turned away, before a word of TLS.
+ * `connectionsMax`: sockets open at once.
+ */
 export function listenTransport(
   { host, port }: Address,
   allow: readonly string[],
   security: Security | null = null,
+  connectionsMax = CONNECTIONS_MAX,
 ): Transport {
   const permitted = allow.length > 0 ? blockList(allow) : null;
   const sockets = new Set<net.Socket>();
   const server = net.createServer(SOCKET);
-  server.maxConnections = CONNECTIONS_MAX;
+  server.maxConnections = connectionsMax;
   let retry: NodeJS.Timeout | undefined;
   return {
     open(accept, problem) {

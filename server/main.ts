@@ -53,7 +53,7 @@ async function run({ data, port, host, limit, trustProxy, concealUnconnected = f
   const app = buildApp(store, { pepper, logger, limits, trustProxy, concealUnconnected });
 
   try {
-    await app.listen({ port, host, listenTextResolver: (address) => `listening on ${address}` });
+    logger.info(`listening on ${await app.listen({ port, host })}`);
   } catch (error) {
     await store.close();
     const { code } = error as NodeJS.ErrnoException;

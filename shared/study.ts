@@ -95,6 +95,8 @@ export const Snapshot = Type.Object(
     rows: Type.Array(RowSnapshot, { maxItems: 1000 }),
     /** What was decided or doubted on the way, and what makes no row. */
     notes: Type.Array(Type.String()),
+    /** Digest of the images of the study: one that comes late is news too. */
+    images: Type.Optional(Type.String()),
   },
   { additionalProperties: false },
 );

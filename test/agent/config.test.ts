@@ -97,7 +97,7 @@ devices:
     "7: devices[0].profile is abaxis-vetscan-vs3, did you mean abaxis-vetscan-vs2?",
     "8: devices[0].connection.serial.baud is no known key, did you mean baudRate?",
     '8: devices[0].connection.serial.parity is "non", expected one of none, even, odd, mark, space',
-    `10: devices[1].profile is cobas-b221, expected one of ${profiles.map(({ id }) => id).join(", ")}`,
+    `10: devices[1].profile is cobas-b221, expected one of ${[...profiles.map(({ id }) => id), "dicom"].join(", ")}`,
     "11: devices[1].connection has listen and dial, expected exactly one of serial, listen, dial",
     '12: devices[1].allow[0] is "192.168.1.0/33", expected an address or network such as 192.168.1.0/24',
     "13: devices[2].id is hema, which devices[1] has already",
@@ -216,6 +216,36 @@ describe("single faults", () => {
 
   test.each(["", "7", "[]", "null"])("a file of %j is no configuration", (text) => {
     expect(problemsOf(text).length).toBeGreaterThan(0);
+  });
+});
+
+describe("imaging devices", () => {
+  const withDevice = (device: string) => `${good}  - ${device}\n`;
+  const xray =
+    "{ id: xray, profile: dicom, connection: { listen: 0.0.0.0:11112 }, aeTitle: VETWIRE, callingAeTitles: [DX1] }";
+
+  test("have AE titles, a quiet time and a modality", () => {
+    expect(problemsOf(withDevice(xray.replace(" }", " }, quietSeconds: 60, modality: RADIOLOGY")))).toEqual([]);
+  });
+
+  test.each([
+    [
+      "are listened to",
+      xray.replace("listen: 0.0.0.0:11112", "dial: 10.0.0.1:104"),
+      "10: devices[3].connection has dial, but a DICOM device is listened to: expected listen",
+    ],
+    [
+      "have titles of at most 16 characters",
+      xray.replace("[DX1]", "[DX1, A-TITLE-THAT-IS-LONG]"),
+      '10: devices[3].callingAeTitles[1] is "A-TITLE-THAT-IS-LONG", expected text like ^[!-\\[\\]-~](?:[ -\\[\\]-~]{0,14}[!-\\[\\]-~])?$',
+    ],
+    [
+      "alone have them",
+      xray.replace("dicom", "generic-astm").replace(", callingAeTitles: [DX1]", ""),
+      "10: devices[3].aeTitle belongs to devices with the profile dicom",
+    ],
+  ])("%s", (_, device, expected) => {
+    expect(problemsOf(withDevice(device))).toEqual([expected]);
   });
 });
 

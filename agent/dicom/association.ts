@@ -1,0 +1,293 @@
+import {
+  ABORT_REASON,
+  APPLICATION_CONTEXT,
+  type AssociateAccept,
+  type AssociateReject,
+  type AssociateRequest,
+  type DataFragment,
+  encodeAbort,
+  encodeAssociateAccept,
+  encodeAssociateReject,
+  encodeAssociateRequest,
+  encodeData,
+  encodeReleaseRequest,
+  encodeReleaseResponse,
+  type PduEvent,
+  PduReader,
+} from "./pdu.ts";
+
+// The state machine of an association (PS3.8 §9.2), for the side that is called and the side that calls. It sees neither a
+// socket nor a clock. What the standard asks the local user for is answered at once, so the states that wait for it
+// (Sta3, Sta8, Sta9, Sta12) do not occur.
+
+export type AssociationAction =
+  | { readonly do: "write"; readonly bytes: Uint8Array }
+  /** Call timeout() after that many milliseconds unless told otherwise before; null: no more. */
+  | { readonly do: "timer"; readonly ms: number | null }
+  /** Close the connection once all is written. */
+  | { readonly do: "close" }
+  | { readonly do: "open"; readonly agreement: Agreement }
+  | ({ readonly do: "data" } & DataFragment)
+  /** No more data comes; null: released in order. */
+  | { readonly do: "over"; readonly reason: string | null };
+
+export interface Agreement {
+  readonly callingAe: string;
+  readonly contexts: ReadonlyMap<number, AgreedContext>;
+}
+
+export interface AgreedContext {
+  readonly abstractSyntax: string;
+  readonly transferSyntax: string;
+}
+
+/** What is answered to a request; the association itself sees to protocol version and application context. */
+export type Answer = (request: AssociateRequest) => AssociateAccept | AssociateReject;
+
+type State =
+  /** Sta2 and Sta5. */
+  | { readonly at: "awaiting-request" }
+  | { readonly at: "awaiting-answer" }
+  /** Sta6. */
+  | { readonly at: "open" }
+  /** Sta7; Sta11 when both sides asked at once. */
+  | { readonly at: "awaiting-release" }
+  /** Sta13, and Sta1 after it. */
+  | { readonly at: "awaiting-close" };
+
+type Role =
+  | { readonly is: "acceptor"; readonly answer: Answer }
+  | { readonly is: "requestor"; readonly request: AssociateRequest };
+
+/** For the peer's request, its answers and its hanging up. */
+export const ARTIM_MS = 30_000;
+/** How long an association may stand still between two PDUs. */
+export const IDLE_MS = 60_000;
+
+const REJECTED_PERMANENT = 1;
+const BY_PROVIDER_ACSE = 2;
+const REJECT_APPLICATION_CONTEXT: AssociateReject = { result: REJECTED_PERMANENT, source: 1, reason: 2 };
+const REJECT_PROTOCOL_VERSION: AssociateReject = { result: REJECTED_PERMANENT, source: BY_PROVIDER_ACSE, reason: 2 };
+
+const BY_USER = 0;
+const BY_PROVIDER = 2;
+
+export class Association {
+  readonly #reader = new PduReader();
+  readonly #role: Role;
+  #state: State;
+  /** Longest P-DATA-TF the peer takes. */
+  #pduBytesMax = 0;
+  #wholePdus = 0;
+  #actions: AssociationAction[] = [];
+
+  /** Of a connection that came in. */
+  static acceptor(answer: Answer): Association {
+    return new Association({ is: "acceptor", answer }, { at: "awaiting-request" });
+  }
+
+  /** Of a connection that we opened. */
+  static requestor(request: AssociateRequest): Association {
+    return new Association({ is: "requestor", request }, { at: "awaiting-answer" });
+  }
+
+  private constructor(role: Role, state: State) {
+    this.#role = role;
+    this.#state = state;
+  }
+
+  get isOpen(): boolean {
+    return this.#state.at === "open";
+  }
+
+  /** The connection is there. */
+  start(): AssociationAction[] {
+    if (this.#role.is === "requestor") this.#write(encodeAssociateRequest(this.#role.request));
+    this.#timer(ARTIM_MS);
+    return this.#take();
+  }
+
+  receive(chunk: Uint8Array): AssociationAction[] {
+    for (const event of this.#reader.receive(chunk)) this.#step(event);
+    // A peer that sends a byte now and then does not keep its place.
+    if (this.#state.at === "open" && this.#reader.wholePdus > this.#wholePdus) this.#timer(IDLE_MS);
+    this.#wholePdus = this.#reader.wholePdus;
+    return this.#take();
+  }
+
+  send(fragment: DataFragment): AssociationAction[] {
+    if (this.#state.at === "open") this.#write(encodeData(fragment, this.#pduBytesMax));
+    return this.#take();
+  }
+
+  release(): AssociationAction[] {
+    if (this.#state.at === "open") {
+      this.#write(encodeReleaseRequest());
+      this.#timer(ARTIM_MS);
+      this.#state = { at: "awaiting-release" };
+    }
+    return this.#take();
+  }
+
+  /** What the peer does cannot be gone on with, or we cannot. */
+  abort(reason: string): AssociationAction[] {
+    if (this.#state.at !== "awaiting-close") this.#abort(BY_USER, ABORT_REASON.notSpecified, reason);
+    return this.#take();
+  }
+
+  timeout(): AssociationAction[] {
+    switch (this.#state.at) {
+      case "awaiting-request":
+        this.#hangUp(`no association request within ${ARTIM_MS / 1000} s`);
+        break;
+      case "awaiting-answer":
+      case "awaiting-release":
+        this.#abort(BY_PROVIDER, ABORT_REASON.notSpecified, `no answer within ${ARTIM_MS / 1000} s`);
+        break;
+      case "open":
+        this.#abort(BY_PROVIDER, ABORT_REASON.notSpecified, `nothing came for ${IDLE_MS / 1000} s`);
+        break;
+      case "awaiting-close":
+        this.#actions.push({ do: "close" });
+        break;
+    }
+    return this.#take();
+  }
+
+  /** The connection is gone. */
+  closed(): AssociationAction[] {
+    this.#timer(null);
+    if (this.#state.at !== "awaiting-close") this.#over("the connection closed without a release");
+    return this.#take();
+  }
+
+  #step(event: PduEvent): void {
+    switch (this.#state.at) {
+      case "awaiting-request":
+        if (event.is === "associate-request") this.#answer(event.request);
+        else this.#refuse(event, BY_USER);
+        break;
+      case "awaiting-answer":
+        if (event.is === "associate-accept") this.#agree(event.accept);
+        else if (event.is === "associate-reject") this.#hangUp(rejectionText(event.reject));
+        else this.#refuse(event, BY_PROVIDER);
+        break;
+      case "open":
+        if (event.is === "data") {
+          const { is, ...fragment } = event;
+          this.#actions.push({ do: is, ...fragment });
+        } else if (event.is === "release-request") {
+          this.#write(encodeReleaseResponse());
+          this.#awaitClose(null);
+        } else {
+          this.#refuse(event, BY_PROVIDER);
+        }
+        break;
+      case "awaiting-release":
+        if (event.is === "release-response") this.#hangUp(null);
+        // Both asked at once: the other side's is answered, ours still waits for its answer (AR-8, AR-9).
+        else if (event.is === "release-request") this.#write(encodeReleaseResponse());
+        else if (event.is !== "data") this.#refuse(event, BY_PROVIDER);
+        break;
+      case "awaiting-close":
+        if (event.is === "abort") this.#actions.push({ do: "close" });
+        break;
+    }
+  }
+
+  /** An abort ends it; anything else that has no place in this state is answered with one (AA-1, AA-8). */
+  #refuse(event: PduEvent, source: number): void {
+    if (event.is === "abort") this.#hangUp(`the peer aborted (source ${event.source}, reason ${event.reason})`);
+    else if (event.is === "invalid") this.#abort(source, event.reason, event.problem);
+    else this.#abort(source, ABORT_REASON.unexpectedPdu, `${event.is} came out of its turn`);
+  }
+
+  #answer(request: AssociateRequest): void {
+    if (this.#role.is === "requestor") throw new Error("a requestor awaits no request");
+    // Bit 0 of the protocol version is ours; the others belong to versions to come (PS3.8 §9.3.2).
+    const answer =
+      request.protocolVersion % 2 === 0
+        ? REJECT_PROTOCOL_VERSION
+        : request.applicationContext !== APPLICATION_CONTEXT
+          ? REJECT_APPLICATION_CONTEXT
+          : this.#role.answer(request);
+    if ("result" in answer) {
+      this.#write(encodeAssociateReject(answer));
+      this.#awaitClose(`${request.callingAe || "a peer without AE title"} was turned away: ${rejectionText(answer)}`);
+      return;
+    }
+    this.#write(encodeAssociateAccept(answer));
+    this.#pduBytesMax = request.pduBytesMax;
+    this.#open(request, answer);
+  }
+
+  #agree(accept: AssociateAccept): void {
+    if (this.#role.is === "acceptor") throw new Error("an acceptor awaits no answer");
+    this.#pduBytesMax = accept.pduBytesMax;
+    this.#open(this.#role.request, accept);
+  }
+
+  #open(request: AssociateRequest, { contexts: answered }: AssociateAccept): void {
+    const contexts = new Map<number, AgreedContext>();
+    for (const { id, abstractSyntax } of request.contexts) {
+      const context = answered.find((candidate) => candidate.id === id);
+      if (context?.result !== "acceptance") continue;
+      contexts.set(id, { abstractSyntax, transferSyntax: context.transferSyntax });
+    }
+    this.#state = { at: "open" };
+    this.#actions.push({ do: "open", agreement: { callingAe: request.callingAe, contexts } });
+  }
+
+  #abort(source: number, reason: number, problem: string): void {
+    // The reason belongs to the Upper Layer; an application's abort has none (PS3.8 §9.3.8).
+    this.#write(encodeAbort(source, source === BY_USER ? ABORT_REASON.notSpecified : reason));
+    this.#awaitClose(problem);
+  }
+
+  /** The last word is said; the peer is given time to hear it and to hang up. */
+  #awaitClose(reason: string | null): void {
+    this.#over(reason);
+    this.#state = { at: "awaiting-close" };
+    this.#timer(ARTIM_MS);
+  }
+
+  #hangUp(reason: string | null): void {
+    this.#over(reason);
+    this.#state = { at: "awaiting-close" };
+    this.#timer(null);
+    this.#actions.push({ do: "close" });
+  }
+
+  #over(reason: string | null): void {
+    this.#actions.push({ do: "over", reason });
+  }
+
+  #write(bytes: Uint8Array): void {
+    this.#actions.push({ do: "write", bytes });
+  }
+
+  #timer(ms: number | null): void {
+    this.#actions.push({ do: "timer", ms });
+  }
+
+  #take(): AssociationAction[] {
+    const actions = this.#actions;
+    this.#actions = [];
+    return actions;
+  }
+}
+
+function rejectionText({ result, source, reason }: AssociateReject): string {
+  const known = REJECTIONS.find((entry) => entry.source === source && entry.reason === reason);
+  return known?.text ?? `rejected (result ${result}, source ${source}, reason ${reason})`;
+}
+
+/** PS3.8 table 9-21, as far as anybody sends it. */
+const REJECTIONS = [
+  { source: 1, reason: 2, text: "application context not supported" },
+  { source: 1, reason: 3, text: "calling AE title not recognized" },
+  { source: 1, reason: 7, text: "called AE title not recognized" },
+  { source: 2, reason: 2, text: "protocol version not supported" },
+  { source: 3, reason: 1, text: "temporary congestion" },
+  { source: 3, reason: 2, text: "local limit exceeded" },
+] as const;

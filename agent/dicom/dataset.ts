@@ -1,0 +1,191 @@
+import { hex, readUid } from "./bytes.ts";
+
+// Walks over the elements of a dataset (PS3.5 §7) as it passes by: who it says it is, where its pixels begin, and whether
+// it ends where it should. Values are skipped, not kept, and nothing recurses: how deep sequences nest is a number.
+
+export interface Encoding {
+  readonly explicitVr: boolean;
+  readonly littleEndian: boolean;
+}
+
+const DEFLATED: readonly string[] = ["1.2.840.10008.1.2.1.99", "1.2.840.10008.1.2.4.95"];
+
+/** How datasets of a transfer syntax are encoded; null: deflated, so that nothing can be read in passing. */
+export function encodingOf(transferSyntax: string): Encoding | null {
+  if (DEFLATED.includes(transferSyntax)) return null;
+  return {
+    // GE's private syntax differs from Implicit VR Little Endian in its pixels only.
+    explicitVr: transferSyntax !== "1.2.840.10008.1.2" && transferSyntax !== "1.2.840.113619.5.2",
+    littleEndian: transferSyntax !== "1.2.840.10008.1.2.2",
+  };
+}
+
+export interface DatasetSummary {
+  readonly sopClass: string;
+  readonly sopInstance: string;
+  readonly study: string;
+  /** Bytes before the first element of the pixels; of all where there are none. */
+  readonly headerBytes: number;
+  /** Why this cannot be a whole dataset; null where it is, or where nobody can say. */
+  readonly problem: string | null;
+}
+
+/** Levels of sequences of undefined length. Enhanced objects and reports use six or seven. */
+const DEPTH_MAX = 64;
+/** A UID has at most 64 bytes. */
+const VALUE_BYTES_MAX = 66;
+export const UNDEFINED_LENGTH = 0xffff_ffff;
+
+const ITEM = 0xfffe_e000;
+const ITEM_END = 0xfffe_e00d;
+const SEQUENCE_END = 0xfffe_e0dd;
+const SOP_CLASS = 0x0008_0016;
+const SOP_INSTANCE = 0x0008_0018;
+const STUDY = 0x0020_000d;
+const PIXELS = 0x7fe0_0000;
+/** A reserved half and a length of 32 bits follow these (PS3.5 table 7.1-1), a length of 16 bits the others. */
+export const LONG_VRS = new Set(["OB", "OD", "OF", "OL", "OV", "OW", "SQ", "SV", "UC", "UN", "UR", "UT", "UV"]);
+const SHORT_VRS = new Set("AE AS AT CS DA DS DT FL FD IS LO LT PN SH SL SS ST TM UI UL US".split(" "));
+
+type State =
+  | { readonly at: "element" }
+  /** Of an element whose VR has a length of 32 bits. */
+  | { readonly at: "long-length"; readonly tag: number; readonly vr: string }
+  | { readonly at: "value"; readonly tag: number; left: number }
+  /** What came is no element that we know how to pass over: from here on nothing is judged. */
+  | { readonly at: "lost" };
+
+export class DatasetWalker {
+  readonly #encoding: Encoding;
+  #state: State = { at: "element" };
+  readonly #header = new Uint8Array(8);
+  readonly #headerView = new DataView(this.#header.buffer);
+  #headerLength = 0;
+  /** Even: between elements; odd: between items of a sequence, or the fragments of encapsulated pixels. */
+  #depth = 0;
+  /** An element UN of undefined length is a sequence in Implicit VR Little Endian (PS3.5 §6.2.2): its depth. */
+  #implicitFrom = Number.POSITIVE_INFINITY;
+  #deepest = 0;
+  #offset = 0;
+  #headerBytes: number | null = null;
+  readonly #found = new Map<number, number[]>();
+
+  constructor(encoding: Encoding) {
+    this.#encoding = encoding;
+  }
+
+  receive(bytes: Uint8Array): void {
+    let at = 0;
+    while (at < bytes.length && this.#state.at !== "lost") {
+      const state = this.#state;
+      if (state.at === "value") {
+        const taken = Math.min(state.left, bytes.length - at);
+        this.#keep(state.tag, bytes, at, taken);
+        at += taken;
+        state.left -= taken;
+        if (state.left === 0) this.#state = { at: "element" };
+        continue;
+      }
+      const wanted = state.at === "element" ? 8 : 4;
+      const taken = Math.min(wanted - this.#headerLength, bytes.length - at);
+      for (let index = 0; index < taken; index++) this.#header[this.#headerLength++] = bytes[at + index]!;
+      at += taken;
+      if (this.#headerLength < wanted) break;
+      this.#headerLength = 0;
+      if (state.at === "element") this.#readElement(this.#offset + at - 8);
+      else this.#beginValue(state.tag, state.vr, this.#uint32(0));
+    }
+    this.#offset += bytes.length;
+  }
+
+  /** Nothing more comes. */
+  end(): DatasetSummary {
+    const text = (tag: number) => readUid(Uint8Array.from(this.#found.get(tag) ?? []));
+    return {
+      sopClass: text(SOP_CLASS),
+      sopInstance: text(SOP_INSTANCE),
+      study: text(STUDY),
+      headerBytes: this.#headerBytes ?? this.#offset,
+      problem: this.#problem(),
+    };
+  }
+
+  #problem(): string | null {
+    const state = this.#state;
+    if (this.#deepest > DEPTH_MAX) return `sequences nested deeper than ${DEPTH_MAX / 2} levels`;
+    if (state.at === "lost") return null;
+    if (state.at === "value") return `the dataset ends ${state.left} bytes before the end of ${tagText(state.tag)}`;
+    if (this.#headerLength > 0 || state.at === "long-length") return "the dataset ends within an element";
+    return this.#depth > 0 ? "the dataset ends within a sequence" : null;
+  }
+
+  #readElement(offset: number): void {
+    const tag = this.#uint16(0) * 0x1_0000 + this.#uint16(2);
+    if (this.#depth === 0 && tag >= PIXELS) this.#headerBytes ??= offset;
+    const betweenItems = this.#depth % 2 === 1;
+    if (tag === ITEM && betweenItems) return this.#beginItem(this.#uint32(4));
+    if (tag === SEQUENCE_END && betweenItems) return this.#leave();
+    if (tag === ITEM_END && !betweenItems && this.#depth > 0) return this.#leave();
+    if (betweenItems || tag >>> 16 === 0xfffe) return this.#lose();
+    if (!this.#encoding.explicitVr || this.#depth >= this.#implicitFrom) {
+      return this.#beginValue(tag, "", this.#uint32(4));
+    }
+    const vr = String.fromCharCode(this.#header[4]!, this.#header[5]!);
+    if (LONG_VRS.has(vr)) this.#state = { at: "long-length", tag, vr };
+    else if (SHORT_VRS.has(vr)) this.#beginValue(tag, vr, this.#uint16(6));
+    else this.#lose();
+  }
+
+  #beginValue(tag: number, vr: string, length: number): void {
+    if (length !== UNDEFINED_LENGTH) {
+      this.#state = length === 0 ? { at: "element" } : { at: "value", tag, left: length };
+      return;
+    }
+    this.#enter();
+    if (vr === "UN") this.#implicitFrom = Math.min(this.#implicitFrom, this.#depth);
+  }
+
+  #beginItem(length: number): void {
+    if (length === UNDEFINED_LENGTH) this.#enter();
+    else if (length > 0) this.#state = { at: "value", tag: ITEM, left: length };
+  }
+
+  #enter(): void {
+    this.#depth += 1;
+    this.#deepest = Math.max(this.#deepest, this.#depth);
+    this.#state = this.#deepest > DEPTH_MAX ? { at: "lost" } : { at: "element" };
+  }
+
+  #leave(): void {
+    if (this.#depth === this.#implicitFrom) this.#implicitFrom = Number.POSITIVE_INFINITY;
+    this.#depth -= 1;
+  }
+
+  #lose(): void {
+    this.#state = { at: "lost" };
+  }
+
+  #keep(tag: number, bytes: Uint8Array, at: number, length: number): void {
+    if (this.#depth > 0 || (tag !== SOP_CLASS && tag !== SOP_INSTANCE && tag !== STUDY)) return;
+    const value = this.#found.get(tag) ?? [];
+    for (const byte of bytes.subarray(at, at + Math.min(length, VALUE_BYTES_MAX - value.length))) value.push(byte);
+    this.#found.set(tag, value);
+  }
+
+  /** Items and delimiters too are in the dataset's byte order, but for those within UN. */
+  get #littleEndian(): boolean {
+    return this.#encoding.littleEndian || this.#depth >= this.#implicitFrom;
+  }
+
+  #uint16(at: number): number {
+    return this.#headerView.getUint16(at, this.#littleEndian);
+  }
+
+  #uint32(at: number): number {
+    return this.#headerView.getUint32(at, this.#littleEndian);
+  }
+}
+
+function tagText(tag: number): string {
+  return `(${hex(tag >>> 16, 4)},${hex(tag & 0xffff, 4)})`;
+}

@@ -1,0 +1,148 @@
+import { concat, evenText, hex, readUid } from "./bytes.ts";
+
+// DIMSE command sets (PS3.7 §6.3, annex E): group 0000 in Implicit VR Little Endian, whatever the context's transfer syntax.
+
+export const COMMAND = {
+  storeRequest: 0x0001,
+  storeResponse: 0x8001,
+  echoRequest: 0x0030,
+  echoResponse: 0x8030,
+  cancelRequest: 0x0fff,
+} as const;
+
+/** Status codes (PS3.4 table B.2-1, PS3.7 annex C). */
+export const STATUS = {
+  success: 0x0000,
+  invalidInstance: 0x0117,
+  sopClassNotSupported: 0x0122,
+  notAuthorized: 0x0124,
+  unrecognizedOperation: 0x0211,
+  outOfResources: 0xa700,
+  datasetMismatch: 0xa900,
+  cannotUnderstand: 0xc000,
+} as const;
+
+export interface Command {
+  readonly field: number;
+  readonly messageId: number;
+  readonly messageIdRespondedTo: number;
+  readonly affectedSopClass: string;
+  readonly affectedSopInstance: string;
+  readonly hasDataset: boolean;
+  /** Of a response. */
+  readonly status: number;
+}
+
+const TAG = {
+  groupLength: 0x0000,
+  affectedSopClass: 0x0002,
+  field: 0x0100,
+  messageId: 0x0110,
+  messageIdRespondedTo: 0x0120,
+  priority: 0x0700,
+  dataSetType: 0x0800,
+  status: 0x0900,
+  errorComment: 0x0902,
+  affectedSopInstance: 0x1000,
+} as const;
+
+/** (0000,0800): no dataset follows. */
+const NO_DATASET = 0x0101;
+const DATASET = 0x0001;
+/** A command set has some hundred bytes. */
+export const COMMAND_BYTES_MAX = 16_384;
+
+/** A command set; a string says why it is none. */
+export function readCommand(bytes: Uint8Array): Command | string {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const values = new Map<number, Uint8Array>();
+  for (let at = 0; at < bytes.length; ) {
+    if (at + 8 > bytes.length) return `${bytes.length - at} bytes where an element of the command begins`;
+    if (view.getUint16(at, true) !== 0) return "an element that is not of group 0000 in a command";
+    const element = view.getUint16(at + 2, true);
+    const length = view.getUint32(at + 4, true);
+    if (at + 8 + length > bytes.length) return `element (0000,${hex(element, 4)}) is longer than its command`;
+    values.set(element, bytes.subarray(at + 8, at + 8 + length));
+    at += 8 + length;
+  }
+  const number = (element: number) => {
+    const value = values.get(element);
+    return value?.length === 2 ? value[0]! + value[1]! * 0x100 : null;
+  };
+  const text = (element: number) => readUid(values.get(element) ?? new Uint8Array(0));
+  const field = number(TAG.field);
+  const dataSetType = number(TAG.dataSetType);
+  if (field === null || dataSetType === null) return "a command without its field or its dataset type";
+  return {
+    field,
+    messageId: number(TAG.messageId) ?? 0,
+    messageIdRespondedTo: number(TAG.messageIdRespondedTo) ?? 0,
+    affectedSopClass: text(TAG.affectedSopClass),
+    affectedSopInstance: text(TAG.affectedSopInstance),
+    hasDataset: dataSetType !== NO_DATASET,
+    status: number(TAG.status) ?? 0,
+  };
+}
+
+/** The response to a request; a comment explains what is no success. */
+export function encodeResponse(request: Command, status: number, comment: string | null): Uint8Array {
+  return encodeCommand([
+    [TAG.affectedSopClass, evenText(request.affectedSopClass, "\0")],
+    [TAG.field, uint16(request.field | 0x8000)],
+    [TAG.messageIdRespondedTo, uint16(request.messageId)],
+    [TAG.dataSetType, uint16(NO_DATASET)],
+    [TAG.status, uint16(status)],
+    ...(comment === null
+      ? []
+      : [[TAG.errorComment, evenText(comment.replace(/[^ -~]/g, "?").slice(0, 64), " ")] as const]),
+    ...(request.affectedSopInstance === ""
+      ? []
+      : [[TAG.affectedSopInstance, evenText(request.affectedSopInstance, "\0")] as const]),
+  ]);
+}
+
+export function encodeEchoRequest(messageId: number): Uint8Array {
+  return encodeCommand([
+    [TAG.affectedSopClass, evenText("1.2.840.10008.1.1", "\0")],
+    [TAG.field, uint16(COMMAND.echoRequest)],
+    [TAG.messageId, uint16(messageId)],
+    [TAG.dataSetType, uint16(NO_DATASET)],
+  ]);
+}
+
+export function encodeStoreRequest(messageId: number, sopClass: string, sopInstance: string): Uint8Array {
+  return encodeCommand([
+    [TAG.affectedSopClass, evenText(sopClass, "\0")],
+    [TAG.field, uint16(COMMAND.storeRequest)],
+    [TAG.messageId, uint16(messageId)],
+    [TAG.priority, uint16(0)],
+    [TAG.dataSetType, uint16(DATASET)],
+    [TAG.affectedSopInstance, evenText(sopInstance, "\0")],
+  ]);
+}
+
+function encodeCommand(elements: readonly (readonly [number, Uint8Array])[]): Uint8Array {
+  const encoded = elements.map(([element, value]) => encodeElement(element, value));
+  const length = encoded.reduce((sum, bytes) => sum + bytes.length, 0);
+  const groupLength = new Uint8Array(4);
+  new DataView(groupLength.buffer).setUint32(0, length, true);
+  return concat([encodeElement(TAG.groupLength, groupLength), ...encoded]);
+}
+
+function encodeElement(element: number, value: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(8 + value.length);
+  const view = new DataView(bytes.buffer);
+  view.setUint16(2, element, true);
+  view.setUint32(4, value.length, true);
+  bytes.set(value, 8);
+  return bytes;
+}
+
+/** A UID that is one (PS3.5 §9.1, but for leading zeros, which devices write). */
+export function isUid(text: string): boolean {
+  return /^[0-9.]{1,64}$/.test(text);
+}
+
+function uint16(value: number): Uint8Array {
+  return Uint8Array.of(value & 0xff, value >> 8);
+}

@@ -1,0 +1,55 @@
+// Reads elements of a parsed dataset. They come from a parser of other people's making, so nothing about their shape is
+// believed.
+
+/** Elements by their tag in eight hex digits. */
+export type Elements = Readonly<Record<string, unknown>>;
+
+export interface Code {
+  readonly value: string;
+  /** Coding scheme designator, upper case. */
+  readonly scheme: string;
+  readonly meaning: string;
+}
+
+const TEXT_LENGTH_MAX = 1_000;
+
+/** The first value as text; "" where there is none. */
+export function text(elements: Elements, tag: string): string {
+  return asText(values(elements, tag)[0]);
+}
+
+export function texts(elements: Elements, tag: string): string[] {
+  return values(elements, tag).map(asText);
+}
+
+/** The items of a sequence. */
+export function items(elements: Elements, tag: string): Elements[] {
+  return values(elements, tag).filter(isObject);
+}
+
+/** The codes of a code sequence (PS3.3 §8). */
+export function codes(elements: Elements, tag: string): Code[] {
+  return items(elements, tag).map((item) => ({
+    // Long values and URNs have elements of their own.
+    value: text(item, "00080100") || text(item, "00080119") || text(item, "00080120"),
+    scheme: text(item, "00080102").toUpperCase(),
+    meaning: text(item, "00080104"),
+  }));
+}
+
+function values(elements: Elements, tag: string): readonly unknown[] {
+  const element = elements[tag];
+  const list = isObject(element) ? element["Value"] : undefined;
+  return Array.isArray(list) ? list : [];
+}
+
+function asText(value: unknown): string {
+  if (typeof value === "string") return value.replaceAll("\0", "").trim().slice(0, TEXT_LENGTH_MAX);
+  if (typeof value === "number") return String(value);
+  // A person's name comes in up to three scripts.
+  return isObject(value) ? asText(value["Alphabetic"] ?? value["Ideographic"]) : "";
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
