@@ -16,6 +16,8 @@ import { Headers } from "./headers.ts";
 import { type ImageDevice, ImageFiling } from "./image-filing.ts";
 import { ImageStore } from "./image-store.ts";
 import type { Charset as Hl7Charset } from "./hl7/message.ts";
+import { Operators } from "./operators.ts";
+import type { Operator } from "./poct1/lists.ts";
 import { Push } from "./push.ts";
 import { httpServer } from "./server.ts";
 import { isoOrNull, Spool } from "./spool.ts";
@@ -100,6 +102,7 @@ export async function startAgent(config: Config, version: string, log: Logger): 
   const filing = new Filing(spool, directory, (id) => devices.get(id), filingEvents, config.matchByName);
 
   const worklist = new Worklist(spool, directory);
+  const taken = await spool.call("newsOf", "operators");
   const held = new Held();
   const analyzers = analyzerConfigs.map((device) => {
     const { id } = device;
@@ -129,7 +132,11 @@ export async function startAgent(config: Config, version: string, log: Logger): 
           );
         },
       };
-      return new Connection({ id, profile, timeZone }, transport, spool, own, realTimer, held);
+      const operators = operatorsOf(device, taken, (reason) =>
+        child.error({ stage: "message", reason }, "the operators cannot be read: those of before stay"),
+      );
+      const connected = { id, profile, timeZone, ...(operators === null ? {} : { operators }) };
+      return new Connection(connected, transport, spool, own, realTimer, held);
     });
   });
   const headers = new Headers();
@@ -329,6 +336,17 @@ export function readDevice(
     timeZone: device.timeZone ?? timeZone,
     model: device.model ?? null,
   };
+}
+
+function operatorsOf(
+  { id, operators }: DeviceConfig,
+  taken: readonly { device: string; name: string; content: string }[],
+  problem: (reason: string) => void,
+): Operators | null {
+  if (operators === undefined) return null;
+  const own = taken.filter(({ device }) => device === id);
+  const lists = new Map(own.map(({ name, content }) => [name, JSON.parse(content) as Operator[]]));
+  return new Operators(operators, lists, problem);
 }
 
 /** Devices that call open more than one line each, and lines that say nothing are closed only after a while. */

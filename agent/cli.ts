@@ -273,11 +273,15 @@ program
     const { running, devices, outbox } = readSpool(data, (db) => readStatus(db, data));
     if (options.json) return print(JSON.stringify({ devices, outbox }, null, 2));
     print(running ? "the agent is running" : "the agent is not running");
-    for (const { id, connected, last_message_at, counts } of devices) {
+    for (const { id, connected, last_message_at, counts, instruments = [] } of devices) {
       const numbers = Object.entries(counts).map(([state, count]) => `${count} ${state}`);
       print(
         `${id}  ${connected ? "connected" : "not connected"}  last message ${last_message_at ?? "never"}  ${numbers.join(", ")}`,
       );
+      for (const { name, said_at, status, events } of instruments) {
+        print(`  ${name || "an instrument without a name"}  ${said_at}  ${said(status)}`);
+        for (const event of events) print(`    ${said(event)}`);
+      }
     }
     print(`${outbox.depth} to send${outbox.oldest_at === null ? "" : `, the oldest since ${outbox.oldest_at}`}`);
   });
@@ -287,6 +291,13 @@ program.parseAsync().catch(fail);
 /** The devices as filing sees them. */
 function devicesOf(config: Config): Map<string, FilingDevice> {
   return new Map(config.devices.map((device) => [device.id, readDevice(device, config.timeZone)]));
+}
+
+/** `condition R, new_observations 0` */
+function said(words: object): string {
+  return Object.entries(words)
+    .map(([name, word]) => `${name} ${String(word)}`)
+    .join(", ");
 }
 
 interface SimulateOptions {

@@ -14,6 +14,7 @@ import { ACK_MODES } from "./hl7/ack.ts";
 import { CHARSETS as HL7_CHARSETS } from "./hl7/message.ts";
 import { nearestWord } from "./nearest.ts";
 import type { Destination } from "./forward.ts";
+import { readOperators } from "./operators.ts";
 import type { Address, Security } from "./transport.ts";
 
 // agent.yaml: one schema is type, defaults and checks. Every problem is found in one go, each with its line.
@@ -67,6 +68,7 @@ const Device = Type.Object(
     timeZone: Type.Optional(Type.String()),
     charset: Type.Optional(Type.Enum([...new Set([...ASTM_CHARSETS, ...HL7_CHARSETS])])),
     ackMode: Type.Optional(Type.Enum(ACK_MODES)),
+    operators: Type.Optional(Type.String({ minLength: 1 })),
     // Of imaging devices alone.
     aeTitle: Type.Optional(AeTitle),
     callingAeTitles: Type.Optional(Type.Array(AeTitle, { maxItems: 100 })),
@@ -161,9 +163,11 @@ export function checkConfig(text: string, folder: string): ConfigResult {
       ...valid,
       data: inFolder(valid.data),
       server: { ...valid.server, keyFile: inFolder(valid.server.keyFile) },
-      devices: valid.devices.map((device) =>
-        device.tls === undefined ? device : { ...device, tls: tlsIn(folder, device.tls) },
-      ),
+      devices: valid.devices.map((device) => ({
+        ...device,
+        ...(device.tls === undefined ? {} : { tls: tlsIn(folder, device.tls) }),
+        ...(device.operators === undefined ? {} : { operators: inFolder(device.operators) }),
+      })),
       status: valid.status === undefined ? null : parseAddress(valid.status.listen),
       destinations: (valid.destinations ?? []).map((destination) => asDestination(destination, inFolder)),
     },
@@ -333,6 +337,12 @@ function furtherProblems(raw: unknown, folder: string): Located[] {
         say(place, "has none or both, expected exactly one of listen, dial");
       tcp(replies, place);
     }
+    const { operators } = device;
+    if (typeof operators === "string" && operators !== "") {
+      const known = typeof profile === "string" ? profileById(profile) : undefined;
+      const problem = operatorsProblem(path.resolve(folder, operators), known?.protocol === "poct1a");
+      if (problem !== null) say([...at, "operators"], problem);
+    }
     if ("tls" in device) {
       const listens = [connection, asObject(connection["replies"])].some((way) => "listen" in way);
       const problem = "serial" in connection ? "is for TCP" : tlsProblem(asObject(device["tls"]), listens, folder);
@@ -403,6 +413,16 @@ function tlsProblem(files: Record<string, unknown>, listens: boolean, folder: st
     return null;
   } catch (error) {
     return `cannot be used: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+function operatorsProblem(file: string, takesThem: boolean): string | null {
+  if (!takesThem) return "is for devices that speak POCT1-A";
+  try {
+    readOperators(file);
+    return null;
+  } catch (error) {
+    return `names ${file}, which cannot be used: ${error instanceof Error ? error.message : String(error)}`;
   }
 }
 

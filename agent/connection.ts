@@ -9,6 +9,7 @@ import { stampOf } from "./hl7/ack.ts";
 import { Hl7Link } from "./hl7/link.ts";
 import type { Link, LinkAction, LinkContext } from "./link.ts";
 import { Conversation as Poct1Conversation } from "./poct1/conversation.ts";
+import type { OperatorBook } from "./poct1/lists.ts";
 import { fingerprint } from "./read.ts";
 import { type Spool, StorageError } from "./spool.ts";
 import type { NewMessage, StoredMessage } from "./spool-operations.ts";
@@ -64,6 +65,8 @@ export interface ConnectedDevice {
   readonly profile: Profile;
   /** IANA zone of its clock. */
   readonly timeZone: string;
+  /** Who may use it, where somebody keeps that. */
+  readonly operators?: OperatorBook;
 }
 
 /** What the links of all devices hold of unfinished messages; shared by their connections. */
@@ -212,7 +215,7 @@ class Conversation {
     this.#events = events;
     this.#setTimer = setTimer;
     this.#held = held;
-    this.#link = createLink(device.profile, linkContext(device.timeZone));
+    this.#link = createLink(device.profile, linkContext(device.timeZone), device.operators);
     this.#armTimer(this.#link.silenceMs ?? null);
   }
 
@@ -388,6 +391,10 @@ class Conversation {
       case "identify":
         if (!this.#closed) this.#events.identified(action.name);
         break;
+      case "news":
+        // Should it get lost, the session is not finished either, and is replayed.
+        this.#spool.callLater("noteNews", this.#device.id, action.news, Date.now());
+        break;
       case "hang up":
         this.#wire.close();
         break;
@@ -447,6 +454,9 @@ export async function recover(spool: Spool, profileById: (id: string) => Profile
     let ordinal = 0;
     for (const event of [...events, closing]) {
       for (const action of apply(link, event.kind, event.bytes)) {
+        // An event is told once; how the device is, it says again when it is back.
+        if (action.do === "news" && action.news.topic === "event")
+          await spool.call("noteNews", device, action.news, event.at);
         if (action.do !== "deliver") continue;
         const { message: bytes, incomplete } = action;
         const message = {
@@ -467,7 +477,7 @@ export async function recover(spool: Spool, profileById: (id: string) => Profile
   return sessions.length;
 }
 
-export function createLink(profile: Profile, context: LinkContext): Link {
+export function createLink(profile: Profile, context: LinkContext, operators?: OperatorBook): Link {
   const { link } = profile;
   switch (link.kind) {
     case "lis01":
@@ -481,7 +491,7 @@ export function createLink(profile: Profile, context: LinkContext): Link {
     case "mllp":
       return new Hl7Link(() => stampOf(context), { ...link, worklist: "orders" in profile });
     case "poct1a":
-      return new Poct1Conversation(context);
+      return new Poct1Conversation(context, operators);
   }
 }
 

@@ -15,8 +15,20 @@ export type LinkAction =
   | { readonly do: "timer"; readonly ms: number | null }
   /** The device by its own name: any other wire on which it spoke is dead. */
   | { readonly do: "identify"; readonly name: string }
+  /**
+   * What the device of that name said of itself, for whoever looks after it: of status and operators the last word counts, of
+   * events each.
+   */
+  | { readonly do: "news"; readonly news: News }
   /** Close the connection once all replies have left. */
   | { readonly do: "hang up" };
+
+export interface News {
+  readonly device: string;
+  readonly topic: "status" | "event" | "operators";
+  /** JSON */
+  readonly content: string;
+}
 
 /** What stands in replies and comes from outside. What is delivered never depends on it: a replay gives the same. */
 export interface LinkContext {

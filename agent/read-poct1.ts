@@ -2,7 +2,16 @@ import type { PatientHint } from "../shared/study.ts";
 import { readValue } from "../shared/value.ts";
 import type { Poct1Profile } from "./devices/profile.ts";
 import { DocumentSplitter } from "./poct1/link.ts";
-import { type Element, find, type Hello, type Message, readMessage, short } from "./poct1/message.ts";
+import {
+  all,
+  type Element,
+  find,
+  type Hello,
+  type Message,
+  readMessage,
+  short,
+  type Unreadable,
+} from "./poct1/message.ts";
 import type { DeviceResult, ReadContext, Reading } from "./report.ts";
 import { hintText, readSamples, type Sample } from "./sample.ts";
 import { readDate, readTime } from "./time.ts";
@@ -24,18 +33,30 @@ const FLAG_NOTE = /^[*!~^]$/;
 
 /** A HELLO and the document that came behind it, to Reports. */
 export function readPoct1(bytes: Uint8Array, profile: Poct1Profile, context: ReadContext): Reading {
-  const splitter = new DocumentSplitter();
-  const [first, second] = [...splitter.receive(bytes), ...splitter.close()].flatMap((found) =>
-    "bytes" in found ? [found.bytes] : [],
-  );
-  const hello = first === undefined ? null : readMessage(first);
-  if (hello?.is !== "hello" || second === undefined) {
+  const { hello, document } = split(bytes);
+  if (hello?.is !== "hello" || document === undefined) {
     return { is: "quarantined", reason: "no HELLO before the document: nobody knows whose it is" };
   }
-  const message = readMessage(second);
+  const message = readMessage(document);
   if (message.is === "unreadable") return { is: "quarantined", reason: message.problem };
+  if (message.is === "query") return { is: "not-for-patients", reason: "the device asks for a patient" };
   if (message.is !== "observations") return { is: "not-for-patients", reason: short(message.root.name) };
   return readObservations(message, hello.hello, profile, context);
+}
+
+/** Whom the device asks for; null: it does not ask. */
+export function readPoct1Query(bytes: Uint8Array): (Message & { readonly is: "query" }) | null {
+  const { document } = split(bytes);
+  const message = document === undefined ? null : readMessage(document);
+  return message?.is === "query" ? message : null;
+}
+
+function split(bytes: Uint8Array): { readonly hello: Message | Unreadable | null; readonly document?: Uint8Array } {
+  const splitter = new DocumentSplitter();
+  const [first, document] = [...splitter.receive(bytes), ...splitter.close()].flatMap((found) =>
+    "bytes" in found ? [found.bytes] : [],
+  );
+  return { hello: first === undefined ? null : readMessage(first), ...(document === undefined ? {} : { document }) };
 }
 
 /**
@@ -59,13 +80,13 @@ function behindHeader(message: string): string {
 }
 
 function deviceOf(message: Uint8Array): string | null {
-  const [first] = new DocumentSplitter().receive(message);
-  const hello = first?.is === "document" ? readMessage(first.bytes) : null;
+  const { hello } = split(message);
   return hello?.is === "hello" ? hello.hello.name : null;
 }
 
 function readObservations(message: Message, hello: Hello, profile: Poct1Profile, context: ReadContext): Reading {
   const services = children(message.root, "SVC");
+  if (services.length === 0) return { is: "quarantined", reason: "no SVC: nothing says what was measured" };
   const controls = services.map((service) => controlReason(message.root, service));
   const samples = services.flatMap((service, index) =>
     controls[index] === null
@@ -83,11 +104,11 @@ function readObservations(message: Message, hello: Hello, profile: Poct1Profile,
  * themselves, and the lot of a control may read like a patient's number.
  */
 function controlReason(root: Element, service: Element): string | null {
-  const role = text(service, "SVC.role_cd");
-  const [control] = children(service, "CTC");
+  const roles = all(service, "SVC.role_cd").map((role) => attribute(role, "V"));
+  const [control] = all(service, "CTC");
   const reasons = [
     ...(root.name === "OBS.R01" ? [] : [short(root.name)]),
-    ...(role === "" || role === "OBS" ? [] : [`role ${short(role)}`]),
+    ...roles.filter((role) => role !== "" && role !== "OBS").map((role) => `role ${short(role)}`),
     ...(control === undefined ? [] : [`control material, lot ${short(text(control, "CTC.lot_number"))}`]),
     ...(control === undefined && children(service, "PT").length === 0 ? ["no patient"] : []),
   ];
@@ -104,6 +125,7 @@ function sampleOf(service: Element, patient: Element, hello: Hello, context: Rea
     text(service, "SPC.specimen_dttm"),
   ];
   const results = observations.map(deviceResult);
+  const specimenType = text(service, "SPC.type_cd"); // HL7 table 0070
   return {
     device_name: [hello.model, hello.serial].join(" ").trim().slice(0, 200) || "POCT1-A device",
     identifier: NOBODY.test(identifier) ? null : hintText(identifier),
@@ -113,7 +135,8 @@ function sampleOf(service: Element, patient: Element, hello: Hello, context: Rea
     patient: [identifier, hello.name, sequence],
     specimen,
     times: { results: [...new Set(times.map(compactTime))], order: [], sent: "" },
-    urine: /^UR/i.test(text(service, "SPC.type_cd")),
+    urine: /^UR/i.test(specimenType),
+    blood: /^(?:BL|WB|SER|PLAS)/i.test(specimenType),
     results,
     notes: [
       ...clockNotes(times, context),
@@ -208,13 +231,13 @@ function statusNotes(service: Element): string[] {
 
 /** What reagents, notes and prompts say, for whoever reads the Report. */
 function comments(service: Element): string[] {
-  const reagents = descendants(service, "RGT").map(
+  const reagents = all(service, "RGT").map(
     (reagent) => `reagent ${text(reagent, "RGT.name")} lot ${text(reagent, "RGT.lot_number")}`,
   );
-  const prompts = descendants(service, "RSN").map((prompt) =>
+  const prompts = all(service, "RSN").map((prompt) =>
     [text(prompt, "RSN.apoc_prompt"), text(prompt, "RSN.apoc_content")].join(": "),
   );
-  const about = descendants(service, "OBS").flatMap((observation) =>
+  const about = all(service, "OBS").flatMap((observation) =>
     notesOf(observation).map((note) => `${namesOf(observation)[0] ?? "(no code)"}: ${note}`),
   );
   return [...reagents, ...prompts, ...notesOf(service), ...about];
@@ -222,7 +245,8 @@ function comments(service: Element): string[] {
 
 function notesOf(parent: Element): string[] {
   return children(parent, "NTE")
-    .map((note) => text(note, "NTE.text") || (child(note, "NTE.text")?.text.trim() ?? ""))
+    .map((note) => [text(note, "NTE.text"), child(note, "NTE.text")?.text.trim() ?? ""])
+    .map((parts) => parts.filter((part) => part !== "").join(": "))
     .filter((note) => note !== "");
 }
 
@@ -272,8 +296,4 @@ function child(parent: Element | null, name: string): Element | null {
 
 function children(parent: Element | null, name: string): readonly Element[] {
   return parent?.children.filter((each) => each.name === name) ?? [];
-}
-
-function descendants(parent: Element, name: string): Element[] {
-  return parent.children.flatMap((each) => [...(each.name === name ? [each] : []), ...descendants(each, name)]);
 }

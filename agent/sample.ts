@@ -24,6 +24,8 @@ export interface Sample {
   readonly times: { readonly results: readonly string[]; readonly order: readonly string[]; readonly sent: string };
   /** The device says that the specimen is urine. */
   readonly urine: boolean;
+  /** It says that it is blood: a ketone meter's KET makes no urine of the glucose beside it. */
+  readonly blood?: boolean;
   readonly results: readonly DeviceResult[];
   readonly notes: readonly string[];
   readonly comments: readonly string[];
@@ -146,16 +148,16 @@ interface Rows {
 /** An ALP of 1,234 U/L is thousands to one laboratory; a specific gravity of 1,025 is not. */
 const THOUSANDS = /^\D*[1-9],\d{3}\D*$/;
 
-function readRows({ urine: isUrine, results }: Sample, profile: SampleProfile, species: string | null): Rows {
+function readRows({ urine: isUrine, blood, results }: Sample, profile: SampleProfile, species: string | null): Rows {
   const rows: Rows = { found: [], unmapped: [], leftOut: [], notes: [] };
-  const urine = isUrine || results.some(({ names }) => names.some((name) => isUrineOnly(name)));
+  const urine = isUrine || (blood !== true && results.some(({ names }) => names.some((name) => isUrineOnly(name))));
   for (const { names, value: text, unit: sentUnit, range: sentRange, flag, notFinal } of results) {
     if (notFinal !== null) {
       rows.leftOut.push(`${labelOf(names)} has no final value: ${notFinal}`);
       continue;
     }
     const match = findAnalyte(names, { modality: profile.modality, urine });
-    if (match === null) {
+    if (match === null || (blood === true && match.analyte.specimen === "urine")) {
       rows.unmapped.push(names.join("^") || NO_CODE);
       continue;
     }

@@ -1,7 +1,7 @@
 import net from "node:net";
 import { type Agreement, Association, type AssociationAction } from "./dicom/association.ts";
 import { concat } from "./dicom/bytes.ts";
-import { type Command, encodeStoreRequest, readCommand, STATUS } from "./dicom/dimse.ts";
+import { COMMAND, type Command, encodeRequest, readCommand, STATUS } from "./dicom/dimse.ts";
 import { IMPLEMENTATION_CLASS_UID, IMPLEMENTATION_VERSION } from "./dicom/part10.ts";
 import { APPLICATION_CONTEXT, DATA_PDU_BYTES_MAX } from "./dicom/pdu.ts";
 import { EXPLICIT_LITTLE_ENDIAN, type GeneratedInstance } from "./generated-study.ts";
@@ -55,7 +55,14 @@ export async function storeImages(target: ImageTarget, instances: readonly Gener
       const { sopClass, sopInstance, dataset: bytes } = next;
       const [context] = [...(agreement?.contexts ?? [])].find(([, agreed]) => agreed.abstractSyntax === sopClass) ?? [];
       if (context === undefined) return fail(`SOP class ${sopClass} is not taken`);
-      const command = encodeStoreRequest(instances.length - waiting.length + 1, sopClass, sopInstance);
+      const messageId = instances.length - waiting.length + 1;
+      const command = encodeRequest({
+        field: COMMAND.storeRequest,
+        messageId,
+        sopClass,
+        sopInstance,
+        hasDataset: true,
+      });
       carryOut(association.send({ context, part: "command", bytes: command, last: true }));
       carryOut(association.send({ context, part: "dataset", bytes, last: true }));
     };

@@ -184,6 +184,7 @@ export class Station {
           this.#dueAt = action.ms === null ? Number.POSITIVE_INFINITY : performance.now() + action.ms;
           break;
         case "identify":
+        case "news":
         case "hang up":
           break; // of other protocols
       }

@@ -121,7 +121,15 @@ function strangeShare(text: string): number {
 }
 
 /** Each protocol's own marks. What may be damaged or cut scores less than what proves itself. */
-const PROTOCOLS: readonly ((text: string) => Finding[])[] = [lis01, enquiry, bc2800, rawRecords, oneWayText, hl7];
+const PROTOCOLS: readonly ((text: string) => Finding[])[] = [
+  lis01,
+  enquiry,
+  bc2800,
+  rawRecords,
+  oneWayText,
+  hl7,
+  poct1,
+];
 
 function lis01(text: string): Finding[] {
   const frames = text
@@ -238,6 +246,20 @@ function hl7(text: string): Finding[] {
       profiles: [...ofSender.map(({ id }) => id), "generic-hl7"],
       score: ended ? 95 : 70,
       reason: `VT, MSH${ended ? " and FS" : ", no FS came"}`,
+    },
+  ];
+}
+
+/** A POCT1-A device speaks first. */
+function poct1(text: string): Finding[] {
+  if (!/<HEL\.R01[\s>]/.test(text)) return [];
+  const ended = text.includes("</HEL.R01>");
+  return [
+    {
+      protocol: "POCT1-A",
+      profiles: ["generic-poct1a"],
+      score: ended ? 95 : 70,
+      reason: `HEL.R01, ${ended ? "whole" : "its end did not come"}`,
     },
   ];
 }

@@ -3,6 +3,7 @@ import type { Outcome } from "../shared/study.ts";
 import { imagingOperationsOn } from "./imaging-operations.ts";
 import type { Collection } from "./report.ts";
 import { revise, type StudyBody } from "./revision.ts";
+import type { News } from "./link.ts";
 import type { EventKind } from "./spool-worker.ts";
 
 // What the spool can be asked, besides storing events. Each operation runs inside the group's transaction.
@@ -272,6 +273,12 @@ export function operationsOn(db: Database.Database) {
          last_message_at = COALESCE(@lastMessageAt, last_message_at)`,
     ),
     noteMessage: db.prepare("UPDATE device SET last_message_at = @receivedAt WHERE id = @device"),
+    dropNews: db.prepare("DELETE FROM news WHERE device = ? AND name = ? AND topic = ?"),
+    insertNews: db.prepare(
+      "INSERT INTO news (device, name, topic, content, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+    ),
+    newsOf: db.prepare("SELECT device, name, content FROM news WHERE topic = ?"),
+    pruneNews: db.prepare("DELETE FROM news WHERE topic = 'event' AND at < ?"),
     disconnectAll: db.prepare("UPDATE device SET connected = 0"),
     pruneSessions: db.prepare("DELETE FROM session WHERE finished_at < ?"),
     oldestKept: db
@@ -539,6 +546,15 @@ export function operationsOn(db: Database.Database) {
       sql.upsertDevice.run({ ...device, connected: device.connected ? 1 : 0 });
     },
 
+    noteNews(device: string, { device: name, topic, content }: News, at: number): void {
+      if (topic !== "event") sql.dropNews.run(device, name, topic);
+      sql.insertNews.run(device, name, topic, content, at);
+    },
+
+    newsOf(topic: News["topic"]): { device: string; name: string; content: string }[] {
+      return sql.newsOf.all(topic) as { device: string; name: string; content: string }[];
+    },
+
     disconnectAll(): void {
       sql.disconnectAll.run();
     },
@@ -554,6 +570,7 @@ export function operationsOn(db: Database.Database) {
     /** Deletes at most `limit` old rows of each kind; answers whether there may be more. What nobody has settled is kept. */
     prune(before: number, limit: number): boolean {
       sql.pruneSessions.run(before);
+      sql.pruneNews.run(before);
       sql.pruneStudies.run(before - STUDIES_KEPT_LONGER_MS);
       const events = sql.pruneEvents.run(sql.oldestKept.get(), limit).changes;
       const messages = sql.oldMessages.all(before, limit) as string[];

@@ -107,6 +107,13 @@ const migrations: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX forward_queued ON forward (destination, tries, message) WHERE state = 'queued';
   `,
+  `
+  -- What devices say of themselves; name is the one that a device gives itself, for several may speak on one connection.
+  CREATE TABLE news (
+    device TEXT NOT NULL, name TEXT NOT NULL, topic TEXT NOT NULL, content TEXT NOT NULL, at INTEGER NOT NULL,
+    PRIMARY KEY (device, name, topic, content)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 /** Whether the database has this program's schema. */

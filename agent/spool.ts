@@ -252,6 +252,19 @@ export interface MessageSummary {
   readonly study_fps: readonly string[];
 }
 
+/** A device as it describes itself. */
+export interface Instrument {
+  readonly name: string;
+  readonly said_at: string;
+  /** Its last status, in its own words. */
+  readonly status: object;
+  /** The latest first. */
+  readonly events: readonly object[];
+}
+
+/** Of an instrument, `status` tells no more; the others stay in the spool for as long as messages do. */
+const EVENTS_SHOWN = 5;
+
 export interface SpoolStatus {
   readonly running: boolean;
   readonly devices: readonly {
@@ -259,6 +272,8 @@ export interface SpoolStatus {
     readonly connected: boolean;
     readonly last_message_at: string | null;
     readonly counts: Readonly<Record<MessageState, number>>;
+    /** Those that speak on its connection, where they say how they are (POCT1-A). */
+    readonly instruments?: readonly Instrument[];
   }[];
   readonly outbox: { readonly depth: number; readonly oldest_at: string | null };
 }
@@ -365,10 +380,29 @@ export function readStatus(db: Database.Database, folder: string): SpoolStatus {
     devices: devices.map(({ id, connected, last_message_at }) => {
       const counts = { pending: 0, filed: 0, unmatched: 0, "not-for-patients": 0, quarantined: 0 };
       for (const row of count.all(id) as { state: MessageState; count: number }[]) counts[row.state] = row.count;
-      return { id, connected: running && connected === 1, last_message_at: isoOrNull(last_message_at), counts };
+      const device = { id, connected: running && connected === 1, last_message_at: isoOrNull(last_message_at), counts };
+      const instruments = readInstruments(db, id);
+      return instruments.length === 0 ? device : { ...device, instruments };
     }),
     outbox: { depth: outbox.depth, oldest_at: isoOrNull(outbox.oldest) },
   };
+}
+
+function readInstruments(db: Database.Database, device: string): Instrument[] {
+  const statuses = db
+    .prepare("SELECT name, content, at FROM news WHERE device = ? AND topic = 'status' ORDER BY name")
+    .all(device) as { name: string; content: string; at: number }[];
+  const events = db
+    .prepare(
+      `SELECT content FROM news WHERE device = ? AND name = ? AND topic = 'event' ORDER BY at DESC, content DESC LIMIT ${EVENTS_SHOWN}`,
+    )
+    .pluck();
+  return statuses.map(({ name, content, at }) => ({
+    name,
+    said_at: new Date(at).toISOString(),
+    status: JSON.parse(content) as object,
+    events: (events.all(device, name) as string[]).map((event) => JSON.parse(event) as object),
+  }));
 }
 
 function isRunning(folder: string): boolean {

@@ -1,5 +1,6 @@
 import { newUlid } from "../shared/fp.ts";
 import type { Patient } from "../shared/patient.ts";
+import { readSex } from "../shared/reference.ts";
 import { encodeAnswer, readQuery } from "./astm/orders.ts";
 import { parseRecords } from "./astm/records.ts";
 import type { AstmProfile, Hl7Profile, Profile } from "./devices/profile.ts";
@@ -8,6 +9,9 @@ import { stampOf } from "./hl7/ack.ts";
 import { encodeAnswers, readOrderQuery } from "./hl7/orders.ts";
 import { parseMessage } from "./hl7/message.ts";
 import type { Answer, Answered, Asked, AskedSample } from "./query.ts";
+import { patientPart } from "./poct1/lists.ts";
+import { encodeParts } from "./poct1/message.ts";
+import { readPoct1Query } from "./read-poct1.ts";
 import type { Spool } from "./spool.ts";
 import type { StoredMessage, TestOrder } from "./spool-operations.ts";
 import { dayOf, hasClock, readTime, writeTime, zonedTime } from "./time.ts";
@@ -42,8 +46,16 @@ export class Worklist {
   /** What to send for a message that asks for orders; nothing where it asks for none, or its device takes none. */
   async answer(message: StoredMessage, profile: Profile, timeZone: string): Promise<readonly Answer[]> {
     if (message.incomplete !== null) return [];
-    if (profile.protocol === "astm") return this.#astm(message, profile, timeZone);
-    return profile.protocol === "hl7" ? this.#hl7(message, profile, timeZone) : [];
+    switch (profile.protocol) {
+      case "astm":
+        return this.#astm(message, profile, timeZone);
+      case "hl7":
+        return this.#hl7(message, profile, timeZone);
+      case "poct1a":
+        return this.#whoIs(message);
+      case "text":
+        return [];
+    }
   }
 
   async #astm({ bytes, device }: StoredMessage, profile: AstmProfile, timeZone: string): Promise<readonly Answer[]> {
@@ -88,6 +100,24 @@ export class Worklist {
       ? await this.#everybody(device, asked, period, dayOf(now, timeZone))
       : await Promise.all(asked.samples.map((sample) => this.#sample(device, sample)));
     return { answered: entries.map((entry) => write(entry, asked, timeZone)), problem };
+  }
+
+  /** A POCT1-A device asks who a patient is: that one, or nobody. */
+  async #whoIs({ bytes, device }: StoredMessage): Promise<readonly Answer[]> {
+    const query = readPoct1Query(bytes);
+    if (query === null) return [];
+    const { patient } = await this.#sample(device, { patient: query.patient, specimen: "" });
+    const listed =
+      patient === null
+        ? null
+        : {
+            id: query.patient,
+            name: patient.name,
+            bornOn: patient.date_of_birth,
+            sex: readSex(patient.sex),
+            weightKg: patient.weight_kg,
+          };
+    return [{ message: encodeParts([patientPart(query.answer, listed)]), accessions: [] }];
   }
 
   /** ALL: the orders that wait for a result, an animal's together, then who else comes today. */

@@ -147,6 +147,8 @@ export function potassium(value: number): string {
 }
 
 const dogsGas = (id: number) => said("OBS.R01", id, service("2026-11-21T12:55:10+03:00", patient("4711", ...bloodGas)));
+const dogsPotassium = (id: number) =>
+  measurement(id, { patient: "4711", at: "2026-11-21T12:55:10+03:00", sequence: 12 }, bloodGas.slice(3, 4));
 const catsGas = (id: number) =>
   said(
     "OBS.R01",
@@ -171,8 +173,264 @@ export function session(stored: readonly string[], later: readonly string[] = []
   return `${documents.map((document) => XML + document).join("\n")}\n`;
 }
 
+/** A device in continuous mode that measured nothing: it asks for a patient, tells events, or takes lists. */
+export function talkOf({
+  asksFor = null as string | null,
+  events = [] as readonly string[],
+  ...offer
+}: { asksFor?: string | null; events?: readonly string[] } & Pick<Device, "topics" | "bytesMax">): string {
+  const query = object("REQ", field("REQ.request_cd", "RPAT"), object("PT", field("PT.patient_id", asksFor ?? "")));
+  return declared(
+    hello(1, { ...acme, ...offer }),
+    status(2, 0, events.length),
+    ...(asksFor === null ? [] : [said("REQ.R01", 3, query)]),
+    ...events.map((event, index) => deviceEvent(10 + index, event)),
+  );
+}
+
+function deviceEvent(controlId: number | string, description: string): string {
+  const time = field("EVT.event_dttm", "2026-11-21T12:00:00");
+  return said(
+    "EVS.R01",
+    controlId,
+    object("EVT", field("EVT.description", description), time, field("EVT.severity_cd", "W")),
+  );
+}
+
+/** Documents with a declaration each, a line each. */
+function declared(...documents: readonly string[]): string {
+  return documents.map((document) => `${XML}${document}\n`).join("");
+}
+
+/** Siemens DCA Vantage: no acknowledgement of a request nor wanted of an end of topic; its observation times have no offset. */
+const siemensDca = declared(
+  hello(1, {
+    vendor: "SIEM",
+    model: "DCA VANTAGE",
+    serial: "S012345",
+    timeout: 60,
+    topics: ["D_EV", "OP_LST"],
+    bytesMax: 16_000,
+  }),
+  status(2, 1),
+  said(
+    "OBS.R01",
+    3,
+    service(
+      "2026-11-21T12:51:26",
+      patient(
+        "4711",
+        obs(
+          '<OBS.observation_id V="HbA1c" SN="SIEM" DN="HbA1c"><TRANSLTN V="4548-4" SN="LN"/></OBS.observation_id>',
+          "5.4",
+          "%",
+          measured,
+          note("Slope^1.000"),
+        ),
+        obs('<OBS.observation_id V="2160-0" SN="LN" DN="Creatinine"/>', "1.1", "mg/dL", measured),
+      ),
+    ),
+  ),
+  endOfTopic(4),
+  said(
+    "ACK.R01",
+    5,
+    object("ACK", field("ACK.type_cd", "AA"), field("ACK.ack_control_id", 5), field("ACK.error_detail_cd", 300)),
+  ),
+);
+
+function note(text: string): string {
+  return object("NTE", field("NTE.text", text));
+}
+
+/** PixCell HemoScreen: each document in an MLLP frame, requests acknowledged, ids in ACK.control_id; events, and the clock set. */
+const hemoscreen = [
+  hello("00001", {
+    vendor: "PixCell",
+    model: "HemoScreen",
+    serial: "H-1001",
+    timeout: 30,
+    topics: ["D_EV"],
+    directives: ["SET_TIME", "LOCK", "UNLOCK"],
+  }),
+  status("00002", 1, 1),
+  acknowledged("00003", 3, "ACK.control_id"),
+  said(
+    "OBS.R01",
+    "00004",
+    service(
+      "2026-11-21T12:58:00",
+      patient(
+        "4712",
+        obs(field("OBS.observation_id", "WBC"), "27.4", "10*3/uL", field("OBS.interpretation_cd", "H"), note("*")),
+        obs(field("OBS.observation_id", "HGB"), "9.8", "g/dL"),
+        obs(field("OBS.observation_id", "PLT"), "600", "10*3/uL", '<OBS.interpretation_cd V="&gt;"/>'),
+      ),
+    ),
+  ),
+  endOfTopic("00005"),
+  acknowledged("00006", 6, "ACK.control_id"),
+  deviceEvent("00007", "Door opened"),
+  said("EOT.R01", "00008", object("EOT", field("EOT.topic_cd", "EVS"))),
+  acknowledged("00009", 9, "ACK.control_id"),
+  acknowledged("00010", 10, "ACK.control_id"),
+]
+  .map((document) => `\x0b${document}\x1c\r`)
+  .join("");
+
+/** i-STAT 1: no declaration, a request for each observation; a value measured and the same corrected for the patient's heat. */
+const iStat = [
+  hello(1, { vendor: "i-STAT", model: "i-STAT 1", serial: "311234", timeout: 60 }),
+  status(2, 2),
+  acknowledged(3, 3),
+  said(
+    "OBS.R01",
+    4,
+    service(
+      "2026-11-21T12:40:00.125",
+      patient(
+        "4711",
+        obs(loinc("11558-4", "pH"), "7.352", "", measured),
+        obs(loinc("11558-4", "pH"), "7.331", "", calculated, note("39.4")),
+        obs(loinc("2951-2", "Na"), "149", "mmol/L", measured),
+      ),
+      { more: object("RSN", field("RSN.apoc_prompt", "PT Temp F"), field("RSN.apoc_content", "102.9")), sequence: 41 },
+    ),
+  ),
+  acknowledged(5, 5),
+  said(
+    "OBS.R01",
+    6,
+    service("2026-11-21T12:45:00.500", patient("4712", obs(loinc("2951-2", "Na"), "152", "mmol/L", measured)), {
+      sequence: 42,
+    }),
+  ),
+  acknowledged(7, 7),
+].join("");
+
+/** Nova StatStrip: an accession in place of the patient, a cancelled test, notes in element text; its clock is set, and it converses on. */
+const nova = declared(
+  hello(7135, {
+    vendor: "NOVABIO",
+    model: "StatStrip",
+    serial: "0600100736",
+    timeout: 120,
+    topics: ["D_EV"],
+    directives: ["START_CONTINUOUS", "SET_TIME"],
+    bytesMax: 32_768,
+  }),
+  status(7136, 1),
+  said(
+    "OBS.R01",
+    7137,
+    service(
+      "2026-11-21T12:30:06.00+03:00",
+      patient(
+        "UNKNOWN",
+        obs(loinc("2341-6", "Glu"), "95", "mg/dL", measured, range("[70;150]", "mg/dL")),
+        object("OBS", loinc("53061-8", "Ket"), '<OBS.value NULL="NI"/>', field("OBS.status_cd", "A")),
+      ),
+      {
+        more:
+          object("ORD", field("ORD.universal_service_id", "CHEM"), field("ORD.order_id", "A-2026-17")) +
+          object("SPC", field("SPC.specimen_dttm", "2026-11-21T12:29:00+03:00"), field("SPC.type_cd", "BLD")) +
+          '<NTE><NTE.text V="ID FLAGS">SMPL_ID=SCANNED_TEXT</NTE.text></NTE>',
+      },
+    ),
+  ),
+  endOfTopic(7138),
+  acknowledged(7139, 5),
+  acknowledged(7140, 6),
+  end(7141),
+);
+
+/** Quidel Sofia: nothing until continuous mode, then it pushes; a patient's number with a blank, a result in words. */
+const sofia = declared(
+  hello(1, {
+    vendor: "Quidel",
+    model: "Sofia",
+    serial: "25011234",
+    timeout: 100,
+    topics: ["OP_LST"],
+    directives: ["START_CONTINUOUS"],
+    bytesMax: 1_000,
+  }),
+  status(2, 0),
+  acknowledged(3, 3),
+  said(
+    "OBS.R01",
+    4,
+    service(
+      "2026-11-21T13:00:00+03:00",
+      patient(
+        "47 11",
+        object("OBS", field("OBS.observation_id", "CRP"), field("OBS.qualitative_value", "positive")),
+        obs(field("OBS.observation_id", "SAA"), "&lt;5.0", "mg/L"),
+      ),
+    ),
+  ),
+  status(5, 0),
+  end(6),
+);
+
+/** Everything that XML allows and some device does: `V= "x"`, single quotes, other order, comments, blanks between documents. */
+const oddSyntax = `\xef\xbb\xbf${hello(1, acme).replaceAll('V="', 'V= "')}\r\n\0\0  ${status(2, 1).replaceAll('"', "'")}\n${said(
+  "OBS.R01",
+  3,
+  "<!-- </OBS.R01> -->",
+  service(
+    "2026-11-21T12:55:10+03:00",
+    patient(
+      "4711",
+      '<OBS><OBS.value U="mmol/L" V="3.2"></OBS.value><OBS.observation_id SN="LN" V="2823-3"></OBS.observation_id></OBS>',
+    ),
+    { more: "<NTE><NTE.text V='a > b; \"quoted\"; &lt;/SVC&gt;'/><NTE.text><![CDATA[</OBS.R01>]]></NTE.text></NTE>" },
+  ),
+)}\n${endOfTopic(4)}${acknowledged(5, 6)}${end(6)}`;
+
+/** The device was restarted in the middle of an observation: it says HELLO again, and the observation with a new control id. */
+const rebooted = `${declared(hello(1, acme), status(2, 1))}${(XML + dogsPotassium(3)).slice(0, 400)}${declared(
+  hello(1, acme),
+  status(2, 1),
+  dogsPotassium(3),
+  endOfTopic(4),
+  acknowledged(5, 9),
+  end(6),
+)}`;
+
+/** One that is no XML, as often as it is refused and once more; the one behind it gets through. */
+const poison = declared(
+  hello(1, acme),
+  status(2, 0),
+  acknowledged(3, 3),
+  ...[4, 5, 6, 7].map((id) => dogsPotassium(id).replace("</PT>", "</TP>")),
+  catsGas(8),
+  end(9),
+);
+
+/** The answer of the first was lost: the same bytes again, then under another control id, then with another value. */
+const resent = declared(
+  hello(1, acme),
+  status(2, 0),
+  acknowledged(3, 3),
+  dogsPotassium(4),
+  dogsPotassium(4),
+  dogsPotassium(5).replace('"NEW"', '"RES"'),
+  dogsPotassium(6).replace('V="3.2"', 'V="3.3"'),
+  end(7),
+);
+
 export const poct1Fixtures: readonly Poct1Case[] = [
   { name: "dog", wire: session([dogsGas(3)]), animal: "dog" },
   { name: "continuous", wire: session([dogsGas(3)], [catsGas(6)]), animal: null },
   { name: "quality-control", wire: session([qcWithPatientsNumber(3)]), animal: "dog" },
+  { name: "siemens-dca", wire: siemensDca, animal: "dog" },
+  { name: "hemoscreen", wire: hemoscreen, animal: "cat" },
+  { name: "i-stat", wire: iStat, animal: "dog" },
+  { name: "nova", wire: nova, animal: "cat" },
+  { name: "sofia", wire: sofia, animal: "dog" },
+  { name: "odd-syntax", wire: oddSyntax, animal: "dog" },
+  { name: "rebooted", wire: rebooted, animal: "dog" },
+  { name: "poison", wire: poison, animal: "cat" },
+  { name: "resent", wire: resent, animal: "dog" },
 ];

@@ -1,12 +1,15 @@
-import type { Link, LinkAction, LinkContext } from "../link.ts";
+import type { Link, LinkAction, LinkContext, News } from "../link.ts";
 import { GENERIC, type Habits, habitsOf } from "./habits.ts";
 import { DocumentSplitter, type Found } from "./link.ts";
+import { type Operator, type OperatorBook, operatorParts } from "./lists.ts";
 import {
   controlIdOf,
+  decodeParts,
   encodeMessage,
   type Hello,
   type ManagerMessage,
   type Message,
+  type Part,
   readMessage,
   type Status,
   short,
@@ -42,7 +45,14 @@ type Intention =
   | { readonly is: "request"; readonly code: "ROBS" | "RDEV" }
   | { readonly is: "set time" }
   | { readonly is: "start continuous" }
-  | { readonly is: "directive"; readonly command: string }
+  /** Messages from outside, one after the other; `all` again where the device is too busy for one of them. */
+  | { readonly is: "message"; readonly all: readonly Part[]; readonly left: readonly Part[] }
+  | {
+      readonly is: "operators";
+      readonly all: readonly Part[];
+      readonly left: readonly Part[];
+      readonly list: readonly Operator[];
+    }
   | { readonly is: "keep alive" }
   | { readonly is: "end" };
 
@@ -54,13 +64,22 @@ interface Outstanding {
 }
 
 /** What the timer runs for: it starts anew when this changes, or where a word of the device gives it more time. */
-type Waiting = "hello" | "status" | `response to ${number}` | `data of ${number}` | "retry" | "observations" | "idle";
+type Waiting =
+  | "hello"
+  | "status"
+  | "our answer"
+  | `response to ${number}`
+  | `data of ${number}`
+  | "retry"
+  | "observations"
+  | "idle";
 
 /** The topics whose end satisfies a request. */
 const TOPICS = { ROBS: ["OBS"], RDEV: ["EVS", "D_EV"] } as const satisfies Record<string, readonly string[]>;
 
 export class Conversation implements Link {
   readonly #context: LinkContext;
+  readonly #operators: OperatorBook;
   readonly #splitter = new DocumentSplitter();
   #actions: LinkAction[] = [];
   readonly silenceMs = HELLO_TIMEOUT_MS;
@@ -82,6 +101,9 @@ export class Conversation implements Link {
   /** New observations that the device told of and that have not come. */
   #announced = 0;
 
+  /** The device asked who a patient is, and the answer has not been given to send(): the end of the turn waits for it. */
+  #isAsked = false;
+
   #waiting: Waiting | null = null;
   #hasMoreTime = false;
 
@@ -89,8 +111,9 @@ export class Conversation implements Link {
   #lastKept: Uint8Array | null = null;
   #refusals = 0;
 
-  constructor(context: LinkContext) {
+  constructor(context: LinkContext, operators: OperatorBook = NO_OPERATORS) {
     this.#context = context;
+    this.#operators = operators;
   }
 
   get state(): State {
@@ -144,13 +167,16 @@ export class Conversation implements Link {
   }
 
   /**
-   * Gives the device a directive (`LOCK`, `UNLOCK`) as soon as nothing else is outstanding; "sent" when it accepted.
-   * @throws when the directive before it is neither sent nor unsent yet
+   * Gives the device messages (encodeParts) as soon as nothing else is outstanding, one after the other; "sent" when it
+   * accepted the last. @throws when those before are neither sent nor unsent yet
    */
-  send(command: Uint8Array): LinkAction[] {
-    if (this.#hasDirective()) throw new Error("the directive before this one is not settled");
+  send(parts: Uint8Array): LinkAction[] {
+    if (this.#intends("message")) throw new Error("the message before this one is not settled");
     if (this.#state === "closed") return [{ do: "unsent", reason: "the conversation has ended" }];
-    this.#queue.unshift({ is: "directive", command: new TextDecoder().decode(command) });
+    const all = decodeParts(parts);
+    if (all.length === 0) return [{ do: "unsent", reason: "it holds no message" }];
+    this.#queue.unshift({ is: "message", all, left: all });
+    this.#isAsked = false;
     this.#advance();
     return this.#settle();
   }
@@ -166,11 +192,14 @@ export class Conversation implements Link {
         this.#hangUp();
         break;
       case "idle":
-        this.#queue.push({ is: "keep alive" });
+        if (!this.#offerOperators("")) this.#queue.push({ is: "keep alive" });
         break;
       case "observations":
         this.#announced = 0;
         this.#queue.push({ is: "request", code: "ROBS" });
+        break;
+      case "our answer":
+        this.#isAsked = false;
         break;
       case "retry":
         this.#queue.unshift(...this.#postponed);
@@ -252,6 +281,7 @@ export class Conversation implements Link {
     switch (message.is) {
       case "status":
         this.#answer(message.controlId, true);
+        this.#tellStatus(message.status);
         this.#heardStatus(message.status);
         break;
       case "observations":
@@ -261,8 +291,14 @@ export class Conversation implements Link {
         this.#heardData("ROBS");
         break;
       case "events":
+        for (const event of message.events) this.#tell("event", event);
         this.#answer(message.controlId, true);
         this.#heardData("RDEV");
+        break;
+      case "query":
+        this.#deliver(document, null);
+        this.#answer(message.controlId, true);
+        this.#isAsked = true;
         break;
       case "end of topic":
         if (this.#habits.ackEndOfTopic) this.#answer(message.controlId, true);
@@ -300,17 +336,56 @@ export class Conversation implements Link {
     this.#lastKept = null;
   }
 
-  #heardStatus({ createdAt, observations, events }: Status): void {
+  #heardStatus({ createdAt, observations, events, operatorsAt }: Status): void {
     this.#announced = observations;
-    if (this.#state === "continuous") return; // the observations come by themselves
+    if (this.#state === "continuous") {
+      this.#offerOperators(operatorsAt);
+      return; // the observations come by themselves
+    }
     if (this.#state === "await-status") {
       this.#state = "running";
+      this.#offerOperators(operatorsAt);
       const offers = (directive: string) => this.#hello?.directives.includes(directive) === true;
-      if (offers("SET_TIME") && this.#isOff(createdAt)) this.#queue.push({ is: "set time" });
+      if (offers("SET_TIME") && Math.abs(this.#skewMs(createdAt)) > CLOCK_SKEW_MAX_MS)
+        this.#queue.push({ is: "set time" });
       this.#queue.push({ is: offers("START_CONTINUOUS") ? "start continuous" : "end" });
     }
     if (events > 0) this.#request("RDEV");
     if (observations > 0) this.#request("ROBS");
+  }
+
+  /** Says who may use the device, where it takes such a list and has another; answers whether it will. */
+  #offerOperators(operatorsAt: string): boolean {
+    const hello = this.#hello;
+    const current = this.#operators.current();
+    if (hello === null || current === null || this.#intends("operators")) return false;
+    // This is how some say that they have none, or were reset.
+    const known = operatorsAt.startsWith("2000-01-01") ? null : this.#operators.takenBy(hello.name);
+    const offer = {
+      full: hello.topics.includes("OP_LST"),
+      incremental: hello.topics.includes("OP_LST_I"),
+      bytesMax: hello.bytesMax,
+    };
+    const all = operatorParts(current, known, offer, this.#context.now());
+    if (all.length === 0) return false;
+    this.#queue.push({ is: "operators", all, left: all, list: current });
+    return true;
+  }
+
+  #tookOperators(list: readonly Operator[]): void {
+    this.#operators.took(this.#hello?.name ?? "", list);
+    this.#tell("operators", list);
+  }
+
+  #tellStatus({ createdAt, condition, observations, events }: Status): void {
+    const skewMs = this.#skewMs(createdAt);
+    const clock_skew_s = Number.isNaN(skewMs) ? null : Math.round(skewMs / 1000);
+    this.#tell("status", { condition, new_observations: observations, new_events: events, clock_skew_s });
+  }
+
+  #tell(topic: News["topic"], content: object): void {
+    const device = this.#hello?.name ?? "";
+    this.#actions.push({ do: "news", news: { device, topic, content: JSON.stringify(content) } });
   }
 
   /** Before all else that waits; not twice. */
@@ -357,9 +432,30 @@ export class Conversation implements Link {
       return;
     }
     this.#outstanding = null;
-    if (outstanding.intention.is === "start continuous") this.#state = "continuous";
-    if (outstanding.intention.is === "directive") this.#actions.push({ do: "sent" });
-    if (outstanding.intention.is === "end") this.#hangUp();
+    this.#accepted(outstanding.intention);
+  }
+
+  #accepted(intention: Intention): void {
+    switch (intention.is) {
+      case "message":
+      case "operators": {
+        const left = intention.left.slice(1);
+        if (left.length > 0) this.#queue.unshift({ ...intention, left });
+        else if (intention.is === "message") this.#actions.push({ do: "sent" });
+        else this.#tookOperators(intention.list);
+        break;
+      }
+      case "start continuous":
+        this.#state = "continuous";
+        break;
+      case "end":
+        this.#hangUp();
+        break;
+      case "request":
+      case "set time":
+      case "keep alive":
+        break;
+    }
   }
 
   /** Never answered. */
@@ -370,11 +466,11 @@ export class Conversation implements Link {
       return;
     }
     const { intention } = outstanding;
-    const mayWait = intention.is === "request" || intention.is === "directive" || intention.is === "set time";
+    const mayWait = ["request", "message", "operators", "set time"].includes(intention.is);
     if (detail === "CNC" && mayWait && this.#busyTries < BUSY_TRIES_MAX) {
       this.#busyTries += 1;
       this.#outstanding = null;
-      this.#postponed.push(intention);
+      this.#postponed.push("all" in intention ? { ...intention, left: intention.all } : intention);
     } else {
       this.#refused(intention, `escape ${short(detail)}`);
     }
@@ -385,7 +481,7 @@ export class Conversation implements Link {
     if (intention.is === "keep alive") return; // who refuses is alive
     this.#warn(`the device refused a message (${intention.is}): ${reason}`);
     if (intention.is === "start continuous") this.#queue.push({ is: "end" });
-    if (intention.is === "directive") this.#actions.push({ do: "unsent", reason });
+    if (intention.is === "message") this.#actions.push({ do: "unsent", reason });
     if (intention.is === "end") this.#hangUp();
   }
 
@@ -395,7 +491,7 @@ export class Conversation implements Link {
     const [next] = this.#queue;
     if (next === undefined) return;
     const closesTurn = next.is === "end" || next.is === "start continuous";
-    if (closesTurn && this.#postponed.length > 0) return;
+    if (closesTurn && (this.#postponed.length > 0 || this.#isAsked)) return;
     this.#queue.shift();
     if (next.is === "end") this.#state = "ending";
     this.#outstanding = { intention: next, controlId: this.#say(this.#wordsOf(next)), accepted: false };
@@ -409,8 +505,9 @@ export class Conversation implements Link {
         return { is: "DTV", command: "SET_TIME", time: this.#context.now() };
       case "start continuous":
         return { is: "DTV", command: "START_CONTINUOUS" };
-      case "directive":
-        return { is: "DTV", command: intention.command };
+      case "message":
+      case "operators":
+        return { is: "part", ...intention.left[0]! };
       case "keep alive":
         return { is: "KPA" };
       case "end":
@@ -466,24 +563,25 @@ export class Conversation implements Link {
 
   /** All that we had to say. */
   #forget(reason: string): void {
-    if (this.#hasDirective()) this.#actions.push({ do: "unsent", reason });
+    if (this.#intends("message")) this.#actions.push({ do: "unsent", reason });
     this.#outstanding = null;
     this.#queue = [];
     this.#postponed = [];
     this.#busyTries = 0;
     this.#announced = 0;
+    this.#isAsked = false;
   }
 
-  #hasDirective(): boolean {
+  #intends(kind: Intention["is"]): boolean {
     const intentions = [...this.#queue, ...this.#postponed, this.#outstanding?.intention];
-    return intentions.some((intention) => intention?.is === "directive");
+    return intentions.some((intention) => intention?.is === kind);
   }
 
-  /** A time without offset is taken to be of our zone. */
-  #isOff(createdAt: string): boolean {
+  /** By how much the device's clock is ahead; NaN where it shows no time. One without offset is taken to be of our zone. */
+  #skewMs(createdAt: string): number {
     const now = this.#context.now();
     const theirs = /(?:Z|[+-]\d\d:\d\d)$/.test(createdAt) ? createdAt : createdAt + now.slice(-"+00:00".length);
-    return Math.abs(Date.parse(theirs) - Date.parse(now)) > CLOCK_SKEW_MAX_MS;
+    return Date.parse(theirs) - Date.parse(now);
   }
 
   #settle(): LinkAction[] {
@@ -511,6 +609,7 @@ export class Conversation implements Link {
           const { accepted, controlId } = this.#outstanding;
           return accepted ? `data of ${controlId}` : `response to ${controlId}`;
         }
+        if (this.#isAsked) return "our answer";
         if (this.#postponed.length > 0) return "retry";
         return this.#announced > 0 ? "observations" : "idle";
     }
@@ -532,6 +631,7 @@ export class Conversation implements Link {
   }
 }
 
+const NO_OPERATORS: OperatorBook = { current: () => null, takenBy: () => null, took: () => undefined };
 const CANNOT_STORE = "cannot store";
 const VT = 0x0b;
 const FS = 0x1c;

@@ -49,6 +49,8 @@ export class Poct1Device {
   /** A request whose data have not ended. */
   #request: { readonly code: "ROBS" | "RDEV"; readonly id: string } | null = null;
   #isContinuous = false;
+  /** What it waits for before it goes on: the answer to a query of its own. */
+  #awaitedRoot: string | null = null;
   /** Documents that were acknowledged. */
   acknowledged = 0;
   /** undefined: the conversation goes on; null: all was told and taken; else why not. */
@@ -81,7 +83,7 @@ export class Poct1Device {
     };
     const stored = [...this.#stored.ROBS, ...this.#stored.RDEV];
     this.#later = lines.filter(
-      (line) => ["observations", "events", "other"].includes(line.message.is) && !stored.includes(line),
+      (line) => ["observations", "events", "query", "other"].includes(line.message.is) && !stored.includes(line),
     );
   }
 
@@ -148,6 +150,10 @@ export class Poct1Device {
     const message = told === undefined ? null : readMessage(told);
     this.#awaited = null;
     this.#tries = 0;
+    if (message?.is === "query") {
+      this.#awaitedRoot = message.answer;
+      return;
+    }
     if (message?.is === "end of topic" || (message?.is === "observations" && this.#habits.requestEach)) {
       this.#request = null;
     }
@@ -221,9 +227,13 @@ export class Poct1Device {
       return;
     }
     this.#acknowledge(controlId);
-    if (value(root, "DTV.command_cd") !== "START_CONTINUOUS") return;
-    this.#isContinuous = true;
-    if (this.#telling.length === 0) this.#takeLeave();
+    if (root.name === this.#awaitedRoot) {
+      this.#awaitedRoot = null;
+      this.#tellNext();
+    } else if (value(root, "DTV.command_cd") === "START_CONTINUOUS") {
+      this.#isContinuous = true;
+      if (this.#telling.length === 0) this.#takeLeave();
+    }
   }
 
   #endOfTopic(code: "ROBS" | "RDEV", of: string): Uint8Array {

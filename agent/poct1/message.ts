@@ -1,7 +1,7 @@
 import iconv from "iconv-lite";
 import { SaxesParser } from "saxes";
 import type { Habits } from "./habits.ts";
-import { DEPTH_MAX } from "./link.ts";
+import { DEPTH_MAX, DocumentSplitter } from "./link.ts";
 
 // POCT1-A messages: one document to what it says, and what we say to one document.
 
@@ -26,6 +26,9 @@ export interface Hello {
   /** null: not said, or not a number of seconds that makes sense. */
   readonly applicationTimeoutMs: number | null;
   readonly directives: readonly string[];
+  readonly topics: readonly string[];
+  /** The longest message that it takes, in bytes; null: it did not say. */
+  readonly bytesMax: number | null;
 }
 
 export interface Status {
@@ -34,6 +37,18 @@ export interface Status {
   /** How many new ones it has. */
   readonly observations: number;
   readonly events: number;
+  /** `R`: ready. */
+  readonly condition: string;
+  /** When it got its list of operators, as sent; "": it did not say. */
+  readonly operatorsAt: string;
+}
+
+/** What befell a device, as it tells it. */
+export interface DeviceEvent {
+  readonly at: string;
+  readonly description: string;
+  /** N: note, W: warning, C: critical. */
+  readonly severity: string;
 }
 
 /** What a device said, as far as the conversation goes by it; the whole of it is in `root`. */
@@ -45,7 +60,9 @@ export type Message = {
   | { readonly is: "hello"; readonly hello: Hello }
   | { readonly is: "status"; readonly status: Status }
   | { readonly is: "observations" }
-  | { readonly is: "events" }
+  | { readonly is: "events"; readonly events: readonly DeviceEvent[] }
+  /** The device asks who that is. */
+  | { readonly is: "query"; readonly answer: "PTL.R01" | "PVR.R01"; readonly patient: string }
   | { readonly is: "end of topic"; readonly topic: string; readonly requestId: string }
   | { readonly is: "keep alive" }
   | { readonly is: "acknowledgement"; readonly accepted: boolean; readonly of: string; readonly note: string }
@@ -61,8 +78,16 @@ export interface Unreadable {
   readonly controlId: string | null;
 }
 
+/** A message of ours without its header, which is made when it is its turn. */
+export interface Part {
+  readonly root: string;
+  /** XML */
+  readonly body: string;
+}
+
 /** What the manager says. */
 export type ManagerMessage =
+  | ({ readonly is: "part" } & Part)
   | { readonly is: "ACK"; readonly accepted: boolean; readonly of: string; readonly note?: string }
   | { readonly is: "REQ"; readonly code: "ROBS" | "RDEV" }
   | { readonly is: "DTV"; readonly command: string; readonly time?: string }
@@ -81,7 +106,7 @@ export function readMessage(document: Uint8Array): Message | Unreadable {
     case "DST.R01":
       return { is: "status", root, controlId, status: readStatus(root) };
     case "EVS.R01":
-      return { is: "events", root, controlId };
+      return { is: "events", root, controlId, events: all(root, "EVT").map(readEvent) };
     case "EOT.R01": {
       const [topic, requestId] = [value(root, "EOT.topic_cd"), value(root, "EOT.eot_control_id")];
       return { is: "end of topic", root, controlId, topic, requestId };
@@ -107,6 +132,14 @@ export function readMessage(document: Uint8Array): Message | Unreadable {
       };
     case "END.R01":
       return { is: "terminate", root, controlId };
+    case "REQ.R01":
+    case "PVI.R01": {
+      const asksForList = value(root, "REQ.request_cd") === "RPAT";
+      const isQuery = asksForList || value(root, "REQ.request_cd") === "RPVI" || root.name === "PVI.R01";
+      const patient = value(root, "PT.patient_id") || value(root, "PVI.patient_id");
+      if (!isQuery) return { is: "other", root, controlId };
+      return { is: "query", root, controlId, answer: asksForList ? "PTL.R01" : "PVR.R01", patient };
+    }
     default:
       return { is: root.name.startsWith("OBS.") ? "observations" : "other", root, controlId };
   }
@@ -135,12 +168,29 @@ export function encodeMessage(
   return utf8Encoder.encode(declaration + element(rootOf(message), header, ...bodyOf(message, habits)));
 }
 
+/** Parts as bytes, so that the shell can hand them over. */
+export function encodeParts(parts: readonly Part[]): Uint8Array {
+  return utf8Encoder.encode(parts.map(({ root, body }) => element(root, body)).join(""));
+}
+
+export function decodeParts(bytes: Uint8Array): Part[] {
+  return new DocumentSplitter().receive(bytes).flatMap((found) => {
+    const [, root, body] = found.is === "document" ? (PART.exec(utf8Decoder.decode(found.bytes)) ?? []) : [];
+    return root === undefined || body === undefined ? [] : [{ root, body }];
+  });
+}
+
+const PART = /^<([\w.]+)>([^]*)<\/\1>$/;
+
 function rootOf(message: ManagerMessage): string {
+  if (message.is === "part") return message.root;
   return message.is === "DTV" && message.time !== undefined ? "DTV.R02" : `${message.is}.R01`;
 }
 
 function bodyOf(message: ManagerMessage, { ackField }: Habits): string[] {
   switch (message.is) {
+    case "part":
+      return [message.body];
     case "ACK": {
       const { accepted, of, note } = message;
       const fields = [field("ACK.type_cd", accepted ? "AA" : "AE"), field(ackField, of)];
@@ -164,10 +214,16 @@ export function element(name: string, ...content: readonly string[]): string {
   return `<${name}>${content.join("")}</${name}>`;
 }
 
-export function field(name: string, text: string): string {
+export function field(name: string, text: string, more: { unit?: string; content?: string } = {}): string {
+  const unit = more.unit === undefined ? "" : ` U="${escaped(more.unit)}"`;
+  const start = `<${name} V="${escaped(text)}"${unit}`;
+  return more.content === undefined ? `${start}/>` : `${start}>${more.content}</${name}>`;
+}
+
+function escaped(text: string): string {
   // Control characters are no XML, however they are written.
   const legal = text.replace(/[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, " ");
-  return `<${name} V="${legal.replace(/[&<>"\t\n\r]/g, (char) => `&#${char.charCodeAt(0)};`)}"/>`;
+  return legal.replace(/[&<>"\t\n\r]/g, (char) => `&#${char.charCodeAt(0)};`);
 }
 
 /** A few printable characters of what a device sent, for a reason. */
@@ -191,8 +247,12 @@ export function value(root: Element, name: string): string {
 }
 
 function values(parent: Element, name: string): string[] {
-  const own = parent.name === name ? [parent.attributes["V"]?.trim() ?? ""] : [];
-  return [...own, ...parent.children.flatMap((child) => values(child, name))];
+  return all(parent, name).map((each) => each.attributes["V"]?.trim() ?? "");
+}
+
+/** Every element of that name, at any depth. */
+export function all(parent: Element, name: string): Element[] {
+  return [...(parent.name === name ? [parent] : []), ...parent.children.flatMap((child) => all(child, name))];
 }
 
 /** 0 for what is no number: nothing is asked for then. */
@@ -215,6 +275,8 @@ function readHello(root: Element): Hello {
     name: identity.serial === "" ? value(root, "DEV.device_id") : Object.values(identity).join("|"),
     applicationTimeoutMs: seconds >= 1 && seconds <= 600 ? seconds * 1000 : null,
     directives: values(root, "DSC.directives_supported_cd"),
+    topics: values(root, "DSC.topics_supported_cd"),
+    bytesMax: quantity(root, "DSC.max_message_sz") || null,
   };
 }
 
@@ -223,6 +285,16 @@ function readStatus(root: Element): Status {
     createdAt: value(root, "HDR.creation_dttm"),
     observations: quantity(root, "DST.new_observations_qty"),
     events: quantity(root, "DST.new_events_qty"),
+    condition: value(root, "DST.condition_cd"),
+    operatorsAt: value(root, "DST.operators_update_dttm"),
+  };
+}
+
+function readEvent(event: Element): DeviceEvent {
+  return {
+    at: value(event, "EVT.event_dttm"),
+    description: value(event, "EVT.description") || (find(event, "EVT.description")?.text.trim() ?? ""),
+    severity: value(event, "EVT.severity_cd"),
   };
 }
 

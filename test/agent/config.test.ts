@@ -11,6 +11,9 @@ beforeAll(() => {
   folder = temporaryFolder();
   fs.writeFileSync(path.join(folder, "agent.key"), "sk_live_not-a-real-key\n");
   fs.writeFileSync(path.join(folder, "empty.key"), "\n");
+  fs.writeFileSync(path.join(folder, "operators.yaml"), "- { id: vt1, name: Elif, level: 1 }\n- { id: vt2 }\n");
+  fs.writeFileSync(path.join(folder, "words.yaml"), "vt1 and vt2\n");
+  fs.writeFileSync(path.join(folder, "twice.yaml"), "- { id: vt1 }\n- { id: vt1 }\n");
 });
 
 afterAll(() => fs.rmSync(folder, { recursive: true }));
@@ -27,6 +30,13 @@ devices:
 `;
 const hl7Device = `  - { id: hema-3, profile: generic-hl7, connection: { listen: "0.0.0.0:2576" }, charset: gb18030, ackMode: aa }
 `;
+
+function poct1(operators: string): string {
+  return good.replace(
+    /( {2}- \{ id: hema-2,).*/,
+    `$1 profile: generic-poct1a, connection: { dial: "h:1" }, operators: ${operators} }`,
+  );
+}
 
 function problemsOf(text: string): string[] {
   const result = checkConfig(text, folder);
@@ -186,8 +196,33 @@ describe("single faults", () => {
       good.replace("timeZone: UTC", "tls: { kay: agent.key }"),
       "9: devices[2].tls.kay is no known key, did you mean key?",
     ],
+    [
+      "operators of a device that takes none",
+      good.replace("timeZone: UTC", "operators: operators.yaml"),
+      "9: devices[2].operators is for devices that speak POCT1-A",
+    ],
+    [
+      "operators in a file that is not there",
+      poct1("none.yaml"),
+      "9: devices[2].operators names FOLDER/none.yaml, which cannot be used: ENOENT: no such file or directory, open 'FOLDER/none.yaml'",
+    ],
+    [
+      "operators that are no list of them",
+      poct1("words.yaml"),
+      '9: devices[2].operators names FOLDER/words.yaml, which cannot be used: the value is "vt1 and vt2", expected an array',
+    ],
+    [
+      "an operator who stands twice",
+      poct1("twice.yaml"),
+      "9: devices[2].operators names FOLDER/twice.yaml, which cannot be used: the operator vt1 stands twice",
+    ],
   ])("%s", (_, text, expected) => {
     expect(problemsOf(text)).toEqual([expected.replaceAll("FOLDER", folder)]);
+  });
+
+  test("operators are read, and their path is resolved against the file's folder", () => {
+    const result = checkConfig(poct1("operators.yaml"), folder);
+    expect("config" in result && result.config.devices[2]?.operators).toBe(path.join(folder, "operators.yaml"));
   });
 
   test("YAML that cannot be parsed is told with its line", () => {

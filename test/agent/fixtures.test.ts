@@ -79,6 +79,8 @@ function linkSaid(chunks: readonly Uint8Array[], profile: Profile): string {
           return "";
         case "identify":
           return `identify ${action.name}`;
+        case "news":
+          return `${action.news.topic} ${action.news.content}`;
         case "hang up":
           return "hang up";
       }

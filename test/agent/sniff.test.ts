@@ -44,6 +44,8 @@ describe("each protocol is known by its own marks", () => {
     ["mindray-bc2800vet-one-way/dog.astm", ["mindray-bc2800vet-one-way"]],
     ["arkray-spotchem-ez/multi.astm", ["arkray-spotchem-ez"]],
     ["fuji-dri-chem-nx/four-slides.astm", ["fuji-dri-chem-nx"]],
+    ["generic-poct1a/dog.poct1", ["generic-poct1a"]],
+    ["generic-poct1a/hemoscreen.poct1", ["generic-poct1a"]],
   ])("%s", (path, profiles) => {
     expect(best(made(path))).toEqual({ profiles, sure: true });
   });

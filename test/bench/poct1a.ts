@@ -1,6 +1,8 @@
 import type * as links from "../../agent/poct1/link.ts";
 import { fromBuild } from "./build.ts";
 import type { Figure } from "./figure.ts";
+import { ackLatency } from "./poct1a/latency.ts";
+import { besideHl7 } from "./poct1a/throughput.ts";
 
 const CHUNK_BYTES = 100;
 const STREAM_BYTES = 16 * 1024 * 1024;
@@ -8,8 +10,15 @@ const MEGABYTES_MIN = 100;
 /** Four times as much in one document, and in a stream of them. */
 const SCALE = { short: 1024 * 1024, long: 4 * 1024 * 1024, ratioMax: 5 };
 
-/** The splitter of POCT1-A documents, from the build, beside a loop that only adds up the same bytes. */
+/** What the agent does with POCT1-A devices, from the build and over loopback. `quick`: the same figures from less time. */
 export async function* poct1a(quick: boolean): AsyncGenerator<Figure> {
+  yield* splitterAlone(quick);
+  yield* besideHl7(quick);
+  yield* ackLatency(quick);
+}
+
+/** The splitter, beside a loop that only adds up the same bytes. */
+async function* splitterAlone(quick: boolean): AsyncGenerator<Figure> {
   const { DocumentSplitter } = await fromBuild<typeof links>("agent/poct1/link.ts");
   const rounds = quick ? 5 : 20;
   const split = (chunks: readonly Uint8Array[]) => {

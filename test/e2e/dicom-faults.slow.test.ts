@@ -4,13 +4,22 @@ import fs from "node:fs";
 import net from "node:net";
 import path from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { encodeEchoRequest, encodeStoreRequest, STATUS } from "../../agent/dicom/dimse.ts";
+import { STATUS } from "../../agent/dicom/dimse.ts";
 import { type Dataset, encodeDataset } from "../../agent/dicom/encode.ts";
 import { encodeAbort, encodeAssociateRequest, encodeData, encodeReleaseRequest } from "../../agent/dicom/pdu.ts";
 import { generatedFile, generateInstance } from "../../agent/generated-study.ts";
 import { imageFolder } from "../../agent/image-store.ts";
 import { dcmtk, run } from "../support/dcmtk.ts";
-import { associateRequest, CR_STORAGE, dataset, EXPLICIT, Peer, storeRequest } from "../support/dicom.ts";
+import {
+  associateRequest,
+  CR_STORAGE,
+  dataset,
+  encodeEchoRequest,
+  encodeStoreRequest,
+  EXPLICIT,
+  Peer,
+  storeRequest,
+} from "../support/dicom.ts";
 import { freePort, temporaryFolder, until, World } from "../support/processes.ts";
 
 // Goal: nothing a peer, a crash or a disk does costs an acknowledged image, or anybody else's. Method: an agent that is a

@@ -1,8 +1,12 @@
 import fs from "node:fs";
 import path from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { measurement, potassium, session } from "../poct1-fixtures.ts";
-import { freePort, runAgentCommand, World } from "../support/processes.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Line, openLine } from "../../agent/simulate.ts";
+import { playPoct1Device } from "../../agent/simulate-poct1.ts";
+import { readSpool, type SpoolStatus } from "../../agent/spool.ts";
+import { fixturesFolder } from "../make-fixtures.ts";
+import { measurement, potassium, session, talkOf } from "../poct1-fixtures.ts";
+import { freePort, runAgentCommand, until, World } from "../support/processes.ts";
 
 // Goal: a POCT1-A device's words become a study that the read API serves. Server, agent and simulated device are processes
 // of their own.
@@ -13,8 +17,13 @@ let port: number;
 beforeAll(async () => {
   world = await World.create(4);
   port = await freePort();
-  world.writeConfig([{ id: "poc-1", profile: "generic-poct1a", connection: { listen: `127.0.0.1:${port}` } }]);
+  fs.writeFileSync(path.join(world.folder, "operators.yaml"), operators(40));
+  const connection = { listen: `127.0.0.1:${port}` };
+  world.writeConfig([{ id: "poc-1", profile: "generic-poct1a", connection, operators: "./operators.yaml" }]);
   await world.startAgent();
+  await until("the agent knows the patients", () =>
+    readSpool(world.agentData, (db) => db.prepare("SELECT 1 FROM identifier WHERE identifier = '5000'").get()),
+  );
 });
 
 afterAll(() => world.end());
@@ -23,6 +32,31 @@ function simulate(name: string, wire: string, ...options: readonly string[]): st
   const file = path.join(world.folder, name);
   fs.writeFileSync(file, wire);
   return runAgentCommand("simulate", file, "--to", `tcp://127.0.0.1:${port}`, "--habits", "strict", ...options);
+}
+
+function operators(count: number): string {
+  return Array.from({ length: count }, (_, index) => `- { id: vt${index}, name: Operator ${index} }\n`).join("");
+}
+
+/** A strict device's conversation in this process, and all that was said to it. */
+async function converse(wire: string): Promise<{ reason: string | null; heard: string }> {
+  const line = await openLine(`tcp://127.0.0.1:${port}`);
+  let heard = "";
+  const listening: Line = {
+    get isOpen() {
+      return line.isOpen;
+    },
+    send: (bytes) => line.send(bytes),
+    close: () => line.close(),
+    async reply(ms) {
+      const byte = await line.reply(ms);
+      if (byte !== null) heard += String.fromCharCode(byte);
+      return byte;
+    },
+  };
+  const { reason } = await playPoct1Device(Buffer.from(wire, "latin1"), listening, { strict: true });
+  await line.close();
+  return { reason, heard };
 }
 
 const at = "2026-11-20T09:30:00+03:00";
@@ -49,4 +83,83 @@ test("a strict device's stored observation is acknowledged, filed and read back 
       },
     },
   });
+});
+
+test("told again by a device that lost the answer it is the same study, and another value is its second revision", async () => {
+  const [dog] = world.patients;
+  const told = (value: number) =>
+    session([measurement(3, { patient: dog!.externalId, at, sequence: 1 }, [potassium(value)])]);
+  simulate("again.poct1", told(7.9), "--repeat", "2");
+  await world.drained();
+  expect(world.serverStudies()).toMatchObject([{ revision: 1 }]);
+  simulate("corrected.poct1", told(5.0));
+  const messages = await world.drained();
+  expect(messages).toHaveLength(4);
+  expect(new Set(messages.flatMap(({ study_fps }) => study_fps)).size).toBe(1);
+  expect(world.serverStudies()).toMatchObject([{ revision: 2, results: [{ analyte: "K", value: 5 }] }]);
+});
+
+test("a control whose lot is a patient's number stays out", async () => {
+  const before = world.serverStudies();
+  const wire = fs.readFileSync(path.join(fixturesFolder, "generic-poct1a/quality-control.poct1"), "latin1");
+  simulate("control.poct1", wire.replaceAll("4711", world.patients[0]!.externalId));
+  const messages = await world.drained();
+  expect(messages.at(-1)).toMatchObject({ state: "not-for-patients", study_fps: [] });
+  expect(world.serverStudies()).toEqual(before);
+});
+
+describe("a device asks and is told", () => {
+  test("who a patient is: one, with name and weight, or nobody", async () => {
+    const one = await converse(talkOf({ asksFor: world.patients[0]!.externalId }));
+    expect(one.reason).toBe(null);
+    expect(one.heard).toContain(
+      `<PT><PT.patient_id V="${world.patients[0]!.externalId}"/><PT.name V="Test animal"><GIV V="Test animal"/></PT.name>` +
+        '<PT.birth_date V="2020-01-01"/><PT.gender_cd V="M"/><PT.weight V="12.5" U="kg"/></PT></PTL.R01>',
+    );
+    const nobody = await converse(talkOf({ asksFor: "99999" }));
+    expect(nobody.reason).toBe(null);
+    expect(nobody.heard).toMatch(/<PTL\.R01><HDR>.*<\/HDR><\/PTL\.R01>/);
+    const [last] = (await world.drained()).slice(-1);
+    expect(last).toMatchObject({ state: "not-for-patients", reason: "the device asks for a patient" });
+  });
+
+  test("who may use it: everybody in pieces, then only what changed, also after a restart of the agent", async () => {
+    const offer = { topics: ["OP_LST", "OP_LST_I"], bytesMax: 1_000 };
+    const first = await converse(talkOf(offer));
+    expect(first.reason).toBe(null);
+    expect(first.heard.match(/<OPL\.R01>/g)!.length).toBeGreaterThan(3);
+    expect(first.heard.match(/OPR\.operator_id V="vt\d+"/g)).toHaveLength(40);
+    expect(first.heard).toContain('<EOT.topic_cd V="OP_LST"/>');
+    expect((await converse(talkOf(offer))).heard).not.toContain("OPL");
+
+    await world.agent.end("SIGTERM");
+    fs.writeFileSync(path.join(world.folder, "operators.yaml"), operators(39));
+    await world.startAgent();
+    const changed = await converse(talkOf(offer));
+    expect(changed.reason).toBe(null);
+    expect(changed.heard.match(/<UPD>.*?<\/UPD>/g)).toEqual([
+      '<UPD><UPD.action_cd V="D"/><OPR><OPR.operator_id V="vt39"/></OPR></UPD>',
+    ]);
+  });
+});
+
+test("what the device says of itself is shown by status", async () => {
+  expect((await converse(talkOf({ events: ["Door opened", "Door closed"] }))).reason).toBe(null);
+  const shown = (): SpoolStatus["devices"] =>
+    (JSON.parse(runAgentCommand("status", "--config", world.config, "--json")) as SpoolStatus).devices;
+  const [instrument] = await until("the events", () => {
+    const { instruments = [] } = shown()[0]!;
+    return instruments[0]?.events.length === 2 ? instruments : null;
+  });
+  expect(instrument).toMatchObject({ name: "ACME|BG1|SN77", status: { condition: "R", new_events: 2 } });
+  const told = { at: "2026-11-21T12:00:00", severity: "W" };
+  expect(instrument!.events).toEqual(
+    expect.arrayContaining([
+      { ...told, description: "Door opened" },
+      { ...told, description: "Door closed" },
+    ]),
+  );
+  const text = runAgentCommand("status", "--config", world.config);
+  expect(text).toMatch(/ACME\|BG1\|SN77 {2}\S+ {2}condition R, new_observations 0, new_events 2, clock_skew_s -?\d+/);
+  expect(text).toContain("description Door opened, severity W");
 });

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import net from "node:net";
 import { type Encoding, encodingOf } from "../../agent/dicom/dataset.ts";
-import { encodeStoreRequest, readCommand } from "../../agent/dicom/dimse.ts";
+import { COMMAND, encodeRequest, readCommand } from "../../agent/dicom/dimse.ts";
 import { type Dataset, encodeDataset } from "../../agent/dicom/encode.ts";
 import {
   APPLICATION_CONTEXT,
@@ -20,6 +20,12 @@ export const CR_STORAGE = "1.2.840.10008.5.1.4.1.1.1";
 export const IMPLICIT = "1.2.840.10008.1.2";
 export const EXPLICIT = "1.2.840.10008.1.2.1";
 export const JPEG = "1.2.840.10008.1.2.4.50";
+
+export const encodeEchoRequest = (messageId: number) =>
+  encodeRequest({ field: COMMAND.echoRequest, messageId, sopClass: VERIFICATION, sopInstance: "", hasDataset: false });
+
+export const encodeStoreRequest = (messageId: number, sopClass: string, sopInstance: string) =>
+  encodeRequest({ field: COMMAND.storeRequest, messageId, sopClass, sopInstance, hasDataset: true });
 
 /** A request with one context for each of these, numbered 1, 3, 5. */
 export function associateRequest(

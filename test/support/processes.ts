@@ -128,6 +128,7 @@ export interface DeviceLine {
   readonly id: string;
   readonly profile: string;
   readonly connection: object;
+  readonly operators?: string;
 }
 
 /** A server and an agent with their data in one folder. */

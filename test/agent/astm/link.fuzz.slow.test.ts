@@ -144,6 +144,7 @@ function fault(actions: readonly LinkAction[]): string | null {
         if (index !== actions.length - 1) return "a timer that is not the last action";
         break;
       case "identify":
+      case "news":
       case "hang up":
         return `${action.do}, which no ASTM link does`;
       default:

@@ -165,6 +165,7 @@ function walk(role: "host" | "instrument", named: readonly Transition[], dice: D
         waits = false;
         return [action.do];
       case "identify":
+      case "news":
       case "hang up":
         return [action.do];
       case "warn":

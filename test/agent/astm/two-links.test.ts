@@ -88,6 +88,7 @@ function talk(stations: readonly [Station, Station], faults: readonly Fault[], r
           station.dueAt = action.ms === null ? null : now + action.ms;
           break;
         case "identify":
+        case "news":
         case "hang up":
           throw new Error(`${action.do}, which no ASTM link does`);
         case "sent": {

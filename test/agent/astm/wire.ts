@@ -94,6 +94,7 @@ export function station(options: AstmLinkOptions = {}, beforeTimeout: () => void
           due = action.ms === null ? null : now + action.ms;
           break;
         case "identify":
+        case "news":
         case "hang up":
           throw new Error(`${action.do}, which no ASTM link does`);
       }

@@ -1,19 +1,14 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import {
-  COMMAND,
-  encodeRequest,
-  encodeResponse,
-  readCommand,
-  type Command,
-  STATUS,
-} from "../../../agent/dicom/dimse.ts";
+import { encodeResponse, readCommand, type Command, STATUS } from "../../../agent/dicom/dimse.ts";
 import { encodeAbort, encodeAssociateRequest, encodeData, encodeReleaseRequest } from "../../../agent/dicom/pdu.ts";
 import { Scp, type ScpAction, type ScpOptions } from "../../../agent/dicom/scp.ts";
 import {
   associateRequest,
   CR_STORAGE,
   dataset,
+  encodeEchoRequest,
+  encodeStoreRequest,
   EXPLICIT,
   IMPLICIT,
   JPEG,
@@ -39,10 +34,6 @@ const command = (context: number, bytes: Uint8Array) =>
   encodeData({ context, part: "command", bytes, last: true }, 16_384);
 const data = (context: number, bytes: Uint8Array, pduBytesMax = 16_384) =>
   encodeData({ context, part: "dataset", bytes, last: true }, pduBytesMax);
-const encodeEchoRequest = (messageId: number) =>
-  encodeRequest({ field: COMMAND.echoRequest, messageId, sopClass: VERIFICATION, sopInstance: "", hasDataset: false });
-const encodeStoreRequest = (messageId: number, sopClass: string, sopInstance: string) =>
-  encodeRequest({ field: COMMAND.storeRequest, messageId, sopClass, sopInstance, hasDataset: true });
 const stored = (uid = "1.2.3.1", bytes = dataset(uid), context = STORE) =>
   Buffer.concat([command(context, encodeStoreRequest(1, CR_STORAGE, uid)), data(context, bytes)]);
 

@@ -10,7 +10,7 @@ import { readSpool, Spool } from "../../../agent/spool.ts";
 import type { StoredMessage } from "../../../agent/spool-operations.ts";
 import { temporaryFolder, until } from "../../support/processes.ts";
 import { TestClock, TestTransport, type TestWire } from "../../support/wire.ts";
-import { acknowledgement, bytes, hello, observation, status, wordOf } from "./wire.ts";
+import { acknowledgement, bytes, hello, observation, said, status, wordOf } from "./wire.ts";
 
 // A POCT1-A device on the agent's connection, with a real spool: what of a conversation is on disk, and what a restart makes of it.
 
@@ -72,18 +72,21 @@ function contents(messages: readonly { readonly bytes: Uint8Array }[]): string[]
   return messages.map((message) => Buffer.from(message.bytes).toString());
 }
 
-/** The messages that are on disk after a kill now and a restart. */
-async function afterRestart(of = folder): Promise<(device: string) => string[]> {
+/** The messages and events of a device that are on disk after a kill now and a restart. */
+async function afterRestart(device: string, of = folder): Promise<{ messages: string[]; events: string[] }> {
   const copy = temporaryFolder();
   for (const file of ["spool.db", "spool.db-wal"]) fs.copyFileSync(path.join(of, file), path.join(copy, file));
   const restarted = await Spool.open(copy);
   await recover(restarted, profileById);
-  const rows = readSpool(copy, (db) =>
-    db.prepare("SELECT device, bytes FROM message ORDER BY session, ordinal").all(),
-  ) as { device: string; bytes: Uint8Array }[];
+  const messages = readSpool(copy, (db) =>
+    db.prepare("SELECT bytes FROM message WHERE device = ? ORDER BY session, ordinal").all(device),
+  ) as { bytes: Uint8Array }[];
+  const events = readSpool(copy, (db) =>
+    db.prepare("SELECT content FROM news WHERE device = ? AND topic = 'event'").pluck().all(device),
+  ) as string[];
   await restarted.close();
   fs.rmSync(copy, { recursive: true });
-  return (device) => contents(rows.filter((row) => row.device === device));
+  return { messages: contents(messages), events };
 }
 
 test("a continuous connection is many sessions, each but the first beginning with HELLO; a restart finds the same messages", async () => {
@@ -100,7 +103,7 @@ test("a continuous connection is many sessions, each but the first beginning wit
   expect(sessions.map(({ finished }) => finished)).toEqual([1, 1, 0]);
   const expected = Array.from({ length: rounds }, (_, count) => hello() + observation(first + count, String(count)));
   expect(contents(messages)).toEqual(expected);
-  expect((await afterRestart())(id)).toEqual(expected);
+  expect((await afterRestart(id)).messages).toEqual(expected);
 });
 
 test("a replay from the middle of a session that began with HELLO's memory gives the same, with nothing stored of it yet", async () => {
@@ -109,8 +112,8 @@ test("a replay from the middle of a session that began with HELLO's memory gives
   for (let each = 4; each < REST_AFTER_DOCUMENTS + 10; each++) {
     await says(wire, observation(each, String(each)), `ACK AA ${each}`);
   }
-  const restarted = await afterRestart();
-  const last = restarted(id).slice(-10);
+  const { messages } = await afterRestart(id);
+  const last = messages.slice(-10);
   const ids = Array.from({ length: 10 }, (_, index) => REST_AFTER_DOCUMENTS + index);
   expect(last).toEqual(ids.map((each) => hello() + observation(each, String(each))));
 });
@@ -145,6 +148,17 @@ test("a device that connects anew takes the place of its last connection, and an
   expect(again.hungUp).toBe(true);
 });
 
+test("an event that was acknowledged is there after a kill", async () => {
+  const { id, wire } = connect();
+  await begin(wire);
+  const event = '<EVT><EVT.description V="battery low"/><EVT.severity_cd V="W"/></EVT>';
+  await says(wire, said("EVS.R01", 4, event), "ACK AA 4");
+  const { events } = await afterRestart(id);
+  expect(events.map((content) => JSON.parse(content) as object)).toEqual([
+    { at: "", description: "battery low", severity: "W" },
+  ]);
+});
+
 test("the device's END closes the connection after its ACK", async () => {
   const { wire } = connect();
   await begin(wire);
@@ -169,7 +183,7 @@ describe("when the disk refuses", () => {
       const expected = [hello() + observation(5)];
       expect(contents(messages)).toEqual(expected);
       expect(eventsOf(id, smallFolder).map(({ kinds }) => kinds)).toEqual(["chunk chunk chunk gap resume chunk"]);
-      expect((await afterRestart(smallFolder))(id)).toEqual(expected);
+      expect((await afterRestart(id, smallFolder)).messages).toEqual(expected);
     } finally {
       await small.close();
       fs.rmSync(smallFolder, { recursive: true });

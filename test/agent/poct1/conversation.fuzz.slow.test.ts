@@ -7,11 +7,13 @@ import { type Dice, diceOf } from "../astm/dice.ts";
 import { mutated, randomConversation } from "./device.ts";
 import { faultOf } from "./transcript.ts";
 import { fixedContext } from "../../support/wire.ts";
-import { bytes, hello, observation, said, Talk, wordOf } from "./wire.ts";
+import { bytes, endOfTopic, escape, hello, observation, said, status, Talk, wordOf, XML } from "./wire.ts";
 
 // Conversations of devices that do anything, and streams with faults of every kind. fast-check prints its seed with a
 // failure: FUZZ_SEED=n runs that one again.
 
+/** Short ones with faults: a million take about ten minutes. */
+const MUTATED = Number(process.env["MUTATED_SESSIONS"] ?? 20_000);
 const SESSIONS = Number(process.env["FUZZ_SESSIONS"] ?? 2_000);
 const seeds = process.env["FUZZ_SEED"] === undefined ? {} : { seed: Number(process.env["FUZZ_SEED"]) };
 
@@ -42,6 +44,29 @@ test(`${SESSIONS} conversations deliver the same when replayed at another time, 
     expect(delivered).toEqual(talk.delivered.map(({ message, incomplete }) => `${incomplete}: ${message}`));
   });
   fc.assert(property, { numRuns: SESSIONS, ...seeds });
+}, 600_000);
+
+test(`${SESSIONS / 10} long conversations deliver the same when their record is cut wherever they rest`, () => {
+  let rests = 0;
+  const property = fc.property(fc.nat(), (seed) => {
+    const { events } = randomConversation(seed, 300);
+    const live = new Conversation(fixedContext);
+    let replayed = new Conversation(fixedContext);
+    for (const event of events) {
+      const memory = live.atRest ? live.memory : null;
+      if (memory !== null) {
+        rests += 1;
+        live.resume(memory);
+        replayed = new Conversation(fixedContext);
+        replayed.resume(memory);
+      }
+      const delivered = (conversation: Conversation) =>
+        deliveries(event === "timeout" ? conversation.timeout() : conversation.receive(bytes(event)));
+      expect(delivered(replayed)).toEqual(delivered(live));
+    }
+  });
+  fc.assert(property, { numRuns: SESSIONS / 10, ...seeds });
+  expect(rests).toBeGreaterThan(SESSIONS / 10);
 }, 600_000);
 
 /** What is wrong with these actions; null if nothing. */
@@ -89,6 +114,28 @@ test(`${SESSIONS} mutated streams are never our fault, and say the same whole, i
   });
   fc.assert(property, { numRuns: SESSIONS, ...seeds });
 }, 600_000);
+
+test(`after each of ${MUTATED} short sessions with faults the next good document is taken, and nothing is kept of them`, () => {
+  const first = Number(process.env["FUZZ_SEED"] ?? 1);
+  const shapes = [hello(), status(2, 1), observation(3), said("KPA.R01", 4), endOfTopic(5), escape(6, 1, "CNC")];
+  const good = bytes(`]]>-->${XML}${hello()}${observation(7)}`);
+  const before = process.memoryUsage().heapUsed;
+  for (let seed = first; seed < first + MUTATED; seed++) {
+    const dice = diceOf(seed);
+    const documents = Array.from({ length: 1 + dice(3) }, () => XML.repeat(dice(2)) + shapes[dice(shapes.length)]!);
+    const wire = mutated(dice, bytes(hello() + documents.join("")));
+    const conversation = new Conversation(fixedContext);
+    const cut = dice(wire.length + 1);
+    const actions = [...conversation.receive(wire.subarray(0, cut)), ...conversation.receive(wire.subarray(cut))];
+    const isOver = actions.some((action) => action.do === "hang up");
+    const after = conversation.receive(good);
+    const isTaken = deliveries(after).at(-1) === `null: ${XML}${hello()}${observation(7)}`;
+    if (fault(actions.filter((action) => action.do !== "timer")) !== null || (!isTaken && !isOver)) {
+      throw new Error(`FUZZ_SEED=${seed}: ${fault(actions) ?? `not taken: ${Buffer.from(wire).toString("latin1")}`}`);
+    }
+  }
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(200e6);
+}, 3_600_000);
 
 test(`${SESSIONS} streams of which pieces are refused deliver live what a replay with gaps delivers`, () => {
   const property = fc.property(fc.nat(), fc.boolean(), (seed, bent) => {

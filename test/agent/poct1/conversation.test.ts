@@ -9,10 +9,13 @@ import {
   REST_AFTER_DOCUMENTS,
   RESPONSE_TIMEOUT_MS,
 } from "../../../agent/poct1/conversation.ts";
+import type { Operator } from "../../../agent/poct1/lists.ts";
+import type { LinkAction } from "../../../agent/link.ts";
 import { fixedContext } from "../../support/wire.ts";
 import {
   acknowledgement,
   bytes,
+  directivePart,
   endOfTopic,
   escape,
   hello,
@@ -199,6 +202,21 @@ describe("a document that cannot be read", () => {
     expect(talk.warnings).toEqual(["a document cannot be read: DOCTYPE is refused"]);
   });
 
+  test("an entity bomb, and elements nested 100 000 deep, are refused and kept within bounds; the next one is taken", () => {
+    const talk = continuous();
+    const entities = Array.from({ length: 50 }, (_, n) => `<!ENTITY e${n + 1} "${`&e${n};`.repeat(50)}">`).join("");
+    const bomb = `<!DOCTYPE a [<!ENTITY e0 "x">${entities}]>${observation(4).replace("K9-0042", "&e50;")}`;
+    const deep = observation(5).replace("</SVC>", `${"<A>".repeat(100_000)}${"</A>".repeat(100_000)}</SVC>`);
+    expect(talk.hears(bomb)).toEqual([]);
+    expect(talk.hears(deep)).toEqual(["ACK AE 5 elements nested more than 32 deep"]);
+    expect(talk.hears(observation(6))).toEqual(["ACK AA 6"]);
+    expect(talk.warnings).toEqual([
+      "a document cannot be read: DOCTYPE is refused",
+      "a document cannot be read: elements nested more than 32 deep",
+    ]);
+    expect(talk.delivered.map(({ message }) => message.length < 1_100_000)).toEqual([true, true, true]);
+  });
+
   test("one that was cut short is kept as incomplete and never answered", () => {
     const talk = continuous();
     const cut = observation(4).slice(0, -30);
@@ -304,19 +322,19 @@ describe("directives", () => {
 
   test("LOCK waits until nothing is outstanding, and is sent when the device accepts", () => {
     const talk = requested();
-    talk.carryOut(talk.conversation.send(bytes("LOCK")));
+    talk.carryOut(talk.conversation.send(directivePart("LOCK")));
     expect(talk.replies()).toEqual([]);
-    expect(() => talk.conversation.send(bytes("UNLOCK"))).toThrow(/not settled/);
+    expect(() => talk.conversation.send(directivePart("UNLOCK"))).toThrow(/not settled/);
     expect(talk.hears(endOfTopic(3))).toEqual(["ACK AA 3", "DTV LOCK"]);
     expect(talk.hears(acknowledgement(4, talk.lastId))).toEqual(["sent", "END NRM"]);
   });
 
   test("UNLOCK that is refused, or that the connection's end overtakes, is unsent", () => {
     const talk = continuous();
-    talk.carryOut(talk.conversation.send(bytes("UNLOCK")));
+    talk.carryOut(talk.conversation.send(directivePart("UNLOCK")));
     expect(talk.replies()).toEqual(["DTV UNLOCK"]);
     expect(talk.hears(escape(4, talk.lastId, "OTH"))).toEqual(["unsent: escape OTH"]);
-    talk.carryOut(talk.conversation.send(bytes("UNLOCK")));
+    talk.carryOut(talk.conversation.send(directivePart("UNLOCK")));
     talk.carryOut(talk.conversation.close());
     expect(talk.replies()).toEqual(["DTV UNLOCK", "unsent: the connection closed"]);
     expect(talk.conversation.atRest).toBe(true);
@@ -332,6 +350,186 @@ describe("directives", () => {
     }
     expect(talk.hears(escape(9, talk.lastId, "CNC"))).toEqual(["END NRM"]);
     expect(talk.warnings).toEqual(["the device refused a message (request): escape CNC"]);
+  });
+});
+
+describe("what the device says of itself", () => {
+  test("its status is told, with how far its clock is ahead", () => {
+    const talk = new Talk();
+    talk.hears(hello(), status(2, 1, 3, "2026-05-04T09:02:05"));
+    talk.hears(status(3, 0, 0, "yesterday"));
+    const device = "ACME|BG1|SN77";
+    const first = { condition: "R", new_observations: 1, new_events: 3, clock_skew_s: 125 };
+    const second = { condition: "R", new_observations: 0, new_events: 0, clock_skew_s: null };
+    expect(talk.news).toEqual([
+      { device, topic: "status", content: JSON.stringify(first) },
+      { device, topic: "status", content: JSON.stringify(second) },
+    ]);
+  });
+
+  test("its events are told before they are acknowledged", () => {
+    const talk = continuous();
+    const event =
+      '<EVT><EVT.description V="">battery low</EVT.description><EVT.event_dttm V="2026-05-04T08:00:00"/><EVT.severity_cd V="W"/></EVT>';
+    const actions = talk.conversation.receive(bytes(said("EVS.R01", 4, event + event.replace("low", "empty"))));
+    expect(actions.map((action) => action.do)).toEqual(["news", "news", "reply", "timer"]);
+    talk.carryOut(actions);
+    const told = talk.news.filter(({ topic }) => topic === "event").map(({ content }) => JSON.parse(content) as object);
+    const at = "2026-05-04T08:00:00";
+    expect(told).toEqual([
+      { at, description: "battery low", severity: "W" },
+      { at, description: "battery empty", severity: "W" },
+    ]);
+  });
+});
+
+describe("a patient that the device asks for", () => {
+  const query = (id: number, code: string) =>
+    said("REQ.R01", id, `<REQ><REQ.request_cd V="${code}"/><PT><PT.patient_id V="4711"/></PT></REQ>`);
+
+  test("is delivered, acknowledged, and answered before whatever else waits", () => {
+    const talk = continuous();
+    expect(talk.hears(query(4, "RPAT"))).toEqual(["ACK AA 4"]);
+    expect(talk.delivered).toEqual([{ message: hello() + query(4, "RPAT"), incomplete: null }]);
+    talk.carryOut(talk.conversation.send(bytes("<PTL.R01></PTL.R01>")));
+    expect(talk.replies()).toEqual(["PTL"]);
+    expect(talk.hears(acknowledgement(5, talk.lastId))).toEqual(["sent"]);
+    // Asked again it wants to be told again.
+    talk.hears(query(4, "RPAT"));
+    expect(talk.delivered).toHaveLength(2);
+  });
+
+  test("keeps a conversation open that would end, until the answer is given or does not come", () => {
+    for (const isAnswered of [true, false]) {
+      const talk = requested();
+      expect(talk.hears(query(3, "RPAT"), endOfTopic(4))).toEqual(["ACK AA 3", "ACK AA 4"]);
+      expect(talk.timerMs).toBe(30_000);
+      if (isAnswered) talk.carryOut(talk.conversation.send(bytes("<PTL.R01></PTL.R01>")));
+      else talk.timeout();
+      const rest = [...talk.replies(), ...talk.hears(acknowledgement(5, talk.lastId))];
+      expect(rest).toEqual(isAnswered ? ["PTL", "sent", "END NRM"] : ["hang up"]);
+    }
+  });
+
+  test("in a verification is a query too, and another request is not", () => {
+    const talk = continuous();
+    talk.hears(query(4, "RPVI"), said("PVI.R01", 5, '<PVI><PVI.patient_id V="4711"/></PVI>'));
+    expect(talk.delivered).toHaveLength(2);
+    expect(talk.hears(query(6, "ROBS"))).toEqual(["ACK AE 6 unsupported REQ.R01"]);
+    expect(talk.delivered).toHaveLength(2);
+  });
+});
+
+describe("operator lists", () => {
+  const people = [{ id: "vt1", name: "Elif" }, { id: "vt2", level: 2 }, { id: "vt3" }];
+
+  function book(list: readonly Operator[] | null = people) {
+    const taken = new Map<string, readonly Operator[]>();
+    return {
+      taken,
+      list,
+      current() {
+        return this.list;
+      },
+      takenBy: (device: string) => taken.get(device) ?? null,
+      took: (device: string, known: readonly Operator[]) => void taken.set(device, known),
+    };
+  }
+
+  const offering = (topics: readonly string[], bytesMax = 16_000) =>
+    hello({ directives: ["START_CONTINUOUS"] }).replace(
+      "<DSC>",
+      `<DSC>${topics.map((topic) => `<DSC.topics_supported_cd V="${topic}"/>`).join("")}<DSC.max_message_sz V="${bytesMax}"/>`,
+    );
+
+  /** Acknowledges whatever we ask, until we ask nothing more; answers what we said. */
+  function agreeable(talk: Talk, ...documents: readonly string[]): string[] {
+    const heard = talk.hears(...documents);
+    for (let id = 100; /^(OPL|EOT|DTV)/.test(heard.at(-1) ?? ""); id++) {
+      const more = talk.hears(acknowledgement(id, talk.lastId));
+      if (more.length === 0) break;
+      heard.push(...more);
+    }
+    return heard;
+  }
+
+  test("a full list goes out before continuous mode, its end of topic last, and is not sent again", () => {
+    const operators = book();
+    const talk = new Talk(operators);
+    expect(agreeable(talk, offering(["OP_LST"]), status(2, 0))).toEqual([
+      ...["ACK AA 1", "ACK AA 2", "OPL vt1 Elif ALL vt2 ALL 2 vt3 ALL", "EOT OP_LST", "DTV START_CONTINUOUS"],
+    ]);
+    expect(operators.taken.get("ACME|BG1|SN77")).toEqual(people);
+    expect(talk.news.at(-1)).toMatchObject({ topic: "operators", content: JSON.stringify(people) });
+    expect(agreeable(talk, status(3, 0))).toEqual(["ACK AA 3"]);
+    expect(agreeable(new Talk(operators), offering(["OP_LST"]), status(2, 0))).not.toContain("EOT OP_LST");
+  });
+
+  test("a change goes out alone to a device that takes changes, also in continuous mode", () => {
+    const operators = book();
+    const talk = new Talk(operators);
+    agreeable(talk, offering(["OP_LST", "OP_LST_I"]), status(2, 0));
+    operators.list = [{ id: "vt1", name: "Elif A." }, { id: "vt3" }, { id: "vt4" }];
+    expect(agreeable(talk, status(3, 0))).toEqual([
+      ...["ACK AA 3", "OPL D vt2 I vt1 Elif A. ALL I vt4 ALL", "EOT OP_LST_I"],
+    ]);
+    operators.list = [{ id: "vt9" }];
+    expect(talk.timeout()).toEqual(["OPL D vt1 D vt3 D vt4 I vt9 ALL"]); // idle, it asks for no answer of its own
+  });
+
+  test("a status in the middle of a list begins no second one", () => {
+    const talk = new Talk(book());
+    talk.hears(offering(["OP_LST"]), status(2, 0));
+    expect(talk.hears(status(3, 0))).toEqual(["ACK AA 3"]);
+    expect(talk.hears(acknowledgement(4, talk.lastAskedId))).toEqual(["EOT OP_LST"]);
+    expect(talk.hears(acknowledgement(5, talk.lastId))).toEqual(["DTV START_CONTINUOUS"]);
+  });
+
+  test("a device that was reset is told everybody", () => {
+    const operators = book();
+    agreeable(new Talk(operators), offering(["OP_LST", "OP_LST_I"]), status(2, 0));
+    const reset = status(2, 0).replace("</DST>", '<DST.operators_update_dttm V="2000-01-01T00:00:00+02:00"/></DST>');
+    expect(agreeable(new Talk(operators), offering(["OP_LST", "OP_LST_I"]), reset)[2]).toMatch(/^OPL vt1 Elif/);
+  });
+
+  test("no message is longer than the device takes, whatever there is to say", () => {
+    const many = Array.from({ length: 60 }, (_, index) => ({ id: `op${index}`, name: "Ünal & Söhne <GmbH>" }));
+    const talk = new Talk(book(many));
+    const sizes: number[] = [];
+    const listen = (actions: readonly LinkAction[]) => {
+      for (const action of actions) if (action.do === "reply") sizes.push(action.bytes.length);
+      talk.carryOut(actions);
+    };
+    listen(talk.conversation.receive(bytes(offering(["OP_LST"], 1_000) + status(2, 0))));
+    for (let id = 3; talk.words.at(-1)?.text.startsWith("OPL") === true; id++) {
+      listen(talk.conversation.receive(bytes(acknowledgement(id, talk.lastId))));
+    }
+    const lists = talk.words.filter(({ text }) => text.startsWith("OPL"));
+    expect(lists.length).toBeGreaterThan(8);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(1_000);
+    const told = lists.flatMap(({ text }) => text.match(/op\d+/g) ?? []);
+    expect(told).toEqual(many.map(({ id }) => id));
+  });
+
+  test("to a device that takes none, and where nobody keeps a list, none is sent", () => {
+    for (const [topics, list] of [
+      [[], people],
+      [["OP_LST"], null],
+    ] as const) {
+      expect(agreeable(new Talk(book(list)), offering(topics), status(2, 0))).toEqual([
+        ...["ACK AA 1", "ACK AA 2", "DTV START_CONTINUOUS"],
+      ]);
+    }
+  });
+
+  test("a busy device gets the whole list again, and one that refuses it the rest of the conversation", () => {
+    const talk = new Talk(book());
+    talk.hears(offering(["OP_LST"]), status(2, 0));
+    expect(talk.hears(acknowledgement(3, talk.lastId))).toEqual(["EOT OP_LST"]);
+    expect(talk.hears(escape(4, talk.lastId, "CNC"))).toEqual([]);
+    expect(talk.timeout()[0]).toMatch(/^OPL vt1/);
+    expect(talk.hears(acknowledgement(5, talk.lastId, "AE"))).toEqual(["DTV START_CONTINUOUS"]);
+    expect(talk.warnings).toEqual(["the device refused a message (operators): AE"]);
   });
 });
 

@@ -30,6 +30,8 @@ describe("what a device says", () => {
           name: "ACME|BG1|SN77",
           applicationTimeoutMs: 30_000,
           directives: ["SET_TIME", "START_CONTINUOUS"],
+          topics: [],
+          bytesMax: null,
         },
       },
     ],
@@ -39,12 +41,12 @@ describe("what a device says", () => {
       {
         is: "status",
         controlId: "2",
-        status: { createdAt: NOW, observations: 3, events: 1 },
+        status: { createdAt: NOW, observations: 3, events: 1, condition: "R", operatorsAt: "" },
       },
     ],
     ["OBS.R01", observation(3), { is: "observations", controlId: "3" }],
     ["OBS.R02", observation(3, "1", "OBS.R02"), { is: "observations", controlId: "3" }],
-    ["EVS.R01", said("EVS.R01", 4), { is: "events", controlId: "4" }],
+    ["EVS.R01", said("EVS.R01", 4), { is: "events", events: [], controlId: "4" }],
     ["EOT.R01", endOfTopic(5, "D_EV"), { is: "end of topic", controlId: "5", topic: "D_EV", requestId: "" }],
     ["KPA.R01", said("KPA.R01", 6), { is: "keep alive", controlId: "6" }],
     [

@@ -1,6 +1,7 @@
-import type { LinkAction } from "../../../agent/link.ts";
+import type { LinkAction, News } from "../../../agent/link.ts";
 import { Conversation } from "../../../agent/poct1/conversation.ts";
-import { find, readMessage } from "../../../agent/poct1/message.ts";
+import type { OperatorBook } from "../../../agent/poct1/lists.ts";
+import { type Element, find, readMessage } from "../../../agent/poct1/message.ts";
 import { fixedContext } from "../../support/wire.ts";
 
 // What a device says, as text, and what we say to it, in short: `ACK AA 3`, `REQ ROBS`.
@@ -50,6 +51,11 @@ export function bytes(text: string): Uint8Array {
   return Buffer.from(text, "utf8");
 }
 
+/** What makes us say `DTV LOCK`. */
+export function directivePart(command: string): Uint8Array {
+  return bytes(`<DTV.R01><DTV><DTV.command_cd V="${command}"/></DTV></DTV.R01>`);
+}
+
 /** One of our messages: what it says and its control id. */
 export interface Word {
   readonly id: number;
@@ -60,10 +66,20 @@ export function wordOf(reply: Uint8Array): Word {
   const framed = reply[0] === 0x0b;
   const message = readMessage(framed ? reply.subarray(1, -2) : reply);
   if (message.is === "unreadable") throw new Error(`we said what cannot be read: ${message.problem}`);
-  const fields = ["ACK.type_cd", "ACK.ack_control_id", "ACK.control_id", "REQ.request_cd", "DTV.command_cd", "TM.dttm"];
-  const texts = [...fields, "TRM.reason_cd", "ACK.note_txt"].map((name) => find(message.root, name)?.attributes["V"]);
   const name = message.root.name.slice(0, 3);
+  if (name === "OPL" || name === "EOT")
+    return { id: Number(message.controlId), text: [name, ...listed(message.root)].join(" ") };
+  const fields = ["ACK.type_cd", "ACK.ack_control_id", "ACK.control_id", "REQ.request_cd", "DTV.command_cd", "TM.dttm"];
+  const texts = [...fields, "TRM.reason_cd", "ACK.note_txt"].map((each) => find(message.root, each)?.attributes["V"]);
   return { id: Number(message.controlId), text: [name, ...texts.filter((text) => text !== undefined)].join(" ") };
+}
+
+/** What a list says, in its order. */
+function listed(element: Element): string[] {
+  const told = /^(?:UPD\.action_cd|OPR\.|ACC\.|EOT\.topic_cd)/.test(element.name)
+    ? [element.attributes["V"] ?? ""]
+    : [];
+  return [...told, ...element.children.flatMap(listed)];
 }
 
 /** A conversation, and all that it did. */
@@ -74,6 +90,7 @@ export class Talk {
   readonly words: Word[] = [];
   /** As whom the device introduced itself, each time. */
   readonly identified: string[] = [];
+  readonly news: News[] = [];
   timerMs: number | null = null;
   hungUp = false;
   /** A directive is neither sent nor unsent yet. */
@@ -81,8 +98,8 @@ export class Talk {
   /** Since the last call of replies(). */
   #said: string[] = [];
 
-  constructor() {
-    this.conversation = new Conversation(fixedContext);
+  constructor(operators?: OperatorBook) {
+    this.conversation = new Conversation(fixedContext, operators);
   }
 
   /** What we say to that. */
@@ -100,7 +117,7 @@ export class Talk {
   /** A directive to be sent. */
   give(command: string): string[] {
     this.sending = true;
-    this.carryOut(this.conversation.send(bytes(command)));
+    this.carryOut(this.conversation.send(directivePart(command)));
     return this.replies();
   }
 
@@ -140,6 +157,9 @@ export class Talk {
           break;
         case "timer":
           this.timerMs = action.ms;
+          break;
+        case "news":
+          this.news.push(action.news);
           break;
         case "identify":
           this.identified.push(action.name);
