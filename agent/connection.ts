@@ -426,7 +426,8 @@ class Conversation {
   /** A finished session is not replayed: all its messages are on disk. */
   #finish(session: Session): void {
     if (!session.ended || session.unsaved > 0) return;
-    this.#spool.closeSession(session.id);
+    // When the disk refuses, the session is replayed at the next start, and finds its messages already there.
+    this.#spool.callLater("finishSession", session.id, Date.now());
   }
 
   #armTimer(ms: number | null): void {

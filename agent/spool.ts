@@ -21,12 +21,12 @@ export interface SpoolOptions {
 const LATER_MS_MAX = 200;
 const BYTES_MAX = 8 * 1024 ** 3;
 /**
- * With that many sessions open an event waits that long for those of the others, for a commit and the way to the thread and
- * back cost more than what is in them: without it 32 lines at 115 200 baud take nearly twice the processor time. It does not wait
- * once half of the sessions have an event on its way: devices as fast as the disk share their commits anyhow, and waiting for
- * all of them would leave the disk idle.
+ * When that many sessions spoke within a period, an event waits that long for those of the others, for a commit and the way to
+ * the thread and back cost more than what is in them: without it 32 lines at 115 200 baud take nearly twice the processor time.
+ * It does not wait once half of the sessions have an event on its way: devices as fast as the disk share their commits anyhow,
+ * and waiting for all of them would leave the disk idle.
  */
-const GATHER = { sessionsMin: 16, ms: 8 };
+const GATHER = { sessionsMin: 16, periodMs: 100, ms: 8 };
 
 /**
  * The truth on disk: what came in, before any reply leaves. Everything after it can be computed again.
@@ -40,7 +40,10 @@ export class Spool {
   #pending = new Pending();
   #flushing = false;
   #gathering: NodeJS.Timeout | null = null;
-  #openSessions = 0;
+  /** The sessions with an event since then, and how many had one in the period before. */
+  #periodFrom = 0;
+  readonly #speaking = new Set<number>();
+  #busySessions = 0;
   /** Events that are pending or in flight. */
   #unsettled = 0;
   #nextSession: number;
@@ -83,14 +86,7 @@ export class Spool {
   openSession(device: string, profile: string): number {
     const id = this.#nextSession++;
     this.#pending.opened.push({ id, device, profile, at: Date.now() });
-    this.#openSessions += 1;
     return id;
-  }
-
-  /** What a session came to is stored: it is not replayed. When the disk refuses that, a replay finds its messages there. */
-  closeSession(id: number): void {
-    this.#openSessions -= 1;
-    this.callLater("finishSession", id, Date.now());
   }
 
   /**
@@ -107,6 +103,7 @@ export class Spool {
     if (bytes !== null) pending.bytes.push(bytes);
     pending.done.push(done);
     this.#unsettled += 1;
+    this.#noteSpeaking(session);
     this.#schedule();
   }
 
@@ -140,9 +137,20 @@ export class Spool {
     await this.#worker.terminate();
   }
 
+  #noteSpeaking(session: number): void {
+    const now = performance.now();
+    const age = now - this.#periodFrom;
+    if (age >= GATHER.periodMs) {
+      this.#busySessions = age < 2 * GATHER.periodMs ? this.#speaking.size : 0;
+      this.#speaking.clear();
+      this.#periodFrom = now;
+    }
+    this.#speaking.add(session);
+  }
+
   #schedule(): void {
     if (this.#flushing) return;
-    if (this.#openSessions >= GATHER.sessionsMin && this.#unsettled < this.#openSessions / 2) {
+    if (this.#busySessions >= GATHER.sessionsMin && this.#unsettled < this.#busySessions / 2) {
       this.#gathering ??= setTimeout(() => this.#flush(), GATHER.ms);
       return;
     }
