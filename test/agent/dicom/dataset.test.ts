@@ -62,7 +62,9 @@ describe("a whole dataset says who it is and where its pixels begin", () => {
     const unknown = hex(
       `0900 0110 554e 0000 ffffffff feff 00e0 ffffffff 0900 0210 04000000 41424344 feff 0de0 00000000 feff dde0 00000000`,
     );
-    expect(walk(joined(dataset(), unknown, encodeDataset(pixels))).problem).toBeNull();
+    const header = joined(dataset(), unknown);
+    const whole = joined(header, encodeDataset(pixels));
+    expect(walk(whole)).toEqual({ ...identity, headerBytes: header.length, problem: null });
   });
 
   test("a VR that nobody knows ends the judgement, not the instance", () => {
