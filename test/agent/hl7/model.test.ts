@@ -74,13 +74,13 @@ class Agent {
     return actions.filter((action) => action.do === "reply").length;
   }
 
-  /** What the server will have: each study's key and its latest results. */
+  /** What the server will have: each study's key, its latest revision and results. */
   studies(): string[] {
     const latest = new Map<string, string>();
     const { batch } = this.#operations.takeQueued(10_000, 100_000_000, 0);
-    for (const { fp, body } of batch.toSorted((one, other) => one.revision - other.revision)) {
+    for (const { fp, revision, body } of batch.toSorted((one, other) => one.revision - other.revision)) {
       const { dedupe_key, results } = JSON.parse(body) as { dedupe_key: string; results: unknown };
-      latest.set(fp, JSON.stringify([dedupe_key, results]));
+      latest.set(fp, JSON.stringify([dedupe_key, revision, results]));
     }
     return [...latest.values()].toSorted();
   }
