@@ -7,13 +7,13 @@ import { fromBuild } from "../build.ts";
 
 // The agent up to the stored message: listener, spool, link and connection from the build, one device a port.
 
-const [folder = "", ...ports] = process.argv.slice(2);
+const [folder = "", profileId = "", ...ports] = process.argv.slice(2);
 const { Connection } = await fromBuild<typeof connections>("agent/connection.ts");
 const { Spool } = await fromBuild<typeof spools>("agent/spool.ts");
 const { listenTransport } = await fromBuild<typeof transports>("agent/transport.ts");
 const { profileById } = await fromBuild<typeof devices>("agent/devices/index.ts");
 
-const profile = profileById("generic-astm") as Profile;
+const profile = profileById(profileId) as Profile;
 const spool = await Spool.open(folder);
 for (const port of ports) {
   const transport = listenTransport({ host: "127.0.0.1", port: Number(port) }, []);

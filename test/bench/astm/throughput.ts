@@ -22,7 +22,12 @@ export async function* stopAndWait(connections: number, quick: boolean): AsyncGe
   const ports = await Promise.all(Array.from({ length: connections }, () => freePort()));
   const barePorts = ports.map(() => barePort);
   const bare = await startScript("astm/bare-loop.ts", bareFolder, String(barePort));
-  const agent = await startScript("astm/spool-loop.ts", path.join(folder, "agent"), ...ports.map(String));
+  const agent = await startScript(
+    "astm/spool-loop.ts",
+    path.join(folder, "agent"),
+    "generic-astm",
+    ...ports.map(String),
+  );
   try {
     const session = sessionOfFrames(FRAMES_PER_SESSION, FRAME_BYTES);
     const rates: Rates[] = [];
