@@ -17,8 +17,9 @@ export interface SpoolOptions {
   readonly onCommit?: (ms: number) => void;
 }
 
-/** How long an operation that nobody waits for may wait for company. */
+/** How long an operation may wait for company: one that nobody waits for, and one that follows from what is on disk already. */
 const LATER_MS_MAX = 200;
+const SOON_MS_MAX = 5;
 const BYTES_MAX = 8 * 1024 ** 3;
 /**
  * When that many sessions spoke within a period, an event waits that long for those of the others, for a commit and the way to
@@ -50,6 +51,7 @@ export class Spool {
   #closed: (() => void) | undefined;
   #problem: string | null = null;
   #later: NodeJS.Timeout | null = null;
+  #soon: NodeJS.Timeout | null = null;
 
   /** @throws when the folder is in use by another agent or its database is newer than this program */
   static async open(folder: string, options: SpoolOptions = {}): Promise<Spool> {
@@ -112,11 +114,20 @@ export class Spool {
     name: Name,
     ...args: Parameters<Operations[Name]>
   ): Promise<ReturnType<Operations[Name]>> {
-    return new Promise((resolve, reject) => {
-      this.#pending.calls.push({ name, args });
-      this.#pending.waiting.push({ resolve: resolve as (value: unknown) => void, reject });
-      this.#schedule();
-    });
+    this.#schedule();
+    return this.#run(name, args);
+  }
+
+  /**
+   * Runs one operation with the next group, within a few milliseconds: while devices talk, a commit of its own would only keep
+   * what they say next waiting. @throws StorageError when the disk refuses it
+   */
+  callSoon<Name extends keyof Operations>(
+    name: Name,
+    ...args: Parameters<Operations[Name]>
+  ): Promise<ReturnType<Operations[Name]>> {
+    this.#soon ??= setTimeout(() => this.#schedule(), SOON_MS_MAX);
+    return this.#run(name, args);
   }
 
   /**
@@ -127,6 +138,16 @@ export class Spool {
     this.#pending.calls.push({ name, args });
     this.#pending.waiting.push(NOBODY);
     this.#later ??= setTimeout(() => this.#schedule(), LATER_MS_MAX);
+  }
+
+  #run<Name extends keyof Operations>(
+    name: Name,
+    args: Parameters<Operations[Name]>,
+  ): Promise<ReturnType<Operations[Name]>> {
+    return new Promise((resolve, reject) => {
+      this.#pending.calls.push({ name, args });
+      this.#pending.waiting.push({ resolve: resolve as (value: unknown) => void, reject });
+    });
   }
 
   /** Settles what is under way, then ends the thread. */
@@ -164,7 +185,8 @@ export class Spool {
     if (this.#gathering !== null) clearTimeout(this.#gathering);
     this.#gathering = null;
     if (this.#later !== null) clearTimeout(this.#later);
-    this.#later = null;
+    if (this.#soon !== null) clearTimeout(this.#soon);
+    this.#later = this.#soon = null;
     const { opened, sessions, kinds, times, lengths, durable, bytes, calls, done, waiting } = this.#pending;
     if (sessions.length === 0 && calls.length === 0) return;
     const post: Post = { opened, sessions, kinds, times, lengths, durable, bytes: concat(bytes), calls };

@@ -73,15 +73,24 @@ export function answer(message: Uint8Array, outcome: Outcome, options: AckOption
 /** Answers are made from the first segments alone: a 16 MiB message need not be decoded for it. */
 export const HEAD_BYTES_MAX = 8 * 1024;
 
+/** What an answer depends on stands before any result: header, MSA, query or order. */
+const HEAD_SEGMENTS = 20;
+
 const CR = 0x0d;
 const LF = 0x0a;
 
 function headOf(message: Uint8Array): Uint8Array {
+  let end = -1;
+  for (let segments = 0; segments < HEAD_SEGMENTS; segments++) {
+    end = message.indexOf(CR, end + 1);
+    if (end < 0 || end > HEAD_BYTES_MAX) break;
+  }
+  if (end >= 0 && end <= HEAD_BYTES_MAX) return message.subarray(0, end);
   if (message.length <= HEAD_BYTES_MAX) return message;
   // To the end of a line, for a character must not be cut.
   const head = message.subarray(0, HEAD_BYTES_MAX);
-  const end = Math.max(head.lastIndexOf(CR), head.lastIndexOf(LF));
-  return end < 0 ? head : head.subarray(0, end);
+  const last = Math.max(head.lastIndexOf(CR), head.lastIndexOf(LF));
+  return last < 0 ? head : head.subarray(0, last);
 }
 
 function beginningOfMsh(head: Uint8Array): number {

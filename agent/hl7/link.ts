@@ -154,9 +154,13 @@ export class Hl7Link implements Link {
 
   /** Reads up to and including VT or FS; answers where it stopped. */
   #readFrame(chunk: Uint8Array, from: number, outcome: Outcome): number {
-    let at = from;
-    while (at < chunk.length && chunk[at] !== FS && chunk[at] !== VT) at += 1;
-    this.#append(chunk.subarray(from, at));
+    const rest = chunk.subarray(from);
+    const end = rest.indexOf(FS);
+    const whole = end < 0 ? rest : rest.subarray(0, end);
+    const restart = whole.indexOf(VT);
+    const taken = restart < 0 ? whole : whole.subarray(0, restart);
+    const at = from + taken.length;
+    this.#append(taken);
     if (at === chunk.length) return at;
     if (chunk[at] === FS) {
       this.#state = "frame-end";

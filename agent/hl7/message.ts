@@ -351,7 +351,7 @@ const HEADER_BYTES_MAX = 2_048;
 
 /** MSH-18, its first repetition. ASCII is none: devices say so and send something else. */
 function statedCharset(bytes: Uint8Array): Charset | null {
-  const head = String.fromCharCode(...bytes.subarray(0, HEADER_BYTES_MAX));
+  const head = oneByteOneCharacter.decode(bytes.subarray(0, HEADER_BYTES_MAX));
   const [, field, rest] = /(?:^|[^A-Za-z0-9])MSH([^A-Za-z0-9\s])([^\r\n]*)/.exec(head) ?? [];
   if (field === undefined || rest === undefined) return null;
   const repetition = rest[1] ?? "";

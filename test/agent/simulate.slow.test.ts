@@ -94,7 +94,7 @@ test.each([
   [["simulate", dog, "--to", "tcp://127.0.0.1:1"], /cannot open tcp:\/\/127\.0\.0\.1:1: .*ECONNREFUSED/],
   [["simulate", dog, "--to", "tcp://127.0.0.1:1", "--faults", "flip"], /flip is not given, expected a probability/],
   [["simulate", "--to", "tcp://127.0.0.1:1"], /a device needs a fixture to play/],
-  [["simulate", dog, "--to", "tcp://127.0.0.1:1", "--role", "nurse"], /--role is nurse, expected device or host/],
+  [["simulate", dog, "--to", "tcp://127.0.0.1:1", "--role", "nurse"], /--role is nurse, expected device, host or lis/],
 ] as const)("%j is refused in a sentence", async (args, sentence) => {
   const { code, err } = await agent(...args);
   expect(code).toBe(1);

@@ -3,6 +3,9 @@ import type * as messages from "../../agent/hl7/message.ts";
 import { parseByOther } from "../support/hl7-standard.ts";
 import { fromBuild } from "./build.ts";
 import { type Figure, whole } from "./figure.ts";
+import { ackLatency } from "./hl7/latency.ts";
+import { messageOf } from "./hl7/message.ts";
+import { throughput } from "./hl7/throughput.ts";
 
 const CHUNK_BYTES = 1_000;
 const SHORT_BYTES = 5_000;
@@ -14,8 +17,10 @@ const MIDDLE_BYTES = 256 * 1024;
 const SLOWER_THAN_MIDDLE_MAX = 2;
 const FASTER_MIN = 4;
 
-/** What the agent does with an HL7 device, from the build. `quick`: the same figures from less time. */
+/** What the agent does with an HL7 device, from the build and over loopback. `quick`: the same figures from less time. */
 export async function* hl7(quick: boolean): AsyncGenerator<Figure> {
+  yield* throughput(quick);
+  yield* ackLatency(quick);
   yield await linkFigure(SHORT_BYTES, SLOWER_THAN_SHORT_MAX, quick);
   yield await linkFigure(MIDDLE_BYTES, SLOWER_THAN_MIDDLE_MAX, quick);
   yield await parserFigure(quick);
@@ -102,19 +107,4 @@ async function parserFigure(quick: boolean): Promise<Figure> {
     bar: `ratio >= ${FASTER_MIN}`,
     met: rates.ours / rates.other >= FASTER_MIN,
   };
-}
-
-/** A blood count of about so many bytes: results, and after 60 of them one image for the rest. */
-function messageOf(length: number): string {
-  const segments = [
-    "MSH|^~\\&|BC-5300|Mindray|LIS|Clinic|20261121090000||ORU^R01|4711|P|2.3.1||||||UNICODE",
-    "PID|1||D-77^^^^MR||Owner^Pet",
-    "OBR|1||155|00001^Automated Count^99MRC|||20261121085900",
-  ];
-  for (let row = 1; row <= 60; row++) {
-    segments.push(`OBX|${row}|NM|${6690 + row}-2^Analyte ${row}^LN||${(row / 7).toFixed(2)}|10*9/L|4.00-10.00|N|||F`);
-  }
-  const image = Math.max(0, length - segments.join("\r").length - 40);
-  if (image > 0) segments.push(`OBX|61|ED|IMG||${"Q".repeat(image)}|||N`);
-  return segments.map((segment) => `${segment}\r`).join("");
 }

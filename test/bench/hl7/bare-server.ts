@@ -1,0 +1,80 @@
+import net from "node:net";
+import { createRequire } from "node:module";
+import path from "node:path";
+import { Worker } from "node:worker_threads";
+import Database from "better-sqlite3";
+import { CR } from "../../../agent/astm/frame.ts";
+import { encodeFrame, FS } from "../../../agent/hl7/link.ts";
+import type { Group } from "../astm/bare-loop-thread.ts";
+
+// The baselines: frames are found and answered AA with their MSH-10, and nothing else is done with them but storing: not at
+// all, each in a transaction of its own (SQLite WAL, FULL), or in a worker thread all that came while the last commit ran.
+
+const [kind = "", folder = "", port = ""] = process.argv.slice(2);
+
+type Store = (message: Buffer, stored: () => void) => void;
+
+const stores: Readonly<Record<string, () => Store>> = {
+  raw: () => (_, stored) => stored(),
+  each: () => {
+    const db = new Database(path.join(folder, "each.db"));
+    db.pragma("journal_mode = WAL");
+    db.pragma("synchronous = FULL");
+    db.exec("CREATE TABLE chunk (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT");
+    const insert = db.prepare("INSERT INTO chunk (bytes) VALUES (?)");
+    return (message, stored) => {
+      insert.run(message);
+      stored();
+    };
+  },
+  group: () => {
+    const tsx = JSON.stringify(
+      createRequire(import.meta.url)
+        .resolve("tsx/esm/api")
+        .replace(/\.cjs$/, ".mjs"),
+    );
+    const file = JSON.stringify(new URL("../astm/bare-loop-thread.ts", import.meta.url).href);
+    const code = `import(${tsx}).then(({ register }) => (register(), import(${file})))`;
+    const worker = new Worker(code, { workerData: folder, eval: true });
+    let messages: Buffer[] = [];
+    let waiting: (() => void)[] = [];
+    const committing: (() => void)[][] = [];
+    const post = () => {
+      const bytes = new Uint8Array(Buffer.concat(messages));
+      const group: Group = { bytes, lengths: messages.map((message) => message.length) };
+      committing.push(waiting);
+      messages = [];
+      waiting = [];
+      worker.postMessage(group);
+    };
+    worker.on("message", (groups: number) => {
+      for (const group of committing.splice(0, groups)) for (const stored of group) stored();
+    });
+    return (message, stored) => {
+      if (messages.length === 0) setImmediate(post);
+      messages.push(message);
+      waiting.push(stored);
+    };
+  },
+};
+
+const store = stores[kind]!();
+const server = net.createServer({ noDelay: true }, (socket) => {
+  let chunks: Buffer[] = [];
+  socket.on("error", () => undefined);
+  socket.on("data", (chunk: Buffer) => {
+    chunks.push(chunk);
+    if (!chunk.includes(FS)) return;
+    let rest = Buffer.concat(chunks);
+    for (let end = rest.indexOf(FS); end >= 0; end = rest.indexOf(FS)) {
+      const message = rest.subarray(1, end);
+      const header = message.subarray(0, message.indexOf(CR)).toString();
+      const id = header.split("|")[9] ?? "";
+      const answer = `MSH|^~\\&|||||20261121090000||ACK^R01|1|P|2.3.1\rMSA|AA|${id}\r`;
+      store(message, () => socket.write(encodeFrame(Buffer.from(answer))));
+      rest = rest.subarray(end + 2);
+    }
+    chunks = [rest];
+  });
+});
+server.listen(Number(port), "127.0.0.1", () => process.stdout.write("ready\n"));
