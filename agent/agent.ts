@@ -1,8 +1,8 @@
 import fs from "node:fs";
 import type { Logger } from "pino";
 import type { Config, DeviceConfig } from "./config.ts";
-import { DICOM, parseAddress } from "./config.ts";
-import { Connection, realTimer, recover } from "./connection.ts";
+import { DICOM, parseAddress, readTls } from "./config.ts";
+import { Connection, type ConnectionEvents, Held, realTimer, recover } from "./connection.ts";
 import { profileById } from "./devices/index.ts";
 import type { Profile } from "./devices/profile.ts";
 import { type DeviceEvents, type DicomDevice, DicomServer } from "./dicom-server.ts";
@@ -18,7 +18,14 @@ import { Push } from "./push.ts";
 import { httpServer } from "./server.ts";
 import { isoOrNull, Spool } from "./spool.ts";
 import { createMetrics, serveStatus } from "./status.ts";
-import { dialTransport, listenTransport, serialTransport, type Transport } from "./transport.ts";
+import {
+  dialTransport,
+  listenTransport,
+  repliesOn,
+  type Security,
+  serialTransport,
+  type Transport,
+} from "./transport.ts";
 import { Worklist } from "./worklist.ts";
 
 // Builds the running agent out of its parts, and takes it down again.
@@ -90,17 +97,19 @@ export async function startAgent(config: Config, version: string, log: Logger): 
   });
 
   const worklist = new Worklist(spool, directory);
+  const held = new Held();
   const analyzers = analyzerConfigs.map((device) => {
     const { id } = device;
     const { profile, timeZone } = readDevice(device, config.timeZone);
     return serve(id, profile.id, (events, received, child) => {
-      return new Connection({ id, profile }, transportOf(device, profile), spool, {
+      const transport = transportOf(device, profile);
+      const own: ConnectionEvents = {
         ...events,
         message(message, send) {
           received(message.receivedAt);
           void filing.accept(message);
           // Beside the filing, which may wait for a server: the analyzer waits for its answer.
-          worklist.answer(message, profile, timeZone).then(
+          return worklist.answer(message, profile, timeZone).then(
             (answer) => {
               if (answer === null) return;
               send(answer.message, () => {
@@ -115,7 +124,8 @@ export async function startAgent(config: Config, version: string, log: Logger): 
               child.error({ stage: "message", message: message.id, err: error }, "a query could not be answered"),
           );
         },
-      });
+      };
+      return new Connection({ id, profile, timeZone }, transport, spool, own, realTimer, held);
     });
   });
   const headers = new Headers();
@@ -335,21 +345,30 @@ function readImageDevice(
     timeZone: device.timeZone ?? timeZone,
     modality: device.modality ?? null,
     reportTo: device.reportTo === undefined ? null : parseAddress(device.reportTo),
-    transport: listenTransport(address, device.allow ?? [], IMAGING_LINES_MAX),
+    transport: listenTransport(address, device.allow ?? [], securityOf(device), IMAGING_LINES_MAX),
   };
 }
 
+function securityOf({ tls }: DeviceConfig): Security | null {
+  return tls === undefined ? null : readTls(tls);
+}
+
 /** Exactly one way, as the configuration's check has made sure. */
-export function transportOf({ connection, allow }: DeviceConfig, profile: Profile): Transport {
-  const { serial, listen, dial } = connection;
+export function transportOf(device: DeviceConfig, profile: Profile): Transport {
+  const { connection, allow } = device;
+  const { serial, replies } = connection;
   if (serial !== undefined) {
     // 9600 8N1 is what LIS01-A2 §5.2 asks of every device.
     const usual = { baudRate: 9600, dataBits: 8, parity: "none", stopBits: 1, rtscts: false } as const;
     return serialTransport({ ...usual, ...profile.serial, ...serial });
   }
-  const address = parseAddress(listen ?? dial ?? "");
-  if (address === null) throw new Error("a device without an address: the configuration was not checked");
-  return listen !== undefined ? listenTransport(address, allow ?? []) : dialTransport(address);
+  const security = securityOf(device);
+  const tcp = ({ listen, dial }: { listen?: string; dial?: string }) => {
+    const address = parseAddress(listen ?? dial ?? "");
+    if (address === null) throw new Error("a device without an address: the configuration was not checked");
+    return listen !== undefined ? listenTransport(address, allow ?? [], security) : dialTransport(address, security);
+  };
+  return replies === undefined ? tcp(connection) : repliesOn(tcp(replies), tcp(connection));
 }
 
 /** Runs `task` now and again after each end, sooner after a failure; the answer stops it. A failure is told once a change. */

@@ -11,6 +11,7 @@ import { listenTo } from "./listen.ts";
 import { listPorts } from "./ports.ts";
 import { type OrderRequest, placeOrder } from "./order.ts";
 import { replay } from "./replay.ts";
+import { parseHabits, playPoct1Device } from "./simulate-poct1.ts";
 import { openLine, type Played, playDevice, playHost, type Received } from "./simulate.ts";
 import { lineText, suggest } from "./sniff.ts";
 import { listMessages, readSpool, readStatus } from "./spool.ts";
@@ -68,6 +69,11 @@ program
   .option("--repeat <n>", "how many times, as host how many messages", positiveInteger, 1)
   .option("--baud <rate>", "of the serial port", positiveInteger, 9600)
   .option("--faults <list>", "what goes wrong: drop-ack:P,flip:P,split:BYTES,delay:MS,contend,noise,dup", parseFaults)
+  .option(
+    "--habits <list>",
+    "of a POCT1-A device: strict, ack-request, no-ack-request, ack-eot, no-ack-eot",
+    parseHabits,
+  )
   .option("--seed <n>", "of the faults; the same one does the same again", positiveInteger)
   .action(simulate);
 
@@ -196,6 +202,7 @@ interface SimulateOptions {
   readonly repeat: number;
   readonly baud: number;
   readonly faults?: Faults;
+  readonly habits?: ReturnType<typeof parseHabits>;
   readonly seed?: number;
 }
 
@@ -221,6 +228,13 @@ async function simulate(file: string | undefined, options: SimulateOptions): Pro
         const difference = await playTalk(talk, role === "host" ? "us" : "device", line);
         if (difference !== null) throw new Error(`session ${session}: ${difference}`);
         print(`session ${session}: ${talk.length} lines as written`);
+      } else if (fixture !== null && path.extname(file ?? "") === ".poct1") {
+        // Each conversation has a connection of its own, and ends it.
+        const own = session === 1 ? line : await openLine(to, baud);
+        const { accepted, frames, reason } = await playPoct1Device(fixture, own, options.habits);
+        if (own !== line) await own.close();
+        if (!accepted) throw new Error(`session ${session}: ${reason} after ${frames} acknowledged documents`);
+        print(`session ${session}: ${frames} documents acknowledged`);
       } else if (fixture !== null) {
         print(`session ${session}: ${taken(await playDevice(fixture, line, faults?.contend), fixture, session)}`);
       }

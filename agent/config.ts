@@ -1,6 +1,8 @@
+import { X509Certificate } from "node:crypto";
 import fs from "node:fs";
 import net from "node:net";
 import path from "node:path";
+import tls from "node:tls";
 import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
@@ -10,7 +12,7 @@ import { CHARSETS } from "./astm/records.ts";
 import { profileById, profiles } from "./devices/index.ts";
 import { nearestWord } from "./nearest.ts";
 import type { Destination } from "./forward.ts";
-import type { Address } from "./transport.ts";
+import type { Address, Security } from "./transport.ts";
 
 // agent.yaml: one schema is type, defaults and checks. Every problem is found in one go, each with its line.
 
@@ -31,6 +33,16 @@ const Serial = Type.Object(
   closed,
 );
 
+const Replies = Type.Object({ listen: Type.Optional(Type.String()), dial: Type.Optional(Type.String()) }, closed);
+
+const Tls = Type.Object(
+  {
+    certificate: Type.Optional(Type.String({ minLength: 1 })),
+    key: Type.Optional(Type.String({ minLength: 1 })),
+    ca: Type.Optional(Type.String({ minLength: 1 })),
+  },
+  closed,
+);
 /** PS3.5 §6.2: no backslash, no control characters, and blanks do not count. */
 const AeTitle = Type.String({ pattern: "^[!-\\[\\]-~](?:[ -\\[\\]-~]{0,14}[!-\\[\\]-~])?$" });
 
@@ -39,9 +51,15 @@ const Device = Type.Object(
     id: Type.String({ pattern: "^[a-z0-9][a-z0-9-]{0,62}$" }),
     profile: Type.String(),
     connection: Type.Object(
-      { serial: Type.Optional(Serial), listen: Type.Optional(Type.String()), dial: Type.Optional(Type.String()) },
+      {
+        serial: Type.Optional(Serial),
+        listen: Type.Optional(Type.String()),
+        dial: Type.Optional(Type.String()),
+        replies: Type.Optional(Replies),
+      },
       closed,
     ),
+    tls: Type.Optional(Tls),
     allow: Type.Optional(Type.Array(Type.String())),
     model: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
     timeZone: Type.Optional(Type.String()),
@@ -87,6 +105,7 @@ const Schema = Type.Object(
 );
 type Raw = Static<typeof Schema>;
 export type DeviceConfig = Raw["devices"][number];
+type TlsFiles = Static<typeof Tls>;
 
 /** The configuration, paths resolved against the file's folder. */
 export interface Config extends Omit<Raw, "status" | "destinations"> {
@@ -137,6 +156,9 @@ export function checkConfig(text: string, folder: string): ConfigResult {
       ...valid,
       data: inFolder(valid.data),
       server: { ...valid.server, keyFile: inFolder(valid.server.keyFile) },
+      devices: valid.devices.map((device) =>
+        device.tls === undefined ? device : { ...device, tls: tlsIn(folder, device.tls) },
+      ),
       status: valid.status === undefined ? null : parseAddress(valid.status.listen),
       destinations: (valid.destinations ?? []).map((destination) => asDestination(destination, inFolder)),
     },
@@ -182,6 +204,8 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
   destinations: Object.keys(DestinationConfig.properties),
   connection: Object.keys(Device.properties.connection.properties),
   serial: Object.keys(Serial.properties),
+  replies: Object.keys(Replies.properties),
+  tls: Object.keys(Tls.properties),
 };
 
 /** Turns `devices/0/baud is not expected` into a place and a sentence with the nearest known key. */
@@ -233,6 +257,12 @@ function furtherProblems(raw: unknown, folder: string): Located[] {
     listeners.set(String(address.port), dotted(steps));
   };
   listener(status, ["status", "listen"]);
+  const tcp = ({ listen, dial }: Record<string, unknown>, steps: readonly string[]) => {
+    listener(listen, [...steps, "listen"]);
+    if (typeof dial === "string" && parseAddress(dial) === null) {
+      say([...steps, "dial"], `is "${dial}", expected host:port such as 192.168.1.50:5500`);
+    }
+  };
 
   const ids = new Map<string, number>();
   for (const [index, value] of asArray(root["devices"]).entries()) {
@@ -269,7 +299,7 @@ function furtherProblems(raw: unknown, folder: string): Located[] {
         `has ${ways.length === 0 ? "none" : ways.join(" and ")}, expected exactly one of serial, listen, dial`,
       );
     }
-    listener(connection["listen"], [...at, "connection", "listen"]);
+    tcp(connection, [...at, "connection"]);
     if (profile === DICOM && ways.length === 1 && !("listen" in connection)) {
       say([...at, "connection"], `has ${ways[0]}, but a DICOM device is listened to: expected listen`);
     }
@@ -280,9 +310,19 @@ function furtherProblems(raw: unknown, folder: string): Located[] {
     if (typeof reportTo === "string" && parseAddress(reportTo) === null) {
       say([...at, "reportTo"], `is "${reportTo}", expected host:port such as 192.168.1.60:104`);
     }
-    const dial = connection["dial"];
-    if (typeof dial === "string" && parseAddress(dial) === null) {
-      say([...at, "connection", "dial"], `is "${dial}", expected host:port such as 192.168.1.50:5500`);
+    if ("replies" in connection) {
+      const replies = asObject(connection["replies"]);
+      const place = [...at, "connection", "replies"];
+      if ("serial" in connection) say(place, "is for TCP: a serial line is answered on itself");
+      if (profile === DICOM) say(place, "is for HL7: a DICOM device is answered on its own association");
+      if ("listen" in replies === "dial" in replies)
+        say(place, "has none or both, expected exactly one of listen, dial");
+      tcp(replies, place);
+    }
+    if ("tls" in device) {
+      const listens = [connection, asObject(connection["replies"])].some((way) => "listen" in way);
+      const problem = "serial" in connection ? "is for TCP" : tlsProblem(asObject(device["tls"]), listens, folder);
+      if (problem !== null) say([...at, "tls"], problem);
     }
   }
   const destinationIds: unknown[] = [];
@@ -319,6 +359,36 @@ function keyProblem(file: string): string | null {
     return key.startsWith("sk_live_") ? null : `names ${file}, which holds no API key (one line that begins sk_live_)`;
   } catch (error) {
     return `names ${file}, which cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+/** @throws when a file cannot be read */
+export function readTls({ certificate, key, ca }: TlsFiles): Security {
+  return {
+    minVersion: "TLSv1.2",
+    ...(certificate === undefined ? {} : { cert: fs.readFileSync(certificate) }),
+    ...(key === undefined ? {} : { key: fs.readFileSync(key) }),
+    ...(ca === undefined ? {} : { ca: fs.readFileSync(ca) }),
+  };
+}
+
+function tlsIn(folder: string, files: TlsFiles): TlsFiles {
+  return Object.fromEntries(Object.entries(files).map(([name, file]) => [name, path.resolve(folder, file)]));
+}
+
+function tlsProblem(files: Record<string, unknown>, listens: boolean, folder: string): string | null {
+  if (!Object.values(files).every((file) => typeof file === "string")) return null;
+  const resolved = tlsIn(folder, files);
+  if (listens && resolved.certificate === undefined) return "has no certificate, which a listener shows to its devices";
+  if ("certificate" in files !== "key" in files) return "has one of certificate and key, expected both";
+  try {
+    const security = readTls(resolved);
+    tls.createSecureContext(security);
+    // What is no certificate is passed over there, and nobody would be trusted.
+    if (security.ca !== undefined) void new X509Certificate(security.ca);
+    return null;
+  } catch (error) {
+    return `cannot be used: ${error instanceof Error ? error.message : String(error)}`;
   }
 }
 

@@ -5,10 +5,15 @@ import { AstmLink } from "./astm/link.ts";
 import { OneWayLink, SUB } from "./astm/one-way.ts";
 import { RawRecordsLink } from "./astm/raw-records.ts";
 import type { Profile } from "./devices/profile.ts";
-import type { Link, LinkAction } from "./link.ts";
+import { stampOf } from "./hl7/ack.ts";
+import { Hl7Link } from "./hl7/link.ts";
+import type { Link, LinkAction, LinkContext } from "./link.ts";
+import { Conversation as Poct1Conversation } from "./poct1/conversation.ts";
+import { fingerprint } from "./read.ts";
 import { type Spool, StorageError } from "./spool.ts";
 import type { NewMessage, StoredMessage } from "./spool-operations.ts";
 import type { EventKind } from "./spool-worker.ts";
+import { zonedTime } from "./time.ts";
 import type { Transport, Wire, WireHandler } from "./transport.ts";
 
 // The imperative shell of one device: chunk to spool, to link, actions carried out. The link is fed only what the disk
@@ -27,8 +32,8 @@ export interface ConnectionEvents {
   disconnected(): void;
   /** The device's fault, or the line's. */
   warning(reason: string): void;
-  /** A message is on disk; `send` gives its device one back. */
-  message(message: StoredMessage, send: Send): void;
+  /** A message is on disk; `send` gives its device one back. Whoever does that gives a promise that settles once it has. */
+  message(message: StoredMessage, send: Send): unknown;
 }
 
 /**
@@ -40,6 +45,10 @@ export type Send = (message: Uint8Array, sent: () => void) => void;
 /** Bytes on their way to disk beyond which a device has to wait. */
 const UNSTORED_BYTES_MAX = 1024 * 1024;
 const NO_BYTES = new Uint8Array(0);
+/** What the links of all devices may hold of unfinished messages. Beyond that long ones are refused, for their devices to send again. */
+const HELD_BYTES_MAX = 128 * 1024 * 1024;
+/** A message of so many bytes is never refused for what others hold. */
+const HELD_BYTES_MIN = 1024 * 1024;
 /** How long until a timeout that the disk refused is offered to it again. */
 const TIMEOUT_RETRY_MS = 1_000;
 /** How long until a message that the disk refused is offered to it again. */
@@ -50,26 +59,48 @@ const SEND_RETRY_MS = 5_000;
 /** Messages that wait for a device; it asks for more only when it has its answer. */
 const OUTGOING_MAX = 20;
 
+export interface ConnectedDevice {
+  readonly id: string;
+  readonly profile: Profile;
+  /** IANA zone of its clock. */
+  readonly timeZone: string;
+}
+
+/** What the links of all devices hold of unfinished messages; shared by their connections. */
+export class Held {
+  bytes = 0;
+  readonly bytesMax: number;
+
+  constructor(bytesMax = HELD_BYTES_MAX) {
+    this.bytesMax = bytesMax;
+  }
+}
+
 export class Connection {
-  readonly #device: { readonly id: string; readonly profile: Profile };
+  readonly #device: ConnectedDevice;
   readonly #transport: Transport;
   readonly #spool: Spool;
   readonly #events: ConnectionEvents;
   readonly #setTimer: SetTimer;
+  readonly #held: Held;
+  /** By the device's own name, where it gave one: the wire on which it spoke last. */
+  readonly #identified = new Map<string, Conversation>();
   #wires = 0;
 
   constructor(
-    device: { readonly id: string; readonly profile: Profile },
+    device: ConnectedDevice,
     transport: Transport,
     spool: Spool,
     events: ConnectionEvents,
     setTimer: SetTimer = realTimer,
+    held = new Held(),
   ) {
     this.#device = device;
     this.#transport = transport;
     this.#spool = spool;
     this.#events = events;
     this.#setTimer = setTimer;
+    this.#held = held;
   }
 
   get connected(): boolean {
@@ -88,17 +119,29 @@ export class Connection {
   }
 
   #serve(wire: Wire): WireHandler {
-    const conversation = new Conversation(this.#device, wire, this.#spool, this.#events, this.#setTimer);
+    const identified = (name: string) => this.#identify(name, conversation);
+    const events = { ...this.#events, identified };
+    const conversation = new Conversation(this.#device, wire, this.#spool, events, this.#setTimer, this.#held);
     this.#wires += 1;
     this.#events.connected(wire.peer);
     return {
       chunk: (bytes) => conversation.chunk(bytes),
+      ended: () => conversation.ended(),
       closed: () => {
         conversation.closed();
         this.#wires -= 1;
+        for (const [name, last] of this.#identified) if (last === conversation) this.#identified.delete(name);
         this.#events.disconnected();
       },
     };
+  }
+
+  #identify(name: string, conversation: Conversation): void {
+    const last = this.#identified.get(name);
+    this.#identified.set(name, conversation);
+    if (last === undefined || last === conversation) return;
+    this.#events.warning("the device connected anew: its last connection is closed");
+    last.hangUp();
   }
 }
 
@@ -121,17 +164,30 @@ interface Outgoing {
   tries: number;
 }
 
+const TOO_MUCH = new StorageError("too many bytes of unfinished messages are held already");
+
+interface ConversationEvents extends Pick<ConnectionEvents, "warning" | "message"> {
+  /** The device said its own name. */
+  identified(name: string): void;
+}
+
 /** One wire and its link. */
 class Conversation {
-  readonly #device: { readonly id: string; readonly profile: Profile };
+  readonly #device: ConnectedDevice;
   readonly #wire: Wire;
   readonly #spool: Spool;
-  readonly #events: ConnectionEvents;
+  readonly #events: ConversationEvents;
   readonly #setTimer: SetTimer;
+  readonly #held: Held;
   readonly #link: Link;
   #session: Session | null = null;
   #unstoredBytes = 0;
+  /** This link's part of `#held`. */
+  #heldBytes = 0;
+  /** Messages on their way to disk, or to their answer. */
+  #unanswered = 0;
   #paused = false;
+  #ended = false;
   #closed = false;
   /** An event was refused; the next one says so first. */
   #gap = false;
@@ -143,22 +199,31 @@ class Conversation {
   #cancelRetry: (() => void) | null = null;
 
   constructor(
-    device: { readonly id: string; readonly profile: Profile },
+    device: ConnectedDevice,
     wire: Wire,
     spool: Spool,
-    events: ConnectionEvents,
+    events: ConversationEvents,
     setTimer: SetTimer,
+    held: Held,
   ) {
     this.#device = device;
     this.#wire = wire;
     this.#spool = spool;
     this.#events = events;
     this.#setTimer = setTimer;
-    this.#link = createLink(device.profile);
+    this.#held = held;
+    this.#link = createLink(device.profile, linkContext(device.timeZone));
+    this.#armTimer(this.#link.silenceMs ?? null);
   }
 
   chunk(bytes: Uint8Array): void {
     this.#store("chunk", bytes);
+  }
+
+  ended(): void {
+    this.#ended = true;
+    if (this.#session !== null) this.#store("close", null);
+    this.#hangUpIfDone();
   }
 
   closed(): void {
@@ -167,6 +232,10 @@ class Conversation {
     this.#cancelRetry?.();
     this.#outgoing.length = 0;
     if (this.#session !== null) this.#store("close", null);
+  }
+
+  hangUp(): void {
+    this.#wire.close();
   }
 
   #send(bytes: Uint8Array, sent: () => void): void {
@@ -201,6 +270,7 @@ class Conversation {
   }
 
   #store(kind: EventKind, bytes: Uint8Array | null): void {
+    const begins = this.#session === null || this.#gap;
     this.#session ??= {
       id: this.#spool.openSession(this.#device.id, this.#device.profile.id),
       unstored: 0,
@@ -213,6 +283,9 @@ class Conversation {
       this.#gap = false;
       this.#append(session, "gap", null);
     }
+    // Behind a gap too: the memory may be what the disk refused.
+    const memory = begins ? (this.#link.memory ?? null) : null;
+    if (memory !== null) this.#append(session, "resume", memory);
     this.#append(session, kind, bytes);
   }
 
@@ -225,8 +298,16 @@ class Conversation {
       this.#paused = true;
       this.#wire.pause();
     }
-    const event = { session: session.id, kind, bytes, durable: mayAccept };
-    this.#spool.append(event, (error) => this.#stored(session, kind, bytes, error));
+    const tooMuch = kind === "chunk" && this.#holdsTooMuch();
+    // To whoever reads the disk later, what is not taken is missing.
+    const event = tooMuch ? ({ kind: "gap", bytes: null } as const) : { kind, bytes };
+    this.#spool.append({ ...event, session: session.id, durable: mayAccept }, (error) =>
+      this.#stored(session, kind, bytes, error ?? (tooMuch ? TOO_MUCH : null)),
+    );
+  }
+
+  #holdsTooMuch(): boolean {
+    return this.#held.bytes > this.#held.bytesMax && this.#heldBytes > HELD_BYTES_MIN;
   }
 
   #stored(session: Session, kind: EventKind, bytes: Uint8Array | null, error: StorageError | null): void {
@@ -244,6 +325,9 @@ class Conversation {
     }
     const actions = error === null || kind === "close" ? apply(this.#link, kind, bytes) : this.#refused(kind, bytes);
     for (const action of actions) this.#carryOut(action, session);
+    this.#held.bytes -= this.#heldBytes;
+    this.#heldBytes = this.#link.heldBytes ?? 0;
+    this.#held.bytes += this.#heldBytes;
     if (session.unstored > 0) return;
     if (this.#timerRanOut) {
       this.#timerRanOut = false;
@@ -253,11 +337,18 @@ class Conversation {
       this.#gap = false; // what was missing ended with its session
       session.ended = true;
       this.#finish(session);
+      this.#hangUpIfDone();
     }
+  }
+
+  #hangUpIfDone(): void {
+    const isDone = this.#session === null && this.#unanswered === 0 && this.#outgoing.length === 0;
+    if (this.#ended && isDone) this.#wire.close();
   }
 
   #refused(kind: EventKind, bytes: Uint8Array | null): LinkAction[] {
     if (kind === "send") return [{ do: "unsent", reason: "it could not be stored" }];
+    if (kind === "resume") return []; // said again behind the gap
     return this.#link.refuse(bytes ?? NO_BYTES);
   }
 
@@ -294,15 +385,24 @@ class Conversation {
       case "timer":
         this.#armTimer(this.#closed ? null : action.ms);
         break;
+      case "identify":
+        if (!this.#closed) this.#events.identified(action.name);
+        break;
+      case "hang up":
+        this.#wire.close();
+        break;
     }
   }
 
   /** What it was made from is on disk and acknowledged, so it is offered until the disk takes it, or a restart replays it. */
   async #save(session: Session, message: NewMessage): Promise<void> {
     session.unsaved += 1;
+    const mark = fingerprint(message, this.#device.profile);
+    let id: string;
+    this.#unanswered += 1;
     for (;;) {
       try {
-        await this.#spool.call("addMessage", message);
+        id = await this.#spool.call("addMessage", message, mark);
         break;
       } catch (error) {
         if (!(error instanceof StorageError)) throw error;
@@ -311,14 +411,15 @@ class Conversation {
     }
     session.unsaved -= 1;
     this.#finish(session);
-    this.#events.message(message, (bytes, sent) => this.#send(bytes, sent));
+    await this.#events.message({ ...message, id }, (bytes, sent) => this.#send(bytes, sent));
+    this.#unanswered -= 1;
+    this.#hangUpIfDone();
   }
 
   /** A finished session is not replayed: all its messages are on disk. */
   #finish(session: Session): void {
     if (!session.ended || session.unsaved > 0) return;
-    // When the disk refuses, the session is replayed at the next start, and finds its messages already there.
-    this.#spool.callLater("finishSession", session.id, Date.now());
+    this.#spool.closeSession(session.id);
   }
 
   #armTimer(ms: number | null): void {
@@ -340,7 +441,7 @@ export async function recover(spool: Spool, profileById: (id: string) => Profile
   for (const { id: session, device, profile: profileId, events } of sessions) {
     const profile = profileById(profileId);
     if (profile === undefined) continue; // a newer agent's profile: kept until one that knows it runs
-    const link = createLink(profile);
+    const link = createLink(profile, linkContext("UTC")); // its replies go nowhere
     const at = Date.now();
     const closing = { kind: "close", at, bytes: null } as const;
     let ordinal = 0;
@@ -348,7 +449,7 @@ export async function recover(spool: Spool, profileById: (id: string) => Profile
       for (const action of apply(link, event.kind, event.bytes)) {
         if (action.do !== "deliver") continue;
         const { message: bytes, incomplete } = action;
-        await spool.call("addMessage", {
+        const message = {
           id: newUlid(),
           session,
           ordinal: ordinal++,
@@ -357,7 +458,8 @@ export async function recover(spool: Spool, profileById: (id: string) => Profile
           receivedAt: event.at,
           bytes,
           incomplete,
-        });
+        };
+        await spool.call("addMessage", message, fingerprint(message, profile));
       }
     }
     await spool.call("finishSession", session, at);
@@ -365,7 +467,7 @@ export async function recover(spool: Spool, profileById: (id: string) => Profile
   return sessions.length;
 }
 
-export function createLink({ link }: Profile): Link {
+export function createLink({ link }: Profile, context: LinkContext): Link {
   switch (link.kind) {
     case "lis01":
       return new AstmLink(link);
@@ -375,7 +477,15 @@ export function createLink({ link }: Profile): Link {
       return new OneWayLink(link.end === "SUB" ? SUB : ETX);
     case "enq-etx":
       return new EnqEtxLink(link.bodyProblem);
+    case "mllp":
+      return new Hl7Link(() => stampOf(context), link);
+    case "poct1a":
+      return new Poct1Conversation(context);
   }
+}
+
+function linkContext(timeZone: string): LinkContext {
+  return { now: () => zonedTime(Date.now(), timeZone), newId: newUlid };
 }
 
 function apply(link: Link, kind: EventKind, bytes: Uint8Array | null): LinkAction[] {
@@ -390,5 +500,8 @@ function apply(link: Link, kind: EventKind, bytes: Uint8Array | null): LinkActio
       return link.close();
     case "gap":
       return link.gap();
+    case "resume":
+      if (bytes !== null) link.resume?.(bytes);
+      return [];
   }
 }

@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
+import { ClinicRanges } from "../shared/clinic-ranges.ts";
 import { isFp } from "../shared/fp.ts";
 import { Patient } from "../shared/patient.ts";
 import { realTimer, type SetTimer } from "./connection.ts";
@@ -10,7 +11,7 @@ import type { TestOrder } from "./spool-operations.ts";
 import { dayOf } from "./time.ts";
 
 // The clinic's patients on the agent's disk, kept in step with the server: results are matched while it is away. Beside them
-// who comes today, for the worklists of analyzers.
+// who comes today, for the worklists of analyzers, and the clinic's own reference intervals.
 
 // What a later server adds to a patient is no reason to refuse it.
 const KnownPatient = Type.Object({ ...Patient.properties });
@@ -30,6 +31,8 @@ const page = { total: Type.Integer(), has_more: Type.Boolean() };
 const PatientPage = Compile(Type.Object({ data: Type.Object({ items: Type.Array(KnownPatient), ...page }) }));
 const IdentifierPage = Compile(Type.Object({ data: Type.Object({ items: Type.Array(KnownIdentifiers), ...page }) }));
 
+const RangesAnswer = Compile(Type.Object({ data: Type.Union([ClinicRanges, Type.Null()]) }));
+
 const PAGE_SIZE = 100;
 /** Deleted and disconnected patients are told by no page of changes, only by their absence from a full walk. */
 const FULL_WALK_MS = 24 * 60 * 60 * 1000;
@@ -46,6 +49,7 @@ export class Directory {
   readonly #setTimer: SetTimer;
   #syncing: Promise<void> | null = null;
   #askedAt = 0;
+  #ranges: ClinicRanges | null | undefined;
 
   constructor(spool: Spool, server: Server, setTimer: SetTimer = realTimer) {
     this.#spool = spool;
@@ -110,8 +114,18 @@ export class Directory {
     return this.#spool.call("ordersByAccession", [...new Set(texts)]);
   }
 
+  /** The clinic's own intervals, as the server had them last; null where it has none. */
+  async ranges(): Promise<ClinicRanges | null> {
+    if (this.#ranges === undefined) {
+      this.#ranges = JSON.parse((await this.#spool.call("getMeta", "ranges")) ?? "null") as ClinicRanges | null;
+    }
+    return this.#ranges;
+  }
+
   async #sync(): Promise<void> {
     const startedAt = Date.now();
+    // Before the patients: whoever is known is flagged by the clinic's intervals.
+    await this.#syncRanges();
     const last = JSON.parse((await this.#spool.call("getMeta", "directory")) ?? "{}") as Partial<Progress>;
     const walk = last.walkedAt === undefined || startedAt - last.walkedAt > FULL_WALK_MS;
     // The server's clock, not ours: the newest change seen is where the next time begins.
@@ -144,6 +158,17 @@ export class Directory {
     if (whole) await this.#spool.call("sweepDirectory", startedAt);
     const progress: Partial<Progress> = { ...last, newest, ...(whole ? { walkedAt: startedAt } : {}) };
     await this.#spool.call("setMeta", "directory", JSON.stringify(progress));
+  }
+
+  async #syncRanges(): Promise<void> {
+    const body = await this.#page("/agent/v1/ranges");
+    // A server that knows no such route has no intervals to give.
+    if (body === null) return;
+    if (!RangesAnswer.Check(body))
+      throw new Error("GET /agent/v1/ranges answered with something that is no list of intervals");
+    if (body.data?.version === (await this.ranges())?.version) return;
+    await this.#spool.call("setMeta", "ranges", JSON.stringify(body.data));
+    this.#ranges = body.data;
   }
 
   /** A walk over many thousand patients meets the key's limit: it waits as it is told and goes on where it was. */

@@ -108,7 +108,8 @@ export class Filing {
       const { patient, reason } = await findPatient(report, this.#spool, this.#directory);
       if (reason !== null) reasons.add(reason);
       for (const sentence of describe(report)) reasons.add(sentence);
-      const draft = study(report, patient, { device_id: message.device, message_id: message.id }, device.model);
+      const source = { device_id: message.device, message_id: message.id };
+      const draft = study(report, patient, source, device.model, await this.#directory.ranges());
       studies.push({ ...draft, freshFp: newFp("cds") });
     }
     return {

@@ -12,7 +12,19 @@ export type LinkAction =
   /** Given up for now; the shell keeps the message and offers it again. */
   | { readonly do: "unsent"; readonly reason: string }
   /** Call timeout() after that many milliseconds unless told otherwise before; null: no more. */
-  | { readonly do: "timer"; readonly ms: number | null };
+  | { readonly do: "timer"; readonly ms: number | null }
+  /** The device by its own name: any other wire on which it spoke is dead. */
+  | { readonly do: "identify"; readonly name: string }
+  /** Close the connection once all replies have left. */
+  | { readonly do: "hang up" };
+
+/** What stands in replies and comes from outside. What is delivered never depends on it: a replay gives the same. */
+export interface LinkContext {
+  /** The time with the offset of the device's zone: `2026-05-04T09:00:00+02:00`. */
+  readonly now: () => string;
+  /** A ULID. */
+  readonly newId: () => string;
+}
 
 export interface Link {
   /**
@@ -20,6 +32,8 @@ export interface Link {
    * the link has taken all that came before them. Absent: any bytes may.
    */
   mayAccept?(chunk: Uint8Array): boolean;
+  /** A connection on which nothing has come by then has run into its timeout. Absent: it may be silent for ever. */
+  readonly silenceMs?: number;
   /** Bytes that are on disk. */
   receive(chunk: Uint8Array): LinkAction[];
   /** Bytes that could not be stored: nothing they complete may be accepted. */
@@ -32,6 +46,12 @@ export interface Link {
   send?(message: Uint8Array): LinkAction[];
   /** The connection is gone. */
   close(): LinkAction[];
-  /** Nothing is in flight: a fresh link would go on just as well. */
+  /** Bytes of memory that an unfinished message takes. Absent: never more than a mebibyte or two. */
+  readonly heldBytes?: number;
+  /** Nothing is in flight: a fresh link would go on just as well, once it has been told the memory. */
   readonly atRest: boolean;
+  /** What of the connection so far the next messages depend on. Absent or null: nothing. */
+  readonly memory?: Uint8Array | null;
+  /** Goes on from there. The record of a connection that is long is cut where it rests: this begins each piece. */
+  resume?(memory: Uint8Array): void;
 }

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
-import { Outcome, STUDIES_PER_PUSH_MAX } from "../shared/study.ts";
+import { Outcome, Snapshot, STUDIES_PER_PUSH_MAX } from "../shared/study.ts";
 import type { SetTimer } from "./connection.ts";
 import { type FailureKind, SendError, type Server } from "./server.ts";
 import type { Spool } from "./spool.ts";
@@ -33,6 +33,7 @@ const BATCH_LETTERS_MAX = 2 * 1024 * 1024;
 /** That many studies in a row at which the server breaks: it is the server, not the studies. */
 const FAULTS_IN_A_ROW_MAX = 3;
 
+const CurrentSnapshot = Compile(Snapshot);
 const Outcomes = Compile(Type.Object({ outcomes: Type.Array(Outcome) }));
 
 export class Push {
@@ -142,7 +143,12 @@ export class Push {
   }
 
   async #post(batch: readonly QueuedStudy[]): Promise<Static<typeof Outcome>[]> {
-    const studies = batch.map(({ fp, revision, body }) => ({ ...(JSON.parse(body) as object), fp, revision }));
+    const studies = batch.map(({ fp, revision, body, snapshot }) => ({
+      ...(JSON.parse(body) as object),
+      fp,
+      revision,
+      ...sentSnapshot(snapshot),
+    }));
     const answer = await this.#server.post("/agent/v1/studies", { studies });
     if (!Outcomes.Check(answer)) throw new SendError("uncertain", "the server's answer is no list of outcomes");
     const { outcomes } = answer;
@@ -154,4 +160,10 @@ export class Push {
       );
     return outcomes;
   }
+}
+
+/** One that an earlier version of this program stored may lack what the server expects of it: it does without. */
+function sentSnapshot(text: string): { snapshot?: unknown } {
+  const snapshot: unknown = JSON.parse(text);
+  return CurrentSnapshot.Check(snapshot) ? { snapshot } : {};
 }

@@ -1,16 +1,25 @@
+import { createHash } from "node:crypto";
 import { contains, resume } from "./astm/restart.ts";
 import type { Profile } from "./devices/profile.ts";
+import { withoutStamp } from "./hl7/message.ts";
 import { readAstm } from "./read-astm.ts";
+import { isResultType, readHl7 } from "./read-hl7.ts";
+import { continues, readPoct1 } from "./read-poct1.ts";
 import { readText } from "./read-text.ts";
 import type { ReadContext, Reading } from "./report.ts";
+import type { StoredMessage } from "./spool-operations.ts";
 
 /** Message and profile to Reports. Pure: the same message gives the same Reports at any later time. */
 export function read(message: Uint8Array, profile: Profile, context: ReadContext): Reading {
   switch (profile.protocol) {
     case "astm":
       return readAstm(message, profile, context);
+    case "hl7":
+      return readHl7(message, profile, context);
     case "text":
       return readText(message, profile, context);
+    case "poct1a":
+      return readPoct1(message, profile, context);
   }
 }
 
@@ -35,7 +44,38 @@ function completedBy(message: Uint8Array, incomplete: Uint8Array, profile: Profi
   switch (profile.protocol) {
     case "astm":
       return contains(message, incomplete) ? message : resume(incomplete, message);
+    case "hl7":
+      return isResent(message, incomplete) ? message : null;
     case "text":
-      return incomplete.every((byte, index) => byte === message[index]) ? message : null;
+      return beginsWith(message, incomplete) ? message : null;
+    case "poct1a":
+      return continues(message, incomplete) ? message : null;
   }
+}
+
+function beginsWith(bytes: Uint8Array, beginning: Uint8Array): boolean {
+  return beginning.length <= bytes.length && beginning.every((byte, index) => byte === bytes[index]);
+}
+
+/** The cut message is the beginning of the whole one. They are never joined: what follows a cut frame is another message. */
+function isResent(message: Uint8Array, incomplete: Uint8Array): boolean {
+  const [whole, cut] = [withoutStamp(message), withoutStamp(incomplete)];
+  if (whole === null || cut === null) return false;
+  if (cut.body.length === 0) return whole.header.startsWith(cut.header);
+  return whole.header === cut.header && beginsWith(whole.body, cut.body);
+}
+
+/**
+ * The same for a message and for that message sent again, and for no other of its device; null where nothing tells. An id
+ * alone does not: analyzers begin again at 1, or never count.
+ */
+export function fingerprint(
+  { bytes, incomplete }: Pick<StoredMessage, "bytes" | "incomplete">,
+  profile: Profile,
+): string | null {
+  if (profile.protocol !== "hl7" || incomplete !== null) return null;
+  const stamped = withoutStamp(bytes);
+  // A query that comes again is asked again.
+  if (stamped === null || !isResultType(stamped.type)) return null;
+  return createHash("sha256").update(`${stamped.id}\r${stamped.header}`).update(stamped.body).digest("hex");
 }

@@ -1,12 +1,13 @@
 import type { Patient } from "../shared/patient.ts";
 import { createLink } from "./connection.ts";
 import type { Profile } from "./devices/profile.ts";
-import type { LinkAction } from "./link.ts";
+import type { LinkAction, LinkContext } from "./link.ts";
 import { read } from "./read.ts";
 import type { ReadContext, Reading } from "./report.ts";
 import type { StudyBody } from "./revision.ts";
 import { study } from "./study.ts";
 import { wireText } from "./talk.ts";
+import { zonedTime } from "./time.ts";
 
 // Runs a fixture through link, read and study without a spool or a server: what `agent replay` prints and what
 // test/fixtures.test.ts compares.
@@ -33,7 +34,7 @@ export function replay(
   context: ReadContext,
   patient: Patient | null,
 ): Replay {
-  const link = createLink(profile);
+  const link = createLink(profile, linkContext(context));
   const actions: LinkAction[] = [];
   for (const chunk of chunks) actions.push(...link.receive(chunk));
   actions.push(...link.close());
@@ -41,12 +42,23 @@ export function replay(
   const warnings: string[] = [];
   const messages: ReplayedMessage[] = [];
   for (const action of actions) {
-    if (action.do === "reply") replies.push(wireText(action.bytes));
+    if (action.do === "reply") replies.push(replyText(action.bytes, profile));
     if (action.do === "warn") warnings.push(action.reason);
     if (action.do === "deliver")
       messages.push(replayMessage(action.message, action.incomplete, profile, context, patient));
   }
   return { replies: replies.join(""), warnings, messages };
+}
+
+/** XML is read as it is, a document a line. */
+function replyText(bytes: Uint8Array, { protocol }: Profile): string {
+  return protocol === "poct1a" ? `${Buffer.from(bytes).toString("utf8")}\n` : wireText(bytes);
+}
+
+/** Our replies are the same at every replay: said when the message was received, and numbered. */
+function linkContext({ receivedAt, timeZone }: ReadContext): LinkContext {
+  let replies = 0;
+  return { now: () => zonedTime(receivedAt, timeZone), newId: () => `REPLAY-${++replies}` };
 }
 
 function replayMessage(

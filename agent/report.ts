@@ -1,5 +1,5 @@
-import type { DeviceRange } from "../shared/flag.ts";
-import type { Comparator, Modality, PatientHint } from "../shared/study.ts";
+import type { Measurement } from "../shared/results.ts";
+import type { Modality, PatientHint } from "../shared/study.ts";
 
 /** Stage 3: what a device said of one animal's sample, in our words but with its values. */
 export interface Report {
@@ -15,7 +15,7 @@ export interface Report {
   /** What the device takes the animal for, as an API species; null where it does not say or we do not know the word. */
   readonly species: string | null;
   readonly acquired_at: string;
-  readonly rows: readonly ReportRow[];
+  readonly rows: readonly Measurement[];
   /** Codes no analyte of the catalogue has: never guessed. */
   readonly unmapped: readonly string[];
   /** Results that make no row, each with its reason. */
@@ -23,21 +23,6 @@ export interface Report {
   /** What was decided or doubted. */
   readonly notes: readonly string[];
   readonly comments: readonly string[];
-}
-
-export interface ReportRow {
-  /** Code of the catalogue, which is not always the one the API prints. */
-  readonly code: string;
-  readonly value: number;
-  readonly comparator: Comparator | null;
-  /** The value is a rank of a urine pad. */
-  readonly ordinal: boolean;
-  /** As printed. */
-  readonly text: string;
-  /** In the catalogue's spelling; as sent where the catalogue does not know it; null where none was sent. */
-  readonly unit: string | null;
-  readonly device_range: DeviceRange | null;
-  readonly device_flag: string | null;
 }
 
 /** One result as a device wrote it, in whatever protocol; what it does not say is "". */

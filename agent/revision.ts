@@ -1,32 +1,12 @@
-import type { PushedStudy, Result } from "../shared/study.ts";
+import { measured } from "../shared/results.ts";
+import type { PushedStudy, Snapshot } from "../shared/study.ts";
 
 // What a later message about the same measurement does to its study. Pure; the spool calls it inside its transaction.
 
 /** A study before it has fp and revision, with what its flags were computed from. */
 export interface StudyBody {
-  readonly body: Omit<PushedStudy, "fp" | "revision">;
+  readonly body: Omit<PushedStudy, "fp" | "revision" | "snapshot">;
   readonly snapshot: Snapshot;
-}
-
-/** Kept with the study and never recomputed (rule R7 of the reference data). */
-export interface Snapshot {
-  /** Version of the reference data. */
-  readonly catalogue: string;
-  readonly rows: readonly RowSnapshot[];
-  /** What was decided or doubted on the way, and what makes no row. */
-  readonly notes: readonly string[];
-  /** Digest of the images of the study: one that comes late is news too. */
-  readonly images?: string;
-}
-
-export interface RowSnapshot {
-  readonly analyte: string;
-  readonly interval_id: string | null;
-  /** Why there is no range or no flag. */
-  readonly reason: string | null;
-  readonly text: string;
-  readonly device_range: string | null;
-  readonly device_flag: string | null;
 }
 
 /**
@@ -59,12 +39,4 @@ function replaceByAnalyte<Row extends { readonly analyte: string }>(
     return rows;
   });
   return [...kept, ...[...late.values()].flat()];
-}
-
-/** What a device measured, not what was computed from it; the order of rows says nothing. */
-function measured(results: readonly Result[]): string {
-  const rows = results.map(({ analyte, value, unit, comparator, value_text }) =>
-    JSON.stringify([analyte, value, unit, comparator ?? null, value_text ?? null]),
-  );
-  return rows.toSorted().join();
 }

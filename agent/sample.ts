@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
 import { findAnalyte, isUrineOnly } from "../shared/analytes.ts";
+import type { Measurement } from "../shared/results.ts";
 import { readSpecies } from "../shared/species.ts";
 import type { Modality, PatientHint } from "../shared/study.ts";
 import { readUnit } from "../shared/units.ts";
-import { type DeviceResult, describe, type ReadContext, type Reading, type Report, type ReportRow } from "./report.ts";
+import { readRange, readValue } from "../shared/value.ts";
+import { type DeviceResult, describe, type ReadContext, type Reading, type Report } from "./report.ts";
 import { hasClock, readTime } from "./time.ts";
-import { readRange, readValue } from "./value.ts";
 
 // The second half of stage 3, the same for every protocol: what a message says of samples to Reports, with values,
 // units, times and identity understood. The first half (read-astm.ts, read-text.ts) knows where a protocol says it.
@@ -32,6 +33,8 @@ export interface Sample {
 export interface SampleProfile {
   readonly modality: Modality | null;
   readonly valueSuffix?: RegExp;
+  /** 7,41 is 7.41, as it is where nothing is said. */
+  readonly decimalComma?: boolean;
 }
 
 /** The samples' Reports, or why there are none. `notes`: what the message says besides. */
@@ -108,7 +111,7 @@ function readSample(sample: Sample, profile: SampleProfile, context: ReadContext
     notes,
     comments: sample.comments,
   };
-  const byModality = new Map<Modality, ReportRow[]>();
+  const byModality = new Map<Modality, Measurement[]>();
   for (const { modality, row } of rows.found) byModality.set(modality, [...(byModality.get(modality) ?? []), row]);
   if (byModality.size === 0) byModality.set(profile.modality ?? "BIOCHEMISTRY", []);
   return [...byModality].map(([modality, own], index) => ({
@@ -122,7 +125,7 @@ function readSample(sample: Sample, profile: SampleProfile, context: ReadContext
 }
 
 interface Rows {
-  readonly found: { readonly modality: Modality; readonly row: ReportRow }[];
+  readonly found: { readonly modality: Modality; readonly row: Measurement }[];
   readonly unmapped: string[];
   readonly leftOut: string[];
   readonly notes: string[];
@@ -147,7 +150,7 @@ function readRows({ urine: isUrine, results }: Sample, profile: SampleProfile, s
     const { analyte, note } = match;
     if (note !== null) rows.notes.push(note);
     const value = readValue(text, {
-      decimalComma: true,
+      decimalComma: profile.decimalComma ?? true,
       ...(profile.valueSuffix === undefined ? {} : { suffix: profile.valueSuffix }),
     });
     if (value.is === "none") {
@@ -169,7 +172,7 @@ function readRows({ urine: isUrine, results }: Sample, profile: SampleProfile, s
     const unit = ordinal ? { unit: null, warning: null } : readUnit(analyte, sentUnit, number);
     if (unit.warning !== null) rows.notes.push(unit.warning);
     const range = readRange(sentRange);
-    const row: ReportRow = {
+    const row: Measurement = {
       code: analyte.code,
       value: number,
       comparator: ordinal ? null : value.comparator,
@@ -197,7 +200,7 @@ interface Identity {
  * Device + patient as sent + specimen or order + time (house, section 6). A patient's number alone would make next year's
  * results a correction of this year's, so without specimen and time the results themselves are part of the key.
  */
-function dedupeKey(device: string, identity: Identity, rows: readonly ReportRow[]): string {
+function dedupeKey(device: string, identity: Identity, rows: readonly Measurement[]): string {
   const anonymous = !identity.isExact && identity.specimen.every((part) => part === "");
   const parts = [identity.patient, identity.specimen, identity.time, identity.modality, anonymous ? rows : null];
   return `${device}:${digest(parts).slice(0, 32)}`;

@@ -174,6 +174,9 @@ class Station {
         case "timer":
           this.#dueAt = action.ms === null ? Number.POSITIVE_INFINITY : performance.now() + action.ms;
           break;
+        case "identify":
+        case "hang up":
+          break; // of other protocols
       }
     }
   }

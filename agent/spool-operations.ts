@@ -43,6 +43,7 @@ export interface QueuedStudy {
   readonly revision: number;
   readonly patientFp: string | null;
   readonly body: string;
+  readonly snapshot: string;
 }
 
 export interface UnfinishedSession {
@@ -143,9 +144,13 @@ export function operationsOn(db: Database.Database) {
     eventsOf: db.prepare("SELECT kind, at, bytes FROM event WHERE id >= ? AND session = ? ORDER BY id"),
     finish: db.prepare("UPDATE session SET finished_at = ? WHERE id = ?"),
     insertMessage: db.prepare(
-      `INSERT INTO message (id, session, ordinal, device, profile, received_at, bytes, incomplete, state)
-       VALUES (@id, @session, @ordinal, @device, @profile, @receivedAt, @bytes, @incomplete, 'pending') ON CONFLICT DO NOTHING`,
+      `INSERT INTO message (id, session, ordinal, device, profile, received_at, bytes, incomplete, fingerprint, state)
+       VALUES (@id, @session, @ordinal, @device, @profile, @receivedAt, @bytes, @incomplete, @fingerprint, 'pending')
+       ON CONFLICT DO NOTHING`,
     ),
+    readAgain: db
+      .prepare("UPDATE message SET processed_at = NULL WHERE device = ? AND fingerprint = ? RETURNING id")
+      .pluck(),
     unprocessed: db.prepare(
       `SELECT ${MESSAGE_COLUMNS} FROM message WHERE processed_at IS NULL AND session <> ${NO_SESSION} ORDER BY received_at, rowid LIMIT ?`,
     ),
@@ -166,7 +171,7 @@ export function operationsOn(db: Database.Database) {
     ),
     link: db.prepare("INSERT INTO message_study (message, fp, revision) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"),
     queued: db.prepare(
-      "SELECT fp, revision, patient_fp AS patientFp, body FROM study WHERE state = 'queued' ORDER BY created_at, rowid LIMIT ?",
+      "SELECT fp, revision, patient_fp AS patientFp, body, snapshot FROM study WHERE state = 'queued' ORDER BY created_at, rowid LIMIT ?",
     ),
     noteSend: db.prepare("UPDATE study SET sends = sends + 1, sent_at = ? WHERE fp = ? AND revision = ?"),
     outbox: db.prepare("SELECT COUNT(*) AS depth, MIN(created_at) AS oldestAt FROM study WHERE state = 'queued'"),
@@ -312,10 +317,15 @@ export function operationsOn(db: Database.Database) {
       sql.finish.run(at, id);
     },
 
-    /** Stores a message; one whose session and ordinal are known already is left as it is. */
-    addMessage(message: NewMessage): boolean {
+    /**
+     * Stores a message; one whose session and ordinal are known already is left as it is. Answers the id it is stored by: of
+     * one that its device sent before, by its `fingerprint`, that of the first, which is read again: its patient may be known
+     * by now.
+     */
+    addMessage(message: NewMessage, fingerprint: string | null = null): string {
       sql.noteMessage.run({ device: message.device, receivedAt: message.receivedAt });
-      return sql.insertMessage.run(message).changes > 0;
+      if (sql.insertMessage.run({ ...message, fingerprint }).changes > 0) return message.id;
+      return (sql.readAgain.get(message.device, fingerprint) as string | undefined) ?? message.id;
     },
 
     unprocessedMessages(limit: number): StoredMessage[] {
@@ -350,13 +360,13 @@ export function operationsOn(db: Database.Database) {
 
     /**
      * The oldest studies that wait for the server, noted as sent, and whether more wait. At most `limit` of them, and no more
-     * than `letters` of bodies unless the first alone has more.
+     * than `letters` of text unless the first alone has more.
      */
     takeQueued(limit: number, letters: number, at: number): { batch: QueuedStudy[]; more: boolean } {
       const queued = sql.queued.all(limit + 1) as QueuedStudy[];
       let total = 0;
-      const batch = queued.slice(0, limit).filter(({ body }, index) => {
-        total += body.length;
+      const batch = queued.slice(0, limit).filter(({ body, snapshot }, index) => {
+        total += body.length + snapshot.length;
         return index === 0 || total <= letters;
       });
       for (const { fp, revision } of batch) sql.noteSend.run(at, fp, revision);

@@ -64,6 +64,11 @@ const migrations: readonly string[] = [
   CREATE TABLE appointment (fp TEXT PRIMARY KEY, patient_fp TEXT NOT NULL, start_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   `,
   `
+  -- What a message has in common with itself sent again, where its protocol tells: it is stored once.
+  ALTER TABLE message ADD COLUMN fingerprint TEXT;
+  CREATE UNIQUE INDEX message_fingerprint ON message (device, fingerprint) WHERE fingerprint IS NOT NULL;
+  `,
+  `
   -- What a message that is a DICOM instance has besides. Its bytes are a file named by the message's id.
   CREATE TABLE instance (
     message TEXT PRIMARY KEY, study TEXT NOT NULL, sop_class TEXT NOT NULL, sop_instance TEXT NOT NULL,

@@ -26,7 +26,7 @@ export interface OpenedSession {
   readonly profile: string;
   readonly at: number;
 }
-export type EventKind = "chunk" | "send" | "timeout" | "close" | "gap";
+export type EventKind = "chunk" | "send" | "timeout" | "close" | "gap" | "resume";
 export interface Call {
   readonly name: keyof Operations;
   readonly args: readonly unknown[];

@@ -46,6 +46,11 @@ export function writeTime(ms: number, timeZone: string): string {
   return DateTime.fromMillis(ms, { zone: timeZone }).toFormat("yyyyMMddHHmmss");
 }
 
+/** The instant as the zone's clock shows it, with its offset: `2026-05-04T09:00:00+02:00`. */
+export function zonedTime(ms: number, timeZone: string): string {
+  return DateTime.fromMillis(ms, { zone: timeZone }).toFormat("yyyy-MM-dd'T'HH:mm:ssZZ");
+}
+
 /** The day of the zone that the instant lies in: its first millisecond and that of the next day. */
 export function dayOf(ms: number, timeZone: string): { readonly from: number; readonly to: number } {
   const start = DateTime.fromMillis(ms, { zone: timeZone }).startOf("day");

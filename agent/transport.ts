@@ -1,4 +1,5 @@
 import net from "node:net";
+import tls from "node:tls";
 import { SerialPort } from "serialport";
 
 // Where bytes come from: a serial port, a TCP listener, a TCP dialler. All three hand over wires and mend themselves.
@@ -17,6 +18,8 @@ export interface Wire {
 
 export interface WireHandler {
   chunk(bytes: Uint8Array): void;
+  /** The device will say no more, but hears what is still to be said to it; then close() the wire. Absent: it is hung up on. */
+  ended?(): void;
   closed(): void;
 }
 
@@ -28,8 +31,14 @@ export interface Transport {
 
 /** A device that vanished is looked for again and again, at growing intervals; a replugged one is back within the last. */
 const RETRY_MS = { first: 250, last: 2_000 };
+/** What was written before has left by then, or will not. */
+const CLOSE_MS = 1_000;
 /** One device may have that many sockets open; it uses one, or two while the first is not known to be dead. */
 const CONNECTIONS_MAX = 16;
+/** A connection, with its TLS handshake, is made within that or not at all. */
+const OPENING_MS_MAX = 10_000;
+/** Replies that wait for the connection on which the device takes them; of more, the oldest is dropped. */
+const REPLIES_WAITING_MAX = 20;
 
 export interface SerialSettings {
   readonly path: string;
@@ -43,6 +52,16 @@ export interface SerialSettings {
 export interface Address {
   readonly host: string;
   readonly port: number;
+}
+
+/** What TLS needs, in PEM. */
+export interface Security {
+  readonly minVersion: "TLSv1.2";
+  /** Ours, with the key that belongs to it. */
+  readonly cert?: Buffer;
+  readonly key?: Buffer;
+  /** Who signs the devices' certificates. A listener then serves no device without one; a dialler without it trusts whom the system trusts. */
+  readonly ca?: Buffer;
 }
 
 /** `SerialPortClass` is replaced by SerialPortMock, and `retryMs` made shorter, in tests. */
@@ -95,30 +114,44 @@ function onHangUp({ port }: SerialPort, hungUp: () => void): void {
   if (port !== undefined && "poller" in port) port.poller.once("disconnect", hungUp);
 }
 
+const SOCKET = { allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: 30_000 } as const;
+
 /** Dials a device that is itself a server. */
-export function dialTransport({ host, port }: Address): Transport {
+export function dialTransport({ host, port }: Address, security: Security | null = null): Transport {
   return reopening((opened, closed) => {
-    const socket = net.connect({ host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: 30_000 });
+    const address = { host, port, ...SOCKET };
+    const socket = security === null ? net.connect(address) : tls.connect({ ...address, ...security });
     let reason: string | null = null;
+    const late = setTimeout(
+      () => socket.destroy(new Error(`no connection to ${host}:${port} within ${OPENING_MS_MAX / 1000} s`)),
+      OPENING_MS_MAX,
+    );
     socket.on("error", (error) => (reason = error.message));
-    socket.once("close", () => closed(reason));
-    socket.once("connect", () => {
-      const handler = opened(socketWire(socket));
-      socket.on("data", (chunk: Buffer) => handler.chunk(chunk));
+    socket.once("close", () => {
+      clearTimeout(late);
+      closed(reason);
+    });
+    socket.once(security === null ? "connect" : "secureConnect", () => {
+      clearTimeout(late);
+      serve(socket, opened);
     });
     return () => socket.destroy();
   });
 }
 
-/** Listens for a device; an address outside `allow` (CIDR; empty: everyone) is turned away. */
+/**
+ * Listens for a device; an address outside `allow` (CIDR; empty: everyone) is turned away, before a word of TLS.
+ * `connectionsMax`: sockets open at once.
+ */
 export function listenTransport(
   { host, port }: Address,
   allow: readonly string[],
+  security: Security | null = null,
   connectionsMax = CONNECTIONS_MAX,
 ): Transport {
   const permitted = allow.length > 0 ? blockList(allow) : null;
   const sockets = new Set<net.Socket>();
-  const server = net.createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: 30_000 });
+  const server = net.createServer(SOCKET);
   server.maxConnections = connectionsMax;
   let retry: NodeJS.Timeout | undefined;
   return {
@@ -128,6 +161,12 @@ export function listenTransport(
         if (reason !== told) problem(reason);
         told = reason;
       };
+      const take = (socket: net.Socket) => {
+        const handler = serve(socket, accept);
+        socket.on("error", () => undefined); // "close" follows
+        socket.once("close", () => handler.closed());
+      };
+      const secured = security === null ? null : tlsServer(security, take, tell);
       server.on("error", (error) => {
         tell(`cannot listen on ${host}:${port}: ${error.message}`);
         retry = setTimeout(() => server.listen(port, host), RETRY_MS.last);
@@ -140,13 +179,9 @@ export function listenTransport(
           return;
         }
         sockets.add(socket);
-        const handler = accept(socketWire(socket));
-        socket.on("data", (chunk: Buffer) => handler.chunk(chunk));
-        socket.on("error", () => undefined); // "close" follows
-        socket.once("close", () => {
-          sockets.delete(socket);
-          handler.closed();
-        });
+        socket.once("close", () => sockets.delete(socket));
+        if (secured === null) take(socket);
+        else secured.emit("connection", socket);
       });
       server.listen(port, host);
     },
@@ -158,11 +193,81 @@ export function listenTransport(
   };
 }
 
+/**
+ * Replies leave on connections of their own, for devices that take them nowhere else: on the last one made, whichever
+ * connection asked. One that does not stand yet is waited for.
+ */
+export function repliesOn(replies: Transport, device: Transport): Transport {
+  let out: Wire | null = null;
+  const waiting: Uint8Array[] = [];
+  const write = (bytes: Uint8Array) => {
+    if (out !== null) return out.write(bytes);
+    waiting.push(bytes);
+    if (waiting.length > REPLIES_WAITING_MAX) waiting.shift();
+  };
+  return {
+    open(accept, problem) {
+      replies.open(
+        (wire) => {
+          out = wire;
+          for (const bytes of waiting.splice(0)) wire.write(bytes);
+          let told = false;
+          return {
+            chunk() {
+              if (!told) problem("the device speaks on the connection for replies: not heard");
+              told = true;
+            },
+            closed() {
+              if (out === wire) out = null;
+            },
+          };
+        },
+        (reason) => problem(`the connection for replies: ${reason}`),
+      );
+      device.open((wire) => accept({ ...wire, write }), problem);
+    },
+    async close() {
+      await Promise.all([device.close(), replies.close()]);
+    },
+  };
+}
+
+/** Takes the sockets that another server accepted; those that came through the handshake are handed on. */
+function tlsServer(security: Security, take: (socket: net.Socket) => void, tell: (reason: string) => void): tls.Server {
+  const server = tls.createServer({
+    ...security,
+    handshakeTimeout: OPENING_MS_MAX,
+    requestCert: security.ca !== undefined,
+  });
+  server.on("secureConnection", take);
+  server.on("tlsClientError", (error, socket) => {
+    const reason = socket.authorizationError ?? error.message.trim();
+    tell(`TLS with ${socket.remoteAddress ?? "a device that was turned away"}: ${reason}`);
+    socket.destroy();
+  });
+  return server;
+}
+
+/** The wire of a socket that is open, and what is heard on it; that it closed is for the caller to tell. */
+function serve(socket: net.Socket, accept: (wire: Wire) => WireHandler): WireHandler {
+  const handler = accept(socketWire(socket));
+  socket.on("data", (chunk: Buffer) => handler.chunk(chunk));
+  socket.once("end", () => {
+    if (handler.ended === undefined) socket.end();
+    else handler.ended();
+  });
+  return handler;
+}
+
 function socketWire(socket: net.Socket): Wire {
   return {
     peer: `${socket.remoteAddress}:${socket.remotePort}`,
     write: (bytes) => socket.write(bytes),
-    close: () => socket.end(),
+    close() {
+      socket.end();
+      // A peer that is gone does not answer the end.
+      setTimeout(() => socket.destroy(), CLOSE_MS).unref();
+    },
     pause: () => socket.pause(),
     resume: () => socket.resume(),
   };

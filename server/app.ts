@@ -1,20 +1,14 @@
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import {
-  type FastifyBaseLogger,
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-  fastify,
-  LogController,
-} from "fastify";
-import { pino } from "pino";
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
+import { type Logger, pino } from "pino";
 import { newUlid } from "../shared/fp.ts";
-import { Audit, countItems, entryOf, FLUSH_MS } from "./audit.ts";
+import { Audit, auditedGuards, countItems, FLUSH_MS } from "./audit.ts";
 import { createGuards } from "./auth.ts";
 import { cachedGuards } from "./cache.ts";
 import { ApiError, fromClientError, toApiError } from "./errors.ts";
+import { commonHeaders, limitHeaders, setHeaders } from "./headers.ts";
 import { defaultLimits, type Limits, memoryCounters, RateLimiter, type SharedCounters } from "./limits.ts";
 import { collectOperations } from "./openapi.ts";
 import { agentRoutes, BODY_BYTES_MAX } from "./routes/agent.ts";
@@ -31,7 +25,7 @@ import type { Store } from "./store/store.ts";
 export interface AppOptions {
   /** The secret of the key digests. */
   pepper: Buffer;
-  logger?: FastifyBaseLogger;
+  logger?: Logger;
   /** Milliseconds since 1970. */
   now?: () => number;
   limits?: Limits;
@@ -87,12 +81,7 @@ export function buildApp(
   }: AppOptions,
 ): FastifyInstance {
   const app = fastify({
-    loggerInstance: logger,
-    // Its own lines carry the URL and the address; ours are in logAnswer.
-    logController: new LogController({ disableRequestLogging: true }),
     genReqId: newUlid,
-    // None for each request: it would be made for every answer, and few have a line.
-    childLoggerFactory: (parent) => parent,
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: STALLED_MS,
@@ -108,8 +97,8 @@ export function buildApp(
     // While closing, connections that are still open are served: the framework's own 503 is no envelope.
     return503OnClosing: false,
     frameworkErrors: (error, request, reply) => {
-      addHeaders(request, reply);
-      void answerError(error, request, reply);
+      setHeaders(reply, commonHeaders(request));
+      void answerError(error, request, reply, logger);
     },
     clientErrorHandler: refuseBytes,
   });
@@ -122,15 +111,14 @@ export function buildApp(
   app.decorateRequest("apiKey", null);
   app.decorateRequest("refusedKey", null);
   app.decorateRequest("itemCount", null);
-  app.decorateRequest("leftEarly", false);
+  app.decorateRequest("limitHeaders", null);
   app.decorateRequest("versions", null);
-  app.setErrorHandler(answerError);
+  app.setErrorHandler((error, request, reply) => answerError(error, request, reply, logger));
   app.setNotFoundHandler((request) => {
     throw whyNotFound(request, methods);
   });
   // First of all hooks: what is refused here is refused before a key or a body is looked at (api.md 140).
-  app.addHook("onRequest", (request, reply, done) => {
-    addHeaders(request, reply);
+  app.addHook("onRequest", (request, _reply, done) => {
     if (request.headers.host === undefined && request.raw.httpVersion === "1.1") {
       throw new ApiError("REQUEST.MALFORMED", "The Host header is missing.");
     }
@@ -141,48 +129,33 @@ export function buildApp(
   app.addHook("preHandler", async (request, reply) => {
     nameIgnoredParameters(request, reply);
   });
-  app.addHook("onResponse", (request, reply, done) => {
-    logAnswer(request, reply);
+  // Not onResponse: for that the framework listens to every response, those out of the cache too.
+  app.addHook("onSend", (request, reply, _payload, done) => {
+    setHeaders(reply, [...commonHeaders(request), ...limitHeaders(request)]);
+    if (reply.statusCode >= 400) logRefusal(request, reply, logger);
     done();
   });
 
-  auditAnswers(app, new Audit(store, logger, now), now);
-
+  const audit = startAudit(app, new Audit(store, logger, now));
   const limiter = new RateLimiter(limits, counters);
-  const context = { store, guard: createGuards(store, pepper, limiter, now), now, concealUnconnected };
+  const guards = createGuards({ store, pepper, limiter, now, logger });
+  const context = { store, now, concealUnconnected };
   app.register(async (scope) => {
-    const cached = { ...context, guard: cachedGuards(scope, context.guard, limiter, now) };
+    const guard = auditedGuards(cachedGuards(scope, guards, limiter, now), audit, now);
+    const cached = { ...context, guard };
     patientRoutes(scope, cached);
     soapRoutes(scope, cached);
     diagnosticRoutes(scope, cached);
     calendarRoutes(scope, cached);
     inventoryRoutes(scope, cached);
   });
-  app.register((scope) => agentRoutes(scope, context));
+  app.register((scope) => agentRoutes(scope, { ...context, guard: auditedGuards(guards, audit, now) }));
   app.register((scope) => docsRoutes(scope, operations));
   healthRoutes(app, store);
   return app;
 }
 
-// Of every route, so that none can be forgotten.
-function auditAnswers(app: FastifyInstance, audit: Audit, now: () => number): void {
-  app.addHook("onRequest", (request, reply, done) => {
-    // Asked for while there is a connection: the socket keeps it.
-    void request.ip;
-    // Not onResponse, which does not come when a client hangs up first: its push is stored all the same.
-    reply.raw.on("close", () => {
-      const entry = entryOf(request, reply, now());
-      if (entry !== undefined) audit.note(entry);
-      else request.setDecorator("leftEarly", true);
-    });
-    done();
-  });
-  // The first that comes behind the guard: the client may have gone while its key was looked for.
-  app.addHook("preParsing", async (request, reply) => {
-    if (!request.getDecorator<boolean>("leftEarly")) return;
-    const entry = entryOf(request, reply, now());
-    if (entry !== undefined) audit.note(entry);
-  });
+function startAudit(app: FastifyInstance, audit: Audit): Audit {
   app.addHook("preSerialization", async (request, _reply, payload) => {
     request.setDecorator("itemCount", countItems(payload));
     return payload;
@@ -194,6 +167,7 @@ function auditAnswers(app: FastifyInstance, audit: Audit, now: () => number): vo
     await sleep(1);
     await audit.close();
   });
+  return audit;
 }
 
 function healthRoutes(app: FastifyInstance, store: Store): void {
@@ -208,19 +182,10 @@ function healthRoutes(app: FastifyInstance, store: Store): void {
   });
 }
 
-function addHeaders(request: FastifyRequest, reply: FastifyReply): void {
-  reply.headers({
-    "x-request-id": request.id,
-    "cache-control": "private, no-cache",
-    vary: "X-API-Key, Authorization, Accept-Encoding",
-    "x-content-type-options": "nosniff",
-  });
-}
-
-function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply, logger: Logger): FastifyReply {
   const error = toApiError(thrown, request.id);
-  // What we did wrong is logged whole, what a caller did wrong is a line of logAnswer.
-  if (error.status >= 500) request.log.error({ err: thrown, requestId: request.id }, error.message);
+  // What we did wrong is logged whole, what a caller did wrong is a line of logRefusal.
+  if (error.status >= 500) logger.error({ err: thrown, requestId: request.id }, error.message);
   // The response schema of the route is for its success; an envelope goes out as it is.
   return reply
     .code(error.status)
@@ -273,18 +238,16 @@ function nameIgnoredParameters(request: FastifyRequest, reply: FastifyReply): vo
   reply.header("x-ignored-parameters", names.join(", "));
 }
 
-// No URL: a query string may carry a key or a name. The route and the request id tell enough.
-function logAnswer(request: FastifyRequest, reply: FastifyReply): void {
+// Who read what is in the audit; the log tells at once what was refused. No URL: a query string may carry a key or a name.
+// The route and the request id tell enough.
+function logRefusal(request: FastifyRequest, reply: FastifyReply, logger: Logger): void {
   const key = request.getDecorator<ApiKey | null>("apiKey");
-  // Who read what is in the audit; the log tells at once what was refused.
-  const level = reply.statusCode < 400 ? "debug" : "info";
-  request.log[level](
+  logger.info(
     {
       requestId: request.id,
       method: request.method,
       route: request.routeOptions.url ?? null,
       status: reply.statusCode,
-      durationMs: Math.round(reply.elapsedTime * 10) / 10,
       key: key?.public_id ?? null,
     },
     "answered",

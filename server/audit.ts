@@ -1,5 +1,7 @@
-import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Logger } from "pino";
 import { isAnyFp } from "../shared/fp.ts";
+import type { createGuards } from "./auth.ts";
 import { networkOf } from "./limits.ts";
 import { type AuditRow, insertRow, insertRows, removeOldest, setTimes } from "./store/audit.ts";
 import type { ApiKey } from "./store/keys.ts";
@@ -21,8 +23,32 @@ export const KEPT_MS = 400 * 86_400_000;
 
 const MINUTE_MS = 60_000;
 
+/** The guards of routes whose every answer is in the audit, and whose every request that a client left before. */
+export function auditedGuards(guards: ReturnType<typeof createGuards>, audit: Audit, now: () => number): typeof guards {
+  function note(request: FastifyRequest, reply: FastifyReply): void {
+    const entry = entryOf(request, reply, now());
+    if (entry !== undefined) audit.note(entry);
+  }
+
+  return (...args) => {
+    const guard = guards(...args);
+    return async (request, reply) => {
+      // Asked for while there is a connection: the socket keeps it.
+      void request.ip;
+      try {
+        await guard(request, reply);
+      } finally {
+        // Answered out of the cache, or left by its client while the key was looked for.
+        if (reply.raw.writableEnded || reply.raw.closed) note(request, reply);
+        // Not onResponse, which does not come when a client hangs up first: its push is stored all the same.
+        else reply.raw.on("close", () => note(request, reply));
+      }
+    };
+  };
+}
+
 /** What the audit keeps of a request that is over; undefined when it had no key and was not refused. */
-export function entryOf(request: FastifyRequest, reply: FastifyReply, at: number): AuditRow | undefined {
+function entryOf(request: FastifyRequest, reply: FastifyReply, at: number): AuditRow | undefined {
   const key = request.getDecorator<ApiKey | null>("apiKey") ?? request.getDecorator<ApiKey | null>("refusedKey");
   // Not Fastify's: when the client went away first, there was no answer.
   const status = reply.raw.headersSent ? reply.raw.statusCode : null;
@@ -57,7 +83,7 @@ function isRefusal(status: number | null): boolean {
 
 export class Audit {
   readonly #store: Store;
-  readonly #logger: FastifyBaseLogger;
+  readonly #logger: Logger;
   readonly #now: () => number;
   #entries: AuditRow[] = [];
   readonly #refusals = new Map<string, Refusal>();
@@ -65,7 +91,7 @@ export class Audit {
   #flushing: Promise<void> | undefined;
   #isWaiting = false;
 
-  constructor(store: Store, logger: FastifyBaseLogger, now: () => number) {
+  constructor(store: Store, logger: Logger, now: () => number) {
     this.#store = store;
     this.#logger = logger;
     this.#now = now;

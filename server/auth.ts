@@ -3,6 +3,7 @@ import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Logger } from "pino";
 import { newUlid } from "../shared/fp.ts";
 import { ApiError } from "./errors.ts";
 import type { Budget, RateLimiter, Verdict } from "./limits.ts";
@@ -49,11 +50,19 @@ const KEY = new RegExp(`^${PREFIX}[0-9A-Za-z]{${SECRET_LETTERS + CHECKSUM_LETTER
 /** A day-old last_used_at serves its purpose, a write at each request would not. */
 const LAST_USED_THROTTLE_MS = 60_000;
 
+interface GuardContext {
+  readonly store: Store;
+  readonly pepper: Buffer;
+  readonly limiter: RateLimiter;
+  readonly now: () => number;
+  readonly logger: Logger;
+}
+
 /** Makes the guards of the routes: which header carries the key, and which permissions open the route (any one of them does). */
-export function createGuards(store: Store, pepper: Buffer, limiter: RateLimiter, now: () => number) {
+export function createGuards({ store, pepper, limiter, now, logger }: GuardContext) {
   const findPresented = keyFinder(store, pepper);
   return (header: KeyHeader, ...anyOf: Permission[]): Guard =>
-    async (request, reply) => {
+    async (request) => {
       const found = await findPresented(presentedKey(request, header));
       // Unknown, revoked and expired keys are alike to the caller (api.md 130).
       if (found === undefined || !isActive(found.key, now())) {
@@ -65,10 +74,10 @@ export function createGuards(store: Store, pepper: Buffer, limiter: RateLimiter,
       const { key, versions } = found;
       request.setDecorator<ApiKey>("apiKey", key);
       request.setDecorator<Versions>("versions", versions);
-      noteUse(store, key, request, now());
+      noteUse(store, key, now(), logger);
 
       const verdict = await limiter.takeForKey(key, budgetOf(request, anyOf), now());
-      reply.headers(verdict.headers);
+      request.setDecorator("limitHeaders", verdict.headers);
       refuseIfOver(verdict, header);
 
       if (!anyOf.some((permission) => key.permissions.includes(permission))) throw new ApiError("AUTH.FORBIDDEN");
@@ -84,8 +93,9 @@ function budgetOf(request: FastifyRequest, anyOf: readonly Permission[]): Budget
 // header. The agent's routes take X-API-Key, so theirs is that family's code; the agent goes by the status and Retry-After.
 export const RATE_CODES = { "x-api-key": "API_KEY.RATE_LIMIT_EXCEEDED", authorization: "AUTH.RATE_LIMITED" } as const;
 
-function refuseIfOver({ allowed, retryAfterS, headers }: Verdict, header: KeyHeader): void {
+function refuseIfOver({ allowed, retryAfterS }: Verdict, header: KeyHeader): void {
   if (allowed) return;
+  const headers = { "retry-after": String(retryAfterS) };
   throw new ApiError(RATE_CODES[header], retryAfterS === 1 ? "1 second" : `${retryAfterS} seconds`, { headers });
 }
 
@@ -240,7 +250,7 @@ function isActive({ revoked_at, expires_at }: ApiKey, now: number): boolean {
   return revoked_at === null && (expires_at === null || expires_at > now);
 }
 
-function noteUse(store: Store, key: ApiKey, request: FastifyRequest, now: number): void {
+function noteUse(store: Store, key: ApiKey, now: number, logger: Logger): void {
   if (key.last_used_at !== null && now - key.last_used_at < LAST_USED_THROTTLE_MS) return;
   // It may be a cached one, which is not read again for this.
   key.last_used_at = now;
@@ -248,10 +258,7 @@ function noteUse(store: Store, key: ApiKey, request: FastifyRequest, now: number
   store
     .transaction((session) => touchKey(session, key.id, now))
     .catch((error: unknown) => {
-      request.log.warn(
-        { err: error, requestId: request.id, key: key.public_id },
-        "the last use of a key was not stored",
-      );
+      logger.warn({ err: error, key: key.public_id }, "the last use of a key was not stored");
     });
 }
 

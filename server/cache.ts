@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
-import type { OutgoingHttpHeaders } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type createGuards, keyOf, versionsOf } from "./auth.ts";
+import { commonHeaders, type HeaderList, limitHeaders } from "./headers.ts";
 import type { RateLimiter } from "./limits.ts";
 
 // The public answers, kept as bytes (api.md, section 5). One is served again only while its clinic's version is the one it
@@ -12,7 +12,8 @@ export interface Answer {
   /** Each letter stands for a byte (latin1): Node writes a string together with the headers, and a Buffer behind them, at more cost. */
   readonly body: string;
   readonly etag: string;
-  readonly headers: Readonly<Record<string, string>>;
+  /** But for the ETag. */
+  readonly headers: HeaderList;
   /** Of a list: how many items it has, for the audit. */
   readonly itemCount: number | null;
 }
@@ -22,6 +23,8 @@ interface Kept {
   readonly version: number;
   readonly day: number;
   readonly bytes: number;
+  /** Asked for since it was kept, or was last spared. */
+  isUsed: boolean;
 }
 
 const CACHE_BYTES_MAX = 64 * 1024 * 1024;
@@ -29,7 +32,7 @@ const CACHE_BYTES_MAX = 64 * 1024 * 1024;
 /** What keeping an answer takes beside its body and its URL, about. */
 const ENTRY_BYTES = 1000;
 
-/** Keeps what was used last, by bytes. */
+/** Keeps what is used, by bytes: what is to go next is spared once if it was asked for, which costs a hit nothing. */
 export class AnswerCache {
   readonly #bytesMax: number;
   readonly #kept = new Map<string, Kept>();
@@ -46,8 +49,7 @@ export class AnswerCache {
   find(name: string, version: number, now: number): Answer | undefined {
     const kept = this.#kept.get(name);
     if (kept === undefined || kept.version !== version || kept.day !== dayOf(now)) return undefined;
-    this.#kept.delete(name);
-    this.#kept.set(name, kept);
+    kept.isUsed = true;
     return kept.answer;
   }
 
@@ -55,12 +57,17 @@ export class AnswerCache {
   keep(name: string, version: number, now: number, answer: Answer): void {
     this.#drop(name);
     const bytes = answer.body.length + name.length + ENTRY_BYTES;
-    this.#kept.set(name, { answer, version, day: dayOf(now), bytes });
-    this.#bytes += bytes;
-    for (const oldest of this.#kept.keys()) {
+    this.#put(name, { answer, version, day: dayOf(now), bytes, isUsed: false });
+    for (const [oldest, kept] of this.#kept) {
       if (this.#bytes <= this.#bytesMax) break;
       this.#drop(oldest);
+      if (kept.isUsed) this.#put(oldest, { ...kept, isUsed: false });
     }
+  }
+
+  #put(name: string, kept: Kept): void {
+    this.#kept.set(name, kept);
+    this.#bytes += kept.bytes;
   }
 
   #drop(name: string): void {
@@ -87,8 +94,9 @@ export function cachedGuards(
   const cache = new AnswerCache();
 
   async function answerUnchanged(request: FastifyRequest, reply: FastifyReply, answer: Answer): Promise<void> {
-    reply.removeHeader("content-type").headers(await limiter.giveBack(keyOf(request), now()));
-    send(reply, 304, answer);
+    const headers = await limiter.giveBack(keyOf(request), now());
+    if (headers !== undefined) request.setDecorator("limitHeaders", headers);
+    send(request, reply, 304, answer);
   }
 
   // Ends with an answer of ours, and calls on no further hook: the framework has no way to end a HEAD with 304.
@@ -102,7 +110,7 @@ export function cachedGuards(
     if (isNamed(answer.etag, request.headers["if-none-match"])) {
       answerUnchanged(request, reply, answer).catch((error: Error) => void reply.send(error));
     } else {
-      send(reply, 200, answer);
+      send(request, reply, 200, answer);
     }
   });
 
@@ -114,17 +122,17 @@ export function cachedGuards(
       if (answer === undefined) return;
       request.setDecorator("itemCount", answer.itemCount);
       if (isNamed(answer.etag, request.headers["if-none-match"])) await answerUnchanged(request, reply, answer);
-      else send(reply, 200, answer);
+      else send(request, reply, 200, answer);
     };
   };
 }
 
-function send(reply: FastifyReply, status: 200 | 304, { body, etag, headers }: Answer): void {
-  // Past the framework, whose way of sending takes as long as all before it; its onResponse hooks see this answer too.
+function send(request: FastifyRequest, reply: FastifyReply, status: 200 | 304, { body, etag, headers }: Answer): void {
+  // Past the framework, whose way of sending takes as long as all before it.
   reply.hijack();
-  const common = reply.getHeaders() as OutgoingHttpHeaders;
-  if (status === 200) reply.raw.writeHead(200, Object.assign(common, headers)).end(body, "latin1");
-  else reply.raw.writeHead(304, Object.assign(common, { etag })).end();
+  const common = [...commonHeaders(request), ...limitHeaders(request), "etag", etag];
+  if (status === 200) reply.raw.writeHead(200, [...common, ...headers]).end(body, "latin1");
+  else reply.raw.writeHead(304, common).end();
 }
 
 /** GET and HEAD share an answer; what a permission does not open, its guard has refused. */
@@ -140,12 +148,11 @@ function toAnswer(request: FastifyRequest, reply: FastifyReply, payload: string)
     body,
     etag,
     itemCount: request.getDecorator<number | null>("itemCount"),
-    headers: {
-      etag,
-      "content-type": "application/json; charset=utf-8",
-      "content-length": String(body.length),
-      ...(typeof ignored === "string" && { "x-ignored-parameters": ignored }),
-    },
+    headers: [
+      ...["content-type", "application/json; charset=utf-8"],
+      ...["content-length", String(body.length)],
+      ...(typeof ignored === "string" ? ["x-ignored-parameters", ignored] : []),
+    ],
   };
 }
 

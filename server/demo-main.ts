@@ -35,6 +35,18 @@ const sessions = [
     fixture: "generic-astm/mixed-modalities.astm",
     says: "blood count and chemistry of one sample",
   },
+  {
+    device: "hema-1",
+    profile: "generic-hl7",
+    fixture: "generic-hl7/oru-r01.hl7",
+    says: "a dog's blood count",
+  },
+  {
+    device: "poc-1",
+    profile: "generic-poct1a",
+    fixture: "generic-poct1a/dog.poct1",
+    says: "a dog's blood gases in continuous mode",
+  },
 ] as const;
 
 const children: ChildProcess[] = [];
@@ -59,7 +71,12 @@ async function demo(): Promise<void> {
   const server = start("server", "run", "--port", String(port), "--data", serverData);
   await server.says("listening on");
 
-  const ports = { "chem-1": await freePort(4001), "lab-1": await freePort(4002) };
+  const ports = {
+    "chem-1": await freePort(4001),
+    "lab-1": await freePort(4002),
+    "hema-1": await freePort(2575),
+    "poc-1": await freePort(4010),
+  };
   const statusPort = await freePort(8081);
   const config = path.join(data, "agent.yaml");
   fs.writeFileSync(path.join(data, "agent.key"), `${agentKey}\n`, { mode: 0o600 });
@@ -73,6 +90,8 @@ async function demo(): Promise<void> {
       "devices:",
       `  - { id: chem-1, profile: abaxis-vetscan-vs2, connection: { listen: "127.0.0.1:${ports["chem-1"]}" } }`,
       `  - { id: lab-1, profile: generic-astm, connection: { listen: "127.0.0.1:${ports["lab-1"]}" } }`,
+      `  - { id: hema-1, profile: generic-hl7, connection: { listen: "127.0.0.1:${ports["hema-1"]}" } }`,
+      `  - { id: poc-1, profile: generic-poct1a, connection: { listen: "127.0.0.1:${ports["poc-1"]}" } }`,
       "",
     ].join("\n"),
   );

@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import type { HeaderList } from "./headers.ts";
 import type { KeyType } from "./store/keys.ts";
 
 // Rate limits (api.md 141-146): fixed windows, a minute and an hour at once, counted for each key.
@@ -34,6 +35,13 @@ export interface Window {
   readonly limit: number;
 }
 
+/** The windows that a request counts in, and how they are told its client. */
+interface Budgeted {
+  readonly windows: readonly Window[];
+  /** draft-ietf-httpapi-ratelimit-headers-10. */
+  readonly policy: string;
+}
+
 /** How full a window is; `endsAt` in milliseconds since 1970. */
 export interface Count {
   readonly used: number;
@@ -62,55 +70,56 @@ export interface Verdict {
   readonly allowed: boolean;
   /** Whole seconds, at least 1, until a refused client may ask again; 0 when it is allowed. */
   readonly retryAfterS: number;
-  readonly headers: Record<string, string>;
+  readonly headers: HeaderList;
 }
 
 export class RateLimiter {
   readonly #counters: SharedCounters;
-  readonly #windows: Record<KeyType, readonly Window[]>;
-  readonly #freeWindows: Record<KeyType, readonly Window[]>;
-  readonly #addressWindows: readonly Window[];
-  readonly #ingestWindows: readonly Window[];
+  readonly #ofKeys: Record<KeyType, Budgeted>;
+  readonly #unchanged: Record<KeyType, Budgeted>;
+  readonly #ofAddresses: Budgeted;
+  readonly #ingest: Budgeted;
 
   constructor(limits: Limits, counters: SharedCounters = memoryCounters()) {
     this.#counters = counters;
-    const windows = ({ minute, hour }: { minute: number; hour: number }, times = 1): Window[] => [
-      { name: "minute", ms: MINUTE_MS, limit: minute * times },
-      { name: "hour", ms: HOUR_MS, limit: hour * times },
-    ];
+    const both = ({ minute, hour }: { minute: number; hour: number }, times = 1): Budgeted =>
+      budgeted([
+        { name: "minute", ms: MINUTE_MS, limit: minute * times },
+        { name: "hour", ms: HOUR_MS, limit: hour * times },
+      ]);
     const ofEachType = (times: number) => ({
-      integration: windows(limits.integration, times),
-      device: windows(limits.device, times),
-      partner: windows(limits.partner, times),
+      integration: both(limits.integration, times),
+      device: both(limits.device, times),
+      partner: both(limits.partner, times),
     });
-    this.#windows = ofEachType(1);
-    this.#freeWindows = ofEachType(FREE_TIMES);
-    this.#ingestWindows = windows(limits.ingest);
-    this.#addressWindows = [{ name: "minute", ms: MINUTE_MS, limit: limits.addressMinute }];
+    this.#ofKeys = ofEachType(1);
+    this.#unchanged = ofEachType(FREE_TIMES);
+    this.#ingest = both(limits.ingest);
+    this.#ofAddresses = budgeted([{ name: "minute", ms: MINUTE_MS, limit: limits.addressMinute }]);
   }
 
   /** Counts a request of a key. */
   async takeForKey(key: { id: number; type: KeyType }, budget: Budget, now: number): Promise<Verdict> {
-    const windows = budget === "ingest" ? this.#ingestWindows : this.#windows[key.type];
-    const { taken, counts } = await this.#counters.keys.take(`${key.id} ${budget}`, windows, now);
-    return verdict(taken, windows, counts, now);
+    const spent = budget === "ingest" ? this.#ingest : this.#ofKeys[key.type];
+    const { taken, counts } = await this.#counters.keys.take(`${key.id} ${budget}`, spent.windows, now);
+    return verdict(taken, spent, counts, now);
   }
 
   /** A 304 costs no budget (api.md 149): gives back what its request took, and returns the headers that then hold. */
-  async giveBack(key: { id: number; type: KeyType }, now: number): Promise<Verdict["headers"]> {
-    const windows = this.#windows[key.type];
+  async giveBack(key: { id: number; type: KeyType }, now: number): Promise<Verdict["headers"] | undefined> {
     // Ten times as many as other answers are free; one beyond them is paid for, so that no client asks without end.
-    const { taken } = await this.#counters.keys.take(`${key.id} unchanged`, this.#freeWindows[key.type], now);
-    if (!taken) return {};
-    return verdict(true, windows, await this.#counters.keys.giveBack(`${key.id} api`, windows, now), now).headers;
+    const { taken } = await this.#counters.keys.take(`${key.id} unchanged`, this.#unchanged[key.type].windows, now);
+    if (!taken) return undefined;
+    const spent = this.#ofKeys[key.type];
+    const counts = await this.#counters.keys.giveBack(`${key.id} api`, spent.windows, now);
+    return verdict(true, spent, counts, now).headers;
   }
 
   /** Counts a request without a valid key; it has no budget to be told of. */
   async takeForAddress(address: string, now: number): Promise<Verdict> {
-    const windows = this.#addressWindows;
-    const { taken, counts } = await this.#counters.addresses.take(networkOf(address), windows, now);
-    const { retryAfterS } = verdict(taken, windows, counts, now);
-    return { allowed: taken, retryAfterS, headers: taken ? {} : { "retry-after": String(retryAfterS) } };
+    const spent = this.#ofAddresses;
+    const { taken, counts } = await this.#counters.addresses.take(networkOf(address), spent.windows, now);
+    return { ...verdict(taken, spent, counts, now), headers: [] };
   }
 }
 
@@ -118,34 +127,38 @@ const FREE_TIMES = 10;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
-function verdict(taken: boolean, windows: readonly Window[], counts: readonly Count[], now: number): Verdict {
+function budgeted(windows: readonly Window[]): Budgeted {
+  return { windows, policy: windows.map(({ name, ms, limit }) => `"${name}";q=${limit};w=${ms / 1000}`).join(", ") };
+}
+
+function verdict(taken: boolean, { windows, policy }: Budgeted, counts: readonly Count[], now: number): Verdict {
   // The window that will stop the client first; of two that have as little left, the one that lasts longer.
   let tightest = { limit: 0, remaining: Infinity, resetS: 1 };
-  let policy = "";
   let state = "";
-  for (const [index, { name, ms, limit }] of windows.entries()) {
+  for (let index = 0; index < windows.length; index += 1) {
+    const { name, limit } = windows[index] as Window;
     const { used, endsAt } = counts[index] ?? { used: 0, endsAt: now };
     const remaining = Math.max(0, limit - used);
     const resetS = secondsUntil(endsAt, now);
     if (remaining < tightest.remaining || (remaining === tightest.remaining && resetS > tightest.resetS)) {
       tightest = { limit, remaining, resetS };
     }
-    const separator = index === 0 ? "" : ", ";
-    policy += `${separator}"${name}";q=${limit};w=${ms / 1000}`;
-    state += `${separator}"${name}";r=${remaining};t=${resetS}`;
+    state += `${index === 0 ? "" : ", "}"${name}";r=${remaining};t=${resetS}`;
   }
-  const headers = {
-    "x-ratelimit-limit": String(tightest.limit),
-    "x-ratelimit-remaining": String(tightest.remaining),
-    "x-ratelimit-reset": String(tightest.resetS),
-    // draft-ietf-httpapi-ratelimit-headers-10: both windows.
-    "ratelimit-policy": policy,
-    ratelimit: state,
-  };
-  if (taken) return { allowed: true, retryAfterS: 0, headers };
+  const headers = [
+    "x-ratelimit-limit",
+    String(tightest.limit),
+    "x-ratelimit-remaining",
+    String(tightest.remaining),
+    "x-ratelimit-reset",
+    String(tightest.resetS),
+    "ratelimit-policy",
+    policy,
+    "ratelimit",
+    state,
+  ];
   // The time that is left, not the window's length (fastify-rate-limit #324): the longest of the full windows.
-  const retryAfterS = tightest.resetS;
-  return { allowed: false, retryAfterS, headers: { ...headers, "retry-after": String(retryAfterS) } };
+  return { allowed: taken, retryAfterS: taken ? 0 : tightest.resetS, headers };
 }
 
 // Rounded up: who comes back after that many seconds is let in.
@@ -209,13 +222,13 @@ export class MemoryCounters implements Counters {
     }
     const taken = windows.every(({ limit }, index) => (counts[index]?.used ?? 0) < limit);
     if (taken) for (const count of counts) count.used += 1;
-    return { taken, counts: counts.map((count) => ({ ...count })) };
+    return { taken, counts: counts.map(({ used, endsAt }) => ({ used, endsAt })) };
   }
 
   async giveBack(name: string, windows: readonly Window[], now: number) {
     const counts = this.#counts.get(name) ?? windows.map(({ ms }) => ({ used: 0, endsAt: now + ms }));
     for (const count of counts) count.used = Math.max(0, count.used - 1);
-    return counts.map((count) => ({ ...count }));
+    return counts.map(({ used, endsAt }) => ({ used, endsAt }));
   }
 
   /** Makes room for one more: what has ended goes, and what began first when all are under way. */

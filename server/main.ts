@@ -1,4 +1,4 @@
-import { createWriteStream, renameSync } from "node:fs";
+import { createWriteStream, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { pipeline } from "node:stream/promises";
 import { Command, InvalidArgumentError, Option } from "commander";
@@ -10,6 +10,7 @@ import { type AuditFormat, auditFormats, auditLines } from "./audit-lines.ts";
 import { createKey, loadPepper, type Permission, permissions, rollKey } from "./auth.ts";
 import { ImportError, importFile, type Progress } from "./import.ts";
 import { defaultLimits, type Limits } from "./limits.ts";
+import { rangeText, readRanges } from "./ranges.ts";
 import { listRows } from "./store/audit.ts";
 import { countUnmatched, exportEntities } from "./store/export.ts";
 import {
@@ -21,6 +22,7 @@ import {
   listKeys,
   revokeKey,
 } from "./store/keys.ts";
+import { currentRanges, replaceRanges } from "./store/ranges.ts";
 import { isPostgresUrl, openStore, type Session, type Store } from "./store/store.ts";
 
 // The server's command line (house, section 5): builds and closes everything, and alone reads the environment.
@@ -51,7 +53,7 @@ async function run({ data, port, host, limit, trustProxy, concealUnconnected = f
   const app = buildApp(store, { pepper, logger, limits, trustProxy, concealUnconnected });
 
   try {
-    await app.listen({ port, host, listenTextResolver: (address) => `listening on ${address}` });
+    logger.info(`listening on ${await app.listen({ port, host })}`);
   } catch (error) {
     await store.close();
     const { code } = error as NodeJS.ErrnoException;
@@ -118,6 +120,47 @@ async function* inPieces(lines: AsyncIterable<string>): AsyncGenerator<string> {
 }
 
 const PIECE_LETTERS = 65_536;
+
+async function importRangesCommand(
+  path: string,
+  { data, clinic, lowQuality = false }: Data & { clinic: string; lowQuality?: boolean },
+): Promise<void> {
+  const read = readRanges(readFileSync(path, "utf8"));
+  if ("problems" in read) {
+    for (const problem of read.problems) warn(problem);
+    throw new Error(`${path}: ${read.problems.length} problems, nothing was imported`);
+  }
+  await withStore(data, async (store) => {
+    const clinicId = await clinicIdOf(store, clinic);
+    const content = { low_quality: lowQuality, rows: read.rows };
+    const replaced = await store.transaction((session) => replaceRanges(session, clinicId, content, Date.now()));
+    const what = replaced === null ? "unchanged" : `version ${replaced.version}`;
+    say(`${path}: ${read.rows.length} rows, ${what}`);
+  });
+}
+
+async function listRangesCommand({ data, clinic, json }: Data & { clinic: string; json?: true }): Promise<void> {
+  await withStore(data, async (store) => {
+    const ranges = await currentRanges(store, await clinicIdOf(store, clinic));
+    if (json) return say(JSON.stringify(ranges ?? null, null, 2));
+    if (ranges === undefined) return warn("the clinic has no intervals of its own");
+    for (const row of ranges.rows) say(rangeText(row));
+    const published = ranges.low_quality ? ", beside published ones of quality C and D" : "";
+    warn(`version ${ranges.version}, ${ranges.rows.length} rows${published}`);
+  });
+}
+
+async function exportRangesCommand(
+  path: string | undefined,
+  { data, clinic }: Data & { clinic: string },
+): Promise<void> {
+  await withStore(data, async (store) => {
+    const ranges = await currentRanges(store, await clinicIdOf(store, clinic));
+    const text = (ranges?.rows ?? []).map((row) => `${JSON.stringify(row)}\n`).join("");
+    if (path === undefined) process.stdout.write(text);
+    else writeFileSync(path, text);
+  });
+}
 
 interface AuditOptions extends Data {
   since?: number;
@@ -376,6 +419,31 @@ program
   .addOption(new Option("--format <format>", "how to write it").choices(auditFormats).default("text"))
   .addOption(dataOption())
   .action(auditCommand);
+
+const ranges = program.command("ranges").description("reference intervals of a clinic's own");
+
+ranges
+  .command("import <file>")
+  .description("put an NDJSON file's rows in the place of all that the clinic has")
+  .requiredOption("--clinic <fp>", "whose they are")
+  .option("--low-quality", "let published intervals of quality C and D hold too")
+  .addOption(dataOption())
+  .action(importRangesCommand);
+
+ranges
+  .command("list")
+  .description("list the rows in use and their version")
+  .requiredOption("--clinic <fp>", "whose they are")
+  .option("--json", "as JSON")
+  .addOption(dataOption())
+  .action(listRangesCommand);
+
+ranges
+  .command("export [file]")
+  .description("write the rows as a file that import takes, or to stdout")
+  .requiredOption("--clinic <fp>", "whose they are")
+  .addOption(dataOption())
+  .action(exportRangesCommand);
 
 const keys = program.command("keys").description("API keys of the clinics");
 

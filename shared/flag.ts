@@ -1,5 +1,5 @@
 import type { Analyte } from "./analytes.ts";
-import { type Animal, chooseInterval, ordinalNormal } from "./reference.ts";
+import { type Animal, chooseInterval, type Interval, ordinalNormal } from "./reference.ts";
 import type { Comparator, Flag } from "./study.ts";
 import { convert, factorOf } from "./units.ts";
 
@@ -26,6 +26,14 @@ export interface Assessment {
   readonly flag: Flag | null;
   readonly interval_id: string | null;
   readonly reason: string | null;
+}
+
+/** What a clinic chose for itself. */
+export interface ClinicChoices {
+  /** Its own interval, or null; it beats the device's range and ours (vetdata R1). */
+  readonly interval?: (analyte: Analyte, animal: Animal, device: string | null) => Interval | null;
+  /** Published intervals of quality C and D too. */
+  readonly includeLowQuality?: boolean;
 }
 
 /** Converting a bound and a value by the same factor must not part them. */
@@ -66,8 +74,8 @@ function isAtMost(one: number, other: number): boolean {
 }
 
 /**
- * The range and the flag of one result as it was sent, for the animal as it was then: the device's own range where it is
- * for the patient's species, else the catalogue's, else none and no flag (vetdata R1, R4).
+ * The range and the flag of one result as it was sent, for the animal as it was then: the clinic's own interval, else the
+ * device's range where it is for the patient's species, else the catalogue's, else none and no flag (vetdata R1, R4).
  */
 export function assess(
   result: {
@@ -81,7 +89,7 @@ export function assess(
   },
   animal: Animal | null,
   device: string | null,
-  options: { includeLowQuality?: boolean } = {},
+  clinic: ClinicChoices = {},
 ): Assessment {
   const { analyte, value, comparator, unit } = result;
   if (animal === null) return none("no patient: the species is unknown");
@@ -92,7 +100,7 @@ export function assess(
     );
   }
   if (!result.ordinal && (unit === null || factorOf(analyte, unit) === null)) return none("the unit is unknown");
-  const range = result.ordinal ? padRange(analyte, animal) : rangeOf(result, animal, device, options);
+  const range = result.ordinal ? padRange(analyte, animal) : rangeOf(result, animal, device, clinic);
   if (range === null) return none(`no interval of ${analyte.code} for ${describe(animal)}`);
   const own = flag(value, comparator, range.bounds);
   return {
@@ -124,12 +132,13 @@ function rangeOf(
   result: { analyte: Analyte; unit: string | null; device_range: DeviceRange | null },
   animal: Animal,
   device: string | null,
-  options: { includeLowQuality?: boolean },
+  clinic: ClinicChoices,
 ): Range | null {
   const { analyte, unit } = result;
-  const own = ownRange(analyte, result.device_range, animal);
+  const clinics = clinic.interval?.(analyte, animal, device) ?? null;
+  const own = clinics === null ? ownRange(analyte, result.device_range, animal) : null;
   if (own !== null) return own;
-  const interval = chooseInterval(analyte, animal, device, options);
+  const interval = clinics ?? chooseInterval(analyte, animal, device, clinic);
   if (interval === null || unit === null) return null;
   // The interval is converted to the value's unit, not the value to the interval's (U3).
   const inUnit = (bound: number | null) => (bound === null ? null : convert(analyte, bound, interval.unit, unit));

@@ -11,25 +11,33 @@ const Bound = Type.String({ pattern: "^-?\\d+(\\.\\d+)?$" });
 const Species = Type.Enum(["dog", "cat", "rabbit", "bird", "reptile", "exotic", "horse", "cow"]);
 const Quality = Type.Enum(["A", "B", "C", "D"]);
 
-/** A row of data/reference-intervals.json. What is absent is a wildcard. */
-const Row = Type.Object({
-  id: Type.String({ minLength: 1 }),
+/** What every interval says, whoever published it. What is absent is a wildcard. */
+export const intervalFields = {
+  id: Type.String({ minLength: 1, maxLength: 128 }),
   species: Species,
   subgroup: Type.Optional(Type.String()),
   life_stage: Type.Optional(Type.Enum(["adult", "juvenile"])),
   age_min_days: Type.Optional(Type.Integer({ minimum: 0 })),
   age_max_days: Type.Optional(Type.Integer({ minimum: 0 })),
   sex: Type.Optional(Type.Enum(["M", "F"])),
+  neutered: Type.Optional(Type.Boolean()),
+  device: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
   analyte: Type.String(),
   unit: Type.String(),
   low: Bound,
   high: Bound,
   critical_low: Type.Optional(Bound),
   critical_high: Type.Optional(Bound),
+};
+const IntervalFields = Type.Object(intervalFields);
+export type IntervalFields = Static<typeof IntervalFields>;
+
+/** A row of data/reference-intervals.json. */
+const Row = Type.Object({
+  ...intervalFields,
   critical_source_id: Type.Optional(Type.String()),
   kind: Type.Enum(["reference_interval", "published_range", "observed_range", "decision_limit", "device_default"]),
   method: Type.Optional(Type.String()),
-  device: Type.Optional(Type.String({ minLength: 1 })),
   n: Type.Optional(Type.Integer({ minimum: 1 })),
   source_id: Type.String(),
   note: Type.Optional(Type.String()),
@@ -54,6 +62,7 @@ export interface Animal {
   readonly subgroup: string | null;
   readonly ageDays: number | null;
   readonly sex: "M" | "F" | null;
+  readonly neutered: boolean | null;
 }
 
 export interface Interval {
@@ -64,13 +73,14 @@ export interface Interval {
   readonly critical_high: number | null;
   readonly unit: string;
   readonly source_id: string;
-  readonly quality: "A" | "B" | "C" | "D";
+  /** Null of a clinic's own, which nobody graded. */
+  readonly quality: "A" | "B" | "C" | "D" | null;
   /** The bounds with the row's digits: `6.0-17.0`. */
   readonly text: string;
 }
 
 /** What a row asks of an animal, and how specific that is. */
-interface Candidate {
+export interface Candidate {
   readonly interval: Interval;
   readonly species: string;
   readonly subgroup: string | null;
@@ -78,6 +88,7 @@ interface Candidate {
   readonly ageMax: number | null;
   readonly stage: "adult" | "juvenile" | null;
   readonly sex: "M" | "F" | null;
+  readonly neutered: boolean | null;
   readonly device: readonly string[];
   readonly specificity: number;
   readonly rank: number;
@@ -117,7 +128,9 @@ const ordinals = new Map<string, { id: string; high: number }>(
 const ADULT_FROM_DAYS = 366;
 
 /** A bird is not a bird to its blood: without a subgroup none of their rows holds (vetdata R3). */
-const NEEDS_SUBGROUP = new Set(["bird", "reptile"]);
+export function needsSubgroup(species: string): boolean {
+  return species === "bird" || species === "reptile";
+}
 
 const DAY_MS = 86_400_000;
 
@@ -131,6 +144,7 @@ export function animalAt(
     subgroup: subgroupOf(patient.species, patient.breed),
     ageDays: ageDays(patient.date_of_birth, acquired_at),
     sex: readSex(patient.sex),
+    neutered: readNeutered(patient.sex),
   };
 }
 
@@ -144,19 +158,26 @@ export function chooseInterval(
   device: string | null,
   options: { includeLowQuality?: boolean } = {},
 ): Interval | null {
-  if (NEEDS_SUBGROUP.has(animal.species) && animal.subgroup === null) return null;
-  const deviceWords = fold(device ?? "");
-  const matching = (intervals.get(analyte.code) ?? []).filter(
-    (row) =>
-      (options.includeLowQuality === true || row.interval.quality === "A" || row.interval.quality === "B") &&
-      row.species === animal.species &&
-      (row.subgroup === null || row.subgroup === animal.subgroup) &&
-      (row.sex === null || row.sex === animal.sex) &&
-      row.device.every((word) => deviceWords.includes(word)) &&
-      holdsAtAge(row, animal.ageDays),
+  const rows = (intervals.get(analyte.code) ?? []).filter(
+    ({ interval: { quality } }) => options.includeLowQuality === true || quality === "A" || quality === "B",
   );
-  // The rows are kept in the order of rule R2, so that the first that matches is the choice.
-  return matching[0]?.interval ?? null;
+  return mostSpecific(rows, animal, device);
+}
+
+/** The first of the rows, which stand in the order of `bySpecificity`, that holds for the animal on that device. */
+export function mostSpecific(rows: readonly Candidate[], animal: Animal, device: string | null): Interval | null {
+  if (needsSubgroup(animal.species) && animal.subgroup === null) return null;
+  const deviceWords = fold(device ?? "");
+  const row = rows.find(
+    (each) =>
+      each.species === animal.species &&
+      (each.subgroup === null || each.subgroup === animal.subgroup) &&
+      (each.sex === null || each.sex === animal.sex) &&
+      (each.neutered === null || each.neutered === animal.neutered) &&
+      each.device.every((word) => deviceWords.includes(word)) &&
+      holdsAtAge(each, animal.ageDays),
+  );
+  return row?.interval ?? null;
 }
 
 /** The highest normal rank of a urine pad; always on, whatever its quality (vetdata V3). */
@@ -182,8 +203,10 @@ function ageDays(dateOfBirth: string | null, acquiredAt: string): number | null 
   return days >= -1 ? Math.max(days, 0) : null;
 }
 
-const MALE = ["m", "male", "mn", "nm", "mc", "cm", "erkek"].map(fold);
-const FEMALE = ["f", "female", "fs", "sf", "fn", "nf", "disi"].map(fold);
+const MALE = ["m", "male", "mn", "nm", "mc", "cm", "mi", "erkek"].map(fold);
+const FEMALE = ["f", "female", "fs", "sf", "fn", "nf", "fi", "disi"].map(fold);
+const NEUTERED = ["mn", "nm", "mc", "cm", "fs", "sf", "fn", "nf", "neutered", "castrated", "spayed", "kisir"].map(fold);
+const INTACT = ["mi", "fi", "intact", "entire", "unneutered", "uncastrated", "unspayed"].map(fold);
 
 export function readSex(sex: string | null): "M" | "F" | null {
   const words = fold(sex ?? "");
@@ -193,12 +216,21 @@ export function readSex(sex: string | null): "M" | "F" | null {
   return isMale ? "M" : "F";
 }
 
+/** What a clinic's word for the sex says beside it; null where it says nothing, or "not neutered", which may be anything. */
+function readNeutered(sex: string | null): boolean | null {
+  const words = fold(sex ?? "");
+  const isNeutered = NEUTERED.some((word) => words.includes(word));
+  const isIntact = INTACT.some((word) => words.includes(word));
+  if (isNeutered === isIntact || words.includes(fold("not"))) return null;
+  return isNeutered;
+}
+
 function intervalsByAnalyte(): Map<string, Candidate[]> {
   const found = new Map<string, Candidate[]>();
   for (const row of readData("reference-intervals.json", Type.Array(Row))) {
     checkRow(row);
     const rows = found.get(row.analyte) ?? [];
-    rows.push(candidateOf(row));
+    rows.push(candidateOf(row, row));
     found.set(row.analyte, rows);
   }
   for (const rows of found.values()) rows.sort(bySpecificity);
@@ -206,11 +238,15 @@ function intervalsByAnalyte(): Map<string, Candidate[]> {
 }
 
 /** Most specific first, then the rank a person gave, then the id (vetdata R2). */
-function bySpecificity(one: Candidate, other: Candidate): number {
+export function bySpecificity(one: Candidate, other: Candidate): number {
   return other.specificity - one.specificity || one.rank - other.rank || (one.interval.id < other.interval.id ? -1 : 1);
 }
 
-function candidateOf(row: Row): Candidate {
+/** A row as it is chosen from; `origin` is who published it and how good that is. */
+export function candidateOf(
+  row: IntervalFields,
+  { source_id, quality, rank }: Pick<Interval, "source_id" | "quality"> & { rank: number },
+): Candidate {
   const isYoung = row.age_max_days !== undefined || row.life_stage === "juvenile";
   return {
     interval: {
@@ -220,8 +256,8 @@ function candidateOf(row: Row): Candidate {
       critical_low: row.critical_low === undefined ? null : Number(row.critical_low),
       critical_high: row.critical_high === undefined ? null : Number(row.critical_high),
       unit: row.unit,
-      source_id: row.source_id,
-      quality: row.quality,
+      source_id,
+      quality,
       text: `${row.low}-${row.high}`,
     },
     species: row.species,
@@ -230,14 +266,16 @@ function candidateOf(row: Row): Candidate {
     ageMax: row.age_max_days ?? null,
     stage: row.life_stage ?? null,
     sex: row.sex ?? null,
+    neutered: row.neutered ?? null,
     device: row.device === undefined ? [] : deviceWordsOf(row.device),
     // An open-ended adult row adds nothing: it would beat a better one that does not name the age.
     specificity:
       (row.device === undefined ? 0 : 8) +
       (row.subgroup === undefined ? 0 : 4) +
       (isYoung ? 2 : 0) +
-      (row.sex === undefined ? 0 : 1),
-    rank: row.rank,
+      (row.sex === undefined ? 0 : 1) +
+      (row.neutered === undefined ? 0 : 0.5),
+    rank,
   };
 }
 
@@ -251,25 +289,28 @@ function deviceWordsOf(device: string): string[] {
 }
 
 function checkRow(row: Row): void {
-  const wrong = (problem: string): never => {
-    throw new Error(`shared/data/reference-intervals.json: ${row.id} ${problem}`);
-  };
   checkOrigin("reference-intervals.json", row);
+  const hasCritical = (row.critical_low ?? row.critical_high) !== undefined;
+  const problem =
+    whyNoInterval(row) ??
+    (hasCritical && !sources.has(row.critical_source_id ?? "") ? "has a critical bound without a source" : null);
+  if (problem !== null) throw new Error(`shared/data/reference-intervals.json: ${row.id} ${problem}`);
+}
+
+/** What a schema cannot say: an analyte that exists, in one of its units, with bounds in their order. Null where all is well. */
+export function whyNoInterval(row: IntervalFields): string | null {
   const analyte = analyteByCode(row.analyte);
-  if (analyte === undefined) return wrong(`is of ${row.analyte}, which is no analyte`);
-  if (analyte.value_type !== "numeric") wrong(`is of ${row.analyte}, which is an ordinal`);
-  if (factorOf(analyte, row.unit) === null) wrong(`has the unit ${row.unit}, which ${row.analyte} does not come in`);
-  if (!(Number(row.low) < Number(row.high))) wrong(`has the low ${row.low}, not below the high ${row.high}`);
+  if (analyte === undefined) return `is of ${row.analyte}, which is no analyte`;
+  if (analyte.value_type !== "numeric") return `is of ${row.analyte}, which is an ordinal`;
+  if (factorOf(analyte, row.unit) === null) return `has the unit ${row.unit}, which ${row.analyte} does not come in`;
+  if (!(Number(row.low) < Number(row.high))) return `has the low ${row.low}, not below the high ${row.high}`;
   if (row.critical_low !== undefined && !(Number(row.critical_low) <= Number(row.low))) {
-    wrong(`has the critical_low ${row.critical_low}, above the low ${row.low}`);
+    return `has the critical_low ${row.critical_low}, above the low ${row.low}`;
   }
   if (row.critical_high !== undefined && !(Number(row.critical_high) >= Number(row.high))) {
-    wrong(`has the critical_high ${row.critical_high}, below the high ${row.high}`);
+    return `has the critical_high ${row.critical_high}, below the high ${row.high}`;
   }
-  if ((row.critical_low ?? row.critical_high) !== undefined && !sources.has(row.critical_source_id ?? "")) {
-    wrong("has a critical bound without a source");
-  }
-  if ((row.age_min_days ?? 0) > (row.age_max_days ?? Infinity)) wrong("ends before the age it begins at");
+  return (row.age_min_days ?? 0) > (row.age_max_days ?? Infinity) ? "ends before the age it begins at" : null;
 }
 
 function checkOrigin(file: string, row: { id: string; source_id: string }): void {

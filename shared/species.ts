@@ -62,6 +62,12 @@ export function subgroupOf(ofSpecies: string, breed: string | null): string | nu
   return onlyOne(subgroups.filter((entry) => names(text, entry.words)).map((entry) => entry.subgroup));
 }
 
+/** The subgroups of a species that have intervals of their own. */
+export function subgroupsOf(ofSpecies: string): readonly string[] {
+  const subgroups = species.find((entry) => entry.species === ofSpecies)?.subgroups ?? [];
+  return subgroups.map(({ subgroup }) => subgroup);
+}
+
 /** The words of a text between single blanks, in lower case without accents: " kopek ". */
 export function fold(text: string): string {
   // Turkish writes I without its dot and İ with one: KEDI, KEDİ and kedı are one word to a device.

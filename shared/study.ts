@@ -63,6 +63,45 @@ export const PatientHint = Type.Object(
 );
 export type PatientHint = Static<typeof PatientHint>;
 
+/** What one result was computed from, in the place that the result has in its study. */
+export const RowSnapshot = Type.Object(
+  {
+    analyte: Result.properties.analyte,
+    /** Code of the catalogue: a urine pad's GLU is our UGLU. */
+    code: Type.String(),
+    /** A row of the catalogue, `clinic:` and a row of the clinic's own, or "device". */
+    interval_id: Nullable(Type.String()),
+    /** Why there is no range or no flag. */
+    reason: Nullable(Type.String()),
+    /** As printed. */
+    text: Type.String(),
+    device_range: Nullable(Type.String()),
+    /** The species that the device's range is for. */
+    device_species: Nullable(Type.String()),
+    device_flag: Nullable(Type.String()),
+  },
+  { additionalProperties: false },
+);
+export type RowSnapshot = Static<typeof RowSnapshot>;
+
+/** Kept with a study; who reads the study never computes again (vetdata R7). */
+export const Snapshot = Type.Object(
+  {
+    /** Versions of the reference data and of the clinic's own intervals, null where it has none. */
+    catalogue: Type.String(),
+    ranges: Nullable(Type.String()),
+    /** By whose intervals: the device's name, or the configured model behind a generic profile. */
+    instrument: Nullable(Type.String()),
+    rows: Type.Array(RowSnapshot, { maxItems: 1000 }),
+    /** What was decided or doubted on the way, and what makes no row. */
+    notes: Type.Array(Type.String()),
+    /** Digest of the images of the study: one that comes late is news too. */
+    images: Type.Optional(Type.String()),
+  },
+  { additionalProperties: false },
+);
+export type Snapshot = Static<typeof Snapshot>;
+
 /** A study as the agent pushes it: not yet matched when `patient_fp` is null. */
 export const PushedStudy = Type.Object(
   {
@@ -75,6 +114,7 @@ export const PushedStudy = Type.Object(
       { additionalProperties: false },
     ),
     patient_hint: PatientHint,
+    snapshot: Type.Optional(Snapshot),
   },
   { additionalProperties: false },
 );

@@ -3,6 +3,8 @@ import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Patient } from "../shared/patient.ts";
 import { bytes, frame } from "./agent/astm/wire.ts";
+import { hl7Folders } from "./hl7-fixtures.ts";
+import { poct1Fixtures } from "./poct1-fixtures.ts";
 
 // Makes the bytes of our own fixtures: `npx tsx test/make-fixtures.ts`. Documented layouts, invented data. Nobody edits
 // bytes by hand: test/agent/fixtures.test.ts compares what is committed with what this file makes.
@@ -872,7 +874,7 @@ const raw: readonly Case[] = [
   },
 ];
 
-const folders = {
+const astmFolders = {
   "abaxis-vetscan-vs2": vetscan,
   skyla,
   "mindray-bc2800vet": bc2800,
@@ -883,14 +885,32 @@ const folders = {
   "generic-astm-raw": raw,
 };
 
-export const madeFixtures: readonly MadeFixture[] = Object.entries(folders)
-  .flatMap(([folder, cases]) => cases.map((one) => ({ folder, ...one })))
-  .map(({ folder, name, wire, patient }) => ({ path: `${folder}/${name}.astm`, bytes: bytes(wire), patient }));
+function made(folder: string, extension: string, { name, wire, patient }: Case): MadeFixture {
+  return { path: `${folder}/${name}.${extension}`, bytes: bytes(wire), patient };
+}
+
+const animals = { dog, cat };
+
+/** The animal that a case says its study is taken to be of. */
+function animalOf(name: keyof typeof animals | null): Patient | null {
+  return name === null ? null : animals[name];
+}
+
+export const madeFixtures: readonly MadeFixture[] = [
+  ...Object.entries(astmFolders).flatMap(([folder, cases]) => cases.map((one) => made(folder, "astm", one))),
+  ...Object.entries(hl7Folders).flatMap(([folder, cases]) =>
+    cases.map((one) => made(folder, "hl7", { ...one, patient: animalOf(one.patient) })),
+  ),
+  ...poct1Fixtures.map(({ name, wire, animal }) => ({
+    path: `generic-poct1a/${name}.poct1`,
+    bytes: Buffer.from(wire, "latin1"),
+    patient: animalOf(animal),
+  })),
+];
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  for (const made of madeFixtures) {
-    const path = fixturesFolder + made.path;
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, made.bytes);
+  for (const { path, bytes: wire } of madeFixtures) {
+    mkdirSync(dirname(fixturesFolder + path), { recursive: true });
+    writeFileSync(fixturesFolder + path, wire);
   }
 }

@@ -34,6 +34,10 @@ export class AstmLink implements Link {
     return this.state === "neutral";
   }
 
+  get heldBytes(): number {
+    return this.#receiver.heldBytes;
+  }
+
   /** While the device answers us the receiver is neutral: nothing of the device's is accepted. */
   mayAccept(chunk: Uint8Array): boolean {
     return this.#receiver.mayAccept(chunk);

@@ -108,6 +108,10 @@ export class Receiver {
     return this.#state === "neutral";
   }
 
+  get heldBytes(): number {
+    return this.isNeutral ? 0 : this.#message.length;
+  }
+
   /** ACK to ENQ only says that we listen (§6.2.3): no frame, nothing accepted. */
   mayAccept(chunk: Uint8Array): boolean {
     return !(this.#state === "neutral" || this.#state === "between-frames") || chunk.includes(STX);

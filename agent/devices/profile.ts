@@ -2,6 +2,8 @@ import type { Modality } from "../../shared/study.ts";
 import type { AstmLinkOptions } from "../astm/link.ts";
 import type { OrderFormat } from "../astm/orders.ts";
 import type { AstmRecord, Charset } from "../astm/records.ts";
+import type { LinkOptions } from "../hl7/link.ts";
+import type { Segment } from "../hl7/message.ts";
 import type { DeviceResult } from "../report.ts";
 
 // What one model of device is like. A profile is a table: the code that reads messages knows no model by name.
@@ -26,7 +28,13 @@ export type LinkKind =
   /** STX, text, and ETX or SUB; nothing is acknowledged. */
   | { readonly kind: "one-way"; readonly end: "ETX" | "SUB" }
   /** ENQ, body, EOT, ETX, acknowledged whole; `bodyProblem`: why these bytes are no whole body, null where they are. */
-  | { readonly kind: "enq-etx"; readonly bodyProblem: (body: Uint8Array) => string | null };
+  | { readonly kind: "enq-etx"; readonly bodyProblem: (body: Uint8Array) => string | null }
+  | MllpLink
+  /** XML documents of POCT1-A. */
+  | { readonly kind: "poct1a" };
+
+/** VT, an HL7 message, FS CR; how it is acknowledged and decoded where the message itself says something else, or nothing. */
+export type MllpLink = { readonly kind: "mllp" } & LinkOptions;
 
 /** A device that sends LIS02-A2 records. */
 export interface AstmProfile extends ProfileBase {
@@ -61,6 +69,29 @@ export interface FieldNumbers {
   readonly resultStatus: number;
 }
 
+/** A device that sends HL7 v2 messages. */
+export interface Hl7Profile extends ProfileBase {
+  readonly protocol: "hl7";
+  readonly link: MllpLink;
+  /** As the API publishes it; null: what the header's sender (MSH-3) says. */
+  readonly device_name: string | null;
+  /** `MSH-3|MSH-4` as sent; another sender on this connection is quarantined, not read with the wrong table. */
+  readonly sender?: RegExp;
+  /** The names of the analyte of an OBX, the most trustworthy first; absent: those of OBX-3. */
+  readonly code?: (obx: Segment) => readonly string[];
+  /** The animal's species in the device's words, from its PID; absent: PID-35. */
+  readonly species?: (pid: Segment) => string;
+  /** OBX-3 of the row whose value says the species where PID does not. */
+  readonly speciesRow?: RegExp;
+  readonly owner?: (pid: Segment) => string;
+  /** OBX-3 of rows about the run, the sample or the animal: kept as comments. */
+  readonly remarks?: RegExp;
+  /** The value (group `value`, its unit in `unit`) in the note behind an OBX that has none itself. */
+  readonly noteValue?: RegExp;
+  /** One test a message: those of one sample within so many hours are one study. */
+  readonly collectHours?: number;
+}
+
 /** A device whose messages are texts in a layout of its own. */
 export interface TextProfile extends ProfileBase {
   readonly protocol: "text";
@@ -87,4 +118,10 @@ export interface TextSample {
   readonly results: readonly DeviceResult[];
 }
 
-export type Profile = AstmProfile | TextProfile;
+/** A device that converses in POCT1-A. How it departs from the others is told by who it says it is (poct1/habits.ts). */
+export interface Poct1Profile extends ProfileBase {
+  readonly protocol: "poct1a";
+  readonly link: { readonly kind: "poct1a" };
+}
+
+export type Profile = AstmProfile | Hl7Profile | TextProfile | Poct1Profile;

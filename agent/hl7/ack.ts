@@ -1,3 +1,4 @@
+import type { LinkContext } from "../link.ts";
 import {
   type CharsetOptions,
   encodeSegment,
@@ -28,6 +29,15 @@ export interface Stamp {
   /** MSH-10, at most 20 characters. */
   readonly id: string;
 }
+
+export function stampOf({ now, newId }: LinkContext): Stamp {
+  const at = now();
+  const [clock, offset] = [at.slice(0, 19), at.slice(19)];
+  return { time: clock.replace(/\D/g, "") + offset.replace(":", ""), id: newId().slice(-ID_LENGTH_MAX) };
+}
+
+/** MSH-10 holds 20 characters before v2.7: of a ULID all that is random, and the end of its time. */
+const ID_LENGTH_MAX = 20;
 
 export interface AckOptions extends CharsetOptions {
   readonly ackMode?: AckMode;
@@ -93,18 +103,28 @@ function judge(message: Hl7Message | string, outcome: Outcome): Verdict {
     return { application: "AR", accept: "CR", status: 207, text: "the message is too long" };
   }
   if (typeof message === "string") return { application: "AR", accept: "CR", status: 100, text: message };
-  if (message.header.raw(10).trim() === "") {
-    return { application: "AR", accept: "CE", status: 101, text: "MSH-10 is empty, expected a message control id" };
-  }
-  if (!isResponse(message) && answerType(message) === null) {
-    const text = `message type ${printable(message.header.raw(9))} is not taken`;
-    return { application: "AR", accept: "CR", status: 200, text };
-  }
+  const refused = refusedAs(message);
+  if (refused !== null) return refused;
   // Mindray's analyzers take AA without an order for an empty order.
   if (message.header.component(9, 1).trim().toUpperCase() === "ORM") {
     return { application: "AR", accept: "CA", status: 204, text: "no order waits for this device" };
   }
   return ACCEPTED;
+}
+
+/** What is stored but not taken, whatever it holds. */
+function refusedAs(message: Hl7Message): Verdict | null {
+  if (message.header.raw(10).trim() === "") {
+    return { application: "AR", accept: "CE", status: 101, text: "MSH-10 is empty, expected a message control id" };
+  }
+  if (isResponse(message) || answerType(message) !== null) return null;
+  const text = `message type ${printable(message.header.raw(9))} is not taken`;
+  return { application: "AR", accept: "CR", status: 200, text };
+}
+
+/** Why a message that was stored is answered with a refusal: its device does not take it for received, and nor do we. */
+export function refusalOf(message: Hl7Message, { ackMode }: AckOptions): string | null {
+  return ackMode === "aa" ? null : (refusedAs(message)?.text ?? null);
 }
 
 /** Results and states that come unasked (ORU^R40 alarms among them) are acknowledged. */

@@ -56,6 +56,10 @@ export class Hl7Link implements Link {
     return this.#state === "between-frames" && this.#outsideBytes === 0;
   }
 
+  get heldBytes(): number {
+    return this.#state === "between-frames" ? 0 : this.#frame.length;
+  }
+
   /** Only the end of a frame is answered. */
   mayAccept(chunk: Uint8Array): boolean {
     return this.#state === "frame-end" || chunk.includes(FS);
@@ -170,6 +174,8 @@ export class Hl7Link implements Link {
     if (this.#state === "between-frames" || this.#outcome !== "stored") return;
     this.#deliverIncomplete(incomplete);
     this.#outcome = outcome;
+    // Perhaps it was refused for the memory that it takes.
+    this.#frame = this.#frame.slice(0, HEAD_BYTES_MAX);
     this.#frameLength = Math.min(this.#frameLength, HEAD_BYTES_MAX);
   }
 

@@ -180,6 +180,33 @@ export function splitMessages(payload: Uint8Array): Uint8Array[] {
   return starts.map((start, index) => payload.subarray(start, starts[index + 1]));
 }
 
+/** A message without what changes when it is sent again: its MSH-7 and MSH-10. One character a byte. */
+export interface Unstamped {
+  /** MSH-9. */
+  readonly type: string;
+  /** MSH-10. */
+  readonly id: string;
+  readonly header: string;
+  /** What follows the header. */
+  readonly body: Uint8Array;
+}
+
+const oneByteOneCharacter = new TextDecoder("windows-1252");
+
+/** Null where no line begins with MSH. */
+export function withoutStamp(message: Uint8Array): Unstamped | null {
+  let start = message.indexOf(LETTER_M);
+  while (start >= 0 && !beginsHeader(message, start)) start = message.indexOf(LETTER_M, start + 1);
+  if (start < 0) return null;
+  let end = start;
+  while (end < message.length && message[end] !== CR && message[end] !== LF) end += 1;
+  const text = oneByteOneCharacter.decode(message.subarray(start, end));
+  const fields = text.split(text[3] ?? "");
+  // MSH-1 is the separator itself: MSH-7 stands behind the sixth.
+  const header = fields.map((field, index) => (index === 6 || index === 9 ? "" : field)).join(text[3]);
+  return { type: fields[8] ?? "", id: fields[9] ?? "", header, body: message.subarray(end) };
+}
+
 /** A field as plain text, or as its repetitions of components; a component as plain text, or as its sub-components. */
 export type Field = string | readonly (readonly (string | readonly string[])[])[];
 

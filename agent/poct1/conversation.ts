@@ -1,4 +1,4 @@
-import type { LinkAction } from "../link.ts";
+import type { Link, LinkAction, LinkContext } from "../link.ts";
 import { GENERIC, type Habits, habitsOf } from "./habits.ts";
 import { DocumentSplitter, type Found } from "./link.ts";
 import {
@@ -18,18 +18,6 @@ import {
 // What is delivered depends on the device's documents alone, never on how far our own side got: so a replay, whose replies
 // go nowhere, delivers the same.
 
-export type Poct1Action = LinkAction | { readonly do: "hang up" };
-
-export interface ConversationOptions {
-  /**
-   * The time with offset, of the clinic's zone (`2026-05-04T09:00:00+02:00`): stands in what we send. Beyond that it
-   * decides only whether the device's clock is set.
-   */
-  readonly now: () => string;
-  /** Sets the clock of a device that offers it and is more than a minute off. */
-  readonly setTime?: boolean;
-}
-
 /** A device that connects says HELLO within this. */
 export const HELLO_TIMEOUT_MS = 60_000;
 /** Where HELLO names no application_timeout. */
@@ -42,6 +30,8 @@ export const BUSY_TRIES_MAX = 5;
 /** A document that cannot be read is refused so often; then it is accepted, being kept, so that those behind it get through. */
 export const REFUSALS_MAX = 3;
 const CLOCK_SKEW_MAX_MS = 60_000;
+/** Documents after which the record of a connection that may last for weeks is cut, as soon as the device is between two. */
+export const REST_AFTER_DOCUMENTS = 64;
 /** Some wrap at five digits. */
 const CONTROL_ID_MAX = 99_999;
 
@@ -69,12 +59,15 @@ type Waiting = "hello" | "status" | `response to ${number}` | `data of ${number}
 /** The topics whose end satisfies a request. */
 const TOPICS = { ROBS: ["OBS"], RDEV: ["EVS", "D_EV"] } as const satisfies Record<string, readonly string[]>;
 
-export class Conversation {
-  readonly #options: ConversationOptions;
+export class Conversation implements Link {
+  readonly #context: LinkContext;
   readonly #splitter = new DocumentSplitter();
-  #actions: Poct1Action[] = [];
+  #actions: LinkAction[] = [];
+  readonly silenceMs = HELLO_TIMEOUT_MS;
   #state: State = "await-hello";
   #hasHeard = false;
+  /** Documents since the record began. */
+  #taken = 0;
 
   #hello: Hello | null = null;
   #helloDocument: Uint8Array = new Uint8Array(0);
@@ -92,21 +85,32 @@ export class Conversation {
   #waiting: Waiting | null = null;
   #hasMoreTime = false;
 
-  /** The last document that was delivered: sent again, it is answered again, and not delivered. */
+  /** The last document that was delivered: sent again, it is answered again, and not delivered. Not beyond a rest. */
   #lastKept: Uint8Array | null = null;
   #refusals = 0;
 
-  constructor(options: ConversationOptions) {
-    this.#options = options;
+  constructor(context: LinkContext) {
+    this.#context = context;
   }
 
   get state(): State {
     return this.#state;
   }
 
-  /** Only before the first byte and after the last: a fresh link would not know who speaks. */
   get atRest(): boolean {
-    return !this.#hasHeard;
+    return !this.#hasHeard || (this.#taken >= REST_AFTER_DOCUMENTS && this.memory !== null && this.#splitter.atRest);
+  }
+
+  /** HELLO: without it nobody knows whose the documents behind it are. */
+  get memory(): Uint8Array | null {
+    return this.#hasHeard && this.#hello !== null ? this.#helloDocument : null;
+  }
+
+  resume(memory: Uint8Array): void {
+    const message = readMessage(memory);
+    if (message.is === "hello") this.#introduce(message.hello, memory);
+    this.#hasHeard = true;
+    this.#taken = 0;
   }
 
   /** Only a `>` ends a document. */
@@ -114,14 +118,14 @@ export class Conversation {
     return chunk.includes(0x3e);
   }
 
-  receive(chunk: Uint8Array): Poct1Action[] {
+  receive(chunk: Uint8Array): LinkAction[] {
     this.#hasHeard = true;
     for (const found of this.#splitter.receive(chunk)) this.#take(found);
     return this.#settle();
   }
 
   /** What these bytes complete is refused and has no other effect: a replay will not know of it. */
-  refuse(chunk: Uint8Array): Poct1Action[] {
+  refuse(chunk: Uint8Array): LinkAction[] {
     this.#hasHeard = true;
     this.#warn("cannot store: refused");
     for (const found of this.#splitter.receive(chunk)) {
@@ -133,7 +137,7 @@ export class Conversation {
     return this.#settle();
   }
 
-  gap(): Poct1Action[] {
+  gap(): LinkAction[] {
     this.#hasHeard = true;
     this.#splitter.gap();
     return this.#settle();
@@ -143,7 +147,7 @@ export class Conversation {
    * Gives the device a directive (`LOCK`, `UNLOCK`) as soon as nothing else is outstanding; "sent" when it accepted.
    * @throws when the directive before it is neither sent nor unsent yet
    */
-  send(command: Uint8Array): Poct1Action[] {
+  send(command: Uint8Array): LinkAction[] {
     if (this.#hasDirective()) throw new Error("the directive before this one is not settled");
     if (this.#state === "closed") return [{ do: "unsent", reason: "the conversation has ended" }];
     this.#queue.unshift({ is: "directive", command: new TextDecoder().decode(command) });
@@ -151,8 +155,8 @@ export class Conversation {
     return this.#settle();
   }
 
-  timeout(): Poct1Action[] {
-    const waiting = this.#waiting;
+  timeout(): LinkAction[] {
+    const waiting = this.#waiting ?? (this.#hasHeard ? null : "hello");
     this.#waiting = null;
     switch (waiting) {
       case null:
@@ -182,7 +186,7 @@ export class Conversation {
     return this.#settle();
   }
 
-  close(): Poct1Action[] {
+  close(): LinkAction[] {
     for (const found of this.#splitter.close()) this.#take(found);
     this.#forget("the connection closed");
     this.#state = "closed";
@@ -191,6 +195,7 @@ export class Conversation {
   }
 
   #take(found: Found): void {
+    if (found.is === "document" || found.is === "truncated") this.#taken += 1;
     switch (found.is) {
       case "junk":
         this.#warn(`${found.count} bytes outside of any document`);
@@ -283,11 +288,16 @@ export class Conversation {
   #begin(hello: Hello, document: Uint8Array): void {
     this.#forget("the device said HELLO again");
     if (this.#state !== "closed") this.#state = "await-status";
+    this.#introduce(hello, document);
+    this.#refusals = 0;
+    if (hello.name !== "") this.#actions.push({ do: "identify", name: hello.name });
+  }
+
+  #introduce(hello: Hello, document: Uint8Array): void {
     this.#hello = hello;
     this.#helloDocument = document;
     this.#habits = habitsOf(hello);
     this.#lastKept = null;
-    this.#refusals = 0;
   }
 
   #heardStatus({ createdAt, observations, events }: Status): void {
@@ -296,9 +306,7 @@ export class Conversation {
     if (this.#state === "await-status") {
       this.#state = "running";
       const offers = (directive: string) => this.#hello?.directives.includes(directive) === true;
-      if (this.#options.setTime === true && offers("SET_TIME") && this.#isOff(createdAt)) {
-        this.#queue.push({ is: "set time" });
-      }
+      if (offers("SET_TIME") && this.#isOff(createdAt)) this.#queue.push({ is: "set time" });
       this.#queue.push({ is: offers("START_CONTINUOUS") ? "start continuous" : "end" });
     }
     if (events > 0) this.#request("RDEV");
@@ -398,7 +406,7 @@ export class Conversation {
       case "request":
         return { is: "REQ", code: intention.code };
       case "set time":
-        return { is: "DTV", command: "SET_TIME", time: this.#options.now() };
+        return { is: "DTV", command: "SET_TIME", time: this.#context.now() };
       case "start continuous":
         return { is: "DTV", command: "START_CONTINUOUS" };
       case "directive":
@@ -425,7 +433,7 @@ export class Conversation {
   #say(message: ManagerMessage): number {
     this.#lastControlId = (this.#lastControlId % CONTROL_ID_MAX) + 1;
     if (this.#state === "closed") return this.#lastControlId;
-    const document = encodeMessage(message, this.#lastControlId, this.#options.now(), this.#habits);
+    const document = encodeMessage(message, this.#lastControlId, this.#context.now(), this.#habits);
     this.#actions.push({ do: "reply", bytes: this.#splitter.framing === "mllp" ? mllp(document) : document });
     return this.#lastControlId;
   }
@@ -473,12 +481,12 @@ export class Conversation {
 
   /** A time without offset is taken to be of our zone. */
   #isOff(createdAt: string): boolean {
-    const now = this.#options.now();
+    const now = this.#context.now();
     const theirs = /(?:Z|[+-]\d\d:\d\d)$/.test(createdAt) ? createdAt : createdAt + now.slice(-"+00:00".length);
     return Math.abs(Date.parse(theirs) - Date.parse(now)) > CLOCK_SKEW_MAX_MS;
   }
 
-  #settle(): Poct1Action[] {
+  #settle(): LinkAction[] {
     const waiting = this.#waitsFor();
     if (waiting !== this.#waiting || this.#hasMoreTime) {
       this.#actions.push({ do: "timer", ms: waiting === null ? null : this.#timeoutOf(waiting) });
@@ -529,7 +537,7 @@ const VT = 0x0b;
 const FS = 0x1c;
 const CR = 0x0d;
 
-function mllp(document: Uint8Array): Uint8Array {
+export function mllp(document: Uint8Array): Uint8Array {
   return Uint8Array.of(VT, ...document, FS, CR);
 }
 

@@ -107,6 +107,11 @@ export class DocumentSplitter {
     return this.#framing ?? "none";
   }
 
+  /** No document has begun. */
+  get atRest(): boolean {
+    return this.#state === "outside" && this.#size === 0;
+  }
+
   /** The document that has begun and not ended. */
   get partial(): Uint8Array {
     return this.#document.slice(0, this.#length);

@@ -21,6 +21,8 @@ export interface Hello {
   readonly vendor: string;
   readonly model: string;
   readonly serial: string;
+  /** Which device of all it is: vendor, model and serial number, or the id that it has instead. */
+  readonly name: string;
   /** null: not said, or not a number of seconds that makes sense. */
   readonly applicationTimeoutMs: number | null;
   readonly directives: readonly string[];
@@ -158,11 +160,11 @@ function bodyOf(message: ManagerMessage, { ackField }: Habits): string[] {
   }
 }
 
-function element(name: string, ...content: readonly string[]): string {
+export function element(name: string, ...content: readonly string[]): string {
   return `<${name}>${content.join("")}</${name}>`;
 }
 
-function field(name: string, text: string): string {
+export function field(name: string, text: string): string {
   // Control characters are no XML, however they are written.
   const legal = text.replace(/[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, " ");
   return `<${name} V="${legal.replace(/[&<>"\t\n\r]/g, (char) => `&#${char.charCodeAt(0)};`)}"/>`;
@@ -184,7 +186,7 @@ export function find(parent: Element, name: string): Element | null {
   return null;
 }
 
-function value(root: Element, name: string): string {
+export function value(root: Element, name: string): string {
   return find(root, name)?.attributes["V"]?.trim() ?? "";
 }
 
@@ -203,10 +205,14 @@ function readHello(root: Element): Hello {
   // `VENDOR^Model^Serial` where these have no fields of their own.
   const [vendor = "", model = "", serial = ""] = value(root, "DEV.device_id").split("^");
   const seconds = quantity(root, "DCP.application_timeout");
-  return {
+  const identity = {
     vendor: value(root, "DEV.vendor_id") || value(root, "DEV.manufacturer_name") || vendor,
     model: value(root, "DEV.model_id") || value(root, "DEV.device_name") || model,
     serial: value(root, "DEV.serial_id") || serial,
+  };
+  return {
+    ...identity,
+    name: identity.serial === "" ? value(root, "DEV.device_id") : Object.values(identity).join("|"),
     applicationTimeoutMs: seconds >= 1 && seconds <= 600 ? seconds * 1000 : null,
     directives: values(root, "DSC.directives_supported_cd"),
   };

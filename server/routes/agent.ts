@@ -11,6 +11,7 @@ import { ApiError } from "../errors.ts";
 import { storeHeartbeat } from "../store/heartbeats.ts";
 import { Outlines } from "../store/outlines.ts";
 import { listIdentifiers } from "../store/patients.ts";
+import { currentRanges } from "../store/ranges.ts";
 import { fileStudies } from "../store/studies.ts";
 import { pageOf, type RouteContext } from "./context.ts";
 import { instant, pageParameters, readParameters } from "./parameters.ts";
@@ -74,6 +75,17 @@ export async function agentRoutes(app: FastifyInstance, { store, guard, now }: R
       const filter = { clinicId, species: null, updatedSince, page, pageSize, version: versionsOf(request).lists };
       const list = await listIdentifiers(store, outlines, filter);
       return { success: true, data: pageOf(list, page, pageSize) };
+    },
+  });
+
+  // So that both programs flag by the same rows; null where the clinic has none of its own.
+  app.route({
+    method: "GET",
+    url: "/agent/v1/ranges",
+    onRequest,
+    handler: async (request) => {
+      const ranges = await currentRanges(store, keyOf(request).clinic_id);
+      return { success: true, data: ranges ?? null };
     },
   });
 }

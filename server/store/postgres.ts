@@ -52,7 +52,11 @@ export async function openPostgres(url: string, lockWaitMs: number): Promise<Sto
       const { name, text, values } = prepare(asked as Query<never, unknown>);
       return (await run({ name, text, values: filled(values, parameters).map(withoutNul) })).rows as R[];
     }
-    return { all: rows, first: async (asked, parameters) => (await rows(asked, parameters))[0] };
+    return {
+      all: rows,
+      first: async (asked, parameters) => (await rows(asked, parameters))[0],
+      each: async (asked, list) => void (await Promise.all(list.map(async (parameters) => rows(asked, parameters)))),
+    };
   }
 
   async function inside<T>(pool: Pool, begin: string, work: (session: Session) => Promise<T>): Promise<T> {

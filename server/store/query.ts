@@ -32,6 +32,8 @@ export function nobody(): Changed {
 export interface Session {
   readonly all: <P, R>(query: Query<P, R>, parameters: P) => Promise<R[]>;
   readonly first: <P, R>(query: Query<P, R>, parameters: P) => Promise<R | undefined>;
+  /** Runs it for each of the parameters, in any order. */
+  readonly each: <P>(query: Query<P, unknown>, list: readonly P[]) => Promise<void>;
 }
 
 /** The database cannot serve just now (locked, full, unreadable, not there): refuse and let the caller come again. */

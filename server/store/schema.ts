@@ -79,6 +79,16 @@ export interface Tables {
   calendar_event: EventColumns & { id: Generated<number> };
   inventory_item: ItemColumns & { id: Generated<number> };
   inventory_batch: BatchColumns & { id: Generated<number> };
+  /** A clinic's own intervals: every import is a version, the last one is in use. */
+  clinic_ranges: {
+    id: Generated<number>;
+    clinic_id: number;
+    version: string;
+    imported_at: number;
+    low_quality: number;
+    /** The rows as JSON. */
+    content: string;
+  };
   audit: AuditColumns & { id: Generated<number> };
   /** Only where servers share the database. */
   request_count: RequestCount;
@@ -154,6 +164,8 @@ export interface StudyColumns {
   content_hash: string;
   source: string | null;
   patient_hint: string | null;
+  /** What its results were computed from, as JSON; null where nobody said. */
+  snapshot: string | null;
   received_at: number;
 }
 
@@ -429,6 +441,18 @@ export const migrations: readonly ((id: string, engine: Engine) => string)[] = [
            taken boolean not null
          )`
       : "",
+  (id) => `
+    create table clinic_ranges (
+      id ${id},
+      clinic_id bigint not null references clinic (id),
+      version text not null,
+      imported_at bigint not null,
+      low_quality integer not null,
+      content text not null
+    );
+    create index clinic_ranges_latest on clinic_ranges (clinic_id, id);
+    alter table study add column snapshot text;
+  `,
 ];
 
 const soapContent = [

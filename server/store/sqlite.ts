@@ -127,6 +127,10 @@ function session(connection: Sqlite.Database, check: () => void = () => undefine
   return {
     all: async (asked, parameters) => guarded(() => rows(asked, parameters)),
     first: async (asked, parameters) => guarded(() => rows(asked, parameters)[0]),
+    each: async (asked, list) =>
+      guarded(() => {
+        for (const parameters of list) rows(asked, parameters);
+      }),
   };
 }
 

@@ -107,6 +107,7 @@ export async function importStudy(
     content_hash: contentHash(study, stored?.dedupe_key ?? null, deviceOf(stored?.source ?? null)),
     source: stored?.source ?? null,
     patient_hint: stored?.patient_hint ?? null,
+    snapshot: null,
     received_at: now,
   };
   if (stored === undefined) {
@@ -129,6 +130,7 @@ async function replaceStudy(session: Session, stored: StoredStudy, row: StudyCol
     dedupe_key: stored.dedupe_key,
     source: stored.source && (JSON.parse(stored.source) as unknown),
     patient_hint: stored.patient_hint && (JSON.parse(stored.patient_hint) as unknown),
+    snapshot: stored.snapshot && (JSON.parse(stored.snapshot) as unknown),
   });
   await session.all(insertRevision, { study_id: id, revision, content_hash, body, received_at, replaced_at: now });
   await session.all(update, { ...row, id, was_of });
@@ -153,6 +155,7 @@ function toColumns(
     content_hash: contentHash(pushed, pushed.dedupe_key, pushed.source.device_id),
     source: JSON.stringify(pushed.source),
     patient_hint: JSON.stringify(pushed.patient_hint),
+    snapshot: pushed.snapshot === undefined ? null : JSON.stringify(pushed.snapshot),
   };
 }
 
@@ -272,6 +275,7 @@ function studyValues(p: StudyColumns): StudyColumns {
     content_hash: p.content_hash,
     source: p.source,
     patient_hint: p.patient_hint,
+    snapshot: p.snapshot,
     received_at: p.received_at,
   };
 }

@@ -43,6 +43,10 @@ function watched(session: Session): Session & { raise: () => Promise<void> } {
       watch(asked, parameters);
       return session.first(asked, parameters);
     },
+    each: async (asked, list) => {
+      for (const parameters of list) watch(asked, parameters);
+      return session.each(asked, list);
+    },
     async raise() {
       if (patients.size > PATIENTS_MAX) {
         await session.all(raiseAll, {});

@@ -71,7 +71,7 @@ devices:
     profile: abaxis-vetscan-vs3
     connection: { serial: { path: /dev/ttyUSB0, baud: 9600, parity: non } }
   - id: hema
-    profile: generic-hl7
+    profile: cobas-b221
     connection: { listen: "0.0.0.0:2575", dial: "1.2.3.4:1" }
     allow: ["192.168.1.0/33"]
   - id: hema
@@ -88,7 +88,7 @@ devices:
     "7: devices[0].profile is abaxis-vetscan-vs3, did you mean abaxis-vetscan-vs2?",
     "8: devices[0].connection.serial.baud is no known key, did you mean baudRate?",
     '8: devices[0].connection.serial.parity is "non", expected one of none, even, odd, mark, space',
-    `10: devices[1].profile is generic-hl7, expected one of ${[...profiles.map(({ id }) => id), "dicom"].join(", ")}`,
+    `10: devices[1].profile is cobas-b221, expected one of ${[...profiles.map(({ id }) => id), "dicom"].join(", ")}`,
     "11: devices[1].connection has listen and dial, expected exactly one of serial, listen, dial",
     '12: devices[1].allow[0] is "192.168.1.0/33", expected an address or network such as 192.168.1.0/24',
     "13: devices[2].id is hema, which devices[1] has already",
@@ -125,6 +125,51 @@ describe("single faults", () => {
       "no key file",
       good.replace("agent.key", "no.key"),
       `2: server.keyFile names FOLDER/no.key, which cannot be read: ENOENT: no such file or directory, open 'FOLDER/no.key'`,
+    ],
+    [
+      "replies on two connections",
+      good.replace('dial: "192.168.1.50:5500"', 'dial: "192.168.1.50:5500", replies: { dial: "h:1", listen: "2" }'),
+      "9: devices[2].connection.replies has none or both, expected exactly one of listen, dial",
+    ],
+    [
+      "replies on a port that is taken",
+      good.replace('dial: "192.168.1.50:5500"', 'dial: "192.168.1.50:5500", replies: { listen: "0.0.0.0:2575" }'),
+      "9: devices[2].connection.replies.listen is 0.0.0.0:2575, but devices[1].connection.listen listens on that port already",
+    ],
+    [
+      "replies to a serial line",
+      good.replace("baudRate: 9600 }", 'baudRate: 9600 }, replies: { dial: "h:1" }'),
+      "7: devices[0].connection.replies is for TCP: a serial line is answered on itself",
+    ],
+    [
+      "TLS without a certificate to show",
+      good.replace("allow:", "tls: { ca: agent.key }, allow:"),
+      "8: devices[1].tls has no certificate, which a listener shows to its devices",
+    ],
+    [
+      "TLS on a serial line",
+      good.replace("baudRate: 9600 } }", "baudRate: 9600 } }, tls: {}"),
+      "7: devices[0].tls is for TCP",
+    ],
+    [
+      "a certificate without its key",
+      good.replace("timeZone: UTC", "tls: { certificate: agent.key }"),
+      "9: devices[2].tls has one of certificate and key, expected both",
+    ],
+    [
+      "a certificate that is not there",
+      good.replace("timeZone: UTC", "tls: { ca: no.crt }"),
+      "9: devices[2].tls cannot be used: ENOENT: no such file or directory, open 'FOLDER/no.crt'",
+    ],
+    [
+      "an authority that is no certificate",
+      good.replace("timeZone: UTC", "tls: { ca: agent.key }"),
+      "9: devices[2].tls cannot be used: error:0480006C:PEM routines::no start line",
+    ],
+    [
+      "a word that TLS does not have",
+      good.replace("timeZone: UTC", "tls: { kay: agent.key }"),
+      "9: devices[2].tls.kay is no known key, did you mean key?",
     ],
   ])("%s", (_, text, expected) => {
     expect(problemsOf(text)).toEqual([expected.replaceAll("FOLDER", folder)]);

@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { ACK, ENQ, EOT, ETX, encodeFrame, NAK } from "../../agent/astm/frame.ts";
-import { Connection, recover, type Send } from "../../agent/connection.ts";
+import { Connection, Held, recover, type Send } from "../../agent/connection.ts";
 import { profileById } from "../../agent/devices/index.ts";
 import { listMessages, readSpool, Spool } from "../../agent/spool.ts";
 import type { StoredMessage } from "../../agent/spool-operations.ts";
@@ -36,7 +36,7 @@ interface Harness {
   readonly sends: Send[];
 }
 
-function connect(on = spool): Harness {
+function connect(on = spool, held = new Held(), answering?: Promise<void>): Harness {
   const id = `dev-${++device}`;
   const transport = new TestTransport();
   const clock = new TestClock();
@@ -50,9 +50,10 @@ function connect(on = spool): Harness {
     message: (message: StoredMessage, send: Send) => {
       messages.push(message);
       sends.push(send);
+      return answering;
     },
   };
-  new Connection({ id, profile }, transport, on, events, clock.setTimer).open();
+  new Connection({ id, profile, timeZone: "UTC" }, transport, on, events, clock.setTimer, held).open();
   return { id, wire: transport.connect(), clock, messages, warnings, sends };
 }
 
@@ -206,6 +207,91 @@ describe("when the disk refuses (P6)", () => {
     wire.send(noise);
     await replied(wire, 1);
     expect(wire.replies).toEqual([NAK]);
+  });
+});
+
+describe("a device that shuts its sending side", () => {
+  test("is answered what it sent before, and hung up on then", async () => {
+    const { id, wire, messages } = connect();
+    wire.send(session(records));
+    wire.end();
+    expect(wire.hungUp).toBe(false);
+    await until("hung up", () => wire.hungUp);
+    expect(wire.replies).toEqual([ACK, ACK, ACK, ACK, ACK]);
+    expect(messages.map(text)).toEqual([`${records.join("\r")}\r`]);
+    wire.cut();
+    await until("finished", () => sessionsOf(id).every(({ finished }) => finished === 1));
+  });
+
+  test("after a query is hung up on only when its answer has been said", async () => {
+    let answered: () => void = () => undefined;
+    const answering = new Promise<void>((resolve) => (answered = resolve));
+    const { id, wire, sends } = connect(spool, new Held(), answering);
+    wire.send(session(records));
+    wire.end();
+    await until("the query is worked off", () => sends.length && sessionsOf(id)[0]?.finished === 1);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(wire.hungUp).toBe(false);
+    sends[0]!(Buffer.from("H|\\^&\rL|1|F\r"), () => undefined);
+    answered();
+    await until("its answer", () => wire.replies.at(-1) === ENQ);
+    expect(wire.hungUp).toBe(false);
+  });
+
+  test("in the middle of a message is not waited for", async () => {
+    const { wire, clock, messages } = connect();
+    wire.send(Uint8Array.of(ENQ));
+    wire.send(frames(records)[0]!);
+    wire.end();
+    await until("hung up", () => wire.hungUp);
+    expect(messages.map(({ incomplete }) => incomplete)).toEqual(["the connection closed before the L record"]);
+    expect(clock.pending).toEqual([]);
+  });
+
+  test("without having said a word is hung up on", () => {
+    const { wire } = connect();
+    wire.end();
+    expect(wire.hungUp).toBe(true);
+  });
+});
+
+describe("when all devices together send more than fits into memory", () => {
+  const bulk = (number: number) => encodeFrame(number, Buffer.from(`C|1|I|${"x".repeat(600_000)}\r`), ETX);
+
+  /** A device in the middle of a message of 1.2 MB. */
+  async function halfway(held: Held) {
+    const harness = connect(spool, held);
+    harness.wire.send(Uint8Array.of(ENQ));
+    for (const frame of [frames(records)[0]!, bulk(2), bulk(3)]) harness.wire.send(frame);
+    await replied(harness.wire, 4);
+    expect(harness.wire.replies).toEqual([ACK, ACK, ACK, ACK]);
+    return harness;
+  }
+
+  test("long messages are refused until there is room, and short ones never", async () => {
+    const held = new Held(2_000_000);
+    const first = await halfway(held);
+    const second = await halfway(held);
+    first.wire.send(bulk(4));
+    await replied(first.wire, 5);
+    expect(first.wire.replies.at(-1)).toBe(NAK);
+    expect(first.warnings).toEqual([
+      "the spool refused a chunk: too many bytes of unfinished messages are held already",
+      expect.any(String),
+    ]);
+    const third = connect(spool, held);
+    third.wire.send(session(records));
+    await until("the short message", () => third.messages.length);
+
+    second.wire.cut();
+    await until("the second is gone", () => second.messages.length);
+    first.wire.send(bulk(4));
+    await replied(first.wire, 6);
+    expect(first.wire.replies.at(-1)).toBe(ACK);
+    expect(eventsOf(sessionsOf(first.id)[0]!.id).filter((kind) => kind === "gap")).not.toEqual([]);
+    first.wire.cut();
+    await until("the first is gone", () => first.messages.length);
+    expect(held.bytes).toBe(0);
   });
 });
 

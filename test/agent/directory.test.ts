@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Directory } from "../../agent/directory.ts";
 import { httpServer } from "../../agent/server.ts";
+import type { ClinicRanges } from "../../shared/clinic-ranges.ts";
 import { testPatients, until } from "../support/processes.ts";
 import { scriptedServer } from "../support/scripted-server.ts";
 import { useSpool } from "../support/spool.ts";
@@ -12,11 +13,14 @@ const used = useSpool();
 let server: Awaited<ReturnType<typeof scriptedServer>>;
 let patients: { fp: string; updated_at: string; identifiers: string[] }[];
 let withIdentifiers = true;
+/** Undefined: a server without the route. */
+let ranges: ClinicRanges | null | undefined;
 /** What the server claims to have beyond what its pages show. */
 let unmet = 0;
 
 beforeEach(async () => {
   withIdentifiers = true;
+  ranges = undefined;
   unmet = 0;
   patients = testPatients(250).map(({ fp, externalId }, index) => ({
     fp,
@@ -25,6 +29,9 @@ beforeEach(async () => {
   }));
   server = await scriptedServer(({ url }) => {
     const { pathname, searchParams } = new URL(url, "http://server");
+    if (pathname === "/agent/v1/ranges") {
+      return ranges === undefined ? { status: 404 } : { status: 200, body: { success: true, data: ranges } };
+    }
     const since = searchParams.get("updated_since") ?? "";
     const matching = patients.filter(({ updated_at }) => updated_at >= since).toReversed();
     const [page, size] = [Number(searchParams.get("page")), Number(searchParams.get("page_size"))];
@@ -101,6 +108,7 @@ test("the next time only what changed since the newest change is asked for", asy
   await own.sync();
   const asked = server.requests
     .slice(before)
+    .filter(({ url }) => url !== "/agent/v1/ranges")
     .map(({ url }) => new URL(url, "http://server").searchParams.get("updated_since"));
   expect(asked).toEqual(["2026-01-01T00:03:09.000Z", "2026-01-01T00:03:09.000Z"]); // a minute of overlap
   expect(await find(own, "new")).toEqual([patients[250]!.fp]);
@@ -150,10 +158,8 @@ test("an answer that is no page of patients is refused and changes nothing", asy
   const own = directory();
   await own.sync();
   patients[1]!.updated_at = "not a time";
-  const broken = await scriptedServer(() => ({
-    status: 200,
-    body: { data: { items: [{ fp: 7 }], total: 1, has_more: false } },
-  }));
+  const page = { status: 200, body: { data: { items: [{ fp: 7 }], total: 1, has_more: false } } };
+  const broken = await scriptedServer(({ url }) => (url === "/agent/v1/ranges" ? { status: 404 } : page));
   const other = new Directory(
     used.spool,
     httpServer(broken.url, () => "sk_live_test"),
@@ -166,6 +172,7 @@ test("an answer that is no page of patients is refused and changes nothing", asy
 test("a walk that meets the key's limit waits as told and goes on at the same page", async () => {
   const asked: (string | null)[] = [];
   const limited = await scriptedServer(({ url }) => {
+    if (url === "/agent/v1/ranges") return { status: 404 };
     asked.push(new URL(url, "http://server").searchParams.get("page"));
     if (asked.length === 2) return { status: 429, headers: { "retry-after": "40" } };
     const items = [asPatient(patients[asked.length]!)];
@@ -187,6 +194,38 @@ test("a walk that meets the key's limit waits as told and goes on at the same pa
   await walk;
   expect(asked.slice(0, 4)).toEqual(["1", "2", "2", "3"]);
   await limited.close();
+});
+
+const catsAlt = {
+  ...{ id: "alt-cat", species: "cat" as const, analyte: "ALT", unit: "U/L", low: "20", high: "90" },
+  effective_from: "2026-01-01",
+};
+
+test("the clinic's own intervals are kept on disk, and changed when the server's are", async () => {
+  expect(await directory().ranges()).toBeNull();
+  const own = directory();
+  ranges = { version: "v1", low_quality: false, rows: [catsAlt] };
+  await own.sync();
+  expect(await own.ranges()).toEqual(ranges);
+  expect(await directory().ranges()).toEqual(ranges);
+  ranges = { version: "v2", low_quality: true, rows: [] };
+  await own.sync();
+  expect(await own.ranges()).toEqual(ranges);
+  ranges = undefined; // an older server in its place knows nothing of them, and takes nothing away
+  await own.sync();
+  expect((await directory().ranges())?.version).toBe("v2");
+  ranges = null;
+  await own.sync();
+  expect(await directory().ranges()).toBeNull();
+});
+
+test("what is no list of intervals is refused and changes nothing", async () => {
+  ranges = { version: "v1", low_quality: false, rows: [catsAlt] };
+  const own = directory();
+  await own.sync();
+  ranges = { version: "v2", low_quality: false, rows: [{ ...catsAlt, low: 20 } as unknown as typeof catsAlt] };
+  await expect(own.sync()).rejects.toThrow("GET /agent/v1/ranges answered with something that is no list of intervals");
+  expect((await own.ranges())?.version).toBe("v1");
 });
 
 describe("a result whose patient is not known", () => {

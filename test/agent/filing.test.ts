@@ -7,6 +7,8 @@ import { Filing } from "../../agent/filing.ts";
 import { httpServer } from "../../agent/server.ts";
 import { listMessages, readSpool } from "../../agent/spool.ts";
 import type { StoredMessage } from "../../agent/spool-operations.ts";
+import type { ClinicRanges } from "../../shared/clinic-ranges.ts";
+import type { Snapshot } from "../../shared/study.ts";
 import { vetScanRecords } from "../support/astm.ts";
 import { scriptedServer } from "../support/scripted-server.ts";
 import { useSpool } from "../support/spool.ts";
@@ -18,6 +20,7 @@ let server: Awaited<ReturnType<typeof scriptedServer>>;
 let directory: Directory;
 let filing: Filing;
 let known: { fp: string; species: string }[];
+let ranges: ClinicRanges | null;
 let asked: number;
 let faults: string[];
 let ordinal: number;
@@ -37,7 +40,9 @@ beforeEach(async () => {
   asked = 0;
   faults = [];
   ordinal = 0;
+  ranges = null;
   server = await scriptedServer(({ url }) => {
+    if (url === "/agent/v1/ranges") return { status: 200, body: { success: true, data: ranges } };
     if (!url.startsWith("/api/v1/patients")) return { status: 404 };
     asked += 1;
     const at = "2026-01-01T00:00:00.000Z";
@@ -164,6 +169,18 @@ test("a patient registered a moment ago is asked for before a result is called u
   expect(listed().map(([, reason]) => reason)).toEqual(
     Array.from({ length: 2 }, () => `no patient has the identifier "${dog.fp}"`),
   );
+});
+
+test("a result is flagged by the clinic's own interval, and its version goes to the server with the study", async () => {
+  const about = { species: "dog", analyte: "ALT", unit: "U/L", low: "20", high: "90" } as const;
+  ranges = { version: "v1", low_quality: false, rows: [{ id: "alt-dog", ...about, effective_from: "2025-01-01" }] };
+  await filing.accept(await store("chem-1", dog.fp, 95));
+  const [study] = (await used.spool.call("takeQueued", 100, 1_000_000, 0)).batch;
+  const snapshot = JSON.parse(study?.snapshot ?? "") as Snapshot;
+  expect([snapshot.ranges, snapshot.rows[0]?.interval_id]).toEqual(["v1", "clinic:alt-dog"]);
+  expect(JSON.parse(study?.body ?? "")).toMatchObject({
+    results: [{ reference_range: "20-90", flag: "high" }, { analyte: "GLU" }],
+  });
 });
 
 test("with the server away the patients on disk decide", async () => {

@@ -8,6 +8,7 @@ import type { Profile } from "../../agent/devices/profile.ts";
 import { type Replay, replay } from "../../agent/replay.ts";
 import type { Patient } from "../../shared/patient.ts";
 import { fixturesFolder, madeFixtures } from "../make-fixtures.ts";
+import { fixedContext } from "../support/wire.ts";
 
 // A capture dropped into fixtures/<profile>/ is a regression test. `UPDATE_FIXTURES=1 npx vitest run ... fixtures` writes
 // <case>.json, which a person reads against the device's print-out before committing. Its first four fields are the
@@ -61,7 +62,7 @@ function play(chunks: Iterable<Uint8Array>, inputs: Inputs): Replay {
 
 /** What the link said of the chunks, in order; its timers depend on where the stream was cut. */
 function linkSaid(chunks: readonly Uint8Array[], profile: Profile): string {
-  const link = createLink(profile);
+  const link = createLink(profile, fixedContext);
   const actions = [...chunks.flatMap((chunk) => link.receive(chunk)), ...link.close()];
   return actions
     .map((action) => {
@@ -76,6 +77,10 @@ function linkSaid(chunks: readonly Uint8Array[], profile: Profile): string {
         case "unsent":
         case "timer":
           return "";
+        case "identify":
+          return `identify ${action.name}`;
+        case "hang up":
+          return "hang up";
       }
     })
     .filter((line) => line !== "")

@@ -62,9 +62,10 @@ describe("news", () => {
 
   test("the snapshot follows the rows", () => {
     const row = (analyte: string, text: string) => ({
-      ...{ analyte, text, interval_id: null, reason: null, device_range: null, device_flag: null },
+      ...{ analyte, code: analyte, text, interval_id: null, reason: null },
+      ...{ device_range: null, device_species: null, device_flag: null },
     });
-    const snapshot = (...rows: ReturnType<typeof row>[]) => ({ catalogue: "1", rows, notes: [] });
+    const snapshot = (...rows: ReturnType<typeof row>[]) => ({ ...held.snapshot, rows });
     const before = { ...held, snapshot: snapshot(row("ALT", "50"), row("CREA", "1.1")) };
     const after = { ...studyDraft({ results: [alt(51)] }), snapshot: snapshot(row("ALT", "51")) };
     expect(revise(before, after)?.snapshot.rows).toEqual([row("ALT", "51"), row("CREA", "1.1")]);

@@ -209,12 +209,17 @@ describe.skipIf(!socat)("an ASTM session over the cable", () => {
       close: () => port.close(),
     };
     transport = counted;
-    const connection = new Connection({ id: "chem-1", profile: profileById("generic-astm")! }, counted, used.spool, {
-      connected: () => (seen.connected = true),
-      disconnected: () => (seen.connected = false),
-      warning: (reason) => seen.warnings.push(reason),
-      message: ({ bytes }) => seen.messages.push(Buffer.from(bytes).toString("latin1")),
-    });
+    const connection = new Connection(
+      { id: "chem-1", profile: profileById("generic-astm")!, timeZone: "UTC" },
+      counted,
+      used.spool,
+      {
+        connected: () => (seen.connected = true),
+        disconnected: () => (seen.connected = false),
+        warning: (reason) => seen.warnings.push(reason),
+        message: ({ bytes }) => seen.messages.push(Buffer.from(bytes).toString("latin1")),
+      },
+    );
     connection.open();
     await until("connected", () => seen.connected);
     return seen;

@@ -11,6 +11,7 @@ import { fixturesFolder } from "../make-fixtures.ts";
 import { session } from "../support/astm.ts";
 import { freePort, until } from "../support/processes.ts";
 import { useSpool } from "../support/spool.ts";
+import { fixedContext } from "../support/wire.ts";
 
 // Goal: the simulator is a device one can believe, on its good days and its bad ones. Method: it talks to the agent's own
 // connection over TCP, spool included, or to itself in the other role.
@@ -31,7 +32,7 @@ const standard = profileById("generic-astm")!;
 function serve(transport: Transport, profile = standard) {
   transports.push(transport);
   const seen = { messages: [] as string[], warnings: [] as string[] };
-  new Connection({ id: "chem-1", profile }, transport, used.spool, {
+  new Connection({ id: "chem-1", profile, timeZone: "UTC" }, transport, used.spool, {
     connected: () => undefined,
     disconnected: () => undefined,
     warning: (reason) => seen.warnings.push(reason),
@@ -63,7 +64,7 @@ async function twoEnds(): Promise<[Line, Line]> {
 
 /** What the agent makes of a recording. */
 function messagesOf(fixture: Uint8Array, profile = standard): string[] {
-  const link = createLink(profile);
+  const link = createLink(profile, fixedContext);
   return [...link.receive(fixture), ...link.close()].flatMap((action) =>
     action.do === "deliver" ? [Buffer.from(action.message).toString("latin1")] : [],
   );

@@ -1,7 +1,8 @@
 import fs from "node:fs";
 import path from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import Database from "better-sqlite3";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { listMessages, readSpool, readStatus, Spool, StorageError } from "../../agent/spool.ts";
 import { type Operations, operationsOn, type Settlement } from "../../agent/spool-operations.ts";
 import { migrate } from "../../agent/spool-schema.ts";
@@ -127,6 +128,40 @@ describe("events", () => {
     const session = spool.openSession("chem-1", "generic-astm");
     await Promise.all(Array.from({ length: 500 }, () => append(spool, session, "chunk", Uint8Array.of(1))));
     expect(commits).toBe(1);
+  });
+
+  test("with many sessions open an event waits a moment, until half of them have one on its way; with few it does not", async () => {
+    let commits = 0;
+    const spool = await Spool.open(newFolder(), { onCommit: () => (commits += 1) });
+    open.push(spool);
+    const sessions = Array.from({ length: 16 }, () => spool.openSession("chem-1", "generic-astm"));
+    const send = (some: readonly number[]) =>
+      Promise.all(some.map((session) => append(spool, session, "chunk", Uint8Array.of(1))));
+    const aWhile = async () => {
+      for (const end = performance.now() + 50; performance.now() < end; ) await nextTurn();
+    };
+    // The moment passes only when the test says so.
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      const first = send(sessions.slice(0, 7));
+      await aWhile();
+      expect(commits).toBe(0);
+      await Promise.all([first, send(sessions.slice(7, 8))]);
+      expect(commits).toBe(1);
+
+      const some = send(sessions.slice(0, 3));
+      await aWhile();
+      expect(commits).toBe(1);
+      vi.advanceTimersByTime(8);
+      await some;
+      expect(commits).toBe(2);
+
+      spool.closeSession(sessions[15]!);
+      await send(sessions.slice(0, 1));
+      expect(commits).toBe(3);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test("an unfinished session comes back with all that happened in it, a finished one does not", async () => {

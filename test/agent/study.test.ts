@@ -70,6 +70,8 @@ test("without a patient there is neither range nor flag, whatever the device say
   expect(draft.snapshot.rows).toEqual([
     {
       analyte: "ALT",
+      code: "ALT",
+      device_species: "dog",
       interval_id: null,
       reason: "no patient: the species is unknown",
       text: "143",
@@ -152,17 +154,30 @@ test("R7: the snapshot keeps what decided: interval, catalogue, printed text, th
   );
   expect(draft.snapshot).toEqual({
     rows: [
-      { analyte: "ALT", interval_id: "device", reason: null, text: "143", device_range: "10-118", device_flag: "H" },
+      {
+        analyte: "ALT",
+        code: "ALT",
+        interval_id: "device",
+        reason: null,
+        text: "143",
+        device_range: "10-118",
+        device_species: "dog",
+        device_flag: "H",
+      },
       {
         analyte: "TBIL",
+        code: "TBIL",
         interval_id: "device",
         reason: "the printed bound leaves the flag open",
         text: "<0.2*",
         device_range: "0.1-0.6",
+        device_species: "dog",
         device_flag: "N",
       },
     ],
     catalogue: catalogueVersion,
+    ranges: null,
+    instrument: "Abaxis VetScan VS2",
     notes: ["the results carry no readable time: the header's stands for it"],
   });
   const own = study(generic(resultRecord("^^^ALT", "50", "U/L")), dog, source).snapshot.rows[0];

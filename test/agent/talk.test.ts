@@ -7,6 +7,7 @@ import { profileById } from "../../agent/devices/index.ts";
 import type { Link, LinkAction } from "../../agent/link.ts";
 import { type Listener, parseTalk, playTalk, type TalkLine, wireText } from "../../agent/talk.ts";
 import { fixturesFolder } from "../make-fixtures.ts";
+import { fixedContext } from "../support/wire.ts";
 
 // A talk dropped into fixtures/<profile>/ is a test: its `<` lines are given to the profile's link, and what the link says is
 // held against the `>` lines. What we send in a talk is given to the link when we are to speak and have nothing to say.
@@ -45,7 +46,7 @@ function messageFromUs(talk: readonly TalkLine[]): Uint8Array | null {
 
 function played(text: string, profile = "generic-astm"): Promise<string | null> {
   const talk = parseTalk(text);
-  return playTalk(talk, "device", linkAtTheOtherEnd(talk, createLink(profileById(profile)!)));
+  return playTalk(talk, "device", linkAtTheOtherEnd(talk, createLink(profileById(profile)!, fixedContext)));
 }
 
 test.each(talks)("%s goes as written", async (file) => {

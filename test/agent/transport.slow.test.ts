@@ -1,7 +1,14 @@
 import net from "node:net";
 import { SerialPortMock } from "serialport";
 import { afterEach, describe, expect, test } from "vitest";
-import { dialTransport, listenTransport, serialTransport, type Transport, type Wire } from "../../agent/transport.ts";
+import {
+  dialTransport,
+  listenTransport,
+  repliesOn,
+  serialTransport,
+  type Transport,
+  type Wire,
+} from "../../agent/transport.ts";
 import { freePort, until } from "../support/processes.ts";
 
 const transports: Transport[] = [];
@@ -71,6 +78,41 @@ describe("TCP listener", () => {
     expect(seen.problems).toEqual([]);
   });
 
+  test("a device that shuts its sending side hears what is said to it until it is hung up on", async () => {
+    const port = await freePort();
+    const transport = listenTransport({ host: "127.0.0.1", port }, []);
+    transports.push(transport);
+    let wire: Wire | undefined;
+    let ended = false;
+    transport.open(
+      (opened) => {
+        wire = opened;
+        return { chunk: () => undefined, ended: () => (ended = true), closed: () => undefined };
+      },
+      () => undefined,
+    );
+    const socket = await until("it listens", () => connect(port).catch(() => null));
+    let heard = "";
+    socket.on("data", (chunk: Buffer) => (heard += chunk.toString("latin1")));
+    socket.end("\x05");
+    await until("the end", () => ended);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    wire!.write(Uint8Array.of(6));
+    wire!.close();
+    await new Promise((resolve) => socket.once("close", resolve));
+    expect(heard).toBe("\x06");
+  });
+
+  test("a device that shuts its sending side is hung up on where nobody has anything to say", async () => {
+    const port = await freePort();
+    const seen = open(listenTransport({ host: "127.0.0.1", port }, []));
+    const socket = await until("it listens", () => connect(port).catch(() => null));
+    socket.resume();
+    socket.end("\x05");
+    await until("the close", () => seen.closed);
+    expect(seen.bytes).toBe("\x05");
+  });
+
   test("a port that is taken is told once, and listened on as soon as it is free", async () => {
     const port = await freePort();
     const first = listenTransport({ host: "127.0.0.1", port }, []);
@@ -104,6 +146,86 @@ describe("TCP dialler", () => {
     expect({ problems: seen.problems.length, closed: seen.closed }).toEqual({ problems: 1, closed: 1 });
     for (const transport of transports.splice(0)) await transport.close();
     server.close();
+  });
+});
+
+describe("R1: replies on a connection of their own", () => {
+  const HOST = "127.0.0.1";
+
+  /** A device that takes its acknowledgements where it listens. */
+  async function acknowledgedAt(port: number) {
+    const heard: string[] = [];
+    const sockets: net.Socket[] = [];
+    const server = net.createServer((socket) => {
+      sockets.push(socket);
+      socket.on("error", () => undefined);
+      socket.on("data", (chunk: Buffer) => heard.push(chunk.toString("latin1")));
+    });
+    await new Promise<void>((resolve) => server.listen(port, HOST, resolve));
+    return { heard, sockets, server };
+  }
+
+  test("are dialled to, and wait for a device that is not there yet", async () => {
+    const [port, repliesPort] = [await freePort(), await freePort()];
+    const seen = open(
+      repliesOn(dialTransport({ host: HOST, port: repliesPort }), listenTransport({ host: HOST, port }, [])),
+    );
+    const socket = await until("it listens", () => connect(port).catch(() => null));
+    let here = "";
+    socket.on("data", (chunk: Buffer) => (here += chunk.toString("latin1")));
+    socket.write("\x05");
+    await until("the byte", () => seen.bytes);
+    seen.wires[0]!.write(Buffer.from("one "));
+    await until("nobody takes it", () => seen.problems.length);
+    expect(seen.problems[0]).toMatch(/^the connection for replies: connect ECONNREFUSED/);
+    const device = await acknowledgedAt(repliesPort);
+    await until("the first", () => device.heard.length);
+    seen.wires[0]!.write(Buffer.from("two "));
+    await until("the second", () => device.heard.length === 2);
+    expect([device.heard.join(""), here]).toEqual(["one two ", ""]);
+
+    // What is lost with its connection the device asks for by sending its message again; it is dialled again.
+    device.sockets[0]!.destroy();
+    await until("dialled again", () => device.sockets.length === 2);
+    seen.wires[0]!.write(Buffer.from("three"));
+    await until("the third", () => device.heard.length === 3);
+    device.sockets[1]!.write("not heard");
+    await until("told", () => seen.problems.some((reason) => reason.includes("speaks on the connection for replies")));
+    expect(seen.bytes).toBe("\x05");
+    device.sockets[1]!.destroy();
+    device.server.close();
+  });
+
+  test("are fetched by a device that dials for them, from the last connection that it made", async () => {
+    const [port, repliesPort] = [await freePort(), await freePort()];
+    const seen = open(
+      repliesOn(listenTransport({ host: HOST, port: repliesPort }, []), listenTransport({ host: HOST, port }, [])),
+    );
+    const socket = await until("it listens", () => connect(port).catch(() => null));
+    const heard: string[] = [];
+    const fetching = await until("the other listens", () => connect(repliesPort).catch(() => null));
+    fetching.on("data", (chunk: Buffer) => heard.push(chunk.toString("latin1")));
+    socket.write("\x05");
+    await until("the byte", () => seen.bytes);
+    for (let n = 1; n <= 25; n++) seen.wires[0]!.write(Buffer.from(`${n} `));
+    await until("all", () => heard.join("").includes("25"));
+    expect(heard.join("").split(" ")).toHaveLength(26);
+    expect(seen.problems).toEqual([]);
+  });
+
+  test("beyond twenty that wait push out the oldest", async () => {
+    const [port, repliesPort] = [await freePort(), await freePort()];
+    const seen = open(
+      repliesOn(dialTransport({ host: HOST, port: repliesPort }), listenTransport({ host: HOST, port }, [])),
+    );
+    await until("it listens", () => connect(port).catch(() => null));
+    await until("the wire", () => seen.wires.length);
+    for (let n = 1; n <= 25; n++) seen.wires[0]!.write(Buffer.from(`${n} `));
+    const device = await acknowledgedAt(repliesPort);
+    await until("the last", () => device.heard.join("").includes("25"));
+    expect(device.heard.join("").split(" ").slice(0, 2)).toEqual(["6", "7"]);
+    device.sockets[0]!.destroy();
+    device.server.close();
   });
 });
 

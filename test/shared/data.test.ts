@@ -88,7 +88,7 @@ function lineOf(row: string): string {
 // What the published rows never put to the test.
 
 test("R2: an upper-bounded row beats a better ranked one without ages", async () => {
-  const ferret = { species: "exotic", subgroup: "ferret", ageDays: 400, sex: null };
+  const ferret = { species: "exotic", subgroup: "ferret", ageDays: 400, sex: null, neutered: null };
   const row = '"id":"exotic-ferret-any-hct-nova_ferret"';
   const ranked = /"quality":"A","rank":0\}/;
   const line = lineOf(row);
@@ -100,7 +100,7 @@ test("R2: an upper-bounded row beats a better ranked one without ages", async ()
 });
 
 test("R3: a bird without a subgroup gets no interval, even where a row names none", async () => {
-  const bird = { species: "bird", subgroup: null, ageDays: null, sex: null };
+  const bird = { species: "bird", subgroup: null, ageDays: null, sex: null, neutered: null };
   const row = '"id":"bird-ringneck_parakeet-any-wbc-ringneck_2024","species":"bird",';
   expect(
     await intervalOf("WBC", "10*3/uL", bird, "reference-intervals.json", `${row}"subgroup":"ringneck_parakeet",`, row),
@@ -108,7 +108,7 @@ test("R3: a bird without a subgroup gets no interval, even where a row names non
 });
 
 test("R2: of two rows equal in all else the first id is taken", async () => {
-  const dog = { species: "dog", subgroup: null, ageDays: null, sex: null };
+  const dog = { species: "dog", subgroup: null, ageDays: null, sex: null, neutered: null };
   const row = '"id":"dog-any-any-alt-dap_2023"';
   const line = lineOf(row);
   const same = line.replace('"rank":1', '"rank":0').replace("alt-dap_2023", "alt-a_dap_2023");

@@ -13,7 +13,7 @@ function analyte(code: string): Analyte {
 }
 
 function animal(species: string, more: Partial<Animal> = {}): Animal {
-  return { species, subgroup: null, ageDays: null, sex: null, ...more };
+  return { species, subgroup: null, ageDays: null, sex: null, neutered: null, ...more };
 }
 
 const dog = animal("dog");

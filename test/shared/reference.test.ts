@@ -9,7 +9,7 @@ function analyte(code: string): Analyte {
 }
 
 function animal(species: string, more: Partial<Animal> = {}): Animal {
-  return { species, subgroup: null, ageDays: null, sex: null, ...more };
+  return { species, subgroup: null, ageDays: null, sex: null, neutered: null, ...more };
 }
 
 function chosen(code: string, of: Animal, device: string | null = null, includeLowQuality = false): string | null {
@@ -124,7 +124,13 @@ test("V3: the urine pads' normals are on, whatever their quality", () => {
 const rex = { species: "dog", breed: null, sex: "Male (neutered)", date_of_birth: "2024-02-29" };
 
 test("the animal is as old as at the moment of the sample", () => {
-  expect(animalAt(rex, "2025-02-28T23:59:59.999Z")).toEqual({ species: "dog", subgroup: null, ageDays: 365, sex: "M" });
+  expect(animalAt(rex, "2025-02-28T23:59:59.999Z")).toEqual({
+    species: "dog",
+    subgroup: null,
+    ageDays: 365,
+    sex: "M",
+    neutered: true,
+  });
   expect(animalAt(rex, "2025-03-01T00:00:00.000Z").ageDays).toBe(366);
   expect(animalAt(rex, "2024-02-29T12:00:00.000Z").ageDays).toBe(0);
 });

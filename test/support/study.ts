@@ -18,7 +18,7 @@ export function studyDraft(body: Partial<StudyDraft["body"]> = {}): StudyDraft {
       patient_hint: { ...hint, date_of_birth: null, weight_kg: null },
       ...body,
     },
-    snapshot: { catalogue: "1", rows: [], notes: [] },
+    snapshot: { catalogue: "1", ranges: null, instrument: null, rows: [], notes: [] },
   };
 }
 

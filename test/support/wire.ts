@@ -1,5 +1,12 @@
 import type { SetTimer } from "../../agent/connection.ts";
+import type { LinkContext } from "../../agent/link.ts";
 import type { Transport, Wire, WireHandler } from "../../agent/transport.ts";
+
+/** A clock that stands still. */
+export const fixedContext: LinkContext = {
+  now: () => "2026-05-04T09:00:00+02:00",
+  newId: () => "01K9TEST000000000000000001",
+};
 
 /** A transport whose wires the test opens, feeds and cuts. */
 export class TestTransport implements Transport {
@@ -26,6 +33,7 @@ export class TestWire {
   /** Called with each reply before it is kept. */
   onReply: (byte: number) => void = () => undefined;
   paused = false;
+  hungUp = false;
 
   constructor(accept: (wire: Wire) => WireHandler) {
     this.#handler = accept({
@@ -36,7 +44,7 @@ export class TestWire {
           this.replies.push(byte);
         }
       },
-      close: () => undefined,
+      close: () => (this.hungUp = true),
       pause: () => (this.paused = true),
       resume: () => (this.paused = false),
     });
@@ -44,6 +52,11 @@ export class TestWire {
 
   send(bytes: Uint8Array): void {
     this.#handler.chunk(bytes);
+  }
+
+  /** The device shuts its sending side. */
+  end(): void {
+    this.#handler.ended?.();
   }
 
   cut(): void {

@@ -143,6 +143,9 @@ function fault(actions: readonly LinkAction[]): string | null {
         if (action.ms !== null && !TIMERS.includes(action.ms)) return `timer of ${action.ms} ms`;
         if (index !== actions.length - 1) return "a timer that is not the last action";
         break;
+      case "identify":
+      case "hang up":
+        return `${action.do}, which no ASTM link does`;
       default:
         return `action ${JSON.stringify(action satisfies never)}`;
     }

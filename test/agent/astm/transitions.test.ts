@@ -164,6 +164,9 @@ function walk(role: "host" | "instrument", named: readonly Transition[], dice: D
       case "unsent":
         waits = false;
         return [action.do];
+      case "identify":
+      case "hang up":
+        return [action.do];
       case "warn":
       case "deliver":
         return [];

@@ -87,6 +87,9 @@ function talk(stations: readonly [Station, Station], faults: readonly Fault[], r
         case "timer":
           station.dueAt = action.ms === null ? null : now + action.ms;
           break;
+        case "identify":
+        case "hang up":
+          throw new Error(`${action.do}, which no ASTM link does`);
         case "sent": {
           const message = station.waiting.shift()!;
           station.taken.push(message);

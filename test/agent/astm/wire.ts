@@ -93,6 +93,9 @@ export function station(options: AstmLinkOptions = {}, beforeTimeout: () => void
         case "timer":
           due = action.ms === null ? null : now + action.ms;
           break;
+        case "identify":
+        case "hang up":
+          throw new Error(`${action.do}, which no ASTM link does`);
       }
       if (action.do !== "timer") actions.push(action);
     }

@@ -1,11 +1,13 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { Conversation, type Poct1Action } from "../../../agent/poct1/conversation.ts";
+import type { LinkAction } from "../../../agent/link.ts";
+import { Conversation } from "../../../agent/poct1/conversation.ts";
 import { DOCUMENT_BYTES_MAX } from "../../../agent/poct1/link.ts";
 import { type Dice, diceOf } from "../astm/dice.ts";
 import { mutated, randomConversation } from "./device.ts";
 import { faultOf } from "./transcript.ts";
-import { bytes, hello, NOW, observation, said, Talk, wordOf } from "./wire.ts";
+import { fixedContext } from "../../support/wire.ts";
+import { bytes, hello, observation, said, Talk, wordOf } from "./wire.ts";
 
 // Conversations of devices that do anything, and streams with faults of every kind. fast-check prints its seed with a
 // failure: FUZZ_SEED=n runs that one again.
@@ -21,7 +23,7 @@ test(`${SESSIONS} conversations keep to the rules`, () => {
   fc.assert(property, { numRuns: SESSIONS, ...seeds });
 }, 600_000);
 
-function deliveries(actions: readonly Poct1Action[]): string[] {
+function deliveries(actions: readonly LinkAction[]): string[] {
   return actions.flatMap((action) =>
     action.do === "deliver" ? [`${action.incomplete}: ${Buffer.from(action.message).toString("latin1")}`] : [],
   );
@@ -31,7 +33,7 @@ test(`${SESSIONS} conversations deliver the same when replayed at another time, 
   const property = fc.property(fc.nat(), fc.nat(), (seed, other) => {
     const dice = diceOf(other);
     const { talk, events } = randomConversation(seed, 40);
-    const again = new Conversation({ now: () => "2031-01-01T00:00:00Z", setTime: true });
+    const again = new Conversation({ ...fixedContext, now: () => "2031-01-01T00:00:00+00:00" });
     const delivered: string[] = [];
     for (const event of events) {
       delivered.push(...deliveries(event === "timeout" ? again.timeout() : again.receive(bytes(event))));
@@ -43,7 +45,7 @@ test(`${SESSIONS} conversations deliver the same when replayed at another time, 
 }, 600_000);
 
 /** What is wrong with these actions; null if nothing. */
-function fault(actions: readonly Poct1Action[]): string | null {
+function fault(actions: readonly LinkAction[]): string | null {
   for (const [index, action] of actions.entries()) {
     if (action.do === "reply") wordOf(action.bytes); // throws when it cannot be read
     if (action.do === "deliver" && action.message.length > 2 * DOCUMENT_BYTES_MAX) return "more than the limits";
@@ -65,7 +67,7 @@ function pieces(dice: Dice): Uint8Array[] {
   return chunks;
 }
 
-function withoutTimers(actions: readonly Poct1Action[]): Poct1Action[] {
+function withoutTimers(actions: readonly LinkAction[]): LinkAction[] {
   return actions.filter((action) => action.do !== "timer");
 }
 
@@ -73,7 +75,7 @@ test(`${SESSIONS} mutated streams are never our fault, and say the same whole, i
   const property = fc.property(fc.nat(), (seed) => {
     const chunks = pieces(diceOf(seed));
     const play = (some: readonly Uint8Array[]) => {
-      const conversation = new Conversation({ now: () => NOW });
+      const conversation = new Conversation(fixedContext);
       const actions = some.map((chunk) => conversation.receive(chunk));
       actions.push(conversation.close());
       for (const each of actions) expect(fault(each)).toBe(null);
@@ -97,10 +99,10 @@ test(`${SESSIONS} streams of which pieces are refused deliver live what a replay
           const cut = dice(document.length);
           return [document.subarray(0, cut), document.subarray(cut)];
         });
-    const live = new Conversation({ now: () => NOW });
-    const replayed = new Conversation({ now: () => NOW });
+    const live = new Conversation(fixedContext);
+    const replayed = new Conversation(fixedContext);
     const [delivered, again]: [string[], string[]] = [[], []];
-    const refused: Poct1Action[] = [];
+    const refused: LinkAction[] = [];
     let gap = false;
     for (const chunk of chunks) {
       if (dice(6) === 0) {

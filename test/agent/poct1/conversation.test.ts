@@ -6,8 +6,10 @@ import {
   HELLO_TIMEOUT_MS,
   IDLE_TIMEOUT_MS,
   REFUSALS_MAX,
+  REST_AFTER_DOCUMENTS,
   RESPONSE_TIMEOUT_MS,
 } from "../../../agent/poct1/conversation.ts";
+import { fixedContext } from "../../support/wire.ts";
 import {
   acknowledgement,
   bytes,
@@ -63,6 +65,22 @@ describe("HELLO", () => {
     expect(talk.timerMs).toBe(HELLO_TIMEOUT_MS);
     expect(talk.timeout()).toEqual(["hang up"]);
     expect(talk.timerMs).toBe(null);
+  });
+
+  test("is awaited from the begin: a connection on which nobody speaks is closed", () => {
+    const talk = new Talk();
+    expect(talk.conversation.silenceMs).toBe(HELLO_TIMEOUT_MS);
+    expect(talk.timeout()).toEqual(["hang up"]);
+    expect(talk.warnings).toEqual(["no HELLO within 60 s"]);
+    expect(talk.conversation.atRest).toBe(true);
+  });
+
+  test("says which device it is: by its serial number, else by its id; one that says neither is no device's", () => {
+    const talk = new Talk();
+    talk.hears(hello(), hello().replace('"SN77"', '"SN78"'));
+    talk.hears(hello().replace('<DEV.serial_id V="SN77"/>', "").replace("^SN77", ""));
+    talk.hears(said("HEL.R01", 1));
+    expect(talk.identified).toEqual(["ACME|BG1|SN77", "ACME|BG1|SN78", "ACME^BG1"]);
   });
 
   test("that comes again begins anew; our control ids go on", () => {
@@ -220,8 +238,9 @@ describe("answers", () => {
   });
 
   test("a HemoScreen is answered in MLLP frames and finds the id in ACK.control_id", () => {
-    const conversation = new Conversation({ now: () => NOW });
-    const [reply] = conversation.receive(bytes(`\x0b${hello({ vendor: "PixCell" })}\x1c\r`));
+    const conversation = new Conversation(fixedContext);
+    const actions = conversation.receive(bytes(`\x0b${hello({ vendor: "PixCell" })}\x1c\r`));
+    const reply = actions.find((action) => action.do === "reply");
     const text = reply?.do === "reply" ? Buffer.from(reply.bytes).toString() : "";
     expect(text.startsWith(`\x0b${XML}<ACK.R01>`) && text.endsWith("</ACK.R01>\x1c\r")).toBe(true);
     expect(text).toContain('<ACK.control_id V="1"/>');
@@ -256,20 +275,19 @@ describe("answers", () => {
 describe("directives", () => {
   const slow = "2014-05-04T09:00:00+02:00";
 
-  test("a clock that is off is set, in a DTV.R02 with TM, where the device offers it and we are told to", () => {
+  test("a clock that is off is set, in a DTV.R02 with TM, where the device offers it", () => {
     const offers = { directives: ["SET_TIME"] };
-    const talk = new Talk({ setTime: true });
+    const talk = new Talk();
     talk.hears(hello(offers));
     expect(talk.hears(status(2, 0, 0, slow))).toEqual(["ACK AA 2", `DTV SET_TIME ${NOW}`]);
     expect(talk.hears(acknowledgement(3, talk.lastId))).toEqual(["END NRM"]);
-    for (const [createdAt, options, directives] of [
-      [slow, {}, ["SET_TIME"]],
-      [slow, { setTime: true }, []],
-      ["2026-05-04T08:59:10", { setTime: true }, ["SET_TIME"]],
-      ["2026-05-04T07:00:30Z", { setTime: true }, ["SET_TIME"]],
-      ["yesterday", { setTime: true }, ["SET_TIME"]],
+    for (const [createdAt, directives] of [
+      [slow, []],
+      ["2026-05-04T08:59:10", ["SET_TIME"]],
+      ["2026-05-04T07:00:30Z", ["SET_TIME"]],
+      ["yesterday", ["SET_TIME"]],
     ] as const) {
-      const other = new Talk(options);
+      const other = new Talk();
       other.hears(hello({ directives: [...directives] }));
       expect(other.hears(status(2, 0, 0, createdAt))).toEqual(["ACK AA 2", "END NRM"]);
     }
@@ -406,8 +424,53 @@ describe("a disk that refuses", () => {
   });
 });
 
+describe("a connection that stays open for weeks", () => {
+  const document = (id: number) => observation(id, String(id));
+
+  test(`rests between two documents after ${REST_AFTER_DOCUMENTS} of them, and a fresh link that is told HELLO goes on`, () => {
+    const talk = continuous();
+    for (let id = 4; id <= REST_AFTER_DOCUMENTS; id++) {
+      expect(talk.conversation.atRest).toBe(false);
+      talk.hears(document(id));
+    }
+    expect(talk.conversation.atRest).toBe(true);
+    talk.hears(document(500).slice(0, 40));
+    expect(talk.conversation.atRest).toBe(false);
+    talk.hears(document(500).slice(40));
+    expect(talk.conversation.atRest).toBe(true);
+
+    const memory = talk.conversation.memory!;
+    expect(Buffer.from(memory).toString()).toBe(hello());
+    talk.conversation.resume(memory);
+    const fresh = new Talk();
+    fresh.conversation.resume(memory);
+    const before = talk.delivered.length;
+    const further = [document(500), document(501), document(501), said("KPA.R01", 502), document(503).slice(0, 60)];
+    for (const each of [talk, fresh]) {
+      expect(each.conversation.atRest).toBe(false);
+      each.hears(...further);
+      each.carryOut(each.conversation.close());
+    }
+    expect(fresh.delivered).toEqual(talk.delivered.slice(before));
+    expect(fresh.delivered.map(({ incomplete }) => incomplete)).toEqual([
+      null, // what was sent again across the rest is delivered again: the next stage knows the measurement
+      null,
+      "cut short by the end of the connection",
+    ]);
+  });
+
+  test("has no memory before HELLO, nor at its end", () => {
+    const talk = new Talk();
+    talk.hears(said("KPA.R01", 1));
+    expect(talk.conversation.memory).toBe(null);
+    talk.hears(hello());
+    talk.carryOut(talk.conversation.close());
+    expect([talk.conversation.memory, talk.conversation.atRest]).toEqual([null, true]);
+  });
+});
+
 test("only what may end a document may be accepted", () => {
-  const conversation = new Conversation({ now: () => NOW });
+  const conversation = new Conversation(fixedContext);
   expect(conversation.mayAccept(bytes("<OBS.R01"))).toBe(false);
   expect(conversation.mayAccept(bytes("</OBS.R01>"))).toBe(true);
 });

@@ -55,7 +55,7 @@ function documentOf(dice: Dice, id: number, ours: number, vendor: string): Devic
 export function randomConversation(seed: number, steps: number) {
   const dice = diceOf(seed);
   const vendor = pick(dice, VENDORS);
-  const talk = new Talk({ setTime: dice(2) === 0 });
+  const talk = new Talk();
   const lines: Line[] = [];
   /** What a spool would hold: a document each, or `timeout`. */
   const events: string[] = [];

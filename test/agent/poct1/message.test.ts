@@ -27,6 +27,7 @@ describe("what a device says", () => {
           vendor: "ACME",
           model: "BG1",
           serial: "SN77",
+          name: "ACME|BG1|SN77",
           applicationTimeoutMs: 30_000,
           directives: ["SET_TIME", "START_CONTINUOUS"],
         },

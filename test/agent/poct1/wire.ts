@@ -1,9 +1,11 @@
-import { Conversation, type ConversationOptions, type Poct1Action } from "../../../agent/poct1/conversation.ts";
+import type { LinkAction } from "../../../agent/link.ts";
+import { Conversation } from "../../../agent/poct1/conversation.ts";
 import { find, readMessage } from "../../../agent/poct1/message.ts";
+import { fixedContext } from "../../support/wire.ts";
 
 // What a device says, as text, and what we say to it, in short: `ACK AA 3`, `REQ ROBS`.
 
-export const NOW = "2026-05-04T09:00:00+02:00";
+export const NOW = fixedContext.now();
 export const XML = '<?xml version="1.0" encoding="utf-8"?>';
 
 /** A device's message: `content` is the body's XML. */
@@ -70,6 +72,8 @@ export class Talk {
   readonly delivered: { readonly message: string; readonly incomplete: string | null }[] = [];
   readonly warnings: string[] = [];
   readonly words: Word[] = [];
+  /** As whom the device introduced itself, each time. */
+  readonly identified: string[] = [];
   timerMs: number | null = null;
   hungUp = false;
   /** A directive is neither sent nor unsent yet. */
@@ -77,8 +81,8 @@ export class Talk {
   /** Since the last call of replies(). */
   #said: string[] = [];
 
-  constructor(options: Partial<ConversationOptions> = {}) {
-    this.conversation = new Conversation({ now: () => NOW, ...options });
+  constructor() {
+    this.conversation = new Conversation(fixedContext);
   }
 
   /** What we say to that. */
@@ -116,7 +120,7 @@ export class Talk {
     return this.words.findLast(({ text }) => !text.startsWith("ACK"))?.id ?? 0;
   }
 
-  carryOut(actions: readonly Poct1Action[]): void {
+  carryOut(actions: readonly LinkAction[]): void {
     for (const action of actions) {
       switch (action.do) {
         case "reply": {
@@ -136,6 +140,9 @@ export class Talk {
           break;
         case "timer":
           this.timerMs = action.ms;
+          break;
+        case "identify":
+          this.identified.push(action.name);
           break;
         case "hang up":
           this.hungUp = true;

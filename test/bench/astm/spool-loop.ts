@@ -17,7 +17,7 @@ const profile = profileById("generic-astm") as Profile;
 const spool = await Spool.open(folder);
 for (const port of ports) {
   const transport = listenTransport({ host: "127.0.0.1", port: Number(port) }, []);
-  const connection = new Connection({ id: `device-${port}`, profile }, transport, spool, {
+  const connection = new Connection({ id: `device-${port}`, profile, timeZone: "UTC" }, transport, spool, {
     connected: () => undefined,
     disconnected: () => undefined,
     warning: (reason) => process.stderr.write(`${reason}\n`),

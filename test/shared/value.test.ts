@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { type ReadValue, readRange, readValue } from "../../agent/value.ts";
+import { type ReadValue, readRange, readValue } from "../../shared/value.ts";
 
 const astm = { decimalComma: true };
 const poct1 = { decimalComma: false };

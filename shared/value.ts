@@ -1,4 +1,4 @@
-import type { Comparator } from "../shared/study.ts";
+import type { Comparator } from "./study.ts";
 
 // A result's value and its range as devices write them. What is no number is a reason, never 0 (vetdata V1).
 

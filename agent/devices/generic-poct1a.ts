@@ -1,0 +1,9 @@
+import type { Poct1Profile } from "./profile.ts";
+
+/** Any point-of-care device that speaks POCT1-A; its habits are chosen by the vendor and model in its HELLO. */
+export const genericPoct1a: Poct1Profile = {
+  id: "generic-poct1a",
+  protocol: "poct1a",
+  link: { kind: "poct1a" },
+  modality: null,
+};

@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { bloodCount, frameOf, MllpClient, verdict } from "../support/hl7.ts";
+import { freePort, World } from "../support/processes.ts";
+
+// Goal: the whole way of an HL7 message, bytes to JSON, through the real programs.
+
+let world: World;
+let device: MllpClient;
+
+beforeAll(async () => {
+  world = await World.create(2);
+  const port = await freePort();
+  world.writeConfig([{ id: "hema-1", profile: "generic-hl7", connection: { listen: `127.0.0.1:${port}` } }]);
+  await world.startAgent();
+  device = await MllpClient.connect(port);
+});
+
+afterAll(async () => {
+  device.close();
+  await world.end();
+});
+
+const measured = "20261120093000";
+
+describe("an HL7 analyzer's message becomes a study that the read API serves", () => {
+  test("ORU^R01 is acknowledged, and read back with the flags of a dog", async () => {
+    const [dog] = world.patients;
+    const answer = await device.ask(bloodCount({ id: "1", patient: dog!.externalId, measured, wbc: 5.1 }));
+    expect(verdict(answer)).toBe("AA 1");
+    const [message] = await world.drained();
+    expect(message).toMatchObject({ device: "hema-1", state: "filed", reason: null });
+    const fp = message!.study_fps[0]!;
+    expect(await world.getStudy(fp)).toEqual({
+      status: 200,
+      body: {
+        success: true,
+        data: {
+          fp,
+          patient_fp: dog!.fp,
+          modality: "HEMATOLOGY",
+          device_name: "HEMA-1",
+          status: "COMPLETED",
+          acquired_at: "2026-11-20T06:30:00.000Z", // 09:30 in Istanbul
+          results: [
+            { analyte: "WBC", value: 5.1, unit: "10*9/L", reference_range: "4.74-12.47", flag: "normal" },
+            { analyte: "PLT", value: 318, unit: "10*9/L", reference_range: "167-480", flag: "normal" },
+          ],
+        },
+      },
+    });
+  });
+
+  test("A4: the message sent again is acknowledged again, counted once and filed once, whatever its MSH-7", async () => {
+    const [dog] = world.patients;
+    const again = { id: "1", patient: dog!.externalId, measured, wbc: 5.1 };
+    expect(verdict(await device.ask(bloodCount(again)))).toBe("AA 1");
+    expect(verdict(await device.ask(bloodCount({ ...again, sent: "20261120100000" })))).toBe("AA 1");
+    expect(await world.drained()).toHaveLength(1);
+    expect(world.serverStudies()).toMatchObject([{ revision: 1 }]);
+  });
+
+  test("A4: the same MSH-10 with another body is a new message: a corrected value is a new revision", async () => {
+    const [dog] = world.patients;
+    expect(verdict(await device.ask(bloodCount({ id: "1", patient: dog!.externalId, measured, wbc: 25.1 })))).toBe(
+      "AA 1",
+    );
+    const messages = await world.drained();
+    expect(messages).toHaveLength(2);
+    expect(new Set(messages.flatMap(({ study_fps }) => study_fps)).size).toBe(1);
+    expect(world.serverStudies()).toMatchObject([{ revision: 2, results: [{ analyte: "WBC", value: 25.1 }, {}] }]);
+  });
+
+  test("A4: another MSH-10 with the same results is another message of the same study", async () => {
+    const [dog] = world.patients;
+    await device.ask(bloodCount({ id: "2", patient: dog!.externalId, measured, wbc: 25.1 }));
+    expect(await world.drained()).toHaveLength(3);
+    expect(world.serverStudies()).toMatchObject([{ revision: 2 }]);
+  });
+
+  test("A5: what cannot be read is answered AR on the same connection, kept, and stops nothing", async () => {
+    const [, cat] = world.patients;
+    device.send(frameOf(["noise"]));
+    expect(verdict(await device.answer())).toBe("AR");
+    expect(verdict(await device.ask(bloodCount({ id: "3", patient: cat!.externalId, measured, wbc: 7 })))).toBe("AA 3");
+    const messages = await world.drained();
+    expect(messages.slice(-2).map(({ state, reason }) => [state, reason])).toEqual([
+      ["quarantined", 'the first segment is "noise", expected MSH'],
+      ["filed", null],
+    ]);
+  });
+});

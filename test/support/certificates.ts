@@ -1,0 +1,32 @@
+import { execFileSync } from "node:child_process";
+import path from "node:path";
+
+// Certificates for a day, made by the openssl of the machine: none is ever committed.
+
+export interface Certificates {
+  readonly ca: string;
+  /** For 127.0.0.1, signed by the authority. */
+  readonly ours: { readonly certificate: string; readonly key: string };
+  /** A device's, signed by the authority. */
+  readonly device: { readonly certificate: string; readonly key: string };
+  /** A device's that nobody we know signed. */
+  readonly stranger: { readonly certificate: string; readonly key: string };
+}
+
+export function makeCertificates(folder: string): Certificates {
+  const make = (name: string, ...args: readonly string[]) => {
+    const files = { certificate: path.join(folder, `${name}.crt`), key: path.join(folder, `${name}.pem`) };
+    const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", files.key];
+    const request = ["req", "-x509", ...key, "-days", "1", "-subj", `/CN=${name}`, "-out", files.certificate, ...args];
+    execFileSync("openssl", request, { stdio: "pipe" });
+    return files;
+  };
+  const ca = make("authority");
+  const signed = ["-CA", ca.certificate, "-CAkey", ca.key];
+  return {
+    ca: ca.certificate,
+    ours: make("agent", ...signed, "-addext", "subjectAltName=IP:127.0.0.1"),
+    device: make("device", ...signed, "-addext", "subjectAltName=IP:127.0.0.1"),
+    stranger: make("stranger", "-addext", "subjectAltName=IP:127.0.0.1"),
+  };
+}

@@ -1,0 +1,86 @@
+import net from "node:net";
+import { encodeFrame, FS } from "../../agent/hl7/link.ts";
+
+/** Segments as one message in its frame. */
+export function frameOf(segments: readonly string[]): Uint8Array {
+  return encodeFrame(Buffer.from(segments.map((segment) => `${segment}\r`).join("")));
+}
+
+export interface BloodCount {
+  /** MSH-10. */
+  readonly id: string;
+  /** As typed at the device. */
+  readonly patient: string;
+  /** YYYYMMDDHHMMSS, the device's clock. */
+  readonly measured: string;
+  readonly wbc: number | string;
+  /** MSH-7; when it was measured, if not given. */
+  readonly sent?: string;
+}
+
+/** An ORU^R01 of a hematology analyzer with two analytes. */
+export function bloodCount({ id, patient, measured, wbc, sent = measured }: BloodCount): string[] {
+  return [
+    `MSH|^~\\&|HEMA-1|Vendor|||${sent}||ORU^R01|${id}|P|2.3.1||||||UNICODE`,
+    `PID|1||${patient}^^^^MR`,
+    `OBR|1||S-1|00001^Automated Count^99MRC|||${measured}`,
+    `OBX|1|NM|6690-2^WBC^LN||${wbc}|10*9/L|6.00-17.00|N|||F`,
+    "OBX|2|NM|777-3^PLT^LN||318|10*9/L|200-500|N|||F",
+  ];
+}
+
+/** A device's end of an MLLP connection. */
+export class MllpClient {
+  readonly #socket: net.Socket;
+  #received: Buffer = Buffer.alloc(0);
+  #closed = false;
+
+  static connect(port: number): Promise<MllpClient> {
+    const socket = net.connect({ host: "127.0.0.1", port, noDelay: true });
+    return new Promise((resolve, reject) => {
+      socket.once("error", reject);
+      socket.once("connect", () => resolve(new MllpClient(socket)));
+    });
+  }
+
+  private constructor(socket: net.Socket) {
+    this.#socket = socket;
+    socket.on("data", (chunk: Buffer) => (this.#received = Buffer.concat([this.#received, chunk])));
+    socket.on("error", () => undefined); // "close" follows
+    socket.once("close", () => (this.#closed = true));
+  }
+
+  send(bytes: Uint8Array): void {
+    this.#socket.write(bytes);
+  }
+
+  /** The next answer without its frame, or null when the connection is gone or the time is up. */
+  async answer(ms = 10_000): Promise<string | null> {
+    const until = performance.now() + ms;
+    for (;;) {
+      const end = this.#received.indexOf(FS);
+      if (end >= 0 && end + 1 < this.#received.length) {
+        const answer = this.#received.subarray(1, end).toString("latin1");
+        this.#received = this.#received.subarray(end + 2);
+        return answer;
+      }
+      if (this.#closed || performance.now() > until) return null;
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+  }
+
+  async ask(segments: readonly string[]): Promise<string | null> {
+    this.send(frameOf(segments));
+    return this.answer();
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+}
+
+/** `AA 4711`: the code and the id of what an answer answers. */
+export function verdict(answer: string | null): string {
+  const [, code, id] = /\rMSA\|(\w+)\|([^|\r]*)/.exec(answer ?? "") ?? [];
+  return answer === null ? "nothing" : `${code} ${id}`.trim();
+}
