@@ -4,18 +4,22 @@ import { Command } from "commander";
 import { pino } from "pino";
 import type { Patient } from "../shared/patient.ts";
 import { startAgent } from "./agent.ts";
-import { type Config, loadConfig } from "./config.ts";
+import { type Config, loadConfig, parseAddress } from "./config.ts";
 import { profileById, profiles } from "./devices/index.ts";
 import { type Faults, FaultyLine, parseFaults } from "./faults.ts";
 import { listenTo } from "./listen.ts";
 import { listPorts } from "./ports.ts";
 import { type OrderRequest, placeOrder } from "./order.ts";
+import { recordAssociation } from "./record-dicom.ts";
 import { replay } from "./replay.ts";
+import { parseDicomTarget, parseKinds, playModality } from "./simulate-dicom.ts";
 import { parseHabits, playPoct1Device } from "./simulate-poct1.ts";
 import { openLine, type Played, playDevice, playHost, type Received } from "./simulate.ts";
 import { lineText, suggest } from "./sniff.ts";
 import { listMessages, readSpool, readStatus } from "./spool.ts";
+import type { Address } from "./transport.ts";
 import { parseTalk, playTalk } from "./talk.ts";
+import { writeTime } from "./time.ts";
 
 // The command line of the agent. Results go to stdout, everything else to stderr.
 
@@ -63,8 +67,11 @@ program
 
 program
   .command("simulate [fixture]")
-  .description("play a fixture or a .talk as the device, or be the host that a device sends to")
-  .requiredOption("--to <target>", "tcp://host:port (dialled), listen://host:port or serial:PATH")
+  .description(
+    "play a fixture or a .talk as the device, or be the host that a device sends to; to an imaging receiver, send a study made of cr, us, es, sr",
+  )
+  .requiredOption("--to <target>", "tcp://host:port (dialled), listen://host:port, serial:PATH or dicom://AE@host:port")
+  .option("--patient <id>", "whom a made-up study of images is of", "SIMULATED")
   .option("--role <role>", "device, or host: takes messages and answers a query with the fixture", "device")
   .option("--repeat <n>", "how many times, as host how many messages", positiveInteger, 1)
   .option("--baud <rate>", "of the serial port", positiveInteger, 9600)
@@ -76,6 +83,15 @@ program
   )
   .option("--seed <n>", "of the faults; the same one does the same again", positiveInteger)
   .action(simulate);
+
+program
+  .command("record")
+  .description("stand between an imaging device and its receiver, and print one association as a fixture: a PDU a line")
+  .requiredOption("--listen <address>", "host:port that the device is told to call", addressOrThrow)
+  .requiredOption("--to <address>", "host:port of the receiver", addressOrThrow)
+  .action(async ({ listen, to }: { listen: Address; to: Address }) => {
+    for (const line of await recordAssociation(listen, to)) print(line);
+  });
 
 program
   .command("ports")
@@ -198,6 +214,7 @@ program.parseAsync().catch(fail);
 
 interface SimulateOptions {
   readonly to: string;
+  readonly patient: string;
   readonly role: string;
   readonly repeat: number;
   readonly baud: number;
@@ -207,6 +224,16 @@ interface SimulateOptions {
 }
 
 async function simulate(file: string | undefined, options: SimulateOptions): Promise<void> {
+  const receiver = parseDicomTarget(options.to);
+  if (receiver !== null) {
+    const kinds = parseKinds(file ?? "cr");
+    for (let session = 1; session <= options.repeat; session++) {
+      const patient = { id: options.patient, name: "Simulated^Rex", species: "dog" };
+      const study = await playModality(receiver, kinds, patient, writeTime(Date.now(), "UTC"));
+      print(`session ${session}: study ${study}, ${kinds.length} taken`);
+    }
+    return;
+  }
   const { to, role, repeat, baud, faults, seed = 1 + Math.floor(Math.random() * 999_999_999) } = options;
   if (role !== "device" && role !== "host") throw new Error(`--role is ${role}, expected device or host`);
   if (role === "device" && file === undefined) throw new Error("a device needs a fixture to play");
@@ -284,6 +311,12 @@ function anAnimal(species: string, date_of_birth: string | null): Patient {
     created_at: now,
     updated_at: now,
   };
+}
+
+function addressOrThrow(text: string): Address {
+  const address = parseAddress(text);
+  if (address === null) throw new Error(`${text} is no address, expected host:port`);
+  return address;
 }
 
 function positiveInteger(text: string): number {
