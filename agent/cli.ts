@@ -1,29 +1,30 @@
-import { randomUUID } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import { Command } from "commander";
 import { pino } from "pino";
 import type { Patient } from "../shared/patient.ts";
 import { readDevice, startAgent } from "./agent.ts";
-import { type Config, loadConfig } from "./config.ts";
+import { type Config, DICOM, loadConfig, parseAddress } from "./config.ts";
 import { profileById, profiles } from "./devices/index.ts";
 import { explain } from "./explain.ts";
 import { type Faults, FaultyLine, parseFaults } from "./faults.ts";
 import type { FilingDevice } from "./filing.ts";
-import { generateInstance, STUDY_KINDS } from "./generated-study.ts";
+import { STUDY_KINDS } from "./generated-study.ts";
 import { exportImages, listImages } from "./images.ts";
 import { listenTo } from "./listen.ts";
 import { listPorts } from "./ports.ts";
 import { type OrderRequest, placeOrder } from "./order.ts";
+import { recordAssociation } from "./record-dicom.ts";
 import { replay } from "./replay.ts";
 import { reassess, store } from "./reprocess.ts";
+import { type DicomTarget, parseDicomTarget, parseKinds, playModality } from "./simulate-dicom.ts";
 import { parseHabits, playPoct1Device } from "./simulate-poct1.ts";
 import { openLine, type Played, playDevice, playHost, type Received } from "./simulate.ts";
 import { playHl7Device, playLis } from "./simulate-hl7.ts";
-import { type ImageTarget, parseImageTarget, storeImages } from "./simulate-images.ts";
 import { lineText, suggest } from "./sniff.ts";
 import { listMessages, readSpool, readStatus } from "./spool.ts";
 import type { MessageState } from "./spool-operations.ts";
+import type { Address } from "./transport.ts";
 import { parseTalk, playTalk } from "./talk.ts";
 import { writeTime } from "./time.ts";
 
@@ -74,7 +75,7 @@ program
 program
   .command("simulate [fixture]")
   .description(
-    `play a fixture or a .talk as the device, be the host that a device sends to, or send images (${STUDY_KINDS.join(", ")})`,
+    `play a fixture or a .talk as the device, be the host that a device sends to, or send images of a made-up study (some of ${STUDY_KINDS.join(",")})`,
   )
   .requiredOption(
     "--to <target>",
@@ -97,6 +98,16 @@ program
   .option("--patient <id>", "whose images these are", "4711")
   .option("--species <words>", "of that animal, in the device's words", "Canine")
   .action(simulate);
+
+program
+  .command("record")
+  .description("stand between an imaging device and its receiver, and print one association as a fixture: a PDU a line")
+  .requiredOption("--listen <address>", "host:port that the device is told to call", addressOrThrow)
+  .requiredOption("--to <address>", "host:port of the receiver", addressOrThrow)
+  .action(async ({ listen, to }: { listen: Address; to: Address }) => {
+    const recording = await recordAssociation(listen, to);
+    for (const line of await recording.lines) print(line);
+  });
 
 program
   .command("ports")
@@ -290,7 +301,8 @@ program.parseAsync().catch(fail);
 
 /** The devices as filing sees them. */
 function devicesOf(config: Config): Map<string, FilingDevice> {
-  return new Map(config.devices.map((device) => [device.id, readDevice(device, config.timeZone)]));
+  const analyzers = config.devices.filter(({ profile }) => profile !== DICOM);
+  return new Map(analyzers.map((device) => [device.id, readDevice(device, config.timeZone)]));
 }
 
 /** `condition R, new_observations 0` */
@@ -316,7 +328,7 @@ async function simulate(file: string | undefined, options: SimulateOptions): Pro
   const { to, role, repeat, baud, faults, seed = 1 + Math.floor(Math.random() * 999_999_999) } = options;
   if (!["device", "host", "lis"].includes(role)) throw new Error(`--role is ${role}, expected device, host or lis`);
   if (role === "device" && file === undefined) throw new Error("a device needs a fixture to play");
-  const target = parseImageTarget(to);
+  const target = parseDicomTarget(to);
   if (target !== null) return simulateImages(target, file ?? "", options);
   const fixture = file === undefined ? null : fs.readFileSync(file);
   const isTalk = file !== undefined && path.extname(file) === ".talk";
@@ -361,17 +373,12 @@ async function simulate(file: string | undefined, options: SimulateOptions): Pro
 }
 
 /** One study of that many images. */
-async function simulateImages(target: ImageTarget, kind: string, options: SimulateOptions): Promise<void> {
-  const known = STUDY_KINDS.find((name) => name === kind);
-  if (known === undefined) throw new Error(`an imaging device plays one of ${STUDY_KINDS.join(", ")}, not ${kind}`);
-  const study = {
-    patient: { id: options.patient, name: "Simulated", species: options.species },
-    uid: `2.25.${BigInt(`0x${randomUUID().replaceAll("-", "")}`)}`,
-    at: writeTime(Date.now(), Intl.DateTimeFormat().resolvedOptions().timeZone),
-  };
-  const instances = Array.from({ length: options.repeat }, (_, index) => generateInstance(known, study, index + 1));
-  await storeImages(target, instances);
-  print(`study ${study.uid}: ${instances.length} stored`);
+async function simulateImages(target: DicomTarget, list: string, options: SimulateOptions): Promise<void> {
+  const kinds = Array.from({ length: options.repeat }, () => parseKinds(list)).flat();
+  const patient = { id: options.patient, name: "Simulated", species: options.species };
+  const at = writeTime(Date.now(), Intl.DateTimeFormat().resolvedOptions().timeZone);
+  const study = await playModality(target, kinds, patient, at);
+  print(`study ${study}: ${kinds.length} stored`);
 }
 
 /** @throws when it was not taken */
@@ -429,6 +436,12 @@ function timeSince(text: string): number {
   const instant = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(instant)) throw new Error(`--since is ${text}, expected such as 24h, 7d or 2026-11-21T09:30:00Z`);
   return instant;
+}
+
+function addressOrThrow(text: string): Address {
+  const address = parseAddress(text);
+  if (address === null) throw new Error(`${text} is no address, expected host:port`);
+  return address;
 }
 
 function positiveInteger(text: string): number {

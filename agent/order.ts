@@ -1,18 +1,18 @@
 import { analytes } from "../shared/analytes.ts";
 import { isFp } from "../shared/fp.ts";
 import { newAccession } from "./accession.ts";
-import type { Config } from "./config.ts";
+import { type Config, DICOM } from "./config.ts";
 import { profileById } from "./devices/index.ts";
 import { nearestWord } from "./nearest.ts";
 import { readSpool, writeSpool } from "./spool.ts";
 import type { TestOrder } from "./spool-operations.ts";
 
-// A person's order for an analyzer, placed beside the agent that will answer the analyzer's query with it.
+// A person's order for an analyzer or an imaging device, placed beside the agent that will answer its query with it.
 
 export interface OrderRequest {
   readonly device: string;
   readonly patient: string;
-  /** Comma-separated, as the device calls them: its name goes out as it was typed. */
+  /** Comma-separated, as the device calls them: its name goes out as it was typed. Of an imaging device: what to image. */
   readonly tests: string;
 }
 
@@ -28,7 +28,9 @@ export function placeOrder({ data, devices }: Config, request: OrderRequest): Te
   const problems = [
     deviceProblem(request.device, devices),
     patientProblem(request.patient, data),
-    ...testProblems(tests),
+    ...(devices.find(({ id }) => id === request.device)?.profile === DICOM
+      ? procedureProblems(tests)
+      : testProblems(tests)),
   ];
   const found = problems.filter((problem) => problem !== null);
   if (found.length > 0) throw new Error(found.join("\n"));
@@ -54,6 +56,7 @@ function deviceProblem(id: string, devices: Config["devices"]): string | null {
       id,
       devices.map((known) => known.id),
     )}`;
+  if (device.profile === DICOM) return null;
   const profile = profileById(device.profile);
   if (profile !== undefined && "orders" in profile) return null;
   return `--device is ${id}, whose profile ${device.profile} takes no orders: it never asks for any`;
@@ -74,6 +77,17 @@ function testProblems(tests: readonly string[]): string[] {
   return tests
     .filter((test) => !known.has(test.toLowerCase()))
     .map((test) => `--tests has ${test}, which is no analyte we know, ${advice(test, names)}`);
+}
+
+/** A worklist shows 64 characters of them. */
+const PROCEDURES_LENGTH_MAX = 64;
+
+function procedureProblems(procedures: readonly string[]): string[] {
+  const { length } = procedures.join(", ");
+  if (length === 0) return ["--tests is empty, expected what to image, such as Thorax"];
+  return length <= PROCEDURES_LENGTH_MAX
+    ? []
+    : [`--tests has ${length} characters, a worklist shows at most ${PROCEDURES_LENGTH_MAX}`];
 }
 
 function advice(word: string, known: readonly string[]): string {

@@ -105,3 +105,11 @@ test("a folder that no agent has run with is refused with a sentence", () => {
   expect(() => placeOrder(config(folder), wish)).toThrow(/the agent has not run with it yet/);
   fs.rmSync(folder, { recursive: true });
 });
+
+test("an imaging device is told what to image, in the clinic's words", () => {
+  const xray = { id: "xray", profile: "dicom", connection: { listen: "127.0.0.1:0" } };
+  const place = (tests: string) => placeOrder({ ...config(), devices: [xray] }, { ...wish, device: "xray", tests });
+  expect(place("Thorax lateral, Abdomen")).toMatchObject({ device: "xray", tests: ["Thorax lateral", "Abdomen"] });
+  expect(() => place(" , ")).toThrow("--tests is empty, expected what to image, such as Thorax");
+  expect(() => place("x".repeat(65))).toThrow("--tests has 65 characters, a worklist shows at most 64");
+});
