@@ -5,8 +5,8 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import { type Logger, pino } from "pino";
 import { newUlid } from "../shared/fp.ts";
 import { Audit, auditedGuards, countItems, FLUSH_MS } from "./audit.ts";
-import { createGuards } from "./auth.ts";
-import { cachedGuards } from "./cache.ts";
+import { createGuards, keyFinder } from "./auth.ts";
+import { cachedAnswers } from "./cache.ts";
 import { ApiError, fromClientError, toApiError } from "./errors.ts";
 import { commonHeaders, limitHeaders, setHeaders } from "./headers.ts";
 import { defaultLimits, type Limits, memoryCounters, RateLimiter, type SharedCounters } from "./limits.ts";
@@ -138,10 +138,10 @@ export function buildApp(
 
   const audit = startAudit(app, new Audit(store, logger, now));
   const limiter = new RateLimiter(limits, counters);
-  const guards = createGuards({ store, pepper, limiter, now, logger });
+  const guarding = { store, findPresented: keyFinder(store, pepper), limiter, now, logger };
   const context = { store, now, concealUnconnected };
   app.register(async (scope) => {
-    const guard = auditedGuards(cachedGuards(scope, guards, limiter, now), audit, now);
+    const guard = auditedGuards(createGuards(guarding, cachedAnswers(scope, limiter, now)), audit, now);
     const cached = { ...context, guard };
     patientRoutes(scope, cached);
     soapRoutes(scope, cached);
@@ -149,7 +149,7 @@ export function buildApp(
     calendarRoutes(scope, cached);
     inventoryRoutes(scope, cached);
   });
-  app.register((scope) => agentRoutes(scope, { ...context, guard: auditedGuards(guards, audit, now) }));
+  app.register((scope) => agentRoutes(scope, { ...context, guard: auditedGuards(createGuards(guarding), audit, now) }));
   app.register((scope) => docsRoutes(scope, operations));
   healthRoutes(app, store);
   return app;

@@ -1,10 +1,12 @@
 import { createHmac, hash, randomBytes, randomInt } from "node:crypto";
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import type { Socket } from "node:net";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { newUlid } from "../shared/fp.ts";
+import type { CachedAnswers } from "./cache.ts";
 import { ApiError } from "./errors.ts";
 import type { Budget, RateLimiter, Verdict } from "./limits.ts";
 import {
@@ -52,18 +54,20 @@ const LAST_USED_THROTTLE_MS = 60_000;
 
 interface GuardContext {
   readonly store: Store;
-  readonly pepper: Buffer;
+  readonly findPresented: ReturnType<typeof keyFinder>;
   readonly limiter: RateLimiter;
   readonly now: () => number;
   readonly logger: Logger;
 }
 
-/** Makes the guards of the routes: which header carries the key, and which permissions open the route (any one of them does). */
-export function createGuards({ store, pepper, limiter, now, logger }: GuardContext) {
-  const findPresented = keyFinder(store, pepper);
+/**
+ * Makes the guards of the routes: which header carries the key, and which permissions open the route (any one of them does).
+ * What a guard lets through it answers itself from the cache, if there is one that has the answer.
+ */
+export function createGuards({ store, findPresented, limiter, now, logger }: GuardContext, cached?: CachedAnswers) {
   return (header: KeyHeader, ...anyOf: Permission[]): Guard =>
-    async (request) => {
-      const found = await findPresented(presentedKey(request, header));
+    async (request, reply) => {
+      const found = await findPresented(request.socket, presentedKey(request, header));
       // Unknown, revoked and expired keys are alike to the caller (api.md 130).
       if (found === undefined || !isActive(found.key, now())) {
         request.setDecorator<ApiKey | null>("refusedKey", found?.key ?? null);
@@ -76,11 +80,15 @@ export function createGuards({ store, pepper, limiter, now, logger }: GuardConte
       request.setDecorator<Versions>("versions", versions);
       noteUse(store, key, now(), logger);
 
-      const verdict = await limiter.takeForKey(key, budgetOf(request, anyOf), now());
+      const isOpen = anyOf.some((permission) => key.permissions.includes(permission));
+      const answer = isOpen ? cached?.find(request) : undefined;
+      const unchanged = answer?.status === 304 ? await limiter.takeUnchanged(key, now(), 0) : undefined;
+      const verdict = unchanged ?? (await limiter.takeForKey(key, budgetOf(request, anyOf), now()));
       request.setDecorator("limitHeaders", verdict.headers);
       refuseIfOver(verdict, header);
 
-      if (!anyOf.some((permission) => key.permissions.includes(permission))) throw new ApiError("AUTH.FORBIDDEN");
+      if (!isOpen) throw new ApiError("AUTH.FORBIDDEN");
+      if (answer !== undefined) cached?.send(request, reply, answer);
     };
 }
 
@@ -223,12 +231,22 @@ interface FoundKey {
 const KEYS_CACHED_MAX = 10_000;
 
 /** Finds keys as they are presented, revoked and expired ones too, and asks the database only when the clinic has changed. */
-function keyFinder(store: Store, pepper: Buffer): (presented: string) => Promise<FoundKey | undefined> {
-  // By a hash, so that no list of keys lies in the memory; it takes half a microsecond.
+export function keyFinder(store: Store, pepper: Buffer) {
+  // By a hash, so that no list of keys lies in the memory.
   const cached = new Map<string, FoundKey>();
+  // A connection commonly presents one key all its life, and is hashed once.
+  const names = new WeakMap<Socket, { presented: string; name: string }>();
 
-  return async (presented) => {
+  function nameOf(socket: Socket, presented: string): string {
+    const last = names.get(socket);
+    if (last?.presented === presented) return last.name;
     const name = hash("sha256", presented, "base64");
+    names.set(socket, { presented, name });
+    return name;
+  }
+
+  return async (socket: Socket, presented: string): Promise<FoundKey | undefined> => {
+    const name = nameOf(socket, presented);
     const known = cached.get(name);
     if (known !== undefined) {
       const { answers } = await store.versions(known.key.clinic_id);

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { type createGuards, keyOf, versionsOf } from "./auth.ts";
+import { keyOf, versionsOf } from "./auth.ts";
 import { commonHeaders, type HeaderList, limitHeaders } from "./headers.ts";
 import type { RateLimiter } from "./limits.ts";
 
@@ -81,23 +81,17 @@ function dayOf(now: number): number {
   return Math.floor(now / 86_400_000);
 }
 
-/**
- * The guards of the routes in the scope: they answer from the cache what they let through. What the handlers answer instead
- * is kept, and has an ETag.
- */
-export function cachedGuards(
-  scope: FastifyInstance,
-  guards: ReturnType<typeof createGuards>,
-  limiter: RateLimiter,
-  now: () => number,
-): typeof guards {
-  const cache = new AnswerCache();
+/** An answer as a request gets it: 304 when it has it already. */
+interface Found {
+  readonly answer: Answer;
+  readonly status: 200 | 304;
+}
 
-  async function answerUnchanged(request: FastifyRequest, reply: FastifyReply, answer: Answer): Promise<void> {
-    const headers = await limiter.giveBack(keyOf(request), now());
-    if (headers !== undefined) request.setDecorator("limitHeaders", headers);
-    send(request, reply, 304, answer);
-  }
+export type CachedAnswers = ReturnType<typeof cachedAnswers>;
+
+/** The answers of the routes in the scope: what their handlers answer is kept, and has an ETag. */
+export function cachedAnswers(scope: FastifyInstance, limiter: RateLimiter, now: () => number) {
+  const cache = new AnswerCache();
 
   // Ends with an answer of ours, and calls on no further hook: the framework has no way to end a HEAD with 304.
   scope.addHook("onSend", (request, reply, payload, done) => {
@@ -107,27 +101,32 @@ export function cachedGuards(
     }
     const answer = toAnswer(request, reply, payload);
     cache.keep(nameOf(request), versionsOf(request).answers, now(), answer);
-    if (isNamed(answer.etag, request.headers["if-none-match"])) {
-      answerUnchanged(request, reply, answer).catch((error: Error) => void reply.send(error));
-    } else {
-      send(request, reply, 200, answer);
-    }
+    answerNew(request, reply, answer).catch((error: Error) => void reply.send(error));
   });
 
-  return (...args) => {
-    const guard = guards(...args);
-    return async (request, reply) => {
-      await guard(request, reply);
+  async function answerNew(request: FastifyRequest, reply: FastifyReply, answer: Answer): Promise<void> {
+    const found = asFound(request, answer);
+    const unchanged = found.status === 304 ? await limiter.takeUnchanged(keyOf(request), now(), -1) : undefined;
+    if (unchanged !== undefined) request.setDecorator("limitHeaders", unchanged.headers);
+    send(request, reply, found);
+  }
+
+  return {
+    find(request: FastifyRequest): Found | undefined {
       const answer = cache.find(nameOf(request), versionsOf(request).answers, now());
-      if (answer === undefined) return;
-      request.setDecorator("itemCount", answer.itemCount);
-      if (isNamed(answer.etag, request.headers["if-none-match"])) await answerUnchanged(request, reply, answer);
-      else send(request, reply, 200, answer);
-    };
+      return answer && asFound(request, answer);
+    },
+    send,
   };
 }
 
-function send(request: FastifyRequest, reply: FastifyReply, status: 200 | 304, { body, etag, headers }: Answer): void {
+function asFound(request: FastifyRequest, answer: Answer): Found {
+  return { answer, status: isNamed(answer.etag, request.headers["if-none-match"]) ? 304 : 200 };
+}
+
+function send(request: FastifyRequest, reply: FastifyReply, { status, answer }: Found): void {
+  const { body, etag, headers, itemCount } = answer;
+  request.setDecorator("itemCount", itemCount);
   // Past the framework, whose way of sending takes as long as all before it.
   reply.hijack();
   const common = [...commonHeaders(request), ...limitHeaders(request), "etag", etag];

@@ -48,15 +48,24 @@ export interface Count {
   readonly endsAt: number;
 }
 
+/** Here already, or to come: what is counted in memory keeps no request waiting. */
+type Soon<T> = T | Promise<T>;
+
+/** 0 only looks, -1 gives back what was taken. */
+export type Cost = -1 | 0 | 1;
+
+export interface Taken {
+  readonly taken: boolean;
+  readonly counts: readonly Count[];
+}
+
 /** Where requests are counted. Nodes that share one limit together. */
 export interface Counters {
   /**
    * Counts a request in all windows of a name, or in none of them when one is full: a client that keeps asking must not
    * spend its hour on refusals. `counts` are the windows' in order, this request included when it was taken.
    */
-  take(name: string, windows: readonly Window[], now: number): Promise<{ taken: boolean; counts: readonly Count[] }>;
-  /** Counts one request less in the windows that go on. */
-  giveBack(name: string, windows: readonly Window[], now: number): Promise<readonly Count[]>;
+  take(name: string, windows: readonly Window[], now: number, cost?: Cost): Soon<Taken>;
 }
 
 /** Keys and addresses are counted apart: a flood from many addresses must not push a key's count out of a bounded memory. */
@@ -99,28 +108,31 @@ export class RateLimiter {
   }
 
   /** Counts a request of a key. */
-  async takeForKey(key: { id: number; type: KeyType }, budget: Budget, now: number): Promise<Verdict> {
+  takeForKey(key: { id: number; type: KeyType }, budget: Budget, now: number, cost: Cost = 1): Soon<Verdict> {
     const spent = budget === "ingest" ? this.#ingest : this.#ofKeys[key.type];
-    const { taken, counts } = await this.#counters.keys.take(`${key.id} ${budget}`, spent.windows, now);
-    return verdict(taken, spent, counts, now);
+    const counted = this.#counters.keys.take(`${key.id} ${budget}`, spent.windows, now, cost);
+    return then(counted, (taken) => verdict(taken, spent, now));
   }
 
-  /** A 304 costs no budget (api.md 149): gives back what its request took, and returns the headers that then hold. */
-  async giveBack(key: { id: number; type: KeyType }, now: number): Promise<Verdict["headers"] | undefined> {
-    // Ten times as many as other answers are free; one beyond them is paid for, so that no client asks without end.
-    const { taken } = await this.#counters.keys.take(`${key.id} unchanged`, this.#unchanged[key.type].windows, now);
-    if (!taken) return undefined;
-    const spent = this.#ofKeys[key.type];
-    const counts = await this.#counters.keys.giveBack(`${key.id} api`, spent.windows, now);
-    return verdict(true, spent, counts, now).headers;
+  /**
+   * Counts a 304, which costs no budget (api.md 149): `cost` is 0, or -1 when its request has been counted. Ten times as many
+   * as other answers are free; undefined beyond them: those are paid for, so that no client asks without end.
+   */
+  takeUnchanged(key: { id: number; type: KeyType }, now: number, cost: 0 | -1): Soon<Verdict | undefined> {
+    const counted = this.#counters.keys.take(`${key.id} unchanged`, this.#unchanged[key.type].windows, now);
+    return then(counted, ({ taken }) => (taken ? this.takeForKey(key, "api", now, cost) : undefined));
   }
 
   /** Counts a request without a valid key; it has no budget to be told of. */
   async takeForAddress(address: string, now: number): Promise<Verdict> {
     const spent = this.#ofAddresses;
-    const { taken, counts } = await this.#counters.addresses.take(networkOf(address), spent.windows, now);
-    return { ...verdict(taken, spent, counts, now), headers: [] };
+    const taken = await this.#counters.addresses.take(networkOf(address), spent.windows, now);
+    return { ...verdict(taken, spent, now), headers: [] };
   }
+}
+
+function then<T, R>(value: Soon<T>, use: (value: T) => Soon<R>): Soon<R> {
+  return value instanceof Promise ? value.then(use) : use(value);
 }
 
 const FREE_TIMES = 10;
@@ -131,7 +143,7 @@ function budgeted(windows: readonly Window[]): Budgeted {
   return { windows, policy: windows.map(({ name, ms, limit }) => `"${name}";q=${limit};w=${ms / 1000}`).join(", ") };
 }
 
-function verdict(taken: boolean, { windows, policy }: Budgeted, counts: readonly Count[], now: number): Verdict {
+function verdict({ taken, counts }: Taken, { windows, policy }: Budgeted, now: number): Verdict {
   // The window that will stop the client first; of two that have as little left, the one that lasts longer.
   let tightest = { limit: 0, remaining: Infinity, resetS: 1 };
   let state = "";
@@ -204,7 +216,7 @@ export class MemoryCounters implements Counters {
     return this.#counts.size;
   }
 
-  async take(name: string, windows: readonly Window[], now: number) {
+  take(name: string, windows: readonly Window[], now: number, cost: Cost = 1): Soon<Taken> {
     const counts = this.#counts.get(name) ?? windows.map(() => ({ used: 0, endsAt: 0 }));
     let begun = false;
     for (const [index, { ms }] of windows.entries()) {
@@ -220,15 +232,9 @@ export class MemoryCounters implements Counters {
       this.#forget(now);
       this.#counts.set(name, counts);
     }
-    const taken = windows.every(({ limit }, index) => (counts[index]?.used ?? 0) < limit);
-    if (taken) for (const count of counts) count.used += 1;
+    const taken = cost <= 0 || windows.every(({ limit }, index) => (counts[index]?.used ?? 0) < limit);
+    if (taken) for (const count of counts) count.used = Math.max(0, count.used + cost);
     return { taken, counts: counts.map(({ used, endsAt }) => ({ used, endsAt })) };
-  }
-
-  async giveBack(name: string, windows: readonly Window[], now: number) {
-    const counts = this.#counts.get(name) ?? windows.map(({ ms }) => ({ used: 0, endsAt: now + ms }));
-    for (const count of counts) count.used = Math.max(0, count.used - 1);
-    return counts.map(({ used, endsAt }) => ({ used, endsAt }));
   }
 
   /** Makes room for one more: what has ended goes, and what began first when all are under way. */

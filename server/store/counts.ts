@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Count, Counters, SharedCounters, Window } from "../limits.ts";
+import type { Cost, Count, Counters, SharedCounters, Window } from "../limits.ts";
 import type { RequestCount } from "./schema.ts";
 import { nobody, query, type Session } from "./store.ts";
 
@@ -16,17 +16,13 @@ export function storeCounters(session: Session): SharedCounters {
   /** Windows are one or two, the shorter first. */
   function counters(prefix: string): Counters {
     return {
-      async take(name, windows, now) {
+      async take(name, windows, now, cost = 1) {
         if (Math.abs(now - prunedAt) >= PRUNE_MS) {
           prunedAt = now;
           await session.all(prune, { now });
         }
-        const row = await counted(session, `${prefix} ${name}`, windows, now);
+        const row = await counted(session, `${prefix} ${name}`, windows, now, cost);
         return { taken: row.taken, counts: countsOf(row, windows) };
-      },
-      async giveBack(name, windows, now) {
-        const row = await session.first(back, { name: `${prefix} ${name}` });
-        return row === undefined ? windows.map(({ ms }) => ({ used: 0, endsAt: now + ms })) : countsOf(row, windows);
       },
     };
   }
@@ -42,13 +38,20 @@ function countsOf(row: RequestCount, windows: readonly Window[]): Count[] {
   return counts.slice(0, windows.length);
 }
 
-async function counted(session: Session, name: string, windows: readonly Window[], now: number): Promise<RequestCount> {
+async function counted(
+  session: Session,
+  name: string,
+  windows: readonly Window[],
+  now: number,
+  cost: Cost,
+): Promise<RequestCount> {
   // A single window stands for both.
   const [short, long = short] = windows;
   if (short === undefined || long === undefined) throw new Error("no window is given, expected one or two");
   const row = await session.first(count, {
     name,
     now,
+    cost,
     shortLimit: short.limit,
     shortEndsAt: now + short.ms,
     longLimit: long.limit,
@@ -61,6 +64,7 @@ async function counted(session: Session, name: string, windows: readonly Window[
 interface Counted {
   name: string;
   now: number;
+  cost: Cost;
   shortLimit: number;
   shortEndsAt: number;
   longLimit: number;
@@ -74,11 +78,16 @@ const count = query(
     compile: () =>
       sql<RequestCount>`
       insert into request_count as stored (name, short_used, short_ends_at, long_used, long_ends_at, taken)
-      values (${p.name}, 1, ${p.shortEndsAt}, 1, ${p.longEndsAt}, true)
+      values (
+        ${p.name}, greatest(0, ${p.cost}::integer), ${p.shortEndsAt}, greatest(0, ${p.cost}::integer), ${p.longEndsAt}, true
+      )
       on conflict (name) do update set (short_used, short_ends_at, long_used, long_ends_at, taken) = (
-        select short_used + taken, short_ends_at, long_used + taken, long_ends_at, taken = 1
+        select
+          greatest(0, short_used + case when taken then ${p.cost}::integer else 0 end), short_ends_at,
+          greatest(0, long_used + case when taken then ${p.cost}::integer else 0 end), long_ends_at,
+          taken
         from (
-          select *, case when short_used < ${p.shortLimit} and long_used < ${p.longLimit} then 1 else 0 end as taken
+          select *, ${p.cost}::integer <= 0 or (short_used < ${p.shortLimit} and long_used < ${p.longLimit}) as taken
           from (
             select
               case when short_goes_on then stored.short_used else 0 end as short_used,
@@ -96,19 +105,6 @@ const count = query(
       returning name, short_used, short_ends_at, long_used, long_ends_at, taken
     `.compile(db),
   }),
-  nobody,
-);
-
-const back = query(
-  (db, p: { name: string }) =>
-    db
-      .updateTable("request_count")
-      .set((set) => ({
-        short_used: sql<number>`greatest(0, ${set.ref("short_used")} - 1)`,
-        long_used: sql<number>`greatest(0, ${set.ref("long_used")} - 1)`,
-      }))
-      .where("name", "=", p.name)
-      .returningAll(),
   nobody,
 );
 

@@ -1,10 +1,12 @@
-import { once } from "node:events";
-import { connect } from "node:net";
+import { EventEmitter, once } from "node:events";
+import { connect, type Socket } from "node:net";
 import { pino } from "pino";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { buildApp } from "../../server/app.ts";
 import { auditLines } from "../../server/audit-lines.ts";
 import { Audit, ENTRIES_MAX, KEPT_MS, REFUSALS_MAX } from "../../server/audit.ts";
 import { permissions } from "../../server/auth.ts";
+import { type Counters, memoryCounters } from "../../server/limits.ts";
 import {
   type AuditDescription,
   type AuditFilter,
@@ -227,6 +229,47 @@ describe("the audit has a row for", () => {
     expect((await rowsOf(server)).map(({ route, count, status, address }) => [route, count, status, address])).toEqual([
       ["/api/v1/calendar/events", 12_000, 200, "127.0.0.1"],
       ["/agent/v1/heartbeat", null, null, "127.0.0.1"],
+    ]);
+  });
+
+  test("a client that leaves before its request is counted, though its answer then comes out of the cache", async () => {
+    const { store, pepper, clock, makeKey } = await startServer(clinic(ours));
+    const key = await makeKey(ours, ["clinic.patient.view"]);
+    const { keys, addresses } = memoryCounters();
+    const counting = new EventEmitter();
+    let held: Promise<unknown> = Promise.resolve();
+    const elsewhere: Counters = {
+      async take(...request) {
+        counting.emit("begun");
+        await held;
+        return keys.take(...request);
+      },
+    };
+    const app = buildApp(store, { pepper, now: () => clock.now, counters: { keys: elsewhere, addresses } });
+    const { port } = new URL(await app.listen({ port: 0, host: "127.0.0.1" }));
+    const ask = () => {
+      const client = connect(Number(port), "127.0.0.1");
+      client.write(`GET /api/v1/patients HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\n\r\n`);
+      return client;
+    };
+    const first = ask();
+    await once(first, "data");
+    first.destroy();
+
+    held = once(counting, "end");
+    const connected = once(app.server, "connection");
+    const begun = once(counting, "begun");
+    const leaving = ask();
+    const [socket] = (await connected) as [Socket];
+    await begun;
+    leaving.destroy();
+    await once(socket, "close");
+    counting.emit("end");
+    await app.close();
+
+    expect((await list(store)).map(({ route, count, address }) => [route, count, address])).toEqual([
+      ["/api/v1/patients", 0, "127.0.0.1"],
+      ["/api/v1/patients", 0, "127.0.0.1"],
     ]);
   });
 });

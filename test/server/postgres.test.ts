@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ACTIVE_KEYS_MAX, createKey } from "../../server/auth.ts";
-import { MemoryCounters } from "../../server/limits.ts";
+import { type Cost, MemoryCounters } from "../../server/limits.ts";
 import { storeCounters } from "../../server/store/counts.ts";
 import { listKeys } from "../../server/store/keys.ts";
 import { openStore, nobody, query, type Session, type Store, StoreUnavailable } from "../../server/store/store.ts";
@@ -127,18 +127,17 @@ describe("counters in the database", () => {
 
   test("answer as those in memory do, whatever the clock does", async () => {
     const store = await openStore(await temporaryDatabase());
-    const steps = fc.array(fc.constantFrom(0, 0, 1, 20_000, 59_999, 60_000, 3_540_000, 3_600_000, -1, -90_000), {
-      minLength: 20,
-      maxLength: 40,
-    });
+    const wait = fc.constantFrom(0, 0, 1, 20_000, 59_999, 60_000, 3_540_000, 3_600_000, -1, -90_000);
+    const cost = fc.constantFrom<Cost>(1, 1, 1, 0, -1);
+    const steps = fc.array(fc.tuple(wait, cost), { minLength: 20, maxLength: 40 });
     await fc.assert(
-      fc.asyncProperty(steps, fc.constantFrom(windows, windows.slice(0, 1)), async (waits, some) => {
+      fc.asyncProperty(steps, fc.constantFrom(windows, windows.slice(0, 1)), async (requests, some) => {
         const [inMemory, inDatabase] = [new MemoryCounters(10), storeCounters(store).keys];
         const name = newFp("user");
         let now = noon;
-        for (const wait of waits) {
-          now += wait;
-          expect(await inDatabase.take(name, some, now)).toEqual(await inMemory.take(name, some, now));
+        for (const [waitMs, each] of requests) {
+          now += waitMs;
+          expect(await inDatabase.take(name, some, now, each)).toEqual(await inMemory.take(name, some, now, each));
         }
       }),
       { numRuns: 40, endOnFailure: true },
