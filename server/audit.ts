@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { isAnyFp } from "../shared/fp.ts";
@@ -21,6 +22,9 @@ export const REFUSALS_MAX = 250;
 /** Thirteen months: what happened a year ago can still be looked at. */
 export const KEPT_MS = 400 * 86_400_000;
 
+/** How long a key that is still looked for holds the end up. */
+const GUARDS_MS_MAX = 5_000;
+
 const MINUTE_MS = 60_000;
 
 /** The guards of routes whose every answer is in the audit, and whose every request that a client left before. */
@@ -35,9 +39,11 @@ export function auditedGuards(guards: ReturnType<typeof createGuards>, audit: Au
     return async (request, reply) => {
       // Asked for while there is a connection: the socket keeps it.
       void request.ip;
+      audit.guardsUnderWay += 1;
       try {
         await guard(request, reply);
       } finally {
+        audit.guardsUnderWay -= 1;
         // Answered out of the cache, or left by its client while the key was looked for.
         if (reply.raw.writableEnded || reply.raw.closed) note(request, reply);
         // Not onResponse, which does not come when a client hangs up first: its push is stored all the same.
@@ -89,6 +95,8 @@ export class Audit {
   readonly #refusals = new Map<string, Refusal>();
   #lost: AuditRow | undefined;
   #flushing: Promise<void> | undefined;
+  /** Requests whose client is not known yet, and may have left already. */
+  guardsUnderWay = 0;
   #isWaiting = false;
 
   constructor(store: Store, logger: Logger, now: () => number) {
@@ -118,6 +126,7 @@ export class Audit {
 
   /** The last flush: what cannot be written now is lost. */
   async close(): Promise<void> {
+    for (let waited = 0; this.guardsUnderWay > 0 && waited < GUARDS_MS_MAX; waited += 1) await sleep(1);
     await this.#flushing;
     await this.flush();
     let lost = this.#entries.length + (this.#lost?.times ?? 0);
