@@ -238,12 +238,15 @@ function dotted(steps: readonly string[]): string {
   );
 }
 
+type Say = (steps: readonly string[], message: string) => void;
+
 /** What a schema cannot say: names that must exist, addresses, files. Whatever has the wrong type is passed over here. */
 function furtherProblems(raw: unknown, folder: string): Located[] {
   const found: Located[] = [];
   const root = asObject(raw);
-  const say = (steps: readonly string[], message: string) =>
+  const say: Say = (steps, message) => {
     found.push({ steps, message: `${dotted(steps)} ${message}` });
+  };
   const zone = (value: unknown, steps: readonly string[]) => {
     if (typeof value === "string" && !isTimeZone(value)) {
       say(steps, `is "${value}", expected an IANA time zone such as Europe/Istanbul`);
@@ -349,8 +352,13 @@ function furtherProblems(raw: unknown, folder: string): Located[] {
       if (problem !== null) say([...at, "tls"], problem);
     }
   }
+  destinationProblems(root["destinations"], folder, say);
+  return found;
+}
+
+function destinationProblems(destinations: unknown, folder: string, say: Say): void {
   const destinationIds: unknown[] = [];
-  for (const [index, value] of asArray(root["destinations"]).entries()) {
+  for (const [index, value] of asArray(destinations).entries()) {
     const at = ["destinations", String(index)];
     const destination = asObject(value);
     const { id, dial } = destination;
@@ -374,7 +382,6 @@ function furtherProblems(raw: unknown, folder: string): Located[] {
       say([...at, "authorizationFile"], `names ${path.resolve(folder, file)}, which is not there`);
     }
   }
-  return found;
 }
 
 function keyProblem(file: string): string | null {

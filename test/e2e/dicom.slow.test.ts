@@ -150,7 +150,7 @@ describe.skipIf(!dcmtk)("images", () => {
     expect(unknown).toMatchObject({ state: "unmatched", reason: 'no patient has the identifier "no such"' });
   });
 
-  test("dcmsend with every transfer syntax that DCMTK can write is kept as it came", async () => {
+  test("every transfer syntax that DCMTK can write is kept as it came", async () => {
     const dog = world.patients[2]!;
     const plain = fileOf(generateInstance("cr", study(6, { id: dog.externalId, name: "Rex", species: "dog" }), 1));
     const converted = ["+ti", "+tb", "+td"].map((option) => [option, `${plain}${option}`] as const);
