@@ -1,0 +1,144 @@
+import fs from "node:fs";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { session } from "../support/astm.ts";
+import { frameOf } from "../support/hl7.ts";
+import { CLINIC, freePort, runAgentCommand, runServerCommand, World } from "../support/processes.ts";
+
+// Goal: whatever an analyzer speaks, the same value of a dog and of a cat is held against their own species' interval, that of
+// an animal of no known species against none, and the range for humans that the device sends against nobody. Real processes.
+
+const CREATININE = 1.9;
+/** The device's: an adult human's. */
+const HUMAN = { low: "0.6", high: "1.1" };
+const UNKNOWN = "6000";
+
+interface Sample {
+  /** As typed at the device. */
+  readonly patient: string;
+  readonly number: number;
+}
+
+const devices = {
+  "generic-astm": {
+    extension: "astm",
+    recording: ({ patient, number }: Sample) =>
+      session([
+        "H|\\^&|||LAB-1|||||||P|LIS2-A2|20261120100000",
+        `P|1|${patient}`,
+        `O|1|S-${number}||^^^CREA|||20261120093000`,
+        `R|1|^^^2160-0^CREA|${CREATININE}|mg/dL|${HUMAN.low}-${HUMAN.high}|H||F`,
+        "L|1|N",
+      ]),
+  },
+  "generic-hl7": {
+    extension: "hl7",
+    recording: ({ patient, number }: Sample) =>
+      frameOf([
+        `MSH|^~\\&|LAB-1|Vendor|||20261120100000||ORU^R01|${number}|P|2.3.1||||||UNICODE`,
+        `PID|1||${patient}^^^^MR`,
+        `OBR|1||S-${number}|CHEM|||20261120093000`,
+        `OBX|1|NM|2160-0^CREA^LN||${CREATININE}|mg/dL|${HUMAN.low}-${HUMAN.high}|H|||F`,
+      ]),
+  },
+  "generic-poct1a": {
+    extension: "poct1",
+    recording: ({ patient, number }: Sample) => {
+      const fixture = fs.readFileSync(
+        path.join(import.meta.dirname, "../../fixtures/generic-poct1a/dog.poct1"),
+        "utf8",
+      );
+      const observation = [
+        '<OBS><OBS.observation_id V="2160-0" SN="LN" DN="CREA"/>',
+        `<OBS.value V="${CREATININE}" U="mg/dL"/><OBS.method_cd V="M"/><OBS.interpretation_cd V="H"/>`,
+        `<OBS.normal_lo-hi_limit V="[${HUMAN.low};${HUMAN.high}]" U="mg/dL"/></OBS>`,
+      ].join("");
+      const told = fixture
+        .replace(/<PT\.patient_id V="[^"]*"\/>/, `<PT.patient_id V="${patient}"/>`)
+        .replace(/<SVC\.sequence_nbr V="[^"]*"\/>/, `<SVC.sequence_nbr V="${number}"/>`)
+        .replace(/<OBS>.*<\/OBS>/, observation);
+      return Buffer.from(told);
+    },
+  },
+} as const;
+
+let world: World;
+const ports = new Map<string, number>();
+let samples = 0;
+
+beforeAll(async () => {
+  world = await World.create(2);
+  const file = path.join(world.folder, "unknown.ndjson");
+  const at = "2026-01-01T00:00:00.000Z";
+  const fp = "patient_01K9TEST00000000000000ZZZZ";
+  const patient = {
+    ...{ type: "patient", fp, name: "Test animal", species: "wolpertinger", breed: null, sex: "male" },
+    ...{ date_of_birth: "2020-01-01", weight_kg: 12.5, owner_customer_fp: "customer_01K9TEST000000000000000D01" },
+    ...{ external_ids: [UNKNOWN], created_at: at, updated_at: at, deleted_at: null },
+  };
+  const connection = { type: "connection", patient_fp: fp, clinic_fp: CLINIC, active: true };
+  fs.writeFileSync(file, `${JSON.stringify(patient)}\n${JSON.stringify(connection)}\n`);
+  runServerCommand("import", file, "--data", world.serverData);
+  for (const profile of [...Object.keys(devices), "dicom"]) ports.set(profile, await freePort());
+  world.writeConfig(
+    [...ports].map(([profile, port]) => ({
+      ...{ id: profile, profile, connection: { listen: `127.0.0.1:${port}` } },
+      ...(profile === "dicom" ? { quietSeconds: 1 } : {}),
+    })),
+  );
+  await world.startAgent();
+});
+
+afterAll(() => world.end());
+
+async function resultsOf(fp: string): Promise<object[]> {
+  const { body } = await world.getStudy(fp);
+  return (body as { data: { results: object[] } }).data.results;
+}
+
+/** A run of an analyzer; what GET says of it. */
+async function run(profile: keyof typeof devices, patient: string): Promise<object[]> {
+  const { extension, recording } = devices[profile];
+  const file = path.join(world.folder, `run.${extension}`);
+  fs.writeFileSync(file, recording({ patient, number: (samples += 1) }));
+  runAgentCommand("simulate", file, "--to", `tcp://127.0.0.1:${ports.get(profile)}`);
+  return resultsOf((await world.drained()).at(-1)!.study_fps[0]!);
+}
+
+const creatinine = { analyte: "CREA", value: CREATININE, unit: "mg/dL" };
+
+describe.each(Object.keys(devices) as (keyof typeof devices)[])("%s", (profile) => {
+  test("a dog and a cat get their own interval and flag", async () => {
+    const [dog, cat] = world.patients;
+    // Rows dog-any-any-crea-cornell_cobas_2017 and cat-any-any-crea-cornell_cobas_2017.
+    expect(await run(profile, dog!.externalId)).toEqual([{ ...creatinine, reference_range: "0.6-1.4", flag: "high" }]);
+    expect(await run(profile, cat!.externalId)).toEqual([
+      { ...creatinine, reference_range: "0.8-2.1", flag: "normal" },
+    ]);
+  });
+
+  test("an animal of no known species gets neither", async () => {
+    expect(await run(profile, UNKNOWN)).toEqual([{ ...creatinine, reference_range: null, flag: null }]);
+  });
+});
+
+test("what an ultrasound report measured has no interval in any species, so it is not judged", async () => {
+  const target = `dicom://DX1@127.0.0.1:${ports.get("dicom")}/VETWIRE`;
+  runAgentCommand(
+    "simulate",
+    "us,sr",
+    "--to",
+    target,
+    "--patient",
+    world.patients[1]!.externalId,
+    "--species",
+    "Feline",
+  );
+  const messages = await world.drained();
+  const results = await resultsOf(messages.at(-1)!.study_fps[0]!);
+  expect(results).toEqual([
+    expect.objectContaining({ value: 3.85, unit: "cm", reference_range: null, flag: null }),
+    expect.objectContaining({ value: 64, unit: "%", reference_range: null, flag: null }),
+    expect.objectContaining({ value: 1.31, reference_range: null, flag: null }),
+  ]);
+});
