@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { studyUidOf } from "../../../agent/dicom-services.ts";
+import { dayOf } from "../../../agent/time.ts";
 import { cat, dog } from "../../make-fixtures.ts";
 import { dcmtk, run } from "../../support/dcmtk.ts";
 import { useDicomServer } from "../../support/dicom-server.ts";
@@ -10,7 +11,7 @@ import { useSpool } from "../../support/spool.ts";
 const used = useSpool();
 const served = useDicomServer(used);
 const HOUR_MS = 60 * 60_000;
-const noon = new Date().setUTCHours(9, 0, 0, 0); // of Istanbul
+const noon = dayOf(Date.now(), "Europe/Istanbul").from + 12 * HOUR_MS;
 const today = new Date(noon).toISOString().slice(0, 10).replaceAll("-", "");
 
 beforeEach(async () => {
