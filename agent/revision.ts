@@ -1,4 +1,4 @@
-import { measured } from "../shared/results.ts";
+import { measured } from "../shared/measured.ts";
 import type { PushedStudy, Snapshot } from "../shared/study.ts";
 
 // What a later message about the same measurement does to its study. Pure; the spool calls it inside its transaction.

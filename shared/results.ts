@@ -107,14 +107,6 @@ export function measurementsOf(
   return found;
 }
 
-/** What was measured, not what was computed from it; the order of rows says nothing. Equal text for equal measurements. */
-export function measured(results: readonly Result[]): string {
-  const rows = results.map(({ analyte, value, unit, comparator, value_text }) =>
-    JSON.stringify([analyte, value, unit, comparator ?? null, value_text ?? null]),
-  );
-  return rows.toSorted().join();
-}
-
 function analyteOf(apiCode: string, modality: string): Analyte | undefined {
   return analytes.find((analyte) => analyte.api_code === apiCode && analyte.modality === modality);
 }
