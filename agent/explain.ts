@@ -84,8 +84,19 @@ function messagesOf(db: Database.Database, studies: readonly StudyRow[]): Messag
   return [...found.values()];
 }
 
-/** The chunks that the message came in and what the link made of each, run again from the record of the session. */
+/** How the message came in: an image as a file, else the chunks and what the link made of each, run again from the session's record. */
 function wireEvents(db: Database.Database, message: MessageRow, device: ReturnType<DeviceLookup>): TimedLine[] {
+  const image = db
+    .prepare(
+      "SELECT sop_instance AS uid, calling_ae AS sender, file_bytes AS size, sha256 FROM instance WHERE message = ?",
+    )
+    .get(message.id) as { uid: string; sender: string; size: number; sha256: string } | undefined;
+  if (image !== undefined) {
+    const { uid, sender, size, sha256 } = image;
+    return [
+      { at: message.receivedAt, line: `chunk     instance ${uid} from ${sender}, ${size} bytes, sha256 ${sha256}` },
+    ];
+  }
   const session = db.prepare("SELECT first_event AS firstEvent FROM session WHERE id = ?").get(message.session);
   if (session === undefined || device === undefined || device.profile.id !== message.profile) {
     return [{ at: message.receivedAt, line: "chunk     not kept any more, or its profile is not" }];

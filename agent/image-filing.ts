@@ -124,12 +124,12 @@ export class ImageFiling {
     };
     const settlements = [...leftOut].map(([message, reason]) => settle(message, [reason], []));
     for (const { report, measurements, images, messages } of reports) {
-      const { patient, reason } = await findPatient(report, this.#spool, this.#directory);
+      const { patient, reason, how } = await findPatient(report, this.#spool, this.#directory);
       const first = stored.find(({ message }) => message === messages[0])!;
       const { body, snapshot } = study(report, patient, { device_id: first.device, message_id: first.message });
       const draft = {
         body: { ...body, results: [...body.results, ...measurements] },
-        snapshot: { ...snapshot, images },
+        snapshot: { ...snapshot, notes: [how, ...snapshot.notes], images },
         freshFp: newFp("cds"),
       };
       const reasons = [...(reason === null ? [] : [reason]), ...report.notes, ...describe(report)];

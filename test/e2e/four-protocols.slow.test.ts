@@ -122,7 +122,7 @@ describe.each(Object.keys(devices) as (keyof typeof devices)[])("%s", (profile) 
   });
 });
 
-test("what an ultrasound report measured has no interval in any species, so it is not judged", async () => {
+test("what an ultrasound report measured has no interval in any species, so it is not judged, and is explained", async () => {
   const target = `dicom://DX1@127.0.0.1:${ports.get("dicom")}/VETWIRE`;
   runAgentCommand(
     "simulate",
@@ -135,10 +135,14 @@ test("what an ultrasound report measured has no interval in any species, so it i
     "Feline",
   );
   const messages = await world.drained();
-  const results = await resultsOf(messages.at(-1)!.study_fps[0]!);
+  const fp = messages.at(-1)!.study_fps[0]!;
+  const results = await resultsOf(fp);
   expect(results).toEqual([
     expect.objectContaining({ value: 3.85, unit: "cm", reference_range: null, flag: null }),
     expect.objectContaining({ value: 64, unit: "%", reference_range: null, flag: null }),
     expect.objectContaining({ value: 1.31, reference_range: null, flag: null }),
   ]);
+  expect(runAgentCommand("explain", fp, "--config", world.config)).toMatch(
+    /chunk {5}instance 2\.25\.\S+ from DX1, \d+ bytes, sha256 [^]*study {5}cds_\S+ revision 1 for patient_\S+; [^]*server {4}revision 1 is filed/,
+  );
 });
