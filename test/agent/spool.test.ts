@@ -161,9 +161,11 @@ describe("events", () => {
       await some;
       expect(commits).toBe(3);
 
+      await send(sessions);
+      expect(commits).toBe(4);
       vi.advanceTimersByTime(300);
       await send(sessions.slice(0, 1));
-      expect(commits).toBe(4);
+      expect(commits).toBe(5);
     } finally {
       vi.useRealTimers();
     }
