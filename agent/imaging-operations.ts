@@ -149,9 +149,6 @@ export function imagingOperationsOn(db: Database.Database) {
       "UPDATE forward SET state = ?, reason = ?, tries = tries + 1, settled_at = ? WHERE destination = ? AND message = ?",
     ),
     tryAgain: db.prepare("UPDATE forward SET tries = tries + 1, reason = ? WHERE destination = ? AND message = ?"),
-    requeue: db.prepare(
-      "UPDATE forward SET state = 'queued', tries = 0, reason = NULL WHERE destination = ? AND state = 'refused'",
-    ),
     counts: db.prepare(
       "SELECT destination, state, COUNT(*) AS count FROM forward GROUP BY destination, state ORDER BY destination, state",
     ),
@@ -240,11 +237,6 @@ export function imagingOperationsOn(db: Database.Database) {
 
     delayForward(destination: string, message: string, reason: string): void {
       sql.tryAgain.run(reason, destination, message);
-    },
-
-    /** What a destination refused is offered to it again; answers how many. */
-    requeueForwards(destination: string): number {
-      return sql.requeue.run(destination).changes;
     },
 
     countForwards(): ForwardCount[] {
