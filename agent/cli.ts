@@ -3,12 +3,12 @@ import path from "node:path";
 import { Command } from "commander";
 import { pino } from "pino";
 import type { Patient } from "../shared/patient.ts";
-import { readDevice, startAgent } from "./agent.ts";
-import { type Config, DICOM, loadConfig, parseAddress } from "./config.ts";
+import { startAgent } from "./agent.ts";
+import { analyzersOf } from "./analyzers.ts";
+import { type Config, loadConfig, parseAddress } from "./config.ts";
 import { profileById, profiles } from "./devices/index.ts";
 import { explain } from "./explain.ts";
 import { type Faults, FaultyLine, parseFaults } from "./faults.ts";
-import type { FilingDevice } from "./filing.ts";
 import { STUDY_KINDS } from "./generated-study.ts";
 import { exportImages, listImages } from "./images.ts";
 import { listenTo } from "./listen.ts";
@@ -215,7 +215,7 @@ program
   .requiredOption("--config <file>", "agent.yaml")
   .action((fp: string, options: { config: string }) => {
     const config = configOrExit(options.config);
-    const devices = devicesOf(config);
+    const devices = analyzersOf(config);
     for (const line of readSpool(config.data, (db) => explain(db, fp, (id) => devices.get(id)))) print(line);
   });
 
@@ -230,7 +230,7 @@ program
   .option("--dry-run", "show it and store nothing")
   .action(async (options: { config: string; state: MessageState[]; since: number; dryRun?: boolean }) => {
     const config = configOrExit(options.config);
-    const devices = devicesOf(config);
+    const devices = analyzersOf(config);
     const wanted = { states: options.state, since: options.since };
     let told = 0;
     const done = await reassess(
@@ -298,12 +298,6 @@ program
   });
 
 program.parseAsync().catch(fail);
-
-/** The devices as filing sees them. */
-function devicesOf(config: Config): Map<string, FilingDevice> {
-  const analyzers = config.devices.filter(({ profile }) => profile !== DICOM);
-  return new Map(analyzers.map((device) => [device.id, readDevice(device, config.timeZone)]));
-}
 
 /** `condition R, new_observations 0` */
 function said(words: object): string {

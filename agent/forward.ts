@@ -1,12 +1,12 @@
 import fs from "node:fs";
-import type { SetTimer } from "./connection.ts";
 import { hex } from "./dicom/bytes.ts";
 import { COMMAND, STATUS } from "./dicom/dimse.ts";
 import type { ProposedContext } from "./dicom/pdu.ts";
 import { DicomClient } from "./dicom-client.ts";
+import { Drain, type DrainEvents, type DrainTiming } from "./drain.ts";
 import { imageFile } from "./image-store.ts";
 import type { HeldInstance } from "./imaging-operations.ts";
-import { type FailureKind, SendError } from "./server.ts";
+import { SendError } from "./server.ts";
 import type { Spool } from "./spool.ts";
 import { type StowTarget, stow } from "./stow.ts";
 import type { Address } from "./transport.ts";
@@ -24,26 +24,12 @@ export type Destination =
     }
   | ({ readonly id: string; readonly way: "stow" } & StowTarget);
 
-export interface ForwardEvents {
+export interface ForwardEvents extends DrainEvents {
   sent(): void;
   /** The destination will not have this instance, whenever it is offered. */
   refused(message: string, reason: string): void;
-  /** The destination is away: once when it goes, not once a try. */
-  failed(kind: FailureKind, reason: string): void;
-  recovered(): void;
 }
 
-export interface ForwardTiming {
-  readonly setTimer: SetTimer;
-  /** 0 to 1, for the jitter. */
-  readonly random: () => number;
-}
-
-/** Full jitter over 1 s, doubled up to 5 min, for ever. */
-const RETRY_BASE_MS = 1_000;
-const RETRY_MAX_MS = 5 * 60_000;
-/** What a person has to mend is not mended within seconds. */
-const UNAUTHORIZED_RETRY_MS = 60_000;
 /** On one association; a context each at most, and there are 128. */
 const BATCH = 100;
 const READ_BYTES = 128 * 1024;
@@ -53,58 +39,24 @@ export class Forward {
   readonly #spool: Spool;
   readonly #destination: Destination;
   readonly #events: ForwardEvents;
-  readonly #timing: ForwardTiming;
-  #running: Promise<void> | null = null;
-  #again = false;
-  #failures = 0;
-  #cancelRetry: (() => void) | null = null;
-  #stopped = false;
+  readonly #drain: Drain;
 
-  constructor(data: string, spool: Spool, destination: Destination, events: ForwardEvents, timing: ForwardTiming) {
+  constructor(data: string, spool: Spool, destination: Destination, events: ForwardEvents, timing: DrainTiming) {
     this.#data = data;
     this.#spool = spool;
     this.#destination = destination;
     this.#events = events;
-    this.#timing = timing;
+    this.#drain = new Drain(() => this.#sendNext(), events, timing);
   }
 
   /** There may be something to send. */
   wake(): void {
-    if (this.#stopped || this.#cancelRetry !== null) return;
-    this.#again = true;
-    this.#running ??= this.#run().finally(() => (this.#running = null));
+    this.#drain.wake();
   }
 
   /** Ends after the instance under way. */
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#cancelRetry?.();
-    await this.#running;
-  }
-
-  async #run(): Promise<void> {
-    while (this.#again && !this.#stopped) {
-      this.#again = false;
-      try {
-        while ((await this.#sendNext()) && !this.#stopped);
-      } catch (error) {
-        this.#fail(error);
-        return;
-      }
-    }
-  }
-
-  #fail(error: unknown): void {
-    const kind = error instanceof SendError ? error.kind : "transient";
-    if (this.#failures === 0) this.#events.failed(kind, error instanceof Error ? error.message : String(error));
-    this.#failures += 1;
-    const ceiling = Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** (this.#failures - 1));
-    const told = error instanceof SendError ? error.retryAfterMs : null;
-    const ms = told ?? (kind === "unauthorized" ? UNAUTHORIZED_RETRY_MS : ceiling * this.#timing.random());
-    this.#cancelRetry = this.#timing.setTimer(Math.min(ms, RETRY_MAX_MS), () => {
-      this.#cancelRetry = null;
-      this.wake();
-    });
+  stop(): Promise<void> {
+    return this.#drain.stop();
   }
 
   /** Sends one batch, if there is any; whether there was. */
@@ -124,7 +76,7 @@ export class Forward {
     const client = await DicomClient.connect({ address, calledAe: aeTitle, callingAe: callingAeTitle, contexts });
     try {
       for (const instance of batch) {
-        if (this.#stopped) break;
+        if (this.#drain.stopped) break;
         await this.#offer(instance, () => storeOne(client, this.#data, instance));
       }
     } finally {
@@ -133,7 +85,7 @@ export class Forward {
   }
 
   async #stow(target: Destination & { way: "stow" }, instance: HeldInstance): Promise<void> {
-    if (this.#stopped) return;
+    if (this.#drain.stopped) return;
     const file = imageFile(this.#data, instance.message);
     await this.#offer(instance, () => stow(target, file, instance.transferSyntax));
   }
@@ -155,8 +107,7 @@ export class Forward {
     }
     await this.#spool.call("settleForward", id, message, "sent", null, Date.now());
     this.#events.sent();
-    if (this.#failures > 0) this.#events.recovered();
-    this.#failures = 0;
+    this.#drain.succeeded();
   }
 }
 

@@ -1,35 +1,22 @@
 import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { Outcome, Snapshot, STUDIES_PER_PUSH_MAX } from "../shared/study.ts";
-import type { SetTimer } from "./connection.ts";
-import { type FailureKind, SendError, type Server } from "./server.ts";
+import { Drain, type DrainEvents, type DrainTiming } from "./drain.ts";
+import { SendError, type Server } from "./server.ts";
 import type { Spool } from "./spool.ts";
 import type { QueuedStudy } from "./spool-operations.ts";
 
 // Sends queued studies, the oldest first, and stores the server's answers. A study has its fp before it is first sent, so
 // sending it again after a lost answer is harmless.
 
-export interface PushEvents {
+export interface PushEvents extends DrainEvents {
   outcome(outcome: Static<typeof Outcome>["outcome"]): void;
-  /** The channel broke: once when it does, not once a try. */
-  failed(kind: FailureKind, reason: string): void;
-  recovered(): void;
 }
 
-export interface PushTiming {
-  readonly setTimer: SetTimer;
-  /** 0 to 1, for the jitter. */
-  readonly random: () => number;
-}
-
-/** Full jitter over 1 s, doubled up to 5 min; network faults, 5xx and 429 are tried for ever (operations guide, B.4). */
-const RETRY_BASE_MS = 1_000;
-const RETRY_MAX_MS = 5 * 60_000;
-/** A key that is refused is a person's to mend: asking more often would only fill logs. */
-const UNAUTHORIZED_RETRY_MS = 60_000;
 /** The server takes 5 MB; imaging-free studies have a few kB. */
 const BATCH_LETTERS_MAX = 2 * 1024 * 1024;
-
+/** Far below what a person notices between the analyzer and the API. */
+const GATHER_MS = 200;
 /** That many studies in a row at which the server breaks: it is the server, not the studies. */
 const FAULTS_IN_A_ROW_MAX = 3;
 
@@ -40,58 +27,41 @@ export class Push {
   readonly #spool: Spool;
   readonly #server: Server;
   readonly #events: PushEvents;
-  readonly #timing: PushTiming;
-  #running: Promise<void> | null = null;
-  #again = false;
-  #failures = 0;
-  #cancelRetry: (() => void) | null = null;
-  #stopped = false;
+  readonly #timing: DrainTiming;
+  readonly #drain: Drain;
+  #isGathering = false;
+  #wokenAt = Number.NEGATIVE_INFINITY;
 
-  constructor(spool: Spool, server: Server, events: PushEvents, timing: PushTiming) {
+  constructor(spool: Spool, server: Server, events: PushEvents, timing: DrainTiming) {
     this.#spool = spool;
     this.#server = server;
     this.#events = events;
     this.#timing = timing;
+    this.#drain = new Drain(() => this.#sendNext(), events, timing);
   }
 
   /** There may be something to send. */
   wake(): void {
-    if (this.#stopped || this.#cancelRetry !== null) return;
-    this.#again = true;
-    this.#running ??= this.#run().finally(() => (this.#running = null));
+    this.#drain.wake();
+  }
+
+  /**
+   * A study was queued: the first goes at once, what comes within a moment of it is sent together, for a request costs both
+   * programs more than the studies in it, and keeps acknowledgements waiting.
+   */
+  wakeSoon(): void {
+    if (this.#isGathering) return;
+    this.#isGathering = true;
+    this.#timing.setTimer(Math.max(0, this.#wokenAt + GATHER_MS - performance.now()), () => {
+      this.#isGathering = false;
+      this.#wokenAt = performance.now();
+      this.wake();
+    });
   }
 
   /** Ends after the request under way. */
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#cancelRetry?.();
-    await this.#running;
-  }
-
-  async #run(): Promise<void> {
-    while (this.#again && !this.#stopped) {
-      this.#again = false;
-      try {
-        // What is queued meanwhile wakes us again: only a batch that was full is followed by another at once.
-        while ((await this.#sendNext()) && !this.#stopped);
-      } catch (error) {
-        this.#fail(error);
-        return;
-      }
-    }
-  }
-
-  #fail(error: unknown): void {
-    const kind = error instanceof SendError ? error.kind : "transient";
-    if (this.#failures === 0) this.#events.failed(kind, error instanceof Error ? error.message : String(error));
-    this.#failures += 1;
-    const ceiling = Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** (this.#failures - 1));
-    const told = error instanceof SendError ? error.retryAfterMs : null;
-    const ms = told ?? (kind === "unauthorized" ? UNAUTHORIZED_RETRY_MS : ceiling * this.#timing.random());
-    this.#cancelRetry = this.#timing.setTimer(Math.min(ms, RETRY_MAX_MS), () => {
-      this.#cancelRetry = null;
-      this.wake();
-    });
+  stop(): Promise<void> {
+    return this.#drain.stop();
   }
 
   /** Sends one batch, if there is any; whether more waits. */
@@ -99,8 +69,7 @@ export class Push {
     const { batch, more } = await this.#spool.call("takeQueued", STUDIES_PER_PUSH_MAX, BATCH_LETTERS_MAX, Date.now());
     if (batch.length === 0) return false;
     await this.#send(batch);
-    if (this.#failures > 0) this.#events.recovered();
-    this.#failures = 0;
+    this.#drain.succeeded();
     return more;
   }
 

@@ -1,0 +1,123 @@
+import type { Logger } from "pino";
+import { type CommitmentDevice, type CommitmentEvents, Commitments } from "./commitment.ts";
+import { type DeviceConfig, DICOM, parseAddress, readTls } from "./config.ts";
+import { realTimer } from "./connection.ts";
+import { type DicomDevice, DicomServer } from "./dicom-server.ts";
+import { DicomServices } from "./dicom-services.ts";
+import { type Destination, Forward } from "./forward.ts";
+import { Headers } from "./headers.ts";
+import { type ImageDevice, ImageFiling } from "./image-filing.ts";
+import { ImageStore } from "./image-store.ts";
+import { type Devices, serve, type Surroundings } from "./served.ts";
+import { listenTransport, type Transport } from "./transport.ts";
+
+// The devices that send images: each one's port, and the way of its images to a study and to other archives.
+
+export async function createImaging(around: Surroundings): Promise<Devices> {
+  const { config, spool, directory, log, queued } = around;
+  const configs = config.devices.filter(({ profile }) => profile === DICOM);
+  const devices = new Map(configs.map((device) => [device.id, readImageDevice(device, config.timeZone)]));
+  const headers = new Headers();
+  const filing = new ImageFiling(config.data, spool, headers, directory, (id) => devices.get(id), {
+    settled(device, studies, instances) {
+      log.info({ stage: "study", device, studies, instances }, "a study of images was settled");
+      queued();
+    },
+    fault: (error) => log.error({ stage: "read", err: error }, "our own fault: images quarantined"),
+  });
+  await spool.call(
+    "setDestinations",
+    config.destinations.map(({ id }) => id),
+  );
+  const forwards = config.destinations.map((destination) => forwardTo(destination, around));
+  const store = await ImageStore.open(config.data, spool, headers);
+  const services = new DicomServices(spool, directory, {
+    examined: () => filing.wake(),
+  });
+  const commitments = new Map(
+    [...devices.values()].map((device) => {
+      const events = commitmentEvents(log.child({ device: device.id }));
+      return [device.id, new Commitments(config.data, spool, device, events)];
+    }),
+  );
+
+  const serveModality = (device: ImagingDevice) =>
+    serve(around, device.id, DICOM, (events, received, child) => {
+      const parts = { store, services, commitments: commitments.get(device.id)! };
+      return new DicomServer(device, device.transport, parts, {
+        ...events,
+        kept(at) {
+          received(at);
+          filing.wake(at + device.quietMs);
+          for (const forward of forwards) forward.wake();
+        },
+        fault: (error) => child.error({ stage: "message", err: error }, "our own fault"),
+      });
+    });
+
+  const senders = [...forwards, ...commitments.values()];
+  return {
+    served: [...devices.values()].map(serveModality),
+    async resume() {
+      filing.wake();
+      for (const sender of senders) sender.wake();
+    },
+    async stop() {
+      await filing.stop();
+      await Promise.all(senders.map((sender) => sender.stop()));
+      await headers.close();
+    },
+  };
+}
+
+function forwardTo(destination: Destination, { config, spool, metrics, log }: Surroundings): Forward {
+  const child = log.child({ destination: destination.id });
+  return new Forward(
+    config.data,
+    spool,
+    destination,
+    {
+      sent: () => metrics.forwarded.inc({ destination: destination.id, outcome: "sent" }),
+      refused(message, reason) {
+        metrics.forwarded.inc({ destination: destination.id, outcome: "refused" });
+        child.error({ stage: "push", message, reason }, "an image was refused: kept, and not offered again");
+      },
+      failed: (kind, reason) =>
+        child.error({ stage: "push", kind, reason }, "images cannot be forwarded: kept, and tried again"),
+      recovered: () => child.info({ stage: "push" }, "images are forwarded again"),
+    },
+    { setTimer: realTimer, random: Math.random },
+  );
+}
+
+function commitmentEvents(log: Logger): CommitmentEvents {
+  return {
+    reported: (transaction, failures) =>
+      log.info({ stage: "message", transaction, failures }, "the device was told which of its images we have"),
+    givenUp: (transaction) =>
+      log.warn({ stage: "message", transaction }, "the device never took the answer to its storage commitment"),
+    fault: (error) => log.error({ stage: "message", err: error }, "our own fault"),
+  };
+}
+
+/** Devices that call open more than one line each, and lines that say nothing are closed only after a while. */
+const IMAGING_LINES_MAX = 128;
+const QUIET_SECONDS = 60;
+
+type ImagingDevice = DicomDevice & ImageDevice & CommitmentDevice & { readonly transport: Transport };
+
+function readImageDevice(device: DeviceConfig, timeZone: string): ImagingDevice {
+  const address = parseAddress(device.connection.listen ?? "");
+  if (address === null) throw new Error("a DICOM device without an address: the configuration was not checked");
+  const security = device.tls === undefined ? null : readTls(device.tls);
+  return {
+    id: device.id,
+    aeTitle: device.aeTitle ?? "VETWIRE",
+    callingAeTitles: device.callingAeTitles ?? [],
+    quietMs: (device.quietSeconds ?? QUIET_SECONDS) * 1000,
+    timeZone: device.timeZone ?? timeZone,
+    modality: device.modality ?? null,
+    reportTo: device.reportTo === undefined ? null : parseAddress(device.reportTo),
+    transport: listenTransport(address, device.allow ?? [], security, IMAGING_LINES_MAX),
+  };
+}
