@@ -98,9 +98,9 @@ export async function startAgent(config: Config, version: string, log: Logger): 
       version,
       uptime_s: Math.round((Date.now() - startedAt) / 1000),
       outbox: { depth, oldest_at: isoOrNull(oldestAt) },
-      devices: devices.map(({ state }) => {
-        const { lastMessageAt, ...device } = state();
-        return { ...device, last_message_at: isoOrNull(lastMessageAt) };
+      devices: devices.map((device) => {
+        const { lastMessageAt, ...state } = device.state();
+        return { ...state, last_message_at: isoOrNull(lastMessageAt) };
       }),
     });
   }

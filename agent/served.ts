@@ -15,7 +15,7 @@ export interface Surroundings {
   readonly metrics: Metrics;
   readonly log: Logger;
   /** Studies wait for the server. */
-  queued(): void;
+  readonly queued: () => void;
 }
 
 /** The devices of one kind, and what their messages go through. */
