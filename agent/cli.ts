@@ -10,6 +10,7 @@ import { profileById, profiles } from "./devices/index.ts";
 import { explain } from "./explain.ts";
 import { type Faults, FaultyLine, parseFaults } from "./faults.ts";
 import { STUDY_KINDS } from "./generated-study.ts";
+import { imagingOf } from "./imaging.ts";
 import { exportImages, listImages } from "./images.ts";
 import { listenTo } from "./listen.ts";
 import { listPorts } from "./ports.ts";
@@ -230,24 +231,19 @@ program
   .option("--dry-run", "show it and store nothing")
   .action(async (options: { config: string; state: MessageState[]; since: number; dryRun?: boolean }) => {
     const config = configOrExit(options.config);
-    const devices = analyzersOf(config);
+    const devices = { analyzers: analyzersOf(config), imaging: imagingOf(config) };
     const wanted = { states: options.state, since: options.since };
     let told = 0;
-    const done = await reassess(
-      config.data,
-      wanted,
-      (id) => devices.get(id),
-      config.matchByName ?? false,
-      (count, of) => {
-        const tenth = Math.floor((10 * count) / of);
-        if (tenth > told) tell(`${10 * tenth} %`);
-        told = tenth;
-      },
-    );
-    for (const { message, diff } of done) {
+    const done = await reassess(config.data, wanted, devices, config.matchByName ?? false, (count, of) => {
+      const tenth = Math.floor((10 * count) / of);
+      if (tenth > told) tell(`${10 * tenth} %`);
+      told = tenth;
+    });
+    for (const [index, { message, diff }] of done.entries()) {
       if (diff.length === 0) continue;
       print(`${message.id}  ${new Date(message.receivedAt).toISOString()}  ${message.device}`);
-      for (const line of diff) print(`  ${line}`);
+      // The images of a study become the same: that is told once, below the last.
+      if (diff.join("\n") !== done[index + 1]?.diff.join("\n")) for (const line of diff) print(`  ${line}`);
     }
     const changed = done.filter(({ diff }) => diff.length > 0).length;
     if (options.dryRun) return tell(`${done.length} messages, ${changed} would change, nothing was stored`);

@@ -1,14 +1,12 @@
 import { newFp } from "../shared/fp.ts";
 import type { Modality } from "../shared/study.ts";
-import { realTimer, type SetTimer } from "./connection.ts";
 import type { Header } from "./dicom/header.ts";
-import type { Directory } from "./directory.ts";
-import { findPatient } from "./filing.ts";
+import { findPatient, type Lookup } from "./filing.ts";
 import type { Headers } from "./headers.ts";
 import { imageFile } from "./image-store.ts";
 import { type ImageInstance, readImages } from "./read-dicom.ts";
 import { describe } from "./report.ts";
-import { type Spool, StorageError } from "./spool.ts";
+import { type SpoolCalls, StorageError } from "./spool.ts";
 import type { Settlement, StoredInstance, StudyDraft } from "./spool-operations.ts";
 import { study } from "./study.ts";
 
@@ -19,6 +17,14 @@ export interface ImageDevice {
   readonly timeZone: string;
   /** Of images whose modality the API does not name; null: they make no study. */
   readonly modality: Modality | null;
+}
+
+/** What a study of images is read with. */
+export interface ImageStages {
+  readonly data: string;
+  readonly headers: Headers;
+  readonly deviceById: (id: string) => ImageDevice | undefined;
+  readonly lookup: Lookup;
 }
 
 export interface ImageFilingEvents {
@@ -33,51 +39,36 @@ const RETRY_MS = 1_000;
 const SETTLE_BATCH = 50;
 
 export class ImageFiling {
-  readonly #data: string;
-  readonly #spool: Spool;
-  readonly #headers: Headers;
-  readonly #directory: Directory;
-  readonly #deviceById: (id: string) => ImageDevice | undefined;
+  readonly #stages: ImageStages;
+  readonly #spool: SpoolCalls;
   readonly #events: ImageFilingEvents;
-  readonly #setTimer: SetTimer;
-  #cancelTimer: (() => void) | null = null;
+  #timer: NodeJS.Timeout | undefined;
   /** When the timer fires. */
   #lookAt = Number.POSITIVE_INFINITY;
   #settling: Promise<void> = Promise.resolve();
   #stopped = false;
 
-  constructor(
-    data: string,
-    spool: Spool,
-    headers: Headers,
-    directory: Directory,
-    deviceById: (id: string) => ImageDevice | undefined,
-    events: ImageFilingEvents,
-    setTimer: SetTimer = realTimer,
-  ) {
-    this.#data = data;
-    this.#spool = spool;
-    this.#headers = headers;
-    this.#directory = directory;
-    this.#deviceById = deviceById;
+  constructor(stages: ImageStages, events: ImageFilingEvents) {
+    this.#stages = stages;
+    this.#spool = stages.lookup.spool;
     this.#events = events;
-    this.#setTimer = setTimer;
   }
 
   /** Something is due then; at once where nothing is said: what an earlier process left. */
   wake(dueAt = 0): void {
     if (this.#stopped || dueAt >= this.#lookAt) return;
-    this.#cancelTimer?.();
+    clearTimeout(this.#timer);
     this.#lookAt = dueAt;
-    this.#cancelTimer = this.#setTimer(Math.max(0, dueAt - Date.now()), () => {
+    const settle = () => {
       this.#lookAt = Number.POSITIVE_INFINITY;
       this.#settling = this.#settling.then(() => this.#settleDue());
-    });
+    };
+    this.#timer = setTimeout(settle, Math.max(0, dueAt - Date.now()));
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    this.#cancelTimer?.();
+    clearTimeout(this.#timer);
     await this.#settling;
   }
 
@@ -99,7 +90,7 @@ export class ImageFiling {
 
   async #settle(studyUid: string): Promise<void> {
     const stored = await this.#spool.call("instancesOf", studyUid);
-    const settlements = await this.#assess(studyUid, stored).catch((error: unknown) => {
+    const settlements = await assessImages(studyUid, stored, this.#stages).catch((error: unknown) => {
       if (error instanceof StorageError) throw error;
       this.#events.fault(error);
       const reason = `our own fault: ${error instanceof Error ? error.message : String(error)}`;
@@ -112,48 +103,57 @@ export class ImageFiling {
     const studies = new Set(settlements.flatMap((one) => one.studies.map(({ body }) => body.dedupe_key)));
     this.#events.settled(stored[0]?.device ?? "", studies.size, stored.length);
   }
+}
 
-  async #assess(studyUid: string, stored: readonly StoredInstance[]): Promise<Settlement[]> {
-    const instances: ImageInstance[] = [];
-    for (const instance of stored) instances.push(await this.#read(instance));
-    const { reports, leftOut } = readImages(studyUid, instances);
-    const twins = new Set(stored.filter(({ hasTwin }) => hasTwin !== 0).map(({ message }) => message));
-    const settle = (message: string, reasons: readonly string[], studies: readonly StudyDraft[]) => {
-      const all = twins.has(message) ? [TWIN, ...reasons] : reasons;
-      return settlement(message, all.length === 0 ? null : all.join("; "), studies);
+/** What the instances of a study come to, by the stages read, match and study; they may come to more another day. */
+export async function assessImages(
+  studyUid: string,
+  stored: readonly StoredInstance[],
+  stages: ImageStages,
+): Promise<Settlement[]> {
+  const { spool, directory, matchByName } = stages.lookup;
+  const instances: ImageInstance[] = [];
+  for (const instance of stored) instances.push(await readInstance(instance, stages));
+  const { reports, leftOut } = readImages(studyUid, instances);
+  const twins = new Set(stored.filter(({ hasTwin }) => hasTwin !== 0).map(({ message }) => message));
+  const settle = (message: string, reasons: readonly string[], studies: readonly StudyDraft[]) => {
+    const all = twins.has(message) ? [TWIN, ...reasons] : reasons;
+    return settlement(message, all.length === 0 ? null : all.join("; "), studies);
+  };
+  const settlements = [...leftOut].map(([message, reason]) => settle(message, [reason], []));
+  for (const { report, measurements, images, messages, namedIn } of reports) {
+    const { patient, reason, how } = await findPatient(report, spool, directory, matchByName ? namedIn : null);
+    const first = stored.find(({ message }) => message === messages[0])!;
+    const { body, snapshot } = study(report, patient, { device_id: first.device, message_id: first.message });
+    const draft = {
+      body: { ...body, results: [...body.results, ...measurements] },
+      snapshot: { ...snapshot, notes: [how, ...snapshot.notes], images },
+      freshFp: newFp("cds"),
     };
-    const settlements = [...leftOut].map(([message, reason]) => settle(message, [reason], []));
-    for (const { report, measurements, images, messages } of reports) {
-      const { patient, reason, how } = await findPatient(report, this.#spool, this.#directory);
-      const first = stored.find(({ message }) => message === messages[0])!;
-      const { body, snapshot } = study(report, patient, { device_id: first.device, message_id: first.message });
-      const draft = {
-        body: { ...body, results: [...body.results, ...measurements] },
-        snapshot: { ...snapshot, notes: [how, ...snapshot.notes], images },
-        freshFp: newFp("cds"),
-      };
-      const reasons = [...(reason === null ? [] : [reason]), ...report.notes, ...describe(report)];
-      for (const message of messages) settlements.push(settle(message, reasons, [draft]));
-    }
-    return settlements;
+    const reasons = [...(reason === null ? [] : [reason]), ...report.notes, ...describe(report)];
+    for (const message of messages) settlements.push(settle(message, reasons, [draft]));
   }
+  return settlements;
+}
 
-  async #read(stored: StoredInstance): Promise<ImageInstance> {
-    const { message, receivedAt, sopInstance, sha256 } = stored;
-    const device = this.#deviceById(stored.device);
-    const header =
-      device === undefined ? `no device ${stored.device} in the configuration` : await this.#header(stored);
-    return { message, receivedAt, sopInstance, sha256, header, ...(device ?? NO_DEVICE) };
-  }
+async function readInstance(stored: StoredInstance, stages: ImageStages): Promise<ImageInstance> {
+  const { message, receivedAt, sopInstance, sha256 } = stored;
+  const device = stages.deviceById(stored.device);
+  const header =
+    device === undefined ? `no device ${stored.device} in the configuration` : await headerOf(stored, stages);
+  return { message, receivedAt, sopInstance, sha256, header, ...(device ?? NO_DEVICE) };
+}
 
-  /** Read once; a string says why it cannot be. */
-  async #header({ message, headerBytes, transferSyntax, header }: StoredInstance): Promise<Header | string> {
-    if (header !== null) return JSON.parse(header) as Header;
-    const answer = await this.#headers.read({ file: imageFile(this.#data, message), headerBytes, transferSyntax });
-    if ("problem" in answer) return `its header cannot be read: ${answer.problem}`;
-    this.#spool.callLater("noteHeader", message, JSON.stringify(answer.header));
-    return answer.header;
-  }
+/** Read once; a string says why it cannot be. */
+async function headerOf(
+  { message, headerBytes, transferSyntax, header }: StoredInstance,
+  { data, headers, lookup }: ImageStages,
+): Promise<Header | string> {
+  if (header !== null) return JSON.parse(header) as Header;
+  const answer = await headers.read({ file: imageFile(data, message), headerBytes, transferSyntax });
+  if ("problem" in answer) return `its header cannot be read: ${answer.problem}`;
+  lookup.spool.callLater("noteHeader", message, JSON.stringify(answer.header));
+  return answer.header;
 }
 
 const NO_DEVICE: ImageDevice = { timeZone: "UTC", modality: null };

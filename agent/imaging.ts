@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import { type CommitmentDevice, type CommitmentEvents, Commitments } from "./commitment.ts";
-import { type DeviceConfig, DICOM, parseAddress, readTls } from "./config.ts";
+import { type Config, type DeviceConfig, DICOM, parseAddress, readTls } from "./config.ts";
 import { realTimer } from "./connection.ts";
 import { type DicomDevice, DicomServer } from "./dicom-server.ts";
 import { DicomServices } from "./dicom-services.ts";
@@ -15,10 +15,11 @@ import { listenTransport, type Transport } from "./transport.ts";
 
 export async function createImaging(around: Surroundings): Promise<Devices> {
   const { config, spool, directory, log, queued } = around;
-  const configs = config.devices.filter(({ profile }) => profile === DICOM);
-  const devices = new Map(configs.map((device) => [device.id, readImageDevice(device, config.timeZone)]));
+  const devices = imagingOf(config);
   const headers = new Headers();
-  const filing = new ImageFiling(config.data, spool, headers, directory, (id) => devices.get(id), {
+  const lookup = { spool, directory, matchByName: config.matchByName ?? false };
+  const stages = { data: config.data, headers, deviceById: (id: string) => devices.get(id), lookup };
+  const filing = new ImageFiling(stages, {
     settled(device, studies, instances) {
       log.info({ stage: "study", device, studies, instances }, "a study of images was settled");
       queued();
@@ -41,10 +42,11 @@ export async function createImaging(around: Surroundings): Promise<Devices> {
     }),
   );
 
-  const serveModality = (device: ImagingDevice) =>
-    serve(around, device.id, DICOM, (events, received, child) => {
+  const serveModality = (configured: DeviceConfig) => {
+    const device = devices.get(configured.id)!;
+    return serve(around, device.id, DICOM, (events, received, child) => {
       const parts = { store, services, commitments: commitments.get(device.id)! };
-      return new DicomServer(device, device.transport, parts, {
+      return new DicomServer(device, transportOf(configured), parts, {
         ...events,
         kept(at) {
           received(at);
@@ -54,10 +56,11 @@ export async function createImaging(around: Surroundings): Promise<Devices> {
         fault: (error) => child.error({ stage: "message", err: error }, "our own fault"),
       });
     });
+  };
 
   const senders = [...forwards, ...commitments.values()];
   return {
-    served: [...devices.values()].map(serveModality),
+    served: config.devices.filter(({ id }) => devices.has(id)).map(serveModality),
     async resume() {
       filing.wake();
       for (const sender of senders) sender.wake();
@@ -100,16 +103,18 @@ function commitmentEvents(log: Logger): CommitmentEvents {
   };
 }
 
-/** Devices that call open more than one line each, and lines that say nothing are closed only after a while. */
-const IMAGING_LINES_MAX = 128;
+type ImagingDevice = DicomDevice & ImageDevice & CommitmentDevice;
+
+/** A study is whole when nothing came of it for so long. */
 const QUIET_SECONDS = 60;
 
-type ImagingDevice = DicomDevice & ImageDevice & CommitmentDevice & { readonly transport: Transport };
+/** The configured imaging devices by their ids. */
+export function imagingOf({ devices, timeZone }: Config): ReadonlyMap<string, ImagingDevice> {
+  const imaging = devices.filter(({ profile }) => profile === DICOM);
+  return new Map(imaging.map((device) => [device.id, readImaging(device, timeZone)]));
+}
 
-function readImageDevice(device: DeviceConfig, timeZone: string): ImagingDevice {
-  const address = parseAddress(device.connection.listen ?? "");
-  if (address === null) throw new Error("a DICOM device without an address: the configuration was not checked");
-  const security = device.tls === undefined ? null : readTls(device.tls);
+function readImaging(device: DeviceConfig, timeZone: string): ImagingDevice {
   return {
     id: device.id,
     aeTitle: device.aeTitle ?? "VETWIRE",
@@ -118,6 +123,14 @@ function readImageDevice(device: DeviceConfig, timeZone: string): ImagingDevice 
     timeZone: device.timeZone ?? timeZone,
     modality: device.modality ?? null,
     reportTo: device.reportTo === undefined ? null : parseAddress(device.reportTo),
-    transport: listenTransport(address, device.allow ?? [], security, IMAGING_LINES_MAX),
   };
+}
+
+/** Devices that call open more than one line each, and lines that say nothing are closed only after a while. */
+const IMAGING_LINES_MAX = 128;
+
+function transportOf({ connection, allow, tls }: DeviceConfig): Transport {
+  const address = parseAddress(connection.listen ?? "");
+  if (address === null) throw new Error("a DICOM device without an address: the configuration was not checked");
+  return listenTransport(address, allow ?? [], tls === undefined ? null : readTls(tls), IMAGING_LINES_MAX);
 }

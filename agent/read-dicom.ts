@@ -30,6 +30,8 @@ export interface ImageReport {
   /** Names the set of instances. */
   readonly images: string;
   readonly messages: readonly string[];
+  /** The device's zone, where all the images say the same of the animal and none has an identifier; else null: a name is not enough. */
+  readonly namedIn: string | null;
 }
 
 export interface ImageReading {
@@ -102,8 +104,10 @@ function imageReport(
   companions: readonly Read[],
 ): ImageReport {
   const all = [...images, ...companions];
-  const { header } = images.find((image) => image.header.patientId !== "") ?? images[0]!;
+  const { header, timeZone } = images.find((image) => image.header.patientId !== "") ?? images[0]!;
   const identifiers = new Set(all.map((instance) => instance.header.patientId).filter((id) => id !== ""));
+  const isUnidentified =
+    identifiers.size === 0 && all.every((instance) => instance.header.otherPatientIds.length === 0);
   const times = images.map(acquired).filter((time) => time !== null);
   const received = Math.min(...images.map(({ receivedAt }) => receivedAt));
   const cutShort = new Set(all.map((instance) => instance.header.cutShort).filter((reason) => reason !== null));
@@ -133,7 +137,13 @@ function imageReport(
     measurements: measured.map(result).filter((row) => row !== null),
     images: digest(all.map(({ sopInstance, sha256 }) => `${sopInstance} ${sha256}`)),
     messages: all.map(({ message }) => message),
+    namedIn: isUnidentified && new Set(all.map(animal)).size === 1 ? timeZone : null,
   };
+}
+
+/** Who an image is of, by what there is besides identifiers. */
+function animal({ header: { patientName, species, speciesCodes, sex, birthDate } }: Read): string {
+  return JSON.stringify([patientName, species, speciesCodes, sex, birthDate]);
 }
 
 const NO_NAME = "(no name)";

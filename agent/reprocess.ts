@@ -1,7 +1,9 @@
 import type Database from "better-sqlite3";
 import { resultLine } from "../shared/flag-text.ts";
 import { Directory } from "./directory.ts";
-import { assess, type FilingDevice } from "./filing.ts";
+import { assess, type FilingDevice, type Lookup } from "./filing.ts";
+import { Headers } from "./headers.ts";
+import { assessImages, type ImageDevice } from "./image-filing.ts";
 import { revise } from "./revision.ts";
 import { SendError, type Server } from "./server.ts";
 import { searchSpool, type SpoolCalls, writeSpool } from "./spool.ts";
@@ -22,6 +24,12 @@ export interface Wanted {
   readonly since: number;
 }
 
+/** What the configuration has now, by their ids. */
+export interface KnownDevices {
+  readonly analyzers: ReadonlyMap<string, FilingDevice>;
+  readonly imaging: ReadonlyMap<string, ImageDevice>;
+}
+
 export interface Reprocessed {
   readonly message: StoredMessage & { readonly state: MessageState; readonly reason: string | null };
   readonly settlement: Settlement;
@@ -31,23 +39,38 @@ export interface Reprocessed {
   readonly diff: readonly string[];
 }
 
-/** What each wanted message would come to now; nothing is written. `progress`: how many of how many are done. */
+/**
+ * What each wanted message would come to now, an image together with all of its study; nothing is written.
+ * `progress`: how many of how many messages and studies of images are done.
+ */
 export async function reassess(
   folder: string,
   wanted: Wanted,
-  deviceById: (id: string) => FilingDevice | undefined,
+  devices: KnownDevices,
   matchByName: boolean,
   progress: (done: number, of: number) => void,
 ): Promise<Reprocessed[]> {
-  return searchSpool(folder, async (db) => {
-    const ids = wantedIds(db, wanted);
+  const headers = new Headers();
+  const reassessed = searchSpool(folder, async (db) => {
+    const all = wantedOf(db, wanted);
     const done: Reprocessed[] = [];
-    for (const id of ids) {
-      done.push(await reassessOne(db, id, deviceById, matchByName));
-      progress(done.length, ids.length);
+    for (const [index, { id, study }] of all.entries()) {
+      const { spool, resulted } = callsOn(db);
+      // The patients on disk decide: the running agent keeps them in step.
+      const lookup = { spool, directory: new Directory(spool, away), matchByName };
+      const settlements =
+        study === null
+          ? await assessMessage(messageOf(db, id), devices, lookup)
+          : await assessStudy(folder, study, devices, headers, lookup);
+      for (const settlement of settlements) {
+        const message = messageOf(db, settlement.message);
+        done.push({ message, settlement, resulted, diff: diffOf(db, message, settlement) });
+      }
+      progress(index + 1, all.length);
     }
     return done;
   });
+  return reassessed.finally(() => headers.close());
 }
 
 /** Stores what would be other; a running agent sends it with its next round. How many messages that were. */
@@ -62,34 +85,43 @@ export function store(folder: string, reprocessed: readonly Reprocessed[]): numb
   return changed.length;
 }
 
-function wantedIds(db: Database.Database, { states, since }: Wanted): string[] {
+/** The wanted messages, of images one of each study. */
+function wantedOf(db: Database.Database, { states, since }: Wanted): { id: string; study: string | null }[] {
   const places = states.map(() => "?").join(", ");
   return db
     .prepare(
-      `SELECT id FROM message WHERE state IN (${places}) AND received_at >= ? AND completed_by IS NULL ORDER BY received_at, rowid`,
+      `SELECT m.id, i.study FROM message m LEFT JOIN instance i ON i.message = m.id
+       WHERE m.state IN (${places}) AND m.received_at >= ? AND m.completed_by IS NULL
+       GROUP BY COALESCE(i.study, m.id) ORDER BY MIN(m.received_at), m.rowid`,
     )
-    .pluck()
-    .all(...states, since) as string[];
+    .all(...states, since) as { id: string; study: string | null }[];
 }
 
-async function reassessOne(
-  db: Database.Database,
-  id: string,
-  deviceById: (id: string) => FilingDevice | undefined,
-  matchByName: boolean,
-): Promise<Reprocessed> {
-  const message = db
+function messageOf(db: Database.Database, id: string): Reprocessed["message"] {
+  return db
     .prepare(
       "SELECT id, device, profile, received_at AS receivedAt, bytes, incomplete, state, reason FROM message WHERE id = ?",
     )
     .get(id) as Reprocessed["message"];
-  const { spool, resulted } = callsOn(db);
-  // The patients on disk decide: the running agent keeps them in step.
-  const lookup = { spool, directory: new Directory(spool, away), matchByName };
-  const device = deviceById(message.device);
-  const settlement = await assess(message, device, lookup);
-  // Of a device that the configuration has no more, or whose messages take another way, nothing can be said.
-  return { message, settlement, resulted, diff: device === undefined ? [] : diffOf(db, message, settlement) };
+}
+
+/** Of a device that the configuration has no more nothing can be said. */
+async function assessMessage(message: StoredMessage, { analyzers }: KnownDevices, lookup: Lookup) {
+  const device = analyzers.get(message.device);
+  return device === undefined ? [] : [await assess(message, device, lookup)];
+}
+
+/** As assessMessage(), for all images of a study. */
+async function assessStudy(
+  data: string,
+  study: string,
+  { imaging }: KnownDevices,
+  headers: Headers,
+  lookup: Lookup,
+): Promise<Settlement[]> {
+  const stored = await lookup.spool.call("instancesOf", study);
+  if (stored.some(({ device }) => !imaging.has(device))) return [];
+  return assessImages(study, stored, { data, headers, deviceById: (id) => imaging.get(id), lookup });
 }
 
 const refused = () => Promise.reject(new SendError("transient", "nothing is fetched while messages are reassessed"));
@@ -103,7 +135,9 @@ function callsOn(db: Database.Database): { spool: SpoolCalls; resulted: string[]
     (operations[name] as (...values: readonly unknown[]) => unknown)(...args);
   const spool = {
     call: async (name: keyof Operations, ...args: unknown[]) => run(name, args),
-    callLater: (_name: "noteOrders", accessions: string[]) => void resulted.push(...accessions),
+    callLater(name: "noteOrders" | "noteHeader", accessions: string[]) {
+      if (name === "noteOrders") resulted.push(...accessions);
+    },
   } as unknown as SpoolCalls;
   return { spool, resulted };
 }
@@ -111,10 +145,12 @@ function callsOn(db: Database.Database): { spool: SpoolCalls; resulted: string[]
 function diffOf(db: Database.Database, { state, reason }: Reprocessed["message"], settlement: Settlement): string[] {
   const operations = operationsOn(db);
   const lines: string[] = [];
+  let isNew = false;
   for (const draft of settlement.studies) {
     const held = operations.latestStudy(draft.body.dedupe_key);
     const next = held === null ? draft : revise(held, draft);
     if (next === null) continue;
+    isNew = true;
     const before =
       held === null ? [] : [`for ${held.body.patient_fp ?? "nobody"}`, ...held.body.results.map(resultLine)];
     const after = [`for ${next.body.patient_fp ?? "nobody"}`, ...next.body.results.map(resultLine)];
@@ -124,8 +160,7 @@ function diffOf(db: Database.Database, { state, reason }: Reprocessed["message"]
     );
   }
   // A study that is the same leaves its message where the server's answer put it.
-  const isSame =
-    settlement.studies.length > 0 ? lines.length === 0 : settlement.state === state && settlement.reason === reason;
+  const isSame = settlement.studies.length > 0 ? !isNew : settlement.state === state && settlement.reason === reason;
   if (isSame) return [];
   const was = `${state}${reason === null ? "" : `: ${reason}`}`;
   const is = settlement.studies.length > 0 ? "to be sent" : settlement.state;

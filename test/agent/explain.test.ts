@@ -116,8 +116,9 @@ describe("explain", () => {
 });
 
 describe("reprocess", () => {
+  const known = { analyzers: devices, imaging: new Map() };
   const again = (states: ("quarantined" | "unmatched")[], since = 0) =>
-    reassess(used.folder, { states, since }, deviceById, false, () => undefined);
+    reassess(used.folder, { states, since }, known, false, () => undefined);
 
   test("shows what a mended patient makes of an unmatched message, and stores nothing until it is told to", async () => {
     await receive(run("4711"));
@@ -170,7 +171,7 @@ describe("reprocess", () => {
     for (const patient of ["1", "2", "3"]) await receive(run(patient, Number(patient)));
     await answer("unmatched");
     const steps: [number, number][] = [];
-    await reassess(used.folder, { states: ["unmatched"], since: 0 }, deviceById, false, (...step) => steps.push(step));
+    await reassess(used.folder, { states: ["unmatched"], since: 0 }, known, false, (...step) => steps.push(step));
     expect(steps).toEqual([
       [1, 3],
       [2, 3],
