@@ -1,5 +1,5 @@
 import iconv from "iconv-lite";
-import { unescapeText } from "../escapes.ts";
+import { escapeText, hexadecimal, printable, unescapeText } from "../escapes.ts";
 
 // ASTM E1394 / CLSI LIS02-A2 records. Fields, repeats and components are numbered as the standard numbers them: from 1,
 // and field 1 is the record type.
@@ -125,11 +125,16 @@ export function encodeRecord(
   fields: readonly (string | readonly (readonly string[])[])[],
   delimiters: Delimiters = STANDARD_DELIMITERS,
 ): string {
+  const codes = new Map([
+    [delimiters.field, "F"],
+    [delimiters.repeat, "R"],
+    [delimiters.component, "S"],
+    [delimiters.escape, "E"],
+  ]);
+  const escaped = (text: string) => escapeText(text, delimiters.escape, codes);
   const encoded = fields.map((field) => {
     const repeats = typeof field === "string" ? [[field]] : field;
-    return repeats
-      .map((components) => components.map((part) => escapeText(part, delimiters)).join(delimiters.component))
-      .join(delimiters.repeat);
+    return repeats.map((components) => components.map(escaped).join(delimiters.component)).join(delimiters.repeat);
   });
   return [type, ...encoded].join(delimiters.field);
 }
@@ -165,28 +170,11 @@ function decodeEscape(code: string, delimiters: Delimiters, charset: Charset): s
     case "H":
     case "N":
       return ""; // highlighting on and off
-    default:
-      if (/^X(?:[0-9A-F]{2})+$/i.test(code)) return decodeText(hexBytes(code.slice(1)), charset);
-      return null;
+    default: {
+      const bytes = hexadecimal(code);
+      return bytes === null ? null : decodeText(bytes, charset);
+    }
   }
-}
-
-function escapeText(text: string, { field, repeat, component, escape: mark }: Delimiters): string {
-  const special = new Map([
-    [field, "F"],
-    [repeat, "R"],
-    [component, "S"],
-    [mark, "E"],
-  ]);
-  let result = "";
-  for (const char of text) {
-    // A control character would end the record, or the frame around it.
-    const code = char < " " || char === "\x7f" ? `X${hexByte(char.charCodeAt(0))}` : special.get(char);
-    if (code === undefined) result += char;
-    // Without an escape a space must do: one name may not make a field or a record more.
-    else result += mark === null ? " " : mark + code + mark;
-  }
-  return result;
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
@@ -203,20 +191,4 @@ function decodeText(bytes: Uint8Array, charset: Charset): string {
       ? Array.from(text, (char, index) => (char === UNDEFINED ? String.fromCharCode(bytes[index]!) : char)).join("")
       : text;
   }
-}
-
-function hexByte(value: number): string {
-  return value.toString(16).toUpperCase().padStart(2, "0");
-}
-
-function hexBytes(hex: string): Uint8Array {
-  const bytes = new Uint8Array(hex.length / 2);
-  for (let i = 0; i < bytes.length; i++) bytes[i] = Number.parseInt(hex.slice(i * 2, i * 2 + 2), 16);
-  return bytes;
-}
-
-/** A short quotation for a reason: no control characters. */
-function printable(text: string): string {
-  const short = text.slice(0, 20).replace(/[^\x20-\x7e]/g, "?");
-  return `"${short}${text.length > 20 ? "..." : ""}"`;
 }

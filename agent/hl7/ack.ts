@@ -1,13 +1,13 @@
+import { printable } from "../escapes.ts";
 import type { LinkContext } from "../link.ts";
 import {
   type CharsetOptions,
   type Delimiters,
   encodeSegment,
   encodeText,
-  escapeText,
+  escapeField,
   type Hl7Message,
   parseMessage,
-  printable,
   STANDARD_DELIMITERS,
 } from "./message.ts";
 
@@ -229,7 +229,7 @@ function answerSegments(request: Hl7Message | null, verdict: Verdict, code: Code
   const delimiters = request?.delimiters ?? STANDARD_DELIMITERS;
   const minor = minorOf(request);
   const { status, text } = isAcceptance(code) ? ACCEPTED : verdict;
-  const short = escapeText(text.slice(0, TEXT_LENGTH_MAX), delimiters);
+  const short = escapeField(text.slice(0, TEXT_LENGTH_MAX), delimiters);
   const segments = [
     encodeHeader(request, messageType(request, code), stamp),
     // MSA-6 is what devices of 2.3.1 look at; later versions have ERR in its place.

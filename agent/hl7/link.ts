@@ -1,6 +1,7 @@
+import { printable } from "../escapes.ts";
 import type { Link, LinkAction } from "../link.ts";
 import { type AckOptions, answer, HEAD_BYTES_MAX, type Outcome, type Stamp } from "./ack.ts";
-import { parseMessage, printable, splitMessages } from "./message.ts";
+import { parseMessage, splitMessages } from "./message.ts";
 
 // MLLP: VT, a message, FS CR. What the link is given is on disk, so it answers a whole message at once.
 // Framing is found in bytes: VT, FS and CR are no part of a character in any charset but UTF-16 and UTF-32.

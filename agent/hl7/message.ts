@@ -1,5 +1,5 @@
 import iconv from "iconv-lite";
-import { unescapeText } from "../escapes.ts";
+import { escapeText, hexadecimal, printable, unescapeText } from "../escapes.ts";
 
 // HL7 v2 messages. Segments' fields, repetitions, components and sub-components are numbered as the standard numbers them:
 // from 1, and MSH-1 is the field separator itself. Nothing is split before it is asked for.
@@ -214,7 +214,7 @@ export type Field = string | readonly (readonly (string | readonly string[])[])[
 /** A segment's text without its CR. Plain text in, escapes out: the mirror of Segment. Not for MSH. */
 export function encodeSegment(name: string, fields: readonly Field[], delimiters = STANDARD_DELIMITERS): string {
   const { field, repetition, component, subcomponent } = delimiters;
-  const escaped = (text: string) => escapeText(text, delimiters);
+  const escaped = (text: string) => escapeField(text, delimiters);
   const encoded = fields.map((value) => {
     if (typeof value === "string") return escaped(value);
     const repetitions = value.map((components) =>
@@ -227,23 +227,16 @@ export function encodeSegment(name: string, fields: readonly Field[], delimiters
   return [name, ...encoded].join(field);
 }
 
-export function escapeText(text: string, { field, component, repetition, escape: mark, subcomponent }: Delimiters) {
-  const special = new Map([
+/** Plain text as a field may hold it. */
+export function escapeField(text: string, { field, component, repetition, escape: mark, subcomponent }: Delimiters) {
+  const codes = new Map([
     [field, "F"],
     [component, "S"],
     [repetition, "R"],
     [mark, "E"],
     [subcomponent, "T"],
   ]);
-  let result = "";
-  for (const char of text) {
-    // A control character would end the segment, or the frame around it.
-    const code = char < " " || char === "\x7f" ? `X${hexByte(char.charCodeAt(0))}` : special.get(char);
-    if (code === undefined) result += char;
-    // Without an escape a space must do: one name may not make a field or a segment more.
-    else result += mark === null ? " " : mark + code + mark;
-  }
-  return result;
+  return escapeText(text, mark, codes);
 }
 
 /** What the charset does not have becomes `?`. */
@@ -320,8 +313,10 @@ function decodeEscape(code: string, delimiters: Delimiters, charset: Charset): s
       return ""; // highlighting on and off
     case ".br":
       return "\n";
-    default:
-      return /^X(?:[0-9A-F]{2})+$/i.test(code) ? decodeFrom(charset, hexBytes(code.slice(1))) : null;
+    default: {
+      const bytes = hexadecimal(code);
+      return bytes === null ? null : decodeFrom(charset, bytes);
+    }
   }
 }
 
@@ -357,20 +352,4 @@ function statedCharset(bytes: Uint8Array): Charset | null {
   const repetition = rest[1] ?? "";
   const stated = (rest.split(field)[16] ?? "").split(repetition)[0]?.trim().toUpperCase() ?? "";
   return Object.hasOwn(STATED_CHARSETS, stated) ? STATED_CHARSETS[stated as keyof typeof STATED_CHARSETS] : null;
-}
-
-function hexByte(value: number): string {
-  return value.toString(16).toUpperCase().padStart(2, "0");
-}
-
-function hexBytes(hex: string): Uint8Array {
-  const bytes = new Uint8Array(hex.length / 2);
-  for (let i = 0; i < bytes.length; i++) bytes[i] = Number.parseInt(hex.slice(i * 2, i * 2 + 2), 16);
-  return bytes;
-}
-
-/** A short quotation for a reason: no control characters. */
-export function printable(text: string): string {
-  const short = text.slice(0, 20).replace(/[^\x20-\x7e]/g, "?");
-  return `"${short}${text.length > 20 ? "..." : ""}"`;
 }
