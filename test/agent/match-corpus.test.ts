@@ -7,7 +7,7 @@ import type { Report } from "../../agent/report.ts";
 import { httpServer } from "../../agent/server.ts";
 import type { Patient } from "../../shared/patient.ts";
 import { useSpool } from "../support/spool.ts";
-import { type Dice, diceOf } from "./astm/dice.ts";
+import { type Dice, diceOf } from "../support/dice.ts";
 import { context, message, only, reportsOf, VETSCAN_HEADER } from "./records.ts";
 
 // Goal: over thousands of messages of two clinics, as analyzers send them, never an animal's result at another animal.

@@ -1,66 +1,32 @@
 import fs from "node:fs";
 import path from "node:path";
-import { afterEach, describe, expect, test } from "vitest";
-import { Connection } from "../../agent/connection.ts";
+import { describe, expect, test } from "vitest";
 import { profileById } from "../../agent/devices/index.ts";
 import { FaultyLine, parseFaults } from "../../agent/faults.ts";
 import { encodeFrame, Hl7Link } from "../../agent/hl7/link.ts";
 import { parseMessage } from "../../agent/hl7/message.ts";
-import { type Line, openLine, type Received } from "../../agent/simulate.ts";
+import type { Received } from "../../agent/simulate.ts";
 import { playHl7Device, playLis } from "../../agent/simulate-hl7.ts";
-import { listenTransport, type Transport } from "../../agent/transport.ts";
 import { fixturesFolder } from "../make-fixtures.ts";
 import { bloodCount, frameOf } from "../support/hl7.ts";
-import { freePort, until } from "../support/processes.ts";
+import { useLines } from "../support/lines.ts";
+import { until } from "../support/processes.ts";
 import { useSpool } from "../support/spool.ts";
 
 // Goal: the simulator is an HL7 device one can believe, on its good days and its bad ones. Method: it talks to the agent's own
 // connection over TCP, spool included, or to itself in the other role.
 
-const used = useSpool();
-const transports: Transport[] = [];
-const lines: Line[] = [];
-
-afterEach(async () => {
-  await Promise.all(lines.splice(0).map((line) => line.close()));
-  await Promise.all(transports.splice(0).map((transport) => transport.close()));
-});
+const { listening, dial, twoEnds } = useLines(useSpool());
 
 const measured = "20261120093000";
 const ten = Buffer.concat(
   Array.from({ length: 10 }, (_, n) => frameOf(bloodCount({ id: `${n}`, patient: "4711", measured, wbc: n }))),
 );
 
-/** The agent's side of a device. */
-async function listening(profileId = "generic-hl7") {
-  const port = await freePort();
-  const transport = listenTransport({ host: "127.0.0.1", port }, []);
-  transports.push(transport);
-  const seen = { messages: [] as string[], warnings: [] as string[] };
-  const device = { id: "hema-1", profile: profileById(profileId)!, timeZone: "UTC" };
-  new Connection(device, transport, used.spool, {
-    connected: () => undefined,
-    disconnected: () => undefined,
-    warning: (reason) => seen.warnings.push(reason),
-    message: ({ bytes }) => seen.messages.push(Buffer.from(bytes).toString("latin1")),
-  }).open();
-  return { line: await dial(`tcp://127.0.0.1:${port}`), seen };
-}
-
-async function dial(target: string): Promise<Line> {
-  const line = await until("the other side listens", () => openLine(target).catch(() => null));
-  lines.push(line);
-  return line;
-}
-
-/** Two ends of one TCP connection. */
-async function twoEnds(): Promise<[Line, Line]> {
-  const port = await freePort();
-  const listener = openLine(`listen://127.0.0.1:${port}`);
-  const dialler = await dial(`tcp://127.0.0.1:${port}`);
-  const other = await listener;
-  lines.push(other);
-  return [other, dialler];
+/** A device's line to the agent, and what that saw. */
+async function connected(profileId = "generic-hl7") {
+  const { target, seen } = await listening(profileById(profileId)!);
+  return { line: await dial(target), seen };
 }
 
 /** MSH-10, "" where it cannot be read. */
@@ -84,7 +50,7 @@ describe("as the device", () => {
 
   test.each(fixtures)("%s is played to the end", async (file) => {
     const fixture = fs.readFileSync(path.join(fixturesFolder, file));
-    const { line, seen } = await listening(path.dirname(file));
+    const { line, seen } = await connected(path.dirname(file));
     const { accepted, frames, resent, reason } = await playHl7Device(fixture, line, ignored);
     expect({ accepted, resent, reason }).toEqual({ accepted: true, resent: 0, reason: null });
     expect(frames).toBeGreaterThan(0);
@@ -92,14 +58,14 @@ describe("as the device", () => {
   });
 
   test("each message waits for the answer to the one before it", async () => {
-    const { line, seen } = await listening();
+    const { line, seen } = await connected();
     expect(await playHl7Device(ten, line, ignored)).toEqual({ accepted: true, frames: 10, resent: 0, reason: null });
     await until("the messages", () => seen.messages.length === 10);
     expect(seen.messages.map(idOf)).toEqual(["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]);
   });
 
   test("a message that is refused is sent again, and given up with the reason", async () => {
-    const { line } = await listening();
+    const { line } = await connected();
     const refused = frameOf([
       bloodCount({ id: "1", patient: "4711", measured, wbc: 1 })[0]!.replace("ORU^R01", "ZZZ^Z01"),
     ]);
@@ -117,7 +83,7 @@ describe("as the device", () => {
 
 describe("with faults", () => {
   async function playWith(faults: string, seed = 1) {
-    const { line, seen } = await listening();
+    const { line, seen } = await connected();
     const faulty = new FaultyLine(line, parseFaults(faults), seed);
     const played = await playHl7Device(ten, faulty, ignored);
     await faulty.close();

@@ -1,14 +1,15 @@
 import fs from "node:fs";
 import path from "node:path";
-import { afterEach, describe, expect, test } from "vitest";
-import { Connection, createLink } from "../../agent/connection.ts";
+import { describe, expect, test } from "vitest";
+import { createLink } from "../../agent/connection.ts";
 import { profileById } from "../../agent/devices/index.ts";
 import { FaultyLine, parseFaults } from "../../agent/faults.ts";
 import { type Line, openLine, playDevice, playHost, type Received } from "../../agent/simulate.ts";
 import { parseTalk, playTalk, wireText } from "../../agent/talk.ts";
-import { dialTransport, listenTransport, type Transport } from "../../agent/transport.ts";
+import { dialTransport } from "../../agent/transport.ts";
 import { fixturesFolder } from "../make-fixtures.ts";
 import { session } from "../support/astm.ts";
+import { useLines } from "../support/lines.ts";
 import { freePort, until } from "../support/processes.ts";
 import { useSpool } from "../support/spool.ts";
 import { fixedContext } from "../support/wire.ts";
@@ -16,51 +17,9 @@ import { fixedContext } from "../support/wire.ts";
 // Goal: the simulator is a device one can believe, on its good days and its bad ones. Method: it talks to the agent's own
 // connection over TCP, spool included, or to itself in the other role.
 
-const used = useSpool();
+const { serve, listening, open, dial, twoEnds } = useLines(useSpool());
 const dog = fs.readFileSync(path.join(fixturesFolder, "abaxis-vetscan-vs2/dog.astm"));
-const transports: Transport[] = [];
-const lines: Line[] = [];
-
-afterEach(async () => {
-  await Promise.all(lines.splice(0).map((line) => line.close()));
-  await Promise.all(transports.splice(0).map((transport) => transport.close()));
-});
-
 const standard = profileById("generic-astm")!;
-
-/** The agent's side of such a device. */
-function serve(transport: Transport, profile = standard) {
-  transports.push(transport);
-  const seen = { messages: [] as string[], warnings: [] as string[] };
-  new Connection({ id: "chem-1", profile, timeZone: "UTC" }, transport, used.spool, {
-    connected: () => undefined,
-    disconnected: () => undefined,
-    warning: (reason) => seen.warnings.push(reason),
-    message: ({ bytes }) => seen.messages.push(Buffer.from(bytes).toString("latin1")),
-  }).open();
-  return seen;
-}
-
-async function listening(profile = standard) {
-  const port = await freePort();
-  return { target: `tcp://127.0.0.1:${port}`, seen: serve(listenTransport({ host: "127.0.0.1", port }, []), profile) };
-}
-
-async function dial(target: string): Promise<Line> {
-  const line = await until("the agent listens", () => openLine(target).catch(() => null));
-  lines.push(line);
-  return line;
-}
-
-/** Two ends of one TCP connection. */
-async function twoEnds(): Promise<[Line, Line]> {
-  const port = await freePort();
-  const listener = openLine(`listen://127.0.0.1:${port}`);
-  const dialler = await dial(`tcp://127.0.0.1:${port}`);
-  const other = await listener;
-  lines.push(other);
-  return [other, dialler];
-}
 
 /** What the agent makes of a recording. */
 function messagesOf(fixture: Uint8Array, profile = standard): string[] {
@@ -72,7 +31,7 @@ function messagesOf(fixture: Uint8Array, profile = standard): string[] {
 
 /** Plays the dog to the agent over a line with these faults. */
 async function playDogWith(faults: string, seed = 1) {
-  const { target, seen } = await listening();
+  const { target, seen } = await listening(standard);
   const line = new FaultyLine(await dial(target), parseFaults(faults), seed);
   const played = await playDevice(dog, line);
   await line.close();
@@ -122,10 +81,9 @@ describe("as the device", () => {
 
   test("an agent that dials is waited for", async () => {
     const port = await freePort();
-    const waiting = openLine(`listen://127.0.0.1:${port}`);
-    const seen = serve(dialTransport({ host: "127.0.0.1", port }));
+    const waiting = open(`listen://127.0.0.1:${port}`);
+    const seen = serve(dialTransport({ host: "127.0.0.1", port }), standard);
     const line = await waiting;
-    lines.push(line);
     expect(await playDevice(dog, line)).toMatchObject({ accepted: true });
     await until("the message", () => seen.messages.length);
   });
@@ -277,13 +235,13 @@ describe("a talk", () => {
   test.each(["plain-session", "repeated-frame", "wrong-checksum", "eot-after-enq", "noise"])(
     "%s goes as written with an agent",
     async (name) => {
-      const { target } = await listening();
+      const { target } = await listening(standard);
       expect(await playTalk(talkOf(name), "device", await dial(target))).toBe(null);
     },
   );
 
   test("an agent that says something else is told with its line", async () => {
-    const { target } = await listening();
+    const { target } = await listening(standard);
     const talk = parseTalk("< <ENQ>\n> <ACK>\n< <STX>1H|<CR><ETX>00<CR><LF>\n> <ACK>");
     expect(await playTalk(talk, "device", await dial(target))).toBe("line 4: got <NAK>, expected <ACK>");
   });

@@ -17,7 +17,7 @@ import {
   REPLY_TIMEOUT_MS,
 } from "../../../agent/astm/sender.ts";
 import type { LinkAction } from "../../../agent/link.ts";
-import { type Dice, diceOf } from "./dice.ts";
+import { type Dice, diceOf, mutated, pick } from "../../support/dice.ts";
 import { bytes, frame, sessionOf, show } from "./wire.ts";
 
 // Sessions with faults of every kind go through one link after another; what must hold is written in fault() and
@@ -42,12 +42,6 @@ const RECORDS = [
   "l|1|n",
 ];
 
-function pick<T>(dice: Dice, from: readonly T[]): T {
-  const found = from[dice(from.length)];
-  if (found === undefined) throw new Error("nothing to pick from");
-  return found;
-}
-
 /** Text of any bytes, mostly those that mean something, but for the two that end it. */
 function strange(dice: Dice): string {
   const text = Array.from({ length: dice(12) }, () => (dice(3) === 0 ? dice(256) : pick(dice, CONTROLS)));
@@ -71,35 +65,6 @@ function session(dice: Dice, frames: number): Buffer {
   }
   if (dice(5) > 0) parts.push("<EOT>");
   return bytes(parts.join(""));
-}
-
-/** Bytes changed, lost, put in, doubled and moved. */
-function mutated(dice: Dice, wire: Buffer): Uint8Array {
-  const bent = [...wire];
-  for (let faults = dice(6); faults > 0; faults--) {
-    const at = dice(bent.length + 1);
-    const byte = dice(2) === 0 ? pick(dice, CONTROLS) : dice(256);
-    switch (dice(6)) {
-      case 0:
-        bent.splice(at, 1, byte);
-        break;
-      case 1:
-        bent.splice(at, 1 + dice(20));
-        break;
-      case 2:
-        bent.splice(at, 0, byte);
-        break;
-      case 3:
-        bent.splice(at, 0, ...bent.slice(at, at + dice(40)));
-        break;
-      case 4:
-        bent.splice(at, 0, ...Array.from({ length: dice(30) }, () => dice(256)));
-        break;
-      default:
-        bent.splice(dice(bent.length + 1), 0, ...bent.splice(at, dice(12)));
-    }
-  }
-  return Uint8Array.from(bent);
 }
 
 /** A message of ours: each record a frame. */
@@ -212,7 +177,7 @@ function feed(dice: Dice, link: AstmLink, wire: Uint8Array): string | null {
 /** One session with faults; what went wrong with it, and the session itself. */
 function roundFault(seed: number, link: AstmLink, frames: number): string | null {
   const dice = diceOf(seed);
-  const wire = mutated(dice, session(dice, frames));
+  const wire = mutated(dice, session(dice, frames), CONTROLS);
   try {
     const wrong = feed(dice, link, wire) ?? recovers(dice, link);
     return wrong === null ? null : `${wrong}\n${show(wire)}`;

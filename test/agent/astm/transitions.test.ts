@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { AstmLink } from "../../../agent/astm/link.ts";
 import type { LinkAction } from "../../../agent/link.ts";
-import { type Dice, diceOf } from "./dice.ts";
+import { type Dice, diceOf } from "../../support/dice.ts";
 import { bytes, frame, show } from "./wire.ts";
 
 // Goal: the link is LIS01-A2's state diagram, in both roles. Method: diagram() names every transition; links that anything

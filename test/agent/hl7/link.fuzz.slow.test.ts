@@ -9,9 +9,9 @@ import {
 } from "../../../agent/hl7/link.ts";
 import { parseMessage } from "../../../agent/hl7/message.ts";
 import type { LinkAction } from "../../../agent/link.ts";
-import { type Dice, diceOf } from "../astm/dice.ts";
+import { type Dice, diceOf, mutated } from "../../support/dice.ts";
 import { bytes, show } from "../astm/wire.ts";
-import { frame, header, mutated, newLink, result, textOf } from "./wire.ts";
+import { frame, header, MEANINGFUL, newLink, result, textOf } from "./wire.ts";
 
 // Streams with faults of every kind go through one link after another; what must hold is written in fault() and recovers().
 // fast-check prints its seed with a failure: FUZZ_SEED=n runs that one again.
@@ -109,7 +109,7 @@ function feed(dice: Dice, link: Hl7Link, wire: Uint8Array): string | null {
 function roundFault(seed: number, link: Hl7Link): string | null {
   const dice = diceOf(seed);
   const frames = Array.from({ length: 1 + (seed % FRAMES_MAX) }, () => frame(MESSAGES[dice(MESSAGES.length)]!));
-  const wire = mutated(dice, bytes(frames.join("")));
+  const wire = mutated(dice, bytes(frames.join("")), MEANINGFUL);
   try {
     const wrong = feed(dice, link, wire) ?? recovers(dice, link);
     return wrong === null ? null : `${wrong}\n${show(wire)}`;

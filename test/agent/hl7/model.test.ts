@@ -10,7 +10,7 @@ import { migrate } from "../../../agent/spool-schema.ts";
 import { study } from "../../../agent/study.ts";
 import { bloodCount, frameOf } from "../../support/hl7.ts";
 import { fixedContext } from "../../support/wire.ts";
-import { diceOf, type Dice } from "../astm/dice.ts";
+import { diceOf, type Dice } from "../../support/dice.ts";
 import { context } from "../records.ts";
 
 // Goal: whatever the lines do, the same studies as from clean ones. Method: messages of several connections of one device are

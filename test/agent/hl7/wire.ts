@@ -2,7 +2,6 @@ import { answer, type AckOptions, type Outcome } from "../../../agent/hl7/ack.ts
 import { Hl7Link, type LinkOptions } from "../../../agent/hl7/link.ts";
 import { type Hl7Message, parseMessage } from "../../../agent/hl7/message.ts";
 import type { LinkAction } from "../../../agent/link.ts";
-import type { Dice } from "../astm/dice.ts";
 import { bytes, show } from "../astm/wire.ts";
 
 export const STAMP = { time: "20261121173059+0300", id: "V-1" };
@@ -71,30 +70,5 @@ function idOf(message: Uint8Array): string {
   return "problem" in read ? "" : read.header.field(10);
 }
 
-const MEANINGFUL = [0x00, 0x02, 0x0a, 0x0b, 0x0b, 0x0d, 0x1c, 0x1c, 0x26, 0x4d, 0x5c, 0x5e, 0x7c, 0x7e, 0xff];
-
-/** Bytes changed, lost, put in, doubled and moved. */
-export function mutated(dice: Dice, wire: Buffer): Uint8Array {
-  const bent = [...wire];
-  for (let faults = dice(6); faults > 0; faults--) {
-    const at = dice(bent.length + 1);
-    const byte = dice(2) === 0 ? MEANINGFUL[dice(MEANINGFUL.length)]! : dice(256);
-    switch (dice(5)) {
-      case 0:
-        bent.splice(at, 1, byte);
-        break;
-      case 1:
-        bent.splice(at, 1 + dice(20));
-        break;
-      case 2:
-        bent.splice(at, 0, byte);
-        break;
-      case 3:
-        bent.splice(at, 0, ...bent.slice(at, at + dice(40)));
-        break;
-      default:
-        bent.splice(dice(bent.length + 1), 0, ...bent.splice(at, dice(12)));
-    }
-  }
-  return Uint8Array.from(bent);
-}
+/** Bytes that mean something on the wire of HL7. */
+export const MEANINGFUL = [0x00, 0x02, 0x0a, 0x0b, 0x0b, 0x0d, 0x1c, 0x1c, 0x26, 0x4d, 0x5c, 0x5e, 0x7c, 0x7e, 0xff];

@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import type { LinkAction } from "../../../agent/link.ts";
 import { Conversation } from "../../../agent/poct1/conversation.ts";
 import { DOCUMENT_BYTES_MAX } from "../../../agent/poct1/link.ts";
-import { type Dice, diceOf } from "../astm/dice.ts";
-import { mutated, randomConversation } from "./device.ts";
+import { type Dice, diceOf, mutated } from "../../support/dice.ts";
+import { MEANINGFUL, randomConversation } from "./device.ts";
 import { faultOf } from "./transcript.ts";
 import { fixedContext } from "../../support/wire.ts";
 import { bytes, endOfTopic, escape, hello, observation, said, status, Talk, wordOf, XML } from "./wire.ts";
@@ -84,7 +84,11 @@ function fault(actions: readonly LinkAction[]): string | null {
 function pieces(dice: Dice): Uint8Array[] {
   const { events } = randomConversation(dice(1_000_000), 12);
   const documents = events.filter((event) => event !== "timeout");
-  const wire = mutated(dice, bytes(documents.map((text) => (dice(8) === 0 ? `\x0b${text}\x1c\r` : text)).join("\n")));
+  const wire = mutated(
+    dice,
+    bytes(documents.map((text) => (dice(8) === 0 ? `\x0b${text}\x1c\r` : text)).join("\n")),
+    MEANINGFUL,
+  );
   const chunks: Uint8Array[] = [];
   for (let at = 0; at < wire.length; at += chunks.at(-1)?.length ?? 0) {
     chunks.push(wire.subarray(at, at + 1 + dice(600)));
@@ -123,7 +127,7 @@ test(`after each of ${MUTATED} short sessions with faults the next good document
   for (let seed = first; seed < first + MUTATED; seed++) {
     const dice = diceOf(seed);
     const documents = Array.from({ length: 1 + dice(3) }, () => XML.repeat(dice(2)) + shapes[dice(shapes.length)]!);
-    const wire = mutated(dice, bytes(hello() + documents.join("")));
+    const wire = mutated(dice, bytes(hello() + documents.join("")), MEANINGFUL);
     const conversation = new Conversation(fixedContext);
     const cut = dice(wire.length + 1);
     const actions = [...conversation.receive(wire.subarray(0, cut)), ...conversation.receive(wire.subarray(cut))];

@@ -1,4 +1,4 @@
-import { type Dice, diceOf } from "../astm/dice.ts";
+import { type Dice, diceOf, pick } from "../../support/dice.ts";
 import type { Line } from "./transcript.ts";
 import {
   acknowledgement,
@@ -13,12 +13,6 @@ import {
   Talk,
   XML,
 } from "./wire.ts";
-
-export function pick<T>(dice: Dice, from: readonly T[]): T {
-  const found = from[dice(from.length)];
-  if (found === undefined) throw new Error("nothing to pick from");
-  return found;
-}
 
 type DeviceLine = Line & { readonly who: "device" };
 
@@ -86,26 +80,5 @@ export function randomConversation(seed: number, steps: number) {
   return { talk, lines, events, requestEach: vendor === "i-STAT" };
 }
 
-/** Bytes changed, lost, put in and doubled. */
-export function mutated(dice: Dice, wire: Uint8Array): Uint8Array {
-  const bent = [...wire];
-  const telling = [...bytes("<>/!?-[]\"'&=\0\x0b\x1c")];
-  for (let faults = 1 + dice(5); faults > 0; faults--) {
-    const at = dice(bent.length + 1);
-    const byte = dice(2) === 0 ? pick(dice, telling) : dice(256);
-    switch (dice(4)) {
-      case 0:
-        bent.splice(at, 1, byte);
-        break;
-      case 1:
-        bent.splice(at, 1 + dice(40));
-        break;
-      case 2:
-        bent.splice(at, 0, byte);
-        break;
-      default:
-        bent.splice(at, 0, ...bent.slice(at, at + dice(80)));
-    }
-  }
-  return Uint8Array.from(bent);
-}
+/** Bytes that mean something in a document. */
+export const MEANINGFUL = [...bytes("<>/!?-[]\"'&=\0\x0b\x1c")];

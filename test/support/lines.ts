@@ -1,0 +1,55 @@
+import { afterEach } from "vitest";
+import { Connection } from "../../agent/connection.ts";
+import type { Profile } from "../../agent/devices/profile.ts";
+import { type Line, openLine } from "../../agent/simulate.ts";
+import { listenTransport, type Transport } from "../../agent/transport.ts";
+import { freePort, until } from "./processes.ts";
+import type { useSpool } from "./spool.ts";
+
+/** Lines of the simulator, and the agent's side of devices, for the tests of a file; each test's are closed after it. */
+export function useLines(used: ReturnType<typeof useSpool>) {
+  const transports: Transport[] = [];
+  const lines: Line[] = [];
+
+  afterEach(async () => {
+    await Promise.all(lines.splice(0).map((line) => line.close()));
+    await Promise.all(transports.splice(0).map((transport) => transport.close()));
+  });
+
+  /** The agent's side of such a device, and what it saw. */
+  function serve(transport: Transport, profile: Profile) {
+    transports.push(transport);
+    const seen = { messages: [] as string[], warnings: [] as string[] };
+    new Connection({ id: "device-1", profile, timeZone: "UTC" }, transport, used.spool, {
+      connected: () => undefined,
+      disconnected: () => undefined,
+      warning: (reason) => seen.warnings.push(reason),
+      message: ({ bytes }) => seen.messages.push(Buffer.from(bytes).toString("latin1")),
+    }).open();
+    return seen;
+  }
+
+  async function listening(profile: Profile) {
+    const port = await freePort();
+    const seen = serve(listenTransport({ host: "127.0.0.1", port }, []), profile);
+    return { target: `tcp://127.0.0.1:${port}`, seen };
+  }
+
+  async function open(target: string): Promise<Line> {
+    const line = await openLine(target);
+    lines.push(line);
+    return line;
+  }
+
+  const dial = (target: string) => until("the other side listens", () => open(target).catch(() => null));
+
+  /** Two ends of one TCP connection. */
+  async function twoEnds(): Promise<[Line, Line]> {
+    const port = await freePort();
+    const listener = open(`listen://127.0.0.1:${port}`);
+    const dialler = await dial(`tcp://127.0.0.1:${port}`);
+    return [await listener, dialler];
+  }
+
+  return { serve, listening, open, dial, twoEnds };
+}
