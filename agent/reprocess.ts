@@ -51,26 +51,29 @@ export async function reassess(
   progress: (done: number, of: number) => void,
 ): Promise<Reprocessed[]> {
   const headers = new Headers();
-  const reassessed = searchSpool(folder, async (db) => {
-    const all = wantedOf(db, wanted);
-    const done: Reprocessed[] = [];
-    for (const [index, { id, study }] of all.entries()) {
-      const { spool, resulted } = callsOn(db);
-      // The patients on disk decide: the running agent keeps them in step.
-      const lookup = { spool, directory: new Directory(spool, away), matchByName };
-      const settlements =
-        study === null
-          ? await assessMessage(messageOf(db, id), devices, lookup)
-          : await assessStudy(folder, study, devices, headers, lookup);
-      for (const settlement of settlements) {
-        const message = messageOf(db, settlement.message);
-        done.push({ message, settlement, resulted, diff: diffOf(db, message, settlement) });
+  try {
+    return await searchSpool(folder, async (db) => {
+      const all = wantedOf(db, wanted);
+      const done: Reprocessed[] = [];
+      for (const [index, { id, study }] of all.entries()) {
+        const { spool, resulted } = callsOn(db);
+        // The patients on disk decide: the running agent keeps them in step.
+        const lookup = { spool, directory: new Directory(spool, away), matchByName };
+        const settlements =
+          study === null
+            ? await assessMessage(messageOf(db, id), devices, lookup)
+            : await assessStudy(folder, study, devices, headers, lookup);
+        for (const settlement of settlements) {
+          const message = messageOf(db, settlement.message);
+          done.push({ message, settlement, resulted, diff: diffOf(db, message, settlement) });
+        }
+        progress(index + 1, all.length);
       }
-      progress(index + 1, all.length);
-    }
-    return done;
-  });
-  return reassessed.finally(() => headers.close());
+      return done;
+    });
+  } finally {
+    await headers.close();
+  }
 }
 
 /** Stores what would be other; a running agent sends it with its next round. How many messages that were. */

@@ -2,7 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import fs from "node:fs";
 import net from "node:net";
 import path from "node:path";
-import { demoClinics, demoEntities } from "./demo.ts";
+import { demoClinics, demoFile } from "./demo.ts";
 
 // npm start: the whole system on one machine, played through the programs' own commands. Server and agent are processes of
 // their own; nothing here reaches into them.
@@ -56,12 +56,7 @@ async function demo(): Promise<void> {
   const serverData = path.join(data, "server");
   say("Two demo clinics are imported, and a key is made for each program.");
   const entities = path.join(data, "clinics.ndjson");
-  fs.writeFileSync(
-    entities,
-    demoEntities()
-      .map((entity) => `${JSON.stringify(entity)}\n`)
-      .join(""),
-  );
+  fs.writeFileSync(entities, demoFile());
   command("server", "import", entities, "--data", serverData);
   const agentKey = makeKey("demo agent", "device", "clinic.lab.ingest,clinic.patient.view,clinic.calendar.view");
   const readKey = makeKey("demo reader", "integration", "clinic.patient.view,clinic.lab.view");

@@ -20,6 +20,13 @@ export const demoClinics = {
 
 const { kadikoy, bosphorus } = demoClinics;
 
+/** The demo's import file. */
+export function demoFile(): string {
+  return demoEntities()
+    .map((entity) => `${JSON.stringify(entity)}\n`)
+    .join("");
+}
+
 /** The demo's entities, as an import file has them. */
 export function demoEntities(): Entity[] {
   return [

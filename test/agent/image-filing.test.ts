@@ -120,9 +120,9 @@ describe("images without an identifier", () => {
 });
 
 describe("reprocess", () => {
-  const again = (states: ("quarantined" | "unmatched")[]) => {
+  const again = (wanted: ("quarantined" | "unmatched")[]) => {
     const known = { analyzers: new Map(), imaging: devices };
-    return reassess(used.folder, { states, since: 0 }, known, false, () => undefined);
+    return reassess(used.folder, { states: wanted, since: 0 }, known, false, () => undefined);
   };
 
   test("shows what a mended patient makes of a study of images, and files all of them", async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Poct1Client, observation } from "../support/poct1.ts";
-import { freePort, World } from "../support/processes.ts";
+import { World } from "../support/processes.ts";
 
 // Goal: many devices that come and go as they like, and an agent that is killed meanwhile: nothing that was acknowledged is
 // lost, and nothing is filed twice. Each measurement's value is its number, so that a study can be traced back to it.
@@ -16,14 +16,7 @@ test(`${DEVICES} devices that break off and connect anew for ${SECONDS} s: none 
   timeout: (SECONDS + 180) * 1000,
 }, async () => {
   const world = await World.create(PATIENTS);
-  const ports = await Promise.all(Array.from({ length: DEVICES }, () => freePort()));
-  world.writeConfig(
-    ports.map((port, index) => ({
-      id: `poc-${index}`,
-      profile: "generic-poct1a",
-      connection: { listen: `127.0.0.1:${port}` },
-    })),
-  );
+  const ports = await world.giveDevices(DEVICES, "generic-poct1a");
   let running = true;
   let next = 1;
   const acknowledged: number[] = [];

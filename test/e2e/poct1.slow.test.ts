@@ -3,10 +3,10 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Line, openLine } from "../../agent/simulate.ts";
 import { playPoct1Device } from "../../agent/simulate-poct1.ts";
-import { readSpool, type SpoolStatus } from "../../agent/spool.ts";
+import type { SpoolStatus } from "../../agent/spool.ts";
 import { fixturesFolder } from "../make-fixtures.ts";
 import { measurement, potassium, session, talkOf } from "../poct1-fixtures.ts";
-import { freePort, runAgentCommand, until, World } from "../support/processes.ts";
+import { found, freePort, runAgentCommand, until, World } from "../support/processes.ts";
 
 // Goal: a POCT1-A device's words become a study that the read API serves. Server, agent and simulated device are processes
 // of their own.
@@ -21,9 +21,7 @@ beforeAll(async () => {
   const connection = { listen: `127.0.0.1:${port}` };
   world.writeConfig([{ id: "poc-1", profile: "generic-poct1a", connection, operators: "./operators.yaml" }]);
   await world.startAgent();
-  await until("the agent knows the patients", () =>
-    readSpool(world.agentData, (db) => db.prepare("SELECT 1 FROM identifier WHERE identifier = '5000'").get()),
-  );
+  await world.knowsPatients();
 });
 
 afterAll(() => world.end());
@@ -65,24 +63,17 @@ test("a strict device's stored observation is acknowledged, filed and read back 
   const [dog] = world.patients;
   const wire = session([measurement(3, { patient: dog!.externalId, at, sequence: 1 }, [potassium(7.9)])]);
   expect(simulate("dog.poct1", wire)).toBe("session 1: 5 documents acknowledged\n");
-  const [message] = await world.drained();
-  expect(message).toMatchObject({ device: "poc-1", state: "filed", reason: null });
-  const fp = message!.study_fps[0]!;
-  expect(await world.getStudy(fp)).toEqual({
-    status: 200,
-    body: {
-      success: true,
-      data: {
-        fp,
-        patient_fp: dog!.fp,
-        modality: "BIOCHEMISTRY",
-        device_name: "BG1 SN77",
-        status: "COMPLETED",
-        acquired_at: "2026-11-20T06:30:00.000Z",
-        results: [{ analyte: "K", value: 7.9, unit: "mmol/L", reference_range: "4.10-5.40", flag: "high" }],
-      },
-    },
-  });
+  const fp = await world.firstFiled("poc-1");
+  expect(await world.getStudy(fp)).toEqual(
+    found({
+      fp,
+      patient_fp: dog!.fp,
+      modality: "BIOCHEMISTRY",
+      device_name: "BG1 SN77",
+      acquired_at: "2026-11-20T06:30:00.000Z",
+      results: [{ analyte: "K", value: 7.9, unit: "mmol/L", reference_range: "4.10-5.40", flag: "high" }],
+    }),
+  );
 });
 
 test("told again by a device that lost the answer it is the same study, and another value is its second revision", async () => {

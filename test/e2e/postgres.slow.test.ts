@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { demoClinics, demoEntities } from "../../server/demo.ts";
+import { demoClinics, demoFile } from "../../server/demo.ts";
 import { Postgres, whyNoPostgres } from "../support/postgres.ts";
 import { type Running, SERVER, start, temporaryFolder, testPatients, until } from "../support/processes.ts";
 
@@ -43,7 +43,7 @@ describe.skipIf(whyNoPostgres() !== null)("two servers on one PostgreSQL", () =>
   });
 
   test("share what is imported, the keys once the second has the first's pepper, and a key's limit", async () => {
-    await expectDone(command("import", demoFile()));
+    await expectDone(command("import", writeDemo()));
     const key = await makeKey();
     const list = (index: number) => get(nodes[index], key, "/api/v1/patients");
     expect((await list(0)).body).toMatchObject({ success: true, data: { total: 4 } });
@@ -190,13 +190,8 @@ async function get(node: { address: string } | undefined, key: string, url: stri
   return { status: response.status, headers: response.headers, body: await response.json() };
 }
 
-function demoFile(): string {
+function writeDemo(): string {
   const file = path.join(folder, "demo.ndjson");
-  writeFileSync(
-    file,
-    demoEntities()
-      .map((entity) => `${JSON.stringify(entity)}\n`)
-      .join(""),
-  );
+  writeFileSync(file, demoFile());
   return file;
 }

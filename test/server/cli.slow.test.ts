@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { demoClinics, demoEntities } from "../../server/demo.ts";
+import { demoClinics, demoEntities, demoFile } from "../../server/demo.ts";
 import type { AuditDescription } from "../../server/store/audit.ts";
 import { newFp } from "../../shared/fp.ts";
 import { type Body, study, temporaryFolder } from "./harness.ts";
@@ -14,7 +14,7 @@ import { type Body, study, temporaryFolder } from "./harness.ts";
 describe("npm run server --", () => {
   test("import, keys and run make a server from an empty folder, and a revoked key stops at the next request", async () => {
     const data = join(temporaryFolder(), "data");
-    const file = demoFile();
+    const file = writeDemo();
     const count = demoEntities().length;
     const imported = await server("import", file, "--data", data);
     expect(imported).toMatchObject({ code: 0, stdout: `${file}: ${count} new, 0 changed, 0 unchanged\n` });
@@ -107,7 +107,7 @@ describe("npm run server --", () => {
   test("a clinic's intervals are imported, listed and exported, and a faulty file changes nothing", async () => {
     const folder = temporaryFolder();
     const data = join(folder, "data");
-    await server("import", demoFile(), "--data", data);
+    await server("import", writeDemo(), "--data", data);
     const clinic = ["--clinic", demoClinics.kadikoy, "--data", data];
     expect(await server("ranges", "list", ...clinic)).toMatchObject({ code: 0, stdout: "" });
     const row = { id: "alt-dog", species: "dog", analyte: "ALT", unit: "U/L", low: "20", high: "90" };
@@ -136,7 +136,7 @@ describe("npm run server --", () => {
   test("an unmatched study is listed, shown, assigned, taken back and explained, and a typed one is added", async () => {
     const folder = temporaryFolder();
     const data = join(folder, "data");
-    await server("import", demoFile(), "--data", data);
+    await server("import", writeDemo(), "--data", data);
     const make = ["keys", "create", "--clinic", demoClinics.kadikoy, "--name", "a test", "--data", data];
     const key = (await server(...make, "--permissions", "clinic.lab.ingest,clinic.lab.view")).stdout.trim();
     const { address } = await run("--data", data);
@@ -199,7 +199,7 @@ describe("npm run server --", () => {
 
   test("a server that is killed loses at most the last second of its audit", async () => {
     const data = join(temporaryFolder(), "data");
-    await server("import", demoFile(), "--data", data);
+    await server("import", writeDemo(), "--data", data);
     const make = ["keys", "create", "--clinic", demoClinics.kadikoy, "--name", "a test", "--data", data];
     const key = (await server(...make, "--permissions", "clinic.inventory.view")).stdout.trim();
     const { process, address } = await run("--data", data, "--limit", "integration=100000/100000");
@@ -252,14 +252,9 @@ describe("npm run server --", () => {
   }, 120_000);
 });
 
-function demoFile(): string {
+function writeDemo(): string {
   const file = join(temporaryFolder(), "demo.ndjson");
-  writeFileSync(
-    file,
-    demoEntities()
-      .map((entity) => `${JSON.stringify(entity)}\n`)
-      .join(""),
-  );
+  writeFileSync(file, demoFile());
   return file;
 }
 

@@ -3,7 +3,7 @@ import path from "node:path";
 import { openLine, playDevice } from "../../agent/simulate.ts";
 import { session, vetScanRecords } from "./astm.ts";
 import { MllpClient, verdict } from "./hl7.ts";
-import { freePort, World } from "./processes.ts";
+import { World } from "./processes.ts";
 
 // Kills the agent at random moments under load and holds what the devices were told against what the server has.
 // Each message carries a number of its own as its ALT value, so that a study can be traced back to it.
@@ -28,14 +28,7 @@ export async function crashUnderLoad(
   progress: (cycle: number) => void = () => undefined,
 ): Promise<CrashReport> {
   const world = await World.create(PATIENTS);
-  const ports = await Promise.all(Array.from({ length: DEVICES }, () => freePort()));
-  world.writeConfig(
-    ports.map((port, index) => ({
-      id: `chem-${index}`,
-      profile: index % 2 === 0 ? "abaxis-vetscan-vs2" : "generic-hl7",
-      connection: { listen: `127.0.0.1:${port}` },
-    })),
-  );
+  const ports = await world.giveDevices(DEVICES, "abaxis-vetscan-vs2", "generic-hl7");
   const acknowledged: number[] = [];
   let resent = 0;
   let running = true;

@@ -131,6 +131,11 @@ export interface DeviceLine {
   readonly operators?: string;
 }
 
+/** What getStudy() gives for a study of these fields. */
+export function found(study: object) {
+  return { status: 200, body: { success: true, data: { status: "COMPLETED", ...study } } };
+}
+
 /** A server and an agent with their data in one folder. */
 export class World {
   readonly folder: string;
@@ -214,11 +219,31 @@ export class World {
     fs.writeFileSync(this.config, JSON.stringify(config)); // JSON is YAML
   }
 
+  /** Writes a configuration with that many devices of these profiles in turn, each on a port of its own; answers the ports. */
+  async giveDevices(count: number, ...profiles: readonly string[]): Promise<number[]> {
+    const ports = await Promise.all(Array.from({ length: count }, () => freePort()));
+    const connection = (port: number) => ({ listen: `127.0.0.1:${port}` });
+    this.writeConfig(
+      ports.map((port, index) => ({
+        ...{ id: `device-${index}`, profile: profiles[index % profiles.length]!, connection: connection(port) },
+      })),
+    );
+    return ports;
+  }
+
   async startAgent(): Promise<void> {
     this.agent = start(AGENT, ["run", "--config", this.config]);
     await until("the agent runs", () => {
       if (this.agent.process.exitCode !== null) throw new Error(`the agent ended: ${this.agent.output()}`);
       return this.agent.output().includes("the agent is running");
+    });
+  }
+
+  /** Waits until the agent has fetched all patients. */
+  async knowsPatients(): Promise<void> {
+    await until("the agent knows the patients", () => {
+      const known = readSpool(this.agentData, (db) => db.prepare("SELECT COUNT(*) FROM identifier").pluck().get());
+      return Number(known) >= this.patients.length;
     });
   }
 
@@ -245,6 +270,14 @@ export class World {
       },
       ms,
     );
+  }
+
+  /** The study of the first message. @throws unless that is of this device and was filed without a word */
+  async firstFiled(device: string): Promise<string> {
+    const [first] = await this.drained();
+    const [fp] = first?.study_fps ?? [];
+    if (fp !== undefined && first?.device === device && first.state === "filed" && first.reason === null) return fp;
+    throw new Error(`the first message is not a filed one of ${device}: ${JSON.stringify(first)}`);
   }
 
   /** GET a study as an integration would. */

@@ -1,7 +1,6 @@
 import { type Line, openLine } from "../../../agent/simulate.ts";
-import { readSpool } from "../../../agent/spool.ts";
 import { vetScanRecords } from "../../support/astm.ts";
-import { freePort, type TestPatient, until, type World } from "../../support/processes.ts";
+import type { TestPatient, World } from "../../support/processes.ts";
 import { type Session, sessionOfRecords } from "./frames.ts";
 
 const ACK = 6;
@@ -9,22 +8,11 @@ const REPLY_MS = 15_000;
 
 /** Gives the agent that many VetScans and starts it; answers their open lines. */
 export async function startDevices(world: World, count: number): Promise<Line[]> {
-  const ports = await Promise.all(Array.from({ length: count }, () => freePort()));
-  world.writeConfig(
-    ports.map((port, index) => ({
-      id: `chem-${index}`,
-      profile: "abaxis-vetscan-vs2",
-      connection: { listen: `127.0.0.1:${port}` },
-    })),
-  );
+  const ports = await world.giveDevices(count, "abaxis-vetscan-vs2");
   await world.startAgent();
   // What is measured is an agent that knows its clinic, not one that was started a moment ago.
-  await until("the agent knows the patients", () => knownIdentifiers(world) >= world.patients.length);
+  await world.knowsPatients();
   return Promise.all(ports.map((port) => openLine(`tcp://127.0.0.1:${port}`)));
-}
-
-function knownIdentifiers({ agentData }: World): number {
-  return readSpool(agentData, (db) => db.prepare("SELECT COUNT(*) FROM identifier").pluck().get() as number);
 }
 
 /** The n-th measurement, of its own time; seven frames. */

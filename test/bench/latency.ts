@@ -1,0 +1,62 @@
+import { execFile } from "node:child_process";
+import path from "node:path";
+import { promisify } from "node:util";
+import { ROOT, until, type World } from "../support/processes.ts";
+import { type Figure, milliseconds, percentile } from "./figure.ts";
+
+/** An agent runs for months; what its first hundreds of messages pay is the compiler's time. */
+const WARM_UP_ROUNDS = 4;
+const RATIO_MAX = 3;
+
+export interface Load {
+  /** Rounds that count, and how long each is. */
+  readonly rounds: number;
+  readonly seconds: number;
+  /** Of all devices together. */
+  readonly messageEveryMs: number;
+  /** Those of a message that are acknowledged. */
+  readonly writes: number;
+}
+
+/** In milliseconds. */
+export interface Latencies {
+  readonly ours: number[];
+  readonly bare: number[];
+}
+
+/** Acknowledgements of a whole agent with its server, beside bare fsyncs at the same pace, in turn. */
+export async function besideBareFsyncs(
+  world: World,
+  { rounds, seconds, messageEveryMs, writes }: Load,
+  devicesAtWork: () => Promise<readonly number[]>,
+): Promise<Latencies> {
+  const latencies: Latencies = { ours: [], bare: [] };
+  const script = path.join(import.meta.dirname, "astm/fsync-loop.ts");
+  const paced = [path.join(world.folder, "bare"), seconds, messageEveryMs, writes].map(String);
+  for (let round = 0; round < WARM_UP_ROUNDS + rounds; round++) {
+    const args = ["--import", "tsx", script, ...paced];
+    const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: ROOT, maxBuffer: 16 * 1024 * 1024 });
+    const ours = await devicesAtWork();
+    await until("the outbox drains", () => world.status().outbox.depth === 0);
+    if (round < WARM_UP_ROUNDS) continue;
+    latencies.bare.push(...(JSON.parse(stdout) as number[]));
+    latencies.ours.push(...ours);
+  }
+  return latencies;
+}
+
+export function latencyFigure(name: string, { ours, bare }: Latencies): Figure {
+  const ratio = percentile(ours, 99) / percentile(bare, 99);
+  return {
+    name: `${name}, ${ours.length} of them`,
+    ours: middleAndWorst(ours),
+    baseline: `bare fsync ${middleAndWorst(bare)}`,
+    ratio,
+    bar: `ratio of p99 < ${RATIO_MAX}`,
+    met: ratio < RATIO_MAX,
+  };
+}
+
+function middleAndWorst(values: readonly number[]): string {
+  return `p50 ${milliseconds(percentile(values, 50))}, p99 ${milliseconds(percentile(values, 99))}`;
+}
