@@ -2,7 +2,7 @@ import type Database from "better-sqlite3";
 import { resultLine } from "../shared/flag-text.ts";
 import { Directory } from "./directory.ts";
 import { assess, type FilingDevice } from "./filing.ts";
-import { revise } from "./revision.ts";
+import { isWithdrawal, revise } from "./revision.ts";
 import { SendError, type Server } from "./server.ts";
 import { searchSpool, type SpoolCalls, writeSpool } from "./spool.ts";
 import {
@@ -113,6 +113,7 @@ function diffOf(db: Database.Database, { state, reason }: Reprocessed["message"]
   const lines: string[] = [];
   for (const draft of settlement.studies) {
     const held = operations.latestStudy(draft.body.dedupe_key);
+    if (held === null && isWithdrawal(draft)) continue;
     const next = held === null ? draft : revise(held, draft);
     if (next === null) continue;
     const before =
