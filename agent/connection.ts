@@ -489,8 +489,11 @@ export function createLink(profile: Profile, context: LinkContext, operators?: O
       return new OneWayLink(link.end === "SUB" ? SUB : ETX);
     case "enq-etx":
       return new EnqEtxLink(link.bodyProblem);
-    case "mllp":
-      return new Hl7Link(() => stampOf(context), { ...link, worklist: "orders" in profile });
+    case "mllp": {
+      const orders = profile.protocol === "hl7" ? profile.orders : undefined;
+      const asked = { worklist: orders !== undefined, displayFirst: orders?.displayFirst === true };
+      return new Hl7Link(() => stampOf(context), { ...link, ...asked });
+    }
     case "poct1a":
       return new Poct1Conversation(context, operators);
   }

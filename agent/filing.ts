@@ -81,16 +81,20 @@ export class Filing {
       this.#events.fault(message, error);
       settlement = quarantined(message, `our own fault: ${error instanceof Error ? error.message : String(error)}`);
     }
+    const fps = await this.#store(settlement);
+    this.#events.settled(message, fps.length > 0 ? "pending" : settlement.state, fps.length);
+  }
+
+  /** Answers the studies that it came to. */
+  async #store(settlement: Settlement): Promise<readonly string[]> {
     for (;;) {
       try {
-        await this.#spool.call("settle", settlement);
-        break;
+        return await this.#spool.call("settle", settlement);
       } catch (error) {
         if (!(error instanceof StorageError)) throw error;
         await new Promise<void>((resolve) => setTimeout(resolve, SETTLE_RETRY_MS));
       }
     }
-    this.#events.settled(message, settlement.state, settlement.studies.length);
   }
 }
 
@@ -115,14 +119,19 @@ export async function assess(
   const { bytes, completed } = complete(message.bytes, incomplete, device.profile);
   const completes = completed.map(({ id }) => id);
   const reading = read(bytes, device.profile, context);
-  if (reading.is !== "reports") return { ...quarantined(message, reading.reason), state: reading.is, completes };
-  const reasons = new Set(reading.notes);
+  const isRead = reading.is === "reports";
+  // Whether there is anything that a withdrawal takes back is known when it is stored.
+  const reports = isRead ? reading.reports : reading.is === "quarantined" ? (reading.withdrawals ?? []) : [];
+  if (!isRead && reports.length === 0) {
+    return { ...quarantined(message, reading.reason), state: reading.is, completes };
+  }
+  const reasons = new Set(isRead ? reading.notes : [reading.reason]);
   const studies: StudyDraft[] = [];
-  for (const report of reading.reports) {
+  for (const report of reports) {
     const namesIn = matchByName ? device.timeZone : null;
     const { patient, reason, how } = await findPatient(report, spool, directory, namesIn);
     if (reason !== null) reasons.add(reason);
-    for (const sentence of describe(report)) reasons.add(sentence);
+    if (isRead) for (const sentence of describe(report)) reasons.add(sentence);
     const source = { device_id: message.device, message_id: message.id };
     const draft = study(report, patient, source, device.model, await directory.ranges());
     const snapshot = { ...draft.snapshot, notes: [how, ...draft.snapshot.notes] };
@@ -130,7 +139,7 @@ export async function assess(
   }
   return {
     message: message.id,
-    state: "pending",
+    state: isRead ? "pending" : "quarantined",
     reason: reasons.size === 0 ? null : [...reasons].join("; "),
     studies,
     completes,

@@ -28,9 +28,7 @@ export function placeOrder({ data, devices }: Config, request: OrderRequest): Te
   const problems = [
     deviceProblem(request.device, devices),
     patientProblem(request.patient, data),
-    ...(devices.find(({ id }) => id === request.device)?.profile === DICOM
-      ? procedureProblems(tests)
-      : testProblems(tests)),
+    ...testProblems(tests, devices.find(({ id }) => id === request.device)?.profile),
   ];
   const found = problems.filter((problem) => problem !== null);
   if (found.length > 0) throw new Error(found.join("\n"));
@@ -69,9 +67,17 @@ function patientProblem(fp: string, data: string): string | null {
   return `--patient is ${fp}, whom the agent does not know: it asks the server for patients every five minutes while it runs`;
 }
 
-function testProblems(tests: readonly string[]): string[] {
-  if (tests.length === 0) return ["--tests is empty, expected analytes such as ALT,CREA"];
+function testProblems(tests: readonly string[], profileId: string | undefined): string[] {
+  if (profileId === DICOM) return procedureProblems(tests);
+  const profile = profileById(profileId ?? "");
+  const own = profile?.protocol === "hl7" ? profile.orders?.tests : undefined;
+  const expected = own?.example ?? "analytes such as ALT,CREA";
+  if (tests.length === 0) return [`--tests is empty, expected ${expected}`];
   if (tests.length > TESTS_MAX) return [`--tests has ${tests.length} analytes, at most ${TESTS_MAX}`];
+  if (own !== undefined) {
+    const unknown = tests.filter((test) => !own.pattern.test(test));
+    return unknown.map((test) => `--tests has ${test}, which ${profileId} does not know, expected ${expected}`);
+  }
   const names = analytes.flatMap(({ code, api_code, synonyms, loinc }) => [code, api_code, ...synonyms, ...loinc]);
   const known = new Set(names.map((name) => name.toLowerCase()));
   return tests

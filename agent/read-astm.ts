@@ -27,6 +27,9 @@ const NOT_FINAL: Readonly<Record<string, string>> = {
   X: "cannot be done",
 };
 
+/** Of these, what takes back the value sent before it. */
+const WITHDRAWS = ["X"];
+
 /** O-16, specimen descriptor (LIS02-A2 §8.4.16): nothing fixes its words. */
 const URINE = /^(u|ur|urine?)$/i;
 
@@ -182,6 +185,8 @@ function deviceResult(result: AstmRecord, profile: AstmProfile, { resultStatus }
       "",
     ).join(" "),
     notFinal: notFinal === undefined ? null : `${notFinal} (R-${resultStatus} is ${status})`,
+    // `""` deletes what was there before (LIS02-A2 §5.4.9).
+    withdraws: WITHDRAWS.includes(status) || result.raw(4).trim() === '""',
   };
 }
 

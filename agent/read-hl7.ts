@@ -38,6 +38,9 @@ const NOT_FINAL: Readonly<Record<string, string>> = {
   X: "cannot be done",
 };
 
+/** Of these, what takes back the value sent before it. */
+const WITHDRAWS = ["D", "W", "X"];
+
 /** OBX-2: pictures, histograms and curves. They stay in the message, which the spool keeps as it came. */
 const DATA_TYPES = ["ED", "RP", "NA", "MA"];
 const CODED_TYPES = ["CE", "CF", "CNE", "CWE"];
@@ -258,6 +261,8 @@ function deviceResult({ obx, notes }: Row, order: Segment | null, profile: Hl7Pr
   const ownStatus = given(obx.component(11, 1));
   const [field, status] = ownStatus === "" ? ["OBR-25", given(order?.component(25, 1) ?? "")] : ["OBX-11", ownStatus];
   const notFinal = NOT_FINAL[status.toUpperCase()];
+  // `""` is HL7's null: what was there before is deleted.
+  const withdraws = WITHDRAWS.includes(status.toUpperCase()) || obx.raw(5).trim() === '""';
   const ownValue = valueOf(obx);
   const noted = ownValue === "" && profile.noteValue !== undefined ? notedValue(notes, profile.noteValue) : undefined;
   return {
@@ -271,6 +276,7 @@ function deviceResult({ obx, notes }: Row, order: Segment | null, profile: Hl7Pr
       "",
     ).join(" "),
     notFinal: notFinal === undefined ? null : `${notFinal} (${field} is ${status})`,
+    withdraws,
   };
 }
 

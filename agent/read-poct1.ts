@@ -20,7 +20,7 @@ import { readDate, readTime } from "./time.ts";
 
 /** What stands for "no number was typed" in PT.patient_id. */
 const NOBODY = /^unknown$/i;
-/** OBS.status_cd: there is no value in this observation. */
+/** OBS.status_cd: there is no value in this observation, and one that was sent before no longer stands. */
 const NOT_FINAL: Readonly<Record<string, string>> = { D: "discarded", R: "rejected" };
 /** OBS.method_cd of what the device did not measure itself. */
 const NOT_MEASURED: Readonly<Record<string, string>> = { C: "calculated", I: "typed in" };
@@ -161,6 +161,7 @@ function deviceResult(observation: Element): DeviceResult {
     range: isUsable(limits, unit) ? attribute(limits, "V") : "",
     flag: [interpretation, flagNote ?? ""].join(" ").trim(),
     notFinal: notFinal(observation),
+    withdraws: Object.hasOwn(NOT_FINAL, text(observation, "OBS.status_cd")),
   };
 }
 

@@ -18,6 +18,8 @@ export interface Report {
   readonly species: string | null;
   readonly acquired_at: string;
   readonly rows: readonly Measurement[];
+  /** Analytes, as the API names them, whose earlier results no longer stand, unless there is a row of them. Absent: none. */
+  readonly withdrawn?: readonly string[];
   /** Codes no analyte of the catalogue has: never guessed. */
   readonly unmapped: readonly string[];
   /** Results that make no row, each with its reason. */
@@ -43,13 +45,16 @@ export interface DeviceResult {
   readonly flag: string;
   /** Why this is no final value; null where it is one. */
   readonly notFinal: string | null;
+  /** What was sent for it before no longer stands. */
+  readonly withdraws?: boolean;
 }
 
 /** What stage 3 makes of one message. */
 export type Reading =
   | { readonly is: "reports"; readonly reports: readonly Report[]; readonly notes: readonly string[] }
   | { readonly is: "not-for-patients"; readonly reason: string }
-  | { readonly is: "quarantined"; readonly reason: string };
+  /** `withdrawals`: without a result, what it takes back of earlier messages, if there were any. */
+  | { readonly is: "quarantined"; readonly reason: string; readonly withdrawals?: readonly Report[] };
 
 /** What a message cannot know of itself. */
 export interface ReadContext {

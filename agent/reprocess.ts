@@ -4,7 +4,7 @@ import { Directory } from "./directory.ts";
 import { assess, type FilingDevice, type Lookup } from "./filing.ts";
 import { Headers } from "./headers.ts";
 import { assessImages, type ImageDevice } from "./image-filing.ts";
-import { revise } from "./revision.ts";
+import { isWithdrawal, revise } from "./revision.ts";
 import { SendError, type Server } from "./server.ts";
 import { searchSpool, type SpoolCalls, writeSpool } from "./spool.ts";
 import {
@@ -151,6 +151,7 @@ function diffOf(db: Database.Database, { state, reason }: Reprocessed["message"]
   let isNew = false;
   for (const draft of settlement.studies) {
     const held = operations.latestStudy(draft.body.dedupe_key);
+    if (held === null && isWithdrawal(draft)) continue;
     const next = held === null ? draft : revise(held, draft);
     if (next === null) continue;
     isNew = true;

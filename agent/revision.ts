@@ -7,28 +7,37 @@ import type { PushedStudy, Snapshot } from "../shared/study.ts";
 export interface StudyBody {
   readonly body: Omit<PushedStudy, "fp" | "revision" | "snapshot">;
   readonly snapshot: Snapshot;
+  /** Analytes whose earlier results no longer stand, unless there is a result of them. */
+  readonly withdrawn?: readonly string[];
+}
+
+/** Nothing but a withdrawal: of what was never sent it makes no study. */
+export function isWithdrawal({ body, withdrawn = [] }: StudyBody): boolean {
+  return body.results.length === 0 && withdrawn.length > 0;
 }
 
 /**
  * The next revision, or null where the message says nothing new. Analytes the message does not name stay: many analyzers
- * send one test a message, and a late test must not take the earlier ones away. The first time stands, for a header's newer
+ * send one test a message, and a late test must not take the earlier ones away. What it withdraws goes. The first time stands, for a header's newer
  * time must not move a measurement. A resend does not change what was computed (R7), unless the animal is known only now.
  */
 export function revise(held: StudyBody, late: StudyBody): StudyBody | null {
   const matchedOnlyNow = held.body.patient_fp === null && late.body.patient_fp !== null;
-  const results = replaceByAnalyte(held.body.results, late.body.results);
+  const withdrawn = late.withdrawn ?? [];
+  const results = replaceByAnalyte(held.body.results, late.body.results, withdrawn);
   const sameImages = late.snapshot.images === held.snapshot.images;
   if (!matchedOnlyNow && sameImages && measured(results) === measured(held.body.results)) return null;
   return {
     body: { ...late.body, results, acquired_at: held.body.acquired_at },
-    snapshot: { ...late.snapshot, rows: replaceByAnalyte(held.snapshot.rows, late.snapshot.rows) },
+    snapshot: { ...late.snapshot, rows: replaceByAnalyte(held.snapshot.rows, late.snapshot.rows, withdrawn) },
   };
 }
 
-/** The earlier rows with those of the later analytes in their place, then the analytes that are new. */
+/** The earlier rows, without the withdrawn ones, with those of the later analytes in their place, then the analytes that are new. */
 function replaceByAnalyte<Row extends { readonly analyte: string }>(
   earlier: readonly Row[],
   later: readonly Row[],
+  withdrawn: readonly string[],
 ): Row[] {
   const late = new Map<string, Row[]>();
   for (const row of later) {
@@ -38,7 +47,7 @@ function replaceByAnalyte<Row extends { readonly analyte: string }>(
   }
   const named = new Set(late.keys());
   const kept = earlier.flatMap((row) => {
-    if (!named.has(row.analyte)) return [row];
+    if (!named.has(row.analyte)) return withdrawn.includes(row.analyte) ? [] : [row];
     const rows = late.get(row.analyte) ?? [];
     late.delete(row.analyte);
     return rows;

@@ -48,10 +48,14 @@ export function readSamples(
   context: ReadContext,
 ): Reading | null {
   const readings = samples.flatMap((sample) => readSample(sample, profile, context));
-  const reports = distinct(readings.filter((report) => report.rows.length > 0));
+  const reports = distinct(readings.filter(({ rows, withdrawn }) => rows.length > 0 || withdrawn !== undefined));
   const leftOut = readings.filter((report) => report.rows.length === 0).flatMap((report) => describe(report));
-  if (reports.length > 0) return { is: "reports", reports, notes: [...notes, ...leftOut] };
-  return readings.length > 0 ? { is: "quarantined", reason: `no result could be read: ${leftOut.join("; ")}` } : null;
+  if (reports.some((report) => report.rows.length > 0)) {
+    return { is: "reports", reports, notes: [...notes, ...leftOut] };
+  }
+  if (readings.length === 0) return null;
+  const reason = `no result could be read: ${leftOut.join("; ")}`;
+  return { is: "quarantined", reason, ...(reports.length > 0 ? { withdrawals: reports } : {}) };
 }
 
 /** A field's text for a patient hint, null where it is empty. */
@@ -125,6 +129,7 @@ function readSample(sample: Sample, profile: SampleProfile, context: ReadContext
     if (own === undefined) byModality.set(modality, [row]);
     else own.push(row);
   }
+  for (const { modality } of rows.withdrawn) if (!byModality.has(modality)) byModality.set(modality, []);
   if (byModality.size === 0) byModality.set(profile.modality ?? "BIOCHEMISTRY", []);
   return [...byModality].map(([modality, own], index) => ({
     ...common,
@@ -133,13 +138,20 @@ function readSample(sample: Sample, profile: SampleProfile, context: ReadContext
       ? { dedupe_key: dedupeKey(context.device, { ...identity, modality }, own) }
       : collected(context.device, [sample.patient, number, modality], acquired_at, hours)),
     rows: own,
+    ...withdrawnOf(rows, modality),
     // What was left out of the sample is said once.
     ...(index === 0 ? {} : { unmapped: [], leftOut: [], notes: [], comments: [] }),
   }));
 }
 
+function withdrawnOf({ withdrawn }: Rows, modality: Modality): Pick<Report, "withdrawn"> {
+  const own = withdrawn.filter((each) => each.modality === modality).map(({ analyte }) => analyte);
+  return own.length === 0 ? {} : { withdrawn: [...new Set(own)] };
+}
+
 interface Rows {
   readonly found: { readonly modality: Modality; readonly row: Measurement }[];
+  readonly withdrawn: { readonly modality: Modality; readonly analyte: string }[];
   readonly unmapped: string[];
   readonly leftOut: string[];
   readonly notes: string[];
@@ -149,14 +161,18 @@ interface Rows {
 const THOUSANDS = /^\D*[1-9],\d{3}\D*$/;
 
 function readRows({ urine: isUrine, blood, results }: Sample, profile: SampleProfile, species: string | null): Rows {
-  const rows: Rows = { found: [], unmapped: [], leftOut: [], notes: [] };
+  const rows: Rows = { found: [], withdrawn: [], unmapped: [], leftOut: [], notes: [] };
   const urine = isUrine || (blood !== true && results.some(({ names }) => names.some((name) => isUrineOnly(name))));
-  for (const { names, value: text, unit: sentUnit, range: sentRange, flag, notFinal } of results) {
+  for (const { names, value: text, unit: sentUnit, range: sentRange, flag, notFinal, withdraws } of results) {
+    const match = findAnalyte(names, { modality: profile.modality, urine });
+    if (withdraws === true && match !== null) {
+      const { modality, api_code } = match.analyte;
+      rows.withdrawn.push({ modality: profile.modality ?? modality, analyte: api_code });
+    }
     if (notFinal !== null) {
       rows.leftOut.push(`${labelOf(names)} has no final value: ${notFinal}`);
       continue;
     }
-    const match = findAnalyte(names, { modality: profile.modality, urine });
     if (match === null || (blood === true && match.analyte.specimen === "urine")) {
       rows.unmapped.push(names.join("^") || NO_CODE);
       continue;

@@ -2,7 +2,7 @@ import type Database from "better-sqlite3";
 import type { Outcome } from "../shared/study.ts";
 import { imagingOperationsOn } from "./imaging-operations.ts";
 import type { Collection } from "./report.ts";
-import { revise, type StudyBody } from "./revision.ts";
+import { isWithdrawal, revise, type StudyBody } from "./revision.ts";
 import type { News } from "./link.ts";
 import type { EventKind } from "./spool-worker.ts";
 
@@ -375,12 +375,12 @@ export function operationsOn(db: Database.Database) {
 
     /** Stores what a message came to. A known dedupe key keeps its fp: news raise the revision, a resend changes nothing. */
     settle({ message, state, reason, studies, completes, at }: Settlement): string[] {
-      sql.settleMessage.run({ message, state: studies.length > 0 ? "pending" : state, reason, at });
       for (const incomplete of completes) sql.complete.run(message, incomplete);
-      const fps = studies.map(({ freshFp, collect, body, snapshot }) => {
+      const fps = studies.flatMap(({ freshFp, collect, body, ...rest }) => {
         const dedupe_key = collectingKey(collect ?? null, body.acquired_at) ?? body.dedupe_key;
-        const draft = { body: { ...body, dedupe_key }, snapshot };
+        const draft = { body: { ...body, dedupe_key }, ...rest };
         const held = sql.latestByKey.get(dedupe_key) as HeldStudy | undefined;
+        if (held === undefined && isWithdrawal(draft)) return [];
         const fp = held?.fp ?? freshFp;
         const next = held === undefined ? draft : revise(storedBody(held), draft);
         const revision = (held?.revision ?? 0) + (next === null ? 0 : 1);
@@ -389,8 +389,9 @@ export function operationsOn(db: Database.Database) {
           sql.insertStudy.run({ ...row, body: JSON.stringify(next.body), snapshot: JSON.stringify(next.snapshot) });
         }
         sql.link.run(message, fp, revision);
-        return fp;
+        return [fp];
       });
+      sql.settleMessage.run({ message, state: fps.length > 0 ? "pending" : state, reason, at });
       conclude(message);
       return fps;
     },

@@ -32,5 +32,5 @@ export function study(
     source,
     patient_hint,
   };
-  return { body, snapshot };
+  return { body, snapshot, ...(report.withdrawn === undefined ? {} : { withdrawn: report.withdrawn }) };
 }

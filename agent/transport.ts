@@ -31,6 +31,10 @@ export interface Transport {
 
 /** A device that vanished is looked for again and again, at growing intervals; a replugged one is back within the last. */
 const RETRY_MS = { first: 250, last: 2_000 };
+/** One that is dialled: analyzers are small computers, and many are off at night. With its jitter 1 to 30 s. */
+export const DIAL_RETRY_MS = { first: 2_000, last: 30_000 };
+/** A wire that stood so long was a good one: the intervals begin anew. */
+const LASTING_MS = 2_000;
 /** What was written before has left by then, or will not. */
 const CLOSE_MS = 1_000;
 /** One device may have that many sockets open; it uses one, or two while the first is not known to be dead. */
@@ -116,27 +120,35 @@ function onHangUp({ port }: SerialPort, hungUp: () => void): void {
 
 const SOCKET = { allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: 30_000 } as const;
 
-/** Dials a device that is itself a server. */
-export function dialTransport({ host, port }: Address, security: Security | null = null): Transport {
-  return reopening((opened, closed) => {
-    const address = { host, port, ...SOCKET };
-    const socket = security === null ? net.connect(address) : tls.connect({ ...address, ...security });
-    let reason: string | null = null;
-    const late = setTimeout(
-      () => socket.destroy(new Error(`no connection to ${host}:${port} within ${OPENING_MS_MAX / 1000} s`)),
-      OPENING_MS_MAX,
-    );
-    socket.on("error", (error) => (reason = error.message));
-    socket.once("close", () => {
-      clearTimeout(late);
-      closed(reason);
-    });
-    socket.once(security === null ? "connect" : "secureConnect", () => {
-      clearTimeout(late);
-      serve(socket, opened);
-    });
-    return () => socket.destroy();
-  });
+/** Dials a device that is itself a server. `random`: from 0 to 1, how much of an interval is left out; several agents must not dial in step. */
+export function dialTransport(
+  { host, port }: Address,
+  security: Security | null = null,
+  random: () => number = Math.random,
+): Transport {
+  return reopening(
+    (opened, closed) => {
+      const address = { host, port, ...SOCKET };
+      const socket = security === null ? net.connect(address) : tls.connect({ ...address, ...security });
+      let reason: string | null = null;
+      const late = setTimeout(
+        () => socket.destroy(new Error(`no connection to ${host}:${port} within ${OPENING_MS_MAX / 1000} s`)),
+        OPENING_MS_MAX,
+      );
+      socket.on("error", (error) => (reason = error.message));
+      socket.once("close", () => {
+        clearTimeout(late);
+        closed(reason);
+      });
+      socket.once(security === null ? "connect" : "secureConnect", () => {
+        clearTimeout(late);
+        serve(socket, opened);
+      });
+      return () => socket.destroy();
+    },
+    DIAL_RETRY_MS,
+    random,
+  );
 }
 
 /**
@@ -275,11 +287,16 @@ function socketWire(socket: net.Socket): Wire {
 
 type Open = (opened: (wire: Wire) => WireHandler, closed: (reason: string | null) => void) => () => void;
 
+/** The interval after so many attempts in a row that led to nothing; jitter takes up to half of it. */
+export function retryAfterMs(failures: number, { first, last }: typeof RETRY_MS, random: () => number): number {
+  return Math.min(first * 2 ** failures, last) * (1 - random() / 2);
+}
+
 /** Opens one wire at a time, and another after it closed or could not be opened. */
-function reopening(openOne: Open, retryMs = RETRY_MS): Transport {
+function reopening(openOne: Open, retryMs: typeof RETRY_MS, random = () => 0): Transport {
   let end: (() => void) | undefined;
   let retry: NodeJS.Timeout | undefined;
-  let wait = retryMs.first;
+  let failures = 0;
   let ended = false;
   let whenClosed: (() => void) | undefined;
   return {
@@ -305,9 +322,9 @@ function reopening(openOne: Open, retryMs = RETRY_MS): Transport {
             handler?.closed();
             if (ended) return whenClosed?.();
             // A device that hangs up as soon as it is there is not dialled any faster than one that is not there.
-            if (performance.now() - openedAt >= retryMs.last) wait = retryMs.first;
-            retry = setTimeout(attempt, wait);
-            wait = Math.min(wait * 2, retryMs.last);
+            if (performance.now() - openedAt >= Math.min(retryMs.last, LASTING_MS)) failures = 0;
+            retry = setTimeout(attempt, retryAfterMs(failures, retryMs, random));
+            failures += 1;
           },
         );
       };

@@ -233,7 +233,7 @@ export function readSex(sex: string | null): "M" | "F" | null {
 }
 
 /** What a clinic's word for the sex says beside it; null where it says nothing, or "not neutered", which may be anything. */
-function readNeutered(sex: string | null): boolean | null {
+export function readNeutered(sex: string | null): boolean | null {
   const words = fold(sex ?? "");
   const isNeutered = NEUTERED.some((word) => words.includes(word));
   const isIntact = INTACT.some((word) => words.includes(word));

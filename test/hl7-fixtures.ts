@@ -381,6 +381,7 @@ const mindrayBc: readonly Hl7Case[] = [
     patient: "dog",
   },
   { name: "wrong-sender", wire: framed(hema({}), PATIENT, observed("S-1"), ...hematology), patient: "dog" },
+  { name: "query", wire: framed(bc({ 9: "ORM^O01", 10: "4" }), "ORC|RF||VDAG0001||IP"), patient: null },
 ];
 
 const dymind: readonly Hl7Case[] = [
@@ -404,6 +405,11 @@ const dymind: readonly Hl7Case[] = [
       obx(10, "NM", "789-8^RBC^LN", "0.00", "10*6/uL", "3.50-5.50", "L~A"),
     ),
     patient: "dog",
+  },
+  {
+    name: "query",
+    wire: framed(header({ 3: "DF5x", 4: "Dymind", 9: "ORM^O01", 10: "20261121_113015_2" }), "ORC|RF||VDAG0001||IP"),
+    patient: null,
   },
 ];
 
@@ -454,6 +460,15 @@ const mindrayBs: readonly Hl7Case[] = [
         bs("1", "2"),
         "OBR|1|1|GLU|Mindray^BS-200E||20261121060015|||||||CTRL-Normal|LOT-2026-001|||M|100.000000|3.500000",
       ],
+    ),
+    patient: null,
+  },
+  {
+    name: "query",
+    wire: framed(
+      header({ 3: "Mindray", 4: "BS-200E", 9: "QRY^Q02", 10: "8", 18: "ASCII" }),
+      "QRD|20261121113100|R|D|8|||RD|VDAG0001|OTH|||T|",
+      "QRF|BS-200E|20261121113100|20261121113100|||RCT|COR|ALL||",
     ),
     patient: null,
   },
@@ -532,6 +547,18 @@ const bionoteC10: readonly Hl7Case[] = [
     ),
     patient: "dog",
   },
+  {
+    name: "query",
+    wire: framed(
+      header({
+        ...{ 3: "C10", 4: "BioNote", 9: "QBP^Q11^QBP_Q11", 10: "C10-2", 12: "2.5.1", 15: "NE", 16: "AL" },
+        ...{ 18: "UNICODE UTF-8", 21: "LAB-27^IHE" },
+      }),
+      "QPD|WOS_ALL^Work Order Step All^IHELAW|20261121113100",
+      "RCP|||R^Real Time^HL70394",
+    ),
+    patient: null,
+  },
 ];
 
 const bionoteH6: readonly Hl7Case[] = [
@@ -550,6 +577,14 @@ const bionoteH6: readonly Hl7Case[] = [
       obx(7, "ED", "IMG", `^Image^PNG^Base64^${"iVBO".repeat(12)}`),
     ),
     patient: "dog",
+  },
+  {
+    name: "query",
+    wire: framed(
+      header({ 3: "H6", 4: "BioNote", 9: "QRY^Q02", 10: "H6-2", 18: "UTF-8" }),
+      "QRD|20261121113100|R|D|1|||RD|VDAG0001|OTH|||T|",
+    ),
+    patient: null,
   },
 ];
 

@@ -21,6 +21,13 @@ export const bionoteVcheckC10: Hl7Profile = {
   device_name: "Bionote Vcheck C10",
   modality: "BIOCHEMISTRY",
   owner: (pid) => pid.component(21, 1), // where the standard has the mother's identifier
+  // QBP^Q11, answered with RSP^K11 and OML^O33: `DC001B^Comprehensive 17^VCHECK`.
+  orders: {
+    species: { dog: "Canine", cat: "Feline" },
+    tests: { pattern: /^[A-Z]{2}\d{3}[A-Z]$/, example: "DC001B: the code of a rotor" },
+    testSystem: "VCHECK",
+    animalRows: true,
+  },
 };
 
 /** Bionote Vcheck H6 hematology, HL7 2.3.1. Unverified: the shape was read in a program that talks to it. */
@@ -33,4 +40,15 @@ export const bionoteVcheckH6: Hl7Profile = {
   species: (pid) => pid.component(10, 2), // where the standard has the race
   owner: (pid) => pid.component(6, 1), // and here the mother's maiden name
   remarks: /^(Age|Weight)\b|Title/, // the animal's, and the headings of its print-out
+  // QRY^Q02, answered with DSR^Q03 and QCK^Q02. 21 and 22 are species of the clinic's own: nobody knows which here.
+  orders: {
+    displayFirst: true,
+    species: { dog: "0", cat: "1" },
+    neutered: { M: "NM", F: "SF" },
+    tests: { pattern: /^(CBC|DIFF|RET)$/, example: "CBC,DIFF" },
+    lines: {
+      ...{ name: 3, sex: 5, specimen: 12, age: { number: 13, unit: 14 }, weight: 17, species: 19 },
+      tests: { CBC: 29, DIFF: 30, RET: 31 },
+    },
+  },
 };

@@ -1,5 +1,13 @@
-import { mindrayBc } from "./mindray-bc.ts";
+import { automatedCount, mindrayBlood } from "./mindray-bc.ts";
 import type { Hl7Profile } from "./profile.ts";
 
-/** Dymind DF hematology analyzers: Mindray's dialect with mode codes of their own, after a capture of a DF5x. */
-export const dymindDf: Hl7Profile = { ...mindrayBc, id: "dymind-df", sender: /\|Dymind$/i };
+/**
+ * Dymind DF hematology analyzers: Mindray's dialect with codes of their own, after a capture of a DF5x; that they take our
+ * orders is unverified.
+ */
+export const dymindDf: Hl7Profile = {
+  ...mindrayBlood,
+  id: "dymind-df",
+  sender: /\|Dymind$/i,
+  orders: automatedCount("01001"),
+};

@@ -10,5 +10,7 @@ export const mindrayBs: Hl7Profile = {
   sender: /^Mindray\|BS-/i,
   code: (obx) => [obx.field(4)], // its name; OBX-3 is the number that the test has on this one analyzer
   species: () => "", // PID-35 is unknown to it, and PID-10 is a blood type
+  // QRY^Q02, answered with QCK^Q02 and DSR^Q03. It has no place for a species.
+  orders: { tests: { pattern: /^\d{1,4}$/, example: "2,5: the numbers that the tests have on the analyzer" } },
   collectHours: 12, // one test a message; the number of a sample is free again the next day
 };

@@ -28,6 +28,8 @@ export const ANSWER_TIMEOUT_MS = 10_000;
 export interface LinkOptions extends AckOptions {
   /** FS before a printable character is text: for devices that send images as they are. Else every FS ends its frame. */
   readonly textMayHoldFs?: boolean;
+  /** A DSR^Q03 is sent and that is that: the QCK^Q02 behind it is not to wait for its acknowledgement. */
+  readonly displayFirst?: boolean;
 }
 
 type State =
@@ -82,7 +84,7 @@ export class Hl7Link implements Link {
   send(message: Uint8Array): LinkAction[] {
     if (this.#sentId !== null) throw new Error(`message ${this.#sentId} is not acknowledged yet`);
     this.#actions.push({ do: "reply", bytes: encodeFrame(message) });
-    this.#sentId = idToAcknowledge(message);
+    this.#sentId = idToAcknowledge(message, this.#options);
     if (this.#sentId === null) this.#actions.push({ do: "sent" });
     return this.#takeActions();
   }
@@ -315,12 +317,13 @@ export function encodeFrame(message: Uint8Array): Uint8Array {
  * MSH-10 of a message that is to be acknowledged. What answers a query is not (it has MSA), but for a display response, and
  * nor is what says in MSH-15 and MSH-16 that it never is.
  */
-function idToAcknowledge(message: Uint8Array): string | null {
+function idToAcknowledge(message: Uint8Array, { displayFirst }: LinkOptions): string | null {
   const parsed = parseMessage(message);
   if ("problem" in parsed) return null;
   const { header, segments } = parsed;
   const never = header.field(15) === "NE" && header.field(16) === "NE";
-  const isAnswer = segments.some(({ name }) => name === "MSA") && header.component(9, 1) !== "DSR";
+  const isAwaited = header.component(9, 1) === "DSR" && displayFirst !== true;
+  const isAnswer = segments.some(({ name }) => name === "MSA") && !isAwaited;
   return never || isAnswer ? null : header.field(10);
 }
 

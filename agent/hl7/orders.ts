@@ -1,5 +1,5 @@
 import type { Patient } from "../../shared/patient.ts";
-import { readSex } from "../../shared/reference.ts";
+import { readNeutered, readSex } from "../../shared/reference.ts";
 import type { Answer, Answered, AnsweredOrder, Asked, AskedSample } from "../query.ts";
 import { acknowledgeQuery, asksForOrders, echo, encodeHeader, type Stamp } from "./ack.ts";
 import { encodeSegment, encodeText, type Field, type Hl7Message } from "./message.ts";
@@ -14,13 +14,21 @@ export interface OrderQuery extends Asked {
 export interface OrderFormat {
   /** The device's code for each species of ours; one that is not listed is not told. Absent: our words. */
   readonly species?: Readonly<Record<string, string>>;
+  /** The device's letters for neutered animals; absent: those of the others. */
+  readonly neutered?: Readonly<Record<"M" | "F", string>>;
+  /** What may be ordered, and an example of it, where the device does not know its tests by an analyte's name or code. */
+  readonly tests?: { readonly pattern: RegExp; readonly example: string };
+  /** The coding system of those names, in OBR-4. */
+  readonly testSystem?: string;
   /** OBR-4 of every order, for a device that runs one panel whatever was ordered. */
   readonly panel?: readonly string[];
+  /** OML^O33 says the animal's age and weight in rows behind the order. */
+  readonly animalRows?: true;
   /** OBX-3 of a row that says the species in ORR^O02. */
   readonly speciesRow?: readonly string[];
   /** DSR^Q03: the number of the line (DSP-1) that holds each thing. */
   readonly lines?: DisplayLines;
-  /** DSR^Q03 goes before QCK^Q02. */
+  /** DSR^Q03 goes before QCK^Q02, and at once: the device does not acknowledge the one before it has the other. */
   readonly displayFirst?: boolean;
 }
 
@@ -28,13 +36,15 @@ export interface DisplayLines {
   readonly identifier?: number;
   readonly name: number;
   readonly born?: number;
+  /** In whole years, or months in the first one; and which of them (Y, M). */
+  readonly age?: { readonly number: number; readonly unit: number };
   readonly sex: number;
   readonly weight?: number;
   readonly species?: number;
   readonly specimen: number;
   readonly orderedAt?: number;
-  /** The first test; the others follow. */
-  readonly tests: number;
+  /** The first test, the others follow; or of a device of a few tests that of each, which says that it is to be run. */
+  readonly tests: number | Readonly<Record<string, number>>;
 }
 
 /** Those of Mindray's BS analyzers; they have none for the species. */
@@ -140,7 +150,7 @@ function displaySegments(
   stamp: Stamp,
 ): string[] {
   const asked = query.segments.filter(({ name }) => name === "QRD" || name === "QRF");
-  const lines = displayLines(patient, order, format).map((text, at) => ({ 1: String(at + 1), 3: text }));
+  const lines = displayLines(patient, order, format, stamp).map((text, at) => ({ 1: String(at + 1), 3: text }));
   return [
     encodeHeader(query, ["DSR", "Q03"], stamp),
     ...reply.slice(1), // MSA and how the query went, as in QCK^Q02
@@ -176,8 +186,22 @@ function orderSegments(query: Hl7Message, { patient, order }: Ordered, format: O
     ...requests(order, format).flatMap((fields) => [
       write(query, "ORC", { 1: "NW", 2: order.specimen, 9: order.orderedAt }),
       write(query, "OBR", fields),
+      ...(format.animalRows === true ? animalRows(patient, stamp).map((row) => write(query, "OBX", row)) : []),
     ]),
   ];
+}
+
+function animalRows(patient: Patient, stamp: Stamp): Fields[] {
+  const months = ageInMonths(patient, stamp);
+  const known: [name: string, value: number | null, unit: string][] = [
+    ["Age", months, "Months"],
+    ["Weight", patient.weight_kg, "kg"],
+  ];
+  return known
+    .filter(([, value]) => value !== null)
+    .map(([name, value, unit], index) => ({
+      ...{ 1: String(index + 1), 2: "NM", 3: [["", name]], 5: String(value), 6: unit, 11: "F" },
+    }));
 }
 
 /** By the standard's numbers. */
@@ -191,15 +215,35 @@ function write({ delimiters }: Hl7Message, name: string, fields: Fields): string
 }
 
 function animal(patient: Patient, format: OrderFormat): Fields {
+  const species = format.speciesRow === undefined ? speciesCode(patient, format) : "";
   return {
     1: "1",
     // The bare ULID: cut short by a device it names nobody, where half a card number may name another animal.
     3: [[identifierOf(patient), "", "", "", "MR"]],
     5: [["", patient.name]],
     7: patient.date_of_birth?.replaceAll("-", "") ?? "",
-    8: readSex(patient.sex) ?? "U",
-    ...(format.speciesRow === undefined ? { 35: speciesCode(patient, format) } : {}),
+    8: sexOf(patient, format) ?? "U",
+    ...(species === "" ? {} : { 35: species }),
+    ...(species === "" || patient.breed === null ? {} : { 36: [["", patient.breed]] }),
   };
+}
+
+function sexOf({ sex }: Patient, { neutered }: OrderFormat): string | null {
+  const letter = readSex(sex);
+  return letter !== null && neutered !== undefined && readNeutered(sex) === true ? neutered[letter] : letter;
+}
+
+/** Whole months from birth to when this is said. */
+function ageInMonths({ date_of_birth }: Patient, { time }: Stamp): number | null {
+  if (date_of_birth === null) return null;
+  const [born, now] = [date_of_birth.replaceAll("-", ""), time.slice(0, 8)];
+  const months = monthOf(now) - monthOf(born) - (now.slice(6) < born.slice(6) ? 1 : 0);
+  return months < 0 ? null : months;
+}
+
+/** `YYYYMMDD`, counted from the year 0. */
+function monthOf(day: string): number {
+  return Number(day.slice(0, 4)) * 12 + Number(day.slice(4, 6));
 }
 
 function identifierOf({ fp }: Patient): string {
@@ -211,29 +255,40 @@ function speciesCode({ species }: Patient, format: OrderFormat): string {
 }
 
 /** OBR of each test, or of the panel. */
-function requests({ specimen, tests, orderedAt }: AnsweredOrder, { panel }: OrderFormat): Fields[] {
-  const services = panel === undefined ? tests.map(serviceOf) : [panel];
+function requests({ specimen, tests, orderedAt }: AnsweredOrder, { panel, testSystem }: OrderFormat): Fields[] {
+  const services = panel === undefined ? tests.map((test) => serviceOf(test, testSystem)) : [panel];
   return services.map((service, index) => ({ 1: String(index + 1), 2: specimen, 4: [service], 6: orderedAt }));
 }
 
-function serviceOf(test: string): readonly string[] {
+function serviceOf(test: string, system: string | undefined): readonly string[] {
+  if (system !== undefined) return [test, "", system];
   return /^\d{1,7}-\d$/.test(test) ? [test, "", "LN"] : [test];
 }
 
 /** The lines up to the last test; what stands nowhere is an empty line. */
-function displayLines(patient: Patient, order: AnsweredOrder, format: OrderFormat): Field[] {
+function displayLines(patient: Patient, order: AnsweredOrder, format: OrderFormat, stamp: Stamp): Field[] {
   const { lines = BS_LINES } = format;
+  const months = ageInMonths(patient, stamp);
+  const age = months === null ? ["", ""] : months < 12 ? [String(months), "M"] : [String(Math.floor(months / 12)), "Y"];
+  const tests = testLines(order, lines);
   const texts = new Map<number | undefined, Field>([
     [lines.identifier, identifierOf(patient)],
     [lines.name, patient.name],
     [lines.born, patient.date_of_birth?.replaceAll("-", "") ?? ""],
-    [lines.sex, readSex(patient.sex) ?? ""],
+    [lines.age?.number, age[0]!],
+    [lines.age?.unit, age[1]!],
+    [lines.sex, sexOf(patient, format) ?? ""],
     [lines.weight, patient.weight_kg === null ? "" : String(patient.weight_kg)],
     [lines.species, speciesCode(patient, format)],
     [lines.specimen, order.specimen],
     [lines.orderedAt, order.orderedAt],
-    ...order.tests.map((test, index): [number, Field] => [lines.tests + index, [[test, "", "", ""]]]),
+    ...tests,
   ]);
-  const last = lines.tests + order.tests.length - 1;
+  const last = Math.max(...tests.map(([line]) => line));
   return Array.from({ length: last }, (_, index) => texts.get(index + 1) ?? "");
+}
+
+function testLines({ tests }: AnsweredOrder, { tests: at }: DisplayLines): [line: number, text: Field][] {
+  if (typeof at === "number") return tests.map((test, index) => [at + index, [[test, "", "", ""]]]);
+  return Object.entries(at).map(([test, line]) => [line, tests.includes(test) ? [[test, test, "1"]] : ""]);
 }

@@ -100,6 +100,18 @@ test("every problem is told at once", () => {
   expect(problemsOf({ device: "chem-2", patient: "4711", tests: "CREAA" })).toHaveLength(3);
 });
 
+test.each([
+  ["mindray-bs", "2,5", "ALT", "2,5: the numbers that the tests have on the analyzer"],
+  ["bionote-vcheck-h6", "CBC,RET", "WBC", "CBC,DIFF"],
+  ["bionote-vcheck-c10", "DC001B", "ALT", "DC001B: the code of a rotor"],
+])("%s is told its tests in its own words: %s", (profile, own, ours, example) => {
+  const device = { id: "own", profile, connection: { listen: "127.0.0.1:0" } };
+  const place = (tests: string) => placeOrder({ ...config(), devices: [device] }, { ...wish, device: "own", tests });
+  expect(place(own)).toMatchObject({ device: "own", tests: own.split(",") });
+  expect(() => place(ours)).toThrow(`--tests has ${ours}, which ${profile} does not know, expected ${example}`);
+  expect(() => place(" , ")).toThrow(`--tests is empty, expected ${example}`);
+});
+
 test("a folder that no agent has run with is refused with a sentence", () => {
   const folder = temporaryFolder();
   expect(() => placeOrder(config(folder), wish)).toThrow(/the agent has not run with it yet/);

@@ -149,6 +149,24 @@ describe("TCP dialler", () => {
   });
 });
 
+test("R1: a device that hangs up at once is dialled at growing intervals, each as far from its whole as chance has it", async () => {
+  const at: number[] = [];
+  const server = net.createServer((socket) => {
+    at.push(performance.now());
+    socket.destroy();
+  });
+  const port = await freePort();
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  const chances = [1, 0.5];
+  open(dialTransport({ host: "127.0.0.1", port }, null, () => chances.shift() ?? 0));
+  await until("the third time", () => at.length === 3);
+  const [first = 0, second = 0, third = 0] = at;
+  // Of 2 s the half, of 4 s three quarters.
+  expect([second - first, third - second].map((ms) => Math.floor(ms / 1_000))).toEqual([1, 3]);
+  for (const transport of transports.splice(0)) await transport.close();
+  server.close();
+});
+
 describe("R1: replies on a connection of their own", () => {
   const HOST = "127.0.0.1";
 

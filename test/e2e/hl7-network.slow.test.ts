@@ -12,7 +12,7 @@ let certificates: Certificates;
 let analyzer: net.Server;
 /** The agent's connections to the analyzer that is itself a server. */
 const dialled: net.Socket[] = [];
-const ports = { plain: 0, secured: 0, far: 0, replies: 0, analyzer: 0 };
+const ports = { plain: 0, secured: 0, far: 0, replies: 0, analyzer: 0, h6: 0 };
 
 beforeAll(async () => {
   world = await World.create(4);
@@ -30,6 +30,7 @@ beforeAll(async () => {
     { id: "secured", profile: "generic-hl7", connection: listen(ports.secured), ...{ tls, allow: ["127.0.0.1"] } },
     { id: "far", profile: "generic-hl7", connection: { ...listen(ports.far), replies: listen(ports.replies) } },
     { id: "dialled", profile: "generic-hl7", connection: { dial: `127.0.0.1:${ports.analyzer}` } },
+    { id: "h6", profile: "bionote-vcheck-h6", connection: listen(ports.h6) },
   ]);
   await world.startAgent();
 });
@@ -103,9 +104,9 @@ describe("connections", () => {
 });
 
 describe("O1: orders", () => {
-  const order = (tests: string) =>
+  const order = (tests: string, device = "plain") =>
     runAgentCommand(
-      ...["order", "--config", world.config, "--device", "plain"],
+      ...["order", "--config", world.config, "--device", device],
       ...["--patient", world.patients[2]!.fp, "--tests", tests],
     ).trim();
   const header = (type: string, id: string, version = "2.3.1") =>
@@ -116,8 +117,8 @@ describe("O1: orders", () => {
   const acknowledge = (answer: string | null, type: string) =>
     frameOf([header(type, "900"), `MSA|AA|${field(answer, "MSH", 9)}|`]);
 
-  async function asks(segments: readonly string[]) {
-    const device = await MllpClient.connect(ports.plain);
+  async function asks(segments: readonly string[], port = ports.plain) {
+    const device = await MllpClient.connect(port);
     const from = performance.now();
     const answer = await device.ask(segments);
     return { device, answer, ms: performance.now() - from };
@@ -178,6 +179,20 @@ describe("O1: orders", () => {
     expect(again).toBe(pushed);
     device.send(frameOf([header("ORL^O34", "17", "2.5.1"), `MSA|AA|${field(pushed, "MSH", 9)}`]));
     expect(await device.answer(500)).toBeNull();
+    device.close();
+  });
+
+  test("O1: a Vcheck H6 gets its DSR^Q03 and, without acknowledging it, its QCK^Q02 within 2 s", async () => {
+    const accession = order("CBC,RET", "h6");
+    const query = [header("QRY^Q02", "21"), `QRD|20261121090000|R|D|1|||RD|${accession}|OTH|||T|`];
+    const { device, answer } = await asks(query, ports.h6);
+    const from = performance.now();
+    expect(field(await device.answer(), "MSH", 8)).toBe("QCK^Q02");
+    expect(performance.now() - from).toBeLessThan(2_000);
+    const lines = segmentsOf(answer).filter(([name]) => name === "DSP");
+    expect([11, 18, 28, 29, 30].map((index) => lines[index]![3])).toEqual([
+      ...[accession, "0", "CBC^CBC^1", "", "RET^RET^1"],
+    ]);
     device.close();
   });
 

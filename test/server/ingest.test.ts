@@ -119,6 +119,16 @@ describe("POST /agent/v1/studies", () => {
     expect(JSON.parse(kept[0]?.body ?? "")).toMatchObject({ results: first.results, source: first.source });
   });
 
+  test("a revision whose device took all results back is filed, and read without any", async () => {
+    const { push, read, one } = await ingestServer();
+    const first = study({ patient_fp: one.fp });
+    await push(first);
+    expect(await push({ ...first, results: [], revision: 2 })).toEqual([
+      { fp: first.fp, outcome: "filed", reason: null },
+    ]);
+    expect(await read(first.fp)).toMatchObject({ fp: first.fp, status: "COMPLETED", results: [] });
+  });
+
   test("a higher revision files a held study, moves a filed one, and without a patient leaves it where it is", async () => {
     const { push, read, one, two } = await ingestServer();
     const held = study();
