@@ -317,6 +317,7 @@ export async function startAgent(config: Config, version: string, log: Logger): 
       await imageFiling.stop();
       await Promise.all([...forwards, ...commitments.values()].map((sender) => sender.stop()));
       await headers.close();
+      await images.close();
       await push.stop();
       await spool.close();
       log.info("the agent has stopped");

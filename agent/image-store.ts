@@ -61,6 +61,11 @@ export class ImageStore {
     this.#headers = headers;
   }
 
+  /** After the last instance is kept. */
+  close(): Promise<void> {
+    return this.#folder.close();
+  }
+
   begin(device: string, quietMs: number, instance: IncomingInstance): IncomingFile {
     return new IncomingFile(this.#data, this.#folder, this.#spool, this.#headers, device, quietMs, instance);
   }
@@ -223,12 +228,12 @@ export class IncomingFile {
 /** Whose sync() brings the names in it to the disk. */
 interface Folder {
   sync(): Promise<void>;
+  close(): Promise<void>;
 }
 
-/** It stays open for as long as the process lives. */
 async function openFolder(folder: string): Promise<Folder> {
   // Windows opens no folder, and NTFS keeps a journal of names.
-  if (process.platform === "win32") return { sync: () => Promise.resolve() };
+  if (process.platform === "win32") return { sync: () => Promise.resolve(), close: () => Promise.resolve() };
   return fs.promises.open(folder, "r");
 }
 

@@ -249,8 +249,10 @@ test.skipIf(!dcmtk)(
         fs.writeFileSync(file, generatedFile(instance));
         sent.set(file, sha256(instance.dataset));
       }
+      const stored = () => files().filter((name) => name.endsWith(".dcm")).length;
+      const enough = stored() + 5 + 10 * cycle;
       const sending = run("storescu", "-v", ...peer(), ...sent.keys());
-      await new Promise((resolve) => setTimeout(resolve, 100 + cycle * 60));
+      await until("some are stored", () => stored() >= enough, 60_000);
       await world.agent.end("SIGKILL");
       const { output } = await sending;
       for (const [, file] of output.matchAll(
