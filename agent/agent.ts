@@ -19,6 +19,7 @@ import type { Charset as Hl7Charset } from "./hl7/message.ts";
 import { Operators } from "./operators.ts";
 import type { Operator } from "./poct1/lists.ts";
 import { Push } from "./push.ts";
+import { removeOld } from "./retention.ts";
 import { httpServer } from "./server.ts";
 import { isoOrNull, Spool } from "./spool.ts";
 import { createMetrics, serveStatus } from "./status.ts";
@@ -38,6 +39,7 @@ const DIRECTORY_EVERY_MS = 5 * 60_000;
 const DIRECTORY_RETRY_MS = 15_000;
 const HEARTBEAT_EVERY_MS = 60_000;
 const PRUNE_EVERY_MS = 6 * 60 * 60_000;
+const REMOVE_EVERY_MS = 10 * 60_000;
 /** Settled messages and the bytes they came in are kept that long for support and replay; unsettled ones are kept. */
 const KEEP_MS = 30 * 24 * 60 * 60_000;
 const PRUNE_ROWS = 5_000;
@@ -178,7 +180,7 @@ export async function startAgent(config: Config, version: string, log: Logger): 
   const services = new DicomServices(spool, directory, {
     examined: () => imageFiling.wake(),
   });
-  const images = await ImageStore.open(config.data, spool, headers);
+  const images = await ImageStore.open(config.data, spool, headers, config.images.freeBytes);
   const commitments = new Map(
     [...imageDevices.values()].map((device) => {
       const child = log.child({ device: device.id });
@@ -267,6 +269,7 @@ export async function startAgent(config: Config, version: string, log: Logger): 
       DIRECTORY_EVERY_MS,
       DIRECTORY_RETRY_MS,
       async () => {
+        for (const forward of forwards) forward.wake(); // a command may have queued something
         await directory.sync();
         push.wake();
       },
@@ -290,6 +293,16 @@ export async function startAgent(config: Config, version: string, log: Logger): 
       PRUNE_EVERY_MS,
       () => prune(spool),
       (reason) => log.warn({ stage: "spool", reason }, "old rows stay"),
+    ),
+    every(
+      REMOVE_EVERY_MS,
+      REMOVE_EVERY_MS,
+      async () => {
+        const { count, bytes, isEnough } = await removeOld(config.data, spool, config.images);
+        if (count > 0) log.info({ stage: "spool", images: count, bytes }, "images were removed");
+        if (!isEnough) throw new Error("they are beyond keepGigabytes, and archives, studies or persons wait for them");
+      },
+      (reason) => log.warn({ stage: "spool", reason }, "images stay"),
     ),
   ];
   log.info({ devices: config.devices.length, version }, "the agent is running");
