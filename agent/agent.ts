@@ -6,6 +6,7 @@ import { realTimer } from "./connection.ts";
 import { Directory, syncAppointments } from "./directory.ts";
 import { createImaging } from "./imaging.ts";
 import { Push } from "./push.ts";
+import { removeOld } from "./retention.ts";
 import { httpServer } from "./server.ts";
 import { isoOrNull, Spool } from "./spool.ts";
 import { createMetrics, serveStatus } from "./status.ts";
@@ -16,6 +17,7 @@ const DIRECTORY_EVERY_MS = 5 * 60_000;
 const DIRECTORY_RETRY_MS = 15_000;
 const HEARTBEAT_EVERY_MS = 60_000;
 const PRUNE_EVERY_MS = 6 * 60 * 60_000;
+const REMOVE_EVERY_MS = 10 * 60_000;
 /** Settled messages and the bytes they came in are kept that long for support and replay; unsettled ones are kept. */
 const KEEP_MS = 30 * 24 * 60 * 60_000;
 const PRUNE_ROWS = 5_000;
@@ -65,6 +67,7 @@ export async function startAgent(config: Config, version: string, log: Logger): 
       DIRECTORY_EVERY_MS,
       DIRECTORY_RETRY_MS,
       async () => {
+        for (const kind of kinds) kind.wake?.();
         await directory.sync();
         push.wake();
       },
@@ -88,6 +91,16 @@ export async function startAgent(config: Config, version: string, log: Logger): 
       PRUNE_EVERY_MS,
       () => prune(spool),
       (reason) => log.warn({ stage: "spool", reason }, "old rows stay"),
+    ),
+    every(
+      REMOVE_EVERY_MS,
+      REMOVE_EVERY_MS,
+      async () => {
+        const { count, bytes, isEnough } = await removeOld(config.data, spool, config.images);
+        if (count > 0) log.info({ stage: "spool", images: count, bytes }, "images were removed");
+        if (!isEnough) throw new Error("they are beyond keepGigabytes, and archives, studies or persons wait for them");
+      },
+      (reason) => log.warn({ stage: "spool", reason }, "images stay"),
     ),
   ];
   log.info({ devices: config.devices.length, version }, "the agent is running");

@@ -11,7 +11,7 @@ import { explain } from "./explain.ts";
 import { type Faults, FaultyLine, parseFaults } from "./faults.ts";
 import { STUDY_KINDS } from "./generated-study.ts";
 import { imagingOf } from "./imaging.ts";
-import { exportImages, listImages } from "./images.ts";
+import { countImages, exportImages, listImages } from "./images.ts";
 import { listenTo } from "./listen.ts";
 import { listPorts } from "./ports.ts";
 import { type OrderRequest, placeOrder } from "./order.ts";
@@ -23,7 +23,7 @@ import { parseHabits, playPoct1Device } from "./simulate-poct1.ts";
 import { openLine, type Played, playDevice, playHost, type Received } from "./simulate.ts";
 import { playHl7Device, playLis } from "./simulate-hl7.ts";
 import { lineText, suggest } from "./sniff.ts";
-import { listMessages, readSpool, readStatus } from "./spool.ts";
+import { listMessages, readSpool, readStatus, writeSpool } from "./spool.ts";
 import type { MessageState } from "./spool-operations.ts";
 import type { Address } from "./transport.ts";
 import { parseTalk, playTalk } from "./talk.ts";
@@ -252,22 +252,44 @@ program
     );
   });
 
-program
-  .command("images")
-  .description("list the images that are kept, or copy them")
+const images = program.command("images").description("the images that came from imaging devices");
+
+images
+  .command("list", { isDefault: true })
+  .description("list them, the removed ones too, or copy their files")
   .requiredOption("--config <file>", "agent.yaml")
   .option("--study <uid>", "of that study alone")
   .option("--export <folder>", "copy the files there")
   .option("--json", "as a JSON array")
   .action((options: { config: string; study?: string; export?: string; json?: boolean }) => {
     const { data } = configOrExit(options.config);
-    const images = readSpool(data, (db) => listImages(db, options.study ?? null));
-    if (options.export !== undefined) exportImages(data, images, options.export);
-    if (options.json) return print(JSON.stringify(images, null, 2));
-    for (const { id, received_at, device, state, bytes, study_uid, sop_class_uid } of images) {
-      print([id, received_at, device, state, bytes, study_uid, sop_class_uid].join("  "));
+    const listed = readSpool(data, (db) => listImages(db, options.study ?? null));
+    if (options.export !== undefined) tell(`${exportImages(data, listed, options.export)} copied`);
+    if (options.json) return print(JSON.stringify(listed, null, 2));
+    for (const { id, received_at, device, state, bytes, study_uid, sop_class_uid, forwards, removed_at } of listed) {
+      const sent = forwards.map(({ destination, state: became }) => `${destination} ${became}`);
+      const removed = removed_at === null ? [] : [`removed ${removed_at}`];
+      print([id, received_at, device, state, bytes, study_uid, sop_class_uid, ...sent, ...removed].join("  "));
     }
-    tell(`${images.length} image${images.length === 1 ? "" : "s"}`);
+    tell(`${listed.length} image${listed.length === 1 ? "" : "s"}`);
+  });
+
+images
+  .command("forward")
+  .description("offer a destination again what it refused for good")
+  .requiredOption("--config <file>", "agent.yaml")
+  .requiredOption("--again <destination>", "which one of the configuration")
+  .option("--study <uid>", "of that study alone")
+  .action((options: { config: string; again: string; study?: string }) => {
+    const { data, destinations } = configOrExit(options.config);
+    const ids = destinations.map(({ id }) => id);
+    if (!ids.includes(options.again)) {
+      throw new Error(
+        `--again is ${options.again}, expected one of ${ids.join(", ") || "none: there are no destinations"}`,
+      );
+    }
+    const queued = writeSpool(data, (spool) => spool.forwardAgain(options.again, options.study ?? null));
+    tell(`${queued} image${queued === 1 ? "" : "s"} queued: a running agent offers them within some minutes`);
   });
 
 program
@@ -277,8 +299,13 @@ program
   .option("--json", "as JSON")
   .action((options: { config: string; json?: boolean }) => {
     const { data } = configOrExit(options.config);
-    const { running, devices, outbox } = readSpool(data, (db) => readStatus(db, data));
-    if (options.json) return print(JSON.stringify({ devices, outbox }, null, 2));
+    const { running, devices, outbox, totals } = readSpool(data, (db) => ({
+      ...readStatus(db, data),
+      totals: countImages(db),
+    }));
+    if (options.json) {
+      return print(JSON.stringify({ devices, outbox, ...(totals === null ? {} : { images: totals }) }, null, 2));
+    }
     print(running ? "the agent is running" : "the agent is not running");
     for (const { id, connected, last_message_at, counts, instruments = [] } of devices) {
       const numbers = Object.entries(counts).map(([state, count]) => `${count} ${state}`);
@@ -291,6 +318,9 @@ program
       }
     }
     print(`${outbox.depth} to send${outbox.oldest_at === null ? "" : `, the oldest since ${outbox.oldest_at}`}`);
+    if (totals === null) return;
+    print(`images: ${totals.kept} kept (${(totals.bytes / 1e9).toFixed(1)} GB), ${totals.removed} removed`);
+    for (const { destination, state, count } of totals.forwards) print(`  ${destination}  ${count} ${state}`);
   });
 
 program.parseAsync().catch(fail);

@@ -128,6 +128,9 @@ export class Commitments {
   }
 
   async #assess({ transaction, references }: Commitment): Promise<{ event: Attributes; failures: number }> {
+    // Before it is looked at: what is found stays.
+    const sopInstances = references.map(({ sopInstance }) => sopInstance);
+    await this.#spool.call("promiseInstances", sopInstances);
     const held: Attributes[] = [];
     const failed: Attributes[] = [];
     for (const reference of references) {

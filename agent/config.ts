@@ -14,6 +14,7 @@ import { ACK_MODES } from "./hl7/ack.ts";
 import { CHARSETS as HL7_CHARSETS } from "./hl7/message.ts";
 import { nearestWord } from "./nearest.ts";
 import type { Destination } from "./forward.ts";
+import type { ImageLimits } from "./retention.ts";
 import { readOperators } from "./operators.ts";
 import type { Address, Security } from "./transport.ts";
 
@@ -92,6 +93,16 @@ const DestinationConfig = Type.Object(
   },
   closed,
 );
+
+/** What may be removed of images, and what their disk keeps free for everything else. */
+const Images = Type.Object(
+  {
+    keepDays: Type.Optional(Type.Integer({ minimum: 1, maximum: 36_500 })),
+    keepGigabytes: Type.Optional(Type.Number({ minimum: 0.001, maximum: 1_000_000 })),
+    freeGigabytes: Type.Optional(Type.Number({ minimum: 0, maximum: 1_000_000 })),
+  },
+  closed,
+);
 const DICOM_KEYS = ["aeTitle", "callingAeTitles", "quietSeconds", "modality", "reportTo"];
 
 const Schema = Type.Object(
@@ -107,6 +118,7 @@ const Schema = Type.Object(
     status: Type.Optional(Type.Object({ listen: Type.String() }, closed)),
     devices: Type.Array(Device, { minItems: 1, maxItems: 1000 }),
     destinations: Type.Optional(Type.Array(DestinationConfig, { maxItems: 100 })),
+    images: Type.Optional(Images),
   },
   closed,
 );
@@ -115,10 +127,11 @@ export type DeviceConfig = Raw["devices"][number];
 type TlsFiles = Static<typeof Tls>;
 
 /** The configuration, paths resolved against the file's folder. */
-export interface Config extends Omit<Raw, "status" | "destinations"> {
+export interface Config extends Omit<Raw, "status" | "destinations" | "images"> {
   /** null: no local status server. */
   readonly status: Address | null;
   readonly destinations: readonly Destination[];
+  readonly images: ImageLimits;
 }
 
 export interface ConfigProblem {
@@ -170,7 +183,16 @@ export function checkConfig(text: string, folder: string): ConfigResult {
       })),
       status: valid.status === undefined ? null : parseAddress(valid.status.listen),
       destinations: (valid.destinations ?? []).map((destination) => asDestination(destination, inFolder)),
+      images: asLimits(valid.images ?? {}),
     },
+  };
+}
+
+function asLimits({ keepDays, keepGigabytes, freeGigabytes }: Static<typeof Images>): ImageLimits {
+  return {
+    keepMs: keepDays === undefined ? null : keepDays * 24 * 60 * 60_000,
+    bytesMax: keepGigabytes === undefined ? null : keepGigabytes * 1e9,
+    freeBytes: freeGigabytes === undefined ? null : freeGigabytes * 1e9,
   };
 }
 
@@ -211,6 +233,7 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
   status: ["listen"],
   devices: Object.keys(Device.properties),
   destinations: Object.keys(DestinationConfig.properties),
+  images: Object.keys(Images.properties),
   connection: Object.keys(Device.properties.connection.properties),
   serial: Object.keys(Serial.properties),
   replies: Object.keys(Replies.properties),

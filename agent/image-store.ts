@@ -5,6 +5,7 @@ import { newUlid } from "../shared/fp.ts";
 import { isUid, STATUS } from "./dicom/dimse.ts";
 import { encodeFileHead } from "./dicom/part10.ts";
 import type { Identity, IncomingInstance } from "./dicom/scp.ts";
+import { makeSureOfRoom } from "./free-space.ts";
 import type { Headers } from "./headers.ts";
 import { type Spool, StorageError } from "./spool.ts";
 
@@ -23,6 +24,9 @@ const WRITE_BYTES = 256 * 1024;
 /** More pieces than this are joined before they are written: some devices send two bytes a piece. */
 const PIECES_MAX = 64;
 
+/** What a file is called between its removal and its end. */
+export const GONE = ".gone";
+
 /** The folder of the instances in an agent's data folder. */
 export function imageFolder(data: string): string {
   return path.join(data, "images");
@@ -38,12 +42,19 @@ export class ImageStore {
   readonly #folder: Folder;
   readonly #spool: Spool;
   readonly #headers: Headers;
+  readonly #freeBytes: number | null;
 
-  /** Makes the folder, and finishes or removes what an earlier process left there. */
-  static async open(data: string, spool: Spool, headers: Headers): Promise<ImageStore> {
+  /** Makes the folder, and finishes or removes what an earlier process left there. `freeBytes`: of the disk, stay free. */
+  static async open(
+    data: string,
+    spool: Spool,
+    headers: Headers,
+    freeBytes: number | null = null,
+  ): Promise<ImageStore> {
     const folder = imageFolder(data);
     fs.mkdirSync(folder, { recursive: true });
     for (const name of fs.readdirSync(folder)) {
+      if (name.endsWith(GONE)) fs.unlinkSync(path.join(folder, name));
       if (!name.endsWith(".part")) continue;
       const part = path.join(folder, name);
       const message = path.basename(name, ".part");
@@ -51,18 +62,25 @@ export class ImageStore {
       if (await spool.call("hasInstance", message)) fs.renameSync(part, imageFile(data, message));
       else fs.unlinkSync(part);
     }
-    return new ImageStore(data, await openFolder(folder), spool, headers);
+    return new ImageStore(data, await openFolder(folder), spool, headers, freeBytes);
   }
 
-  private constructor(data: string, folder: Folder, spool: Spool, headers: Headers) {
+  private constructor(data: string, folder: Folder, spool: Spool, headers: Headers, freeBytes: number | null) {
     this.#data = data;
     this.#folder = folder;
     this.#spool = spool;
     this.#headers = headers;
+    this.#freeBytes = freeBytes;
+  }
+
+  /** After the last instance is kept. */
+  close(): Promise<void> {
+    return this.#folder.close();
   }
 
   begin(device: string, quietMs: number, instance: IncomingInstance): IncomingFile {
-    return new IncomingFile(this.#data, this.#folder, this.#spool, this.#headers, device, quietMs, instance);
+    const haveRoom = () => makeSureOfRoom(imageFolder(this.#data), this.#freeBytes);
+    return new IncomingFile(this.#data, this.#folder, this.#spool, this.#headers, device, quietMs, instance, haveRoom);
   }
 }
 
@@ -75,6 +93,7 @@ export class IncomingFile {
   readonly #device: string;
   readonly #quietMs: number;
   readonly #instance: IncomingInstance;
+  readonly #haveRoom: () => Promise<void>;
   readonly #id = newUlid();
   readonly #part: string;
   readonly #head: Uint8Array;
@@ -95,6 +114,7 @@ export class IncomingFile {
     device: string,
     quietMs: number,
     instance: IncomingInstance,
+    haveRoom: () => Promise<void>,
   ) {
     this.#data = data;
     this.#folder = folder;
@@ -103,6 +123,7 @@ export class IncomingFile {
     this.#device = device;
     this.#quietMs = quietMs;
     this.#instance = instance;
+    this.#haveRoom = haveRoom;
     this.#part = path.join(imageFolder(data), `${this.#id}.part`);
     this.#head = encodeFileHead({ ...instance, sourceAe: instance.callingAe });
   }
@@ -188,6 +209,7 @@ export class IncomingFile {
   async #writeAll(): Promise<void> {
     try {
       if (this.#file === null) {
+        await this.#haveRoom();
         this.#file = await fs.promises.open(this.#part, "wx");
         await this.#file.write(this.#head);
       }
@@ -223,12 +245,12 @@ export class IncomingFile {
 /** Whose sync() brings the names in it to the disk. */
 interface Folder {
   sync(): Promise<void>;
+  close(): Promise<void>;
 }
 
-/** It stays open for as long as the process lives. */
 async function openFolder(folder: string): Promise<Folder> {
   // Windows opens no folder, and NTFS keeps a journal of names.
-  if (process.platform === "win32") return { sync: () => Promise.resolve() };
+  if (process.platform === "win32") return { sync: () => Promise.resolve(), close: () => Promise.resolve() };
   return fs.promises.open(folder, "r");
 }
 

@@ -2,6 +2,8 @@ import fs from "node:fs";
 import path from "node:path";
 import type Database from "better-sqlite3";
 import { imageFile } from "./image-store.ts";
+import { type ForwardCount, type ForwardState, imagingOperationsOn } from "./imaging-operations.ts";
+import { isoOrNull } from "./spool.ts";
 import type { MessageState } from "./spool-operations.ts";
 
 // What `agent images` shows and exports.
@@ -19,6 +21,20 @@ export interface ImageSummary {
   readonly bytes: number;
   /** Of the dataset as it came. */
   readonly sha256: string;
+  /** null: its file is here. */
+  readonly removed_at: string | null;
+  readonly forwards: readonly {
+    readonly destination: string;
+    readonly state: ForwardState;
+    readonly reason: string | null;
+  }[];
+}
+
+export interface ImageTotals {
+  readonly kept: number;
+  readonly bytes: number;
+  readonly removed: number;
+  readonly forwards: readonly ForwardCount[];
 }
 
 /** Every instance, the oldest first; `study` null: of all studies. */
@@ -26,18 +42,43 @@ export function listImages(db: Database.Database, study: string | null): ImageSu
   const rows = db
     .prepare(
       `SELECT m.id, m.device, m.received_at, m.state, i.study AS study_uid, i.sop_instance AS sop_instance_uid,
-         i.sop_class AS sop_class_uid, i.transfer_syntax AS transfer_syntax_uid, i.calling_ae, i.file_bytes AS bytes, i.sha256
+         i.sop_class AS sop_class_uid, i.transfer_syntax AS transfer_syntax_uid, i.calling_ae, i.file_bytes AS bytes, i.sha256,
+         i.removed_at, (SELECT json_group_array(json_object('destination', destination, 'state', state, 'reason', reason))
+           FROM forward f WHERE f.message = m.id) AS forwards
        FROM instance i JOIN message m ON m.id = i.message WHERE i.study = COALESCE(?, i.study) ORDER BY m.id`,
     )
-    .all(study) as (Omit<ImageSummary, "received_at"> & { received_at: number })[];
-  return rows.map((row) => ({ ...row, received_at: new Date(row.received_at).toISOString() }));
+    .all(study) as (Omit<ImageSummary, "received_at" | "removed_at" | "forwards"> & {
+    received_at: number;
+    removed_at: number | null;
+    forwards: string;
+  })[];
+  return rows.map((row) => ({
+    ...row,
+    received_at: new Date(row.received_at).toISOString(),
+    removed_at: isoOrNull(row.removed_at),
+    forwards: JSON.parse(row.forwards) as ImageSummary["forwards"],
+  }));
 }
 
-/** Copies the files, named as in the list; one that is there already is left as it is. */
-export function exportImages(data: string, images: readonly ImageSummary[], folder: string): void {
+/** null: no image ever came. */
+export function countImages(db: Database.Database): ImageTotals | null {
+  const { kept, bytes, removed } = db
+    .prepare(
+      `SELECT COUNT(*) FILTER (WHERE removed_at IS NULL) AS kept, COUNT(removed_at) AS removed,
+         COALESCE(SUM(file_bytes) FILTER (WHERE removed_at IS NULL), 0) AS bytes FROM instance`,
+    )
+    .get() as Omit<ImageTotals, "forwards">;
+  if (kept + removed === 0) return null;
+  return { kept, bytes, removed, forwards: imagingOperationsOn(db).countForwards() };
+}
+
+/** Copies the files, named as in the list; one that is there already is left as it is. Answers how many are in the folder. */
+export function exportImages(data: string, images: readonly ImageSummary[], folder: string): number {
   fs.mkdirSync(folder, { recursive: true });
-  for (const { id } of images) {
+  const kept = images.filter(({ removed_at }) => removed_at === null);
+  for (const { id } of kept) {
     const copy = path.join(folder, `${id}.dcm`);
     if (!fs.existsSync(copy)) fs.copyFileSync(imageFile(data, id), copy, fs.constants.COPYFILE_EXCL);
   }
+  return kept.length;
 }

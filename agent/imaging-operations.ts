@@ -82,10 +82,33 @@ export interface ForwardCount {
   readonly count: number;
 }
 
+/** An instance whose file is here, and whether that file may be removed. */
+export interface KeptInstance {
+  readonly message: string;
+  /** When its bytes came last. */
+  readonly storedAt: number;
+  readonly fileBytes: number;
+  readonly standing: Standing;
+}
+
+/**
+ * forwarded: every archive of the configuration has it; filed: readable through the API, and this is the only copy; needed:
+ * it waits for an archive, its study is not settled, a person has to place it, or a device was told that we have it for good.
+ */
+export type Standing = "forwarded" | "filed" | "needed";
+
 /** Entries of a worklist; a modality's screen shows fewer. */
 const WORKLIST_MAX = 200;
 const HELD_COLUMNS = `i.message, i.sop_class AS sopClass, i.sop_instance AS sopInstance, i.transfer_syntax AS transferSyntax,
   i.sha256, i.file_bytes AS fileBytes, length(m.bytes) AS headBytes`;
+
+const forwardIs = (state: ForwardState) =>
+  `EXISTS (SELECT 1 FROM destination d JOIN forward f ON f.destination = d.id AND f.message = i.message WHERE f.state = '${state}')`;
+/** What may be removed although it is nowhere else has been filed: the rest is for a person to look at. */
+const STANDING = `CASE
+  WHEN m.state = 'pending' OR EXISTS (SELECT 1 FROM image_study s WHERE s.study = i.study) OR ${forwardIs("queued")} THEN 'needed'
+  WHEN ${forwardIs("sent")} AND NOT ${forwardIs("refused")} THEN 'forwarded'
+  WHEN m.state = 'filed' AND i.promised = 0 THEN 'filed' ELSE 'needed' END`;
 
 export function imagingOperationsOn(db: Database.Database) {
   // An appointment gives way to an order for the same animal at the same device: the order says what is to be done.
@@ -133,8 +156,25 @@ export function imagingOperationsOn(db: Database.Database) {
     endCommitment: db.prepare("UPDATE commitment SET reported_at = ?, outcome = ? WHERE id = ?"),
     delayCommitment: db.prepare("UPDATE commitment SET tries = tries + 1, next_at = ? WHERE id = ?"),
     held: db.prepare(
-      `SELECT ${HELD_COLUMNS} FROM instance i JOIN message m ON m.id = i.message WHERE i.sop_instance = ? ORDER BY i.message`,
+      `SELECT ${HELD_COLUMNS} FROM instance i JOIN message m ON m.id = i.message WHERE i.sop_instance = ? AND i.removed_at IS NULL ORDER BY i.message`,
     ),
+    promise: db.prepare("UPDATE instance SET promised = 1 WHERE sop_instance = ? AND removed_at IS NULL"),
+    keptBytes: db.prepare("SELECT COALESCE(SUM(file_bytes), 0) FROM instance WHERE removed_at IS NULL").pluck(),
+    keptAfter: db.prepare(
+      `SELECT i.message, i.stored_at AS storedAt, i.file_bytes AS fileBytes, ${STANDING} AS standing
+       FROM instance i JOIN message m ON m.id = i.message
+       WHERE i.removed_at IS NULL AND (i.stored_at, i.message) > (@storedAt, @message) AND i.stored_at < @before
+       ORDER BY i.stored_at, i.message LIMIT @limit`,
+    ),
+    remove: db.prepare(
+      `UPDATE instance AS i SET removed_at = @at FROM message m
+       WHERE i.message = @message AND m.id = i.message AND i.removed_at IS NULL AND i.stored_at = @storedAt
+         AND ${STANDING} = @standing`,
+    ),
+    lastRemoved: db
+      .prepare("SELECT message FROM instance WHERE removed_at IS NOT NULL ORDER BY removed_at DESC LIMIT ?")
+      .pluck(),
+    storedAgain: db.prepare("UPDATE instance SET stored_at = ?, removed_at = NULL WHERE message = ?"),
     destinations: db.prepare("SELECT id FROM destination").pluck(),
     dropDestination: db.prepare("DELETE FROM destination WHERE id = ?"),
     addDestination: db.prepare("INSERT INTO destination (id) VALUES (?) ON CONFLICT DO NOTHING"),
@@ -144,6 +184,10 @@ export function imagingOperationsOn(db: Database.Database) {
     queued: db.prepare(
       `SELECT ${HELD_COLUMNS} FROM forward f JOIN instance i ON i.message = f.message JOIN message m ON m.id = f.message
        WHERE f.destination = ? AND f.state = 'queued' ORDER BY f.tries, f.message LIMIT ?`,
+    ),
+    forwardAgain: db.prepare(
+      `UPDATE forward SET state = 'queued', tries = 0 WHERE destination = @destination AND state = 'refused'
+         AND message IN (SELECT message FROM instance WHERE removed_at IS NULL AND study = COALESCE(@study, study))`,
     ),
     settleForward: db.prepare(
       "UPDATE forward SET state = ?, reason = ?, tries = tries + 1, settled_at = ? WHERE destination = ? AND message = ?",
@@ -211,6 +255,35 @@ export function imagingOperationsOn(db: Database.Database) {
       sql.delayCommitment.run(nextAt, id);
     },
 
+    /** A device is to be told that we have these for good: from now on only an archive's copy lets ours go. */
+    promiseInstances(sopInstances: readonly string[]): void {
+      for (const sopInstance of sopInstances) sql.promise.run(sopInstance);
+    },
+
+    keptBytes(): number {
+      return sql.keptBytes.get() as number;
+    },
+
+    /** What is kept behind that place and came before a time, the oldest first. */
+    keptAfter({ storedAt, message }: Pick<KeptInstance, "storedAt" | "message">, before: number, limit: number) {
+      return sql.keptAfter.all({ storedAt, message, before, limit }) as KeptInstance[];
+    },
+
+    /** Notes that the files of these are gone; answers the messages of those that stand as they did, for it is so of them alone. */
+    removeInstances(instances: readonly KeptInstance[], at: number): string[] {
+      const removed = instances.filter((instance) => sql.remove.run({ ...instance, at }).changes > 0);
+      return removed.map(({ message }) => message);
+    },
+
+    /** The messages of the instances that were removed last. */
+    lastRemoved(limit: number): string[] {
+      return sql.lastRemoved.all(limit) as string[];
+    },
+
+    noteStoredAgain(message: string, at: number): void {
+      sql.storedAgain.run(at, message);
+    },
+
     /** What is here under that SOP Instance UID. */
     heldInstances(sopInstance: string): HeldInstance[] {
       return sql.held.all(sopInstance) as HeldInstance[];
@@ -229,6 +302,11 @@ export function imagingOperationsOn(db: Database.Database) {
     /** The oldest that wait for a destination; what was tried most often comes last, so that it holds up nothing. */
     queuedForwards(destination: string, limit: number): HeldInstance[] {
       return sql.queued.all(destination, limit) as HeldInstance[];
+    },
+
+    /** Queues again what a destination refused for good; `study` null: of all studies. Answers how many. */
+    forwardAgain(destination: string, study: string | null): number {
+      return sql.forwardAgain.run({ destination, study }).changes;
     },
 
     settleForward(destination: string, message: string, state: "sent" | "refused", reason: string | null, at: number) {

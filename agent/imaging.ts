@@ -31,7 +31,7 @@ export async function createImaging(around: Surroundings): Promise<Devices> {
     config.destinations.map(({ id }) => id),
   );
   const forwards = config.destinations.map((destination) => forwardTo(destination, around));
-  const store = await ImageStore.open(config.data, spool, headers);
+  const store = await ImageStore.open(config.data, spool, headers, config.images.freeBytes);
   const services = new DicomServices(spool, directory, {
     examined: () => filing.wake(),
   });
@@ -59,16 +59,21 @@ export async function createImaging(around: Surroundings): Promise<Devices> {
   };
 
   const senders = [...forwards, ...commitments.values()];
+  const wake = () => {
+    for (const sender of senders) sender.wake();
+  };
   return {
     served: config.devices.filter(({ id }) => devices.has(id)).map(serveModality),
     async resume() {
       filing.wake();
-      for (const sender of senders) sender.wake();
+      wake();
     },
+    wake,
     async stop() {
       await filing.stop();
       await Promise.all(senders.map((sender) => sender.stop()));
       await headers.close();
+      await store.close();
     },
   };
 }

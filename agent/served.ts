@@ -23,6 +23,8 @@ export interface Devices {
   readonly served: readonly ServedDevice[];
   /** Takes up what an earlier process left; no device is served before. */
   resume(): Promise<void>;
+  /** A command may have queued something beside the agent. Absent: none can. */
+  wake?(): void;
   /** Ends what is under way; the devices are closed before. */
   stop(): Promise<void>;
 }

@@ -243,8 +243,8 @@ export function operationsOn(db: Database.Database) {
          @device, 'dicom', @receivedAt, @head, 'pending')`,
     ),
     insertInstance: db.prepare(
-      `INSERT INTO instance (message, study, sop_class, sop_instance, transfer_syntax, calling_ae, sha256, file_bytes, header_bytes)
-       VALUES (@message, @study, @sopClass, @sopInstance, @transferSyntax, @callingAe, @sha256, @fileBytes, @headerBytes)`,
+      `INSERT INTO instance (message, study, sop_class, sop_instance, transfer_syntax, calling_ae, sha256, file_bytes, header_bytes, stored_at)
+       VALUES (@message, @study, @sopClass, @sopInstance, @transferSyntax, @callingAe, @sha256, @fileBytes, @headerBytes, @receivedAt)`,
     ),
     hasInstance: db.prepare("SELECT 1 FROM instance WHERE message = ?").pluck(),
     awaitStudy: db.prepare(
@@ -495,7 +495,10 @@ export function operationsOn(db: Database.Database) {
      */
     addInstance({ quietMs, ...instance }: NewInstance): string {
       const same = sql.sameInstance.get(instance) as string | undefined;
-      if (same !== undefined) return same;
+      if (same !== undefined) {
+        imaging.noteStoredAgain(same, instance.receivedAt);
+        return same;
+      }
       sql.insertImageMessage.run(instance);
       sql.insertInstance.run(instance);
       imaging.queueForwards(instance.message);

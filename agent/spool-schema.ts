@@ -114,6 +114,15 @@ const migrations: readonly string[] = [
     PRIMARY KEY (device, name, topic, content)
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- When an instance's bytes came last, when its file was removed, and whether a device was told that we have it for good.
+  ALTER TABLE instance ADD COLUMN stored_at INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE instance ADD COLUMN removed_at INTEGER;
+  ALTER TABLE instance ADD COLUMN promised INTEGER NOT NULL DEFAULT 0;
+  UPDATE instance SET stored_at = (SELECT received_at FROM message WHERE id = instance.message);
+  CREATE INDEX instance_kept ON instance (stored_at, message, file_bytes) WHERE removed_at IS NULL;
+  CREATE INDEX instance_removed ON instance (removed_at) WHERE removed_at IS NOT NULL;
+  `,
 ];
 
 /** Whether the database has this program's schema. */

@@ -55,7 +55,7 @@ const PAGE_BYTES = 4096;
 /** Operations whose outcome somebody outside is told. */
 const PROMISES: ReadonlySet<keyof Operations> = new Set([
   ...(["takeQueued", "addInstance"] as const),
-  ...(["scheduledSteps", "createStep", "updateStep", "addCommitment"] as const),
+  ...(["scheduledSteps", "createStep", "updateStep", "addCommitment", "promiseInstances", "removeInstances"] as const),
 ]);
 
 function open({ folder, bytesMax }: WorkerOptions): Database.Database {

@@ -262,7 +262,9 @@ export class Scp {
         return;
       }
       case COMMAND.cancelRequest:
-        this.#actions.push({ do: "cancel", messageId: command.messageIdRespondedTo });
+        // It may have crossed the last answer; the id can be another request's tomorrow.
+        if (this.#unanswered.has(command.messageIdRespondedTo))
+          this.#actions.push({ do: "cancel", messageId: command.messageIdRespondedTo });
         return;
       case COMMAND.eventReportRequest | RESPONSE:
         this.#actions.push({ do: "answered", command });

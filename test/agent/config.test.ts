@@ -53,6 +53,7 @@ test("the configuration of the handbook is read, its paths resolved against the 
       timeZone: "Europe/Istanbul",
       status: { host: "127.0.0.1", port: 8081 },
       destinations: [],
+      images: { keepMs: null, bytesMax: null, freeBytes: null },
       devices: [
         {
           id: "chem-1",
@@ -126,7 +127,7 @@ describe("single faults", () => {
     [
       "a key far from every known one names them all",
       good.replace("data:", "zzzzzzz: 1\ndata:"),
-      "3: zzzzzzz is no known key, expected one of server, data, timeZone, matchByName, status, devices, destinations",
+      "3: zzzzzzz is no known key, expected one of server, data, timeZone, matchByName, status, devices, destinations, images",
     ],
     ["a missing section", good.replace(/server:.*\n/, ""), "2: server is missing"],
     ["no devices", good.replace(/devices:[^]*/, "devices: []\n"), "6: devices is a list of 0, expected at least 1"],
@@ -232,6 +233,27 @@ describe("single faults", () => {
 
   test.each(["", "7", "[]", "null"])("a file of %j is no configuration", (text) => {
     expect(problemsOf(text).length).toBeGreaterThan(0);
+  });
+});
+
+describe("images", () => {
+  test("are kept for so long and so much, and leave so much of their disk free", () => {
+    const result = checkConfig(`${good}images: { keepDays: 365, keepGigabytes: 0.5, freeGigabytes: 10 }\n`, folder);
+    expect("config" in result && result.config.images).toEqual({
+      keepMs: 31_536_000_000,
+      bytesMax: 5e8,
+      freeBytes: 1e10,
+    });
+    const none = checkConfig(good, folder);
+    expect("config" in none && none.config.images).toEqual({ keepMs: null, bytesMax: null, freeBytes: null });
+  });
+
+  test.each([
+    ["keepDays: 0", "10: images.keepDays is 0, expected at least 1"],
+    ["keepGigabytes: 0", "10: images.keepGigabytes is 0, expected at least 0.001"],
+    ["keepDay: 3", "10: images.keepDay is no known key, did you mean keepDays?"],
+  ])("%s is a fault", (setting, problem) => {
+    expect(problemsOf(`${good}images: { ${setting} }\n`)).toEqual([problem]);
   });
 });
 

@@ -249,8 +249,10 @@ test.skipIf(!dcmtk)(
         fs.writeFileSync(file, generatedFile(instance));
         sent.set(file, sha256(instance.dataset));
       }
+      const stored = () => files().filter((name) => name.endsWith(".dcm")).length;
+      const enough = stored() + 5 + 10 * cycle;
       const sending = run("storescu", "-v", ...peer(), ...sent.keys());
-      await new Promise((resolve) => setTimeout(resolve, 100 + cycle * 60));
+      await until("some are stored", () => stored() >= enough, 60_000);
       await world.agent.end("SIGKILL");
       const { output } = await sending;
       for (const [, file] of output.matchAll(
@@ -314,6 +316,37 @@ test.skipIf(!mounted)(
     } finally {
       await world.agent.end();
       execFileSync("umount", [folder]);
+    }
+  },
+);
+
+test.skipIf(!mounted)(
+  "below the space that has to stay free an instance is answered A700 with nothing written; with room again it is taken",
+  async () => {
+    const folder = imageFolder(world.agentData);
+    const config = fs.readFileSync(world.config, "utf8");
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=4m", "vetwire", folder]);
+    try {
+      fs.writeFileSync(world.config, JSON.stringify({ ...JSON.parse(config), images: { freeGigabytes: 0.002 } }));
+      await world.startAgent();
+      const sender = await Peer.associate(port);
+      const store = async (number: number) => {
+        sender.send(storeRequest(1, `1.2.5.${number}`, dataset(`1.2.5.${number}`, pixels(900_000))));
+        return sender.status();
+      };
+      const statuses: (number | string)[] = [];
+      for (let number = 1; number <= 4; number++) statuses.push(await store(number));
+      // 4.2 MB, of which 2 stay free: the third begins with 2.4 left.
+      expect(statuses).toEqual([STATUS.success, STATUS.success, STATUS.success, STATUS.outOfResources]);
+      expect(files()).toHaveLength(3);
+      fs.unlinkSync(path.join(folder, files()[0]!));
+      expect(await store(4)).toBe(STATUS.success);
+      expect(files()).toHaveLength(3);
+      sender.end();
+    } finally {
+      await world.agent.end();
+      execFileSync("umount", [folder]);
+      fs.writeFileSync(world.config, config);
     }
   },
 );

@@ -1,8 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import fs from "node:fs";
 import path from "node:path";
+import Database from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { imageFile } from "../../agent/image-store.ts";
+import type { ImageSummary, ImageTotals } from "../../agent/images.ts";
 import { dcmtk, run } from "../support/dcmtk.ts";
 import { freePort, runAgentCommand, until, World } from "../support/processes.ts";
 
@@ -21,20 +24,24 @@ afterAll(async () => {
   await world?.end();
 });
 
+/** agent.yaml with an imaging device, and what else is said of images. */
+function configure(port: number, others: object): void {
+  world.writeConfig([
+    {
+      ...{ id: "xray", profile: "dicom", connection: { listen: `127.0.0.1:${port}` } },
+      ...{ aeTitle: "VETWIRE", callingAeTitles: ["DX1"], quietSeconds: 1 },
+    },
+  ]);
+  const config = JSON.parse(fs.readFileSync(world.config, "utf8")) as object;
+  fs.writeFileSync(world.config, JSON.stringify({ ...config, ...others }));
+}
+
 describe.skipIf(!dcmtk)("a destination in agent.yaml", () => {
   test("gets every image once it is there, after a SIGKILL too, and delays no study", async () => {
     const [port, archivePort] = [await freePort(), await freePort()];
     const received = path.join(world.folder, "archive");
     fs.mkdirSync(received);
-    world.writeConfig([
-      {
-        ...{ id: "xray", profile: "dicom", connection: { listen: `127.0.0.1:${port}` } },
-        ...{ aeTitle: "VETWIRE", callingAeTitles: ["DX1"], quietSeconds: 1 },
-      },
-    ]);
-    const config = JSON.parse(fs.readFileSync(world.config, "utf8")) as object;
-    const destinations = [{ id: "pacs", dial: `127.0.0.1:${archivePort}`, aeTitle: "PACS" }];
-    fs.writeFileSync(world.config, JSON.stringify({ ...config, destinations }));
+    configure(port, { destinations: [{ id: "pacs", dial: `127.0.0.1:${archivePort}`, aeTitle: "PACS" }] });
     await world.startAgent();
 
     const target = `dicom://DX1@127.0.0.1:${port}/VETWIRE`;
@@ -57,5 +64,58 @@ describe.skipIf(!dcmtk)("a destination in agent.yaml", () => {
     const kept = messages.map(({ id }) => pixels(imageFile(world.agentData, id)));
     const sent = files.map((name) => pixels(path.join(received, name)));
     expect((await Promise.all(sent)).toSorted()).toEqual((await Promise.all(kept)).toSorted());
+  });
+
+  test("is offered again what it refused for good; then it is removed here, and stays listed", async () => {
+    await world.agent.end();
+    archive?.kill();
+    const [port, archivePort] = [await freePort(), await freePort()];
+    const destinations = [{ id: "pacs", dial: `127.0.0.1:${archivePort}`, aeTitle: "PACS" }];
+    configure(port, { destinations, images: { keepDays: 1 } });
+    const received = path.join(world.folder, "archive-2");
+    fs.mkdirSync(received);
+    const accepting = (...options: string[]) =>
+      spawn("storescp", ["-od", received, ...options, String(archivePort)], { stdio: "ignore" });
+    archive = accepting("+xi"); // Implicit VR alone: nothing is transcoded for it
+    await world.startAgent();
+    const target = `dicom://DX1@127.0.0.1:${port}/VETWIRE`;
+    const patient = world.patients[0]!.externalId;
+    const [, uid = ""] = /^study (\S+):/.exec(runAgentCommand("simulate", "cr", "--to", target, "--patient", patient))!;
+    const command = (...args: string[]) => runAgentCommand("images", ...args, "--config", world.config);
+    const [image] = await until("it is refused", () => {
+      const list = JSON.parse(command("--study", uid, "--json")) as ImageSummary[];
+      return list[0]?.forwards[0]?.state === "refused" ? list : null;
+    });
+    expect(image!.forwards).toEqual([
+      { destination: "pacs", state: "refused", reason: expect.stringMatching(/^the peer takes no .* transfer syntax/) },
+    ]);
+    expect(command("list", "--study", uid)).toContain("pacs refused");
+    expect(() => command("forward", "--again", "pacz")).toThrow("--again is pacz, expected one of pacs");
+
+    const gone = once(archive, "exit");
+    archive.kill("SIGKILL");
+    await gone;
+    archive = accepting("+xa");
+    command("forward", "--again", "pacs", "--study", uid);
+    await world.agent.end();
+    await world.startAgent(); // looks at its queues, as it does every five minutes
+    await until("it is in the archive", () => fs.readdirSync(received).length === 1);
+    await until("it is filed", () => world.messages().find(({ id }) => id === image!.id)?.state === "filed");
+
+    await world.agent.end();
+    const db = new Database(path.join(world.agentData, "spool.db"));
+    db.prepare("UPDATE instance SET stored_at = stored_at - 90000000 WHERE message = ?").run(image!.id);
+    db.close();
+    await world.startAgent();
+    await until("its file is removed", () => !fs.existsSync(imageFile(world.agentData, image!.id)));
+    const [removed] = JSON.parse(command("--study", uid, "--json")) as ImageSummary[];
+    expect(removed).toMatchObject({ id: image!.id, state: "filed", removed_at: expect.any(String) });
+    expect(runAgentCommand("status", "--config", world.config)).toContain("1 removed");
+    const status = JSON.parse(runAgentCommand("status", "--config", world.config, "--json")) as { images: ImageTotals };
+    expect(status.images).toMatchObject({
+      kept: 2,
+      removed: 1,
+      forwards: [{ destination: "pacs", state: "sent", count: 3 }],
+    });
   });
 });

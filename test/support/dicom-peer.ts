@@ -4,7 +4,7 @@ import { type Attributes, encodeAttributes, readAttributes } from "../../agent/d
 import { encodingOf } from "../../agent/dicom/dataset.ts";
 import { type Command, encodeRequest, encodeResponse, readCommand, type Request } from "../../agent/dicom/dimse.ts";
 import type { AssociateRequest } from "../../agent/dicom/pdu.ts";
-import { associateRequest, EXPLICIT } from "./dicom.ts";
+import { associateRequest, encodeCancelRequest, EXPLICIT } from "./dicom.ts";
 
 export interface Heard {
   readonly context: number;
@@ -67,6 +67,14 @@ export class TestPeer {
   ask(request: Omit<Request, "hasDataset">, attributes: Attributes): void {
     this.#send("command", encodeRequest({ ...request, hasDataset: true }), 1);
     this.#send("dataset", encodeAttributes(attributes, EXPLICIT_ENCODING), 1);
+  }
+
+  /** Asks, and says in the same write that the answer is not wanted: nothing can be answered in between. */
+  askAndCancel(request: Omit<Request, "hasDataset">, attributes: Attributes): void {
+    this.#socket.cork();
+    this.ask(request, attributes);
+    this.#send("command", encodeCancelRequest(request.messageId), 1);
+    this.#socket.uncork();
   }
 
   answer({ context, command }: Heard, status: number): void {

@@ -84,6 +84,7 @@ export function useDicomServer(used: ReturnType<typeof useSpool>): ServedDevice 
       await dicom.close();
       await commitments.stop();
       await headers.close();
+      await store.close();
       await server.close();
     };
   });

@@ -27,6 +27,17 @@ export const encodeEchoRequest = (messageId: number) =>
 export const encodeStoreRequest = (messageId: number, sopClass: string, sopInstance: string) =>
   encodeRequest({ field: COMMAND.storeRequest, messageId, sopClass, sopInstance, hasDataset: true });
 
+/** C-CANCEL, which has neither a SOP class nor an answer (PS3.7 §9.3.2.3). */
+export const encodeCancelRequest = (messageId: number) =>
+  encodeDataset(
+    [
+      [0x0000_0100, "US", COMMAND.cancelRequest],
+      [0x0000_0120, "US", messageId],
+      [0x0000_0800, "US", 0x0101],
+    ],
+    encodingOf(IMPLICIT) as Encoding,
+  );
+
 /** A request with one context for each of these, numbered 1, 3, 5. */
 export function associateRequest(
   contexts: readonly (readonly [abstractSyntax: string, ...transferSyntaxes: string[]])[],

@@ -1,12 +1,20 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { encodeResponse, readCommand, type Command, STATUS } from "../../../agent/dicom/dimse.ts";
+import {
+  COMMAND,
+  type Command,
+  encodeRequest,
+  encodeResponse,
+  readCommand,
+  STATUS,
+} from "../../../agent/dicom/dimse.ts";
 import { encodeAbort, encodeAssociateRequest, encodeData, encodeReleaseRequest } from "../../../agent/dicom/pdu.ts";
-import { Scp, type ScpAction, type ScpOptions } from "../../../agent/dicom/scp.ts";
+import { MODALITY_WORKLIST, Scp, type ScpAction, type ScpOptions } from "../../../agent/dicom/scp.ts";
 import {
   associateRequest,
   CR_STORAGE,
   dataset,
+  encodeCancelRequest,
   encodeEchoRequest,
   encodeStoreRequest,
   EXPLICIT,
@@ -210,6 +218,21 @@ describe("services", () => {
     scp.receive(command(STORE, encodeStoreRequest(1, CR_STORAGE, "1.2.3.1")));
     scp.receive(encodeData({ context: STORE, part: "dataset", bytes: dataset().subarray(0, 20), last: false }, 0));
     expect(what(sent === null ? scp.closed() : scp.receive(sent))).toContain("discard");
+  });
+
+  test("a cancellation is of the request that waits, and of none that is answered", () => {
+    const scp = new Scp(options);
+    scp.receive(encodeAssociateRequest(associateRequest([[MODALITY_WORKLIST, EXPLICIT]])));
+    const request = { field: COMMAND.findRequest, messageId: 1, sopClass: MODALITY_WORKLIST, sopInstance: "" };
+    const find = Buffer.concat([
+      command(1, encodeRequest({ ...request, hasDataset: true })),
+      data(1, new Uint8Array(0)),
+    ]);
+    const cancel = command(1, encodeCancelRequest(1));
+    expect(what(scp.receive(Buffer.concat([find, cancel])))).toEqual(["serve", "cancel"]);
+    scp.answer(1, STATUS.cancelled, null);
+    expect(what(scp.receive(cancel))).toEqual([]);
+    expect(what(scp.receive(find))).toEqual(["serve"]);
   });
 
   test("while the disk works the peer is not timed out", () => {

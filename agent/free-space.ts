@@ -1,0 +1,19 @@
+import fs from "node:fs";
+
+/** What a disk keeps free of images, if the configuration says nothing: analyzers' results need it. */
+const FREE_BYTES = 1e9;
+/** Of a disk that is smaller than fifty times that. */
+const FREE_SHARE = 0.02;
+
+/** @throws as a full disk does, when less than that is free where the folder is; `freeBytes` null: than is usual */
+export async function makeSureOfRoom(folder: string, freeBytes: number | null): Promise<void> {
+  const { bavail, blocks, bsize } = await fs.promises.statfs(folder);
+  const wanted = freeBytes ?? Math.min(FREE_BYTES, blocks * bsize * FREE_SHARE);
+  const free = bavail * bsize;
+  if (free >= wanted) return;
+  throw Object.assign(new Error(`${megabytes(free)} MB free, at least ${megabytes(wanted)}`), { code: "ENOSPC" });
+}
+
+function megabytes(bytes: number): number {
+  return Math.round(bytes / 1e6);
+}
