@@ -304,7 +304,7 @@ class Conversation {
     const tooMuch = kind === "chunk" && this.#holdsTooMuch();
     // To whoever reads the disk later, what is not taken is missing.
     const event = tooMuch ? ({ kind: "gap", bytes: null } as const) : { kind, bytes };
-    this.#spool.append({ ...event, session: session.id, durable: mayAccept }, (error) =>
+    this.#spool.append({ ...event, device: this.#device.id, session: session.id, durable: mayAccept }, (error) =>
       this.#stored(session, kind, bytes, error ?? (tooMuch ? TOO_MUCH : null)),
     );
   }

@@ -22,12 +22,12 @@ const LATER_MS_MAX = 200;
 const SOON_MS_MAX = 5;
 const BYTES_MAX = 8 * 1024 ** 3;
 /**
- * When that many sessions spoke within a period, an event waits that long for those of the others, for a commit and the way to
+ * When that many devices spoke within a period, an event waits that long for those of the others, for a commit and the way to
  * the thread and back cost more than what is in them: without it 32 lines at 115 200 baud take nearly twice the processor time.
- * It does not wait once half of the sessions have an event on its way: devices as fast as the disk share their commits anyhow,
+ * It does not wait once half of the devices have an event on its way: devices as fast as the disk share their commits anyhow,
  * and waiting for all of them would leave the disk idle.
  */
-const GATHER = { sessionsMin: 16, periodMs: 100, ms: 8 };
+const GATHER = { devicesMin: 16, periodMs: 100, ms: 8 };
 
 /**
  * The truth on disk: what came in, before any reply leaves. Everything after it can be computed again.
@@ -41,10 +41,10 @@ export class Spool {
   #pending = new Pending();
   #flushing = false;
   #gathering: NodeJS.Timeout | null = null;
-  /** The sessions with an event since then, and how many had one in the period before. */
+  /** The devices with an event since then, and how many had one in the period before. */
   #periodFrom = 0;
-  readonly #speaking = new Set<number>();
-  #busySessions = 0;
+  readonly #speaking = new Set<string>();
+  #busyDevices = 0;
   /** Events that are pending or in flight. */
   #unsettled = 0;
   #nextSession: number;
@@ -95,7 +95,7 @@ export class Spool {
    * Stores one event of a session; `done` gets null once it is on disk, or why it is not. After a refusal every event of that
    * session is refused until a "gap" is stored, so that no record reads as if nothing were missing.
    */
-  append({ session, kind, bytes, durable }: SpoolEvent, done: Done): void {
+  append({ device, session, kind, bytes, durable }: SpoolEvent, done: Done): void {
     const pending = this.#pending;
     pending.durable ||= durable;
     pending.sessions.push(session);
@@ -105,7 +105,7 @@ export class Spool {
     if (bytes !== null) pending.bytes.push(bytes);
     pending.done.push(done);
     this.#unsettled += 1;
-    this.#noteSpeaking(session);
+    this.#noteSpeaking(device);
     this.#schedule();
   }
 
@@ -158,20 +158,20 @@ export class Spool {
     await this.#worker.terminate();
   }
 
-  #noteSpeaking(session: number): void {
+  #noteSpeaking(device: string): void {
     const now = performance.now();
     const age = now - this.#periodFrom;
     if (age >= GATHER.periodMs) {
-      this.#busySessions = age < 2 * GATHER.periodMs ? this.#speaking.size : 0;
+      this.#busyDevices = age < 2 * GATHER.periodMs ? this.#speaking.size : 0;
       this.#speaking.clear();
       this.#periodFrom = now;
     }
-    this.#speaking.add(session);
+    this.#speaking.add(device);
   }
 
   #schedule(): void {
     if (this.#flushing) return;
-    if (this.#busySessions >= GATHER.sessionsMin && this.#unsettled < this.#busySessions / 2) {
+    if (this.#busyDevices >= GATHER.devicesMin && this.#unsettled < this.#busyDevices / 2) {
       this.#gathering ??= setTimeout(() => this.#flush(), GATHER.ms);
       return;
     }
@@ -232,6 +232,7 @@ export type SpoolCalls = Pick<Spool, "call" | "callLater">;
 
 /** Something that moved a link; `durable`: what is done about it is a promise that has to survive a power cut. */
 export interface SpoolEvent {
+  readonly device: string;
   readonly session: number;
   readonly kind: EventKind;
   readonly bytes: Uint8Array | null;
