@@ -2,6 +2,7 @@ import type Database from "better-sqlite3";
 import { resultLine } from "../shared/flag-text.ts";
 import { Directory } from "./directory.ts";
 import { assess, type FilingDevice } from "./filing.ts";
+import { BYTES_COLUMNS, messageReader } from "./record.ts";
 import { revise } from "./revision.ts";
 import { SendError, type Server } from "./server.ts";
 import { searchSpool, type SpoolCalls, writeSpool } from "./spool.ts";
@@ -78,11 +79,12 @@ async function reassessOne(
   deviceById: (id: string) => FilingDevice | undefined,
   matchByName: boolean,
 ): Promise<Reprocessed> {
-  const message = db
+  const row = db
     .prepare(
-      "SELECT id, device, profile, received_at AS receivedAt, bytes, incomplete, state, reason FROM message WHERE id = ?",
+      `SELECT id, device, profile, received_at AS receivedAt, incomplete, state, reason, ${BYTES_COLUMNS} FROM message WHERE id = ?`,
     )
-    .get(id) as Reprocessed["message"];
+    .get(id);
+  const message = messageReader(db)<Reprocessed["message"]>(row);
   const { spool, resulted } = callsOn(db);
   // The patients on disk decide: the running agent keeps them in step.
   const lookup = { spool, directory: new Directory(spool, away), matchByName };

@@ -192,8 +192,8 @@ describe("events", () => {
     await append(spool, one, "close", null);
     await spool.call("finishSession", two, 1);
     const events = [
-      { kind: "chunk", at: expect.any(Number), bytes: Uint8Array.of(1) },
-      { kind: "close", at: expect.any(Number), bytes: null },
+      { id: 1, kind: "chunk", at: expect.any(Number), bytes: Uint8Array.of(1) },
+      { id: 3, kind: "close", at: expect.any(Number), bytes: null },
     ];
     expect(await spool.call("unfinishedSessions")).toEqual([
       { id: one, device: "chem-1", profile: "generic-astm", events },
