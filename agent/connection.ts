@@ -11,6 +11,7 @@ import type { Link, LinkAction, LinkContext } from "./link.ts";
 import { Conversation as Poct1Conversation } from "./poct1/conversation.ts";
 import type { OperatorBook } from "./poct1/lists.ts";
 import { fingerprint } from "./read.ts";
+import { LatestChunks } from "./record.ts";
 import { type Spool, StorageError } from "./spool.ts";
 import type { NewMessage, StoredMessage } from "./spool-operations.ts";
 import type { EventKind } from "./spool-worker.ts";
@@ -183,6 +184,7 @@ class Conversation {
   readonly #setTimer: SetTimer;
   readonly #held: Held;
   readonly #link: Link;
+  readonly #chunks = new LatestChunks();
   #session: Session | null = null;
   #unstoredBytes = 0;
   /** This link's part of `#held`. */
@@ -304,9 +306,11 @@ class Conversation {
     const tooMuch = kind === "chunk" && this.#holdsTooMuch();
     // To whoever reads the disk later, what is not taken is missing.
     const event = tooMuch ? ({ kind: "gap", bytes: null } as const) : { kind, bytes };
-    this.#spool.append({ ...event, session: session.id, durable: mayAccept }, (error) =>
-      this.#stored(session, kind, bytes, error ?? (tooMuch ? TOO_MUCH : null)),
-    );
+    const source = { device: this.#device.id, session: session.id };
+    const id = this.#spool.append({ ...event, ...source, durable: mayAccept }, (error) => {
+      if (error === null && event.kind === "chunk") this.#chunks.add(id, bytes?.length ?? 0);
+      this.#stored(session, kind, bytes, error ?? (tooMuch ? TOO_MUCH : null));
+    });
   }
 
   #holdsTooMuch(): boolean {
@@ -363,16 +367,8 @@ class Conversation {
       case "deliver": {
         const { id: device, profile } = this.#device;
         const { message: bytes, incomplete } = action;
-        void this.#save(session, {
-          id: newUlid(),
-          session: session.id,
-          ordinal: session.delivered++,
-          device,
-          profile: profile.id,
-          receivedAt: Date.now(),
-          bytes,
-          incomplete,
-        });
+        const message = { id: newUlid(), device, profile: profile.id, receivedAt: Date.now(), bytes, incomplete };
+        void this.#save(session, message, rowOf(message, action.from, this.#chunks, session.id, session.delivered++));
         break;
       }
       case "warn":
@@ -402,14 +398,14 @@ class Conversation {
   }
 
   /** What it was made from is on disk and acknowledged, so it is offered until the disk takes it, or a restart replays it. */
-  async #save(session: Session, message: NewMessage): Promise<void> {
+  async #save(session: Session, message: StoredMessage, row: NewMessage): Promise<void> {
     session.unsaved += 1;
     const mark = fingerprint(message, this.#device.profile);
     let id: string | null;
     this.#unanswered += 1;
     for (;;) {
       try {
-        id = await this.#spool.callSoon("addMessage", message, mark);
+        id = await this.#spool.callSoon("addMessage", row, mark);
         break;
       } catch (error) {
         if (!(error instanceof StorageError)) throw error;
@@ -450,32 +446,39 @@ export async function recover(spool: Spool, profileById: (id: string) => Profile
     const profile = profileById(profileId);
     if (profile === undefined) continue; // a newer agent's profile: kept until one that knows it runs
     const link = createLink(profile, linkContext("UTC")); // its replies go nowhere
+    const chunks = new LatestChunks();
     const at = Date.now();
-    const closing = { kind: "close", at, bytes: null } as const;
+    const closing = { id: 0, kind: "close", at, bytes: null } as const;
     let ordinal = 0;
     for (const event of [...events, closing]) {
+      if (event.kind === "chunk") chunks.add(event.id, event.bytes?.length ?? 0);
       for (const action of apply(link, event.kind, event.bytes)) {
         // An event is told once; how the device is, it says again when it is back.
         if (action.do === "news" && action.news.topic === "event")
           await spool.call("noteNews", device, action.news, event.at);
         if (action.do !== "deliver") continue;
         const { message: bytes, incomplete } = action;
-        const message = {
-          id: newUlid(),
-          session,
-          ordinal: ordinal++,
-          device,
-          profile: profileId,
-          receivedAt: event.at,
-          bytes,
-          incomplete,
-        };
-        await spool.call("addMessage", message, fingerprint(message, profile));
+        const message = { id: newUlid(), device, profile: profileId, receivedAt: event.at, bytes, incomplete };
+        const row = rowOf(message, action.from, chunks, session, ordinal++);
+        await spool.call("addMessage", row, fingerprint(message, profile));
       }
     }
     await spool.call("finishSession", session, at);
   }
   return sessions.length;
+}
+
+/** The message as it is stored: without its bytes where the record holds them. */
+function rowOf(
+  { id, device, profile, receivedAt, bytes, incomplete }: StoredMessage,
+  from: number | undefined,
+  chunks: LatestChunks,
+  session: number,
+  ordinal: number,
+): NewMessage {
+  const place = from === undefined ? null : chunks.find(from, bytes.length);
+  const own = place === null ? bytes : NO_BYTES;
+  return { id, session, ordinal, device, profile, receivedAt, incomplete, bytes: own, place };
 }
 
 export function createLink(profile: Profile, context: LinkContext, operators?: OperatorBook): Link {

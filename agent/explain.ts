@@ -4,6 +4,7 @@ import { flagLines } from "../shared/flag-text.ts";
 import { apply, createLink } from "./connection.ts";
 import type { Profile } from "./devices/profile.ts";
 import { read } from "./read.ts";
+import { BYTES_COLUMNS, messageReader } from "./record.ts";
 import type { Report } from "./report.ts";
 import type { StudyBody } from "./revision.ts";
 import type { StoredMessage, UnfinishedSession } from "./spool-operations.ts";
@@ -73,13 +74,13 @@ type MessageRow = StoredMessage & {
 
 function messagesOf(db: Database.Database, studies: readonly StudyRow[]): MessageRow[] {
   const linked = db.prepare(
-    `SELECT m.id, m.session, m.ordinal, m.device, m.profile, m.received_at AS receivedAt, m.bytes, m.incomplete, m.state, m.reason
+    `SELECT m.id, m.ordinal, m.device, m.profile, m.received_at AS receivedAt, m.incomplete, m.state, m.reason, ${BYTES_COLUMNS}
      FROM message m WHERE m.id IN (SELECT message FROM message_study WHERE fp = @fp AND revision = @revision)
        OR m.completed_by IN (SELECT message FROM message_study WHERE fp = @fp AND revision = @revision)`,
   );
   const found = new Map<string, MessageRow>();
   for (const { fp, revision } of studies) {
-    for (const row of linked.all({ fp, revision }) as MessageRow[]) found.set(row.id, row);
+    for (const row of linked.all({ fp, revision }).map(messageReader(db)<MessageRow>)) found.set(row.id, row);
   }
   return [...found.values()];
 }
@@ -102,7 +103,7 @@ function wireEvents(db: Database.Database, message: MessageRow, device: ReturnTy
     return [{ at: message.receivedAt, line: "chunk     not kept any more, or its profile is not" }];
   }
   const { firstEvent } = session as { firstEvent: number };
-  const events = db.prepare("SELECT kind, at, bytes FROM event WHERE id >= ? AND session = ? ORDER BY id");
+  const events = db.prepare("SELECT id, kind, at, bytes FROM event WHERE id >= ? AND session = ? ORDER BY id");
   let now = message.receivedAt;
   // The ids that our answers had are not kept.
   const link = createLink(device.profile, { now: () => zonedTime(now, device.timeZone), newId: () => "-" });

@@ -3,8 +3,11 @@
 /** What the shell (connection.ts) has to carry out, in order. */
 export type LinkAction =
   | { readonly do: "reply"; readonly bytes: Uint8Array }
-  /** A message for the next stage; `incomplete` says why it ended before its own end. */
-  | { readonly do: "deliver"; readonly message: Uint8Array; readonly incomplete: string | null }
+  /**
+   * A message for the next stage; `incomplete` says why it ended before its own end. Where its bytes came just so, one behind
+   * the other, `from` says how many were received before the first of them.
+   */
+  | { readonly do: "deliver"; readonly message: Uint8Array; readonly incomplete: string | null; readonly from?: number }
   /** What the device did wrong. */
   | { readonly do: "warn"; readonly reason: string }
   /** The message given to send() was taken whole by the device. */

@@ -23,6 +23,8 @@ export function read(message: Uint8Array, profile: Profile, context: ReadContext
   }
 }
 
+const ID_LETTERS_MAX = 20;
+
 /** A message together with those of `incomplete` (the latest first) that it completes, and which these are. */
 export function complete<Part extends { readonly bytes: Uint8Array }>(
   message: Uint8Array,
@@ -77,5 +79,7 @@ export function fingerprint(
   const stamped = withoutStamp(bytes);
   // A query that comes again is asked again.
   if (stamped === null || !isResultType(stamped.type)) return null;
-  return createHash("sha256").update(`${stamped.id}\r${stamped.header}`).update(stamped.body).digest("hex");
+  const hash = createHash("sha256").update(`${stamped.id}\r${stamped.header}`).update(stamped.body).digest("hex");
+  // With the id before it, what a device sends one after the other stands together in the index.
+  return `${stamped.id.slice(0, ID_LETTERS_MAX)} ${hash}`;
 }

@@ -4,6 +4,7 @@ import { Directory } from "./directory.ts";
 import { assess, type FilingDevice, type Lookup } from "./filing.ts";
 import { Headers } from "./headers.ts";
 import { assessImages, type ImageDevice } from "./image-filing.ts";
+import { BYTES_COLUMNS, messageReader } from "./record.ts";
 import { isWithdrawal, revise } from "./revision.ts";
 import { SendError, type Server } from "./server.ts";
 import { searchSpool, type SpoolCalls, writeSpool } from "./spool.ts";
@@ -101,11 +102,12 @@ function wantedOf(db: Database.Database, { states, since }: Wanted): { id: strin
 }
 
 function messageOf(db: Database.Database, id: string): Reprocessed["message"] {
-  return db
+  const row = db
     .prepare(
-      "SELECT id, device, profile, received_at AS receivedAt, bytes, incomplete, state, reason FROM message WHERE id = ?",
+      `SELECT id, device, profile, received_at AS receivedAt, incomplete, state, reason, ${BYTES_COLUMNS} FROM message WHERE id = ?`,
     )
-    .get(id) as Reprocessed["message"];
+    .get(id);
+  return messageReader(db)<Reprocessed["message"]>(row);
 }
 
 /** Of a device that the configuration has no more nothing can be said. */

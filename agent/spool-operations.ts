@@ -1,6 +1,7 @@
 import type Database from "better-sqlite3";
 import type { Outcome } from "../shared/study.ts";
 import { imagingOperationsOn } from "./imaging-operations.ts";
+import { BYTES_COLUMNS, messageReader, type Place } from "./record.ts";
 import type { Collection } from "./report.ts";
 import { isWithdrawal, revise, type StudyBody } from "./revision.ts";
 import type { News } from "./link.ts";
@@ -23,6 +24,8 @@ export interface StoredMessage {
 export interface NewMessage extends StoredMessage {
   readonly session: number;
   readonly ordinal: number;
+  /** Where its bytes stand in the record already, so that `bytes` is empty; absent or null: nowhere. */
+  readonly place?: Place | null;
 }
 
 /** A study as stage 4 made it; the fp is used when its dedupe key is new. */
@@ -54,7 +57,12 @@ export interface UnfinishedSession {
   readonly id: number;
   readonly device: string;
   readonly profile: string;
-  readonly events: readonly { readonly kind: EventKind; readonly at: number; readonly bytes: Uint8Array | null }[];
+  readonly events: readonly {
+    readonly id: number;
+    readonly kind: EventKind;
+    readonly at: number;
+    readonly bytes: Uint8Array | null;
+  }[];
 }
 
 export interface PatientRow {
@@ -135,22 +143,26 @@ const WORKLIST_MAX = 200;
 const ORDER_COLUMNS = "accession, device, patient_fp AS patientFp, tests, created_at AS createdAt, state";
 /** Of messages that are files: no events made them, and their studies are made when they are whole. */
 const NO_SESSION = 0;
-const MESSAGE_COLUMNS = "id, device, profile, received_at AS receivedAt, bytes, incomplete";
+const NO_PLACE = { firstEvent: null, lastEvent: null, start: null, length: null };
+const MESSAGE_COLUMNS = `id, device, profile, received_at AS receivedAt, incomplete, ${BYTES_COLUMNS}`;
 
 export function operationsOn(db: Database.Database) {
   const sql = {
-    nextSession: db.prepare(
-      "SELECT MAX((SELECT COALESCE(MAX(id), 0) FROM session), (SELECT COALESCE(MAX(session), 0) FROM message)) + 1 AS id",
-    ),
+    nextSession: db
+      .prepare(
+        "SELECT MAX((SELECT COALESCE(MAX(id), 0) FROM session), (SELECT COALESCE(MAX(session), 0) FROM message)) + 1",
+      )
+      .pluck(),
     unfinished: db.prepare(
       "SELECT id, device, profile, first_event FROM session WHERE finished_at IS NULL ORDER BY id",
     ),
-    eventsOf: db.prepare("SELECT kind, at, bytes FROM event WHERE id >= ? AND session = ? ORDER BY id"),
+    nextEvent: db.prepare("SELECT COALESCE(MAX(id), 0) + 1 FROM event").pluck(),
+    eventsOf: db.prepare("SELECT id, kind, at, bytes FROM event WHERE id >= ? AND session = ? ORDER BY id"),
     finish: db.prepare("UPDATE session SET finished_at = ? WHERE id = ?"),
     insertMessage: db.prepare(
-      `INSERT INTO message (id, session, ordinal, device, profile, received_at, bytes, incomplete, fingerprint, state)
-       VALUES (@id, @session, @ordinal, @device, @profile, @receivedAt, @bytes, @incomplete, @fingerprint, 'pending')
-       ON CONFLICT DO NOTHING`,
+      `INSERT INTO message (id, session, ordinal, device, profile, received_at, incomplete, fingerprint, state,
+         bytes, first_event, last_event, start, length)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
     ),
     readAgain: db
       .prepare(
@@ -281,13 +293,19 @@ export function operationsOn(db: Database.Database) {
     pruneNews: db.prepare("DELETE FROM news WHERE topic = 'event' AND at < ?"),
     disconnectAll: db.prepare("UPDATE device SET connected = 0"),
     pruneSessions: db.prepare("DELETE FROM session WHERE finished_at < ?"),
-    oldestKept: db
-      .prepare("SELECT COALESCE(MIN(first_event), (SELECT COALESCE(MAX(id), 0) + 1 FROM event)) AS id FROM session")
-      .pluck(),
-    pruneEvents: db.prepare("DELETE FROM event WHERE id IN (SELECT id FROM event WHERE id < ? ORDER BY id LIMIT ?)"),
+    oldestKept: db.prepare("SELECT id AS session, first_event AS event FROM session ORDER BY id LIMIT 1"),
+    nthEvent: db.prepare("SELECT id FROM event ORDER BY id LIMIT 1 OFFSET ?").pluck(),
+    withPlaceBefore: db.prepare(
+      `SELECT id, ${BYTES_COLUMNS} FROM message WHERE session < @session AND first_event < @event`,
+    ),
+    keepBytes: db.prepare(
+      "UPDATE message SET bytes = @bytes, first_event = NULL, last_event = NULL, start = NULL, length = NULL WHERE id = @id",
+    ),
+    pruneEvents: db.prepare("DELETE FROM event WHERE id < ?"),
     oldMessages: db
       .prepare(
-        `SELECT id FROM message WHERE received_at < ? AND state IN ('filed', 'not-for-patients') AND session <> ${NO_SESSION} LIMIT ?`,
+        `SELECT id FROM message WHERE session > ${NO_SESSION} AND session < @session AND received_at < @before
+           AND state IN ('filed', 'not-for-patients') LIMIT @limit`,
       )
       .pluck(),
     deleteMessage: db.prepare("DELETE FROM message WHERE id = ?"),
@@ -318,6 +336,7 @@ export function operationsOn(db: Database.Database) {
   }
 
   const imaging = imagingOperationsOn(db);
+  const asMessage = messageReader(db);
   /** The key of the nearest study in time that collects, if it is near enough. */
   function collectingKey(collect: Collection | null, acquired_at: string): string | null {
     if (collect === null) return null;
@@ -333,8 +352,8 @@ export function operationsOn(db: Database.Database) {
   return {
     ...imaging,
 
-    nextSession(): number {
-      return (sql.nextSession.get() as { id: number }).id;
+    nextIds(): { session: number; event: number } {
+      return { session: sql.nextSession.get() as number, event: sql.nextEvent.get() as number };
     },
 
     /** Sessions that an earlier process left open, with all that happened in them. */
@@ -358,19 +377,23 @@ export function operationsOn(db: Database.Database) {
      * Null: a later message has changed what it said, and it must not change that back.
      */
     addMessage(message: NewMessage, fingerprint: string | null = null): string | null {
-      sql.noteMessage.run({ device: message.device, receivedAt: message.receivedAt });
-      if (sql.insertMessage.run({ ...message, fingerprint }).changes > 0) return message.id;
-      if (fingerprint === null) return message.id;
-      return (sql.readAgain.get(message.device, fingerprint) as string | undefined) ?? null;
+      const { id, session, ordinal, device, profile, receivedAt, incomplete, bytes, place } = message;
+      sql.noteMessage.run({ device, receivedAt });
+      const { firstEvent, lastEvent, start, length } = place ?? NO_PLACE;
+      const where = [bytes, firstEvent, lastEvent, start, length];
+      const row = [id, session, ordinal, device, profile, receivedAt, incomplete, fingerprint, ...where];
+      if (sql.insertMessage.run(row).changes > 0) return id;
+      if (fingerprint === null) return id;
+      return (sql.readAgain.get(device, fingerprint) as string | undefined) ?? null;
     },
 
     unprocessedMessages(limit: number): StoredMessage[] {
-      return sql.unprocessed.all(limit) as StoredMessage[];
+      return sql.unprocessed.all(limit).map(asMessage<StoredMessage>);
     },
 
     /** Those that no message has completed but, when it is read again, this one; the latest first. */
     incompleteMessages(device: string, completedBy: string): StoredMessage[] {
-      return sql.incompletes.all(device, completedBy) as StoredMessage[];
+      return sql.incompletes.all(device, completedBy).map(asMessage<StoredMessage>);
     },
 
     /** Stores what a message came to. A known dedupe key keeps its fp: news raise the revision, a resend changes nothing. */
@@ -576,12 +599,17 @@ export function operationsOn(db: Database.Database) {
       sql.pruneSessions.run(before);
       sql.pruneNews.run(before);
       sql.pruneStudies.run(before - STUDIES_KEPT_LONGER_MS);
-      const events = sql.pruneEvents.run(sql.oldestKept.get(), limit).changes;
-      const messages = sql.oldMessages.all(before, limit) as string[];
+      // With the sessions that are kept, all that came behind the first of them is.
+      const kept = (sql.oldestKept.get() as { session: number; event: number } | undefined) ?? this.nextIds();
+      const messages = sql.oldMessages.all({ session: kept.session, before, limit }) as string[];
       for (const id of messages) {
         sql.deleteMessage.run(id);
         sql.deleteLinks.run(id);
       }
+      const end = Math.min(kept.event, (sql.nthEvent.get(limit) as number | undefined) ?? kept.event);
+      for (const row of sql.withPlaceBefore.all({ ...kept, event: end }))
+        sql.keepBytes.run(asMessage<{ id: string }>(row));
+      const events = sql.pruneEvents.run(end).changes;
       return Math.max(events, messages.length) >= limit;
     },
   };

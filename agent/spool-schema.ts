@@ -123,6 +123,18 @@ const migrations: readonly string[] = [
   CREATE INDEX instance_kept ON instance (stored_at, message, file_bytes) WHERE removed_at IS NULL;
   CREATE INDEX instance_removed ON instance (removed_at) WHERE removed_at IS NOT NULL;
   `,
+  `
+  -- Where the bytes of a message stand in the record (record.ts); then it has none of its own.
+  ALTER TABLE message ADD COLUMN first_event INTEGER;
+  ALTER TABLE message ADD COLUMN last_event INTEGER;
+  ALTER TABLE message ADD COLUMN start INTEGER;
+  ALTER TABLE message ADD COLUMN length INTEGER;
+  -- Old ones are found by their session.
+  DROP INDEX message_received;
+  -- Ids that count up, or are times, stand together whoever sent them: a commit writes fewer pages.
+  DROP INDEX message_fingerprint;
+  CREATE UNIQUE INDEX message_fingerprint ON message (fingerprint, device) WHERE fingerprint IS NOT NULL;
+  `,
 ];
 
 /** Whether the database has this program's schema. */

@@ -10,6 +10,8 @@ import { migrate } from "./spool-schema.ts";
 /** Many events, packed: structured clone is slow for many small arrays and fast for one. */
 export interface Post {
   readonly opened: readonly OpenedSession[];
+  /** The id of the first event; those of the others follow. */
+  readonly firstEvent: number;
   readonly sessions: readonly number[];
   readonly kinds: readonly EventKind[];
   readonly times: readonly number[];
@@ -24,6 +26,7 @@ export interface OpenedSession {
   readonly id: number;
   readonly device: string;
   readonly profile: string;
+  readonly firstEvent: number;
   readonly at: number;
 }
 export type EventKind = "chunk" | "send" | "timeout" | "close" | "gap" | "resume";
@@ -33,7 +36,7 @@ export interface Call {
 }
 /** `error`: nothing of these posts was stored. */
 export type Answer =
-  | { readonly ready: { readonly nextSession: number } }
+  | { readonly ready: { readonly session: number; readonly event: number } }
   | {
       readonly posts: number;
       readonly results: readonly CallResult[];
@@ -62,6 +65,7 @@ function open({ folder, bytesMax }: WorkerOptions): Database.Database {
   lock(folder);
   const db = new Database(path.join(folder, "spool.db"));
   db.pragma(`page_size = ${PAGE_BYTES}`);
+  db.pragma("cache_size = -16000"); // KiB
   db.pragma("journal_mode = WAL");
   // A checkpoint stops every device for some milliseconds: one in 16 MB, and the file is kept, for growing it costs too.
   db.pragma("wal_autocheckpoint = 4000");
@@ -96,9 +100,9 @@ function serve(): void {
   }
   const operations = operationsOn(db);
   const insertSession = db.prepare(
-    "INSERT INTO session (id, device, profile, first_event, opened_at) SELECT ?, ?, ?, COALESCE(MAX(id), 0) + 1, ? FROM event",
+    "INSERT INTO session (id, device, profile, first_event, opened_at) VALUES (@id, @device, @profile, @firstEvent, @at)",
   );
-  const insertEvent = db.prepare("INSERT INTO event (session, kind, at, bytes) VALUES (?, ?, ?, ?)");
+  const insertEvent = db.prepare("INSERT INTO event (id, session, kind, at, bytes) VALUES (?, ?, ?, ?, ?)");
 
   // Sessions of which an event was refused. What was posted right behind it must not be stored as if nothing were missing:
   // it is refused too, until the session says with a gap that it knows.
@@ -118,7 +122,7 @@ function serve(): void {
         const isRefusing = refusing.size > 0 && refusing.has(session);
         if (isRefusing && post.kinds[index] === "gap") mended.add(session);
         if (isRefusing && !mended.has(session)) refused.push(place);
-        else insertEvent.run(session, post.kinds[index], post.times[index], bytes);
+        else insertEvent.run(post.firstEvent + index, session, post.kinds[index], post.times[index], bytes);
         place += 1;
       }
     }
@@ -129,8 +133,7 @@ function serve(): void {
     return operation(...call.args);
   });
   const commit = db.transaction((posts: readonly Post[]) => {
-    for (const { id, device, profile, at } of posts.flatMap(({ opened }) => opened))
-      insertSession.run(id, device, profile, at);
+    for (const session of posts.flatMap(({ opened }) => opened)) insertSession.run(session);
     const stored = storeEvents(posts);
     const results = posts.flatMap(({ calls }) =>
       calls.map((call): CallResult => {
@@ -170,7 +173,7 @@ function serve(): void {
       answer({ posts: posts.length, error: sentence(error) });
     }
   });
-  answer({ ready: { nextSession: operations.nextSession() } });
+  answer({ ready: operations.nextIds() });
 }
 
 /** The disk's fault (full, read-only, I/O): nothing of the group may be believed. Anything else concerns one call. */

@@ -19,15 +19,17 @@ export interface SpoolOptions {
 
 /** How long an operation may wait for company: one that nobody waits for, and one that follows from what is on disk already. */
 const LATER_MS_MAX = 200;
-const SOON_MS_MAX = 5;
+const SOON_MS_MAX = 10;
+/** How long those who wait are told of commits, until the sockets are looked after again. */
+const TELL_MS = 0.1;
 const BYTES_MAX = 8 * 1024 ** 3;
 /**
- * When that many sessions spoke within a period, an event waits that long for those of the others, for a commit and the way to
+ * When that many devices spoke within a period, an event waits that long for those of the others, for a commit and the way to
  * the thread and back cost more than what is in them: without it 32 lines at 115 200 baud take nearly twice the processor time.
- * It does not wait once half of the sessions have an event on its way: devices as fast as the disk share their commits anyhow,
+ * It does not wait once half of the devices have an event on its way: devices as fast as the disk share their commits anyhow,
  * and waiting for all of them would leave the disk idle.
  */
-const GATHER = { sessionsMin: 16, periodMs: 100, ms: 8 };
+const GATHER = { devicesMin: 16, periodMs: 100, ms: 8 };
 
 /**
  * The truth on disk: what came in, before any reply leaves. Everything after it can be computed again.
@@ -37,19 +39,25 @@ const GATHER = { sessionsMin: 16, periodMs: 100, ms: 8 };
 export class Spool {
   readonly #worker: Worker;
   readonly #onCommit: (ms: number) => void;
-  readonly #inFlight: { opened: OpenedSession[]; events: Done[]; calls: Waiting[] }[] = [];
-  #pending = new Pending();
+  readonly #inFlight: { opened: OpenedSession[]; events: Done[]; calls: Deferred[] }[] = [];
+  #pending: Pending;
   #flushing = false;
   #gathering: NodeJS.Timeout | null = null;
-  /** The sessions with an event since then, and how many had one in the period before. */
+  /** The devices with an event since then, and how many had one in the period before. */
   #periodFrom = 0;
-  readonly #speaking = new Set<number>();
-  #busySessions = 0;
+  readonly #speaking = new Set<string>();
+  #busyDevices = 0;
   /** Events that are pending or in flight. */
   #unsettled = 0;
   #nextSession: number;
+  #nextEvent: number;
+  /** Of what is settled, what nobody was told of yet. */
+  readonly #untold: (() => void)[] = [];
+  #telling = false;
   #closed: (() => void) | undefined;
   #problem: string | null = null;
+  /** Operations that wait for company. */
+  #deferred: Deferred[] = [];
   #later: NodeJS.Timeout | null = null;
   #soon: NodeJS.Timeout | null = null;
 
@@ -62,14 +70,16 @@ export class Spool {
       worker.once("message", resolve);
       worker.once("error", reject);
     });
-    if ("ready" in first) return new Spool(worker, first.ready.nextSession, options);
+    if ("ready" in first) return new Spool(worker, first.ready, options);
     await worker.terminate();
     throw new Error("fatal" in first ? first.fatal : "the spool did not start");
   }
 
-  private constructor(worker: Worker, nextSession: number, options: SpoolOptions) {
+  private constructor(worker: Worker, next: { session: number; event: number }, options: SpoolOptions) {
     this.#worker = worker;
-    this.#nextSession = nextSession;
+    this.#nextSession = next.session;
+    this.#nextEvent = next.event;
+    this.#pending = new Pending(next.event);
     this.#onCommit = options.onCommit ?? (() => undefined);
     worker.removeAllListeners("error");
     // Without its spool the agent must not go on: an unhandled error ends the process, and the service manager restarts it.
@@ -87,15 +97,15 @@ export class Spool {
   /** A new session of a device; it is stored with its first event. */
   openSession(device: string, profile: string): number {
     const id = this.#nextSession++;
-    this.#pending.opened.push({ id, device, profile, at: Date.now() });
+    this.#pending.opened.push({ id, device, profile, firstEvent: this.#nextEvent, at: Date.now() });
     return id;
   }
 
   /**
-   * Stores one event of a session; `done` gets null once it is on disk, or why it is not. After a refusal every event of that
-   * session is refused until a "gap" is stored, so that no record reads as if nothing were missing.
+   * Stores one event of a session and answers its id; `done` gets null once it is on disk, or why it is not. After a refusal
+   * every event of that session is refused until a "gap" is stored, so that no record reads as if nothing were missing.
    */
-  append({ session, kind, bytes, durable }: SpoolEvent, done: Done): void {
+  append({ device, session, kind, bytes, durable }: SpoolEvent, done: Done): number {
     const pending = this.#pending;
     pending.durable ||= durable;
     pending.sessions.push(session);
@@ -105,73 +115,88 @@ export class Spool {
     if (bytes !== null) pending.bytes.push(bytes);
     pending.done.push(done);
     this.#unsettled += 1;
-    this.#noteSpeaking(session);
+    this.#noteSpeaking(device);
     this.#schedule();
+    return this.#nextEvent++;
   }
 
-  /** Runs one operation in the next group. @throws StorageError when the disk refuses it */
+  /** Runs one operation in the next group, behind all that were asked for before. @throws StorageError when the disk refuses it */
   call<Name extends keyof Operations>(
     name: Name,
     ...args: Parameters<Operations[Name]>
   ): Promise<ReturnType<Operations[Name]>> {
+    const done = this.#defer(name, args);
+    this.#takeDeferred();
     this.#schedule();
-    return this.#run(name, args);
+    return done;
   }
 
   /**
-   * Runs one operation with the next group, within a few milliseconds: while devices talk, a commit of its own would only keep
-   * what they say next waiting. @throws StorageError when the disk refuses it
+   * Runs one operation within a few milliseconds, together with all the others of that time: while devices talk, one with each
+   * of their groups would only keep what they say next waiting. @throws StorageError when the disk refuses it
    */
   callSoon<Name extends keyof Operations>(
     name: Name,
     ...args: Parameters<Operations[Name]>
   ): Promise<ReturnType<Operations[Name]>> {
-    this.#soon ??= setTimeout(() => this.#schedule(), SOON_MS_MAX);
-    return this.#run(name, args);
+    this.#soon ??= setTimeout(() => this.#runDeferred(), SOON_MS_MAX);
+    return this.#defer(name, args);
   }
 
   /**
-   * Runs one operation with the next group, whatever that is for: nobody waits for it, and it is worth no fsync of its own.
-   * Should the disk refuse it, it has not happened.
+   * Runs one operation with whatever is run next: nobody waits for it, and it is worth no group of its own. Should the disk
+   * refuse it, it has not happened.
    */
   callLater<Name extends keyof Operations>(name: Name, ...args: Parameters<Operations[Name]>): void {
-    this.#pending.calls.push({ name, args });
-    this.#pending.waiting.push(NOBODY);
-    this.#later ??= setTimeout(() => this.#schedule(), LATER_MS_MAX);
+    this.#deferred.push({ call: { name, args }, ...NOBODY });
+    this.#later ??= setTimeout(() => this.#runDeferred(), LATER_MS_MAX);
   }
 
-  #run<Name extends keyof Operations>(
+  #defer<Name extends keyof Operations>(
     name: Name,
     args: Parameters<Operations[Name]>,
   ): Promise<ReturnType<Operations[Name]>> {
     return new Promise((resolve, reject) => {
-      this.#pending.calls.push({ name, args });
-      this.#pending.waiting.push({ resolve: resolve as (value: unknown) => void, reject });
+      this.#deferred.push({ call: { name, args }, resolve: resolve as (value: unknown) => void, reject });
     });
+  }
+
+  #runDeferred(): void {
+    this.#takeDeferred();
+    this.#schedule();
+  }
+
+  #takeDeferred(): void {
+    if (this.#later !== null) clearTimeout(this.#later);
+    if (this.#soon !== null) clearTimeout(this.#soon);
+    this.#later = this.#soon = null;
+    this.#pending.calls.push(...this.#deferred);
+    this.#deferred = [];
   }
 
   /** Settles what is under way, then ends the thread. */
   async close(): Promise<void> {
+    this.#takeDeferred();
     this.#flush();
-    if (this.#inFlight.length > 0) await new Promise<void>((resolve) => (this.#closed = resolve));
+    if (this.#inFlight.length > 0 || this.#telling) await new Promise<void>((resolve) => (this.#closed = resolve));
     this.#worker.removeAllListeners();
     await this.#worker.terminate();
   }
 
-  #noteSpeaking(session: number): void {
+  #noteSpeaking(device: string): void {
     const now = performance.now();
     const age = now - this.#periodFrom;
     if (age >= GATHER.periodMs) {
-      this.#busySessions = age < 2 * GATHER.periodMs ? this.#speaking.size : 0;
+      this.#busyDevices = age < 2 * GATHER.periodMs ? this.#speaking.size : 0;
       this.#speaking.clear();
       this.#periodFrom = now;
     }
-    this.#speaking.add(session);
+    this.#speaking.add(device);
   }
 
   #schedule(): void {
     if (this.#flushing) return;
-    if (this.#busySessions >= GATHER.sessionsMin && this.#unsettled < this.#busySessions / 2) {
+    if (this.#busyDevices >= GATHER.devicesMin && this.#unsettled < this.#busyDevices / 2) {
       this.#gathering ??= setTimeout(() => this.#flush(), GATHER.ms);
       return;
     }
@@ -184,15 +209,12 @@ export class Spool {
     this.#flushing = false;
     if (this.#gathering !== null) clearTimeout(this.#gathering);
     this.#gathering = null;
-    if (this.#later !== null) clearTimeout(this.#later);
-    if (this.#soon !== null) clearTimeout(this.#soon);
-    this.#later = this.#soon = null;
-    const { opened, sessions, kinds, times, lengths, durable, bytes, calls, done, waiting } = this.#pending;
-    if (sessions.length === 0 && calls.length === 0) return;
-    const post: Post = { opened, sessions, kinds, times, lengths, durable, bytes: concat(bytes), calls };
-    this.#inFlight.push({ opened, events: done, calls: waiting });
-    this.#pending = new Pending();
-    this.#worker.postMessage(post);
+    const { done, calls: waiting, bytes: parts, ...events } = this.#pending;
+    if (done.length === 0 && waiting.length === 0) return;
+    const post: Post = { ...events, bytes: concat(parts), calls: waiting.map(({ call }) => call) };
+    this.#inFlight.push({ opened: events.opened, events: done, calls: waiting });
+    this.#pending = new Pending(this.#nextEvent);
+    this.#worker.postMessage(post, [post.bytes.buffer as ArrayBuffer]);
   }
 
   #settle(answer: Answer): void {
@@ -205,8 +227,8 @@ export class Spool {
       for (const { opened, events, calls } of settled) {
         // Their later events may be stored: the session itself must come before them.
         this.#pending.opened.push(...opened);
-        for (const done of events) done(error);
-        for (const { reject } of calls) reject(error);
+        for (const done of events) this.#untold.push(() => done(error));
+        for (const { reject } of calls) this.#untold.push(() => reject(error));
       }
     } else {
       this.#onCommit(answer.commitMs);
@@ -215,15 +237,28 @@ export class Spool {
       let place = 0;
       let next = 0;
       for (const { events, calls } of settled) {
-        for (const done of events) done(behind !== null && refused.has(place++) ? behind : null);
+        for (const done of events) {
+          const error = behind !== null && refused.has(place++) ? behind : null;
+          this.#untold.push(() => done(error));
+        }
         for (const { resolve, reject } of calls) {
           const result = answer.results[next++]!;
-          if ("error" in result) reject(new Error(result.error));
-          else resolve(result.value);
+          this.#untold.push(() => ("error" in result ? reject(new Error(result.error)) : resolve(result.value)));
         }
       }
     }
-    if (this.#inFlight.length === 0) this.#closed?.();
+    if (!this.#telling) this.#tell();
+  }
+
+  /** Tells what was settled a little at a time: what comes in between is on its way to the disk while the rest is told. */
+  #tell(): void {
+    const until = performance.now() + TELL_MS;
+    let told = 0;
+    while (told < this.#untold.length && (told === 0 || performance.now() < until)) this.#untold[told++]!();
+    this.#untold.splice(0, told);
+    this.#telling = this.#untold.length > 0;
+    if (this.#telling) setImmediate(() => this.#tell());
+    else if (this.#inFlight.length === 0) this.#closed?.();
   }
 }
 
@@ -232,6 +267,7 @@ export type SpoolCalls = Pick<Spool, "call" | "callLater">;
 
 /** Something that moved a link; `durable`: what is done about it is a promise that has to survive a power cut. */
 export interface SpoolEvent {
+  readonly device: string;
   readonly session: number;
   readonly kind: EventKind;
   readonly bytes: Uint8Array | null;
@@ -240,15 +276,17 @@ export interface SpoolEvent {
 
 type Done = (error: StorageError | null) => void;
 
-const NOBODY: Waiting = { resolve: () => undefined, reject: () => undefined };
+const NOBODY = { resolve: () => undefined, reject: () => undefined };
 
-interface Waiting {
+interface Deferred {
+  readonly call: Call;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: Error) => void;
 }
 
 /** What the next post will hold. */
 class Pending {
+  readonly firstEvent: number;
   readonly opened: OpenedSession[] = [];
   readonly sessions: number[] = [];
   readonly kinds: EventKind[] = [];
@@ -257,8 +295,11 @@ class Pending {
   durable = false;
   readonly bytes: Uint8Array[] = [];
   readonly done: Done[] = [];
-  readonly calls: Call[] = [];
-  readonly waiting: Waiting[] = [];
+  readonly calls: Deferred[] = [];
+
+  constructor(firstEvent: number) {
+    this.firstEvent = firstEvent;
+  }
 }
 
 function concat(parts: readonly Uint8Array[]): Uint8Array {

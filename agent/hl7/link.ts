@@ -48,6 +48,9 @@ export class Hl7Link implements Link {
   #frameLength = 0;
   /** What will become of the frame. */
   #outcome: Outcome = "stored";
+  /** Bytes received, up to the end of the present chunk, and before the first of the frame. */
+  #received = 0;
+  #frameFrom = 0;
   /** Bytes outside frames since the last one, or the last silence. */
   #outsideBytes = 0;
   /** MSH-10 of our message that the device has yet to acknowledge. */
@@ -131,18 +134,20 @@ export class Hl7Link implements Link {
 
   /** `outcome`: what can become of a frame that begins in these bytes. */
   #read(chunk: Uint8Array, outcome: Outcome): void {
+    if (outcome === "stored") this.#received += chunk.length;
     let at = 0;
     while (at < chunk.length) {
       if (this.#state === "in-frame") {
         at = this.#readFrame(chunk, at, outcome);
       } else {
-        this.#step(chunk[at]!, outcome);
         at += 1;
+        this.#step(chunk[at - 1]!, outcome, chunk.length - at);
       }
     }
   }
 
-  #step(byte: number, outcome: Outcome): void {
+  /** `left`: how many bytes of the chunk are behind this one. */
+  #step(byte: number, outcome: Outcome, left: number): void {
     if (this.#state === "frame-end") {
       if (this.#options.textMayHoldFs === true && byte >= 0x20) {
         this.#state = "in-frame";
@@ -151,7 +156,7 @@ export class Hl7Link implements Link {
       }
       this.#endFrame();
     }
-    if (byte === VT) this.#beginFrame(outcome);
+    if (byte === VT) this.#beginFrame(outcome, left);
     else if (!isNoise(byte)) this.#countOutside();
   }
 
@@ -169,14 +174,15 @@ export class Hl7Link implements Link {
       this.#state = "frame-end";
     } else {
       this.#dropFrame("a new frame began before its end");
-      this.#beginFrame(outcome);
+      this.#beginFrame(outcome, chunk.length - at - 1);
     }
     return at + 1;
   }
 
-  #beginFrame(outcome: Outcome): void {
+  #beginFrame(outcome: Outcome, left: number): void {
     this.#tellOutside();
     this.#state = "in-frame";
+    this.#frameFrom = this.#received - left;
     this.#frameLength = 0;
     this.#outcome = outcome;
   }
@@ -224,7 +230,7 @@ export class Hl7Link implements Link {
       return;
     }
     for (const message of splitMessages(payload)) {
-      if (outcome === "stored") this.#actions.push({ do: "deliver", message, incomplete: null });
+      if (outcome === "stored") this.#deliver(message, message.byteOffset - payload.byteOffset, null);
       const { messages, refusal } = answer(message, outcome, this.#options, this.#stamp);
       if (refusal !== null) this.#warn(refusal);
       for (const text of messages) this.#actions.push({ do: "reply", bytes: encodeFrame(text) });
@@ -263,7 +269,12 @@ export class Hl7Link implements Link {
 
   #deliverIncomplete(incomplete: string): void {
     if (this.#frameLength === 0) return;
-    this.#actions.push({ do: "deliver", message: this.#frame.slice(0, this.#frameLength), incomplete });
+    this.#deliver(this.#frame.slice(0, this.#frameLength), 0, incomplete);
+  }
+
+  /** A part of the frame, from so many bytes behind its first one. */
+  #deliver(message: Uint8Array, start: number, incomplete: string | null): void {
+    this.#actions.push({ do: "deliver", message, incomplete, from: this.#frameFrom + start });
   }
 
   #countOutside(): void {

@@ -44,7 +44,7 @@ async function receive(records: readonly string[], device = "chem-1"): Promise<v
   const number = used.spool.openSession(device, "abaxis-vetscan-vs2");
   for (const chunk of [bytes.subarray(0, 1), bytes.subarray(1)]) {
     await new Promise<void>((resolve) =>
-      used.spool.append({ session: number, kind: "chunk", bytes: chunk, durable: true }, () => resolve()),
+      used.spool.append({ device, session: number, kind: "chunk", bytes: chunk, durable: true }, () => resolve()),
     );
   }
   await recover(used.spool, profileById);

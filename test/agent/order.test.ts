@@ -56,7 +56,7 @@ test("orders placed while the agent writes all the time are all kept, and none o
   const accessions = new Set<string>();
   for (let n = 0; n < 100; n++) {
     for (let event = 0; event < 20; event++) {
-      const chunk = { session, kind: "chunk", bytes: new Uint8Array(100), durable: true } as const;
+      const chunk = { device: "chem-1", session, kind: "chunk", bytes: new Uint8Array(100), durable: true } as const;
       used.spool.append(chunk, (error) => (error === null ? (stored += 1) : refused.push(error.message)));
     }
     await new Promise((resolve) => setImmediate(resolve)); // the thread has them now

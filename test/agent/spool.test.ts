@@ -31,8 +31,9 @@ function append(
   session: number,
   kind: EventKind,
   bytes: Uint8Array | null,
+  device = "chem-1",
 ): Promise<StorageError | null> {
-  return new Promise((resolve) => spool.append({ session, kind, bytes, durable: true }, resolve));
+  return new Promise((resolve) => spool.append({ device, session, kind, bytes, durable: true }, resolve));
 }
 
 afterEach(async () => {
@@ -109,7 +110,7 @@ describe("events", () => {
     const spool = await openSpool();
     const session = spool.openSession("d", "abaxis-vetscan-vs2");
     const howStored = async (durable: boolean) => {
-      spool.append({ session, kind: "chunk", bytes: Uint8Array.of(5), durable }, () => undefined);
+      spool.append({ device: "d", session, kind: "chunk", bytes: Uint8Array.of(5), durable }, () => undefined);
       return spool.call("durability");
     };
     expect(await howStored(true)).toEqual({ journal: "wal", synchronous: 2 });
@@ -130,13 +131,18 @@ describe("events", () => {
     expect(commits).toBe(1);
   });
 
-  test("while many sessions speak an event waits a moment, until half of them have one on its way; after a silence it does not", async () => {
+  test("while many devices speak an event waits a moment, until half of them have one on its way; after a silence it does not", async () => {
     let commits = 0;
     const spool = await Spool.open(newFolder(), { onCommit: () => (commits += 1) });
     open.push(spool);
-    const sessions = Array.from({ length: 16 }, () => spool.openSession("chem-1", "generic-astm"));
-    const send = (some: readonly number[]) =>
-      Promise.all(some.map((session) => append(spool, session, "chunk", Uint8Array.of(1))));
+    const devices = Array.from({ length: 16 }, (_, nth) => `chem-${nth}`);
+    // Each of its messages is a session of its own: what counts is who speaks, not how often.
+    const send = (some: readonly string[]) =>
+      Promise.all(
+        some.map((device) =>
+          append(spool, spool.openSession(device, "generic-hl7"), "chunk", Uint8Array.of(1), device),
+        ),
+      );
     const aWhile = async () => {
       for (const end = Date.now() + 50; Date.now() < end; ) await nextTurn();
     };
@@ -144,28 +150,34 @@ describe("events", () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
     try {
       vi.advanceTimersByTime(100);
-      await send(sessions);
+      await send(devices);
       expect(commits).toBe(1);
 
       vi.advanceTimersByTime(100);
-      const first = send(sessions.slice(0, 7));
+      const first = send(devices.slice(0, 7));
       await aWhile();
       expect(commits).toBe(1);
-      await Promise.all([first, send(sessions.slice(7, 8))]);
+      await Promise.all([first, send(devices.slice(7, 8))]);
       expect(commits).toBe(2);
 
-      const some = send(sessions.slice(0, 3));
+      const some = send(devices.slice(0, 3));
       await aWhile();
       expect(commits).toBe(2);
       vi.advanceTimersByTime(8);
       await some;
       expect(commits).toBe(3);
 
-      await send(sessions);
+      await send(devices);
       expect(commits).toBe(4);
       vi.advanceTimersByTime(300);
-      await send(sessions.slice(0, 1));
+      await send(devices.slice(0, 1));
       expect(commits).toBe(5);
+
+      vi.advanceTimersByTime(300);
+      await Promise.all(devices.map(() => send(devices.slice(0, 2))));
+      vi.advanceTimersByTime(100);
+      await send(devices.slice(0, 1));
+      expect(commits).toBe(7);
     } finally {
       vi.useRealTimers();
     }
@@ -180,8 +192,8 @@ describe("events", () => {
     await append(spool, one, "close", null);
     await spool.call("finishSession", two, 1);
     const events = [
-      { kind: "chunk", at: expect.any(Number), bytes: Uint8Array.of(1) },
-      { kind: "close", at: expect.any(Number), bytes: null },
+      { id: 1, kind: "chunk", at: expect.any(Number), bytes: Uint8Array.of(1) },
+      { id: 3, kind: "close", at: expect.any(Number), bytes: null },
     ];
     expect(await spool.call("unfinishedSessions")).toEqual([
       { id: one, device: "chem-1", profile: "generic-astm", events },

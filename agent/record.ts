@@ -1,0 +1,61 @@
+import type Database from "better-sqlite3";
+
+// Where messages stand in the record of what came in. A message whose bytes came one behind the other, as HL7's do, is not
+// stored a second time beside the chunks that hold it: that would be half of all that is written.
+
+/** So many bytes from there, in the chunks of a session from the one event to the other, put together. */
+export interface Place {
+  readonly firstEvent: number;
+  readonly lastEvent: number;
+  readonly start: number;
+  readonly length: number;
+}
+
+/** A message that came in more chunks than that is stored by itself. */
+const CHUNKS_MAX = 1_000;
+
+/** The chunks that a link took last. */
+export class LatestChunks {
+  readonly #chunks: { readonly event: number; readonly from: number }[] = [];
+  #received = 0;
+
+  add(event: number, length: number): void {
+    this.#chunks.push({ event, from: this.#received });
+    this.#received += length;
+    if (this.#chunks.length > 2 * CHUNKS_MAX) this.#chunks.splice(0, CHUNKS_MAX);
+  }
+
+  /** The place of so many bytes, of which the first came behind `from` others; null: too many chunks ago. */
+  find(from: number, length: number): Place | null {
+    const last = this.#chunks.findLast((chunk) => chunk.from < from + length);
+    const first = this.#chunks.findLast((chunk) => chunk.from <= from);
+    if (first === undefined || last === undefined) return null;
+    return { firstEvent: first.event, lastEvent: last.event, start: from - first.from, length };
+  }
+}
+
+/** What `messageReader` needs of a message. */
+export const BYTES_COLUMNS = "session, bytes, first_event AS firstEvent, last_event AS lastEvent, start, length";
+
+interface BytesRow {
+  readonly session: number;
+  /** Empty where a place is given. */
+  readonly bytes: Uint8Array;
+  readonly firstEvent: number | null;
+  readonly lastEvent: number;
+  readonly start: number;
+  readonly length: number;
+}
+
+/** Puts the bytes of a message in place of its columns. */
+export function messageReader(db: Database.Database): <Message>(row: unknown) => Message {
+  const chunks = db
+    .prepare("SELECT bytes FROM event WHERE id BETWEEN ? AND ? AND session = ? AND kind = 'chunk' ORDER BY id")
+    .pluck();
+  return <Message>(row: unknown) => {
+    const { bytes, firstEvent, lastEvent, start, length, ...message } = row as BytesRow;
+    if (firstEvent === null) return { ...message, bytes } as Message;
+    const parts = chunks.all(firstEvent, lastEvent, message.session) as Uint8Array[];
+    return { ...message, bytes: new Uint8Array(Buffer.concat(parts).subarray(start, start + length)) } as Message;
+  };
+}
