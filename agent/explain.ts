@@ -4,7 +4,7 @@ import { flagLines } from "../shared/flag-text.ts";
 import { apply, createLink } from "./connection.ts";
 import type { Profile } from "./devices/profile.ts";
 import { read } from "./read.ts";
-import { BYTES_COLUMNS, messageReader } from "./record.ts";
+import { BYTES_COLUMNS, messageReader, type Unread } from "./record.ts";
 import type { Report } from "./report.ts";
 import type { StudyBody } from "./revision.ts";
 import type { StoredMessage, UnfinishedSession } from "./spool-operations.ts";
@@ -78,9 +78,10 @@ function messagesOf(db: Database.Database, studies: readonly StudyRow[]): Messag
      FROM message m WHERE m.id IN (SELECT message FROM message_study WHERE fp = @fp AND revision = @revision)
        OR m.completed_by IN (SELECT message FROM message_study WHERE fp = @fp AND revision = @revision)`,
   );
+  const asMessage = messageReader(db);
   const found = new Map<string, MessageRow>();
   for (const { fp, revision } of studies) {
-    for (const row of linked.all({ fp, revision }).map(messageReader(db)<MessageRow>)) found.set(row.id, row);
+    for (const row of linked.all({ fp, revision }) as Unread<MessageRow>[]) found.set(row.id, asMessage(row));
   }
   return [...found.values()];
 }

@@ -47,13 +47,16 @@ interface BytesRow {
   readonly length: number;
 }
 
-/** Puts the bytes of a message in place of its columns. */
-export function messageReader(db: Database.Database): <Message>(row: unknown) => Message {
+/** A message as it is stored, with `BYTES_COLUMNS` in place of its bytes. */
+export type Unread<Message> = Omit<Message, "bytes"> & BytesRow;
+
+/** Puts the bytes of a message in place of their columns. */
+export function messageReader(db: Database.Database): <Message>(row: Unread<Message>) => Message {
   const chunks = db
     .prepare("SELECT bytes FROM event WHERE id BETWEEN ? AND ? AND session = ? AND kind = 'chunk' ORDER BY id")
     .pluck();
-  return <Message>(row: unknown) => {
-    const { bytes, firstEvent, lastEvent, start, length, ...message } = row as BytesRow;
+  return <Message>(row: Unread<Message>) => {
+    const { bytes, firstEvent, lastEvent, start, length, ...message } = row;
     if (firstEvent === null) return { ...message, bytes } as Message;
     const parts = chunks.all(firstEvent, lastEvent, message.session) as Uint8Array[];
     return { ...message, bytes: new Uint8Array(Buffer.concat(parts).subarray(start, start + length)) } as Message;

@@ -4,7 +4,7 @@ import { Directory } from "./directory.ts";
 import { assess, type FilingDevice, type Lookup } from "./filing.ts";
 import { Headers } from "./headers.ts";
 import { assessImages, type ImageDevice } from "./image-filing.ts";
-import { BYTES_COLUMNS, messageReader } from "./record.ts";
+import { BYTES_COLUMNS, messageReader, type Unread } from "./record.ts";
 import { isWithdrawal, revise } from "./revision.ts";
 import { SendError, type Server } from "./server.ts";
 import { searchSpool, type SpoolCalls, writeSpool } from "./spool.ts";
@@ -106,8 +106,8 @@ function messageOf(db: Database.Database, id: string): Reprocessed["message"] {
     .prepare(
       `SELECT id, device, profile, received_at AS receivedAt, incomplete, state, reason, ${BYTES_COLUMNS} FROM message WHERE id = ?`,
     )
-    .get(id);
-  return messageReader(db)<Reprocessed["message"]>(row);
+    .get(id) as Unread<Reprocessed["message"]>;
+  return messageReader(db)(row);
 }
 
 /** Of a device that the configuration has no more nothing can be said. */

@@ -1,7 +1,7 @@
 import type Database from "better-sqlite3";
 import type { Outcome } from "../shared/study.ts";
 import { imagingOperationsOn } from "./imaging-operations.ts";
-import { BYTES_COLUMNS, messageReader, type Place } from "./record.ts";
+import { BYTES_COLUMNS, messageReader, type Place, type Unread } from "./record.ts";
 import type { Collection } from "./report.ts";
 import { isWithdrawal, revise, type StudyBody } from "./revision.ts";
 import type { News } from "./link.ts";
@@ -337,6 +337,7 @@ export function operationsOn(db: Database.Database) {
 
   const imaging = imagingOperationsOn(db);
   const asMessage = messageReader(db);
+  const nextIds = () => ({ session: sql.nextSession.get() as number, event: sql.nextEvent.get() as number });
   /** The key of the nearest study in time that collects, if it is near enough. */
   function collectingKey(collect: Collection | null, acquired_at: string): string | null {
     if (collect === null) return null;
@@ -352,9 +353,7 @@ export function operationsOn(db: Database.Database) {
   return {
     ...imaging,
 
-    nextIds(): { session: number; event: number } {
-      return { session: sql.nextSession.get() as number, event: sql.nextEvent.get() as number };
-    },
+    nextIds,
 
     /** Sessions that an earlier process left open, with all that happened in them. */
     unfinishedSessions(): UnfinishedSession[] {
@@ -388,12 +387,12 @@ export function operationsOn(db: Database.Database) {
     },
 
     unprocessedMessages(limit: number): StoredMessage[] {
-      return sql.unprocessed.all(limit).map(asMessage<StoredMessage>);
+      return (sql.unprocessed.all(limit) as Unread<StoredMessage>[]).map(asMessage);
     },
 
     /** Those that no message has completed but, when it is read again, this one; the latest first. */
     incompleteMessages(device: string, completedBy: string): StoredMessage[] {
-      return sql.incompletes.all(device, completedBy).map(asMessage<StoredMessage>);
+      return (sql.incompletes.all(device, completedBy) as Unread<StoredMessage>[]).map(asMessage);
     },
 
     /** Stores what a message came to. A known dedupe key keeps its fp: news raise the revision, a resend changes nothing. */
@@ -600,15 +599,15 @@ export function operationsOn(db: Database.Database) {
       sql.pruneNews.run(before);
       sql.pruneStudies.run(before - STUDIES_KEPT_LONGER_MS);
       // With the sessions that are kept, all that came behind the first of them is.
-      const kept = (sql.oldestKept.get() as { session: number; event: number } | undefined) ?? this.nextIds();
+      const kept = (sql.oldestKept.get() as { session: number; event: number } | undefined) ?? nextIds();
       const messages = sql.oldMessages.all({ session: kept.session, before, limit }) as string[];
       for (const id of messages) {
         sql.deleteMessage.run(id);
         sql.deleteLinks.run(id);
       }
       const end = Math.min(kept.event, (sql.nthEvent.get(limit) as number | undefined) ?? kept.event);
-      for (const row of sql.withPlaceBefore.all({ ...kept, event: end }))
-        sql.keepBytes.run(asMessage<{ id: string }>(row));
+      const behind = sql.withPlaceBefore.all({ ...kept, event: end }) as Unread<{ id: string; bytes: Uint8Array }>[];
+      for (const row of behind) sql.keepBytes.run(asMessage(row));
       const events = sql.pruneEvents.run(end).changes;
       return Math.max(events, messages.length) >= limit;
     },

@@ -131,6 +131,47 @@ describe("events", () => {
     expect(commits).toBe(1);
   });
 
+  test("what may wait is not run with the devices' events but together, and before what is asked for behind it", async () => {
+    const commits: number[] = [];
+    const spool = await Spool.open(newFolder(), { onCommit: () => commits.push(soonDone) });
+    open.push(spool);
+    const session = spool.openSession("chem-1", "generic-astm");
+    let soonDone = 0;
+    const soon = Array.from({ length: 20 }, (_, nth) =>
+      spool.callSoon("setMeta", String(nth), "soon").then(() => (soonDone += 1)),
+    );
+    await append(spool, session, "chunk", Uint8Array.of(1));
+    await append(spool, session, "chunk", Uint8Array.of(2));
+    expect(soonDone).toBe(0);
+    await Promise.all(soon);
+    expect(commits).toEqual([0, 0, 0]);
+
+    spool.callLater("setMeta", "key", "later");
+    expect(await spool.call("getMeta", "key")).toBe("later");
+  });
+
+  test("between those who are told that they are on the disk, others are heard", async () => {
+    const spool = await openSpool();
+    const session = spool.openSession("chem-1", "generic-astm");
+    let turns = 0;
+    let told = 0;
+    await new Promise<void>((resolve) => {
+      for (let nth = 0; nth < 40; nth++) {
+        const event = { device: "chem-1", session, kind: "chunk", bytes: Uint8Array.of(1), durable: true } as const;
+        spool.append(event, () => {
+          for (const end = performance.now() + 0.2; performance.now() < end; );
+          told += 1;
+          if (told === 1) void countTurns();
+          if (told === 40) resolve();
+        });
+      }
+      const countTurns = async () => {
+        for (; told < 40; turns++) await nextTurn();
+      };
+    });
+    expect(turns).toBeGreaterThan(20);
+  });
+
   test("while many devices speak an event waits a moment, until half of them have one on its way; after a silence it does not", async () => {
     let commits = 0;
     const spool = await Spool.open(newFolder(), { onCommit: () => (commits += 1) });

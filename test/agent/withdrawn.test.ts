@@ -181,7 +181,8 @@ describe.each([
     expect(await revisions()).toEqual([]);
     expect(states()).toEqual([expect.stringMatching(/^quarantined: no result could be read: K has no final value: /)]);
     const wanted = { states: ["quarantined"] as const, since: 0 };
-    const [again] = await reassess(used.folder, wanted, deviceById, matchByName, () => undefined);
+    const known = { analyzers: new Map([["chem-1", deviceById()]]), imaging: new Map() };
+    const [again] = await reassess(used.folder, wanted, known, matchByName, () => undefined);
     expect(again?.diff).toEqual([]);
     // Beside a result that is one, it is no row of it.
     await receive(

@@ -56,6 +56,38 @@ const stored = () => readSpool(folder, listMessages);
 const chunksOnDisk = () =>
   readSpool(folder, (db) => db.prepare("SELECT bytes FROM event WHERE kind = 'chunk'").pluck().all()) as Buffer[];
 
+test("a message is on the disk once, as the chunks that it came in, until those are old and it still waits for a person", async () => {
+  await listen();
+  const devices = [await connect(), await connect()];
+  const image = `OBX|61|ED|IMG||${"Q".repeat(200_000)}|||N`;
+  for (const nth of [0, 1, 2]) {
+    const frames = [frameOf(count(`A${nth}`)), frameOf([...count(`B${nth}`), ...(nth === 1 ? [image] : [])])];
+    // Cut anywhere, two at a time: the chunks of the one stand between those of the other.
+    for (const [index, frame] of frames.entries()) devices[index]!.send(frame.subarray(0, 1 + 90 * nth));
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    for (const [index, frame] of frames.entries()) devices[index]!.send(frame.subarray(1 + 90 * nth));
+    for (const [index, device] of devices.entries()) {
+      expect(verdict(await device.answer())).toBe(`AA ${"AB"[index]}${nth}`);
+    }
+  }
+  await until("all are stored", () => messages.length === 6);
+  const asDelivered = new Map(messages.map(({ id, bytes }) => [id, Buffer.from(bytes).toString()]));
+  const onDisk = async () =>
+    new Map((await spool.call("unprocessedMessages", 100)).map(({ id, bytes }) => [id, Buffer.from(bytes).toString()]));
+  const ownBytes = () =>
+    readSpool(folder, (db) => db.prepare("SELECT SUM(length(bytes)) FROM message").pluck().get()) as number;
+  expect(await onDisk()).toEqual(asDelivered);
+  expect(ownBytes()).toBe(0);
+
+  for (const device of clients.splice(0)) device.close();
+  await until("the sessions are over", () =>
+    readSpool(folder, (db) => db.prepare("SELECT COUNT(*) FROM session WHERE finished_at IS NULL").pluck().get() === 0),
+  );
+  while (await spool.call("prune", Date.now() + 60_000, 2));
+  expect(chunksOnDisk()).toEqual([]);
+  expect(await onDisk()).toEqual(asDelivered);
+});
+
 describe("A3: an acknowledgement leaves only after the commit", () => {
   test("A3: when AA arrives, all that it acknowledges is on disk", async () => {
     await listen();
