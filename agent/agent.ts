@@ -4,12 +4,13 @@ import { createAnalyzers } from "./analyzers.ts";
 import type { Config } from "./config.ts";
 import { realTimer } from "./connection.ts";
 import { Directory, syncAppointments } from "./directory.ts";
+import { every } from "./every.ts";
 import { createImaging } from "./imaging.ts";
 import { Push } from "./push.ts";
 import { removeOld } from "./retention.ts";
-import { httpServer } from "./server.ts";
+import { httpServer, type Server } from "./server.ts";
 import { isoOrNull, Spool } from "./spool.ts";
-import { createMetrics, serveStatus } from "./status.ts";
+import { createMetrics, type Metrics, serveStatus } from "./status.ts";
 
 // Builds the running agent out of its parts, and takes it down again.
 
@@ -35,19 +36,7 @@ export async function startAgent(config: Config, version: string, log: Logger): 
   const startedAt = Date.now();
   const server = httpServer(config.server.url, () => fs.readFileSync(config.server.keyFile, "utf8").trim());
   const directory = new Directory(spool, server);
-  const push = new Push(
-    spool,
-    server,
-    {
-      outcome: (outcome) => metrics.pushed.inc({ outcome }),
-      failed(kind, reason) {
-        metrics.pushFailures.inc({ kind });
-        log.error({ stage: "push", kind, reason }, "studies cannot be sent: kept, and tried again");
-      },
-      recovered: () => log.info({ stage: "push" }, "studies are sent again"),
-    },
-    { setTimer: realTimer, random: Math.random },
-  );
+  const push = createPush(spool, server, metrics, log);
   const around = { config, spool, directory, metrics, log, queued: () => push.wakeSoon() };
   const kinds = [await createAnalyzers(around), await createImaging(around)];
   const devices = kinds.flatMap(({ served }) => served);
@@ -132,33 +121,20 @@ export async function startAgent(config: Config, version: string, log: Logger): 
   };
 }
 
-/** Runs `task` now and again after each end, sooner after a failure; the answer stops it. A failure is told once a change. */
-function every(ms: number, retryMs: number, task: () => Promise<void>, failed: (reason: string) => void): () => void {
-  let timer: NodeJS.Timeout | undefined;
-  let stopped = false;
-  let told = "";
-  const run = () => {
-    task().then(
-      () => {
-        told = "";
-        again(ms);
+function createPush(spool: Spool, server: Server, metrics: Metrics, log: Logger): Push {
+  return new Push(
+    spool,
+    server,
+    {
+      outcome: (outcome) => metrics.pushed.inc({ outcome }),
+      failed(kind, reason) {
+        metrics.pushFailures.inc({ kind });
+        log.error({ stage: "push", kind, reason }, "studies cannot be sent: kept, and tried again");
       },
-      (error: unknown) => {
-        const reason = error instanceof Error ? error.message : String(error);
-        if (reason !== told && !stopped) failed(reason);
-        told = reason;
-        again(retryMs);
-      },
-    );
-  };
-  const again = (after: number) => {
-    if (!stopped) timer = setTimeout(run, after);
-  };
-  run();
-  return () => {
-    stopped = true;
-    clearTimeout(timer);
-  };
+      recovered: () => log.info({ stage: "push" }, "studies are sent again"),
+    },
+    { setTimer: realTimer, random: Math.random },
+  );
 }
 
 /** In steps, so that no device waits long for its commit. */

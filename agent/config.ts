@@ -270,113 +270,122 @@ function furtherProblems(raw: unknown, folder: string): Located[] {
   const say: Say = (steps, message) => {
     found.push({ steps, message: `${dotted(steps)} ${message}` });
   };
-  const zone = (value: unknown, steps: readonly string[]) => {
-    if (typeof value === "string" && !isTimeZone(value)) {
-      say(steps, `is "${value}", expected an IANA time zone such as Europe/Istanbul`);
-    }
-  };
-  zone(root["timeZone"], ["timeZone"]);
+  zoneProblem(root["timeZone"], ["timeZone"], say);
   const keyFile = asObject(root["server"])["keyFile"];
   if (typeof keyFile === "string" && keyFile !== "") {
     const problem = keyProblem(path.resolve(folder, keyFile));
     if (problem !== null) say(["server", "keyFile"], problem);
   }
-  const status = asObject(root["status"])["listen"];
   const listeners = new Map<string, string>();
-  const listener = (value: unknown, steps: readonly string[]) => {
-    if (typeof value !== "string") return;
+  const listener: Say = (steps, value) => {
     const address = parseAddress(value);
     if (address === null) return say(steps, `is "${value}", expected host:port such as 127.0.0.1:2575`);
     const taken = listeners.get(String(address.port));
     if (taken !== undefined && address.port !== 0) say(steps, `is ${value}, but ${taken} listens on that port already`);
     listeners.set(String(address.port), dotted(steps));
   };
-  listener(status, ["status", "listen"]);
-  const tcp = ({ listen, dial }: Record<string, unknown>, steps: readonly string[]) => {
-    listener(listen, [...steps, "listen"]);
-    if (typeof dial === "string" && parseAddress(dial) === null) {
-      say([...steps, "dial"], `is "${dial}", expected host:port such as 192.168.1.50:5500`);
-    }
-  };
-
+  const status = asObject(root["status"])["listen"];
+  if (typeof status === "string") listener(["status", "listen"], status);
   const ids = new Map<string, number>();
   for (const [index, value] of asArray(root["devices"]).entries()) {
     const at = ["devices", String(index)];
     const device = asObject(value);
-    const { id, profile } = device;
+    const { id } = device;
     if (typeof id === "string") {
       const first = ids.get(id);
       if (first !== undefined) say([...at, "id"], `is ${id}, which devices[${first}] has already`);
       ids.set(id, first ?? index);
     }
-    if (typeof profile === "string" && profile !== DICOM && profileById(profile) === undefined) {
-      const names = [...profiles.map((known) => known.id), DICOM];
-      const nearest = nearestWord(profile, names);
-      say(
-        [...at, "profile"],
-        `is ${profile}, ${nearest === null ? `expected one of ${names.join(", ")}` : `did you mean ${nearest}?`}`,
-      );
-    }
-    zone(device["timeZone"], [...at, "timeZone"]);
-    const protocol = typeof profile === "string" ? profileById(profile)?.protocol : undefined;
-    const charsets: readonly string[] = protocol === "hl7" ? HL7_CHARSETS : ASTM_CHARSETS;
-    const { charset } = device;
-    if (typeof charset === "string" && protocol !== undefined && !charsets.includes(charset)) {
-      say([...at, "charset"], `is ${charset}, expected one of ${charsets.join(", ")} for profile ${String(profile)}`);
-    }
-    if (device["ackMode"] !== undefined && protocol !== undefined && protocol !== "hl7") {
-      say([...at, "ackMode"], `is for HL7 devices, profile ${String(profile)} is none`);
-    }
-    for (const [position, network] of asArray(device["allow"]).entries()) {
-      if (typeof network === "string" && !isNetwork(network)) {
-        say(
-          [...at, "allow", String(position)],
-          `is "${network}", expected an address or network such as 192.168.1.0/24`,
-        );
-      }
-    }
-    const connection = asObject(device["connection"]);
-    const ways = ["serial", "listen", "dial"].filter((way) => way in connection);
-    if (device["connection"] !== undefined && ways.length !== 1) {
-      say(
-        [...at, "connection"],
-        `has ${ways.length === 0 ? "none" : ways.join(" and ")}, expected exactly one of serial, listen, dial`,
-      );
-    }
-    tcp(connection, [...at, "connection"]);
-    if (profile === DICOM && ways.length === 1 && !("listen" in connection)) {
-      say([...at, "connection"], `has ${ways[0]}, but a DICOM device is listened to: expected listen`);
-    }
-    for (const key of DICOM_KEYS) {
-      if (key in device && profile !== DICOM) say([...at, key], `belongs to devices with the profile ${DICOM}`);
-    }
-    const { reportTo } = device;
-    if (typeof reportTo === "string" && parseAddress(reportTo) === null) {
-      say([...at, "reportTo"], `is "${reportTo}", expected host:port such as 192.168.1.60:104`);
-    }
-    if ("replies" in connection) {
-      const replies = asObject(connection["replies"]);
-      const place = [...at, "connection", "replies"];
-      if ("serial" in connection) say(place, "is for TCP: a serial line is answered on itself");
-      if (profile === DICOM) say(place, "is for HL7: a DICOM device is answered on its own association");
-      if ("listen" in replies === "dial" in replies)
-        say(place, "has none or both, expected exactly one of listen, dial");
-      tcp(replies, place);
-    }
-    const { operators } = device;
-    if (typeof operators === "string" && operators !== "") {
-      const known = typeof profile === "string" ? profileById(profile) : undefined;
-      const problem = operatorsProblem(path.resolve(folder, operators), known?.protocol === "poct1a");
-      if (problem !== null) say([...at, "operators"], problem);
-    }
-    if ("tls" in device) {
-      const listens = [connection, asObject(connection["replies"])].some((way) => "listen" in way);
-      const problem = "serial" in connection ? "is for TCP" : tlsProblem(asObject(device["tls"]), listens, folder);
-      if (problem !== null) say([...at, "tls"], problem);
-    }
+    profileProblems(device, at, say);
+    connectionProblems(device, at, say, listener);
+    fileProblems(device, at, folder, say);
   }
   destinationProblems(root["destinations"], folder, say);
   return found;
+}
+
+function zoneProblem(value: unknown, steps: readonly string[], say: Say): void {
+  if (typeof value === "string" && !isTimeZone(value)) {
+    say(steps, `is "${value}", expected an IANA time zone such as Europe/Istanbul`);
+  }
+}
+
+/** The profile, and what belongs to some profiles alone. */
+function profileProblems(device: Record<string, unknown>, at: readonly string[], say: Say): void {
+  const { profile, charset } = device;
+  if (typeof profile === "string" && profile !== DICOM && profileById(profile) === undefined) {
+    const names = [...profiles.map((known) => known.id), DICOM];
+    const nearest = nearestWord(profile, names);
+    say(
+      [...at, "profile"],
+      `is ${profile}, ${nearest === null ? `expected one of ${names.join(", ")}` : `did you mean ${nearest}?`}`,
+    );
+  }
+  zoneProblem(device["timeZone"], [...at, "timeZone"], say);
+  const protocol = typeof profile === "string" ? profileById(profile)?.protocol : undefined;
+  const charsets: readonly string[] = protocol === "hl7" ? HL7_CHARSETS : ASTM_CHARSETS;
+  if (typeof charset === "string" && protocol !== undefined && !charsets.includes(charset)) {
+    say([...at, "charset"], `is ${charset}, expected one of ${charsets.join(", ")} for profile ${String(profile)}`);
+  }
+  if (device["ackMode"] !== undefined && protocol !== undefined && protocol !== "hl7") {
+    say([...at, "ackMode"], `is for HL7 devices, profile ${String(profile)} is none`);
+  }
+  for (const key of DICOM_KEYS) {
+    if (key in device && profile !== DICOM) say([...at, key], `belongs to devices with the profile ${DICOM}`);
+  }
+}
+
+/** Where the device is reached, and who may call. */
+function connectionProblems(device: Record<string, unknown>, at: readonly string[], say: Say, listener: Say): void {
+  const { profile, reportTo } = device;
+  const connection = asObject(device["connection"]);
+  const tcp = ({ listen, dial }: Record<string, unknown>, steps: readonly string[]) => {
+    if (typeof listen === "string") listener([...steps, "listen"], listen);
+    if (typeof dial === "string" && parseAddress(dial) === null) {
+      say([...steps, "dial"], `is "${dial}", expected host:port such as 192.168.1.50:5500`);
+    }
+  };
+  for (const [position, network] of asArray(device["allow"]).entries()) {
+    if (typeof network === "string" && !isNetwork(network)) {
+      say([...at, "allow", String(position)], `is "${network}", expected an address or network such as 192.168.1.0/24`);
+    }
+  }
+  const ways = ["serial", "listen", "dial"].filter((way) => way in connection);
+  if (device["connection"] !== undefined && ways.length !== 1) {
+    say(
+      [...at, "connection"],
+      `has ${ways.length === 0 ? "none" : ways.join(" and ")}, expected exactly one of serial, listen, dial`,
+    );
+  }
+  tcp(connection, [...at, "connection"]);
+  if (profile === DICOM && ways.length === 1 && !("listen" in connection)) {
+    say([...at, "connection"], `has ${ways[0]}, but a DICOM device is listened to: expected listen`);
+  }
+  if (typeof reportTo === "string" && parseAddress(reportTo) === null) {
+    say([...at, "reportTo"], `is "${reportTo}", expected host:port such as 192.168.1.60:104`);
+  }
+  if (!("replies" in connection)) return;
+  const replies = asObject(connection["replies"]);
+  const place = [...at, "connection", "replies"];
+  if ("serial" in connection) say(place, "is for TCP: a serial line is answered on itself");
+  if (profile === DICOM) say(place, "is for HL7: a DICOM device is answered on its own association");
+  if ("listen" in replies === "dial" in replies) say(place, "has none or both, expected exactly one of listen, dial");
+  tcp(replies, place);
+}
+
+function fileProblems(device: Record<string, unknown>, at: readonly string[], folder: string, say: Say): void {
+  const { profile, operators } = device;
+  if (typeof operators === "string" && operators !== "") {
+    const known = typeof profile === "string" ? profileById(profile) : undefined;
+    const problem = operatorsProblem(path.resolve(folder, operators), known?.protocol === "poct1a");
+    if (problem !== null) say([...at, "operators"], problem);
+  }
+  if ("tls" in device) {
+    const connection = asObject(device["connection"]);
+    const listens = [connection, asObject(connection["replies"])].some((way) => "listen" in way);
+    const problem = "serial" in connection ? "is for TCP" : tlsProblem(asObject(device["tls"]), listens, folder);
+    if (problem !== null) say([...at, "tls"], problem);
+  }
 }
 
 function destinationProblems(destinations: unknown, folder: string, say: Say): void {

@@ -11,7 +11,7 @@ const PDU_BYTES_MAX = 1024 * 1024;
 const HEADER_BYTES = 6;
 
 /** Puts the PDUs of one direction together. */
-export class PduLines {
+class PduLines {
   readonly #mark: "<" | ">";
   #waiting: Buffer = Buffer.alloc(0);
 

@@ -7,7 +7,7 @@ import { nulProblems, problems } from "../shared/problems.ts";
 const clinicRange = Compile(ClinicRange);
 
 /** More than every analyte for every species, with room for ages and devices. */
-export const RANGES_MAX = 5000;
+const RANGES_MAX = 5000;
 
 /** The rows of a file's text, or everything that is wrong with it, each with its line. */
 export function readRanges(text: string): { rows: ClinicRange[] } | { problems: string[] } {

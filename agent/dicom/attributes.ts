@@ -90,7 +90,7 @@ export const KEYWORDS = Object.keys(ATTRIBUTE) as Keyword[];
 const KEYWORD_BY_TAG = new Map(KEYWORDS.map((keyword) => [ATTRIBUTE[keyword][0] as number, keyword]));
 const BY_TAG = KEYWORDS.toSorted((one, other) => ATTRIBUTE[one][0] - ATTRIBUTE[other][0]);
 
-export function tagOf(keyword: Keyword): number {
+function tagOf(keyword: Keyword): number {
   return ATTRIBUTE[keyword][0];
 }
 

@@ -16,7 +16,7 @@ export const PDU = {
 /** The longest P-DATA-TF we take, told to the peer; what is longer ends the association. */
 export const DATA_PDU_BYTES_MAX = 131_072;
 /** 128 contexts with 40 transfer syntaxes each are 170 kB. */
-export const ASSOCIATE_PDU_BYTES_MAX = 262_144;
+const ASSOCIATE_PDU_BYTES_MAX = 262_144;
 const HEADER_BYTES = 6;
 const PDV_HEADER_BYTES = 6;
 

@@ -12,7 +12,7 @@ export interface Measurement {
   readonly unit: string | null;
 }
 
-export const MEASUREMENTS_MAX = 1_000;
+const MEASUREMENTS_MAX = 1_000;
 const CONTENT_ITEMS_MAX = 50_000;
 
 export function readMeasurements(report: Elements): Measurement[] {

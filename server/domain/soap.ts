@@ -17,7 +17,7 @@ export function whyNotMove(from: SoapStatus, to: SoapStatus): string | null {
 }
 
 /** Whether a record's content is fixed for ever; what was wrong in it is said in an amendment. */
-export function isSigned(status: SoapStatus): boolean {
+function isSigned(status: SoapStatus): boolean {
   return status === "SIGNED" || status === "LOCKED";
 }
 
