@@ -192,6 +192,8 @@ class Conversation {
   #paused = false;
   #ended = false;
   #closed = false;
+  /** The device has waited too long for its answer: it gets none any more, on this wire. */
+  #late = false;
   /** An event was refused; the next one says so first. */
   #gap = false;
   #cancelTimer: (() => void) | null = null;
@@ -304,9 +306,23 @@ class Conversation {
     const tooMuch = kind === "chunk" && this.#holdsTooMuch();
     // To whoever reads the disk later, what is not taken is missing.
     const event = tooMuch ? ({ kind: "gap", bytes: null } as const) : { kind, bytes };
-    this.#spool.append({ ...event, session: session.id, durable: mayAccept }, (error) =>
-      this.#stored(session, kind, bytes, error ?? (tooMuch ? TOO_MUCH : null)),
-    );
+    const cancel = kind === "chunk" && isPromise ? this.#awaitAnswer() : null;
+    this.#spool.append({ ...event, session: session.id, durable: mayAccept }, (error) => {
+      cancel?.();
+      this.#stored(session, kind, bytes, error ?? (tooMuch ? TOO_MUCH : null));
+    });
+  }
+
+  /** Hangs up unless that is cancelled in time. What the disk takes later is stored and filed, and was never accepted. */
+  #awaitAnswer(): (() => void) | null {
+    const { answerMs } = this.#link;
+    if (answerMs === undefined) return null;
+    return this.#setTimer(answerMs, () => {
+      if (this.#closed || this.#late) return;
+      this.#late = true;
+      this.#events.warning(`the spool did not take what the device said within ${answerMs / 1000} s: hung up`);
+      this.#wire.close();
+    });
   }
 
   #holdsTooMuch(): boolean {
@@ -358,7 +374,7 @@ class Conversation {
   #carryOut(action: LinkAction, session: Session): void {
     switch (action.do) {
       case "reply":
-        if (!this.#closed) this.#wire.write(action.bytes);
+        if (!this.#closed && !this.#late) this.#wire.write(action.bytes);
         break;
       case "deliver": {
         const { id: device, profile } = this.#device;

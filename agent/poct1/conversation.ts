@@ -23,6 +23,8 @@ import {
 
 /** A device that connects says HELLO within this. */
 export const HELLO_TIMEOUT_MS = 60_000;
+/** The device waits for an answer of ours as long as it says in HELLO, and no longer than this. */
+export const ANSWER_MS_MAX = 5_000;
 /** Where HELLO names no application_timeout. */
 export const RESPONSE_TIMEOUT_MS = 60_000;
 /** After so long without a word in continuous mode the device is asked whether it is there. */
@@ -134,6 +136,10 @@ export class Conversation implements Link {
     if (message.is === "hello") this.#introduce(message.hello, memory);
     this.#hasHeard = true;
     this.#taken = 0;
+  }
+
+  get answerMs(): number {
+    return Math.min(this.#hello?.applicationTimeoutMs ?? ANSWER_MS_MAX, ANSWER_MS_MAX);
   }
 
   /** Only a `>` ends a document. */

@@ -1,11 +1,13 @@
 import fs from "node:fs";
 import path from "node:path";
+import Database from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Connection, recover } from "../../../agent/connection.ts";
 import { genericPoct1a } from "../../../agent/devices/generic-poct1a.ts";
 import { profileById } from "../../../agent/devices/index.ts";
 import { REST_AFTER_DOCUMENTS } from "../../../agent/poct1/conversation.ts";
 import { DocumentSplitter } from "../../../agent/poct1/link.ts";
+import { read } from "../../../agent/read.ts";
 import { readSpool, Spool } from "../../../agent/spool.ts";
 import type { StoredMessage } from "../../../agent/spool-operations.ts";
 import { temporaryFolder, until } from "../../support/processes.ts";
@@ -188,5 +190,83 @@ describe("when the disk refuses", () => {
       await small.close();
       fs.rmSync(smallFolder, { recursive: true });
     }
+  });
+});
+
+describe("when the disk stands still", () => {
+  /** Until the answer is called, no transaction of the spool begins. */
+  function stall(): () => void {
+    const db = new Database(path.join(folder, "spool.db"));
+    db.exec("BEGIN IMMEDIATE");
+    return () => {
+      db.exec("ROLLBACK");
+      db.close();
+    };
+  }
+
+  test.each([
+    ["5 s", "30", 5_000],
+    ["the device's own shorter time", "3", 3_000],
+  ])(
+    "after %s it is hung up on without an answer; then it says its observation again, and that is one study",
+    async (_, timeout, budgetMs) => {
+      const { wire, transport, clock, messages, warnings } = connect();
+      await says(wire, hello({ timeout }), "ACK AA 1");
+      await says(wire, status(2, 0), "DTV START_CONTINUOUS");
+      await says(wire, acknowledgement(3, 3) + observation(4, "7.30"), "ACK AA 4");
+      const before = words(wire);
+      const goOn = stall();
+      wire.send(bytes(observation(5)));
+      clock.advance(budgetMs - 1);
+      expect(wire.hungUp).toBe(false);
+      clock.advance(1);
+      expect(wire.hungUp).toBe(true);
+      expect(warnings).toEqual([`the spool did not take what the device said within ${budgetMs / 1_000} s: hung up`]);
+      expect(messages).toHaveLength(1);
+      goOn();
+      // Stored after all, it is filed; that it was is for the device to hear when it says it again.
+      await until("it is stored", () => messages.length === 2);
+      expect(words(wire)).toEqual(before);
+      wire.cut();
+      const again = transport.connect();
+      await says(again, hello({ timeout }), "ACK AA 1");
+      await says(again, status(2, 1), "REQ ROBS");
+      await says(again, observation(33), "ACK AA 33");
+      await until("it is stored again", () => messages.length === 3);
+      const keys = messages.map(({ bytes: message }) => {
+        const reading = read(message, genericPoct1a, { device: "poc", timeZone: "UTC", receivedAt: 0 });
+        return reading.is === "reports" ? reading.reports.map(({ dedupe_key }) => dedupe_key).join() : reading.is;
+      });
+      expect(keys[2]).toBe(keys[1]);
+      expect(keys[1]).not.toBe(keys[0]);
+      expect(warnings).toHaveLength(1);
+    },
+  );
+
+  test("what it takes within that time is acknowledged then, and not before", async () => {
+    const { wire, clock, messages } = connect();
+    await begin(wire);
+    await until("it is in continuous mode", () => clock.pending.length === 1);
+    const goOn = stall();
+    wire.send(bytes(observation(5)));
+    clock.advance(4_999);
+    expect(words(wire).at(-1)).toBe("DTV START_CONTINUOUS");
+    goOn();
+    await until("it is acknowledged", () => words(wire).at(-1) === "ACK AA 5");
+    await until("it is stored", () => messages.length === 1);
+    clock.advance(1);
+    expect(wire.hungUp).toBe(false);
+  });
+
+  test("a device that was gone before is not said to be hung up on", async () => {
+    const { wire, clock, warnings, messages } = connect();
+    await begin(wire);
+    const goOn = stall();
+    wire.send(bytes(observation(5)));
+    wire.cut();
+    clock.advance(5_000);
+    expect(warnings).toEqual([]);
+    goOn();
+    await until("it is stored", () => messages.length === 1);
   });
 });
