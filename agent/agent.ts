@@ -7,6 +7,7 @@ import { Connection, type ConnectionEvents, Held, realTimer, recover } from "./c
 import { profileById } from "./devices/index.ts";
 import type { Profile } from "./devices/profile.ts";
 import { type DeviceEvents, type DicomDevice, DicomServer } from "./dicom-server.ts";
+import { Directives } from "./directives.ts";
 import { Directory, syncAppointments } from "./directory.ts";
 import { type CommitmentDevice, Commitments } from "./commitment.ts";
 import { DicomServices } from "./dicom-services.ts";
@@ -37,6 +38,8 @@ import { Worklist } from "./worklist.ts";
 const DIRECTORY_EVERY_MS = 5 * 60_000;
 const DIRECTORY_RETRY_MS = 15_000;
 const HEARTBEAT_EVERY_MS = 60_000;
+/** A person waits for it. */
+const DIRECTIVES_EVERY_MS = 2_000;
 const PRUNE_EVERY_MS = 6 * 60 * 60_000;
 /** Settled messages and the bytes they came in are kept that long for support and replay; unsettled ones are kept. */
 const KEEP_MS = 30 * 24 * 60 * 60_000;
@@ -104,6 +107,7 @@ export async function startAgent(config: Config, version: string, log: Logger): 
   const worklist = new Worklist(spool, directory);
   const taken = await spool.call("newsOf", "operators");
   const held = new Held();
+  const directives = new Directives(spool);
   const analyzers = analyzerConfigs.map((device) => {
     const { id } = device;
     const { profile, timeZone } = readDevice(device, config.timeZone);
@@ -136,7 +140,9 @@ export async function startAgent(config: Config, version: string, log: Logger): 
         child.error({ stage: "message", reason }, "the operators cannot be read: those of before stay"),
       );
       const connected = { id, profile, timeZone, ...(operators === null ? {} : { operators }) };
-      return new Connection(connected, transport, spool, own, realTimer, held);
+      const connection = new Connection(connected, transport, spool, own, realTimer, held);
+      if (profile.protocol === "poct1a") directives.serve(id, connection);
+      return connection;
     });
   });
   const headers = new Headers();
@@ -284,6 +290,12 @@ export async function startAgent(config: Config, version: string, log: Logger): 
       HEARTBEAT_EVERY_MS,
       () => heartbeat(),
       (reason) => log.debug({ stage: "push", reason }, "no heartbeat"),
+    ),
+    every(
+      DIRECTIVES_EVERY_MS,
+      DIRECTIVES_EVERY_MS,
+      () => directives.check(),
+      (reason) => log.warn({ stage: "spool", reason }, "what was typed for devices cannot be read"),
     ),
     every(
       PRUNE_EVERY_MS,

@@ -79,6 +79,14 @@ export class Held {
   }
 }
 
+/** What somebody has to say to the device, whenever it connects. */
+export interface Announcement {
+  readonly message: Uint8Array;
+  /** The device has taken it. */
+  readonly sent: () => void;
+  readonly refused: (reason: string) => void;
+}
+
 export class Connection {
   readonly #device: ConnectedDevice;
   readonly #transport: Transport;
@@ -89,6 +97,7 @@ export class Connection {
   /** By the device's own name, where it gave one: the wire on which it spoke last. */
   readonly #identified = new Map<string, Conversation>();
   #wires = 0;
+  #announcement: Announcement | null = null;
 
   constructor(
     device: ConnectedDevice,
@@ -121,6 +130,32 @@ export class Connection {
     return this.#transport.close();
   }
 
+  /** For each device that has said its name, and else for the one that says it next; in place of the one before. */
+  announce(announcement: Announcement): void {
+    this.#announcement = announcement;
+    for (const conversation of this.#identified.values()) this.#tell(conversation);
+  }
+
+  #tell(conversation: Conversation): void {
+    const announcement = this.#announcement;
+    if (announcement === null) return;
+    const { message, sent, refused } = announcement;
+    const isOver = () => {
+      if (this.#announcement === announcement) this.#announcement = null;
+    };
+    conversation.send(
+      message,
+      () => {
+        isOver();
+        sent();
+      },
+      (reason) => {
+        isOver();
+        refused(reason);
+      },
+    );
+  }
+
   #serve(wire: Wire): WireHandler {
     const identified = (name: string) => this.#identify(name, conversation);
     const events = { ...this.#events, identified };
@@ -142,6 +177,7 @@ export class Connection {
   #identify(name: string, conversation: Conversation): void {
     const last = this.#identified.get(name);
     this.#identified.set(name, conversation);
+    if (last !== conversation) this.#tell(conversation);
     if (last === undefined || last === conversation) return;
     this.#events.warning("the device connected anew: its last connection is closed");
     last.hangUp();
@@ -164,6 +200,8 @@ interface Session {
 interface Outgoing {
   readonly bytes: Uint8Array;
   readonly sent: () => void;
+  /** The device did not take it, however often it was offered. */
+  readonly givenUp: (reason: string) => void;
   tries: number;
 }
 
@@ -243,13 +281,13 @@ class Conversation {
     this.#wire.close();
   }
 
-  #send(bytes: Uint8Array, sent: () => void): void {
+  send(bytes: Uint8Array, sent: () => void, givenUp: Outgoing["givenUp"] = () => undefined): void {
     if (this.#closed) return;
     if (this.#outgoing.length === OUTGOING_MAX) {
       this.#events.warning(`${OUTGOING_MAX} messages wait for the device already: one more is not sent`);
       return;
     }
-    this.#outgoing.push({ bytes, sent, tries: 0 });
+    this.#outgoing.push({ bytes, sent, givenUp, tries: 0 });
     if (this.#outgoing.length === 1) this.#offer();
   }
 
@@ -271,6 +309,7 @@ class Conversation {
     }
     this.#events.warning(`a message is given up after ${SEND_TRIES_MAX} tries`);
     this.#outgoing.shift();
+    next.givenUp(reason);
     this.#offer();
   }
 
@@ -434,7 +473,7 @@ class Conversation {
     }
     session.unsaved -= 1;
     this.#finish(session);
-    if (id !== null) await this.#events.message({ ...message, id }, (bytes, sent) => this.#send(bytes, sent));
+    if (id !== null) await this.#events.message({ ...message, id }, (bytes, sent) => this.send(bytes, sent));
     this.#unanswered -= 1;
     this.#hangUpIfDone();
   }

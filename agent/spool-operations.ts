@@ -1,5 +1,6 @@
 import type Database from "better-sqlite3";
 import type { Outcome } from "../shared/study.ts";
+import { directiveOperationsOn } from "./directive-operations.ts";
 import { imagingOperationsOn } from "./imaging-operations.ts";
 import type { Collection } from "./report.ts";
 import { isWithdrawal, revise, type StudyBody } from "./revision.ts";
@@ -318,6 +319,7 @@ export function operationsOn(db: Database.Database) {
   }
 
   const imaging = imagingOperationsOn(db);
+  const directives = directiveOperationsOn(db);
   /** The key of the nearest study in time that collects, if it is near enough. */
   function collectingKey(collect: Collection | null, acquired_at: string): string | null {
     if (collect === null) return null;
@@ -332,6 +334,7 @@ export function operationsOn(db: Database.Database) {
 
   return {
     ...imaging,
+    ...directives,
 
     nextSession(): number {
       return (sql.nextSession.get() as { id: number }).id;

@@ -1,7 +1,7 @@
 import type { Link, LinkAction, LinkContext, News } from "../link.ts";
 import { GENERIC, type Habits, habitsOf } from "./habits.ts";
 import { DocumentSplitter, type Found } from "./link.ts";
-import { type Operator, type OperatorBook, operatorParts } from "./lists.ts";
+import { DIRECTIVE, type Operator, type OperatorBook, operatorParts } from "./lists.ts";
 import {
   controlIdOf,
   decodeParts,
@@ -182,7 +182,7 @@ export class Conversation implements Link {
     const all = decodeParts(parts);
     if (all.length === 0) return [{ do: "unsent", reason: "it holds no message" }];
     this.#queue.unshift({ is: "message", all, left: all });
-    this.#isAsked = false;
+    if (all[0]?.root !== DIRECTIVE) this.#isAsked = false;
     this.#advance();
     return this.#settle();
   }
