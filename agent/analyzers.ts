@@ -4,6 +4,8 @@ import { type Config, type DeviceConfig, DICOM, parseAddress, readTls } from "./
 import { Connection, Held, realTimer, recover, type Send } from "./connection.ts";
 import { profileById } from "./devices/index.ts";
 import type { Profile } from "./devices/profile.ts";
+import { Directives } from "./directives.ts";
+import { every } from "./every.ts";
 import { Filing, type FilingDevice } from "./filing.ts";
 import type { Charset as Hl7Charset } from "./hl7/message.ts";
 import { Operators } from "./operators.ts";
@@ -15,6 +17,9 @@ import { dialTransport, listenTransport, repliesOn, serialTransport, type Transp
 import { Worklist } from "./worklist.ts";
 
 // The devices that send messages: each one's line, and the way of what it sends to a study or to an answer.
+
+/** How often it is asked what was typed for devices: a person waits for it. */
+const DIRECTIVES_EVERY_MS = 2_000;
 
 export async function createAnalyzers(around: Surroundings): Promise<Devices> {
   const { config, spool, directory, log, queued } = around;
@@ -36,6 +41,8 @@ export async function createAnalyzers(around: Surroundings): Promise<Devices> {
   const worklist = new Worklist(spool, directory);
   const taken = await spool.call("newsOf", "operators");
   const held = new Held();
+  const directives = new Directives(spool);
+  let stopDirectives: (() => void) | undefined;
 
   const serveAnalyzer = (device: DeviceConfig) => {
     const { id } = device;
@@ -51,7 +58,10 @@ export async function createAnalyzers(around: Surroundings): Promise<Devices> {
         // Beside the filing, which may wait for a server: the analyzer waits for its answer.
         return answer(stored, send, connected, worklist, spool, child);
       };
-      return new Connection(connected, transportOf(device, profile), spool, { ...events, message }, realTimer, held);
+      const own = { ...events, message };
+      const connection = new Connection(connected, transportOf(device, profile), spool, own, realTimer, held);
+      if (profile.protocol === "poct1a") directives.serve(id, connection);
+      return connection;
     });
   };
 
@@ -62,8 +72,17 @@ export async function createAnalyzers(around: Surroundings): Promise<Devices> {
       if (recovered > 0) log.info({ stage: "message", sessions: recovered }, "unfinished sessions were replayed");
       // Before the devices are served, so that each one's order is kept: what a crash leaves unsettled is a handful.
       await filing.acceptStored();
+      stopDirectives = every(
+        DIRECTIVES_EVERY_MS,
+        DIRECTIVES_EVERY_MS,
+        () => directives.check(),
+        (reason) => log.warn({ stage: "spool", reason }, "what was typed for devices cannot be read"),
+      );
     },
-    stop: () => filing.idle(),
+    async stop() {
+      stopDirectives?.();
+      await filing.idle();
+    },
   };
 }
 

@@ -7,6 +7,7 @@ import { startAgent } from "./agent.ts";
 import { analyzersOf } from "./analyzers.ts";
 import { type Config, loadConfig, parseAddress } from "./config.ts";
 import { profileById, profiles } from "./devices/index.ts";
+import { awaitDirective, placeDirective } from "./directives.ts";
 import { explain } from "./explain.ts";
 import { type Faults, FaultyLine, parseFaults } from "./faults.ts";
 import { STUDY_KINDS } from "./generated-study.ts";
@@ -34,6 +35,8 @@ import { writeTime } from "./time.ts";
 /** sysexits.h EX_CONFIG: service managers do not restart on it. */
 const EXIT_CONFIG = 78;
 const VERSION = "0.1.0";
+/** By then a connected device has taken it, or refused it three times. */
+const DIRECTIVE_WAIT_MS = 20_000;
 
 const program = new Command("agent")
   .description("Carries results from a clinic's devices to the Vetwire server")
@@ -193,6 +196,22 @@ program
     const { accession, device, patientFp, tests } = placeOrder(configOrExit(options.config), options);
     print(options.json ? JSON.stringify({ accession, device, patient_fp: patientFp, tests }, null, 2) : accession);
   });
+
+for (const command of ["lock", "unlock"] as const) {
+  program
+    .command(command)
+    .description(`${command} a point-of-care device (POCT1-A); the running agent tells it now, or when it connects`)
+    .requiredOption("--config <file>", "agent.yaml")
+    .requiredOption("--device <id>", "which device of the configuration")
+    .action(async (options: { config: string; device: string }) => {
+      const config = configOrExit(options.config);
+      const word = command === "lock" ? "LOCK" : "UNLOCK";
+      const directive = placeDirective(config, options.device, word);
+      const { state, reason } = await awaitDirective(config.data, directive, DIRECTIVE_WAIT_MS);
+      if (state === "refused") throw new Error(`${options.device} refused ${word}: ${reason}`);
+      print(state === "taken" ? `${options.device} took ${word}` : `${word} waits until ${options.device} takes it`);
+    });
+}
 
 program
   .command("messages")

@@ -80,6 +80,14 @@ export class Held {
   }
 }
 
+/** What somebody has to say to the device, whenever it connects. */
+export interface Announcement {
+  readonly message: Uint8Array;
+  /** The device has taken it. */
+  readonly sent: () => void;
+  readonly refused: (reason: string) => void;
+}
+
 export class Connection {
   readonly #device: ConnectedDevice;
   readonly #transport: Transport;
@@ -90,6 +98,7 @@ export class Connection {
   /** By the device's own name, where it gave one: the wire on which it spoke last. */
   readonly #identified = new Map<string, Conversation>();
   #wires = 0;
+  #announcement: Announcement | null = null;
 
   constructor(
     device: ConnectedDevice,
@@ -122,6 +131,32 @@ export class Connection {
     return this.#transport.close();
   }
 
+  /** For each device that has said its name, and else for the one that says it next; in place of the one before. */
+  announce(announcement: Announcement): void {
+    this.#announcement = announcement;
+    for (const conversation of this.#identified.values()) this.#tell(conversation);
+  }
+
+  #tell(conversation: Conversation): void {
+    const announcement = this.#announcement;
+    if (announcement === null) return;
+    const { message, sent, refused } = announcement;
+    const isOver = () => {
+      if (this.#announcement === announcement) this.#announcement = null;
+    };
+    conversation.send(
+      message,
+      () => {
+        isOver();
+        sent();
+      },
+      (reason) => {
+        isOver();
+        refused(reason);
+      },
+    );
+  }
+
   #serve(wire: Wire): WireHandler {
     const identified = (name: string) => this.#identify(name, conversation);
     const events = { ...this.#events, identified };
@@ -143,6 +178,7 @@ export class Connection {
   #identify(name: string, conversation: Conversation): void {
     const last = this.#identified.get(name);
     this.#identified.set(name, conversation);
+    if (last !== conversation) this.#tell(conversation);
     if (last === undefined || last === conversation) return;
     this.#events.warning("the device connected anew: its last connection is closed");
     last.hangUp();
@@ -165,6 +201,8 @@ interface Session {
 interface Outgoing {
   readonly bytes: Uint8Array;
   readonly sent: () => void;
+  /** The device did not take it, however often it was offered. */
+  readonly givenUp: (reason: string) => void;
   tries: number;
 }
 
@@ -194,6 +232,8 @@ class Conversation {
   #paused = false;
   #ended = false;
   #closed = false;
+  /** The device has waited too long for its answer: it gets none any more, on this wire. */
+  #late = false;
   /** An event was refused; the next one says so first. */
   #gap = false;
   #cancelTimer: (() => void) | null = null;
@@ -243,13 +283,13 @@ class Conversation {
     this.#wire.close();
   }
 
-  #send(bytes: Uint8Array, sent: () => void): void {
+  send(bytes: Uint8Array, sent: () => void, givenUp: Outgoing["givenUp"] = () => undefined): void {
     if (this.#closed) return;
     if (this.#outgoing.length === OUTGOING_MAX) {
       this.#events.warning(`${OUTGOING_MAX} messages wait for the device already: one more is not sent`);
       return;
     }
-    this.#outgoing.push({ bytes, sent, tries: 0 });
+    this.#outgoing.push({ bytes, sent, givenUp, tries: 0 });
     if (this.#outgoing.length === 1) this.#offer();
   }
 
@@ -271,6 +311,7 @@ class Conversation {
     }
     this.#events.warning(`a message is given up after ${SEND_TRIES_MAX} tries`);
     this.#outgoing.shift();
+    next.givenUp(reason);
     this.#offer();
   }
 
@@ -306,10 +347,24 @@ class Conversation {
     const tooMuch = kind === "chunk" && this.#holdsTooMuch();
     // To whoever reads the disk later, what is not taken is missing.
     const event = tooMuch ? ({ kind: "gap", bytes: null } as const) : { kind, bytes };
+    const cancel = kind === "chunk" && isPromise ? this.#awaitAnswer() : null;
     const source = { device: this.#device.id, session: session.id };
     const id = this.#spool.append({ ...event, ...source, durable: mayAccept }, (error) => {
+      cancel?.();
       if (error === null && event.kind === "chunk") this.#chunks.add(id, bytes?.length ?? 0);
       this.#stored(session, kind, bytes, error ?? (tooMuch ? TOO_MUCH : null));
+    });
+  }
+
+  /** Hangs up unless that is cancelled in time. What the disk takes later is stored and filed, and was never accepted. */
+  #awaitAnswer(): (() => void) | null {
+    const { answerMs } = this.#link;
+    if (answerMs === undefined) return null;
+    return this.#setTimer(answerMs, () => {
+      if (this.#closed || this.#late) return;
+      this.#late = true;
+      this.#events.warning(`the spool did not take what the device said within ${answerMs / 1000} s: hung up`);
+      this.#wire.close();
     });
   }
 
@@ -362,7 +417,7 @@ class Conversation {
   #carryOut(action: LinkAction, session: Session): void {
     switch (action.do) {
       case "reply":
-        if (!this.#closed) this.#wire.write(action.bytes);
+        if (!this.#closed && !this.#late) this.#wire.write(action.bytes);
         break;
       case "deliver": {
         const { id: device, profile } = this.#device;
@@ -414,7 +469,7 @@ class Conversation {
     }
     session.unsaved -= 1;
     this.#finish(session);
-    if (id !== null) await this.#events.message({ ...message, id }, (bytes, sent) => this.#send(bytes, sent));
+    if (id !== null) await this.#events.message({ ...message, id }, (bytes, sent) => this.send(bytes, sent));
     this.#unanswered -= 1;
     this.#hangUpIfDone();
   }

@@ -49,6 +49,11 @@ export interface Link {
   mayAccept?(chunk: Uint8Array): boolean;
   /** A connection on which nothing has come by then has run into its timeout. Absent: it may be silent for ever. */
   readonly silenceMs?: number;
+  /**
+   * How long the device waits for its answer. What is not on disk by then is answered no more: the connection ends, and the device
+   * says it again. Absent: it waits.
+   */
+  readonly answerMs?: number;
   /** Bytes that are on disk. */
   receive(chunk: Uint8Array): LinkAction[];
   /** Bytes that could not be stored: nothing they complete may be accepted. */

@@ -96,7 +96,8 @@ function procedureProblems(procedures: readonly string[]): string[] {
     : [`--tests has ${length} characters, a worklist shows at most ${PROCEDURES_LENGTH_MAX}`];
 }
 
-function advice(word: string, known: readonly string[]): string {
+/** What may have been meant. */
+export function advice(word: string, known: readonly string[]): string {
   const nearest = nearestWord(word, known);
   if (nearest !== null) return `did you mean ${nearest}?`;
   return `expected ${known.length > 20 ? "one such as ALT, CREA or WBC" : `one of ${known.join(", ")}`}`;

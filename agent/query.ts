@@ -13,6 +13,10 @@ export interface Asked {
   readonly newOnly: boolean;
   /** The animals without their orders. */
   readonly demographicsOnly: boolean;
+  /** Results, of which a worklist has none. */
+  readonly resultsOnly: boolean;
+  /** Only these tests of each order, in capitals; none: all. */
+  readonly tests: readonly string[];
   /** Why it cannot be answered, in which case the answer says just that. */
   readonly problem: string | null;
 }
@@ -21,6 +25,8 @@ export interface Asked {
 export interface AskedSample {
   readonly patient: string;
   readonly specimen: string;
+  /** All components as sent, where there are more: `rack^position^number` of a tray. */
+  readonly place?: readonly string[];
 }
 
 /** One animal of an answer. */
@@ -36,6 +42,10 @@ export interface AnsweredOrder {
   /** Q: what the device asked for; Y: no order for this sample; Z: no such animal. */
   readonly report: "Q" | "Y" | "Z";
   readonly tests: readonly string[];
+  /** It has more tests, which were not asked for. */
+  readonly partial?: boolean;
+  /** How the device named it, where that says more than its number. */
+  readonly place?: readonly string[];
   /** `YYYYMMDDHHMMSS` of the device's zone; "" where there is no order. */
   readonly orderedAt: string;
 }

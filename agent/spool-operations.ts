@@ -1,5 +1,6 @@
 import type Database from "better-sqlite3";
 import type { Outcome } from "../shared/study.ts";
+import { directiveOperationsOn } from "./directive-operations.ts";
 import { imagingOperationsOn } from "./imaging-operations.ts";
 import { BYTES_COLUMNS, messageReader, type Place, type Unread } from "./record.ts";
 import type { Collection } from "./report.ts";
@@ -336,6 +337,7 @@ export function operationsOn(db: Database.Database) {
   }
 
   const imaging = imagingOperationsOn(db);
+  const directives = directiveOperationsOn(db);
   const asMessage = messageReader(db);
   const nextIds = () => ({ session: sql.nextSession.get() as number, event: sql.nextEvent.get() as number });
   /** The key of the nearest study in time that collects, if it is near enough. */
@@ -352,6 +354,7 @@ export function operationsOn(db: Database.Database) {
 
   return {
     ...imaging,
+    ...directives,
 
     nextIds,
 

@@ -95,11 +95,15 @@ export class Worklist {
   ): Promise<{ answered: Answered[]; problem: string | null }> {
     const period = periodOf(asked, timeZone, now);
     const problem = asked.problem ?? ("problem" in period ? period.problem : null);
-    if (problem !== null || "problem" in period) return { answered: [], problem };
+    if (problem !== null || asked.resultsOnly || "problem" in period) return { answered: [], problem };
     const entries = asked.all
       ? await this.#everybody(device, asked, period, dayOf(now, timeZone))
       : await Promise.all(asked.samples.map((sample) => this.#sample(device, sample)));
-    return { answered: entries.map((entry) => write(entry, asked, timeZone)), problem };
+    const answered = entries.map((entry) => write(entry, asked, timeZone));
+    // Who is asked for certain tests of everybody does not want to hear who has none of them.
+    const isNarrowed = asked.all && asked.tests.length > 0 && !asked.demographicsOnly;
+    const told = isNarrowed ? answered.filter(({ orders }) => orders.length > 0) : answered;
+    return { answered: told, problem };
   }
 
   /** A POCT1-A device asks who a patient is: that one, or nobody. */
@@ -142,8 +146,17 @@ export class Worklist {
     return entries;
   }
 
-  /** Named as results are matched: exactly, and one animal or none. */
-  async #sample(device: string, sample: AskedSample): Promise<Entry> {
+  /**
+   * Named as results are matched: exactly, and one animal or none. An accession of ours behind a rack and a position is the
+   * sample's number, and they are nobody's.
+   */
+  async #sample(device: string, { place, ...sample }: AskedSample): Promise<Entry> {
+    if (place === undefined) return this.#named(device, sample);
+    const [onTray] = await this.#directory.issued({ identifier: null, otherIdentifiers: place.slice(2) });
+    return this.#named(device, onTray === undefined ? sample : { patient: "", specimen: onTray.accession, place });
+  }
+
+  async #named(device: string, sample: AskedSample): Promise<Entry> {
     const { patient: identifier, specimen } = sample;
     const named = { identifier: identifier || null, otherIdentifiers: specimen === "" ? [] : [specimen] };
     const issued = await this.#directory.issued(named);
@@ -167,22 +180,36 @@ export class Worklist {
 function write({ patient, orders, sample }: Entry, query: Asked, timeZone: string): Answered {
   const asked = sample?.patient ?? "";
   const specimen = sample?.specimen || asked;
-  const none = { specimen, tests: [], orderedAt: "" };
+  const place = sample?.place === undefined ? {} : { place: sample.place };
+  const none = { ...place, specimen, tests: [], orderedAt: "" };
   if (patient === null) return { patient, asked, orders: [{ ...none, report: "Z" }] };
   if (query.demographicsOnly) return { patient, asked, orders: [] };
-  if (orders.length === 0) return { patient, asked, orders: sample === null ? [] : [{ ...none, report: "Y" }] };
+  const wanted = orders
+    .map((order) => ({ ...order, wanted: order.tests.filter((test) => isWanted(test, query)) }))
+    .filter((order) => order.wanted.length > 0);
+  if (wanted.length === 0) return { patient, asked, orders: sample === null ? [] : [{ ...none, report: "Y" }] };
   return {
     patient,
     asked,
-    orders: orders.map(({ accession, tests, createdAt }) => {
-      return { specimen: accession, tests, orderedAt: writeTime(createdAt, timeZone), report: "Q" };
-    }),
+    orders: wanted.map((order) => ({
+      ...place,
+      specimen: order.accession,
+      tests: order.wanted,
+      partial: order.wanted.length < order.tests.length,
+      orderedAt: writeTime(order.createdAt, timeZone),
+      report: "Q",
+    })),
   };
+}
+
+function isWanted(test: string, { tests }: Asked): boolean {
+  return tests.length === 0 || tests.includes(test.toUpperCase());
 }
 
 function accessionsOf(answered: readonly Answered[]): string[] {
   const orders = answered.flatMap((animal) => animal.orders);
-  return orders.filter(({ report }) => report === "Q").map(({ specimen }) => specimen);
+  // Of an order in part the rest is still to be asked for.
+  return orders.filter(({ report, partial }) => report === "Q" && partial !== true).map(({ specimen }) => specimen);
 }
 
 /** Milliseconds, from inclusive, to exclusive. */

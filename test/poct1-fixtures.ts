@@ -176,14 +176,22 @@ export function session(stored: readonly string[], later: readonly string[] = []
 /** A device in continuous mode that measured nothing: it asks for a patient, tells events, or takes lists. */
 export function talkOf({
   asksFor = null as string | null,
+  by = "RPAT",
   events = [] as readonly string[],
   ...offer
-}: { asksFor?: string | null; events?: readonly string[] } & Pick<Device, "topics" | "bytesMax">): string {
-  const query = object("REQ", field("REQ.request_cd", "RPAT"), object("PT", field("PT.patient_id", asksFor ?? "")));
+}: { asksFor?: string | null; by?: "RPAT" | "RPVI" | "PVI"; events?: readonly string[] } & Pick<
+  Device,
+  "topics" | "bytesMax"
+>): string {
+  const queries = {
+    RPAT: object("REQ", field("REQ.request_cd", "RPAT"), object("PT", field("PT.patient_id", asksFor ?? ""))),
+    RPVI: object("REQ", field("REQ.request_cd", "RPVI"), object("PVI", field("PVI.patient_id", asksFor ?? ""))),
+    PVI: object("PVI", field("PVI.patient_id", asksFor ?? "")),
+  };
   return declared(
     hello(1, { ...acme, ...offer }),
     status(2, 0, events.length),
-    ...(asksFor === null ? [] : [said("REQ.R01", 3, query)]),
+    ...(asksFor === null ? [] : [said(by === "PVI" ? "PVI.R01" : "REQ.R01", 3, queries[by])]),
     ...events.map((event, index) => deviceEvent(10 + index, event)),
   );
 }

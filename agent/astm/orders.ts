@@ -1,11 +1,11 @@
 import type { Patient } from "../../shared/patient.ts";
 import { readSex } from "../../shared/reference.ts";
 import type { Answered, AnsweredOrder, Asked } from "../query.ts";
-import { type AstmMessage, type Delimiters, encodeRecord } from "./records.ts";
+import { type AstmMessage, type AstmRecord, type Delimiters, encodeRecord } from "./records.ts";
 
 // The host query of LIS02-A2: what a device asks (Q), and the H P O L message that answers it.
 
-/** Q-3 `patient^specimen`, or ALL; Q-7 and Q-8; Q-13 N and D. */
+/** Q-3 `patient^specimen`, or ALL; Q-5 tests; Q-7 and Q-8; Q-13. Nothing of Q-9 to Q-12 (a physician, fields of the user's) is looked at. */
 export interface Query extends Asked {
   readonly delimiters: Delimiters;
   /** H-5 and H-13 as sent: the answer names its receiver, and keeps to its version. */
@@ -18,6 +18,9 @@ export interface OrderFormat {
   /** The P field for the species. */
   readonly species?: number;
 }
+
+/** Q-13 of who wants results: corrected, preliminary, final, cancelled, pending, partial, a MIC, sent before. */
+const RESULTS = ["C", "P", "F", "X", "I", "S", "M", "R"];
 
 /** More samples than this in one query are no query: an analyzer's tray holds about a hundred. */
 const SAMPLES_MAX = 500;
@@ -32,8 +35,11 @@ export function readQuery({ delimiters, records }: AstmMessage): Query | null {
   const asked = asking.flatMap(({ record }) => record.repeats(3).map((parts) => parts.map((part) => part.trim())));
   const all = asked.some((parts) => parts.some((part) => part.toUpperCase() === "ALL"));
   const samples = asked
-    .map(([patient = "", specimen = ""]) => ({ patient, specimen }))
-    .filter(({ patient, specimen }) => patient !== "" || specimen !== "");
+    .map((place) => {
+      const [patient = "", specimen = "", ...further] = place;
+      return { patient, specimen, ...(further.some((part) => part !== "") ? { place } : {}) };
+    })
+    .filter(({ patient, specimen, place }) => patient !== "" || specimen !== "" || place !== undefined);
   return {
     delimiters,
     sender: header.component(5, 1),
@@ -44,6 +50,10 @@ export function readQuery({ delimiters, records }: AstmMessage): Query | null {
     to: first.record.field(8).trim(),
     newOnly: asking.some(({ status }) => status.includes("N")),
     demographicsOnly: asking.every(({ status }) => status.includes("D")),
+    resultsOnly: asking.every(({ status }) => status.length > 0 && status.every((one) => RESULTS.includes(one))),
+    tests: asking.some(({ record }) => testsOf(record).length === 0)
+      ? []
+      : [...new Set(asking.flatMap(({ record }) => testsOf(record)))],
     problem: problemOf(),
   };
 
@@ -59,8 +69,17 @@ export function readQuery({ delimiters, records }: AstmMessage): Query | null {
 }
 
 /** Q-13, which may repeat: `O@N`. */
-function statuses(query: AstmMessage["records"][number]): string[] {
-  return query.repeats(13).map(([status = ""]) => status.trim().toUpperCase());
+function statuses(query: AstmRecord): string[] {
+  return query
+    .repeats(13)
+    .map(([status = ""]) => status.trim().toUpperCase())
+    .filter((status) => status !== "");
+}
+
+/** Q-5, which may repeat: the names of each test, in whatever component. None: all tests. */
+function testsOf(query: AstmRecord): string[] {
+  const names = query.repeats(5).flatMap((parts) => parts.map((part) => part.trim().toUpperCase()));
+  return names.includes("ALL") ? [] : names.filter((name) => name !== "");
 }
 
 /** H P O L in the query's own delimiters. `sentAt`: `YYYYMMDDHHMMSS` of the device's zone. */
@@ -109,11 +128,12 @@ function animal(patient: Patient, { species }: OrderFormat): Fields {
 }
 
 /** O-26 is the report type. */
-function orderFields({ specimen, report, tests, orderedAt }: AnsweredOrder): Fields {
-  if (report !== "Q") return { 3: specimen, 26: report };
+function orderFields({ specimen, place, report, tests, orderedAt }: AnsweredOrder): Fields {
+  const named = place === undefined ? specimen : [place];
+  if (report !== "Q") return { 3: named, 26: report };
   // The code is the device's own (component 4), a LOINC code the universal one (component 1).
   const codes = tests.map((test) => (/^\d{1,7}-\d$/.test(test) ? [test] : ["", "", "", test]));
-  return { 3: specimen, 5: codes, 6: "R", 7: orderedAt, 12: "N", 26: report };
+  return { 3: named, 5: codes, 6: "R", 7: orderedAt, 12: "N", 26: report };
 }
 
 /** L-3. Q: an error in the request; I: no information for it; F: answered. */

@@ -1,6 +1,6 @@
 import type { Patient } from "../../shared/patient.ts";
 import { readNeutered, readSex } from "../../shared/reference.ts";
-import type { Answer, Answered, AnsweredOrder, Asked, AskedSample } from "../query.ts";
+import type { Answer, Answered, AnsweredOrder, Asked } from "../query.ts";
 import { acknowledgeQuery, asksForOrders, echo, encodeHeader, type Stamp } from "./ack.ts";
 import { encodeSegment, encodeText, type Field, type Hl7Message } from "./message.ts";
 
@@ -65,6 +65,8 @@ export function readOrderQuery(message: Hl7Message): OrderQuery | null {
     // The whole worklist goes as one message an order: what the device has had is not sent again.
     newOnly: all,
     demographicsOnly: false,
+    resultsOnly: false,
+    tests: [],
     problem: all || named.length > 0 ? null : "nobody is named",
   };
 }
@@ -72,7 +74,7 @@ export function readOrderQuery(message: Hl7Message): OrderQuery | null {
 interface Query {
   readonly all: boolean;
   /** What the numbers are of. */
-  readonly kind: keyof AskedSample;
+  readonly kind: "patient" | "specimen";
   readonly numbers: readonly string[];
   readonly from?: string;
   readonly to?: string;

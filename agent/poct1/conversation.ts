@@ -1,7 +1,7 @@
 import type { Link, LinkAction, LinkContext, News } from "../link.ts";
 import { GENERIC, type Habits, habitsOf } from "./habits.ts";
 import { DocumentSplitter, type Found } from "./link.ts";
-import { type Operator, type OperatorBook, operatorParts } from "./lists.ts";
+import { DIRECTIVE, type Operator, type OperatorBook, operatorParts } from "./lists.ts";
 import {
   controlIdOf,
   decodeParts,
@@ -23,6 +23,8 @@ import {
 
 /** A device that connects says HELLO within this. */
 export const HELLO_TIMEOUT_MS = 60_000;
+/** The device waits for an answer of ours as long as it says in HELLO, and no longer than this. */
+export const ANSWER_MS_MAX = 5_000;
 /** Where HELLO names no application_timeout. */
 export const RESPONSE_TIMEOUT_MS = 60_000;
 /** After so long without a word in continuous mode the device is asked whether it is there. */
@@ -136,6 +138,10 @@ export class Conversation implements Link {
     this.#taken = 0;
   }
 
+  get answerMs(): number {
+    return Math.min(this.#hello?.applicationTimeoutMs ?? ANSWER_MS_MAX, ANSWER_MS_MAX);
+  }
+
   /** Only a `>` ends a document. */
   mayAccept(chunk: Uint8Array): boolean {
     return chunk.includes(0x3e);
@@ -176,7 +182,7 @@ export class Conversation implements Link {
     const all = decodeParts(parts);
     if (all.length === 0) return [{ do: "unsent", reason: "it holds no message" }];
     this.#queue.unshift({ is: "message", all, left: all });
-    this.#isAsked = false;
+    if (all[0]?.root !== DIRECTIVE) this.#isAsked = false;
     this.#advance();
     return this.#settle();
   }

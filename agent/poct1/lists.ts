@@ -1,6 +1,6 @@
 import { element, field, type Part } from "./message.ts";
 
-// What a data manager tells a device of people: who may use it, and which patient a number is.
+// What a data manager tells a device of people: who may use it, whether anybody may, and which patient a number is.
 
 export interface Operator {
   readonly id: string;
@@ -98,6 +98,14 @@ function packed(entries: readonly string[], bytesMax: number): string[] {
 
 const utf8 = new TextEncoder();
 
+export type Lock = "LOCK" | "UNLOCK";
+
+export function directivePart(command: Lock): Part {
+  return { root: DIRECTIVE, body: element("DTV", field("DTV.command_cd", command)) };
+}
+
+export const DIRECTIVE = "DTV.R01";
+
 /** What a device that asks for a patient gets: that one, or nobody. */
 export interface ListedPatient {
   /** As the device asked for it: its result will name it so. */
@@ -109,19 +117,20 @@ export interface ListedPatient {
   readonly weightKg: number | null;
 }
 
-/** The answer to a request for a patient (PTL.R01) or to a verification (PVR.R01). */
+/** The answer to a request for a patient (PTL.R01) or to a verification (PVR.R01: no note names a field of its PVF). */
 export function patientPart(root: "PTL.R01" | "PVR.R01", patient: ListedPatient | null): Part {
-  if (patient === null) return { root, body: "" };
+  const verdict = root === "PVR.R01" ? element("PVF") : "";
+  return { root, body: verdict + (patient === null ? "" : patientElement(patient)) };
+}
+
+function patientElement(patient: ListedPatient): string {
   const { id, name, bornOn, sex, weightKg } = patient;
-  return {
-    root,
-    body: element(
-      "PT",
-      field("PT.patient_id", id),
-      field("PT.name", name, { content: field("GIV", name) }),
-      ...(bornOn === null ? [] : [field("PT.birth_date", bornOn)]),
-      ...(sex === null ? [] : [field("PT.gender_cd", sex)]),
-      ...(weightKg === null ? [] : [field("PT.weight", String(weightKg), { unit: "kg" })]),
-    ),
-  };
+  return element(
+    "PT",
+    field("PT.patient_id", id),
+    field("PT.name", name, { content: field("GIV", name) }),
+    ...(bornOn === null ? [] : [field("PT.birth_date", bornOn)]),
+    ...(sex === null ? [] : [field("PT.gender_cd", sex)]),
+    ...(weightKg === null ? [] : [field("PT.weight", String(weightKg), { unit: "kg" })]),
+  );
 }

@@ -121,6 +121,64 @@ describe("one sample is asked for", () => {
   });
 });
 
+describe("some tests of an order are asked for (Q-5)", () => {
+  beforeEach(() => place("VCAT0001", cat.fp, { tests: ["ALT", "CREA", "1742-6"] }));
+
+  test.each([
+    ["one", "^^^CREA", "^^^CREA"],
+    ["two, in small letters", "^^^crea\\^^^alt", "^^^ALT\\^^^CREA"],
+    ["by LOINC", "1742-6", "1742-6"],
+    ["ALL", "ALL", "^^^ALT\\^^^CREA\\1742-6"],
+  ])("%s", async (_, tests, sent) => {
+    expect(await answered(`Q|1|^VCAT0001||${tests}`)).toMatchObject({
+      lines: [`P ${catUlid}`, `O VCAT0001 ${sent} Q`, "L F"],
+    });
+  });
+
+  test("none that was ordered: there is no order", async () => {
+    expect(await answered("Q|1|^VCAT0001||^^^GLU")).toEqual({
+      lines: [`P ${catUlid}`, "O VCAT0001  Y", "L I"],
+      accessions: [],
+    });
+  });
+
+  test("an order of which the rest is still to be asked for does not count as sent", async () => {
+    expect((await answered("Q|1|^VCAT0001||^^^CREA"))?.accessions).toEqual([]);
+    expect((await answered("Q|1|^VCAT0001||^^^CREA\\^^^ALT\\1742-6"))?.accessions).toEqual(["VCAT0001"]);
+  });
+
+  test("of everybody: who has one of them, and nobody else who comes today", async () => {
+    await used.spool.call("setAppointments", [visit(cat.fp, noon), visit(dog.fp, noon)]);
+    expect(await answered("Q|1|ALL||^^^CREA")).toEqual({
+      lines: [`P ${catUlid}`, "O VCAT0001 ^^^CREA Q", "L F"],
+      accessions: [],
+    });
+    const animals = (await answered("Q|1|ALL||^^^CREA||||||||D"))?.lines;
+    expect(animals?.toSorted()).toEqual(["L F", `P ${catUlid}`, `P ${dogUlid}`]);
+  });
+});
+
+describe("a tray's place stands before the sample's number", () => {
+  test("rack and position are nobody's numbers, and come back with the order", async () => {
+    await used.spool.call("setIdentifiers", [{ patientFp: cat.fp, identifiers: ["2"] }], 0);
+    expect(await answered("Q|1|2^1^     VDAG0001^B||ALL")).toEqual({
+      lines: [`P ${dogUlid}`, "O 2^1^VDAG0001^B ^^^ALT Q", "L F"],
+      accessions: ["VDAG0001"],
+    });
+    expect((await answered("Q|1|2^1^X9^B||ALL"))?.lines.at(-1)).toBe("L I");
+  });
+
+  test("an order for another device is none here", async () => {
+    await place("VHEMA001", dog.fp, { device: "hema-1" });
+    expect((await answered("Q|1|2^1^VHEMA001||ALL"))?.lines).toEqual([...[`P ${dogUlid}`, "O 2^1^VHEMA001  Y", "L I"]]);
+  });
+});
+
+test("who asks for results is told that there are none", async () => {
+  expect(await answered("Q|1|^VDAG0001||ALL||||||||F")).toEqual({ lines: ["L I"], accessions: [] });
+  expect(await answered("Q|1|ALL||ALL||||||||F\\C")).toEqual({ lines: ["L I"], accessions: [] });
+});
+
 test("several samples are answered in the order they were asked, the unknown ones too", async () => {
   await place("VCAT0001", cat.fp, { tests: ["ALT", "CREA"] });
   expect((await answered(["Q|1|^VDAG0001\\^X9", "Q|2|^VCAT0001"]))?.lines).toEqual([

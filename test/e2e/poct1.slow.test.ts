@@ -1,12 +1,16 @@
+import { execFile } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { directiveOperationsOn } from "../../agent/directive-operations.ts";
 import { type Line, openLine } from "../../agent/simulate.ts";
 import { playPoct1Device } from "../../agent/simulate-poct1.ts";
-import type { SpoolStatus } from "../../agent/spool.ts";
+import { readSpool, type SpoolStatus } from "../../agent/spool.ts";
 import { fixturesFolder } from "../make-fixtures.ts";
 import { measurement, potassium, session, talkOf } from "../poct1-fixtures.ts";
-import { found, freePort, runAgentCommand, until, World } from "../support/processes.ts";
+import { Poct1Client } from "../support/poct1.ts";
+import { AGENT, found, freePort, runAgentCommand, start, until, World } from "../support/processes.ts";
 
 // Goal: a POCT1-A device's words become a study that the read API serves. Server, agent and simulated device are processes
 // of their own.
@@ -114,6 +118,24 @@ describe("a device asks and is told", () => {
     expect(last).toMatchObject({ state: "not-for-patients", reason: "the device asks for a patient" });
   });
 
+  test.each(["RPVI", "PVI"] as const)("whether a patient is one of ours (%s): one, or nobody", async (by) => {
+    const [dog] = world.patients;
+    const one = await converse(talkOf({ by, asksFor: dog!.externalId }));
+    expect(one.reason).toBe(null);
+    expect(one.heard).toContain(
+      `<PVF></PVF><PT><PT.patient_id V="${dog!.externalId}"/><PT.name V="Test animal"><GIV V="Test animal"/></PT.name>` +
+        '<PT.birth_date V="2020-01-01"/><PT.gender_cd V="M"/><PT.weight V="12.5" U="kg"/></PT></PVR.R01>',
+    );
+    // By its ULID too, as results are matched; and in the name that the device asked by.
+    const ulid = dog!.fp.slice("patient_".length);
+    expect((await converse(talkOf({ by, asksFor: ulid }))).heard).toContain(
+      `<PVF></PVF><PT><PT.patient_id V="${ulid}"/>`,
+    );
+    const nobody = await converse(talkOf({ by, asksFor: "99999" }));
+    expect(nobody.reason).toBe(null);
+    expect(nobody.heard).toMatch(/<PVR\.R01><HDR>.*<\/HDR><PVF><\/PVF><\/PVR\.R01>/);
+  });
+
   test("who may use it: everybody in pieces, then only what changed, also after a restart of the agent", async () => {
     const offer = { topics: ["OP_LST", "OP_LST_I"], bytesMax: 1_000 };
     const first = await converse(talkOf(offer));
@@ -131,6 +153,47 @@ describe("a device asks and is told", () => {
     expect(changed.heard.match(/<UPD>.*?<\/UPD>/g)).toEqual([
       '<UPD><UPD.action_cd V="D"/><OPR><OPR.operator_id V="vt39"/></OPR></UPD>',
     ]);
+  });
+});
+
+describe("a person locks a device", () => {
+  const run = promisify(execFile);
+  const typed = (command: "lock" | "unlock", device = "poc-1") =>
+    run(process.execPath, [AGENT, command, "--config", world.config, "--device", device]);
+  const waits = (command: "LOCK" | "UNLOCK") =>
+    until(`${command} waits`, () =>
+      readSpool(world.agentData, (db) => {
+        const last = directiveOperationsOn(db).directiveOf("poc-1");
+        return last?.command === command && last.state === "waiting";
+      }),
+    );
+
+  test("that is connected: it is told at once, by the agent that runs beside", async () => {
+    const device = await Poct1Client.connect(port, "SN90");
+    const from = performance.now();
+    expect((await typed("lock")).stdout).toBe("poc-1 took LOCK\n");
+    expect(performance.now() - from).toBeLessThan(10_000);
+    expect(device?.directives).toEqual(["START_CONTINUOUS", "LOCK"]);
+    device?.close();
+  });
+
+  test("that is away: it is told when it comes, and the last word counts", async () => {
+    const lock = start(AGENT, ["lock", "--config", world.config, "--device", "poc-1"]);
+    await waits("LOCK");
+    await lock.end();
+    const unlock = typed("unlock");
+    await waits("UNLOCK");
+    // By then the agent has looked, and whoever connects is told before its turn ends.
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    const { reason, heard } = await converse(talkOf({}));
+    expect(reason).toBe(null);
+    const commands = [...heard.matchAll(/DTV\.command_cd V="(\w+)"/g)].map(([, command]) => command);
+    expect(commands).toEqual(["UNLOCK", "START_CONTINUOUS"]);
+    expect((await unlock).stdout).toBe("poc-1 took UNLOCK\n");
+  });
+
+  test("that is not there at all: a sentence", async () => {
+    await expect(typed("lock", "poc-9")).rejects.toThrow("--device is poc-9, did you mean poc-1?");
   });
 });
 

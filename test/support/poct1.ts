@@ -3,7 +3,8 @@ import net from "node:net";
 // A POCT1-A device's end of a connection, quick rather than clever: it knows our answers by their text.
 
 const XML = '<?xml version="1.0" encoding="utf-8"?>';
-const ANSWER = /<ACK\.type_cd V="(A[AE])"\/><ACK\.ack_control_id V="(\d+)"\/>|<DTV\.R01>.*?<HDR\.control_id V="(\d+)"/g;
+const ANSWER =
+  /<ACK\.type_cd V="(A[AE])"\/><ACK\.ack_control_id V="(\d+)"\/>|<DTV\.R01>.*?<HDR\.control_id V="(\d+)".*?<DTV\.command_cd V="(\w+)"/g;
 
 /** A message: its control id, then its body. */
 export function dml(root: string, controlId: number, body: string): Buffer {
@@ -35,6 +36,8 @@ export class Poct1Client {
   #controlId = 0;
   readonly #waiting = new Map<number, (accepted: boolean | null) => void>();
   #isContinuous: (yes: boolean) => void = () => undefined;
+  /** What it was told to do; it did all of it. */
+  readonly directives: string[] = [];
 
   /** A device in continuous mode; null when the connection went before. */
   static async connect(port: number, serial: string): Promise<Poct1Client | null> {
@@ -86,13 +89,14 @@ export class Poct1Client {
     const end = this.#text.lastIndexOf("</");
     const whole = end < 0 ? "" : this.#text.slice(0, end);
     this.#text = end < 0 ? this.#text : this.#text.slice(end);
-    for (const [, type, of, directive] of whole.matchAll(ANSWER)) {
+    for (const [, type, of, directive, command = ""] of whole.matchAll(ANSWER)) {
       if (directive === undefined) {
         this.#waiting.get(Number(of))?.(type === "AA");
         this.#waiting.delete(Number(of));
       } else {
         const answer = `<ACK><ACK.type_cd V="AA"/><ACK.ack_control_id V="${directive}"/></ACK>`;
         this.#socket.write(dml("ACK.R01", ++this.#controlId, answer));
+        this.directives.push(command);
         this.#isContinuous(true);
       }
     }

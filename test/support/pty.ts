@@ -3,7 +3,8 @@ import fs from "node:fs";
 import path from "node:path";
 import { until } from "./processes.ts";
 
-// A serial cable without hardware: socat joins two pseudo-terminals.
+// A serial cable without hardware: socat joins two pseudo-terminals. Linux gives these eight bits and no parity, and refuses
+// what else is asked (EINVAL): 7E1 and 7E2 show on a real port alone.
 
 /** Tests over a cable are left out, and say so, where socat is missing. */
 export const socat = isInstalled();

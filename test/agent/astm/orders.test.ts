@@ -67,6 +67,41 @@ describe("what a device asks", () => {
     expect(asked("Q|1|^A1||||||||||A", "Q|2|^A2").samples).toEqual([{ patient: "", specimen: "A2" }]);
   });
 
+  test.each([
+    ["Q-5 ALL", "Q|1|^A1||ALL", []],
+    ["no Q-5", "Q|1|^A1", []],
+    ["tests by code, in whatever component", "Q|1|^A1||^^^alt\\1742-6\\^^^^CREA^1", ["ALT", "1742-6", "CREA", "1"]],
+    ["ALL among tests", "Q|1|^A1||^^^ALT\\ALL", []],
+  ])("%s", (_, record, tests) => {
+    expect(asked(record)).toMatchObject({ tests });
+  });
+
+  test("several Q ask for the tests of all; one that names none asks for all", () => {
+    expect(asked("Q|1|^A1||^^^ALT", "Q|2|^A2||^^^ALT\\^^^AST")).toMatchObject({ tests: ["ALT", "AST"] });
+    expect(asked("Q|1|^A1||^^^ALT", "Q|2|^A2")).toMatchObject({ tests: [] });
+  });
+
+  test.each(["C", "P", "F", "X", "I", "S", "M", "R", "F\\C", "f"])("Q-13 %s asks for results", (status) => {
+    expect(asked(`Q|1|^A1||ALL||||||||${status}`)).toMatchObject({ resultsOnly: true });
+  });
+
+  test.each(["", "O", "N", "D", "F\\O", "\\"])("Q-13 %j does not", (status) => {
+    expect(asked(`Q|1|^A1||ALL||||||||${status}`)).toMatchObject({ resultsOnly: false });
+  });
+
+  test("what stands behind patient and specimen is kept as the place of the sample", () => {
+    expect(asked("Q|1|2^1^     V34679AC^B||ALL").samples).toEqual([
+      { patient: "2", specimen: "1", place: ["2", "1", "V34679AC", "B"] },
+    ]);
+    expect(asked("Q|1|^^V34679AC").samples).toEqual([{ patient: "", specimen: "", place: ["", "", "V34679AC"] }]);
+    expect(asked("Q|1|4711^V34679AC^^").samples).toEqual([{ patient: "4711", specimen: "V34679AC" }]);
+  });
+
+  test("Q-9 to Q-12 change nothing", () => {
+    const plain = asked("Q|1|^A1||ALL||||||||O");
+    expect(asked("Q|1|^A1||ALL||||Dr. Yilmaz|555|x|y|O")).toEqual(plain);
+  });
+
   test("a message without Q asks nothing", () => {
     expect(queryOf("P|1", "O|1|A1", "R|1|^^^GLU|5")).toBeNull();
   });
@@ -122,6 +157,12 @@ describe("what it is answered", () => {
     const two: Answered = { patient: dog, asked: "", orders: [order, { ...order, specimen: "V9" }] };
     const short = lines(query, [unknown, two]).map((line) => line.split("|").slice(0, 3).join("|"));
     expect(short.slice(1)).toEqual(["P|1|", "O|1|X1", `P|2|${dog.fp.slice(8)}`, "O|1|V34679AC", "O|2|V9", "L|1|F"]);
+  });
+
+  test("a sample that was named by its place is named so in O-3", () => {
+    const place = ["2", "1", "V34679AC", "B"];
+    const [, , line] = lines(query, [{ patient: dog, asked: "", orders: [{ ...order, place }] }]);
+    expect(line).toMatch(/^O\|1\|2\^1\^V34679AC\^B\|\|/);
   });
 
   test("an animal without orders is a P record alone: a worklist's visitor, or all that was asked", () => {

@@ -1,16 +1,20 @@
 import fs from "node:fs";
 import path from "node:path";
+import Database from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Connection, recover } from "../../../agent/connection.ts";
 import { genericPoct1a } from "../../../agent/devices/generic-poct1a.ts";
 import { profileById } from "../../../agent/devices/index.ts";
 import { REST_AFTER_DOCUMENTS } from "../../../agent/poct1/conversation.ts";
 import { DocumentSplitter } from "../../../agent/poct1/link.ts";
+import { directivePart } from "../../../agent/poct1/lists.ts";
+import { encodeParts } from "../../../agent/poct1/message.ts";
+import { read } from "../../../agent/read.ts";
 import { readSpool, Spool } from "../../../agent/spool.ts";
 import type { StoredMessage } from "../../../agent/spool-operations.ts";
 import { temporaryFolder, until } from "../../support/processes.ts";
 import { TestClock, TestTransport, type TestWire } from "../../support/wire.ts";
-import { acknowledgement, bytes, hello, observation, said, status, wordOf } from "./wire.ts";
+import { acknowledgement, bytes, escape, hello, observation, said, status, wordOf } from "./wire.ts";
 
 // A POCT1-A device on the agent's connection, with a real spool: what of a conversation is on disk, and what a restart makes of it.
 
@@ -40,8 +44,10 @@ function connect(on = spool) {
     warning: (reason: string) => void warnings.push(reason),
     message: (message: StoredMessage) => void messages.push(message),
   };
-  new Connection({ id, profile: genericPoct1a, timeZone: "UTC" }, transport, on, events, clock.setTimer).open();
-  return { id, transport, wire: transport.connect(), clock, messages, warnings };
+  const device = { id, profile: genericPoct1a, timeZone: "UTC" };
+  const connection = new Connection(device, transport, on, events, clock.setTimer);
+  connection.open();
+  return { id, connection, transport, wire: transport.connect(), clock, messages, warnings };
 }
 
 /** What we have said on a wire. */
@@ -167,6 +173,84 @@ test("the device's END closes the connection after its ACK", async () => {
   expect(words(wire).at(-1)).toBe("ACK AA 4");
 });
 
+describe("what somebody has to say to the device", () => {
+  const lock = (told: string[], command: "LOCK" | "UNLOCK" = "LOCK") => ({
+    message: encodeParts([directivePart(command)]),
+    sent: () => void told.push(`${command} taken`),
+    refused: (reason: string) => void told.push(`${command} refused: ${reason}`),
+  });
+
+  test("is said at once to one that is connected, and once", async () => {
+    const { connection, wire, transport } = connect();
+    const told: string[] = [];
+    await begin(wire);
+    connection.announce(lock(told));
+    await until("it is said", () => words(wire).at(-1) === "DTV LOCK");
+    wire.send(bytes(acknowledgement(4, 4)));
+    await until("it is told", () => told.length === 1);
+    expect(told).toEqual(["LOCK taken"]);
+    const again = transport.connect();
+    await begin(again);
+    await says(again, observation(4), "ACK AA 4");
+    expect(words(again)).toEqual(["ACK AA 1", "ACK AA 2", "DTV START_CONTINUOUS", "ACK AA 4"]);
+  });
+
+  test("waits for one that is not, and is said before its turn ends", async () => {
+    const { connection, wire } = connect();
+    const told: string[] = [];
+    connection.announce(lock(told));
+    await says(wire, hello({ directives: [] }), "ACK AA 1");
+    await says(wire, status(2, 0), "DTV LOCK");
+    await says(wire, acknowledgement(3, 3), "END NRM");
+    expect(told).toEqual(["LOCK taken"]);
+  });
+
+  test("is said again to one that was gone before it took it, and the last word counts", async () => {
+    const { connection, wire, transport } = connect();
+    const told: string[] = [];
+    await begin(wire);
+    connection.announce(lock(told));
+    await until("it is said", () => words(wire).at(-1) === "DTV LOCK");
+    wire.cut();
+    connection.announce(lock(told, "UNLOCK"));
+    const again = transport.connect();
+    await says(again, hello(), "ACK AA 1");
+    await says(again, status(2, 0), "DTV UNLOCK");
+    await says(again, acknowledgement(3, 3), "DTV START_CONTINUOUS");
+    expect(told).toEqual(["UNLOCK taken"]);
+  });
+
+  test("is given up when the device refuses it three times, and then not said any more", async () => {
+    const { connection, wire, clock, transport, warnings } = connect();
+    const told: string[] = [];
+    await begin(wire);
+    connection.announce(lock(told));
+    for (const id of [4, 5, 6]) {
+      await until("it is said", () => words(wire).filter((word) => word === "DTV LOCK").length === id - 3);
+      wire.send(bytes(escape(id, id, "OTH")));
+      await until("it is not taken", () => warnings.filter((reason) => /not sent/.test(reason)).length === id - 3);
+      clock.advance(5_000);
+    }
+    await until("it is told", () => told.length === 1);
+    expect(told).toEqual(["LOCK refused: escape OTH"]);
+    const again = transport.connect();
+    await says(again, hello(), "ACK AA 1");
+    await says(again, status(2, 0), "DTV START_CONTINUOUS");
+  });
+
+  test("does not stand for the answer to what the device asked", async () => {
+    const { connection, wire } = connect();
+    connection.announce(lock([]));
+    await says(wire, hello({ directives: [] }), "ACK AA 1");
+    const asks = said("REQ.R01", 2, '<REQ><REQ.request_cd V="RPAT"/><PT><PT.patient_id V="4711"/></PT></REQ>');
+    await says(wire, asks, "ACK AA 2");
+    await says(wire, status(3, 0), "DTV LOCK");
+    wire.send(bytes(acknowledgement(4, 4)));
+    await says(wire, said("KPA.R01", 5), "ACK AA 5");
+    expect(words(wire)).not.toContain("END NRM");
+  });
+});
+
 describe("when the disk refuses", () => {
   test("observations are answered AE; then they are taken again, and a restart knows whose they are", async () => {
     const smallFolder = temporaryFolder();
@@ -188,5 +272,83 @@ describe("when the disk refuses", () => {
       await small.close();
       fs.rmSync(smallFolder, { recursive: true });
     }
+  });
+});
+
+describe("when the disk stands still", () => {
+  /** Until the answer is called, no transaction of the spool begins. */
+  function stall(): () => void {
+    const db = new Database(path.join(folder, "spool.db"));
+    db.exec("BEGIN IMMEDIATE");
+    return () => {
+      db.exec("ROLLBACK");
+      db.close();
+    };
+  }
+
+  test.each([
+    ["5 s", "30", 5_000],
+    ["the device's own shorter time", "3", 3_000],
+  ])(
+    "after %s it is hung up on without an answer; then it says its observation again, and that is one study",
+    async (_, timeout, budgetMs) => {
+      const { wire, transport, clock, messages, warnings } = connect();
+      await says(wire, hello({ timeout }), "ACK AA 1");
+      await says(wire, status(2, 0), "DTV START_CONTINUOUS");
+      await says(wire, acknowledgement(3, 3) + observation(4, "7.30"), "ACK AA 4");
+      const before = words(wire);
+      const goOn = stall();
+      wire.send(bytes(observation(5)));
+      clock.advance(budgetMs - 1);
+      expect(wire.hungUp).toBe(false);
+      clock.advance(1);
+      expect(wire.hungUp).toBe(true);
+      expect(warnings).toEqual([`the spool did not take what the device said within ${budgetMs / 1_000} s: hung up`]);
+      expect(messages).toHaveLength(1);
+      goOn();
+      // Stored after all, it is filed; that it was is for the device to hear when it says it again.
+      await until("it is stored", () => messages.length === 2);
+      expect(words(wire)).toEqual(before);
+      wire.cut();
+      const again = transport.connect();
+      await says(again, hello({ timeout }), "ACK AA 1");
+      await says(again, status(2, 1), "REQ ROBS");
+      await says(again, observation(33), "ACK AA 33");
+      await until("it is stored again", () => messages.length === 3);
+      const keys = messages.map(({ bytes: message }) => {
+        const reading = read(message, genericPoct1a, { device: "poc", timeZone: "UTC", receivedAt: 0 });
+        return reading.is === "reports" ? reading.reports.map(({ dedupe_key }) => dedupe_key).join() : reading.is;
+      });
+      expect(keys[2]).toBe(keys[1]);
+      expect(keys[1]).not.toBe(keys[0]);
+      expect(warnings).toHaveLength(1);
+    },
+  );
+
+  test("what it takes within that time is acknowledged then, and not before", async () => {
+    const { wire, clock, messages } = connect();
+    await begin(wire);
+    await until("it is in continuous mode", () => clock.pending.length === 1);
+    const goOn = stall();
+    wire.send(bytes(observation(5)));
+    clock.advance(4_999);
+    expect(words(wire).at(-1)).toBe("DTV START_CONTINUOUS");
+    goOn();
+    await until("it is acknowledged", () => words(wire).at(-1) === "ACK AA 5");
+    await until("it is stored", () => messages.length === 1);
+    clock.advance(1);
+    expect(wire.hungUp).toBe(false);
+  });
+
+  test("a device that was gone before is not said to be hung up on", async () => {
+    const { wire, clock, warnings, messages } = connect();
+    await begin(wire);
+    const goOn = stall();
+    wire.send(bytes(observation(5)));
+    wire.cut();
+    clock.advance(5_000);
+    expect(warnings).toEqual([]);
+    goOn();
+    await until("it is stored", () => messages.length === 1);
   });
 });
