@@ -52,11 +52,14 @@ export class Push {
   wakeSoon(): void {
     if (this.#isGathering) return;
     this.#isGathering = true;
-    this.#timing.setTimer(Math.max(0, this.#wokenAt + GATHER_MS - performance.now()), () => {
-      this.#isGathering = false;
-      this.#wokenAt = performance.now();
-      this.wake();
-    });
+    this.#timing.setTimer(Math.max(0, this.#wokenAt + GATHER_MS - performance.now()), () => void this.#wakeInPause());
+  }
+
+  async #wakeInPause(): Promise<void> {
+    await this.#spool.pause();
+    this.#isGathering = false;
+    this.#wokenAt = performance.now();
+    this.wake();
   }
 
   /** Ends after the request under way. */

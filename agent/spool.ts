@@ -22,6 +22,8 @@ const LATER_MS_MAX = 200;
 const SOON_MS_MAX = 10;
 /** How long those who wait are told of commits, until the sockets are looked after again. */
 const TELL_MS = 0.1;
+/** Devices that spoke within that time are about to speak again; after so much silence they have said it. */
+const PAUSE = { withinMs: 25, silenceMs: 2 };
 const BYTES_MAX = 8 * 1024 ** 3;
 /**
  * When that many devices spoke within a period, an event waits that long for those of the others, for a commit and the way to
@@ -47,6 +49,7 @@ export class Spool {
   #periodFrom = 0;
   readonly #speaking = new Set<string>();
   #busyDevices = 0;
+  #spokenAt = Number.NEGATIVE_INFINITY;
   /** Events that are pending or in flight. */
   #unsettled = 0;
   #nextSession: number;
@@ -174,6 +177,20 @@ export class Spool {
     this.#deferred = [];
   }
 
+  /**
+   * Settled when no device is likely to speak in the next milliseconds: just behind the words of one, or at once where none has
+   * spoken lately. For what takes the processor or the disk for some milliseconds, so that no acknowledgement waits for it.
+   */
+  async pause(): Promise<void> {
+    const since = this.#spokenAt;
+    const until = performance.now() + PAUSE.withinMs;
+    if (since < performance.now() - PAUSE.withinMs) return;
+    for (let now = performance.now(); now < until; now = performance.now()) {
+      if (this.#spokenAt !== since && now - this.#spokenAt >= PAUSE.silenceMs) return;
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+  }
+
   /** Settles what is under way, then ends the thread. */
   async close(): Promise<void> {
     this.#takeDeferred();
@@ -185,6 +202,7 @@ export class Spool {
 
   #noteSpeaking(device: string): void {
     const now = performance.now();
+    this.#spokenAt = now;
     const age = now - this.#periodFrom;
     if (age >= GATHER.periodMs) {
       this.#busyDevices = age < 2 * GATHER.periodMs ? this.#speaking.size : 0;

@@ -150,6 +150,40 @@ describe("events", () => {
     expect(await spool.call("getMeta", "key")).toBe("later");
   });
 
+  test("a pause is just behind what a device says, or now where none has spoken lately", async () => {
+    const spool = await openSpool();
+    const session = spool.openSession("chem-1", "generic-astm");
+    const speak = () => append(spool, session, "chunk", Uint8Array.of(1));
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+    try {
+      await speak();
+      let paused = false;
+      const pause = () => {
+        paused = false;
+        return spool.pause().then(() => (paused = true));
+      };
+      await vi.advanceTimersByTimeAsync(10);
+      const first = pause();
+      await vi.advanceTimersByTimeAsync(10);
+      expect(paused).toBe(false);
+      await speak();
+      await vi.advanceTimersByTimeAsync(1);
+      expect(paused).toBe(false);
+      await vi.advanceTimersByTimeAsync(2);
+      expect(paused).toBe(true);
+      await first;
+
+      // Nobody speaks any more: it is not waited for long.
+      const second = pause();
+      await vi.advanceTimersByTimeAsync(26);
+      expect(paused).toBe(true);
+      await second;
+      await pause();
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   test("between those who are told that they are on the disk, others are heard", async () => {
     const spool = await openSpool();
     const session = spool.openSession("chem-1", "generic-astm");
