@@ -240,10 +240,10 @@ describe("what somebody has to say to the device", () => {
 
   test("does not stand for the answer to what the device asked", async () => {
     const { connection, wire } = connect();
-    connection.announce(lock([]));
     await says(wire, hello({ directives: [] }), "ACK AA 1");
     const asks = said("REQ.R01", 2, '<REQ><REQ.request_cd V="RPAT"/><PT><PT.patient_id V="4711"/></PT></REQ>');
     await says(wire, asks, "ACK AA 2");
+    connection.announce(lock([]));
     await says(wire, status(3, 0), "DTV LOCK");
     wire.send(bytes(acknowledgement(4, 4)));
     await says(wire, said("KPA.R01", 5), "ACK AA 5");
