@@ -16,7 +16,7 @@ export default defineConfig({
     maxWorkers: 2,
     // Tests share no state but what they import, and importing anew for every file takes longer than the tests.
     isolate: false,
-    testTimeout: 20_000,
+    testTimeout: 60_000, // a machine that is slow is no fault
     hookTimeout: 60_000,
     projects: [
       {
