@@ -296,6 +296,7 @@ describe("when the disk stands still", () => {
       await says(wire, hello({ timeout }), "ACK AA 1");
       await says(wire, status(2, 0), "DTV START_CONTINUOUS");
       await says(wire, acknowledgement(3, 3) + observation(4, "7.30"), "ACK AA 4");
+      await until("the first is filed", () => messages.length === 1);
       const before = words(wire);
       const goOn = stall();
       wire.send(bytes(observation(5)));
