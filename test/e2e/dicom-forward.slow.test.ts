@@ -38,7 +38,7 @@ function configure(port: number, others: object): void {
 }
 
 describe.skipIf(!dcmtk)("a destination in agent.yaml", () => {
-  test("gets every image once it is there, after a SIGKILL too, and delays no study", async () => {
+  test("gets every image once it is there, after a SIGKILL too, and delays no study", { timeout: 60_000 }, async () => {
     const [port, archivePort] = [await freePort(), await freePort()];
     const received = path.join(world.folder, "archive");
     fs.mkdirSync(received);
@@ -67,7 +67,9 @@ describe.skipIf(!dcmtk)("a destination in agent.yaml", () => {
     expect((await Promise.all(sent)).toSorted()).toEqual((await Promise.all(kept)).toSorted());
   });
 
-  test("is offered again what it refused for good; then it is removed here, and stays listed", async () => {
+  test("is offered again what it refused for good; then it is removed here, and stays listed", {
+    timeout: 120_000,
+  }, async () => {
     await world.agent.end();
     archive?.kill();
     const [port, archivePort] = [await freePort(), await freePort()];
@@ -122,6 +124,7 @@ describe.skipIf(!dcmtk)("a destination in agent.yaml", () => {
 
   test.each(["--abort-during", "--abort-after"])(
     "that breaks off (%s) gets every image once it is well again, and another one does not wait for it",
+    { timeout: 120_000 },
     async (fault) => {
       await world.agent.end();
       archive?.kill();

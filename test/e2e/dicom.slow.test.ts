@@ -207,25 +207,24 @@ describe.skipIf(!dcmtk)("images", () => {
   test("what dcmsend finds in a folder is kept, each image in the transfer syntax that it had", async () => {
     const folder = path.join(world.folder, "to-send");
     fs.mkdirSync(folder);
-    const [plain, rle, jpeg, implicit] = imagesOf(11, 4).map((instance) => {
+    const [plain, rle, jpeg] = imagesOf(11, 3).map((instance) => {
       const file = fileOf(instance);
       fs.renameSync(file, path.join(folder, path.basename(file)));
       return path.join(folder, path.basename(file));
-    }) as [string, string, string, string];
+    }) as [string, string, string];
     expect(await run("dcmcrle", rle, rle)).toMatchObject({ ok: true });
     expect(await run("dcmcjpeg", "+eb", jpeg, jpeg)).toMatchObject({ ok: true });
-    expect(await run("dcmconv", "+ti", implicit, implicit)).toMatchObject({ ok: true });
     const sent = await run("dcmsend", "-dn", "+sd", ...peer(), folder);
     expect(sent).toMatchObject({ ok: true });
     const pixels = (file: string) =>
       run("dcmdump", "-q", "+P", "0002,0010", "+P", "0008,0018", "+P", "7fe0,0010", "+L", file);
     const kept = readSpool(world.agentData, (db) => listImages(db, study(11, { id: "", name: "", species: "" }).uid));
     const dumps = await Promise.all(kept.map(({ id }) => pixels(imageFile(world.agentData, id))));
-    const expected = await Promise.all([plain, rle, jpeg, implicit].map(pixels));
+    const expected = await Promise.all([plain, rle, jpeg].map(pixels));
     expect(dumps.map(({ output }) => output).toSorted()).toEqual(expected.map(({ output }) => output).toSorted());
   });
 
-  test("the simulator's study arrives, is listed and is exported as it came", async () => {
+  test("the simulator's study arrives, is listed and is exported as it came", { timeout: 60_000 }, async () => {
     const target = `dicom://DX1@127.0.0.1:${port}/VETWIRE`;
     const patient = world.patients[0]!.externalId;
     const sent = runAgentCommand("simulate", "us", "--to", target, "--repeat", "3", "--patient", patient);
@@ -248,15 +247,20 @@ describe.skipIf(!dcmtk)("images", () => {
     }
     const messages = await settled(images.map(({ id }) => id));
     expect(messages.map(({ state }) => state)).toEqual(["filed", "filed", "filed"]);
-    const png = path.join(folder, "preview.png");
-    const preview = (...of: readonly string[]) =>
-      runAgentCommand("images", "preview", ...of, "--out", png, "--config", world.config);
-    preview(messages[0]!.study_fps[0]!, "--frame", "8");
-    expect(fs.readFileSync(png).subarray(12, 24).toString("hex")).toBe("494844520000004000000040"); // IHDR, 64 x 64
-    expect(() => preview(images[0]!.id, "--frame", "9")).toThrow("its pixels are 32768 bytes, frame 9 ends at 36864");
-    expect(() => preview("cds_01K9TEST000000000000000001")).toThrow("no image of that name is kept");
     expect(() => runAgentCommand("simulate", "us", "--to", `dicom://DX2@127.0.0.1:${port}`)).toThrow(
       "calling AE title not recognized",
     );
+  });
+
+  test("a frame of a study is drawn as PNG", { timeout: 60_000 }, async () => {
+    const heart = study(12, { id: world.patients[1]!.externalId, name: "Mia", species: "cat" });
+    const [clip] = await stored(generateInstance("us", heart, 1));
+    const png = path.join(world.folder, "preview.png");
+    const preview = (...of: readonly string[]) =>
+      runAgentCommand("images", "preview", ...of, "--out", png, "--config", world.config);
+    preview(clip!.study_fps[0]!, "--frame", "8");
+    expect(fs.readFileSync(png).subarray(12, 24).toString("hex")).toBe("494844520000004000000040"); // IHDR, 64 x 64
+    expect(() => preview(clip!.id, "--frame", "9")).toThrow("its pixels are 32768 bytes, frame 9 ends at 36864");
+    expect(() => preview("cds_01K9TEST000000000000000001")).toThrow("no image of that name is kept");
   });
 });
