@@ -12,7 +12,7 @@ import { explain } from "./explain.ts";
 import { type Faults, FaultyLine, parseFaults } from "./faults.ts";
 import { STUDY_KINDS } from "./generated-study.ts";
 import { imagingOf } from "./imaging.ts";
-import { countImages, exportImages, listImages } from "./images.ts";
+import { countImages, drawableImages, exportImages, listImages, previewImage } from "./images.ts";
 import { listenTo } from "./listen.ts";
 import { listPorts } from "./ports.ts";
 import { type OrderRequest, placeOrder } from "./order.ts";
@@ -291,6 +291,20 @@ images
       print([id, received_at, device, state, bytes, study_uid, sop_class_uid, ...sent, ...removed].join("  "));
     }
     tell(`${listed.length} image${listed.length === 1 ? "" : "s"}`);
+  });
+
+images
+  .command("preview <id>")
+  .description("draw a frame of an image, or of the first image of a study that can be drawn, as PNG")
+  .requiredOption("--config <file>", "agent.yaml")
+  .requiredOption("--out <file>", "the PNG")
+  .option("--frame <n>", "of a clip", positiveInteger, 1)
+  .action(async (name: string, options: { config: string; out: string; frame: number }) => {
+    const { data } = configOrExit(options.config);
+    const drawable = readSpool(data, (db) => drawableImages(db, name));
+    const { id, png, width, height, frames } = await previewImage(data, drawable, options.frame);
+    fs.writeFileSync(options.out, png);
+    tell(`${options.out}: frame ${options.frame} of ${frames} of ${id}, ${width} x ${height}`);
   });
 
 images

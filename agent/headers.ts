@@ -11,6 +11,7 @@ export class Headers {
   readonly #timeMs: number;
   #worker: Worker | null = null;
   #last: Promise<unknown> = Promise.resolve();
+  #begun: () => void = () => undefined;
   #answered: (answer: HeaderAnswer) => void = () => undefined;
 
   constructor(timeMs = TIME_MS_MAX) {
@@ -33,7 +34,11 @@ export class Headers {
     this.#worker ??= this.#start();
     const worker = this.#worker;
     return new Promise((resolve) => {
-      const timer = setTimeout(() => this.#giveUp(worker, `not read within ${this.#timeMs / 1000} s`), this.#timeMs);
+      let timer: NodeJS.Timeout | undefined;
+      // Not before: on a slow machine the thread takes longer to start than a header to parse.
+      this.#begun = () => {
+        timer = setTimeout(() => this.#giveUp(worker, `not read within ${this.#timeMs / 1000} s`), this.#timeMs);
+      };
       this.#answered = (answer) => {
         clearTimeout(timer);
         resolve(answer);
@@ -44,7 +49,7 @@ export class Headers {
 
   #start(): Worker {
     const worker = startWorker("headers-worker", { resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB_MAX } });
-    worker.on("message", (answer: HeaderAnswer) => this.#answered(answer));
+    worker.on("message", (said: HeaderAnswer | "begun") => (said === "begun" ? this.#begun() : this.#answered(said)));
     worker.on("error", (error) => this.#giveUp(worker, error.message));
     worker.on("exit", () => this.#giveUp(worker, "the parser ended"));
     return worker;

@@ -1,8 +1,10 @@
 import fs from "node:fs";
 import path from "node:path";
 import type Database from "better-sqlite3";
+import type { Preview } from "./draw-file.ts";
 import { imageFile } from "./image-store.ts";
 import { type ForwardCount, type ForwardState, imagingOperationsOn } from "./imaging-operations.ts";
+import { drawPreview } from "./preview.ts";
 import { isoOrNull } from "./spool.ts";
 import type { MessageState } from "./spool-operations.ts";
 
@@ -59,6 +61,43 @@ export function listImages(db: Database.Database, study: string | null): ImageSu
     forwards: JSON.parse(row.forwards) as ImageSummary["forwards"],
   }));
 }
+
+/** An image that may be drawn. */
+export interface DrawableImage {
+  readonly id: string;
+  readonly headerBytes: number;
+  readonly transferSyntax: string;
+}
+
+/** The image of that id, or those of a study of the API, whose files are here. */
+export function drawableImages(db: Database.Database, name: string): DrawableImage[] {
+  return db
+    .prepare(
+      `SELECT message AS id, header_bytes AS headerBytes, transfer_syntax AS transferSyntax FROM instance
+       WHERE removed_at IS NULL AND message IN (SELECT @name UNION SELECT message FROM message_study WHERE fp = @name) ORDER BY message`,
+    )
+    .all({ name }) as DrawableImage[];
+}
+
+/** Draws the first of them that can be drawn. @throws with the reason of the last one when none can */
+export async function previewImage(
+  data: string,
+  images: readonly DrawableImage[],
+  frame: number,
+): Promise<Preview & { readonly id: string }> {
+  let problem: unknown = new Error("no image of that name is kept");
+  for (const { id, headerBytes, transferSyntax } of images) {
+    try {
+      const place = { file: imageFile(data, id), headerBytes, transferSyntax };
+      return { id, ...(await drawPreview({ ...place, frame, sideMax: PREVIEW_SIDE_MAX })) };
+    } catch (error) {
+      problem = error;
+    }
+  }
+  throw problem;
+}
+
+const PREVIEW_SIDE_MAX = 1024;
 
 /** null: no image ever came. */
 export function countImages(db: Database.Database): ImageTotals | null {

@@ -70,35 +70,37 @@ const pixels = (length: number): Dataset => [
   [0x7fe0_0010, "OW", Uint8Array.from({ length }, (_, at) => (at * 7) & 0xff)],
 ];
 
+/** A dataset in values of that many bytes, ten in each PDU. */
+function severalInOne(bytes: Uint8Array, valueBytes: number): Buffer {
+  const values: Buffer[] = [];
+  for (let at = 0; at < bytes.length; at += valueBytes) {
+    const value = bytes.subarray(at, at + valueBytes);
+    const head = Buffer.alloc(6);
+    head.writeUInt32BE(value.length + 2);
+    head.set([1, at + valueBytes >= bytes.length ? 2 : 0], 4);
+    values.push(Buffer.concat([head, value]));
+  }
+  const pdus: Buffer[] = [];
+  for (let at = 0; at < values.length; at += 10) {
+    const body = Buffer.concat(values.slice(at, at + 10));
+    const head = Buffer.from([4, 0, 0, 0, 0, 0]);
+    head.writeUInt32BE(body.length, 2);
+    pdus.push(head, body);
+  }
+  return Buffer.concat(pdus);
+}
+
 describe("however an instance is cut", () => {
   const bytes = dataset("1.2.3.10", pixels(20_000));
   const command = encodeData(
     { context: 1, part: "command", bytes: encodeStoreRequest(1, CR_STORAGE, "1.2.3.10"), last: true },
     0,
   );
-  /** All values of 100 bytes, ten in each PDU. */
-  const severalInOne = () => {
-    const values: Buffer[] = [];
-    for (let at = 0; at < bytes.length; at += 100) {
-      const value = bytes.subarray(at, at + 100);
-      const head = Buffer.from([0, 0, 0, value.length + 2, 1, at + 100 >= bytes.length ? 2 : 0]);
-      values.push(Buffer.concat([head, value]));
-    }
-    const pdus: Buffer[] = [];
-    for (let at = 0; at < values.length; at += 10) {
-      const body = Buffer.concat(values.slice(at, at + 10));
-      const head = Buffer.from([4, 0, 0, 0, 0, 0]);
-      head.writeUInt32BE(body.length, 2);
-      pdus.push(head, body);
-    }
-    return Buffer.concat([command, ...pdus]);
-  };
-
   afterEach(() => serves());
 
   test.each<[string, () => Uint8Array, number]>([
     ["values of 2 bytes", () => storeRequest(1, "1.2.3.10", bytes, 8), 65_536],
-    ["ten values in each PDU", severalInOne, 65_536],
+    ["ten values in each PDU", () => Buffer.concat([command, severalInOne(bytes, 100)]), 65_536],
     ["byte by byte", () => storeRequest(1, "1.2.3.10", bytes), 1],
   ])("%s: every byte is kept", async (_, request, chunkBytes) => {
     for (const name of files()) fs.unlinkSync(path.join(imageFolder(world.agentData), name));
@@ -272,6 +274,82 @@ test.skipIf(!dcmtk)(
     await until("all are assessed", () => world.messages().every(({ state }) => state !== "pending"), 60_000);
     expect(new Set(world.messages().map(({ state }) => state))).toEqual(new Set(["unmatched"]));
     fs.rmSync(folder, { recursive: true });
+  },
+);
+
+/** Compiled to a library that, loaded before the agent, makes its disk slow: every write to an instance takes 100 ms more. */
+const SLOW_DISK = `
+  #define _GNU_SOURCE
+  #include <dlfcn.h>
+  #include <stdio.h>
+  #include <string.h>
+  #include <sys/uio.h>
+  #include <unistd.h>
+  static void wait_for_disk(int fd) {
+    char link[64], name[4096];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t length = readlink(link, name, sizeof name);
+    if (length > 5 && memcmp(name + length - 5, ".part", 5) == 0) usleep(100000);
+  }
+  #define SLOW(name, parameters, arguments) \\
+    ssize_t name parameters { \\
+      ssize_t (*real) parameters = dlsym(RTLD_NEXT, #name); \\
+      wait_for_disk(fd); \\
+      return real arguments; \\
+    }
+  SLOW(write, (int fd, const void *bytes, size_t count), (fd, bytes, count))
+  SLOW(writev, (int fd, const struct iovec *parts, int count), (fd, parts, count))
+  SLOW(pwrite64, (int fd, const void *bytes, size_t count, off64_t at), (fd, bytes, count, at))
+  SLOW(pwritev64, (int fd, const struct iovec *parts, int count, off64_t at), (fd, parts, count, at))
+`;
+
+const slowDisk = compileSlowDisk();
+if (slowDisk === null)
+  process.stdout.write("dicom: a slow disk is left out, there is no C compiler or no LD_PRELOAD\n");
+
+function compileSlowDisk(): string | null {
+  const folder = temporaryFolder();
+  const library = path.join(folder, "slow-disk.so");
+  try {
+    fs.writeFileSync(path.join(folder, "slow-disk.c"), SLOW_DISK);
+    execFileSync("cc", ["-shared", "-fPIC", "-o", library, path.join(folder, "slow-disk.c"), "-ldl"], {
+      stdio: "ignore",
+    });
+    return process.platform === "linux" ? library : null;
+  } catch {
+    return null;
+  }
+}
+
+afterAll(() => {
+  if (slowDisk !== null) fs.rmSync(path.dirname(slowDisk), { recursive: true });
+});
+
+test.skipIf(slowDisk === null)(
+  "a disk slower than the device holds the device up, and every byte is kept, several values in a PDU",
+  { timeout: 120_000 },
+  async () => {
+    await world.agent.end();
+    process.env["LD_PRELOAD"] = slowDisk!;
+    try {
+      await world.startAgent();
+    } finally {
+      delete process.env["LD_PRELOAD"];
+    }
+    const bytes = dataset("1.2.3.11", pixels(40_000_000));
+    const sender = await Peer.associate(port);
+    const from = performance.now();
+    sender.send(
+      encodeData({ context: 1, part: "command", bytes: encodeStoreRequest(1, CR_STORAGE, "1.2.3.11"), last: true }, 0),
+    );
+    sender.send(severalInOne(bytes, 4_000));
+    expect(await sender.status()).toBe(STATUS.success);
+    // Of what waits for the disk at most 4 MB and a little are in memory: that many writes there are at least.
+    expect(performance.now() - from).toBeGreaterThan(800);
+    expect(keptDatasets()).toContain(sha256(bytes));
+    sender.end();
+    await world.agent.end();
+    await world.startAgent();
   },
 );
 

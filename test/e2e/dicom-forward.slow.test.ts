@@ -5,7 +5,8 @@ import path from "node:path";
 import Database from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { imageFile } from "../../agent/image-store.ts";
-import type { ImageSummary, ImageTotals } from "../../agent/images.ts";
+import { type ImageSummary, type ImageTotals, listImages } from "../../agent/images.ts";
+import { readSpool } from "../../agent/spool.ts";
 import { dcmtk, run } from "../support/dcmtk.ts";
 import { freePort, runAgentCommand, until, World } from "../support/processes.ts";
 
@@ -37,7 +38,7 @@ function configure(port: number, others: object): void {
 }
 
 describe.skipIf(!dcmtk)("a destination in agent.yaml", () => {
-  test("gets every image once it is there, after a SIGKILL too, and delays no study", async () => {
+  test("gets every image once it is there, after a SIGKILL too, and delays no study", { timeout: 60_000 }, async () => {
     const [port, archivePort] = [await freePort(), await freePort()];
     const received = path.join(world.folder, "archive");
     fs.mkdirSync(received);
@@ -66,7 +67,9 @@ describe.skipIf(!dcmtk)("a destination in agent.yaml", () => {
     expect((await Promise.all(sent)).toSorted()).toEqual((await Promise.all(kept)).toSorted());
   });
 
-  test("is offered again what it refused for good; then it is removed here, and stays listed", async () => {
+  test("is offered again what it refused for good; then it is removed here, and stays listed", {
+    timeout: 120_000,
+  }, async () => {
     await world.agent.end();
     archive?.kill();
     const [port, archivePort] = [await freePort(), await freePort()];
@@ -118,4 +121,63 @@ describe.skipIf(!dcmtk)("a destination in agent.yaml", () => {
       forwards: [{ destination: "pacs", state: "sent", count: 3 }],
     });
   });
+
+  test.each(["--abort-during", "--abort-after"])(
+    "that breaks off (%s) gets every image once it is well again, and another one does not wait for it",
+    { timeout: 120_000 },
+    async (fault) => {
+      await world.agent.end();
+      archive?.kill();
+      const [port, brokenPort, wellPort] = [await freePort(), await freePort(), await freePort()];
+      const [broken, well] = [`broken${fault}`, `well${fault}`].map((name) => path.join(world.folder, name)) as [
+        string,
+        string,
+      ];
+      for (const folder of [broken, well]) fs.mkdirSync(folder);
+      const destinations = [
+        { id: "broken", dial: `127.0.0.1:${brokenPort}`, aeTitle: "PACS" },
+        { id: "well", dial: `127.0.0.1:${wellPort}`, aeTitle: "PACS" },
+      ];
+      configure(port, { destinations });
+      const peer = (at: number, folder: string, ...options: string[]) =>
+        spawn("storescp", ["-od", folder, "+B", "+xa", ...options, String(at)], { stdio: "ignore" });
+      const other = peer(wellPort, well);
+      archive = peer(brokenPort, broken, fault);
+      await world.startAgent();
+      const target = `dicom://DX1@127.0.0.1:${port}/VETWIRE`;
+      const patient = world.patients[0]!.externalId;
+      runAgentCommand("simulate", "cr,us", "--to", target, "--repeat", "3", "--patient", patient);
+      try {
+        await until("the other archive has all of them", () => fs.readdirSync(well).length === 6);
+        await until("it broke off", () =>
+          readSpool(world.agentData, (db) =>
+            db.prepare("SELECT 1 FROM forward WHERE destination = 'broken' AND state = 'queued' AND tries > 0").get(),
+          ),
+        );
+        const gone = once(archive, "exit");
+        archive.kill("SIGKILL");
+        await gone;
+        for (const name of fs.readdirSync(broken)) fs.unlinkSync(path.join(broken, name));
+        archive = peer(brokenPort, broken);
+        const pixels = (folder: string) =>
+          Promise.all(
+            fs.readdirSync(folder).map(async (name) => {
+              const file = path.join(folder, name);
+              return (await run("dcmdump", "-q", "+P", "0008,0018", "+P", "7fe0,0010", "+L", file)).output;
+            }),
+          );
+        await until(
+          "nothing waits",
+          () =>
+            readSpool(world.agentData, (db) => listImages(db, null))
+              .flatMap(({ forwards }) => forwards)
+              .every(({ state }) => state === "sent"),
+          60_000,
+        );
+        expect((await pixels(broken)).toSorted()).toEqual((await pixels(well)).toSorted());
+      } finally {
+        other.kill();
+      }
+    },
+  );
 });

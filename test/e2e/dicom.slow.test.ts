@@ -3,6 +3,7 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type GeneratedInstance, generatedFile, generateInstance } from "../../agent/generated-study.ts";
 import { imageFile } from "../../agent/image-store.ts";
+import { listImages } from "../../agent/images.ts";
 import { readSpool } from "../../agent/spool.ts";
 import { dcmtk, run } from "../support/dcmtk.ts";
 import { freePort, runAgentCommand, until, World } from "../support/processes.ts";
@@ -178,7 +179,52 @@ describe.skipIf(!dcmtk)("images", () => {
     }
   });
 
-  test("the simulator's study arrives, is listed and is exported as it came", async () => {
+  /** The n-th study's images of a dog, as files. */
+  const imagesOf = (number: number, count: number) => {
+    const dog = study(number, { id: world.patients[0]!.externalId, name: "Rex", species: "dog" });
+    return Array.from({ length: count }, (_, nth) => generateInstance("cr", dog, nth + 1));
+  };
+  const keptDatasets = (uid: string) =>
+    readSpool(world.agentData, (db) => listImages(db, uid)).map(({ id, bytes }) => {
+      const file = fs.readFileSync(imageFile(world.agentData, id));
+      expect(file).toHaveLength(bytes);
+      return file.subarray(144 + file.readUInt32LE(140)).toString("base64");
+    });
+
+  test("four senders at once, and one that aborts after its images: all of them are kept, byte by byte", async () => {
+    const studies = [7, 8, 9, 10].map((number) => imagesOf(number, 25));
+    const sending = studies.map((instances, index) => {
+      const ending = index === 3 ? ["--abort"] : [];
+      return run("storescu", ...ending, ...peer(), ...instances.map(fileOf));
+    });
+    expect(await Promise.all(sending)).toEqual(studies.map(() => ({ ok: true, output: "" })));
+    for (const [index, instances] of studies.entries()) {
+      const sent = instances.map(({ dataset }) => Buffer.from(dataset).toString("base64"));
+      expect(keptDatasets(study(7 + index, { id: "", name: "", species: "" }).uid).toSorted()).toEqual(sent.toSorted());
+    }
+  });
+
+  test("what dcmsend finds in a folder is kept, each image in the transfer syntax that it had", async () => {
+    const folder = path.join(world.folder, "to-send");
+    fs.mkdirSync(folder);
+    const [plain, rle, jpeg] = imagesOf(11, 3).map((instance) => {
+      const file = fileOf(instance);
+      fs.renameSync(file, path.join(folder, path.basename(file)));
+      return path.join(folder, path.basename(file));
+    }) as [string, string, string];
+    expect(await run("dcmcrle", rle, rle)).toMatchObject({ ok: true });
+    expect(await run("dcmcjpeg", "+eb", jpeg, jpeg)).toMatchObject({ ok: true });
+    const sent = await run("dcmsend", "-dn", "+sd", ...peer(), folder);
+    expect(sent).toMatchObject({ ok: true });
+    const pixels = (file: string) =>
+      run("dcmdump", "-q", "+P", "0002,0010", "+P", "0008,0018", "+P", "7fe0,0010", "+L", file);
+    const kept = readSpool(world.agentData, (db) => listImages(db, study(11, { id: "", name: "", species: "" }).uid));
+    const dumps = await Promise.all(kept.map(({ id }) => pixels(imageFile(world.agentData, id))));
+    const expected = await Promise.all([plain, rle, jpeg].map(pixels));
+    expect(dumps.map(({ output }) => output).toSorted()).toEqual(expected.map(({ output }) => output).toSorted());
+  });
+
+  test("the simulator's study arrives, is listed and is exported as it came", { timeout: 60_000 }, async () => {
     const target = `dicom://DX1@127.0.0.1:${port}/VETWIRE`;
     const patient = world.patients[0]!.externalId;
     const sent = runAgentCommand("simulate", "us", "--to", target, "--repeat", "3", "--patient", patient);
@@ -204,5 +250,17 @@ describe.skipIf(!dcmtk)("images", () => {
     expect(() => runAgentCommand("simulate", "us", "--to", `dicom://DX2@127.0.0.1:${port}`)).toThrow(
       "calling AE title not recognized",
     );
+  });
+
+  test("a frame of a study is drawn as PNG", { timeout: 60_000 }, async () => {
+    const heart = study(12, { id: world.patients[1]!.externalId, name: "Mia", species: "cat" });
+    const [clip] = await stored(generateInstance("us", heart, 1));
+    const png = path.join(world.folder, "preview.png");
+    const preview = (...of: readonly string[]) =>
+      runAgentCommand("images", "preview", ...of, "--out", png, "--config", world.config);
+    preview(clip!.study_fps[0]!, "--frame", "8");
+    expect(fs.readFileSync(png).subarray(12, 24).toString("hex")).toBe("494844520000004000000040"); // IHDR, 64 x 64
+    expect(() => preview(clip!.id, "--frame", "9")).toThrow("its pixels are 32768 bytes, frame 9 ends at 36864");
+    expect(() => preview("cds_01K9TEST000000000000000001")).toThrow("no image of that name is kept");
   });
 });

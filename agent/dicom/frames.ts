@@ -1,0 +1,97 @@
+import { concat, hex } from "./bytes.ts";
+import { type Encoding, UNDEFINED_LENGTH } from "./dataset.ts";
+
+// Where a frame's bytes stand in a file. Nothing but the frame is read, for a clip may have gigabytes.
+
+/** Bytes of the file; fewer where it ends. */
+export type ReadAt = (offset: number, length: number) => Uint8Array;
+
+export interface FramePlace {
+  /** The first byte of the element of the pixels. */
+  readonly offset: number;
+  readonly encoding: Encoding;
+  /** The first is 1. */
+  readonly number: number;
+}
+
+const PIXEL_DATA = 0x7fe0_0010;
+const OFFSET_TABLES: readonly number[] = [0x7fe0_0001, 0x7fe0_0002];
+const ITEM = 0xfffe_e000;
+/** What a frame may have, compressed or not. */
+const FRAME_BYTES_MAX = 256 * 1024 * 1024;
+
+/** A frame of that many bytes among others like it, in little endian; a string says why there is none. */
+export function plainFrame(
+  read: ReadAt,
+  { offset, encoding, number }: FramePlace,
+  length: number,
+): Uint8Array | string {
+  const head = readHead(read, offset, encoding);
+  if (typeof head === "string") return head;
+  if (length > FRAME_BYTES_MAX) return `a frame of ${length} bytes, at most ${FRAME_BYTES_MAX}`;
+  if (head.length < number * length)
+    return `its pixels are ${head.length} bytes, frame ${number} ends at ${number * length}`;
+  const frame = read(head.valueOffset + (number - 1) * length, length);
+  if (frame.length < length) return "the file ends within the frame";
+  if (encoding.littleEndian || head.vr !== "OW") return frame;
+  return frame.map((_, index) => frame[index ^ 1]!); // words of 16 bits, whatever is in them
+}
+
+/** The fragments of a frame that is encapsulated (PS3.5 §A.4) put together; `begins`: whether a fragment begins a frame. */
+export function encapsulatedFrame(
+  read: ReadAt,
+  { offset, encoding, number }: FramePlace,
+  begins: (start: Uint8Array) => boolean,
+): Uint8Array | string {
+  const head = readHead(read, offset, encoding);
+  if (typeof head === "string") return head;
+  if (head.length !== UNDEFINED_LENGTH) return "its pixels are not encapsulated";
+  const fragments: Uint8Array[] = [];
+  let [frame, bytes] = [0, 0];
+  // The first item is the table of offsets, which many devices leave empty and some fill wrongly: the items are counted.
+  for (let at = head.valueOffset, isTable = true; ; isTable = false) {
+    const item = read(at, 8);
+    if (item.length < 8) return "the file ends within its frames";
+    const { tag, length } = itemOf(item);
+    if (tag !== ITEM) break;
+    if (!isTable) {
+      if (begins(read(at + 8, Math.min(2, length)))) frame += 1;
+      if (frame > number) break;
+      if (frame === number) {
+        bytes += length;
+        if (bytes > FRAME_BYTES_MAX) return `a frame of more than ${FRAME_BYTES_MAX} bytes`;
+        const fragment = read(at + 8, length);
+        if (fragment.length < length) return "the file ends within the frame";
+        fragments.push(fragment);
+      }
+    }
+    at += 8 + length;
+  }
+  return fragments.length === 0 ? `it has ${frame} frames, none is number ${number}` : concat(fragments);
+}
+
+interface Head {
+  readonly vr: string;
+  readonly length: number;
+  readonly valueOffset: number;
+}
+
+function readHead(read: ReadAt, offset: number, { explicitVr, littleEndian }: Encoding): Head | string {
+  const bytes = read(offset, 12);
+  if (bytes.length < 12) return "it has no pixels";
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const tag = view.getUint16(0, littleEndian) * 0x1_0000 + view.getUint16(2, littleEndian);
+  // Tables of offsets of an encapsulated clip (PS3.3 §C.7.6.3.1.8) stand before its pixels; OV, so of Explicit VR.
+  if (OFFSET_TABLES.includes(tag) && explicitVr) {
+    return readHead(read, offset + 12 + view.getUint32(8, littleEndian), { explicitVr, littleEndian });
+  }
+  if (tag !== PIXEL_DATA) return `(${hex(tag >>> 16, 4)},${hex(tag & 0xffff, 4)}) stands where its pixels are expected`;
+  const vr = explicitVr ? String.fromCharCode(bytes[4]!, bytes[5]!) : "OW";
+  const length = view.getUint32(explicitVr ? 8 : 4, littleEndian);
+  return { vr, length, valueOffset: offset + (explicitVr ? 12 : 8) };
+}
+
+function itemOf(bytes: Uint8Array): { tag: number; length: number } {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return { tag: view.getUint16(0, true) * 0x1_0000 + view.getUint16(2, true), length: view.getUint32(4, true) };
+}
