@@ -67,10 +67,10 @@ async function demo(): Promise<void> {
       "timeZone: Europe/Istanbul",
       `status: { listen: "127.0.0.1:${statusPort}" }`,
       "devices:",
-      ...Object.entries(devices).map(
-        ([id, { port: _, ...device }]) =>
-          `  - ${JSON.stringify({ id, ...device, connection: { listen: `127.0.0.1:${ports.get(id)}` } })}`,
-      ),
+      ...Object.entries(devices).map(([id, { profile, ...options }]) => {
+        const connection = { listen: `127.0.0.1:${ports.get(id)}` };
+        return `  - ${JSON.stringify({ id, profile, connection, ...options, port: undefined })}`;
+      }),
       "",
     ].join("\n"),
   );
