@@ -266,9 +266,9 @@ program
     }
     const changed = done.filter(({ diff }) => diff.length > 0).length;
     if (options.dryRun) return tell(`${done.length} messages, ${changed} would change, nothing was stored`);
-    tell(
-      `${done.length} messages, ${store(config.data, done)} stored anew: a running agent sends them within some minutes`,
-    );
+    const stored = store(config.data, done);
+    const next = stored === 0 ? "" : ": a running agent sends them within some minutes";
+    tell(`${done.length} messages, ${stored} stored anew${next}`);
   });
 
 const images = program.command("images").description("the images that came from imaging devices");

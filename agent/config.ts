@@ -327,7 +327,7 @@ function profileProblems(device: Record<string, unknown>, at: readonly string[],
   if (typeof charset === "string" && protocol !== undefined && !charsets.includes(charset)) {
     say([...at, "charset"], `is ${charset}, expected one of ${charsets.join(", ")} for profile ${String(profile)}`);
   }
-  if (device["ackMode"] !== undefined && protocol !== undefined && protocol !== "hl7") {
+  if (device["ackMode"] !== undefined && (profile === DICOM || (protocol !== undefined && protocol !== "hl7"))) {
     say([...at, "ackMode"], `is for HL7 devices, profile ${String(profile)} is none`);
   }
   for (const key of DICOM_KEYS) {

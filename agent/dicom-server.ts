@@ -1,4 +1,3 @@
-import { type ConnectionEvents, realTimer, type SetTimer } from "./connection.ts";
 import type { Agreement } from "./dicom/association.ts";
 import { encodeAttributes } from "./dicom/attributes.ts";
 import { encodingOf } from "./dicom/dataset.ts";
@@ -7,6 +6,7 @@ import { type Identity, Scp, type ScpAction, type ServiceRequest, STORAGE_COMMIT
 import type { Commitments, OpenLine } from "./commitment.ts";
 import type { DicomServices } from "./dicom-services.ts";
 import type { ImageStore, IncomingFile } from "./image-store.ts";
+import type { DeviceEvents } from "./served.ts";
 import { StorageError } from "./spool.ts";
 import type { Transport, Wire, WireHandler } from "./transport.ts";
 
@@ -29,8 +29,6 @@ export interface DicomParts {
   readonly commitments: Commitments;
 }
 
-export type DeviceEvents = Pick<ConnectionEvents, "connected" | "disconnected" | "warning">;
-
 export interface DicomEvents extends DeviceEvents {
   /** An instance is on disk and the device was told so. */
   kept(receivedAt: number): void;
@@ -50,23 +48,15 @@ export class DicomServer {
   readonly #transport: Transport;
   readonly #parts: DicomParts;
   readonly #events: DicomEvents;
-  readonly #setTimer: SetTimer;
   /** Calling AE titles of the associations that are open. */
   readonly #open: string[] = [];
-  readonly #keeping = new Set<Promise<void>>();
+  readonly #working = new Set<Promise<void>>();
 
-  constructor(
-    device: DicomDevice,
-    transport: Transport,
-    parts: DicomParts,
-    events: DicomEvents,
-    setTimer: SetTimer = realTimer,
-  ) {
+  constructor(device: DicomDevice, transport: Transport, parts: DicomParts, events: DicomEvents) {
     this.#device = device;
     this.#transport = transport;
     this.#parts = parts;
     this.#events = events;
-    this.#setTimer = setTimer;
   }
 
   get connected(): boolean {
@@ -83,169 +73,224 @@ export class DicomServer {
   /** Hangs up, and waits for the instances that are on their way to the disk. */
   async close(): Promise<void> {
     await this.#transport.close();
-    await Promise.all(this.#keeping);
+    await Promise.all(this.#working);
   }
 
   #serve(wire: Wire): WireHandler {
-    const { aeTitle, callingAeTitles } = this.#device;
-    const admits = (callingAe: string) =>
-      this.#open.length < ASSOCIATIONS_MAX &&
-      this.#open.filter((title) => title === callingAe).length < ASSOCIATIONS_OF_PEER_MAX;
-    const scp = new Scp({ aeTitle, callingAeTitles, admits });
-    let incoming: IncomingFile | null = null;
-    let callingAe: string | null = null;
-    /** Message ids of requests whose answer is not wanted any more. */
-    const cancelled = new Set<number>();
-    /** Where the device may be told what we have of its images; null: not on this association. */
-    let line: OpenLine | null = null;
-    /** Waiting for the device to say that it was told, by message id. */
-    const told = new Map<number, (success: boolean) => void>();
-    let cancelTimer: (() => void) | null = null;
-    let reports = 0;
-    let paused = false;
-    let closed = false;
-
-    const carryOut = (actions: readonly ScpAction[]) => {
-      for (const action of actions) {
-        switch (action.do) {
-          case "write":
-            if (!closed) wire.write(action.bytes);
-            break;
-          case "timer":
-            arm(action.ms);
-            break;
-          case "close":
-            wire.close();
-            break;
-          case "open":
-            callingAe = action.agreement.callingAe;
-            this.#open.push(callingAe);
-            this.#events.connected(`${callingAe} at ${wire.peer}`);
-            line = lineFor(action.agreement);
-            if (line !== null) this.#parts.commitments.join(line);
-            break;
-          case "over":
-            leave();
-            if (action.reason !== null) this.#events.warning(action.reason);
-            break;
-          case "begin":
-            incoming = this.#parts.store.begin(this.#device.id, this.#device.quietMs, action.instance);
-            incoming.onWritten = hold;
-            break;
-          case "bytes":
-            incoming?.write(action.bytes);
-            break;
-          case "keep":
-            if (incoming !== null) this.#track(keep(incoming, action.identity));
-            incoming = null;
-            break;
-          case "discard":
-            if (incoming !== null) this.#track(incoming.discard());
-            incoming = null;
-            break;
-          case "serve":
-            this.#track(serve(action.request));
-            break;
-          case "cancel":
-            cancelled.add(action.messageId);
-            break;
-          case "answered":
-            told.get(action.command.messageIdRespondedTo)?.(action.command.status === STATUS.success);
-            break;
-        }
-      }
-      hold();
-    };
-    const leave = () => {
-      if (callingAe === null) return;
-      this.#open.splice(this.#open.indexOf(callingAe), 1);
-      callingAe = null;
-      if (line !== null) this.#parts.commitments.leave(line);
-      for (const answer of told.values()) answer(false);
-      this.#events.disconnected();
-    };
-    const keep = async (file: IncomingFile, identity: Identity) => {
-      try {
-        const { status, comment } = await file.keep(identity);
-        if (status === STATUS.success) this.#events.kept(Date.now());
-        else this.#events.warning(`an instance was refused: ${comment}`);
-        carryOut(scp.answer(file.messageId, status, comment));
-      } catch (error) {
-        carryOut(scp.abort("our own fault"));
-        throw error;
-      }
-    };
-    const serve = async (request: ServiceRequest) => {
-      const { messageId } = request.command;
-      const talk = {
-        get cancelled() {
-          return closed || cancelled.has(messageId);
-        },
-        async pending(status: number, dataset: Uint8Array) {
-          carryOut(scp.pending(messageId, status, dataset));
-          await new Promise((resolve) => setImmediate(resolve)); // a cancellation is heard between two answers
-        },
-      };
-      try {
-        const { status, comment, sopInstance } = await this.#parts.services.serve(request, this.#device, talk);
-        if (comment !== null) this.#events.warning(`a request was refused: ${comment}`);
-        carryOut(scp.answer(messageId, status, comment, sopInstance));
-        if (request.command.affectedSopClass === STORAGE_COMMITMENT) this.#parts.commitments.wake();
-      } catch (error) {
-        carryOut(scp.answer(messageId, STATUS.processingFailure, "cannot be done now"));
-        if (!(error instanceof StorageError)) throw error;
-      } finally {
-        cancelled.delete(messageId);
-      }
-    };
-    const lineFor = (agreement: Agreement): OpenLine | null => {
-      for (const [context, { abstractSyntax, transferSyntax }] of agreement.contexts) {
-        const encoding = encodingOf(transferSyntax);
-        if (abstractSyntax !== STORAGE_COMMITMENT || encoding === null) continue;
-        return {
-          callingAe: agreement.callingAe,
-          report: (request, event) =>
-            new Promise((resolve) => {
-              if (callingAe === null) return resolve(false);
-              const messageId = ++reports;
-              told.set(messageId, (success) => {
-                told.delete(messageId);
-                resolve(success);
-              });
-              carryOut(scp.request(context, { ...request, messageId }, encodeAttributes(event, encoding)));
-            }),
-        };
-      }
-      return null;
-    };
-    /** Reads on, or does not: what the disk has not taken must not pile up in memory. */
-    const hold = () => {
-      const wait = (incoming?.waitingBytes ?? 0) > WAITING_BYTES_MAX || scp.unanswered >= UNANSWERED_MAX;
-      if (wait === paused || closed) return;
-      paused = wait;
-      if (wait) wire.pause();
-      else wire.resume();
-    };
-    const arm = (ms: number | null) => {
-      cancelTimer?.();
-      cancelTimer =
-        ms === null || closed ? null : this.#setTimer(ms, () => (paused ? arm(ms) : carryOut(scp.timeout())));
-    };
-
-    carryOut(scp.start());
-    return {
-      chunk: (bytes) => carryOut(scp.receive(bytes)),
-      closed: () => {
-        closed = true;
-        carryOut(scp.closed());
+    const conversation = new Conversation(this.#device, wire, this.#parts, {
+      ...this.#events,
+      admits: (callingAe) =>
+        this.#open.length < ASSOCIATIONS_MAX &&
+        this.#open.filter((title) => title === callingAe).length < ASSOCIATIONS_OF_PEER_MAX,
+      opened: (callingAe) => {
+        this.#open.push(callingAe);
+        this.#events.connected(`${callingAe} at ${wire.peer}`);
       },
+      over: (callingAe) => {
+        this.#open.splice(this.#open.indexOf(callingAe), 1);
+        this.#events.disconnected();
+      },
+      working: (work) => this.#track(work),
+    });
+    return {
+      chunk: (bytes) => conversation.chunk(bytes),
+      closed: () => conversation.closed(),
     };
   }
 
   #track(work: Promise<void>): void {
     const tracked = work
       .catch((error: unknown) => this.#events.fault(error))
-      .finally(() => this.#keeping.delete(tracked));
-    this.#keeping.add(tracked);
+      .finally(() => this.#working.delete(tracked));
+    this.#working.add(tracked);
+  }
+}
+
+interface ConversationEvents extends Pick<DicomEvents, "warning" | "kept"> {
+  /** Whether there is room for an association of that device. */
+  admits(callingAe: string): boolean;
+  opened(callingAe: string): void;
+  /** An association that was opened is no more. */
+  over(callingAe: string): void;
+  /** What must not be forgotten while the agent stops. */
+  working(work: Promise<void>): void;
+}
+
+/** One wire and its service provider. */
+class Conversation {
+  readonly #device: DicomDevice;
+  readonly #wire: Wire;
+  readonly #parts: DicomParts;
+  readonly #events: ConversationEvents;
+  readonly #scp: Scp;
+  /** Of the association that is open. */
+  #callingAe: string | null = null;
+  /** Where the device may be told what we have of its images; null: not on this association. */
+  #line: OpenLine | null = null;
+  /** Waiting for the device to say that it was told, by message id. */
+  readonly #told = new Map<number, (success: boolean) => void>();
+  #reports = 0;
+  #incoming: IncomingFile | null = null;
+  /** Message ids of requests whose answer is not wanted any more. */
+  readonly #cancelled = new Set<number>();
+  #timer: NodeJS.Timeout | undefined;
+  #paused = false;
+  #closed = false;
+
+  constructor(device: DicomDevice, wire: Wire, parts: DicomParts, events: ConversationEvents) {
+    this.#device = device;
+    this.#wire = wire;
+    this.#parts = parts;
+    this.#events = events;
+    const { aeTitle, callingAeTitles } = device;
+    this.#scp = new Scp({ aeTitle, callingAeTitles, admits: (callingAe) => events.admits(callingAe) });
+    this.#carryOut(this.#scp.start());
+  }
+
+  chunk(bytes: Uint8Array): void {
+    this.#carryOut(this.#scp.receive(bytes));
+  }
+
+  closed(): void {
+    this.#closed = true;
+    this.#carryOut(this.#scp.closed());
+  }
+
+  #carryOut(actions: readonly ScpAction[]): void {
+    for (const action of actions) {
+      switch (action.do) {
+        case "write":
+          if (!this.#closed) this.#wire.write(action.bytes);
+          break;
+        case "timer":
+          this.#arm(action.ms);
+          break;
+        case "close":
+          this.#wire.close();
+          break;
+        case "open":
+          this.#enter(action.agreement);
+          break;
+        case "over":
+          this.#leave();
+          if (action.reason !== null) this.#events.warning(action.reason);
+          break;
+        case "begin":
+          this.#incoming = this.#parts.store.begin(this.#device.id, this.#device.quietMs, action.instance);
+          this.#incoming.onWritten = () => this.#hold();
+          break;
+        case "bytes":
+          this.#incoming?.write(action.bytes);
+          break;
+        case "keep":
+          if (this.#incoming !== null) this.#events.working(this.#keep(this.#incoming, action.identity));
+          this.#incoming = null;
+          break;
+        case "discard":
+          if (this.#incoming !== null) this.#events.working(this.#incoming.discard());
+          this.#incoming = null;
+          break;
+        case "serve":
+          this.#events.working(this.#serve(action.request));
+          break;
+        case "cancel":
+          this.#cancelled.add(action.messageId);
+          break;
+        case "answered":
+          this.#told.get(action.command.messageIdRespondedTo)?.(action.command.status === STATUS.success);
+          break;
+      }
+    }
+    this.#hold();
+  }
+
+  #enter(agreement: Agreement): void {
+    this.#callingAe = agreement.callingAe;
+    this.#events.opened(agreement.callingAe);
+    this.#line = this.#lineOf(agreement);
+    if (this.#line !== null) this.#parts.commitments.join(this.#line);
+  }
+
+  #leave(): void {
+    if (this.#callingAe === null) return;
+    const callingAe = this.#callingAe;
+    this.#callingAe = null;
+    if (this.#line !== null) this.#parts.commitments.leave(this.#line);
+    for (const answer of this.#told.values()) answer(false);
+    this.#events.over(callingAe);
+  }
+
+  async #keep(file: IncomingFile, identity: Identity): Promise<void> {
+    try {
+      const { status, comment } = await file.keep(identity);
+      if (status === STATUS.success) this.#events.kept(Date.now());
+      else this.#events.warning(`an instance was refused: ${comment}`);
+      this.#carryOut(this.#scp.answer(file.messageId, status, comment));
+    } catch (error) {
+      this.#carryOut(this.#scp.abort("our own fault"));
+      throw error;
+    }
+  }
+
+  async #serve(request: ServiceRequest): Promise<void> {
+    const { messageId } = request.command;
+    const isCancelled = () => this.#closed || this.#cancelled.has(messageId);
+    const talk = {
+      get cancelled() {
+        return isCancelled();
+      },
+      pending: async (status: number, dataset: Uint8Array) => {
+        this.#carryOut(this.#scp.pending(messageId, status, dataset));
+        await new Promise((resolve) => setImmediate(resolve)); // a cancellation is heard between two answers
+      },
+    };
+    try {
+      const { status, comment, sopInstance } = await this.#parts.services.serve(request, this.#device, talk);
+      if (comment !== null) this.#events.warning(`a request was refused: ${comment}`);
+      this.#carryOut(this.#scp.answer(messageId, status, comment, sopInstance));
+      if (request.command.affectedSopClass === STORAGE_COMMITMENT) this.#parts.commitments.wake();
+    } catch (error) {
+      this.#carryOut(this.#scp.answer(messageId, STATUS.processingFailure, "cannot be done now"));
+      if (!(error instanceof StorageError)) throw error;
+    } finally {
+      this.#cancelled.delete(messageId);
+    }
+  }
+
+  #lineOf({ callingAe, contexts }: Agreement): OpenLine | null {
+    for (const [context, { abstractSyntax, transferSyntax }] of contexts) {
+      const encoding = encodingOf(transferSyntax);
+      if (abstractSyntax !== STORAGE_COMMITMENT || encoding === null) continue;
+      return {
+        callingAe,
+        report: (request, event) =>
+          new Promise((resolve) => {
+            if (this.#callingAe === null) return resolve(false);
+            const messageId = ++this.#reports;
+            this.#told.set(messageId, (success) => {
+              this.#told.delete(messageId);
+              resolve(success);
+            });
+            this.#carryOut(this.#scp.request(context, { ...request, messageId }, encodeAttributes(event, encoding)));
+          }),
+      };
+    }
+    return null;
+  }
+
+  /** Reads on, or does not: what the disk has not taken must not pile up in memory. */
+  #hold(): void {
+    const wait = (this.#incoming?.waitingBytes ?? 0) > WAITING_BYTES_MAX || this.#scp.unanswered >= UNANSWERED_MAX;
+    if (wait === this.#paused || this.#closed) return;
+    this.#paused = wait;
+    if (wait) this.#wire.pause();
+    else this.#wire.resume();
+  }
+
+  /** A peer that is held up is not silent. */
+  #arm(ms: number | null): void {
+    clearTimeout(this.#timer);
+    if (ms === null || this.#closed) return;
+    this.#timer = setTimeout(() => (this.#paused ? this.#arm(ms) : this.#carryOut(this.#scp.timeout())), ms);
   }
 }

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { Config } from "./config.ts";
-import type { DeviceEvents } from "./dicom-server.ts";
+import type { ConnectionEvents } from "./connection.ts";
 import type { Directory } from "./directory.ts";
 import type { Spool } from "./spool.ts";
 import type { Metrics } from "./status.ts";
@@ -39,6 +39,8 @@ export interface ServedDevice {
     readonly lastMessageAt: number | null;
   };
 }
+
+export type DeviceEvents = Pick<ConnectionEvents, "connected" | "disconnected" | "warning">;
 
 /** The shell of one device. */
 interface Shell {

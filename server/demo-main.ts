@@ -8,45 +8,33 @@ import { demoClinics, demoFile } from "./demo.ts";
 // their own; nothing here reaches into them.
 
 const data = path.resolve("data/demo");
-const fixtures = path.resolve("fixtures");
 const program = (name: "server" | "agent") =>
   path.join(import.meta.dirname, "..", name, `main${path.extname(import.meta.url)}`);
-/** The demo's data is the folder it empties, never a database that somebody's DATABASE_URL names. */
+/** The demo's data is in its own folder, never a database that somebody's DATABASE_URL names. */
 const env = { ...process.env, DATABASE_URL: undefined };
 const once = process.argv.includes("--once");
 
-/** What each simulated device plays. */
+/** One a protocol, and the analyzer of the README. A port that is taken gives way to any that is free. */
+const devices = {
+  "chem-1": { profile: "abaxis-vetscan-vs2", port: 4001 },
+  "lab-1": { profile: "generic-astm", port: 4002 },
+  "hema-1": { profile: "generic-hl7", port: 2575 },
+  "poc-1": { profile: "generic-poct1a", port: 4010 },
+  "us-1": { profile: "dicom", port: 11112, quietSeconds: 1 },
+} as const;
+
+/** What each simulated device plays: a fixture, or images that are made up. */
 const sessions = [
-  {
-    device: "chem-1",
-    profile: "abaxis-vetscan-vs2",
-    fixture: "abaxis-vetscan-vs2/dog.astm",
-    says: "a dog's chemistry profile",
-  },
-  {
-    device: "chem-1",
-    profile: "abaxis-vetscan-vs2",
-    fixture: "abaxis-vetscan-vs2/cat.astm",
-    says: "a cat's chemistry profile",
-  },
+  { device: "chem-1", plays: "fixtures/abaxis-vetscan-vs2/dog.astm", says: "a dog's chemistry profile" },
+  { device: "chem-1", plays: "fixtures/abaxis-vetscan-vs2/cat.astm", says: "a cat's chemistry profile" },
   {
     device: "lab-1",
-    profile: "generic-astm",
-    fixture: "generic-astm/mixed-modalities.astm",
+    plays: "fixtures/generic-astm/mixed-modalities.astm",
     says: "blood count and chemistry of one sample",
   },
-  {
-    device: "hema-1",
-    profile: "generic-hl7",
-    fixture: "generic-hl7/oru-r01.hl7",
-    says: "a dog's blood count",
-  },
-  {
-    device: "poc-1",
-    profile: "generic-poct1a",
-    fixture: "generic-poct1a/dog.poct1",
-    says: "a dog's blood gases in continuous mode",
-  },
+  { device: "hema-1", plays: "fixtures/generic-hl7/oru-r01.hl7", says: "a dog's blood count" },
+  { device: "poc-1", plays: "fixtures/generic-poct1a/dog.poct1", says: "a dog's blood gases in continuous mode" },
+  { device: "us-1", plays: "us,sr", says: "a dog's ultrasound, and a report of what was measured in it" },
 ] as const;
 
 const children: ChildProcess[] = [];
@@ -66,12 +54,8 @@ async function demo(): Promise<void> {
   const server = start("server", "run", "--port", String(port), "--data", serverData);
   await server.says("listening on");
 
-  const ports = {
-    "chem-1": await freePort(4001),
-    "lab-1": await freePort(4002),
-    "hema-1": await freePort(2575),
-    "poc-1": await freePort(4010),
-  };
+  const ports = new Map<string, number>();
+  for (const [id, device] of Object.entries(devices)) ports.set(id, await freePort(device.port));
   const statusPort = await freePort(8081);
   const config = path.join(data, "agent.yaml");
   fs.writeFileSync(path.join(data, "agent.key"), `${agentKey}\n`, { mode: 0o600 });
@@ -83,23 +67,22 @@ async function demo(): Promise<void> {
       "timeZone: Europe/Istanbul",
       `status: { listen: "127.0.0.1:${statusPort}" }`,
       "devices:",
-      `  - { id: chem-1, profile: abaxis-vetscan-vs2, connection: { listen: "127.0.0.1:${ports["chem-1"]}" } }`,
-      `  - { id: lab-1, profile: generic-astm, connection: { listen: "127.0.0.1:${ports["lab-1"]}" } }`,
-      `  - { id: hema-1, profile: generic-hl7, connection: { listen: "127.0.0.1:${ports["hema-1"]}" } }`,
-      `  - { id: poc-1, profile: generic-poct1a, connection: { listen: "127.0.0.1:${ports["poc-1"]}" } }`,
+      ...Object.entries(devices).map(([id, { profile, ...options }]) => {
+        const connection = { listen: `127.0.0.1:${ports.get(id)}` };
+        return `  - ${JSON.stringify({ id, profile, connection, ...options, port: undefined })}`;
+      }),
       "",
     ].join("\n"),
   );
   const agent = start("agent", "run", "--config", config);
   await agent.says("the agent is running");
-  say(
-    `Server on ${url}, agent with ${Object.keys(ports).length} devices; its status is on http://127.0.0.1:${statusPort}/metrics\n`,
-  );
+  say(`Server on ${url}, agent with ${ports.size} devices; its status is on http://127.0.0.1:${statusPort}/metrics\n`);
 
-  for (const { device, fixture, says } of sessions) {
-    const target = `tcp://127.0.0.1:${ports[device]}`;
-    say(`${device} plays ${says} (npm run agent -- simulate fixtures/${fixture} --to ${target})`);
-    command("agent", "simulate", path.join(fixtures, fixture), "--to", target);
+  for (const { device, plays, says } of sessions) {
+    const address = `127.0.0.1:${ports.get(device)}`;
+    const target = devices[device].profile === "dicom" ? `dicom://US1@${address}/VETWIRE` : `tcp://${address}`;
+    say(`${device} plays ${says} (npm run agent -- simulate ${plays} --to ${target})`);
+    command("agent", "simulate", plays, "--to", target);
   }
   const fps = await studiesOf(config);
   for (const fp of fps) {
@@ -120,19 +103,25 @@ async function demo(): Promise<void> {
   });
 }
 
-/** The fps of all messages, once none of them is on its way any more. */
+/** The fps of what was played, once none of its messages is on its way any more. */
 async function studiesOf(config: string): Promise<string[]> {
   for (let attempt = 0; attempt < 100; attempt++) {
     const messages = JSON.parse(command("agent", "messages", "--config", config, "--json")) as {
+      device: string;
       state: string;
       reason: string | null;
       study_fps: string[];
     }[];
-    const latest = messages.slice(-sessions.length);
-    if (latest.length === sessions.length && latest.every(({ state }) => state !== "pending")) {
-      for (const { state, reason } of latest)
-        if (state !== "filed") throw new Error(`a message is ${state}: ${reason}`);
-      return [...new Set(latest.flatMap(({ study_fps }) => study_fps))];
+    // A message a fixture, and one an image; in a second demo what was sent before is no new message.
+    const played = Object.keys(devices).map((id) => {
+      const own = sessions.filter(({ device }) => device === id).flatMap(({ plays }) => plays.split(","));
+      const latest = messages.filter(({ device }) => device === id).slice(-own.length);
+      return latest.length === own.length && latest.every(({ state }) => state !== "pending") ? latest : null;
+    });
+    if (!played.includes(null)) {
+      const all = played.flatMap((latest) => latest ?? []);
+      for (const { state, reason } of all) if (state !== "filed") throw new Error(`a message is ${state}: ${reason}`);
+      return [...new Set(all.flatMap(({ study_fps }) => study_fps))];
     }
     await new Promise((resolve) => setTimeout(resolve, 100));
   }

@@ -87,6 +87,11 @@ test("an HL7 device may have a charset of its protocol and a mode of acknowledge
   ]);
 });
 
+test("ackMode is refused where images are sent", () => {
+  const xray = '  - { id: xray, profile: dicom, connection: { listen: "0.0.0.0:11112" }, ackMode: aa }\n';
+  expect(problemsOf(good + xray)).toEqual(["10: devices[3].ackMode is for HL7 devices, profile dicom is none"]);
+});
+
 test("every fault is told at once, in the order of the lines, with the nearest known key", () => {
   const faulty = `server: { url: "ftp://x", keyfile: ./agent.key }
 data: ./data
