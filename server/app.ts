@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { type Logger, pino } from "pino";
 import { newUlid } from "../shared/fp.ts";
-import { Audit, auditedGuards, countItems, FLUSH_MS } from "./audit.ts";
+import { Audit, auditedGuards, FLUSH_MS, subjectOf } from "./audit.ts";
 import { createGuards, keyFinder } from "./auth.ts";
 import { cachedAnswers } from "./cache.ts";
 import { ApiError, fromClientError, toApiError } from "./errors.ts";
@@ -110,7 +110,7 @@ export function buildApp(
 
   app.decorateRequest("apiKey", null);
   app.decorateRequest("refusedKey", null);
-  app.decorateRequest("itemCount", null);
+  app.decorateRequest("subject", null);
   app.decorateRequest("limitHeaders", null);
   app.decorateRequest("versions", null);
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, logger));
@@ -157,7 +157,7 @@ export function buildApp(
 
 function startAudit(app: FastifyInstance, audit: Audit): Audit {
   app.addHook("preSerialization", async (request, _reply, payload) => {
-    request.setDecorator("itemCount", countItems(payload));
+    request.setDecorator("subject", subjectOf(request, payload));
     return payload;
   });
   const timer = setInterval(() => void audit.flush(), FLUSH_MS).unref();

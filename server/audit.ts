@@ -59,24 +59,36 @@ function entryOf(request: FastifyRequest, reply: FastifyReply, at: number): Audi
   // Not Fastify's: when the client went away first, there was no answer.
   const status = reply.raw.headersSent ? reply.raw.statusCode : null;
   if (key === null && !isRefusal(status)) return undefined;
-  const { fp } = request.params as { fp?: string };
+  const { route, fp, count } = request.getDecorator<Subject | null>("subject") ?? subjectOf(request);
   return {
     at,
     request_id: request.id,
     api_key_id: key?.id ?? null,
     method: request.method,
-    route: request.routeOptions.url ?? null,
-    // What else stands in its place may be a name.
-    fp: fp !== undefined && isAnyFp(fp) ? fp : null,
-    count: request.getDecorator<number | null>("itemCount"),
+    route,
+    fp,
+    count,
     status,
     address: request.ip,
     times: 1,
   };
 }
 
+/** What was asked for: one record, or of a list how many. It is kept with an answer, since to find it out takes a while. */
+export type Subject = Pick<AuditRow, "route" | "fp" | "count">;
+
+export function subjectOf(request: FastifyRequest, payload: unknown = {}): Subject {
+  const { fp } = request.params as { fp?: string };
+  return {
+    route: request.routeOptions.url ?? null,
+    // What else stands in its place may be a name.
+    fp: fp !== undefined && isAnyFp(fp) ? fp : null,
+    count: countItems(payload),
+  };
+}
+
 /** How many records an answer is a list of: items of a page, a bare array, outcomes of a push. */
-export function countItems(payload: unknown): number | null {
+function countItems(payload: unknown): number | null {
   if (Array.isArray(payload)) return payload.length;
   const { data, outcomes } = payload as { data?: { items?: unknown[] }; outcomes?: unknown[] };
   return (data?.items ?? outcomes)?.length ?? null;

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Subject } from "./audit.ts";
 import { keyOf, versionsOf } from "./auth.ts";
 import { commonHeaders, type HeaderList, limitHeaders } from "./headers.ts";
 import type { RateLimiter } from "./limits.ts";
@@ -14,8 +15,8 @@ export interface Answer {
   readonly etag: string;
   /** But for the ETag. */
   readonly headers: HeaderList;
-  /** Of a list: how many items it has, for the audit. */
-  readonly itemCount: number | null;
+  /** For the audit. */
+  readonly subject: Subject;
 }
 
 interface Kept {
@@ -106,8 +107,10 @@ export function cachedAnswers(scope: FastifyInstance, limiter: RateLimiter, now:
 
   async function answerNew(request: FastifyRequest, reply: FastifyReply, answer: Answer): Promise<void> {
     const found = asFound(request, answer);
-    const unchanged = found.status === 304 ? await limiter.takeUnchanged(keyOf(request), now(), -1) : undefined;
-    if (unchanged !== undefined) request.setDecorator("limitHeaders", unchanged.headers);
+    if (found.status === 304) {
+      const { headers } = await limiter.takeUnchanged(keyOf(request), now(), 1);
+      request.setDecorator("limitHeaders", headers);
+    }
     send(request, reply, found);
   }
 
@@ -125,13 +128,13 @@ function asFound(request: FastifyRequest, answer: Answer): Found {
 }
 
 function send(request: FastifyRequest, reply: FastifyReply, { status, answer }: Found): void {
-  const { body, etag, headers, itemCount } = answer;
-  request.setDecorator("itemCount", itemCount);
+  const { body, etag, headers, subject } = answer;
+  request.setDecorator("subject", subject);
   // Past the framework, whose way of sending takes as long as all before it.
   reply.hijack();
   const common = [...commonHeaders(request), ...limitHeaders(request), "etag", etag];
-  if (status === 200) reply.raw.writeHead(200, [...common, ...headers]).end(body, "latin1");
-  else reply.raw.writeHead(304, common).end();
+  if (status === 304) reply.raw.writeHead(304, common).end();
+  else reply.raw.writeHead(200, common.concat(headers)).end(body, "latin1");
 }
 
 /** GET and HEAD share an answer; what a permission does not open, its guard has refused. */
@@ -146,7 +149,7 @@ function toAnswer(request: FastifyRequest, reply: FastifyReply, payload: string)
   return {
     body,
     etag,
-    itemCount: request.getDecorator<number | null>("itemCount"),
+    subject: request.getDecorator<Subject>("subject"),
     headers: [
       ...["content-type", "application/json; charset=utf-8"],
       ...["content-length", String(body.length)],

@@ -38,11 +38,12 @@ export interface Window {
 /** The windows that a request counts in, and how they are told its client. */
 interface Budgeted {
   readonly windows: readonly Window[];
-  /** draft-ietf-httpapi-ratelimit-headers-10. */
+  /** draft-ietf-httpapi-ratelimit-headers-10, and what stands in its `RateLimit` before each window's numbers. */
   readonly policy: string;
+  readonly labels: readonly string[];
 }
 
-/** How full a window is; `endsAt` in milliseconds since 1970. */
+/** How full a window is just now; `endsAt` in milliseconds since 1970. */
 export interface Count {
   readonly used: number;
   readonly endsAt: number;
@@ -115,12 +116,12 @@ export class RateLimiter {
   }
 
   /**
-   * Counts a 304, which costs no budget (api.md 149): `cost` is 0, or -1 when its request has been counted. Ten times as many
-   * as other answers are free; undefined beyond them: those are paid for, so that no client asks without end.
+   * Counts a 304, which costs no budget (api.md 149); what its request has `paid` already is given back. Ten times as many
+   * as other answers are free; those beyond them are paid for, so that no client asks without end.
    */
-  takeUnchanged(key: { id: number; type: KeyType }, now: number, cost: 0 | -1): Soon<Verdict | undefined> {
+  takeUnchanged(key: { id: number; type: KeyType }, now: number, paid: 0 | 1 = 0): Soon<Verdict> {
     const counted = this.#counters.keys.take(`${key.id} unchanged`, this.#unchanged[key.type].windows, now);
-    return then(counted, ({ taken }) => (taken ? this.takeForKey(key, "api", now, cost) : undefined));
+    return then(counted, ({ taken: isFree }) => this.takeForKey(key, "api", now, ((isFree ? 0 : 1) - paid) as Cost));
   }
 
   /** Counts a request without a valid key; it has no budget to be told of. */
@@ -140,22 +141,26 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
 function budgeted(windows: readonly Window[]): Budgeted {
-  return { windows, policy: windows.map(({ name, ms, limit }) => `"${name}";q=${limit};w=${ms / 1000}`).join(", ") };
+  return {
+    windows,
+    policy: windows.map(({ name, ms, limit }) => `"${name}";q=${limit};w=${ms / 1000}`).join(", "),
+    labels: windows.map(({ name }, index) => `${index === 0 ? "" : ", "}"${name}";r=`),
+  };
 }
 
-function verdict({ taken, counts }: Taken, { windows, policy }: Budgeted, now: number): Verdict {
+function verdict({ taken, counts }: Taken, { windows, policy, labels }: Budgeted, now: number): Verdict {
   // The window that will stop the client first; of two that have as little left, the one that lasts longer.
   let tightest = { limit: 0, remaining: Infinity, resetS: 1 };
   let state = "";
   for (let index = 0; index < windows.length; index += 1) {
-    const { name, limit } = windows[index] as Window;
+    const { limit } = windows[index] as Window;
     const { used, endsAt } = counts[index] ?? { used: 0, endsAt: now };
     const remaining = Math.max(0, limit - used);
     const resetS = secondsUntil(endsAt, now);
     if (remaining < tightest.remaining || (remaining === tightest.remaining && resetS > tightest.resetS)) {
       tightest = { limit, remaining, resetS };
     }
-    state += `${index === 0 ? "" : ", "}"${name}";r=${remaining};t=${resetS}`;
+    state += `${labels[index]}${remaining};t=${resetS}`;
   }
   const headers = [
     "x-ratelimit-limit",
@@ -203,10 +208,15 @@ export function memoryCounters(countedMax = COUNTED_MAX): SharedCounters {
   return { keys: new MemoryCounters(countedMax), addresses: new MemoryCounters(countedMax) };
 }
 
+interface Counting {
+  used: number;
+  endsAt: number;
+}
+
 export class MemoryCounters implements Counters {
   readonly #countedMax: number;
   /** In the order in which their longest windows began, which is the order in which those end. */
-  readonly #counts = new Map<string, { used: number; endsAt: number }[]>();
+  readonly #counts = new Map<string, Counting[]>();
 
   constructor(countedMax: number) {
     this.#countedMax = countedMax;
@@ -218,31 +228,29 @@ export class MemoryCounters implements Counters {
 
   take(name: string, windows: readonly Window[], now: number, cost: Cost = 1): Soon<Taken> {
     const counts = this.#counts.get(name) ?? windows.map(() => ({ used: 0, endsAt: 0 }));
-    let begun = false;
-    for (const [index, { ms }] of windows.entries()) {
-      const count = counts[index];
+    let taken = true;
+    counts.forEach((count, index) => {
+      const { ms, limit } = windows[index] as Window;
       // A clock that was set back must not make a window last longer than it is.
-      if (count === undefined || (count.endsAt > now && count.endsAt - now <= ms)) continue;
-      count.used = 0;
-      count.endsAt = now + ms;
-      begun = begun || index === windows.length - 1;
-    }
-    if (begun) {
-      this.#counts.delete(name);
-      this.#forget(now);
-      this.#counts.set(name, counts);
-    }
-    const taken = cost <= 0 || windows.every(({ limit }, index) => (counts[index]?.used ?? 0) < limit);
+      if (count.endsAt <= now || count.endsAt - now > ms) {
+        count.used = 0;
+        count.endsAt = now + ms;
+        if (index === windows.length - 1) this.#begin(name, counts, now);
+      }
+      taken &&= cost <= 0 || count.used < limit;
+    });
     if (taken) for (const count of counts) count.used = Math.max(0, count.used + cost);
-    return { taken, counts: counts.map(({ used, endsAt }) => ({ used, endsAt })) };
+    return { taken, counts };
   }
 
-  /** Makes room for one more: what has ended goes, and what began first when all are under way. */
-  #forget(now: number): void {
-    for (const [name, counts] of this.#counts) {
-      const ended = (counts.at(-1)?.endsAt ?? 0) <= now;
-      if (!ended && this.#counts.size < this.#countedMax) return;
-      this.#counts.delete(name);
+  /** Puts it last, and makes room for it: what has ended goes, and what began first when all are under way. */
+  #begin(name: string, counts: Counting[], now: number): void {
+    this.#counts.delete(name);
+    for (const [oldest, others] of this.#counts) {
+      const ended = (others.at(-1)?.endsAt ?? 0) <= now;
+      if (!ended && this.#counts.size < this.#countedMax) break;
+      this.#counts.delete(oldest);
     }
+    this.#counts.set(name, counts);
   }
 }

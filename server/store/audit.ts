@@ -6,6 +6,9 @@ import { nobody, query, type Session } from "./store.ts";
 
 export type AuditRow = AuditColumns;
 
+/** In one statement, which takes two thirds of the time. */
+const ROWS_AT_ONCE = 20;
+
 /** A row as `audit` shows it. */
 export interface AuditDescription extends Omit<AuditColumns, "at" | "api_key_id"> {
   at: string;
@@ -14,7 +17,13 @@ export interface AuditDescription extends Omit<AuditColumns, "at" | "api_key_id"
 }
 
 export async function insertRows(session: Session, rows: readonly AuditRow[]): Promise<void> {
-  await session.each(insert, rows);
+  const groups: AuditRow[][] = [];
+  let grouped = 0;
+  for (; grouped + ROWS_AT_ONCE <= rows.length; grouped += ROWS_AT_ONCE) {
+    groups.push(rows.slice(grouped, grouped + ROWS_AT_ONCE));
+  }
+  await session.each(insertGroup, groups);
+  await session.each(insert, rows.slice(grouped));
 }
 
 /** Adds a row; its id, to count on with. */
@@ -68,6 +77,11 @@ export async function* listRows(
 }
 
 const insert = query((db, p: AuditRow) => db.insertInto("audit").values(columnsOf(p)), nobody);
+
+const insertGroup = query((db, p: AuditRow[]) => {
+  const rows = Array.from({ length: ROWS_AT_ONCE }, (_, index) => columnsOf(p[index] as AuditRow));
+  return db.insertInto("audit").values(rows);
+}, nobody);
 
 const insertCounted = query((db, p: AuditRow) => db.insertInto("audit").values(columnsOf(p)).returning("id"), nobody);
 

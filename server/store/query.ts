@@ -39,17 +39,19 @@ export interface Session {
 /** The database cannot serve just now (locked, full, unreadable, not there): refuse and let the caller come again. */
 export class StoreUnavailable extends Error {}
 
+/** Where a value stands among the parameters. */
 class Placeholder {
-  readonly name: string;
-  constructor(name: string) {
-    this.name = name;
+  readonly valueIn: (parameters: unknown) => unknown;
+  constructor(valueIn: (parameters: unknown) => unknown) {
+    this.valueIn = valueIn;
   }
 }
 
 type Select<Row> = Compilable<Row> & { readonly isSelectQueryBuilder: true };
 
 /**
- * Describes a query; `p.clinicId` stands for the value given under that name when it runs, and cannot be looked at here.
+ * Describes a query; `p.clinicId` stands for the value given under that name when it runs, and cannot be looked at here;
+ * `p[2].clinicId`, where it runs with a list, for that of its third.
  * One that writes also says whose answers it changes, since those may be kept in a cache.
  */
 export function query<Parameters, Row>(
@@ -63,22 +65,33 @@ export function query<Parameters, Row>(
   build: (db: Kysely<Tables>, p: Parameters) => Compilable<Row>,
   changes?: (parameters: Parameters) => Changed,
 ): Query<Parameters, Row> {
-  // Kysely takes anything that is no expression of its own for a value and lists it in `parameters`, in order.
-  const placeholders = new Proxy({}, { get: (_, name) => new Placeholder(String(name)) });
   return {
     compile(builder) {
-      const { sql, parameters } = build(builder, placeholders as Parameters).compile();
+      const { sql, parameters } = build(builder, placeholders((given) => given) as Parameters).compile();
       return { sql, values: parameters };
     },
     ...(changes && { changes }),
   };
 }
 
+/** Stands for parameters that are not given yet; `whole` finds them in what is given. */
+function placeholders(whole: (given: unknown) => unknown): object {
+  return new Proxy(
+    {},
+    {
+      get(_, property) {
+        const name = String(property);
+        const valueIn = (given: unknown) => (whole(given) as Record<string, unknown>)[name];
+        // Kysely takes anything that is no expression of its own for a value and lists it in `parameters`, in order.
+        return /^\d+$/.test(name) ? placeholders(valueIn) : new Placeholder(valueIn);
+      },
+    },
+  );
+}
+
 /** The values of a compiled query, with the parameters in their places. */
 export function filled(values: readonly unknown[], parameters: unknown): unknown[] {
-  return values.map((value) =>
-    value instanceof Placeholder ? (parameters as Record<string, unknown>)[value.name] : value,
-  );
+  return values.map((value) => (value instanceof Placeholder ? value.valueIn(parameters) : value));
 }
 
 type Dialect = KyselyConfig["dialect"];

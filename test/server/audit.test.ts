@@ -73,6 +73,7 @@ describe("the audit has a row for", () => {
       [all, `GET ${patients}?page=Karabaş`, patients, 400, null],
       [none, `GET ${patients}`, patients, 403, null],
       [all, `GET ${patients}/${one.fp}`, patientRoute, 200, one.fp],
+      [all, `HEAD ${patients}/${one.fp}`, patientRoute, 200, one.fp],
       [all, `HEAD ${patients}/${one.fp}?name=Karabaş`, patientRoute, 200, one.fp],
       [all, `GET ${patients}/${absent}`, patientRoute, 404, absent],
       [all, `GET ${patients}/${filed.fp}`, patientRoute, 404, filed.fp],

@@ -156,7 +156,7 @@ test("149 a 304 costs no budget, until there were ten times as many as other ans
 
 test("the cache keeps what was used last, within its bytes", () => {
   const cache = new AnswerCache(10_000);
-  const answer = { body: "x".repeat(1000), etag: '"e"', headers: [], itemCount: null };
+  const answer = { body: "x".repeat(1000), etag: '"e"', headers: [], subject: { route: null, fp: null, count: null } };
   for (let index = 0; index < 20; index += 1) {
     cache.keep(`url ${index}`, 1, noon, answer);
     expect(cache.find("url 0", 1, noon)).toBe(answer);
