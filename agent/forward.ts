@@ -4,7 +4,7 @@ import { COMMAND, STATUS } from "./dicom/dimse.ts";
 import type { ProposedContext } from "./dicom/pdu.ts";
 import { DicomClient } from "./dicom-client.ts";
 import { Drain, type DrainEvents, type DrainTiming } from "./drain.ts";
-import { imageFile } from "./image-store.ts";
+import { imageFile, isArriving } from "./image-store.ts";
 import type { HeldInstance } from "./imaging-operations.ts";
 import { SendError } from "./server.ts";
 import type { Spool } from "./spool.ts";
@@ -61,7 +61,9 @@ export class Forward {
 
   /** Sends one batch, if there is any; whether there was. */
   async #sendNext(): Promise<boolean> {
-    const batch = await this.#spool.call("queuedForwards", this.#destination.id, BATCH);
+    const queued = await this.#spool.call("queuedForwards", this.#destination.id, BATCH);
+    // Once it is here, there is a call to look again.
+    const batch = queued.filter(({ message }) => !isArriving(this.#data, message));
     if (batch.length === 0) return false;
     if (this.#destination.way === "store") await this.#storeAll(this.#destination, batch);
     else for (const instance of batch) await this.#stow(this.#destination, instance);

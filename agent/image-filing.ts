@@ -3,7 +3,7 @@ import type { Modality } from "../shared/study.ts";
 import type { Header } from "./dicom/header.ts";
 import { findPatient, type Lookup } from "./filing.ts";
 import type { Headers } from "./headers.ts";
-import { imageFile } from "./image-store.ts";
+import { imageFile, isArriving } from "./image-store.ts";
 import { type ImageInstance, readImages } from "./read-dicom.ts";
 import { describe } from "./report.ts";
 import { type SpoolCalls, StorageError } from "./spool.ts";
@@ -79,7 +79,7 @@ export class ImageFiling {
         const next = await this.#spool.call("nextImageStudy");
         if (next === null) return;
         if (next.dueAt > Date.now()) return this.wake(next.dueAt);
-        await this.#settle(next.study);
+        if (!(await this.#settle(next.study))) return this.wake(Date.now() + RETRY_MS);
         await this.#spool.call("endImageStudy", next.study, next.dueAt);
       } catch (error) {
         if (!(error instanceof StorageError)) this.#events.fault(error);
@@ -88,8 +88,10 @@ export class ImageFiling {
     }
   }
 
-  async #settle(studyUid: string): Promise<void> {
+  /** false: one of its images is still on its way to the disk. */
+  async #settle(studyUid: string): Promise<boolean> {
     const stored = await this.#spool.call("instancesOf", studyUid);
+    if (stored.some(({ message }) => isArriving(this.#stages.data, message))) return false;
     const settlements = await assessImages(studyUid, stored, this.#stages).catch((error: unknown) => {
       if (error instanceof StorageError) throw error;
       this.#events.fault(error);
@@ -102,6 +104,7 @@ export class ImageFiling {
     }
     const studies = new Set(settlements.flatMap((one) => one.studies.map(({ body }) => body.dedupe_key)));
     this.#events.settled(stored[0]?.device ?? "", studies.size, stored.length);
+    return true;
   }
 }
 

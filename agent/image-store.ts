@@ -37,6 +37,15 @@ export function imageFile(data: string, message: string): string {
   return path.join(imageFolder(data), `${message}.dcm`);
 }
 
+function partFile(data: string, message: string): string {
+  return path.join(imageFolder(data), `${message}.part`);
+}
+
+/** Whether an instance may have its row, and has not its name yet. */
+export function isArriving(data: string, message: string): boolean {
+  return fs.existsSync(partFile(data, message)) && !fs.existsSync(imageFile(data, message));
+}
+
 export class ImageStore {
   readonly #data: string;
   readonly #folder: Folder;
@@ -124,7 +133,7 @@ export class IncomingFile {
     this.#quietMs = quietMs;
     this.#instance = instance;
     this.#haveRoom = haveRoom;
-    this.#part = path.join(imageFolder(data), `${this.#id}.part`);
+    this.#part = partFile(data, this.#id);
     this.#head = encodeFileHead({ ...instance, sourceAe: instance.callingAe });
   }
 

@@ -1,8 +1,11 @@
+import fs from "node:fs";
+import path from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Header } from "../../agent/dicom/header.ts";
 import { Directory } from "../../agent/directory.ts";
 import { Headers } from "../../agent/headers.ts";
 import { type ImageDevice, ImageFiling } from "../../agent/image-filing.ts";
+import { imageFolder } from "../../agent/image-store.ts";
 import { reassess, store } from "../../agent/reprocess.ts";
 import { httpServer } from "../../agent/server.ts";
 import { listMessages, readSpool } from "../../agent/spool.ts";
@@ -81,6 +84,19 @@ async function send(): Promise<(string | null)[]> {
 }
 
 const states = () => readSpool(used.folder, listMessages).map(({ state }) => state);
+
+test("a study waits for its image that is still on its way to the disk", async () => {
+  await receive({ patientId: "4711" });
+  const part = path.join(imageFolder(used.folder), `M${String(ordinal).padStart(4, "0")}.part`);
+  fs.mkdirSync(path.dirname(part), { recursive: true });
+  fs.writeFileSync(part, "");
+  const filing = file();
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(states()).toEqual(["pending"]);
+  fs.unlinkSync(part);
+  await filing;
+  expect(readSpool(used.folder, (db) => db.prepare("SELECT processed_at FROM message").pluck().get())).not.toBeNull();
+});
 
 describe("images without an identifier", () => {
   const startAt = Date.parse("2026-05-04T12:00:00.000Z");

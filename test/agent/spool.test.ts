@@ -137,13 +137,20 @@ describe("events", () => {
     open.push(spool);
     const session = spool.openSession("chem-1", "generic-astm");
     let soonDone = 0;
-    const soon = Array.from({ length: 20 }, (_, nth) =>
-      spool.callSoon("setMeta", String(nth), "soon").then(() => (soonDone += 1)),
-    );
-    await append(spool, session, "chunk", Uint8Array.of(1));
-    await append(spool, session, "chunk", Uint8Array.of(2));
-    expect(soonDone).toBe(0);
-    await Promise.all(soon);
+    // Time passes only when the test says so.
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      const soon = Array.from({ length: 20 }, (_, nth) =>
+        spool.callSoon("setMeta", String(nth), "soon").then(() => (soonDone += 1)),
+      );
+      await append(spool, session, "chunk", Uint8Array.of(1));
+      await append(spool, session, "chunk", Uint8Array.of(2));
+      expect(soonDone).toBe(0);
+      vi.advanceTimersByTime(10);
+      await Promise.all(soon);
+    } finally {
+      vi.useRealTimers();
+    }
     expect(commits).toEqual([0, 0, 0]);
 
     spool.callLater("setMeta", "key", "later");

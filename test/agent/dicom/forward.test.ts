@@ -154,6 +154,23 @@ describe.skipIf(!dcmtk)("to storescp", () => {
     expect(await counts()).toContain("pacs refused 1");
   });
 
+  test("an image that is still on its way to the disk is not given up: it goes once it is there", async () => {
+    await receive(2);
+    await startPeer("+xa");
+    const [first] = await used.spool.call("instancesOf", "2.25.4711");
+    const file = imageFile(used.folder, first!.message);
+    const part = file.replace(/dcm$/, "part");
+    fs.renameSync(file, part);
+    const forward = forwardTo(pacs());
+    forward.wake();
+    await until("the other one is sent", () => said.length > 0);
+    expect(said).toEqual(["sent"]);
+    expect(await counts()).toEqual(["pacs queued 1", "pacs sent 1"]);
+    fs.renameSync(part, file);
+    forward.wake();
+    await until("both are sent", async () => (await counts())[0] === "pacs sent 2");
+  });
+
   test("a peer that will not have us is asked again only after a while", async () => {
     await receive(1);
     await startPeer("--refuse");
