@@ -2,20 +2,19 @@ import { type ChildProcess, spawn } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { dcmtk, run } from "../support/dcmtk.ts";
-import type { Element } from "../../agent/dicom/encode.ts";
-import { CR_STORAGE, dataset, EXPLICIT } from "../support/dicom.ts";
 import { freePort, temporaryFolder, until, World } from "../support/processes.ts";
-import type * as part10 from "../../agent/dicom/part10.ts";
-import { fromBuild } from "./build.ts";
+import { busyWithImages } from "./dicom/busy.ts";
+import { send, writeInstance } from "./dicom/instances.ts";
 import { type Figure, median } from "./figure.ts";
 
 const INSTANCES = 500;
 const INSTANCE_BYTES = 525_000;
 const LONG_BYTES = 200_000_000;
+const LONGEST_BYTES = 1_000_000_000;
 const RATE_MIN = 0.6;
 const RATE_TO_ORTHANC_MIN = 2.5;
 const LONG_TIME_MAX = 1.5;
-const MEMORY_MB_MAX = 150;
+const MEMORY_MB_MAX = { long: 150, longest: 200 };
 
 interface Receiver {
   readonly port: number;
@@ -23,10 +22,14 @@ interface Receiver {
   end(): Promise<void>;
 }
 
-/** Receivers over loopback, fed by DCMTK's storescu in turn. DCMTK's does not sync to the disk; Orthanc and ours do. */
+/**
+ * Receivers over loopback, fed by DCMTK's storescu in turn. DCMTK's does not sync to the disk; Orthanc and ours do. What they
+ * stored is removed at the end only: for some minutes ext4 passes over each inode that was removed when it makes a new one.
+ */
 export async function* dicom(quick: boolean): AsyncGenerator<Figure> {
   if (!dcmtk) throw new Error("DCMTK sends and is the baseline: apt-get install dcmtk");
   const folder = temporaryFolder();
+  const worlds: World[] = [];
   try {
     const count = quick ? 100 : INSTANCES;
     const series = path.join(folder, "series");
@@ -44,19 +47,19 @@ export async function* dicom(quick: boolean): AsyncGenerator<Figure> {
     for (let round = 0; round < (quick ? 1 : 5); round++) {
       // Each begins empty: what is sent twice is work of another kind.
       const receiver = await startStorescp(folder);
-      seconds.storescp.push(await send(receiver, series));
-      longSeconds.storescp.push(await send(receiver, long));
+      seconds.storescp.push(await send(receiver.port, series));
+      longSeconds.storescp.push(await send(receiver.port, long));
       await receiver.end();
-      const agent = await startAgent();
-      seconds.ours.push(await send(agent, series));
+      const agent = await startAgent(worlds);
+      seconds.ours.push(await send(agent.port, series));
       await agent.end();
-      const fresh = await startAgent();
-      longSeconds.ours.push(await send(fresh, long));
+      const fresh = await startAgent(worlds);
+      longSeconds.ours.push(await send(fresh.port, long));
       memory = Math.max(memory, peakMegabytes(fresh.pid));
       await fresh.end();
       if (!orthanc) continue;
       const other = await startOrthanc(folder);
-      seconds.orthanc.push(await send(other, series));
+      seconds.orthanc.push(await send(other.port, series));
       await other.end();
     }
     const rate = (times: readonly number[]) => count / median(times);
@@ -80,62 +83,61 @@ export async function* dicom(quick: boolean): AsyncGenerator<Figure> {
       bar: `<= ${LONG_TIME_MAX}`,
       met: slower <= LONG_TIME_MAX,
     };
-    yield {
-      name: "one instance of 200 MB, peak memory of the agent",
-      ours: `${memory.toFixed(0)} MB`,
-      baseline: `the bar ${MEMORY_MB_MAX} MB`,
-      ratio: memory / MEMORY_MB_MAX,
-      bar: `< ${MEMORY_MB_MAX} MB`,
-      met: memory < MEMORY_MB_MAX,
-    };
+    yield memoryFigure("200 MB", memory, MEMORY_MB_MAX.long);
+    yield memoryFigure("1 GB", await peakOfLongest(folder, worlds), MEMORY_MB_MAX.longest);
+    yield* busyWithImages(folder, LONG_BYTES, quick);
   } finally {
+    for (const world of worlds) await world.end();
     fs.rmSync(folder, { recursive: true });
   }
 }
 
-async function writeInstance(folder: string, uid: string, bytes: number): Promise<void> {
-  const { encodeFileHead } = await fromBuild<typeof part10>("agent/dicom/part10.ts");
-  const head = encodeFileHead({ sopClass: CR_STORAGE, sopInstance: uid, transferSyntax: EXPLICIT, sourceAe: "BENCH" });
-  const pixels = new Uint8Array(bytes).fill(Number(uid.split(".").at(-1)) & 0xff);
-  const series: Element = [0x0020_000e, "UI", "1.2.3.0"];
-  const bytesOf = dataset(uid, [series, [0x7fe0_0010, "OW", pixels]]);
-  fs.writeFileSync(path.join(folder, `${uid}.dcm`), Buffer.concat([head, bytesOf]));
+async function peakOfLongest(folder: string, worlds: World[]): Promise<number> {
+  const longest = path.join(folder, "longest");
+  fs.mkdirSync(longest);
+  await writeInstance(longest, "1.2.5.1", LONGEST_BYTES);
+  const agent = await startAgent(worlds);
+  await send(agent.port, longest);
+  return peakMegabytes(agent.pid);
 }
 
-/** Seconds until all of it was answered. */
-async function send({ port }: Receiver, folder: string): Promise<number> {
-  const from = performance.now();
-  const { ok, output } = await run("storescu", "+sd", "-aec", "VETWIRE", "127.0.0.1", String(port), folder);
-  if (!ok) throw new Error(`storescu: ${output}`);
-  return (performance.now() - from) / 1000;
+function memoryFigure(size: string, memory: number, max: number): Figure {
+  return {
+    name: `one instance of ${size}, peak memory of the agent`,
+    ours: `${memory.toFixed(0)} MB`,
+    baseline: `the bar ${max} MB`,
+    ratio: memory / max,
+    bar: `< ${max} MB`,
+    met: memory < max,
+  };
 }
 
-async function startAgent(): Promise<Receiver> {
+async function startAgent(worlds: World[]): Promise<Receiver> {
   const world = await World.create(1);
+  worlds.push(world);
   const port = await freePort();
   world.writeConfig([
     { id: "xray", profile: "dicom", connection: { listen: `127.0.0.1:${port}` }, ...{ aeTitle: "VETWIRE" } },
   ]);
   await world.startAgent();
   await world.server.end(); // it takes no part, and no time
-  return { port, pid: world.agent.process.pid!, end: () => world.end() };
+  const end = async () => void (await world.agent.end("SIGKILL"));
+  return { port, pid: world.agent.process.pid!, end };
 }
 
 async function startStorescp(folder: string): Promise<Receiver> {
   const port = await freePort();
-  const kept = path.join(folder, "storescp");
-  fs.mkdirSync(kept);
+  const kept = fs.mkdtempSync(path.join(folder, "storescp-"));
   // Promiscuous, every transfer syntax, bytes as they come: what we do.
   const child = spawn("storescp", ["-pm", "+xa", "+B", "-od", kept, String(port)], { env, stdio: "ignore" });
-  return listening(child, port, kept);
+  return listening(child, port);
 }
 
 const ORTHANC = "/usr/sbin/Orthanc";
 
 async function startOrthanc(folder: string): Promise<Receiver> {
   const [port, http] = [await freePort(), await freePort()];
-  const kept = path.join(folder, "orthanc");
-  fs.mkdirSync(kept);
+  const kept = fs.mkdtempSync(path.join(folder, "orthanc-"));
   const config = path.join(kept, "orthanc.json");
   const settings = {
     StorageDirectory: kept,
@@ -145,12 +147,12 @@ async function startOrthanc(folder: string): Promise<Receiver> {
     HttpPort: http,
   };
   fs.writeFileSync(config, JSON.stringify({ ...settings, DicomCheckCalledAet: false, Plugins: [] }));
-  return listening(spawn(ORTHANC, [config], { env, stdio: "ignore" }), port, kept);
+  return listening(spawn(ORTHANC, [config], { env, stdio: "ignore" }), port);
 }
 
 const env = { ...process.env, TCP_NODELAY: "1" };
 
-async function listening(child: ChildProcess, port: number, kept: string): Promise<Receiver> {
+async function listening(child: ChildProcess, port: number): Promise<Receiver> {
   await until("an echo", async () => (await run("echoscu", "-aec", "VETWIRE", "127.0.0.1", String(port))).ok);
   return {
     port,
@@ -159,7 +161,6 @@ async function listening(child: ChildProcess, port: number, kept: string): Promi
       const gone = new Promise((resolve) => child.once("exit", resolve));
       child.kill("SIGKILL");
       await gone;
-      fs.rmSync(kept, { recursive: true });
     },
   };
 }

@@ -4,7 +4,7 @@ import { type Figure, percentile } from "../figure.ts";
 import { besideBareFsyncs, type Latencies, latencyFigure } from "../latency.ts";
 import { measurement, play, sleepUntil, startDevices } from "./device.ts";
 
-const DEVICES = 10;
+export const DEVICES = 10;
 const MESSAGES_PER_SECOND = 5;
 const MESSAGE_EVERY_MS = 1000 / DEVICES / MESSAGES_PER_SECOND;
 /** Where the disk itself stays under `bareMax`. */
@@ -30,7 +30,8 @@ export async function* ackLatency(quick: boolean): AsyncGenerator<Figure> {
   }
 }
 
-async function devicesAtWork(world: World, lines: readonly Line[], firstNumber: number, seconds: number) {
+/** Every line sends its messages at the pace of a busy clinic. */
+export async function devicesAtWork(world: World, lines: readonly Line[], firstNumber: number, seconds: number) {
   const latencies: number[] = [];
   let messages = 0;
   const from = performance.now();

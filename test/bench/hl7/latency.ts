@@ -37,7 +37,8 @@ export async function* ackLatency(quick: boolean): AsyncGenerator<Figure> {
   }
 }
 
-async function devicesAtWork(
+/** Every device sends its messages at the pace of a busy clinic. */
+export async function devicesAtWork(
   patients: readonly TestPatient[],
   devices: readonly Device[],
   first: number,
@@ -65,7 +66,7 @@ function blood(number: number, patients: readonly TestPatient[]): Uint8Array {
   return encodeFrame(Buffer.from(messageOf(MESSAGE_BYTES, { id: String(number), patient, measured })));
 }
 
-class Device {
+export class Device {
   readonly #socket: net.Socket;
   #answered: (answer: string) => void = () => undefined;
 
