@@ -51,6 +51,7 @@ export async function startAgent(config: Config, version: string, log: Logger): 
           throw error;
         });
   for (const device of devices) device.open();
+  await new Promise((resolve) => setImmediate(resolve)); // from the next turn on their ports listen
   const stopLoops = [
     every(
       DIRECTORY_EVERY_MS,

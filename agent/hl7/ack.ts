@@ -299,7 +299,9 @@ function queryState({ header, segments, delimiters }: Hl7Message, state: "OK" | 
   }
   const query = segments.find(({ name }) => name === "QPD");
   if (type !== "QBP" || query === undefined) return [];
-  return [["QAK", query.raw(2), state, query.raw(1)].join(delimiters.field), query.text].map(echo);
+  // Some write the name of a segment in small letters; what we send has the standard's.
+  const asSent = `QPD${query.text.slice(3)}`;
+  return [["QAK", query.raw(2), state, query.raw(1)].join(delimiters.field), asSent].map(echo);
 }
 
 /** What was sent, but for control characters: they would end our segment, or our frame. */

@@ -118,6 +118,8 @@ describe("A2: the content", () => {
     expect(reply).toContain("<CR>MSA|AA|47 11 x|Message accepted|||0<CR>");
     const [found = ""] = answers(textOf(header({ 9: "QBP^Q11" }), "QPD|WOS|tag|a", "line", "RCP|I"));
     expect(found.endsWith("<CR>QPD|WOS|tag|a line<CR>")).toBe(true);
+    const [named = ""] = answers(textOf(header({ 9: "QBP^Q11" }), "QpD|WOS|tag", "RCP|I"));
+    expect(named.endsWith("<CR>QPD|WOS|tag<CR>")).toBe(true);
   });
 
   test("A2: the delimiters are those of the message", () => {

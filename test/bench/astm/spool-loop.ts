@@ -25,4 +25,4 @@ for (const port of ports) {
   });
   connection.open();
 }
-process.stdout.write("ready\n");
+setImmediate(() => process.stdout.write("ready\n")); // from the next turn on the ports listen
