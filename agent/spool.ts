@@ -21,7 +21,7 @@ export interface SpoolOptions {
 const LATER_MS_MAX = 200;
 const SOON_MS_MAX = 10;
 /** How long those who wait are told of commits, until the sockets are looked after again. */
-const TELL_MS = 0.1;
+const TELL_MS = 0.25;
 /** Devices that spoke within that time are about to speak again; after so much silence they have said it. */
 const PAUSE = { withinMs: 25, silenceMs: 2 };
 const BYTES_MAX = 8 * 1024 ** 3;
@@ -123,36 +123,34 @@ export class Spool {
     return this.#nextEvent++;
   }
 
-  /** Runs one operation in the next group, behind all that were asked for before. @throws StorageError when the disk refuses it */
+  /** Runs one operation in the next group, behind all that were asked for before it. @throws StorageError when the disk refuses it */
   call<Name extends keyof Operations>(
     name: Name,
     ...args: Parameters<Operations[Name]>
   ): Promise<ReturnType<Operations[Name]>> {
-    const done = this.#defer(name, args);
-    this.#takeDeferred();
     this.#schedule();
-    return done;
+    return this.#defer(name, args);
   }
 
   /**
-   * Runs one operation within a few milliseconds, together with all the others of that time: while devices talk, one with each
-   * of their groups would only keep what they say next waiting. @throws StorageError when the disk refuses it
+   * Runs one operation with the next group, within a few milliseconds: while devices talk, a commit of its own would only keep
+   * what they say next waiting. @throws StorageError when the disk refuses it
    */
   callSoon<Name extends keyof Operations>(
     name: Name,
     ...args: Parameters<Operations[Name]>
   ): Promise<ReturnType<Operations[Name]>> {
-    this.#soon ??= setTimeout(() => this.#runDeferred(), SOON_MS_MAX);
+    this.#soon ??= setTimeout(() => this.#schedule(), SOON_MS_MAX);
     return this.#defer(name, args);
   }
 
   /**
-   * Runs one operation with whatever is run next: nobody waits for it, and it is worth no group of its own. Should the disk
-   * refuse it, it has not happened.
+   * Runs one operation with the next group, whatever that is for: nobody waits for it, and it is worth no fsync of its own.
+   * Should the disk refuse it, it has not happened.
    */
   callLater<Name extends keyof Operations>(name: Name, ...args: Parameters<Operations[Name]>): void {
     this.#deferred.push({ call: { name, args }, ...NOBODY });
-    this.#later ??= setTimeout(() => this.#runDeferred(), LATER_MS_MAX);
+    this.#later ??= setTimeout(() => this.#schedule(), LATER_MS_MAX);
   }
 
   #defer<Name extends keyof Operations>(
@@ -162,11 +160,6 @@ export class Spool {
     return new Promise((resolve, reject) => {
       this.#deferred.push({ call: { name, args }, resolve: resolve as (value: unknown) => void, reject });
     });
-  }
-
-  #runDeferred(): void {
-    this.#takeDeferred();
-    this.#schedule();
   }
 
   #takeDeferred(): void {
@@ -193,7 +186,6 @@ export class Spool {
 
   /** Settles what is under way, then ends the thread. */
   async close(): Promise<void> {
-    this.#takeDeferred();
     this.#flush();
     if (this.#inFlight.length > 0 || this.#telling) await new Promise<void>((resolve) => (this.#closed = resolve));
     this.#worker.removeAllListeners();
@@ -225,6 +217,7 @@ export class Spool {
 
   #flush(): void {
     this.#flushing = false;
+    this.#takeDeferred();
     if (this.#gathering !== null) clearTimeout(this.#gathering);
     this.#gathering = null;
     const { done, calls: waiting, bytes: parts, ...events } = this.#pending;
