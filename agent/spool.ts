@@ -41,7 +41,7 @@ const GATHER = { devicesMin: 16, periodMs: 100, ms: 8 };
 export class Spool {
   readonly #worker: Worker;
   readonly #onCommit: (ms: number) => void;
-  readonly #inFlight: { opened: OpenedSession[]; events: Done[]; calls: Deferred[] }[] = [];
+  readonly #inFlight: { opened: OpenedSession[]; events: Done[]; calls: Waiting[] }[] = [];
   #pending: Pending;
   #flushing = false;
   #gathering: NodeJS.Timeout | null = null;
@@ -59,8 +59,6 @@ export class Spool {
   #telling = false;
   #closed: (() => void) | undefined;
   #problem: string | null = null;
-  /** Operations that wait for company. */
-  #deferred: Deferred[] = [];
   #later: NodeJS.Timeout | null = null;
   #soon: NodeJS.Timeout | null = null;
 
@@ -129,7 +127,7 @@ export class Spool {
     ...args: Parameters<Operations[Name]>
   ): Promise<ReturnType<Operations[Name]>> {
     this.#schedule();
-    return this.#defer(name, args);
+    return this.#run(name, args);
   }
 
   /**
@@ -141,7 +139,7 @@ export class Spool {
     ...args: Parameters<Operations[Name]>
   ): Promise<ReturnType<Operations[Name]>> {
     this.#soon ??= setTimeout(() => this.#schedule(), SOON_MS_MAX);
-    return this.#defer(name, args);
+    return this.#run(name, args);
   }
 
   /**
@@ -149,25 +147,17 @@ export class Spool {
    * Should the disk refuse it, it has not happened.
    */
   callLater<Name extends keyof Operations>(name: Name, ...args: Parameters<Operations[Name]>): void {
-    this.#deferred.push({ call: { name, args }, ...NOBODY });
+    this.#pending.calls.push({ call: { name, args }, ...NOBODY });
     this.#later ??= setTimeout(() => this.#schedule(), LATER_MS_MAX);
   }
 
-  #defer<Name extends keyof Operations>(
+  #run<Name extends keyof Operations>(
     name: Name,
     args: Parameters<Operations[Name]>,
   ): Promise<ReturnType<Operations[Name]>> {
     return new Promise((resolve, reject) => {
-      this.#deferred.push({ call: { name, args }, resolve: resolve as (value: unknown) => void, reject });
+      this.#pending.calls.push({ call: { name, args }, resolve: resolve as (value: unknown) => void, reject });
     });
-  }
-
-  #takeDeferred(): void {
-    if (this.#later !== null) clearTimeout(this.#later);
-    if (this.#soon !== null) clearTimeout(this.#soon);
-    this.#later = this.#soon = null;
-    this.#pending.calls.push(...this.#deferred);
-    this.#deferred = [];
   }
 
   /**
@@ -217,9 +207,10 @@ export class Spool {
 
   #flush(): void {
     this.#flushing = false;
-    this.#takeDeferred();
     if (this.#gathering !== null) clearTimeout(this.#gathering);
-    this.#gathering = null;
+    if (this.#later !== null) clearTimeout(this.#later);
+    if (this.#soon !== null) clearTimeout(this.#soon);
+    this.#gathering = this.#later = this.#soon = null;
     const { done, calls: waiting, bytes: parts, ...events } = this.#pending;
     if (done.length === 0 && waiting.length === 0) return;
     const post: Post = { ...events, bytes: concat(parts), calls: waiting.map(({ call }) => call) };
@@ -289,7 +280,7 @@ type Done = (error: StorageError | null) => void;
 
 const NOBODY = { resolve: () => undefined, reject: () => undefined };
 
-interface Deferred {
+interface Waiting {
   readonly call: Call;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: Error) => void;
@@ -306,7 +297,7 @@ class Pending {
   durable = false;
   readonly bytes: Uint8Array[] = [];
   readonly done: Done[] = [];
-  readonly calls: Deferred[] = [];
+  readonly calls: Waiting[] = [];
 
   constructor(firstEvent: number) {
     this.firstEvent = firstEvent;
