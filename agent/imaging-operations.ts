@@ -102,8 +102,9 @@ const WORKLIST_MAX = 200;
 const HELD_COLUMNS = `i.message, i.sop_class AS sopClass, i.sop_instance AS sopInstance, i.transfer_syntax AS transferSyntax,
   i.sha256, i.file_bytes AS fileBytes, length(m.bytes) AS headBytes`;
 
+// CROSS JOIN: destinations first, for the other way round every instance would be compared with all that was ever forwarded.
 const forwardIs = (state: ForwardState) =>
-  `EXISTS (SELECT 1 FROM destination d JOIN forward f ON f.destination = d.id AND f.message = i.message WHERE f.state = '${state}')`;
+  `EXISTS (SELECT 1 FROM destination d CROSS JOIN forward f ON f.destination = d.id AND f.message = i.message WHERE f.state = '${state}')`;
 /** What may be removed although it is nowhere else has been filed: the rest is for a person to look at. */
 const STANDING = `CASE
   WHEN m.state = 'pending' OR EXISTS (SELECT 1 FROM image_study s WHERE s.study = i.study) OR ${forwardIs("queued")} THEN 'needed'

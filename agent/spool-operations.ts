@@ -176,7 +176,10 @@ export function operationsOn(db: Database.Database) {
       `SELECT ${MESSAGE_COLUMNS} FROM message WHERE processed_at IS NULL AND session <> ${NO_SESSION} ORDER BY received_at, rowid LIMIT ?`,
     ),
     incompletes: db.prepare(
-      `SELECT ${MESSAGE_COLUMNS} FROM message WHERE device = ? AND incomplete IS NOT NULL AND (completed_by IS NULL OR completed_by = ?)
+      `SELECT ${MESSAGE_COLUMNS} FROM message WHERE id IN (
+         SELECT * FROM (SELECT id FROM message WHERE device = ? AND incomplete IS NOT NULL AND completed_by IS NULL
+           ORDER BY received_at DESC LIMIT ${INCOMPLETE_MAX})
+         UNION ALL SELECT id FROM message WHERE completed_by = ?)
        ORDER BY received_at DESC LIMIT ${INCOMPLETE_MAX}`,
     ),
     settleMessage: db.prepare(

@@ -135,6 +135,9 @@ const migrations: readonly string[] = [
   DROP INDEX message_fingerprint;
   CREATE UNIQUE INDEX message_fingerprint ON message (fingerprint, device) WHERE fingerprint IS NOT NULL;
   `,
+  `
+  CREATE INDEX message_completed ON message (completed_by) WHERE completed_by IS NOT NULL;
+  `,
 ];
 
 /** Whether the database has this program's schema. */

@@ -1,3 +1,4 @@
+import fs from "node:fs";
 import { encodeFrame } from "../../../agent/hl7/link.ts";
 
 export interface Stamped {
@@ -10,15 +11,33 @@ export interface Stamped {
 
 const SOME: Stamped = { id: "0000004711", patient: "D-77", measured: "20261121085900" };
 
-/** A blood count of about so many bytes: results, and after 60 of them one image for the rest. */
+interface Analyte {
+  readonly name: string;
+  readonly modality: string;
+  readonly value_type: string;
+  readonly canonical_unit: string;
+  readonly loinc?: readonly string[];
+}
+
+/** Those of a blood count: what an agent does not know it quarantines, and that is quickly done. */
+const ANALYTES = (
+  JSON.parse(fs.readFileSync(new URL("../../../shared/data/analytes.json", import.meta.url), "utf8")) as Analyte[]
+).filter(({ modality, value_type, loinc }) => modality === "HEMATOLOGY" && value_type === "numeric" && loinc?.[0]);
+
+const ROWS = 60;
+
+/** A blood count of about so many bytes: 60 results, half of them of names that only the device knows, and one image for the rest. */
 export function messageOf(length: number, { id, patient, measured }: Stamped = SOME): string {
   const segments = [
     `MSH|^~\\&|BC-5300|Mindray|LIS|Clinic|20261121090000||ORU^R01|${id}|P|2.3.1||||||UNICODE`,
     `PID|1||${patient}^^^^MR||Owner^Pet`,
     `OBR|1||155|00001^Automated Count^99MRC|||${measured}`,
   ];
-  for (let row = 1; row <= 60; row++) {
-    segments.push(`OBX|${row}|NM|${6690 + row}-2^Analyte ${row}^LN||${(row / 7).toFixed(2)}|10*9/L|4.00-10.00|N|||F`);
+  for (let row = 1; row <= ROWS; row++) {
+    const analyte = ANALYTES[row - 1];
+    const code = analyte === undefined ? `${row}^Parameter ${row}^99MRC` : `${analyte.loinc?.[0]}^${analyte.name}^LN`;
+    const unit = analyte?.canonical_unit ?? "";
+    segments.push(`OBX|${row}|NM|${code}||${(row / 7).toFixed(2)}|${unit}|4.00-10.00|N|||F`);
   }
   const image = Math.max(0, length - segments.join("\r").length - 40);
   if (image > 0) segments.push(`OBX|61|ED|IMG||${"Q".repeat(image)}|||N`);
