@@ -11,10 +11,9 @@ import type { Link, LinkAction, LinkContext } from "./link.ts";
 import { Conversation as Poct1Conversation } from "./poct1/conversation.ts";
 import type { OperatorBook } from "./poct1/lists.ts";
 import { fingerprint } from "./read.ts";
-import { LatestChunks } from "./record.ts";
+import { type EventKind, LatestChunks } from "./record.ts";
 import { type Spool, StorageError } from "./spool.ts";
 import type { NewMessage, StoredMessage } from "./spool-operations.ts";
-import type { EventKind } from "./spool-worker.ts";
 import { zonedTime } from "./time.ts";
 import type { Transport, Wire, WireHandler } from "./transport.ts";
 
@@ -337,22 +336,27 @@ class Conversation {
 
   #append(session: Session, kind: EventKind, bytes: Uint8Array | null): void {
     const isPromise = bytes === null || (kind === "chunk" && (this.#link.mayAccept?.(bytes) ?? true));
-    const mayAccept = session.unstored > 0 || isPromise;
+    const durable = session.unstored > 0 || isPromise;
     session.unstored += 1;
     this.#unstoredBytes += bytes?.length ?? 0;
     if (!this.#paused && this.#unstoredBytes > UNSTORED_BYTES_MAX) {
       this.#paused = true;
       this.#wire.pause();
     }
-    const tooMuch = kind === "chunk" && this.#holdsTooMuch();
-    // To whoever reads the disk later, what is not taken is missing.
-    const event = tooMuch ? ({ kind: "gap", bytes: null } as const) : { kind, bytes };
     const cancel = kind === "chunk" && isPromise ? this.#awaitAnswer() : null;
-    const source = { device: this.#device.id, session: session.id };
-    const id = this.#spool.append({ ...event, ...source, durable: mayAccept }, (error) => {
+    const { id: device } = this.#device;
+    if (kind === "chunk" && this.#holdsTooMuch()) {
+      // To whoever reads the disk later, what is not taken is missing.
+      this.#spool.append({ device, session: session.id, kind: "gap", bytes: null, durable }, (error) => {
+        cancel?.();
+        this.#stored(session, kind, bytes, error ?? TOO_MUCH);
+      });
+      return;
+    }
+    const id = this.#spool.append({ device, session: session.id, kind, bytes, durable }, (error) => {
       cancel?.();
-      if (error === null && event.kind === "chunk") this.#chunks.add(id, bytes?.length ?? 0);
-      this.#stored(session, kind, bytes, error ?? (tooMuch ? TOO_MUCH : null));
+      if (error === null && kind === "chunk") this.#chunks.add(id, bytes?.length ?? 0);
+      this.#stored(session, kind, bytes, error);
     });
   }
 

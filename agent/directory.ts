@@ -94,22 +94,20 @@ export class Directory {
 
   /**
    * The patients whom a Report's identifiers name exactly: fp, bare ULID, and, for the one a person typed as the patient's,
-   * an external id or microchip. A specimen number is never compared with card numbers. First those whom `orders` are for.
+   * an external id or microchip. A specimen number is never compared with card numbers. First those whom the orders are for
+   * whose accession stands among the identifiers, in whichever field the device has it.
    */
-  async find({ identifier, otherIdentifiers }: Named, orders: readonly TestOrder[] = []): Promise<Patient[]> {
+  async find(named: Named): Promise<{ readonly patients: readonly Patient[]; readonly orders: readonly TestOrder[] }> {
+    const { identifier, otherIdentifiers } = named;
+    const texts = identifier === null ? otherIdentifiers : [identifier, ...otherIdentifiers];
+    const fps = texts.map(asPatientFp).filter((fp) => fp !== null);
+    const { orders, patients } = await this.#spool.call("named", { accessions: accessionsIn(named), fps, identifier });
     const found = new Map<string, Patient>();
-    const add = (body: string) => {
+    for (const body of patients) {
       const patient = JSON.parse(body) as Patient;
       found.set(patient.fp, patient);
-    };
-    const texts = identifier === null ? otherIdentifiers : [identifier, ...otherIdentifiers];
-    const fps = [...orders.map(({ patientFp }) => patientFp), ...texts.map(asPatientFp)];
-    for (const fp of new Set(fps)) {
-      const body = fp === null ? null : await this.#spool.call("patientByFp", fp);
-      if (body !== null) add(body);
     }
-    if (identifier !== null) (await this.#spool.call("patientsByIdentifier", identifier)).forEach(add);
-    return [...found.values()];
+    return { patients: [...found.values()], orders };
   }
 
   /**
@@ -129,10 +127,9 @@ export class Directory {
     return { all, appointed: new Set(await this.#spool.call("appointedFps", from, to)) };
   }
 
-  /** The orders whose accession stands among a Report's identifiers, in whichever field the device has it. */
-  issued({ identifier, otherIdentifiers }: Named): Promise<TestOrder[]> {
-    const texts = [identifier ?? "", ...otherIdentifiers].map((text) => text.trim().toUpperCase());
-    return this.#spool.call("ordersByAccession", [...new Set(texts)]);
+  /** The orders alone. */
+  issued(named: Named): Promise<TestOrder[]> {
+    return this.#spool.call("ordersByAccession", accessionsIn(named));
   }
 
   /** The clinic's own intervals, as the server had them last; null where it has none. */
@@ -245,6 +242,10 @@ interface Progress {
   /** Newest updated_at seen, and when the last full walk began; milliseconds since 1970. */
   readonly newest: number;
   readonly walkedAt: number;
+}
+
+function accessionsIn({ identifier, otherIdentifiers }: Named): string[] {
+  return [...new Set([identifier ?? "", ...otherIdentifiers].map((text) => text.trim().toUpperCase()))];
 }
 
 function asPatientFp(text: string): string | null {

@@ -34,6 +34,8 @@ export class Filing {
   readonly #lookup: Lookup;
   readonly #deviceById: (id: string) => FilingDevice | undefined;
   readonly #events: FilingEvents;
+  /** The devices that a message was cut short of: those of the others complete nothing. Null: not known yet. */
+  #cutShort: Set<string> | null = null;
   /** Per device, the message before: their order is kept, and no device waits for another. */
   readonly #tails = new Map<string, Promise<void>>();
 
@@ -52,6 +54,7 @@ export class Filing {
 
   /** Settles a stored message after those of its device that came before it. Never rejects. */
   accept(message: StoredMessage): Promise<void> {
+    if (message.incomplete !== null) this.#cutShort?.add(message.device);
     const settled = (this.#tails.get(message.device) ?? Promise.resolve()).then(() => this.#settle(message));
     this.#tails.set(message.device, settled);
     return settled;
@@ -60,6 +63,7 @@ export class Filing {
   /** Settles what an earlier process stored and did not get to. */
   async acceptStored(): Promise<void> {
     const BATCH = 100;
+    this.#cutShort = new Set(await this.#spool.call("devicesCutShort"));
     for (;;) {
       const messages = await this.#spool.call("unprocessedMessages", BATCH);
       await Promise.all(messages.map((message) => this.accept(message)));
@@ -75,7 +79,8 @@ export class Filing {
   async #settle(message: StoredMessage): Promise<void> {
     let settlement: Settlement;
     try {
-      settlement = await assess(message, this.#deviceById(message.device), this.#lookup);
+      const mayComplete = this.#cutShort?.has(message.device) ?? true;
+      settlement = await assess(message, this.#deviceById(message.device), this.#lookup, mayComplete);
     } catch (error) {
       // A message that breaks our code must not stop its device, nor come again at every start.
       this.#events.fault(message, error);
@@ -106,16 +111,20 @@ export interface Lookup {
   readonly matchByName: boolean;
 }
 
-/** What a stored message comes to, by the stages read, match and study; the same message may come to more another day. */
+/**
+ * What a stored message comes to, by the stages read, match and study; the same message may come to more another day.
+ * `mayComplete`: there may be messages of its device that were cut short.
+ */
 export async function assess(
   message: StoredMessage,
   device: FilingDevice | undefined,
   { spool, directory, matchByName }: Lookup,
+  mayComplete = true,
 ): Promise<Settlement> {
   if (device === undefined) return quarantined(message, `no device ${message.device} in the configuration`);
   if (message.incomplete !== null) return quarantined(message, `incomplete: ${message.incomplete}`);
   const context: ReadContext = { device: message.device, timeZone: device.timeZone, receivedAt: message.receivedAt };
-  const incomplete = await spool.call("incompleteMessages", message.device, message.id);
+  const incomplete = mayComplete ? await spool.call("incompleteMessages", message.device, message.id) : [];
   const { bytes, completed } = complete(message.bytes, incomplete, device.profile);
   const completes = completed.map(({ id }) => id);
   const reading = read(bytes, device.profile, context);
@@ -157,14 +166,14 @@ export async function findPatient(
   directory: Directory,
   namesIn: string | null = null,
 ): Promise<Match & { readonly how: string }> {
-  const orders = await directory.issued(report);
   const matched = async () => {
+    const { patients, orders } = await directory.find(report);
     const namesakes = namesIn === null ? null : await namesakesOf(report, namesIn, directory);
-    return match(report, await directory.find(report, orders), orders, namesakes);
+    return { result: match(report, patients, orders, namesakes), orders };
   };
-  let result = await matched();
+  let { result, orders } = await matched();
   const mayBeNew = result.patient === null && report.identifier !== null;
-  if (mayBeNew && (await directory.refresh(REFRESH_AGE_MS, REFRESH_WAIT_MS))) result = await matched();
+  if (mayBeNew && (await directory.refresh(REFRESH_AGE_MS, REFRESH_WAIT_MS))) ({ result, orders } = await matched());
   if (result.patient !== null && orders.length > 0) {
     // Should the disk refuse it, the order stays in its device's worklist a few days longer.
     const accessions = orders.map(({ accession }) => accession);

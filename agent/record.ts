@@ -1,7 +1,13 @@
 import type Database from "better-sqlite3";
 
-// Where messages stand in the record of what came in. A message whose bytes came one behind the other, as HL7's do, is not
-// stored a second time beside the chunks that hold it: that would be half of all that is written.
+// The record of what came in, and where messages stand in it. A message whose bytes came one behind the other, as HL7's do,
+// is not stored a second time beside the chunks that hold it: that would be half of all that is written.
+
+/** What moves a link. */
+export const EVENT_KINDS = ["chunk", "send", "timeout", "close", "gap", "resume"] as const;
+export type EventKind = (typeof EVENT_KINDS)[number];
+/** Of an event on its way to the disk: see `Post`. */
+export const NUMBERS_PER_EVENT = 4;
 
 /** So many bytes from there, in the chunks of a session from the one event to the other, put together. */
 export interface Place {
@@ -16,21 +22,31 @@ const CHUNKS_MAX = 1_000;
 
 /** The chunks that a link took last. */
 export class LatestChunks {
-  readonly #chunks: { readonly event: number; readonly from: number }[] = [];
+  /** Their events, and how many bytes came before each. Not objects: one a frame would live long enough to be copied about. */
+  readonly #events: number[] = [];
+  readonly #froms: number[] = [];
   #received = 0;
 
   add(event: number, length: number): void {
-    this.#chunks.push({ event, from: this.#received });
+    this.#events.push(event);
+    this.#froms.push(this.#received);
     this.#received += length;
-    if (this.#chunks.length > 2 * CHUNKS_MAX) this.#chunks.splice(0, CHUNKS_MAX);
+    if (this.#events.length <= 2 * CHUNKS_MAX) return;
+    this.#events.splice(0, CHUNKS_MAX);
+    this.#froms.splice(0, CHUNKS_MAX);
   }
 
   /** The place of so many bytes, of which the first came behind `from` others; null: too many chunks ago. */
   find(from: number, length: number): Place | null {
-    const last = this.#chunks.findLast((chunk) => chunk.from < from + length);
-    const first = this.#chunks.findLast((chunk) => chunk.from <= from);
-    if (first === undefined || last === undefined) return null;
-    return { firstEvent: first.event, lastEvent: last.event, start: from - first.from, length };
+    const last = this.#froms.findLastIndex((before) => before < from + length);
+    const first = this.#froms.findLastIndex((before) => before <= from);
+    if (first < 0 || last < 0) return null;
+    return {
+      firstEvent: this.#events[first]!,
+      lastEvent: this.#events[last]!,
+      start: from - this.#froms[first]!,
+      length,
+    };
   }
 }
 

@@ -2,11 +2,10 @@ import type Database from "better-sqlite3";
 import type { Outcome } from "../shared/study.ts";
 import { directiveOperationsOn } from "./directive-operations.ts";
 import { imagingOperationsOn } from "./imaging-operations.ts";
-import { BYTES_COLUMNS, messageReader, type Place, type Unread } from "./record.ts";
+import { BYTES_COLUMNS, type EventKind, messageReader, type Place, type Unread } from "./record.ts";
 import type { Collection } from "./report.ts";
 import { isWithdrawal, revise, type StudyBody } from "./revision.ts";
 import type { News } from "./link.ts";
-import type { EventKind } from "./spool-worker.ts";
 
 // What the spool can be asked, besides storing events. Each operation runs inside the group's transaction.
 
@@ -120,6 +119,13 @@ export interface TestOrder {
   readonly state: OrderState;
 }
 
+/** What a message names its animal by. */
+export interface Names {
+  readonly accessions: readonly string[];
+  readonly fps: readonly string[];
+  readonly identifier: string | null;
+}
+
 /** Orders without a result that were placed within [from, to), milliseconds; `patientFp` null: everybody's. */
 export interface OpenOrders {
   readonly device: string;
@@ -175,6 +181,7 @@ export function operationsOn(db: Database.Database) {
     unprocessed: db.prepare(
       `SELECT ${MESSAGE_COLUMNS} FROM message WHERE processed_at IS NULL AND session <> ${NO_SESSION} ORDER BY received_at, rowid LIMIT ?`,
     ),
+    cutShort: db.prepare("SELECT DISTINCT device FROM message WHERE incomplete IS NOT NULL").pluck(),
     incompletes: db.prepare(
       `SELECT ${MESSAGE_COLUMNS} FROM message WHERE id IN (
          SELECT * FROM (SELECT id FROM message WHERE device = ? AND incomplete IS NOT NULL AND completed_by IS NULL
@@ -221,10 +228,12 @@ export function operationsOn(db: Database.Database) {
     insertIdentifier: db.prepare(
       "INSERT INTO identifier (identifier, patient_fp, walk) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
     ),
-    patientByFp: db.prepare("SELECT body FROM patient WHERE fp = ?"),
-    patientsByIdentifier: db.prepare(
-      "SELECT p.body FROM identifier i JOIN patient p ON p.fp = i.patient_fp WHERE i.identifier = ? ORDER BY p.fp LIMIT 10",
-    ),
+    patientByFp: db.prepare("SELECT body FROM patient WHERE fp = ?").pluck(),
+    patientsByIdentifier: db
+      .prepare(
+        "SELECT p.body FROM identifier i JOIN patient p ON p.fp = i.patient_fp WHERE i.identifier = ? ORDER BY p.fp LIMIT 10",
+      )
+      .pluck(),
     sweepPatients: db.prepare("DELETE FROM patient WHERE walk < ?"),
     sweepIdentifiers: db.prepare("DELETE FROM identifier WHERE walk < ?"),
     insertOrder: db.prepare(
@@ -355,6 +364,10 @@ export function operationsOn(db: Database.Database) {
     return near[0]?.dedupe_key ?? null;
   }
 
+  const patientOf = (fp: string) => (sql.patientByFp.get(fp) as string | undefined) ?? null;
+  const ordersOf = (texts: readonly string[]) =>
+    texts.flatMap((text) => sql.orderByAccession.all(text) as OrderRow[]).map(asOrder);
+
   return {
     ...imaging,
     ...directives,
@@ -394,6 +407,11 @@ export function operationsOn(db: Database.Database) {
 
     unprocessedMessages(limit: number): StoredMessage[] {
       return (sql.unprocessed.all(limit) as Unread<StoredMessage>[]).map(asMessage);
+    },
+
+    /** Of which devices there are messages that were cut short, completed or not. */
+    devicesCutShort(): string[] {
+      return sql.cutShort.all() as string[];
     },
 
     /** Those that no message has completed but, when it is read again, this one; the latest first. */
@@ -480,12 +498,17 @@ export function operationsOn(db: Database.Database) {
       sql.sweepIdentifiers.run(walk);
     },
 
-    patientByFp(fp: string): string | null {
-      return (sql.patientByFp.get(fp) as { body: string } | undefined)?.body ?? null;
-    },
+    patientByFp: patientOf,
 
-    patientsByIdentifier(identifier: string): string[] {
-      return (sql.patientsByIdentifier.all(identifier) as { body: string }[]).map((row) => row.body);
+    /**
+     * The orders that these texts are accessions of, and the bodies of the patients whom those are for, who have these fps, or
+     * this identifier; one may be there twice. In one operation, for each costs the way to the thread and back.
+     */
+    named({ accessions, fps, identifier }: Names): { orders: TestOrder[]; patients: string[] } {
+      const orders = ordersOf(accessions);
+      const known = [...new Set([...orders.map(({ patientFp }) => patientFp), ...fps])].map(patientOf);
+      const identified = identifier === null ? [] : (sql.patientsByIdentifier.all(identifier) as string[]);
+      return { orders, patients: [...known.filter((body) => body !== null), ...identified] };
     },
 
     /** Stores an order; false: its accession is taken, as one or as a patient's number. */
@@ -494,9 +517,7 @@ export function operationsOn(db: Database.Database) {
     },
 
     /** The orders that these texts are accessions of. */
-    ordersByAccession(texts: readonly string[]): TestOrder[] {
-      return texts.flatMap((text) => sql.orderByAccession.all(text) as OrderRow[]).map(asOrder);
-    },
+    ordersByAccession: ordersOf,
 
     openOrders(wanted: OpenOrders): TestOrder[] {
       return (sql.openOrders.all(wanted) as OrderRow[]).map(asOrder);

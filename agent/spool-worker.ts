@@ -1,22 +1,20 @@
 import path from "node:path";
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import Database from "better-sqlite3";
+import { EVENT_KINDS, NUMBERS_PER_EVENT } from "./record.ts";
 import { type Operations, operationsOn } from "./spool-operations.ts";
 import { migrate } from "./spool-schema.ts";
 
 // The thread that owns the spool's database, so that the event loop never waits for the disk. All posts that arrived
 // while the last commit ran go into the next transaction: one fsync pays for all of them (group commit).
 
-/** Many events, packed: structured clone is slow for many small arrays and fast for one. */
+/** Many events, packed: structured clone is slow for many small things and fast for one that is large. */
 export interface Post {
   readonly opened: readonly OpenedSession[];
   /** The id of the first event; those of the others follow. */
   readonly firstEvent: number;
-  readonly sessions: readonly number[];
-  readonly kinds: readonly EventKind[];
-  readonly times: readonly number[];
-  /** -1: the event has no bytes. */
-  readonly lengths: readonly number[];
+  /** Of each event its session, the place of its kind in EVENT_KINDS, its time, and its length; -1: it has no bytes. */
+  readonly events: Float64Array;
   /** One of the events has to survive a power cut. */
   readonly durable: boolean;
   readonly bytes: Uint8Array;
@@ -29,7 +27,6 @@ export interface OpenedSession {
   readonly firstEvent: number;
   readonly at: number;
 }
-export type EventKind = "chunk" | "send" | "timeout" | "close" | "gap" | "resume";
 export interface Call {
   readonly name: keyof Operations;
   readonly args: readonly unknown[];
@@ -115,14 +112,19 @@ function serve(): void {
     let place = 0;
     for (const post of posts) {
       let offset = 0;
-      for (const [index, session] of post.sessions.entries()) {
-        const length = post.lengths[index]!;
+      let id = post.firstEvent;
+      for (let at = 0; at < post.events.length; at += NUMBERS_PER_EVENT) {
+        const session = post.events[at]!;
+        const kind = EVENT_KINDS[post.events[at + 1]!]!;
+        const time = post.events[at + 2]!;
+        const length = post.events[at + 3]!;
         const bytes = length < 0 ? null : post.bytes.subarray(offset, offset + length);
         if (length > 0) offset += length;
         const isRefusing = refusing.size > 0 && refusing.has(session);
-        if (isRefusing && post.kinds[index] === "gap") mended.add(session);
+        if (isRefusing && kind === "gap") mended.add(session);
         if (isRefusing && !mended.has(session)) refused.push(place);
-        else insertEvent.run(post.firstEvent + index, session, post.kinds[index], post.times[index], bytes);
+        else insertEvent.run(id, session, kind, time, bytes);
+        id += 1;
         place += 1;
       }
     }
@@ -169,7 +171,9 @@ function serve(): void {
       for (const session of mended) refusing.delete(session);
       answer({ posts: posts.length, results, refused, error: null, commitMs: performance.now() - from });
     } catch (error) {
-      for (const session of posts.flatMap(({ sessions }) => sessions)) refusing.add(session);
+      for (const { events } of posts) {
+        for (let at = 0; at < events.length; at += NUMBERS_PER_EVENT) refusing.add(events[at]!);
+      }
       answer({ posts: posts.length, error: sentence(error) });
     }
   });

@@ -2,9 +2,10 @@ import fs from "node:fs";
 import path from "node:path";
 import type { Worker } from "node:worker_threads";
 import Database from "better-sqlite3";
+import { EVENT_KINDS, type EventKind } from "./record.ts";
 import { type MessageState, type Operations, operationsOn } from "./spool-operations.ts";
 import { isCurrent } from "./spool-schema.ts";
-import type { Answer, Call, EventKind, OpenedSession, Post, WorkerOptions } from "./spool-worker.ts";
+import type { Answer, Call, OpenedSession, Post, WorkerOptions } from "./spool-worker.ts";
 import { startWorker } from "./worker.ts";
 
 /** The disk did not take it: nothing of this may be acknowledged. */
@@ -19,7 +20,7 @@ export interface SpoolOptions {
 
 /** How long an operation may wait for company: one that nobody waits for, and one that follows from what is on disk already. */
 const LATER_MS_MAX = 200;
-const SOON_MS_MAX = 10;
+const SOON_MS_MAX = 2;
 /** How long those who wait are told of commits, until the sockets are looked after again. */
 const TELL_MS = 0.25;
 /** Devices that spoke within that time are about to speak again; after so much silence they have said it. */
@@ -55,7 +56,7 @@ export class Spool {
   #nextSession: number;
   #nextEvent: number;
   /** Of what is settled, what nobody was told of yet. */
-  readonly #untold: (() => void)[] = [];
+  readonly #untold: Done[] = [];
   #telling = false;
   #closed: (() => void) | undefined;
   #problem: string | null = null;
@@ -109,10 +110,7 @@ export class Spool {
   append({ device, session, kind, bytes, durable }: SpoolEvent, done: Done): number {
     const pending = this.#pending;
     pending.durable ||= durable;
-    pending.sessions.push(session);
-    pending.kinds.push(kind);
-    pending.times.push(Date.now());
-    pending.lengths.push(bytes === null ? -1 : bytes.length);
+    pending.events.push(session, EVENT_KINDS.indexOf(kind), Date.now(), bytes === null ? -1 : bytes.length);
     if (bytes !== null) pending.bytes.push(bytes);
     pending.done.push(done);
     this.#unsettled += 1;
@@ -211,12 +209,14 @@ export class Spool {
     if (this.#later !== null) clearTimeout(this.#later);
     if (this.#soon !== null) clearTimeout(this.#soon);
     this.#gathering = this.#later = this.#soon = null;
-    const { done, calls: waiting, bytes: parts, ...events } = this.#pending;
+    const { opened, firstEvent, durable, done, calls: waiting } = this.#pending;
     if (done.length === 0 && waiting.length === 0) return;
-    const post: Post = { ...events, bytes: concat(parts), calls: waiting.map(({ call }) => call) };
-    this.#inFlight.push({ opened: events.opened, events: done, calls: waiting });
+    const events = Float64Array.from(this.#pending.events);
+    const bytes = concat(this.#pending.bytes);
+    const post: Post = { opened, firstEvent, durable, events, bytes, calls: waiting.map(({ call }) => call) };
+    this.#inFlight.push({ opened, events: done, calls: waiting });
     this.#pending = new Pending(this.#nextEvent);
-    this.#worker.postMessage(post, [post.bytes.buffer as ArrayBuffer]);
+    this.#worker.postMessage(post, [bytes.buffer as ArrayBuffer]);
   }
 
   #settle(answer: Answer): void {
@@ -240,8 +240,8 @@ export class Spool {
       let next = 0;
       for (const { events, calls } of settled) {
         for (const done of events) {
-          const error = behind !== null && refused.has(place++) ? behind : null;
-          this.#untold.push(() => done(error));
+          if (behind !== null && refused.has(place++)) this.#untold.push(() => done(behind));
+          else this.#untold.push(done);
         }
         for (const { resolve, reject } of calls) {
           const result = answer.results[next++]!;
@@ -256,7 +256,7 @@ export class Spool {
   #tell(): void {
     const until = performance.now() + TELL_MS;
     let told = 0;
-    while (told < this.#untold.length && (told === 0 || performance.now() < until)) this.#untold[told++]!();
+    while (told < this.#untold.length && (told === 0 || performance.now() < until)) this.#untold[told++]!(null);
     this.#untold.splice(0, told);
     this.#telling = this.#untold.length > 0;
     if (this.#telling) setImmediate(() => this.#tell());
@@ -290,10 +290,8 @@ interface Waiting {
 class Pending {
   readonly firstEvent: number;
   readonly opened: OpenedSession[] = [];
-  readonly sessions: number[] = [];
-  readonly kinds: EventKind[] = [];
-  readonly times: number[] = [];
-  readonly lengths: number[] = [];
+  /** As in a post. */
+  readonly events: number[] = [];
   durable = false;
   readonly bytes: Uint8Array[] = [];
   readonly done: Done[] = [];

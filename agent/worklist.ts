@@ -159,12 +159,11 @@ export class Worklist {
   async #named(device: string, sample: AskedSample): Promise<Entry> {
     const { patient: identifier, specimen } = sample;
     const named = { identifier: identifier || null, otherIdentifiers: specimen === "" ? [] : [specimen] };
-    const issued = await this.#directory.issued(named);
-    let found = await this.#directory.find(named, issued);
-    if (found.length === 0 && (await this.#directory.refresh(REFRESH_AGE_MS, REFRESH_WAIT_MS))) {
-      found = await this.#directory.find(named, issued);
+    let { patients, orders: issued } = await this.#directory.find(named);
+    if (patients.length === 0 && (await this.#directory.refresh(REFRESH_AGE_MS, REFRESH_WAIT_MS))) {
+      ({ patients, orders: issued } = await this.#directory.find(named));
     }
-    const [patient, ...others] = found;
+    const [patient, ...others] = patients;
     if (patient === undefined || others.length > 0 || issued.some(({ patientFp }) => patientFp !== patient.fp)) {
       return { patient: null, orders: [], sample };
     }

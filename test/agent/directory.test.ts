@@ -62,7 +62,7 @@ const directory = () =>
     httpServer(server.url, () => "sk_live_test"),
   );
 const find = async (of: Directory, identifier: string | null, ...otherIdentifiers: string[]) =>
-  (await of.find({ identifier, otherIdentifiers })).map(({ fp }) => fp);
+  (await of.find({ identifier, otherIdentifiers })).patients.map(({ fp }) => fp);
 
 test("a server that does not know the patients' route is a wrong one, and empties no directory", async () => {
   const own = directory();

@@ -293,13 +293,13 @@ beforeEach(async () => {
 });
 
 async function matched(report: Report, byName: boolean): Promise<Patient | null> {
-  const orders = await directory.issued(report);
+  const { patients, orders } = await directory.find(report);
   const { name } = report.patient_hint;
   const namesakes =
     byName && report.identifier === null && name !== null && report.species !== null
       ? await directory.namesakes(name, report.species, report.acquired_at, "UTC")
       : null;
-  const { patient } = match(report, await directory.find(report, orders), orders, namesakes);
+  const { patient } = match(report, patients, orders, namesakes);
   return patient;
 }
 

@@ -8,8 +8,9 @@ import { migrate } from "../../agent/spool-schema.ts";
 
 /** What grows with the messages. */
 const GROWING = ["session", "event", "message", "study", "message_study", "instance", "forward"];
-/** Asked once in minutes, or of the first row alone. */
+/** Asked once in minutes or at the start, or of the first row alone. */
 const SELDOM = [
+  "SELECT DISTINCT device FROM message WHERE incomplete IS NOT NULL",
   "SELECT state, COUNT(*) AS count FROM message GROUP BY state",
   "DELETE FROM session WHERE finished_at < ?",
   "SELECT id AS session, first_event AS event FROM session ORDER BY id LIMIT 1",

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { listMessages, readSpool, readStatus, Spool, StorageError } from "../../agent/spool.ts";
 import { type Operations, operationsOn, type Settlement } from "../../agent/spool-operations.ts";
 import { migrate } from "../../agent/spool-schema.ts";
-import type { EventKind } from "../../agent/spool-worker.ts";
+import type { EventKind } from "../../agent/record.ts";
 import { temporaryFolder } from "../support/processes.ts";
 import { alt, studyDraft } from "../support/study.ts";
 
