@@ -273,7 +273,8 @@ function minorOf(request: Hl7Message | null): number {
 }
 
 function join({ field }: Delimiters, ...fields: readonly string[]): string {
-  return fields.join(field).replace(trailing(field), "");
+  const last = fields.findLastIndex((text) => text !== "");
+  return fields.slice(0, last + 1).join(field);
 }
 
 /** MSA-3 holds 80 characters. */
@@ -307,8 +308,4 @@ function queryState({ header, segments, delimiters }: Hl7Message, state: "OK" | 
 /** What was sent, but for control characters: they would end our segment, or our frame. */
 export function echo(text: string): string {
   return text.replace(/\p{Cc}/gu, " ");
-}
-
-function trailing(field: string): RegExp {
-  return new RegExp(`\\${field}+$`);
 }

@@ -172,7 +172,8 @@ export function parseMessage(
 export function splitMessages(payload: Uint8Array): Uint8Array[] {
   const starts = [0];
   let begun = false;
-  for (let at = payload.indexOf(LETTER_M); at >= 0; at = payload.indexOf(LETTER_M, at + 1)) {
+  const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.length);
+  for (let at = bytes.indexOf("MSH"); at >= 0; at = bytes.indexOf("MSH", at + 1)) {
     if (!beginsHeader(payload, at)) continue;
     // What stands before the first MSH belongs to it.
     if (begun) starts.push(at);

@@ -4,8 +4,11 @@ import { promisify } from "node:util";
 import { ROOT, until, type World } from "../support/processes.ts";
 import { type Figure, milliseconds, percentile } from "./figure.ts";
 
-/** An agent runs for months; what its first hundreds of messages pay is the compiler's time. */
-const WARM_UP_ROUNDS = 4;
+/**
+ * An agent runs for months; what its first thousands of messages pay is the compiler's time. After 10 s V8's threads still take 3 %
+ * of a processor, in turns of 4 ms in which nobody else has it; after a minute a fifth of that.
+ */
+const WARM_UP_SECONDS = 45;
 const RATIO_MAX = 3;
 
 export interface Load {
@@ -33,14 +36,13 @@ export async function besideBareFsyncs(
   const latencies: Latencies = { ours: [], bare: [] };
   const script = path.join(import.meta.dirname, "astm/fsync-loop.ts");
   const paced = [path.join(world.folder, "bare"), seconds, messageEveryMs, writes].map(String);
-  for (let round = 0; round < WARM_UP_ROUNDS + rounds; round++) {
+  for (let warm = 0; warm < WARM_UP_SECONDS; warm += seconds) await devicesAtWork();
+  for (let round = 0; round < rounds; round++) {
     const args = ["--import", "tsx", script, ...paced];
     const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: ROOT, maxBuffer: 16 * 1024 * 1024 });
-    const ours = await devicesAtWork();
-    await until("the outbox drains", () => world.status().outbox.depth === 0);
-    if (round < WARM_UP_ROUNDS) continue;
     latencies.bare.push(...(JSON.parse(stdout) as number[]));
-    latencies.ours.push(...ours);
+    latencies.ours.push(...(await devicesAtWork()));
+    await until("the outbox drains", () => world.status().outbox.depth === 0);
   }
   return latencies;
 }
