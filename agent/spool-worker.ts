@@ -41,9 +41,13 @@ export type Answer =
       readonly refused: readonly number[];
       readonly error: null;
       readonly commitMs: number;
+      /** It is time to put the log into the database: a moment should be chosen at which nobody waits for the disk. */
+      readonly isLogLong: boolean;
     }
   | { readonly posts: number; readonly error: string }
   | { readonly fatal: string };
+/** What the thread is told: to store a post, or to put the log into the database. */
+export type Request = Post | "checkpoint";
 export type CallResult = { readonly value: unknown } | { readonly error: string };
 
 export interface WorkerOptions {
@@ -52,6 +56,10 @@ export interface WorkerOptions {
 }
 
 const PAGE_BYTES = 4096;
+/** Of the log. A checkpoint stops every device for some milliseconds: one in 16 MB, in a pause, or where none comes in 64 MB. */
+const LOG_PAGES = { long: 4_000, max: 16_000 };
+/** What a commit writes besides the bytes that came in: measured, a dozen pages of tables and indexes. */
+const PAGES_PER_COMMIT = 12;
 /** Operations whose outcome somebody outside is told. */
 const PROMISES: ReadonlySet<keyof Operations> = new Set([
   ...(["takeQueued", "addInstance"] as const),
@@ -64,9 +72,9 @@ function open({ folder, bytesMax }: WorkerOptions): Database.Database {
   db.pragma(`page_size = ${PAGE_BYTES}`);
   db.pragma("cache_size = -16000"); // KiB
   db.pragma("journal_mode = WAL");
-  // A checkpoint stops every device for some milliseconds: one in 16 MB, and the file is kept, for growing it costs too.
-  db.pragma("wal_autocheckpoint = 4000");
-  db.pragma("journal_size_limit = 67108864");
+  db.pragma(`wal_autocheckpoint = ${LOG_PAGES.max}`);
+  // The file is kept, for growing it costs too.
+  db.pragma(`journal_size_limit = ${LOG_PAGES.max * PAGE_BYTES}`);
   migrate(db);
   // Beyond this SQLite answers "full", and the devices get NAK: a disk is never filled to the brim.
   db.pragma(`max_page_count = ${Math.ceil(bytesMax / PAGE_BYTES)}`);
@@ -156,11 +164,17 @@ function serve(): void {
     synchronous = level;
   };
 
-  port.on("message", (first: Post) => {
-    const posts = [first];
-    for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port)) {
-      posts.push(next.message as Post);
+  let logPages = 0;
+  const checkpoint = () => {
+    logPages = 0;
+    try {
+      db.pragma("wal_checkpoint(PASSIVE)");
+    } catch {
+      // The disk's fault: the log grows on, and the next commit tells.
     }
+  };
+
+  const commitAll = (posts: readonly Post[]) => {
     const from = performance.now();
     // The device will be told that we have its bytes, the server which study has which fp: both must survive a power cut.
     // What is computed from the bytes can be computed again, and is on the disk with the next commit that has to be.
@@ -169,13 +183,26 @@ function serve(): void {
     try {
       const { results, refused, mended } = commit.immediate(posts);
       for (const session of mended) refusing.delete(session);
-      answer({ posts: posts.length, results, refused, error: null, commitMs: performance.now() - from });
+      logPages += PAGES_PER_COMMIT;
+      for (const { bytes } of posts) logPages += bytes.length / PAGE_BYTES;
+      const [commitMs, isLogLong] = [performance.now() - from, logPages >= LOG_PAGES.long];
+      answer({ posts: posts.length, results, refused, error: null, commitMs, isLogLong });
     } catch (error) {
       for (const { events } of posts) {
         for (let at = 0; at < events.length; at += NUMBERS_PER_EVENT) refusing.add(events[at]!);
       }
       answer({ posts: posts.length, error: sentence(error) });
     }
+  };
+
+  port.on("message", (first: Request) => {
+    const messages = [first];
+    for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port)) {
+      messages.push(next.message as Request);
+    }
+    const posts = messages.filter((message) => message !== "checkpoint");
+    if (posts.length > 0) commitAll(posts);
+    if (posts.length < messages.length) checkpoint();
   });
   answer({ ready: operations.nextIds() });
 }

@@ -5,7 +5,7 @@ import Database from "better-sqlite3";
 import { EVENT_KINDS, type EventKind } from "./record.ts";
 import { type MessageState, type Operations, operationsOn } from "./spool-operations.ts";
 import { isCurrent } from "./spool-schema.ts";
-import type { Answer, Call, OpenedSession, Post, WorkerOptions } from "./spool-worker.ts";
+import type { Answer, Call, OpenedSession, Post, Request, WorkerOptions } from "./spool-worker.ts";
 import { startWorker } from "./worker.ts";
 
 /** The disk did not take it: nothing of this may be acknowledged. */
@@ -58,6 +58,7 @@ export class Spool {
   /** Of what is settled, what nobody was told of yet. */
   readonly #untold: Done[] = [];
   #telling = false;
+  #checkpointing = false;
   #closed: (() => void) | undefined;
   #problem: string | null = null;
   #later: NodeJS.Timeout | null = null;
@@ -216,7 +217,7 @@ export class Spool {
     const post: Post = { opened, firstEvent, durable, events, bytes, calls: waiting.map(({ call }) => call) };
     this.#inFlight.push({ opened, events: done, calls: waiting });
     this.#pending = new Pending(this.#nextEvent);
-    this.#worker.postMessage(post, [bytes.buffer as ArrayBuffer]);
+    this.#worker.postMessage(post satisfies Request, [bytes.buffer as ArrayBuffer]);
   }
 
   #settle(answer: Answer): void {
@@ -234,6 +235,7 @@ export class Spool {
       }
     } else {
       this.#onCommit(answer.commitMs);
+      if (answer.isLogLong) this.#checkpointInPause();
       const behind = answer.refused.length > 0 ? new StorageError("an event before it was refused") : null;
       const refused = new Set(answer.refused);
       let place = 0;
@@ -250,6 +252,15 @@ export class Spool {
       }
     }
     if (!this.#telling) this.#tell();
+  }
+
+  #checkpointInPause(): void {
+    if (this.#checkpointing) return;
+    this.#checkpointing = true;
+    void this.pause().then(() => {
+      this.#checkpointing = false;
+      this.#worker.postMessage("checkpoint" satisfies Request);
+    });
   }
 
   /** Tells what was settled a little at a time: what comes in between is on its way to the disk while the rest is told. */

@@ -7,7 +7,7 @@ import { listMessages, readSpool, readStatus, Spool, StorageError } from "../../
 import { type Operations, operationsOn, type Settlement } from "../../agent/spool-operations.ts";
 import { migrate } from "../../agent/spool-schema.ts";
 import type { EventKind } from "../../agent/record.ts";
-import { temporaryFolder } from "../support/processes.ts";
+import { temporaryFolder, until } from "../support/processes.ts";
 import { alt, studyDraft } from "../support/study.ts";
 
 const open: Spool[] = [];
@@ -175,6 +175,20 @@ describe("events", () => {
     } finally {
       vi.useRealTimers();
     }
+  });
+
+  test("a log that has become long is put into the database in a pause", async () => {
+    const folder = newFolder();
+    const spool = await openSpool(folder);
+    const session = spool.openSession("chem-1", "generic-astm");
+    const megabytes = () => fs.statSync(path.join(folder, "spool.db")).size / 1024 ** 2;
+    for (let megabyte = 0; megabyte < 15; megabyte++) await append(spool, session, "chunk", new Uint8Array(1024 ** 2));
+    await spool.pause();
+    await spool.call("outbox");
+    expect(megabytes()).toBeLessThan(1);
+    await append(spool, session, "chunk", new Uint8Array(1024 ** 2));
+    await until("the log is in the database", () => megabytes() > 15);
+    expect(await append(spool, session, "chunk", Uint8Array.of(4))).toBe(null);
   });
 
   test("between those who are told that they are on the disk, others are heard", async () => {
