@@ -87,7 +87,7 @@ export class RateLimiter {
   readonly #unchanged: Record<KeyType, Budgeted>;
   readonly #ofAddresses: Budgeted;
   readonly #ingest: Budgeted;
-  /** What a key was told last: its 304s of a second are all told the same. */
+  /** What a key was told with its last 304: those of a second are all told the same. */
   readonly #told = new WeakMap<object, Told>();
 
   constructor(limits: Limits, counters: SharedCounters = memoryCounters()) {
@@ -112,7 +112,11 @@ export class RateLimiter {
   takeForKey(key: { id: number; type: KeyType }, budget: Budget, now: number, cost: Cost = 1): Soon<Verdict> {
     const spent = budget === "ingest" ? this.#ingest : this.#ofKeys[key.type];
     const counted = this.#counters.keys.take(`${key.id} ${budget}`, spent.windows, now, cost);
-    return then(counted, (taken) => this.#verdict(key, taken, spent, now));
+    return then(counted, ({ taken, counts }) => {
+      // What takes nothing is told again what was told before; what takes something, never the same.
+      const told = cost === 0 ? this.#toldLast(key, spent, counts, now) : tell(spent, counts, now);
+      return verdict(taken, told);
+    });
   }
 
   /**
@@ -128,17 +132,16 @@ export class RateLimiter {
   async takeForAddress(address: string, now: number): Promise<Verdict> {
     const spent = this.#ofAddresses;
     const { taken, counts } = await this.#counters.addresses.take(networkOf(address), spent.windows, now);
-    return { allowed: taken, retryAfterS: taken ? 0 : tell(spent, counts, now).resetS, headers: [] };
+    return { ...verdict(taken, tell(spent, counts, now)), headers: [] };
   }
 
-  #verdict(key: object, { taken, counts }: Taken, spent: Budgeted, now: number): Verdict {
+  #toldLast(key: object, spent: Budgeted, counts: readonly Count[], now: number): Told {
     let told = this.#told.get(key);
     if (told?.spent !== spent || !isStillSo(told, counts, now)) {
       told = tell(spent, counts, now);
       this.#told.set(key, told);
     }
-    // The time that is left, not the window's length (fastify-rate-limit #324): the longest of the full windows.
-    return { allowed: taken, retryAfterS: taken ? 0 : told.resetS, headers: told.headers };
+    return told;
   }
 }
 
@@ -176,15 +179,17 @@ function tell(spent: Budgeted, counts: readonly Count[], now: number): Told {
   const { windows, policy, labels } = spent;
   let tightest = { limit: 0, remaining: Infinity, resetS: 1 };
   let state = "";
-  const left = windows.map((window, index) => {
+  const left: Left[] = [];
+  for (let index = 0; index < windows.length; index += 1) {
+    const window = windows[index] as Window;
     const remaining = remainingIn(window, counts[index]);
     const resetS = secondsLeft(counts[index], now);
     if (remaining < tightest.remaining || (remaining === tightest.remaining && resetS > tightest.resetS)) {
       tightest = { limit: window.limit, remaining, resetS };
     }
     state += `${labels[index]}${remaining};t=${resetS}`;
-    return { remaining, resetS };
-  });
+    left.push({ remaining, resetS });
+  }
   const headers = [
     "x-ratelimit-limit",
     String(tightest.limit),
@@ -198,6 +203,11 @@ function tell(spent: Budgeted, counts: readonly Count[], now: number): Told {
     state,
   ];
   return { spent, left, resetS: tightest.resetS, headers };
+}
+
+function verdict(taken: boolean, { resetS, headers }: Told): Verdict {
+  // The time that is left, not the window's length (fastify-rate-limit #324): the longest of the full windows.
+  return { allowed: taken, retryAfterS: taken ? 0 : resetS, headers };
 }
 
 function isStillSo({ spent, left }: Told, counts: readonly Count[], now: number): boolean {
