@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { type Logger, pino } from "pino";
 import { newUlid } from "../shared/fp.ts";
-import { Audit, auditedGuards, FLUSH_MS, subjectOf } from "./audit.ts";
+import { Audit, auditedRequests, FLUSH_MS, subjectOf } from "./audit.ts";
 import { createGuards, keyFinder } from "./auth.ts";
 import { cachedAnswers } from "./cache.ts";
 import { ApiError, fromClientError, toApiError } from "./errors.ts";
@@ -136,20 +136,19 @@ export function buildApp(
     done();
   });
 
-  const audit = startAudit(app, new Audit(store, logger, now));
+  const audited = auditedRequests(startAudit(app, new Audit(store, logger, now)), now);
   const limiter = new RateLimiter(limits, counters);
-  const guarding = { store, findPresented: keyFinder(store, pepper), limiter, now, logger };
+  const guarding = { store, findPresented: keyFinder(store, pepper), limiter, audited, now, logger };
   const context = { store, now, concealUnconnected };
   app.register(async (scope) => {
-    const guard = auditedGuards(createGuards(guarding, cachedAnswers(scope, limiter, now)), audit, now);
-    const cached = { ...context, guard };
+    const cached = { ...context, guard: createGuards(guarding, cachedAnswers(scope, limiter, now)) };
     patientRoutes(scope, cached);
     soapRoutes(scope, cached);
     diagnosticRoutes(scope, cached);
     calendarRoutes(scope, cached);
     inventoryRoutes(scope, cached);
   });
-  app.register((scope) => agentRoutes(scope, { ...context, guard: auditedGuards(createGuards(guarding), audit, now) }));
+  app.register((scope) => agentRoutes(scope, { ...context, guard: createGuards(guarding) }));
   app.register((scope) => docsRoutes(scope, operations));
   healthRoutes(app, store);
   return app;

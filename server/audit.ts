@@ -2,7 +2,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { isAnyFp } from "../shared/fp.ts";
-import type { createGuards } from "./auth.ts";
 import { networkOf } from "./limits.ts";
 import { type AuditRow, insertRow, insertRows, removeOldest, setTimes } from "./store/audit.ts";
 import type { ApiKey } from "./store/keys.ts";
@@ -27,29 +26,30 @@ const GUARDS_MS_MAX = 5_000;
 
 const MINUTE_MS = 60_000;
 
-/** The guards of routes whose every answer is in the audit, and whose every request that a client left before. */
-export function auditedGuards(guards: ReturnType<typeof createGuards>, audit: Audit, now: () => number): typeof guards {
+export type AuditedRequests = ReturnType<typeof auditedRequests>;
+
+/** Requests whose every answer is in the audit, and which are in it too when their client left before. */
+export function auditedRequests(audit: Audit, now: () => number) {
   function note(request: FastifyRequest, reply: FastifyReply): void {
     const entry = entryOf(request, reply, now());
     if (entry !== undefined) audit.note(entry);
   }
 
-  return (...args) => {
-    const guard = guards(...args);
-    return async (request, reply) => {
+  return {
+    /** Before its key is looked for. */
+    begin(request: FastifyRequest): void {
       // Asked for while there is a connection: the socket keeps it.
       void request.ip;
       audit.guardsUnderWay += 1;
-      try {
-        await guard(request, reply);
-      } finally {
-        audit.guardsUnderWay -= 1;
-        // Answered out of the cache, or left by its client while the key was looked for.
-        if (reply.raw.writableEnded || reply.raw.closed) note(request, reply);
-        // Not onResponse, which does not come when a client hangs up first: its push is stored all the same.
-        else reply.raw.on("close", () => note(request, reply));
-      }
-    };
+    },
+    /** When it is refused, let through, or answered already. */
+    end(request: FastifyRequest, reply: FastifyReply): void {
+      audit.guardsUnderWay -= 1;
+      // Answered out of the cache, or left by its client while the key was looked for.
+      if (reply.raw.writableEnded || reply.raw.closed) note(request, reply);
+      // Not onResponse, which does not come when a client hangs up first: its push is stored all the same.
+      else reply.raw.on("close", () => note(request, reply));
+    },
   };
 }
 

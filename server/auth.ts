@@ -6,6 +6,7 @@ import { crc32 } from "node:zlib";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { newUlid } from "../shared/fp.ts";
+import type { AuditedRequests } from "./audit.ts";
 import type { CachedAnswers } from "./cache.ts";
 import { ApiError } from "./errors.ts";
 import type { Budget, RateLimiter, Verdict } from "./limits.ts";
@@ -56,6 +57,7 @@ interface GuardContext {
   readonly store: Store;
   readonly findPresented: ReturnType<typeof keyFinder>;
   readonly limiter: RateLimiter;
+  readonly audited: AuditedRequests;
   readonly now: () => number;
   readonly logger: Logger;
 }
@@ -64,34 +66,44 @@ interface GuardContext {
  * Makes the guards of the routes: which header carries the key, and which permissions open the route (any one of them does).
  * What a guard lets through it answers itself from the cache, if there is one that has the answer.
  */
-export function createGuards({ store, findPresented, limiter, now, logger }: GuardContext, cached?: CachedAnswers) {
+export function createGuards(context: GuardContext, cached?: CachedAnswers) {
+  const { store, findPresented, limiter, audited, now, logger } = context;
   return (header: KeyHeader, ...anyOf: Permission[]): Guard =>
     async (request, reply) => {
-      const found = await findPresented(request.socket, presentedKey(request, header));
-      const at = now();
-      // Unknown, revoked and expired keys are alike to the caller (api.md 130).
-      if (found === undefined || !isActive(found.key, at)) {
-        request.setDecorator<ApiKey | null>("refusedKey", found?.key ?? null);
-        // Counted only here: who shares an address with a flood and has a key is not held up by it.
-        refuseIfOver(await limiter.takeForAddress(request.ip, at), header);
-        throw new ApiError("AUTH.UNAUTHORIZED", "", { headers: { "www-authenticate": CHALLENGES[header] } });
+      audited.begin(request);
+      try {
+        const found = await findPresented(request.socket, presentedKey(request, header));
+        const at = now();
+        // Unknown, revoked and expired keys are alike to the caller (api.md 130).
+        if (found === undefined || !isActive(found.key, at)) {
+          request.setDecorator<ApiKey | null>("refusedKey", found?.key ?? null);
+          // Counted only here: who shares an address with a flood and has a key is not held up by it.
+          refuseIfOver(await limiter.takeForAddress(request.ip, at), header);
+          throw new ApiError("AUTH.UNAUTHORIZED", "", { headers: { "www-authenticate": CHALLENGES[header] } });
+        }
+        const { key, versions } = found;
+        request.setDecorator<ApiKey>("apiKey", key);
+        noteUse(store, key, at, logger);
+
+        const isOpen = anyOf.some((permission) => key.permissions.includes(permission));
+        const answer = isOpen ? cached?.find(request, found, at) : undefined;
+        const counted =
+          answer?.status === 304
+            ? limiter.takeUnchanged(key, at)
+            : limiter.takeForKey(key, budgetOf(request, anyOf), at);
+        // What is counted in memory is here already, and to await it all the same is not free.
+        const verdict = counted instanceof Promise ? await counted : counted;
+        if (answer !== undefined && verdict.allowed) {
+          cached?.send(request, reply, answer, verdict.headers);
+          return;
+        }
+        request.setDecorator<Versions>("versions", versions);
+        request.setDecorator("limitHeaders", verdict.headers);
+        refuseIfOver(verdict, header);
+        if (!isOpen) throw new ApiError("AUTH.FORBIDDEN");
+      } finally {
+        audited.end(request, reply);
       }
-      const { key, versions } = found;
-      request.setDecorator<ApiKey>("apiKey", key);
-      request.setDecorator<Versions>("versions", versions);
-      noteUse(store, key, at, logger);
-
-      const isOpen = anyOf.some((permission) => key.permissions.includes(permission));
-      const answer = isOpen ? cached?.find(request) : undefined;
-      const counted =
-        answer?.status === 304 ? limiter.takeUnchanged(key, at) : limiter.takeForKey(key, budgetOf(request, anyOf), at);
-      // What is counted in memory is here already, and to await it all the same is not free.
-      const verdict = counted instanceof Promise ? await counted : counted;
-      request.setDecorator("limitHeaders", verdict.headers);
-      refuseIfOver(verdict, header);
-
-      if (!isOpen) throw new ApiError("AUTH.FORBIDDEN");
-      if (answer !== undefined) cached?.send(request, reply, answer);
     };
 }
 
@@ -226,7 +238,8 @@ function presentedKey(request: FastifyRequest, header: KeyHeader): string {
   return /^bearer ([^ ]+)$/i.exec(value)?.[1] ?? "";
 }
 
-interface FoundKey {
+/** A key, and what its clinic had changed to when it was found. */
+export interface FoundKey {
   readonly key: ApiKey;
   readonly versions: Versions;
 }
@@ -252,7 +265,9 @@ export function keyFinder(store: Store, pepper: Buffer) {
     const name = nameOf(socket, presented);
     const known = cached.get(name);
     if (known !== undefined) {
-      const { answers } = await store.versions(known.key.clinic_id);
+      await store.look();
+      const current = store.versions(known.key.clinic_id);
+      const { answers } = current instanceof Promise ? await current : current;
       if (answers === known.versions.answers) return known;
       cached.delete(name);
     }

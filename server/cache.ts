@@ -1,9 +1,10 @@
 import { hash } from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Subject } from "./audit.ts";
-import { keyOf, versionsOf } from "./auth.ts";
+import { type FoundKey, keyOf, versionsOf } from "./auth.ts";
 import { commonHeaders, type HeaderList, limitHeaders } from "./headers.ts";
 import type { RateLimiter } from "./limits.ts";
+import type { ApiKey } from "./store/keys.ts";
 
 // The public answers, kept as bytes (api.md, section 5). One is served again only while its clinic's version is the one it
 // was made under, so that no clinic gets what a write has changed.
@@ -101,22 +102,20 @@ export function cachedAnswers(scope: FastifyInstance, limiter: RateLimiter, now:
       return;
     }
     const answer = toAnswer(request, reply, payload);
-    cache.keep(nameOf(request), versionsOf(request).answers, now(), answer);
+    cache.keep(nameOf(request, keyOf(request)), versionsOf(request).answers, now(), answer);
     answerNew(request, reply, answer).catch((error: Error) => void reply.send(error));
   });
 
   async function answerNew(request: FastifyRequest, reply: FastifyReply, answer: Answer): Promise<void> {
     const found = asFound(request, answer);
-    if (found.status === 304) {
-      const { headers } = await limiter.takeUnchanged(keyOf(request), now(), 1);
-      request.setDecorator("limitHeaders", headers);
-    }
-    send(request, reply, found);
+    const isFree = found.status === 304;
+    const limits = isFree ? (await limiter.takeUnchanged(keyOf(request), now(), 1)).headers : limitHeaders(request);
+    send(request, reply, found, limits);
   }
 
   return {
-    find(request: FastifyRequest): Found | undefined {
-      const answer = cache.find(nameOf(request), versionsOf(request).answers, now());
+    find(request: FastifyRequest, { key, versions }: FoundKey, at: number): Found | undefined {
+      const answer = cache.find(nameOf(request, key), versions.answers, at);
       return answer && asFound(request, answer);
     },
     send,
@@ -127,19 +126,19 @@ function asFound(request: FastifyRequest, answer: Answer): Found {
   return { answer, status: isNamed(answer.etag, request.headers["if-none-match"]) ? 304 : 200 };
 }
 
-function send(request: FastifyRequest, reply: FastifyReply, { status, answer }: Found): void {
+function send(request: FastifyRequest, reply: FastifyReply, { status, answer }: Found, limits: HeaderList): void {
   const { body, etag, headers, subject } = answer;
   request.setDecorator("subject", subject);
   // Past the framework, whose way of sending takes as long as all before it.
   reply.hijack();
-  const common = [...commonHeaders(request), ...limitHeaders(request), "etag", etag];
+  const common = [...commonHeaders(request), ...limits, "etag", etag];
   if (status === 304) reply.raw.writeHead(304, common).end();
   else reply.raw.writeHead(200, common.concat(headers)).end(body, "latin1");
 }
 
 /** GET and HEAD share an answer; what a permission does not open, its guard has refused. */
-function nameOf(request: FastifyRequest): string {
-  return `${keyOf(request).clinic_id} ${request.url}`;
+function nameOf(request: FastifyRequest, { clinic_id }: ApiKey): string {
+  return `${clinic_id} ${request.url}`;
 }
 
 function toAnswer(request: FastifyRequest, reply: FastifyReply, payload: string): Answer {

@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import type { HeaderList } from "./headers.ts";
+import type { Soon } from "./soon.ts";
 import type { KeyType } from "./store/keys.ts";
 
 // Rate limits (api.md 141-146): fixed windows, a minute and an hour at once, counted for each key.
@@ -49,9 +50,6 @@ export interface Count {
   readonly endsAt: number;
 }
 
-/** Here already, or to come: what is counted in memory keeps no request waiting. */
-type Soon<T> = T | Promise<T>;
-
 /** 0 only looks, -1 gives back what was taken. */
 export type Cost = -1 | 0 | 1;
 
@@ -89,6 +87,8 @@ export class RateLimiter {
   readonly #unchanged: Record<KeyType, Budgeted>;
   readonly #ofAddresses: Budgeted;
   readonly #ingest: Budgeted;
+  /** What a key was told with its last 304: those of a second are all told the same. */
+  readonly #told = new WeakMap<object, Told>();
 
   constructor(limits: Limits, counters: SharedCounters = memoryCounters()) {
     this.#counters = counters;
@@ -112,7 +112,11 @@ export class RateLimiter {
   takeForKey(key: { id: number; type: KeyType }, budget: Budget, now: number, cost: Cost = 1): Soon<Verdict> {
     const spent = budget === "ingest" ? this.#ingest : this.#ofKeys[key.type];
     const counted = this.#counters.keys.take(`${key.id} ${budget}`, spent.windows, now, cost);
-    return then(counted, (taken) => verdict(taken, spent, now));
+    return then(counted, ({ taken, counts }) => {
+      // What takes nothing is told again what was told before; what takes something, never the same.
+      const told = cost === 0 ? this.#toldLast(key, spent, counts, now) : tell(spent, counts, now);
+      return verdict(taken, told);
+    });
   }
 
   /**
@@ -127,8 +131,17 @@ export class RateLimiter {
   /** Counts a request without a valid key; it has no budget to be told of. */
   async takeForAddress(address: string, now: number): Promise<Verdict> {
     const spent = this.#ofAddresses;
-    const taken = await this.#counters.addresses.take(networkOf(address), spent.windows, now);
-    return { ...verdict(taken, spent, now), headers: [] };
+    const { taken, counts } = await this.#counters.addresses.take(networkOf(address), spent.windows, now);
+    return { ...verdict(taken, tell(spent, counts, now)), headers: [] };
+  }
+
+  #toldLast(key: object, spent: Budgeted, counts: readonly Count[], now: number): Told {
+    let told = this.#told.get(key);
+    if (told?.spent !== spent || !isStillSo(told, counts, now)) {
+      told = tell(spent, counts, now);
+      this.#told.set(key, told);
+    }
+    return told;
   }
 }
 
@@ -148,19 +161,34 @@ function budgeted(windows: readonly Window[]): Budgeted {
   };
 }
 
-function verdict({ taken, counts }: Taken, { windows, policy, labels }: Budgeted, now: number): Verdict {
-  // The window that will stop the client first; of two that have as little left, the one that lasts longer.
+/** The headers of a key's answers, and what they say of each of its windows. */
+interface Told {
+  readonly spent: Budgeted;
+  readonly left: readonly Left[];
+  /** Until the window that stops the client first, of two as full the one that lasts longer, is over. */
+  readonly resetS: number;
+  readonly headers: HeaderList;
+}
+
+interface Left {
+  readonly remaining: number;
+  readonly resetS: number;
+}
+
+function tell(spent: Budgeted, counts: readonly Count[], now: number): Told {
+  const { windows, policy, labels } = spent;
   let tightest = { limit: 0, remaining: Infinity, resetS: 1 };
   let state = "";
+  const left: Left[] = [];
   for (let index = 0; index < windows.length; index += 1) {
-    const { limit } = windows[index] as Window;
-    const { used, endsAt } = counts[index] ?? { used: 0, endsAt: now };
-    const remaining = Math.max(0, limit - used);
-    const resetS = secondsUntil(endsAt, now);
+    const window = windows[index] as Window;
+    const remaining = remainingIn(window, counts[index]);
+    const resetS = secondsLeft(counts[index], now);
     if (remaining < tightest.remaining || (remaining === tightest.remaining && resetS > tightest.resetS)) {
-      tightest = { limit, remaining, resetS };
+      tightest = { limit: window.limit, remaining, resetS };
     }
     state += `${labels[index]}${remaining};t=${resetS}`;
+    left.push({ remaining, resetS });
   }
   const headers = [
     "x-ratelimit-limit",
@@ -174,13 +202,31 @@ function verdict({ taken, counts }: Taken, { windows, policy, labels }: Budgeted
     "ratelimit",
     state,
   ];
+  return { spent, left, resetS: tightest.resetS, headers };
+}
+
+function verdict(taken: boolean, { resetS, headers }: Told): Verdict {
   // The time that is left, not the window's length (fastify-rate-limit #324): the longest of the full windows.
-  return { allowed: taken, retryAfterS: taken ? 0 : tightest.resetS, headers };
+  return { allowed: taken, retryAfterS: taken ? 0 : resetS, headers };
+}
+
+function isStillSo({ spent, left }: Told, counts: readonly Count[], now: number): boolean {
+  for (let index = 0; index < left.length; index += 1) {
+    const { remaining, resetS } = left[index] as Left;
+    const count = counts[index];
+    if (remaining !== remainingIn(spent.windows[index] as Window, count)) return false;
+    if (resetS !== secondsLeft(count, now)) return false;
+  }
+  return true;
+}
+
+function remainingIn({ limit }: Window, count: Count | undefined): number {
+  return Math.max(0, limit - (count?.used ?? 0));
 }
 
 // Rounded up: who comes back after that many seconds is let in.
-function secondsUntil(instant: number, now: number): number {
-  return Math.max(1, Math.ceil((instant - now) / 1000));
+function secondsLeft(count: Count | undefined, now: number): number {
+  return Math.max(1, Math.ceil(((count?.endsAt ?? now) - now) / 1000));
 }
 
 /** One subscriber commonly has a whole /64 of IPv6 addresses (RFC 6177); counting each alone would count nothing. */
@@ -229,8 +275,9 @@ export class MemoryCounters implements Counters {
   take(name: string, windows: readonly Window[], now: number, cost: Cost = 1): Soon<Taken> {
     const counts = this.#counts.get(name) ?? windows.map(() => ({ used: 0, endsAt: 0 }));
     let taken = true;
-    counts.forEach((count, index) => {
+    for (let index = 0; index < windows.length; index += 1) {
       const { ms, limit } = windows[index] as Window;
+      const count = counts[index] as Counting;
       // A clock that was set back must not make a window last longer than it is.
       if (count.endsAt <= now || count.endsAt - now > ms) {
         count.used = 0;
@@ -238,7 +285,7 @@ export class MemoryCounters implements Counters {
         if (index === windows.length - 1) this.#begin(name, counts, now);
       }
       taken &&= cost <= 0 || count.used < limit;
-    });
+    }
     if (taken) for (const count of counts) count.used = Math.max(0, count.used + cost);
     return { taken, counts };
   }

@@ -1,4 +1,4 @@
-import { incrementBase32, ulid } from "ulid";
+import { ulid } from "ulid";
 
 // Fingerprints: `<prefix>_<ULID>` (specification, section 1).
 
@@ -46,16 +46,36 @@ function randomFraction(): number {
   return (random[randomUsed++] ?? 0) / 256;
 }
 
-let last = "";
+const BASE32 = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+const FIRST = BASE32.charCodeAt(0);
+const LAST = BASE32.charCodeAt(31);
+
+// The letters of the last one. A string made of parts of the one before is put together again wherever it is read.
+const letters = Buffer.alloc(26);
 let lastMs = 0;
 
 /** A fresh ULID, greater than every one this process made before, even when the clock goes back. */
 export function newUlid(): string {
   const now = Date.now();
-  // It asks for a number 16 times; one that follows in the same millisecond takes a tenth of that.
-  last = now > lastMs ? ulid(now, randomFraction) : incrementBase32(last);
-  lastMs = Math.max(lastMs, now);
-  return last;
+  if (now > lastMs) {
+    lastMs = now;
+    letters.write(ulid(now, randomFraction), "latin1");
+  } else {
+    // It asks for a number 16 times; one that follows in the same millisecond takes a tenth of that.
+    increment(letters);
+  }
+  return letters.toString("latin1");
+}
+
+function increment(number: Buffer): void {
+  for (let index = number.length - 1; index >= 0; index -= 1) {
+    const letter = number[index] ?? FIRST;
+    if (letter !== LAST) {
+      number[index] = BASE32.charCodeAt(BASE32.indexOf(String.fromCharCode(letter)) + 1);
+      return;
+    }
+    number[index] = FIRST;
+  }
 }
 
 /** A fresh fp. */

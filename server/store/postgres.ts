@@ -14,7 +14,7 @@ import {
 import { filled, type Query, type Session, sqlBuilder, StoreUnavailable } from "./query.ts";
 import { type Engine, missingMigrations } from "./schema.ts";
 import type { Store } from "./store.ts";
-import { raising, readVersions, type Versions } from "./versions.ts";
+import { atEndOfTurn, raising, readVersions, type Versions } from "./versions.ts";
 
 // The database as a PostgreSQL that several servers may share.
 
@@ -104,7 +104,7 @@ export async function openPostgres(url: string, lockWaitMs: number): Promise<Sto
       transactions.add(settled);
       return result;
     },
-    versions: versionReader(reads),
+    ...versionReader(reads),
     snapshot: (work) => inside(readers, "begin isolation level repeatable read, read only", work),
     async ping() {
       await borrowed(readers, (client) => ask(client, "select 1"));
@@ -116,18 +116,18 @@ export async function openPostgres(url: string, lockWaitMs: number): Promise<Sto
   };
 }
 
-/** One look for all requests of a clinic in a turn of the event loop, sent at its end: after each of them began. */
-function versionReader(reads: Session): Store["versions"] {
-  const looks = new Map<number, Promise<Versions>>();
-  async function look(clinicId: number): Promise<Versions> {
-    await new Promise<void>((resolve) => void setImmediate(resolve));
-    looks.delete(clinicId);
-    return readVersions(reads, clinicId);
-  }
-  return async (clinicId) => {
-    const running = looks.get(clinicId) ?? look(clinicId);
-    looks.set(clinicId, running);
-    return running;
+/** Asks once for all requests of a clinic in a turn of the event loop. */
+function versionReader(reads: Session): Pick<Store, "look" | "versions"> {
+  const asked = new Map<number, Promise<Versions>>();
+  return {
+    look: atEndOfTurn(() => {
+      asked.clear();
+    }),
+    versions(clinicId) {
+      const versions = asked.get(clinicId) ?? readVersions(reads, clinicId);
+      asked.set(clinicId, versions);
+      return versions;
+    },
   };
 }
 

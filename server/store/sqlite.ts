@@ -7,7 +7,7 @@ import { watchFiles } from "./files.ts";
 import { filled, type Query, type Session, sqlBuilder, StoreUnavailable } from "./query.ts";
 import { type Engine, missingMigrations } from "./schema.ts";
 import type { Store } from "./store.ts";
-import { raising, readVersions, type Versions } from "./versions.ts";
+import { atEndOfTurn, raising, readVersions, type Versions } from "./versions.ts";
 
 // The database as a file of the data folder.
 
@@ -68,7 +68,7 @@ export async function openSqlite(folder: string, writeWaitMs: number): Promise<S
       lastWrite = result.catch(() => undefined);
       return result;
     },
-    versions: versionReader(reader, reads),
+    ...versionReader(reader, reads),
     async snapshot(work) {
       // A connection to a path without a file would make one.
       checkPlace();
@@ -136,27 +136,24 @@ function session(connection: Sqlite.Database, check: () => void = () => undefine
 }
 
 /** SQLite tells by one number whether anybody committed: only then are versions read again. */
-function versionReader(reader: Sqlite.Database, reads: Session): Store["versions"] {
+function versionReader(reader: Sqlite.Database, reads: Session): Pick<Store, "look" | "versions"> {
   const dataVersion = reader.prepare("pragma data_version").pluck();
   const known = new Map<number, Versions>();
   let seen: unknown;
-  let look: Promise<void> | undefined;
 
-  function lookNow(): void {
-    look = undefined;
-    const current = guarded(() => dataVersion.get());
-    if (current !== seen) known.clear();
-    seen = current;
-  }
-
-  return async (clinicId) => {
-    // One look for all requests of a turn of the event loop, at its end: so it comes after each of them began, and what was
-    // committed before a request began is seen by it.
-    look ??= new Promise<void>((resolve) => void setImmediate(resolve)).then(lookNow);
-    await look;
-    const versions = known.get(clinicId) ?? (await readVersions(reads, clinicId));
+  async function read(clinicId: number): Promise<Versions> {
+    const versions = await readVersions(reads, clinicId);
     known.set(clinicId, versions);
     return versions;
+  }
+
+  return {
+    look: atEndOfTurn(() => {
+      const current = guarded(() => dataVersion.get());
+      if (current !== seen) known.clear();
+      seen = current;
+    }),
+    versions: (clinicId) => known.get(clinicId) ?? read(clinicId),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { Soon } from "../soon.ts";
 import { openPostgres } from "./postgres.ts";
 import type { Session } from "./query.ts";
 import { openSqlite } from "./sqlite.ts";
@@ -16,8 +17,10 @@ export interface Store extends Session {
    * when PostgreSQL undid it for another server's sake: what it changes besides the session, it must begin anew.
    */
   transaction<T>(work: (session: Session) => Promise<T>): Promise<T>;
-  /** A clinic's versions as they were committed, by whatever process, when this was asked or later. */
-  versions(clinicId: number): Promise<Versions>;
+  /** Looks for what was committed, by whatever process, until this was asked or later: `versions` knows it then. */
+  look(): Promise<void>;
+  /** A clinic's versions as the last look found them. */
+  versions(clinicId: number): Soon<Versions>;
   /** Reads one state of the database, however long the work takes; writers go on meanwhile. */
   snapshot<T>(work: (session: Session) => Promise<T>): Promise<T>;
   /** Rejects when the database does not answer. */

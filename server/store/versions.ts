@@ -74,6 +74,16 @@ export async function readVersions(session: Session, clinicId: number): Promise<
   return { answers: row.version, lists: row.lists_version };
 }
 
+/** One look for all requests of a turn of the event loop, at its end: so it comes after each of them began. */
+export function atEndOfTurn(look: () => void): () => Promise<void> {
+  let coming: Promise<void> | undefined;
+  function lookNow(): void {
+    coming = undefined;
+    look();
+  }
+  return () => (coming ??= new Promise<void>((resolve) => void setImmediate(resolve)).then(lookNow));
+}
+
 const versionsOf = query((db, p: { clinicId: number }) =>
   db.selectFrom("clinic").select(["version", "lists_version"]).where("id", "=", p.clinicId),
 );
