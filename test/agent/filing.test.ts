@@ -213,16 +213,23 @@ test("with the server away the patients on disk decide", async () => {
   expect(listed().map(([, reason]) => reason)).toEqual([null, null]);
 });
 
-test("a message cut short waits in quarantine, and is filed with the one that holds all of it", async () => {
-  const cut = await store("chem-1", dog.fp, 5, "the connection closed before the L record");
-  await filing.accept(cut);
-  expect(listed()).toEqual([["quarantined", "incomplete: the connection closed before the L record"]]);
-  ordinal -= 1; // the same time of collection
-  const again = { ...(await store("chem-1", dog.fp, 5)), id: "M-again" };
-  await used.spool.call("addMessage", { ...again, session: 2, ordinal: 1 });
-  await filing.accept(again);
-  expect(listed()[0]).toEqual(["pending", "incomplete, completed by M-again"]);
-});
+test.each([
+  ["of which nothing was known before", false],
+  ["of which no message was cut short before", true],
+])(
+  "a message cut short waits in quarantine, and is filed with the one that holds all of it: a device %s",
+  async (_, started) => {
+    if (started) await filing.acceptStored();
+    const cut = await store("chem-1", dog.fp, 5, "the connection closed before the L record");
+    await filing.accept(cut);
+    expect(listed()).toEqual([["quarantined", "incomplete: the connection closed before the L record"]]);
+    ordinal -= 1; // the same time of collection
+    const again = { ...(await store("chem-1", dog.fp, 5)), id: "M-again" };
+    await used.spool.call("addMessage", { ...again, session: 2, ordinal: 1 });
+    await filing.accept(again);
+    expect(listed()[0]).toEqual(["pending", "incomplete, completed by M-again"]);
+  },
+);
 
 test("a message cut short and the rest of it, under repeated parents, become one study", async () => {
   const [header, patient, order, comment, alt, glucose, end] = vetScanRecords({

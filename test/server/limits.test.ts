@@ -177,6 +177,23 @@ describe("requests without a valid key", () => {
     expect(await flood("192.0.2.1")).toBe(401);
   });
 
+  test("149 a 304 tells what is left now, not what was left at the last one", async () => {
+    const limiter = new RateLimiter(limits);
+    const key = { id: 1, type: "integration" } as const;
+    const told = async (seconds: number) => {
+      const { headers } = await limiter.takeUnchanged(key, noon + seconds * 1000);
+      const of = (name: string) => headers[headers.indexOf(name) + 1];
+      return [of("x-ratelimit-remaining"), of("x-ratelimit-reset"), of("ratelimit")];
+    };
+    const first = await told(0);
+    expect(await told(0)).toEqual(first);
+    await limiter.takeForKey(key, "api", noon);
+    const second = await told(0);
+    const third = await told(1);
+    expect([first[0], second[0], third[0]]).toEqual(["3", "2", "2"]);
+    expect(new Set([first, second, third].map(([, , state]) => state)).size).toBe(3);
+  });
+
   test("146 of one IPv6 network count together, a mapped IPv4 address as itself", async () => {
     const limiter = new RateLimiter(limits);
     const allowedFrom = async (addresses: string[]) => {
