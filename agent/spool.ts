@@ -254,6 +254,7 @@ export class Spool {
     if (!this.#telling) this.#tell();
   }
 
+  /** Puts the log into the database when no device is likely to wait for the thread. */
   #checkpointInPause(): void {
     if (this.#checkpointing) return;
     this.#checkpointing = true;

@@ -37,7 +37,7 @@ function wholeReads(db: Database.Database): string[] {
     },
   });
   operationsOn(db);
-  const scans = new RegExp(`^SCAN (\\w+)$`);
+  const scans = /^SCAN (\w+)$/;
   return statements
     .filter((sql) => {
       const names = aliases(sql);
