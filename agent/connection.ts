@@ -390,7 +390,9 @@ class Conversation {
       if (kind === "timeout") this.#armTimer(TIMEOUT_RETRY_MS);
     }
     const actions = error === null || kind === "close" ? apply(this.#link, kind, bytes) : this.#refused(kind, bytes);
-    for (const action of actions) this.#carryOut(action, session);
+    // The device waits for its answer, and nobody for the rest.
+    for (const action of actions) if (action.do === "reply") this.#carryOut(action, session);
+    for (const action of actions) if (action.do !== "reply") this.#carryOut(action, session);
     this.#held.bytes -= this.#heldBytes;
     this.#heldBytes = this.#link.heldBytes ?? 0;
     this.#held.bytes += this.#heldBytes;
@@ -562,14 +564,7 @@ export function createLink(profile: Profile, context: LinkContext, operators?: O
 }
 
 function linkContext(timeZone: string): LinkContext {
-  // Written once a second: with a message or ten in it, it would cost as much as reading them.
-  let written = { second: 0, time: "" };
-  const now = () => {
-    const second = Math.floor(Date.now() / 1000);
-    if (second !== written.second) written = { second, time: zonedTime(second * 1000, timeZone) };
-    return written.time;
-  };
-  return { now, newId: newUlid };
+  return { now: () => zonedTime(Date.now(), timeZone), newId: newUlid };
 }
 
 export function apply(link: Link, kind: EventKind, bytes: Uint8Array | null): LinkAction[] {

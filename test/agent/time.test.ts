@@ -1,6 +1,7 @@
-import { Settings } from "luxon";
+import fc from "fast-check";
+import { DateTime, Settings } from "luxon";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { hasClock, readDate, readTime } from "../../agent/time.ts";
+import { hasClock, readDate, readTime, zonedTime } from "../../agent/time.ts";
 
 test.each([
   ["20261121", "2026-11-20T21:00:00.000Z"],
@@ -91,4 +92,35 @@ test("a date alone has no clock", () => {
     true,
     false,
   ]);
+});
+
+describe("the clock of a zone", () => {
+  test.each([
+    ["Europe/Berlin", "2026-05-04T07:00:00.999Z", "2026-05-04T09:00:00+02:00"],
+    ["Europe/Berlin", "2026-03-29T00:59:59.000Z", "2026-03-29T01:59:59+01:00"],
+    ["Europe/Berlin", "2026-03-29T01:00:00.000Z", "2026-03-29T03:00:00+02:00"],
+    ["America/St_Johns", "2026-01-01T00:00:00.000Z", "2025-12-31T20:30:00-03:30"],
+    ["UTC", "2026-01-01T00:00:00.000Z", "2026-01-01T00:00:00+00:00"],
+  ])("in %s at %s shows %s", (zone, instant, shown) => {
+    expect(zonedTime(Date.parse(instant), zone)).toBe(shown);
+  });
+
+  test("shows what luxon says, whatever was asked before", () => {
+    const zone = fc.constantFrom(
+      "Europe/Berlin",
+      "Australia/Lord_Howe",
+      "Asia/Kathmandu",
+      "America/New_York",
+      "Africa/Casablanca",
+    );
+    const instant = fc.integer({ min: Date.UTC(1972, 1, 1), max: Date.UTC(2060, 0, 1) });
+    fc.assert(
+      fc.property(zone, instant, fc.integer({ min: -3_600_000, max: 3_600_000 }), (timeZone, ms, later) => {
+        for (const at of [ms, ms + later]) {
+          const shown = DateTime.fromMillis(at, { zone: timeZone }).toFormat("yyyy-MM-dd'T'HH:mm:ssZZ");
+          expect(zonedTime(at, timeZone)).toBe(shown);
+        }
+      }),
+    );
+  });
 });

@@ -5,10 +5,10 @@ import { ROOT, until, type World } from "../support/processes.ts";
 import { type Figure, milliseconds, percentile } from "./figure.ts";
 
 /**
- * An agent runs for months; what its first thousands of messages pay is the compiler's time. After 10 s V8's threads still take 3 %
- * of a processor, in turns of 4 ms in which nobody else has it; after a minute a fifth of that.
+ * An agent runs for months; what its first thousands of messages pay is the compiler's time. After 2 000 of them V8's threads still
+ * take 2 % of a processor, in turns of 4 ms in which nobody else has it. So it is warmed up at a multiple of the pace.
  */
-const WARM_UP_SECONDS = 45;
+const WARM_UP = { seconds: 45, pace: 4 };
 const RATIO_MAX = 3;
 
 export interface Load {
@@ -31,18 +31,22 @@ export interface Latencies {
 export async function besideBareFsyncs(
   world: World,
   { rounds, seconds, messageEveryMs, writes }: Load,
-  devicesAtWork: () => Promise<readonly number[]>,
+  devicesAtWork: (messageEveryMs: number) => Promise<readonly number[]>,
 ): Promise<Latencies> {
   const latencies: Latencies = { ours: [], bare: [] };
   const script = path.join(import.meta.dirname, "astm/fsync-loop.ts");
   const paced = [path.join(world.folder, "bare"), seconds, messageEveryMs, writes].map(String);
-  for (let warm = 0; warm < WARM_UP_SECONDS; warm += seconds) await devicesAtWork();
+  const settled = () => until("the outbox drains", () => world.status().outbox.depth === 0);
+  for (let warm = 0; warm < WARM_UP.seconds * WARM_UP.pace; warm += seconds) {
+    await devicesAtWork(messageEveryMs / WARM_UP.pace);
+  }
+  await settled();
   for (let round = 0; round < rounds; round++) {
     const args = ["--import", "tsx", script, ...paced];
     const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: ROOT, maxBuffer: 16 * 1024 * 1024 });
     latencies.bare.push(...(JSON.parse(stdout) as number[]));
-    latencies.ours.push(...(await devicesAtWork()));
-    await until("the outbox drains", () => world.status().outbox.depth === 0);
+    latencies.ours.push(...(await devicesAtWork(messageEveryMs)));
+    await settled();
   }
   return latencies;
 }

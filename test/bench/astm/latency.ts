@@ -19,8 +19,8 @@ export async function* ackLatency(quick: boolean): AsyncGenerator<Figure> {
     const { establish, frames } = measurement(0, world.patients);
     const load = { rounds, seconds, messageEveryMs: MESSAGE_EVERY_MS, writes: [establish, ...frames].length };
     let messages = 0;
-    const latencies = await besideBareFsyncs(world, load, async () => {
-      const ofRound = await devicesAtWork(world, lines, messages, seconds);
+    const latencies = await besideBareFsyncs(world, load, async (messageEveryMs) => {
+      const ofRound = await devicesAtWork(world, lines, messages, seconds, messageEveryMs);
       messages += ofRound.messages;
       return ofRound.latencies;
     });
@@ -31,7 +31,13 @@ export async function* ackLatency(quick: boolean): AsyncGenerator<Figure> {
 }
 
 /** Every line sends its messages at the pace of a busy clinic. */
-export async function devicesAtWork(world: World, lines: readonly Line[], firstNumber: number, seconds: number) {
+export async function devicesAtWork(
+  world: World,
+  lines: readonly Line[],
+  firstNumber: number,
+  seconds: number,
+  messageEveryMs = MESSAGE_EVERY_MS,
+) {
   const latencies: number[] = [];
   let messages = 0;
   const from = performance.now();
@@ -40,7 +46,7 @@ export async function devicesAtWork(world: World, lines: readonly Line[], firstN
       for (let turn = 0; turn < Math.floor(seconds * MESSAGES_PER_SECOND); turn++) {
         const place = turn * DEVICES + device;
         const session = measurement(firstNumber + place, world.patients);
-        await sleepUntil(from + place * MESSAGE_EVERY_MS);
+        await sleepUntil(from + place * messageEveryMs);
         latencies.push(...(await play(session, line)).latencies);
         messages += 1;
       }

@@ -24,8 +24,8 @@ export async function* ackLatency(quick: boolean): AsyncGenerator<Figure> {
     for (const port of ports) devices.push(await Device.connect(port));
     const load = { rounds, seconds, messageEveryMs: MESSAGE_EVERY_MS, writes: 1 };
     let sent = 0;
-    const latencies = await besideBareFsyncs(world, load, async () => {
-      const ofRound = await devicesAtWork(world.patients, devices, sent, seconds);
+    const latencies = await besideBareFsyncs(world, load, async (messageEveryMs) => {
+      const ofRound = await devicesAtWork(world.patients, devices, sent, seconds, messageEveryMs);
       sent += ofRound.length;
       return ofRound;
     });
@@ -43,6 +43,7 @@ export async function devicesAtWork(
   devices: readonly Device[],
   first: number,
   seconds: number,
+  messageEveryMs = MESSAGE_EVERY_MS,
 ) {
   const latencies: number[] = [];
   const from = performance.now();
@@ -51,7 +52,7 @@ export async function devicesAtWork(
       for (let turn = 0; turn < Math.floor(seconds * MESSAGES_PER_SECOND); turn++) {
         const place = turn * DEVICES + index;
         const message = blood(first + place, patients);
-        await sleepUntil(from + place * MESSAGE_EVERY_MS);
+        await sleepUntil(from + place * messageEveryMs);
         latencies.push(await device.ask(message));
       }
     }),

@@ -16,10 +16,10 @@ export async function* ackLatency(quick: boolean): AsyncGenerator<Figure> {
     const clients = await startDevices(world);
     const load = { rounds, seconds, messageEveryMs: MESSAGE_EVERY_MS, writes: 1 };
     let turns = 0;
-    const latencies = await besideBareFsyncs(world, load, () => {
+    const latencies = await besideBareFsyncs(world, load, (messageEveryMs) => {
       const firstTurn = turns;
       turns += seconds;
-      return devicesAtWork(world, clients, firstTurn, seconds);
+      return devicesAtWork(world, clients, { firstTurn, turns: seconds, messageEveryMs });
     });
     for (const client of clients) client.close();
     yield latencyFigure(`observation to ACK, ${DEVICES} devices x 1 message/s`, latencies);
@@ -42,18 +42,17 @@ async function startDevices(world: World): Promise<Poct1Client[]> {
 async function devicesAtWork(
   world: World,
   clients: readonly Poct1Client[],
-  firstTurn: number,
-  seconds: number,
+  work: { readonly firstTurn: number; readonly turns: number; readonly messageEveryMs: number },
 ): Promise<number[]> {
   const latencies: number[] = [];
   const from = performance.now();
   await Promise.all(
     clients.map(async (client, device) => {
-      for (let turn = 0; turn < seconds; turn++) {
-        const sequence = (firstTurn + turn) * DEVICES + device;
+      for (let turn = 0; turn < work.turns; turn++) {
+        const sequence = (work.firstTurn + turn) * DEVICES + device;
         const at = new Date(Date.UTC(2026, 0, 1) + sequence * 1000).toISOString();
         const patient = world.patients[device % PATIENTS]!.externalId;
-        await sleepUntil(from + (turn * DEVICES + device) * MESSAGE_EVERY_MS);
+        await sleepUntil(from + (turn * DEVICES + device) * work.messageEveryMs);
         const sentAt = performance.now();
         const accepted = await client.say((id) => observation(id, { patient, at, sequence, value: 4.1 }));
         if (accepted !== true) throw new Error(`an observation was answered ${String(accepted)}`);
