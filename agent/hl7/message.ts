@@ -65,6 +65,8 @@ export class Segment {
   readonly #delimiters: Delimiters;
   readonly #charset: Charset;
   #fields: string[] | null = null;
+  /** By the field's number: a reader comes back to the same few, in every row. */
+  readonly #repetitions: (readonly (readonly string[])[])[] = [];
 
   constructor(text: string, delimiters: Delimiters, charset: Charset = "utf-8") {
     this.name = text.slice(0, 3).toUpperCase();
@@ -84,13 +86,14 @@ export class Segment {
   }
 
   /** The components of the field's first repetition, unescaped. */
-  components(number: number): string[] {
+  components(number: number): readonly string[] {
     return this.repetitions(number)[0] ?? [];
   }
 
   /** Every repetition of the field, each as its components. */
-  repetitions(number: number): string[][] {
-    return this.#split(number).map((components) => components.map((text) => this.#unescape(text)));
+  repetitions(number: number): readonly (readonly string[])[] {
+    this.#repetitions[number] ??= this.#split(number).map((components) => components.map((text) => this.#unescape(text)));
+    return this.#repetitions[number];
   }
 
   /** The sub-components of the n-th component of the field's first repetition. */
