@@ -55,8 +55,10 @@ export interface Answer {
 }
 
 export function answer(message: Uint8Array, outcome: Outcome, options: AckOptions, stamp: () => Stamp): Answer {
-  const head = headOf(message);
-  const parsed = parseMessage(head, options);
+  const begun = parseMessage(headOf(message, HEAD_SEGMENTS.ofResults), options);
+  const isDecided = !("problem" in begun) && ACKNOWLEDGED.includes(typeOf(begun));
+  const head = headOf(message, HEAD_SEGMENTS.ofOthers);
+  const parsed = isDecided ? begun : parseMessage(head, options);
   // Bytes before MSH make it unreadable, but its answer may still name it.
   const named = "problem" in parsed ? parseMessage(head.subarray(beginningOfMsh(head)), options) : parsed;
   const request = "problem" in named ? null : named;
@@ -73,15 +75,15 @@ export function answer(message: Uint8Array, outcome: Outcome, options: AckOption
 /** Answers are made from the first segments alone: a 16 MiB message need not be decoded for it. */
 export const HEAD_BYTES_MAX = 8 * 1024;
 
-/** What an answer depends on stands before any result: header, MSA, query or order. */
-const HEAD_SEGMENTS = 20;
+/** What an answer depends on stands before any result: of results the header and MSA, else the query or the order too. */
+const HEAD_SEGMENTS = { ofResults: 3, ofOthers: 20 };
 
 const CR = 0x0d;
 const LF = 0x0a;
 
-function headOf(message: Uint8Array): Uint8Array {
+function headOf(message: Uint8Array, count: number): Uint8Array {
   let end = -1;
-  for (let segments = 0; segments < HEAD_SEGMENTS; segments++) {
+  for (let segments = 0; segments < count; segments++) {
     end = message.indexOf(CR, end + 1);
     if (end < 0 || end > HEAD_BYTES_MAX) break;
   }
@@ -122,7 +124,7 @@ function judge(message: Hl7Message | string, outcome: Outcome): Verdict {
   if (typeof message === "string") return { application: "AR", accept: "CR", status: 100, text: message };
   const refused = refusedAs(message);
   if (refused !== null) return refused;
-  return message.header.component(9, 1).trim().toUpperCase() === "ORM" ? NO_ORDER : ACCEPTED;
+  return typeOf(message) === "ORM" ? NO_ORDER : ACCEPTED;
 }
 
 /** What is stored but not taken, whatever it holds. */
@@ -177,9 +179,14 @@ export function asksForOrders({ header, segments }: Hl7Message): boolean {
   }
 }
 
+/** MSH-9.1. */
+function typeOf({ header }: Hl7Message): string {
+  return header.component(9, 1).trim().toUpperCase();
+}
+
 /** An answer to something of ours; to answer it as well would never end. */
-function isResponse({ header, segments }: Hl7Message): boolean {
-  return header.component(9, 1).trim().toUpperCase() === "ACK" || segments.some(({ name }) => name === "MSA");
+function isResponse(message: Hl7Message): boolean {
+  return typeOf(message) === "ACK" || message.segments.some(({ name }) => name === "MSA");
 }
 
 /** MSH-15 and MSH-16 (chapter 2, "Enhanced acknowledgment rules"): always, never, only errors, only successes. */
@@ -219,7 +226,7 @@ function encodeAnswer(request: Hl7Message | null, verdict: Verdict, code: Code, 
 
 /** The first answer to a query for orders; what was found follows in it, or in messages of its own. Segments without CR. */
 export function acknowledgeQuery(query: Hl7Message, found: boolean, stamp: Stamp): string[] {
-  const isOrm = query.header.component(9, 1).trim().toUpperCase() === "ORM";
+  const isOrm = typeOf(query) === "ORM";
   const verdict = isOrm && !found ? NO_ORDER : ACCEPTED;
   return [...answerSegments(query, verdict, verdict.application, stamp), ...queryState(query, found ? "OK" : "NF")];
 }
@@ -292,8 +299,9 @@ function messageType(request: Hl7Message | null, code: Code): string[] {
 }
 
 /** The rest of the answer to a query: how it went. */
-function queryState({ header, segments, delimiters }: Hl7Message, state: "OK" | "NF"): string[] {
-  const type = header.component(9, 1).trim().toUpperCase();
+function queryState(message: Hl7Message, state: "OK" | "NF"): string[] {
+  const { segments, delimiters } = message;
+  const type = typeOf(message);
   if (type === "QRY") {
     // Mindray's own: the tag of its queries is SR, and ERR says 0.
     return [encodeSegment("ERR", ["0"], delimiters), encodeSegment("QAK", ["SR", state], delimiters)];

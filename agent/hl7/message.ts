@@ -92,7 +92,9 @@ export class Segment {
 
   /** Every repetition of the field, each as its components. */
   repetitions(number: number): readonly (readonly string[])[] {
-    this.#repetitions[number] ??= this.#split(number).map((components) => components.map((text) => this.#unescape(text)));
+    this.#repetitions[number] ??= this.#split(number).map((components) =>
+      components.map((text) => this.#unescape(text)),
+    );
     return this.#repetitions[number];
   }
 

@@ -1,8 +1,9 @@
 import fs from "node:fs";
 import path from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
 import Database from "better-sqlite3";
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { listMessages, readSpool, readStatus, Spool, StorageError } from "../../agent/spool.ts";
 import { type Operations, operationsOn, type Settlement } from "../../agent/spool-operations.ts";
 import { migrate } from "../../agent/spool-schema.ts";
@@ -216,6 +217,27 @@ describe("events", () => {
       };
     });
     expect(turns).toBeGreaterThan(20);
+  });
+
+  test("what was heard meanwhile is on its way to the disk before the next of them is told", async () => {
+    const spool = await openSpool();
+    const session = spool.openSession("chem-1", "generic-astm");
+    const post = vi.spyOn(Worker.prototype, "postMessage");
+    onTestFinished(() => post.mockRestore());
+    const event = { device: "chem-1", session, kind: "chunk", bytes: Uint8Array.of(1), durable: true } as const;
+    const posted: number[] = [];
+    let told = 0;
+    await new Promise<void>((resolve) => {
+      for (let nth = 0; nth < 3; nth++) {
+        spool.append(event, () => {
+          for (const end = performance.now() + 1; performance.now() < end; );
+          told += 1;
+          if (told === 1) setImmediate(() => spool.append(event, () => resolve()));
+          posted.push(post.mock.calls.length);
+        });
+      }
+    });
+    expect(posted).toEqual([1, 2, 2]);
   });
 
   test("while many devices speak an event waits a moment, until half of them have one on its way; after a silence it does not", async () => {

@@ -69,6 +69,12 @@ describe("A1: the mode of acknowledgement", () => {
     const asked = textOf(header({ 9: "ORL^O34^ORL_O34", 15: "AL", 16: "AL" }), "MSA|AA|1");
     expect(answers(asked).map(answeredWith)).toEqual(["CA 4711"]);
   });
+
+  test("A1: results that answer a query of ours are not answered, though MSA stands behind the software segment", () => {
+    const rows = ["PID|||K9-1", "OBR|1", "OBX|1|NM|ALT||40|U/L"];
+    expect(answers(textOf(header({ 9: "ORU^R01" }), "SFT|Vendor", "MSA|AA|1", ...rows))).toEqual([]);
+    expect(answers(textOf(header({ 9: "ORU^R01" }), "SFT|Vendor", ...rows)).map(answeredWith)).toEqual(["AA 4711"]);
+  });
 });
 
 describe("A2: the content", () => {

@@ -79,6 +79,8 @@ describe("O1: what a device asks", () => {
     expect(answers(QBP.replace("|NE|AL|", "|AL|AL|"), { worklist: true })).toEqual([
       expect.stringContaining("MSA|CA|4711"),
     ]);
+    const longOrder = textOf(header({ 9: "ORM^O01" }), "NTE|1", "NTE|2", "PID|1", "PV1|1", "ORC|RF||A1");
+    expect(answers(longOrder, { worklist: true })).toEqual([]);
     expect(answers(textOf(header({ 9: "QBP^ZV1" }), "QPD|ZV1|t|A1"), { worklist: true })).toEqual([
       expect.stringContaining("RSP^ZV2"),
     ]);
