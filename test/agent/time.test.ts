@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { DateTime, Settings } from "luxon";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { hasClock, readDate, readTime, zonedTime } from "../../agent/time.ts";
