@@ -64,7 +64,7 @@ function pad(number: number): string {
 /** The offset of each zone in the quarter of an hour that was asked for last: an acknowledgement waits for its time. */
 const offsets = new Map<string, { readonly quarter: number; readonly minutes: number }>();
 
-/** In minutes. No zone has changed its clocks within a quarter of an hour since 1972. */
+/** In minutes. No zone has changed its clocks within a quarter of an hour since 1973. */
 function offsetOf(ms: number, timeZone: string): number {
   const quarter = Math.floor(ms / 900_000);
   const last = offsets.get(timeZone);

@@ -113,7 +113,7 @@ describe("the clock of a zone", () => {
       "America/New_York",
       "Africa/Casablanca",
     );
-    const instant = fc.integer({ min: Date.UTC(1972, 1, 1), max: Date.UTC(2060, 0, 1) });
+    const instant = fc.integer({ min: Date.UTC(1973, 0, 1), max: Date.UTC(2060, 0, 1) });
     fc.assert(
       fc.property(zone, instant, fc.integer({ min: -3_600_000, max: 3_600_000 }), (timeZone, ms, later) => {
         for (const at of [ms, ms + later]) {
