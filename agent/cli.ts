@@ -3,6 +3,7 @@ import path from "node:path";
 import { Command } from "commander";
 import { pino } from "pino";
 import type { Patient } from "../shared/patient.ts";
+import { reasonOf } from "../shared/thrown.ts";
 import { startAgent } from "./agent.ts";
 import { analyzersOf } from "./analyzers.ts";
 import { type Config, loadConfig, parseAddress } from "./config.ts";
@@ -511,6 +512,6 @@ function tell(text: string): void {
 }
 
 function fail(error: unknown): never {
-  tell(error instanceof Error ? error.message : String(error));
+  tell(reasonOf(error));
   process.exit(1);
 }

@@ -8,6 +8,7 @@ import { Compile } from "typebox/compile";
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
 import { problems } from "../shared/problems.ts";
 import { Modality } from "../shared/study.ts";
+import { reasonOf } from "../shared/thrown.ts";
 import { CHARSETS as ASTM_CHARSETS } from "./astm/records.ts";
 import { profileById, profiles } from "./devices/index.ts";
 import { ACK_MODES } from "./hl7/ack.ts";
@@ -421,7 +422,7 @@ function keyProblem(file: string): string | null {
     const key = fs.readFileSync(file, "utf8").trim();
     return key.startsWith("sk_live_") ? null : `names ${file}, which holds no API key (one line that begins sk_live_)`;
   } catch (error) {
-    return `names ${file}, which cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+    return `names ${file}, which cannot be read: ${reasonOf(error)}`;
   }
 }
 
@@ -451,7 +452,7 @@ function tlsProblem(files: Record<string, unknown>, listens: boolean, folder: st
     if (security.ca !== undefined) void new X509Certificate(security.ca);
     return null;
   } catch (error) {
-    return `cannot be used: ${error instanceof Error ? error.message : String(error)}`;
+    return `cannot be used: ${reasonOf(error)}`;
   }
 }
 
@@ -461,7 +462,7 @@ function operatorsProblem(file: string, takesThem: boolean): string | null {
     readOperators(file);
     return null;
   } catch (error) {
-    return `names ${file}, which cannot be used: ${error instanceof Error ? error.message : String(error)}`;
+    return `names ${file}, which cannot be used: ${reasonOf(error)}`;
   }
 }
 

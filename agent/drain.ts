@@ -1,3 +1,4 @@
+import { reasonOf } from "../shared/thrown.ts";
 import type { SetTimer } from "./connection.ts";
 import { type FailureKind, SendError } from "./server.ts";
 
@@ -77,7 +78,7 @@ export class Drain {
 
   #fail(error: unknown): void {
     const kind = error instanceof SendError ? error.kind : "transient";
-    if (this.#failures === 0) this.#events.failed(kind, error instanceof Error ? error.message : String(error));
+    if (this.#failures === 0) this.#events.failed(kind, reasonOf(error));
     this.#failures += 1;
     const ceiling = Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** (this.#failures - 1));
     const told = error instanceof SendError ? error.retryAfterMs : null;

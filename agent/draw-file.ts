@@ -1,5 +1,6 @@
 import fs from "node:fs";
 import { decode } from "jpeg-js";
+import { reasonOf } from "../shared/thrown.ts";
 import { encodingOf } from "./dicom/dataset.ts";
 import { encapsulatedFrame, type FramePlace, plainFrame, type ReadAt } from "./dicom/frames.ts";
 import { drawFrame, frameLength, type Picture, type PixelFormat, readPixelFormat, shrink } from "./dicom/pixels.ts";
@@ -35,7 +36,7 @@ export function drawFile(request: PreviewRequest): PreviewAnswer {
   try {
     return draw(request);
   } catch (error) {
-    return { problem: error instanceof Error ? error.message : String(error) };
+    return { problem: reasonOf(error) };
   }
 }
 

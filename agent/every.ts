@@ -1,3 +1,5 @@
+import { reasonOf } from "../shared/thrown.ts";
+
 /** Runs `task` now and again after each end, sooner after a failure; the answer stops it. A failure is told once a change. */
 export function every(
   ms: number,
@@ -15,7 +17,7 @@ export function every(
         again(ms);
       },
       (error: unknown) => {
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = reasonOf(error);
         if (reason !== told && !stopped) failed(reason);
         told = reason;
         again(retryMs);

@@ -1,4 +1,5 @@
 import { newFp } from "../shared/fp.ts";
+import { reasonOf } from "../shared/thrown.ts";
 import type { Directory } from "./directory.ts";
 import type { Profile } from "./devices/profile.ts";
 import { describeMatch, type Match, match, type Namesakes } from "./match.ts";
@@ -84,7 +85,7 @@ export class Filing {
     } catch (error) {
       // A message that breaks our code must not stop its device, nor come again at every start.
       this.#events.fault(message, error);
-      settlement = quarantined(message, `our own fault: ${error instanceof Error ? error.message : String(error)}`);
+      settlement = quarantined(message, `our own fault: ${reasonOf(error)}`);
     }
     const fps = await this.#store(settlement);
     this.#events.settled(message, fps.length > 0 ? "pending" : settlement.state, fps.length);

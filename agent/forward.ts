@@ -1,4 +1,5 @@
 import fs from "node:fs";
+import { reasonOf } from "../shared/thrown.ts";
 import { hex } from "./dicom/bytes.ts";
 import { COMMAND, STATUS } from "./dicom/dimse.ts";
 import type { ProposedContext } from "./dicom/pdu.ts";
@@ -98,7 +99,7 @@ export class Forward {
     try {
       await send();
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = reasonOf(error);
       if (isPermanent(error)) {
         await this.#spool.call("settleForward", id, message, "refused", reason, Date.now());
         return this.#events.refused(message, reason);

@@ -1,4 +1,5 @@
 import { parentPort } from "node:worker_threads";
+import { reasonOf } from "../shared/thrown.ts";
 import { type Header, readHeader } from "./dicom/header.ts";
 import { type HeaderPlace, parseHeader } from "./parse-header.ts";
 
@@ -13,7 +14,7 @@ parentPort?.on("message", (request: HeaderRequest) => {
   try {
     answer = { header: parseHeader(request, readHeader) };
   } catch (error) {
-    answer = { problem: error instanceof Error ? error.message : String(error) };
+    answer = { problem: reasonOf(error) };
   }
   parentPort?.postMessage(answer);
 });

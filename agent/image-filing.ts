@@ -1,5 +1,6 @@
 import { newFp } from "../shared/fp.ts";
 import type { Modality } from "../shared/study.ts";
+import { reasonOf } from "../shared/thrown.ts";
 import type { Header } from "./dicom/header.ts";
 import { findPatient, type Lookup } from "./filing.ts";
 import type { Headers } from "./headers.ts";
@@ -95,7 +96,7 @@ export class ImageFiling {
     const settlements = await assessImages(studyUid, stored, this.#stages).catch((error: unknown) => {
       if (error instanceof StorageError) throw error;
       this.#events.fault(error);
-      const reason = `our own fault: ${error instanceof Error ? error.message : String(error)}`;
+      const reason = `our own fault: ${reasonOf(error)}`;
       return stored.map(({ message }) => settlement(message, reason, []));
     });
     for (let from = 0; from < settlements.length; from += SETTLE_BATCH) {

@@ -3,6 +3,7 @@ import { Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { parse } from "yaml";
 import { problems } from "../shared/problems.ts";
+import { reasonOf } from "../shared/thrown.ts";
 import type { Operator, OperatorBook } from "./poct1/lists.ts";
 
 // Who may use a device: a YAML list that a person keeps, read again when it changed, and what each device has of it.
@@ -53,7 +54,7 @@ export class Operators implements OperatorBook {
     try {
       this.#list = readOperators(this.#file);
     } catch (error) {
-      this.#problem(error instanceof Error ? error.message : String(error));
+      this.#problem(reasonOf(error));
     }
     return this.#list;
   }

@@ -1,6 +1,7 @@
 import fs from "node:fs";
 import { inflateRawSync } from "node:zlib";
 import { data, log } from "dcmjs";
+import { reasonOf } from "../shared/thrown.ts";
 import { encodingOf } from "./dicom/dataset.ts";
 import type { Elements } from "./dicom/elements.ts";
 import { encodeFileHead } from "./dicom/part10.ts";
@@ -32,7 +33,7 @@ export function parseHeader<Result>(
     return read(elementsOf(bytes, false), null);
   } catch (error) {
     // An unknown charset or a wrong value: all that can be read in spite of it.
-    return read(elementsOf(bytes, true), error instanceof Error ? error.message : String(error));
+    return read(elementsOf(bytes, true), reasonOf(error));
   }
 }
 

@@ -1,5 +1,6 @@
 import { gzip } from "node:zlib";
 import { promisify } from "node:util";
+import { reasonOf } from "../shared/thrown.ts";
 
 // The agent's HTTP client. How a request failed decides what happens next, so the kind is set here, where it is known.
 
@@ -71,7 +72,7 @@ async function bodyOf(response: Response): Promise<unknown> {
   try {
     return await response.json();
   } catch (error) {
-    throw new SendError("uncertain", `the server's answer could not be read: ${reason(error)}`);
+    throw new SendError("uncertain", `the server's answer could not be read: ${reasonOf(error)}`);
   }
 }
 
@@ -79,7 +80,7 @@ async function bodyOf(response: Response): Promise<unknown> {
 function networkError(error: unknown): SendError {
   const code = (error as { cause?: { code?: string } }).cause?.code ?? "";
   const notSent = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"].includes(code);
-  return new SendError(notSent ? "transient" : "uncertain", `the server cannot be reached: ${code || reason(error)}`);
+  return new SendError(notSent ? "transient" : "uncertain", `the server cannot be reached: ${code || reasonOf(error)}`);
 }
 
 async function statusError(response: Response): Promise<SendError> {
@@ -112,8 +113,4 @@ function envelopeMessage(text: string): string {
   } catch {
     return "no error envelope";
   }
-}
-
-function reason(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

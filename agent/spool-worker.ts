@@ -1,6 +1,7 @@
 import path from "node:path";
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import Database from "better-sqlite3";
+import { reasonOf } from "../shared/thrown.ts";
 import { EVENT_KINDS, NUMBERS_PER_EVENT } from "./record.ts";
 import { type Operations, operationsOn } from "./spool-operations.ts";
 import { migrate } from "./spool-schema.ts";
@@ -100,7 +101,7 @@ function serve(): void {
   try {
     db = open(workerData as WorkerOptions);
   } catch (error) {
-    answer({ fatal: sentence(error) });
+    answer({ fatal: reasonOf(error) });
     return;
   }
   const operations = operationsOn(db);
@@ -151,7 +152,7 @@ function serve(): void {
           return { value: runCall(call) };
         } catch (error) {
           if (isStorageFault(error)) throw error;
-          return { error: sentence(error) };
+          return { error: reasonOf(error) };
         }
       }),
     );
@@ -191,7 +192,7 @@ function serve(): void {
       for (const { events } of posts) {
         for (let at = 0; at < events.length; at += NUMBERS_PER_EVENT) refusing.add(events[at]!);
       }
-      answer({ posts: posts.length, error: sentence(error) });
+      answer({ posts: posts.length, error: reasonOf(error) });
     }
   };
 
@@ -214,10 +215,6 @@ function isStorageFault(error: unknown): boolean {
     !error.code.startsWith("SQLITE_CONSTRAINT") &&
     error.code !== "SQLITE_ERROR"
   );
-}
-
-function sentence(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 serve();

@@ -1,5 +1,6 @@
 import http from "node:http";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { reasonOf } from "../shared/thrown.ts";
 import type { Spool } from "./spool.ts";
 import type { Address } from "./transport.ts";
 
@@ -92,7 +93,7 @@ export async function serveStatus(
       case "/metrics":
         render(spool, metrics).then(
           (text) => answer(200, text, metrics.registry.contentType),
-          (error: unknown) => answer(503, `${error instanceof Error ? error.message : String(error)}\n`),
+          (error: unknown) => answer(503, `${reasonOf(error)}\n`),
         );
         return;
       default:

@@ -2,6 +2,7 @@ import fs from "node:fs";
 import http from "node:http";
 import https from "node:https";
 import { pipeline } from "node:stream/promises";
+import { reasonOf } from "../shared/thrown.ts";
 import { SendError } from "./server.ts";
 
 // STOW-RS (PS3.18 §10.5): one instance a request, its file streamed as it stands.
@@ -81,7 +82,7 @@ async function post(url: URL, headers: http.OutgoingHttpHeaders, body: () => Asy
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? "";
     const reached = !["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH"].includes(code);
-    throw new SendError(reached ? "uncertain" : "transient", error instanceof Error ? error.message : String(error));
+    throw new SendError(reached ? "uncertain" : "transient", reasonOf(error));
   } finally {
     request.destroy();
   }

@@ -2,6 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import fs from "node:fs";
 import net from "node:net";
 import path from "node:path";
+import { reasonOf } from "../shared/thrown.ts";
 import { demoClinics, demoFile } from "./demo.ts";
 
 // npm start: the whole system on one machine, played through the programs' own commands. Server and agent are processes of
@@ -207,7 +208,7 @@ function say(text: string): void {
 try {
   await demo();
 } catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`${reasonOf(error)}\n`);
   process.exitCode = 1;
 } finally {
   await stop();

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { reasonOf } from "../../shared/thrown.ts";
 
 // The list of checks: each a numbered line of section 2 of the API guide, run over HTTP alone.
 
@@ -38,7 +39,7 @@ export async function runCheck<Context>({ run }: Check<Context>, context: Contex
     return { kind: "passed" };
   } catch (error) {
     if (error instanceof NotCounted) return { kind: error.kind, reason: error.message };
-    return { kind: "failed", reason: error instanceof Error ? error.message : String(error) };
+    return { kind: "failed", reason: reasonOf(error) };
   }
 }
 

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
+import { reasonOf } from "../../../shared/thrown.ts";
 import { freePort, type Running, temporaryFolder } from "../../support/processes.ts";
 import { startScript } from "../build.ts";
 import { type Figure, median, whole } from "../figure.ts";
@@ -109,8 +110,4 @@ function* figures({ name, bytes, ofGroup, ofMedplum }: (typeof LOADS)[number], r
 
 function perSecond(rates: readonly number[] | string): string {
   return typeof rates === "string" ? rates : `${whole(median(rates))}/s`;
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
