@@ -40,6 +40,8 @@ const ASSOCIATIONS_MAX = 16;
 const ASSOCIATIONS_OF_PEER_MAX = 4;
 /** Bytes of one association that wait for the disk, beyond which the device has to wait. */
 const WAITING_BYTES_MAX = 4 * 1024 * 1024;
+/** Read of one association before the other devices are heard again: it sends as fast as we read, they wait for an answer. */
+const TURN_BYTES_MAX = 256 * 1024;
 /** A peer that sends on without waiting for its answers is held up. */
 const UNANSWERED_MAX = 2;
 
@@ -134,6 +136,8 @@ class Conversation {
   /** Message ids of requests whose answer is not wanted any more. */
   readonly #cancelled = new Set<number>();
   #timer: NodeJS.Timeout | undefined;
+  /** Bytes read since the others were heard. */
+  #turnBytes = 0;
   #paused = false;
   #closed = false;
 
@@ -148,6 +152,8 @@ class Conversation {
   }
 
   chunk(bytes: Uint8Array): void {
+    if (this.#turnBytes === 0) setImmediate(() => this.#endTurn());
+    this.#turnBytes += bytes.length;
     this.#carryOut(this.#scp.receive(bytes));
   }
 
@@ -278,9 +284,17 @@ class Conversation {
     return null;
   }
 
+  #endTurn(): void {
+    this.#turnBytes = 0;
+    this.#hold();
+  }
+
   /** Reads on, or does not: what the disk has not taken must not pile up in memory. */
   #hold(): void {
-    const wait = (this.#incoming?.waitingBytes ?? 0) > WAITING_BYTES_MAX || this.#scp.unanswered >= UNANSWERED_MAX;
+    const wait =
+      this.#turnBytes >= TURN_BYTES_MAX ||
+      (this.#incoming?.waitingBytes ?? 0) > WAITING_BYTES_MAX ||
+      this.#scp.unanswered >= UNANSWERED_MAX;
     if (wait === this.#paused || this.#closed) return;
     this.#paused = wait;
     if (wait) this.#wire.pause();
