@@ -21,6 +21,8 @@ export interface Kept {
 
 /** What is written in one go. */
 const WRITE_BYTES = 256 * 1024;
+/** Of a long instance that is not on the disk yet: every other commit has to wait until it is. */
+const UNSYNCED_BYTES_MAX = 4 * 1024 * 1024;
 /** More pieces than this are joined before they are written: some devices send two bytes a piece. */
 const PIECES_MAX = 64;
 
@@ -109,6 +111,7 @@ export class IncomingFile {
   readonly #digest = createHash("sha256");
   #pieces: Uint8Array[] = [];
   #waitingBytes = 0;
+  #unsyncedBytes = 0;
   #datasetBytes = 0;
   #file: fs.promises.FileHandle | null = null;
   #writing: Promise<void> | null = null;
@@ -232,6 +235,11 @@ export class IncomingFile {
         }
         const { bytesWritten } = await this.#file.writev(pieces);
         if (bytesWritten < length) throw Object.assign(new Error("no room for all of it"), { code: "ENOSPC" });
+        this.#unsyncedBytes += length;
+        if (this.#unsyncedBytes >= UNSYNCED_BYTES_MAX) {
+          await this.#file.datasync();
+          this.#unsyncedBytes = 0;
+        }
         this.#waitingBytes -= length;
         this.#onWritten();
       }
