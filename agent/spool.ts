@@ -266,7 +266,7 @@ export class Spool {
 
   /** Tells what was settled a little at a time: what comes in between is on its way to the disk while the rest is told. */
   #tell(): void {
-    if (this.#flushing) this.#flush();
+    if (this.#flushing && this.#inFlight.length === 0) this.#flush();
     const until = performance.now() + TELL_MS;
     let told = 0;
     while (told < this.#untold.length && (told === 0 || performance.now() < until)) this.#untold[told++]!(null);
