@@ -564,14 +564,7 @@ export function createLink(profile: Profile, context: LinkContext, operators?: O
 }
 
 function linkContext(timeZone: string): LinkContext {
-  // Written once a second: with a message or ten in it, it would cost as much as reading them.
-  let written = { second: 0, time: "" };
-  const now = () => {
-    const second = Math.floor(Date.now() / 1000);
-    if (second !== written.second) written = { second, time: zonedTime(second * 1000, timeZone) };
-    return written.time;
-  };
-  return { now, newId: newUlid };
+  return { now: () => zonedTime(Date.now(), timeZone), newId: newUlid };
 }
 
 export function apply(link: Link, kind: EventKind, bytes: Uint8Array | null): LinkAction[] {

@@ -1,6 +1,6 @@
 // What every protocol's link has in common. A link turns bytes into messages and replies; it sees neither a port nor a clock.
 
-/** What the shell (connection.ts) has to carry out, in order. */
+/** What the shell (connection.ts) has to carry out: all replies first, for the device waits for them, each kind in its order. */
 export type LinkAction =
   | { readonly do: "reply"; readonly bytes: Uint8Array }
   /**

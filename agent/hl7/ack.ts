@@ -55,10 +55,7 @@ export interface Answer {
 }
 
 export function answer(message: Uint8Array, outcome: Outcome, options: AckOptions, stamp: () => Stamp): Answer {
-  const begun = parseMessage(headOf(message, HEAD_SEGMENTS.ofResults), options);
-  const isDecided = !("problem" in begun) && ACKNOWLEDGED.includes(typeOf(begun));
-  const head = headOf(message, HEAD_SEGMENTS.ofOthers);
-  const parsed = isDecided ? begun : parseMessage(head, options);
+  const { head, parsed } = readHead(message, options);
   // Bytes before MSH make it unreadable, but its answer may still name it.
   const named = "problem" in parsed ? parseMessage(head.subarray(beginningOfMsh(head)), options) : parsed;
   const request = "problem" in named ? null : named;
@@ -80,6 +77,14 @@ const HEAD_SEGMENTS = { ofResults: 3, ofOthers: 20 };
 
 const CR = 0x0d;
 const LF = 0x0a;
+
+function readHead(message: Uint8Array, options: AckOptions) {
+  const head = headOf(message, HEAD_SEGMENTS.ofResults);
+  const parsed = parseMessage(head, options);
+  if (!("problem" in parsed) && ACKNOWLEDGED.includes(typeOf(parsed))) return { head, parsed };
+  const longer = headOf(message, HEAD_SEGMENTS.ofOthers);
+  return { head: longer, parsed: parseMessage(longer, options) };
+}
 
 function headOf(message: Uint8Array, count: number): Uint8Array {
   let end = -1;

@@ -21,7 +21,7 @@ test("a long instance goes to the disk while it comes, a few megabytes at a time
   const flushes = () => flushed.mock.calls.length;
   for (let megabytes = 1; megabytes <= 20; megabytes++) {
     file.write(new Uint8Array(MEGABYTE));
-    await vi.waitFor(() => expect(file.waitingBytes).toBe(0), { interval: 1 });
+    await vi.waitFor(() => expect(file.waitingBytes).toBe(0), { interval: 1, timeout: 30_000 });
     expect(megabytes - flushes() * 4).toBeLessThan(4);
   }
   expect(flushes()).toBe(5);

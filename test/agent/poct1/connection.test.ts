@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import Database from "better-sqlite3";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { Connection, recover } from "../../../agent/connection.ts";
 import { genericPoct1a } from "../../../agent/devices/generic-poct1a.ts";
 import { profileById } from "../../../agent/devices/index.ts";
@@ -94,6 +94,21 @@ async function afterRestart(device: string, of = folder): Promise<{ messages: st
   fs.rmSync(copy, { recursive: true });
   return { messages: contents(messages), events };
 }
+
+test("the device has its answer before anything else is done with its message", async () => {
+  const { wire } = connect();
+  await begin(wire);
+  const asked = vi.spyOn(spool, "callSoon");
+  onTestFinished(() => asked.mockRestore());
+  const answered: (string | undefined)[] = [];
+  asked.mockImplementationOnce(() => {
+    answered.push(words(wire).at(-1));
+    return Promise.resolve(null);
+  });
+  await says(wire, observation(10, "1"), "ACK AA 10");
+  await until("the message is stored", () => answered.length > 0);
+  expect(answered).toEqual(["ACK AA 10"]);
+});
 
 test("a continuous connection is many sessions, each but the first beginning with HELLO; a restart finds the same messages", async () => {
   const { id, wire, messages } = connect();
