@@ -55,6 +55,67 @@ export interface Answer {
 }
 
 export function answer(message: Uint8Array, outcome: Outcome, options: AckOptions, stamp: () => Stamp): Answer {
+  const { request, verdict, codes, refusal } = decide(message, outcome, options);
+  return { messages: codes.map((code) => encodeAnswer(request, verdict, code, stamp())), refusal };
+}
+
+/**
+ * answer() for the messages of one device. But for MSH-7 and MSH-10 the header of its results is the same every time, and so
+ * are their answers but for time, id and MSA-2: worked out once, they are only filled in.
+ */
+export class Answers {
+  readonly #options: AckOptions;
+  readonly #stamp: () => Stamp;
+  /** The answers to results that begin so, each cut where time, id and MSA-2 stand. */
+  #form: { readonly beginning: string; readonly answers: readonly (readonly string[])[] } | null = null;
+
+  constructor(options: AckOptions, stamp: () => Stamp) {
+    this.#options = options;
+    this.#stamp = stamp;
+  }
+
+  answer(message: Uint8Array, outcome: Outcome): Answer {
+    const usual = outcome === "stored" ? usualBeginning(message) : null;
+    if (usual === null) return answer(message, outcome, this.#options, this.#stamp);
+    if (usual.beginning !== this.#form?.beginning) {
+      const { request, verdict, codes } = decide(message, outcome, this.#options);
+      if (request === null || verdict !== ACCEPTED || !ACKNOWLEDGED.includes(typeOf(request))) {
+        return answer(message, outcome, this.#options, this.#stamp);
+      }
+      const blank = { time: BLANK, id: BLANK };
+      const answers = codes.map((code) => textOf(answerSegments(request, verdict, code, blank, BLANK)).split(BLANK));
+      this.#form = { beginning: usual.beginning, answers };
+    }
+    const messages = this.#form.answers.map(([first, second, third, last]) => {
+      const { time, id } = this.#stamp();
+      return Buffer.from(`${first}${time}${second}${id}${third}${usual.id}${last}`, "latin1");
+    });
+    return { messages, refusal: null };
+  }
+}
+
+const BLANK = "\0";
+
+const USUAL = /^(MSH([^A-Za-z0-9\s])[ -~]*)\r([A-Z][A-Za-z0-9]{2})\2[^\r\n]*\r([A-Z][A-Za-z0-9]{2})\2[^\r\n]*$/;
+
+/**
+ * MSH-10, and all else of the first three segments that an answer to results depends on; null where that is
+ * not so simple: no MSH-10, other characters than ASCII's in the header, other line ends, lines that begin no segment.
+ */
+function usualBeginning(message: Uint8Array): { readonly id: string; readonly beginning: string } | null {
+  const head = headOf(message, HEAD_SEGMENTS.ofResults);
+  const text = Buffer.from(head.buffer, head.byteOffset, head.length).toString("latin1");
+  const match = USUAL.exec(text);
+  if (match === null) return null;
+  const [, header = "", separator = "", ...names] = match;
+  const fields = header.split(separator);
+  const id = fields[9] ?? "";
+  if (id.trim() === "") return null;
+  fields[6] = fields[9] = "";
+  return { id, beginning: [fields.join(separator), ...names].join("\r") };
+}
+
+function decide(message: Uint8Array, outcome: Outcome, options: AckOptions) {
   const { head, parsed } = readHead(message, options);
   // Bytes before MSH make it unreadable, but its answer may still name it.
   const named = "problem" in parsed ? parseMessage(head.subarray(beginningOfMsh(head)), options) : parsed;
@@ -62,9 +123,10 @@ export function answer(message: Uint8Array, outcome: Outcome, options: AckOption
   const verdict = judge("problem" in parsed ? parsed.problem : parsed, outcome);
   const codes = answerCodes(request, verdict, options.ackMode ?? "auto", outcome);
   const isLeft = options.worklist === true && request !== null && verdict.accept === "CA" && asksForOrders(request);
-  const own = isLeft ? codes.filter((code) => code === "CA") : codes;
   return {
-    messages: own.map((code) => encodeAnswer(request, verdict, code, stamp())),
+    request,
+    verdict,
+    codes: isLeft ? codes.filter((code) => code === "CA") : codes,
     refusal: verdict.status === 0 || isLeft ? null : verdict.text,
   };
 }
@@ -226,7 +288,11 @@ function isAcceptance(code: Code): boolean {
 function encodeAnswer(request: Hl7Message | null, verdict: Verdict, code: Code, stamp: Stamp): Uint8Array {
   const segments = answerSegments(request, verdict, code, stamp);
   if (request !== null && code === "AA") segments.push(...queryState(request, "NF"));
-  return encodeText(segments.map((segment) => `${segment}\r`).join(""), request?.charset ?? "utf-8");
+  return encodeText(textOf(segments), request?.charset ?? "utf-8");
+}
+
+function textOf(segments: readonly string[]): string {
+  return segments.map((segment) => `${segment}\r`).join("");
 }
 
 /** The first answer to a query for orders; what was found follows in it, or in messages of its own. Segments without CR. */
@@ -237,7 +303,13 @@ export function acknowledgeQuery(query: Hl7Message, found: boolean, stamp: Stamp
 }
 
 /** MSH, MSA, and ERR where there is something to say in it. */
-function answerSegments(request: Hl7Message | null, verdict: Verdict, code: Code, stamp: Stamp): string[] {
+function answerSegments(
+  request: Hl7Message | null,
+  verdict: Verdict,
+  code: Code,
+  stamp: Stamp,
+  id = sent(request, 10),
+): string[] {
   const delimiters = request?.delimiters ?? STANDARD_DELIMITERS;
   const minor = minorOf(request);
   const { status, text } = isAcceptance(code) ? ACCEPTED : verdict;
@@ -245,7 +317,7 @@ function answerSegments(request: Hl7Message | null, verdict: Verdict, code: Code
   const segments = [
     encodeHeader(request, messageType(request, code), stamp),
     // MSA-6 is what devices of 2.3.1 look at; later versions have ERR in its place.
-    join(delimiters, "MSA", code, sent(request, 10), short, "", "", minor < 5 ? String(status) : ""),
+    join(delimiters, "MSA", code, id, short, "", "", minor < 5 ? String(status) : ""),
   ];
   if (minor >= 5 && status > 0) {
     const reason = [[String(status), text, "HL70357"]];

@@ -1,6 +1,6 @@
 import { printable } from "../escapes.ts";
 import type { Link, LinkAction } from "../link.ts";
-import { type AckOptions, answer, HEAD_BYTES_MAX, type Outcome, type Stamp } from "./ack.ts";
+import { type AckOptions, Answers, HEAD_BYTES_MAX, type Outcome, type Stamp } from "./ack.ts";
 import { parseMessage, splitMessages } from "./message.ts";
 
 // MLLP: VT, a message, FS CR. What the link is given is on disk, so it answers a whole message at once.
@@ -39,15 +39,35 @@ type State =
   /** FS came; CR belongs to it. */
   | "frame-end";
 
+/** A message of a frame, and what it is answered with. */
+interface Answered {
+  readonly message: Uint8Array;
+  /** Frames. */
+  readonly replies: readonly Uint8Array[];
+  readonly refusal: string | null;
+}
+
+/** What a frame that begins and ends in one chunk comes to, if it is stored. */
+interface Prepared {
+  /** In the chunk, behind VT. */
+  readonly start: number;
+  readonly payload: Uint8Array;
+  readonly answered: readonly Answered[];
+}
+
 export class Hl7Link implements Link {
   readonly #options: LinkOptions;
-  readonly #stamp: () => Stamp;
+  readonly #answers: Answers;
   #state: State = "between-frames";
   /** What was read of the frame; of one that will be refused, only enough to answer it. */
   #frame = new Uint8Array(FRAME_BYTES_INITIAL);
   #frameLength = 0;
   /** What will become of the frame. */
   #outcome: Outcome = "stored";
+  /** By the chunks that are on their way to the disk. */
+  readonly #prepared = new Map<Uint8Array, readonly Prepared[]>();
+  /** Of the frame that has come up to its FS, if that is known. */
+  #foreseen: Prepared | null = null;
   /** Bytes received, up to the end of the present chunk, and before the first of the frame. */
   #received = 0;
   #frameFrom = 0;
@@ -58,8 +78,8 @@ export class Hl7Link implements Link {
   #actions: LinkAction[] = [];
 
   constructor(stamp: () => Stamp, options: LinkOptions = {}) {
-    this.#stamp = stamp;
     this.#options = options;
+    this.#answers = new Answers(options, stamp);
   }
 
   get atRest(): boolean {
@@ -75,9 +95,22 @@ export class Hl7Link implements Link {
     return this.#state === "frame-end" || chunk.includes(FS);
   }
 
+  prepare(chunk: Uint8Array): void {
+    const prepared: Prepared[] = [];
+    let end = chunk.indexOf(FS);
+    for (let from = 0; end >= 0; from = end + 1, end = chunk.indexOf(FS, from)) {
+      const start = chunk.subarray(from, end).lastIndexOf(VT) + from + 1;
+      if (start === from || start === end) continue;
+      const payload = new Uint8Array(chunk.buffer, chunk.byteOffset + start, end - start);
+      prepared.push({ start, payload, answered: this.#answer(payload, "stored") });
+    }
+    if (prepared.length > 0) this.#prepared.set(chunk, prepared);
+  }
+
   receive(chunk: Uint8Array): LinkAction[] {
     const wasQuiet = this.#isQuiet;
     this.#read(chunk, "stored");
+    this.#prepared.delete(chunk);
     // Heartbeats do not put off the end of our waiting.
     if (wasQuiet && this.#isQuiet && this.#sentId !== null && this.#actions.length === 0) return [];
     return this.#takeActions();
@@ -93,6 +126,7 @@ export class Hl7Link implements Link {
   }
 
   refuse(chunk: Uint8Array): LinkAction[] {
+    this.#prepared.delete(chunk);
     this.#loseBytes();
     this.#read(chunk, "not-stored");
     return this.#takeActions();
@@ -168,10 +202,12 @@ export class Hl7Link implements Link {
     const restart = whole.indexOf(VT);
     const taken = restart < 0 ? whole : whole.subarray(0, restart);
     const at = from + taken.length;
+    const isWhole = this.#frameLength === 0;
     this.#append(taken);
     if (at === chunk.length) return at;
     if (chunk[at] === FS) {
       this.#state = "frame-end";
+      this.#foreseen = isWhole ? (this.#prepared.get(chunk)?.find(({ start }) => start === from) ?? null) : null;
     } else {
       this.#dropFrame("a new frame began before its end");
       this.#beginFrame(outcome, chunk.length - at - 1);
@@ -222,20 +258,27 @@ export class Hl7Link implements Link {
   }
 
   #endFrame(): void {
-    const payload = this.#frame.slice(0, this.#frameLength);
     const outcome = this.#outcome;
+    const foreseen = outcome === "stored" ? this.#foreseen : null;
+    const payload = foreseen?.payload ?? this.#frame.slice(0, this.#frameLength);
     this.#leaveFrame();
     if (payload.length === 0) {
       this.#warn("a frame without a message: not answered");
       return;
     }
-    for (const message of splitMessages(payload)) {
+    for (const { message, replies, refusal } of foreseen?.answered ?? this.#answer(payload, outcome)) {
       if (outcome === "stored") this.#deliver(message, message.byteOffset - payload.byteOffset, null);
-      const { messages, refusal } = answer(message, outcome, this.#options, this.#stamp);
       if (refusal !== null) this.#warn(refusal);
-      for (const text of messages) this.#actions.push({ do: "reply", bytes: encodeFrame(text) });
+      for (const bytes of replies) this.#actions.push({ do: "reply", bytes });
       if (outcome === "stored" && this.#sentId !== null) this.#readAcknowledgement(message, this.#sentId);
     }
+  }
+
+  #answer(payload: Uint8Array, outcome: Outcome): Answered[] {
+    return splitMessages(payload).map((message) => {
+      const { messages, refusal } = this.#answers.answer(message, outcome);
+      return { message, replies: messages.map(encodeFrame), refusal };
+    });
   }
 
   #readAcknowledgement(message: Uint8Array, id: string): void {

@@ -1,6 +1,8 @@
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { AckMode } from "../../../agent/hl7/ack.ts";
-import { answeredWith, answers, header, parsed, textOf } from "./wire.ts";
+import { type AckMode, type AckOptions, answer, Answers, type Outcome } from "../../../agent/hl7/ack.ts";
+import { bytes, show } from "../astm/wire.ts";
+import { answeredWith, answers, header, parsed, STAMP, textOf } from "./wire.ts";
 
 describe("A1: the mode of acknowledgement", () => {
   test.each([
@@ -223,4 +225,79 @@ describe("O2: results and states", () => {
     const [reply = ""] = answers(textOf(header({ 9: type })));
     expect([reply.split("|")[8], answeredWith(reply)]).toEqual([expected, "AA 4711"]);
   });
+});
+
+test("the answers to one message after the other are those to each by itself", () => {
+  const some = <T>(...values: readonly T[]) => fc.constantFrom(...values);
+  const fields = fc.record({
+    3: some("BC-5300", "K\xf6", "a\\T\\b"),
+    5: some("LIS", "LIS|x"),
+    7: some("20261121090000", ""),
+    9: some("ORU^R01", "ORU^R01", "oru^R01^ORU_R01", "OUL^R22", "QRY^Q02", "ORM^O01", "ADT^A01", "ACK", ""),
+    10: some("1", "2", "0", "", " ", "a^b", "20261121090000", "K\xf6", "1<TAB>2"),
+    12: some("2.3.1", "2.5.1", ""),
+    15: some("", "AL", "NE", "ER"),
+    16: some("", "AL", "2"),
+    18: some("", "UNICODE", "GB 18030-2000"),
+  });
+  const segment = some(
+    "PID|1||D-77",
+    "MSA|AA|1",
+    "msa|AA|1",
+    "  MSA|AA|1",
+    "ORC|RF",
+    "MSH|^~\\&|x",
+    "PID",
+    "goes on",
+    "",
+    "PID|K\xf6|\x81",
+  );
+  const ends = some("<CR>", "<CR>", "<CR>", "<LF>", "<CR><LF>");
+  const message = fc
+    .tuple(
+      some("", "", "", "x<CR>", " "),
+      some("|", "|", "#"),
+      fields,
+      fc.array(segment, { maxLength: 4 }),
+      ends,
+      fc.boolean(),
+    )
+    .map(([before, separator, values, segments, end, isEnded]) => {
+      const head = header(values).replaceAll("|", separator);
+      return bytes(before + [head, ...segments].join(end) + (isEnded ? end : ""));
+    });
+  const options = some<AckOptions>(
+    {},
+    { ackMode: "enhanced" },
+    { ackMode: "aa" },
+    { worklist: true },
+    { charset: "big5" },
+  );
+  const outcome = some<Outcome>("stored", "stored", "stored", "not-stored", "too-long");
+  const said = ({ messages, refusal }: ReturnType<typeof answer>) => [...messages.map((one) => show(one)), refusal];
+  fc.assert(
+    fc.property(options, fc.array(fc.tuple(message, outcome), { minLength: 2, maxLength: 6 }), (how, talk) => {
+      const inTurn = new Answers(how, () => STAMP);
+      for (const [each, became] of talk) {
+        expect(said(inTurn.answer(each, became))).toEqual(said(answer(each, became, how, () => STAMP)));
+      }
+    }),
+    { numRuns: 3_000 },
+  );
+});
+
+test("the header of one result after the other is read once", () => {
+  let stamps = 0;
+  const inTurn = new Answers({}, () => ({ ...STAMP, id: `V-${++stamps}` }));
+  const ids = ["1", "2", "3"].map((id) => {
+    const [said = ""] = inTurn
+      .answer(bytes(textOf(header({ 10: id, 7: `2026112109000${id}` }), "PID|1", "OBR|1")), "stored")
+      .messages.map(show);
+    return [answeredWith(said), /V-\d/.exec(said)?.[0]];
+  });
+  expect(ids).toEqual([
+    ["AA 1", "V-1"],
+    ["AA 2", "V-2"],
+    ["AA 3", "V-3"],
+  ]);
 });

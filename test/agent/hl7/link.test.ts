@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import {
   FRAME_END_TIMEOUT_MS,
   FRAME_TIMEOUT_MS,
+  Hl7Link,
   MESSAGE_BYTES_MAX,
   OUTSIDE_BYTES_MAX,
   OUTSIDE_TIMEOUT_MS,
@@ -11,7 +12,7 @@ import {
 import type { LinkAction } from "../../../agent/link.ts";
 import { play, segmentationCounterexample } from "../astm/said.ts";
 import { bytes, show } from "../astm/wire.ts";
-import { frame, header, newLink, result, saidOf, textOf } from "./wire.ts";
+import { frame, header, newLink, result, saidOf, STAMP, textOf } from "./wire.ts";
 
 const GOOD = frame(result());
 const CUT = "a new frame began before its end";
@@ -263,6 +264,41 @@ describe("A3: bytes that could not be stored", () => {
       answers: ["AE 2", "AA 3"],
       messages: ["3"],
     });
+  });
+});
+
+describe("A3: bytes on their way to the disk", () => {
+  test("A3: what they are answered with is worked out meanwhile, and nothing is said or known of them", () => {
+    let stamps = 0;
+    const link = new Hl7Link(() => ({ ...STAMP, id: `V-${++stamps}` }));
+    const chunk = bytes(GOOD + frame(result("2")));
+    link.prepare(chunk);
+    expect([stamps, link.atRest]).toEqual([2, true]);
+    expect(saidOf(link.receive(chunk))).toMatchObject({ answers: ["AA 4711", "AA 2"], messages: ["4711", "2"] });
+    expect(stamps).toBe(2);
+  });
+
+  test("A3: if the disk does not take them, they are refused all the same, and so is what they end", () => {
+    for (const [before, chunk] of [
+      ["", GOOD],
+      ["<VT>", GOOD],
+      [`<VT>${result()}`, `<FS><CR>${GOOD}`],
+    ] as const) {
+      const [link, other] = [newLink(), newLink()];
+      for (const one of [link, other]) one.receive(bytes(before));
+      const refused = bytes(chunk);
+      link.prepare(refused);
+      expect(link.refuse(refused)).toEqual(other.refuse(refused));
+    }
+  });
+
+  test("A3: a frame that began before a gap is not taken for the whole one behind it", () => {
+    const link = newLink({ textMayHoldFs: true });
+    link.receive(bytes(`<VT>${result("1")}<FS>`));
+    const chunk = bytes(`text<VT>${result("2")}<FS><CR>`);
+    link.prepare(chunk);
+    link.gap();
+    expect(saidOf(link.receive(chunk)).messages).toEqual(["2"]);
   });
 });
 
