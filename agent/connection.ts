@@ -13,7 +13,7 @@ import type { OperatorBook } from "./poct1/lists.ts";
 import { fingerprint } from "./read.ts";
 import { type EventKind, LatestChunks } from "./record.ts";
 import { type Spool, StorageError } from "./spool.ts";
-import type { NewMessage, StoredMessage } from "./spool-operations.ts";
+import { messageRow, type NewMessage, type StoredMessage } from "./spool-operations.ts";
 import { zonedTime } from "./time.ts";
 import type { Transport, Wire, WireHandler } from "./transport.ts";
 
@@ -57,6 +57,8 @@ const SAVE_RETRY_MS = 1_000;
 /** How often a message is offered to a device that does not take it, and how long after the last time. */
 const SEND_TRIES_MAX = 3;
 const SEND_RETRY_MS = 5_000;
+/** A session of so many messages ends where the link rests: after a power cut it is replayed from its beginning. */
+export const SESSION_MESSAGES_MAX = 64;
 /** Messages that wait for a device; it asks for more only when it has its answer. */
 const OUTGOING_MAX = 20;
 
@@ -184,7 +186,7 @@ export class Connection {
   }
 }
 
-/** A span of the spool from one rest of the link to the next. */
+/** A span of the spool from one rest of the link to another. */
 interface Session {
   readonly id: number;
   /** Events on their way to disk. */
@@ -193,7 +195,8 @@ interface Session {
   delivered: number;
   /** Messages on their way to disk. */
   unsaved: number;
-  ended: boolean;
+  /** The link rests: nothing of the session is needed any more, and it may end or go on. */
+  resting: boolean;
 }
 
 /** A message for the device. */
@@ -266,7 +269,7 @@ class Conversation {
 
   ended(): void {
     this.#ended = true;
-    if (this.#session !== null) this.#store("close", null);
+    if (this.#isMoving) this.#store("close", null);
     this.#hangUpIfDone();
   }
 
@@ -275,7 +278,7 @@ class Conversation {
     this.#armTimer(null);
     this.#cancelRetry?.();
     this.#outgoing.length = 0;
-    if (this.#session !== null) this.#store("close", null);
+    if (this.#isMoving) this.#store("close", null);
   }
 
   hangUp(): void {
@@ -314,14 +317,19 @@ class Conversation {
     this.#offer();
   }
 
+  get #isMoving(): boolean {
+    return this.#session !== null && !this.#session.resting;
+  }
+
   #store(kind: EventKind, bytes: Uint8Array | null): void {
-    const begins = this.#session === null || this.#gap;
-    this.#session ??= {
+    const last = this.#resume();
+    const begins = last === null || this.#gap;
+    this.#session = last ?? {
       id: this.#spool.openSession(this.#device.id, this.#device.profile.id),
       unstored: 0,
       delivered: 0,
       unsaved: 0,
-      ended: false,
+      resting: false,
     };
     const session = this.#session;
     if (this.#gap) {
@@ -353,11 +361,17 @@ class Conversation {
       });
       return;
     }
-    const id = this.#spool.append({ device, session: session.id, kind, bytes, durable }, (error) => {
-      cancel?.();
-      if (error === null && kind === "chunk") this.#chunks.add(id, bytes?.length ?? 0);
-      this.#stored(session, kind, bytes, error);
-    });
+    const prepare = () => {
+      if (kind === "chunk" && isPromise && bytes !== null) this.#link.prepare?.(bytes);
+    };
+    const id = this.#spool.append(
+      { device, session: session.id, kind, bytes, durable, meanwhile: prepare },
+      (error) => {
+        cancel?.();
+        if (error === null && kind === "chunk") this.#chunks.add(id, bytes?.length ?? 0);
+        this.#stored(session, kind, bytes, error);
+      },
+    );
   }
 
   /** Hangs up unless that is cancelled in time. What the disk takes later is stored and filed, and was never accepted. */
@@ -391,7 +405,7 @@ class Conversation {
     }
     const actions = error === null || kind === "close" ? apply(this.#link, kind, bytes) : this.#refused(kind, bytes);
     // The device waits for its answer, and nobody for the rest.
-    for (const action of actions) if (action.do === "reply") this.#carryOut(action, session);
+    this.#reply(actions.flatMap((action) => (action.do === "reply" ? [action.bytes] : [])));
     for (const action of actions) if (action.do !== "reply") this.#carryOut(action, session);
     this.#held.bytes -= this.#heldBytes;
     this.#heldBytes = this.#link.heldBytes ?? 0;
@@ -401,16 +415,38 @@ class Conversation {
       this.#timerRanOut = false;
       this.#store("timeout", null);
     } else if (this.#link.atRest) {
-      this.#session = null;
-      this.#gap = false; // what was missing ended with its session
-      session.ended = true;
-      this.#finish(session);
+      this.#rest(session);
       this.#hangUpIfDone();
     }
   }
 
+  /** Where devices are busy, one session holds many of their messages: to begin and to end one costs as much as a message. */
+  #rest(session: Session): void {
+    session.resting = true;
+    if (this.#gap || session.delivered >= SESSION_MESSAGES_MAX) {
+      this.#session = null;
+      this.#gap = false; // what was missing ends with its session
+    }
+    this.#endLater(session);
+  }
+
+  /** A session that ends is not replayed: all its messages are on disk. */
+  #endLater(session: Session): void {
+    if (session.resting && session.unsaved === 0) this.#spool.endLater(session.id);
+  }
+
+  /** The session that goes on; null: there is none. */
+  #resume(): Session | null {
+    const session = this.#session;
+    if (session?.resting === true) {
+      if (session.unsaved === 0 && !this.#spool.resume(session.id)) return null;
+      session.resting = false;
+    }
+    return session;
+  }
+
   #hangUpIfDone(): void {
-    const isDone = this.#session === null && this.#unanswered === 0 && this.#outgoing.length === 0;
+    const isDone = !this.#isMoving && this.#unanswered === 0 && this.#outgoing.length === 0;
     if (this.#ended && isDone) this.#wire.close();
   }
 
@@ -420,16 +456,20 @@ class Conversation {
     return this.#link.refuse(bytes ?? NO_BYTES);
   }
 
-  #carryOut(action: LinkAction, session: Session): void {
+  /** All that these bytes are answered with, in one go: each costs the system as much as all of them. */
+  #reply(replies: readonly Uint8Array[]): void {
+    const [first, second] = replies;
+    if (first === undefined || this.#closed || this.#late) return;
+    this.#wire.write(second === undefined ? first : Buffer.concat(replies));
+  }
+
+  #carryOut(action: Exclude<LinkAction, { do: "reply" }>, session: Session): void {
     switch (action.do) {
-      case "reply":
-        if (!this.#closed && !this.#late) this.#wire.write(action.bytes);
-        break;
       case "deliver": {
         const { id: device, profile } = this.#device;
         const { message: bytes, incomplete } = action;
         const message = { id: newUlid(), device, profile: profile.id, receivedAt: Date.now(), bytes, incomplete };
-        void this.#save(session, message, rowOf(message, action.from, this.#chunks, session.id, session.delivered++));
+        void this.#save(session, message, session.delivered++, action.from);
         break;
       }
       case "warn":
@@ -459,14 +499,17 @@ class Conversation {
   }
 
   /** What it was made from is on disk and acknowledged, so it is offered until the disk takes it, or a restart replays it. */
-  async #save(session: Session, message: StoredMessage, row: NewMessage): Promise<void> {
+  async #save(session: Session, message: StoredMessage, ordinal: number, from: number | undefined): Promise<void> {
     session.unsaved += 1;
-    const mark = fingerprint(message, this.#device.profile);
+    const make = () => {
+      const row = rowOf(message, from, this.#chunks, session.id, ordinal);
+      return messageRow(row, fingerprint(message, this.#device.profile));
+    };
     let id: string | null;
     this.#unanswered += 1;
     for (;;) {
       try {
-        id = await this.#spool.callSoon("addMessage", row, mark);
+        id = await this.#spool.saveMessage(make);
         break;
       } catch (error) {
         if (!(error instanceof StorageError)) throw error;
@@ -474,17 +517,10 @@ class Conversation {
       }
     }
     session.unsaved -= 1;
-    this.#finish(session);
+    this.#endLater(session);
     if (id !== null) await this.#events.message({ ...message, id }, (bytes, sent) => this.send(bytes, sent));
     this.#unanswered -= 1;
     this.#hangUpIfDone();
-  }
-
-  /** A finished session is not replayed: all its messages are on disk. */
-  #finish(session: Session): void {
-    if (!session.ended || session.unsaved > 0) return;
-    // When the disk refuses, the session is replayed at the next start, and finds its messages already there.
-    this.#spool.callLater("finishSession", session.id, Date.now());
   }
 
   #armTimer(ms: number | null): void {
@@ -524,7 +560,7 @@ export async function recover(spool: Spool, profileById: (id: string) => Profile
         await spool.call("addMessage", row, fingerprint(message, profile));
       }
     }
-    await spool.call("finishSession", session, at);
+    await spool.call("finishSessions", [session], at);
   }
   return sessions.length;
 }

@@ -28,6 +28,37 @@ export interface NewMessage extends StoredMessage {
   readonly place?: Place | null;
 }
 
+/**
+ * The same as a row: arrays of words and numbers pass from thread to thread in a fraction of an object's time. `bytes` null: they
+ * stand in the record.
+ */
+export type MessageRow = readonly [
+  id: string,
+  session: number,
+  ordinal: number,
+  device: string,
+  profile: string,
+  receivedAt: number,
+  incomplete: string | null,
+  fingerprint: string | null,
+  bytes: Uint8Array | null,
+  firstEvent: number | null,
+  lastEvent: number | null,
+  start: number | null,
+  length: number | null,
+];
+
+/** `fingerprint`: the same for a message and for that message sent again; null: nothing tells. */
+export function messageRow(message: NewMessage, fingerprint: string | null): MessageRow {
+  const { id, session, ordinal, device, profile, receivedAt, incomplete, bytes, place } = message;
+  const { firstEvent, lastEvent, start, length } = place ?? NO_PLACE;
+  const own = firstEvent === null ? bytes : null;
+  return [
+    ...([id, session, ordinal, device, profile, receivedAt, incomplete, fingerprint] as const),
+    ...([own, firstEvent, lastEvent, start, length] as const),
+  ];
+}
+
 /** A study as stage 4 made it; the fp is used when its dedupe key is new. */
 export interface StudyDraft extends StudyBody {
   readonly freshFp: string;
@@ -150,7 +181,7 @@ const WORKLIST_MAX = 200;
 const ORDER_COLUMNS = "accession, device, patient_fp AS patientFp, tests, created_at AS createdAt, state";
 /** Of messages that are files: no events made them, and their studies are made when they are whole. */
 const NO_SESSION = 0;
-const NO_PLACE = { firstEvent: null, lastEvent: null, start: null, length: null };
+const NO_PLACE = { firstEvent: null, lastEvent: null, start: null, length: null } as const;
 const MESSAGE_COLUMNS = `id, device, profile, received_at AS receivedAt, incomplete, ${BYTES_COLUMNS}`;
 
 export function operationsOn(db: Database.Database) {
@@ -169,7 +200,7 @@ export function operationsOn(db: Database.Database) {
     insertMessage: db.prepare(
       `INSERT INTO message (id, session, ordinal, device, profile, received_at, incomplete, fingerprint, state,
          bytes, first_event, last_event, start, length)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'pending', COALESCE(?, x''), ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
     ),
     readAgain: db
       .prepare(
@@ -364,6 +395,23 @@ export function operationsOn(db: Database.Database) {
     return near[0]?.dedupe_key ?? null;
   }
 
+  /**
+   * Stores messages; one whose session and ordinal are known already is left as it is. Answers of each the id by which it is to
+   * be read: of one that its device sent before, by its fingerprint, that of the first, whose patient may be known by now.
+   * Null: a later message has changed what it said, and it must not change that back.
+   */
+  function addMessages(rows: readonly MessageRow[]): (string | null)[] {
+    const heard = new Map<string, number>();
+    const ids = rows.map((row) => {
+      const [id, , , device, , receivedAt, , fingerprint] = row;
+      heard.set(device, receivedAt);
+      if (sql.insertMessage.run(row).changes > 0 || fingerprint === null) return id;
+      return (sql.readAgain.get(device, fingerprint) as string | undefined) ?? null;
+    });
+    for (const [device, receivedAt] of heard) sql.noteMessage.run({ device, receivedAt });
+    return ids;
+  }
+
   const patientOf = (fp: string) => (sql.patientByFp.get(fp) as string | undefined) ?? null;
   const ordersOf = (texts: readonly string[]) =>
     texts.flatMap((text) => sql.orderByAccession.all(text) as OrderRow[]).map(asOrder);
@@ -385,25 +433,15 @@ export function operationsOn(db: Database.Database) {
       }));
     },
 
-    finishSession(id: number, at: number): void {
-      sql.finish.run(at, id);
+    finishSessions(ids: readonly number[], at: number): void {
+      for (const id of ids) sql.finish.run(at, id);
     },
 
-    /**
-     * Stores a message; one whose session and ordinal are known already is left as it is. Answers the id by which it is to be
-     * read: of one that its device sent before, by its `fingerprint`, that of the first, whose patient may be known by now.
-     * Null: a later message has changed what it said, and it must not change that back.
-     */
     addMessage(message: NewMessage, fingerprint: string | null = null): string | null {
-      const { id, session, ordinal, device, profile, receivedAt, incomplete, bytes, place } = message;
-      sql.noteMessage.run({ device, receivedAt });
-      const { firstEvent, lastEvent, start, length } = place ?? NO_PLACE;
-      const where = [bytes, firstEvent, lastEvent, start, length];
-      const row = [id, session, ordinal, device, profile, receivedAt, incomplete, fingerprint, ...where];
-      if (sql.insertMessage.run(row).changes > 0) return id;
-      if (fingerprint === null) return id;
-      return (sql.readAgain.get(device, fingerprint) as string | undefined) ?? null;
+      return addMessages([messageRow(message, fingerprint)])[0]!;
     },
+
+    addMessages,
 
     unprocessedMessages(limit: number): StoredMessage[] {
       return (sql.unprocessed.all(limit) as Unread<StoredMessage>[]).map(asMessage);

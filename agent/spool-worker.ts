@@ -3,7 +3,7 @@ import { parentPort, receiveMessageOnPort, workerData } from "node:worker_thread
 import Database from "better-sqlite3";
 import { reasonOf } from "../shared/thrown.ts";
 import { EVENT_KINDS, NUMBERS_PER_EVENT } from "./record.ts";
-import { type Operations, operationsOn } from "./spool-operations.ts";
+import { type MessageRow, type Operations, operationsOn } from "./spool-operations.ts";
 import { migrate } from "./spool-schema.ts";
 
 // The thread that owns the spool's database, so that the event loop never waits for the disk. All posts that arrived
@@ -19,6 +19,8 @@ export interface Post {
   /** One of the events has to survive a power cut. */
   readonly durable: boolean;
   readonly bytes: Uint8Array;
+  /** Of events that are on the disk already, or are in this post. */
+  readonly messages: readonly MessageRow[];
   readonly calls: readonly Call[];
 }
 export interface OpenedSession {
@@ -37,6 +39,8 @@ export type Answer =
   | { readonly ready: { readonly session: number; readonly event: number } }
   | {
       readonly posts: number;
+      /** Of each message the id by which it is to be read: see addMessages(). */
+      readonly ids: readonly (string | null)[];
       readonly results: readonly CallResult[];
       /** Events that were not stored, by their place in all of the group: see `refusing`. */
       readonly refused: readonly number[];
@@ -146,6 +150,7 @@ function serve(): void {
   const commit = db.transaction((posts: readonly Post[]) => {
     for (const session of posts.flatMap(({ opened }) => opened)) insertSession.run(session);
     const stored = storeEvents(posts);
+    const ids = posts.flatMap(({ messages }) => operations.addMessages(messages));
     const results = posts.flatMap(({ calls }) =>
       calls.map((call): CallResult => {
         try {
@@ -156,7 +161,7 @@ function serve(): void {
         }
       }),
     );
-    return { ...stored, results };
+    return { ...stored, ids, results };
   });
 
   let synchronous = "";
@@ -182,12 +187,12 @@ function serve(): void {
     const durable = posts.some((post) => post.durable || post.calls.some(({ name }) => PROMISES.has(name)));
     synchronize(durable ? "FULL" : "NORMAL");
     try {
-      const { results, refused, mended } = commit.immediate(posts);
+      const { ids, results, refused, mended } = commit.immediate(posts);
       for (const session of mended) refusing.delete(session);
       logPages += PAGES_PER_COMMIT;
       for (const { bytes } of posts) logPages += bytes.length / PAGE_BYTES;
       const [commitMs, isLogLong] = [performance.now() - from, logPages >= LOG_PAGES.long];
-      answer({ posts: posts.length, results, refused, error: null, commitMs, isLogLong });
+      answer({ posts: posts.length, ids, results, refused, error: null, commitMs, isLogLong });
     } catch (error) {
       for (const { events } of posts) {
         for (let at = 0; at < events.length; at += NUMBERS_PER_EVENT) refusing.add(events[at]!);

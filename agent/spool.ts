@@ -3,7 +3,7 @@ import path from "node:path";
 import type { Worker } from "node:worker_threads";
 import Database from "better-sqlite3";
 import { EVENT_KINDS, type EventKind } from "./record.ts";
-import { type MessageState, type Operations, operationsOn } from "./spool-operations.ts";
+import { type MessageRow, type MessageState, type Operations, operationsOn } from "./spool-operations.ts";
 import { isCurrent } from "./spool-schema.ts";
 import type { Answer, Call, OpenedSession, Post, Request, WorkerOptions } from "./spool-worker.ts";
 import { startWorker } from "./worker.ts";
@@ -18,9 +18,10 @@ export interface SpoolOptions {
   readonly onCommit?: (ms: number) => void;
 }
 
-/** How long an operation may wait for company: one that nobody waits for, and one that follows from what is on disk already. */
+/** How long an operation that nobody waits for may wait for company. */
 const LATER_MS_MAX = 200;
-const SOON_MS_MAX = 2;
+/** How long a message may. */
+const SAVE_MS = { min: 2, max: 10 };
 /** How long those who wait are told of commits, until the sockets are looked after again. */
 const TELL_MS = 0.25;
 /** Devices that spoke within that time are about to speak again; after so much silence they have said it. */
@@ -42,7 +43,7 @@ const GATHER = { devicesMin: 16, periodMs: 100, ms: 8 };
 export class Spool {
   readonly #worker: Worker;
   readonly #onCommit: (ms: number) => void;
-  readonly #inFlight: { opened: OpenedSession[]; events: Done[]; calls: Waiting[] }[] = [];
+  readonly #inFlight: { opened: OpenedSession[]; events: Done[]; messages: WaitingMessage[]; calls: Waiting[] }[] = [];
   #pending: Pending;
   #flushing = false;
   #gathering: NodeJS.Timeout | null = null;
@@ -62,7 +63,13 @@ export class Spool {
   #closed: (() => void) | undefined;
   #problem: string | null = null;
   #later: NodeJS.Timeout | null = null;
-  #soon: NodeJS.Timeout | null = null;
+  #saving: NodeJS.Timeout | null = null;
+  #ending: NodeJS.Timeout | null = null;
+  /** Sessions that are to be ended. */
+  readonly #resting = new Set<number>();
+  /** Of those whose record is on the disk. */
+  readonly #messages: WaitingMessage[] = [];
+  readonly #meanwhile: (() => void)[] = [];
 
   /** @throws when the folder is in use by another agent or its database is newer than this program */
   static async open(folder: string, options: SpoolOptions = {}): Promise<Spool> {
@@ -108,16 +115,36 @@ export class Spool {
    * Stores one event of a session and answers its id; `done` gets null once it is on disk, or why it is not. After a refusal
    * every event of that session is refused until a "gap" is stored, so that no record reads as if nothing were missing.
    */
-  append({ device, session, kind, bytes, durable }: SpoolEvent, done: Done): number {
+  append({ device, session, kind, bytes, durable, meanwhile }: SpoolEvent, done: Done): number {
     const pending = this.#pending;
     pending.durable ||= durable;
     pending.events.push(session, EVENT_KINDS.indexOf(kind), Date.now(), bytes === null ? -1 : bytes.length);
     if (bytes !== null) pending.bytes.push(bytes);
     pending.done.push(done);
+    if (meanwhile !== undefined) this.#meanwhile.push(meanwhile);
     this.#unsettled += 1;
     this.#noteSpeaking(device);
     this.#schedule();
     return this.#nextEvent++;
+  }
+
+  /** Ends a session soon, unless it is resumed before. Should the disk refuse it, the session is replayed by the next start. */
+  endLater(session: number): void {
+    this.#resting.add(session);
+    this.#ending ??= setTimeout(() => this.#endResting(), LATER_MS_MAX);
+  }
+
+  /** Whether a session that was to be ended goes on; false: it has ended. */
+  resume(session: number): boolean {
+    return this.#resting.delete(session);
+  }
+
+  #endResting(): void {
+    if (this.#ending !== null) clearTimeout(this.#ending);
+    this.#ending = null;
+    if (this.#resting.size === 0) return;
+    this.callLater("finishSessions", [...this.#resting], Date.now());
+    this.#resting.clear();
   }
 
   /** Runs one operation in the next group, behind all that were asked for before it. @throws StorageError when the disk refuses it */
@@ -130,15 +157,29 @@ export class Spool {
   }
 
   /**
-   * Runs one operation with the next group, within a few milliseconds: while devices talk, a commit of its own would only keep
-   * what they say next waiting. @throws StorageError when the disk refuses it
+   * Stores a message of which the record is on the disk: see addMessages(). Nobody waits for that as devices wait for their
+   * answers, so messages go together where the thread has nothing else to do, or with a group once the oldest has waited for
+   * some milliseconds: a row alone touches nearly as many pages as fifty. @throws StorageError when the disk refuses it
    */
-  callSoon<Name extends keyof Operations>(
-    name: Name,
-    ...args: Parameters<Operations[Name]>
-  ): Promise<ReturnType<Operations[Name]>> {
-    this.#soon ??= setTimeout(() => this.#schedule(), SOON_MS_MAX);
-    return this.#run(name, args);
+  saveMessage(make: () => MessageRow): Promise<string | null> {
+    if (this.#messages.length === 0) this.#saveIn(SAVE_MS.min, performance.now() + SAVE_MS.max);
+    return new Promise((resolve, reject) => {
+      this.#messages.push({ make, row: null, resolve, reject });
+    });
+  }
+
+  #saveIn(ms: number, deadline: number): void {
+    this.#saving = setTimeout(() => {
+      if (this.#inFlight.length > 0 && performance.now() + ms < deadline) return this.#saveIn(ms, deadline);
+      this.#pending.messages.push(...this.#messages.splice(0));
+      this.#schedule();
+    }, ms);
+  }
+
+  /** What there is to do while the thread commits. */
+  #useTheTime(): void {
+    for (const work of this.#meanwhile.splice(0)) work();
+    for (const message of this.#messages) message.row ??= message.make();
   }
 
   /**
@@ -175,6 +216,9 @@ export class Spool {
 
   /** Settles what is under way, then ends the thread. */
   async close(): Promise<void> {
+    if (this.#saving !== null) clearTimeout(this.#saving);
+    this.#pending.messages.push(...this.#messages.splice(0));
+    this.#endResting();
     this.#flush();
     if (this.#inFlight.length > 0 || this.#telling) await new Promise<void>((resolve) => (this.#closed = resolve));
     this.#worker.removeAllListeners();
@@ -208,16 +252,20 @@ export class Spool {
     this.#flushing = false;
     if (this.#gathering !== null) clearTimeout(this.#gathering);
     if (this.#later !== null) clearTimeout(this.#later);
-    if (this.#soon !== null) clearTimeout(this.#soon);
-    this.#gathering = this.#later = this.#soon = null;
-    const { opened, firstEvent, durable, done, calls: waiting } = this.#pending;
-    if (done.length === 0 && waiting.length === 0) return;
+    this.#gathering = this.#later = null;
+    const { opened, firstEvent, durable, done, messages, calls } = this.#pending;
+    if (done.length === 0 && messages.length === 0 && calls.length === 0) return;
     const events = Float64Array.from(this.#pending.events);
     const bytes = concat(this.#pending.bytes);
-    const post: Post = { opened, firstEvent, durable, events, bytes, calls: waiting.map(({ call }) => call) };
-    this.#inFlight.push({ opened, events: done, calls: waiting });
+    const post: Post = {
+      ...{ opened, firstEvent, durable, events, bytes },
+      messages: messages.map(({ row, make }) => row ?? make()),
+      calls: calls.map(({ call }) => call),
+    };
+    this.#inFlight.push({ opened, events: done, messages, calls });
     this.#pending = new Pending(this.#nextEvent);
     this.#worker.postMessage(post satisfies Request, [bytes.buffer as ArrayBuffer]);
+    this.#useTheTime();
   }
 
   #settle(answer: Answer): void {
@@ -227,11 +275,11 @@ export class Spool {
     for (const { events } of settled) this.#unsettled -= events.length;
     if (answer.error !== null) {
       const error = new StorageError(answer.error);
-      for (const { opened, events, calls } of settled) {
+      for (const { opened, events, messages, calls } of settled) {
         // Their later events may be stored: the session itself must come before them.
         this.#pending.opened.push(...opened);
         for (const done of events) this.#untold.push(() => done(error));
-        for (const { reject } of calls) this.#untold.push(() => reject(error));
+        for (const { reject } of [...messages, ...calls]) this.#untold.push(() => reject(error));
       }
     } else {
       this.#onCommit(answer.commitMs);
@@ -239,11 +287,16 @@ export class Spool {
       const behind = answer.refused.length > 0 ? new StorageError("an event before it was refused") : null;
       const refused = new Set(answer.refused);
       let place = 0;
+      let saved = 0;
       let next = 0;
-      for (const { events, calls } of settled) {
+      for (const { events, messages, calls } of settled) {
         for (const done of events) {
           if (behind !== null && refused.has(place++)) this.#untold.push(() => done(behind));
           else this.#untold.push(done);
+        }
+        for (const { resolve } of messages) {
+          const id = answer.ids[saved++]!;
+          this.#untold.push(() => resolve(id));
         }
         for (const { resolve, reject } of calls) {
           const result = answer.results[next++]!;
@@ -287,6 +340,8 @@ export interface SpoolEvent {
   readonly kind: EventKind;
   readonly bytes: Uint8Array | null;
   readonly durable: boolean;
+  /** What is done when the event is on its way. */
+  readonly meanwhile?: () => void;
 }
 
 type Done = (error: StorageError | null) => void;
@@ -299,6 +354,13 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
+interface WaitingMessage {
+  readonly make: () => MessageRow;
+  row: MessageRow | null;
+  readonly resolve: (id: string | null) => void;
+  readonly reject: (error: Error) => void;
+}
+
 /** What the next post will hold. */
 class Pending {
   readonly firstEvent: number;
@@ -308,6 +370,7 @@ class Pending {
   durable = false;
   readonly bytes: Uint8Array[] = [];
   readonly done: Done[] = [];
+  readonly messages: WaitingMessage[] = [];
   readonly calls: Waiting[] = [];
 
   constructor(firstEvent: number) {

@@ -5,7 +5,13 @@ import { Worker } from "node:worker_threads";
 import Database from "better-sqlite3";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { listMessages, readSpool, readStatus, Spool, StorageError } from "../../agent/spool.ts";
-import { type Operations, operationsOn, type Settlement } from "../../agent/spool-operations.ts";
+import {
+  type MessageRow,
+  messageRow,
+  type Operations,
+  operationsOn,
+  type Settlement,
+} from "../../agent/spool-operations.ts";
 import { migrate } from "../../agent/spool-schema.ts";
 import type { EventKind } from "../../agent/record.ts";
 import { temporaryFolder, until } from "../support/processes.ts";
@@ -74,6 +80,17 @@ const settlement = (message: string, values: Partial<Settlement> = {}): Settleme
   ...values,
 });
 
+const rowOf = (id: string, session: number, ordinal: number): MessageRow => {
+  const common = {
+    device: "chem-1",
+    profile: "generic-astm",
+    receivedAt: 1000,
+    bytes: Buffer.from("H"),
+    incomplete: null,
+  };
+  return messageRow({ id, session, ordinal, ...common }, null);
+};
+
 const taken = (spool: Operations) => spool.takeQueued(10, 1_000_000, 0).batch;
 
 const answer = (
@@ -137,11 +154,48 @@ describe("events", () => {
     const spool = await Spool.open(newFolder(), { onCommit: () => (commits += 1) });
     open.push(spool);
     const session = spool.openSession("chem-1", "generic-astm");
-    const soon = spool.callSoon("setMeta", "key", "soon");
-    await Promise.all([append(spool, session, "chunk", Uint8Array.of(1)), soon]);
-    expect(commits).toBe(1);
     spool.callLater("setMeta", "key", "later");
-    expect(await spool.call("getMeta", "key")).toBe("later");
+    await append(spool, session, "chunk", Uint8Array.of(1));
+    expect(commits).toBe(1);
+    spool.callLater("setMeta", "key", "latest");
+    expect(await spool.call("getMeta", "key")).toBe("latest");
+  });
+
+  test("messages wait for company while devices are answered, but not for long, and their rows are made while the disk works", async () => {
+    const spool = await openSpool();
+    const session = spool.openSession("chem-1", "generic-astm");
+    const made: string[] = [];
+    const save = (id: string) => spool.saveMessage(() => (made.push(id), rowOf(id, session, made.length)));
+    const isPosted = async () => {
+      await nextTurn();
+      return posted.mock.calls.length;
+    };
+    const posted = vi.spyOn(Worker.prototype, "postMessage");
+    onTestFinished(() => posted.mockRestore());
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+    onTestFinished(() => void vi.useRealTimers());
+
+    // The thread has nothing else to do: they go after two milliseconds.
+    const first = [save("M1"), save("M2")];
+    expect(made).toEqual([]);
+    vi.advanceTimersByTime(1);
+    expect(await isPosted()).toBe(0);
+    vi.advanceTimersByTime(1);
+    expect(await isPosted()).toBe(1);
+    expect(await Promise.all(first)).toEqual(["M1", "M2"]);
+
+    // The words of a device are on their way: the row is made right behind them, and waits.
+    const third = save("M3");
+    const word = append(spool, session, "chunk", Uint8Array.of(1));
+    expect(made).toEqual(["M1", "M2"]);
+    expect(await isPosted()).toBe(2);
+    expect(made).toEqual(["M1", "M2", "M3"]);
+    vi.advanceTimersByTime(6);
+    expect(await isPosted()).toBe(2);
+    vi.advanceTimersByTime(2);
+    expect(await isPosted()).toBe(3);
+    expect(await word).toBe(null);
+    expect(await third).toBe("M3");
   });
 
   test("a pause is just behind what a device says, or now where none has spoken lately", async () => {
@@ -299,7 +353,7 @@ describe("events", () => {
     const two = spool.openSession("chem-2", "generic-astm");
     await Promise.all([append(spool, one, "chunk", Uint8Array.of(1)), append(spool, two, "chunk", Uint8Array.of(2))]);
     await append(spool, one, "close", null);
-    await spool.call("finishSession", two, 1);
+    await spool.call("finishSessions", [two], 1);
     const events = [
       { id: 1, kind: "chunk", at: expect.any(Number), bytes: Uint8Array.of(1) },
       { id: 3, kind: "close", at: expect.any(Number), bytes: null },
@@ -307,6 +361,20 @@ describe("events", () => {
     expect(await spool.call("unfinishedSessions")).toEqual([
       { id: one, device: "chem-1", profile: "generic-astm", events },
     ]);
+  });
+
+  test("a session that is to end goes on if it is resumed in time, and else has ended", async () => {
+    const spool = await openSpool();
+    const sessions = ["chem-1", "chem-2", "chem-3"].map((device) => spool.openSession(device, "generic-astm"));
+    const [one = 0, two = 0, three = 0] = sessions;
+    await Promise.all(sessions.map((session) => append(spool, session, "chunk", Uint8Array.of(1))));
+    spool.endLater(one);
+    spool.endLater(two);
+    expect([spool.resume(one), spool.resume(three)]).toEqual([true, false]);
+    const unfinished = async () => (await spool.call("unfinishedSessions")).map(({ id }) => id);
+    await until("one has ended", async () => (await unfinished()).length < 3);
+    expect(await unfinished()).toEqual([one, three]);
+    expect(spool.resume(two)).toBe(false);
   });
 
   test("session numbers go on after a restart", async () => {
@@ -518,7 +586,7 @@ describe("messages and studies", () => {
       "INSERT INTO session VALUES (1, 'chem-1', 'generic-astm', 1, 1, NULL), (2, 'chem-1', 'generic-astm', 2, 1, NULL)",
     );
     own.exec("INSERT INTO event VALUES (1, 1, 'chunk', 1, NULL), (2, 2, 'chunk', 1, NULL)");
-    spool.finishSession(1, 500);
+    spool.finishSessions([1], 500);
     addMessage(spool, "M1", 0);
     addMessage(spool, "M2", 1);
     spool.settle(settlement("M1", { state: "not-for-patients", reason: "sign-on" }));

@@ -1,6 +1,7 @@
 import fs from "node:fs";
+import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { Connection, recover } from "../../../agent/connection.ts";
+import { Connection, recover, SESSION_MESSAGES_MAX } from "../../../agent/connection.ts";
 import { profileById } from "../../../agent/devices/index.ts";
 import { genericHl7 } from "../../../agent/devices/generic-hl7.ts";
 import { listMessages, readSpool, Spool, type SpoolOptions } from "../../../agent/spool.ts";
@@ -86,6 +87,50 @@ test("a message is on the disk once, as the chunks that it came in, until those 
   while (await spool.call("prune", Date.now() + 60_000, 2));
   expect(chunksOnDisk()).toEqual([]);
   expect(await onDisk()).toEqual(asDelivered);
+});
+
+describe("sessions", () => {
+  const sessions = () =>
+    readSpool(folder, (db) =>
+      db.prepare("SELECT finished_at IS NOT NULL FROM session ORDER BY id").pluck().all(),
+    ) as number[];
+  const places = () =>
+    readSpool(folder, (db) => db.prepare("SELECT session, ordinal FROM message ORDER BY id").raw().all());
+
+  test("a device that speaks on has one for many of its messages, and another after a pause or when that is long", async () => {
+    await listen();
+    const device = await connect();
+    const ask = async (id: number) => expect(verdict(await device.ask(count(String(id))))).toBe(`AA ${id}`);
+    for (let id = 0; id < 3; id++) await ask(id);
+    await until("the first has ended", () => sessions().every((ended) => ended === 1));
+    const before = sessions().length;
+    await ask(3);
+    expect(sessions()).toHaveLength(before + 1);
+    // All at once: a pause of the machine must not look like one of the device.
+    const ids = Array.from({ length: SESSION_MESSAGES_MAX }, (_, index) => String(10 + index));
+    for (const id of ids) device.send(frameOf(count(id)));
+    for (const id of ids) expect(verdict(await device.answer())).toBe(`AA ${id}`);
+    await ask(4);
+    expect(sessions().length).toBeGreaterThan(before + 1);
+    await until("all have ended", () => sessions().every((ended) => ended === 1));
+    expect(stored()).toHaveLength(SESSION_MESSAGES_MAX + 5);
+  });
+
+  test("A4: what a session holds is known after a kill, whether its messages were stored or not, and stored once", async () => {
+    await listen();
+    const device = await connect();
+    for (let id = 0; id < 5; id++) await device.ask(count(String(id)));
+    const copy = temporaryFolder();
+    for (const file of ["spool.db", "spool.db-wal"]) fs.copyFileSync(path.join(folder, file), path.join(copy, file));
+    await until("all are stored", () => stored().length === 5);
+    await close();
+    const asStored = places();
+    folder = copy;
+    await listen();
+    await recover(spool, profileById);
+    expect(places()).toEqual(asStored);
+    expect(sessions().every((ended) => ended === 1)).toBe(true);
+  });
 });
 
 describe("A3: an acknowledgement leaves only after the commit", () => {

@@ -2,7 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import Database from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
-import { Connection, recover } from "../../../agent/connection.ts";
+import { Connection, recover, SESSION_MESSAGES_MAX } from "../../../agent/connection.ts";
 import { genericPoct1a } from "../../../agent/devices/generic-poct1a.ts";
 import { profileById } from "../../../agent/devices/index.ts";
 import { REST_AFTER_DOCUMENTS } from "../../../agent/poct1/conversation.ts";
@@ -98,7 +98,7 @@ async function afterRestart(device: string, of = folder): Promise<{ messages: st
 test("the device has its answer before anything else is done with its message", async () => {
   const { wire } = connect();
   await begin(wire);
-  const asked = vi.spyOn(spool, "callSoon");
+  const asked = vi.spyOn(spool, "saveMessage");
   onTestFinished(() => asked.mockRestore());
   const answered: (string | undefined)[] = [];
   asked.mockImplementationOnce(() => {
@@ -113,15 +113,16 @@ test("the device has its answer before anything else is done with its message", 
 test("a continuous connection is many sessions, each but the first beginning with HELLO; a restart finds the same messages", async () => {
   const { id, wire, messages } = connect();
   await begin(wire);
-  const [rounds, first] = [REST_AFTER_DOCUMENTS * 2, 10];
+  const [rounds, first] = [Math.max(REST_AFTER_DOCUMENTS, SESSION_MESSAGES_MAX) * 2 + 10, 10];
   for (let count = 0; count < rounds; count++) {
     await says(wire, observation(first + count, String(count)), `ACK AA ${first + count}`);
   }
   await until("the messages", () => messages.length === rounds);
-  await until("two sessions are finished", () => eventsOf(id).filter(({ finished }) => finished === 1).length === 2);
-  const sessions = eventsOf(id);
-  expect(sessions.map(({ kinds }) => kinds.split(" ")[0])).toEqual(["chunk", "resume", "resume"]);
-  expect(sessions.map(({ finished }) => finished)).toEqual([1, 1, 0]);
+  await until("two sessions are finished", () => eventsOf(id).filter(({ finished }) => finished === 1).length >= 2);
+  const [beginning, ...others] = eventsOf(id).map(({ kinds }) => kinds.split(" ")[0]);
+  expect(beginning).toBe("chunk");
+  expect(others.length).toBeGreaterThanOrEqual(2);
+  expect(new Set(others)).toEqual(new Set(["resume"]));
   const expected = Array.from({ length: rounds }, (_, count) => hello() + observation(first + count, String(count)));
   expect(contents(messages)).toEqual(expected);
   expect((await afterRestart(id)).messages).toEqual(expected);
