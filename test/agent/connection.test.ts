@@ -307,6 +307,15 @@ describe("F5: an HL7 device", () => {
     );
   const bulk = new Uint8Array(600_000).fill(0x41);
 
+  test("that sends several messages ahead has their answers in one go", async () => {
+    const { wire } = connect(spool, new Held(), undefined, hl7);
+    const ids = ["M1", "M2", "M3"];
+    wire.send(Buffer.concat(ids.map((id) => Buffer.from(`\x0b${header(id)}\x1c\r`))));
+    await until("the answers", () => codes(wire).length === ids.length);
+    expect(codes(wire)).toEqual(ids.map((id) => `AA|${id}`));
+    expect(wire.writes).toBe(1);
+  });
+
   test("F5: that sends faster than the disk writes has to wait, and is acknowledged every message", async () => {
     const { wire } = connect(spool, new Held(), undefined, hl7);
     const ids = Array.from({ length: 20 }, (_, index) => `M${index}`);

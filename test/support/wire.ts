@@ -30,6 +30,8 @@ export class TestWire {
   readonly #handler: WireHandler;
   /** Our replies in order. */
   readonly replies: number[] = [];
+  /** In how many writes they came. */
+  writes = 0;
   /** Called with each reply before it is kept. */
   onReply: (byte: number) => void = () => undefined;
   paused = false;
@@ -39,6 +41,7 @@ export class TestWire {
     this.#handler = accept({
       peer: "test",
       write: (bytes) => {
+        this.writes += 1;
         for (const byte of bytes) {
           this.onReply(byte);
           this.replies.push(byte);
