@@ -202,12 +202,11 @@ export class Hl7Link implements Link {
     const restart = whole.indexOf(VT);
     const taken = restart < 0 ? whole : whole.subarray(0, restart);
     const at = from + taken.length;
-    const isWhole = this.#frameLength === 0;
     this.#append(taken);
     if (at === chunk.length) return at;
     if (chunk[at] === FS) {
       this.#state = "frame-end";
-      this.#foreseen = isWhole ? (this.#prepared.get(chunk)?.find(({ start }) => start === from) ?? null) : null;
+      this.#foreseen = this.#prepared.get(chunk)?.find(({ start }) => start === from) ?? null;
     } else {
       this.#dropFrame("a new frame began before its end");
       this.#beginFrame(outcome, chunk.length - at - 1);

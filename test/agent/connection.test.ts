@@ -316,6 +316,25 @@ describe("F5: an HL7 device", () => {
     expect(wire.writes).toBe(1);
   });
 
+  test("of which a message was refused has another session: what is missing has ended with its own", async () => {
+    const own = temporaryFolder();
+    const small = await Spool.open(own, { bytesMax: 256 * 1024 });
+    const { id, wire } = connect(small, new Held(), undefined, hl7);
+    const frame = (name: string, letters: number) =>
+      Buffer.from(`\x0b${header(name)}NTE|1||${"x".repeat(letters)}\r\x1c\r`);
+    for (const [name, letters] of [["M1", 1] as const, ["M2", 400_000] as const, ["M3", 1] as const]) {
+      const before = codes(wire).length;
+      wire.send(frame(name, letters));
+      await until("the answer", () => codes(wire).length > before);
+    }
+    expect(codes(wire)).toEqual(["AA|M1", "AE|M2", "AA|M3"]);
+    const [first, ...others] = sessionsOf(id, own);
+    expect(eventsOf(first!.id, own)).toEqual(["chunk"]);
+    expect(others.map((other) => eventsOf(other.id, own))).toEqual([["chunk"]]);
+    await small.close();
+    fs.rmSync(own, { recursive: true });
+  });
+
   test("F5: that sends faster than the disk writes has to wait, and is acknowledged every message", async () => {
     const { wire } = connect(spool, new Held(), undefined, hl7);
     const ids = Array.from({ length: 20 }, (_, index) => `M${index}`);

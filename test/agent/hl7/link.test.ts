@@ -292,6 +292,15 @@ describe("A3: bytes on their way to the disk", () => {
     }
   });
 
+  test("A3: a frame that was whole, had its FS not been text, is refused with the bytes behind it", () => {
+    const link = newLink({ textMayHoldFs: true });
+    const chunk = bytes(`<VT>${result("1")}<FS>`);
+    link.prepare(chunk);
+    link.receive(chunk);
+    const actions = [...link.refuse(bytes("<CR>")), ...link.receive(bytes(GOOD))];
+    expect(saidOf(actions)).toMatchObject({ answers: ["AE 1", "AA 4711"], messages: ["4711"] });
+  });
+
   test("A3: a frame that began before a gap is not taken for the whole one behind it", () => {
     const link = newLink({ textMayHoldFs: true });
     link.receive(bytes(`<VT>${result("1")}<FS>`));
