@@ -295,19 +295,20 @@ test("the answers to one message after the other are those to each by itself", (
 
 test.each([
   ["without MSH-10", header({ 10: " " }), ["PID|1", "OBR|1"]],
-  ["whose lines begin no segment, but go on with the header", header().replaceAll("|", "#"), ["PID|1", "OBR|1"]],
+  ["whose second line goes on with the header", header().replaceAll("|", "#"), ["PID|1", "OBR#1"]],
+  ["whose third line goes on with the second", header().replaceAll("|", "#"), ["PID#1", "MSA|1"]],
   ["that answers something of ours", header(), ["MSA|AA|1", "OBR|1"]],
 ])("behind a usual result one %s is answered for what it is", (_, head, segments) => {
   const inTurn = new Answers({}, () => STAMP);
   const separator = head[3] ?? "";
-  const result = segments.map((segment) => segment.replace("MSA", "PID").replaceAll("|", separator));
-  const usual = bytes(textOf(head.replace("| |", "|4711|"), ...result));
-  const other = bytes(textOf(head, ...segments));
+  const real = segments.map((segment) => segment.replaceAll("|", separator));
+  const usual = textOf(head.replace("| |", "|4711|"), ...real.map((segment) => segment.replace("MSA", "PID")));
+  const talk = [usual, textOf(head, ...real), textOf(head, ...segments)].map((text) => bytes(text));
   const said = (message: Uint8Array, by: (message: Uint8Array) => ReturnType<typeof answer>) =>
     by(message).messages.map(show);
   const alone = (message: Uint8Array) => answer(message, "stored", {}, () => STAMP);
   const behind = (message: Uint8Array) => inTurn.answer(message, "stored");
-  for (const message of [usual, other]) expect(said(message, behind)).toEqual(said(message, alone));
+  for (const message of talk) expect(said(message, behind)).toEqual(said(message, alone));
 });
 
 test("the header of one result after the other is read once", () => {
