@@ -361,17 +361,16 @@ class Conversation {
       });
       return;
     }
-    const prepare = () => {
-      if (kind === "chunk" && isPromise && bytes !== null) this.#link.prepare?.(bytes);
-    };
-    const id = this.#spool.append(
-      { device, session: session.id, kind, bytes, durable, meanwhile: prepare },
-      (error) => {
-        cancel?.();
-        if (error === null && kind === "chunk") this.#chunks.add(id, bytes?.length ?? 0);
-        this.#stored(session, kind, bytes, error);
-      },
-    );
+    const meanwhile = kind === "chunk" && isPromise && bytes !== null ? this.#preparation(bytes) : null;
+    const id = this.#spool.append({ device, session: session.id, kind, bytes, durable, meanwhile }, (error) => {
+      cancel?.();
+      if (error === null && kind === "chunk") this.#chunks.add(id, bytes?.length ?? 0);
+      this.#stored(session, kind, bytes, error);
+    });
+  }
+
+  #preparation(bytes: Uint8Array): (() => void) | null {
+    return this.#link.prepare === undefined ? null : () => this.#link.prepare?.(bytes);
   }
 
   /** Hangs up unless that is cancelled in time. What the disk takes later is stored and filed, and was never accepted. */
@@ -405,7 +404,7 @@ class Conversation {
     }
     const actions = error === null || kind === "close" ? apply(this.#link, kind, bytes) : this.#refused(kind, bytes);
     // The device waits for its answer, and nobody for the rest.
-    this.#reply(actions.flatMap((action) => (action.do === "reply" ? [action.bytes] : [])));
+    this.#reply(actions);
     for (const action of actions) if (action.do !== "reply") this.#carryOut(action, session);
     this.#held.bytes -= this.#heldBytes;
     this.#heldBytes = this.#link.heldBytes ?? 0;
@@ -456,8 +455,10 @@ class Conversation {
     return this.#link.refuse(bytes ?? NO_BYTES);
   }
 
-  /** All that these bytes are answered with, in one go: each costs the system as much as all of them. */
-  #reply(replies: readonly Uint8Array[]): void {
+  /** Writes all replies in one go: each by itself costs the system as much as all of them. */
+  #reply(actions: readonly LinkAction[]): void {
+    const replies: Uint8Array[] = [];
+    for (const action of actions) if (action.do === "reply") replies.push(action.bytes);
     const [first, second] = replies;
     if (first === undefined || this.#closed || this.#late) return;
     this.#wire.write(second === undefined ? first : Buffer.concat(replies));

@@ -39,8 +39,8 @@ export type Answer =
   | { readonly ready: { readonly session: number; readonly event: number } }
   | {
       readonly posts: number;
-      /** Of each message the id by which it is to be read: see addMessages(). */
-      readonly ids: readonly (string | null)[];
+      /** Of each message the id by which it is to be read: see addMessages(); or why it could not be stored. */
+      readonly ids: readonly (string | null | { readonly error: string })[];
       readonly results: readonly CallResult[];
       /** Events that were not stored, by their place in all of the group: see `refusing`. */
       readonly refused: readonly number[];
@@ -147,10 +147,21 @@ function serve(): void {
     const operation = operations[call.name] as (...args: readonly unknown[]) => unknown;
     return operation(...call.args);
   });
+  const addMessages = db.transaction(operations.addMessages);
+  /** All at once; one that our own fault keeps from being stored is found by itself, and stops none of the others. */
+  const saveMessages = (rows: readonly MessageRow[]): (string | null | { error: string })[] => {
+    if (rows.length === 0) return [];
+    try {
+      return addMessages(rows);
+    } catch (error) {
+      if (isStorageFault(error)) throw error;
+      return rows.length === 1 ? [{ error: reasonOf(error) }] : rows.flatMap((row) => saveMessages([row]));
+    }
+  };
   const commit = db.transaction((posts: readonly Post[]) => {
     for (const session of posts.flatMap(({ opened }) => opened)) insertSession.run(session);
     const stored = storeEvents(posts);
-    const ids = posts.flatMap(({ messages }) => operations.addMessages(messages));
+    const ids = saveMessages(posts.flatMap(({ messages }) => messages));
     const results = posts.flatMap(({ calls }) =>
       calls.map((call): CallResult => {
         try {

@@ -20,7 +20,7 @@ export interface SpoolOptions {
 
 /** How long an operation that nobody waits for may wait for company. */
 const LATER_MS_MAX = 200;
-/** How long a message may. */
+/** How long a message may: `max` where the thread always has something else to do. */
 const SAVE_MS = { min: 2, max: 10 };
 /** How long those who wait are told of commits, until the sockets are looked after again. */
 const TELL_MS = 0.25;
@@ -121,7 +121,7 @@ export class Spool {
     pending.events.push(session, EVENT_KINDS.indexOf(kind), Date.now(), bytes === null ? -1 : bytes.length);
     if (bytes !== null) pending.bytes.push(bytes);
     pending.done.push(done);
-    if (meanwhile !== undefined) this.#meanwhile.push(meanwhile);
+    if (meanwhile) this.#meanwhile.push(meanwhile);
     this.#unsettled += 1;
     this.#noteSpeaking(device);
     this.#schedule();
@@ -178,7 +178,7 @@ export class Spool {
 
   /** What there is to do while the thread commits. */
   #useTheTime(): void {
-    for (const work of this.#meanwhile.splice(0)) work();
+    if (this.#meanwhile.length > 0) for (const work of this.#meanwhile.splice(0)) work();
     for (const message of this.#messages) message.row ??= message.make();
   }
 
@@ -216,11 +216,14 @@ export class Spool {
 
   /** Settles what is under way, then ends the thread. */
   async close(): Promise<void> {
-    if (this.#saving !== null) clearTimeout(this.#saving);
-    this.#pending.messages.push(...this.#messages.splice(0));
-    this.#endResting();
-    this.#flush();
-    if (this.#inFlight.length > 0 || this.#telling) await new Promise<void>((resolve) => (this.#closed = resolve));
+    do {
+      if (this.#saving !== null) clearTimeout(this.#saving);
+      this.#pending.messages.push(...this.#messages.splice(0));
+      this.#endResting();
+      this.#flush();
+      if (this.#inFlight.length > 0 || this.#telling) await new Promise<void>((resolve) => (this.#closed = resolve));
+      // Sessions end with their last message.
+    } while (this.#messages.length > 0 || this.#resting.size > 0);
     this.#worker.removeAllListeners();
     await this.#worker.terminate();
   }
@@ -294,9 +297,9 @@ export class Spool {
           if (behind !== null && refused.has(place++)) this.#untold.push(() => done(behind));
           else this.#untold.push(done);
         }
-        for (const { resolve } of messages) {
-          const id = answer.ids[saved++]!;
-          this.#untold.push(() => resolve(id));
+        for (const { resolve, reject } of messages) {
+          const id = answer.ids[saved++] ?? null;
+          this.#untold.push(() => (isId(id) ? resolve(id) : reject(new Error(id.error))));
         }
         for (const { resolve, reject } of calls) {
           const result = answer.results[next++]!;
@@ -340,8 +343,8 @@ export interface SpoolEvent {
   readonly kind: EventKind;
   readonly bytes: Uint8Array | null;
   readonly durable: boolean;
-  /** What is done when the event is on its way. */
-  readonly meanwhile?: () => void;
+  /** What is done when the event is on its way; absent or null: nothing. */
+  readonly meanwhile?: (() => void) | null;
 }
 
 type Done = (error: StorageError | null) => void;
@@ -352,6 +355,10 @@ interface Waiting {
   readonly call: Call;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: Error) => void;
+}
+
+function isId(answer: string | null | { readonly error: string }): answer is string | null {
+  return answer === null || typeof answer === "string";
 }
 
 interface WaitingMessage {

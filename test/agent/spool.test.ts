@@ -198,6 +198,19 @@ describe("events", () => {
     expect(await third).toBe("M3");
   });
 
+  test("a message that only our own fault keeps from being stored stops none of the others", async () => {
+    const folder = newFolder();
+    const spool = await openSpool(folder);
+    const broken = rowOf("M2", 1, 2).with(4, null) as unknown as MessageRow;
+    const saved = [rowOf("M1", 1, 1), broken, rowOf("M3", 1, 3)].map((row) => spool.saveMessage(() => row));
+    const [first, fault, third] = await Promise.allSettled(saved);
+    expect([first, third]).toEqual(["M1", "M3"].map((value) => ({ status: "fulfilled", value })));
+    expect(fault).toMatchObject({ status: "rejected", reason: { message: expect.stringContaining("NOT NULL") } });
+    expect(fault).not.toMatchObject({ reason: expect.any(StorageError) });
+    expect(spool.problem).toBe(null);
+    expect(readSpool(folder, listMessages).map(({ id }) => id)).toEqual(["M1", "M3"]);
+  });
+
   test("a pause is just behind what a device says, or now where none has spoken lately", async () => {
     const spool = await openSpool();
     const session = spool.openSession("chem-1", "generic-astm");

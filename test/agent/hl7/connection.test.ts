@@ -116,6 +116,16 @@ describe("sessions", () => {
     expect(stored()).toHaveLength(SESSION_MESSAGES_MAX + 5);
   });
 
+  test("a clean stop leaves none behind that would have to be replayed", async () => {
+    await listen();
+    const device = await connect();
+    for (let id = 0; id < 3; id++) await device.ask(count(String(id)));
+    await close();
+    expect(sessions().every((ended) => ended === 1)).toBe(true);
+    expect(stored()).toHaveLength(3);
+    await listen();
+  });
+
   test("A4: what a session holds is known after a kill, whether its messages were stored or not, and stored once", async () => {
     await listen();
     const device = await connect();
