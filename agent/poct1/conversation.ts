@@ -1,6 +1,6 @@
 import type { Link, LinkAction, LinkContext, News } from "../link.ts";
 import { GENERIC, type Habits, habitsOf } from "./habits.ts";
-import { DocumentSplitter, type Found } from "./link.ts";
+import { DOCUMENT_BYTES_MAX, DocumentSplitter, type Found } from "./link.ts";
 import { DIRECTIVE, type Operator, type OperatorBook, operatorParts } from "./lists.ts";
 import {
   controlIdOf,
@@ -37,6 +37,7 @@ export const REFUSALS_MAX = 3;
 const CLOCK_SKEW_MAX_MS = 60_000;
 /** Documents after which the record of a connection that may last for weeks is cut, as soon as the device is between two. */
 export const REST_AFTER_DOCUMENTS = 64;
+const [LESS, GREATER] = [0x3c, 0x3e] as const;
 /** Some wrap at five digits. */
 const CONTROL_ID_MAX = 99_999;
 
@@ -63,6 +64,12 @@ interface Outstanding {
   readonly controlId: number;
   /** A request that the device took: by its ACK or, as some never send one, by the first of its data. */
   accepted: boolean;
+}
+
+/** What the bytes of a chunk come to if they are one document. */
+interface Foreseen {
+  readonly document: Uint8Array;
+  readonly message: Message | Unreadable;
 }
 
 /** What the timer runs for: it starts anew when this changes, or where a word of the device gives it more time. */
@@ -93,6 +100,11 @@ export class Conversation implements Link {
   #hello: Hello | null = null;
   #helloDocument: Uint8Array = new Uint8Array(0);
   #habits: Habits = GENERIC;
+
+  /** By the chunks that are on their way to the disk. */
+  readonly #prepared = new Map<Uint8Array, Foreseen>();
+  /** Of the chunk that is being received. */
+  #foreseen: Foreseen | null = null;
 
   #lastControlId = 0;
   #outstanding: Outstanding | null = null;
@@ -144,18 +156,30 @@ export class Conversation implements Link {
 
   /** Only a `>` ends a document. */
   mayAccept(chunk: Uint8Array): boolean {
-    return chunk.includes(0x3e);
+    return chunk.includes(GREATER);
+  }
+
+  /** Most chunks are one document. Where that is not so, what was read is of no use. */
+  prepare(chunk: Uint8Array): void {
+    const [from, to] = [chunk.indexOf(LESS), chunk.lastIndexOf(GREATER) + 1];
+    if (from < 0 || to <= from || to - from > DOCUMENT_BYTES_MAX) return;
+    const document = chunk.subarray(from, to);
+    this.#prepared.set(chunk, { document, message: readMessage(document) });
   }
 
   receive(chunk: Uint8Array): LinkAction[] {
     this.#hasHeard = true;
+    this.#foreseen = this.#prepared.get(chunk) ?? null;
+    this.#prepared.delete(chunk);
     for (const found of this.#splitter.receive(chunk)) this.#take(found);
+    this.#foreseen = null;
     return this.#settle();
   }
 
   /** What these bytes complete is refused and has no other effect: a replay will not know of it. */
   refuse(chunk: Uint8Array): LinkAction[] {
     this.#hasHeard = true;
+    this.#prepared.delete(chunk);
     this.#warn("cannot store: refused");
     for (const found of this.#splitter.receive(chunk)) {
       if (found.is === "document") this.#refuseDocument(readMessage(found.bytes));
@@ -256,7 +280,7 @@ export class Conversation implements Link {
   #takeDocument(document: Uint8Array, overrun: string | null): void {
     const message: Message | Unreadable =
       overrun === null
-        ? readMessage(document)
+        ? this.#read(document)
         : { is: "unreadable", problem: overrun, controlId: controlIdOf(document) };
     switch (message.is) {
       case "acknowledgement":
@@ -281,6 +305,12 @@ export class Conversation implements Link {
           this.#answer(message.controlId, false, "expected HEL");
         }
     }
+  }
+
+  #read(document: Uint8Array): Message | Unreadable {
+    const foreseen = this.#foreseen;
+    if (foreseen !== null && Buffer.compare(foreseen.document, document) === 0) return foreseen.message;
+    return readMessage(document);
   }
 
   #converse(message: Message | Unreadable, document: Uint8Array, overrun: string | null): void {

@@ -360,7 +360,9 @@ const SINGLE_BYTE = /^(?:us-ascii|iso-8859-\d\d?|windows-125\d)$/i;
 
 /** UTF-8, also when the declaration is silent. With a problem the text is good for the control id only. */
 function decode(document: Uint8Array): { readonly text: string; readonly problem: string | null } {
-  const declaration = String.fromCharCode(...document.subarray(0, 200));
+  const declaration = Buffer.from(document.buffer, document.byteOffset, Math.min(200, document.length)).toString(
+    "latin1",
+  );
   const encoding = ENCODING.exec(declaration)?.[1] ?? "utf-8";
   if (SINGLE_BYTE.test(encoding) && iconv.encodingExists(encoding)) {
     return { text: iconv.decode(document, encoding), problem: null };

@@ -1,4 +1,5 @@
-import { describe, expect, test } from "vitest";
+import * as fc from "fast-check";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import {
   BUSY_MS,
   BUSY_TRIES_MAX,
@@ -91,6 +92,57 @@ describe("HELLO", () => {
     expect(talk.hears(hello({ id: 9 }))).toEqual(["ACK AA 9"]);
     expect(talk.hears(status(10, 1))).toEqual(["ACK AA 10", "REQ ROBS"]);
     expect(talk.words.map(({ id }) => id)).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+});
+
+describe("bytes on their way to the disk", () => {
+  test("are read meanwhile, and that changes nothing of what is said, wherever they are cut and whatever becomes of them", () => {
+    const pieces = [
+      ...[hello(), status(2, 1), observation(3), observation(3), observation(4, "7.4"), endOfTopic(5)],
+      ...[
+        "<OBS.R01>",
+        "</OBS.R01>",
+        "noise",
+        "\n",
+        "<a/>",
+        "<!-- > -->",
+        `${XML}${observation(6)}`,
+        "<!DOCTYPE x>",
+        "\0",
+      ],
+    ];
+    const cuts = fc.array(fc.nat({ max: 1_500 }), { maxLength: 6 });
+    const talk = fc.array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 12 });
+    const property = fc.property(talk, cuts, fc.nat({ max: 3 }), fc.nat(8), (words, places, ahead, refused) => {
+      const whole = bytes(hello() + words.join(""));
+      const edges = [
+        0,
+        ...places.filter((at) => at < whole.length).toSorted((one, other) => one - other),
+        whole.length,
+      ];
+      const joints = [...new Set(places.length === 0 ? [0, hello().length, whole.length] : edges)];
+      const chunks = joints.slice(1).map((edge, index) => whole.subarray(joints[index], edge));
+      const [prepared, plain] = [new Conversation(fixedContext), new Conversation(fixedContext)];
+      for (const chunk of chunks.slice(0, ahead)) prepared.prepare(chunk);
+      for (const [index, chunk] of chunks.entries()) {
+        const next = chunks[index + ahead];
+        if (next !== undefined) prepared.prepare(next);
+        const hear = (link: Conversation) =>
+          index === refused ? [...link.refuse(chunk), ...link.gap()] : link.receive(chunk);
+        expect(hear(prepared)).toEqual(hear(plain));
+      }
+    });
+    fc.assert(property, { numRuns: 1_000 });
+  });
+
+  test("that are one document are read once", () => {
+    const talk = continuous();
+    const chunk = bytes(observation(4));
+    talk.conversation.prepare(chunk);
+    const compared = vi.spyOn(Buffer, "compare");
+    onTestFinished(() => compared.mockRestore());
+    talk.conversation.receive(chunk);
+    expect(compared.mock.results.map(({ value }) => value as number)).toEqual([0]);
   });
 });
 
