@@ -4,10 +4,9 @@ import { encodingOf } from "./dicom/dataset.ts";
 import { STATUS } from "./dicom/dimse.ts";
 import { type Identity, Scp, type ScpAction, type ServiceRequest, STORAGE_COMMITMENT } from "./dicom/scp.ts";
 import type { Commitments, OpenLine } from "./commitment.ts";
-import type { DicomServices } from "./dicom-services.ts";
+import type { Served, Talk } from "./dicom-services.ts";
 import type { ImageStore, IncomingFile } from "./image-store.ts";
 import type { DeviceEvents } from "./served.ts";
-import { StorageError } from "./spool.ts";
 import type { Transport, Wire, WireHandler } from "./transport.ts";
 
 // The imperative shell of one DICOM device: sockets, timers and files around the pure service provider.
@@ -17,16 +16,16 @@ export interface DicomDevice {
   readonly aeTitle: string;
   /** Who may call; empty: everyone. */
   readonly callingAeTitles: readonly string[];
-  readonly timeZone: string;
   /** A study is whole when nothing came of it for so long. */
   readonly quietMs: number;
 }
 
 /** What carries out what the device asks. */
 export interface DicomParts {
-  readonly store: ImageStore;
-  readonly services: DicomServices;
-  readonly commitments: Commitments;
+  readonly store: Pick<ImageStore, "begin">;
+  /** Never rejects. */
+  serve(request: ServiceRequest, talk: Talk): Promise<Served>;
+  readonly commitments: Pick<Commitments, "join" | "leave" | "wake">;
 }
 
 export interface DicomEvents extends DeviceEvents {
@@ -38,8 +37,6 @@ export interface DicomEvents extends DeviceEvents {
 
 const ASSOCIATIONS_MAX = 16;
 const ASSOCIATIONS_OF_PEER_MAX = 4;
-/** Bytes of one association that wait for the disk, beyond which the device has to wait. */
-const WAITING_BYTES_MAX = 4 * 1024 * 1024;
 /** Read of one association before the other devices are heard again: it sends as fast as we read, they wait for an answer. */
 const TURN_BYTES_MAX = 256 * 1024;
 /** A peer that sends on without waiting for its answers is held up. */
@@ -183,7 +180,7 @@ class Conversation {
           break;
         case "begin":
           this.#incoming = this.#parts.store.begin(this.#device.id, this.#device.quietMs, action.instance);
-          this.#incoming.onWritten = () => this.#hold();
+          this.#incoming.onSynced = () => this.#hold();
           break;
         case "bytes":
           this.#incoming?.write(action.bytes);
@@ -240,27 +237,19 @@ class Conversation {
 
   async #serve(request: ServiceRequest): Promise<void> {
     const { messageId } = request.command;
-    const isCancelled = () => this.#closed || this.#cancelled.has(messageId);
-    const talk = {
-      get cancelled() {
-        return isCancelled();
-      },
-      pending: async (status: number, dataset: Uint8Array) => {
+    const talk: Talk = {
+      pending: async (status, dataset) => {
+        if (this.#closed || this.#cancelled.has(messageId)) return false;
         this.#carryOut(this.#scp.pending(messageId, status, dataset));
         await new Promise((resolve) => setImmediate(resolve)); // a cancellation is heard between two answers
+        return true;
       },
     };
-    try {
-      const { status, comment, sopInstance } = await this.#parts.services.serve(request, this.#device, talk);
-      if (comment !== null) this.#events.warning(`a request was refused: ${comment}`);
-      this.#carryOut(this.#scp.answer(messageId, status, comment, sopInstance));
-      if (request.command.affectedSopClass === STORAGE_COMMITMENT) this.#parts.commitments.wake();
-    } catch (error) {
-      this.#carryOut(this.#scp.answer(messageId, STATUS.processingFailure, "cannot be done now"));
-      if (!(error instanceof StorageError)) throw error;
-    } finally {
-      this.#cancelled.delete(messageId);
-    }
+    const { status, comment, sopInstance } = await this.#parts.serve(request, talk);
+    this.#cancelled.delete(messageId);
+    if (comment !== null) this.#events.warning(`a request was refused: ${comment}`);
+    this.#carryOut(this.#scp.answer(messageId, status, comment, sopInstance));
+    if (request.command.affectedSopClass === STORAGE_COMMITMENT) this.#parts.commitments.wake();
   }
 
   #lineOf({ callingAe, contexts }: Agreement): OpenLine | null {
@@ -293,7 +282,7 @@ class Conversation {
   #hold(): void {
     const wait =
       this.#turnBytes >= TURN_BYTES_MAX ||
-      (this.#incoming?.waitingBytes ?? 0) > WAITING_BYTES_MAX ||
+      this.#incoming?.isBehind === true ||
       this.#scp.unanswered >= UNANSWERED_MAX;
     if (wait === this.#paused || this.#closed) return;
     this.#paused = wait;
@@ -301,10 +290,19 @@ class Conversation {
     else this.#wire.resume();
   }
 
-  /** A peer that is held up is not silent. */
+  /** A peer that is held up is not silent, nor is one whose words nobody has read since the disk let this thread go. */
   #arm(ms: number | null): void {
     clearTimeout(this.#timer);
+    this.#timer = undefined;
     if (ms === null || this.#closed) return;
-    this.#timer = setTimeout(() => (this.#paused ? this.#arm(ms) : this.#carryOut(this.#scp.timeout())), ms);
+    const timer = setTimeout(() => {
+      // The sockets are read before it, and whoever spoke has another timer then.
+      setImmediate(() => {
+        if (this.#timer !== timer) return;
+        if (this.#paused) this.#arm(ms);
+        else this.#carryOut(this.#scp.timeout());
+      });
+    }, ms);
+    this.#timer = timer;
   }
 }

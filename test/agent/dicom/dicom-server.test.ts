@@ -12,20 +12,14 @@ function serve(): { handler: WireHandler; done: string[] } {
   const done: string[] = [];
   const note = (what: string) => () => void done.push(what);
   const wire: Wire = { peer: "DX1", write: nothing, close: nothing, pause: note("pause"), resume: note("resume") };
-  const incoming = {
-    messageId: 1,
-    waitingBytes: 0,
-    onWritten: nothing,
-    write: nothing,
-    discard: () => Promise.resolve(),
-  };
+  const incoming = { messageId: 1, isBehind: false, write: nothing, discard: () => Promise.resolve() };
   const parts = { store: { begin: () => incoming }, commitments: { join: nothing, leave: nothing } };
   let handler: WireHandler | undefined;
   const transport = {
     open: (accept: (wire: Wire) => WireHandler) => void (handler = accept(wire)),
     close: () => Promise.resolve(),
   };
-  const device = { id: "xray", aeTitle: "VETWIRE", callingAeTitles: [], timeZone: "UTC", quietMs: 1 };
+  const device = { id: "xray", aeTitle: "VETWIRE", callingAeTitles: [], quietMs: 1 };
   const events = { connected: nothing, disconnected: nothing, warning: nothing, kept: nothing, fault: nothing };
   new DicomServer(device, transport, parts as unknown as DicomParts, events).open();
   return { handler: handler!, done };
