@@ -281,9 +281,7 @@ class Conversation {
   /** Reads on, or does not: what the disk has not taken must not pile up in memory. */
   #hold(): void {
     const wait =
-      this.#turnBytes >= TURN_BYTES_MAX ||
-      this.#incoming?.isBehind === true ||
-      this.#scp.unanswered >= UNANSWERED_MAX;
+      this.#turnBytes >= TURN_BYTES_MAX || this.#incoming?.isBehind === true || this.#scp.unanswered >= UNANSWERED_MAX;
     if (wait === this.#paused || this.#closed) return;
     this.#paused = wait;
     if (wait) this.#wire.pause();

@@ -11,6 +11,12 @@ import type { Spool } from "./spool.ts";
 import { ThreadCalls } from "./thread-calls.ts";
 import { startWorker } from "./worker.ts";
 
+/**
+ * What was read from a socket is let go of at the next turn of the young generation: one that is larger would keep tens of
+ * megabytes of images in memory that have long been written.
+ */
+const YOUNG_MB_MAX = 2;
+
 /** What is done here for a device whose sockets and files are in the thread. */
 export interface DicomProvider extends DicomEvents {
   /** Never rejects. */
@@ -36,7 +42,11 @@ export class DicomThread {
   constructor(options: DicomThreadOptions, spool: Pick<Spool, "line">) {
     const port = spool.line();
     const workerData: WorkerData = { ...options, data: path.resolve(options.data), spool: port };
-    this.#worker = startWorker("dicom-worker", { workerData, transferList: [port] });
+    this.#worker = startWorker("dicom-worker", {
+      workerData,
+      transferList: [port],
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB_MAX },
+    });
     // As the spool's: an agent that cannot take images any more must not look as if it did.
     this.#worker.on("error", (error) => {
       throw error;
