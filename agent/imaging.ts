@@ -52,9 +52,9 @@ export async function createImaging(around: Surroundings): Promise<ImagingDevice
   const { data, images } = config;
   const listening = configured.map((device) => listeningDevice(device, devices.get(device.id)!));
   const thread = listening.length === 0 ? null : new DicomThread({ data, images, devices: listening }, spool);
-  const serveModality = (modality: ImagingDevice, thread: DicomThread) =>
+  const serveModality = (modality: ImagingDevice, sockets: DicomThread) =>
     serve(around, modality.id, DICOM, (events, received, child) =>
-      thread.serve(modality.id, {
+      sockets.serve(modality.id, {
         ...events,
         serve: (request, talk) => services.serve(request, modality, talk),
         commitments: commitments.get(modality.id)!,

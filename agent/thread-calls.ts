@@ -33,7 +33,7 @@ export class ThreadCalls<Ours extends Functions<keyof Ours>, Theirs extends Func
   ): Promise<Awaited<ReturnType<Theirs[Name]>>> {
     const id = ++this.#asked;
     return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve: resolve as (value: unknown) => void, reject });
+      this.#waiting.set(id, { resolve, reject });
       this.#port.postMessage({ id, name: String(name), args });
     });
   }
