@@ -173,7 +173,8 @@ export class IncomingFile {
         await this.discard();
         return { status: STATUS.cannotUnderstand, comment: "no Study Instance UID could be read" };
       }
-      const added = spool.call("addInstance", {
+      this.#close();
+      const message = await spool.call("addInstance", {
         message: this.#id,
         device: this.#device,
         receivedAt: Date.now(),
@@ -188,8 +189,6 @@ export class IncomingFile {
         fileBytes: this.#head.length + this.#datasetBytes,
         headerBytes,
       });
-      this.#close();
-      const message = await added;
       // The same bytes again take the place of those we have: they may have been lost since.
       fs.renameSync(this.#part, imageFile(data, message));
       if (message !== this.#id) await folder.sync(); // no row would bring this name back

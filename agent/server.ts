@@ -98,7 +98,8 @@ function bodyOf(answer: Answer): unknown {
 function networkError(error: NodeJS.ErrnoException): SendError {
   const code = error.code ?? "";
   const notSent = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"].includes(code);
-  return new SendError(notSent ? "transient" : "uncertain", `the server cannot be reached: ${code || reasonOf(error)}`);
+  const why = code === "ABORT_ERR" ? "no answer in time" : code || reasonOf(error);
+  return new SendError(notSent ? "transient" : "uncertain", `the server cannot be reached: ${why}`);
 }
 
 function statusError({ status, headers, body }: Answer): SendError {
