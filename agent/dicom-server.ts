@@ -1,9 +1,7 @@
 import type { Agreement } from "./dicom/association.ts";
-import { encodeAttributes } from "./dicom/attributes.ts";
-import { encodingOf } from "./dicom/dataset.ts";
-import { STATUS } from "./dicom/dimse.ts";
+import { type Encoding, encodingOf } from "./dicom/dataset.ts";
+import { type Request, STATUS } from "./dicom/dimse.ts";
 import { type Identity, Scp, type ScpAction, type ServiceRequest, STORAGE_COMMITMENT } from "./dicom/scp.ts";
-import type { Commitments, OpenLine } from "./commitment.ts";
 import type { Served, Talk } from "./dicom-services.ts";
 import type { ImageStore, IncomingFile } from "./image-store.ts";
 import type { DeviceEvents } from "./served.ts";
@@ -25,7 +23,24 @@ export interface DicomParts {
   readonly store: Pick<ImageStore, "begin">;
   /** Never rejects. */
   serve(request: ServiceRequest, talk: Talk): Promise<Served>;
-  readonly commitments: Pick<Commitments, "join" | "leave" | "wake">;
+  readonly commitments: {
+    /** The device may be told on this association until it is left. */
+    join(line: ReportLine): void;
+    leave(line: ReportLine): void;
+    /** There may be something to report. */
+    wake(): void;
+  };
+}
+
+/**
+ * An association on which the device may be told what we have of its images. The dataset comes encoded: the tables of character
+ * sets would take 4 MB in this thread.
+ */
+export interface ReportLine {
+  readonly callingAe: string;
+  readonly encoding: Encoding;
+  /** Tells it; whether it took it. */
+  report(request: Omit<Request, "messageId">, dataset: Uint8Array): Promise<boolean>;
 }
 
 export interface DicomEvents extends DeviceEvents {
@@ -125,7 +140,7 @@ class Conversation {
   /** Of the association that is open. */
   #callingAe: string | null = null;
   /** Where the device may be told what we have of its images; null: not on this association. */
-  #line: OpenLine | null = null;
+  #line: ReportLine | null = null;
   /** Waiting for the device to say that it was told, by message id. */
   readonly #told = new Map<number, (success: boolean) => void>();
   #reports = 0;
@@ -256,13 +271,13 @@ class Conversation {
     if (request.command.affectedSopClass === STORAGE_COMMITMENT) this.#parts.commitments.wake();
   }
 
-  #lineOf({ callingAe, contexts }: Agreement): OpenLine | null {
+  #lineOf({ callingAe, contexts }: Agreement): ReportLine | null {
     for (const [context, { abstractSyntax, transferSyntax }] of contexts) {
       const encoding = encodingOf(transferSyntax);
       if (abstractSyntax !== STORAGE_COMMITMENT || encoding === null) continue;
       return {
-        callingAe,
-        report: (request, event) =>
+        ...{ callingAe, encoding },
+        report: (request, dataset) =>
           new Promise((resolve) => {
             if (this.#callingAe === null) return resolve(false);
             const messageId = ++this.#reports;
@@ -270,7 +285,7 @@ class Conversation {
               this.#told.delete(messageId);
               resolve(success);
             });
-            this.#carryOut(this.#scp.request(context, { ...request, messageId }, encodeAttributes(event, encoding)));
+            this.#carryOut(this.#scp.request(context, { ...request, messageId }, dataset));
           }),
       };
     }

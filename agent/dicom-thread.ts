@@ -1,6 +1,7 @@
 import path from "node:path";
 import type { Worker } from "node:worker_threads";
 import type { Commitments, OpenLine } from "./commitment.ts";
+import { encodeAttributes } from "./dicom/attributes.ts";
 import type { ServiceRequest } from "./dicom/scp.ts";
 import type { DicomEvents } from "./dicom-server.ts";
 import type { Served, Talk } from "./dicom-services.ts";
@@ -56,11 +57,11 @@ export class DicomThread {
         this.#of(device).provider.serve(request, {
           pending: (status, dataset) => this.#thread.call("pending", talk, status, dataset),
         }),
-      join: (device, callingAe, number) => {
+      join: (device, callingAe, encoding, number) => {
         const { lines, provider } = this.#of(device);
         const line: OpenLine = {
           callingAe,
-          report: (request, event) => this.#thread.call("report", number, request, event),
+          report: (request, event) => this.#thread.call("report", number, request, encodeAttributes(event, encoding)),
         };
         lines.set(number, line);
         provider.commitments.join(line);

@@ -1,9 +1,8 @@
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
-import type { OpenLine } from "./commitment.ts";
-import type { Attributes } from "./dicom/attributes.ts";
+import type { Encoding } from "./dicom/dataset.ts";
 import type { Request } from "./dicom/dimse.ts";
 import type { ServiceRequest } from "./dicom/scp.ts";
-import { type DicomDevice, type DicomParts, DicomServer } from "./dicom-server.ts";
+import { type DicomDevice, type DicomParts, DicomServer, type ReportLine } from "./dicom-server.ts";
 import type { Served, Talk } from "./dicom-services.ts";
 import { Headers } from "./headers.ts";
 import { ImageStore } from "./image-store.ts";
@@ -40,8 +39,8 @@ export interface DicomFunctions {
   close(device: string): Promise<void>;
   /** An answer within a talk: see Talk. */
   pending(talk: number, status: number, dataset: Uint8Array): Promise<boolean>;
-  /** See OpenLine. */
-  report(line: number, request: Omit<Request, "messageId">, event: Attributes): Promise<boolean>;
+  /** See ReportLine. */
+  report(line: number, request: Omit<Request, "messageId">, dataset: Uint8Array): Promise<boolean>;
   removeOld(): Promise<Removed>;
   /** The devices are closed before. */
   stop(): Promise<void>;
@@ -50,7 +49,7 @@ export interface DicomFunctions {
 /** What this thread asks of the main one; talks and lines are numbered. */
 export interface MainFunctions {
   serve(device: string, request: ServiceRequest, talk: number): Promise<Served>;
-  join(device: string, callingAe: string, line: number): void;
+  join(device: string, callingAe: string, encoding: Encoding, line: number): void;
   leave(device: string, line: number): void;
   wake(device: string): void;
   connected(device: string, peer: string): void;
@@ -70,7 +69,7 @@ function serve(): void {
   const headers = new Headers();
   const store = new ImageStore(data, spool, headers, images.freeBytes);
   const talks = new Map<number, Talk>();
-  const lines = new Map<number, OpenLine>();
+  const lines = new Map<number, ReportLine>();
   const servers = new Map<string, DicomServer>();
 
   const main = new ThreadCalls<DicomFunctions, MainFunctions>(parentPort, {
@@ -80,7 +79,7 @@ function serve(): void {
     },
     close: async (device) => servers.get(device)?.close(),
     pending: async (talk, status, dataset) => (await talks.get(talk)?.pending(status, dataset)) ?? false,
-    report: async (line, request, event) => (await lines.get(line)?.report(request, event)) ?? false,
+    report: async (line, request, dataset) => (await lines.get(line)?.report(request, dataset)) ?? false,
     removeOld: () => removeOld(data, spool, images),
     async stop() {
       await headers.close();
@@ -90,7 +89,7 @@ function serve(): void {
 
   let made = 0;
   const partsOf = (device: string): DicomParts => {
-    const numbers = new Map<OpenLine, number>();
+    const numbers = new Map<ReportLine, number>();
     return {
       store,
       async serve(request, talk) {
@@ -105,7 +104,7 @@ function serve(): void {
           const number = ++made;
           numbers.set(line, number);
           lines.set(number, line);
-          main.tell("join", device, line.callingAe, number);
+          main.tell("join", device, line.callingAe, line.encoding, number);
         },
         leave(line) {
           const number = numbers.get(line)!;
