@@ -7,7 +7,6 @@ import { Directory, syncAppointments } from "./directory.ts";
 import { every } from "./every.ts";
 import { createImaging } from "./imaging.ts";
 import { Push } from "./push.ts";
-import { removeOld } from "./retention.ts";
 import { httpServer, type Server } from "./server.ts";
 import { isoOrNull, Spool } from "./spool.ts";
 import { createMetrics, type Metrics, serveStatus } from "./status.ts";
@@ -38,7 +37,8 @@ export async function startAgent(config: Config, version: string, log: Logger): 
   const directory = new Directory(spool, server);
   const push = createPush(spool, server, metrics, log);
   const around = { config, spool, directory, metrics, log, queued: () => push.wakeSoon() };
-  const kinds = [await createAnalyzers(around), await createImaging(around)];
+  const imaging = await createImaging(around);
+  const kinds = [await createAnalyzers(around), imaging];
   const devices = kinds.flatMap(({ served }) => served);
 
   await spool.call("disconnectAll");
@@ -50,7 +50,7 @@ export async function startAgent(config: Config, version: string, log: Logger): 
           await spool.close();
           throw error;
         });
-  for (const device of devices) device.open();
+  await Promise.all(devices.map((device) => device.open()));
   await new Promise((resolve) => setImmediate(resolve)); // from the next turn on their ports listen
   const stopLoops = [
     every(
@@ -86,7 +86,7 @@ export async function startAgent(config: Config, version: string, log: Logger): 
       REMOVE_EVERY_MS,
       REMOVE_EVERY_MS,
       async () => {
-        const { count, bytes, isEnough } = await removeOld(config.data, spool, config.images);
+        const { count, bytes, isEnough } = await imaging.removeOld();
         if (count > 0) log.info({ stage: "spool", images: count, bytes }, "images were removed");
         if (!isEnough) throw new Error("they are beyond keepGigabytes, and archives, studies or persons wait for them");
       },

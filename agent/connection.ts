@@ -12,8 +12,9 @@ import { Conversation as Poct1Conversation } from "./poct1/conversation.ts";
 import type { OperatorBook } from "./poct1/lists.ts";
 import { fingerprint } from "./read.ts";
 import { type EventKind, LatestChunks } from "./record.ts";
-import { type Spool, StorageError } from "./spool.ts";
+import type { Spool } from "./spool.ts";
 import { messageRow, type NewMessage, type StoredMessage } from "./spool-operations.ts";
+import { StorageError } from "./storage-error.ts";
 import { zonedTime } from "./time.ts";
 import type { Transport, Wire, WireHandler } from "./transport.ts";
 

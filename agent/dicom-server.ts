@@ -1,13 +1,10 @@
 import type { Agreement } from "./dicom/association.ts";
-import { encodeAttributes } from "./dicom/attributes.ts";
-import { encodingOf } from "./dicom/dataset.ts";
-import { STATUS } from "./dicom/dimse.ts";
+import { type Encoding, encodingOf } from "./dicom/dataset.ts";
+import { type Request, STATUS } from "./dicom/dimse.ts";
 import { type Identity, Scp, type ScpAction, type ServiceRequest, STORAGE_COMMITMENT } from "./dicom/scp.ts";
-import type { Commitments, OpenLine } from "./commitment.ts";
-import type { DicomServices } from "./dicom-services.ts";
+import type { Served, Talk } from "./dicom-services.ts";
 import type { ImageStore, IncomingFile } from "./image-store.ts";
 import type { DeviceEvents } from "./served.ts";
-import { StorageError } from "./spool.ts";
 import type { Transport, Wire, WireHandler } from "./transport.ts";
 
 // The imperative shell of one DICOM device: sockets, timers and files around the pure service provider.
@@ -17,16 +14,33 @@ export interface DicomDevice {
   readonly aeTitle: string;
   /** Who may call; empty: everyone. */
   readonly callingAeTitles: readonly string[];
-  readonly timeZone: string;
   /** A study is whole when nothing came of it for so long. */
   readonly quietMs: number;
 }
 
 /** What carries out what the device asks. */
 export interface DicomParts {
-  readonly store: ImageStore;
-  readonly services: DicomServices;
-  readonly commitments: Commitments;
+  readonly store: Pick<ImageStore, "begin">;
+  /** Never rejects. */
+  serve(request: ServiceRequest, talk: Talk): Promise<Served>;
+  readonly commitments: {
+    /** The device may be told on this association until it is left. */
+    join(line: ReportLine): void;
+    leave(line: ReportLine): void;
+    /** There may be something to report. */
+    wake(): void;
+  };
+}
+
+/**
+ * An association on which the device may be told what we have of its images. The dataset comes encoded: the tables of character
+ * sets would take 4 MB in this thread.
+ */
+export interface ReportLine {
+  readonly callingAe: string;
+  readonly encoding: Encoding;
+  /** Tells it; whether it took it. */
+  report(request: Omit<Request, "messageId">, dataset: Uint8Array): Promise<boolean>;
 }
 
 export interface DicomEvents extends DeviceEvents {
@@ -38,8 +52,6 @@ export interface DicomEvents extends DeviceEvents {
 
 const ASSOCIATIONS_MAX = 16;
 const ASSOCIATIONS_OF_PEER_MAX = 4;
-/** Bytes of one association that wait for the disk, beyond which the device has to wait. */
-const WAITING_BYTES_MAX = 4 * 1024 * 1024;
 /** Read of one association before the other devices are heard again: it sends as fast as we read, they wait for an answer. */
 const TURN_BYTES_MAX = 256 * 1024;
 /** A peer that sends on without waiting for its answers is held up. */
@@ -128,7 +140,7 @@ class Conversation {
   /** Of the association that is open. */
   #callingAe: string | null = null;
   /** Where the device may be told what we have of its images; null: not on this association. */
-  #line: OpenLine | null = null;
+  #line: ReportLine | null = null;
   /** Waiting for the device to say that it was told, by message id. */
   readonly #told = new Map<number, (success: boolean) => void>();
   #reports = 0;
@@ -136,6 +148,10 @@ class Conversation {
   /** Message ids of requests whose answer is not wanted any more. */
   readonly #cancelled = new Set<number>();
   #timer: NodeJS.Timeout | undefined;
+  /** What it was set to; null: it is not running. */
+  #timerMs: number | null = null;
+  /** It is over, and nothing was heard since. */
+  #isOverdue = false;
   /** Bytes read since the others were heard. */
   #turnBytes = 0;
   #paused = false;
@@ -183,7 +199,7 @@ class Conversation {
           break;
         case "begin":
           this.#incoming = this.#parts.store.begin(this.#device.id, this.#device.quietMs, action.instance);
-          this.#incoming.onWritten = () => this.#hold();
+          this.#incoming.onSynced = () => this.#hold();
           break;
         case "bytes":
           this.#incoming?.write(action.bytes);
@@ -240,36 +256,28 @@ class Conversation {
 
   async #serve(request: ServiceRequest): Promise<void> {
     const { messageId } = request.command;
-    const isCancelled = () => this.#closed || this.#cancelled.has(messageId);
-    const talk = {
-      get cancelled() {
-        return isCancelled();
-      },
-      pending: async (status: number, dataset: Uint8Array) => {
+    const talk: Talk = {
+      pending: async (status, dataset) => {
+        if (this.#closed || this.#cancelled.has(messageId)) return false;
         this.#carryOut(this.#scp.pending(messageId, status, dataset));
         await new Promise((resolve) => setImmediate(resolve)); // a cancellation is heard between two answers
+        return true;
       },
     };
-    try {
-      const { status, comment, sopInstance } = await this.#parts.services.serve(request, this.#device, talk);
-      if (comment !== null) this.#events.warning(`a request was refused: ${comment}`);
-      this.#carryOut(this.#scp.answer(messageId, status, comment, sopInstance));
-      if (request.command.affectedSopClass === STORAGE_COMMITMENT) this.#parts.commitments.wake();
-    } catch (error) {
-      this.#carryOut(this.#scp.answer(messageId, STATUS.processingFailure, "cannot be done now"));
-      if (!(error instanceof StorageError)) throw error;
-    } finally {
-      this.#cancelled.delete(messageId);
-    }
+    const { status, comment, sopInstance } = await this.#parts.serve(request, talk);
+    this.#cancelled.delete(messageId);
+    if (comment !== null) this.#events.warning(`a request was refused: ${comment}`);
+    this.#carryOut(this.#scp.answer(messageId, status, comment, sopInstance));
+    if (request.command.affectedSopClass === STORAGE_COMMITMENT) this.#parts.commitments.wake();
   }
 
-  #lineOf({ callingAe, contexts }: Agreement): OpenLine | null {
+  #lineOf({ callingAe, contexts }: Agreement): ReportLine | null {
     for (const [context, { abstractSyntax, transferSyntax }] of contexts) {
       const encoding = encodingOf(transferSyntax);
       if (abstractSyntax !== STORAGE_COMMITMENT || encoding === null) continue;
       return {
-        callingAe,
-        report: (request, event) =>
+        ...{ callingAe, encoding },
+        report: (request, dataset) =>
           new Promise((resolve) => {
             if (this.#callingAe === null) return resolve(false);
             const messageId = ++this.#reports;
@@ -277,7 +285,7 @@ class Conversation {
               this.#told.delete(messageId);
               resolve(success);
             });
-            this.#carryOut(this.#scp.request(context, { ...request, messageId }, encodeAttributes(event, encoding)));
+            this.#carryOut(this.#scp.request(context, { ...request, messageId }, dataset));
           }),
       };
     }
@@ -292,19 +300,29 @@ class Conversation {
   /** Reads on, or does not: what the disk has not taken must not pile up in memory. */
   #hold(): void {
     const wait =
-      this.#turnBytes >= TURN_BYTES_MAX ||
-      (this.#incoming?.waitingBytes ?? 0) > WAITING_BYTES_MAX ||
-      this.#scp.unanswered >= UNANSWERED_MAX;
+      this.#turnBytes >= TURN_BYTES_MAX || this.#incoming?.isBehind === true || this.#scp.unanswered >= UNANSWERED_MAX;
     if (wait === this.#paused || this.#closed) return;
     this.#paused = wait;
     if (wait) this.#wire.pause();
     else this.#wire.resume();
   }
 
-  /** A peer that is held up is not silent. */
   #arm(ms: number | null): void {
+    this.#isOverdue = false;
+    if (ms !== null && ms === this.#timerMs) return void this.#timer?.refresh(); // at every chunk: a new one costs ten times as much
     clearTimeout(this.#timer);
-    if (ms === null || this.#closed) return;
-    this.#timer = setTimeout(() => (this.#paused ? this.#arm(ms) : this.#carryOut(this.#scp.timeout())), ms);
+    this.#timerMs = this.#closed ? null : ms;
+    if (this.#timerMs !== null) this.#timer = setTimeout(() => this.#overdue(), this.#timerMs);
+  }
+
+  /** A peer that is held up is not silent, nor is one whose words nobody has read since the disk let this thread go. */
+  #overdue(): void {
+    this.#isOverdue = true;
+    // The sockets are read before that.
+    setImmediate(() => {
+      if (!this.#isOverdue) return;
+      if (this.#paused) this.#arm(this.#timerMs);
+      else this.#carryOut(this.#scp.timeout());
+    });
   }
 }

@@ -8,6 +8,7 @@ import { worklistEntry } from "./dicom/worklist.ts";
 import type { Directory } from "./directory.ts";
 import type { InstanceReference, StepState, WorklistRow } from "./imaging-operations.ts";
 import type { Spool } from "./spool.ts";
+import { StorageError } from "./storage-error.ts";
 import { dayOf, writeTime } from "./time.ts";
 
 // What a modality asks besides storing images: whom to image, what becomes of the examination, and whether we have it.
@@ -19,10 +20,8 @@ export interface ServiceDevice {
 
 /** The association a request came on. */
 export interface Talk {
-  /** Whether the request was cancelled, or its association is gone. */
-  readonly cancelled: boolean;
-  /** One of several answers; resolves when the next may follow. */
-  pending(status: number, dataset: Uint8Array): Promise<void>;
+  /** One of several answers; settled when the next may follow. false: it was not said, for nobody waits for an answer any more. */
+  pending(status: number, dataset: Uint8Array): Promise<boolean>;
 }
 
 export interface Served {
@@ -35,6 +34,8 @@ export interface Served {
 export interface ServiceEvents {
   /** Studies of which a device says that they are whole. */
   examined(studies: readonly string[]): void;
+  /** Our own fault. */
+  fault(error: unknown): void;
 }
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -57,7 +58,17 @@ export class DicomServices {
     this.#events = events;
   }
 
-  serve(request: ServiceRequest, device: ServiceDevice, talk: Talk): Promise<Served> {
+  /** Never rejects. */
+  async serve(request: ServiceRequest, device: ServiceDevice, talk: Talk): Promise<Served> {
+    try {
+      return await this.#serve(request, device, talk);
+    } catch (error) {
+      if (!(error instanceof StorageError)) this.#events.fault(error);
+      return { status: STATUS.processingFailure, comment: "cannot be done now" };
+    }
+  }
+
+  #serve(request: ServiceRequest, device: ServiceDevice, talk: Talk): Promise<Served> {
     const read = readAttributes(request.dataset, request.encoding);
     if (typeof read === "string") return Promise.resolve({ status: STATUS.cannotUnderstand, comment: read });
     switch (request.command.affectedSopClass) {
@@ -100,8 +111,8 @@ export class DicomServices {
     for (const row of rows) {
       const entry = worklistEntry({ ...scheduled(row, device.timeZone), ...machine });
       if (!matches(keys, entry)) continue;
-      if (talk.cancelled) return { status: STATUS.cancelled, comment: null };
-      await talk.pending(status, encodeAttributes(answerTo(keys, entry), encoding, charset));
+      const isWanted = await talk.pending(status, encodeAttributes(answerTo(keys, entry), encoding, charset));
+      if (!isWanted) return { status: STATUS.cancelled, comment: null };
       accessions.push(row.accession);
     }
     this.#spool.callLater("noteOrders", accessions, "sent");

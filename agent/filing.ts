@@ -5,7 +5,8 @@ import type { Profile } from "./devices/profile.ts";
 import { describeMatch, type Match, match, type Namesakes } from "./match.ts";
 import { complete, read } from "./read.ts";
 import { describe, type ReadContext, type Report } from "./report.ts";
-import { type Spool, type SpoolCalls, StorageError } from "./spool.ts";
+import type { Spool, SpoolCalls } from "./spool.ts";
+import { StorageError } from "./storage-error.ts";
 import type { Settlement, StoredMessage, StudyDraft } from "./spool-operations.ts";
 import { study } from "./study.ts";
 

@@ -6,8 +6,8 @@ const FREE_BYTES = 1e9;
 const FREE_SHARE = 0.02;
 
 /** @throws as a full disk does, when less than that is free where the folder is; `freeBytes` null: than is usual */
-export async function makeSureOfRoom(folder: string, freeBytes: number | null): Promise<void> {
-  const { bavail, blocks, bsize } = await fs.promises.statfs(folder);
+export function makeSureOfRoom(folder: string, freeBytes: number | null): void {
+  const { bavail, blocks, bsize } = fs.statfsSync(folder);
   const wanted = freeBytes ?? Math.min(FREE_BYTES, blocks * bsize * FREE_SHARE);
   const free = bavail * bsize;
   if (free >= wanted) return;

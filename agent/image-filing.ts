@@ -7,7 +7,8 @@ import type { Headers } from "./headers.ts";
 import { imageFile, isArriving } from "./image-store.ts";
 import { type ImageInstance, readImages } from "./read-dicom.ts";
 import { describe } from "./report.ts";
-import { type SpoolCalls, StorageError } from "./spool.ts";
+import type { SpoolCalls } from "./spool.ts";
+import { StorageError } from "./storage-error.ts";
 import type { Settlement, StoredInstance, StudyDraft } from "./spool-operations.ts";
 import { study } from "./study.ts";
 

@@ -1,17 +1,22 @@
 import { createHash } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
+import { promisify } from "node:util";
 import { newUlid } from "../shared/fp.ts";
 import { isUid, STATUS } from "./dicom/dimse.ts";
 import { encodeFileHead } from "./dicom/part10.ts";
 import type { Identity, IncomingInstance } from "./dicom/scp.ts";
 import { makeSureOfRoom } from "./free-space.ts";
 import type { Headers } from "./headers.ts";
-import { type Spool, StorageError } from "./spool.ts";
+import type { Spool } from "./spool.ts";
+import { StorageError } from "./storage-error.ts";
 
 // Instances as files, bit-exact behind a head of ours. A file's name is its message's id, never a device's word. An instance
 // is ours once its bytes, its name and then its row are on the disk. The name ends in .part until there is the row; should a
 // power cut undo the rename, the next start does it again.
+//
+// The thread that receives waits for the system at each call: it has nothing better to do, and a way through the pool of
+// threads and back costs as much as the calls themselves. Only what may take long goes there.
 
 /** What a device is told. */
 export interface Kept {
@@ -21,8 +26,11 @@ export interface Kept {
 
 /** What is written in one go. */
 const WRITE_BYTES = 256 * 1024;
-/** Of a long instance that is not on the disk yet: every other commit has to wait until it is. */
-const UNSYNCED_BYTES_MAX = 4 * 1024 * 1024;
+/**
+ * Of a long instance, what goes to the disk at once while the next comes: every other commit has to wait for that. Once as much
+ * again has come, the device has to wait.
+ */
+const SYNCED_BYTES = 4 * 1024 * 1024;
 /** More pieces than this are joined before they are written: some devices send two bytes a piece. */
 const PIECES_MAX = 64;
 
@@ -48,110 +56,99 @@ export function isArriving(data: string, message: string): boolean {
   return fs.existsSync(partFile(data, message)) && !fs.existsSync(imageFile(data, message));
 }
 
-export class ImageStore {
-  readonly #data: string;
-  readonly #folder: Folder;
-  readonly #spool: Spool;
-  readonly #headers: Headers;
-  readonly #freeBytes: number | null;
-
-  /** Makes the folder, and finishes or removes what an earlier process left there. `freeBytes`: of the disk, stay free. */
-  static async open(
-    data: string,
-    spool: Spool,
-    headers: Headers,
-    freeBytes: number | null = null,
-  ): Promise<ImageStore> {
-    const folder = imageFolder(data);
-    fs.mkdirSync(folder, { recursive: true });
-    for (const name of fs.readdirSync(folder)) {
-      if (name.endsWith(GONE)) fs.unlinkSync(path.join(folder, name));
-      if (!name.endsWith(".part")) continue;
-      const part = path.join(folder, name);
-      const message = path.basename(name, ".part");
-      // With its row it is whole; without it nobody was told that we have it.
-      if (await spool.call("hasInstance", message)) fs.renameSync(part, imageFile(data, message));
-      else fs.unlinkSync(part);
-    }
-    return new ImageStore(data, await openFolder(folder), spool, headers, freeBytes);
+/** Makes the folder, and finishes or removes what an earlier process left there. */
+export async function tidyImages(data: string, spool: Pick<Spool, "call">): Promise<void> {
+  const folder = imageFolder(data);
+  fs.mkdirSync(folder, { recursive: true });
+  for (const name of fs.readdirSync(folder)) {
+    if (name.endsWith(GONE)) fs.unlinkSync(path.join(folder, name));
+    if (!name.endsWith(".part")) continue;
+    const part = path.join(folder, name);
+    const message = path.basename(name, ".part");
+    // With its row it is whole; without it nobody was told that we have it.
+    if (await spool.call("hasInstance", message)) fs.renameSync(part, imageFile(data, message));
+    else fs.unlinkSync(part);
   }
+}
 
-  private constructor(data: string, folder: Folder, spool: Spool, headers: Headers, freeBytes: number | null) {
-    this.#data = data;
-    this.#folder = folder;
-    this.#spool = spool;
-    this.#headers = headers;
-    this.#freeBytes = freeBytes;
+/** What all instances share. */
+interface Surroundings {
+  readonly data: string;
+  readonly folder: Folder;
+  readonly spool: Pick<Spool, "call">;
+  readonly headers: Headers;
+  /** Of the disk, stay free; null: as many as is usual. */
+  readonly freeBytes: number | null;
+}
+
+/** Whose folder is there: see tidyImages(). */
+export class ImageStore {
+  readonly #around: Surroundings;
+
+  constructor(data: string, spool: Pick<Spool, "call">, headers: Headers, freeBytes: number | null = null) {
+    this.#around = { data, folder: openFolder(imageFolder(data)), spool, headers, freeBytes };
   }
 
   /** After the last instance is kept. */
-  close(): Promise<void> {
-    return this.#folder.close();
+  close(): void {
+    this.#around.folder.close();
   }
 
   begin(device: string, quietMs: number, instance: IncomingInstance): IncomingFile {
-    const haveRoom = () => makeSureOfRoom(imageFolder(this.#data), this.#freeBytes);
-    return new IncomingFile(this.#data, this.#folder, this.#spool, this.#headers, device, quietMs, instance, haveRoom);
+    return new IncomingFile(this.#around, device, quietMs, instance);
   }
 }
 
 /** An instance on its way to the disk. What fails is remembered, and told when it is to be kept. */
 export class IncomingFile {
-  readonly #data: string;
-  readonly #folder: Folder;
-  readonly #spool: Spool;
-  readonly #headers: Headers;
+  readonly #around: Surroundings;
   readonly #device: string;
   readonly #quietMs: number;
   readonly #instance: IncomingInstance;
-  readonly #haveRoom: () => Promise<void>;
   readonly #id = newUlid();
   readonly #part: string;
   readonly #head: Uint8Array;
   readonly #digest = createHash("sha256");
+  #file: number | null = null;
+  /** Its name goes to the disk while its bytes come. */
+  #named: Promise<void> = Promise.resolve();
   #pieces: Uint8Array[] = [];
   #waitingBytes = 0;
-  #unsyncedBytes = 0;
   #datasetBytes = 0;
-  #file: fs.promises.FileHandle | null = null;
-  #writing: Promise<void> | null = null;
+  #unsyncedBytes = 0;
+  #syncing: Promise<void> | null = null;
   #failure: unknown = null;
-  #onWritten: () => void = () => undefined;
+  #onSynced: () => void = () => undefined;
 
-  constructor(
-    data: string,
-    folder: Folder,
-    spool: Spool,
-    headers: Headers,
-    device: string,
-    quietMs: number,
-    instance: IncomingInstance,
-    haveRoom: () => Promise<void>,
-  ) {
-    this.#data = data;
-    this.#folder = folder;
-    this.#spool = spool;
-    this.#headers = headers;
+  constructor(around: Surroundings, device: string, quietMs: number, instance: IncomingInstance) {
+    this.#around = around;
     this.#device = device;
     this.#quietMs = quietMs;
     this.#instance = instance;
-    this.#haveRoom = haveRoom;
-    this.#part = partFile(data, this.#id);
+    this.#part = partFile(around.data, this.#id);
     this.#head = encodeFileHead({ ...instance, sourceAe: instance.callingAe });
+    try {
+      makeSureOfRoom(imageFolder(around.data), around.freeBytes);
+      this.#file = fs.openSync(this.#part, "wx");
+      this.#named = this.#remember(around.folder.sync());
+      fs.writeSync(this.#file, this.#head);
+    } catch (error) {
+      this.#failure = error;
+    }
   }
 
   get messageId(): number {
     return this.#instance.messageId;
   }
 
-  /** Bytes that the disk has not taken yet. */
-  get waitingBytes(): number {
-    return this.#waitingBytes;
+  /** The disk is slower than the device, which has to wait. */
+  get isBehind(): boolean {
+    return this.#syncing !== null && this.#unsyncedBytes >= SYNCED_BYTES;
   }
 
-  /** Called whenever the disk took some bytes. */
-  set onWritten(written: () => void) {
-    this.#onWritten = written;
+  /** Called when the disk has caught up. */
+  set onSynced(synced: () => void) {
+    this.#onSynced = synced;
   }
 
   write(bytes: Uint8Array): void {
@@ -159,23 +156,25 @@ export class IncomingFile {
     if (this.#failure !== null) return; // passed over: the device hears of it at the end
     this.#pieces.push(bytes);
     this.#waitingBytes += bytes.length;
-    if (this.#waitingBytes >= WRITE_BYTES) this.#writing ??= this.#writeAll();
+    if (this.#waitingBytes >= WRITE_BYTES) this.#writeAll();
   }
 
   /** Makes it durable. Never rejects. */
   async keep(identity: Identity): Promise<Kept> {
+    const { data, folder, spool } = this.#around;
     try {
-      await this.#writing;
-      await this.#writeAll();
+      this.#writeAll();
+      await this.#sync();
+      await this.#named;
       if (this.#failure !== null) throw this.#failure;
       const headerBytes = this.#head.length + identity.headerBytes;
-      await Promise.all([this.#file?.sync(), this.#folder.sync()]);
       const study = identity.study ?? (await this.#studyInside(headerBytes));
       if (study === null || !isUid(study)) {
         await this.discard();
         return { status: STATUS.cannotUnderstand, comment: "no Study Instance UID could be read" };
       }
-      const added = this.#spool.call("addInstance", {
+      this.#close();
+      const message = await spool.call("addInstance", {
         message: this.#id,
         device: this.#device,
         receivedAt: Date.now(),
@@ -190,10 +189,9 @@ export class IncomingFile {
         fileBytes: this.#head.length + this.#datasetBytes,
         headerBytes,
       });
-      const [message] = await Promise.all([added, this.#close()]);
       // The same bytes again take the place of those we have: they may have been lost since.
-      await fs.promises.rename(this.#part, imageFile(this.#data, message));
-      if (message !== this.#id) await this.#folder.sync(); // no row would bring this name back
+      fs.renameSync(this.#part, imageFile(data, message));
+      if (message !== this.#id) await folder.sync(); // no row would bring this name back
       return { status: STATUS.success, comment: null };
     } catch (error) {
       if (!(error instanceof StorageError) && !isDiskFault(error)) throw error;
@@ -205,70 +203,81 @@ export class IncomingFile {
   /** Removes what was written. */
   async discard(): Promise<void> {
     this.#failure ??= new Error("discarded");
-    await this.#writing;
-    await this.#close();
-    await fs.promises.rm(this.#part, { force: true });
+    await this.#syncing;
+    this.#close();
+    fs.rmSync(this.#part, { force: true });
   }
 
   /** Of a deflated dataset. */
   async #studyInside(headerBytes: number): Promise<string | null> {
     const { transferSyntax } = this.#instance;
-    const answer = await this.#headers.read({ file: this.#part, headerBytes, transferSyntax });
+    const answer = await this.#around.headers.read({ file: this.#part, headerBytes, transferSyntax });
     return "header" in answer ? answer.header.study : null;
   }
 
-  /** Writes until nothing waits any more. */
-  async #writeAll(): Promise<void> {
+  #writeAll(): void {
+    if (this.#file === null || this.#pieces.length === 0) return;
+    const pieces = this.#pieces.length > PIECES_MAX ? [Buffer.concat(this.#pieces)] : this.#pieces;
+    const length = this.#waitingBytes;
+    this.#pieces = [];
+    this.#waitingBytes = 0;
     try {
-      if (this.#file === null) {
-        await this.#haveRoom();
-        this.#file = await fs.promises.open(this.#part, "wx");
-        await this.#file.write(this.#head);
+      for (const piece of pieces) this.#digest.update(piece);
+      if (fs.writevSync(this.#file, pieces) < length) {
+        throw Object.assign(new Error("no room for all of it"), { code: "ENOSPC" });
       }
-      while (this.#pieces.length > 0 && this.#failure === null) {
-        const pieces = this.#pieces.length > PIECES_MAX ? [Buffer.concat(this.#pieces)] : this.#pieces;
-        this.#pieces = [];
-        let length = 0;
-        for (const piece of pieces) {
-          this.#digest.update(piece);
-          length += piece.length;
-        }
-        const { bytesWritten } = await this.#file.writev(pieces);
-        if (bytesWritten < length) throw Object.assign(new Error("no room for all of it"), { code: "ENOSPC" });
-        this.#unsyncedBytes += length;
-        if (this.#unsyncedBytes >= UNSYNCED_BYTES_MAX) {
-          await this.#file.datasync();
-          this.#unsyncedBytes = 0;
-        }
-        this.#waitingBytes -= length;
-        this.#onWritten();
-      }
+      this.#unsyncedBytes += length;
+      this.#syncSome();
     } catch (error) {
-      this.#failure = error;
-      this.#pieces = [];
-      this.#waitingBytes = 0;
-      this.#onWritten();
+      this.#failure ??= error;
     }
-    this.#writing = null;
   }
 
-  async #close(): Promise<void> {
+  /** What has come of a long instance goes to the disk while more of it comes. */
+  #syncSome(): void {
+    const isDue = this.#unsyncedBytes >= SYNCED_BYTES && this.#syncing === null && this.#failure === null;
+    if (!isDue || this.#file === null) return;
+    this.#unsyncedBytes = 0;
+    this.#syncing = this.#remember(promisify(fs.fdatasync)(this.#file)).then(() => {
+      this.#syncing = null;
+      this.#syncSome();
+      this.#onSynced();
+    });
+  }
+
+  async #sync(): Promise<void> {
+    while (this.#syncing !== null) await this.#syncing;
+    if (this.#file === null) return;
+    // What a long one left for the end may be much: no other device should wait for it.
+    if (this.#datasetBytes >= SYNCED_BYTES) await promisify(fs.fsync)(this.#file);
+    else fs.fsyncSync(this.#file);
+  }
+
+  /** A failure is told at the end. */
+  #remember(done: Promise<void>): Promise<void> {
+    return done.catch((error: unknown) => {
+      this.#failure ??= error;
+    });
+  }
+
+  #close(): void {
     const file = this.#file;
     this.#file = null;
-    await file?.close();
+    if (file !== null) fs.closeSync(file);
   }
 }
 
 /** Whose sync() brings the names in it to the disk. */
 interface Folder {
   sync(): Promise<void>;
-  close(): Promise<void>;
+  close(): void;
 }
 
-async function openFolder(folder: string): Promise<Folder> {
+function openFolder(folder: string): Folder {
   // Windows opens no folder, and NTFS keeps a journal of names.
-  if (process.platform === "win32") return { sync: () => Promise.resolve(), close: () => Promise.resolve() };
-  return fs.promises.open(folder, "r");
+  if (process.platform === "win32") return { sync: () => Promise.resolve(), close: () => undefined };
+  const handle = fs.openSync(folder, "r");
+  return { sync: () => promisify(fs.fsync)(handle), close: () => fs.closeSync(handle) };
 }
 
 /** Anything the system says of a file is no fault of ours. */

@@ -2,18 +2,25 @@ import type { Logger } from "pino";
 import { type CommitmentDevice, type CommitmentEvents, Commitments } from "./commitment.ts";
 import { type Config, type DeviceConfig, DICOM, parseAddress, readTls } from "./config.ts";
 import { realTimer } from "./connection.ts";
-import { type DicomDevice, DicomServer } from "./dicom-server.ts";
-import { DicomServices } from "./dicom-services.ts";
+import type { DicomDevice } from "./dicom-server.ts";
+import { DicomServices, type ServiceDevice } from "./dicom-services.ts";
+import { DicomThread } from "./dicom-thread.ts";
+import type { ListeningDevice } from "./dicom-worker.ts";
 import { type Destination, Forward } from "./forward.ts";
 import { Headers } from "./headers.ts";
 import { type ImageDevice, ImageFiling } from "./image-filing.ts";
-import { ImageStore } from "./image-store.ts";
+import { tidyImages } from "./image-store.ts";
+import { removeOld, type Removed } from "./retention.ts";
 import { type Devices, serve, type Surroundings } from "./served.ts";
-import { listenTransport, type Transport } from "./transport.ts";
 
 // The devices that send images: each one's port, and the way of its images to a study and to other archives.
 
-export async function createImaging(around: Surroundings): Promise<Devices> {
+export interface ImagingDevices extends Devices {
+  /** Removes images beyond the configured limits. */
+  removeOld(): Promise<Removed>;
+}
+
+export async function createImaging(around: Surroundings): Promise<ImagingDevices> {
   const { config, spool, directory, log, queued } = around;
   const devices = imagingOf(config);
   const headers = new Headers();
@@ -31,10 +38,9 @@ export async function createImaging(around: Surroundings): Promise<Devices> {
     config.destinations.map(({ id }) => id),
   );
   const forwards = config.destinations.map((destination) => forwardTo(destination, around));
-  const store = await ImageStore.open(config.data, spool, headers, config.images.freeBytes);
-  const services = new DicomServices(spool, directory, {
-    examined: () => filing.wake(),
-  });
+  await tidyImages(config.data, spool);
+  const ownFault = (error: unknown) => log.error({ stage: "message", err: error }, "our own fault");
+  const services = new DicomServices(spool, directory, { examined: () => filing.wake(), fault: ownFault });
   const commitments = new Map(
     [...devices.values()].map((device) => {
       const events = commitmentEvents(log.child({ device: device.id }));
@@ -42,28 +48,31 @@ export async function createImaging(around: Surroundings): Promise<Devices> {
     }),
   );
 
-  const serveModality = (configured: DeviceConfig) => {
-    const device = devices.get(configured.id)!;
-    return serve(around, device.id, DICOM, (events, received, child) => {
-      const parts = { store, services, commitments: commitments.get(device.id)! };
-      return new DicomServer(device, transportOf(configured), parts, {
+  const configured = config.devices.filter(({ id }) => devices.has(id));
+  const { data, images } = config;
+  const listening = configured.map((device) => listeningDevice(device, devices.get(device.id)!));
+  const thread = listening.length === 0 ? null : new DicomThread({ data, images, devices: listening }, spool);
+  const serveModality = (modality: ImagingDevice, sockets: DicomThread) =>
+    serve(around, modality.id, DICOM, (events, received, child) =>
+      sockets.serve(modality.id, {
         ...events,
+        serve: (request, talk) => services.serve(request, modality, talk),
+        commitments: commitments.get(modality.id)!,
         kept(at) {
           received(at);
-          filing.wake(at + device.quietMs);
+          filing.wake(at + modality.quietMs);
           for (const forward of forwards) forward.wake();
         },
         fault: (error) => child.error({ stage: "message", err: error }, "our own fault"),
-      });
-    });
-  };
+      }),
+    );
 
   const senders = [...forwards, ...commitments.values()];
   const wake = () => {
     for (const sender of senders) sender.wake();
   };
   return {
-    served: config.devices.filter(({ id }) => devices.has(id)).map(serveModality),
+    served: thread === null ? [] : [...devices.values()].map((device) => serveModality(device, thread)),
     async resume() {
       filing.wake();
       wake();
@@ -73,8 +82,10 @@ export async function createImaging(around: Surroundings): Promise<Devices> {
       await filing.stop();
       await Promise.all(senders.map((sender) => sender.stop()));
       await headers.close();
-      await store.close();
+      await thread?.stop();
     },
+    // Whoever gives names to images has to take them, too: see retention.
+    removeOld: () => thread?.removeOld() ?? removeOld(data, spool, images),
   };
 }
 
@@ -108,7 +119,7 @@ function commitmentEvents(log: Logger): CommitmentEvents {
   };
 }
 
-type ImagingDevice = DicomDevice & ImageDevice & CommitmentDevice;
+type ImagingDevice = DicomDevice & ImageDevice & CommitmentDevice & ServiceDevice;
 
 /** A study is whole when nothing came of it for so long. */
 const QUIET_SECONDS = 60;
@@ -131,11 +142,13 @@ function readImaging(device: DeviceConfig, timeZone: string): ImagingDevice {
   };
 }
 
-/** Devices that call open more than one line each, and lines that say nothing are closed only after a while. */
-const IMAGING_LINES_MAX = 128;
-
-function transportOf({ connection, allow, tls }: DeviceConfig): Transport {
+function listeningDevice({ connection, allow, tls }: DeviceConfig, device: ImagingDevice): ListeningDevice {
   const address = parseAddress(connection.listen ?? "");
   if (address === null) throw new Error("a DICOM device without an address: the configuration was not checked");
-  return listenTransport(address, allow ?? [], tls === undefined ? null : readTls(tls), IMAGING_LINES_MAX);
+  const { id, aeTitle, callingAeTitles, quietMs } = device;
+  return {
+    ...{ id, aeTitle, callingAeTitles, quietMs, address },
+    allow: allow ?? [],
+    security: tls === undefined ? null : readTls(tls),
+  };
 }

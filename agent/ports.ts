@@ -1,6 +1,6 @@
 import fs from "node:fs";
 import path from "node:path";
-import { SerialPort } from "serialport";
+import { serialPortClass } from "./transport.ts";
 
 // The serial ports of this machine, by the name that agent.yaml should use.
 
@@ -18,7 +18,7 @@ export interface Port {
 const BY_ID = "/dev/serial/by-id";
 
 /** `list` and `byId` are other ones in tests. */
-export async function listPorts(list: typeof SerialPort.list = SerialPort.list, byId = BY_ID): Promise<Port[]> {
+export async function listPorts(list = serialPortClass().list, byId = BY_ID): Promise<Port[]> {
   const names = namesIn(byId);
   const known = await list().catch((error: NodeJS.ErrnoException) => {
     // On Linux it asks udevadm, which containers lack.

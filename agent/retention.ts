@@ -32,7 +32,7 @@ const LEFTOVERS = 10 * PAGE;
 
 export async function removeOld(
   data: string,
-  spool: Spool,
+  spool: Pick<Spool, "call">,
   { keepMs, bytesMax }: Omit<ImageLimits, "freeBytes">,
 ): Promise<Removed> {
   await takeAway(data, spool.call("lastRemoved", LEFTOVERS));
@@ -79,7 +79,8 @@ function upTo(bytes: number, images: readonly KeptInstance[]): KeptInstance[] {
 
 /**
  * Removes the files of the messages that the spool answers. They lose their names in the very moment of the answer: an instance
- * that is sent again is answered for later, and what takes the name then must stay.
+ * that is sent again is answered for later, and what takes the name then must stay. So it runs in the thread that gives them
+ * their names, and asks for it on the same way.
  */
 async function takeAway(data: string, answer: Promise<readonly string[]>): Promise<readonly string[]> {
   let files: string[] = [];

@@ -30,7 +30,8 @@ export interface Devices {
 }
 
 export interface ServedDevice {
-  open(): void;
+  /** Settled when the device may connect. */
+  open(): Promise<void>;
   close(): Promise<void>;
   state(): {
     readonly id: string;
@@ -43,9 +44,9 @@ export interface ServedDevice {
 export type DeviceEvents = Pick<ConnectionEvents, "connected" | "disconnected" | "warning">;
 
 /** The shell of one device. */
-interface Shell {
+export interface Shell {
   readonly connected: boolean;
-  open(): void;
+  open(): void | Promise<void>;
   close(): Promise<void>;
 }
 
@@ -84,9 +85,9 @@ export function serve(
   };
   const shell = connect(events, received, child);
   return {
-    open() {
+    async open() {
       tell();
-      shell.open();
+      await shell.open();
     },
     close: () => shell.close(),
     state,

@@ -1,5 +1,5 @@
 import path from "node:path";
-import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import Database from "better-sqlite3";
 import { reasonOf } from "../shared/thrown.ts";
 import { EVENT_KINDS, NUMBERS_PER_EVENT } from "./record.ts";
@@ -51,9 +51,11 @@ export type Answer =
     }
   | { readonly posts: number; readonly error: string }
   | { readonly fatal: string };
-/** What the thread is told: to store a post, or to put the log into the database. */
-export type Request = Post | "checkpoint";
+/** What the thread is told: to store a post, to put the log into the database, or to hear another thread's calls, too. */
+export type Request = Post | "checkpoint" | { readonly line: MessagePort };
 export type CallResult = { readonly value: unknown } | { readonly error: string };
+/** To each call on a line, in order. `refused`: nothing of its group was stored. */
+export type LineAnswer = CallResult | { readonly refused: string };
 
 export interface WorkerOptions {
   readonly folder: string;
@@ -191,20 +193,24 @@ function serve(): void {
     }
   };
 
-  const commitAll = (posts: readonly Post[]) => {
+  const commitAll = (posts: readonly Post[], asked: readonly Asked[]) => {
     const from = performance.now();
+    const group = asked.length === 0 ? posts : [...posts, { ...NO_EVENTS, calls: asked.map(({ call }) => call) }];
     // The device will be told that we have its bytes, the server which study has which fp: both must survive a power cut.
     // What is computed from the bytes can be computed again, and is on the disk with the next commit that has to be.
-    const durable = posts.some((post) => post.durable || post.calls.some(({ name }) => PROMISES.has(name)));
+    const durable = group.some((post) => post.durable || post.calls.some(({ name }) => PROMISES.has(name)));
     synchronize(durable ? "FULL" : "NORMAL");
     try {
-      const { ids, results, refused, mended } = commit.immediate(posts);
+      const { ids, results, refused, mended } = commit.immediate(group);
+      const theirs = results.splice(results.length - asked.length);
+      for (const [place, { line }] of asked.entries()) line.postMessage(theirs[place] satisfies LineAnswer | undefined);
       for (const session of mended) refusing.delete(session);
       logPages += PAGES_PER_COMMIT;
       for (const { bytes } of posts) logPages += bytes.length / PAGE_BYTES;
       const [commitMs, isLogLong] = [performance.now() - from, logPages >= LOG_PAGES.long];
       answer({ posts: posts.length, ids, results, refused, error: null, commitMs, isLogLong });
     } catch (error) {
+      for (const { line } of asked) line.postMessage({ refused: reasonOf(error) } satisfies LineAnswer);
       for (const { events } of posts) {
         for (let at = 0; at < events.length; at += NUMBERS_PER_EVENT) refusing.add(events[at]!);
       }
@@ -212,16 +218,46 @@ function serve(): void {
     }
   };
 
-  port.on("message", (first: Request) => {
-    const messages = [first];
-    for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port)) {
-      messages.push(next.message as Request);
+  /** Other threads that have operations run. */
+  const lines: MessagePort[] = [];
+
+  /** Takes what is there by now, from whomever. */
+  const serveAll = (requests: Request[], asked: Asked[]) => {
+    requests.push(...(waitingOn(port) as Request[]));
+    for (const line of lines) asked.push(...(waitingOn(line) as Call[]).map((call) => ({ line, call })));
+    const posts = requests.filter((request) => request !== "checkpoint" && "events" in request);
+    if (posts.length > 0 || asked.length > 0) commitAll(posts, asked);
+    for (const request of requests) {
+      if (request === "checkpoint") checkpoint();
+      else if ("line" in request) listen(request.line);
     }
-    const posts = messages.filter((message) => message !== "checkpoint");
-    if (posts.length > 0) commitAll(posts);
-    if (posts.length < messages.length) checkpoint();
-  });
+  };
+  const listen = (line: MessagePort) => {
+    lines.push(line);
+    line.on("message", (call: Call) => serveAll([], [{ line, call }]));
+  };
+
+  port.on("message", (first: Request) => serveAll([first], []));
   answer({ ready: operations.nextIds() });
+}
+
+/** What another thread asks for. */
+interface Asked {
+  readonly line: MessagePort;
+  readonly call: Call;
+}
+
+const NO_EVENTS: Omit<Post, "calls"> = {
+  ...{ opened: [], firstEvent: 0, durable: false },
+  ...{ events: new Float64Array(0), bytes: new Uint8Array(0), messages: [] },
+};
+
+function waitingOn(port: MessagePort): unknown[] {
+  const messages: unknown[] = [];
+  for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port)) {
+    messages.push(next.message);
+  }
+  return messages;
 }
 
 /** The disk's fault (full, read-only, I/O): nothing of the group may be believed. Anything else concerns one call. */

@@ -1,15 +1,13 @@
 import fs from "node:fs";
 import path from "node:path";
-import type { Worker } from "node:worker_threads";
+import { MessageChannel, type MessagePort, type Worker } from "node:worker_threads";
 import Database from "better-sqlite3";
 import { EVENT_KINDS, type EventKind } from "./record.ts";
 import { type MessageRow, type MessageState, type Operations, operationsOn } from "./spool-operations.ts";
 import { isCurrent } from "./spool-schema.ts";
 import type { Answer, Call, OpenedSession, Post, Request, WorkerOptions } from "./spool-worker.ts";
+import { StorageError } from "./storage-error.ts";
 import { startWorker } from "./worker.ts";
-
-/** The disk did not take it: nothing of this may be acknowledged. */
-export class StorageError extends Error {}
 
 export interface SpoolOptions {
   /** Bytes of the database beyond which the spool refuses; default 8 GiB. */
@@ -212,6 +210,13 @@ export class Spool {
       if (this.#spokenAt !== since && now - this.#spokenAt >= PAUSE.silenceMs) return;
       await new Promise((resolve) => setTimeout(resolve, 1));
     }
+  }
+
+  /** For a SpoolLine in another thread: what it asks for waits for nobody here, and is in the same commits. */
+  line(): MessagePort {
+    const { port1: theirs, port2: ours } = new MessageChannel();
+    this.#worker.postMessage({ line: ours } satisfies Request, [ours]);
+    return theirs;
   }
 
   /** Settles what is under way, then ends the thread. */

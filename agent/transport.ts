@@ -1,6 +1,7 @@
+import { createRequire } from "node:module";
 import net from "node:net";
 import tls from "node:tls";
-import { SerialPort } from "serialport";
+import type { SerialPort } from "serialport";
 
 // Where bytes come from: a serial port, a TCP listener, a TCP dialler. All three hand over wires and mend themselves.
 
@@ -68,10 +69,15 @@ export interface Security {
   readonly ca?: Buffer;
 }
 
+/** Loaded where a line is serial, and not before: it takes 5 MB, in each thread that has a line of another kind, too. */
+export function serialPortClass(): typeof SerialPort {
+  return (createRequire(import.meta.url)("serialport") as { readonly SerialPort: typeof SerialPort }).SerialPort;
+}
+
 /** `SerialPortClass` is replaced by SerialPortMock, and `retryMs` made shorter, in tests. */
 export function serialTransport(
   settings: SerialSettings,
-  SerialPortClass: typeof SerialPort = SerialPort,
+  SerialPortClass = serialPortClass(),
   retryMs = RETRY_MS,
 ): Transport {
   const { path, ...line } = settings;

@@ -108,8 +108,6 @@ export interface ReadAttributes {
   readonly someUnknown: boolean;
 }
 
-/** 10 000 references to instances, as a commitment has, are 1.5 MB. */
-export const ATTRIBUTES_BYTES_MAX = 4 * 1024 * 1024;
 const DEPTH_MAX = 8;
 const ITEM = 0xfffe_e000;
 const ITEM_END = 0xfffe_e00d;

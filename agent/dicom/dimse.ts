@@ -74,6 +74,8 @@ const NO_DATASET = 0x0101;
 const DATASET = 0x0001;
 /** A command set has some hundred bytes. */
 export const COMMAND_BYTES_MAX = 16_384;
+/** Of a dataset that is no instance: 10 000 references to instances, as a commitment has, are 1.5 MB. */
+export const ATTRIBUTES_BYTES_MAX = 4 * 1024 * 1024;
 
 /** A command set; a string says why it is none. */
 export function readCommand(bytes: Uint8Array): Command | string {

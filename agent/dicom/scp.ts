@@ -1,8 +1,8 @@
 import { type AgreedContext, type Agreement, Association, type AssociationAction } from "./association.ts";
-import { ATTRIBUTES_BYTES_MAX } from "./attributes.ts";
 import { concat } from "./bytes.ts";
 import { DatasetWalker, type Encoding, encodingOf } from "./dataset.ts";
 import {
+  ATTRIBUTES_BYTES_MAX,
   COMMAND,
   COMMAND_BYTES_MAX,
   type Command,

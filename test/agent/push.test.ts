@@ -101,6 +101,7 @@ test.each([
   ["500", { status: 500 }, "uncertain"],
   ["503", { status: 503 }, "uncertain"],
   ["429", { status: 429 }, "transient"],
+  ["a redirection", { status: 302, headers: { location: "/" } }, "uncertain"],
   ["a cut connection", "cut", "uncertain"],
   ["an answer that is no JSON", { status: 200, body: "<html>" }, "uncertain"],
   ["an answer without outcomes", { status: 200, body: {} }, "uncertain"],

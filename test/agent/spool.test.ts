@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import Database from "better-sqlite3";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { listMessages, readSpool, readStatus, Spool, StorageError } from "../../agent/spool.ts";
+import { listMessages, readSpool, readStatus, Spool } from "../../agent/spool.ts";
 import {
   type MessageRow,
   messageRow,
@@ -12,6 +12,7 @@ import {
   operationsOn,
   type Settlement,
 } from "../../agent/spool-operations.ts";
+import { StorageError } from "../../agent/storage-error.ts";
 import { migrate } from "../../agent/spool-schema.ts";
 import type { EventKind } from "../../agent/record.ts";
 import { temporaryFolder, until } from "../support/processes.ts";

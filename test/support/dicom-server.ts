@@ -1,12 +1,11 @@
 import { beforeEach } from "vitest";
-import { DicomServer, type DicomDevice } from "../../agent/dicom-server.ts";
 import { DicomServices } from "../../agent/dicom-services.ts";
+import { DicomThread } from "../../agent/dicom-thread.ts";
 import { Commitments } from "../../agent/commitment.ts";
 import { Directory } from "../../agent/directory.ts";
-import { Headers } from "../../agent/headers.ts";
-import { ImageStore } from "../../agent/image-store.ts";
+import { tidyImages } from "../../agent/image-store.ts";
 import { httpServer } from "../../agent/server.ts";
-import { type Address, listenTransport } from "../../agent/transport.ts";
+import type { Address } from "../../agent/transport.ts";
 import { TestClock } from "./wire.ts";
 import { scriptedServer } from "./scripted-server.ts";
 import { freePort } from "./processes.ts";
@@ -25,7 +24,7 @@ export interface ServedDevice {
   readonly clock: TestClock;
 }
 
-/** A real DICOM device on loopback before each test of a file, whose server has nothing to add to the spool. */
+/** A real DICOM device on loopback, with its thread, before each test of a file; its server has nothing to add to the spool. */
 export function useDicomServer(used: ReturnType<typeof useSpool>): ServedDevice {
   const served = {
     port: 0,
@@ -46,15 +45,19 @@ export function useDicomServer(used: ReturnType<typeof useSpool>): ServedDevice 
     served.examined = [];
     served.reported = [];
     served.clock = new TestClock();
-    const headers = new Headers();
-    const store = await ImageStore.open(used.folder, used.spool, headers);
+    await tidyImages(used.folder, used.spool);
+    const fault = (error: unknown) => served.warnings.push(`our own fault: ${String(error)}`);
     const services = new DicomServices(used.spool, directory, {
       examined: (studies) => served.examined.push([...studies]),
+      fault,
     });
-    const device: DicomDevice = {
-      ...{ id: "xray", aeTitle: "VETWIRE", callingAeTitles: [], timeZone: "Europe/Istanbul", quietMs: 60_000 },
+    const device = { id: "xray", aeTitle: "VETWIRE", timeZone: "Europe/Istanbul" };
+    const listening = {
+      ...{ ...device, callingAeTitles: [], quietMs: 60_000 },
+      ...{ address: { host: "127.0.0.1", port: served.port }, allow: [], security: null },
     };
-    const transport = listenTransport({ host: "127.0.0.1", port: served.port }, []);
+    const images = { keepMs: null, bytesMax: null, freeBytes: null };
+    const thread = new DicomThread({ data: used.folder, images, devices: [listening] }, used.spool);
     served.reportTo.port = await freePort();
     const commitments = new Commitments(
       used.folder,
@@ -63,28 +66,24 @@ export function useDicomServer(used: ReturnType<typeof useSpool>): ServedDevice 
       {
         reported: (transaction, failures) => served.reported.push(`${transaction}: ${failures} failures`),
         givenUp: (transaction) => served.reported.push(`${transaction}: given up`),
-        fault: (error) => served.warnings.push(`our own fault: ${String(error)}`),
+        fault,
       },
       served.clock.setTimer,
     );
-    const dicom = new DicomServer(
-      device,
-      transport,
-      { store, services, commitments },
-      {
-        connected: () => undefined,
-        disconnected: () => undefined,
-        warning: (reason) => served.warnings.push(reason),
-        kept: () => undefined,
-        fault: (error) => served.warnings.push(`our own fault: ${String(error)}`),
-      },
-    );
-    dicom.open();
+    const dicom = thread.serve(device.id, {
+      connected: () => undefined,
+      disconnected: () => undefined,
+      warning: (reason) => served.warnings.push(reason),
+      kept: () => undefined,
+      fault,
+      serve: (request, talk) => services.serve(request, device, talk),
+      commitments,
+    });
+    await dicom.open();
     return async () => {
       await dicom.close();
       await commitments.stop();
-      await headers.close();
-      await store.close();
+      await thread.stop();
       await server.close();
     };
   });

@@ -4,7 +4,7 @@ import Database from "better-sqlite3";
 import { beforeEach, describe, expect, test } from "vitest";
 import { STATUS } from "../../../agent/dicom/dimse.ts";
 import { Headers } from "../../../agent/headers.ts";
-import { imageFile, imageFolder, ImageStore } from "../../../agent/image-store.ts";
+import { imageFile, imageFolder, ImageStore, tidyImages } from "../../../agent/image-store.ts";
 import { countImages, listImages } from "../../../agent/images.ts";
 import { type ImageLimits, removeOld } from "../../../agent/retention.ts";
 import { readSpool } from "../../../agent/spool.ts";
@@ -20,11 +20,12 @@ let store: ImageStore;
 
 beforeEach(async () => {
   const headers = new Headers();
-  store = await ImageStore.open(used.folder, used.spool, headers);
+  await tidyImages(used.folder, used.spool);
+  store = new ImageStore(used.folder, used.spool, headers);
   for (const name of fs.readdirSync(imageFolder(used.folder))) fs.unlinkSync(path.join(imageFolder(used.folder), name));
   await used.spool.call("setDestinations", []);
   return async () => {
-    await store.close();
+    store.close();
     await headers.close();
   };
 });
@@ -222,14 +223,14 @@ describe("what was removed", () => {
     await remove({});
     expect(inFolder()).toEqual([]);
     fs.writeFileSync(path.join(imageFolder(used.folder), `${message}.dcm.gone`), "");
-    await (await ImageStore.open(used.folder, used.spool, new Headers())).close();
+    await tidyImages(used.folder, used.spool);
     expect(inFolder()).toEqual([]);
   });
 });
 
 test("when less is free than has to stay, an instance is refused before anything of it is written", async () => {
   const headers = new Headers();
-  const full = await ImageStore.open(used.folder, used.spool, headers, Number.MAX_SAFE_INTEGER);
+  const full = new ImageStore(used.folder, used.spool, headers, Number.MAX_SAFE_INTEGER);
   const incoming = { messageId: 1, sopClass: CR_STORAGE, sopInstance: "1.2.3.1", transferSyntax: EXPLICIT };
   const file = full.begin("xray", 1, { ...incoming, callingAe: "DX1" });
   const names: string[] = [];
@@ -242,10 +243,10 @@ test("when less is free than has to stay, an instance is refused before anything
     status: STATUS.outOfResources,
     comment: expect.stringMatching(/^cannot be stored: \d+ MB free, at least \d+$/),
   });
-  expect(file.waitingBytes).toBe(0);
+  expect(file.isBehind).toBe(false);
   await new Promise((resolve) => setTimeout(resolve, 50));
   watcher.close();
   expect([names, inFolder()]).toEqual([[], []]);
-  await full.close();
+  full.close();
   await headers.close();
 });
