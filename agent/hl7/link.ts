@@ -259,7 +259,7 @@ export class Hl7Link implements Link {
   #endFrame(): void {
     const outcome = this.#outcome;
     const foreseen = outcome === "stored" ? this.#foreseen : null;
-    const payload = foreseen?.payload ?? this.#frame.slice(0, this.#frameLength);
+    const payload = foreseen?.payload ?? this.#takeFrame();
     this.#leaveFrame();
     if (payload.length === 0) {
       this.#warn("a frame without a message: not answered");
@@ -300,6 +300,12 @@ export class Hl7Link implements Link {
     if (this.#sentId === null) return;
     this.#sentId = null;
     this.#actions.push({ do: "unsent", reason });
+  }
+
+  /** What is too large to be kept for the next frame need not be copied. */
+  #takeFrame(): Uint8Array {
+    const isLetGo = this.#frame.length > FRAME_BYTES_KEPT;
+    return isLetGo ? this.#frame.subarray(0, this.#frameLength) : this.#frame.slice(0, this.#frameLength);
   }
 
   #leaveFrame(): void {

@@ -70,6 +70,8 @@ interface Outstanding {
 interface Foreseen {
   readonly document: Uint8Array;
   readonly message: Message | Unreadable;
+  /** It is all of the chunk. */
+  readonly isChunk: boolean;
 }
 
 /** What the timer runs for: it starts anew when this changes, or where a word of the device gives it more time. */
@@ -164,14 +166,16 @@ export class Conversation implements Link {
     const [from, to] = [chunk.indexOf(LESS), chunk.lastIndexOf(GREATER) + 1];
     if (from < 0 || to <= from || to - from > DOCUMENT_BYTES_MAX) return;
     const document = chunk.subarray(from, to);
-    this.#prepared.set(chunk, { document, message: readMessage(document) });
+    const message = readMessage(document);
+    this.#prepared.set(chunk, { document, message, isChunk: to - from === chunk.length && isOne(document, message) });
   }
 
   receive(chunk: Uint8Array): LinkAction[] {
     this.#hasHeard = true;
     this.#foreseen = this.#prepared.get(chunk) ?? null;
     this.#prepared.delete(chunk);
-    for (const found of this.#splitter.receive(chunk)) this.#take(found);
+    const whole = this.#foreseen?.isChunk === true ? this.#splitter.receiveDocument(chunk) : null;
+    for (const found of whole ?? this.#splitter.receive(chunk)) this.#take(found);
     this.#foreseen = null;
     return this.#settle();
   }
@@ -684,4 +688,12 @@ function isId(text: string, controlId: number): boolean {
 
 function isSame(one: Uint8Array, other: Uint8Array): boolean {
   return one.length === other.length && one.every((byte, at) => byte === other[at]);
+}
+
+/** Whether what was read as one document is found as one: it ends with its root, and no other begins within it. */
+function isOne(document: Uint8Array, message: Message | Unreadable): boolean {
+  if (message.is === "unreadable") return false;
+  const bytes = Buffer.from(document.buffer, document.byteOffset, document.length);
+  const end = `</${message.root.name}>`;
+  return bytes.subarray(-end.length).toString("latin1") === end && bytes.indexOf("<?xml", 1) < 0;
 }

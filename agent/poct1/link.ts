@@ -126,6 +126,15 @@ export class DocumentSplitter {
     return this.#take();
   }
 
+  /**
+   * The same for a chunk that is known to be one document, whose beginning and end need not be looked for; null: it has to be
+   * received, for something came before it, or nothing has told yet how the device wraps its documents.
+   */
+  receiveDocument(chunk: Uint8Array): readonly Found[] | null {
+    if (!this.atRest || this.#framing !== "none" || this.#junk > 0) return null;
+    return [{ is: "document", bytes: new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.length), problem: null }];
+  }
+
   /** Bytes are missing here: the document they may belong to is given up. */
   gap(): void {
     this.#beginDocument();

@@ -98,6 +98,16 @@ describe("HELLO", () => {
 describe("bytes on their way to the disk", () => {
   test("are read meanwhile, and that changes nothing of what is said, wherever they are cut and whatever becomes of them", () => {
     const pieces = [
+      ...[
+        `${observation(7)}<!-- </OBS.R01> -->`,
+        observation(8).replace("K9", `<![CDATA[${XML}]]>`),
+        `\x0b${status(9, 0)}\x1c\r`,
+      ],
+      ...[
+        observation(8).replace("<PT>", `<PT><!-- ${XML} -->`),
+        observation(7).replace("</OBS.R01>", "</OBS.R01 >"),
+        "\ufeff",
+      ],
       ...[hello(), status(2, 1), observation(3), observation(3), observation(4, "7.4"), endOfTopic(5)],
       ...[
         "<OBS.R01>",
@@ -120,7 +130,12 @@ describe("bytes on their way to the disk", () => {
         ...places.filter((at) => at < whole.length).toSorted((one, other) => one - other),
         whole.length,
       ];
-      const joints = [...new Set(places.length === 0 ? [0, hello().length, whole.length] : edges)];
+      // Cut anywhere, or just between what is said.
+      const between = words.reduce(
+        (all, word) => [...all, all.at(-1)! + bytes(word).length],
+        [0, bytes(hello()).length],
+      );
+      const joints = [...new Set(places.length === 0 ? between : edges)];
       const chunks = joints.slice(1).map((edge, index) => whole.subarray(joints[index], edge));
       const [prepared, plain] = [new Conversation(fixedContext), new Conversation(fixedContext)];
       for (const chunk of chunks.slice(0, ahead)) prepared.prepare(chunk);

@@ -104,7 +104,11 @@ export class Talk {
 
   /** What we say to that. */
   hears(...documents: readonly string[]): string[] {
-    for (const document of documents) this.carryOut(this.conversation.receive(bytes(document)));
+    for (const document of documents) {
+      const chunk = bytes(document);
+      this.conversation.prepare(chunk);
+      this.carryOut(this.conversation.receive(chunk));
+    }
     return this.replies();
   }
 
