@@ -100,7 +100,7 @@ describe("bytes on their way to the disk", () => {
     const pieces = [
       ...[
         `${observation(7)}<!-- </OBS.R01> -->`,
-        observation(8).replace("K9", `<![CDATA[${XML}]]>`),
+        observation(8).replace("<PT>", "<PT><?note <?xml ?>"),
         `\x0b${status(9, 0)}\x1c\r`,
       ],
       ...[
