@@ -19,7 +19,8 @@ import { zonedTime } from "./time.ts";
 import type { Transport, Wire, WireHandler } from "./transport.ts";
 
 // The imperative shell of one device: chunk to spool, to link, actions carried out. The link is fed only what the disk
-// holds, in the order it holds it; so a replay of the disk takes the same path, and no reply is ever ahead of the disk.
+// holds, in the order it holds it; so a replay of the disk takes the same path, and no reply is ever ahead of the disk. What a
+// link prepares while bytes are on their way changes nothing of that.
 
 /** Runs `fire` after that many milliseconds; the answer cancels it. */
 export type SetTimer = (ms: number, fire: () => void) => () => void;

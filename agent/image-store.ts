@@ -131,7 +131,7 @@ export class IncomingFile {
       makeSureOfRoom(imageFolder(around.data), around.freeBytes);
       this.#file = fs.openSync(this.#part, "wx");
       this.#named = this.#remember(around.folder.sync());
-      fs.writeSync(this.#file, this.#head);
+      writeAll(this.#file, [this.#head]);
     } catch (error) {
       this.#failure = error;
     }
@@ -218,15 +218,12 @@ export class IncomingFile {
   #writeAll(): void {
     if (this.#file === null || this.#pieces.length === 0) return;
     const pieces = this.#pieces.length > PIECES_MAX ? [Buffer.concat(this.#pieces)] : this.#pieces;
-    const length = this.#waitingBytes;
+    this.#unsyncedBytes += this.#waitingBytes;
     this.#pieces = [];
     this.#waitingBytes = 0;
     try {
       for (const piece of pieces) this.#digest.update(piece);
-      if (fs.writevSync(this.#file, pieces) < length) {
-        throw Object.assign(new Error("no room for all of it"), { code: "ENOSPC" });
-      }
-      this.#unsyncedBytes += length;
+      writeAll(this.#file, pieces);
       this.#syncSome();
     } catch (error) {
       this.#failure ??= error;
@@ -265,6 +262,13 @@ export class IncomingFile {
     this.#file = null;
     if (file !== null) fs.closeSync(file);
   }
+}
+
+/** @throws also where the disk took only the beginning */
+function writeAll(file: number, pieces: readonly Uint8Array[]): void {
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  if (fs.writevSync(file, pieces) === length) return;
+  throw Object.assign(new Error("no room for all of it"), { code: "ENOSPC" });
 }
 
 /** Whose sync() brings the names in it to the disk. */

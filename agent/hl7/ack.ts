@@ -55,7 +55,10 @@ export interface Answer {
 }
 
 export function answer(message: Uint8Array, outcome: Outcome, options: AckOptions, stamp: () => Stamp): Answer {
-  const { request, verdict, codes, refusal } = decide(message, outcome, options);
+  return encoded(decide(message, outcome, options), stamp);
+}
+
+function encoded({ request, verdict, codes, refusal }: Decision, stamp: () => Stamp): Answer {
   return { messages: codes.map((code) => encodeAnswer(request, verdict, code, stamp())), refusal };
 }
 
@@ -76,19 +79,21 @@ export class Answers {
 
   answer(message: Uint8Array, outcome: Outcome): Answer {
     const usual = outcome === "stored" ? usualBeginning(message) : null;
-    if (usual === null) return answer(message, outcome, this.#options, this.#stamp);
-    if (usual.beginning !== this.#form?.beginning) {
-      const { request, verdict, codes } = decide(message, outcome, this.#options);
-      if (request === null || verdict !== ACCEPTED || !ACKNOWLEDGED.includes(typeOf(request))) {
-        return answer(message, outcome, this.#options, this.#stamp);
-      }
+    if (usual !== null && usual.beginning === this.#form?.beginning) return this.#fillIn(this.#form.answers, usual.id);
+    const decision = decide(message, outcome, this.#options);
+    const { request, verdict, codes } = decision;
+    if (usual !== null && request !== null && verdict === ACCEPTED && ACKNOWLEDGED.includes(typeOf(request))) {
       const blank = { time: BLANK, id: BLANK };
       const answers = codes.map((code) => textOf(answerSegments(request, verdict, code, blank, BLANK)).split(BLANK));
       this.#form = { beginning: usual.beginning, answers };
     }
-    const messages = this.#form.answers.map(([first, second, third, last]) => {
+    return encoded(decision, this.#stamp);
+  }
+
+  #fillIn(answers: readonly (readonly string[])[], answered: string): Answer {
+    const messages = answers.map(([first, second, third, last]) => {
       const { time, id } = this.#stamp();
-      return Buffer.from(`${first}${time}${second}${id}${third}${usual.id}${last}`, "latin1");
+      return Buffer.from(`${first}${time}${second}${id}${third}${answered}${last}`, "latin1");
     });
     return { messages, refusal: null };
   }
@@ -115,7 +120,15 @@ function usualBeginning(message: Uint8Array): { readonly id: string; readonly be
   return { id, beginning: [fields.join(separator), ...names].join("\r") };
 }
 
-function decide(message: Uint8Array, outcome: Outcome, options: AckOptions) {
+interface Decision {
+  /** null: it cannot be read. */
+  readonly request: Hl7Message | null;
+  readonly verdict: Verdict;
+  readonly codes: readonly Code[];
+  readonly refusal: string | null;
+}
+
+function decide(message: Uint8Array, outcome: Outcome, options: AckOptions): Decision {
   const { head, parsed } = readHead(message, options);
   // Bytes before MSH make it unreadable, but its answer may still name it.
   const named = "problem" in parsed ? parseMessage(head.subarray(beginningOfMsh(head)), options) : parsed;

@@ -310,6 +310,7 @@ export class Hl7Link implements Link {
 
   #leaveFrame(): void {
     this.#state = "between-frames";
+    this.#foreseen = null;
     this.#frameLength = 0;
     // One long message must not hold its memory for days.
     if (this.#frame.length > FRAME_BYTES_KEPT) this.#frame = new Uint8Array(FRAME_BYTES_INITIAL);
