@@ -271,10 +271,11 @@ function deviceResult({ obx, notes }: Row, order: Segment | null, profile: Hl7Pr
     unit: unitOf(obx) || (noted?.unit ?? ""),
     range: obx.field(7),
     // `~A`: the first repetition is high, low or normal and may be empty.
-    flag: filled(
-      obx.repetitions(8).map(([first = ""]) => [first]),
-      "",
-    ).join(" "),
+    flag: obx
+      .repetitions(8)
+      .map(([first = ""]) => given(first))
+      .filter(Boolean)
+      .join(" "),
     notFinal: notFinal === undefined ? null : `${notFinal} (${field} is ${status})`,
     withdraws,
   };

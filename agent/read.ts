@@ -63,8 +63,9 @@ function beginsWith(bytes: Uint8Array, beginning: Uint8Array): boolean {
 function isResent(message: Uint8Array, incomplete: Uint8Array): boolean {
   const [whole, cut] = [withoutStamp(message), withoutStamp(incomplete)];
   if (whole === null || cut === null) return false;
-  if (cut.body.length === 0) return whole.header.startsWith(cut.header);
-  return whole.header === cut.header && beginsWith(whole.body, cut.body);
+  const body = incomplete.subarray(cut.end);
+  if (body.length === 0) return whole.header.startsWith(cut.header);
+  return whole.header === cut.header && beginsWith(message.subarray(whole.end), body);
 }
 
 /**
@@ -79,7 +80,8 @@ export function fingerprint(
   const stamped = withoutStamp(bytes);
   // A query that comes again is asked again.
   if (stamped === null || !isResultType(stamped.type)) return null;
-  const hash = createHash("sha256").update(`${stamped.id}\r${stamped.header}`).update(stamped.body).digest("hex");
+  const { id, header, end } = stamped;
+  const hash = createHash("sha256").update(`${id}\r${header}`).update(bytes.subarray(end)).digest("hex");
   // With the id before it, what a device sends one after the other stands together in the index.
-  return `${stamped.id.slice(0, ID_LETTERS_MAX)} ${hash}`;
+  return `${id.slice(0, ID_LETTERS_MAX)} ${hash}`;
 }

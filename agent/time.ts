@@ -51,11 +51,19 @@ export function writeTime(ms: number, timeZone: string): string {
 
 /** The instant as the zone's clock shows it, with its offset: `2026-05-04T09:00:00+02:00`. */
 export function zonedTime(ms: number, timeZone: string): string {
+  const second = Math.floor(ms / 1000);
+  const last = shown.get(timeZone);
+  if (last?.second === second) return last.text;
   const offset = offsetOf(ms, timeZone);
   const clock = new Date(ms + offset * 60_000).toISOString().slice(0, 19);
   const [hours, minutes] = [Math.floor(Math.abs(offset) / 60), Math.abs(offset) % 60];
-  return `${clock}${offset < 0 ? "-" : "+"}${pad(hours)}:${pad(minutes)}`;
+  const text = `${clock}${offset < 0 ? "-" : "+"}${pad(hours)}:${pad(minutes)}`;
+  shown.set(timeZone, { second, text });
+  return text;
 }
+
+/** What the clock of each zone showed last: it is asked for many times a second. */
+const shown = new Map<string, { readonly second: number; readonly text: string }>();
 
 function pad(number: number): string {
   return String(number).padStart(2, "0");

@@ -5,10 +5,12 @@ import {
   type Delimiters,
   encodeSegment,
   encodeText,
+  endOfLine,
   escapeField,
   type Hl7Message,
   parseMessage,
   STANDARD_DELIMITERS,
+  withoutStamp,
 } from "./message.ts";
 
 // What a message is answered with. It says whether the message was stored and whether it is of a kind that we take; what is
@@ -101,23 +103,37 @@ export class Answers {
 
 const BLANK = "\0";
 
-const USUAL = /^(MSH([^A-Za-z0-9\s])[ -~]*)\r([A-Z][A-Za-z0-9]{2})\2[^\r\n]*\r([A-Z][A-Za-z0-9]{2})\2[^\r\n]*$/;
-
 /**
- * MSH-10, and all else of the first three segments that an answer to results depends on; null where that is
- * not so simple: no MSH-10, other characters than ASCII's in the header, other line ends, lines that begin no segment.
+ * MSH-10, and all else of the first three segments that an answer to results depends on; null where that is not so simple: no
+ * MSH-10, other characters than ASCII's in the header, other line ends, lines that begin no segment, more than readHead() reads.
  */
 function usualBeginning(message: Uint8Array): { readonly id: string; readonly beginning: string } | null {
-  const head = headOf(message, HEAD_SEGMENTS.ofResults);
-  const text = Buffer.from(head.buffer, head.byteOffset, head.length).toString("latin1");
-  const match = USUAL.exec(text);
-  if (match === null) return null;
-  const [, header = "", separator = "", ...names] = match;
-  const fields = header.split(separator);
-  const id = fields[9] ?? "";
-  if (id.trim() === "") return null;
-  fields[6] = fields[9] = "";
-  return { id, beginning: [fields.join(separator), ...names].join("\r") };
+  const unstamped = withoutStamp(message);
+  if (unstamped === null || unstamped.id.trim() === "") return null;
+  let { header: beginning, end } = unstamped;
+  // Behind a line of something else there is a line end.
+  for (let at = 0; at < end; at++) if (message[at]! < 0x20 || message[at]! > 0x7e) return null;
+  for (let segment = 1; segment < HEAD_SEGMENTS.ofResults; segment++) {
+    if (message[end] !== CR || !beginsSegment(message, end + 1)) return null;
+    beginning += String.fromCharCode(CR, message[end + 1]!, message[end + 2]!, message[end + 3]!);
+    end = endOfLine(message, end + 1, Math.min(message.length, HEAD_BYTES_MAX + 1));
+  }
+  return message[end] === CR && end <= HEAD_BYTES_MAX ? { id: unstamped.id, beginning } : null;
+}
+
+/** Its name, and the separator that is behind MSH. */
+function beginsSegment(message: Uint8Array, at: number): boolean {
+  const isName = isCapital(message[at]) && isNaming(message[at + 1]) && isNaming(message[at + 2]);
+  return isName && message[at + 3] === message[3];
+}
+
+function isCapital(byte = 0): boolean {
+  return byte >= 0x41 && byte <= 0x5a;
+}
+
+/** A capital, a small letter or a digit. */
+function isNaming(byte = 0): boolean {
+  return isCapital(byte) || (byte >= 0x61 && byte <= 0x7a) || (byte >= 0x30 && byte <= 0x39);
 }
 
 interface Decision {

@@ -57,6 +57,9 @@ export interface CharsetOptions {
 /** More segments than this are no message: the largest seen has 1300. */
 const SEGMENTS_MAX = 100_000;
 
+/** The repetitions of an empty field. */
+const NOTHING: readonly (readonly string[])[] = [[""]];
+
 export class Segment {
   /** Three letters or digits, upper case. */
   readonly name: string;
@@ -65,7 +68,7 @@ export class Segment {
   readonly #delimiters: Delimiters;
   readonly #charset: Charset;
   #fields: string[] | null = null;
-  /** By the field's number: a reader comes back to the same few, in every row. */
+  /** By the field's number, of those that have more than one part: a reader comes back to the same few, in every row. */
   readonly #repetitions: (readonly (readonly string[])[])[] = [];
 
   constructor(text: string, delimiters: Delimiters, charset: Charset = "utf-8") {
@@ -82,6 +85,8 @@ export class Segment {
 
   /** The n-th component of the field's first repetition, unescaped, its sub-components still joined. */
   component(number: number, component: number): string {
+    const raw = this.raw(number);
+    if (this.#isOnePart(raw)) return component === 1 ? raw : "";
     return this.components(number)[component - 1] ?? "";
   }
 
@@ -92,6 +97,9 @@ export class Segment {
 
   /** Every repetition of the field, each as its components. */
   repetitions(number: number): readonly (readonly string[])[] {
+    const raw = this.raw(number);
+    if (raw === "") return NOTHING;
+    if (this.#isOnePart(raw)) return [[raw]];
     this.#repetitions[number] ??= this.#split(number).map((components) =>
       components.map((text) => this.#unescape(text)),
     );
@@ -120,6 +128,12 @@ export class Segment {
     const fields = this.text.split(this.#delimiters.field);
     if (this.name === "MSH") fields.splice(1, 0, this.#delimiters.field);
     return fields;
+  }
+
+  /** What most fields are: nothing in it is to be split, and nothing to be unescaped. */
+  #isOnePart(text: string): boolean {
+    const { repetition, component, escape: mark } = this.#delimiters;
+    return !text.includes(component) && !text.includes(repetition) && !(mark !== null && text.includes(mark));
   }
 
   /** Delimiters are found before escapes are decoded: an escaped one is text. */
@@ -194,24 +208,32 @@ export interface Unstamped {
   /** MSH-10. */
   readonly id: string;
   readonly header: string;
-  /** What follows the header. */
-  readonly body: Uint8Array;
+  /** Where the header's line ends in the message. */
+  readonly end: number;
 }
 
-const oneByteOneCharacter = new TextDecoder("windows-1252");
-
-/** Null where no line begins with MSH. */
+/** Null where no line begins with MSH. Asked of most messages twice, while their device waits: nothing is split that need not be. */
 export function withoutStamp(message: Uint8Array): Unstamped | null {
   let start = message.indexOf(LETTER_M);
   while (start >= 0 && !beginsHeader(message, start)) start = message.indexOf(LETTER_M, start + 1);
   if (start < 0) return null;
-  let end = start;
-  while (end < message.length && message[end] !== CR && message[end] !== LF) end += 1;
-  const text = oneByteOneCharacter.decode(message.subarray(start, end));
-  const fields = text.split(text[3] ?? "");
-  // MSH-1 is the separator itself: MSH-7 stands behind the sixth.
-  const header = fields.map((field, index) => (index === 6 || index === 9 ? "" : field)).join(text[3]);
-  return { type: fields[8] ?? "", id: fields[9] ?? "", header, body: message.subarray(end) };
+  const end = endOfLine(message, start, message.length);
+  const text = Buffer.from(message.buffer, message.byteOffset + start, end - start).toString("latin1");
+  // MSH-1 is the separator itself: MSH-n stands behind the (n-1)th.
+  const separators: number[] = [];
+  for (let at = 3; at >= 0 && separators.length < 10; at = text.indexOf(text[3]!, at + 1)) separators.push(at);
+  const begin = (field: number) => (separators[field - 2] ?? text.length - 1) + 1;
+  const stop = (field: number) => separators[field - 1] ?? text.length;
+  const field = (number: number) => text.slice(begin(number), stop(number));
+  const header = text.slice(0, begin(7)) + text.slice(stop(7), begin(10)) + text.slice(stop(10));
+  return { type: field(9), id: field(10), header, end };
+}
+
+/** The first CR or LF from there, or the limit. */
+export function endOfLine(bytes: Uint8Array, from: number, limit: number): number {
+  let end = from;
+  while (end < limit && bytes[end] !== CR && bytes[end] !== LF) end += 1;
+  return end;
 }
 
 /** A field as plain text, or as its repetitions of components; a component as plain text, or as its sub-components. */
@@ -251,6 +273,8 @@ export function encodeText(text: string, charset: Charset): Uint8Array {
 }
 
 const LETTER_M = 0x4d;
+const LETTER_S = 0x53;
+const LETTER_H = 0x48;
 const CR = 0x0d;
 const LF = 0x0a;
 
@@ -258,7 +282,9 @@ const LF = 0x0a;
 function beginsHeader(payload: Uint8Array, at: number): boolean {
   const before = payload[at - 1];
   if (at > 0 && before !== CR && before !== LF) return false;
-  return /^MSH[^A-Za-z0-9\s]$/.test(String.fromCharCode(...payload.subarray(at, at + 4)));
+  if (payload[at] !== LETTER_M || payload[at + 1] !== LETTER_S || payload[at + 2] !== LETTER_H) return false;
+  const separator = payload[at + 3];
+  return separator !== undefined && /[^A-Za-z0-9\s]/.test(String.fromCharCode(separator));
 }
 
 /** MSH-1 and MSH-2 are read by position, whatever they are. A fifth character (truncation, v2.7) is not used in results. */
@@ -352,7 +378,7 @@ const HEADER_BYTES_MAX = 2_048;
 
 /** MSH-18, its first repetition. ASCII is none: devices say so and send something else. */
 function statedCharset(bytes: Uint8Array): Charset | null {
-  const head = oneByteOneCharacter.decode(bytes.subarray(0, HEADER_BYTES_MAX));
+  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, HEADER_BYTES_MAX)).toString("latin1");
   const [, field, rest] = /(?:^|[^A-Za-z0-9])MSH([^A-Za-z0-9\s])([^\r\n]*)/.exec(head) ?? [];
   if (field === undefined || rest === undefined) return null;
   const repetition = rest[1] ?? "";

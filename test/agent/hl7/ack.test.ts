@@ -1,6 +1,13 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type AckMode, type AckOptions, answer, Answers, type Outcome } from "../../../agent/hl7/ack.ts";
+import {
+  type AckMode,
+  type AckOptions,
+  answer,
+  Answers,
+  HEAD_BYTES_MAX,
+  type Outcome,
+} from "../../../agent/hl7/ack.ts";
 import { bytes, show } from "../astm/wire.ts";
 import { answeredWith, answers, header, parsed, STAMP, textOf } from "./wire.ts";
 
@@ -232,7 +239,7 @@ test("the answers to one message after the other are those to each by itself", (
   // Of one device: but for the time and the id its headers are alike.
   const device = fc.record({
     separator: some("|", "|", "#"),
-    3: some("BC-5300", "K\xf6", "a\\T\\b"),
+    3: some("BC-5300", "K\xf6", "K\xc3\xb6", "a\\T\\b"),
     5: some("LIS", "LIS|x"),
     9: some("ORU^R01", "ORU^R01", "oru^R01^ORU_R01", "OUL^R22", "QRY^Q02", "ORM^O01", "ADT^A01", "ACK", ""),
     12: some("2.3.1", "2.5.1", ""),
@@ -242,7 +249,7 @@ test("the answers to one message after the other are those to each by itself", (
   });
   const stamp = fc.record({
     7: some("20261121090000", "20261121090001", ""),
-    10: some("1", "1", "2", "0", "", " ", "a^b", "20261121090000", "K\xf6", "1<TAB>2"),
+    10: some("1", "1", "2", "0", "", " ", "a^b", "20261121090000", "K\xf6", "1\t2"),
   });
   const rows = [
     ...[
@@ -310,6 +317,58 @@ test.each([
   const behind = (message: Uint8Array) => inTurn.answer(message, "stored");
   for (const message of talk) expect(said(message, behind)).toEqual(said(message, alone));
 });
+
+test.each([
+  ["MSH-10 holds a control character", { 10: "1\t2" }],
+  ["MSH-10 holds a letter beyond ASCII", { 10: "K\xf6" }],
+  ["MSH-3 does, in UTF-8", { 3: "K\xc3\xb6", 18: "UNICODE" }],
+])("of results alike, of which the %s, each is answered as by itself", (_, fields) => {
+  const inTurn = new Answers({}, () => STAMP);
+  for (const own of [{ ...fields, 10: "1" }, fields, fields]) {
+    const message = bytes(textOf(header(own), "PID|1", "OBR|1"));
+    const alone = answer(message, "stored", {}, () => STAMP).messages.map(show);
+    expect(inTurn.answer(message, "stored").messages.map(show)).toEqual(alone);
+  }
+});
+
+test.each(["1ID|x", "P-D|x", "PI-|x", "PI{|x", "PID#x"])(
+  "a header that goes on in a line %s has its MSH-10 read to the end",
+  (line) => {
+    const inTurn = new Answers({}, () => STAMP);
+    for (const id of ["4711", "4712"]) {
+      const message = bytes(textOf(`MSH|^~\\&|BC-5300||LIS||20261121090000||ORU^R01|${id}`, line, "OBR|1", "OBX|1"));
+      const [reply = ""] = inTurn.answer(message, "stored").messages.map(show);
+      expect(answeredWith(reply)).toBe(`AA ${id} ${line.split("|")[0]}`);
+    }
+  },
+);
+
+test("behind a usual result one with LF for CR is read to its end all the same", () => {
+  const inTurn = new Answers({}, () => STAMP);
+  const replies = ["<CR>", "<LF>"].map((end) => {
+    const text = [header(), "PID|1", textOf("OBR|1", "MSA|AA|1")].join(end);
+    return inTurn.answer(bytes(text), "stored").messages.length;
+  });
+  // Of results three segments are read: CR ends each.
+  expect(replies).toEqual([1, 0]);
+});
+
+test.each([-2, -1, 0, 1, 2])(
+  "a third segment that ends %i bytes behind what is read of a message is read alike behind a usual one",
+  (beyond) => {
+    const alone = (message: Uint8Array) => answer(message, "stored", {}, () => STAMP).messages.map(show);
+    const short = bytes(textOf(header(), "PID|1", "MSA|AA|1"));
+    const begun = bytes(`${textOf(header(), "PID|1")}MSA|AA|`);
+    const filled = Buffer.concat([begun, Buffer.alloc(HEAD_BYTES_MAX + beyond - begun.length, "1")]);
+    for (const behind of ["", "<CR>", "<CR>OBX|1<CR>", "<LF>"]) {
+      const long = Buffer.concat([filled, bytes(behind)]);
+      const inTurn = new Answers({}, () => STAMP);
+      for (const message of [long, short, long]) {
+        expect(inTurn.answer(message, "stored").messages.map(show)).toEqual(alone(message));
+      }
+    }
+  },
+);
 
 test("the header of one result after the other is read once", () => {
   let [stamps, decisions] = [0, 0];

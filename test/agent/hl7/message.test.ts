@@ -10,6 +10,7 @@ import {
   Segment,
   splitMessages,
   STANDARD_DELIMITERS,
+  withoutStamp,
 } from "../../../agent/hl7/message.ts";
 import { parseByOther } from "../../support/hl7-standard.ts";
 import { bytes, show } from "../astm/wire.ts";
@@ -38,6 +39,8 @@ describe("fields", () => {
       [""],
     ]);
     expect(pid.length).toBe(4);
+    const obx = segment("OBX|1|NM|WBC||1~2");
+    expect([obx.component(3, 1), obx.component(3, 2), obx.repetitions(5)]).toEqual(["WBC", "", [["1"], ["2"]]]);
   });
 
   test("of free text lose nothing at a bare ampersand or caret", () => {
@@ -198,6 +201,28 @@ describe("C1: charsets", () => {
       expect(read("", encodeText(text, charset), { charset })).toEqual([text, "x", 0]);
     expect(Buffer.from(encodeText("中", "windows-1252")).toString()).toBe("?");
   });
+});
+
+test("a message without its stamp is its header without MSH-7 and MSH-10, however many fields that has", () => {
+  const field = fc.string({ unit: fc.constantFrom("M", "S", "H", "a", "^", "\xe9", "\x85", " "), maxLength: 6 });
+  const before = fc.constantFrom("", "\r", "M\n", "MSH\r", "xMSH|1\r", "MSHa\n", "MXH|1\r", "MSX|1\n");
+  const behind = fc.constantFrom("", "\r", "\nPID|1|2|3\r", "\rMSH|^~|7\r");
+  const fields = fc.array(field, { maxLength: 12 });
+  fc.assert(
+    fc.property(before, fc.constantFrom("|", "#", "\x81"), fields, behind, (start, separator, sent, end) => {
+      const all = ["MSH", ...sent, ""];
+      const text = start + all.join(separator) + end;
+      expect(withoutStamp(Buffer.from(text, "latin1"))).toEqual({
+        ...{ type: all[8] ?? "", id: all[9] ?? "", end: text.length - end.length },
+        header: all.map((each, index) => (index === 6 || index === 9 ? "" : each)).join(separator),
+      });
+    }),
+  );
+  expect(["PID|MSH|", "PID|1\rMS", "PID|1\rMSH"].map((text) => withoutStamp(Buffer.from(text)))).toEqual([
+    null,
+    null,
+    null,
+  ]);
 });
 
 describe("parsing and encoding", () => {
