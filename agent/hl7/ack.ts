@@ -1,6 +1,7 @@
 import { printable } from "../escapes.ts";
 import type { LinkContext } from "../link.ts";
 import {
+  beginsSegment,
   type CharsetOptions,
   type Delimiters,
   encodeSegment,
@@ -108,32 +109,19 @@ const BLANK = "\0";
  * MSH-10, other characters than ASCII's in the header, other line ends, lines that begin no segment, more than readHead() reads.
  */
 function usualBeginning(message: Uint8Array): { readonly id: string; readonly beginning: string } | null {
-  const unstamped = withoutStamp(message);
+  const head = Buffer.from(message.buffer, message.byteOffset, Math.min(message.length, HEAD_BYTES_MAX));
+  const unstamped = withoutStamp(head);
   if (unstamped === null || unstamped.id.trim() === "") return null;
   let { header: beginning, end } = unstamped;
   // Behind a line of something else there is a line end.
-  for (let at = 0; at < end; at++) if (message[at]! < 0x20 || message[at]! > 0x7e) return null;
+  for (let at = 0; at < end; at++) if (head[at]! < 0x20 || head[at]! > 0x7e) return null;
   for (let segment = 1; segment < HEAD_SEGMENTS.ofResults; segment++) {
-    if (message[end] !== CR || !beginsSegment(message, end + 1)) return null;
-    beginning += String.fromCharCode(CR, message[end + 1]!, message[end + 2]!, message[end + 3]!);
-    end = endOfLine(message, end + 1, Math.min(message.length, HEAD_BYTES_MAX + 1));
+    const start = head.toString("latin1", end + 1, end + 5);
+    if (head[end] !== CR || !beginsSegment(start, beginning[3]!)) return null;
+    beginning += `\r${start}`;
+    end = endOfLine(head, end + 1);
   }
-  return message[end] === CR && end <= HEAD_BYTES_MAX ? { id: unstamped.id, beginning } : null;
-}
-
-/** Its name, and the separator that is behind MSH. */
-function beginsSegment(message: Uint8Array, at: number): boolean {
-  const isName = isCapital(message[at]) && isNaming(message[at + 1]) && isNaming(message[at + 2]);
-  return isName && message[at + 3] === message[3];
-}
-
-function isCapital(byte = 0): boolean {
-  return byte >= 0x41 && byte <= 0x5a;
-}
-
-/** A capital, a small letter or a digit. */
-function isNaming(byte = 0): boolean {
-  return isCapital(byte) || (byte >= 0x61 && byte <= 0x7a) || (byte >= 0x30 && byte <= 0x39);
+  return head[end] === CR ? { id: unstamped.id, beginning } : null;
 }
 
 interface Decision {

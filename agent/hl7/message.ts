@@ -217,7 +217,7 @@ export function withoutStamp(message: Uint8Array): Unstamped | null {
   let start = message.indexOf(LETTER_M);
   while (start >= 0 && !beginsHeader(message, start)) start = message.indexOf(LETTER_M, start + 1);
   if (start < 0) return null;
-  const end = endOfLine(message, start, message.length);
+  const end = endOfLine(message, start);
   const text = Buffer.from(message.buffer, message.byteOffset + start, end - start).toString("latin1");
   // MSH-1 is the separator itself: MSH-n stands behind the (n-1)th.
   const separators: number[] = [];
@@ -229,10 +229,10 @@ export function withoutStamp(message: Uint8Array): Unstamped | null {
   return { type: field(9), id: field(10), header, end };
 }
 
-/** The first CR or LF from there, or the limit. */
-export function endOfLine(bytes: Uint8Array, from: number, limit: number): number {
+/** The first CR or LF from there, or the end of the bytes. */
+export function endOfLine(bytes: Uint8Array, from: number): number {
   let end = from;
-  while (end < limit && bytes[end] !== CR && bytes[end] !== LF) end += 1;
+  while (end < bytes.length && bytes[end] !== CR && bytes[end] !== LF) end += 1;
   return end;
 }
 
@@ -318,7 +318,8 @@ function segmentTexts(header: string, lines: readonly string[], field: string): 
   return texts;
 }
 
-function beginsSegment(text: string, field: string): boolean {
+/** Whether a line of that text is a segment, and does not go on with the one before. */
+export function beginsSegment(text: string, field: string): boolean {
   if (text.length === 3) return /^[A-Z][A-Z0-9]{2}$/.test(text);
   return text[3] === field && /^[A-Za-z][A-Za-z0-9]{2}/.test(text);
 }
