@@ -22,15 +22,15 @@ const ParameterFault = Type.Object(
     parameter: Type.String({ description: "Name of the query parameter." }),
     value: Type.String({ description: "Its value as received, at most 64 characters." }),
     rule: Type.String({ description: "The expected value, in words." }),
-    min: Type.Optional(Type.Integer({ description: "Least value." })),
-    max: Type.Optional(Type.Integer({ description: "Greatest value." })),
+    min: Type.Optional(Type.Integer({ description: "Smallest valid value." })),
+    max: Type.Optional(Type.Integer({ description: "Greatest valid value." })),
   },
   { ...closed, description: "The invalid parameter." },
 );
 
 const RangeFault = Type.Object(
-  { max_days: Type.Integer({ description: "Most days of a range." }) },
-  { ...closed, description: "The limit." },
+  { max_days: Type.Integer({ description: "Greatest number of days in a range." }) },
+  { ...closed, description: "The limit of a range." },
 );
 
 const kinds = {

@@ -152,7 +152,7 @@ const formats: ReadonlyMap<unknown, string> = new Map([
 ]);
 
 /**
- * A copy of a part of the document, as plain JSON. A schema with a title moves to `schemas`, and a reference stays behind.
+ * Copies a part of the document as plain JSON. A schema with a title moves to `schemas`, and a reference stays behind.
  * The copied schemas allow further fields, since clients must.
  */
 function publish<T>(part: T, schemas: Record<string, unknown>): T {
@@ -165,7 +165,7 @@ function publish<T>(part: T, schemas: Record<string, unknown>): T {
       schemas[title] ??= publish(schema, schemas);
       return { $ref: `#/components/schemas/${title}` };
     }
-    // A nullable field has its description beside its two schemas: both are of the same field.
+    // The description of a nullable field belongs to the field, not to one of its two schemas.
     if (Type.IsUnion(value) && Type.IsNull(value.anyOf[1])) {
       const { description, ...known } = publish(value.anyOf[0] as { description?: string }, schemas);
       return { description, anyOf: [known, value.anyOf[1]] };

@@ -19,7 +19,11 @@ export function PageOf<T extends Type.TSchema>(item: T, title: string) {
       items: Type.Array(item, { description: "The records of this page." }),
       total: Type.Integer({ minimum: 0, description: "Number of all matches, not only of those on this page." }),
       page: Type.Integer({ minimum: 1, description: "Number of this page." }),
-      page_size: Type.Integer({ minimum: 1, maximum: PAGE_SIZE_MAX, description: "Most records of a page." }),
+      page_size: Type.Integer({
+        minimum: 1,
+        maximum: PAGE_SIZE_MAX,
+        description: "Greatest number of records on a page.",
+      }),
       has_more: Type.Boolean({ description: "True if more pages follow." }),
     },
     { title, description: "One page of a list.", additionalProperties: false },

@@ -39,7 +39,7 @@ export const pageParameters = {
   page_size: positiveInteger({
     otherwise: PAGE_SIZE_DEFAULT,
     max: PAGE_SIZE_MAX,
-    description: "Most records of a page.",
+    description: "Greatest number of records on a page.",
   }),
 };
 
