@@ -19,7 +19,7 @@ const RequestId = Type.Object(
 );
 const ParameterFault = Type.Object(
   {
-    parameter: Type.String({ description: "Name of the query parameter." }),
+    parameter: Type.String({ description: "Name of the parameter." }),
     value: Type.String({ description: "Its value as received, at most 64 characters." }),
     rule: Type.String({ description: "The expected value, in words." }),
     min: Type.Optional(Type.Integer({ description: "Smallest valid value." })),
