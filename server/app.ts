@@ -149,7 +149,7 @@ export function buildApp(
     inventoryRoutes(scope, cached);
   });
   app.register((scope) => agentRoutes(scope, { ...context, guard: createGuards(guarding) }));
-  app.register((scope) => docsRoutes(scope, operations));
+  app.register((scope) => docsRoutes(scope, operations, limits));
   healthRoutes(app, store);
   return app;
 }

@@ -225,7 +225,7 @@ export function loadPepper(folder: string, keysExist: boolean): Buffer {
   return pepper;
 }
 
-const CHALLENGES: Record<KeyHeader, string> = {
+export const CHALLENGES: Record<KeyHeader, string> = {
   "x-api-key": 'X-API-Key realm="vetwire"',
   authorization: 'Bearer realm="vetwire"',
 };

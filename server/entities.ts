@@ -83,7 +83,7 @@ export const InventoryBatchLine = Type.Object(
     type: Type.Literal("inventory_batch"),
     item_fp: InventoryItem.properties.fp,
     lot: Nullable(Type.String({ minLength: 1, maxLength: 100 })),
-    quantity: Count,
+    quantity: Count("Quantity received."),
     received_at: Type.String({ pattern: TIMESTAMP_PATTERN }),
     expiry_date: Nullable(Type.String({ pattern: DATE_PATTERN })),
   },

@@ -13,16 +13,24 @@ interface Kind {
 }
 
 const closed = { additionalProperties: false };
-const RequestId = Type.Object({ request_id: Type.String() }, closed);
+const RequestId = Type.Object(
+  { request_id: Type.String({ description: "The `X-Request-Id` of this response." }) },
+  { ...closed, description: "The failed request." },
+);
 const ParameterFault = Type.Object(
   {
-    parameter: Type.String(),
-    value: Type.String(),
-    rule: Type.String(),
-    min: Type.Optional(Type.Integer()),
-    max: Type.Optional(Type.Integer()),
+    parameter: Type.String({ description: "Name of the parameter." }),
+    value: Type.String({ description: "Its value as received, at most 64 characters." }),
+    rule: Type.String({ description: "The expected value, in words." }),
+    min: Type.Optional(Type.Integer({ description: "Smallest valid value." })),
+    max: Type.Optional(Type.Integer({ description: "Greatest valid value." })),
   },
-  closed,
+  { ...closed, description: "The invalid parameter." },
+);
+
+const RangeFault = Type.Object(
+  { max_days: Type.Integer({ description: "Greatest number of days in a range." }) },
+  { ...closed, description: "The limit of a range." },
 );
 
 const kinds = {
@@ -32,7 +40,7 @@ const kinds = {
   "API_KEY.RATE_LIMIT_EXCEEDED": error(429, (wait) => `Rate limit exceeded. Retry after ${wait}.`),
   "PATIENT.NOT_FOUND": error(404, (what) => `${what} does not exist.`),
   "PATIENT.ACCESS_DENIED": error(403, (what) => `This clinic has no active connection to ${what}.`),
-  "CALENDAR.INVALID_RANGE": error(400, (problem) => problem, Type.Object({ max_days: Type.Integer() }, closed)),
+  "CALENDAR.INVALID_RANGE": error(400, (problem) => problem, RangeFault),
   "REQUEST.INVALID_PARAMETER": error(400, (problem) => problem, ParameterFault),
   "REQUEST.INVALID_BODY": error(400, (problem) => problem),
   "REQUEST.MALFORMED": error(400, (problem) => problem),
@@ -58,17 +66,17 @@ export interface ErrorEnvelope {
   error: { code: ErrorCode; message: string; severity: "error" | "warning"; details?: Record<string, unknown> };
 }
 
-/** The schema of an error with this code, for the API document. */
-export function errorSchema(code: ErrorCode): Type.TObject {
+/** The schema of an error with this code, for the API document; `description` says when it is returned. */
+export function errorSchema(code: ErrorCode, description: string): Type.TObject {
   const { severity, details }: Kind = kinds[code];
   return Type.Object(
     {
-      code: Type.Literal(code),
-      message: Type.String(),
-      severity: Type.Literal(severity),
+      code: Type.Literal(code, { description: "Name of the error, for programs." }),
+      message: Type.String({ description: "A sentence for people. Its words may change." }),
+      severity: Type.Literal(severity, { description: "Severity of the error. Programs go by `code`." }),
       ...(details && { details: Type.Optional(details) }),
     },
-    closed,
+    { ...closed, title: code, description },
   );
 }
 

@@ -149,7 +149,8 @@ function then<T, R>(value: Soon<T>, use: (value: T) => Soon<R>): Soon<R> {
   return value instanceof Promise ? value.then(use) : use(value);
 }
 
-const FREE_TIMES = 10;
+/** A 304 is free, up to so many times as the budget has requests. */
+export const FREE_TIMES = 10;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 

@@ -3,7 +3,7 @@ import { fpPattern } from "./fp.ts";
 import { Nullable, TIMESTAMP_PATTERN } from "./schema.ts";
 
 export const eventTypes = ["APPOINTMENT", "SURGERY", "VACCINATION", "CHECKUP", "EMERGENCY", "SALE"] as const;
-export const EventType = Type.Enum([...eventTypes]);
+export const EventType = Type.Enum([...eventTypes], { description: "Type of the event." });
 export type EventType = (typeof eventTypes)[number];
 
 export const eventStatuses = [
@@ -14,21 +14,37 @@ export const eventStatuses = [
   "CLOSED",
   "CANCELLED",
 ] as const;
-export const EventStatus = Type.Enum([...eventStatuses]);
+export const EventStatus = Type.Enum([...eventStatuses], {
+  description: "Stage of the event, in this order; `CANCELLED` is an end of its own.",
+});
 export type EventStatus = (typeof eventStatuses)[number];
 
 /** An event as GET /api/v1/calendar/events returns it (specification, section 2.5); its times are UTC, whatever the clinic's zone. */
 export const CalendarEvent = Type.Object(
   {
-    fp: Type.String({ pattern: fpPattern("calevt") }),
-    title: Type.String({ maxLength: 500 }),
+    fp: Type.String({ pattern: fpPattern("calevt"), description: "Fingerprint of the event." }),
+    title: Type.String({ maxLength: 500, description: "Title of the event." }),
     type: EventType,
     status: EventStatus,
-    start_at: Type.String({ pattern: TIMESTAMP_PATTERN }),
-    end_at: Type.String({ pattern: TIMESTAMP_PATTERN }),
-    patient_fp: Nullable(Type.String({ pattern: fpPattern("patient") })),
-    assigned_user_fp: Nullable(Type.String({ pattern: fpPattern("user") })),
+    start_at: Type.String({
+      pattern: TIMESTAMP_PATTERN,
+      description: "Start of the event. `start_date` and `end_date` compare it.",
+    }),
+    end_at: Type.String({ pattern: TIMESTAMP_PATTERN, description: "End of the event." }),
+    patient_fp: Nullable(
+      Type.String({ pattern: fpPattern("patient"), description: "Fingerprint of the patient; null if there is none." }),
+    ),
+    assigned_user_fp: Nullable(
+      Type.String({
+        pattern: fpPattern("user"),
+        description: "Fingerprint of the assigned user; null if there is none.",
+      }),
+    ),
   },
-  { additionalProperties: false },
+  {
+    title: "CalendarEvent",
+    description: "An event of the clinic's calendar. Its times are UTC; it has no time zone of its own.",
+    additionalProperties: false,
+  },
 );
 export type CalendarEvent = Static<typeof CalendarEvent>;

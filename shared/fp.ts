@@ -7,8 +7,11 @@ const kinds = ["patient", "customer", "clinic", "user", "soap", "cds", "calevt",
 /** What an fp names; the part before the underscore. */
 export type FpKind = (typeof kinds)[number];
 
-// The first character is at most 7: 26 base32 characters carry 130 bits, a ULID has 128. The ulid package lets `8ZZZ...` pass.
-const ULID = "[0-7][0-9A-HJKMNP-TV-Z]{25}";
+/**
+ * A pattern for a ULID. The first character is at most 7: 26 base32 characters carry 130 bits, a ULID has 128. The ulid
+ * package lets `8ZZZ...` pass.
+ */
+export const ULID = "[0-7][0-9A-HJKMNP-TV-Z]{25}";
 
 /** A JSON Schema pattern for an fp of that kind. */
 export function fpPattern(kind: FpKind): string {

@@ -5,17 +5,24 @@ import { DATE_PATTERN, Nullable, TIMESTAMP_PATTERN } from "./schema.ts";
 /** A patient as GET /api/v1/patients returns it (specification, section 2.2). */
 export const Patient = Type.Object(
   {
-    fp: Type.String({ pattern: fpPattern("patient") }),
-    name: Type.String(),
-    species: Type.String({ description: "lower case: dog, cat, rabbit, bird, reptile, exotic" }),
-    breed: Nullable(Type.String()),
-    sex: Nullable(Type.String()),
-    date_of_birth: Nullable(Type.String({ pattern: DATE_PATTERN })),
-    weight_kg: Nullable(Type.Number()),
-    owner_customer_fp: Type.String({ pattern: fpPattern("customer") }),
-    created_at: Type.String({ pattern: TIMESTAMP_PATTERN }),
-    updated_at: Type.String({ pattern: TIMESTAMP_PATTERN }),
+    fp: Type.String({ pattern: fpPattern("patient"), description: "Fingerprint of the patient." }),
+    name: Type.String({ description: "Name of the patient." }),
+    species: Type.String({
+      description: "Species in lower case: `dog`, `cat`, `rabbit`, `bird`, `reptile` or `exotic`.",
+    }),
+    breed: Nullable(Type.String({ description: "Breed, in the clinic's words; null if unknown." })),
+    sex: Nullable(Type.String({ description: "Sex, in the clinic's words; null if unknown." })),
+    date_of_birth: Nullable(
+      Type.String({ pattern: DATE_PATTERN, description: "Date of birth, without a time; null if unknown." }),
+    ),
+    weight_kg: Nullable(Type.Number({ description: "Weight in kilograms; null if unknown." })),
+    owner_customer_fp: Type.String({ pattern: fpPattern("customer"), description: "Fingerprint of the owner." }),
+    created_at: Type.String({ pattern: TIMESTAMP_PATTERN, description: "Time at which the patient was created." }),
+    updated_at: Type.String({
+      pattern: TIMESTAMP_PATTERN,
+      description: "Time of the last change, or of the last connection to a clinic. `updated_since` compares it.",
+    }),
   },
-  { additionalProperties: false },
+  { title: "Patient", description: "A patient, without its records.", additionalProperties: false },
 );
 export type Patient = Static<typeof Patient>;

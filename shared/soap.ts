@@ -2,26 +2,36 @@ import { type Static, Type } from "typebox";
 import { fpPattern } from "./fp.ts";
 import { Nullable, TIMESTAMP_PATTERN } from "./schema.ts";
 
-export const SoapStatus = Type.Enum(["DRAFT", "IN_PROGRESS", "SIGNED", "LOCKED"]);
+export const SoapStatus = Type.Enum(["DRAFT", "IN_PROGRESS", "SIGNED", "LOCKED"], {
+  description: "Stage of the record, in this order. A `SIGNED` or `LOCKED` record is immutable.",
+});
 export type SoapStatus = Static<typeof SoapStatus>;
 
-const text = () => Nullable(Type.String({ maxLength: 100_000 }));
+const text = (description: string) => Nullable(Type.String({ maxLength: 100_000, description }));
 
 /** A SOAP examination record as GET /api/v1/soap/{fp} returns it (specification, section 2.3). */
 export const Soap = Type.Object(
   {
-    fp: Type.String({ pattern: fpPattern("soap") }),
-    patient_fp: Type.String({ pattern: fpPattern("patient") }),
-    soap_type: Type.String({ pattern: "^[A-Z][A-Z0-9_]{0,63}$", description: "upper case: EXAMINATION" }),
+    fp: Type.String({ pattern: fpPattern("soap"), description: "Fingerprint of the record." }),
+    patient_fp: Type.String({ pattern: fpPattern("patient"), description: "Fingerprint of the patient." }),
+    soap_type: Type.String({
+      pattern: "^[A-Z][A-Z0-9_]{0,63}$",
+      description: "Type of the record in upper case, such as `EXAMINATION`.",
+    }),
     status: SoapStatus,
-    subjective: text(),
-    objective: text(),
-    assessment: text(),
-    plan: text(),
-    performed_by_clinic_fp: Type.String({ pattern: fpPattern("clinic"), description: "the owning clinic" }),
-    signed_at: Nullable(Type.String({ pattern: TIMESTAMP_PATTERN, description: "null until the record is SIGNED" })),
-    created_at: Type.String({ pattern: TIMESTAMP_PATTERN }),
+    subjective: text("The owner's report, as free text; null if not recorded."),
+    objective: text("Findings of the examination, as free text; null if not recorded."),
+    assessment: text("Assessment of the findings, as free text; null if not recorded."),
+    plan: text("Summary of the plan, as free text, without the structured plan items; null if not recorded."),
+    performed_by_clinic_fp: Type.String({
+      pattern: fpPattern("clinic"),
+      description: "Fingerprint of the clinic that owns the record.",
+    }),
+    signed_at: Nullable(
+      Type.String({ pattern: TIMESTAMP_PATTERN, description: "Time of the signature; null until `SIGNED`." }),
+    ),
+    created_at: Type.String({ pattern: TIMESTAMP_PATTERN, description: "Time at which the record was created." }),
   },
-  { additionalProperties: false },
+  { title: "SoapRecord", description: "A SOAP examination record.", additionalProperties: false },
 );
 export type Soap = Static<typeof Soap>;

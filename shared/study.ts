@@ -5,43 +5,65 @@ import { Nullable, TIMESTAMP_PATTERN } from "./schema.ts";
 // Diagnostic studies: what GET /api/v1/lab/diagnostics/{fp} returns (specification, section 2.4)
 // and what the agent pushes to POST /agent/v1/studies (house, section 5).
 
-export const Modality = Type.Enum(["HEMATOLOGY", "BIOCHEMISTRY", "URINALYSIS", "RADIOLOGY", "ULTRASOUND", "ENDOSCOPY"]);
+export const Modality = Type.Enum(
+  ["HEMATOLOGY", "BIOCHEMISTRY", "URINALYSIS", "RADIOLOGY", "ULTRASOUND", "ENDOSCOPY"],
+  { description: "Kind of the study: the first three are lab studies, the others imaging studies." },
+);
 export type Modality = Static<typeof Modality>;
 
-export const Flag = Type.Enum(["normal", "low", "high", "critical"]);
+export const Flag = Type.Enum(["normal", "low", "high", "critical"], {
+  description:
+    "The value against the reference interval of the patient's species at `acquired_at`. A bound is `normal`, a value " +
+    "beyond a critical limit `critical`; null if no interval applies, which does not mean normal.",
+});
 export type Flag = Static<typeof Flag>;
 
 /** The printed value is a bound: `<0.2` is value 0.2, comparator `<`. */
-export const Comparator = Type.Enum(["<", "<=", ">", ">="]);
+export const Comparator = Type.Enum(["<", "<=", ">", ">="], {
+  description: "Present if `value` is a bound: a printed `<0.2` is the value 0.2 with the comparator `<`.",
+});
 export type Comparator = Static<typeof Comparator>;
 
 /** One analyte of a study. `reference_range` and `flag` are null where no interval applies: never an invented normal. */
 export const Result = Type.Object(
   {
-    analyte: Type.String({ minLength: 1, maxLength: 64 }),
-    value: Type.Number(),
-    unit: Nullable(Type.String({ maxLength: 32 })),
-    reference_range: Nullable(Type.String({ maxLength: 64 })),
+    analyte: Type.String({ minLength: 1, maxLength: 64, description: "Short code of the analyte, such as `GLU`." }),
+    value: Type.Number({ description: "The measured value, in `unit`." }),
+    unit: Nullable(Type.String({ maxLength: 32, description: "Unit of `value`; null if it has none." })),
+    reference_range: Nullable(
+      Type.String({
+        maxLength: 64,
+        description: "Lower and upper bound with an ASCII hyphen, such as `3.3-6.1`; null if no interval applies.",
+      }),
+    ),
     flag: Nullable(Flag),
     comparator: Type.Optional(Comparator),
-    value_text: Type.Optional(Type.String({ maxLength: 200 })),
+    value_text: Type.Optional(
+      Type.String({
+        maxLength: 200,
+        description: "The value as printed, such as `2+`; present if `value` is the rank of an ordinal result.",
+      }),
+    ),
   },
-  { additionalProperties: false },
+  { title: "AnalyteResult", description: "One analyte of a study.", additionalProperties: false },
 );
 export type Result = Static<typeof Result>;
 
 /** A study as the read API returns it. */
 export const Study = Type.Object(
   {
-    fp: Type.String({ pattern: fpPattern("cds") }),
-    patient_fp: Type.String({ pattern: fpPattern("patient") }),
+    fp: Type.String({ pattern: fpPattern("cds"), description: "Fingerprint of the study." }),
+    patient_fp: Type.String({ pattern: fpPattern("patient"), description: "Fingerprint of the patient." }),
     modality: Modality,
-    device_name: Type.String({ minLength: 1, maxLength: 200 }),
-    status: Type.Literal("COMPLETED"),
-    acquired_at: Type.String({ pattern: TIMESTAMP_PATTERN }),
-    results: Type.Array(Result, { maxItems: 1000 }),
+    device_name: Type.String({ minLength: 1, maxLength: 200, description: "Name of the instrument." }),
+    status: Type.Literal("COMPLETED", { description: "Every study is completed." }),
+    acquired_at: Type.String({
+      pattern: TIMESTAMP_PATTERN,
+      description: "Time of the measurement or of the images.",
+    }),
+    results: Type.Array(Result, { maxItems: 1000, description: "Empty for an imaging study without measurements." }),
   },
-  { additionalProperties: false },
+  { title: "DiagnosticStudy", description: "A lab or imaging study.", additionalProperties: false },
 );
 export type Study = Static<typeof Study>;
 

@@ -4,12 +4,18 @@ import { CalendarEvent, eventStatuses, eventTypes } from "../../shared/calendar.
 import { keyOf } from "../auth.ts";
 import { RANGE_DAYS_MAX, selectRange } from "../domain/calendar.ts";
 import { ApiError } from "../errors.ts";
+import { exampleOf } from "../examples.ts";
 import type { Operation } from "../openapi.ts";
 import { listEvents } from "../store/calendar.ts";
 import type { RouteContext } from "./context.ts";
 import { choice, instant, readParameters } from "./parameters.ts";
 
 // GET /api/v1/calendar/events (specification, section 4.5): a bare array, without envelope or pages.
+
+const CalendarEventList = Type.Array(CalendarEvent, {
+  title: "CalendarEventList",
+  description: "All matching events.",
+});
 
 const list = {
   operationId: "listCalendarEvents",
@@ -20,13 +26,14 @@ const list = {
   header: "x-api-key",
   permissions: ["clinic.calendar.view"],
   parameters: {
-    start_date: instant("first instant of the range; by default the first of today in UTC"),
+    start_date: instant("First instant of the range; by default the start of today in UTC."),
     end_date: instant(
-      `first instant after the range, at most ${RANGE_DAYS_MAX} days on; by default 30 days from today`,
+      `First instant after the range, at most ${RANGE_DAYS_MAX} days after \`start_date\`; by default 30 days from today.`,
     ),
-    type: choice(eventTypes, "only events of this type"),
-    status: choice(eventStatuses, "only events in this status"),
+    type: choice(eventTypes, "Only events of this type."),
+    status: choice(eventStatuses, "Only events in this status."),
   },
+  example: [exampleOf.event],
   errors: ["CALENDAR.INVALID_RANGE"],
 } satisfies Operation;
 
@@ -35,7 +42,7 @@ export function calendarRoutes(app: FastifyInstance, { store, guard, now }: Rout
     method: "GET",
     url: "/api/v1/calendar/events",
     onRequest: guard(list.header, ...list.permissions),
-    schema: { response: { 200: Type.Array(CalendarEvent) } },
+    schema: { response: { 200: CalendarEventList } },
     config: list,
     handler: async (request) => {
       const { start_date, end_date, type, status } = readParameters(request, list.parameters);

@@ -1,17 +1,17 @@
 import type { FastifyInstance } from "fastify";
-import { Type } from "typebox";
 import { isFp } from "../../shared/fp.ts";
 import { Study } from "../../shared/study.ts";
 import { keyOf } from "../auth.ts";
 import { ApiError } from "../errors.ts";
+import { exampleOf } from "../examples.ts";
 import type { Operation } from "../openapi.ts";
 import { findStudy } from "../store/studies.ts";
-import type { RouteContext } from "./context.ts";
+import { EnvelopeOf, type RouteContext } from "./context.ts";
 import { printableFp } from "./parameters.ts";
 
 // GET /api/v1/lab/diagnostics/{fp} (specification, section 4.4).
 
-const OneStudy = Type.Object({ success: Type.Literal(true), data: Study }, { additionalProperties: false });
+const StudyEnvelope = EnvelopeOf(Study, "StudyEnvelope");
 
 const get = {
   operationId: "getDiagnosticStudy",
@@ -23,6 +23,7 @@ const get = {
   // A key made from the published permissions must be able to use the published endpoints (api.md, gap 10).
   permissions: ["clinic.patient.view", "clinic.lab.view"],
   fp: "cds",
+  example: { success: true, data: exampleOf.study },
   errors: ["PATIENT.NOT_FOUND", "PATIENT.ACCESS_DENIED"],
 } satisfies Operation;
 
@@ -31,7 +32,7 @@ export function diagnosticRoutes(app: FastifyInstance, { store, guard, concealUn
     method: "GET",
     url: "/api/v1/lab/diagnostics/:fp",
     onRequest: guard(get.header, ...get.permissions),
-    schema: { response: { 200: OneStudy } },
+    schema: { response: { 200: StudyEnvelope } },
     config: get,
     handler: async (request) => {
       const { fp } = request.params;

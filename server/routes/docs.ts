@@ -2,12 +2,17 @@ import swagger, { type StaticDocumentSpec } from "@fastify/swagger";
 import swaggerUi from "@fastify/swagger-ui";
 import type { FastifyError, FastifyInstance } from "fastify";
 import { ApiError } from "../errors.ts";
+import type { Limits } from "../limits.ts";
 import { type collectOperations, describeApi } from "../openapi.ts";
 
 // The API document and a page that shows it, without a key. The page's files are the server's own: it needs no internet.
 
-export async function docsRoutes(app: FastifyInstance, routes: ReturnType<typeof collectOperations>): Promise<void> {
-  const document = describeApi(routes);
+export async function docsRoutes(
+  app: FastifyInstance,
+  routes: ReturnType<typeof collectOperations>,
+  limits: Limits,
+): Promise<void> {
+  const document = describeApi(routes, limits);
   const json = JSON.stringify(document);
 
   // What the file server refuses (a range past the end, a NUL in a name) is the caller's fault, as the rest of the API says it.

@@ -1,18 +1,15 @@
 import type { FastifyInstance } from "fastify";
-import { Type } from "typebox";
 import { InventoryItem } from "../../shared/inventory.ts";
 import { keyOf } from "../auth.ts";
+import { exampleOf } from "../examples.ts";
 import type { Operation } from "../openapi.ts";
 import { listItems } from "../store/stock.ts";
-import { PageOf, pageOf, type RouteContext } from "./context.ts";
+import { EnvelopeOf, PageOf, pageOf, type RouteContext } from "./context.ts";
 import { pageParameters, readParameters, text, yesOrNo } from "./parameters.ts";
 
 // GET /api/v1/inventory (specification, section 4.6).
 
-const ItemPage = Type.Object(
-  { success: Type.Literal(true), data: PageOf(InventoryItem) },
-  { additionalProperties: false },
-);
+const ItemPageEnvelope = EnvelopeOf(PageOf(InventoryItem, "InventoryItemPage"), "InventoryItemPageEnvelope");
 
 const list = {
   operationId: "listInventoryItems",
@@ -22,9 +19,10 @@ const list = {
   permissions: ["clinic.inventory.view"],
   parameters: {
     ...pageParameters,
-    category: text("such as `MEDICATION`, `VACCINE`, `CONSUMABLE`, `SERVICE`, in this spelling"),
-    low_stock_only: yesOrNo("when true, only items below their `low_stock_threshold`"),
+    category: text("Only this category: `MEDICATION`, `VACCINE`, `CONSUMABLE`, `SERVICE` or another, in upper case."),
+    low_stock_only: yesOrNo("If true, only items below their `low_stock_threshold`."),
   },
+  example: { success: true, data: pageOf({ items: [exampleOf.item], total: 1 }, 1, 20) },
 } satisfies Operation;
 
 export function inventoryRoutes(app: FastifyInstance, { store, guard }: RouteContext): void {
@@ -32,7 +30,7 @@ export function inventoryRoutes(app: FastifyInstance, { store, guard }: RouteCon
     method: "GET",
     url: "/api/v1/inventory",
     onRequest: guard(list.header, ...list.permissions),
-    schema: { response: { 200: ItemPage } },
+    schema: { response: { 200: ItemPageEnvelope } },
     config: list,
     handler: async (request) => {
       const { page, page_size, category, low_stock_only } = readParameters(request, list.parameters);

@@ -35,8 +35,12 @@ const POSITIVE_INTEGER_MAX = 999_999_999;
 
 /** `page` and `page_size` (specification, section 8; api.md 40-42). */
 export const pageParameters = {
-  page: positiveInteger({ otherwise: 1, max: null, description: "page number, the first is 1" }),
-  page_size: positiveInteger({ otherwise: PAGE_SIZE_DEFAULT, max: PAGE_SIZE_MAX, description: "items of a page" }),
+  page: positiveInteger({ otherwise: 1, max: null, description: "Page number; the first page is 1." }),
+  page_size: positiveInteger({
+    otherwise: PAGE_SIZE_DEFAULT,
+    max: PAGE_SIZE_MAX,
+    description: "Greatest number of records on a page.",
+  }),
 };
 
 /** A text as it came; null when it was not given. */
@@ -68,7 +72,7 @@ export function instant(description: string): Parameter<number | null> {
   return {
     schema: Type.String({
       format: "date-time",
-      description: `${description}. A date alone is its first instant, a time without a zone is UTC`,
+      description: `${description} A date alone is its first instant, a time without a zone is UTC.`,
     }),
     read: (given, name) => (given === null ? null : parseInstant(given, name)),
   };

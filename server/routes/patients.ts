@@ -1,25 +1,19 @@
 import type { FastifyInstance } from "fastify";
-import { Type } from "typebox";
 import { isFp } from "../../shared/fp.ts";
 import { Patient } from "../../shared/patient.ts";
 import { keyOf, versionsOf } from "../auth.ts";
 import { ApiError } from "../errors.ts";
+import { exampleOf } from "../examples.ts";
 import type { Operation } from "../openapi.ts";
 import { Outlines } from "../store/outlines.ts";
 import { findPatient, listPatients } from "../store/patients.ts";
-import { PageOf, pageOf, type RouteContext } from "./context.ts";
+import { EnvelopeWithMessageOf, PageOf, pageOf, type RouteContext } from "./context.ts";
 import { instant, pageParameters, printableFp, readParameters, text } from "./parameters.ts";
 
 // GET /api/v1/patients and GET /api/v1/patients/{fp} (specification, sections 4.1 and 4.2).
 
-const PatientPage = Type.Object(
-  { success: Type.Literal(true), data: PageOf(Patient), message: Type.String() },
-  { additionalProperties: false },
-);
-const OnePatient = Type.Object(
-  { success: Type.Literal(true), data: Patient, message: Type.String() },
-  { additionalProperties: false },
-);
+const PatientPageEnvelope = EnvelopeWithMessageOf(PageOf(Patient, "PatientPage"), "PatientPageEnvelope");
+const PatientEnvelope = EnvelopeWithMessageOf(Patient, "PatientEnvelope");
 
 const list = {
   operationId: "listPatients",
@@ -32,9 +26,12 @@ const list = {
   permissions: ["clinic.patient.view"],
   parameters: {
     ...pageParameters,
-    species: text("lower case: `dog`, `cat`, `rabbit`, `bird`, `reptile`, `exotic`; anything else matches nothing"),
-    updated_since: instant("only patients updated at or after it"),
+    species: text(
+      "Only this species: `dog`, `cat`, `rabbit`, `bird`, `reptile` or `exotic`. Another value matches nothing.",
+    ),
+    updated_since: instant("Only patients updated at or after this time."),
   },
+  example: { success: true, data: pageOf({ items: [exampleOf.patient], total: 1 }, 1, 20), message: "OK" },
 } satisfies Operation;
 
 const get = {
@@ -44,6 +41,7 @@ const get = {
   header: "x-api-key",
   permissions: ["clinic.patient.view"],
   fp: "patient",
+  example: { success: true, data: exampleOf.patient, message: "OK" },
   errors: ["PATIENT.NOT_FOUND", "PATIENT.ACCESS_DENIED"],
 } satisfies Operation;
 
@@ -54,7 +52,7 @@ export function patientRoutes(app: FastifyInstance, { store, guard, concealUncon
     method: "GET",
     url: "/api/v1/patients",
     onRequest: guard(list.header, ...list.permissions),
-    schema: { response: { 200: PatientPage } },
+    schema: { response: { 200: PatientPageEnvelope } },
     config: list,
     handler: async (request) => {
       const { page, page_size, species, updated_since } = readParameters(request, list.parameters);
@@ -74,7 +72,7 @@ export function patientRoutes(app: FastifyInstance, { store, guard, concealUncon
     method: "GET",
     url: "/api/v1/patients/:fp",
     onRequest: guard(get.header, ...get.permissions),
-    schema: { response: { 200: OnePatient } },
+    schema: { response: { 200: PatientEnvelope } },
     config: get,
     handler: async (request) => {
       const { fp } = request.params;

@@ -1,17 +1,17 @@
 import type { FastifyInstance } from "fastify";
-import { Type } from "typebox";
 import { isFp } from "../../shared/fp.ts";
 import { Soap } from "../../shared/soap.ts";
 import { keyOf } from "../auth.ts";
 import { ApiError } from "../errors.ts";
+import { exampleOf } from "../examples.ts";
 import type { Operation } from "../openapi.ts";
 import { findSoap } from "../store/soap.ts";
-import type { RouteContext } from "./context.ts";
+import { EnvelopeOf, type RouteContext } from "./context.ts";
 import { printableFp } from "./parameters.ts";
 
 // GET /api/v1/soap/{fp} (specification, section 4.3).
 
-const OneSoap = Type.Object({ success: Type.Literal(true), data: Soap }, { additionalProperties: false });
+const SoapEnvelope = EnvelopeOf(Soap, "SoapEnvelope");
 
 const get = {
   operationId: "getSoapRecord",
@@ -23,6 +23,7 @@ const get = {
   // As with the diagnostic studies (api.md, gap 10).
   permissions: ["clinic.patient.view", "clinic.soap.view"],
   fp: "soap",
+  example: { success: true, data: exampleOf.soap },
   errors: ["PATIENT.NOT_FOUND", "PATIENT.ACCESS_DENIED"],
 } satisfies Operation;
 
@@ -31,7 +32,7 @@ export function soapRoutes(app: FastifyInstance, { store, guard, concealUnconnec
     method: "GET",
     url: "/api/v1/soap/:fp",
     onRequest: guard(get.header, ...get.permissions),
-    schema: { response: { 200: OneSoap } },
+    schema: { response: { 200: SoapEnvelope } },
     config: get,
     handler: async (request) => {
       const { fp } = request.params;

@@ -14,11 +14,20 @@ type HeaderValue = string | string[] | number | undefined;
 
 /** What we look at of an OpenAPI document. */
 export interface ApiDocument {
+  readonly info: { readonly description: string };
   readonly paths: Record<string, { get: { responses: Record<string, Response | Reference> } }>;
   readonly components: {
     readonly responses: Record<string, Response>;
     readonly headers: Record<string, { readonly required?: boolean }>;
+    readonly examples: Record<string, { readonly value: unknown }>;
+    readonly schemas: Record<string, { readonly properties?: Record<string, Field> }>;
+    readonly securitySchemes: Record<string, { readonly description: string }>;
   };
+}
+interface Field {
+  readonly pattern?: string;
+  readonly format?: string;
+  readonly anyOf?: readonly Field[];
 }
 interface Response {
   readonly headers: Record<string, Reference>;
@@ -28,28 +37,68 @@ interface Reference {
   readonly $ref: string;
 }
 
+/** A media type, a header or a parameter. */
+interface Described {
+  readonly in?: string;
+  readonly schema?: object;
+  readonly example?: unknown;
+  readonly examples?: Record<string, Reference>;
+}
+
 export class Contract {
   readonly #document: ApiDocument;
   readonly #ajv: Ajv2020;
   /** Documented and not met yet, such as `/api/v1/patients 200`. */
   readonly #missing: Set<string>;
+  /** The same of headers, such as `/api/v1/patients 200 ETag`. */
+  readonly #missingHeaders: Set<string>;
 
   constructor(document: ApiDocument) {
     this.#document = document;
-    // Formats are on parameters only, which are not looked at here.
+    // Every date and time has a pattern beside its format.
     this.#ajv = new Ajv2020({ strict: true, allErrors: true, validateFormats: false })
       .addVocabulary(Object.keys(document))
-      .addSchema(document, "api");
-    this.#missing = new Set(
-      Object.entries(document.paths).flatMap(([path, { get }]) =>
-        Object.keys(get.responses).map((status) => `${path} ${status}`),
+      .addSchema(closed(document), "api");
+    // `default` stands for statuses that no endpoint has.
+    const statuses = Object.entries(document.paths).flatMap(([path, { get }]) =>
+      Object.entries(get.responses).flatMap(([status, response]) =>
+        status === "default" ? [] : [{ name: `${path} ${status}`, headers: this.#resolved(response).headers }],
       ),
+    );
+    this.#missing = new Set(statuses.map(({ name }) => name));
+    this.#missingHeaders = new Set(
+      statuses.flatMap(({ name, headers }) => Object.keys(headers).map((header) => `${name} ${header}`)),
     );
   }
 
   /** The documented statuses that no answer to a GET had until now. */
   get missing(): string[] {
     return [...this.#missing];
+  }
+
+  /** The documented headers that no answer to a GET had until now. */
+  get missingHeaders(): string[] {
+    return [...this.#missingHeaders];
+  }
+
+  /** The examples that do not match their schemas, and the places without an example; a query parameter needs none. */
+  get faultsOfExamples(): string[] {
+    return [...this.#faultsOfExamples("#", this.#document)];
+  }
+
+  *#faultsOfExamples(pointer: string, place: object): Generator<string> {
+    for (const [name, inner] of Object.entries(place) as [string, unknown][]) {
+      if (typeof inner === "object" && inner !== null)
+        yield* this.#faultsOfExamples(`${pointer}/${escaped(name)}`, inner);
+    }
+    const { schema, example, examples = {}, ...described } = place as Described;
+    if (schema === undefined) return;
+    const shown = Object.values(examples).map(
+      ({ $ref }) => this.#document.components.examples[nameIn({ $ref })]?.value,
+    );
+    const all = example === undefined ? shown : [example, ...shown];
+    if (all.length === 0 && described.in !== "query") yield `${pointer} has no example`;
+    for (const one of all) yield* this.#faultsOf(`${pointer}/schema`, one, pointer);
   }
 
   /** What is wrong with an answer from /api/v1; others are not looked at. */
@@ -73,15 +122,26 @@ export class Contract {
       yield "the status is not documented";
       return;
     }
-    if (method === "GET") this.#missing.delete(`${path} ${status}`);
     const pointer = "$ref" in documented ? documented.$ref : `#/paths/${escaped(path)}/get/responses/${status}`;
-    const response = "$ref" in documented ? this.#document.components.responses[nameIn(documented)] : documented;
-    yield* this.#faultsOfHeaders(response?.headers ?? {}, headers);
-    if (response?.content === undefined || method === "HEAD") {
+    const response = this.#resolved(documented);
+    if (method === "GET") {
+      const met = Object.keys(response.headers).filter((name) => headers.has(name.toLowerCase()));
+      this.#missing.delete(`${path} ${status}`);
+      for (const name of met) this.#missingHeaders.delete(`${path} ${status} ${name}`);
+    }
+    yield* this.#faultsOfHeaders(response.headers, headers);
+    if (response.content === undefined || method === "HEAD") {
       if (text !== "") yield "there is a body";
     } else {
       yield* this.#faultsOfBody(`${pointer}/content/application~1json/schema`, headers, text);
     }
+  }
+
+  #resolved(response: Response | Reference): Response {
+    if (!("$ref" in response)) return response;
+    const found = this.#document.components.responses[nameIn(response)];
+    if (found === undefined) throw new Error(`${response.$ref} is not in the document`);
+    return found;
   }
 
   #pathOf(requested: string): string | undefined {
@@ -117,6 +177,14 @@ export class Contract {
 
 /** Those that tell a client something about the API, not about HTTP. */
 const CONTRACT_HEADERS = /^(x-(?!content-type-options$)|ratelimit|retry-after$|www-authenticate$|etag$)/;
+
+/** The document with its objects closed: clients must allow further fields, the server must document its own. */
+function closed(document: ApiDocument): ApiDocument {
+  return JSON.parse(JSON.stringify(document), (_name, value: unknown) => {
+    const isObject = typeof value === "object" && value !== null && "properties" in value;
+    return isObject ? { ...value, additionalProperties: false } : value;
+  }) as ApiDocument;
+}
 
 // JSON pointer (RFC 6901).
 function escaped(path: string): string {
