@@ -1,13 +1,11 @@
-import { createHash } from "node:crypto";
-import fs from "node:fs";
 import { realTimer, type SetTimer } from "./connection.ts";
 import { type Attributes, encodeAttributes } from "./dicom/attributes.ts";
 import { encodingOf } from "./dicom/dataset.ts";
 import { COMMAND, type Request, STATUS } from "./dicom/dimse.ts";
 import { EXPLICIT_LITTLE_ENDIAN, IMPLICIT_LITTLE_ENDIAN, STORAGE_COMMITMENT } from "./dicom/scp.ts";
 import { DicomClient } from "./dicom-client.ts";
-import { imageFile } from "./image-store.ts";
-import type { Commitment, HeldInstance, InstanceReference } from "./imaging-operations.ts";
+import { isWhole } from "./image-store.ts";
+import type { Commitment, InstanceReference } from "./imaging-operations.ts";
 import type { Spool } from "./spool.ts";
 import type { Address } from "./transport.ts";
 
@@ -194,16 +192,4 @@ export class Commitments {
       return false; // tried again
     }
   }
-}
-
-/** Whether the file still has the bytes that came. */
-async function isWhole(data: string, { message, headBytes, sha256 }: HeldInstance): Promise<boolean> {
-  const digest = createHash("sha256");
-  try {
-    const dataset = fs.createReadStream(imageFile(data, message), { start: headBytes, highWaterMark: 256 * 1024 });
-    for await (const chunk of dataset) digest.update(chunk as Buffer);
-  } catch {
-    return false;
-  }
-  return digest.digest("hex") === sha256;
 }

@@ -133,14 +133,14 @@ function contextsFor(batch: readonly HeldInstance[]): ProposedContext[] {
 }
 
 async function storeOne(client: DicomClient, data: string, instance: HeldInstance): Promise<void> {
-  const { message, sopClass, sopInstance, transferSyntax, headBytes } = instance;
+  const { message, sopClass, sopInstance, transferSyntax, head } = instance;
   const context = client.contextOf(sopClass, transferSyntax);
   if (context === null) {
     throw new SendError("permanent", `the peer takes no ${sopClass} with transfer syntax ${transferSyntax}`);
   }
   const file = imageFile(data, message);
   await fs.promises.access(file);
-  const dataset = fs.createReadStream(file, { start: headBytes, highWaterMark: READ_BYTES });
+  const dataset = fs.createReadStream(file, { start: head.length, highWaterMark: READ_BYTES });
   const { status, comment } = await client.request(
     context,
     { field: COMMAND.storeRequest, sopClass, sopInstance },

@@ -144,11 +144,15 @@ const REPORT: Dataset = [
       container(code("121070", "DCM", "Findings"), [
         modifier(code("363698007", "SCT", "Finding Site"), code("87878005", "SCT", "Left Ventricle")),
         measurement(
-          code("29436-3", "LN", "Internal End Diastolic Dimension"),
+          code("29436-3", "LN", "Left Ventricle Internal End Diastolic Dimension"),
           "3.85",
           code("cm", "UCUM", "centimeter"),
         ),
-        measurement(code("18043-0", "LN", "Ejection Fraction"), "64", code("%", "UCUM", "percent")),
+        measurement(
+          code("18043-0", "LN", "Left Ventricular Ejection Fraction by US"),
+          "64",
+          code("%", "UCUM", "percent"),
+        ),
       ]),
       container(code("121070", "DCM", "Findings"), [
         modifier(code("363698007", "SCT", "Finding Site"), code("82471001", "SCT", "Left Atrium")),

@@ -126,13 +126,13 @@ export async function assessImages(
     return settlement(message, all.length === 0 ? null : all.join("; "), studies);
   };
   const settlements = [...leftOut].map(([message, reason]) => settle(message, [reason], []));
-  for (const { report, measurements, images, messages, namedIn } of reports) {
+  for (const { report, results, rows, images, messages, namedIn } of reports) {
     const { patient, reason, how } = await findPatient(report, spool, directory, matchByName ? namedIn : null);
     const first = stored.find(({ message }) => message === messages[0])!;
     const { body, snapshot } = study(report, patient, { device_id: first.device, message_id: first.message });
     const draft = {
-      body: { ...body, results: [...body.results, ...measurements] },
-      snapshot: { ...snapshot, notes: [how, ...snapshot.notes], images },
+      body: { ...body, results: [...body.results, ...results] },
+      snapshot: { ...snapshot, rows: [...snapshot.rows, ...rows], notes: [how, ...snapshot.notes], images },
       freshFp: newFp("cds"),
     };
     const reasons = [...(reason === null ? [] : [reason]), ...report.notes, ...describe(report)];

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
+import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { newUlid } from "../shared/fp.ts";
 import { isUid, STATUS } from "./dicom/dimse.ts";
@@ -8,6 +9,7 @@ import { encodeFileHead } from "./dicom/part10.ts";
 import type { Identity, IncomingInstance } from "./dicom/scp.ts";
 import { makeSureOfRoom } from "./free-space.ts";
 import type { Headers } from "./headers.ts";
+import type { InstanceContent } from "./imaging-operations.ts";
 import type { Spool } from "./spool.ts";
 import { StorageError } from "./storage-error.ts";
 
@@ -24,6 +26,7 @@ export interface Kept {
   readonly comment: string | null;
 }
 
+const READ_BYTES = 256 * 1024;
 /** What is written in one go. */
 const WRITE_BYTES = 256 * 1024;
 /**
@@ -54,6 +57,26 @@ function partFile(data: string, message: string): string {
 /** Whether an instance may have its row, and has not its name yet. */
 export function isArriving(data: string, message: string): boolean {
   return fs.existsSync(partFile(data, message)) && !fs.existsSync(imageFile(data, message));
+}
+
+/** Whether the file of an instance is in place and has every byte of its content. */
+export async function isWhole(data: string, { message, head, sha256 }: InstanceContent): Promise<boolean> {
+  const digest = createHash("sha256");
+  try {
+    const file = await fs.promises.open(imageFile(data, message));
+    try {
+      const start = Buffer.alloc(head.length);
+      await file.read(start);
+      if (!start.equals(head)) return false;
+      const dataset = file.createReadStream({ start: head.length, autoClose: false, highWaterMark: READ_BYTES });
+      for await (const chunk of dataset) digest.update(chunk as Buffer);
+    } finally {
+      await file.close();
+    }
+  } catch {
+    return false;
+  }
+  return digest.digest("hex") === sha256;
 }
 
 /** Makes the folder, and finishes or removes what an earlier process left there. */
@@ -161,7 +184,7 @@ export class IncomingFile {
 
   /** Makes it durable. Never rejects. */
   async keep(identity: Identity): Promise<Kept> {
-    const { data, folder, spool } = this.#around;
+    const { data, spool } = this.#around;
     try {
       this.#writeAll();
       await this.#sync();
@@ -174,7 +197,7 @@ export class IncomingFile {
         return { status: STATUS.cannotUnderstand, comment: "no Study Instance UID could be read" };
       }
       this.#close();
-      const message = await spool.call("addInstance", {
+      const same = await spool.call("addInstance", {
         message: this.#id,
         device: this.#device,
         receivedAt: Date.now(),
@@ -189,9 +212,8 @@ export class IncomingFile {
         fileBytes: this.#head.length + this.#datasetBytes,
         headerBytes,
       });
-      // The same bytes again take the place of those we have: they may have been lost since.
-      fs.renameSync(this.#part, imageFile(data, message));
-      if (message !== this.#id) await folder.sync(); // no row would bring this name back
+      if (same === null) fs.renameSync(this.#part, imageFile(data, this.#id));
+      else await this.#keepAgain(same);
       return { status: STATUS.success, comment: null };
     } catch (error) {
       if (!(error instanceof StorageError) && !isDiskFault(error)) throw error;
@@ -206,6 +228,35 @@ export class IncomingFile {
     await this.#syncing;
     this.#close();
     fs.rmSync(this.#part, { force: true });
+  }
+
+  /** Keeps the file that holds the same dataset already. Restores it first if it is damaged or missing. */
+  async #keepAgain(same: InstanceContent): Promise<void> {
+    const { data, spool } = this.#around;
+    if (!(await isWhole(data, same))) await this.#restore(same);
+    await spool.call("noteStoredAgain", same.message, Date.now());
+    // Retention may have removed the file before that call. After it the instance is too young to be removed.
+    if (!fs.existsSync(imageFile(data, same.message))) await this.#restore(same);
+    await this.discard();
+  }
+
+  /** Writes the file of an earlier row anew: the head of that row, then the dataset that came now. */
+  async #restore({ message, head }: InstanceContent): Promise<void> {
+    const { data, folder } = this.#around;
+    const copy = partFile(data, newUlid()); // without a row of its own: the next start removes it
+    const [part, start] = [this.#part, this.#head.length];
+    const content = async function* () {
+      yield head;
+      yield* fs.createReadStream(part, { start, highWaterMark: READ_BYTES }) as AsyncIterable<Buffer>;
+    };
+    try {
+      await pipeline(content, fs.createWriteStream(copy, { flags: "wx", flush: true }));
+      fs.renameSync(copy, imageFile(data, message));
+    } catch (error) {
+      fs.rmSync(copy, { force: true });
+      throw error;
+    }
+    await folder.sync(); // no row would bring this name back
   }
 
   /** Of a deflated dataset. */

@@ -61,17 +61,21 @@ export interface Commitment extends NewCommitment {
   readonly tries: number;
 }
 
-/** An instance as its file holds it. */
-export interface HeldInstance {
+/** The content of an instance's file: the head, then the dataset. */
+export interface InstanceContent {
   readonly message: string;
+  /** Preamble and File Meta Information. Its length depends on the calling AE title. */
+  readonly head: Uint8Array;
+  /** Digest of the dataset. */
+  readonly sha256: string;
+}
+
+/** An instance as its file holds it. */
+export interface HeldInstance extends InstanceContent {
   readonly sopClass: string;
   readonly sopInstance: string;
   readonly transferSyntax: string;
-  /** Of the dataset. */
-  readonly sha256: string;
   readonly fileBytes: number;
-  /** Of the file, before the dataset. */
-  readonly headBytes: number;
 }
 
 export type ForwardState = "queued" | "sent" | "refused";
@@ -100,7 +104,7 @@ export type Standing = "forwarded" | "filed" | "needed";
 /** Entries of a worklist; a modality's screen shows fewer. */
 const WORKLIST_MAX = 200;
 const HELD_COLUMNS = `i.message, i.sop_class AS sopClass, i.sop_instance AS sopInstance, i.transfer_syntax AS transferSyntax,
-  i.sha256, i.file_bytes AS fileBytes, length(m.bytes) AS headBytes`;
+  i.sha256, i.file_bytes AS fileBytes, m.bytes AS head`;
 
 // CROSS JOIN: destinations first, for the other way round every instance would be compared with all that was ever forwarded.
 const forwardIs = (state: ForwardState) =>
@@ -281,6 +285,7 @@ export function imagingOperationsOn(db: Database.Database) {
       return sql.lastRemoved.all(limit) as string[];
     },
 
+    /** Marks an instance as stored at that time; its file is in place. */
     noteStoredAgain(message: string, at: number): void {
       sql.storedAgain.run(at, message);
     },

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { readSpecies } from "../shared/species.ts";
-import type { Modality, PatientHint, Result } from "../shared/study.ts";
+import type { Modality, PatientHint, Result, RowSnapshot } from "../shared/study.ts";
 import type { Code } from "./dicom/elements.ts";
 import type { Header } from "./dicom/header.ts";
+import { conceptKey, meaningOf, shortCode } from "./dicom/measurement-codes.ts";
 import type { Measurement } from "./dicom/structured-report.ts";
 import type { Report } from "./report.ts";
 import { hintText } from "./sample.ts";
@@ -25,8 +26,10 @@ export interface ImageInstance {
 
 export interface ImageReport {
   readonly report: Report;
-  /** From structured reports. There is neither a catalogue nor intervals of them, so neither range nor flag. */
-  readonly measurements: readonly Result[];
+  /** Results of structured reports. No intervals exist for them, so they have neither range nor flag. */
+  readonly results: readonly Result[];
+  /** One row for each result, in the same order; it has the concept's meaning. */
+  readonly rows: readonly RowSnapshot[];
   /** Names the set of instances. */
   readonly images: string;
   readonly messages: readonly string[];
@@ -112,6 +115,7 @@ function imageReport(
   const received = Math.min(...images.map(({ receivedAt }) => receivedAt));
   const cutShort = new Set(all.map((instance) => instance.header.cutShort).filter((reason) => reason !== null));
   const measured = all.flatMap((instance) => instance.header.measurements);
+  const { results, rows, leftOut } = imagingResults(measured);
   const notes = [
     ...(times.length === 0 ? ["the images carry no readable time: that of receipt stands for it"] : []),
     ...(identifiers.size > 1 ? [`the instances of the study name ${identifiers.size} patients`] : []),
@@ -130,11 +134,12 @@ function imageReport(
       acquired_at: times.toSorted()[0] ?? new Date(received).toISOString(),
       rows: [],
       unmapped: [],
-      leftOut: measured.filter((one) => result(one) === null).map(({ name }) => `${name || NO_NAME} has no value`),
+      leftOut,
       notes,
       comments: [],
     },
-    measurements: measured.map(result).filter((row) => row !== null),
+    results,
+    rows,
     images: digest(all.map(({ sopInstance, sha256 }) => `${sopInstance} ${sha256}`)),
     messages: all.map(({ message }) => message),
     namedIn: isUnidentified && new Set(all.map(animal)).size === 1 ? timeZone : null,
@@ -146,20 +151,52 @@ function animal({ header: { patientName, species, speciesCodes, sex, birthDate }
   return JSON.stringify([patientName, species, speciesCodes, sex, birthDate]);
 }
 
-const NO_NAME = "(no name)";
 const ANALYTE_LENGTH_MAX = 64;
 const UNIT_LENGTH_MAX = 32;
+const MEANING_LENGTH_MAX = 400;
+const NO_INTERVALS = "no reference intervals for measurements in images";
 
-function result({ name, value, unit }: Measurement): Result | null {
-  const number = Number(value);
-  if (value === "" || !Number.isFinite(number)) return null;
-  return {
-    analyte: (name || NO_NAME).slice(0, ANALYTE_LENGTH_MAX),
-    value: number,
-    unit: unit?.slice(0, UNIT_LENGTH_MAX) ?? null,
-    reference_range: null,
-    flag: null,
-  };
+/** The rows of all reports of a study. Two concepts never share a code: where they would, each code carries its concept. */
+function imagingResults(measurements: readonly Measurement[]): {
+  results: Result[];
+  rows: RowSnapshot[];
+  leftOut: string[];
+} {
+  const conceptsOf = new Map<string, Set<string>>();
+  const coded = measurements.map((measurement) => {
+    const { concept, modifiers } = measurement;
+    const code = shortCode(concept, modifiers);
+    if (code !== null) conceptsOf.set(code, (conceptsOf.get(code) ?? new Set()).add(conceptKey(concept)));
+    return { ...measurement, code, meaning: meaningOf(concept, modifiers) };
+  });
+  const results: Result[] = [];
+  const rows: RowSnapshot[] = [];
+  const leftOut: string[] = [];
+  for (const { concept, code, meaning, value, unit } of coded) {
+    const number = Number(value);
+    if (value === "" || !Number.isFinite(number)) {
+      leftOut.push(`${meaning} has no value`);
+      continue;
+    }
+    const isShared = code !== null && conceptsOf.get(code)!.size > 1;
+    const full = isShared ? `${code} ${concept.scheme}:${concept.value}` : code;
+    const analyte = full === null || full.length > ANALYTE_LENGTH_MAX ? digestCode(concept, meaning) : full;
+    results.push({
+      ...{ analyte, value: number, unit: unit?.slice(0, UNIT_LENGTH_MAX) ?? null },
+      ...{ reference_range: null, flag: null },
+    });
+    rows.push({
+      ...{ analyte, code: conceptKey(concept).trim() || analyte, interval_id: null, reason: NO_INTERVALS, text: value },
+      ...{ device_range: null, device_species: null, device_flag: null },
+      meaning: meaning.slice(0, MEANING_LENGTH_MAX),
+    });
+  }
+  return { results, rows, leftOut };
+}
+
+/** Stands for a concept without a usable code: the scheme and a digest of all that names the measurement. */
+function digestCode({ scheme, value }: Code, meaning: string): string {
+  return `${scheme.slice(0, 16) || "UNCODED"}:${digest([value, meaning]).slice(0, 12)}`;
 }
 
 function acquired({ header: { times, utcOffset }, timeZone }: Read): string | null {

@@ -1,7 +1,7 @@
 import type Database from "better-sqlite3";
 import type { Outcome } from "../shared/study.ts";
 import { directiveOperationsOn } from "./directive-operations.ts";
-import { imagingOperationsOn } from "./imaging-operations.ts";
+import { imagingOperationsOn, type InstanceContent } from "./imaging-operations.ts";
 import { BYTES_COLUMNS, type EventKind, messageReader, type Place, type Unread } from "./record.ts";
 import type { Collection } from "./report.ts";
 import { isWithdrawal, revise, type StudyBody } from "./revision.ts";
@@ -288,11 +288,10 @@ export function operationsOn(db: Database.Database) {
       `SELECT p.body FROM appointment a JOIN patient p ON p.fp = a.patient_fp WHERE a.start_at >= ? AND a.start_at < ?
        GROUP BY p.fp ORDER BY MIN(a.start_at), p.fp LIMIT ${WORKLIST_MAX}`,
     ),
-    sameInstance: db
-      .prepare(
-        "SELECT message FROM instance WHERE sop_instance = @sopInstance AND sha256 = @sha256 AND transfer_syntax = @transferSyntax",
-      )
-      .pluck(),
+    sameInstance: db.prepare(
+      `SELECT i.message, m.bytes AS head, i.sha256 FROM instance i JOIN message m ON m.id = i.message
+       WHERE i.sop_instance = @sopInstance AND i.sha256 = @sha256 AND i.transfer_syntax = @transferSyntax`,
+    ),
     insertImageMessage: db.prepare(
       `INSERT INTO message (id, session, ordinal, device, profile, received_at, bytes, state)
        VALUES (@message, ${NO_SESSION}, (SELECT COALESCE(MAX(ordinal), 0) + 1 FROM message WHERE session = ${NO_SESSION}),
@@ -577,21 +576,18 @@ export function operationsOn(db: Database.Database) {
     },
 
     /**
-     * Stores an instance, unless the same bytes are here already; answers whose file the bytes are. Other bytes under the
-     * same name are kept beside the first.
+     * Stores an instance and returns null. If a row has the same dataset already, returns that row and stores nothing.
+     * Another dataset under the same SOP Instance UID gets a row beside the first.
      */
-    addInstance({ quietMs, ...instance }: NewInstance): string {
-      const same = sql.sameInstance.get(instance) as string | undefined;
-      if (same !== undefined) {
-        imaging.noteStoredAgain(same, instance.receivedAt);
-        return same;
-      }
+    addInstance({ quietMs, ...instance }: NewInstance): InstanceContent | null {
+      const same = sql.sameInstance.get(instance) as InstanceContent | undefined;
+      if (same !== undefined) return same;
       sql.insertImageMessage.run(instance);
       sql.insertInstance.run(instance);
       imaging.queueForwards(instance.message);
       sql.noteMessage.run(instance);
       sql.awaitStudy.run({ study: instance.study, dueAt: instance.receivedAt + quietMs });
-      return instance.message;
+      return null;
     },
 
     hasInstance(message: string): boolean {

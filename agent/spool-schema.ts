@@ -1,5 +1,16 @@
 import type Database from "better-sqlite3";
 
+/** Gives measurements in headers a concept instead of a name. Headers are read again where the file of the image is here. */
+export const measurementsByConcept = `
+  UPDATE instance SET header = NULL WHERE removed_at IS NULL AND json_array_length(header, '$.measurements') > 0;
+  UPDATE instance SET header = json_set(header, '$.measurements', (
+    SELECT json_group_array(json_object(
+      'concept', json_object('value', '', 'scheme', '', 'meaning', json_extract(m.value, '$.name')), 'modifiers', json('[]'),
+      'value', json_extract(m.value, '$.value'), 'unit', json_extract(m.value, '$.unit')))
+    FROM json_each(header, '$.measurements') m))
+  WHERE removed_at IS NOT NULL AND json_array_length(header, '$.measurements') > 0;
+`;
+
 // The spool's tables. Append-only: a released migration is never edited.
 const migrations: readonly string[] = [
   `
@@ -138,6 +149,7 @@ const migrations: readonly string[] = [
   `
   CREATE INDEX message_completed ON message (completed_by) WHERE completed_by IS NOT NULL;
   `,
+  measurementsByConcept,
 ];
 
 /** Whether the database has this program's schema. */

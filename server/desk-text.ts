@@ -1,6 +1,6 @@
 import type { Candidate } from "../shared/candidates.ts";
 import type { ClinicRanges } from "../shared/clinic-ranges.ts";
-import { flagLines, resultLine } from "../shared/flag-text.ts";
+import { flagLines, meaningText, resultLine } from "../shared/flag-text.ts";
 import type { AuditDescription } from "./store/audit.ts";
 import type { Conflict, HistoryEntry, StoredView, UnmatchedStudy } from "./store/desk.ts";
 
@@ -25,7 +25,7 @@ export function viewLines(
   candidates: readonly Candidate[],
   conflicts: readonly Conflict[],
 ): string[] {
-  const { study, revision, unmatched_reason, rejected_reason, hint, source } = view;
+  const { study, revision, unmatched_reason, rejected_reason, hint, source, snapshot } = view;
   const said = Object.entries(hint ?? {}).flatMap(([key, value]) => (value === null ? [] : [`${key} ${value}`]));
   return [
     `${study.fp}  revision ${revision}  ${study.device_name}  ${study.modality}  ${study.acquired_at}`,
@@ -33,7 +33,7 @@ export function viewLines(
     study.patient_fp === "" ? `unmatched: ${unmatched_reason ?? "-"}` : `filed to ${study.patient_fp}`,
     ...(rejected_reason === null ? [] : [`rejected: ${rejected_reason}`]),
     `the device says: ${said.join(", ") || "nothing"}`,
-    ...study.results.map((result) => `  ${resultLine(result)}`),
+    ...study.results.map((result, index) => `  ${resultLine(result)}${meaningText(snapshot?.rows[index])}`),
     ...candidates.map(({ patient, score, reasons }) => `candidate ${patient.fp}  ${score}  ${reasons.join(", ")}`),
     ...conflicts.map(conflictLine),
   ];

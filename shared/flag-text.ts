@@ -1,6 +1,6 @@
 import { type ClinicRanges, clinicRangeById, rangeText } from "./clinic-ranges.ts";
 import { describePublished } from "./reference.ts";
-import type { Result, Snapshot } from "./study.ts";
+import type { Result, RowSnapshot, Snapshot } from "./study.ts";
 
 // Results and what their flags rest on, as both programs' `explain` prints them.
 
@@ -27,9 +27,15 @@ export function flagLines(
         ? ""
         : `; the device's range ${row.device_range} for ${row.device_species ?? "no species"}`;
     const flagged = row?.device_flag == null ? "" : `; the device's flag ${row.device_flag}`;
-    return `  ${resultLine(result)}  printed ${row?.text ?? "-"}  ${why}${row?.reason == null ? "" : `; ${row.reason}`}${device}${flagged}`;
+    const reason = row?.reason == null ? "" : `; ${row.reason}`;
+    return `  ${resultLine(result)}${meaningText(row)}  printed ${row?.text ?? "-"}  ${why}${reason}${device}${flagged}`;
   });
   return [versions, ...lines, ...snapshot.notes.map((note) => `  note: ${note}`)];
+}
+
+/** The meaning of a code from an image, to be printed behind its result. */
+export function meaningText(row: RowSnapshot | undefined): string {
+  return row?.meaning === undefined ? "" : `  = ${row.meaning}`;
 }
 
 function sourceOf(id: string, ranges: ClinicRanges | undefined): string {

@@ -89,7 +89,7 @@ export type PatientHint = Static<typeof PatientHint>;
 export const RowSnapshot = Type.Object(
   {
     analyte: Result.properties.analyte,
-    /** Code of the catalogue: a urine pad's GLU is our UGLU. */
+    /** Code of the catalogue: a urine pad's GLU is our UGLU. Of a measurement in images its concept: `LN 18043-0`. */
     code: Type.String(),
     /** A row of the catalogue, `clinic:` and a row of the clinic's own, or "device". */
     interval_id: Nullable(Type.String()),
@@ -101,6 +101,8 @@ export const RowSnapshot = Type.Object(
     /** The species that the device's range is for. */
     device_species: Nullable(Type.String()),
     device_flag: Nullable(Type.String()),
+    /** Concept and modifiers of a measurement in images, in the device's words. */
+    meaning: Type.Optional(Type.String({ maxLength: 400 })),
   },
   { additionalProperties: false },
 );

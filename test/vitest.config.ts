@@ -24,7 +24,7 @@ export default defineConfig({
         test: {
           name: "tests",
           include: ["test/**/*.test.ts"],
-          exclude: [onPostgresOnly, ...(fast ? ["test/**/*.slow.test.ts"] : [])],
+          exclude: ["**/node_modules/**", onPostgresOnly, ...(fast ? ["test/**/*.slow.test.ts"] : [])],
           ...(fast ? {} : { globalSetup: ["test/build.ts"] }),
         },
       },

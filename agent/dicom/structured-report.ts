@@ -1,11 +1,14 @@
-import { codes, type Elements, items, text } from "./elements.ts";
+import { type Code, codes, type Elements, items, text } from "./elements.ts";
+import type { Modifier } from "./measurement-codes.ts";
 
-// The measurements in a structured report (PS3.3 §C.17.3): its NUM content items, in whatever template they stand. What the
-// containers around an item say of all in them (finding site, laterality) belongs to the item's name.
+// The measurements in a structured report (PS3.3 §C.17.3): its NUM content items, in whatever template they stand. Modifiers of
+// the containers around an item (finding site, laterality) hold for the item too.
 
 /** As the device wrote it. */
 export interface Measurement {
-  readonly name: string;
+  readonly concept: Code;
+  /** The outermost first. A modifier of the item itself replaces the same modifier of a container. */
+  readonly modifiers: readonly Modifier[];
   /** DS; "" where the device measured nothing. */
   readonly value: string;
   /** UCUM; null where the value has none. */
@@ -14,38 +17,58 @@ export interface Measurement {
 
 const MEASUREMENTS_MAX = 1_000;
 const CONTENT_ITEMS_MAX = 50_000;
+const NO_CODE: Code = { value: "", scheme: "", meaning: "" };
+/** Fetus ID (PS3.16 TID 1008): it tells littermates apart. */
+const FETUS_ID = "11951-1";
 
 export function readMeasurements(report: Elements): Measurement[] {
   const found: Measurement[] = [];
-  const waiting: { readonly item: Elements; readonly context: readonly string[] }[] = [{ item: report, context: [] }];
+  const waiting: { readonly item: Elements; readonly context: readonly Modifier[] }[] = [{ item: report, context: [] }];
   for (let seen = 0; seen < CONTENT_ITEMS_MAX && found.length < MEASUREMENTS_MAX; seen++) {
     const next = waiting.pop();
     if (next === undefined) break;
     const { item } = next;
-    const context = [...next.context, ...modifiers(item)];
+    const own = modifiersOf(item);
+    const isOverridden = ({ name }: Modifier) => own.some((one) => isSame(one.name, name));
+    const context = [...next.context.filter((modifier) => !isOverridden(modifier)), ...own];
     if (text(item, "0040A040") === "NUM") found.push(measurement(item, context));
     for (const child of items(item, "0040A730").toReversed()) waiting.push({ item: child, context });
   }
   return found;
 }
 
-function measurement(item: Elements, context: readonly string[]): Measurement {
-  const [concept] = codes(item, "0040A043");
+function measurement(item: Elements, modifiers: readonly Modifier[]): Measurement {
   const [measured] = items(item, "0040A300");
   const [unit] = measured === undefined ? [] : codes(measured, "004008EA");
-  const name = concept === undefined ? "" : concept.meaning || concept.value;
-  const details = [...new Set(context)].join(", ");
   return {
-    name: details === "" ? name : `${name} (${details})`,
+    concept: conceptOf(item),
+    modifiers,
     value: measured === undefined ? "" : text(measured, "0040A30A"),
     unit: unit === undefined || unit.value === "1" ? null : unit.value,
   };
 }
 
-/** What an item says of itself and of all below it. */
-function modifiers(item: Elements): string[] {
-  return items(item, "0040A730")
-    .filter((child) => text(child, "0040A010") === "HAS CONCEPT MOD" && text(child, "0040A040") === "CODE")
-    .flatMap((child) => codes(child, "0040A168").map(({ meaning, value }) => meaning || value))
-    .filter((words) => words !== "");
+/** Statements of an item about itself and all items below it. */
+function modifiersOf(item: Elements): Modifier[] {
+  return items(item, "0040A730").flatMap((child) => {
+    const [relationship, type] = [text(child, "0040A010"), text(child, "0040A040")];
+    const name = conceptOf(child);
+    if (relationship === "HAS CONCEPT MOD" && type === "CODE") {
+      return codes(child, "0040A168").map((value) => ({ name, value }));
+    }
+    if (relationship === "HAS OBS CONTEXT" && type === "TEXT" && name.value === FETUS_ID) {
+      return [
+        { name, value: { value: text(child, "0040A160"), scheme: "", meaning: `fetus ${text(child, "0040A160")}` } },
+      ];
+    }
+    return [];
+  });
+}
+
+function conceptOf(item: Elements): Code {
+  return codes(item, "0040A043")[0] ?? NO_CODE;
+}
+
+function isSame(one: Code, other: Code): boolean {
+  return one.value === other.value && one.scheme === other.scheme;
 }

@@ -146,7 +146,8 @@ async function holdConflict(session: Session, conflict: ConflictColumns): Promis
 
 /**
  * A stored study's results with range and flag for the patient, by the clinic's intervals and the catalogue of now for the day
- * of the sample; without a patient they have neither. Null snapshot and nothing flagged where a result is of no known analyte.
+ * of the sample; without a patient they have neither. If a result is of no known analyte, nothing is flagged, and the snapshot
+ * is null unless all results are measurements in images.
  */
 export async function flagFor(
   session: Session,
@@ -160,7 +161,9 @@ export async function flagFor(
   const measurements = measurementsOf({ modality: modality as Study["modality"], results }, before);
   if (measurements === null) {
     const bare = results.map((result) => ({ ...result, reference_range: null, flag: null }));
-    return { results: canonical(bare), snapshot: null };
+    // Measurements in images have no intervals, so that their rows stay true for every patient.
+    const isOfImages = before?.rows.every(({ meaning }) => meaning !== undefined) ?? false;
+    return { results: canonical(bare), snapshot: isOfImages ? study.snapshot : null };
   }
   const circumstances = {
     animal: patient === null ? null : animalAt(patient, acquired_at),

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
+import type { Code } from "../../agent/dicom/elements.ts";
 import type { Header } from "../../agent/dicom/header.ts";
+import type { Measurement } from "../../agent/dicom/structured-report.ts";
 import { type ImageInstance, readImages } from "../../agent/read-dicom.ts";
 
 const blank: Header = {
@@ -20,6 +22,15 @@ function instance(header: Partial<Header> | string = {}, others: Partial<ImageIn
   };
 }
 
+function code(text: string, meaning = ""): Code {
+  const [scheme = "", value = ""] = text.split(" ");
+  return { scheme, value, meaning };
+}
+
+function measured(concept: string, meaning: string, value: string, unit: string | null): Measurement {
+  return { concept: code(concept, meaning), modifiers: [], value, unit };
+}
+
 const read = (...instances: readonly ImageInstance[]) => readImages("1.2.3", instances);
 const reportOf = (header: Partial<Header>) => read(instance(header)).reports[0]!.report;
 
@@ -33,7 +44,7 @@ test("one image makes one report, in the words of the API", () => {
   const { reports, leftOut } = read(only);
   expect(leftOut.size).toBe(0);
   expect(reports).toHaveLength(1);
-  expect(reports[0]).toMatchObject({ measurements: [], messages: [only.message] });
+  expect(reports[0]).toMatchObject({ results: [], rows: [], messages: [only.message] });
   expect(reports[0]!.report).toEqual({
     ...{ device_name: "ACME DX 9", modality: "RADIOLOGY", dedupe_key: "1.2.3 RADIOLOGY", identifier: "4711" },
     ...{ otherIdentifiers: [], species: null, acquired_at: "2026-11-21T07:15:00.000Z" },
@@ -88,15 +99,66 @@ describe("modality", () => {
 
   test("a study of two modalities makes two reports, and what was measured stands with the ultrasound", () => {
     const measurements = [
-      { name: "Ejection Fraction", value: "64", unit: "%" },
-      { name: "LA:Ao", value: "", unit: null },
+      measured("LN 18043-0", "Left Ventricular Ejection Fraction by US", "64", "%"),
+      measured("LN 17985-3", "Left Atrium to Aortic Root Ratio", "", null),
     ];
     const { reports } = read(instance(), instance({ modality: "US" }), instance({ modality: "SR", measurements }));
-    expect(reports.map(({ report, measurements: results }) => [report.modality, results])).toEqual([
-      ["RADIOLOGY", []],
-      ["ULTRASOUND", [{ analyte: "Ejection Fraction", value: 64, unit: "%", reference_range: null, flag: null }]],
+    expect(reports.map(({ report, results, rows }) => [report.modality, results, rows])).toEqual([
+      ["RADIOLOGY", [], []],
+      [
+        "ULTRASOUND",
+        [{ analyte: "EF", value: 64, unit: "%", reference_range: null, flag: null }],
+        [
+          {
+            ...{ analyte: "EF", code: "LN 18043-0", interval_id: null, text: "64" },
+            reason: "no reference intervals for measurements in images",
+            ...{ device_range: null, device_species: null, device_flag: null },
+            meaning: "Left Ventricular Ejection Fraction by US",
+          },
+        ],
+      ],
     ]);
-    expect(reports[1]!.report.leftOut).toEqual(["LA:Ao has no value"]);
+    expect(reports[1]!.report.leftOut).toEqual(["Left Atrium to Aortic Root Ratio has no value"]);
+  });
+});
+
+describe("a code of a measurement", () => {
+  const codesOf = (...measurements: Measurement[]) =>
+    read(instance({ modality: "US", measurements })).reports[0]!.results.map(({ analyte }) => analyte);
+
+  test("is never shared by two concepts", () => {
+    const aortic = { name: code("SCT 363698007"), value: code("SCT 34202007", "Aortic Valve") };
+    expect(
+      codesOf(
+        { ...measured("LN 11726-7", "Peak Velocity", "1.2", "m/s"), modifiers: [aortic] },
+        measured("LN 79964-3", "Aortic valve Vmax", "1.3", "m/s"),
+        measured("LN 18043-0", "EF", "64", "%"),
+      ),
+    ).toEqual(["AV Vmax LN:11726-7", "AV Vmax LN:79964-3", "EF"]);
+  });
+
+  test("is shared by the SNOMED CT and the SNOMED RT code of one concept", () => {
+    expect(codesOf(measured("SCT 399266005", "MPI", "0.4", null), measured("SRT G-037F", "MPI", "0.5", null))).toEqual([
+      "LV MPI",
+      "LV MPI",
+    ]);
+  });
+
+  test("never is a sentence, and tells concepts without a code apart", () => {
+    const sentence = "Left ventricle internal dimension at the end of diastole, by the leading edge method";
+    const uncoded = (value: string, meaning: string) => ({
+      ...measured("", meaning, "1", null),
+      concept: { scheme: "99ACME", value, meaning },
+    });
+    const codes = codesOf(
+      uncoded(sentence, sentence),
+      uncoded("x".repeat(70), sentence),
+      uncoded("", sentence),
+      uncoded("", "Another"),
+    );
+    expect(codes).toEqual(codes.map(() => expect.stringMatching(/^99ACME:[0-9a-f]{12}$/)));
+    expect(new Set(codes).size).toBe(4);
+    expect(codesOf(measured("", sentence, "1", null))).toEqual([expect.stringMatching(/^UNCODED:[0-9a-f]{12}$/)]);
   });
 });
 

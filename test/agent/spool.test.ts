@@ -13,7 +13,7 @@ import {
   type Settlement,
 } from "../../agent/spool-operations.ts";
 import { StorageError } from "../../agent/storage-error.ts";
-import { migrate } from "../../agent/spool-schema.ts";
+import { measurementsByConcept, migrate } from "../../agent/spool-schema.ts";
 import type { EventKind } from "../../agent/record.ts";
 import { temporaryFolder, until } from "../support/processes.ts";
 import { alt, studyDraft } from "../support/study.ts";
@@ -628,6 +628,35 @@ describe("one folder, one agent", () => {
     db.pragma("user_version = 99");
     db.close();
     await expect(Spool.open(folder)).rejects.toThrow(/schema 99, this agent knows up to/);
+  });
+
+  test("headers with measurements of an earlier agent are read again, or kept by name where the file is removed", async () => {
+    const folder = newFolder();
+    const spool = await openSpool(folder);
+    open.splice(0);
+    await spool.close();
+    const db = new Database(path.join(folder, "spool.db"));
+    const old = (measurements: object[]) => JSON.stringify({ study: "1.2", measurements });
+    const measured = old([{ name: "Ejection Fraction", value: "64", unit: null }]);
+    const insert = db.prepare(
+      `INSERT INTO instance (message, study, sop_class, sop_instance, transfer_syntax, calling_ae, sha256, file_bytes, header_bytes, header, removed_at)
+       VALUES (?, '1.2', '1', '1', '1', 'DX1', '', 1, 1, ?, ?)`,
+    );
+    insert.run("M1", measured, null);
+    insert.run("M2", measured, 5);
+    insert.run("M3", old([]), null);
+    insert.run("M4", null, null);
+    db.exec(measurementsByConcept);
+    db.close();
+    const concept = { value: "", scheme: "", meaning: "Ejection Fraction" };
+    expect(
+      readSpool(folder, (held) => held.prepare("SELECT header FROM instance ORDER BY message").pluck().all()),
+    ).toEqual([
+      null,
+      JSON.stringify({ study: "1.2", measurements: [{ concept, modifiers: [], value: "64", unit: null }] }),
+      old([]),
+      null,
+    ]);
   });
 
   test("a folder without a spool is said to have none", () => {

@@ -103,13 +103,16 @@ describe.skipIf(!dcmtk)("images", () => {
     const [image] = await stored(generateInstance("us", heart, 1), generateInstance("sr", heart, 1));
     const [fp] = image!.study_fps;
     const measured = [
-      { analyte: "Internal End Diastolic Dimension (Left Ventricle)", value: 3.85, unit: "cm" },
-      { analyte: "Ejection Fraction (Left Ventricle)", value: 64, unit: "%" },
-      { analyte: "Left Atrium to Aortic Root Ratio (Left Atrium)", value: 1.31, unit: null },
+      { analyte: "LVIDd", value: 3.85, unit: "cm" },
+      { analyte: "EF", value: 64, unit: "%" },
+      { analyte: "LA/Ao", value: 1.31, unit: null },
     ].map((result) => ({ ...result, reference_range: null, flag: null }));
     expect((await world.getStudy(fp!)).body).toMatchObject({
       data: { fp, patient_fp: cat.fp, modality: "ULTRASOUND", results: measured },
     });
+    expect(runAgentCommand("explain", fp!, "--config", world.config)).toContain(
+      "LVIDd  3.85  cm  no range  no flag  = Left Ventricle Internal End Diastolic Dimension (Left Ventricle)  printed 3.85",
+    );
     const revision = () => world.serverStudies().find((held) => held.fp === fp)?.revision;
     expect(revision()).toBe(1);
 

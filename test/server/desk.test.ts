@@ -141,6 +141,36 @@ describe("assigning", () => {
     expect((await read(unknown.fp))?.results).toEqual([{ ...result, analyte: "XYZ" }]);
   });
 
+  test("keeps the meaning of measurements in images, which have no interval for any patient", async () => {
+    const { push, assign, read, store, dog } = await deskServer();
+    const result = { analyte: "LVIDd", value: 3.85, unit: "cm", reference_range: null, flag: null };
+    const row = {
+      ...{ analyte: "LVIDd", code: "LN 29436-3", interval_id: null, reason: "no intervals", text: "3.85" },
+      ...{
+        device_range: null,
+        device_species: null,
+        device_flag: null,
+        meaning: "Internal Dimension (Left Ventricle)",
+      },
+    };
+    const snapshot = { catalogue: "1", ranges: null, instrument: null, rows: [row], notes: [], images: "00" };
+    const sent = study({ modality: "ULTRASOUND", results: [result], snapshot });
+    expect(await push(sent)).toMatchObject([{ outcome: "unmatched" }]);
+    const shown = async () => {
+      const view = await viewStudy(store, sent.fp);
+      return view ? viewLines(view, [], []) : [];
+    };
+    const line = "  LVIDd  3.85  cm  no range  no flag  = Internal Dimension (Left Ventricle)";
+    expect(await shown()).toContain(line);
+    await assign(sent.fp, dog.fp);
+    expect((await read(sent.fp))?.results).toEqual([result]);
+    expect(await shown()).toContain(line);
+    const view = await viewStudy(store, sent.fp);
+    expect(view?.snapshot).toEqual(snapshot);
+    const story = { history: [], conflicts: [], audit: [], ranges: undefined };
+    expect(view ? explainLines(view, story) : []).toContain(`${line}  printed 3.85  no interval; no intervals`);
+  });
+
   test("is refused for a patient who is not the clinic's, for no patient, and for what is there already", async () => {
     const { push, assign, read, dog, foreign, store } = await deskServer();
     const sent = held([alt(100)]);

@@ -21,7 +21,7 @@ const served = useDicomServer(used);
 const STUDY = "2.25.4711";
 
 /** Sends that many images of one study; answers their SOP Instance UIDs. */
-async function store(count: number): Promise<string[]> {
+async function store(count: number, callingAe = "DX1"): Promise<string[]> {
   const study = { patient: { id: "1", name: "X^Rex", species: "dog" }, uid: STUDY, at: "20260504090000" };
   const instances = Array.from({ length: count }, (_, nth) => generateInstance("cr", study, nth + 1));
   const files = instances.map((instance, nth) => {
@@ -29,7 +29,8 @@ async function store(count: number): Promise<string[]> {
     fs.writeFileSync(file, generatedFile(instance));
     return file;
   });
-  const { ok, output } = await run("storescu", "-aec", "VETWIRE", "127.0.0.1", String(served.port), ...files);
+  const peer = ["-aet", callingAe, "-aec", "VETWIRE", "127.0.0.1", String(served.port)];
+  const { ok, output } = await run("storescu", ...peer, ...files);
   expect(ok ? "" : output).toBe("");
   for (const file of files) fs.unlinkSync(file);
   return instances.map(({ sopInstance }) => sopInstance);
@@ -165,6 +166,18 @@ describe.skipIf(!dcmtk)("storage commitment", () => {
     peer.answer(report, STATUS.success);
     await until("it is reported", () => served.reported.length > 0);
     expect(served.reported).toEqual(["1.2.3.1: 3 failures"]);
+    await peer.release();
+  });
+
+  test("an image that a second AE title repeats is still held", async () => {
+    const uids = await store(1);
+    await store(1, "ULTRASOUND-ROOM2");
+    const peer = await TestPeer.connect(served.port, STORAGE_COMMITMENT);
+    expect(await ask(peer, "1.2.3.4", references(uids))).toBe(STATUS.success);
+    const report = await peer.hear();
+    expect(report.attributes).toEqual({ TransactionUID: ["1.2.3.4"], ReferencedSOPSequence: references(uids) });
+    peer.answer(report, STATUS.success);
+    await until("it is reported", () => served.reported.length > 0);
     await peer.release();
   });
 

@@ -70,13 +70,21 @@ const pacs = (): Destination => ({
   ...{ id: "pacs", way: "store", address: { host: "127.0.0.1", port }, aeTitle: "PACS", callingAeTitle: "VETWIRE" },
 });
 
+const STUDY = { patient: { id: "1", name: "X^Rex", species: "dog" }, uid: "2.25.4711", at: "20260504090000" };
+
+/** The datasets that receive() sends, as received() shows them. */
+function generated(count: number): string[] {
+  return Array.from({ length: count }, (_, nth) =>
+    Buffer.from(generateInstance("cr", STUDY, nth + 1).dataset).toString("base64"),
+  );
+}
+
 /** Sends generated images to the device; those of the destinations are queued with them. */
 async function receive(count: number, destinations: readonly string[] = ["pacs"], ...options: readonly string[]) {
   await used.spool.call("setDestinations", destinations);
-  const study = { patient: { id: "1", name: "X^Rex", species: "dog" }, uid: "2.25.4711", at: "20260504090000" };
   const files = Array.from({ length: count }, (_, nth) => {
     const file = path.join(folder, `out-${nth}.dcm`);
-    fs.writeFileSync(file, generatedFile(generateInstance("cr", study, nth + 1)));
+    fs.writeFileSync(file, generatedFile(generateInstance("cr", STUDY, nth + 1)));
     return file;
   });
   const { ok, output } = await run(
@@ -123,6 +131,15 @@ describe.skipIf(!dcmtk)("to storescp", () => {
     expect(said).toEqual(Array.from({ length: 12 }, () => "sent"));
     await receive(12); // once more: the same bytes are no news
     expect(await counts()).toEqual(["pacs sent 12"]);
+  });
+
+  test("an image that a second AE title repeats is forwarded with the dataset that came", async () => {
+    await receive(2, ["pacs"], "-aet", "DX1");
+    await receive(2, ["pacs"], "-aet", "ULTRASOUND-ROOM2");
+    await startPeer("+B", "+xa");
+    forwardTo(pacs()).wake();
+    await until("both are sent", async () => (await counts())[0] === "pacs sent 2");
+    expect(received().toSorted()).toEqual(generated(2).toSorted());
   });
 
   test("a destination that is away is tried again, and delays no other", async () => {
@@ -240,6 +257,16 @@ describe.skipIf(!dcmtk)("to a STOW-RS server", () => {
       Buffer.from("\r\n--vetwire-instance--\r\n"),
     ]);
     expect(body.equals(part)).toBe(true);
+  });
+
+  test("an image that a second AE title repeats goes as the first one sent it", async () => {
+    await receive(1, ["pacs"], "-aet", "DX1");
+    const [message = ""] = (await used.spool.call("instancesOf", "2.25.4711")).map((stored) => stored.message);
+    const first = fs.readFileSync(imageFile(used.folder, message));
+    await receive(1, ["pacs"], "-aet", "ULTRASOUND-ROOM2");
+    forwardTo(cloud()).wake();
+    await until("it is sent", async () => (await counts())[0] === "pacs sent 1");
+    expect(requests[0]?.body.includes(first)).toBe(true);
   });
 
   test.each([

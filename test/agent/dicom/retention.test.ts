@@ -37,11 +37,11 @@ function write(sql: string, ...values: readonly unknown[]): void {
 }
 
 /** Stores the n-th instance as a device does. */
-async function keep(number: number, bytes: Uint8Array = contentOf(number)): Promise<number> {
+async function keep(number: number, callingAe = "DX1"): Promise<number> {
   const sopInstance = `1.2.3.${number}`;
-  const incoming = { messageId: 1, sopClass: CR_STORAGE, sopInstance, transferSyntax: EXPLICIT, callingAe: "DX1" };
+  const incoming = { messageId: 1, sopClass: CR_STORAGE, sopInstance, transferSyntax: EXPLICIT, callingAe };
   const file = store.begin("xray", 1, incoming);
-  file.write(bytes);
+  file.write(contentOf(number));
   const { status } = await file.keep({ study: `1.2.4.${number}`, headerBytes: 10 });
   return status;
 }
@@ -184,6 +184,18 @@ describe("what was removed", () => {
     expect(fs.readFileSync(imageFile(used.folder, message)).subarray(-1_000)).toEqual(Buffer.alloc(1_000));
     await remove({ keepMs: DAY_MS, bytesMax: 1 });
     expect(kept()).toEqual(["1"]);
+  });
+
+  test("comes back with the head of its row when another AE title sends it", async () => {
+    const message = await filed(1, 400);
+    const first = fs.readFileSync(imageFile(used.folder, message));
+    await remove({ keepMs: DAY_MS });
+    expect(await keep(1, "ULTRASOUND-ROOM2")).toBe(STATUS.success);
+    expect(kept()).toEqual(["1"]);
+    expect(fs.readFileSync(imageFile(used.folder, message))).toEqual(first);
+    expect(listed().map(({ id, bytes, calling_ae }) => [id, bytes, calling_ae])).toEqual([
+      [message, first.length, "DX1"],
+    ]);
   });
 
   test("is not promised to a device any more", async () => {

@@ -1,0 +1,10 @@
+import { createRequire } from "node:module";
+
+// One call of dicom-dimse-native in a process of its own, which may die: node native.ts FUNCTION OPTIONS_AS_JSON.
+// Prints each answer of the addon as a line of JSON.
+
+type Call = (options: unknown, answered: (json: string) => void) => void;
+
+const [name = "", options = "{}"] = process.argv.slice(2);
+const native = createRequire(import.meta.url)("dicom-dimse-native") as Readonly<Record<string, Call>>;
+native[name]?.(JSON.parse(options), (json) => process.stdout.write(`${JSON.stringify(JSON.parse(json))}\n`));

@@ -1,0 +1,255 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import fs from "node:fs";
+import net from "node:net";
+import path from "node:path";
+import { DicomClient } from "../../agent/dicom-client.ts";
+import { COMMAND, STATUS } from "../../agent/dicom/dimse.ts";
+import { EXPLICIT_LITTLE_ENDIAN, generatedFile, generateInstance } from "../../agent/generated-study.ts";
+import { imageFile, imageFolder } from "../../agent/image-store.ts";
+import { type ImageSummary, listImages } from "../../agent/images.ts";
+import { readSpool } from "../../agent/spool.ts";
+import { freePort, ROOT, temporaryFolder, until } from "../support/processes.ts";
+import { install } from "./install.ts";
+
+// npm run interop:native: a real agent exchanges images with dicom-dimse-native, in a temporary folder and on loopback. Then
+// two faults of the package's receiver are shown. They are the reason why the agent does not receive with it.
+
+const EX_UNAVAILABLE = 69;
+const SILENCE_MS = 3_000;
+
+const problem = install();
+if (problem !== null) {
+  process.stderr.write(`dicom-dimse-native 2.4.6 cannot be used here: ${problem}\n`);
+  process.exit(EX_UNAVAILABLE);
+}
+
+const folder = temporaryFolder();
+const data = path.join(folder, "agent");
+const [ours, theirs] = [await freePort(), await freePort()];
+const children: ChildProcess[] = [];
+let failures = 0;
+
+const study = { patient: { id: "5000", name: "X^Rex", species: "dog" }, uid: "2.25.4711", at: "20260504090000" };
+const instances = [1, 2, 3].map((number) => generateInstance("cr", study, number));
+
+try {
+  fs.writeFileSync(path.join(folder, "agent.key"), "sk_live_interop");
+  fs.writeFileSync(path.join(folder, "agent.yaml"), JSON.stringify(configuration()));
+  const agent = node("agent/main.ts", "run", "--config", path.join(folder, "agent.yaml"));
+  await until("the agent listens", () => isOpen(ours));
+  const toSend = path.join(folder, "to-send");
+  fs.mkdirSync(toSend);
+  for (const one of instances) fs.writeFileSync(path.join(toSend, `${one.sopInstance}.dcm`), generatedFile(one));
+
+  await step("echo", async () => expectEqual(await echo("NATIVE1", "VETWIRE"), "success"));
+  await step("an unknown calling AE title is refused", async () =>
+    expectEqual(await echo("STRANGER", "VETWIRE"), "failure"),
+  );
+  await step("a wrong called AE title is refused", async () => expectEqual(await echo("NATIVE1", "OTHER"), "failure"));
+  await step("three images are stored, byte by byte", async () => {
+    expectEqual(await store("NATIVE1", toSend), "success");
+    expectEqual(datasets(kept()), sent());
+  });
+  await step("a repeat from a second AE title of another length changes no file", async () => {
+    const before = contents();
+    expectEqual(await store("NATIVE-SECOND-AE", toSend), "success");
+    expectEqual(kept().length, instances.length);
+    expectEqual(contents(), before);
+  });
+
+  const archive = path.join(folder, "deep/er/archive");
+  fs.mkdirSync(archive, { recursive: true });
+  let receiver = await startReceiver(archive);
+  await step("the agent forwards all three, byte by byte", async () => {
+    await end(agent); // a started agent looks at its queues at once
+    node("agent/main.ts", "run", "--config", path.join(folder, "agent.yaml"));
+    await until("the agent listens again", () => isOpen(ours));
+    await until("all are sent", () => kept().every(({ forwards }) => forwards[0]?.state === "sent"), 60_000);
+    expectEqual(datasets(files(archive)), sent());
+  });
+
+  await step(
+    "fault 1: dicom-dimse-native writes outside its folder on a hostile UID; the agent refuses it",
+    async () => {
+      const hostile = "../../outside";
+      expectEqual(await storeAs(hostile, { port: ours, calledAe: "VETWIRE" }), STATUS.invalidInstance);
+      const outside = () => files(folder).filter((file) => path.basename(file).startsWith("outside"));
+      expectEqual(outside(), []);
+      expectEqual(await storeAs(hostile, { port: theirs, calledAe: "ARCHIVE" }), STATUS.success);
+      const [written = ""] = outside();
+      expectEqual(path.relative(archive, written).startsWith(".."), true);
+      return `it answered success and wrote ${path.relative(archive, written)}`;
+    },
+  );
+
+  await end(receiver);
+  receiver = await startReceiver(archive);
+  await step("fault 2: one silent peer blocks dicom-dimse-native for all others; the agent serves on", async () => {
+    const silent = [net.connect(ours, "127.0.0.1"), net.connect(theirs, "127.0.0.1")];
+    await Promise.all(silent.map((socket) => once(socket, "connect")));
+    expectEqual(await echo("NATIVE1", "VETWIRE", ours, SILENCE_MS), "success");
+    const blocked = await echo("NATIVE1", "ARCHIVE", theirs, SILENCE_MS);
+    for (const socket of silent) socket.destroy();
+    expectEqual(blocked, "no answer");
+    expectEqual(await echo("NATIVE1", "ARCHIVE", theirs), "success");
+    return `no answer within ${SILENCE_MS / 1000} s while the silent peer is connected, success after it left`;
+  });
+} catch (error) {
+  failures += 1;
+  process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+} finally {
+  await Promise.all(children.map(end));
+  fs.rmSync(folder, { recursive: true, force: true });
+}
+process.exit(failures === 0 ? 0 : 1);
+
+function configuration(): object {
+  return {
+    server: { url: "http://127.0.0.1:9", keyFile: "./agent.key" },
+    data,
+    timeZone: "UTC",
+    devices: [
+      {
+        ...{ id: "xray", profile: "dicom", connection: { listen: `127.0.0.1:${ours}` }, aeTitle: "VETWIRE" },
+        ...{ callingAeTitles: ["NATIVE1", "NATIVE-SECOND-AE"], quietSeconds: 1 },
+      },
+    ],
+    destinations: [{ id: "archive", dial: `127.0.0.1:${theirs}`, aeTitle: "ARCHIVE" }],
+  };
+}
+
+/** Runs one step and prints its outcome, with the detail that it returns. */
+async function step(title: string, run: () => Promise<string | void>): Promise<void> {
+  try {
+    const detail = await run();
+    process.stdout.write(`ok      ${title}${detail === undefined ? "" : `: ${detail}`}\n`);
+  } catch (error) {
+    failures += 1;
+    process.stdout.write(`FAILED  ${title}: ${error instanceof Error ? error.message : String(error)}\n`);
+  }
+}
+
+function expectEqual(got: unknown, expected: unknown): void {
+  const [left, right] = [JSON.stringify(got), JSON.stringify(expected)];
+  if (left !== right) throw new Error(`got ${left.slice(0, 200)}, expected ${right.slice(0, 200)}`);
+}
+
+/** Starts a program of the repository without a build. */
+function node(script: string, ...args: readonly string[]): ChildProcess {
+  const child = spawn(process.execPath, ["--import", "tsx", script, ...args], {
+    cwd: ROOT,
+    env: { ...process.env, TCP_NODELAY: "1" },
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  children.push(child);
+  return child;
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = new Promise((resolve) => child.once("exit", resolve));
+  child.kill("SIGTERM");
+  const hard = setTimeout(() => child.kill("SIGKILL"), 5_000);
+  await gone;
+  clearTimeout(hard);
+}
+
+type Answer = "success" | "failure" | "no answer";
+
+/** Calls the package in a process of its own; resolves to the final status of the call. */
+async function call(name: string, options: object, timeoutMs: number): Promise<Answer> {
+  const child = node("test/interop-native/native.ts", name, JSON.stringify(options));
+  let printed = "";
+  child.stdout?.on("data", (text: Buffer) => (printed += text.toString()));
+  const final = () =>
+    printed
+      .split("\n")
+      .filter((line) => line.endsWith("}"))
+      .map((line) => (JSON.parse(line) as { status: string }).status)
+      .find((status) => status === "success" || status === "failure") as Answer | undefined;
+  const answer = await until("an answer", final, timeoutMs).catch((): Answer => "no answer");
+  await end(child);
+  return answer;
+}
+
+function entity(aet: string, port: number): { aet: string; ip: string; port: number } {
+  return { aet, ip: "127.0.0.1", port };
+}
+
+function echo(callingAe: string, calledAe: string, port = ours, timeoutMs = 20_000): Promise<Answer> {
+  return call("echoScu", { source: entity(callingAe, 1), target: entity(calledAe, port) }, timeoutMs);
+}
+
+function store(callingAe: string, sourcePath: string): Promise<Answer> {
+  return call("storeScu", { source: entity(callingAe, 1), target: entity("VETWIRE", ours), sourcePath }, 60_000);
+}
+
+async function startReceiver(storagePath: string): Promise<ChildProcess> {
+  const options = { source: entity("ARCHIVE", theirs), peers: [], storagePath, storeOnly: true, writeFile: true };
+  const child = node("test/interop-native/native.ts", "startStoreScp", JSON.stringify(options));
+  child.stdout?.resume();
+  await until("dicom-dimse-native listens", () => isOpen(theirs));
+  return child;
+}
+
+/** Stores an image with that SOP Instance UID in command and dataset; resolves to the status of the response. */
+async function storeAs(sopInstance: string, peer: { port: number; calledAe: string }): Promise<number> {
+  const made = generateInstance("cr", { ...study, uid: "2.25.4712" }, 1);
+  const { sopClass } = made;
+  expectEqual(sopInstance.length, made.sopInstance.length); // so that the element keeps its length
+  const dataset = Buffer.from(
+    Buffer.from(made.dataset).toString("latin1").replaceAll(made.sopInstance, sopInstance),
+    "latin1",
+  );
+  const client = await DicomClient.connect({
+    address: { host: "127.0.0.1", port: peer.port },
+    calledAe: peer.calledAe,
+    callingAe: "NATIVE1",
+    contexts: [{ id: 1, abstractSyntax: sopClass, transferSyntaxes: [EXPLICIT_LITTLE_ENDIAN] }],
+  });
+  try {
+    const { status } = await client.request(1, { field: COMMAND.storeRequest, sopClass, sopInstance }, [dataset]);
+    return status;
+  } finally {
+    await client.release();
+  }
+}
+
+function isOpen(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = net.connect(port, "127.0.0.1");
+    socket.once("connect", () => resolve(true)).once("error", () => resolve(false));
+    socket.once("connect", () => socket.destroy());
+  });
+}
+
+function kept(): ImageSummary[] {
+  return readSpool(data, (db) => listImages(db, null));
+}
+
+/** Every file of the agent's folder of images, with its content. */
+function contents(): string[] {
+  return files(imageFolder(data)).map((file) => `${file} ${fs.readFileSync(file).toString("base64")}`);
+}
+
+function files(of: string): string[] {
+  const entries = fs.readdirSync(of, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.join(entry.parentPath, entry.name))
+    .toSorted();
+}
+
+function sent(): string[] {
+  return instances.map(({ dataset }) => Buffer.from(dataset).toString("base64")).toSorted();
+}
+
+/** The datasets of the files, after the File Meta Information (PS3.10 §7.1). */
+function datasets(of: readonly (string | ImageSummary)[]): string[] {
+  const names = of.map((one) => (typeof one === "string" ? one : imageFile(data, one.id)));
+  return names
+    .map((name) => fs.readFileSync(name))
+    .map((bytes) => bytes.subarray(144 + bytes.readUInt32LE(140)).toString("base64"))
+    .toSorted();
+}
