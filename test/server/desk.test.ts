@@ -85,12 +85,11 @@ describe("assigning", () => {
     expect(await assign(one.fp, dog.fp)).toBeNull();
     expect(await assign(other.fp, cat.fp)).toBeNull();
     expect(await list()).toEqual([]);
-    // The device is a VetScan VS2, for which the dog's row is its own.
     const row = { analyte: "ALT", value: 100, unit: "U/L" };
     expect(await read(one.fp)).toEqual({
       ...{ fp: one.fp, patient_fp: dog.fp, modality: "BIOCHEMISTRY", device_name: one.device_name },
       ...{ status: "COMPLETED", acquired_at: one.acquired_at },
-      results: [{ ...row, reference_range: "20-100", flag: "normal" }],
+      results: [{ ...row, reference_range: "17-95", flag: "high" }],
     });
     expect((await read(other.fp))?.results).toEqual([{ ...row, reference_range: "28-109", flag: "normal" }]);
     const { snapshot, revision, cause } = (await viewStudy(store, one.fp)) ?? {};
@@ -98,7 +97,7 @@ describe("assigning", () => {
       2,
       "assigned",
       catalogueVersion,
-      "dog-any-any-alt-abaxis_vs2_spec",
+      "dog-any-any-alt-cornell_cobas_2017",
       ["a note"],
     ]);
   });
@@ -137,7 +136,7 @@ describe("assigning", () => {
     await push(known, unknown);
     await assign(known.fp, dog.fp);
     await assign(unknown.fp, dog.fp);
-    expect((await read(known.fp))?.results[0]).toMatchObject({ reference_range: "20-100", flag: "high" });
+    expect((await read(known.fp))?.results[0]).toMatchObject({ reference_range: "17-95", flag: "high" });
     expect((await read(unknown.fp))?.results).toEqual([{ ...result, analyte: "XYZ" }]);
   });
 
@@ -228,8 +227,8 @@ test("R7: of a measurement whose animal was found with its last result, the firs
   expect(
     (await read(first.fp))?.results.map(({ analyte, reference_range, flag }) => [analyte, reference_range, flag]),
   ).toEqual([
-    ["ALT", "20-100", "high"],
-    ["BUN", "10-30", "low"],
+    ["ALT", "17-95", "high"],
+    ["BUN", "9-26", "low"],
   ]);
   expect((await push(whole))[0]?.outcome).toBe("unchanged");
   expect(await historyOf(store, first.fp)).toHaveLength(2);
@@ -243,7 +242,7 @@ describe("after a person placed a study", () => {
     await assign(sent.fp, dog.fp);
     const corrected = { ...held([alt(150)], { fp: sent.fp, dedupe_key: sent.dedupe_key }), revision: 2 };
     expect(await push(corrected)).toEqual([{ fp: sent.fp, outcome: "filed", reason: null }]);
-    expect((await read(sent.fp))?.results[0]).toMatchObject({ value: 150, reference_range: "20-100", flag: "high" });
+    expect((await read(sent.fp))?.results[0]).toMatchObject({ value: 150, reference_range: "17-95", flag: "high" });
     expect((await push(corrected))[0]?.outcome).toBe("unchanged");
     expect((await push(sent))[0]?.outcome).toBe("unchanged");
     expect((await push({ ...sent, results: corrected.results }))[0]?.outcome).toBe("conflict");
@@ -298,7 +297,7 @@ test("a rejected study leaves the list, comes back when that is taken back, and 
       /^revision 3 {2}\S+ {2}undone {2}unmatched: a person rejected it and took that back$/,
     ) as string,
     expect.stringMatching(new RegExp(`^revision 4 {2}\\S+ {2}assigned {2}${dog.fp}$`)) as string,
-    "  ALT  50  U/L  20-100  normal",
+    "  ALT  50  U/L  17-95  normal",
   ]);
 });
 
@@ -378,7 +377,7 @@ test("explain puts all that happened in the order of time, and names each flag's
     "2026-11-21T12:00:00.000Z  COMMAND unmatched assign  by vet",
     `catalogue ${catalogueVersion}, the clinic's intervals none`,
     expect.stringMatching(
-      /^ {2}ALT {2}150 {2}U\/L {2}20-100 {2}high {2}printed 150 {2}dog-any-any-alt-abaxis_vs2_spec: 20-100 U\/L, .+ \(abaxis_vs2_spec\)$/,
+      /^ {2}ALT {2}150 {2}U\/L {2}17-95 {2}high {2}printed 150 {2}dog-any-any-alt-cornell_cobas_2017: 17-95 U\/L, .+ \(cornell_cobas_2017\)$/,
     ) as string,
     "  note: a note",
   ]);
