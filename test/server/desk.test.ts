@@ -56,8 +56,8 @@ async function deskServer(...more: Entity[]) {
   return {
     ...{ server, store, clinicId, dog, cat, foreign },
     push: async (...studies: unknown[]) => server.push(key, ...studies),
-    assign: async (fp: string, patientFp: string) =>
-      store.transaction((session) => assignStudy(session, { ...by, fp, patientFp })),
+    assign: async (fp: string, patientFp: string, options: { despite?: "species" } = {}) =>
+      store.transaction((session) => assignStudy(session, { ...by, ...options, fp, patientFp })),
     reject: async (fp: string, reason: string) =>
       store.transaction((session) => rejectStudy(session, { ...by, fp, reason })),
     undo: async (fp: string) => store.transaction((session) => undoPlacing(session, { ...by, fp })),
@@ -161,6 +161,56 @@ describe("assigning", () => {
     expect(await read(sent.fp)).toBeNull();
     await assign(sent.fp, dog.fp);
     expect(await assign(sent.fp, dog.fp)).toBe(`${sent.fp} is filed to ${dog.fp} already`);
+  });
+
+  test("is refused for a deleted patient with a sentence of its own, also despite the species", async () => {
+    const { push, assign, read, dog, store } = await deskServer();
+    const sent = held([alt(100)], { patient_hint: { ...study().patient_hint, species: "Feline" } });
+    await push(sent);
+    await importEntities(store, { ...dog, deleted_at: "2026-11-20T10:00:00.000Z" });
+    const refused = `patient ${dog.fp} is deleted, expected a patient of the clinic`;
+    expect(await assign(sent.fp, dog.fp)).toBe(refused);
+    expect(await assign(sent.fp, dog.fp, { despite: "species" })).toBe(refused);
+    expect(await read(sent.fp)).toBeNull();
+  });
+
+  test("is refused for a patient of another species than the device stated, in whatever word", async () => {
+    const { push, assign, read, list, dog, cat } = await deskServer();
+    const stating = (species: string | null) =>
+      held([alt(100)], { patient_hint: { ...study().patient_hint, species } });
+    const [feline, kedi, unknown, none] = [stating("Feline"), stating("KEDİ"), stating("General"), stating(null)];
+    await push(feline, kedi, unknown, none);
+    const refused = (words: string) =>
+      `the device states the species "${words}" (cat) and patient ${dog.fp} is a dog, ` +
+      "expected a patient of the device's species, or --despite species to file it all the same";
+    expect(await assign(feline.fp, dog.fp)).toBe(refused("Feline"));
+    expect(await assign(kedi.fp, dog.fp)).toBe(refused("KEDİ"));
+    expect(await list()).toEqual([feline, kedi, unknown, none].map(({ fp }) => fp));
+    expect(await assign(kedi.fp, cat.fp)).toBeNull();
+    expect(await assign(unknown.fp, dog.fp)).toBeNull();
+    expect(await assign(none.fp, dog.fp)).toBeNull();
+    expect(await read(feline.fp)).toBeNull();
+  });
+
+  test("despite the species stands in the cause, the notes and the audit; without a contradiction it says nothing", async () => {
+    const { push, assign, read, store, dog, cat } = await deskServer();
+    const patient_hint = { ...study().patient_hint, species: "Feline" };
+    const [wrong, right] = [held([alt(100)], { patient_hint }), held([alt(100)], { patient_hint })];
+    await push(wrong, right);
+    expect(await assign(wrong.fp, dog.fp, { despite: "species" })).toBeNull();
+    expect(await assign(right.fp, cat.fp, { despite: "species" })).toBeNull();
+    expect((await read(wrong.fp))?.results[0]).toMatchObject({ reference_range: "17-95", flag: "high" });
+    const note = `filed to ${dog.fp} despite the species: the device states the species "Feline" (cat) and patient ${dog.fp} is a dog`;
+    const told = async (fp: string) => {
+      const [, placed] = await historyOf(store, fp);
+      return [placed?.cause, placed?.snapshot?.notes, (await listRowsOf(store, fp)).map(({ route }) => route)];
+    };
+    expect(await told(wrong.fp)).toEqual([
+      "assigned despite species",
+      ["a note", note],
+      ["unmatched assign --despite species"],
+    ]);
+    expect(await told(right.fp)).toEqual(["assigned", ["a note"], ["unmatched assign"]]);
   });
 
   test("to the wrong patient is taken back and done anew, and the audit has all three", async () => {
