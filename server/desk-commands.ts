@@ -88,10 +88,15 @@ export function addDeskCommands(program: Command, shell: Shell): void {
     .command("assign <fp>")
     .description("file it to a patient, with range and flag for that animal; one that is filed already moves")
     .requiredOption("--patient <fp>", "whose it is")
+    .addOption(
+      new Option("--despite <contradiction>", "file it although the device states another species").choices([
+        "species",
+      ]),
+    )
     .addOption(dataOption())
-    .action((fp: string, { data, patient }: Data & { patient: string }) =>
+    .action((fp: string, { data, patient, ...options }: Data & { patient: string; despite?: "species" }) =>
       act(data, `${fp} is filed to ${patient}`, (session, by) =>
-        assignStudy(session, { ...by, fp, patientFp: patient }),
+        assignStudy(session, { ...by, ...options, fp, patientFp: patient }),
       ),
     );
 

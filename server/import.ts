@@ -2,8 +2,11 @@ import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { IANAZone } from "luxon";
 import { Compile } from "typebox/compile";
-import { isRealDate, isRealInstant } from "../shared/instant.ts";
+import { isRealDate, isRealInstant, whyNotTime } from "../shared/instant.ts";
 import { nulProblems, problems, shown } from "../shared/problems.ts";
+import { PATIENT_SEXES, patientSex } from "../shared/reference.ts";
+import { API_SPECIES, apiSpecies } from "../shared/species.ts";
+import { studyProblems } from "../shared/study-checks.ts";
 import { whyNotSignedAt } from "./domain/soap.ts";
 import {
   CalendarEventLine,
@@ -19,6 +22,7 @@ import {
   UserLine,
 } from "./entities.ts";
 import { type Change, checkAmendment, type Import, storeEntity } from "./store/entities.ts";
+import { listSharedNumbers, type SharedNumber } from "./store/shared-numbers.ts";
 import type { Session, Store } from "./store/store.ts";
 
 // Imports a file of one JSON object a line, all or nothing. The file is read once to check it, then once for each
@@ -31,6 +35,8 @@ export interface ImportResult {
   new: number;
   changed: number;
   unchanged: number;
+  /** What is stored and deserves a look; absent where nothing is. */
+  warnings?: { shown: readonly string[]; total: number };
 }
 
 /** The file was refused and nothing of it stored; the problems are in the order of its lines, the first ones of them. */
@@ -51,6 +57,7 @@ export interface LineProblem {
 }
 
 const PROBLEMS_SHOWN_MAX = 100;
+const WARNINGS_SHOWN_MAX = 100;
 
 /** What a stage does with a line of one type; null counts for nothing. */
 type Step = (session: Session, entity: Entity, current: Import) => Promise<Change | { problem: string } | null>;
@@ -70,19 +77,23 @@ const stages: readonly Partial<Record<Entity["type"], Step>>[] = [
   { inventory_batch: storeEntity, soap: checkAmendment },
 ];
 
-/** Imports an NDJSON file in one transaction (house, section 5). Rejects with an ImportError that lists what is wrong with the file. */
+/**
+ * Imports an NDJSON file in one transaction. `ownerId` names the clinic whose SOAP records the file may give to another clinic.
+ * Rejects with an ImportError that lists what is wrong with the file.
+ */
 export async function importFile(
   store: Store,
   path: string,
   progress: Progress,
   now: number = Date.now(),
+  ownerId: number | null = null,
 ): Promise<ImportResult> {
   const { size } = await stat(path);
   const bytesTotal = size * (1 + stages.length);
   const faultsOfLines = new Faults();
 
   for await (const { number, bytes, bytesRead } of lines(path)) {
-    faultsOfLines.add(number, bytes === null ? [tooLong] : faultsOf(bytes));
+    faultsOfLines.add(number, bytes === null ? [tooLong] : faultsOf(bytes, now));
     progress(bytesRead, bytesTotal);
   }
   faultsOfLines.throwIfAny();
@@ -90,7 +101,8 @@ export async function importFile(
   return store.transaction(async (session) => {
     const faults = new Faults();
     const result: ImportResult = { new: 0, changed: 0, unchanged: 0 };
-    const current = { now, newPatients: new Set<number>() };
+    const current = { now, newPatients: new Set<number>(), ownerId };
+    let numbersMayMeet = false;
     for (const [index, steps] of stages.entries()) {
       const sideBySide = new SideBySide();
       try {
@@ -104,7 +116,10 @@ export async function importFile(
             const change = await step(session, entity, current);
             if (change === null) return;
             if (typeof change === "object") faults.add(number, [change.problem]);
-            else result[change] += 1;
+            else {
+              result[change] += 1;
+              if (change !== "unchanged" && hasNumbers(entity)) numbersMayMeet = true;
+            }
           });
         }
       } finally {
@@ -112,8 +127,20 @@ export async function importFile(
       }
     }
     faults.throwIfAny();
-    return result;
+    const numbers = numbersMayMeet ? await listSharedNumbers(session, WARNINGS_SHOWN_MAX) : { shared: [], total: 0 };
+    if (numbers.total === 0) return result;
+    return { ...result, warnings: { shown: numbers.shared.map(sharedNumber), total: numbers.total } };
   });
+}
+
+/** Whether a line decides which patients of a clinic a card number names. */
+function hasNumbers({ type }: Entity): boolean {
+  return type === "patient" || type === "connection";
+}
+
+function sharedNumber({ clinic_fp, identifier, patients, first_fp, last_fp }: SharedNumber): string {
+  const names = patients > 2 ? `${first_fp}, ${last_fp} and ${patients - 2} more` : `${first_fp} and ${last_fp}`;
+  return `external_id ${shown(identifier)} names ${patients} patients of ${clinic_fp}, ${names}: a result with it stays unmatched`;
 }
 
 /** What a line writes to; besides, it at most makes a customer who is not there yet. */
@@ -189,7 +216,7 @@ function parse(bytes: Buffer): unknown {
   return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
 }
 
-function faultsOf(bytes: Buffer): string[] {
+function faultsOf(bytes: Buffer, now: number): string[] {
   let value: unknown;
   try {
     value = parse(bytes);
@@ -204,11 +231,17 @@ function faultsOf(bytes: Buffer): string[] {
     return [`type is ${shown(type)}, expected one of ${Object.keys(checks).join(", ")}`];
   }
   const check = checks[type as Entity["type"]];
-  return check.Check(value) ? [...unrealValues(value), ...nulProblems(value)] : problems(check, value);
+  return check.Check(value) ? [...unrealValues(value, now), ...nulProblems(value)] : problems(check, value);
 }
 
+/** The heaviest bulls and draught horses. A weight above it is in grams, or a slip of the finger. */
+const WEIGHT_KG_MAX = 1500;
+const BORN_FROM = "1950-01-01";
+/** In the zone farthest east it is already the next day. */
+const EAST_MS = 14 * 3_600_000;
+
 // What has the right form and still names nothing, 30 February or a time zone that no map knows, or contradicts itself.
-function unrealValues(entity: Entity): string[] {
+function unrealValues(entity: Entity, now: number): string[] {
   const unreal: string[] = [];
   const expect = (field: string, value: string | null | undefined, real: (text: string) => boolean, what: string) => {
     if (value !== null && value !== undefined && !real(value)) {
@@ -217,6 +250,10 @@ function unrealValues(entity: Entity): string[] {
   };
   const expectTime = (field: string, value: string | null | undefined) =>
     expect(field, value, isRealInstant, "a time that exists");
+  const expectPast = (field: string, value: string | null | undefined) => {
+    const expected = value === null || value === undefined ? null : whyNotTime(value, now);
+    if (expected !== null) unreal.push(`${field} is ${shown(value)}, expected ${expected}`);
+  };
   const expectDay = (field: string, value: string | null) => expect(field, value, isRealDate, "a day that exists");
 
   switch (entity.type) {
@@ -226,17 +263,17 @@ function unrealValues(entity: Entity): string[] {
       break;
     }
     case "patient":
-      expectDay("date_of_birth", entity.date_of_birth);
-      expectTime("created_at", entity.created_at);
-      expectTime("updated_at", entity.updated_at);
-      expectTime("deleted_at", entity.deleted_at);
+      unreal.push(...unrealPatient(entity, now));
+      expectPast("created_at", entity.created_at);
+      expectPast("updated_at", entity.updated_at);
+      expectPast("deleted_at", entity.deleted_at);
       break;
     case "study":
-      expectTime("acquired_at", entity.acquired_at);
+      unreal.push(...studyProblems(entity, now));
       break;
     case "soap": {
-      expectTime("signed_at", entity.signed_at);
-      expectTime("created_at", entity.created_at);
+      expectPast("signed_at", entity.signed_at);
+      expectPast("created_at", entity.created_at);
       const problem = whyNotSignedAt(entity);
       if (problem !== null) unreal.push(problem);
       break;
@@ -258,6 +295,29 @@ function unrealValues(entity: Entity): string[] {
     case "connection":
     case "inventory_item":
       break;
+  }
+  return unreal;
+}
+
+function unrealPatient({ species, sex, date_of_birth, weight_kg, deleted_at }: PatientLine, now: number): string[] {
+  const unreal: string[] = [];
+  if (apiSpecies(species) === null) {
+    unreal.push(`species is ${shown(species)}, expected a word for one of ${API_SPECIES.join(", ")}`);
+  }
+  if (sex !== null && patientSex(sex) === null) {
+    unreal.push(`sex is ${shown(sex)}, expected a word for one of ${PATIENT_SEXES.join(", ")}, or null`);
+  }
+  if (weight_kg !== null && !(weight_kg > 0 && weight_kg <= WEIGHT_KG_MAX)) {
+    unreal.push(`weight_kg is ${weight_kg}, expected more than 0 and at most ${WEIGHT_KG_MAX}, or null`);
+  }
+  if (date_of_birth !== null) {
+    const end = deleted_at && isRealInstant(deleted_at) ? Date.parse(deleted_at) : now;
+    const last = new Date(end + EAST_MS).toISOString().slice(0, 10);
+    if (!isRealDate(date_of_birth)) {
+      unreal.push(`date_of_birth is ${shown(date_of_birth)}, expected a day that exists`);
+    } else if (date_of_birth < BORN_FROM || date_of_birth > last) {
+      unreal.push(`date_of_birth is ${shown(date_of_birth)}, expected a day from ${BORN_FROM} to ${last}`);
+    }
   }
   return unreal;
 }

@@ -74,13 +74,18 @@ async function run({ data, port, host, limit, trustProxy, concealUnconnected = f
 
 const CLOSE_WAIT_MS = 5000;
 
-async function importCommand(path: string, { data }: Data): Promise<void> {
+async function importCommand(path: string, { data, owner }: Data & { owner?: string }): Promise<void> {
   await withStore(data, async (store) => {
+    const ownerId = owner === undefined ? null : await clinicIdOf(store, owner);
     const bar = progressBar();
     try {
-      const result = await importFile(store, path, bar.progress);
+      const result = await importFile(store, path, bar.progress, Date.now(), ownerId);
       bar.stop();
-      say(`${path}: ${result.new} new, ${result.changed} changed, ${result.unchanged} unchanged`);
+      const { shown: warnings = [], total = 0 } = result.warnings ?? {};
+      for (const warning of warnings) warn(`warning: ${warning}`);
+      if (total > warnings.length) warn(`and ${total - warnings.length} more warnings`);
+      const counts = `${result.new} new, ${result.changed} changed, ${result.unchanged} unchanged`;
+      say(`${path}: ${counts}${total === 0 ? "" : `, ${total} ${total === 1 ? "warning" : "warnings"}`}`);
     } catch (error) {
       bar.stop();
       if (!(error instanceof ImportError)) throw error;
@@ -401,7 +406,8 @@ program
 
 program
   .command("import <file>")
-  .description("import an NDJSON file, all or nothing")
+  .description("import an NDJSON file, all or nothing; card numbers on several patients of a clinic are warned of")
+  .option("--owner <fp>", "the clinic whose SOAP records the file may give to another clinic")
   .addOption(dataOption())
   .action(importCommand);
 

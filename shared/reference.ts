@@ -221,7 +221,10 @@ function ageDays(dateOfBirth: string | null, acquiredAt: string): number | null 
 
 const MALE = ["m", "male", "mn", "nm", "mc", "cm", "mi", "erkek"].map(fold);
 const FEMALE = ["f", "female", "fs", "sf", "fn", "nf", "fi", "disi"].map(fold);
-const NEUTERED = ["mn", "nm", "mc", "cm", "fs", "sf", "fn", "nf", "neutered", "castrated", "spayed", "kisir"].map(fold);
+const NEUTERED = [
+  ...["mn", "nm", "mc", "cm", "fs", "sf", "fn", "nf", "neutered", "castrated", "spayed"],
+  ...["kisir", "kisirlastirilmis", "kastre"],
+].map(fold);
 const INTACT = ["mi", "fi", "intact", "entire", "unneutered", "uncastrated", "unspayed"].map(fold);
 
 export function readSex(sex: string | null): "M" | "F" | null {
@@ -239,6 +242,30 @@ export function readNeutered(sex: string | null): boolean | null {
   const isIntact = INTACT.some((word) => words.includes(word));
   if (isNeutered === isIntact || words.includes(fold("not"))) return null;
   return isNeutered;
+}
+
+/** The words for the sex that patients are stored with. */
+export const PATIENT_SEXES = ["male", "female", "male_neutered", "female_spayed", "unknown"] as const;
+export type PatientSex = (typeof PATIENT_SEXES)[number];
+
+const UNKNOWN_SEX = ["unknown", "u", "bilinmiyor"].map(fold);
+const SEX_WORDS = new Set([...MALE, ...FEMALE, ...NEUTERED, ...INTACT, fold("not")]);
+
+/** The sex that a clinic's words name ("FS", "kısır dişi"); null where they name none, both, or hold any other word. */
+export function patientSex(words: string): PatientSex | null {
+  const stored = PATIENT_SEXES.find((each) => each === words);
+  if (stored !== undefined) return stored;
+  const text = fold(words);
+  if (UNKNOWN_SEX.includes(text)) return "unknown";
+  const isKnown = text
+    .trim()
+    .split(" ")
+    .every((word) => SEX_WORDS.has(fold(word)));
+  const sex = isKnown ? readSex(words) : null;
+  if (sex === null) return null;
+  const isNeutered = readNeutered(words) === true;
+  if (sex === "M") return isNeutered ? "male_neutered" : "male";
+  return isNeutered ? "female_spayed" : "female";
 }
 
 function intervalsByAnalyte(): Map<string, Candidate[]> {

@@ -23,6 +23,10 @@ const { other, ...api } = readData(
   }),
 );
 
+/** The species of the API (specification, section 2.2). */
+export const API_SPECIES = ["dog", "cat", "rabbit", "bird", "reptile", "exotic"] as const;
+export type ApiSpecies = (typeof API_SPECIES)[number];
+
 interface SpeciesWords {
   readonly species: string;
   readonly words: readonly string[];
@@ -30,7 +34,7 @@ interface SpeciesWords {
 }
 
 const species: readonly SpeciesWords[] = [
-  ...(["dog", "cat", "rabbit", "bird", "reptile", "exotic"] as const).map((name) => ({
+  ...API_SPECIES.map((name) => ({
     species: name,
     words: phrases(api[name].device_words),
     subgroups: Object.entries(api[name].subgroups ?? {}).map(([subgroup, words]) => ({
@@ -52,6 +56,14 @@ export function readSpecies(words: string): string | null {
       .filter((entry) => names(text, entry.words) || entry.subgroups.some((subgroup) => names(text, subgroup.words)))
       .map((entry) => entry.species),
   );
+}
+
+/** The API's species that a clinic's words name ("Canine", "kedi"); null where they name none, several, or one that the API has not. */
+export function apiSpecies(words: string): ApiSpecies | null {
+  const isOne = (name: string | null): name is ApiSpecies => API_SPECIES.some((each) => each === name);
+  if (isOne(words)) return words;
+  const named = readSpecies(words);
+  return isOne(named) ? named : null;
 }
 
 /** The subgroup with intervals of its own that the breed names within its species; null where none or several. */

@@ -113,5 +113,5 @@ function bound(digits: string): number | null {
 }
 
 function dotted(digits: string): string {
-  return digits.replace(",", ".");
+  return digits.replace(",", ".").replace("\u2212", "-");
 }

@@ -3,8 +3,8 @@ import { gunzip } from "node:zlib";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
-import { isRealInstant } from "../../shared/instant.ts";
 import { nulProblems, problems, shown } from "../../shared/problems.ts";
+import { studyProblems } from "../../shared/study-checks.ts";
 import { Heartbeat, Outcome, PushedStudy, STUDIES_PER_PUSH_MAX } from "../../shared/study.ts";
 import { keyOf, versionsOf } from "../auth.ts";
 import { ApiError } from "../errors.ts";
@@ -40,9 +40,10 @@ export async function agentRoutes(app: FastifyInstance, { store, guard, now }: R
     schema: { response: { 200: Outcomes } },
     handler: async (request) => {
       const clinicId = keyOf(request).clinic_id;
-      const readings = studyList(request.body).map(readStudy);
+      const clock = now();
+      const readings = studyList(request.body).map((candidate) => readStudy(candidate, clock));
       const valid = readings.flatMap((reading) => ("study" in reading ? [reading.study] : []));
-      const filed = await store.transaction((session) => fileStudies(session, clinicId, valid, now()));
+      const filed = await store.transaction((session) => fileStudies(session, clinicId, valid, clock));
       const next = filed.values();
       return { outcomes: readings.map((reading) => ("study" in reading ? next.next().value : reading.rejected)) };
     },
@@ -102,13 +103,13 @@ function studyList(body: unknown): unknown[] {
 }
 
 // Each study on its own: a bad one stops none of its neighbours.
-function readStudy(candidate: unknown): { study: PushedStudy } | { rejected: Outcome } {
+function readStudy(candidate: unknown, now: number): { study: PushedStudy } | { rejected: Outcome } {
   const faults = problems(pushedStudy, candidate);
   if (pushedStudy.Check(candidate)) {
-    const { device_name, dedupe_key, acquired_at } = candidate;
+    const { device_name, dedupe_key } = candidate;
     // What a device left in the hint or in a result is stored as JSON, which has a way to write NUL.
     faults.push(...nulProblems({ device_name, dedupe_key }));
-    if (!isRealInstant(acquired_at)) faults.push(`acquired_at is ${acquired_at}, expected a time that exists`);
+    faults.push(...studyProblems(candidate, now));
     if (faults.length === 0) return { study: candidate };
   }
   const fp = (candidate as { fp?: unknown } | null)?.fp;

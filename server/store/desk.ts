@@ -1,6 +1,9 @@
 import { Result, type PatientHint, type Snapshot, type Study } from "../../shared/study.ts";
 import { type Candidate, type Known, rankCandidates } from "../../shared/candidates.ts";
 import { newUlid } from "../../shared/fp.ts";
+import type { Patient } from "../../shared/patient.ts";
+import { shown } from "../../shared/problems.ts";
+import { readSpecies } from "../../shared/species.ts";
 import { insertRow } from "./audit.ts";
 import { findPatient, toPatient } from "./patients.ts";
 import type { StudyCause, StudyColumns } from "./schema.ts";
@@ -119,23 +122,58 @@ async function ownersOf(session: Session, clinicId: number, patientId: number): 
 
 /**
  * Files a study to the patient: range and flag are computed once, for the patient's species and the interval of the day of the
- * sample. A study that is filed already moves. To be run in a transaction, as all that follow.
+ * sample. A study that is filed already moves. A patient of another species than the device stated needs `despite`, which the
+ * history and the audit keep. To be run in a transaction, as all that follow.
  */
 export async function assignStudy(
   session: Session,
-  { fp, patientFp, ...act }: Act & { fp: string; patientFp: string },
+  { fp, patientFp, despite, ...act }: Act & { fp: string; patientFp: string; despite?: "species" },
 ): Promise<string | null> {
   const stored = await findStored(session, fp);
   const problem = whyNotTouch(stored, fp);
   if (stored?.clinic_id == null) return problem;
   const patient = await findPatient(session, stored.clinic_id, patientFp);
-  if (patient === undefined) return `patient ${patientFp} does not exist, expected the fp of an imported patient`;
+  if (patient === undefined) return whyNoPatient(session, patientFp);
   if (!patient.connected) return `patient ${patientFp} has no active connection to the study's clinic`;
   if (stored.patient_id === patient.id) return `${fp} is filed to ${patientFp} already`;
+  const contradiction = speciesContradiction(stored, patient.patient);
+  if (contradiction !== null && despite !== "species") {
+    return `${contradiction}, expected a patient of the device's species, or --despite species to file it all the same`;
+  }
   const flagged = await flagFor(session, stored, patient.patient);
-  await change(session, stored, { ...flagged, patient_id: patient.id, unmatched_reason: null, cause: "assigned" }, act);
-  await noteAct(session, "unmatched assign", [fp, patientFp], act);
+  const placed = { patient_id: patient.id, unmatched_reason: null };
+  if (contradiction === null) {
+    await change(session, stored, { ...flagged, ...placed, cause: "assigned" }, act);
+    await noteAct(session, "unmatched assign", [fp, patientFp], act);
+  } else {
+    const snapshot = noted(flagged.snapshot, `filed to ${patientFp} despite the species: ${contradiction}`);
+    await change(session, stored, { ...flagged, snapshot, ...placed, cause: "assigned despite species" }, act);
+    await noteAct(session, "unmatched assign --despite species", [fp, patientFp], act);
+  }
   return null;
+}
+
+/** Says why a patient is not found: deleted, or never imported. */
+export async function whyNoPatient(session: Session, fp: string): Promise<string> {
+  const isDeleted = (await session.first(deletedPatient, { fp })) !== undefined;
+  return isDeleted
+    ? `patient ${fp} is deleted, expected a patient of the clinic`
+    : `patient ${fp} does not exist, expected the fp of an imported patient`;
+}
+
+/** Null where the device stated no species, or a word that the species map does not know. */
+function speciesContradiction(stored: StoredStudy, { fp, species }: Patient): string | null {
+  const words = (parsed(stored.patient_hint) as PatientHint | null)?.species ?? "";
+  const stated = readSpecies(words);
+  if (stated === null || stated === (readSpecies(species) ?? species)) return null;
+  return `the device states the species ${shown(words)} (${stated}) and patient ${fp} is a ${species}`;
+}
+
+/** A snapshot with one more note; null stays null, the cause of the revision says it then. */
+function noted(snapshot: string | null, note: string): string | null {
+  if (snapshot === null) return null;
+  const kept = JSON.parse(snapshot) as Snapshot;
+  return JSON.stringify({ ...kept, notes: [...kept.notes, note] });
 }
 
 /** Takes a study off the list: it is nobody's. */
@@ -316,6 +354,10 @@ const unmatched = query((db, p: { after: number }) =>
     .where("study.id", ">", p.after)
     .orderBy("study.id")
     .limit(1000),
+);
+
+const deletedPatient = query((db, p: { fp: string }) =>
+  db.selectFrom("patient").select("id").where("fp", "=", p.fp).where("deleted_at", "is not", null),
 );
 
 const clinicFp = query((db, p: { id: number }) => db.selectFrom("clinic").select("fp").where("id", "=", p.id));

@@ -1,3 +1,5 @@
+import { patientSex } from "../../shared/reference.ts";
+import { apiSpecies } from "../../shared/species.ts";
 import type {
   CalendarEventLine,
   ClinicLine,
@@ -27,6 +29,8 @@ export interface Import {
   readonly now: number;
   /** Patients that this import made: connecting those is no news, their timestamps are the file's. */
   readonly newPatients: Set<number>;
+  /** The clinic whose SOAP records this import may give to another clinic; null: no record changes its owner. */
+  readonly ownerId: number | null;
 }
 
 /** Stores one entity, by its fp; a problem when it refers to what does not exist. To be run in a transaction. */
@@ -49,7 +53,7 @@ export async function storeEntity(
     case "study":
       return storeStudy(session, entity, current);
     case "soap":
-      return storeSoap(session, entity);
+      return storeSoap(session, entity, current);
     case "calendar_event":
       return storeEvent(session, entity);
     case "inventory_item":
@@ -96,9 +100,10 @@ async function storePatient(session: Session, line: PatientLine, current: Import
   const row: PatientRow = {
     fp: line.fp,
     name: line.name,
-    species: line.species.toLowerCase(),
+    // The check of the line has refused words that name no species or sex.
+    species: apiSpecies(line.species) ?? line.species,
     breed: line.breed,
-    sex: line.sex,
+    sex: line.sex === null ? null : (patientSex(line.sex) ?? line.sex),
     date_of_birth: line.date_of_birth,
     weight_kg: line.weight_kg,
     owner_customer_id: await ownerId(session, line.owner_customer_fp),
@@ -181,12 +186,13 @@ async function storeStudy(
 async function storeSoap(
   session: Session,
   { type: _type, amends_fp = null, ...soap }: SoapLine,
+  { ownerId }: Import,
 ): Promise<Change | { problem: string }> {
   const patient = await session.first(patientByFp, { fp: soap.patient_fp });
   if (patient === undefined) return missing("patient_fp", soap.patient_fp);
   const clinic = await session.first(clinicByFp, { fp: soap.performed_by_clinic_fp });
   if (clinic === undefined) return missing("performed_by_clinic_fp", soap.performed_by_clinic_fp);
-  return importSoap(session, { ...soap, amends_fp }, { patientId: patient.id, clinicId: clinic.id });
+  return importSoap(session, { ...soap, amends_fp }, { patientId: patient.id, clinicId: clinic.id, ownerId });
 }
 
 async function storeEvent(

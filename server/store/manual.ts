@@ -3,7 +3,7 @@ import { newFp } from "../../shared/fp.ts";
 import { animalAt } from "../../shared/reference.ts";
 import { resultsOf } from "../../shared/results.ts";
 import type { ManualEntry } from "../manual.ts";
-import { type Act, noteAct } from "./desk.ts";
+import { type Act, noteAct, whyNoPatient } from "./desk.ts";
 import { findPatient } from "./patients.ts";
 import { currentRanges } from "./ranges.ts";
 import { query, type Session } from "./store.ts";
@@ -20,8 +20,7 @@ export async function addStudy(
   { clinicId, patientFp, entry, ...act }: Act & { clinicId: number; patientFp: string; entry: ManualEntry },
 ): Promise<{ fp: string } | { problem: string }> {
   const patient = await findPatient(session, clinicId, patientFp);
-  if (patient === undefined)
-    return { problem: `patient ${patientFp} does not exist, expected the fp of an imported patient` };
+  if (patient === undefined) return { problem: await whyNoPatient(session, patientFp) };
   if (!patient.connected) return { problem: `patient ${patientFp} has no active connection to the clinic` };
   const { modality, device_name, acquired_at, measurements } = entry;
   const animal = animalAt(patient.patient, acquired_at);

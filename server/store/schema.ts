@@ -180,7 +180,10 @@ export interface StudyColumns {
   rejected_reason: string | null;
 }
 
-export type StudyCause = "pushed" | "imported" | "assigned" | "undone" | "rejected" | "entered";
+export type StudyCause =
+  | ("pushed" | "imported" | "assigned" | "undone" | "rejected" | "entered")
+  /** A person filed it to a patient of another species than the device stated. */
+  | "assigned despite species";
 
 export interface ConflictColumns {
   /** The stored study that it contradicts. */

@@ -17,11 +17,14 @@ export async function findSoap(
   return { connected: row.active === 1, soap: toSoap(row) };
 }
 
-/** Stores a record of an import file; a problem when it would change a signed one or leave the order of the moves. */
+/**
+ * Stores a record of an import file; a problem when it would change a signed one, leave the order of the moves, or give a record
+ * to another clinic than the one that owns it. `ownerId` names the clinic whose records may change their owner, null for none.
+ */
 export async function importSoap(
   session: Session,
   soap: Soap & { amends_fp: string | null },
-  ids: { patientId: number; clinicId: number },
+  ids: { patientId: number; clinicId: number; ownerId: number | null },
 ): Promise<"new" | "changed" | "unchanged" | { problem: string }> {
   const row: SoapColumns = {
     fp: soap.fp,
@@ -47,9 +50,18 @@ export async function importSoap(
     .map((column) => apiNames[column] ?? column);
   const problem = whyNotChange(stored.status, row.status, differing);
   if (problem !== null) return { problem };
+  if (stored.clinic_id !== row.clinic_id && stored.clinic_id !== ids.ownerId) {
+    return {
+      problem: notTheOwner(soap.performed_by_clinic_fp, (await session.first(clinicFp, { id: stored.clinic_id }))?.fp),
+    };
+  }
   if (differing.length === 0 && stored.status === row.status) return "unchanged";
   await session.all(update, { ...row, id: stored.id, was_of: stored.patient_id });
   return "changed";
+}
+
+function notTheOwner(fp: string, owner = "unknown"): string {
+  return `performed_by_clinic_fp is ${fp}, expected ${owner} that owns the stored record, or --owner ${owner} to give it away`;
 }
 
 const apiNames: Partial<Record<keyof SoapColumns, string>> = {
@@ -143,6 +155,8 @@ const visibleByFp = query((db, p: { clinicId: number; fp: string }) =>
     .where("soap.fp", "=", p.fp)
     .where("patient.deleted_at", "is", null),
 );
+
+const clinicFp = query((db, p: { id: number }) => db.selectFrom("clinic").select("fp").where("id", "=", p.id));
 
 const storedByFp = query((db, p: { fp: string }) => db.selectFrom("soap").selectAll().where("fp", "=", p.fp));
 

@@ -185,7 +185,7 @@ test("R7: the snapshot keeps what decided: interval, catalogue, printed text, th
 });
 
 test("the configured model decides the intervals of an instrument, else its name does", () => {
-  const report = generic(resultRecord("^^^GLU", "120", "mg/dL"));
-  expect(flags(report, dog, source)).toEqual([["GLU", "68-104", "high"]]);
-  expect(flags(report, dog, source, "VetScan VS2")).toEqual([["GLU", "70-150", "normal"]]);
+  const report = generic(resultRecord("^^^PT", "9", "s"));
+  expect(flags(report, dog, source)).toEqual([["PT", null, null]]);
+  expect(flags(report, dog, source, "Start 4")).toEqual([["PT", "6.7-10.8", "normal"]]);
 });

@@ -114,6 +114,21 @@ describe("an analyzer's bytes become a study that the read API serves", () => {
     });
   });
 
+  test("a result of a device whose clock is years ahead is quarantined with the server's reason", async () => {
+    const [dog] = world.patients;
+    simulate(
+      "ahead.astm",
+      session(vetScanRecords({ patient: dog!.externalId, species: "Dog", collected: "20990101093000", alt: 50 })),
+    );
+    const messages = await world.drained();
+    expect(messages.at(-1)).toMatchObject({
+      state: "quarantined",
+      reason: expect.stringMatching(
+        /^the server answered rejected: acquired_at is 2099-01-01T06:30:00.000Z, expected at most a day after the clock's /,
+      ) as string,
+    });
+  });
+
   test("messages and status tell the same from outside", () => {
     const listed = JSON.parse(runAgentCommand("messages", "--config", world.config, "--json")) as { id: string }[];
     expect(listed).toEqual(world.messages());
@@ -123,7 +138,7 @@ describe("an analyzer's bytes become a study that the read API serves", () => {
         {
           id: "chem-1",
           connected: false,
-          counts: { pending: 0, filed: 4, unmatched: 2, "not-for-patients": 0, quarantined: 1 },
+          counts: { pending: 0, filed: 4, unmatched: 2, "not-for-patients": 0, quarantined: 2 },
         },
       ],
       outbox: { depth: 0, oldest_at: null },

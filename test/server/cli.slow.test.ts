@@ -141,7 +141,7 @@ describe("npm run server --", () => {
     const key = (await server(...make, "--permissions", "clinic.lab.ingest,clinic.lab.view")).stdout.trim();
     const { address } = await run("--data", data);
     const result = { analyte: "ALT", value: 150, unit: "U/L", reference_range: null, flag: null };
-    const sent = study({ results: [result] });
+    const sent = study({ results: [result], patient_hint: { ...study().patient_hint, species: "Katze" } });
     const answer = await fetch(`${address}/agent/v1/studies`, {
       method: "POST",
       headers: { "x-api-key": key, "content-type": "application/json" },
@@ -163,7 +163,12 @@ describe("npm run server --", () => {
     const at = ["--data", data];
     expect((await server("unmatched", "list", ...at)).stdout).toContain(sent.fp);
     expect((await server("unmatched", "show", sent.fp, ...at)).stdout).toContain("the device says: identifier 10021");
-    expect(await server("unmatched", "assign", sent.fp, "--patient", dog, ...at)).toMatchObject({
+    const assign = ["unmatched", "assign", sent.fp, "--patient", dog] as const;
+    expect(await server(...assign, ...at)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("despite species"),
+    });
+    expect(await server(...assign, "--despite", "species", ...at)).toMatchObject({
       code: 0,
       stdout: `${sent.fp} is filed to ${dog}\n`,
     });

@@ -92,7 +92,8 @@ export class ClinicWorld {
     const store = elsewhere ? this.#elsewhere : this.server.store;
     const clinicFp = this.#clinics[write.clinic] ?? "";
     const patientFp = this.#patients[write.patient]?.fp ?? "";
-    const put = async (line: object) => importText(store, JSON.stringify(line), clock.now);
+    const put = async (line: object, ownerId: number | null = null) =>
+      importText(store, JSON.stringify(line), clock.now, ownerId);
     switch (write.what) {
       case "patient":
       case "delete": {
@@ -128,7 +129,8 @@ export class ClinicWorld {
         break;
       case "soap": {
         const line = soap(patientFp, clinicFp, { fp: this.#fps.soap[record] ?? "", plan: `Plan ${value}` });
-        await put(line);
+        const owner = this.#soaps.get(line.fp)?.performed_by_clinic_fp;
+        await put(line, owner === undefined ? null : this.#clinics.indexOf(owner) + 1);
         this.#soaps.set(line.fp, line);
         break;
       }

@@ -56,8 +56,8 @@ async function deskServer(...more: Entity[]) {
   return {
     ...{ server, store, clinicId, dog, cat, foreign },
     push: async (...studies: unknown[]) => server.push(key, ...studies),
-    assign: async (fp: string, patientFp: string) =>
-      store.transaction((session) => assignStudy(session, { ...by, fp, patientFp })),
+    assign: async (fp: string, patientFp: string, options: { despite?: "species" } = {}) =>
+      store.transaction((session) => assignStudy(session, { ...by, ...options, fp, patientFp })),
     reject: async (fp: string, reason: string) =>
       store.transaction((session) => rejectStudy(session, { ...by, fp, reason })),
     undo: async (fp: string) => store.transaction((session) => undoPlacing(session, { ...by, fp })),
@@ -85,12 +85,11 @@ describe("assigning", () => {
     expect(await assign(one.fp, dog.fp)).toBeNull();
     expect(await assign(other.fp, cat.fp)).toBeNull();
     expect(await list()).toEqual([]);
-    // The device is a VetScan VS2, for which the dog's row is its own.
     const row = { analyte: "ALT", value: 100, unit: "U/L" };
     expect(await read(one.fp)).toEqual({
       ...{ fp: one.fp, patient_fp: dog.fp, modality: "BIOCHEMISTRY", device_name: one.device_name },
       ...{ status: "COMPLETED", acquired_at: one.acquired_at },
-      results: [{ ...row, reference_range: "20-100", flag: "normal" }],
+      results: [{ ...row, reference_range: "17-95", flag: "high" }],
     });
     expect((await read(other.fp))?.results).toEqual([{ ...row, reference_range: "28-109", flag: "normal" }]);
     const { snapshot, revision, cause } = (await viewStudy(store, one.fp)) ?? {};
@@ -98,7 +97,7 @@ describe("assigning", () => {
       2,
       "assigned",
       catalogueVersion,
-      "dog-any-any-alt-abaxis_vs2_spec",
+      "dog-any-any-alt-cornell_cobas_2017",
       ["a note"],
     ]);
   });
@@ -137,7 +136,7 @@ describe("assigning", () => {
     await push(known, unknown);
     await assign(known.fp, dog.fp);
     await assign(unknown.fp, dog.fp);
-    expect((await read(known.fp))?.results[0]).toMatchObject({ reference_range: "20-100", flag: "high" });
+    expect((await read(known.fp))?.results[0]).toMatchObject({ reference_range: "17-95", flag: "high" });
     expect((await read(unknown.fp))?.results).toEqual([{ ...result, analyte: "XYZ" }]);
   });
 
@@ -192,6 +191,56 @@ describe("assigning", () => {
     expect(await read(sent.fp)).toBeNull();
     await assign(sent.fp, dog.fp);
     expect(await assign(sent.fp, dog.fp)).toBe(`${sent.fp} is filed to ${dog.fp} already`);
+  });
+
+  test("is refused for a deleted patient with a sentence of its own, also despite the species", async () => {
+    const { push, assign, read, dog, store } = await deskServer();
+    const sent = held([alt(100)], { patient_hint: { ...study().patient_hint, species: "Feline" } });
+    await push(sent);
+    await importEntities(store, { ...dog, deleted_at: "2026-11-20T10:00:00.000Z" });
+    const refused = `patient ${dog.fp} is deleted, expected a patient of the clinic`;
+    expect(await assign(sent.fp, dog.fp)).toBe(refused);
+    expect(await assign(sent.fp, dog.fp, { despite: "species" })).toBe(refused);
+    expect(await read(sent.fp)).toBeNull();
+  });
+
+  test("is refused for a patient of another species than the device stated, in whatever word", async () => {
+    const { push, assign, read, list, dog, cat } = await deskServer();
+    const stating = (species: string | null) =>
+      held([alt(100)], { patient_hint: { ...study().patient_hint, species } });
+    const [feline, kedi, unknown, none] = [stating("Feline"), stating("KEDİ"), stating("General"), stating(null)];
+    await push(feline, kedi, unknown, none);
+    const refused = (words: string) =>
+      `the device states the species "${words}" (cat) and patient ${dog.fp} is a dog, ` +
+      "expected a patient of the device's species, or --despite species to file it all the same";
+    expect(await assign(feline.fp, dog.fp)).toBe(refused("Feline"));
+    expect(await assign(kedi.fp, dog.fp)).toBe(refused("KEDİ"));
+    expect(await list()).toEqual([feline, kedi, unknown, none].map(({ fp }) => fp));
+    expect(await assign(kedi.fp, cat.fp)).toBeNull();
+    expect(await assign(unknown.fp, dog.fp)).toBeNull();
+    expect(await assign(none.fp, dog.fp)).toBeNull();
+    expect(await read(feline.fp)).toBeNull();
+  });
+
+  test("despite the species stands in the cause, the notes and the audit; without a contradiction it says nothing", async () => {
+    const { push, assign, read, store, dog, cat } = await deskServer();
+    const patient_hint = { ...study().patient_hint, species: "Feline" };
+    const [wrong, right] = [held([alt(100)], { patient_hint }), held([alt(100)], { patient_hint })];
+    await push(wrong, right);
+    expect(await assign(wrong.fp, dog.fp, { despite: "species" })).toBeNull();
+    expect(await assign(right.fp, cat.fp, { despite: "species" })).toBeNull();
+    expect((await read(wrong.fp))?.results[0]).toMatchObject({ reference_range: "17-95", flag: "high" });
+    const note = `filed to ${dog.fp} despite the species: the device states the species "Feline" (cat) and patient ${dog.fp} is a dog`;
+    const told = async (fp: string) => {
+      const [, placed] = await historyOf(store, fp);
+      return [placed?.cause, placed?.snapshot?.notes, (await listRowsOf(store, fp)).map(({ route }) => route)];
+    };
+    expect(await told(wrong.fp)).toEqual([
+      "assigned despite species",
+      ["a note", note],
+      ["unmatched assign --despite species"],
+    ]);
+    expect(await told(right.fp)).toEqual(["assigned", ["a note"], ["unmatched assign"]]);
   });
 
   test("to the wrong patient is taken back and done anew, and the audit has all three", async () => {
@@ -258,8 +307,8 @@ test("R7: of a measurement whose animal was found with its last result, the firs
   expect(
     (await read(first.fp))?.results.map(({ analyte, reference_range, flag }) => [analyte, reference_range, flag]),
   ).toEqual([
-    ["ALT", "20-100", "high"],
-    ["BUN", "10-30", "low"],
+    ["ALT", "17-95", "high"],
+    ["BUN", "9-26", "low"],
   ]);
   expect((await push(whole))[0]?.outcome).toBe("unchanged");
   expect(await historyOf(store, first.fp)).toHaveLength(2);
@@ -273,7 +322,7 @@ describe("after a person placed a study", () => {
     await assign(sent.fp, dog.fp);
     const corrected = { ...held([alt(150)], { fp: sent.fp, dedupe_key: sent.dedupe_key }), revision: 2 };
     expect(await push(corrected)).toEqual([{ fp: sent.fp, outcome: "filed", reason: null }]);
-    expect((await read(sent.fp))?.results[0]).toMatchObject({ value: 150, reference_range: "20-100", flag: "high" });
+    expect((await read(sent.fp))?.results[0]).toMatchObject({ value: 150, reference_range: "17-95", flag: "high" });
     expect((await push(corrected))[0]?.outcome).toBe("unchanged");
     expect((await push(sent))[0]?.outcome).toBe("unchanged");
     expect((await push({ ...sent, results: corrected.results }))[0]?.outcome).toBe("conflict");
@@ -328,7 +377,7 @@ test("a rejected study leaves the list, comes back when that is taken back, and 
       /^revision 3 {2}\S+ {2}undone {2}unmatched: a person rejected it and took that back$/,
     ) as string,
     expect.stringMatching(new RegExp(`^revision 4 {2}\\S+ {2}assigned {2}${dog.fp}$`)) as string,
-    "  ALT  50  U/L  20-100  normal",
+    "  ALT  50  U/L  17-95  normal",
   ]);
 });
 
@@ -408,7 +457,7 @@ test("explain puts all that happened in the order of time, and names each flag's
     "2026-11-21T12:00:00.000Z  COMMAND unmatched assign  by vet",
     `catalogue ${catalogueVersion}, the clinic's intervals none`,
     expect.stringMatching(
-      /^ {2}ALT {2}150 {2}U\/L {2}20-100 {2}high {2}printed 150 {2}dog-any-any-alt-abaxis_vs2_spec: 20-100 U\/L, .+ \(abaxis_vs2_spec\)$/,
+      /^ {2}ALT {2}150 {2}U\/L {2}17-95 {2}high {2}printed 150 {2}dog-any-any-alt-cornell_cobas_2017: 17-95 U\/L, .+ \(cornell_cobas_2017\)$/,
     ) as string,
     "  note: a note",
   ]);

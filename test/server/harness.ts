@@ -182,10 +182,10 @@ export async function importEntities(store: Store, ...entities: unknown[]) {
   return importText(store, entities.map((entity) => JSON.stringify(entity)).join("\n"));
 }
 
-export async function importText(store: Store, text: string | Buffer, now = noon) {
+export async function importText(store: Store, text: string | Buffer, now = noon, ownerId: number | null = null) {
   const file = join(temporaryFolder(), "import.ndjson");
   writeFileSync(file, text);
-  return importFile(store, file, () => undefined, now);
+  return importFile(store, file, () => undefined, now, ownerId);
 }
 
 export function clinic(fp: string): Entity {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { demoClinics, demoEntities } from "../../server/demo.ts";
 import { ImportError } from "../../server/import.ts";
-import { query } from "../../server/store/store.ts";
+import { findClinic } from "../../server/store/keys.ts";
+import { query, type Store } from "../../server/store/store.ts";
 import { newFp } from "../../shared/fp.ts";
 import {
   clinic,
@@ -18,6 +19,11 @@ import {
 import { batch, event, item, soap } from "./records.ts";
 
 const ours = newFp("clinic");
+const theirs = newFp("clinic");
+
+async function idOf(store: Store, fp: string): Promise<number> {
+  return (await findClinic(store, fp))?.id ?? 0;
+}
 
 /** What was wrong with the text; the test fails when nothing was. */
 async function problemsOf(text: string) {
@@ -142,6 +148,140 @@ describe("an import", () => {
       '7 expiry_date is "2027-02-29", expected a day that exists',
       '8 lot is "", expected at least 1 characters or null',
       "8 quantity is -1, expected at least 0",
+    ]);
+  });
+
+  test("lists what is impossible of a patient, a record and a study", async () => {
+    const one = patient();
+    const day = "2026-11-22T12:00:00.001Z";
+    const tested = { type: "study", ...withoutIngest(study({ patient_fp: one.fp })) };
+    const text = [
+      patient({ weight_kg: -5 }),
+      patient({ weight_kg: 0 }),
+      patient({ weight_kg: 1500.1 }),
+      patient({ date_of_birth: "2190-01-01" }),
+      patient({ date_of_birth: "1949-12-31" }),
+      patient({ date_of_birth: "2026-11-03", deleted_at: "2026-11-01T12:00:00.000Z" }),
+      patient({ species: "unicorn" }),
+      patient({ species: "" }),
+      patient({ species: "horse" }),
+      patient({ sex: "whatever" }),
+      patient({ sex: "" }),
+      patient({ created_at: day, updated_at: day, deleted_at: day, date_of_birth: null }),
+      soap(one.fp, ours, { status: "SIGNED", signed_at: day, created_at: day }),
+      { ...tested, acquired_at: "2099-01-01T00:00:00.000Z" },
+      { ...tested, results: [{ ...tested.results[0], reference_range: "whatever" }] },
+      { ...tested, results: [{ ...tested.results[0], flag: "critical" }] },
+    ].map((line) => JSON.stringify(line));
+    const { problems } = await problemsOf(text.join("\n"));
+    const ahead = "expected at most a day after the clock's 2026-11-21T12:00:00.000Z";
+    const six = "expected a word for one of dog, cat, rabbit, bird, reptile, exotic";
+    const five = "expected a word for one of male, female, male_neutered, female_spayed, unknown, or null";
+    expect(problems.map(({ line, problem }) => `${line} ${problem}`)).toEqual([
+      "1 weight_kg is -5, expected more than 0 and at most 1500, or null",
+      "2 weight_kg is 0, expected more than 0 and at most 1500, or null",
+      "3 weight_kg is 1500.1, expected more than 0 and at most 1500, or null",
+      '4 date_of_birth is "2190-01-01", expected a day from 1950-01-01 to 2026-11-22',
+      '5 date_of_birth is "1949-12-31", expected a day from 1950-01-01 to 2026-11-22',
+      '6 date_of_birth is "2026-11-03", expected a day from 1950-01-01 to 2026-11-02',
+      `7 species is "unicorn", ${six}`,
+      `8 species is "", ${six}`,
+      `9 species is "horse", ${six}`,
+      `10 sex is "whatever", ${five}`,
+      `11 sex is "", ${five}`,
+      `12 created_at is "${day}", ${ahead}`,
+      `12 updated_at is "${day}", ${ahead}`,
+      `12 deleted_at is "${day}", ${ahead}`,
+      `13 signed_at is "${day}", ${ahead}`,
+      `13 created_at is "${day}", ${ahead}`,
+      `14 acquired_at is 2099-01-01T00:00:00.000Z, ${ahead}`,
+      '15 results/0/reference_range is "whatever", expected the lower and the upper bound such as 6.0-17.0',
+      "16 results/0/flag is critical for 5.2 of 3.3-6.1, expected normal or null",
+    ]);
+  });
+
+  test("stores the API's words for species and sex, and finds nothing changed when the same words come again", async () => {
+    const given = [
+      ["kedi", "dişi"],
+      ["Canine", "MN"],
+      ["FERRET", null],
+      ["dog", "male_neutered"],
+    ] as const;
+    const patients = given.map(([species, sex]) => patient({ species, sex }));
+    const server = await startServer(clinic(ours), patients);
+    await importEntities(server.store, ...patients.map(({ fp }) => connection(fp, ours)));
+    const key = await server.makeKey(ours, keyPermissions);
+    const read = patients.map(async ({ fp }) => (await server.get(key, `/api/v1/patients/${fp}`)).body.data);
+    expect((await Promise.all(read)).map(({ species, sex }) => [species, sex])).toEqual([
+      ["cat", "female"],
+      ["dog", "male_neutered"],
+      ["exotic", null],
+      ["dog", "male_neutered"],
+    ]);
+    expect(await importEntities(server.store, ...patients)).toEqual({ new: 0, changed: 0, unchanged: 4 });
+    expect((await server.get(key, "/api/v1/patients?species=cat")).body.data.total).toBe(1);
+  });
+
+  test("warns of a card number on several patients of one clinic, and of no other", async () => {
+    const server = await startServer(clinic(ours), clinic(theirs));
+    const [first, second, third, foreign, gone] = [
+      patient({ external_ids: ["10021", "C-1"] }),
+      patient({ external_ids: ["10021"] }),
+      patient({ external_ids: ["10021", "10023"] }),
+      patient({ external_ids: ["10023"] }),
+      patient({ external_ids: ["10023", "C-1"], deleted_at: "2026-11-01T12:00:00.000Z" }),
+    ];
+    const mine = [first, second, gone];
+    const lines = [...mine, ...mine.map(({ fp }) => connection(fp, ours)), foreign, connection(foreign.fp, theirs)];
+    const warning = (number: string, of: { fp: string }[], more: string) =>
+      `external_id "${number}" names ${of.length} patients of ${ours}, ${more}: a result with it stays unmatched`;
+    const two = [first, second].map(({ fp }) => fp).toSorted();
+    expect(await importEntities(server.store, ...lines)).toEqual({
+      ...{ new: 8, changed: 0, unchanged: 0 },
+      warnings: { shown: [warning("10021", [first, second], two.join(" and "))], total: 1 },
+    });
+    // An import that touches no card number does not repeat it.
+    expect(await importEntities(server.store, ...lines)).toEqual({ new: 0, changed: 0, unchanged: 8 });
+
+    const three = [first, second, third].map(({ fp }) => fp).toSorted();
+    const more = `${three[0]}, ${three[2]} and 1 more`;
+    expect(await importEntities(server.store, third, connection(third.fp, ours))).toMatchObject({
+      warnings: { shown: [warning("10021", [first, second, third], more)], total: 1 },
+    });
+    const mended = [second, third].map((one) => ({ ...one, external_ids: [] }));
+    expect(await importEntities(server.store, ...mended)).toEqual({ new: 0, changed: 2, unchanged: 0 });
+  });
+
+  test("shows a hundred warnings and counts the rest", async () => {
+    const server = await startServer(clinic(ours));
+    const numbers = Array.from({ length: 60 }, (_, index) => String(1000 + index));
+    const cards = [numbers, numbers].map((external_ids) => patient({ external_ids }));
+    const more = Array.from({ length: 60 }, (_, index) => String(2000 + index));
+    const others = [more, more].map((external_ids) => patient({ external_ids }));
+    const patients = [...cards, ...others];
+    const result = await importEntities(server.store, ...patients, ...patients.map(({ fp }) => connection(fp, ours)));
+    expect([result.warnings?.shown.length, result.warnings?.total]).toEqual([100, 120]);
+  });
+
+  test("gives a record to another clinic only when it names the clinic that owns it", async () => {
+    const one = patient();
+    const draft = soap(one.fp, ours);
+    const signed = soap(one.fp, ours, { status: "SIGNED", signed_at: "2026-11-01T09:00:00.000Z" });
+    const server = await startServer(clinic(ours), clinic(theirs), one, draft, signed);
+    const [ownerId, otherId] = [await idOf(server.store, ours), await idOf(server.store, theirs)];
+    const given = { ...draft, performed_by_clinic_fp: theirs };
+    const give = async (line: object, owner: number | null) => {
+      const imported = importText(server.store, JSON.stringify(line), noon, owner);
+      return imported.catch((error: unknown) => (error as ImportError).problems.map(({ problem }) => problem));
+    };
+    const refused = `performed_by_clinic_fp is ${theirs}, expected ${ours} that owns the stored record, or --owner ${ours} to give it away`;
+    expect(await give(given, null)).toEqual([refused]);
+    expect(await give(given, otherId)).toEqual([refused]);
+    expect(await give({ ...draft, plan: "Rest." }, null)).toMatchObject({ changed: 1 });
+    expect(await give(given, ownerId)).toMatchObject({ changed: 1 });
+    expect(await give(given, null)).toMatchObject({ unchanged: 1 });
+    expect(await give({ ...signed, performed_by_clinic_fp: theirs }, ownerId)).toEqual([
+      "the stored record is SIGNED and performed_by_clinic_fp would change, expected an amendment as a new record",
     ]);
   });
 

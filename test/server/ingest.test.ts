@@ -191,6 +191,22 @@ describe("POST /agent/v1/studies", () => {
         { ...good, results: [{ ...good.results[0], value: "7,1", flag: "High" }] },
         'results/0/value is "7,1", expected a number; results/0/flag is "High", expected one of normal, low, high, critical or null',
       ],
+      [
+        { ...good, acquired_at: "2099-01-01T00:00:00.000Z" },
+        "acquired_at is 2099-01-01T00:00:00.000Z, expected at most a day after the clock's 2026-11-21T12:00:00.000Z",
+      ],
+      [
+        { ...good, results: [{ ...good.results[0], reference_range: "whatever" }] },
+        'results/0/reference_range is "whatever", expected the lower and the upper bound such as 6.0-17.0',
+      ],
+      [
+        { ...good, results: [good.results[1], { ...good.results[0], reference_range: null }] },
+        "results/1/flag is normal without a reference_range, expected null",
+      ],
+      [
+        { ...good, results: [{ ...good.results[0], flag: "low" }] },
+        "results/0/flag is low for 5.2 of 3.3-6.1, expected normal or null",
+      ],
       [{ ...good, device_name: "VS\u00002" }, String.raw`device_name is "VS\u00002", expected text without NUL`],
       [null, "the value is null, expected an object"],
       ["x", 'the value is "x", expected an object'],
@@ -205,7 +221,7 @@ describe("POST /agent/v1/studies", () => {
     );
     expect(outcomes.at(-1)).toEqual({ fp: good.fp, outcome: "filed", reason: null });
     expect(outcomes[0]?.fp).toBe("cds_1");
-    expect(outcomes[8]?.fp).toBe("");
+    expect(outcomes[12]?.fp).toBe("");
   });
 
   test("what a device left in the hint or in a result is kept as it is, a NUL included", async () => {
