@@ -18,7 +18,8 @@ import {
   StudyLine,
   UserLine,
 } from "./entities.ts";
-import { type Change, checkAmendment, type Import, storeEntity } from "./store/entities.ts";
+import { type Change, checkAmendment, type Import, stampPatients, storeEntity } from "./store/entities.ts";
+import { servedClinics } from "./store/keys.ts";
 import type { Session, Store } from "./store/store.ts";
 
 // Imports a file of one JSON object a line, all or nothing. The file is read once to check it, then once for each
@@ -75,7 +76,7 @@ export async function importFile(
   store: Store,
   path: string,
   progress: Progress,
-  now: number = Date.now(),
+  now: () => number = Date.now,
 ): Promise<ImportResult> {
   const { size } = await stat(path);
   const bytesTotal = size * (1 + stages.length);
@@ -90,7 +91,12 @@ export async function importFile(
   return store.transaction(async (session) => {
     const faults = new Faults();
     const result: ImportResult = { new: 0, changed: 0, unchanged: 0 };
-    const current = { now, newPatients: new Set<number>() };
+    const current: Import = {
+      now: now(),
+      served: await servedClinics(session),
+      newPatients: new Set(),
+      stamped: new Set(),
+    };
     for (const [index, steps] of stages.entries()) {
       const sideBySide = new SideBySide();
       try {
@@ -112,6 +118,7 @@ export async function importFile(
       }
     }
     faults.throwIfAny();
+    await stampPatients(session, current, now());
     return result;
   });
 }

@@ -10,6 +10,7 @@ import {
   clinic,
   connection,
   importEntities,
+  noon,
   keyPermissions,
   patient,
   startServer,
@@ -137,7 +138,8 @@ const anyFile = fc
         weight_kg: nullable(fc.double({ min: 0, noNaN: true, noDefaultInfinity: true }).map((value) => value + 0)),
         date_of_birth: nullable(instant.map((at) => at.slice(0, 10))),
         created_at: instant,
-        updated_at: instant,
+        // A later time is stored as that of the import.
+        updated_at: instant.map((at) => (Date.parse(at) > noon ? new Date(noon).toISOString() : at)),
         deleted_at: nullable(instant),
         external_ids: fc.uniqueArray(text),
         active: fc.boolean(),

@@ -185,7 +185,12 @@ export async function importEntities(store: Store, ...entities: unknown[]) {
 export async function importText(store: Store, text: string | Buffer, now = noon) {
   const file = join(temporaryFolder(), "import.ndjson");
   writeFileSync(file, text);
-  return importFile(store, file, () => undefined, now);
+  return importFile(
+    store,
+    file,
+    () => undefined,
+    () => now,
+  );
 }
 
 export function clinic(fp: string): Entity {
