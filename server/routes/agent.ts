@@ -65,10 +65,10 @@ export async function agentRoutes(app: FastifyInstance, { store, guard, now }: R
 
   // What the agent matches identifiers with, and whom it forgets; a walk over them is a walk over GET /api/v1/patients.
   const directories = [
-    { url: "/agent/v1/identifiers", list: listIdentifiers, listed: true },
-    { url: "/agent/v1/removed", list: listRemoved, listed: false },
+    { url: "/agent/v1/identifiers", read: listIdentifiers, isListed: true },
+    { url: "/agent/v1/removed", read: listRemoved, isListed: false },
   ];
-  for (const { url, list, listed } of directories) {
+  for (const { url, read, isListed } of directories) {
     app.route({
       method: "GET",
       url,
@@ -78,8 +78,8 @@ export async function agentRoutes(app: FastifyInstance, { store, guard, now }: R
         const { page, page_size: pageSize, updated_since: updatedSince } = readParameters(request, directoryParameters);
         const clinicId = keyOf(request).clinic_id;
         const version = versionsOf(request).lists;
-        const filter = { clinicId, listed, species: null, updatedSince, page, pageSize, version };
-        const found: Page<unknown> = await list(store, outlines, filter);
+        const filter = { clinicId, listed: isListed, species: null, updatedSince, page, pageSize, version };
+        const found: Page<unknown> = await read(store, outlines, filter);
         return { success: true, data: pageOf(found, page, pageSize) };
       },
     });

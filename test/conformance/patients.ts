@@ -333,7 +333,8 @@ export const changingPatientChecks: readonly ApiCheck[] = [
       await api.keeper.import(line(made), line(older), ...connections);
       const since = new Date(newest + 1).toISOString();
       const found = await walk(api, `${list}?updated_since=${since}`, 100);
-      assert.deepEqual(fps(found).toSorted(), [made.fp, changed.fp, connected.fp]);
+      assert.deepEqual(new Set(fps(found)), new Set([made.fp, changed.fp, connected.fp]));
+      assert.equal(found.length, 3);
 
       await api.keeper.import(...[made, changed, connected].map(({ fp }) => connection(fp, "ours", false)));
       assert.equal(page(await api.get(list)).total, before);

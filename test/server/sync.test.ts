@@ -31,16 +31,22 @@ async function synchronised(...entities: Parameters<typeof startServer>) {
 }
 
 function client(server: TestServer, key: string) {
-  const since = async (path: string) => {
-    const { body } = await server.get(key, `${path}?updated_since=${later}`);
-    return body.data.items as object[] as { fp?: string; patient_fp?: string; updated_at: string }[];
-  };
+  const since = async (path: string) => (await server.get(key, `${path}?updated_since=${later}`)).body.data.items;
   return {
     key,
-    changed: async () => (await since("/api/v1/patients")).map(({ fp, updated_at }) => [fp, updated_at]).toSorted(),
-    identified: async () => (await since("/agent/v1/identifiers")).map(({ patient_fp }) => patient_fp).toSorted(),
-    removed: async () => since("/agent/v1/removed"),
+    changed: async () => new Map((await since("/api/v1/patients")).map(({ fp, updated_at }) => [fp, updated_at])),
+    identified: async () => new Set(((await since("/agent/v1/identifiers")) as object[] as Left[]).map(fpOf)),
+    removed: async () =>
+      new Map(((await since("/agent/v1/removed")) as object[] as Left[]).map((left) => [fpOf(left), left])),
   };
+}
+
+interface Left {
+  patient_fp: string;
+}
+
+function fpOf({ patient_fp }: Left): string {
+  return patient_fp;
 }
 
 async function importLater(server: TestServer, ...entities: object[]) {
@@ -66,10 +72,10 @@ describe("an import after a sync", () => {
       ...[{ ...undeleted, deleted_at: null }, same, fresh, connection(fresh.fp, ours), connection(same.fp, ours)],
     );
     expect(result).toEqual({ new: 3, changed: 3, unchanged: 2 });
-    const fps = [changed, renumbered, connected, undeleted, fresh].map(({ fp }) => fp).toSorted();
-    expect(await sync.changed()).toEqual(fps.map((fp) => [fp, later]));
-    expect(await sync.identified()).toEqual(fps);
-    expect(await sync.removed()).toEqual([]);
+    const fps = [changed, renumbered, connected, undeleted, fresh].map(({ fp }) => fp);
+    expect(await sync.changed()).toEqual(new Map(fps.map((fp) => [fp, later])));
+    expect(await sync.identified()).toEqual(new Set(fps));
+    expect(await sync.removed()).toEqual(new Map());
 
     const export_ = { ...changed, species: "cat", updated_at: later };
     expect(await importLater(server, export_, { ...changed, species: "cat" })).toEqual({
@@ -91,15 +97,12 @@ describe("an import after a sync", () => {
       ...[{ ...deleted, deleted_at: old }, connection(closed.fp, ours, false)],
       ...[connection(reopened.fp, ours, false), connection(reopened.fp, ours), { ...foreign, species: "cat" }],
     );
-    const gone = [deleted, closed].map(({ fp }) => ({ patient_fp: fp, updated_at: later }));
-    const byFp = (a: { patient_fp?: string }, b: { patient_fp?: string }) =>
-      String(a.patient_fp) < String(b.patient_fp) ? 1 : -1;
-    expect(await sync.removed()).toEqual(gone.toSorted(byFp));
-    expect(await sync.changed()).toEqual([[reopened.fp, later]]);
+    const gone = new Map([deleted, closed].map(({ fp }) => [fp, { patient_fp: fp, updated_at: later }]));
+    expect(await sync.removed()).toEqual(gone);
+    expect(await sync.changed()).toEqual(new Map([[reopened.fp, later]]));
 
-    const dayLater = noon + 86_400_000;
-    await importText(server.store, JSON.stringify({ ...closed, species: "cat" }), dayLater);
-    expect(await sync.removed()).toEqual(gone.toSorted(byFp));
+    await importText(server.store, JSON.stringify({ ...closed, species: "cat" }), noon + 86_400_000);
+    expect(await sync.removed()).toEqual(gone);
   });
 
   test("has the time of its end: what a client saw meanwhile is older", async () => {
@@ -130,7 +133,7 @@ describe("an import after a sync", () => {
       ...[fresh, connection(fresh.fp, theirs)],
       ...[known, shared].map((each) => ({ ...each, species: "cat", updated_at: newer })),
     );
-    expect(await sync.changed()).toEqual([[shared.fp, later]]);
+    expect(await sync.changed()).toEqual(new Map([[shared.fp, later]]));
     const other = await server.makeKey(theirs, keyPermissions);
     const { items } = (await server.get(other, "/api/v1/patients")).body.data;
     expect(items.map(({ fp, updated_at }) => [fp, updated_at])).toEqual([
