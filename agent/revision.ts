@@ -29,8 +29,19 @@ export function revise(held: StudyBody, late: StudyBody): StudyBody | null {
   if (!matchedOnlyNow && sameImages && measured(results) === measured(held.body.results)) return null;
   return {
     body: { ...late.body, results, acquired_at: held.body.acquired_at },
-    snapshot: { ...late.snapshot, rows: replaceByAnalyte(held.snapshot.rows, late.snapshot.rows, withdrawn) },
+    snapshot: {
+      ...late.snapshot,
+      rows: replaceByAnalyte(held.snapshot.rows, late.snapshot.rows, withdrawn),
+      ...(isFlaggedAlike(held.snapshot, late.snapshot, withdrawn) ? {} : { animal: null }),
+    },
   };
+}
+
+/** False where earlier rows stay that were flagged for other facts of the patient than the later ones. */
+function isFlaggedAlike(held: Snapshot, late: Snapshot, withdrawn: readonly string[]): boolean {
+  const replaced = new Set([...late.rows.map(({ analyte }) => analyte), ...withdrawn]);
+  if (held.rows.every(({ analyte }) => replaced.has(analyte))) return true;
+  return JSON.stringify(held.animal ?? null) === JSON.stringify(late.animal ?? null);
 }
 
 /** The earlier rows, without the withdrawn ones, with those of the later analytes in their place, then the analytes that are new. */

@@ -1,6 +1,6 @@
 import type { ClinicRanges } from "../shared/clinic-ranges.ts";
 import type { Patient } from "../shared/patient.ts";
-import { animalAt } from "../shared/reference.ts";
+import { animalAt, flaggedPatient } from "../shared/reference.ts";
 import { resultsOf } from "../shared/results.ts";
 import type { PushedStudy } from "../shared/study.ts";
 import { describe, type Report } from "./report.ts";
@@ -32,5 +32,6 @@ export function study(
     source,
     patient_hint,
   };
-  return { body, snapshot, ...(report.withdrawn === undefined ? {} : { withdrawn: report.withdrawn }) };
+  const flaggedFor = { ...snapshot, animal: patient === null ? null : flaggedPatient(patient) };
+  return { body, snapshot: flaggedFor, ...(report.withdrawn === undefined ? {} : { withdrawn: report.withdrawn }) };
 }

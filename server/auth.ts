@@ -19,6 +19,7 @@ import {
   insertKey,
   type KeyType,
   touchKey,
+  touchNewKey,
 } from "./store/keys.ts";
 import type { Session, Store, Versions } from "./store/store.ts";
 
@@ -83,7 +84,8 @@ export function createGuards(context: GuardContext, cached?: CachedAnswers) {
         }
         const { key, versions } = found;
         request.setDecorator<ApiKey>("apiKey", key);
-        noteUse(store, key, at, logger);
+        const noted = noteUse(store, key, at, logger);
+        if (noted !== undefined) await noted;
 
         const isOpen = anyOf.some((permission) => key.permissions.includes(permission));
         const answer = isOpen ? cached?.find(request, found, at) : undefined;
@@ -286,16 +288,42 @@ function isActive({ revoked_at, expires_at }: ApiKey, now: number): boolean {
   return revoked_at === null && (expires_at === null || expires_at > now);
 }
 
-function noteUse(store: Store, key: ApiKey, now: number, logger: Logger): void {
-  if (key.last_used_at !== null && now - key.last_used_at < LAST_USED_THROTTLE_MS) return;
+/** The first uses that are being stored: requests that come meanwhile wait for the same transaction. */
+const firstUses = new WeakMap<ApiKey, Promise<void>>();
+
+/**
+ * Stores when a key was used. Returns a promise for its first use alone: from then on imports stamp what they change, so no
+ * answer may leave before it is stored.
+ */
+function noteUse(store: Store, key: ApiKey, now: number, logger: Logger): Promise<void> | undefined {
+  if (key.last_used_at === null) {
+    const storing = firstUses.get(key) ?? noteFirstUse(store, key, now, logger);
+    firstUses.set(key, storing);
+    return storing;
+  }
+  if (now - key.last_used_at < LAST_USED_THROTTLE_MS) return undefined;
   // It may be a cached one, which is not read again for this.
   key.last_used_at = now;
   // Not awaited: the answer need not wait for a disk, and is right without it.
-  store
-    .transaction((session) => touchKey(session, key.id, now))
-    .catch((error: unknown) => {
-      logger.warn({ err: error, key: key.public_id }, "the last use of a key was not stored");
-    });
+  store.transaction((session) => touchKey(session, key.id, now)).catch(warnOf(key, logger));
+  return undefined;
+}
+
+/** After a failure the next request tries again. */
+async function noteFirstUse(store: Store, key: ApiKey, now: number, logger: Logger): Promise<void> {
+  try {
+    await store.transaction((session) => touchNewKey(session, key, now));
+    key.last_used_at = now;
+  } catch (error) {
+    firstUses.delete(key);
+    warnOf(key, logger)(error);
+  }
+}
+
+function warnOf(key: ApiKey, logger: Logger): (error: unknown) => void {
+  return (error) => {
+    logger.warn({ err: error, key: key.public_id }, "the last use of a key was not stored");
+  };
 }
 
 function newKey(): string {

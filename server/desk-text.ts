@@ -1,6 +1,7 @@
 import type { Candidate } from "../shared/candidates.ts";
 import type { ClinicRanges } from "../shared/clinic-ranges.ts";
 import { flagLines, meaningText, resultLine } from "../shared/flag-text.ts";
+import { FLAGGED_ANEW } from "./domain/flagging.ts";
 import type { AuditDescription } from "./store/audit.ts";
 import type { Conflict, HistoryEntry, StoredView, UnmatchedStudy } from "./store/desk.ts";
 
@@ -43,14 +44,15 @@ export function conflictLine({ fp, at, revision, reason, study }: Conflict): str
   return `conflict  ${fp}  ${at}  revision ${revision}: ${reason}  ${study.results.map(resultLine).join("; ")}`;
 }
 
-/** A revision and what it changed of the one before. */
+/** A revision, why its flags are the server's, and what it changed of the one before. */
 export function historyLines(history: readonly HistoryEntry[]): string[] {
   return history.flatMap((entry, index) => {
     const before = new Set(history[index - 1]?.study.results.map(resultLine));
     const changed = entry.study.results.map(resultLine).filter((line) => !before.has(line));
     const where = entry.patient_fp ?? `unmatched: ${entry.rejected_reason ?? entry.unmatched_reason ?? "-"}`;
     const head = `revision ${entry.revision}  ${entry.at}  ${entry.cause ?? "earlier"}  ${where}`;
-    return [head, ...changed.map((line) => `  ${line}`)];
+    const notes = entry.snapshot?.notes.filter((note) => note.startsWith(FLAGGED_ANEW)) ?? [];
+    return [head, ...notes.map((note) => `  ${note}`), ...changed.map((line) => `  ${line}`)];
   });
 }
 

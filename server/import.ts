@@ -21,7 +21,8 @@ import {
   StudyLine,
   UserLine,
 } from "./entities.ts";
-import { type Change, checkAmendment, type Import, storeEntity } from "./store/entities.ts";
+import { type Change, checkAmendment, type Import, stampPatients, storeEntity } from "./store/entities.ts";
+import { servedClinics } from "./store/keys.ts";
 import { listSharedNumbers, type SharedNumber } from "./store/shared-numbers.ts";
 import type { Session, Store } from "./store/store.ts";
 
@@ -85,15 +86,16 @@ export async function importFile(
   store: Store,
   path: string,
   progress: Progress,
-  now: number = Date.now(),
+  now: () => number = Date.now,
   ownerId: number | null = null,
 ): Promise<ImportResult> {
   const { size } = await stat(path);
   const bytesTotal = size * (1 + stages.length);
   const faultsOfLines = new Faults();
+  const clock = now();
 
   for await (const { number, bytes, bytesRead } of lines(path)) {
-    faultsOfLines.add(number, bytes === null ? [tooLong] : faultsOf(bytes, now));
+    faultsOfLines.add(number, bytes === null ? [tooLong] : faultsOf(bytes, clock));
     progress(bytesRead, bytesTotal);
   }
   faultsOfLines.throwIfAny();
@@ -101,7 +103,13 @@ export async function importFile(
   return store.transaction(async (session) => {
     const faults = new Faults();
     const result: ImportResult = { new: 0, changed: 0, unchanged: 0 };
-    const current = { now, newPatients: new Set<number>(), ownerId };
+    const current: Import = {
+      now: now(),
+      served: await servedClinics(session),
+      newPatients: new Set(),
+      stamped: new Set(),
+      ownerId,
+    };
     let numbersMayMeet = false;
     for (const [index, steps] of stages.entries()) {
       const sideBySide = new SideBySide();
@@ -127,6 +135,7 @@ export async function importFile(
       }
     }
     faults.throwIfAny();
+    await stampPatients(session, current, now());
     const numbers = numbersMayMeet ? await listSharedNumbers(session, WARNINGS_SHOWN_MAX) : { shared: [], total: 0 };
     if (numbers.total === 0) return result;
     return { ...result, warnings: { shown: numbers.shared.map(sharedNumber), total: numbers.total } };

@@ -79,7 +79,7 @@ async function importCommand(path: string, { data, owner }: Data & { owner?: str
     const ownerId = owner === undefined ? null : await clinicIdOf(store, owner);
     const bar = progressBar();
     try {
-      const result = await importFile(store, path, bar.progress, Date.now(), ownerId);
+      const result = await importFile(store, path, bar.progress, Date.now, ownerId);
       bar.stop();
       const { shown: warnings = [], total = 0 } = result.warnings ?? {};
       for (const warning of warnings) warn(`warning: ${warning}`);

@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
 import { type Static, Type } from "typebox";
 import { type Analyte, analyteByCode, dataFile, readData } from "./analytes.ts";
+import type { Patient } from "./patient.ts";
 import { fold, subgroupOf } from "./species.ts";
+import type { FlaggedPatient } from "./study.ts";
 import { factorOf } from "./units.ts";
 
 // Which reference interval holds for an animal: rows of published tables, each with its source (vetdata R2, R3).
@@ -147,6 +149,11 @@ export function animalAt(
     sex: readSex(patient.sex),
     neutered: readNeutered(patient.sex),
   };
+}
+
+/** The facts that animalAt() reads, for a study's snapshot. */
+export function flaggedPatient({ species, breed, sex, date_of_birth }: Patient): FlaggedPatient {
+  return { species, breed, sex, date_of_birth };
 }
 
 /**

@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import { fpPattern } from "./fp.ts";
+import { Patient } from "./patient.ts";
 import { Nullable, TIMESTAMP_PATTERN } from "./schema.ts";
 
 // Diagnostic studies: what GET /api/v1/lab/diagnostics/{fp} returns (specification, section 2.4)
@@ -108,12 +109,23 @@ export const RowSnapshot = Type.Object(
 );
 export type RowSnapshot = Static<typeof RowSnapshot>;
 
+/** The facts of a patient on which its intervals depend; see animalAt(). */
+export const FlaggedPatient = Type.Object({
+  species: Patient.properties.species,
+  breed: Type.Optional(Patient.properties.breed),
+  sex: Patient.properties.sex,
+  date_of_birth: Patient.properties.date_of_birth,
+});
+export type FlaggedPatient = Static<typeof FlaggedPatient>;
+
 /** Kept with a study; who reads the study never computes again (vetdata R7). */
 export const Snapshot = Type.Object(
   {
     /** Versions of the reference data and of the clinic's own intervals, null where it has none. */
     catalogue: Type.String(),
     ranges: Nullable(Type.String()),
+    /** The patient for whom all rows were flagged; null: none, or not all of them for the same. Older agents do not say. */
+    animal: Type.Optional(Nullable(FlaggedPatient)),
     /** By whose intervals: the device's name, or the configured model behind a generic profile. */
     instrument: Nullable(Type.String()),
     rows: Type.Array(RowSnapshot, { maxItems: 1000 }),

@@ -10,7 +10,7 @@ import { keyOf, versionsOf } from "../auth.ts";
 import { ApiError } from "../errors.ts";
 import { storeHeartbeat } from "../store/heartbeats.ts";
 import { Outlines } from "../store/outlines.ts";
-import { listIdentifiers } from "../store/patients.ts";
+import { listIdentifiers, listRemoved, type Page } from "../store/patients.ts";
 import { currentRanges } from "../store/ranges.ts";
 import { fileStudies } from "../store/studies.ts";
 import { pageOf, type RouteContext } from "./context.ts";
@@ -64,20 +64,27 @@ export async function agentRoutes(app: FastifyInstance, { store, guard, now }: R
     },
   });
 
-  // What the agent matches identifiers with; a walk over it is a walk over GET /api/v1/patients.
-  app.route({
-    method: "GET",
-    url: "/agent/v1/identifiers",
-    onRequest,
-    config: { parameters: directoryParameters },
-    handler: async (request) => {
-      const { page, page_size: pageSize, updated_since: updatedSince } = readParameters(request, directoryParameters);
-      const clinicId = keyOf(request).clinic_id;
-      const filter = { clinicId, species: null, updatedSince, page, pageSize, version: versionsOf(request).lists };
-      const list = await listIdentifiers(store, outlines, filter);
-      return { success: true, data: pageOf(list, page, pageSize) };
-    },
-  });
+  // What the agent matches identifiers with, and whom it forgets; a walk over them is a walk over GET /api/v1/patients.
+  const directories = [
+    { url: "/agent/v1/identifiers", read: listIdentifiers, isListed: true },
+    { url: "/agent/v1/removed", read: listRemoved, isListed: false },
+  ];
+  for (const { url, read, isListed } of directories) {
+    app.route({
+      method: "GET",
+      url,
+      onRequest,
+      config: { parameters: directoryParameters },
+      handler: async (request) => {
+        const { page, page_size: pageSize, updated_since: updatedSince } = readParameters(request, directoryParameters);
+        const clinicId = keyOf(request).clinic_id;
+        const version = versionsOf(request).lists;
+        const filter = { clinicId, listed: isListed, species: null, updatedSince, page, pageSize, version };
+        const found: Page<unknown> = await read(store, outlines, filter);
+        return { success: true, data: pageOf(found, page, pageSize) };
+      },
+    });
+  }
 
   // So that both programs flag by the same rows; null where the clinic has none of its own.
   app.route({

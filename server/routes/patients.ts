@@ -58,6 +58,7 @@ export function patientRoutes(app: FastifyInstance, { store, guard, concealUncon
       const { page, page_size, species, updated_since } = readParameters(request, list.parameters);
       const found = await listPatients(store, outlines, {
         clinicId: keyOf(request).clinic_id,
+        listed: true,
         species,
         updatedSince: updated_since,
         page,

@@ -27,10 +27,14 @@ export type Change = "new" | "changed" | "unchanged";
 /** What one import carries along from entity to entity. */
 export interface Import {
   readonly now: number;
-  /** Patients that this import made: connecting those is no news, their timestamps are the file's. */
+  /** Clinics whose clients have synchronised: to them each change gets the time at which they can see it. */
+  readonly served: ReadonlySet<number>;
+  /** Patients that this import made. Connecting them to a clinic that was never served keeps the file's times. */
   readonly newPatients: Set<number>;
   /** The clinic whose SOAP records this import may give to another clinic; null: no record changes its owner. */
   readonly ownerId: number | null;
+  /** Patients that `stampPatients` will give the time of the import's end. */
+  readonly stamped: Set<number>;
 }
 
 /** Stores one entity, by its fp; a problem when it refers to what does not exist. To be run in a transaction. */
@@ -61,6 +65,31 @@ export async function storeEntity(
     case "inventory_batch":
       return storeBatch(session, entity);
   }
+}
+
+const STAMPED_AT_ONCE = 1000;
+
+/**
+ * Sets updated_at of the stamped patients to `now`, never back, and brings their connections up to date. To be run as the
+ * last act of an import. The stamps of a clinic's patients rise in the order of the commits: where two imports overlap, the
+ * clinic's version makes one of them run again.
+ */
+export async function stampPatients(
+  session: Session,
+  { stamped }: Pick<Import, "stamped">,
+  now: number,
+): Promise<void> {
+  let patients: { patientId: number; now: number }[] = [];
+  async function stamp(): Promise<void> {
+    await session.each(stampPatient, patients);
+    await session.each(relist, patients);
+    patients = [];
+  }
+  for (const patientId of stamped) {
+    patients.push({ patientId, now });
+    if (patients.length === STAMPED_AT_ONCE) await stamp();
+  }
+  await stamp();
 }
 
 /** What is wrong with an amendment, once all records of the import are stored; null for every other entity. */
@@ -97,6 +126,7 @@ async function storePatient(session: Session, line: PatientLine, current: Import
   const stored = await session.first(patientByFp, { fp: line.fp });
   const storedIds = stored ? await session.all(identifiersOf, { patientId: stored.id }) : [];
   const identifiers = [...new Set(line.external_ids)];
+  const updatedAt = Date.parse(line.updated_at);
   const row: PatientRow = {
     fp: line.fp,
     name: line.name,
@@ -108,8 +138,9 @@ async function storePatient(session: Session, line: PatientLine, current: Import
     weight_kg: line.weight_kg,
     owner_customer_id: await ownerId(session, line.owner_customer_fp),
     created_at: Date.parse(line.created_at),
-    // Never back: connecting may have moved it since this very line was stored, and clients have synchronised up to it.
-    updated_at: Math.max(Date.parse(line.updated_at), stored?.updated_at ?? Number.MIN_SAFE_INTEGER),
+    // Never ahead: a client that synchronised up to a future time misses the changes until then. Never back: a stamp may
+    // have moved it since this very line was stored, and clients have synchronised up to it.
+    updated_at: Math.max(Math.min(updatedAt, current.now), stored?.updated_at ?? Number.MIN_SAFE_INTEGER),
     deleted_at: line.deleted_at ? Date.parse(line.deleted_at) : null,
   };
 
@@ -122,14 +153,29 @@ async function storePatient(session: Session, line: PatientLine, current: Import
   }
 
   const sameIds = identifiers.join("\n") === storedIds.map(({ identifier }) => identifier).join("\n");
-  if (sameIds && sameContent(stored, row)) return "unchanged";
+  // A time that has not come yet says nothing: by itself it changes no patient each time the file is imported.
+  const told = updatedAt > current.now ? { ...row, updated_at: stored.updated_at } : row;
+  if (sameIds && sameContent(stored, told)) return "unchanged";
   await session.all(updatePatient, { ...row, id: stored.id });
   if (!sameIds) {
     await session.all(deleteIdentifiers, { patientId: stored.id });
     await insertIdentifiers(session, stored.id, identifiers);
   }
-  await session.all(relist, { patientId: stored.id });
+  if (await isServed(session, stored.id, current)) current.stamped.add(stored.id);
+  await relistNow(session, stored.id, current);
   return "changed";
+}
+
+/** Whether the patient is connected to a clinic that has been served. */
+async function isServed(session: Session, patientId: number, { served }: Import): Promise<boolean> {
+  if (served.size === 0) return false;
+  const clinics = await session.all(connectedClinics, { patientId });
+  return clinics.some(({ clinic_id }) => served.has(clinic_id));
+}
+
+/** Brings a patient's connections up to date, unless its stamp will. */
+async function relistNow(session: Session, patientId: number, { stamped }: Import): Promise<void> {
+  if (!stamped.has(patientId)) await session.all(relist, { patientId });
 }
 
 async function insertIdentifiers(session: Session, patientId: number, identifiers: readonly string[]): Promise<void> {
@@ -153,7 +199,7 @@ async function ownerId(session: Session, fp: string): Promise<number> {
 async function storeConnection(
   session: Session,
   line: ConnectionLine,
-  { now, newPatients }: Import,
+  current: Import,
 ): Promise<Change | { problem: string }> {
   const clinic = await session.first(clinicByFp, { fp: line.clinic_fp });
   if (clinic === undefined) return missing("clinic_fp", line.clinic_fp);
@@ -165,11 +211,10 @@ async function storeConnection(
   const active = line.active ? 1 : 0;
   if (stored?.active === active) return "unchanged";
   await session.all(upsertConnection, { ...ids, active, fp: patient.fp, species: patient.species });
-  // So that the clinic finds the patient in its next updated_since run (api.md 52).
-  if (line.active && !newPatients.has(patient.id)) {
-    await session.all(touchPatient, { id: patient.id, updatedAt: Math.max(now, patient.updated_at) });
-  }
-  await session.all(relist, { patientId: patient.id });
+  // So that the clinic finds the patient in its next updated_since run, or that it has left. One that never came leaves none.
+  const isNews = !current.newPatients.has(patient.id) || current.served.has(clinic.id);
+  if (isNews && (line.active || stored !== undefined)) current.stamped.add(patient.id);
+  await relistNow(session, patient.id, current);
   return stored === undefined ? "new" : "changed";
 }
 
@@ -313,10 +358,14 @@ function patientValues(p: PatientRow): PatientRow {
   };
 }
 
-const touchPatient = query(
-  (db, p: { id: number; updatedAt: number }) =>
-    db.updateTable("patient").set({ updated_at: p.updatedAt }).where("id", "=", p.id),
-  ({ id }) => ({ patients: [id], lists: true }),
+const stampPatient = query(
+  (db, p: { patientId: number; now: number }) =>
+    db.updateTable("patient").set({ updated_at: p.now }).where("id", "=", p.patientId).where("updated_at", "<", p.now),
+  ({ patientId }) => ({ patients: [patientId], lists: true }),
+);
+
+const connectedClinics = query((db, p: { patientId: number }) =>
+  db.selectFrom("connection").select("clinic_id").where("patient_id", "=", p.patientId).where("active", "=", 1),
 );
 
 const identifiersOf = query((db, p: { patientId: number }) =>
@@ -360,14 +409,17 @@ const upsertConnection = query(
         patient_fp: p.fp,
         patient_species: p.species,
         // `relist` follows and sets both.
-        listed: 0,
+        listed: 1,
         patient_updated_at: 0,
       })
       .onConflict((conflict) => conflict.columns(["clinic_id", "patient_id"]).doUpdateSet({ active: p.active })),
   ({ clinicId }) => ({ clinics: [clinicId], lists: true }),
 );
 
-/** Brings what the connections of a patient copy from it up to date; to be run after each change of either. */
+/**
+ * Brings what the connections of a patient copy from it up to date; to be run after each change of either. A closed
+ * connection keeps what it had when it was closed: what changes afterwards is none of that clinic's business.
+ */
 const relist = query(
   (db, p: { patientId: number }) =>
     db
@@ -385,6 +437,8 @@ const relist = query(
         patient_updated_at: set.ref("patient.updated_at"),
       }))
       .whereRef("patient.id", "=", "connection.patient_id")
-      .where("connection.patient_id", "=", p.patientId),
+      .where("connection.patient_id", "=", p.patientId)
+      // Listed and no longer active: closed just now.
+      .where((where) => where.or([where("connection.active", "=", 1), where("connection.listed", "=", 1)])),
   ({ patientId }) => ({ patients: [patientId], lists: true }),
 );

@@ -80,6 +80,17 @@ export async function touchKey(session: Session, id: number, now: number): Promi
   await session.all(touch, { id, now });
 }
 
+/** Stores the first use of a key, which an import into its clinic either sees or comes before. */
+export async function touchNewKey(session: Session, { id, clinic_id }: ApiKey, now: number): Promise<void> {
+  await session.all(touch, { id, now });
+  await session.all(writeClinic, { id: clinic_id });
+}
+
+/** The ids of the clinics that have been served: one of their keys was used. */
+export async function servedClinics(session: Session): Promise<Set<number>> {
+  return new Set((await session.all(clinicsOfUsedKeys, {})).map(({ clinic_id }) => clinic_id));
+}
+
 /** Revokes a key by its public id; false when there is no such key. Revoking twice keeps the first time. */
 export async function revokeKey(session: Session, publicId: string, now: number): Promise<boolean> {
   const key = await findKeyById(session, publicId);
@@ -176,6 +187,20 @@ const expire = query(
 const touch = query(
   (db, p: { id: number; now: number }) => db.updateTable("api_key").set({ last_used_at: p.now }).where("id", "=", p.id),
   nobody,
+);
+
+// It changes nothing. On PostgreSQL it makes the transaction collide with an import, which raises the clinic's versions.
+const writeClinic = query(
+  (db, p: { id: number }) =>
+    db
+      .updateTable("clinic")
+      .set((set) => ({ version: set.ref("version") }))
+      .where("id", "=", p.id),
+  nobody,
+);
+
+const clinicsOfUsedKeys = query((db) =>
+  db.selectFrom("api_key").select("clinic_id").distinct().where("last_used_at", "is not", null),
 );
 
 const revoke = query(

@@ -9,6 +9,8 @@ import type { Tables } from "./schema.ts";
 /** What to list: the patients of one clinic, newest change first. */
 export interface PatientFilter {
   clinicId: number;
+  /** Those that the clinic sees, or those that it saw until they were deleted or their connection was closed. */
+  listed: boolean;
   species: string | null;
   /** Milliseconds, inclusive; null lists all. */
   updatedSince: number | null;
@@ -28,6 +30,12 @@ export interface Page<Item> {
 export interface PatientIdentifiers {
   patient_fp: string;
   identifiers: string[];
+}
+
+/** A patient that a clinic sees no more, and when it left. */
+export interface RemovedPatient {
+  patient_fp: string;
+  updated_at: string;
 }
 
 /** One page of the clinic's patients, ordered by updated_at and fp, both descending (api.md 55). */
@@ -58,6 +66,21 @@ export async function listIdentifiers(
   return { items: [...items.values()], total: outline.total };
 }
 
+/** One page of the patients that have left the same list, in the same order. */
+export async function listRemoved(
+  session: Session,
+  outlines: Outlines,
+  filter: PatientFilter,
+): Promise<Page<RemovedPatient>> {
+  const outline = await outlineOf(session, outlines, filter, everySpecies);
+  const rows = await session.all(removedRows, pageParameters(filter, outline));
+  const items = rows.map(({ patient_fp, patient_updated_at }) => ({
+    patient_fp,
+    updated_at: new Date(patient_updated_at).toISOString(),
+  }));
+  return { items, total: outline.total };
+}
+
 /** A patient by fp and whether the clinic has an active connection to it; undefined when unknown or deleted. */
 export async function findPatient(
   session: Session,
@@ -72,6 +95,7 @@ export async function findPatient(
 /** The rows of a list from a mark on. */
 interface ListParameters extends Mark {
   clinicId: number;
+  listed: number;
   species: string;
   updatedSince: number;
 }
@@ -81,9 +105,10 @@ interface PageParameters extends ListParameters {
   offset: number;
 }
 
-function listParameters({ clinicId, species, updatedSince }: PatientFilter, from: Mark): ListParameters {
+function listParameters({ clinicId, listed, species, updatedSince }: PatientFilter, from: Mark): ListParameters {
   return {
     clinicId,
+    listed: listed ? 1 : 0,
     species: species ?? "",
     updatedSince: updatedSince ?? Number.MIN_SAFE_INTEGER,
     ...from,
@@ -107,8 +132,8 @@ async function outlineOf(
   filter: PatientFilter,
   { nextMark, count }: ReturnType<typeof listQueries>,
 ): Promise<Outline> {
-  const { clinicId, species, updatedSince, version } = filter;
-  return outlines.find(JSON.stringify([clinicId, species, updatedSince]), version, async () => {
+  const { clinicId, listed, species, updatedSince, version } = filter;
+  return outlines.find(JSON.stringify([clinicId, listed, species, updatedSince]), version, async () => {
     const marks: Mark[] = [];
     let next: Mark | undefined = START;
     for (; next !== undefined; next = await session.first(nextMark, listParameters(filter, next))) marks.push(next);
@@ -175,6 +200,8 @@ const identifierRows = query((db, p: PageParameters) =>
     .orderBy("patient_identifier.identifier"),
 );
 
+const removedRows = query((db, p: PageParameters) => pageOf(db, p, false));
+
 function pageOf(db: Kysely<Tables>, p: PageParameters, bySpecies: boolean) {
   return matches(db, p, bySpecies)
     .select(["patient_id", "patient_fp", "patient_updated_at"])
@@ -188,7 +215,7 @@ function matches(db: Kysely<Tables>, p: ListParameters, bySpecies: boolean) {
   return db
     .selectFrom("connection")
     .where("clinic_id", "=", p.clinicId)
-    .where("listed", "=", 1)
+    .where("listed", "=", p.listed)
     .where("patient_updated_at", ">=", p.updatedSince)
     .where((where) => where(where.refTuple("patient_updated_at", "patient_fp"), "<=", where.tuple(p.updatedAt, p.fp)))
     .$if(bySpecies, (rows) => rows.where("patient_species", "=", p.species));

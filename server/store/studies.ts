@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import type { Insertable } from "kysely";
-import { NO_PATIENT } from "../../shared/flag.ts";
 import type { Patient } from "../../shared/patient.ts";
-import { animalAt } from "../../shared/reference.ts";
+import { animalAt, flaggedPatient } from "../../shared/reference.ts";
 import { measured } from "../../shared/measured.ts";
 import { measurementsOf, resultsOf } from "../../shared/results.ts";
 import type { Outcome, PushedStudy, Result, Snapshot, Study } from "../../shared/study.ts";
 import { decideFiling } from "../domain/filing.ts";
+import { whyFlagAnew } from "../domain/flagging.ts";
 import { findPatient } from "./patients.ts";
 import { currentRanges } from "./ranges.ts";
 import type { ConflictColumns, StudyColumns, Tables } from "./schema.ts";
@@ -73,10 +73,12 @@ async function fileStudy(session: Session, clinicId: number, pushed: PushedStudy
     unmatchedReason: (byPerson && patientFp === null && stored?.unmatched_reason) || whyUnmatched(patientFp, patient),
   });
 
+  const filedTo = outcome.outcome === "filed" ? patient : undefined;
   const row: StudyColumns = {
     ...columns,
+    ...(filedTo && (await flaggedAnew(session, { ...columns, clinic_id: clinicId }, pushed, filedTo.patient))),
     clinic_id: clinicId,
-    patient_id: outcome.outcome === "filed" ? (patient?.id ?? null) : null,
+    patient_id: filedTo?.id ?? null,
     unmatched_reason: outcome.outcome === "unmatched" ? outcome.reason : null,
     received_at: now,
     cause: "pushed",
@@ -89,13 +91,7 @@ async function fileStudy(session: Session, clinicId: number, pushed: PushedStudy
       break;
     case "replace":
       if (stored) {
-        const flagged = patient && lacksAnimal(pushed) ? await flagFor(session, row, patient.patient) : {};
-        await replaceStudy(
-          session,
-          stored,
-          { ...row, ...flagged, revision: Math.max(revision, stored.revision + 1) },
-          now,
-        );
+        await replaceStudy(session, stored, { ...row, revision: Math.max(revision, stored.revision + 1) }, now);
       }
       break;
     case "assign":
@@ -128,12 +124,20 @@ async function fileStudy(session: Session, clinicId: number, pushed: PushedStudy
   return { fp, ...outcome };
 }
 
-/**
- * Whether the agent knew no animal to flag some of the results for: it sends no patient, or found the patient only with a late
- * result of a measurement whose first ones were nobody's.
- */
-function lacksAnimal({ patient_fp, snapshot }: PushedStudy): boolean {
-  return patient_fp === null || (snapshot?.rows.some(({ reason }) => reason === NO_PATIENT) ?? false);
+/** What replaces the agent's flags where they are not for the patient as it is now. The content hash stays the agent's. */
+async function flaggedAnew(
+  session: Session,
+  row: Parameters<typeof flagFor>[1],
+  pushed: PushedStudy,
+  patient: Patient,
+): Promise<Partial<Pick<StudyColumns, "results" | "snapshot">>> {
+  const note = pushed.results.length === 0 ? null : whyFlagAnew(pushed, patient);
+  if (note === null) return {};
+  const { results, snapshot } = await flagFor(session, row, patient);
+  // Without one the rows are of no known analyte, and what they say of their intervals holds no more.
+  const flagged = snapshot === null ? { rows: [] } : (JSON.parse(snapshot) as Snapshot);
+  const whole = pushed.snapshot && { ...pushed.snapshot, ...flagged, notes: [...pushed.snapshot.notes, note] };
+  return { results, snapshot: whole === undefined ? snapshot : JSON.stringify(whole) };
 }
 
 /** A device that goes on contradicting itself must not fill the disk: what comes after these is answered and not kept. */
@@ -172,7 +176,8 @@ export async function flagFor(
     ranges: (clinic_id === null ? null : await currentRanges(session, clinic_id)) ?? null,
   };
   const flagged = resultsOf(measurements, circumstances, before?.notes);
-  return { results: canonical(flagged.results), snapshot: JSON.stringify(flagged.snapshot) };
+  const snapshot = { ...flagged.snapshot, animal: patient === null ? null : flaggedPatient(patient) };
+  return { results: canonical(flagged.results), snapshot: JSON.stringify(snapshot) };
 }
 
 /** Stores a study of an import file: new, changed (the old content becomes a revision of its own) or unchanged. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { revise } from "../../agent/revision.ts";
 import type { StudyDraft } from "../../agent/spool-operations.ts";
+import type { FlaggedPatient } from "../../shared/study.ts";
 import { alt, studyDraft } from "../support/study.ts";
 
 const creatinine = { analyte: "CREA", value: 1.1, unit: "mg/dL", reference_range: "0.5-1.5", flag: "normal" } as const;
@@ -69,5 +70,18 @@ describe("news", () => {
     const before = { ...held, snapshot: snapshot(row("ALT", "50"), row("CREA", "1.1")) };
     const after = { ...studyDraft({ results: [alt(51)] }), snapshot: snapshot(row("ALT", "51")) };
     expect(revise(before, after)?.snapshot.rows).toEqual([row("ALT", "51"), row("CREA", "1.1")]);
+
+    // The server flags a study anew whose rows are not all for one animal.
+    const dog = { species: "dog", breed: null, sex: null, date_of_birth: null };
+    const animalOf = (first: FlaggedPatient | null, late: FlaggedPatient, ...rows: ReturnType<typeof row>[]) =>
+      revise(
+        { ...before, snapshot: { ...before.snapshot, animal: first } },
+        { ...after, snapshot: { ...snapshot(...rows), animal: late } },
+      )?.snapshot.animal;
+    const alone = [row("ALT", "51")];
+    const all = [row("ALT", "51"), row("CREA", "1.1")];
+    const cat = { ...dog, species: "cat" };
+    expect([animalOf(dog, { ...dog }, ...alone), animalOf(dog, cat, ...all)]).toEqual([dog, cat]);
+    expect([animalOf(dog, cat, ...alone), animalOf(null, cat, ...alone)]).toEqual([null, null]);
   });
 });

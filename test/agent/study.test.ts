@@ -178,8 +178,10 @@ test("R7: the snapshot keeps what decided: interval, catalogue, printed text, th
     catalogue: catalogueVersion,
     ranges: null,
     instrument: "Abaxis VetScan VS2",
+    animal: { species: dog.species, breed: dog.breed, sex: dog.sex, date_of_birth: dog.date_of_birth },
     notes: ["the results carry no readable time: the header's stands for it"],
   });
+  expect(study(generic(resultRecord("^^^ALT", "50", "U/L")), null, source).snapshot.animal).toBeNull();
   const own = study(generic(resultRecord("^^^ALT", "50", "U/L")), dog, source).snapshot.rows[0];
   expect(own?.interval_id).toMatch(/^dog-.*alt/);
 });

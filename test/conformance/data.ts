@@ -41,7 +41,7 @@ export interface PatientRow {
   updated_at: string;
 }
 
-function patient(number: number, changes: Partial<PatientRow> = {}): PatientRow {
+export function patient(number: number, changes: Partial<PatientRow> = {}): PatientRow {
   return {
     fp: fixedFp("patient", number),
     name: `Patient ${number}`,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { assertShape } from "./check.ts";
-import { clinics, connection, fixedFp, listed, type PatientRow, patients } from "./data.ts";
+import { clinics, connection, fixedFp, listed, patient, type PatientRow, patients } from "./data.ts";
 import { type ApiCheck, errorOf, fps, page, record, walk } from "./read.ts";
 import type { Api, KeyName } from "./server.ts";
 import * as shapes from "./shapes.ts";
@@ -315,6 +315,29 @@ export const changingPatientChecks: readonly ApiCheck[] = [
       assert.ok(fps(page(await api.get(`${list}?updated_since=${since}`)).items).includes(fp));
       await api.keeper.import(connection(fp, "ours", false));
       assert.equal(page(await api.get(list)).total, before.total);
+    },
+  },
+  {
+    number: 151,
+    title:
+      "import after a sync, then ask since: what was made, changed or connected is there, however old the file's times are",
+    async run(api) {
+      const before = page(await api.get(list)).total;
+      const [made, changed, connected] = [patient(901), patient(902), patient(903)];
+      const line = (row: PatientRow) => ({ type: "patient", ...row });
+      await api.keeper.import(...[changed, connected].map(line), connection(changed.fp, "ours"));
+      const newest = Date.parse(String(page(await api.get(list)).items[0]?.["updated_at"]));
+
+      const older = { ...changed, species: "cat", updated_at: "2026-01-06T08:00:00.000Z" };
+      const connections = [made, connected].map(({ fp }) => connection(fp, "ours"));
+      await api.keeper.import(line(made), line(older), ...connections);
+      const since = new Date(newest + 1).toISOString();
+      const found = await walk(api, `${list}?updated_since=${since}`, 100);
+      assert.deepEqual(new Set(fps(found)), new Set([made.fp, changed.fp, connected.fp]));
+      assert.equal(found.length, 3);
+
+      await api.keeper.import(...[made, changed, connected].map(({ fp }) => connection(fp, "ours", false)));
+      assert.equal(page(await api.get(list)).total, before);
     },
   },
 ];

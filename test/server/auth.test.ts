@@ -19,6 +19,8 @@ import {
   allStored,
   clinic,
   connection,
+  connectTo,
+  heldWriteLock,
   noon,
   onPostgres,
   patient,
@@ -59,6 +61,7 @@ const endpoints: Endpoint[] = [
   { method: "POST", url: "/agent/v1/studies", header: "x-api-key", opens: ["clinic.lab.ingest"] },
   { method: "POST", url: "/agent/v1/heartbeat", header: "x-api-key", opens: ["clinic.lab.ingest"] },
   { method: "GET", url: "/agent/v1/identifiers", header: "x-api-key", opens: ["clinic.lab.ingest"] },
+  { method: "GET", url: "/agent/v1/removed", header: "x-api-key", opens: ["clinic.lab.ingest"] },
 ];
 
 const unauthorized = {
@@ -265,6 +268,21 @@ describe("authentication", () => {
     server.clock.now += 1;
     await server.get(key, "/api/v1/patients");
     await expect.poll(lastUsed).toBe("2026-11-21T12:01:00.000Z");
+  });
+
+  test("its first use is stored before the answer leaves; one that cannot be stored is tried again with the next request", async () => {
+    const server = await startServer(clinic(ours));
+    const key = await server.makeKey(ours, ["clinic.patient.view"]);
+    const warnings = () => server.log.filter((line) => line.includes("the last use of a key was not stored")).length;
+    const lastUsed = async () => (await listKeys(server.store, 1))[0]?.last_used_at;
+    const other = await connectTo(server.database);
+    await other.run(heldWriteLock());
+    expect((await server.get(key, "/api/v1/patients")).status).toBe(200);
+    expect(warnings()).toBe(1);
+    await other.run("rollback");
+    await other.close();
+    expect((await server.get(key, "/api/v1/patients")).status).toBe(200);
+    expect([await lastUsed(), warnings()]).toEqual(["2026-11-21T12:00:00.000Z", 1]);
   });
 
   test("135 neither the database nor the log nor the audit nor the list holds a key, a name or a result", async () => {

@@ -111,8 +111,8 @@ export class ClinicWorld {
         const active = write.what === "connect";
         await put(connection(patientFp, clinicFp, active));
         const name = `${write.clinic} ${write.patient}`;
-        // Connecting touches the patient (api.md 52).
-        if (active && !this.#connected.has(name)) this.#patients[write.patient]!.updated_at = iso(clock.now);
+        // Opening and closing a connection touch the patient.
+        if (active !== this.#connected.has(name)) this.#patients[write.patient]!.updated_at = iso(clock.now);
         if (active) this.#connected.add(name);
         else this.#connected.delete(name);
         break;

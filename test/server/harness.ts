@@ -185,7 +185,13 @@ export async function importEntities(store: Store, ...entities: unknown[]) {
 export async function importText(store: Store, text: string | Buffer, now = noon, ownerId: number | null = null) {
   const file = join(temporaryFolder(), "import.ndjson");
   writeFileSync(file, text);
-  return importFile(store, file, () => undefined, now, ownerId);
+  return importFile(
+    store,
+    file,
+    () => undefined,
+    () => now,
+    ownerId,
+  );
 }
 
 export function clinic(fp: string): Entity {

@@ -3,6 +3,7 @@ import { demoClinics, demoEntities } from "../../server/demo.ts";
 import { ImportError } from "../../server/import.ts";
 import { findClinic } from "../../server/store/keys.ts";
 import { query, type Store } from "../../server/store/store.ts";
+import { findPatient } from "../../server/store/patients.ts";
 import { newFp } from "../../shared/fp.ts";
 import {
   clinic,
@@ -338,16 +339,15 @@ describe("an import", () => {
   test("keeps the file's timestamps, changes what changed, and leaves what is the same", async () => {
     const one = patient({ external_ids: ["10021"] });
     const server = await startServer(clinic(ours), one, connection(one.fp, ours));
-    const key = await server.makeKey(ours, keyPermissions);
-    const read = async () => (await server.get(key, `/api/v1/patients/${one.fp}`)).body.data;
+    // Not by a key: no request has been answered yet, and so nobody has synchronised.
+    const read = async () => (await findPatient(server.store, 1, one.fp))?.patient;
     expect(await read()).toEqual(published(one));
 
     const newer = { ...one, weight_kg: 13, species: "Cat", updated_at: "2026-10-09T08:00:00.000Z" };
     expect(await importEntities(server.store, newer)).toEqual({ new: 0, changed: 1, unchanged: 0 });
     expect(await read()).toEqual({ ...published(newer), species: "cat" });
-    expect((await server.get(key, "/api/v1/patients?species=cat&updated_since=2026-10-09")).body.data.total).toBe(1);
 
-    // The first file once more: its content counts, but the instant never goes back behind what a client has seen.
+    // The first file once more: its content counts, but the instant never goes back.
     expect(await importEntities(server.store, one)).toEqual({ new: 0, changed: 1, unchanged: 0 });
     expect(await read()).toEqual({ ...published(one), updated_at: newer.updated_at });
 
@@ -357,22 +357,34 @@ describe("an import", () => {
 
     const renumbered = { ...one, external_ids: ["10099", "792090000124031"] };
     expect(await importEntities(server.store, renumbered)).toMatchObject({ changed: 1 });
-    const { body } = await server.get(key, "/agent/v1/identifiers");
+    const key = await server.makeKey(ours, keyPermissions);
+    const { body } = await server.get(key, "/agent/v1/identifiers?updated_since=2026-10-10");
     expect(body.data.items).toEqual([{ patient_fp: one.fp, identifiers: renumbered.external_ids }]);
   });
 
-  test("52 touches a patient that it connects, unless it made it", async () => {
+  test("stores a time that has not come yet as its own, and the same line again changes nothing", async () => {
+    const one = patient({ updated_at: "2099-01-01T00:00:00.000Z" });
+    const server = await startServer(clinic(ours), one, connection(one.fp, ours));
+    const updated = async () => (await findPatient(server.store, 1, one.fp))?.patient.updated_at;
+    expect(await updated()).toBe("2026-11-21T12:00:00.000Z");
+    const again = await importText(server.store, JSON.stringify(one), noon + 1000);
+    expect([again, await updated()]).toEqual([{ new: 0, changed: 0, unchanged: 1 }, "2026-11-21T12:00:00.000Z"]);
+    await importText(server.store, JSON.stringify({ ...one, weight_kg: 13 }), noon + 2000);
+    expect(await updated()).toBe("2026-11-21T12:00:02.000Z");
+  });
+
+  test("52 touches a patient whose connection it opens or closes, unless it made the patient", async () => {
     const other = newFp("clinic");
     const one = patient();
     const server = await startServer(clinic(ours), clinic(other), one, connection(one.fp, ours));
-    const key = await server.makeKey(ours, keyPermissions);
-    const updated = async () => (await server.get(key, `/api/v1/patients/${one.fp}`)).body.data.updated_at;
+    const updated = async () => (await findPatient(server.store, 1, one.fp))?.patient.updated_at;
     const steps: [ReturnType<typeof connection>, number, string][] = [
       [connection(one.fp, ours), noon, "2026-10-01T08:00:00.000Z"],
       [connection(one.fp, other), noon, "2026-11-21T12:00:00.000Z"],
       [connection(one.fp, other), noon + 1000, "2026-11-21T12:00:00.000Z"],
-      [connection(one.fp, other, false), noon + 2000, "2026-11-21T12:00:00.000Z"],
-      [connection(one.fp, other), noon + 3000, "2026-11-21T12:00:03.000Z"],
+      [connection(one.fp, other, false), noon + 2000, "2026-11-21T12:00:02.000Z"],
+      [connection(one.fp, other, false), noon + 3000, "2026-11-21T12:00:02.000Z"],
+      [connection(one.fp, other), noon + 4000, "2026-11-21T12:00:04.000Z"],
     ];
     for (const [line, now, expected] of steps) {
       await importText(server.store, JSON.stringify(line), now);

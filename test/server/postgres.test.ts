@@ -1,6 +1,9 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ACTIVE_KEYS_MAX, createKey } from "../../server/auth.ts";
+import { importFile } from "../../server/import.ts";
 import { type Cost, MemoryCounters } from "../../server/limits.ts";
 import { storeCounters } from "../../server/store/counts.ts";
 import { listKeys } from "../../server/store/keys.ts";
@@ -11,10 +14,12 @@ import {
   connection,
   connectTo,
   importEntities,
+  importText,
   noon,
   patient,
   startServer,
   temporaryDatabase,
+  temporaryFolder,
 } from "./harness.ts";
 import { item } from "./records.ts";
 
@@ -99,6 +104,62 @@ describe("an import that loses against another server's", () => {
     expect(await importEntities(contested, ...lines)).toEqual({ new: 2, changed: 0, unchanged: 1 });
     expect(attempts).toBe(4);
     await close();
+  });
+});
+
+describe("an import and a client that synchronises", () => {
+  const [ours, one, two] = [newFp("clinic"), patient(), patient()];
+  const entities = [clinic(ours), one, two, connection(one.fp, ours), connection(two.fp, ours)];
+
+  /** A store that does something else in the first attempt at a transaction, where its work begins or ends. */
+  function disturbed(
+    store: Store,
+    when: "begins" | "ends",
+    disturb: () => Promise<unknown>,
+  ): Store & { attempts: number } {
+    const counting = {
+      ...store,
+      attempts: 0,
+      transaction: <T>(work: (session: Session) => Promise<T>) =>
+        store.transaction(async (session) => {
+          counting.attempts += 1;
+          // Fixes what this transaction sees.
+          await session.all(clinics, {});
+          if (counting.attempts === 1 && when === "begins") await disturb();
+          const result = await work(session);
+          if (counting.attempts === 1 && when === "ends") await disturb();
+          return result;
+        }),
+    };
+    return counting;
+  }
+
+  test("a key that is used first while an import runs makes it run again, as one into a served clinic", async () => {
+    const server = await startServer(...entities);
+    const key = await server.makeKey(ours, ["clinic.patient.view"]);
+    const store = disturbed(server.store, "begins", () => server.get(key, "/api/v1/patients"));
+    await importEntities(store, { ...one, species: "cat" });
+    const { body } = await server.get(key, `/api/v1/patients/${one.fp}`);
+    expect([store.attempts, body.data.updated_at]).toEqual([2, "2026-11-21T12:00:00.000Z"]);
+  });
+
+  test("what is committed last has the latest time, whichever import began first", async () => {
+    const server = await startServer(...entities);
+    const key = await server.makeKey(ours, ["clinic.patient.view"]);
+    await server.get(key, "/api/v1/patients");
+    let now = noon;
+    const put = async (store: Store, line: object) => importText(store, JSON.stringify(line), (now += 1000));
+    const store = disturbed(server.store, "ends", () => put(server.store, { ...two, species: "cat" }));
+    const file = join(temporaryFolder(), "import.ndjson");
+    writeFileSync(file, JSON.stringify({ ...one, species: "cat" }));
+    await importFile(
+      store,
+      file,
+      () => undefined,
+      () => (now += 1000),
+    );
+    const { items } = (await server.get(key, "/api/v1/patients?species=cat")).body.data;
+    expect([store.attempts, items.map(({ fp }) => fp)]).toEqual([2, [one.fp, two.fp]]);
   });
 });
 
