@@ -215,8 +215,8 @@ describe("a removed patient", () => {
     leave();
     await own.sync();
     patients.push({ fp: gone.fp, updated_at: "2026-02-01T00:00:30.000Z", identifiers: [gone.externalId] });
-    for (let syncs = 0; syncs < 2; syncs++) {
-      await own.sync();
+    for (const changed of [1, 0]) {
+      expect(await own.sync()).toEqual({ whole: false, changed });
       expect(await find(own, gone.externalId)).toEqual([gone.fp]);
     }
   });

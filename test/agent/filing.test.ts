@@ -435,9 +435,10 @@ describe("a result whose patient is not known yet", () => {
     known = [dog];
     await directory.sync();
     settled = [];
-    const late = await store("chem-1", dog.fp, 2);
-    await Promise.all([filing.accept(late), rematch()]);
-    expect(settled).toEqual([late.id, early.id]);
+    const late: StoredMessage[] = [];
+    for (let alt = 2; alt <= 9; alt++) late.push(await store("chem-1", dog.fp, alt));
+    await Promise.all([...late.map((message) => filing.accept(message)), rematch()]);
+    expect(settled).toEqual([...late, early].map(({ id }) => id));
   });
 
   test("stays unmatched where its patient is of another species, until that is corrected", async () => {
