@@ -13,8 +13,14 @@ import { createMetrics, type Metrics, serveStatus } from "./status.ts";
 
 // Builds the running agent out of its parts, and takes it down again.
 
-const DIRECTORY_EVERY_MS = 5 * 60_000;
+/**
+ * A sync that finds nothing makes two requests of the agent's own surface and one of the public API. The limits of a device
+ * key, 120 a minute and 3000 an hour of each kind, carry ten agents with one key.
+ */
+const DIRECTORY_EVERY_MS = 25_000;
 const DIRECTORY_RETRY_MS = 15_000;
+const APPOINTMENTS_EVERY_MS = 5 * 60_000;
+const REMATCH_EVERY_MS = 5_000;
 const HEARTBEAT_EVERY_MS = 60_000;
 const PRUNE_EVERY_MS = 6 * 60 * 60_000;
 const REMOVE_EVERY_MS = 10 * 60_000;
@@ -58,14 +64,26 @@ export async function startAgent(config: Config, version: string, log: Logger): 
       DIRECTORY_RETRY_MS,
       async () => {
         for (const kind of kinds) kind.wake?.();
-        await directory.sync();
+        const { whole, changed } = await directory.sync();
+        if (whole || changed > 0) {
+          const sentence = whole ? "all patients of the clinic were fetched" : "patients changed";
+          log.info({ stage: "directory", changed }, sentence);
+        }
         push.wake();
       },
       (reason) => log.warn({ stage: "directory", reason }, "patients cannot be fetched: the ones on disk are used"),
     ),
     every(
-      DIRECTORY_EVERY_MS,
-      DIRECTORY_EVERY_MS,
+      REMATCH_EVERY_MS,
+      REMATCH_EVERY_MS,
+      async () => {
+        for (const kind of kinds) await kind.rematch();
+      },
+      (reason) => log.warn({ stage: "match", reason }, "waiting results cannot be read"),
+    ),
+    every(
+      APPOINTMENTS_EVERY_MS,
+      APPOINTMENTS_EVERY_MS,
       () => syncAppointments(spool, server, config.timeZone),
       (reason) =>
         log.warn({ stage: "directory", reason }, "today's appointments cannot be fetched: worklists lack them"),

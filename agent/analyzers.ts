@@ -79,6 +79,7 @@ export async function createAnalyzers(around: Surroundings): Promise<Devices> {
         (reason) => log.warn({ stage: "spool", reason }, "what was typed for devices cannot be read"),
       );
     },
+    rematch: () => filing.rematch([...analyzers.keys()]),
     async stop() {
       stopDirectives?.();
       await filing.idle();

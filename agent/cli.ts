@@ -333,12 +333,14 @@ program
   .option("--json", "as JSON")
   .action((options: { config: string; json?: boolean }) => {
     const { data } = configOrExit(options.config);
-    const { running, devices, outbox, totals } = readSpool(data, (db) => ({
+    const { running, devices, outbox, directory, totals } = readSpool(data, (db) => ({
       ...readStatus(db, data),
       totals: countImages(db),
     }));
     if (options.json) {
-      return print(JSON.stringify({ devices, outbox, ...(totals === null ? {} : { images: totals }) }, null, 2));
+      return print(
+        JSON.stringify({ devices, outbox, directory, ...(totals === null ? {} : { images: totals }) }, null, 2),
+      );
     }
     print(running ? "the agent is running" : "the agent is not running");
     for (const { id, connected, last_message_at, counts, instruments = [] } of devices) {
@@ -352,6 +354,9 @@ program
       }
     }
     print(`${outbox.depth} to send${outbox.oldest_at === null ? "" : `, the oldest since ${outbox.oldest_at}`}`);
+    const { patients, fetched_at, synced_at } = directory;
+    const fetched = fetched_at === null ? "the full list was never fetched" : `full list fetched ${fetched_at}`;
+    print(`${patients} patients, ${fetched}, last synced ${synced_at ?? "never"}`);
     if (totals === null) return;
     print(`images: ${totals.kept} kept (${(totals.bytes / 1e9).toFixed(1)} GB), ${totals.removed} removed`);
     for (const { destination, state, count } of totals.forwards) print(`  ${destination}  ${count} ${state}`);

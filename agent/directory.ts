@@ -11,6 +11,7 @@ import { SendError, type Server } from "./server.ts";
 import type { Spool, SpoolCalls } from "./spool.ts";
 import type { TestOrder } from "./spool-operations.ts";
 import { dayOf } from "./time.ts";
+import type { Waiting } from "./waiting-operations.ts";
 
 // The clinic's patients on the agent's disk, kept in step with the server: results are matched while it is away. Beside them
 // who comes today, for the worklists of analyzers, and the clinic's own reference intervals.
@@ -33,12 +34,25 @@ const page = { total: Type.Integer(), has_more: Type.Boolean() };
 const PatientPage = Compile(Type.Object({ data: Type.Object({ items: Type.Array(KnownPatient), ...page }) }));
 const IdentifierPage = Compile(Type.Object({ data: Type.Object({ items: Type.Array(KnownIdentifiers), ...page }) }));
 
+const RemovedPage = Compile(
+  Type.Object({
+    data: Type.Object({
+      items: Type.Array(Type.Object({ patient_fp: Type.String(), updated_at: Patient.properties.updated_at })),
+      ...page,
+    }),
+  }),
+);
+
 const RangesAnswer = Compile(Type.Object({ data: Type.Union([ClinicRanges, Type.Null()]) }));
 
 const PAGE_SIZE = 100;
-/** Deleted and disconnected patients are told by no page of changes, only by their absence from a full walk. */
+/** A full walk finds what incremental syncs missed. */
 const FULL_WALK_MS = 24 * 60 * 60 * 1000;
-/** The clocks of a server's nodes may differ a little; what comes twice is harmless. */
+/** A full walk takes many requests. One that did not meet every patient is repeated after this time. */
+const WALK_RETRY_MS = 5 * 60 * 1000;
+/** A sync that finds nothing is noted for `status` no more often than this. */
+const NOTE_MS = 60_000;
+/** A change may become visible this much later than its updated_at says: the clocks of a server's nodes differ a little. */
 const OVERLAP_MS = 60_000;
 
 /** The server counts by the minute; longer waits and more of them are left to the next sync. */
@@ -51,8 +65,12 @@ export class Directory {
   readonly #spool: SpoolCalls;
   readonly #server: Server;
   readonly #setTimer: SetTimer;
-  #syncing: Promise<void> | null = null;
+  #syncing: Promise<Synced> | null = null;
   #askedAt = 0;
+  #walkTriedAt = Number.NEGATIVE_INFINITY;
+  #isFetched = false;
+  /** The identifiers of a changed patient may be missing. True at first, because a sync may have been interrupted. */
+  #lacksIdentifiers = true;
   #ranges: ClinicRanges | null | undefined;
 
   constructor(spool: SpoolCalls, server: Server, setTimer: SetTimer = realTimer) {
@@ -62,7 +80,7 @@ export class Directory {
   }
 
   /** Fetches what changed since the last time. One at a time; a second caller waits for the first. @throws SendError */
-  sync(): Promise<void> {
+  sync(): Promise<Synced> {
     if (this.#syncing === null) {
       this.#askedAt = performance.now();
       this.#syncing = this.#sync().finally(() => (this.#syncing = null));
@@ -97,17 +115,26 @@ export class Directory {
    * an external id or microchip. A specimen number is never compared with card numbers. First those whom the orders are for
    * whose accession stands among the identifiers, in whichever field the device has it.
    */
-  async find(named: Named): Promise<{ readonly patients: readonly Patient[]; readonly orders: readonly TestOrder[] }> {
+  async find(named: Named): Promise<Found> {
     const { identifier, otherIdentifiers } = named;
     const texts = identifier === null ? otherIdentifiers : [identifier, ...otherIdentifiers];
     const fps = texts.map(asPatientFp).filter((fp) => fp !== null);
-    const { orders, patients } = await this.#spool.call("named", { accessions: accessionsIn(named), fps, identifier });
+    const accessions = accessionsIn(named);
+    const { orders, patients, version } = await this.#spool.call("named", { accessions, fps, identifier });
     const found = new Map<string, Patient>();
     for (const body of patients) {
       const patient = JSON.parse(body) as Patient;
       found.set(patient.fp, patient);
     }
-    return { patients: [...found.values()], orders };
+    const ordered = orders.map(({ patientFp }) => patientFp);
+    const keys = [...(identifier === null ? [] : [identifier]), ...fps, ...ordered];
+    return { patients: [...found.values()], orders, waiting: { keys, version } };
+  }
+
+  /** Whether all patients of the clinic were fetched at least once. */
+  async isFetched(): Promise<boolean> {
+    this.#isFetched ||= (await this.#progress()).walkedAt !== undefined;
+    return this.#isFetched;
   }
 
   /**
@@ -140,42 +167,83 @@ export class Directory {
     return this.#ranges;
   }
 
-  async #sync(): Promise<void> {
+  async #sync(): Promise<Synced> {
     const startedAt = Date.now();
     // Before the patients: whoever is known is flagged by the clinic's intervals.
     await this.#syncRanges();
-    const last = JSON.parse((await this.#spool.call("getMeta", "directory")) ?? "{}") as Partial<Progress>;
-    const walk = last.walkedAt === undefined || startedAt - last.walkedAt > FULL_WALK_MS;
-    // The server's clock, not ours: the newest change seen is where the next time begins.
-    let newest = last.newest ?? 0;
-    const since = walk || newest === 0 ? null : newest - OVERLAP_MS;
+    const last = await this.#progress();
+    const isWalkDue = last.walkedAt === undefined || startedAt - last.walkedAt > FULL_WALK_MS;
+    const walk = last.patients === undefined || (isWalkDue && startedAt - this.#walkTriedAt >= WALK_RETRY_MS);
+    if (walk) this.#walkTriedAt = startedAt;
 
-    let met = 0;
+    // Removals first, so that a patient who left and came back is kept. Each list has a cursor of its own, because a change
+    // may fall between the two requests.
+    let { patients = ORIGIN, removed = patients } = last;
+    let changed = 0;
+    if (!walk) {
+      const removals = await this.#syncRemoved(removed, sinceOf(removed, last), startedAt);
+      removed = removals.cursor;
+      changed += removals.forgotten;
+    }
+    const since = walk ? null : sinceOf(patients, last);
+    const met = new Set<string>();
     let total = 0;
     for await (const body of this.#pages("/api/v1/patients", since)) {
       if (!PatientPage.Check(body))
         throw new Error("GET /api/v1/patients answered with something that is no page of patients");
       const { items } = body.data;
-      for (const patient of items) newest = Math.max(newest, Date.parse(patient.updated_at));
-      met += items.length;
+      for (const { fp } of items) met.add(fp);
+      patients = moved(patients, items, startedAt);
       total = body.data.total;
-      await this.#spool.call(
-        "upsertPatients",
-        items.map((patient) => ({ fp: patient.fp, body: JSON.stringify(patient) })),
-        startedAt,
-      );
+      const rows = items.map((patient) => ({ fp: patient.fp, body: JSON.stringify(patient) }));
+      const news = rows.length === 0 ? 0 : await this.#spool.call("upsertPatients", rows, walk ? startedAt : null);
+      this.#lacksIdentifiers ||= news > 0;
+      changed += news;
     }
+    if (walk || this.#lacksIdentifiers) await this.#syncIdentifiers(since, startedAt);
+    // A deletion during the walk shifts a patient over a page's edge: only a walk that met them all may forget any.
+    const whole = walk && met.size === total;
+    const progress = { ...last, patients, removed: whole ? patients : removed, syncedAt: startedAt };
+    if (whole) {
+      const walked = JSON.stringify({ ...progress, walkedAt: startedAt } satisfies Progress);
+      await this.#spool.call("endWalk", startedAt, walked, last.walkedAt === undefined);
+    } else if (isNews(last, progress)) {
+      await this.#spool.call("setMeta", "directory", JSON.stringify(progress satisfies Progress));
+    }
+    return { whole, changed };
+  }
+
+  /** Forgets the patients who were deleted or disconnected. */
+  async #syncRemoved(
+    from: Cursor,
+    since: number,
+    startedAt: number,
+  ): Promise<{ readonly cursor: Cursor; readonly forgotten: number }> {
+    let cursor = from;
+    let forgotten = 0;
+    for await (const body of this.#pages("/agent/v1/removed", since)) {
+      if (!RemovedPage.Check(body))
+        throw new Error("GET /agent/v1/removed answered with something that is no page of removed patients");
+      const { items } = body.data;
+      cursor = moved(cursor, items, startedAt);
+      const removed = items.map(({ patient_fp, updated_at }) => ({ fp: patient_fp, at: Date.parse(updated_at) }));
+      if (removed.length > 0) forgotten += await this.#spool.call("forgetPatients", removed);
+    }
+    return { cursor, forgotten };
+  }
+
+  async #syncIdentifiers(since: number | null, startedAt: number): Promise<void> {
     for await (const body of this.#pages("/agent/v1/identifiers", since)) {
       if (!IdentifierPage.Check(body))
         throw new Error("GET /agent/v1/identifiers answered with something that is no page of them");
       const rows = body.data.items.map(({ patient_fp, identifiers }) => ({ patientFp: patient_fp, identifiers }));
-      await this.#spool.call("setIdentifiers", rows, startedAt);
+      await this.#spool.call("setIdentifiers", rows, since === null ? startedAt : null);
     }
-    // A deletion during the walk shifts a patient over a page's edge: only a walk that met them all may forget any.
-    const whole = walk && met === total;
-    if (whole) await this.#spool.call("sweepDirectory", startedAt);
-    const progress: Partial<Progress> = { ...last, newest, ...(whole ? { walkedAt: startedAt } : {}) };
-    await this.#spool.call("setMeta", "directory", JSON.stringify(progress));
+    this.#lacksIdentifiers = false;
+  }
+
+  async #progress(): Promise<Partial<Progress>> {
+    return JSON.parse((await this.#spool.call("getMeta", "directory")) ?? "{}") as Partial<Progress>;
   }
 
   async #syncRanges(): Promise<void> {
@@ -207,9 +275,9 @@ export class Directory {
       const query = new URLSearchParams({ page: String(number), page_size: String(PAGE_SIZE) });
       if (since !== null) query.set("updated_since", new Date(since).toISOString());
       const body = await this.#page(`${path}?${query.toString()}`);
-      // A server without the agent's own route (it is not public) simply knows no external ids. Without the public one it is
-      // no server of ours (a proxy, a wrong URL): taken for "no patients", it would empty the directory.
-      if (body === null && path === "/agent/v1/identifiers") return;
+      // An older server may lack one of the agent's own routes. A server without the public route is a wrong one (a proxy, a
+      // wrong URL): taken for "no patients", it would empty the directory.
+      if (body === null && path.startsWith("/agent/")) return;
       if (body === null) throw new Error(`there is no GET ${path} at the server: is server.url right?`);
       yield body;
       if (!(body as { data: { has_more: boolean } }).data.has_more) return;
@@ -238,10 +306,56 @@ export async function syncAppointments(spool: Spool, server: Server, timeZone: s
 
 type Named = Pick<Report, "identifier" | "otherIdentifiers">;
 
+/** The patients and orders that a Report names, and the keys that it waits for while no patient matches. */
+export interface Found {
+  readonly patients: readonly Patient[];
+  readonly orders: readonly TestOrder[];
+  readonly waiting: Waiting;
+}
+
+export interface Synced {
+  /** It fetched all patients. */
+  readonly whole: boolean;
+  /** Patients that are new, changed or gone. */
+  readonly changed: number;
+}
+
+/** A place in a list of changes. */
+interface Cursor {
+  /** The newest updated_at seen, by the server's clock. */
+  readonly at: number;
+  /** The start of the sync that saw it, by the agent's clock. */
+  readonly seenAt: number;
+}
+
+/** How far the directory is, in milliseconds since 1970. */
 interface Progress {
-  /** Newest updated_at seen, and when the last full walk began; milliseconds since 1970. */
-  readonly newest: number;
-  readonly walkedAt: number;
+  readonly patients: Cursor;
+  readonly removed: Cursor;
+  /** The start of the last full walk that met every patient. Absent: there was none. */
+  readonly walkedAt?: number;
+  readonly syncedAt: number;
+}
+
+const ORIGIN: Cursor = { at: 0, seenAt: 0 };
+
+/** Moves a cursor by a page of changes. A time in the future would hide the changes before it. */
+function moved(cursor: Cursor, items: readonly { readonly updated_at: string }[], now: number): Cursor {
+  const at = items.reduce(
+    (newest, { updated_at }) => Math.max(newest, Math.min(Date.parse(updated_at), now)),
+    cursor.at,
+  );
+  return at === cursor.at ? cursor : { at, seenAt: now };
+}
+
+/** Where the next sync begins. Once a later sync has looked again, what a large import changed is not fetched again. */
+function sinceOf({ at, seenAt }: Cursor, { syncedAt = 0 }: Partial<Progress>): number {
+  return syncedAt - seenAt >= OVERLAP_MS ? at + 1 : Math.max(0, at - OVERLAP_MS);
+}
+
+function isNews(last: Partial<Progress>, { patients, removed, syncedAt }: Progress): boolean {
+  const hasMoved = patients.at !== last.patients?.at || removed.at !== last.removed?.at;
+  return hasMoved || syncedAt - (last.syncedAt ?? 0) >= NOTE_MS;
 }
 
 function accessionsIn({ identifier, otherIdentifiers }: Named): string[] {

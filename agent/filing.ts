@@ -9,6 +9,7 @@ import type { Spool, SpoolCalls } from "./spool.ts";
 import { StorageError } from "./storage-error.ts";
 import type { Settlement, StoredMessage, StudyDraft } from "./spool-operations.ts";
 import { study } from "./study.ts";
+import type { Waiting } from "./waiting-operations.ts";
 
 // Takes each stored message through the stages read, match and study, and stores what it came to. All of it can be run
 // again: a message that was not settled before a crash is settled after it, with the same result.
@@ -30,6 +31,8 @@ export interface FilingEvents {
 const REFRESH_AGE_MS = 10_000;
 const REFRESH_WAIT_MS = 3_000;
 const SETTLE_RETRY_MS = 1_000;
+/** Messages read from the spool at once. */
+const BATCH = 100;
 
 export class Filing {
   readonly #spool: Spool;
@@ -57,14 +60,26 @@ export class Filing {
   /** Settles a stored message after those of its device that came before it. Never rejects. */
   accept(message: StoredMessage): Promise<void> {
     if (message.incomplete !== null) this.#cutShort?.add(message.device);
-    const settled = (this.#tails.get(message.device) ?? Promise.resolve()).then(() => this.#settle(message));
+    return this.#enqueue(message, false);
+  }
+
+  /** Settles again, behind what came since, the messages of these devices whose awaited patient came or changed. */
+  async rematch(devices: readonly string[]): Promise<void> {
+    for (;;) {
+      const messages = await this.#spool.call("dueMessages", devices, BATCH);
+      await Promise.all(messages.map((message) => this.#enqueue(message, true)));
+      if (messages.length < BATCH) return;
+    }
+  }
+
+  #enqueue(message: StoredMessage, rematch: boolean): Promise<void> {
+    const settled = (this.#tails.get(message.device) ?? Promise.resolve()).then(() => this.#settle(message, rematch));
     this.#tails.set(message.device, settled);
     return settled;
   }
 
   /** Settles what an earlier process stored and did not get to. */
   async acceptStored(): Promise<void> {
-    const BATCH = 100;
     this.#cutShort = new Set(await this.#spool.call("devicesCutShort"));
     for (;;) {
       const messages = await this.#spool.call("unprocessedMessages", BATCH);
@@ -78,7 +93,7 @@ export class Filing {
     await Promise.all(this.#tails.values());
   }
 
-  async #settle(message: StoredMessage): Promise<void> {
+  async #settle(message: StoredMessage, rematch: boolean): Promise<void> {
     let settlement: Settlement;
     try {
       const mayComplete = this.#cutShort?.has(message.device) ?? true;
@@ -88,7 +103,7 @@ export class Filing {
       this.#events.fault(message, error);
       settlement = quarantined(message, `our own fault: ${reasonOf(error)}`);
     }
-    const fps = await this.#store(settlement);
+    const fps = await this.#store({ ...settlement, rematch });
     this.#events.settled(message, fps.length > 0 ? "pending" : settlement.state, fps.length);
   }
 
@@ -138,9 +153,11 @@ export async function assess(
   }
   const reasons = new Set(isRead ? reading.notes : [reading.reason]);
   const studies: StudyDraft[] = [];
+  const awaited: Waiting[] = [];
   for (const report of reports) {
     const namesIn = matchByName ? device.timeZone : null;
-    const { patient, reason, how } = await findPatient(report, spool, directory, namesIn);
+    const { patient, reason, how, waiting } = await findPatient(report, spool, directory, namesIn);
+    if (waiting !== null) awaited.push(waiting);
     if (reason !== null) reasons.add(reason);
     if (isRead) for (const sentence of describe(report)) reasons.add(sentence);
     const source = { device_id: message.device, message_id: message.id };
@@ -154,35 +171,46 @@ export async function assess(
     reason: reasons.size === 0 ? null : [...reasons].join("; "),
     studies,
     completes,
+    waiting: allOf(awaited),
     at: Date.now(),
   };
 }
 
+function allOf(awaited: readonly Waiting[]): Waiting | null {
+  if (awaited.length === 0) return null;
+  const version = Math.min(...awaited.map((waiting) => waiting.version));
+  return { keys: awaited.flatMap(({ keys }) => keys), version };
+}
+
 /**
  * The one patient a Report is of, or why there is none, and in a sentence how that came to be. One registered a moment ago is
- * asked for at the server first. `namesIn`: the zone whose days count where names may match; null: they may not.
+ * asked for at the server first. `namesIn`: the zone whose days count where names may match; null: they may not. `waiting`
+ * is null with a patient.
  */
 export async function findPatient(
   report: Report,
   spool: SpoolCalls,
   directory: Directory,
   namesIn: string | null = null,
-): Promise<Match & { readonly how: string }> {
+): Promise<Match & { readonly how: string; readonly waiting: Waiting | null }> {
   const matched = async () => {
-    const { patients, orders } = await directory.find(report);
+    const { patients, orders, waiting } = await directory.find(report);
     const namesakes = namesIn === null ? null : await namesakesOf(report, namesIn, directory);
-    return { result: match(report, patients, orders, namesakes), orders };
+    // Asked after the lookup: a list that arrives in between makes the message due.
+    const isFetched = await directory.isFetched();
+    return { result: match(report, patients, orders, namesakes, isFetched), orders, waiting };
   };
-  let { result, orders } = await matched();
+  let { result, orders, waiting } = await matched();
   const mayBeNew = result.patient === null && report.identifier !== null;
-  if (mayBeNew && (await directory.refresh(REFRESH_AGE_MS, REFRESH_WAIT_MS))) ({ result, orders } = await matched());
+  if (mayBeNew && (await directory.refresh(REFRESH_AGE_MS, REFRESH_WAIT_MS)))
+    ({ result, orders, waiting } = await matched());
   if (result.patient !== null && orders.length > 0) {
     // Should the disk refuse it, the order stays in its device's worklist a few days longer.
     const accessions = orders.map(({ accession }) => accession);
     spool.callLater("noteOrders", accessions, "resulted");
   }
   const how = result.patient === null ? `unmatched: ${result.reason}` : describeMatch(report, result.patient, orders);
-  return { ...result, how };
+  return { ...result, how, waiting: result.patient === null ? waiting : null };
 }
 
 async function namesakesOf(report: Report, timeZone: string, directory: Directory): Promise<Namesakes> {

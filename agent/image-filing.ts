@@ -11,6 +11,7 @@ import type { SpoolCalls } from "./spool.ts";
 import { StorageError } from "./storage-error.ts";
 import type { Settlement, StoredInstance, StudyDraft } from "./spool-operations.ts";
 import { study } from "./study.ts";
+import type { Waiting } from "./waiting-operations.ts";
 
 // Takes a study of images through the stages read, match and study once nothing came of it for a while. What comes later
 // makes it be done again, with all that is there then.
@@ -68,6 +69,11 @@ export class ImageFiling {
     this.#timer = setTimeout(settle, Math.max(0, dueAt - Date.now()));
   }
 
+  /** Assesses again the studies of these devices whose awaited patient came or changed. */
+  async rematch(devices: readonly string[]): Promise<void> {
+    if (await this.#spool.call("awaitDueStudies", devices, Date.now())) this.wake();
+  }
+
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
@@ -121,13 +127,18 @@ export async function assessImages(
   for (const instance of stored) instances.push(await readInstance(instance, stages));
   const { reports, leftOut } = readImages(studyUid, instances);
   const twins = new Set(stored.filter(({ hasTwin }) => hasTwin !== 0).map(({ message }) => message));
-  const settle = (message: string, reasons: readonly string[], studies: readonly StudyDraft[]) => {
+  const settle = (
+    message: string,
+    reasons: readonly string[],
+    studies: readonly StudyDraft[],
+    waiting: Waiting | null = null,
+  ) => {
     const all = twins.has(message) ? [TWIN, ...reasons] : reasons;
-    return settlement(message, all.length === 0 ? null : all.join("; "), studies);
+    return { ...settlement(message, all.length === 0 ? null : all.join("; "), studies), waiting };
   };
   const settlements = [...leftOut].map(([message, reason]) => settle(message, [reason], []));
   for (const { report, results, rows, images, messages, namedIn } of reports) {
-    const { patient, reason, how } = await findPatient(report, spool, directory, matchByName ? namedIn : null);
+    const { patient, reason, how, waiting } = await findPatient(report, spool, directory, matchByName ? namedIn : null);
     const first = stored.find(({ message }) => message === messages[0])!;
     const { body, snapshot } = study(report, patient, { device_id: first.device, message_id: first.message });
     const draft = {
@@ -136,7 +147,10 @@ export async function assessImages(
       freshFp: newFp("cds"),
     };
     const reasons = [...(reason === null ? [] : [reason]), ...report.notes, ...describe(report)];
-    for (const message of messages) settlements.push(settle(message, reasons, [draft]));
+    // One message waits for all of its study.
+    for (const message of messages) {
+      settlements.push(settle(message, reasons, [draft], message === messages[0] ? waiting : null));
+    }
   }
   return settlements;
 }

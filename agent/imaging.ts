@@ -78,6 +78,7 @@ export async function createImaging(around: Surroundings): Promise<ImagingDevice
       wake();
     },
     wake,
+    rematch: () => filing.rematch([...devices.keys()]),
     async stop() {
       await filing.stop();
       await Promise.all(senders.map((sender) => sender.stop()));

@@ -19,13 +19,14 @@ export interface Namesakes {
  * Never the wrong patient (house, section 6): only an exact identifier matches, only if it names one patient,
  * and only if the device does not say that the animal is of another species.
  * `found`: the patients whom the Report's identifiers name exactly; `orders`: those of ours whose accession it carries;
- * `namesakes`: null where the clinic does not let names match.
+ * `namesakes`: null where the clinic does not let names match; `isFetched`: the clinic's patients were fetched at least once.
  */
 export function match(
   report: Report,
   found: readonly Patient[],
   orders: readonly TestOrder[] = [],
   namesakes: Namesakes | null = null,
+  isFetched = true,
 ): Match {
   const [patient, ...others] = found;
   const gone = orders.find(({ patientFp }) => found.every(({ fp }) => fp !== patientFp));
@@ -34,6 +35,7 @@ export function match(
     return { patient: null, reason, candidates: found.map(({ fp }) => fp) };
   }
   if (patient === undefined) {
+    if (report.identifier !== null && !isFetched) return unmatched(NEVER_FETCHED);
     if (report.identifier !== null) {
       return { patient: null, reason: `no patient has the identifier "${report.identifier}"`, candidates: [] };
     }
@@ -54,6 +56,8 @@ export function match(
   }
   return { patient, reason: null, candidates: [] };
 }
+
+const NEVER_FETCHED = "the clinic's patients were never fetched: waiting for the first list";
 
 /** By what a patient was found, for whoever asks later. */
 export function describeMatch(report: Report, patient: Patient, orders: readonly TestOrder[]): string {

@@ -64,7 +64,7 @@ function patientProblem(fp: string, data: string): string | null {
   if (!isFp("patient", fp)) return `--patient is ${fp}, expected an fp such as patient_01K9TEST000000000000000001`;
   const known = readSpool(data, (db) => db.prepare("SELECT 1 FROM patient WHERE fp = ?").get(fp));
   if (known !== undefined) return null;
-  return `--patient is ${fp}, whom the agent does not know: it asks the server for patients every five minutes while it runs`;
+  return `--patient is ${fp}, whom the agent does not know: it asks the server for patients every 25 seconds while it runs`;
 }
 
 function testProblems(tests: readonly string[], profileId: string | undefined): string[] {

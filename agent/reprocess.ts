@@ -5,7 +5,7 @@ import { assess, type FilingDevice, type Lookup } from "./filing.ts";
 import { Headers } from "./headers.ts";
 import { assessImages, type ImageDevice } from "./image-filing.ts";
 import { BYTES_COLUMNS, messageReader, type Unread } from "./record.ts";
-import { isWithdrawal, revise } from "./revision.ts";
+import { isWithdrawal, succeed } from "./revision.ts";
 import { SendError, type Server } from "./server.ts";
 import { searchSpool, type SpoolCalls, writeSpool } from "./spool.ts";
 import {
@@ -154,9 +154,10 @@ function diffOf(db: Database.Database, { state, reason }: Reprocessed["message"]
   for (const draft of settlement.studies) {
     const held = operations.latestStudy(draft.body.dedupe_key);
     if (held === null && isWithdrawal(draft)) continue;
-    const next = held === null ? draft : revise(held, draft);
+    const next = held === null ? draft : succeed(held, draft);
     if (next === null) continue;
     isNew = true;
+    if (next === "again") continue;
     const before =
       held === null ? [] : [`for ${held.body.patient_fp ?? "nobody"}`, ...held.body.results.map(resultLine)];
     const after = [`for ${next.body.patient_fp ?? "nobody"}`, ...next.body.results.map(resultLine)];

@@ -11,6 +11,23 @@ export interface StudyBody {
   readonly withdrawn?: readonly string[];
 }
 
+/** The latest revision of a study. */
+export interface HeldStudy extends StudyBody {
+  /** The server filed this revision to nobody. */
+  readonly isUnmatched: boolean;
+}
+
+/**
+ * The effect of a message on a study: the next revision, or null where the message says nothing new. "again": the server
+ * refused the patient before, so the same revision is sent once more.
+ */
+export function succeed(held: HeldStudy, late: StudyBody): StudyBody | "again" | null {
+  const { patient_fp } = late.body;
+  if (!held.isUnmatched || patient_fp === null) return revise(held, late);
+  if (patient_fp === held.body.patient_fp) return revise(held, late) ?? "again";
+  return revise({ ...held, body: { ...held.body, patient_fp: null } }, late);
+}
+
 /** Nothing but a withdrawal: of what was never sent it makes no study. */
 export function isWithdrawal({ body, withdrawn = [] }: StudyBody): boolean {
   return body.results.length === 0 && withdrawn.length > 0;

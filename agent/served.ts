@@ -25,6 +25,8 @@ export interface Devices {
   resume(): Promise<void>;
   /** A command may have queued something beside the agent. Absent: none can. */
   wake?(): void;
+  /** Assesses again the messages whose awaited patient came or changed. */
+  rematch(): Promise<void>;
   /** Ends what is under way; the devices are closed before. */
   stop(): Promise<void>;
 }

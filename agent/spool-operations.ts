@@ -4,8 +4,9 @@ import { directiveOperationsOn } from "./directive-operations.ts";
 import { imagingOperationsOn, type InstanceContent } from "./imaging-operations.ts";
 import { BYTES_COLUMNS, type EventKind, messageReader, type Place, type Unread } from "./record.ts";
 import type { Collection } from "./report.ts";
-import { isWithdrawal, revise, type StudyBody } from "./revision.ts";
+import { type HeldStudy, isWithdrawal, type StudyBody, succeed } from "./revision.ts";
 import type { News } from "./link.ts";
+import { type Waiting, waitingOn } from "./waiting-operations.ts";
 
 // What the spool can be asked, besides storing events. Each operation runs inside the group's transaction.
 
@@ -73,6 +74,10 @@ export interface Settlement {
   readonly studies: readonly StudyDraft[];
   /** Incomplete messages whose content this message holds. */
   readonly completes: readonly string[];
+  /** Absent or null: no patient would match it. */
+  readonly waiting?: Waiting | null;
+  /** It is assessed again for its patient alone: what later messages said of its studies stands. */
+  readonly rematch?: boolean;
   readonly at: number;
 }
 
@@ -99,6 +104,12 @@ export interface UnfinishedSession {
 export interface PatientRow {
   readonly fp: string;
   readonly body: string;
+}
+
+/** A patient who was deleted, or whose connection was closed, and when: milliseconds since 1970. */
+export interface RemovedPatient {
+  readonly fp: string;
+  readonly at: number;
 }
 
 /** A DICOM instance, whose file is on the disk. */
@@ -212,6 +223,15 @@ export function operationsOn(db: Database.Database) {
     unprocessed: db.prepare(
       `SELECT ${MESSAGE_COLUMNS} FROM message WHERE processed_at IS NULL AND session <> ${NO_SESSION} ORDER BY received_at, rowid LIMIT ?`,
     ),
+    due: db.prepare(
+      `SELECT ${MESSAGE_COLUMNS} FROM message WHERE id IN (SELECT message FROM waiting WHERE due = 1)
+         AND session <> ${NO_SESSION} AND device IN (SELECT value FROM json_each(?)) ORDER BY received_at, rowid LIMIT ?`,
+    ),
+    awaitDue: db.prepare(
+      `INSERT INTO image_study (study, due_at) SELECT DISTINCT i.study, @at FROM instance i JOIN message m ON m.id = i.message
+       WHERE i.message IN (SELECT message FROM waiting WHERE due = 1)
+         AND m.device IN (SELECT value FROM json_each(@devices)) ON CONFLICT DO NOTHING`,
+    ),
     cutShort: db.prepare("SELECT DISTINCT device FROM message WHERE incomplete IS NOT NULL").pluck(),
     incompletes: db.prepare(
       `SELECT ${MESSAGE_COLUMNS} FROM message WHERE id IN (
@@ -225,7 +245,7 @@ export function operationsOn(db: Database.Database) {
     ),
     complete: db.prepare("UPDATE message SET completed_by = ? WHERE id = ?"),
     latestByKey: db.prepare(
-      "SELECT fp, revision, body, snapshot FROM study WHERE dedupe_key = ? ORDER BY revision DESC LIMIT 1",
+      "SELECT fp, revision, body, snapshot, state FROM study WHERE dedupe_key = ? ORDER BY revision DESC LIMIT 1",
     ),
     keysFrom: db.prepare(
       "SELECT dedupe_key, json_extract(body, '$.acquired_at') AS acquired_at FROM study WHERE revision = 1 AND dedupe_key >= ? AND dedupe_key < ?",
@@ -233,6 +253,14 @@ export function operationsOn(db: Database.Database) {
     insertStudy: db.prepare(
       `INSERT INTO study (fp, revision, dedupe_key, patient_fp, body, snapshot, state, created_at)
        VALUES (@fp, @revision, @dedupeKey, @patientFp, @body, @snapshot, 'queued', @at)`,
+    ),
+    ownRevision: db.prepare("SELECT MAX(revision) FROM message_study WHERE message = ? AND fp = ?").pluck(),
+    linkAlso: db.prepare(
+      `INSERT INTO message_study (message, fp, revision)
+       SELECT message, fp, @to FROM message_study WHERE fp = @fp AND revision = @from ON CONFLICT DO NOTHING`,
+    ),
+    queueAgain: db.prepare(
+      "UPDATE study SET state = 'queued', reason = NULL, settled_at = NULL WHERE fp = ? AND revision = ?",
     ),
     link: db.prepare("INSERT INTO message_study (message, fp, revision) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"),
     queued: db.prepare(
@@ -255,6 +283,10 @@ export function operationsOn(db: Database.Database) {
     upsertPatient: db.prepare(
       "INSERT INTO patient (fp, body, walk) VALUES (@fp, @body, @walk) ON CONFLICT (fp) DO UPDATE SET body = @body, walk = @walk",
     ),
+    meetPatient: db.prepare("UPDATE patient SET walk = ? WHERE fp = ?"),
+    dropPatient: db.prepare("DELETE FROM patient WHERE fp = ?"),
+    identifiersOf: db.prepare("SELECT identifier FROM identifier WHERE patient_fp = ?").pluck(),
+    meetIdentifiers: db.prepare("UPDATE identifier SET walk = ? WHERE patient_fp = ?"),
     dropIdentifiers: db.prepare("DELETE FROM identifier WHERE patient_fp = ?"),
     insertIdentifier: db.prepare(
       "INSERT INTO identifier (identifier, patient_fp, walk) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
@@ -265,7 +297,7 @@ export function operationsOn(db: Database.Database) {
         "SELECT p.body FROM identifier i JOIN patient p ON p.fp = i.patient_fp WHERE i.identifier = ? ORDER BY p.fp LIMIT 10",
       )
       .pluck(),
-    sweepPatients: db.prepare("DELETE FROM patient WHERE walk < ?"),
+    unmet: db.prepare("SELECT fp FROM patient WHERE walk < ?").pluck(),
     sweepIdentifiers: db.prepare("DELETE FROM identifier WHERE walk < ?"),
     insertOrder: db.prepare(
       `INSERT INTO test_order (accession, device, patient_fp, tests, created_at, state)
@@ -379,6 +411,7 @@ export function operationsOn(db: Database.Database) {
   }
 
   const imaging = imagingOperationsOn(db);
+  const waits = waitingOn(db);
   const directives = directiveOperationsOn(db);
   const asMessage = messageReader(db);
   const nextIds = () => ({ session: sql.nextSession.get() as number, event: sql.nextEvent.get() as number });
@@ -411,7 +444,13 @@ export function operationsOn(db: Database.Database) {
     return ids;
   }
 
+  const ownRevision = (message: string, fp: string) => (sql.ownRevision.get(message, fp) as number | null) ?? 0;
   const patientOf = (fp: string) => (sql.patientByFp.get(fp) as string | undefined) ?? null;
+  const forget = (fp: string) => {
+    waits.patientChanged(fp);
+    sql.dropIdentifiers.run(fp);
+    sql.dropPatient.run(fp);
+  };
   const ordersOf = (texts: readonly string[]) =>
     texts.flatMap((text) => sql.orderByAccession.all(text) as OrderRow[]).map(asOrder);
 
@@ -446,6 +485,16 @@ export function operationsOn(db: Database.Database) {
       return (sql.unprocessed.all(limit) as Unread<StoredMessage>[]).map(asMessage);
     },
 
+    /** The oldest messages of these devices that waited for a patient who came or changed. Images have a way of their own. */
+    dueMessages(devices: readonly string[], limit: number): StoredMessage[] {
+      return (sql.due.all(JSON.stringify(devices), limit) as Unread<StoredMessage>[]).map(asMessage);
+    },
+
+    /** Has the studies of images assessed again that waited for such a patient. Returns whether there are any. */
+    awaitDueStudies(devices: readonly string[], at: number): boolean {
+      return sql.awaitDue.run({ devices: JSON.stringify(devices), at }).changes > 0;
+    },
+
     /** Of which devices there are messages that were cut short, completed or not. */
     devicesCutShort(): string[] {
       return sql.cutShort.all() as string[];
@@ -457,32 +506,39 @@ export function operationsOn(db: Database.Database) {
     },
 
     /** Stores what a message came to. A known dedupe key keeps its fp: news raise the revision, a resend changes nothing. */
-    settle({ message, state, reason, studies, completes, at }: Settlement): string[] {
+    settle(settlement: Settlement): string[] {
+      const { message, state, reason, studies, completes, waiting = null, rematch = false, at } = settlement;
       for (const incomplete of completes) sql.complete.run(message, incomplete);
       const fps = studies.flatMap(({ freshFp, collect, body, ...rest }) => {
         const dedupe_key = collectingKey(collect ?? null, body.acquired_at) ?? body.dedupe_key;
         const draft = { body: { ...body, dedupe_key }, ...rest };
-        const held = sql.latestByKey.get(dedupe_key) as HeldStudy | undefined;
+        const held = sql.latestByKey.get(dedupe_key) as StudyRow | undefined;
         if (held === undefined && isWithdrawal(draft)) return [];
         const fp = held?.fp ?? freshFp;
-        const next = held === undefined ? draft : revise(storedBody(held), draft);
-        const revision = (held?.revision ?? 0) + (next === null ? 0 : 1);
-        if (next !== null) {
+        const isReplaced = rematch && held !== undefined && held.revision > ownRevision(message, fp);
+        const next = held === undefined ? draft : isReplaced ? null : succeed(asHeld(held), draft);
+        const isNew = next !== null && next !== "again";
+        const revision = (held?.revision ?? 0) + (isNew ? 1 : 0);
+        if (next === "again") sql.queueAgain.run(fp, revision);
+        if (isNew) {
           const row = { fp, revision, dedupeKey: dedupe_key, patientFp: next.body.patient_fp, at };
           sql.insertStudy.run({ ...row, body: JSON.stringify(next.body), snapshot: JSON.stringify(next.snapshot) });
+          // The earlier messages of the study are filed with it.
+          if (rematch && held !== undefined) sql.linkAlso.run({ fp, from: held.revision, to: revision });
         }
         sql.link.run(message, fp, revision);
         return [fp];
       });
+      waits.set(message, fps.length > 0 ? waiting : null);
       sql.settleMessage.run({ message, state: fps.length > 0 ? "pending" : state, reason, at });
       conclude(message);
       return fps;
     },
 
     /** The latest revision under a dedupe key. */
-    latestStudy(dedupeKey: string): StudyBody | null {
-      const held = sql.latestByKey.get(dedupeKey) as HeldStudy | undefined;
-      return held === undefined ? null : storedBody(held);
+    latestStudy(dedupeKey: string): HeldStudy | null {
+      const held = sql.latestByKey.get(dedupeKey) as StudyRow | undefined;
+      return held === undefined ? null : asHeld(held);
     },
 
     /**
@@ -510,6 +566,7 @@ export function operationsOn(db: Database.Database) {
         const filed = outcome === "filed" || (outcome === "unchanged" && (matched || existing_fp !== undefined));
         const state = filed ? "filed" : outcome === "unchanged" ? "unmatched" : outcome;
         sql.settleStudy.run(state, reason, existing_fp ?? null, at, fp, revision);
+        if (state === "unmatched") waits.studyRefused(fp, revision);
         for (const { message } of sql.messagesOf.all(fp, revision) as { message: string }[]) conclude(message);
       }
     },
@@ -518,34 +575,72 @@ export function operationsOn(db: Database.Database) {
       return sql.countMessages.all() as { state: MessageState; count: number }[];
     },
 
-    upsertPatients(patients: readonly PatientRow[], walk: number): void {
-      for (const { fp, body } of patients) sql.upsertPatient.run({ fp, body, walk });
+    /**
+     * Stores patients and returns how many are new or changed; the others are not written. `walk`: the full walk that met
+     * them, in milliseconds; null: an incremental sync.
+     */
+    upsertPatients(patients: readonly PatientRow[], walk: number | null): number {
+      let changed = 0;
+      for (const { fp, body } of patients) {
+        if (patientOf(fp) === body) {
+          if (walk !== null) sql.meetPatient.run(walk, fp);
+          continue;
+        }
+        sql.upsertPatient.run({ fp, body, walk: walk ?? 0 });
+        waits.patientChanged(fp);
+        changed += 1;
+      }
+      return changed;
     },
 
-    setIdentifiers(rows: readonly { patientFp: string; identifiers: readonly string[] }[], walk: number): void {
+    /** Stores all identifiers of each patient, as upsertPatients() does. */
+    setIdentifiers(rows: readonly { patientFp: string; identifiers: readonly string[] }[], walk: number | null): void {
       for (const { patientFp, identifiers } of rows) {
+        const known = sql.identifiersOf.all(patientFp) as string[];
+        const taken = known.filter((identifier) => !identifiers.includes(identifier));
+        const given = identifiers.filter((identifier) => !known.includes(identifier));
+        const changed = [...taken, ...given];
+        if (changed.length === 0) {
+          if (walk !== null) sql.meetIdentifiers.run(walk, patientFp);
+          continue;
+        }
         sql.dropIdentifiers.run(patientFp);
-        for (const identifier of identifiers) sql.insertIdentifier.run(identifier, patientFp, walk);
+        for (const identifier of identifiers) sql.insertIdentifier.run(identifier, patientFp, walk ?? 0);
+        waits.identifiersChanged(changed);
       }
     },
 
-    /** Removes what a full walk of the server's patients did not meet any more. */
-    sweepDirectory(walk: number): void {
-      sql.sweepPatients.run(walk);
+    /** Forgets patients, except those who changed after they were removed. Returns how many. */
+    forgetPatients(removed: readonly RemovedPatient[]): number {
+      const gone = removed.filter(({ fp, at }) => {
+        const body = patientOf(fp);
+        return body !== null && Date.parse((JSON.parse(body) as { updated_at: string }).updated_at) <= at;
+      });
+      for (const { fp } of gone) forget(fp);
+      return gone.length;
+    },
+
+    /** Ends a full walk: forgets the patients that it did not meet, and stores how far the directory is. */
+    endWalk(walk: number, progress: string, isFirst: boolean): void {
+      for (const fp of sql.unmet.all(walk) as string[]) forget(fp);
       sql.sweepIdentifiers.run(walk);
+      sql.setMeta.run("directory", progress);
+      if (isFirst) waits.listArrived();
     },
 
     patientByFp: patientOf,
 
     /**
      * The orders that these texts are accessions of, and the bodies of the patients whom those are for, who have these fps, or
-     * this identifier; one may be there twice. In one operation, for each costs the way to the thread and back.
+     * this identifier; one may be there twice. In one operation, for each costs the way to the thread and back. `version`
+     * is the directory's.
      */
-    named({ accessions, fps, identifier }: Names): { orders: TestOrder[]; patients: string[] } {
+    named({ accessions, fps, identifier }: Names): { orders: TestOrder[]; patients: string[]; version: number } {
       const orders = ordersOf(accessions);
       const known = [...new Set([...orders.map(({ patientFp }) => patientFp), ...fps])].map(patientOf);
       const identified = identifier === null ? [] : (sql.patientsByIdentifier.all(identifier) as string[]);
-      return { orders, patients: [...known.filter((body) => body !== null), ...identified] };
+      const patients = [...known.filter((body) => body !== null), ...identified];
+      return { orders, patients, version: waits.version() };
     },
 
     /** Stores an order; false: its accession is taken, as one or as a patient's number. */
@@ -665,6 +760,7 @@ export function operationsOn(db: Database.Database) {
       for (const id of messages) {
         sql.deleteMessage.run(id);
         sql.deleteLinks.run(id);
+        waits.set(id, null);
       }
       const end = Math.min(kept.event, (sql.nthEvent.get(limit) as number | undefined) ?? kept.event);
       const behind = sql.withPlaceBefore.all({ ...kept, event: end }) as Unread<{ id: string; bytes: Uint8Array }>[];
@@ -681,13 +777,18 @@ function asOrder({ tests, ...row }: OrderRow): TestOrder {
   return { ...row, tests: JSON.parse(tests) as string[] };
 }
 
-interface HeldStudy {
+interface StudyRow {
   readonly fp: string;
   readonly revision: number;
   readonly body: string;
   readonly snapshot: string;
+  readonly state: string;
 }
 
-function storedBody({ body, snapshot }: HeldStudy): StudyBody {
-  return { body: JSON.parse(body) as StudyBody["body"], snapshot: JSON.parse(snapshot) as StudyBody["snapshot"] };
+function asHeld({ body, snapshot, state }: StudyRow): HeldStudy {
+  return {
+    body: JSON.parse(body) as StudyBody["body"],
+    snapshot: JSON.parse(snapshot) as StudyBody["snapshot"],
+    isUnmatched: state === "unmatched",
+  };
 }

@@ -150,6 +150,19 @@ const migrations: readonly string[] = [
   CREATE INDEX message_completed ON message (completed_by) WHERE completed_by IS NOT NULL;
   `,
   measurementsByConcept,
+  `
+  -- The keys that would match an unmatched message: identifiers as sent, and patient fps. due: such a patient came or changed
+  -- after the message was assessed.
+  CREATE TABLE waiting (
+    key TEXT NOT NULL, message TEXT NOT NULL, due INTEGER NOT NULL, PRIMARY KEY (key, message)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX waiting_message ON waiting (message);
+  CREATE INDEX waiting_due ON waiting (message) WHERE due = 1;
+  INSERT OR IGNORE INTO waiting (key, message, due)
+    SELECT json_extract(s.body, '$.patient_hint.identifier'), l.message, 0
+    FROM study s JOIN message_study l ON l.fp = s.fp AND l.revision = s.revision
+    WHERE s.state = 'unmatched' AND json_extract(s.body, '$.patient_hint.identifier') IS NOT NULL;
+  `,
 ];
 
 /** Whether the database has this program's schema. */

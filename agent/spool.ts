@@ -435,6 +435,12 @@ export interface SpoolStatus {
     readonly instruments?: readonly Instrument[];
   }[];
   readonly outbox: { readonly depth: number; readonly oldest_at: string | null };
+  /** The clinic's patients as they are stored here. `fetched_at`: when the last full list was fetched; null: never. */
+  readonly directory: {
+    readonly patients: number;
+    readonly fetched_at: string | null;
+    readonly synced_at: string | null;
+  };
 }
 
 /** Reads a data folder beside the agent that writes it. @throws when there is no spool in it */
@@ -544,7 +550,15 @@ export function readStatus(db: Database.Database, folder: string): SpoolStatus {
       return instruments.length === 0 ? device : { ...device, instruments };
     }),
     outbox: { depth: outbox.depth, oldest_at: isoOrNull(outbox.oldest) },
+    directory: readDirectory(db),
   };
+}
+
+function readDirectory(db: Database.Database): SpoolStatus["directory"] {
+  const text = db.prepare("SELECT value FROM meta WHERE key = 'directory'").pluck().get() as string | undefined;
+  const { walkedAt = null, syncedAt = null } = JSON.parse(text ?? "{}") as { walkedAt?: number; syncedAt?: number };
+  const patients = db.prepare("SELECT COUNT(*) FROM patient").pluck().get() as number;
+  return { patients, fetched_at: isoOrNull(walkedAt), synced_at: isoOrNull(syncedAt) };
 }
 
 function readInstruments(db: Database.Database, device: string): Instrument[] {

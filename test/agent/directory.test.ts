@@ -1,3 +1,5 @@
+import path from "node:path";
+import Database from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Directory } from "../../agent/directory.ts";
 import { httpServer } from "../../agent/server.ts";
@@ -12,16 +14,22 @@ import { TestClock } from "../support/wire.ts";
 const used = useSpool();
 let server: Awaited<ReturnType<typeof scriptedServer>>;
 let patients: { fp: string; updated_at: string; identifiers: string[] }[];
+/** The patients whom the server lists as removed; undefined: a server without the route. */
+let removed: { patient_fp: string; updated_at: string }[] | undefined;
 let withIdentifiers = true;
 /** Undefined: a server without the route. */
 let ranges: ClinicRanges | null | undefined;
 /** What the server claims to have beyond what its pages show. */
 let unmet = 0;
+/** The route of identifiers fails. */
+let isBroken = false;
 
 beforeEach(async () => {
+  removed = [];
   withIdentifiers = true;
   ranges = undefined;
   unmet = 0;
+  isBroken = false;
   patients = testPatients(250).map(({ fp, externalId }, index) => ({
     fp,
     updated_at: new Date(Date.UTC(2026, 0, 1, 0, 0, index)).toISOString(),
@@ -33,13 +41,21 @@ beforeEach(async () => {
       return ranges === undefined ? { status: 404 } : { status: 200, body: { success: true, data: ranges } };
     }
     const since = searchParams.get("updated_since") ?? "";
-    const matching = patients.filter(({ updated_at }) => updated_at >= since).toReversed();
     const [page, size] = [Number(searchParams.get("page")), Number(searchParams.get("page_size"))];
+    if (pathname === "/agent/v1/removed") {
+      if (removed === undefined) return { status: 404 };
+      const matching = removed.filter(({ updated_at }) => updated_at >= since);
+      const items = matching.slice((page - 1) * size, page * size);
+      const paging = { total: matching.length, page, page_size: size, has_more: page * size < matching.length };
+      return { status: 200, body: { success: true, data: { items, ...paging } } };
+    }
+    const matching = patients.filter(({ updated_at }) => updated_at >= since).toReversed();
     const items = matching.slice((page - 1) * size, page * size);
     const paging = { total: matching.length + unmet, page, page_size: size, has_more: page * size < matching.length };
     if (pathname === "/api/v1/patients") {
       return { status: 200, body: { success: true, message: "OK", data: { items: items.map(asPatient), ...paging } } };
     }
+    if (isBroken) return { status: 500 };
     if (!withIdentifiers) return { status: 404 };
     const rows = items.map(({ fp, identifiers }) => ({ patient_fp: fp, identifiers }));
     return { status: 200, body: { success: true, data: { items: rows, ...paging } } };
@@ -100,18 +116,131 @@ test("a specimen number is compared with fps and ULIDs, never with card numbers"
   expect(await find(own, "5000", patients[3]!.fp)).toEqual([patients[3]!.fp, patients[0]!.fp]);
 });
 
-test("the next time only what changed since the newest change is asked for", async () => {
+/** The changes asked for since `before` requests, with the time from which. */
+const changesAsked = (before: number) =>
+  server.requests
+    .slice(before)
+    .map(({ url }) => new URL(url, "http://server"))
+    .filter(({ pathname }) => pathname !== "/agent/v1/ranges")
+    .map(({ pathname, searchParams }) => [pathname, searchParams.get("updated_since")]);
+
+test("the next sync fetches what changed since the newest change, removals first", async () => {
   const own = directory();
   await own.sync();
   const before = server.requests.length;
   patients.push({ fp: testPatients(251)[250]!.fp, updated_at: "2026-03-01T00:00:00.000Z", identifiers: ["new"] });
-  await own.sync();
-  const asked = server.requests
-    .slice(before)
-    .filter(({ url }) => url !== "/agent/v1/ranges")
-    .map(({ url }) => new URL(url, "http://server").searchParams.get("updated_since"));
-  expect(asked).toEqual(["2026-01-01T00:03:09.000Z", "2026-01-01T00:03:09.000Z"]); // a minute of overlap
+  expect(await own.sync()).toEqual({ whole: false, changed: 1 });
+  const since = "2026-01-01T00:03:09.000Z"; // a minute of overlap
+  expect(changesAsked(before)).toEqual([
+    ["/agent/v1/removed", since],
+    ["/api/v1/patients", since],
+    ["/agent/v1/identifiers", since],
+  ]);
   expect(await find(own, "new")).toEqual([patients[250]!.fp]);
+});
+
+test("a sync that finds nothing makes no request for identifiers and writes nothing", async () => {
+  const own = directory();
+  await own.sync();
+  const db = new Database(path.join(used.folder, "spool.db"));
+  const version = () => db.pragma("data_version", { simple: true }); // SQLite raises it with each write of another connection
+  const written = version();
+  const before = server.requests.length;
+  expect(await own.sync()).toEqual({ whole: false, changed: 0 });
+  expect(changesAsked(before).map(([route]) => route)).toEqual(["/agent/v1/removed", "/api/v1/patients"]);
+  expect(version()).toBe(written);
+  db.close();
+});
+
+test("a large import is not fetched again once a later sync looked for stragglers", async () => {
+  const own = directory();
+  await own.sync();
+  const progress = async () => JSON.parse((await used.spool.call("getMeta", "directory"))!) as { syncedAt: number };
+  const { syncedAt } = await progress();
+  await used.spool.call("setMeta", "directory", JSON.stringify({ ...(await progress()), syncedAt: syncedAt + 60_000 }));
+  const before = server.requests.length;
+  await own.sync();
+  const since = "2026-01-01T00:04:09.001Z";
+  expect(changesAsked(before)).toEqual([
+    ["/agent/v1/removed", since],
+    ["/api/v1/patients", since],
+  ]);
+});
+
+test("a patient whose time lies in the future does not hide the changes after it", async () => {
+  patients[0]!.updated_at = "2099-01-01T00:00:00.000Z";
+  const own = directory();
+  await own.sync();
+  patients.push({ fp: testPatients(251)[250]!.fp, updated_at: new Date().toISOString(), identifiers: ["new"] });
+  await own.sync();
+  expect(await find(own, "new")).toEqual([patients[250]!.fp]);
+});
+
+test("identifiers that a failed sync did not fetch come with the next one", async () => {
+  const own = directory();
+  await own.sync();
+  patients.push({ fp: testPatients(251)[250]!.fp, updated_at: "2026-03-01T00:00:00.000Z", identifiers: ["new"] });
+  isBroken = true;
+  await expect(own.sync()).rejects.toThrow("the server answered 500");
+  isBroken = false;
+  await own.sync();
+  expect(await find(own, "new")).toEqual([patients[250]!.fp]);
+});
+
+describe("a removed patient", () => {
+  const gone = testPatients(1)[0]!;
+  const at = "2026-02-01T00:00:00.000Z";
+  const leave = () => {
+    patients = patients.filter(({ fp }) => fp !== gone.fp);
+    removed = [{ patient_fp: gone.fp, updated_at: at }];
+  };
+
+  test("is forgotten with its identifiers by the next sync", async () => {
+    const own = directory();
+    await own.sync();
+    leave();
+    expect(await own.sync()).toEqual({ whole: false, changed: 1 });
+    expect([await find(own, gone.fp), await find(own, gone.externalId)]).toEqual([[], []]);
+    const before = server.requests.length;
+    expect(await own.sync()).toEqual({ whole: false, changed: 0 });
+    expect(changesAsked(before)).toEqual([
+      ["/agent/v1/removed", "2026-01-31T23:59:00.000Z"],
+      ["/api/v1/patients", "2026-01-01T00:03:09.000Z"],
+    ]);
+  });
+
+  test("is known again when it comes back, also while the server lists its removal", async () => {
+    const own = directory();
+    await own.sync();
+    leave();
+    await own.sync();
+    patients.push({ fp: gone.fp, updated_at: "2026-02-01T00:00:30.000Z", identifiers: [gone.externalId] });
+    for (const changed of [1, 0]) {
+      expect(await own.sync()).toEqual({ whole: false, changed });
+      expect(await find(own, gone.externalId)).toEqual([gone.fp]);
+    }
+  });
+
+  test("stays known to the agent of an older server until the next full walk", async () => {
+    const own = directory();
+    await own.sync();
+    leave();
+    removed = undefined;
+    expect(await own.sync()).toEqual({ whole: false, changed: 0 });
+    expect(await find(own, gone.externalId)).toEqual([gone.fp]);
+    await used.spool.call("setMeta", "directory", "{}");
+    expect(await directory().sync()).toMatchObject({ whole: true });
+    expect(await find(own, gone.externalId)).toEqual([]);
+  });
+
+  test("comes in as many pages as there are", async () => {
+    const own = directory();
+    await own.sync();
+    removed = patients.splice(0, 150).map(({ fp }) => ({ patient_fp: fp, updated_at: at }));
+    expect(await own.sync()).toEqual({ whole: false, changed: 150 });
+    expect(await find(own, removed[149]!.patient_fp)).toEqual([]);
+    expect(await find(own, patients[0]!.fp)).toEqual([patients[0]!.fp]);
+  });
 });
 
 test("it survives a restart and a server that is away", async () => {
@@ -131,9 +260,20 @@ test("a full walk forgets patients who are gone; a walk that did not meet all of
   await own.sync();
   expect(await find(own, gone!.fp)).toEqual([gone!.fp]);
   unmet = 0;
-  await own.sync();
+  await own.sync(); // too soon for another walk
+  expect(await find(own, gone!.fp)).toEqual([gone!.fp]);
+  await directory().sync();
   expect(await find(own, gone!.fp)).toEqual([]);
   expect(await find(own, "5001")).toEqual([patients[0]!.fp]);
+});
+
+test("a walk that met one patient twice and another not at all forgets none", async () => {
+  const own = directory();
+  await own.sync();
+  await used.spool.call("setMeta", "directory", "{}");
+  const [missed] = patients.splice(0, 1, patients[1]!);
+  expect(await own.sync()).toMatchObject({ whole: false });
+  expect(await find(own, missed!.fp)).toEqual([missed!.fp]);
 });
 
 test("changed identifiers replace the old ones", async () => {
@@ -159,7 +299,7 @@ test("an answer that is no page of patients is refused and changes nothing", asy
   await own.sync();
   patients[1]!.updated_at = "not a time";
   const page = { status: 200, body: { data: { items: [{ fp: 7 }], total: 1, has_more: false } } };
-  const broken = await scriptedServer(({ url }) => (url === "/agent/v1/ranges" ? { status: 404 } : page));
+  const broken = await scriptedServer(({ url }) => (url.startsWith("/agent/") ? { status: 404 } : page));
   const other = new Directory(
     used.spool,
     httpServer(broken.url, () => "sk_live_test"),

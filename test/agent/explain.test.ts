@@ -10,7 +10,7 @@ import { httpServer } from "../../agent/server.ts";
 import { listMessages, readSpool } from "../../agent/spool.ts";
 import type { Patient } from "../../shared/patient.ts";
 import { session, vetScanRecords } from "../support/astm.ts";
-import { useSpool } from "../support/spool.ts";
+import { noteFetched, useSpool } from "../support/spool.ts";
 import { dog } from "../make-fixtures.ts";
 
 // Method: an analyzer's bytes in a real spool, taken through the real stages; a server that is away.
@@ -19,7 +19,8 @@ const used = useSpool();
 const devices = new Map<string, FilingDevice>();
 const deviceById = (id: string) => devices.get(id);
 
-beforeEach(() => {
+beforeEach(async () => {
+  await noteFetched(used.spool);
   devices.clear();
   devices.set("chem-1", { profile: abaxisVetscanVs2, timeZone: "UTC", model: null });
 });

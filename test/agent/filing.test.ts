@@ -24,6 +24,10 @@ let ranges: ClinicRanges | null;
 let asked: number;
 let faults: string[];
 let ordinal: number;
+/** The server answers nothing. */
+let isAway: boolean;
+/** The messages that were settled, in order. */
+let settled: string[];
 
 const cat = { fp: "patient_01K9TEST000000000000000002", species: "cat" };
 const dog = { fp: "patient_01K9TEST000000000000000001", species: "dog" };
@@ -41,7 +45,10 @@ beforeEach(async () => {
   faults = [];
   ordinal = 0;
   ranges = null;
+  isAway = false;
+  settled = [];
   server = await scriptedServer(({ url }) => {
+    if (isAway) return { status: 503 };
     if (url === "/agent/v1/ranges") return { status: 200, body: { success: true, data: ranges } };
     if (!url.startsWith("/api/v1/patients")) return { status: 404 };
     asked += 1;
@@ -83,7 +90,7 @@ beforeEach(async () => {
     httpServer(server.url, () => "sk_live_test"),
   );
   filing = new Filing(used.spool, directory, deviceById, {
-    settled: () => undefined,
+    settled: ({ id }) => void settled.push(id),
     fault: (message) => void faults.push(message.device),
   });
 });
@@ -360,6 +367,139 @@ describe("a result that carries an accession of ours", () => {
   test("with one wrong letter is nobody's", async () => {
     const reason = "the device sent no patient identifier";
     expect(await file("", "V34679AD")).toEqual({ filedTo: null, reason, order: "sent" });
+  });
+});
+
+describe("a result whose patient is not known yet", () => {
+  const NEVER_FETCHED = "the clinic's patients were never fetched: waiting for the first list";
+  const nobody = `no patient has the identifier "${dog.fp}"`;
+  const queued = async () => {
+    const { batch } = await used.spool.call("takeQueued", 100, 1_000_000, 0);
+    return batch.map(({ revision, patientFp }) => [revision, patientFp]);
+  };
+  const rematch = () => filing.rematch(["chem-1", "lab-1"]);
+
+  test("says that the first list is awaited, and is matched once it is here", async () => {
+    isAway = true;
+    await filing.accept(await store("chem-1", dog.fp, 143));
+    await filing.accept(await store("chem-1", cat.fp, 50));
+    expect(listed()).toEqual([
+      ["pending", NEVER_FETCHED],
+      ["pending", NEVER_FETCHED],
+    ]);
+    isAway = false;
+    await directory.sync();
+    await rematch();
+    expect(listed()).toEqual([
+      ["pending", null],
+      ["pending", `no patient has the identifier "${cat.fp}"`],
+    ]);
+    expect(await queued()).toEqual([
+      [1, null],
+      [1, null],
+      [2, dog.fp],
+    ]);
+  });
+
+  test("keeps every other reason while the first list is awaited", async () => {
+    isAway = true;
+    await filing.accept(await store("chem-1", "", 143));
+    expect(listed()).toEqual([["pending", "the device sent no patient identifier"]]);
+  });
+
+  test("is matched with its flags after the sync that brings the patient, and no other message is touched", async () => {
+    known = [];
+    await directory.sync();
+    const first = await store("chem-1", dog.fp, 143);
+    const other = await store("chem-1", cat.fp, 50);
+    for (const message of [first, other]) await filing.accept(message);
+    expect(listed().map(([, reason]) => reason)).toEqual([nobody, `no patient has the identifier "${cat.fp}"`]);
+    settled = [];
+    await directory.sync();
+    await rematch();
+    expect(settled).toEqual([]);
+    known = [dog];
+    await directory.sync();
+    await rematch();
+    expect(settled).toEqual([first.id]);
+    const { batch } = await used.spool.call("takeQueued", 100, 1_000_000, 0);
+    const { fp, revision, patientFp, body } = batch.at(-1)!;
+    expect([fp, revision, patientFp]).toEqual([batch[0]!.fp, 2, dog.fp]);
+    expect(JSON.parse(body)).toMatchObject({ results: [{ analyte: "ALT", flag: "high" }, { analyte: "GLU" }] });
+  });
+
+  test("is matched behind the messages that its device sent since", async () => {
+    known = [];
+    const early = await store("chem-1", dog.fp, 1);
+    await filing.accept(early);
+    known = [dog];
+    await directory.sync();
+    settled = [];
+    const late: StoredMessage[] = [];
+    for (let alt = 2; alt <= 9; alt++) late.push(await store("chem-1", dog.fp, alt));
+    await Promise.all([...late.map((message) => filing.accept(message)), rematch()]);
+    expect(settled).toEqual([...late, early].map(({ id }) => id));
+  });
+
+  test("stays unmatched where its patient is of another species, until that is corrected", async () => {
+    known = [];
+    await filing.accept(await store("chem-1", dog.fp, 143));
+    known = [{ ...dog, species: "cat" }];
+    await directory.sync();
+    await rematch();
+    expect(listed()).toEqual([["pending", "species contradiction: the device says dog, the patient is a cat"]]);
+    known = [dog];
+    await directory.sync();
+    await rematch();
+    expect(listed()).toEqual([["pending", null]]);
+    expect(await queued()).toEqual([
+      [1, null],
+      [2, dog.fp],
+    ]);
+  });
+
+  test("is matched by the accession of an order whose patient is back", async () => {
+    known = [];
+    const order = { accession: "V34679AC", device: "lab-1", patientFp: dog.fp, tests: ["ALT"], createdAt: 0 };
+    await used.spool.call("placeOrder", { ...order, state: "sent" });
+    const records = ["H|\\^&|||Analyzer", "P|1", "O|1|V34679AC", "R|1|^^^ALT|52|U/L", "L|1|N"];
+    const bytes = Buffer.from(records.map((record) => `${record}\r`).join(""));
+    const where = { id: "M1", session: 1, ordinal: 1, device: "lab-1", profile: "generic-astm", receivedAt: 1 };
+    await used.spool.call("addMessage", { ...where, bytes, incomplete: null });
+    await filing.acceptStored();
+    known = [dog];
+    await directory.sync();
+    await rematch();
+    expect(await queued()).toEqual([
+      [1, null],
+      [2, dog.fp],
+    ]);
+  });
+
+  test("waits on while the configuration lacks its device", async () => {
+    known = [];
+    await filing.accept(await store("chem-1", dog.fp, 143));
+    known = [dog];
+    await directory.sync();
+    await filing.rematch([]);
+    expect(listed()).toEqual([["pending", nobody]]);
+    await filing.rematch(["chem-1"]);
+    expect(listed()).toEqual([["pending", null]]);
+  });
+
+  test("is matched after a crash that came between the sync and the match", async () => {
+    known = [];
+    await filing.accept(await store("chem-1", dog.fp, 143));
+    known = [dog];
+    await directory.sync();
+    // The next process has a directory of its own and finds nothing new.
+    const next = new Directory(
+      used.spool,
+      httpServer(server.url, () => "sk_live_test"),
+    );
+    expect(await next.sync()).toEqual({ whole: false, changed: 0 });
+    await rematch();
+    expect(listed()).toEqual([["pending", null]]);
   });
 });
 

@@ -12,7 +12,7 @@ import { listMessages, readSpool } from "../../agent/spool.ts";
 import type { Patient } from "../../shared/patient.ts";
 import { dog } from "../make-fixtures.ts";
 import { until } from "../support/processes.ts";
-import { useSpool } from "../support/spool.ts";
+import { noteFetched, useSpool } from "../support/spool.ts";
 
 // Method: images in a real spool, whose headers were read already, taken through the real stages; a server that is away.
 
@@ -27,7 +27,8 @@ const directory = () =>
   );
 let ordinal = 0;
 
-beforeEach(() => {
+beforeEach(async () => {
+  await noteFetched(used.spool);
   devices.clear();
   devices.set("xray", xray);
 });
@@ -53,6 +54,15 @@ async function receive(...headers: readonly Partial<Header>[]): Promise<void> {
 }
 
 async function file(matchByName = false): Promise<void> {
+  await settle(matchByName, (filing) => filing.wake());
+}
+
+/** Has the studies filed that wait for a patient who came. */
+async function rematch(): Promise<void> {
+  await settle(false, (filing) => void filing.rematch([...devices.keys()]));
+}
+
+async function settle(matchByName: boolean, wake: (filing: ImageFiling) => void): Promise<void> {
   let settled = 0;
   const lookup = { spool: used.spool, directory: directory(), matchByName };
   const stages = { data: used.folder, headers: new Headers(), deviceById: (id: string) => devices.get(id), lookup };
@@ -62,7 +72,7 @@ async function file(matchByName = false): Promise<void> {
       throw error;
     },
   });
-  filing.wake();
+  wake(filing);
   await until("the study is settled", () => settled > 0);
   await filing.stop();
 }
@@ -132,6 +142,32 @@ describe("images without an identifier", () => {
     await receive({ patientId: "4711" }, { patientId: "4712" });
     await file(true);
     expect(await send()).toEqual([null]);
+  });
+});
+
+describe("images whose patient is not known yet", () => {
+  test("are filed as one study once the patient arrives", async () => {
+    await receive({ patientId: "4711" }, { patientId: "4711" });
+    await file();
+    expect(await send()).toEqual([null]);
+    expect(await used.spool.call("awaitDueStudies", ["xray"], 0)).toBe(false);
+    await know(dog, "4711");
+    expect(await used.spool.call("awaitDueStudies", ["us"], 0)).toBe(false);
+    await rematch();
+    expect(await send()).toEqual([dog.fp]);
+    expect(states()).toEqual(["filed", "filed"]);
+    expect(await used.spool.call("awaitDueStudies", ["xray"], 0)).toBe(false);
+  });
+
+  test("wait with the images that come later", async () => {
+    await receive({ patientId: "4711" });
+    await file();
+    await send();
+    await receive({ patientId: "4711" });
+    await know(dog, "4711");
+    await file();
+    expect(await send()).toEqual([dog.fp]);
+    expect(states()).toEqual(["filed", "filed"]);
   });
 });
 

@@ -83,7 +83,7 @@ test.each([
   [
     { patient: cat.fp },
     [
-      `--patient is ${cat.fp}, whom the agent does not know: it asks the server for patients every five minutes while it runs`,
+      `--patient is ${cat.fp}, whom the agent does not know: it asks the server for patients every 25 seconds while it runs`,
     ],
   ],
   [{ tests: "ALT,CREAA" }, ["--tests has CREAA, which is no analyte we know, did you mean CREA?"]],

@@ -7,8 +7,8 @@ import { migrate } from "../../agent/spool-schema.ts";
 // waits behind it, a little longer each day.
 
 /** What grows with the messages. */
-const GROWING = ["session", "event", "message", "study", "message_study", "instance", "forward"];
-/** Asked once in minutes or at the start, or of the first row alone. */
+const GROWING = ["session", "event", "message", "study", "message_study", "instance", "forward", "waiting"];
+/** Asked once in minutes, at the start or after the first list of patients, or of the first row alone. */
 const SELDOM = [
   "SELECT DISTINCT device FROM message WHERE incomplete IS NOT NULL",
   "SELECT state, COUNT(*) AS count FROM message GROUP BY state",
@@ -17,6 +17,7 @@ const SELDOM = [
   "SELECT id FROM event ORDER BY id LIMIT 1 OFFSET ?",
   "DELETE FROM study WHERE settled_at < ?",
   "SELECT destination, state, COUNT(*) AS count FROM forward GROUP BY destination, state ORDER BY destination, state",
+  "UPDATE waiting SET due = 1 WHERE due = 0",
 ];
 
 test("no operation of every day reads a whole table that grows", () => {

@@ -11,6 +11,7 @@ import {
   type Operations,
   operationsOn,
   type Settlement,
+  type StudyDraft,
 } from "../../agent/spool-operations.ts";
 import { StorageError } from "../../agent/storage-error.ts";
 import { measurementsByConcept, migrate } from "../../agent/spool-schema.ts";
@@ -608,6 +609,174 @@ describe("messages and studies", () => {
     expect(spool.prune(10_000, 100)).toBe(false);
     expect(readSpool(folder, listMessages).map(({ id }) => id)).toEqual(["M2"]);
     expect(readSpool(folder, (db) => db.prepare("SELECT id FROM event").pluck().all())).toEqual([2]);
+  });
+});
+
+describe("messages that wait for their patient", () => {
+  const patient = (fp: string, species = "dog") => ({ fp, body: JSON.stringify({ fp, species, updated_at: AT }) });
+  const AT = "2026-01-01T00:00:00.000Z";
+  const DOG = studyDraft().body.patient_fp!;
+  const OTHER = "patient_01K9TEST000000000000000002";
+  const due = (spool: Operations) => spool.dueMessages(["chem-1"], 10).map(({ id }) => id);
+  const rows = () => databases.at(-1)!.prepare("SELECT key, message, due FROM waiting ORDER BY key, message").all();
+  const waitFor = (...keys: readonly string[]) => ({ waiting: { keys, version: 0 } });
+  const nobodys = (values: Partial<StudyDraft["body"]> = {}) => studyDraft({ patient_fp: null, ...values });
+
+  function waitingSpool(): Operations {
+    const spool = openOperations();
+    addMessage(spool, "M1");
+    spool.settle(settlement("M1", { studies: [nobodys()], ...waitFor("4711", DOG) }));
+    return spool;
+  }
+
+  test.each<[string, (spool: Operations) => unknown]>([
+    ["a patient with the fp arrives", (spool) => spool.upsertPatients([patient(DOG)], null)],
+    [
+      "a patient is given the identifier",
+      (spool) => spool.setIdentifiers([{ patientFp: OTHER, identifiers: ["4711"] }], null),
+    ],
+    ["the first list of patients arrives", (spool) => spool.endWalk(0, "{}", true)],
+  ])("are due once %s", (_, change) => {
+    const spool = waitingSpool();
+    spool.upsertPatients([patient(OTHER)], null);
+    spool.setIdentifiers([{ patientFp: OTHER, identifiers: ["471", "47110"] }], null);
+    expect(due(spool)).toEqual([]);
+    change(spool);
+    expect(due(spool)).toEqual(["M1"]);
+    expect(spool.dueMessages(["chem-2"], 10)).toEqual([]);
+  });
+
+  test.each<[string, (spool: Operations) => unknown]>([
+    ["changes", (spool) => spool.upsertPatients([patient(OTHER, "cat")], null)],
+    ["is removed", (spool) => spool.forgetPatients([{ fp: OTHER, at: Date.parse(AT) }])],
+    ["is missing from a full walk", (spool) => spool.endWalk(1, "{}", false)],
+  ])("are due once the patient of their identifier %s", (_, change) => {
+    const spool = openOperations();
+    spool.upsertPatients([patient(OTHER)], null);
+    spool.setIdentifiers([{ patientFp: OTHER, identifiers: ["4711"] }], null);
+    const { version } = spool.named({ accessions: [], fps: [], identifier: "4711" });
+    addMessage(spool, "M1");
+    spool.settle(settlement("M1", { studies: [nobodys()], waiting: { keys: ["4711"], version } }));
+    spool.upsertPatients([patient(OTHER)], null);
+    spool.setIdentifiers([{ patientFp: OTHER, identifiers: ["4711"] }], null);
+    expect(due(spool)).toEqual([]);
+    change(spool);
+    expect(due(spool)).toEqual(["M1"]);
+  });
+
+  test("are due at once if the directory changed between lookup and settlement", () => {
+    const spool = openOperations();
+    addMessage(spool, "M1");
+    const { version } = spool.named({ accessions: [], fps: [DOG], identifier: null });
+    spool.upsertPatients([patient(DOG)], null);
+    spool.settle(settlement("M1", { studies: [nobodys()], waiting: { keys: [DOG], version } }));
+    expect(due(spool)).toEqual(["M1"]);
+  });
+
+  test("wait no more once they are settled with a patient", () => {
+    const spool = waitingSpool();
+    spool.upsertPatients([patient(DOG)], null);
+    spool.settle(settlement("M1", { studies: [studyDraft()], rematch: true }));
+    expect(rows()).toEqual([]);
+    expect(taken(spool).map(({ revision, patientFp }) => [revision, patientFp])).toEqual([
+      [1, null],
+      [2, DOG],
+    ]);
+  });
+
+  test("leave a later correction as it is, and the whole study is filed with the patient", () => {
+    const folder = newFolder();
+    const spool = openOperations(folder);
+    addMessage(spool, "M1", 0);
+    addMessage(spool, "M2", 1);
+    const [fp] = spool.settle(settlement("M1", { studies: [nobodys({ results: [alt(143)] })] }));
+    spool.settle(settlement("M2", { studies: [nobodys({ results: [alt(34)] })] }));
+    for (const [message, value] of [
+      ["M1", 143],
+      ["M2", 34],
+    ] as const) {
+      spool.settle(settlement(message, { studies: [studyDraft({ results: [alt(value)] })], rematch: true }));
+    }
+    const values = taken(spool).map(({ revision, patientFp, body }) => {
+      const { results } = JSON.parse(body) as { results: { value: number }[] };
+      return [revision, patientFp, results.map(({ value }) => value)];
+    });
+    expect(values).toEqual([
+      [1, null, [143]],
+      [2, null, [34]],
+      [3, DOG, [34]],
+    ]);
+    for (const revision of [1, 2, 3]) {
+      const outcome = revision === 3 ? "filed" : "unmatched";
+      spool.settleStudies([{ ...answer(fp!, outcome), revision, matched: revision === 3 }], 3000);
+    }
+    expect(readSpool(folder, listMessages).map(({ state }) => state)).toEqual(["filed", "filed"]);
+  });
+
+  test("do not undo a correction that was filed before them", () => {
+    const spool = openOperations();
+    addMessage(spool, "M1", 0);
+    addMessage(spool, "M2", 1);
+    spool.settle(settlement("M1", { studies: [nobodys({ results: [alt(143)] })] }));
+    spool.settle(settlement("M2", { studies: [studyDraft({ results: [alt(34)] })] }));
+    spool.settle(settlement("M1", { studies: [studyDraft({ results: [alt(143)] })], rematch: true }));
+    expect(taken(spool).map(({ revision, patientFp }) => [revision, patientFp])).toEqual([
+      [1, null],
+      [2, DOG],
+    ]);
+  });
+
+  describe("of a patient whom the server does not connect to the clinic", () => {
+    function refused(): { spool: Operations; fp: string } {
+      const spool = openOperations();
+      spool.upsertPatients([patient(DOG)], null);
+      addMessage(spool, "M1");
+      const [fp] = spool.settle(settlement("M1", { studies: [studyDraft()] }));
+      spool.settleStudies([answer(fp!, "unmatched", "no connection")], 3000);
+      return { spool, fp: fp! };
+    }
+
+    test("are sent again unchanged when the patient is back", () => {
+      const { spool, fp } = refused();
+      expect(due(spool)).toEqual([]);
+      spool.forgetPatients([{ fp: DOG, at: Date.parse(AT) }]);
+      const { version } = spool.named({ accessions: [], fps: [], identifier: null });
+      spool.settle(settlement("M1", { studies: [nobodys()], waiting: { keys: [DOG], version }, rematch: true }));
+      expect([due(spool), taken(spool)]).toEqual([[], []]);
+      spool.upsertPatients([patient(DOG)], null);
+      expect(due(spool)).toEqual(["M1"]);
+      spool.settle(settlement("M1", { studies: [studyDraft()], rematch: true }));
+      expect(taken(spool)).toMatchObject([{ fp, revision: 1, patientFp: DOG }]);
+      spool.settleStudies([answer(fp, "filed")], 4000);
+      expect([due(spool), taken(spool), rows()]).toEqual([[], [], []]);
+    });
+
+    test("go to another patient who has their identifier now", () => {
+      const { spool, fp } = refused();
+      spool.settle(settlement("M1", { studies: [studyDraft({ patient_fp: OTHER })], rematch: true }));
+      expect(taken(spool)).toMatchObject([{ fp, revision: 2, patientFp: OTHER }]);
+    });
+  });
+
+  test("are forgotten with the message", () => {
+    const spool = waitingSpool();
+    databases.at(-1)!.exec("UPDATE message SET state = 'filed'");
+    spool.prune(10_000, 100);
+    expect(rows()).toEqual([]);
+  });
+
+  test("of an earlier version of this program wait by the identifier that was sent", () => {
+    const folder = newFolder();
+    const spool = openOperations(folder);
+    addMessage(spool, "M1", 0);
+    addMessage(spool, "M2", 1);
+    const [fp] = spool.settle(settlement("M1", { studies: [nobodys()] }));
+    spool.settle(settlement("M2", { studies: [studyDraft({ dedupe_key: "chem-1:def" })] }));
+    spool.settleStudies([{ ...answer(fp!, "unmatched"), matched: false }], 3000);
+    const db = databases.at(-1)!;
+    db.exec("DROP TABLE waiting; PRAGMA user_version = 10");
+    migrate(db);
+    expect(rows()).toEqual([{ key: "4711", message: "M1", due: 0 }]);
   });
 });
 

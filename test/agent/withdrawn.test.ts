@@ -10,7 +10,7 @@ import { reassess } from "../../agent/reprocess.ts";
 import { httpServer } from "../../agent/server.ts";
 import { listMessages, readSpool } from "../../agent/spool.ts";
 import { scriptedServer } from "../support/scripted-server.ts";
-import { useSpool } from "../support/spool.ts";
+import { noteFetched, useSpool } from "../support/spool.ts";
 import { hello, said } from "./poct1/wire.ts";
 
 // What a device takes back leaves its study, by the same rule in every protocol: OBX-11 D, W and X, R-9 X, OBS.status_cd D and R,
@@ -26,6 +26,7 @@ const deviceById = () => ({ profile, timeZone: "UTC", model: null });
 
 beforeEach(async () => {
   ordinal = 0;
+  await noteFetched(used.spool);
   server = await scriptedServer(() => ({ status: 404 })); // no patient is known: studies are held
   const directory = new Directory(
     used.spool,

@@ -101,7 +101,7 @@ describe.skipIf(!dcmtk)("a destination in agent.yaml", () => {
     archive = accepting("+xa");
     command("forward", "--again", "pacs", "--study", uid);
     await world.agent.end();
-    await world.startAgent(); // looks at its queues, as it does every five minutes
+    await world.startAgent(); // looks at its queues, as it does every 25 seconds
     await until("it is in the archive", () => fs.readdirSync(received).length === 1);
     await until("it is filed", () => world.messages().find(({ id }) => id === image!.id)?.state === "filed");
 

@@ -1,0 +1,127 @@
+import fs from "node:fs";
+import path from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { MessageSummary } from "../../agent/spool.ts";
+import { session, vetScanRecords } from "../support/astm.ts";
+import { CLINIC, found, freePort, runAgentCommand, runServerCommand, until, World } from "../support/processes.ts";
+
+// Goal: a result that comes before its patient is filed by itself once the patient is there. Server, agent and simulator are
+// processes of their own; nobody runs `reprocess`.
+
+/** The issue's bound between the import of a patient and the filed study. */
+const A_MINUTE = 60_000;
+
+let world: World;
+let port: number;
+let sessions = 0;
+
+beforeAll(async () => {
+  world = await World.create(4);
+  await world.server.end();
+  port = await freePort();
+  world.writeConfig([{ id: "chem-1", profile: "abaxis-vetscan-vs2", connection: { listen: `127.0.0.1:${port}` } }]);
+  await world.startAgent();
+});
+
+afterAll(() => world.end());
+
+/** A dog's run on the analyzer. */
+function run(patient: string): void {
+  const collected = `2026112009${String(10 + sessions++)}00`;
+  const file = path.join(world.folder, "run.astm");
+  fs.writeFileSync(file, session(vetScanRecords({ patient, species: "Dog", collected, alt: 220 })));
+  runAgentCommand("simulate", file, "--to", `tcp://127.0.0.1:${port}`);
+}
+
+const lastMessage = (): MessageSummary => world.messages().at(-1)!;
+const server = (...command: string[]) => runServerCommand(...command, "--data", world.serverData);
+
+function importLines(...lines: object[]): void {
+  const file = path.join(world.folder, "lines.ndjson");
+  fs.writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  server("import", file);
+}
+
+/** The import lines of a new dog with a card number. */
+function newDog(fp: string, card: string): object[] {
+  const at = new Date().toISOString();
+  const animal = { name: "New dog", species: "dog", breed: null, sex: "male", date_of_birth: "2020-01-01" };
+  const rest = { weight_kg: 9, owner_customer_fp: "customer_01K9TEST000000000000000D01", deleted_at: null };
+  return [
+    { type: "patient", fp, ...animal, ...rest, external_ids: [card], created_at: at, updated_at: at },
+    { type: "connection", patient_fp: fp, clinic_fp: CLINIC, active: true },
+  ];
+}
+
+async function untilState(id: string, state: MessageSummary["state"]): Promise<MessageSummary> {
+  return until(
+    `${id} is ${state}`,
+    () => world.messages().find((one) => one.id === id && one.state === state),
+    A_MINUTE,
+  );
+}
+
+const study = (fp: string, patient_fp: string) =>
+  found({
+    ...{ fp, patient_fp, modality: "BIOCHEMISTRY", device_name: "Abaxis VetScan VS2" },
+    acquired_at: expect.any(String),
+    results: [
+      { analyte: "ALT", value: 220, unit: "U/L", reference_range: "10-118", flag: "high" },
+      { analyte: "GLU", value: 95, unit: "mg/dL", reference_range: "60-110", flag: "normal" },
+    ],
+  });
+
+test("a result that comes before the first list of patients is filed once the list is there", async () => {
+  const [dog] = world.patients;
+  run(dog!.externalId);
+  const { id, reason } = await until("it is settled", () => (lastMessage()?.reason === null ? null : lastMessage()));
+  expect(reason).toBe("the clinic's patients were never fetched: waiting for the first list");
+  expect(runAgentCommand("status", "--config", world.config)).toContain(
+    "0 patients, the full list was never fetched, last synced never",
+  );
+  await world.startServer();
+  const { study_fps, ...filed } = await untilState(id, "filed");
+  expect(filed.reason).toBeNull();
+  expect(await world.getStudy(study_fps[0]!)).toEqual(study(study_fps[0]!, dog!.fp));
+  expect(runAgentCommand("status", "--config", world.config)).toMatch(
+    /^4 patients, full list fetched [-T:.\dZ]+, last synced [-T:.\dZ]+$/m,
+  );
+});
+
+test("a result is filed within a minute of its patient's import, and what a person decided stays", async () => {
+  const cards = ["7001", "7002", "7003"];
+  const messages: MessageSummary[] = [];
+  for (const card of cards) {
+    run(card);
+    messages.push((await world.drained()).at(-1)!);
+  }
+  expect(messages.map(({ state, reason }) => [state, reason])).toEqual(
+    cards.map((card) => ["unmatched", `no patient has the identifier "${card}"`]),
+  );
+  const [waiting, placed, rejected] = messages as [MessageSummary, MessageSummary, MessageSummary];
+  server("unmatched", "assign", placed.study_fps[0]!, "--patient", world.patients[2]!.fp);
+  server("unmatched", "reject", rejected.study_fps[0]!, "--reason", "a test run");
+
+  const fps = cards.map((card) => `patient_01K9TEST0000000000000${card}0`);
+  importLines(...cards.flatMap((card, index) => newDog(fps[index]!, card)));
+  expect((await untilState(waiting.id, "filed")).study_fps).toEqual(waiting.study_fps);
+  expect(await world.getStudy(waiting.study_fps[0]!)).toEqual(study(waiting.study_fps[0]!, fps[0]!));
+
+  expect((await untilState(placed.id, "quarantined")).reason).toContain("a person filed this study to");
+  await world.drained();
+  const ofStudy = ({ study_fps }: MessageSummary) =>
+    world.serverStudies().find(({ fp }) => fp === study_fps[0])?.patient;
+  expect([ofStudy(placed), ofStudy(rejected)]).toEqual([world.patients[2]!.fp, null]);
+});
+
+test("a result whose patient was disconnected is filed when the connection is open again", async () => {
+  const { fp, externalId } = world.patients[2]!;
+  const connection = (active: boolean) => ({ type: "connection", patient_fp: fp, clinic_fp: CLINIC, active });
+  importLines(connection(false));
+  run(externalId);
+  const { id, study_fps } = (await world.drained()).at(-1)!;
+  await untilState(id, "unmatched");
+  importLines(connection(true));
+  await untilState(id, "filed");
+  expect(await world.getStudy(study_fps[0]!)).toEqual(study(study_fps[0]!, fp));
+});
