@@ -79,7 +79,10 @@ export function createGuards(context: GuardContext, cached?: CachedAnswers) {
           request.setDecorator<ApiKey | null>("refusedKey", found?.key ?? null);
           // Counted only here: who shares an address with a flood and has a key is not held up by it.
           refuseIfOver(await limiter.takeForAddress(request.ip, at), header);
-          throw new ApiError("AUTH.UNAUTHORIZED", "", { headers: { "www-authenticate": CHALLENGES[header] } });
+          throw new ApiError("AUTH.UNAUTHORIZED", "", {
+            details: EXPECTED_HEADERS[header],
+            headers: { "www-authenticate": CHALLENGES[header] },
+          });
         }
         const { key, versions } = found;
         request.setDecorator<ApiKey>("apiKey", key);
@@ -100,7 +103,7 @@ export function createGuards(context: GuardContext, cached?: CachedAnswers) {
         request.setDecorator<Versions>("versions", versions);
         request.setDecorator("limitHeaders", verdict.headers);
         refuseIfOver(verdict, header);
-        if (!isOpen) throw new ApiError("AUTH.FORBIDDEN");
+        if (!isOpen) throw new ApiError("AUTH.FORBIDDEN", anyOf.join(" or "), { details: { required: anyOf } });
       } finally {
         audited.end(request, reply);
       }
@@ -228,6 +231,11 @@ export function loadPepper(folder: string, keysExist: boolean): Buffer {
 const CHALLENGES: Record<KeyHeader, string> = {
   "x-api-key": 'X-API-Key realm="vetwire"',
   authorization: 'Bearer realm="vetwire"',
+};
+
+const EXPECTED_HEADERS: Record<KeyHeader, Record<string, string>> = {
+  "x-api-key": { header: "X-API-Key" },
+  authorization: { header: "Authorization", scheme: "Bearer" },
 };
 
 function presentedKey(request: FastifyRequest, header: KeyHeader): string {

@@ -61,10 +61,13 @@ const endpoints: Endpoint[] = [
   { method: "GET", url: "/agent/v1/identifiers", header: "x-api-key", opens: ["clinic.lab.ingest"] },
 ];
 
-const unauthorized = {
-  success: false,
-  error: { code: "AUTH.UNAUTHORIZED", message: "Authentication required.", severity: "error" },
-};
+function unauthorized(header: Endpoint["header"]) {
+  const details = header === "x-api-key" ? { header: "X-API-Key" } : { header: "Authorization", scheme: "Bearer" };
+  return {
+    success: false,
+    error: { code: "AUTH.UNAUTHORIZED", message: "Authentication required.", severity: "error", details },
+  };
+}
 
 describe("authentication", () => {
   test("38 68 86 129 131 133 138 139 a key counts only in its endpoint's header", async () => {
@@ -86,7 +89,7 @@ describe("authentication", () => {
       for (const headers of wrong) {
         const response = await server.app.inject({ method, url: `${url}?api_key=${key}&access_token=${key}`, headers });
         expect([url, headers, response.statusCode]).toEqual([url, headers, 401]);
-        expect(response.json()).toEqual(unauthorized);
+        expect(response.json()).toEqual(unauthorized(header));
         expect(response.headers["www-authenticate"]).toMatch(header === "x-api-key" ? /^X-API-Key / : /^Bearer /);
       }
       expect(await code(server, { method, url, header }, key)).not.toBe(401);
@@ -114,7 +117,12 @@ describe("authentication", () => {
         if (open) continue;
         expect(response.json()).toEqual({
           success: false,
-          error: { code: "AUTH.FORBIDDEN", message: "Insufficient permissions.", severity: "error" },
+          error: {
+            code: "AUTH.FORBIDDEN",
+            message: `Insufficient permissions. This key needs ${endpoint.opens.join(" or ")}.`,
+            severity: "error",
+            details: { required: endpoint.opens },
+          },
         });
       }
     }
@@ -153,8 +161,12 @@ describe("authentication", () => {
     server.clock.now += 1000;
     expect(await statuses()).toEqual([401, 401, 200]);
 
-    for (const key of [revoked, expiring, unknown]) {
-      expect((await server.get(key, "/api/v1/patients")).body).toEqual(unauthorized);
+    for (const endpoint of endpoints.filter(({ method }) => method === "GET")) {
+      const bodies = await Promise.all(
+        [revoked, expiring, unknown, ""].map(async (key) => (await request(server, endpoint, key)).body),
+      );
+      expect(new Set(bodies).size).toBe(1);
+      expect(JSON.parse(bodies[0] ?? "")).toEqual(unauthorized(endpoint.header));
     }
   });
 
