@@ -1,8 +1,8 @@
-import { createHmac, hash, randomBytes, randomInt } from "node:crypto";
+import crypto, { createHmac, randomBytes, randomInt } from "node:crypto";
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import { join } from "node:path";
-import { crc32 } from "node:zlib";
+import zlib from "node:zlib";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { newUlid } from "../shared/fp.ts";
@@ -264,7 +264,7 @@ export function keyFinder(store: Store, pepper: Buffer) {
   function nameOf(socket: Socket, presented: string): string {
     const last = names.get(socket);
     if (last?.presented === presented) return last.name;
-    const name = hash("sha256", presented, "base64");
+    const name = crypto.hash("sha256", presented, "base64");
     names.set(socket, { presented, name });
     return name;
   }
@@ -313,7 +313,7 @@ function newKey(): string {
 }
 
 function checksum(text: string): string {
-  let rest = crc32(text);
+  let rest = zlib.crc32(text);
   let letters = "";
   while (letters.length < CHECKSUM_LETTERS) {
     letters = BASE62.charAt(rest % BASE62.length) + letters;

@@ -1,3 +1,4 @@
+import "../shared/node-version.ts";
 import { createWriteStream, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { pipeline } from "node:stream/promises";
