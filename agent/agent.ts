@@ -1,4 +1,3 @@
-import fs from "node:fs";
 import type { Logger } from "pino";
 import { createAnalyzers } from "./analyzers.ts";
 import type { Config } from "./config.ts";
@@ -7,7 +6,10 @@ import { Directory, syncAppointments } from "./directory.ts";
 import { every } from "./every.ts";
 import { createImaging } from "./imaging.ts";
 import { Push } from "./push.ts";
+import { readSecret } from "./secret-file.ts";
 import { httpServer, type Server } from "./server.ts";
+import { clockSentence, SERVER_STATE } from "./server-state.ts";
+import { ServerWatch } from "./server-watch.ts";
 import { isoOrNull, Spool } from "./spool.ts";
 import { createMetrics, type Metrics, serveStatus } from "./status.ts";
 
@@ -39,7 +41,14 @@ export async function startAgent(config: Config, version: string, log: Logger): 
   const metrics = createMetrics();
   const spool = await Spool.open(config.data, { onCommit: (ms) => metrics.commits.observe(ms / 1000) });
   const startedAt = Date.now();
-  const server = httpServer(config.server.url, () => fs.readFileSync(config.server.keyFile, "utf8").trim());
+  const watch = watchServer(spool, log);
+  const { url, keyFile } = config.server;
+  const server = httpServer(
+    url,
+    () => readSecret(keyFile),
+    undefined,
+    (exchange) => watch.heard(exchange),
+  );
   const directory = new Directory(spool, server);
   const push = createPush(spool, server, metrics, log);
   const around = { config, spool, directory, metrics, log, queued: () => push.wakeSoon() };
@@ -138,6 +147,19 @@ export async function startAgent(config: Config, version: string, log: Logger): 
       log.info("the agent has stopped");
     },
   };
+}
+
+function watchServer(spool: Spool, log: Logger): ServerWatch {
+  return new ServerWatch({
+    changed(state) {
+      // A spool that refuses says so itself, and the next change is stored again.
+      spool.call("setMeta", SERVER_STATE, JSON.stringify(state)).catch(() => undefined);
+    },
+    clock(offsetS) {
+      if (offsetS === null) log.info({ stage: "server" }, "this machine's clock and the server's agree again");
+      else log.warn({ stage: "server", offset_s: offsetS }, clockSentence(offsetS));
+    },
+  });
 }
 
 function createPush(spool: Spool, server: Server, metrics: Metrics, log: Logger): Push {

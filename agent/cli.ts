@@ -19,6 +19,7 @@ import { listPorts } from "./ports.ts";
 import { type OrderRequest, placeOrder } from "./order.ts";
 import { recordAssociation } from "./record-dicom.ts";
 import { replay } from "./replay.ts";
+import { readServerState, serverStateLines } from "./server-state.ts";
 import { reassess, store } from "./reprocess.ts";
 import { type DicomTarget, parseDicomTarget, parseKinds, playModality } from "./simulate-dicom.ts";
 import { parseHabits, playPoct1Device } from "./simulate-poct1.ts";
@@ -333,16 +334,22 @@ program
   .option("--json", "as JSON")
   .action((options: { config: string; json?: boolean }) => {
     const { data } = configOrExit(options.config);
-    const { running, devices, outbox, directory, totals } = readSpool(data, (db) => ({
+    const { running, devices, outbox, directory, totals, serverState } = readSpool(data, (db) => ({
       ...readStatus(db, data),
       totals: countImages(db),
+      serverState: readServerState(db),
     }));
     if (options.json) {
       return print(
-        JSON.stringify({ devices, outbox, directory, ...(totals === null ? {} : { images: totals }) }, null, 2),
+        JSON.stringify(
+          { devices, outbox, directory, ...serverState, ...(totals === null ? {} : { images: totals }) },
+          null,
+          2,
+        ),
       );
     }
     print(running ? "the agent is running" : "the agent is not running");
+    for (const line of serverStateLines(serverState)) print(line);
     for (const { id, connected, last_message_at, counts, instruments = [] } of devices) {
       const numbers = Object.entries(counts).map(([state, count]) => `${count} ${state}`);
       print(

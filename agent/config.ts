@@ -17,6 +17,7 @@ import { nearestWord } from "./nearest.ts";
 import type { Destination } from "./forward.ts";
 import type { ImageLimits } from "./retention.ts";
 import { readOperators } from "./operators.ts";
+import { readSecret } from "./secret-file.ts";
 import type { Address, Security } from "./transport.ts";
 
 // agent.yaml: one schema is type, defaults and checks. Every problem is found in one go, each with its line.
@@ -207,7 +208,7 @@ function asDestination(
       id,
       way: "stow",
       url: stow,
-      authorization: file === null ? null : () => fs.readFileSync(file, "utf8").trim(),
+      authorization: file === null ? null : () => readSecret(file),
     };
   }
   const address = parseAddress(dial ?? "");
@@ -419,7 +420,7 @@ function destinationProblems(destinations: unknown, folder: string, say: Say): v
 
 function keyProblem(file: string): string | null {
   try {
-    const key = fs.readFileSync(file, "utf8").trim();
+    const key = readSecret(file);
     return key.startsWith("sk_live_") ? null : `names ${file}, which holds no API key (one line that begins sk_live_)`;
   } catch (error) {
     return `names ${file}, which cannot be read: ${reasonOf(error)}`;

@@ -1,3 +1,4 @@
+import "../shared/node-version.ts";
 import v8 from "node:v8";
 
 // What loading the modules leaves behind would keep the young generation 30 MB large for good, and the agent idles most of

@@ -1,8 +1,10 @@
 import http from "node:http";
 import https from "node:https";
 import { gzip } from "node:zlib";
+import tls from "node:tls";
 import { promisify } from "node:util";
 import { reasonOf } from "../shared/thrown.ts";
+import type { Exchange } from "./server-watch.ts";
 
 // The agent's HTTP client. How a request failed decides what happens next, so the kind is set here, where it is known.
 
@@ -45,15 +47,20 @@ interface Answer {
 
 /**
  * `key` is read anew for each request, so that a rolled key needs no restart. Not fetch(): what it loads and compiles takes
- * 10 MB for good and 40 for a moment, which is a quarter of the agent.
+ * 10 MB for good and 40 for a moment, which is a quarter of the agent. `heard` gets each exchange, also a failed one.
  */
-export function httpServer(url: string, key: () => string, timeoutMs = TIMEOUT_MS): Server {
+export function httpServer(
+  url: string,
+  key: () => string,
+  timeoutMs = TIMEOUT_MS,
+  heard: (exchange: Exchange) => void = () => undefined,
+): Server {
   const base = url.replace(/\/+$/, "");
   const { request } = base.startsWith("https:") ? https : http;
-  const ask = (method: string, path: string, headers: http.OutgoingHttpHeaders, body?: Buffer): Promise<Answer> =>
+  const send = (method: string, path: string, headers: http.OutgoingHttpHeaders, body?: Buffer): Promise<Answer> =>
     new Promise((resolve, reject) => {
       const signal = AbortSignal.timeout(timeoutMs);
-      const options = { method, headers: { ...headers, "x-api-key": key() }, signal };
+      const options = { method, headers: { ...headers, "x-api-key": keyOrThrow(key) }, signal };
       const asked = request(`${base}${path}`, options, (response) => {
         const parts: Buffer[] = [];
         response.on("data", (part: Buffer) => parts.push(part));
@@ -64,11 +71,29 @@ export function httpServer(url: string, key: () => string, timeoutMs = TIMEOUT_M
             body: Buffer.concat(parts).toString(),
           }),
         );
-        response.on("error", (error) => reject(networkError(error)));
+        response.on("error", reject);
       });
-      asked.on("error", (error) => reject(networkError(error)));
+      asked.on("error", reject);
       asked.end(body);
     });
+  const ask = async (...parts: Parameters<typeof send>): Promise<Answer> => {
+    const began = performance.now();
+    let answer: Answer | null = null;
+    let problem: string | null = null;
+    try {
+      answer = await send(...parts);
+      if (answer.status === 401 || isPlainAtTlsPort(answer)) problem = statusError(answer).message;
+      return answer;
+    } catch (error) {
+      const failure = error instanceof SendError ? error : await networkError(base, error as NodeJS.ErrnoException);
+      problem = failure.message;
+      throw failure;
+    } finally {
+      const receivedAt = Date.now();
+      const sentAt = receivedAt - (performance.now() - began);
+      heard({ problem, date: answer?.headers.date, sentAt, receivedAt });
+    }
+  };
   return {
     async get(path) {
       const answer = await ask("GET", path, {});
@@ -94,8 +119,56 @@ function bodyOf(answer: Answer): unknown {
   }
 }
 
+/** A person has to mend the key's file: no study is at fault. */
+function keyOrThrow(key: () => string): string {
+  try {
+    return key();
+  } catch (error) {
+    throw new SendError("unauthorized", `the key's file cannot be read: ${reasonOf(error)}`);
+  }
+}
+
+const PROBE_MS = 5_000;
+
+/** Whether the request failed because one side speaks TLS and the other does not, in a sentence; else null. */
+async function wrongScheme(base: string, { code = "", message }: NodeJS.ErrnoException): Promise<string | null> {
+  const { host, hostname, port, protocol } = new URL(base);
+  if (protocol === "https:") {
+    const isPlain = /wrong version number|packet length too long|http request/i.test(message);
+    return isPlain ? `the server at ${host} does not speak TLS: is the url http://?` : null;
+  }
+  // Some servers answer plain HTTP with a TLS alert, others hang up, as ours would if it died: a handshake tells.
+  const isUnclear = code.startsWith("HPE_") || message === "socket hang up";
+  const speaksTls = isUnclear && (await shakesHands(hostname.replaceAll(/[[\]]/g, ""), Number(port || 80)));
+  return speaksTls ? `the server at ${host} speaks TLS: is the url https://?` : null;
+}
+
+/** Whether a TLS handshake succeeds there. Nothing is sent over it, so the certificate is not verified. */
+function shakesHands(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = tls.connect({ host, port, rejectUnauthorized: false, timeout: PROBE_MS });
+    const end = (speaksTls: boolean) => {
+      socket.destroy();
+      resolve(speaksTls);
+    };
+    socket.once("secureConnect", () => end(true));
+    socket.once("timeout", () => end(false));
+    socket.on("error", () => end(false));
+  });
+}
+
+/** How nginx, Apache and Go refuse plain HTTP at their HTTPS ports: with a 400, which is no word about a study. */
+const PLAIN_AT_TLS_PORT =
+  /plain HTTP request was sent to HTTPS port|SSL-enabled server port|HTTP request to an HTTPS server/;
+
+function isPlainAtTlsPort({ status, body }: Answer): boolean {
+  return status === 400 && PLAIN_AT_TLS_PORT.test(body);
+}
+
 /** Refused before it was sent, or lost on the way: who knows. */
-function networkError(error: NodeJS.ErrnoException): SendError {
+async function networkError(base: string, error: NodeJS.ErrnoException): Promise<SendError> {
+  const wrong = await wrongScheme(base, error);
+  if (wrong !== null) return new SendError("transient", wrong);
   const code = error.code ?? "";
   const notSent = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"].includes(code);
   const why = code === "ABORT_ERR" ? "no answer in time" : code || reasonOf(error);
@@ -103,6 +176,9 @@ function networkError(error: NodeJS.ErrnoException): SendError {
 }
 
 function statusError({ status, headers, body }: Answer): SendError {
+  if (isPlainAtTlsPort({ status, headers, body })) {
+    return new SendError("transient", "the server speaks TLS: is the url https://?", { status });
+  }
   const message = `the server answered ${status}: ${envelopeMessage(body)}`;
   const seconds = Number(headers["retry-after"] ?? Number.NaN);
   const retryAfterMs = Number.isFinite(seconds) ? seconds * 1000 : null;

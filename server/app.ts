@@ -254,13 +254,13 @@ function logRefusal(request: FastifyRequest, reply: FastifyReply, logger: Logger
 }
 
 // Bytes that are no request: there is no reply object, so the envelope is written by hand.
-function refuseBytes(error: NodeJS.ErrnoException, socket: Socket): void {
+function refuseBytes(error: { code?: string; rawPacket?: unknown }, socket: Socket): void {
   if (!socket.writable || error.code === "ECONNRESET") {
     socket.destroy();
     return;
   }
   socket.setTimeout(LAST_WORD_MS);
-  const { status, envelope } = fromClientError(error.code);
+  const { status, envelope } = fromClientError(error);
   const body = JSON.stringify(envelope);
   socket.end(
     [

@@ -1,8 +1,8 @@
-import { createHmac, hash, randomBytes, randomInt } from "node:crypto";
+import crypto, { createHmac, randomBytes, randomInt } from "node:crypto";
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import { join } from "node:path";
-import { crc32 } from "node:zlib";
+import zlib from "node:zlib";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { newUlid } from "../shared/fp.ts";
@@ -80,7 +80,10 @@ export function createGuards(context: GuardContext, cached?: CachedAnswers) {
           request.setDecorator<ApiKey | null>("refusedKey", found?.key ?? null);
           // Counted only here: who shares an address with a flood and has a key is not held up by it.
           refuseIfOver(await limiter.takeForAddress(request.ip, at), header);
-          throw new ApiError("AUTH.UNAUTHORIZED", "", { headers: { "www-authenticate": CHALLENGES[header] } });
+          throw new ApiError("AUTH.UNAUTHORIZED", "", {
+            details: EXPECTED_HEADERS[header],
+            headers: { "www-authenticate": CHALLENGES[header] },
+          });
         }
         const { key, versions } = found;
         request.setDecorator<ApiKey>("apiKey", key);
@@ -102,7 +105,7 @@ export function createGuards(context: GuardContext, cached?: CachedAnswers) {
         request.setDecorator<Versions>("versions", versions);
         request.setDecorator("limitHeaders", verdict.headers);
         refuseIfOver(verdict, header);
-        if (!isOpen) throw new ApiError("AUTH.FORBIDDEN");
+        if (!isOpen) throw new ApiError("AUTH.FORBIDDEN", anyOf.join(" or "), { details: { required: anyOf } });
       } finally {
         audited.end(request, reply);
       }
@@ -232,6 +235,11 @@ export const CHALLENGES: Record<KeyHeader, string> = {
   authorization: 'Bearer realm="vetwire"',
 };
 
+const EXPECTED_HEADERS: Record<KeyHeader, Record<string, string>> = {
+  "x-api-key": { header: "X-API-Key" },
+  authorization: { header: "Authorization", scheme: "Bearer" },
+};
+
 function presentedKey(request: FastifyRequest, header: KeyHeader): string {
   const value = request.headers[header];
   if (typeof value !== "string") return "";
@@ -258,7 +266,7 @@ export function keyFinder(store: Store, pepper: Buffer) {
   function nameOf(socket: Socket, presented: string): string {
     const last = names.get(socket);
     if (last?.presented === presented) return last.name;
-    const name = hash("sha256", presented, "base64");
+    const name = crypto.hash("sha256", presented, "base64");
     names.set(socket, { presented, name });
     return name;
   }
@@ -333,7 +341,7 @@ function newKey(): string {
 }
 
 function checksum(text: string): string {
-  let rest = crc32(text);
+  let rest = zlib.crc32(text);
   let letters = "";
   while (letters.length < CHECKSUM_LETTERS) {
     letters = BASE62.charAt(rest % BASE62.length) + letters;

@@ -1,4 +1,4 @@
-import { hash } from "node:crypto";
+import crypto from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Subject } from "./audit.ts";
 import { type FoundKey, keyOf, versionsOf } from "./auth.ts";
@@ -143,7 +143,7 @@ function nameOf(request: FastifyRequest, { clinic_id }: ApiKey): string {
 
 function toAnswer(request: FastifyRequest, reply: FastifyReply, payload: string): Answer {
   const body = Buffer.from(payload).toString("latin1");
-  const etag = `"${hash("sha256", payload, "base64url").slice(0, ETAG_LETTERS)}"`;
+  const etag = `"${crypto.hash("sha256", payload, "base64url").slice(0, ETAG_LETTERS)}"`;
   const ignored = reply.getHeader("x-ignored-parameters");
   return {
     body,

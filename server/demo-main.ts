@@ -1,3 +1,4 @@
+import "../shared/node-version.ts";
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import fs from "node:fs";
 import net from "node:net";

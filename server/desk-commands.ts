@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { userInfo } from "node:os";
-import { createInterface } from "node:readline/promises";
+import readline from "node:readline";
 import { type Command, Option } from "commander";
 import { conflictLine, explainLines, historyLines, unmatchedLine, viewLines } from "./desk-text.ts";
 import { type ManualStudy, readManualStudy, readMeasurement } from "./manual.ts";
@@ -212,7 +212,7 @@ async function onlyClinicOf(store: Store, patientFp: string): Promise<number> {
 
 /** Asks for a study row by row; what is not understood is asked for again. */
 async function ask(tell: (text: string) => void): Promise<unknown> {
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const terminal = readline.promises.createInterface({ input: process.stdin, output: process.stderr });
   const lines = terminal[Symbol.asyncIterator]();
   const answer = async (question: string) => {
     terminal.setPrompt(question);

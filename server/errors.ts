@@ -17,6 +17,17 @@ const RequestId = Type.Object(
   { request_id: Type.String({ description: "The `X-Request-Id` of this response." }) },
   { ...closed, description: "The failed request." },
 );
+const ExpectedHeader = Type.Object(
+  {
+    header: Type.String({ description: "The header in which this endpoint takes its key." }),
+    scheme: Type.Optional(Type.String({ description: "The scheme that stands before the key in that header." })),
+  },
+  { ...closed, description: "The expected header. It is the same whatever is wrong with the key." },
+);
+const MissingPermission = Type.Object(
+  { required: Type.Array(Type.String(), { description: "Permissions, any one of which opens the endpoint." }) },
+  { ...closed, description: "The missing permission." },
+);
 const ParameterFault = Type.Object(
   {
     parameter: Type.String({ description: "Name of the parameter." }),
@@ -34,11 +45,11 @@ const RangeFault = Type.Object(
 );
 
 const kinds = {
-  "AUTH.UNAUTHORIZED": error(401, () => "Authentication required."),
-  "AUTH.FORBIDDEN": error(403, () => "Insufficient permissions."),
+  "AUTH.UNAUTHORIZED": error(401, () => "Authentication required.", ExpectedHeader),
+  "AUTH.FORBIDDEN": error(403, (needed) => `Insufficient permissions. This key needs ${needed}.`, MissingPermission),
   "AUTH.RATE_LIMITED": { status: 429, severity: "warning", message: (wait) => `Too many requests. Wait ${wait}.` },
   "API_KEY.RATE_LIMIT_EXCEEDED": error(429, (wait) => `Rate limit exceeded. Retry after ${wait}.`),
-  "PATIENT.NOT_FOUND": error(404, (what) => `${what} does not exist.`),
+  "PATIENT.NOT_FOUND": error(404, (what) => `${what} does not exist.`, ParameterFault),
   "PATIENT.ACCESS_DENIED": error(403, (what) => `This clinic has no active connection to ${what}.`),
   "CALENDAR.INVALID_RANGE": error(400, (problem) => problem, RangeFault),
   "REQUEST.INVALID_PARAMETER": error(400, (problem) => problem, ParameterFault),
@@ -141,8 +152,15 @@ const frameworkErrors = new Map([
   ["FST_ERR_CTP_INVALID_MEDIA_TYPE", new ApiError("REQUEST.INVALID_BODY", "The content type is not application/json.")],
 ]);
 
+/** The first byte of a TLS handshake (RFC 8446 §5.1), with which no HTTP method begins. */
+const TLS_HANDSHAKE = 0x16;
+
 /** The ApiError for bytes that the HTTP parser refused; there is no request yet. */
-export function fromClientError(code: string | undefined): ApiError {
+export function fromClientError({ code, rawPacket }: { code?: string; rawPacket?: unknown }): ApiError {
+  if (rawPacket instanceof Uint8Array && rawPacket[0] === TLS_HANDSHAKE) {
+    const problem = "This is a TLS handshake, but this port speaks plain HTTP: expected a URL with http://.";
+    return new ApiError("REQUEST.MALFORMED", problem);
+  }
   if (code === "HPE_HEADER_OVERFLOW") return new ApiError("REQUEST.HEADERS_TOO_LARGE");
   if (code === "ERR_HTTP_REQUEST_TIMEOUT") return new ApiError("REQUEST.TIMEOUT");
   return new ApiError("REQUEST.MALFORMED", "This is not an HTTP request.");

@@ -86,8 +86,14 @@ const failedRequest = { details: { request_id: exampleUlid } };
 
 /** The errors of the read API, each with the case in which it is returned. */
 const errors: readonly (readonly [when: string, error: ApiError])[] = [
-  ["The key is missing, unknown, expired or revoked.", new ApiError("AUTH.UNAUTHORIZED")],
-  ["The key lacks the permission of this endpoint.", new ApiError("AUTH.FORBIDDEN")],
+  [
+    "The key is missing, unknown, expired or revoked.",
+    new ApiError("AUTH.UNAUTHORIZED", "", { details: { header: "X-API-Key" } }),
+  ],
+  [
+    "The key lacks the permission of this endpoint.",
+    new ApiError("AUTH.FORBIDDEN", "clinic.patient.view", { details: { required: ["clinic.patient.view"] } }),
+  ],
   ["The key's budget is spent.", new ApiError("API_KEY.RATE_LIMIT_EXCEEDED", "12 seconds")],
   ["The key's budget is spent.", new ApiError("AUTH.RATE_LIMITED", "12 seconds")],
   ["No record has this fingerprint.", new ApiError("PATIENT.NOT_FOUND", `Patient ${patient.fp}`)],

@@ -1,11 +1,12 @@
+import "../shared/node-version.ts";
 import { createWriteStream, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { pipeline } from "node:stream/promises";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { Presets, SingleBar } from "cli-progress";
-import { DateTime } from "luxon";
 import { pino } from "pino";
 import { rangeText } from "../shared/clinic-ranges.ts";
+import { readInstant } from "../shared/instant.ts";
 import { buildApp } from "./app.ts";
 import { type AuditFormat, auditFormats, auditLines } from "./audit-lines.ts";
 import { createKey, loadPepper, type Permission, permissions, rollKey } from "./auth.ts";
@@ -363,8 +364,8 @@ function parsePeriod(text: string): number {
 /** A period up to now, or an instant; milliseconds since 1970. */
 function parseTime(text: string): number {
   if (/^\d+[hd]$/.test(text)) return Date.now() - parsePeriod(text);
-  const instant = DateTime.fromISO(text, { zone: "utc" });
-  if (/^\d{4}-\d\d-\d\d/.test(text) && instant.isValid) return instant.toMillis();
+  const instant = readInstant(text);
+  if (instant !== null) return instant;
   throw new InvalidArgumentError("expected hours or days ago, such as 24h, or a time such as 2026-11-21T09:30:00Z");
 }
 

@@ -18,6 +18,11 @@ export function fpPattern(kind: FpKind): string {
   return `^${kind}_${ULID}$`;
 }
 
+/** The form of an fp of that kind in words, for a person who gave another text. */
+export function fpForm(kind: FpKind): string {
+  return `${kind}_ and a ULID of 26 digits and upper-case letters; fps are case-sensitive`;
+}
+
 const patterns = new Map<FpKind, RegExp>();
 
 /** Whether the text is a well-formed fp of that kind. */

@@ -1,5 +1,42 @@
 // The schemas' patterns fix the form of a date; whether the day exists is asked here.
 
+/**
+ * Reads a date-time of RFC 3339 §5.6, to milliseconds since 1970. Its date alone is the first instant of that day, and a
+ * time without an offset is UTC; seconds may be absent, and an offset may lack its colon (ISO 8601). Fractions below a
+ * millisecond are cut off. A leap second is the first second of the next day.
+ * @returns null for any other text, and for a day or a time that does not exist
+ */
+export function readInstant(text: string): number | null {
+  const {
+    date,
+    hour,
+    minute,
+    second = "00",
+    fraction = "",
+    sign,
+    hours = "00",
+    minutes = "00",
+  } = RFC_3339.exec(text)?.groups ?? {};
+  if (date === undefined || !isRealDate(date)) return null;
+  if (hour === undefined) return Date.parse(date);
+  const isLeap = second === "60";
+  const time = `${hour}:${minute}:${isLeap ? "59" : second}.${fraction.padEnd(3, "0").slice(0, 3)}`;
+  const offsetMs = (Number(hours) * 60 + Number(minutes)) * 60_000;
+  const instant = Date.parse(`${date}T${time}Z`) - (sign === "-" ? -offsetMs : offsetMs);
+  if (Number.isNaN(instant)) return null;
+  if (!isLeap) return instant;
+  return isEndOfMonth(instant) ? instant + 1000 : null;
+}
+
+const RFC_3339 =
+  /^(?<date>\d{4}-\d\d-\d\d)(?:T(?<hour>\d\d):(?<minute>\d\d)(?::(?<second>\d\d)(?:\.(?<fraction>\d+))?)?(?:Z|(?<sign>[+-])(?<hours>[01]\d|2[0-3]):?(?<minutes>[0-5]\d))?)?$/i;
+
+// A leap second is inserted at the end of a month in UTC (ITU-R TF.460-6 §2.1).
+function isEndOfMonth(instant: number): boolean {
+  const next = new Date(Math.floor(instant / 1000) * 1000 + 1000);
+  return next.getTime() % 86_400_000 === 0 && next.getUTCDate() === 1;
+}
+
 /** Whether a timestamp of the form `2026-11-21T09:30:00.000Z` names an instant that exists (not 30 February). */
 export function isRealInstant(text: string): boolean {
   const instant = new Date(text);

@@ -7,6 +7,10 @@ const fast = process.env["SLOW"] === "0";
 const noPostgres = fast ? null : whyNoPostgres();
 if (noPostgres !== null) process.stderr.write(`the server's tests do not run on PostgreSQL: ${noPostgres}\n`);
 
+// No test runs in the zone of the times it expects: what reads the machine's own day in place of the UTC day differs here.
+const AHEAD_OF_UTC = { TZ: "Pacific/Auckland" };
+const BEHIND_UTC = { TZ: "America/New_York" };
+
 const onPostgresOnly = "test/server/postgres.test.ts";
 const onSqliteOnly = "test/server/sqlite.test.ts";
 
@@ -23,6 +27,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "tests",
+          env: AHEAD_OF_UTC,
           include: ["test/**/*.test.ts"],
           exclude: ["**/node_modules/**", onPostgresOnly, ...(fast ? ["test/**/*.slow.test.ts"] : [])],
           ...(fast ? {} : { globalSetup: ["test/build.ts"] }),
@@ -35,6 +40,7 @@ export default defineConfig({
               extends: true as const,
               test: {
                 name: "postgres",
+                env: BEHIND_UTC,
                 include: ["test/server/*.test.ts"],
                 exclude: [onSqliteOnly, "test/**/*.slow.test.ts"],
                 globalSetup: ["test/server/postgres-setup.ts"],

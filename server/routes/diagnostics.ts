@@ -7,7 +7,7 @@ import { exampleOf } from "../examples.ts";
 import type { Operation } from "../openapi.ts";
 import { findStudy } from "../store/studies.ts";
 import { EnvelopeOf, type RouteContext } from "./context.ts";
-import { printableFp } from "./parameters.ts";
+import { notFound } from "./parameters.ts";
 
 // GET /api/v1/lab/diagnostics/{fp} (specification, section 4.4).
 
@@ -38,7 +38,7 @@ export function diagnosticRoutes(app: FastifyInstance, { store, guard, concealUn
       const { fp } = request.params;
       const found = isFp("cds", fp) ? await findStudy(store, keyOf(request).clinic_id, fp) : undefined;
       if (found === undefined || (concealUnconnected && !found.connected)) {
-        throw new ApiError("PATIENT.NOT_FOUND", `Diagnostic study ${printableFp(fp)}`);
+        throw notFound("cds", "Diagnostic study", fp);
       }
       // The patient's fp belongs to the study, and stays unsaid (api.md 147).
       if (!found.connected) throw new ApiError("PATIENT.ACCESS_DENIED", `the patient of ${fp}`);

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from "fastify";
-import { DateTime } from "luxon";
 import { Type } from "typebox";
+import { type FpKind, fpForm, isFp } from "../../shared/fp.ts";
+import { readInstant } from "../../shared/instant.ts";
 import { ApiError } from "../errors.ts";
 
 // Query parameters, read strictly: a filter that is misread must not answer with all records (api.md 42, 49). Described
@@ -31,11 +32,11 @@ export function readParameters<P extends Parameters>(request: FastifyRequest, pa
 
 export const PAGE_SIZE_MAX = 100;
 const PAGE_SIZE_DEFAULT = 20;
-const POSITIVE_INTEGER_MAX = 999_999_999;
+const PAGE_MAX = 999_999_999;
 
 /** `page` and `page_size` (specification, section 8; api.md 40-42). */
 export const pageParameters = {
-  page: positiveInteger({ otherwise: 1, max: null, description: "Page number; the first page is 1." }),
+  page: positiveInteger({ otherwise: 1, max: PAGE_MAX, description: "Page number; the first page is 1." }),
   page_size: positiveInteger({
     otherwise: PAGE_SIZE_DEFAULT,
     max: PAGE_SIZE_MAX,
@@ -83,18 +84,19 @@ export function printableFp(fp: string): string {
   return fp.slice(0, 64).replaceAll(/\p{C}/gu, "");
 }
 
-function parseInstant(given: string, name: string): number {
-  // A `+` that was not escaped arrives as a space.
-  const repaired = given.replace(/ (?=\d\d:?\d\d$)/, "+");
-  const parsed = ISO_8601.test(repaired) ? DateTime.fromISO(repaired, { zone: "utc" }) : null;
-  if (parsed === null || !parsed.isValid) {
-    throw invalid(name, given, "an ISO 8601 timestamp such as 2026-11-21T09:30:00.000Z");
-  }
-  return parsed.toMillis();
+/** The 404 of a record; a text that is no fp of its kind gets the form of one beside it (api.md 60, 62). */
+export function notFound(kind: FpKind, name: string, fp: string): ApiError {
+  const value = printableFp(fp);
+  const details = { parameter: "fp", value, rule: fpForm(kind) };
+  return new ApiError("PATIENT.NOT_FOUND", `${name} ${value}`, isFp(kind, fp) ? {} : { details });
 }
 
-// Luxon also reads weeks, ordinals, bare years and bare times, which as a bound of a sync would be a guess.
-const ISO_8601 = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]([01]\d|2[0-3]):?[0-5]\d)?)?$/;
+function parseInstant(given: string, name: string): number {
+  // A `+` that was not escaped arrives as a space.
+  const read = readInstant(given.replace(/ (?=\d\d:?\d\d$)/, "+"));
+  if (read === null) throw invalid(name, given, "an ISO 8601 timestamp such as 2026-11-21T09:30:00.000Z");
+  return read;
+}
 
 function choose<Choice extends string>(given: string, choices: readonly Choice[], name: string): Choice {
   const found = choices.find((one) => one === given);
@@ -104,19 +106,18 @@ function choose<Choice extends string>(given: string, choices: readonly Choice[]
 
 interface Bounds {
   otherwise: number;
-  max: number | null;
+  max: number;
   description: string;
 }
 
 function positiveInteger({ otherwise, max, description }: Bounds): Parameter<number> {
   return {
-    schema: Type.Integer({ minimum: 1, maximum: max ?? POSITIVE_INTEGER_MAX, default: otherwise, description }),
+    schema: Type.Integer({ minimum: 1, maximum: max, default: otherwise, description }),
     read(given, name) {
       if (given === null) return otherwise;
-      const value = /^[1-9]\d{0,8}$/.test(given) ? Number(given) : null;
-      if (value !== null && (max === null || value <= max)) return value;
-      const rule = max === null ? "a whole number, at least 1" : `a whole number from 1 to ${max}`;
-      throw invalid(name, given, rule, { min: 1, ...(max !== null && { max }) });
+      const value = /^[1-9]\d*$/.test(given) ? Number(given) : Number.NaN;
+      if (value <= max) return value;
+      throw invalid(name, given, `a whole number from 1 to ${max}`, { min: 1, max });
     },
   };
 }

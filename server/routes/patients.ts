@@ -8,7 +8,7 @@ import type { Operation } from "../openapi.ts";
 import { Outlines } from "../store/outlines.ts";
 import { findPatient, listPatients } from "../store/patients.ts";
 import { EnvelopeWithMessageOf, PageOf, pageOf, type RouteContext } from "./context.ts";
-import { instant, pageParameters, printableFp, readParameters, text } from "./parameters.ts";
+import { instant, notFound, pageParameters, readParameters, text } from "./parameters.ts";
 
 // GET /api/v1/patients and GET /api/v1/patients/{fp} (specification, sections 4.1 and 4.2).
 
@@ -79,7 +79,7 @@ export function patientRoutes(app: FastifyInstance, { store, guard, concealUncon
       const { fp } = request.params;
       const found = isFp("patient", fp) ? await findPatient(store, keyOf(request).clinic_id, fp) : undefined;
       if (found === undefined || (concealUnconnected && !found.connected)) {
-        throw new ApiError("PATIENT.NOT_FOUND", `Patient ${printableFp(fp)}`);
+        throw notFound("patient", "Patient", fp);
       }
       if (!found.connected) throw new ApiError("PATIENT.ACCESS_DENIED", `patient ${fp}`);
       return { success: true, data: found.patient, message: "OK" };

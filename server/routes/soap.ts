@@ -7,7 +7,7 @@ import { exampleOf } from "../examples.ts";
 import type { Operation } from "../openapi.ts";
 import { findSoap } from "../store/soap.ts";
 import { EnvelopeOf, type RouteContext } from "./context.ts";
-import { printableFp } from "./parameters.ts";
+import { notFound } from "./parameters.ts";
 
 // GET /api/v1/soap/{fp} (specification, section 4.3).
 
@@ -39,7 +39,7 @@ export function soapRoutes(app: FastifyInstance, { store, guard, concealUnconnec
       const found = isFp("soap", fp) ? await findSoap(store, keyOf(request).clinic_id, fp) : undefined;
       // The specification shows the patients' code for these records too (api.md 71).
       if (found === undefined || (concealUnconnected && !found.connected)) {
-        throw new ApiError("PATIENT.NOT_FOUND", `SOAP record ${printableFp(fp)}`);
+        throw notFound("soap", "SOAP record", fp);
       }
       if (!found.connected) throw new ApiError("PATIENT.ACCESS_DENIED", `the patient of ${fp}`);
       return { success: true, data: found.soap };

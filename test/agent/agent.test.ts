@@ -1,10 +1,14 @@
 import fs from "node:fs";
+import http from "node:http";
+import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { pino } from "pino";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { startAgent } from "../../agent/agent.ts";
 import { checkConfig } from "../../agent/config.ts";
-import { freePort, temporaryFolder } from "../support/processes.ts";
+import { readServerState } from "../../agent/server-state.ts";
+import { readSpool } from "../../agent/spool.ts";
+import { freePort, temporaryFolder, until } from "../support/processes.ts";
 
 const OPEN_FILES = "/proc/self/fd";
 
@@ -33,4 +37,52 @@ test.skipIf(!fs.existsSync(OPEN_FILES))("an agent that was stopped holds nothing
   await agent.stop();
   expect(openIn(folder)).toEqual([]);
   fs.rmSync(folder, { recursive: true });
+});
+
+/** An agent of that server with one device, its folder and what it logged, until the test is over. */
+async function agentOf(url: string) {
+  const folder = temporaryFolder();
+  fs.writeFileSync(path.join(folder, "agent.key"), "\ufeffsk_live_test\r\n", "utf16le");
+  const device = { id: "hema-1", profile: "generic-hl7", connection: { listen: `127.0.0.1:${await freePort()}` } };
+  const server = { url, keyFile: "agent.key" };
+  const text = JSON.stringify({ server, data: "data", timeZone: "UTC", devices: [device] });
+  const checked = checkConfig(text, folder);
+  if ("problems" in checked) throw new Error(JSON.stringify(checked.problems));
+  const log: string[] = [];
+  const agent = await startAgent(checked.config, "test", pino({}, { write: (line) => void log.push(line) }));
+  onTestFinished(async () => {
+    await agent.stop();
+    fs.rmSync(folder, { recursive: true });
+  });
+  return { log, state: () => readSpool(checked.config.data, readServerState) };
+}
+
+test("a server whose clock is an hour behind is said in the log and the status, and gets the key of a UTF-16 file", async () => {
+  const keys = new Set<unknown>();
+  const server = http.createServer((request, response) => {
+    keys.add(request.headers["x-api-key"]);
+    response.writeHead(404, { date: new Date(Date.now() - 3_600_000).toUTCString() }).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { log, state } = await agentOf(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const { clock } = await until("an answer is known", () => (state().clock === null ? null : state()));
+  expect(Math.abs((clock?.offset_s ?? 0) - 3600)).toBeLessThan(30);
+  expect(log.filter((line) => line.includes("s ahead of the server's"))).toHaveLength(1);
+  expect([...keys]).toEqual(["sk_live_test"]);
+});
+
+test("an https url at a port without TLS is said in the log and the status", async () => {
+  const server = http.createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const place = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const problem = `the server at ${place} does not speak TLS: is the url http://?`;
+  const { log, state } = await agentOf(`https://${place}`);
+  await until("the problem is known", () => state().server.problem);
+  expect(state()).toEqual({ server: { problem }, clock: null });
+  expect(log.some((line) => line.includes(problem))).toBe(true);
 });

@@ -11,6 +11,7 @@ beforeAll(() => {
   folder = temporaryFolder();
   fs.writeFileSync(path.join(folder, "agent.key"), "sk_live_not-a-real-key\n");
   fs.writeFileSync(path.join(folder, "empty.key"), "\n");
+  fs.writeFileSync(path.join(folder, "quoted.key"), "“sk_live_not-a-real-key”\n");
   fs.writeFileSync(path.join(folder, "operators.yaml"), "- { id: vt1, name: Elif, level: 1 }\n- { id: vt2 }\n");
   fs.writeFileSync(path.join(folder, "words.yaml"), "vt1 and vt2\n");
   fs.writeFileSync(path.join(folder, "twice.yaml"), "- { id: vt1 }\n- { id: vt1 }\n");
@@ -151,6 +152,11 @@ describe("single faults", () => {
       "an empty key file",
       good.replace("agent.key", "empty.key"),
       `2: server.keyFile names FOLDER/empty.key, which holds no API key (one line that begins sk_live_)`,
+    ],
+    [
+      "a key that no HTTP header may have",
+      good.replace("agent.key", "quoted.key"),
+      `2: server.keyFile names FOLDER/quoted.key, which cannot be read: its character 1 is U+201C, expected one line of printable ASCII`,
     ],
     [
       "no key file",

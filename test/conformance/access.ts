@@ -18,11 +18,12 @@ export const accessChecks: readonly ApiCheck[] = [
   },
   {
     number: 130,
-    title: "an unknown, a revoked and an expired key get the same 401",
+    title: "an unknown, a revoked and an expired key get the same 401, which names the header that the endpoint takes",
     async run(api) {
       const { ours, revoked, expired } = api.keys;
-      for (const { path } of endpoints) {
+      for (const { path, header } of endpoints) {
         const none = isUnauthorized(await api.get(path, null));
+        assert.equal(String(errorOf(none, 401).details?.["header"]).toLowerCase(), header, path);
         for (const key of [`${ours.slice(0, -1)}_`, unknownKey(), revoked, expired]) {
           const answer = isUnauthorized(await api.send(path, { headers: authorization(path, key) }));
           assert.equal(answer.text, none.text);
@@ -44,14 +45,13 @@ export const accessChecks: readonly ApiCheck[] = [
   },
   {
     number: 132,
-    title: "a key without the permission is 403 AUTH.FORBIDDEN, Insufficient permissions.",
+    title: "a key without the permission is 403 AUTH.FORBIDDEN, Insufficient permissions., with those it lacks",
     async run(api) {
       for (const { path, openedBy } of endpoints) {
         for (const key of ["patient", "calendar", "inventory", "soap", "lab"] as const) {
           const answer = await api.get(path, key);
           if (openedBy.includes(key)) assert.equal(answer.status, 200, `${key} ${path}`);
-          else
-            assert.equal(errorOf(answer, 403, "AUTH.FORBIDDEN").message, "Insufficient permissions.", `${key} ${path}`);
+          else isForbidden(answer, openedBy);
         }
       }
     },
@@ -243,6 +243,14 @@ export async function exhaust(api: Api, key: string): Promise<Answer> {
 
 export async function read(api: Api, key: string): Promise<Answer> {
   return api.send("/api/v1/patients?page_size=1", { headers: { "x-api-key": key } });
+}
+
+/** A 403 that names the permissions of these keys. */
+export function isForbidden(answer: Answer, openedBy: readonly KeyName[]): void {
+  const { message, details } = errorOf(answer, 403, "AUTH.FORBIDDEN");
+  const required = openedBy.flatMap((key) => keyPlan[key].permissions);
+  assert.equal(message, `Insufficient permissions. This key needs ${required.join(" or ")}.`);
+  assert.deepEqual(details, { required });
 }
 
 function isUnauthorized(answer: Answer): Answer {

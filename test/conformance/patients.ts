@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import { isForbidden } from "./access.ts";
 import { assertShape } from "./check.ts";
 import { clinics, connection, fixedFp, listed, patient, type PatientRow, patients } from "./data.ts";
+import { endpoints } from "./endpoints.ts";
 import { type ApiCheck, errorOf, fps, page, record, walk } from "./read.ts";
 import type { Api, KeyName } from "./server.ts";
 import * as shapes from "./shapes.ts";
@@ -103,6 +105,13 @@ export const patientChecks: readonly ApiCheck[] = [
       assert.equal(page(await api.get(list)).page_size, 20);
       for (const size of [1, 100]) assert.equal(page(await api.get(`${list}?page_size=${size}`)).items.length, size);
       for (const value of ["0", "101", "-5"]) await refuses(api, "page_size", value);
+      for (const [name, value] of [
+        ["page_size", "101"],
+        ["page", "99999999999999999999"],
+      ] as const) {
+        const { message, details } = errorOf(await api.get(`${list}?${name}=${value}`), 400);
+        assert.match(message, new RegExp(` to ${String(details?.["max"])}\\.$`), `${name}=${value}`);
+      }
     },
   },
   {
@@ -153,7 +162,7 @@ export const patientChecks: readonly ApiCheck[] = [
   },
   {
     number: 48,
-    title: "updated_since is an instant in any form of ISO 8601, also with an unescaped plus",
+    title: "updated_since is an instant in any form of RFC 3339, also with an unescaped plus",
     async run(api) {
       for (const value of [
         "2026-04-08",
@@ -163,6 +172,10 @@ export const patientChecks: readonly ApiCheck[] = [
         "2026-04-08T03:00:00%2B03:00",
         "2026-04-08T03:00:00+03:00",
         "2026-04-07T19:00:00.000-05:00",
+        "2026-04-08t00:00:00z",
+        "2026-04-08T00:00:00-00:00",
+        "2026-04-08T00:00:00.000000000000Z",
+        "2026-04-08T00:00:00.0009999999999Z",
       ]) {
         await lists(api, `?updated_since=${value}`, (row) => row.updated_at >= "2026-04-08T00:00:00.000Z");
       }
@@ -274,11 +287,12 @@ export const patientChecks: readonly ApiCheck[] = [
   },
   {
     number: 62,
-    title: "a malformed fp is 404, repeated short and printable",
+    title: "a malformed fp is 404, repeated short and printable, with the form of an fp; case counts",
     async run(api) {
       for (const fp of [
         "x",
         patients.shared.fp.toLowerCase(),
+        patients.shared.fp.toUpperCase(),
         patients.shared.fp.replace("patient_", "soap_"),
         `patient_8${"Z".repeat(25)}`,
         `${patients.shared.fp}%0A`,
@@ -286,7 +300,8 @@ export const patientChecks: readonly ApiCheck[] = [
         "a".repeat(1000),
         "%00%1B%E2%80%AE",
       ]) {
-        const { message } = errorOf(await api.get(`${list}/${fp}`), 404, "PATIENT.NOT_FOUND");
+        const { message, details } = errorOf(await api.get(`${list}/${fp}`), 404, "PATIENT.NOT_FOUND");
+        assert.match(String(details?.["rule"]), /^patient_.*case-sensitive/);
         assert.ok(message.length < 100 && !/\p{C}/u.test(message), message);
       }
     },
@@ -358,11 +373,9 @@ async function refuses(api: Api, name: string, value: string): Promise<void> {
 
 /** One key opens the path, the others do not. */
 export function needs(path: string, opener: KeyName, others: readonly KeyName[]) {
+  const openedBy = endpoints.find((endpoint) => endpoint.path === path)?.openedBy ?? [];
   return async (api: Api) => {
     assert.equal((await api.get(path, opener)).status, 200, opener);
-    for (const key of others) {
-      const { message } = errorOf(await api.get(path, key), 403, "AUTH.FORBIDDEN");
-      assert.equal(message, "Insufficient permissions.");
-    }
+    for (const key of others) isForbidden(await api.get(path, key), openedBy);
   };
 }

@@ -12,9 +12,11 @@ import {
   rollKey,
 } from "../../server/auth.ts";
 import { listRows } from "../../server/store/audit.ts";
+import { exportEntities } from "../../server/store/export.ts";
 import { listKeys, revokeKey } from "../../server/store/keys.ts";
-import { openStore } from "../../server/store/store.ts";
+import { openStore, query } from "../../server/store/store.ts";
 import { newFp } from "../../shared/fp.ts";
+import { LETTERS_BY_CHANCE, LETTERS_SHOWN, lettersTold } from "../support/secrets.ts";
 import {
   allStored,
   clinic,
@@ -64,10 +66,13 @@ const endpoints: Endpoint[] = [
   { method: "GET", url: "/agent/v1/removed", header: "x-api-key", opens: ["clinic.lab.ingest"] },
 ];
 
-const unauthorized = {
-  success: false,
-  error: { code: "AUTH.UNAUTHORIZED", message: "Authentication required.", severity: "error" },
-};
+function unauthorized(header: Endpoint["header"]) {
+  const details = header === "x-api-key" ? { header: "X-API-Key" } : { header: "Authorization", scheme: "Bearer" };
+  return {
+    success: false,
+    error: { code: "AUTH.UNAUTHORIZED", message: "Authentication required.", severity: "error", details },
+  };
+}
 
 describe("authentication", () => {
   test("38 68 86 129 131 133 138 139 a key counts only in its endpoint's header", async () => {
@@ -89,7 +94,7 @@ describe("authentication", () => {
       for (const headers of wrong) {
         const response = await server.app.inject({ method, url: `${url}?api_key=${key}&access_token=${key}`, headers });
         expect([url, headers, response.statusCode]).toEqual([url, headers, 401]);
-        expect(response.json()).toEqual(unauthorized);
+        expect(response.json()).toEqual(unauthorized(header));
         expect(response.headers["www-authenticate"]).toMatch(header === "x-api-key" ? /^X-API-Key / : /^Bearer /);
       }
       expect(await code(server, { method, url, header }, key)).not.toBe(401);
@@ -117,7 +122,12 @@ describe("authentication", () => {
         if (open) continue;
         expect(response.json()).toEqual({
           success: false,
-          error: { code: "AUTH.FORBIDDEN", message: "Insufficient permissions.", severity: "error" },
+          error: {
+            code: "AUTH.FORBIDDEN",
+            message: `Insufficient permissions. This key needs ${endpoint.opens.join(" or ")}.`,
+            severity: "error",
+            details: { required: endpoint.opens },
+          },
         });
       }
     }
@@ -156,8 +166,12 @@ describe("authentication", () => {
     server.clock.now += 1000;
     expect(await statuses()).toEqual([401, 401, 200]);
 
-    for (const key of [revoked, expiring, unknown]) {
-      expect((await server.get(key, "/api/v1/patients")).body).toEqual(unauthorized);
+    for (const endpoint of endpoints.filter(({ method }) => method === "GET")) {
+      const bodies = await Promise.all(
+        [revoked, expiring, unknown, ""].map(async (key) => (await request(server, endpoint, key)).body),
+      );
+      expect(new Set(bodies).size).toBe(1);
+      expect(JSON.parse(bodies[0] ?? "")).toEqual(unauthorized(endpoint.header));
     }
   });
 
@@ -327,13 +341,18 @@ describe("authentication", () => {
     const listed = JSON.stringify(await listKeys(server.store, 1));
     let audit = "";
     for await (const row of listRows(server.store, { since: 0, until: noon + 1 })) audit += JSON.stringify(row);
+    let exported = "";
+    for await (const entity of exportEntities(server.store)) exported += JSON.stringify(entity);
     const stored = allStored(server.database);
     for (const secret of [key, weak, rolled.key]) {
-      for (const text of [log, listed, audit, stored]) expect(text).not.toContain(secret.slice(12, 40));
+      for (const text of [log, audit, exported, stored]) {
+        expect(lettersTold(secret, text)).toBeLessThanOrEqual(LETTERS_BY_CHANCE);
+      }
       const digest = createHmac("sha256", server.pepper).update(secret).digest("hex");
       for (const text of [log, listed, audit]) expect(text).not.toContain(digest);
       expect(stored).toContain(digest);
     }
+    expect(exported).not.toContain("sk_live_");
     for (const secret of ["sk_live_", name, encodeURIComponent(name), "123.456789"]) {
       for (const text of [log, audit]) expect(text).not.toContain(secret);
     }
@@ -341,6 +360,24 @@ describe("authentication", () => {
     expect(audit).toContain('"route":"/api/v1/lab/diagnostics/:fp"');
   });
 });
+
+test("135 of a key's secret the first four letters and the last four are kept and listed, and no other", async () => {
+  const server = await startServer(clinic(ours));
+  const key = await server.makeFreshKey(ours, ["clinic.patient.view"]);
+  const [listed] = await listKeys(server.store, 1);
+  expect(listed?.key).toBe(`${key.slice(0, "sk_live_".length + LETTERS_SHOWN)}...${key.slice(-LETTERS_SHOWN)}`);
+  const { key: _shown, ...others } = listed ?? {};
+  expect(lettersTold(key, JSON.stringify(others))).toBeLessThanOrEqual(LETTERS_SHOWN);
+
+  const [row] = await server.store.all(allKeys, {});
+  const { prefix, last_four, ...columns } = row ?? {};
+  expect([prefix, last_four]).toEqual([key.slice(0, "sk_live_".length + LETTERS_SHOWN), key.slice(-LETTERS_SHOWN)]);
+  for (const [name, value] of Object.entries(columns)) {
+    expect([name, lettersTold(key, String(value)) > LETTERS_SHOWN]).toEqual([name, false]);
+  }
+});
+
+const allKeys = query((db) => db.selectFrom("api_key").selectAll());
 
 describe("the pepper", () => {
   test("is made once, for its owner's eyes only", () => {

@@ -53,6 +53,14 @@ describe("GET /api/v1/calendar/events", () => {
       starts[1],
       starts[2],
     ]);
+    expect(await titles("?start_date=2026-12-01t00:00:00z&end_date=2026-12-02T00:00:00-00:00")).toEqual([
+      starts[1],
+      starts[2],
+    ]);
+    expect(await titles("?start_date=2026-11-30T23:59:60Z&end_date=2026-12-02T00:00:00.0000009Z")).toEqual([
+      starts[1],
+      starts[2],
+    ]);
     expect(await titles("?start_date=2026-12-01&end_date=2026-12-01")).toEqual([]);
   });
 

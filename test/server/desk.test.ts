@@ -20,6 +20,7 @@ import { catalogueVersion } from "../../shared/reference.ts";
 import { type Measurement, resultsOf } from "../../shared/results.ts";
 import type { PushedStudy } from "../../shared/study.ts";
 import { clinic, connection, importEntities, keyPermissions, noon, patient, startServer, study } from "./harness.ts";
+import { intervalsByAge } from "./records.ts";
 
 // Goal: what no program may place, a person places, once and undoably, and nothing of it is forgotten.
 
@@ -127,6 +128,17 @@ describe("assigning", () => {
     await assign(sent.fp, dog.fp);
     expect((await read(sent.fp))?.results[0]).toMatchObject({ reference_range: "20-90", flag: "high" });
     expect((await viewStudy(store, sent.fp))?.snapshot?.rows[0]?.interval_id).toBe("clinic:then");
+  });
+
+  test("holds the values against the interval of the patient's age on the day of the sample, not of today", async () => {
+    // 365 days old when the sample was taken, 366 today.
+    const young = patient({ date_of_birth: "2025-11-20" });
+    const { push, assign, read, store, clinicId } = await deskServer(young, connection(young.fp, ours));
+    await store.transaction((session) => replaceRanges(session, clinicId, intervalsByAge, noon));
+    const sent = held([alt(100)], { acquired_at: "2026-11-20T10:00:00.000Z" });
+    await push(sent);
+    await assign(sent.fp, young.fp);
+    expect((await read(sent.fp))?.results[0]).toMatchObject({ reference_range: "20-90", flag: "high" });
   });
 
   test("works for a study whose agent sent no snapshot, and publishes an analyte that it does not know without a flag", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { newFp } from "../../shared/fp.ts";
-import { clinic, connection, importEntities, keyPermissions, patient, startServer, study } from "./harness.ts";
+import { clinic, connection, formOf, importEntities, keyPermissions, patient, startServer, study } from "./harness.ts";
 
 const ours = newFp("clinic");
 const theirs = newFp("clinic");
@@ -47,7 +47,12 @@ describe("GET /api/v1/lab/diagnostics/{fp}", () => {
       expect([fp, status]).toEqual([fp, 404]);
       expect(body).toEqual({
         success: false,
-        error: { code: "PATIENT.NOT_FOUND", message: `Diagnostic study ${fp} does not exist.`, severity: "error" },
+        error: {
+          code: "PATIENT.NOT_FOUND",
+          message: `Diagnostic study ${fp} does not exist.`,
+          severity: "error",
+          ...formOf("cds", fp),
+        },
       });
     }
   });

@@ -1,4 +1,5 @@
-import { connect } from "node:net";
+import { type AddressInfo, connect, createServer } from "node:net";
+import tls from "node:tls";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { newFp } from "../../shared/fp.ts";
@@ -123,6 +124,36 @@ describe("every answer", () => {
       expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
       expect(answer.toLowerCase()).toContain("\r\nx-request-id: ");
       expect(JSON.parse(answer.slice(answer.indexOf("\r\n\r\n"))).error.code).toBe(code);
+    }
+  });
+
+  test("a TLS client of the plain port is answered in plain HTTP that this port speaks http", async () => {
+    const port = await listen(await startServer(clinic(ours)));
+    const hello = await new Promise<Buffer>((resolve) => {
+      const silent = createServer((socket) => {
+        socket.once("data", (bytes) => {
+          resolve(bytes);
+          socket.destroy();
+          silent.close();
+        });
+      });
+      silent.listen(0, "127.0.0.1", () => {
+        const { port: silentPort } = silent.address() as AddressInfo;
+        tls.connect(silentPort, "127.0.0.1").on("error", () => undefined);
+      });
+    });
+    // The first packet of a slow client may be short.
+    for (const bytes of [hello, hello.subarray(0, 1)]) {
+      const answer = await exchange(port, bytes.toString("latin1"));
+      expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+      expect(JSON.parse(answer.slice(answer.indexOf("\r\n\r\n")))).toEqual({
+        success: false,
+        error: {
+          code: "REQUEST.MALFORMED",
+          message: "This is a TLS handshake, but this port speaks plain HTTP: expected a URL with http://.",
+          severity: "error",
+        },
+      });
     }
   });
 

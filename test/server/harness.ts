@@ -160,6 +160,13 @@ export async function startLimitedServer(limits: Limits, ...entities: (Entity | 
   };
 }
 
+/** The details with which a text is refused that is no fp of the kind; none for an fp. */
+export function formOf(kind: "soap" | "cds" | "patient", value: string): { details?: object } {
+  if (new RegExp(`^${kind}_[0-7][0-9A-HJKMNP-TV-Z]{25}$`).test(value)) return {};
+  const rule = `${kind}_ and a ULID of 26 digits and upper-case letters; fps are case-sensitive`;
+  return { details: { parameter: "fp", value, rule } };
+}
+
 /** Every server has the same document, and its schemas are slow to compile. */
 let contract: Contract | undefined;
 

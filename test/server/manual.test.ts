@@ -4,8 +4,10 @@ import { listRowsOf } from "../../server/store/audit.ts";
 import { viewStudy } from "../../server/store/desk.ts";
 import { findClinic } from "../../server/store/keys.ts";
 import { addStudy, clinicsOfPatient } from "../../server/store/manual.ts";
+import { replaceRanges } from "../../server/store/ranges.ts";
 import { newFp } from "../../shared/fp.ts";
-import { clinic, connection, noon, patient, startServer } from "./harness.ts";
+import { clinic, connection, importEntities, noon, patient, startServer } from "./harness.ts";
+import { intervalsByAge } from "./records.ts";
 
 const ours = newFp("clinic");
 const theirs = newFp("clinic");
@@ -111,6 +113,19 @@ test("a typed study has range and flag, the same shape through GET, and is marke
   expect((await listRowsOf(store, added.fp)).map(({ route, address }) => [route, address])).toEqual([
     ["study add", "vet"],
   ]);
+});
+
+test("a typed study has range and flag for the patient's age on the day of the sample, not of today", async () => {
+  const { add, read, store, server } = await manualServer();
+  // 365 days old when the sample was taken, 366 today.
+  const young = patient({ date_of_birth: "2025-11-20" });
+  await importEntities(store, young, connection(young.fp, ours));
+  const clinicId = (await findClinic(store, ours))?.id ?? 0;
+  await store.transaction((session) => replaceRanges(session, clinicId, intervalsByAge, server.clock.now));
+  const results = [{ analyte: "ALT", value: 100, unit: "U/L" }];
+  const added = await add({ ...typed, acquired_at: "2026-11-20T10:00:00.000Z", results }, young.fp);
+  if ("problem" in added) throw new Error(added.problem);
+  expect((await read(added.fp)).data.results[0]).toMatchObject({ reference_range: "20-90", flag: "high" });
 });
 
 test("pads of a strip are typed as they are read", async () => {

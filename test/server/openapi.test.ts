@@ -245,7 +245,7 @@ describe("the API document", () => {
     await limited.get(limitedKey, "/api/v1/patients");
     limited.clock.now = noon + 3_588_000;
 
-    const returned = [fromClientError("ERR_HTTP_REQUEST_TIMEOUT"), fromClientError("HPE_HEADER_OVERFLOW")].map(
+    const returned = [fromClientError({ code: "ERR_HTTP_REQUEST_TIMEOUT" }), fromClientError({ code: "HPE_HEADER_OVERFLOW" })].map(
       ({ envelope }) => envelope,
     );
     for (const [app, method, url, headers] of [

@@ -1,5 +1,7 @@
 import { assert, asyncProperty, constantFrom, integer, record } from "fast-check";
 import { describe, expect, test } from "vitest";
+import { buildApp } from "../../server/app.ts";
+import type { Store } from "../../server/store/store.ts";
 import { newFp } from "../../shared/fp.ts";
 import {
   clinic,
@@ -81,6 +83,19 @@ describe("GET /api/v1/patients", () => {
         details: { parameter: "page_size", value: "500", rule: "a whole number from 1 to 100", min: 1, max: 100 },
       },
     });
+    expect((await list(server, "?page=999999999")).status).toBe(200);
+    expect((await list(server, "?page=1000000000")).body.error).toEqual({
+      code: "REQUEST.INVALID_PARAMETER",
+      message: "page is 1000000000, expected a whole number from 1 to 999999999.",
+      severity: "error",
+      details: {
+        parameter: "page",
+        value: "1000000000",
+        rule: "a whole number from 1 to 999999999",
+        min: 1,
+        max: 999_999_999,
+      },
+    });
   });
 
   test("17 18 19 has_more is false on the last page, also of an exact multiple, and past the end", async () => {
@@ -154,6 +169,10 @@ describe("GET /api/v1/patients", () => {
       "2026-10-01T11:00:00+03:00",
       "2026-10-01T11:00:00.000+0300",
       "2026-10-01T03:00:00-05:00",
+      "2026-10-01t08:00:00z",
+      "2026-10-01T08:00:00-00:00",
+      "2026-10-01T08:00:00.0009999999999Z",
+      "2026-09-30T23:59:60Z",
       "2026-10-01",
     ]) {
       expect([since, await total(since)]).toEqual([since, 1]);
@@ -174,6 +193,8 @@ describe("GET /api/v1/patients", () => {
       "1700000000",
       "10:00",
       "2026-10-01T25:00Z",
+      "2026-10-01T08:59:60Z",
+      "2026-10-01+08:00:00Z",
     ]) {
       const { status, body } = await list(server, `?updated_since=${since}`);
       expect([since, status, body.error?.code]).toEqual([since, 400, "REQUEST.INVALID_PARAMETER"]);
@@ -205,6 +226,45 @@ describe("GET /api/v1/patients", () => {
 });
 
 describe("GET /api/v1/patients/{fp}", () => {
+  test("an fp in the wrong case does not exist, is told the form of an fp, and costs the database nothing", async () => {
+    const one = patient();
+    const server = await startServer(clinic(ours), one, connection(one.fp, ours));
+    const key = await server.makeKey(ours, ["clinic.patient.view"]);
+    let asked = 0;
+    const counting: Store = {
+      ...server.store,
+      first: async (...question) => {
+        asked += 1;
+        return server.store.first(...question);
+      },
+    };
+    const app = buildApp(counting, { pepper: server.pepper });
+    const headers = { "x-api-key": key };
+    expect((await app.inject({ url: `/api/v1/patients/${one.fp}`, headers })).statusCode).toBe(200);
+    const known = asked;
+    for (const fp of [one.fp.toUpperCase(), one.fp.toLowerCase(), one.fp.replace("patient_", "Patient_")]) {
+      const response = await app.inject({ url: `/api/v1/patients/${fp}`, headers });
+      expect([response.statusCode, response.json()]).toEqual([
+        404,
+        {
+          success: false,
+          error: {
+            code: "PATIENT.NOT_FOUND",
+            message: `Patient ${fp} does not exist.`,
+            severity: "error",
+            details: {
+              parameter: "fp",
+              value: fp,
+              rule: "patient_ and a ULID of 26 digits and upper-case letters; fps are case-sensitive",
+            },
+          },
+        },
+      ]);
+    }
+    expect([known, asked]).toEqual([2, known]);
+    await app.close();
+  });
+
   test("3 23 26 30 31 33 35 59 a shared patient is the same for both clinics, whoever made it", async () => {
     const one = patient({ breed: null, sex: null, date_of_birth: null, weight_kg: null });
     const server = await startServer([

@@ -81,3 +81,19 @@ export function batch(item_fp: string, changes: Partial<InventoryBatchLine> = {}
     ...changes,
   } satisfies InventoryBatchLine;
 }
+
+/** A clinic's intervals of ALT for dogs: one to the age of 365 days, another from 366 days on. */
+export const intervalsByAge = {
+  low_quality: false,
+  rows: [
+    { id: "young", high: "90", age_max_days: 365 },
+    { id: "grown", high: "200", age_min_days: 366 },
+  ].map((row) => ({
+    species: "dog" as const,
+    analyte: "ALT",
+    unit: "U/L",
+    low: "20",
+    effective_from: "2026-01-01",
+    ...row,
+  })),
+};

@@ -7,6 +7,7 @@ import {
   clinic,
   connection,
   connectTo,
+  formOf,
   importEntities,
   noon,
   patient,
@@ -75,7 +76,12 @@ describe("GET /api/v1/soap/{fp}", () => {
       expect([fp, status]).toEqual([fp, 404]);
       expect(body).toEqual({
         success: false,
-        error: { code: "PATIENT.NOT_FOUND", message: `SOAP record ${fp} does not exist.`, severity: "error" },
+        error: {
+          code: "PATIENT.NOT_FOUND",
+          message: `SOAP record ${fp} does not exist.`,
+          severity: "error",
+          ...formOf("soap", fp),
+        },
       });
     }
   });

@@ -1,0 +1,15 @@
+/** How many letters of the key's secret stand in a row in the text, at most. */
+export function lettersTold(key: string, text: string): number {
+  const secret = key.slice("sk_live_".length);
+  let longest = 0;
+  for (let from = 0; from + longest < secret.length; from += 1) {
+    while (from + longest < secret.length && text.includes(secret.slice(from, from + longest + 1))) longest += 1;
+  }
+  return longest;
+}
+
+/** Letters that the list of keys shows at the beginning of the secret, and again at its end. */
+export const LETTERS_SHOWN = 4;
+
+/** Chance makes no longer run in some megabytes: 62 to the 7th power is 3.5 million millions. */
+export const LETTERS_BY_CHANCE = 6;
