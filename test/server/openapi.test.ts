@@ -7,7 +7,7 @@ import { buildApp } from "../../server/app.ts";
 import type { Permission } from "../../server/auth.ts";
 import { type ErrorEnvelope, fromClientError } from "../../server/errors.ts";
 import { exampleFp, exampleUlid } from "../../server/examples.ts";
-import { defaultLimits } from "../../server/limits.ts";
+import { defaultLimits, memoryCounters } from "../../server/limits.ts";
 import { type Store, StoreUnavailable } from "../../server/store/store.ts";
 import { newFp } from "../../shared/fp.ts";
 import { type Answer, type ApiDocument, Contract } from "../support/contract.ts";
@@ -67,7 +67,8 @@ async function failingApps({ store, pepper, clock }: TestServer, key: string) {
         if (fails) throw error;
         return store.first(...query);
       };
-      const app = buildApp({ ...store, all, first }, { pepper, now: () => clock.now });
+      const counters = memoryCounters();
+      const app = buildApp({ ...store, all, first }, { pepper, counters, now: () => clock.now });
       onTestFinished(() => app.close());
       await app.inject({ url: "/api/v1/patients/x", headers: holding(key) });
       fails = true;
