@@ -41,15 +41,19 @@ export function isWithdrawal({ body, withdrawn = [] }: StudyBody): boolean {
 export function revise(held: StudyBody, late: StudyBody): StudyBody | null {
   const matchedOnlyNow = held.body.patient_fp === null && late.body.patient_fp !== null;
   const withdrawn = late.withdrawn ?? [];
-  const results = replaceByAnalyte(held.body.results, late.body.results, withdrawn);
+  // All images of a study are read together: a later reading has every result that still stands.
+  const isComplete = late.snapshot.images !== undefined;
+  const replace = <Row extends { readonly analyte: string }>(earlier: readonly Row[], later: readonly Row[]) =>
+    replaceByAnalyte(isComplete ? [] : earlier, later, withdrawn);
+  const results = replace(held.body.results, late.body.results);
   const sameImages = late.snapshot.images === held.snapshot.images;
   if (!matchedOnlyNow && sameImages && measured(results) === measured(held.body.results)) return null;
   return {
     body: { ...late.body, results, acquired_at: held.body.acquired_at },
     snapshot: {
       ...late.snapshot,
-      rows: replaceByAnalyte(held.snapshot.rows, late.snapshot.rows, withdrawn),
-      ...(isFlaggedAlike(held.snapshot, late.snapshot, withdrawn) ? {} : { animal: null }),
+      rows: replace(held.snapshot.rows, late.snapshot.rows),
+      ...(isComplete || isFlaggedAlike(held.snapshot, late.snapshot, withdrawn) ? {} : { animal: null }),
     },
   };
 }

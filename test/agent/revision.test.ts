@@ -49,6 +49,21 @@ describe("news", () => {
     expect(twice?.body.results).toEqual([alt(3), alt(4), creatinine]);
   });
 
+  test("images are read together, so that a later reading replaces all results", () => {
+    const row = (analyte: string) => ({ ...alt(5), analyte, reference_range: null, flag: null });
+    const reading = (images: string, analyte: string) => {
+      const draft = studyDraft({ results: [row(analyte)] });
+      const printed = { code: analyte, interval_id: null, reason: null, text: "5", device_range: null };
+      const rows = [{ analyte, ...printed, device_species: null, device_flag: null }];
+      return { ...draft, snapshot: { ...draft.snapshot, images, rows } };
+    };
+    const revised = revise(reading("01", "Ejection Fraction"), reading("02", "EF"));
+    expect([revised?.body.results, revised?.snapshot.rows.map(({ analyte }) => analyte)]).toEqual([
+      [row("EF")],
+      ["EF"],
+    ]);
+  });
+
   test("the same results for an animal known only now go to it, with its ranges", () => {
     const unmatched = studyDraft({ patient_fp: null, results: [{ ...alt(50), reference_range: null, flag: null }] });
     const revised = revise(unmatched, studyDraft());
