@@ -78,7 +78,7 @@ const stages: readonly Partial<Record<Entity["type"], Step>>[] = [
 ];
 
 /**
- * Imports an NDJSON file in one transaction. `ownerId` names the clinic whose SOAP records the file may give to another clinic.
+ * Imports an NDJSON file in one transaction. `recordOwnerId` names the clinic whose SOAP records the file may give to another clinic.
  * Rejects with an ImportError that lists what is wrong with the file.
  */
 export async function importFile(
@@ -86,7 +86,7 @@ export async function importFile(
   path: string,
   progress: Progress,
   now: number = Date.now(),
-  ownerId: number | null = null,
+  recordOwnerId: number | null = null,
 ): Promise<ImportResult> {
   const { size } = await stat(path);
   const bytesTotal = size * (1 + stages.length);
@@ -101,7 +101,7 @@ export async function importFile(
   return store.transaction(async (session) => {
     const faults = new Faults();
     const result: ImportResult = { new: 0, changed: 0, unchanged: 0 };
-    const current = { now, newPatients: new Set<number>(), ownerId };
+    const current = { now, newPatients: new Set<number>(), recordOwnerId };
     let numbersMayMeet = false;
     for (const [index, steps] of stages.entries()) {
       const sideBySide = new SideBySide();

@@ -30,7 +30,7 @@ export interface Import {
   /** Patients that this import made: connecting those is no news, their timestamps are the file's. */
   readonly newPatients: Set<number>;
   /** The clinic whose SOAP records this import may give to another clinic; null: no record changes its owner. */
-  readonly ownerId: number | null;
+  readonly recordOwnerId: number | null;
 }
 
 /** Stores one entity, by its fp; a problem when it refers to what does not exist. To be run in a transaction. */
@@ -186,13 +186,13 @@ async function storeStudy(
 async function storeSoap(
   session: Session,
   { type: _type, amends_fp = null, ...soap }: SoapLine,
-  { ownerId }: Import,
+  { recordOwnerId }: Import,
 ): Promise<Change | { problem: string }> {
   const patient = await session.first(patientByFp, { fp: soap.patient_fp });
   if (patient === undefined) return missing("patient_fp", soap.patient_fp);
   const clinic = await session.first(clinicByFp, { fp: soap.performed_by_clinic_fp });
   if (clinic === undefined) return missing("performed_by_clinic_fp", soap.performed_by_clinic_fp);
-  return importSoap(session, { ...soap, amends_fp }, { patientId: patient.id, clinicId: clinic.id, ownerId });
+  return importSoap(session, { ...soap, amends_fp }, { patientId: patient.id, clinicId: clinic.id, recordOwnerId });
 }
 
 async function storeEvent(
