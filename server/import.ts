@@ -79,7 +79,7 @@ const stages: readonly Partial<Record<Entity["type"], Step>>[] = [
 ];
 
 /**
- * Imports an NDJSON file in one transaction. `ownerId` names the clinic whose SOAP records the file may give to another clinic.
+ * Imports an NDJSON file in one transaction. `recordOwnerId` names the clinic whose SOAP records the file may give to another clinic.
  * Rejects with an ImportError that lists what is wrong with the file.
  */
 export async function importFile(
@@ -87,7 +87,7 @@ export async function importFile(
   path: string,
   progress: Progress,
   now: () => number = Date.now,
-  ownerId: number | null = null,
+  recordOwnerId: number | null = null,
 ): Promise<ImportResult> {
   const { size } = await stat(path);
   const bytesTotal = size * (1 + stages.length);
@@ -108,7 +108,7 @@ export async function importFile(
       served: await servedClinics(session),
       newPatients: new Set(),
       stamped: new Set(),
-      ownerId,
+      recordOwnerId,
     };
     let numbersMayMeet = false;
     for (const [index, steps] of stages.entries()) {

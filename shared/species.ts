@@ -60,10 +60,11 @@ export function readSpecies(words: string): string | null {
 
 /** The API's species that a clinic's words name ("Canine", "kedi"); null where they name none, several, or one that the API has not. */
 export function apiSpecies(words: string): ApiSpecies | null {
-  const isOne = (name: string | null): name is ApiSpecies => API_SPECIES.some((each) => each === name);
-  if (isOne(words)) return words;
-  const named = readSpecies(words);
-  return isOne(named) ? named : null;
+  return ofApi(words) ?? ofApi(readSpecies(words));
+}
+
+function ofApi(name: string | null): ApiSpecies | null {
+  return API_SPECIES.find((each) => each === name) ?? null;
 }
 
 /** The subgroup with intervals of its own that the breed names within its species; null where none or several. */

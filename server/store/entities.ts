@@ -32,7 +32,7 @@ export interface Import {
   /** Patients that this import made. Connecting them to a clinic that was never served keeps the file's times. */
   readonly newPatients: Set<number>;
   /** The clinic whose SOAP records this import may give to another clinic; null: no record changes its owner. */
-  readonly ownerId: number | null;
+  readonly recordOwnerId: number | null;
   /** Patients that `stampPatients` will give the time of the import's end. */
   readonly stamped: Set<number>;
 }
@@ -231,13 +231,13 @@ async function storeStudy(
 async function storeSoap(
   session: Session,
   { type: _type, amends_fp = null, ...soap }: SoapLine,
-  { ownerId }: Import,
+  { recordOwnerId }: Import,
 ): Promise<Change | { problem: string }> {
   const patient = await session.first(patientByFp, { fp: soap.patient_fp });
   if (patient === undefined) return missing("patient_fp", soap.patient_fp);
   const clinic = await session.first(clinicByFp, { fp: soap.performed_by_clinic_fp });
   if (clinic === undefined) return missing("performed_by_clinic_fp", soap.performed_by_clinic_fp);
-  return importSoap(session, { ...soap, amends_fp }, { patientId: patient.id, clinicId: clinic.id, ownerId });
+  return importSoap(session, { ...soap, amends_fp }, { patientId: patient.id, clinicId: clinic.id, recordOwnerId });
 }
 
 async function storeEvent(

@@ -19,12 +19,12 @@ export async function findSoap(
 
 /**
  * Stores a record of an import file; a problem when it would change a signed one, leave the order of the moves, or give a record
- * to another clinic than the one that owns it. `ownerId` names the clinic whose records may change their owner, null for none.
+ * to another clinic than the one that owns it. `recordOwnerId` names the clinic whose records may change their owner, null for none.
  */
 export async function importSoap(
   session: Session,
   soap: Soap & { amends_fp: string | null },
-  ids: { patientId: number; clinicId: number; ownerId: number | null },
+  ids: { patientId: number; clinicId: number; recordOwnerId: number | null },
 ): Promise<"new" | "changed" | "unchanged" | { problem: string }> {
   const row: SoapColumns = {
     fp: soap.fp,
@@ -50,7 +50,7 @@ export async function importSoap(
     .map((column) => apiNames[column] ?? column);
   const problem = whyNotChange(stored.status, row.status, differing);
   if (problem !== null) return { problem };
-  if (stored.clinic_id !== row.clinic_id && stored.clinic_id !== ids.ownerId) {
+  if (stored.clinic_id !== row.clinic_id && stored.clinic_id !== ids.recordOwnerId) {
     return {
       problem: notTheOwner(soap.performed_by_clinic_fp, (await session.first(clinicFp, { id: stored.clinic_id }))?.fp),
     };

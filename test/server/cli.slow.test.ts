@@ -7,7 +7,8 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { demoClinics, demoEntities, demoFile } from "../../server/demo.ts";
 import type { AuditDescription } from "../../server/store/audit.ts";
 import { newFp } from "../../shared/fp.ts";
-import { type Body, study, temporaryFolder } from "./harness.ts";
+import { type Body, clinic, connection, patient, study, temporaryFolder } from "./harness.ts";
+import { soap } from "./records.ts";
 
 // The commands of house.md section 5 as a person runs them, as real processes.
 
@@ -29,13 +30,13 @@ describe("npm run server --", () => {
     expect(await server("import", copy, "--data", data)).toMatchObject({ code: 0, stdout: unchanged });
 
     const permissions = ["--permissions", "clinic.patient.view,clinic.lab.ingest"];
-    const clinic = ["--clinic", demoClinics.kadikoy, "--data", data];
-    const created = await server("keys", "create", ...clinic, "--name", "a test", ...permissions, "--expires", "90d");
+    const ofClinic = ["--clinic", demoClinics.kadikoy, "--data", data];
+    const created = await server("keys", "create", ...ofClinic, "--name", "a test", ...permissions, "--expires", "90d");
     expect(created).toMatchObject({ code: 0, stderr: "" });
     expect(created.stdout).toMatch(/^sk_live_[0-9A-Za-z]{38}\n$/);
     const key = created.stdout.trim();
 
-    const listed = await server("keys", "list", ...clinic, "--json");
+    const listed = await server("keys", "list", ...ofClinic, "--json");
     const [description] = JSON.parse(listed.stdout) as { id: string; key: string }[];
     expect(description).toMatchObject({
       id: expect.stringMatching(/^key_/) as string,
@@ -46,7 +47,7 @@ describe("npm run server --", () => {
       revoked_at: null,
       last_used_at: null,
     });
-    const plain = await server("keys", "list", ...clinic);
+    const plain = await server("keys", "list", ...ofClinic);
     for (const output of [listed, plain]) expect(output.stdout).not.toContain(key.slice(12, -4));
 
     const options = ["--limit", "integration=50/70", "--limit", "address=1", "--trust-proxy", "127.0.0.1"];
@@ -104,33 +105,61 @@ describe("npm run server --", () => {
     expect(await audit("--until", rows[0]?.at ?? "")).toEqual([""]);
   }, 120_000);
 
+  test("import counts and lists card numbers on two patients, and gives a record away only for its named owner", async () => {
+    const folder = temporaryFolder();
+    const [data, file] = [join(folder, "data"), join(folder, "clinic.ndjson")];
+    const [ours, theirs] = [newFp("clinic"), newFp("clinic")];
+    const [one, two] = [patient({ external_ids: ["10021"] }), patient({ external_ids: ["10021"] })];
+    const draft = soap(one.fp, ours);
+    const write = (...lines: object[]) => writeFileSync(file, lines.map((line) => JSON.stringify(line)).join("\n"));
+    write(...[clinic(ours), clinic(theirs), one, two, connection(one.fp, ours), connection(two.fp, ours), draft]);
+    const imported = await server("import", file, "--data", data);
+    expect(imported).toMatchObject({ code: 0, stdout: `${file}: 7 new, 0 changed, 0 unchanged, 1 warning\n` });
+    const both = [one.fp, two.fp].toSorted().join(" and ");
+    expect(imported.stderr).toContain(`warning: external_id "10021" names 2 patients of ${ours}, ${both}: `);
+
+    write({ ...draft, performed_by_clinic_fp: theirs });
+    const refused = await server("import", file, "--data", data);
+    expect(refused).toMatchObject({ code: 1, stdout: "" });
+    expect(refused.stderr).toContain(
+      `line 1: performed_by_clinic_fp is ${theirs}, expected ${ours} that owns the stored`,
+    );
+    expect(await server("import", file, "--owner", ours, "--data", data)).toMatchObject({
+      code: 0,
+      stdout: `${file}: 0 new, 1 changed, 0 unchanged\n`,
+    });
+    expect(await server("import", file, "--owner", newFp("clinic"), "--data", data)).toMatchObject({ code: 1 });
+  }, 120_000);
+
   test("a clinic's intervals are imported, listed and exported, and a faulty file changes nothing", async () => {
     const folder = temporaryFolder();
     const data = join(folder, "data");
     await server("import", writeDemo(), "--data", data);
-    const clinic = ["--clinic", demoClinics.kadikoy, "--data", data];
-    expect(await server("ranges", "list", ...clinic)).toMatchObject({ code: 0, stdout: "" });
+    const ofClinic = ["--clinic", demoClinics.kadikoy, "--data", data];
+    expect(await server("ranges", "list", ...ofClinic)).toMatchObject({ code: 0, stdout: "" });
     const row = { id: "alt-dog", species: "dog", analyte: "ALT", unit: "U/L", low: "20", high: "90" };
     const line = `${JSON.stringify({ ...row, effective_from: "2026-01-01" })}\n`;
     const file = join(folder, "ranges.ndjson");
     writeFileSync(file, line);
-    const imported = await server("ranges", "import", file, ...clinic);
+    const imported = await server("ranges", "import", file, ...ofClinic);
     expect(imported).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/: 1 rows, version [0-9a-f]{12}\n$/) as string,
     });
-    expect(await server("ranges", "import", file, ...clinic)).toMatchObject({ stdout: `${file}: 1 rows, unchanged\n` });
+    expect(await server("ranges", "import", file, ...ofClinic)).toMatchObject({
+      stdout: `${file}: 1 rows, unchanged\n`,
+    });
     writeFileSync(file, line.replace('"90"', '"9"'));
-    expect(await server("ranges", "import", file, ...clinic)).toMatchObject({
+    expect(await server("ranges", "import", file, ...ofClinic)).toMatchObject({
       code: 1,
       stderr: `line 1: alt-dog has the low 20, not below the high 9\n${file}: 1 problems, nothing was imported\n`,
     });
-    expect(await server("ranges", "list", ...clinic)).toMatchObject({
+    expect(await server("ranges", "list", ...ofClinic)).toMatchObject({
       stdout: "alt-dog  ALT 20-90 U/L  dog  from 2026-01-01\n",
     });
     const copy = join(folder, "copy.ndjson");
-    expect(await server("ranges", "export", copy, ...clinic)).toMatchObject({ code: 0, stdout: "" });
-    expect([readFileSync(copy, "utf8"), (await server("ranges", "export", ...clinic)).stdout]).toEqual([line, line]);
+    expect(await server("ranges", "export", copy, ...ofClinic)).toMatchObject({ code: 0, stdout: "" });
+    expect([readFileSync(copy, "utf8"), (await server("ranges", "export", ...ofClinic)).stdout]).toEqual([line, line]);
   }, 120_000);
 
   test("an unmatched study is listed, shown, assigned, taken back and explained, and a typed one is added", async () => {
@@ -190,11 +219,11 @@ describe("npm run server --", () => {
     const file = join(folder, "study.json");
     const typed = { modality: "BIOCHEMISTRY", acquired_at: "2026-01-01T09:00:00.000Z" };
     writeFileSync(file, JSON.stringify({ ...typed, results: [{ analyte: "ALT", value: "150", unit: "U/L" }] }));
-    const clinic = ["--clinic", demoClinics.kadikoy];
-    const added = await server("study", "add", "--patient", dog, ...clinic, "--file", file, ...at);
+    const ofClinic = ["--clinic", demoClinics.kadikoy];
+    const added = await server("study", "add", "--patient", dog, ...ofClinic, "--file", file, ...at);
     const shown = { analyte: "ALT", value: 150, unit: "U/L", reference_range: "17-95", flag: "high" };
     expect(JSON.parse(added.stdout)).toMatchObject({ patient_fp: dog, results: [shown] });
-    const asked = start("study", "add", "--patient", dog, ...clinic, "--interactive", ...at);
+    const asked = start("study", "add", "--patient", dog, ...ofClinic, "--interactive", ...at);
     asked.stdin?.end("biochemistry\n\nRefractometer\nALT HEM U/L\nALT 150 U/L\n\n");
     let answered = "";
     for await (const chunk of asked.stdout ?? []) answered += String(chunk);
