@@ -184,6 +184,10 @@ describe("POST /agent/v1/studies", () => {
     expect(await push(again)).toEqual([held]);
     expect(await push({ ...again, patient_fp: foreign.fp })).toEqual([held]);
     expect((await push({ ...again, ...higher(9), patient_fp: one.fp }))[0]?.outcome).toBe("conflict");
+    // Not by a revision of another study, which would then be there twice.
+    const other = study({ patient_fp: one.fp });
+    await push(other);
+    expect((await push({ ...other, revision: 2, dedupe_key: lost.dedupe_key }))[0]?.outcome).toBe("unmatched");
 
     const known = { ...again, patient_fp: one.fp, revision: 2 };
     expect(await push(known)).toEqual([{ fp: again.fp, outcome: "filed", reason: null, existing_fp: lost.fp }]);
