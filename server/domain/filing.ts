@@ -20,15 +20,18 @@ export interface Situation {
   } | null;
   /** The content hash of the pushed revision in the history, when it has been replaced already. */
   replacedHash: string | null;
-  /** Another study of this clinic with the same dedupe key. */
-  twin: { fp: string; measured: string } | null;
+  /** Another study of this clinic with the same dedupe key; `heldBecause`: why it is unmatched, null when it is filed. */
+  twin: { fp: string; measured: string; heldBecause: string | null; byPerson: boolean } | null;
   /** Why the study cannot go to a patient; null when it can. */
   unmatchedReason: string | null;
 }
 
-/** `insert` a new study, `replace` the current revision, `assign` a held one to its patient, or write nothing. */
+/**
+ * `insert` a new study, `replace` the current revision, `assign` a held one to its patient, `assign twin` the held one with
+ * the same dedupe key, or write nothing.
+ */
 export interface Filing {
-  write: "insert" | "replace" | "assign" | "nothing";
+  write: "insert" | "replace" | "assign" | "assign twin" | "nothing";
   outcome: Omit<Outcome, "fp">;
 }
 
@@ -67,6 +70,12 @@ export function decideFiling({ pushed, stored, replacedHash, twin, unmatchedReas
   if (twin !== null) {
     // An agent that lost its spool reads the device again and mints new fps for results that we have.
     const same = twin.measured === pushed.measured;
+    if (same && twin.heldBecause !== null) {
+      // Nobody can read the held one: to call that unchanged would hide the result.
+      const mayFile = stored === null && unmatchedReason === null && !twin.byPerson;
+      if (!mayFile) return nothing("unmatched", twin.heldBecause, twin.fp);
+      return { write: "assign twin", outcome: { outcome: "filed", reason: null, existing_fp: twin.fp } };
+    }
     const reason = `dedupe_key is already used by ${twin.fp}, with ${same ? "the same" : "other"} results`;
     return nothing(same ? "unchanged" : "conflict", reason, twin.fp);
   }

@@ -42,7 +42,8 @@ async function fileStudy(session: Session, clinicId: number, pushed: PushedStudy
   const { fp, revision, dedupe_key } = pushed;
   const stored = await session.first(storedByFp, { fp });
   const replaced = stored && (await session.first(replacedRevision, { studyId: stored.id, revision }));
-  const twin = await session.first(byDedupeKey, { clinicId, dedupeKey: dedupe_key, fp });
+  const sameKey = await session.first(byDedupeKey, { clinicId, dedupeKey: dedupe_key, fp });
+  const twin = sameKey && (await session.first(storedByFp, sameKey));
 
   // A correction that names no patient stays with the patient that it was filed to, and goes where a person put it.
   const byPerson = stored?.by_person === 1;
@@ -69,7 +70,14 @@ async function fileStudy(session: Session, clinicId: number, pushed: PushedStudy
         }
       : null,
     replacedHash: replaced?.content_hash ?? null,
-    twin: twin ? { fp: twin.fp, measured: measured(JSON.parse(twin.results) as Result[]) } : null,
+    twin: twin
+      ? {
+          fp: twin.fp,
+          measured: measured(JSON.parse(twin.results) as Result[]),
+          heldBecause: twin.patient_id === null ? (twin.unmatched_reason ?? "it is unmatched") : null,
+          byPerson: twin.by_person === 1,
+        }
+      : null,
     unmatchedReason: (byPerson && patientFp === null && stored?.unmatched_reason) || whyUnmatched(patientFp, patient),
   });
 
@@ -103,6 +111,15 @@ async function fileStudy(session: Session, clinicId: number, pushed: PushedStudy
           revision: stored.revision,
           received_at: stored.received_at,
         });
+      break;
+    case "assign twin":
+      if (twin && filedTo) {
+        const { id: _id, patient_fp: _none, ...held } = twin;
+        const flagged = await flagFor(session, twin, filedTo.patient);
+        const placed = { patient_id: filedTo.id, sent_patient_fp: pushed.patient_fp, unmatched_reason: null };
+        const filed = { ...held, ...flagged, ...placed, revision: twin.revision + 1, received_at: now };
+        await replaceStudy(session, twin, { ...filed, cause: "pushed" }, now);
+      }
       break;
     case "nothing":
       if (outcome.outcome === "conflict") {
@@ -375,7 +392,7 @@ const replacedRevision = query((db, p: { studyId: number; revision: number }) =>
 const byDedupeKey = query((db, p: { clinicId: number; dedupeKey: string; fp: string }) =>
   db
     .selectFrom("study")
-    .select(["id", "fp", "results"])
+    .select("fp")
     .where("clinic_id", "=", p.clinicId)
     .where("dedupe_key", "=", p.dedupeKey)
     .where("fp", "!=", p.fp),

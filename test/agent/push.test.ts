@@ -181,6 +181,20 @@ test("one study the server refuses does not hold up the others", async () => {
   expect(reason).toBe("the server answered rejected: the server answered 400: REQUEST.INVALID_BODY no.");
 });
 
+test("a study that the server holds unmatched under another fp is unmatched, with the server's reason", async () => {
+  const [fp = ""] = await queue(1);
+  const held = { fp, outcome: "unmatched", reason: "no patient has it", existing_fp: "cds_01K9TEST000000000000000009" };
+  const { push } = await pushTo([{ status: 200, body: { outcomes: [held] } }]);
+  push.wake();
+  await until("it is settled", () => states().every((state) => state !== "pending"));
+  const [message] = readSpool(used.folder, listMessages);
+  expect([message?.state, message?.reason, message?.study_fps]).toEqual([
+    "unmatched",
+    "no patient has it",
+    [held.existing_fp],
+  ]);
+});
+
 test("one study at which the server breaks stays queued and does not hold up the others", async () => {
   const fps = await queue(5);
   const breaking = (request: ScriptedRequest): Step => {

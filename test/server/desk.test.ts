@@ -365,8 +365,24 @@ describe("after a person placed a study", () => {
     expect(await push({ ...sent, patient_fp: cat.fp, revision: 2 })).toEqual([
       { fp: sent.fp, outcome: "unmatched", reason },
     ]);
+    const again = { ...sent, patient_fp: cat.fp, fp: newFp("cds") };
+    expect(await push(again)).toEqual([{ fp: again.fp, outcome: "unmatched", reason, existing_fp: sent.fp }]);
     expect(await list()).toEqual([sent.fp]);
   });
+});
+
+test("a held study that the agent sends again under a new fp is filed with the flags of its patient, as a revision", async () => {
+  const { push, read, store, dog } = await deskServer();
+  const sent = held([alt(150)]);
+  await push(sent);
+  const again = { ...sent, patient_fp: dog.fp, fp: newFp("cds") };
+  expect((await push(again))[0]).toMatchObject({ outcome: "filed", existing_fp: sent.fp });
+  expect((await read(sent.fp))?.results[0]).toMatchObject({ value: 150, flag: "high" });
+  const history = await historyOf(store, sent.fp);
+  expect(history.map(({ revision, cause, patient_fp }) => [revision, cause, patient_fp])).toEqual([
+    [1, "pushed", null],
+    [2, "pushed", dog.fp],
+  ]);
 });
 
 test("a rejected study leaves the list, comes back when that is taken back, and a filed one is not rejected", async () => {

@@ -80,6 +80,17 @@ describe("a pushed study", () => {
     expect([await push(wrong), await read(wrong.fp)]).toEqual(["filed", flaggedFor(cat, alt(105)).results]);
   });
 
+  test("whose rows the agent flagged for more than one animal is flagged anew", async () => {
+    const { server, cat, dog, sent, push, read } = await catsServer();
+    const { results, snapshot } = flaggedFor(dog, alt(105));
+    const mixed = sent({ results, snapshot: { ...snapshot, animal: null } });
+    expect([await push(mixed), await read(mixed.fp)]).toEqual(["filed", flaggedFor(cat, alt(105)).results]);
+    expect((await viewStudy(server.store, mixed.fp))?.snapshot?.notes).toEqual([
+      "a note",
+      "flagged anew: the agent did not know the patient, or not as it is, when it flagged some of the results",
+    ]);
+  });
+
   test("keeps the device's own range where that is for the patient's species", async () => {
     const { dog, sent, push, read } = await catsServer();
     const device_range = { low: 20, high: 90, text: "20-90", species: "cat" };
@@ -152,6 +163,10 @@ describe("the reason why a study is flagged anew", () => {
   });
 
   test("is none where the facts differ in words alone", () => {
+    const { breed: _, ...breedless } = flaggedPatient(bird);
+    const hen = { ...bird, breed: "chicken" };
+    const pushed = { patient_fp: bird.fp, acquired_at, snapshot: { ...snapshot, animal: breedless } };
+    expect(whyFlagAnew(pushed, hen)).toBeNull();
     expect([why({ sex: "male" }), why({ breed: "Parrot" }), why({ name: "x", weight_kg: 1 })]).toEqual([
       null,
       null,

@@ -174,6 +174,35 @@ describe("POST /agent/v1/studies", () => {
     expect((await push({ ...other, revision: 2, dedupe_key: first.dedupe_key }))[0]?.outcome).toBe("unchanged");
   });
 
+  test("a known dedupe key of an unmatched study under a new fp is unmatched too, and files it once it names a patient", async () => {
+    const { server, push, read, one, foreign } = await ingestServer();
+    const lost = study();
+    const [{ reason } = { reason: null }] = await push(lost);
+    const again = { ...lost, fp: newFp("cds") };
+    const held = { fp: again.fp, outcome: "unmatched", reason, existing_fp: lost.fp };
+    expect(reason).toBe("patient_fp is null, expected the patient's fp");
+    expect(await push(again)).toEqual([held]);
+    expect(await push({ ...again, patient_fp: foreign.fp })).toEqual([held]);
+    expect((await push({ ...again, ...higher(9), patient_fp: one.fp }))[0]?.outcome).toBe("conflict");
+    // Not by a revision of another study, which would then be there twice.
+    const other = study({ patient_fp: one.fp });
+    await push(other);
+    expect((await push({ ...other, revision: 2, dedupe_key: lost.dedupe_key }))[0]?.outcome).toBe("unmatched");
+
+    const known = { ...again, patient_fp: one.fp, revision: 2 };
+    expect(await push(known)).toEqual([{ fp: again.fp, outcome: "filed", reason: null, existing_fp: lost.fp }]);
+    const values = lost.results.map(({ analyte, value, unit }) => ({ analyte, value, unit }));
+    expect(await read(lost.fp)).toMatchObject({ fp: lost.fp, patient_fp: one.fp, results: values });
+    expect(await read(again.fp)).toBe(null);
+    expect(await push(known, again, lost)).toMatchObject([
+      { outcome: "unchanged", existing_fp: lost.fp },
+      { outcome: "unchanged", existing_fp: lost.fp },
+      { outcome: "unchanged", reason: null },
+    ]);
+    const kept = await server.store.all(revisions, {});
+    expect(kept.map(({ revision, pushed_revision }) => [revision, pushed_revision])).toEqual([[1, 1]]);
+  });
+
   test("a bad study is rejected with its faults and stops none of its neighbours", async () => {
     const { push, one } = await ingestServer();
     const good = study({ patient_fp: one.fp });

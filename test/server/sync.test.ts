@@ -101,7 +101,8 @@ describe("an import after a sync", () => {
     expect(await sync.removed()).toEqual(gone);
     expect(await sync.changed()).toEqual(new Map([[reopened.fp, later]]));
 
-    await importText(server.store, JSON.stringify({ ...closed, species: "cat" }), noon + 86_400_000);
+    const elsewhere = { ...closed, species: "cat", updated_at: "2026-11-22T12:00:00.000Z" };
+    await importText(server.store, JSON.stringify(elsewhere), noon + 2 * 86_400_000);
     expect(await sync.removed()).toEqual(gone);
   });
 
@@ -161,6 +162,7 @@ describe("GET /agent/v1/removed", () => {
       success: true,
       data: { items: shown, total: 5, page: 1, page_size: 20, has_more: false },
     });
+    expect((await server.get(key, "/agent/v1/identifiers")).body.data.total).toBe(0);
     expect((await page("?page_size=2&page=2")).data).toEqual({
       ...{ items: shown.slice(2, 4), total: 5, page: 2, page_size: 2, has_more: true },
     });
