@@ -69,7 +69,7 @@ async function fileStudy(session: Session, clinicId: number, pushed: PushedStudy
         }
       : null,
     replacedHash: replaced?.content_hash ?? null,
-    twin: twin ? { fp: twin.fp, measured: measured(JSON.parse(twin.results) as Result[]) } : null,
+    twin: twin ? { fp: twin.fp, measured: measuredOf(twin) } : null,
     unmatchedReason: (byPerson && patientFp === null && stored?.unmatched_reason) || whyUnmatched(patientFp, patient),
   });
 
@@ -81,7 +81,8 @@ async function fileStudy(session: Session, clinicId: number, pushed: PushedStudy
     received_at: now,
     cause: "pushed",
     by_person: byPerson ? 1 : 0,
-    rejected_reason: null,
+    // Other values are news to the person who rejected the study. A patient alone is not.
+    rejected_reason: stored && measuredOf(stored) === measured(pushed.results) ? stored.rejected_reason : null,
   };
   switch (write) {
     case "insert":
@@ -126,6 +127,10 @@ async function fileStudy(session: Session, clinicId: number, pushed: PushedStudy
       break;
   }
   return { fp, ...outcome };
+}
+
+function measuredOf({ results }: Pick<StudyColumns, "results">): string {
+  return measured(JSON.parse(results) as Result[]);
 }
 
 /**

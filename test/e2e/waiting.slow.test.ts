@@ -112,6 +112,7 @@ test("a result is filed within a minute of its patient's import, and what a pers
   const ofStudy = ({ study_fps }: MessageSummary) =>
     world.serverStudies().find(({ fp }) => fp === study_fps[0])?.patient;
   expect([ofStudy(placed), ofStudy(rejected)]).toEqual([world.patients[2]!.fp, null]);
+  expect(server("unmatched", "list")).not.toContain(rejected.study_fps[0]!);
 });
 
 test("a result whose patient was disconnected is filed when the connection is open again", async () => {
