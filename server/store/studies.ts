@@ -73,7 +73,7 @@ async function fileStudy(session: Session, clinicId: number, pushed: PushedStudy
     twin: twin
       ? {
           fp: twin.fp,
-          measured: measured(JSON.parse(twin.results) as Result[]),
+          measured: measuredOf(twin),
           heldBecause: twin.patient_id === null ? (twin.unmatched_reason ?? "it is unmatched") : null,
           byPerson: twin.by_person === 1,
         }
@@ -91,7 +91,8 @@ async function fileStudy(session: Session, clinicId: number, pushed: PushedStudy
     received_at: now,
     cause: "pushed",
     by_person: byPerson ? 1 : 0,
-    rejected_reason: null,
+    // Other values are news to the person who rejected the study. A patient alone is not.
+    rejected_reason: stored && measuredOf(stored) === measured(pushed.results) ? stored.rejected_reason : null,
   };
   switch (write) {
     case "insert":
@@ -155,6 +156,10 @@ async function flaggedAnew(
   const flagged = snapshot === null ? { rows: [] } : (JSON.parse(snapshot) as Snapshot);
   const whole = pushed.snapshot && { ...pushed.snapshot, ...flagged, notes: [...pushed.snapshot.notes, note] };
   return { results, snapshot: whole === undefined ? snapshot : JSON.stringify(whole) };
+}
+
+function measuredOf({ results }: Pick<StudyColumns, "results">): string {
+  return measured(JSON.parse(results) as Result[]);
 }
 
 /** A device that goes on contradicting itself must not fill the disk: what comes after these is answered and not kept. */

@@ -409,6 +409,17 @@ test("a rejected study leaves the list, comes back when that is taken back, and 
   ]);
 });
 
+test("a rejected study stays rejected when its patient becomes known, and comes back with another value", async () => {
+  const { push, reject, list, dog } = await deskServer();
+  const sent = held([alt(50)]);
+  await push(sent);
+  await reject(sent.fp, "a control sample");
+  await push({ ...sent, revision: 2, patient_fp: dog.fp });
+  expect([await list(), await list(true)]).toEqual([[], [sent.fp]]);
+  await push({ ...sent, ...held([alt(60)]), fp: sent.fp, dedupe_key: sent.dedupe_key, revision: 3 });
+  expect([await list(), await list(true)]).toEqual([[sent.fp], []]);
+});
+
 test("a conflict is held once with its body, shown with the study, and a device that goes on does not fill the disk", async () => {
   const { push, store, clinicId, dog } = await deskServer();
   const sent = held([alt(50)], { patient_fp: dog.fp });
