@@ -34,7 +34,7 @@ export const patientChecks: readonly ApiCheck[] = [
     number: 33,
     title: "a patient that another clinic has too is in our list and can be got",
     async run(api) {
-      assert.ok(fps(await walk(api, list, 100)).includes(patients.shared.fp));
+      assert.ok(fps(await walk(api, list, 100)).includes(patients.shared.fp), "it is not listed");
       assert.equal((await api.get(`${list}/${patients.shared.fp}`)).status, 200);
     },
   },
@@ -42,7 +42,7 @@ export const patientChecks: readonly ApiCheck[] = [
     number: 34,
     title: "a patient whose connection ended is neither in the list nor to be got",
     async run(api) {
-      assert.ok(!fps(await walk(api, list, 100)).includes(patients.closed.fp));
+      assert.ok(!fps(await walk(api, list, 100)).includes(patients.closed.fp), "it is listed");
       errorOf(await api.get(`${list}/${patients.closed.fp}`), 403, "PATIENT.ACCESS_DENIED");
     },
   },
@@ -63,7 +63,7 @@ export const patientChecks: readonly ApiCheck[] = [
         assert.equal(found.total, listed.ours.length);
         errorOf(await api.get(`${list}/${patients.deleted.fp}?${query.slice(1)}`), 404, "PATIENT.NOT_FOUND");
       }
-      assert.ok(!fps(await walk(api, list, 100)).includes(patients.deleted.fp));
+      assert.ok(!fps(await walk(api, list, 100)).includes(patients.deleted.fp), "it is listed");
     },
   },
   {
