@@ -1,5 +1,5 @@
 import { analytes } from "../shared/analytes.ts";
-import { isFp } from "../shared/fp.ts";
+import { fpForm, isFp } from "../shared/fp.ts";
 import { newAccession } from "./accession.ts";
 import { type Config, DICOM } from "./config.ts";
 import { profileById } from "./devices/index.ts";
@@ -61,7 +61,7 @@ function deviceProblem(id: string, devices: Config["devices"]): string | null {
 }
 
 function patientProblem(fp: string, data: string): string | null {
-  if (!isFp("patient", fp)) return `--patient is ${fp}, expected an fp such as patient_01K9TEST000000000000000001`;
+  if (!isFp("patient", fp)) return `--patient is ${fp}, expected ${fpForm("patient")}`;
   const known = readSpool(data, (db) => db.prepare("SELECT 1 FROM patient WHERE fp = ?").get(fp));
   if (known !== undefined) return null;
   return `--patient is ${fp}, whom the agent does not know: it asks the server for patients every 25 seconds while it runs`;

@@ -3,6 +3,7 @@ import { userInfo } from "node:os";
 import readline from "node:readline";
 import { type Command, Option } from "commander";
 import { conflictLine, explainLines, historyLines, unmatchedLine, viewLines } from "./desk-text.ts";
+import { fpOption } from "./fp-option.ts";
 import { type ManualStudy, readManualStudy, readMeasurement } from "./manual.ts";
 import { listRowsOf } from "./store/audit.ts";
 import {
@@ -53,7 +54,7 @@ export function addDeskCommands(program: Command, shell: Shell): void {
   unmatched
     .command("list")
     .description("list them, the oldest first")
-    .option("--clinic <fp>", "of one clinic")
+    .option("--clinic <fp>", "of one clinic", fpOption("clinic"))
     .option("--rejected", "those that a person took off the list")
     .option("--json", "as a JSON array")
     .addOption(dataOption())
@@ -87,7 +88,7 @@ export function addDeskCommands(program: Command, shell: Shell): void {
   unmatched
     .command("assign <fp>")
     .description("file it to a patient, with range and flag for that animal; one that is filed already moves")
-    .requiredOption("--patient <fp>", "whose it is")
+    .requiredOption("--patient <fp>", "whose it is", fpOption("patient"))
     .addOption(
       new Option("--despite <contradiction>", "file it although the device states another species").choices([
         "species",
@@ -122,8 +123,8 @@ export function addDeskCommands(program: Command, shell: Shell): void {
   study
     .command("add")
     .description("store what a person measured, with range and flag; prints the study as the API shows it")
-    .requiredOption("--patient <fp>", "whose it is")
-    .option("--clinic <fp>", "which of the patient's clinics; needed where there are several")
+    .requiredOption("--patient <fp>", "whose it is", fpOption("patient"))
+    .option("--clinic <fp>", "which of the patient's clinics; needed where there are several", fpOption("clinic"))
     .addOption(new Option("--file <file>", "JSON: modality, acquired_at, results of analyte, value, unit"))
     .addOption(new Option("--interactive", "asks for it").conflicts("file"))
     .addOption(dataOption())
@@ -161,7 +162,7 @@ export function addDeskCommands(program: Command, shell: Shell): void {
   study
     .command("conflicts")
     .description("list what agents sent that contradicts what is stored")
-    .option("--clinic <fp>", "of one clinic's agents")
+    .option("--clinic <fp>", "of one clinic's agents", fpOption("clinic"))
     .option("--json", "as a JSON array")
     .addOption(dataOption())
     .action(({ data, clinic, json }: Data & { clinic?: string; json?: true }) =>

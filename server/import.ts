@@ -104,7 +104,7 @@ export async function importFile(
     const faults = new Faults();
     const result: ImportResult = { new: 0, changed: 0, unchanged: 0 };
     const current: Import = {
-      now: now(),
+      now: clock,
       served: await servedClinics(session),
       newPatients: new Set(),
       stamped: new Set(),

@@ -11,6 +11,7 @@ import { buildApp } from "./app.ts";
 import { type AuditFormat, auditFormats, auditLines } from "./audit-lines.ts";
 import { createKey, loadPepper, type Permission, permissions, rollKey } from "./auth.ts";
 import { addDeskCommands } from "./desk-commands.ts";
+import { fpOption } from "./fp-option.ts";
 import { ImportError, importFile, type Progress } from "./import.ts";
 import { defaultLimits, type Limits } from "./limits.ts";
 import { readRanges } from "./ranges.ts";
@@ -423,7 +424,7 @@ program
   .description("print who asked for what, oldest first")
   .option("--since <time>", "from then on, such as 24h ago or 2026-11-21T09:30:00Z", parseTime)
   .option("--until <time>", "before then", parseTime)
-  .option("--clinic <fp>", "with the keys of a clinic")
+  .option("--clinic <fp>", "with the keys of a clinic", fpOption("clinic"))
   .addOption(new Option("--key <id>", "with a key").conflicts("clinic"))
   .addOption(new Option("--format <format>", "how to write it").choices(auditFormats).default("text"))
   .addOption(dataOption())
@@ -434,7 +435,7 @@ const ranges = program.command("ranges").description("reference intervals of a c
 ranges
   .command("import <file>")
   .description("put an NDJSON file's rows in the place of all that the clinic has")
-  .requiredOption("--clinic <fp>", "whose they are")
+  .requiredOption("--clinic <fp>", "whose they are", fpOption("clinic"))
   .option("--low-quality", "let published intervals of quality C and D hold too")
   .addOption(dataOption())
   .action(importRangesCommand);
@@ -442,7 +443,7 @@ ranges
 ranges
   .command("list")
   .description("list the rows in use and their version")
-  .requiredOption("--clinic <fp>", "whose they are")
+  .requiredOption("--clinic <fp>", "whose they are", fpOption("clinic"))
   .option("--json", "as JSON")
   .addOption(dataOption())
   .action(listRangesCommand);
@@ -450,7 +451,7 @@ ranges
 ranges
   .command("export [file]")
   .description("write the rows as a file that import takes, or to stdout")
-  .requiredOption("--clinic <fp>", "whose they are")
+  .requiredOption("--clinic <fp>", "whose they are", fpOption("clinic"))
   .addOption(dataOption())
   .action(exportRangesCommand);
 
@@ -461,7 +462,7 @@ const keys = program.command("keys").description("API keys of the clinics");
 keys
   .command("create")
   .description("make a key and print it, once")
-  .requiredOption("--clinic <fp>", "clinic of the key")
+  .requiredOption("--clinic <fp>", "clinic of the key", fpOption("clinic"))
   .requiredOption("--name <name>", "what the key is for")
   .requiredOption("--permissions <list>", `some of ${permissions.join(", ")}`, parsePermissions)
   .addOption(
@@ -474,7 +475,7 @@ keys
 keys
   .command("list")
   .description("list a clinic's keys")
-  .requiredOption("--clinic <fp>", "clinic of the keys")
+  .requiredOption("--clinic <fp>", "clinic of the keys", fpOption("clinic"))
   .option("--json", "as JSON")
   .addOption(dataOption())
   .action(listKeysCommand);

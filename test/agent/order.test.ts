@@ -79,7 +79,12 @@ test.each([
   [{ device: "chem-2" }, ["--device is chem-2, did you mean chem-1?"]],
   [{ device: "x-ray-9" }, ["--device is x-ray-9, expected one of chem-1, vet-2"]],
   [{ device: "vet-2" }, ["--device is vet-2, whose profile abaxis-vetscan-vs2 takes no orders: it never asks for any"]],
-  [{ patient: "4711" }, ["--patient is 4711, expected an fp such as patient_01K9TEST000000000000000001"]],
+  [
+    { patient: "PATIENT_01K9TEST00000000000000A001" },
+    [
+      "--patient is PATIENT_01K9TEST00000000000000A001, expected patient_ and a ULID of 26 digits and upper-case letters; fps are case-sensitive",
+    ],
+  ],
   [
     { patient: cat.fp },
     [

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
+import { exhaust } from "./access.ts";
 import { assertShape } from "./check.ts";
-import { listed, patients, soaps, studies } from "./data.ts";
+import { fixedFp, listed, patients, soaps, studies } from "./data.ts";
 import { endpoints } from "./endpoints.ts";
 import { type ApiCheck, body, errorOf, events, page, record } from "./read.ts";
-import type { Api } from "./server.ts";
+import { type Api, authorization } from "./server.ts";
 import * as shapes from "./shapes.ts";
 
 // api.md 2.1 and 2.2: protocol and envelope; fingerprints, time and numbers.
@@ -59,25 +60,31 @@ export const protocolChecks: readonly ApiCheck[] = [
     number: 8,
     title: "calendar events are a bare array, an empty one when there are none",
     async run(api) {
-      assert.ok(events(await api.get("/api/v1/calendar/events")).length > 0);
+      assert.notDeepEqual(events(await api.get("/api/v1/calendar/events")), []);
       assert.equal((await api.get("/api/v1/calendar/events", "lonely")).text, "[]");
     },
   },
   {
     number: 9,
-    title: "an error has success false, code, message, severity, no data, and details only as an object",
+    title: "an error has its status, success false, code, message, severity, no data, and details only as an object",
     async run(api) {
-      for (const path of failing) errorOf(await api.get(path), (await api.get(path)).status);
+      for (const { path, status, code, details = [] } of failing) {
+        const error = errorOf(await api.get(path), status, code);
+        assert.deepEqual(Object.keys(error.details ?? {}).toSorted(), details.toSorted(), `the details of ${path}`);
+      }
     },
   },
   {
     number: 10,
-    title: "severity is error or warning",
+    title: "severity is warning for AUTH.RATE_LIMITED and error for all others",
     async run(api) {
-      for (const path of failing) {
-        const answer = await api.get(path);
-        assert.ok(["error", "warning"].includes(errorOf(answer, answer.status).severity), path);
+      for (const { path, status } of failing) {
+        assert.equal(errorOf(await api.get(path), status).severity, "error", path);
       }
+      assert.equal(errorOf(await exhaust(api, api.keys.limited), 429).severity, "error", "API_KEY.RATE_LIMIT_EXCEEDED");
+      const path = `/api/v1/soap/${soaps.signed.fp}`;
+      const slowed = await api.send(path, { headers: authorization(path, api.keys.limited) });
+      assert.equal(errorOf(slowed, 429).severity, "warning", "AUTH.RATE_LIMITED");
     },
   },
   {
@@ -211,7 +218,7 @@ export const protocolChecks: readonly ApiCheck[] = [
     title: "every response has an X-Request-Id of its own, errors of the caller do not repeat it",
     async run(api) {
       const ids = new Set<string | null>();
-      const paths = [...endpoints.map(({ path }) => path), ...failing];
+      const paths = [...endpoints, ...failing].map(({ path }) => path);
       for (const path of paths) {
         const answer = await api.get(path);
         ids.add(answer.headers.get("x-request-id"));
@@ -219,7 +226,7 @@ export const protocolChecks: readonly ApiCheck[] = [
       }
       ids.add((await api.get("/api/v1/patients", null)).headers.get("x-request-id"));
       assert.equal(ids.size, paths.length + 1);
-      assert.ok(!ids.has(null) && !ids.has(""));
+      assert.deepEqual([ids.has(null), ids.has("")], [false, false]);
       assert.match((await api.exchange("nonsense\r\n\r\n")).toLowerCase(), /\r\nx-request-id: [^\r]+/);
     },
   },
@@ -228,7 +235,7 @@ export const protocolChecks: readonly ApiCheck[] = [
     title: "every fp is its prefix and a ULID",
     async run(api) {
       const found = JSON.stringify(await everything(api)).match(/"[a-z]+_[0-9A-Z]{20,30}"/g) ?? [];
-      assert.ok(found.length > 100);
+      assert.ok(found.length > 100, `${found.length} fps were found`);
       const pattern = /^"(patient|customer|clinic|user|soap|cds|calevt|invitem)_[0-7][0-9A-HJKMNP-TV-Z]{25}"$/;
       assert.deepEqual(
         found.filter((text) => !pattern.test(text)),
@@ -277,7 +284,8 @@ export const protocolChecks: readonly ApiCheck[] = [
       await timestamps("soap", "created_at")(api);
       await timestamps("study", "acquired_at")(api);
       await timestamps("event", "start_at", "end_at")(api);
-      assert.ok(shapes.timestamp(record(await api.get(`/api/v1/soap/${soaps.signed.fp}`))["signed_at"]));
+      const { signed_at } = record(await api.get(`/api/v1/soap/${soaps.signed.fp}`));
+      assert.ok(shapes.timestamp(signed_at), `signed_at is ${String(signed_at)}`);
     },
   },
   {
@@ -319,7 +327,7 @@ export const protocolChecks: readonly ApiCheck[] = [
       const start = new Date(api.today).toISOString();
       const found = (await everything(api)).event.find(({ start_at }) => start_at === start);
       assert.ok(found, `an event that starts at ${start}`);
-      assert.ok(!Object.keys(found).some((key) => /zone/i.test(key)));
+      assert.doesNotMatch(Object.keys(found).join(), /zone/i);
     },
   },
   {
@@ -342,21 +350,42 @@ export const protocolChecks: readonly ApiCheck[] = [
 
 const lists = ["/api/v1/patients", "/api/v1/inventory"];
 
-/** Paths that fail for a key that may do everything. */
-const failing = [
-  "/nothing",
-  "/api/v1/patients/%zz",
-  "/api/v1/patients/x",
-  `/api/v1/patients/${patients.theirs.fp}`,
-  "/api/v1/patients?page=0",
-  "/api/v1/patients?updated_since=x",
-  "/api/v1/soap/x",
-  `/api/v1/soap/${soaps.ofTheirs.fp}`,
-  "/api/v1/lab/diagnostics/x",
-  `/api/v1/lab/diagnostics/${studies.ofTheirs.fp}`,
-  "/api/v1/calendar/events?type=x",
-  "/api/v1/calendar/events?start_date=2026-01-01&end_date=2026-12-01",
-  "/api/v1/inventory?page_size=101",
+interface Failing {
+  readonly path: string;
+  readonly status: number;
+  readonly code: string;
+  /** The keys of the error's details; absent: it has none. */
+  readonly details?: readonly string[];
+}
+
+const ofParameter = ["parameter", "rule", "value"];
+const notFound = { status: 404, code: "PATIENT.NOT_FOUND" };
+const malformedFp = { ...notFound, details: ofParameter };
+const denied = { status: 403, code: "PATIENT.ACCESS_DENIED" };
+const invalid = { status: 400, code: "REQUEST.INVALID_PARAMETER", details: ofParameter };
+const outOfBounds = { ...invalid, details: [...ofParameter, "max", "min"] };
+
+/** What fails for a key that may do everything. */
+const failing: readonly Failing[] = [
+  { path: "/nothing", status: 404, code: "ROUTE.NOT_FOUND" },
+  { path: "/api/v1/patients/%zz", status: 400, code: "REQUEST.MALFORMED" },
+  { path: "/api/v1/patients/x", ...malformedFp },
+  { path: `/api/v1/patients/${fixedFp("patient", 99_999)}`, ...notFound },
+  { path: `/api/v1/patients/${patients.theirs.fp}`, ...denied },
+  { path: "/api/v1/patients?page=0", ...outOfBounds },
+  { path: "/api/v1/patients?updated_since=x", ...invalid },
+  { path: "/api/v1/soap/x", ...malformedFp },
+  { path: `/api/v1/soap/${soaps.ofTheirs.fp}`, ...denied },
+  { path: "/api/v1/lab/diagnostics/x", ...malformedFp },
+  { path: `/api/v1/lab/diagnostics/${studies.ofTheirs.fp}`, ...denied },
+  { path: "/api/v1/calendar/events?type=x", ...invalid },
+  {
+    path: "/api/v1/calendar/events?start_date=2026-01-01&end_date=2026-12-01",
+    status: 400,
+    code: "CALENDAR.INVALID_RANGE",
+    details: ["max_days"],
+  },
+  { path: "/api/v1/inventory?page_size=101", ...outOfBounds },
 ];
 
 function keys(path: string, expected: string) {
@@ -371,7 +400,7 @@ function keys(path: string, expected: string) {
 function timestamps(kind: keyof Awaited<ReturnType<typeof everything>>, ...fields: string[]) {
   return async (api: Api) => {
     const rows = (await everything(api))[kind];
-    assert.ok(rows.length > 0);
+    assert.notDeepEqual(rows, []);
     for (const row of rows) {
       for (const field of fields) assert.ok(shapes.timestamp(row[field]), `${field} is ${String(row[field])}`);
     }

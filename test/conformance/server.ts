@@ -1,12 +1,12 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { createKey, loadPepper, type Permission } from "../../server/auth.ts";
-import { importFile } from "../../server/import.ts";
-import { findClinic, type KeyType, listKeys, revokeKey } from "../../server/store/keys.ts";
+import { findClinic, type KeyType, listKeys, revokeKey as storeRevocation } from "../../server/store/keys.ts";
 import { openStore } from "../../server/store/store.ts";
 import { type ApiDocument, Contract } from "../support/contract.ts";
 import { dump } from "../support/postgres.ts";
@@ -55,8 +55,8 @@ export interface Keeper {
   import(...entities: object[]): Promise<void>;
   makeKey(plan: KeyPlan): Promise<{ key: string; id: string }>;
   revokeKey(id: string): Promise<void>;
-  /** All that the server wrote: its data, its log, its list of keys. */
-  written(): Promise<string>;
+  /** The clinic's list of keys, and all that the server wrote: that list, its data, its log, its audit, an export. */
+  written(): Promise<{ listed: { id: string; key: string }[]; written: string }>;
 }
 
 export class Api {
@@ -163,68 +163,68 @@ export async function ownServer(postgresUrl?: string): Promise<{ api: Api; stop:
   const place = postgresUrl ?? data;
   const today = startOfToday();
 
-  async function importLines(entities: readonly object[]): Promise<void> {
+  /** A command of the server that is checked, on its data; what it printed. */
+  async function command(...args: readonly string[]): Promise<string> {
+    const { stdout } = await promisify(execFile)(process.execPath, [...program(), ...args, "--data", data], {
+      env: environment(postgresUrl),
+      maxBuffer: 1 << 30,
+    });
+    return stdout;
+  }
+
+  async function importLines(...entities: readonly object[]): Promise<void> {
     const file = join(folder, "import.ndjson");
     writeFileSync(file, entities.map((entity) => `${JSON.stringify(entity)}\n`).join(""));
-    const store = await openStore(place);
-    try {
-      await importFile(store, file, () => undefined);
-    } finally {
-      await store.close();
-    }
+    await command("import", file);
   }
 
-  async function makeKey({ clinic, ...plan }: KeyPlan, expiresAt: number | null = null) {
+  const listedKeys = async (clinic: ClinicName) =>
+    JSON.parse(await command("keys", "list", "--json", "--clinic", clinics[clinic])) as { id: string; key: string }[];
+
+  async function makeKey({ clinic, type, permissions }: KeyPlan): Promise<{ key: string; id: string }> {
+    const options = ["--clinic", clinics[clinic], "--type", type, "--permissions", permissions.join()];
+    const key = (await command("keys", "create", "--name", "conformance", ...options)).trim();
+    return { key, id: (await listedKeys(clinic)).at(-1)?.id ?? "" };
+  }
+
+  const revokeKey = async (id: string): Promise<void> => void (await command("keys", "revoke", id));
+
+  /** The keys of the plan. By the program's own functions, since no command makes a key that has expired. */
+  async function makeKeys(): Promise<Record<KeyName, string>> {
     const store = await openStore(place);
-    try {
-      const pepper = loadPepper(data, keysMade);
-      keysMade = true;
+    const pepper = loadPepper(data, false);
+    const keys: Partial<Record<KeyName, string>> = {};
+    for (const [name, { clinic, ...plan }] of Object.entries(keyPlan) as [KeyName, KeyPlan][]) {
       const clinicId = (await findClinic(store, clinics[clinic]))?.id ?? 0;
-      const key = await createKey(store, pepper, {
-        ...plan,
-        clinicId,
-        name: "conformance",
-        now: Date.now(),
-        expiresAt,
-      });
-      return { key, id: (await listKeys(store, clinicId)).at(-1)?.id ?? "" };
-    } finally {
-      await store.close();
+      const now = Date.now();
+      const expiresAt = name === "expired" ? now : null;
+      keys[name] = await createKey(store, pepper, { ...plan, clinicId, name: "conformance", now, expiresAt });
+      const { id } = (await listKeys(store, clinicId)).at(-1) ?? { id: "" };
+      if (name === "revoked") await store.transaction((session) => storeRevocation(session, id, now));
     }
-  }
-  let keysMade = false;
-
-  async function revoke(id: string): Promise<void> {
-    const store = await openStore(place);
-    await store.transaction((session) => revokeKey(session, id, Date.now()));
     await store.close();
+    return keys as Record<KeyName, string>;
   }
 
-  await importLines(lines(today));
-  const keys: Partial<Record<KeyName, string>> = {};
-  for (const [name, plan] of Object.entries(keyPlan) as [KeyName, KeyPlan][]) {
-    const { key, id } = await makeKey(plan, name === "expired" ? Date.now() : null);
-    if (name === "revoked") await revoke(id);
-    keys[name] = key;
-  }
+  await importLines(...lines(today));
+  const keys = await makeKeys();
 
   const limit = ["--limit", "partner=1000000/1000000"];
   const { child, url, log } = await startProcess(postgresUrl, "run", "--port", "0", "--data", data, ...limit);
   const keeper: Keeper = {
-    import: (...entities) => importLines(entities),
+    import: importLines,
     makeKey,
-    revokeKey: revoke,
+    revokeKey,
     async written() {
       const files = readdirSync(data).map((name) => readFileSync(join(data, name), "latin1"));
-      const store = await openStore(place);
-      const listed = JSON.stringify(await listKeys(store, (await findClinic(store, clinics.ours))?.id ?? 0));
-      await store.close();
       const stored = postgresUrl === undefined ? "" : dump(postgresUrl);
-      return [...files, stored, listed, log()].join("\n");
+      const told = [await command("keys", "list", "--clinic", clinics.ours), await command("audit")];
+      const written = [...files, stored, ...told, await command("export"), log()].join("\n");
+      return { listed: await listedKeys("ours"), written };
     },
   };
   return {
-    api: new Api(url, { keys: keys as Record<KeyName, string>, today, contract: await readContract(url) }, keeper),
+    api: new Api(url, { keys, today, contract: await readContract(url) }, keeper),
     async stop() {
       const ended = once(child, "exit");
       child.kill("SIGTERM");
@@ -235,15 +235,22 @@ export async function ownServer(postgresUrl?: string): Promise<{ api: Api; stop:
 }
 
 /** The built server where VETWIRE_BUILT is set, else the sources. */
+function program(): string[] {
+  return process.env["VETWIRE_BUILT"] === undefined ? ["--import", "tsx", "server/main.ts"] : ["dist/server/main.js"];
+}
+
+/** In a zone that is never on the UTC day for long: what reads the machine's day in place of it differs. */
+function environment(postgresUrl: string | undefined): NodeJS.ProcessEnv {
+  return { ...process.env, TZ: "Pacific/Auckland", DATABASE_URL: postgresUrl };
+}
+
 async function startProcess(
   postgresUrl: string | undefined,
   ...command: string[]
 ): Promise<{ child: ChildProcess; url: string; log: () => string }> {
-  const built = process.env["VETWIRE_BUILT"] !== undefined;
-  const program = built ? ["dist/server/main.js"] : ["--import", "tsx", "server/main.ts"];
-  const child = spawn(process.execPath, [...program, ...command], {
+  const child = spawn(process.execPath, [...program(), ...command], {
     stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, DATABASE_URL: postgresUrl },
+    env: environment(postgresUrl),
   });
   process.once("exit", () => child.kill("SIGKILL"));
   let log = "";

@@ -146,8 +146,8 @@ const anyFile = fc
         sex: nullable(fc.constantFrom(...PATIENT_SEXES)),
         weight_kg: nullable(fc.double({ min: 0, minExcluded: true, max: 1500, noNaN: true })),
         date_of_birth: nullable(birthday),
-        created_at: past,
-        updated_at: past,
+        // Nothing is updated before it is created.
+        ...{ created_at: fc.constant("1970-01-01T00:00:00.000Z"), updated_at: past },
         deleted_at: nullable(past),
         external_ids: fc.uniqueArray(text),
         active: fc.boolean(),

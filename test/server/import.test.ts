@@ -363,7 +363,7 @@ describe("an import", () => {
   });
 
   test("stores a time that has not come yet as its own, and the same line again changes nothing", async () => {
-    const one = patient({ updated_at: "2099-01-01T00:00:00.000Z" });
+    const one = patient({ updated_at: "2026-11-22T00:00:00.000Z" });
     const server = await startServer(clinic(ours), one, connection(one.fp, ours));
     const updated = async () => (await findPatient(server.store, 1, one.fp))?.patient.updated_at;
     expect(await updated()).toBe("2026-11-21T12:00:00.000Z");

@@ -246,9 +246,10 @@ describe("the API document", () => {
     await limited.get(limitedKey, "/api/v1/patients");
     limited.clock.now = noon + 3_588_000;
 
-    const returned = [fromClientError({ code: "ERR_HTTP_REQUEST_TIMEOUT" }), fromClientError({ code: "HPE_HEADER_OVERFLOW" })].map(
-      ({ envelope }) => envelope,
-    );
+    const returned = [
+      fromClientError({ code: "ERR_HTTP_REQUEST_TIMEOUT" }),
+      fromClientError({ code: "HPE_HEADER_OVERFLOW" }),
+    ].map(({ envelope }) => envelope);
     for (const [app, method, url, headers] of [
       [server.app, "GET", "/api/v1/patients", {}],
       [server.app, "GET", "/api/v1/patients", holding(await server.makeKey(ours, ["clinic.lab.ingest"]))],

@@ -123,7 +123,7 @@ describe("an import after a sync", () => {
   });
 
   test("keeps the file's times for a clinic that was never served, also beside one that was", async () => {
-    const [fresh, known, shared] = [patient({ updated_at: old }), patient(), patient()];
+    const [fresh, known, shared] = [patient({ created_at: old, updated_at: old }), patient(), patient()];
     const { server, ...sync } = await synchronised(
       [known, shared],
       [connection(known.fp, theirs), connection(shared.fp, theirs), connection(shared.fp, ours)],
@@ -148,7 +148,7 @@ describe("an import after a sync", () => {
 describe("GET /agent/v1/removed", () => {
   test("is paged as the list of patients is, and counts those of the clinic alone", async () => {
     const gone = Array.from({ length: 5 }, (_, index) =>
-      patient({ updated_at: `2026-10-0${index + 1}T00:00:00.000Z` }),
+      patient({ created_at: old, updated_at: `2026-10-0${index + 1}T00:00:00.000Z` }),
     );
     const { server, key } = await synchronised(
       gone,

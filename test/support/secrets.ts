@@ -8,6 +8,19 @@ export function lettersTold(key: string, text: string): number {
   return longest;
 }
 
+/**
+ * Whether the text holds more of the key's secret than chance explains: seven letters in a row at either end of it, or ten
+ * anywhere. Much faster than lettersTold() in a text of many megabytes.
+ */
+export function isTold(key: string, text: string): boolean {
+  const secret = key.slice("sk_live_".length);
+  const length = LETTERS_BY_CHANCE + 1;
+  for (let from = 0; from + length <= secret.length; from += 4) {
+    if (text.includes(secret.slice(from, from + length))) return true;
+  }
+  return text.includes(secret.slice(-length));
+}
+
 /** Letters that the list of keys shows at the beginning of the secret, and again at its end. */
 export const LETTERS_SHOWN = 4;
 
