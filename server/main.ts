@@ -13,6 +13,7 @@ import { addDeskCommands } from "./desk-commands.ts";
 import { ImportError, importFile, type Progress } from "./import.ts";
 import { defaultLimits, type Limits } from "./limits.ts";
 import { readRanges } from "./ranges.ts";
+import { requireRegularFile } from "./regular-file.ts";
 import { listRows } from "./store/audit.ts";
 import { countUnmatched, exportEntities } from "./store/export.ts";
 import {
@@ -25,7 +26,7 @@ import {
   revokeKey,
 } from "./store/keys.ts";
 import { currentRanges, replaceRanges } from "./store/ranges.ts";
-import { isPostgresUrl, openStore, type Session, type Store } from "./store/store.ts";
+import { isPostgresUrl, openExistingStore, openStore, type Session, type Store } from "./store/store.ts";
 
 // The server's command line (house, section 5): builds and closes everything, and alone reads the environment.
 
@@ -49,7 +50,7 @@ async function run({ data, port, host, limit, trustProxy, concealUnconnected = f
   const stopSignal = new Promise<string>((resolve) => {
     for (const name of ["SIGINT", "SIGTERM"]) process.once(name, resolve);
   });
-  const store = await openDatabase(data);
+  const store = await openStore(placeOf(data));
   const pepper = await pepperOf(store, data);
   const limits = { ...defaultLimits, ...limit };
   const app = buildApp(store, { pepper, logger, limits, trustProxy, concealUnconnected });
@@ -75,28 +76,33 @@ async function run({ data, port, host, limit, trustProxy, concealUnconnected = f
 const CLOSE_WAIT_MS = 5000;
 
 async function importCommand(path: string, { data }: Data): Promise<void> {
-  await withStore(data, async (store) => {
-    const bar = progressBar();
-    try {
-      const result = await importFile(store, path, bar.progress);
-      bar.stop();
-      say(`${path}: ${result.new} new, ${result.changed} changed, ${result.unchanged} unchanged`);
-    } catch (error) {
-      bar.stop();
-      if (!(error instanceof ImportError)) throw error;
-      for (const { line, problem } of error.problems) warn(`line ${line}: ${problem}`);
-      const more = error.total - error.problems.length;
-      if (more > 0) warn(`and ${more} more`);
-      throw new Error(`${path}: ${error.message}`, { cause: error });
-    }
-  });
+  await withStore(
+    data,
+    async (store) => {
+      const bar = progressBar();
+      try {
+        const result = await importFile(store, path, bar.progress);
+        bar.stop();
+        say(`${path}: ${result.new} new, ${result.changed} changed, ${result.unchanged} unchanged`);
+      } catch (error) {
+        bar.stop();
+        if (!(error instanceof ImportError)) throw error;
+        for (const { line, problem } of error.problems) warn(`line ${line}: ${problem}`);
+        const more = error.total - error.problems.length;
+        if (more > 0) warn(`and ${more} more`);
+        throw new Error(`${path}: ${error.message}`, { cause: error });
+      }
+    },
+    openStore,
+  );
 }
 
 async function exportCommand(path: string | undefined, { data }: Data): Promise<void> {
+  // Under another name until it is whole: half an export must not be taken for one.
+  const draft = `${path}.part`;
+  if (path !== undefined) for (const file of [path, draft]) requireRegularFile(file);
   await withStore(data, (store) =>
     store.snapshot(async (session) => {
-      // Under another name until it is whole: half an export must not be taken for one.
-      const draft = `${path}.part`;
       await pipeline(inPieces(exportLines(session)), path === undefined ? process.stdout : createWriteStream(draft));
       if (path !== undefined) renameSync(draft, path);
       const unmatched = await countUnmatched(session);
@@ -193,12 +199,16 @@ interface KeyOptions extends Data {
 }
 
 async function createKeyCommand({ data, clinic, expires, ...described }: KeyOptions): Promise<void> {
-  await withStore(data, async (store) => {
-    const clinicId = await clinicIdOf(store, clinic);
-    const now = Date.now();
-    const expiresAt = expires === undefined ? null : now + expires;
-    say(await createKey(store, await pepperOf(store, data), { ...described, clinicId, now, expiresAt }));
-  });
+  await withStore(
+    data,
+    async (store) => {
+      const clinicId = await clinicIdOf(store, clinic);
+      const now = Date.now();
+      const expiresAt = expires === undefined ? null : now + expires;
+      say(await createKey(store, await pepperOf(store, data), { ...described, clinicId, now, expiresAt }));
+    },
+    openStore,
+  );
 }
 
 async function listKeysCommand({ data, clinic, json }: Data & { clinic: string; json?: true }): Promise<void> {
@@ -261,8 +271,12 @@ async function keyIdOf(store: Store, publicId: string): Promise<number> {
   return key.id;
 }
 
-async function withStore(data: string, work: (store: Store) => Promise<void>): Promise<void> {
-  const store = await openDatabase(data);
+async function withStore(
+  data: string,
+  work: (store: Store) => Promise<void>,
+  open: (place: string) => Promise<Store> = openExistingStore,
+): Promise<void> {
+  const store = await open(placeOf(data));
   try {
     await work(store);
   } finally {
@@ -271,11 +285,11 @@ async function withStore(data: string, work: (store: Store) => Promise<void>): P
 }
 
 /** The PostgreSQL of DATABASE_URL, else the SQLite of the data folder. The pepper is in the folder either way. */
-async function openDatabase(data: string): Promise<Store> {
+function placeOf(data: string): string {
   const url = process.env["DATABASE_URL"];
-  if (url === undefined) return openStore(data);
+  if (url === undefined) return data;
   if (!isPostgresUrl(url)) throw new Error("DATABASE_URL is no postgres:// URL: mend it, or unset it to use SQLite");
-  return openStore(url);
+  return url;
 }
 
 async function pepperOf(store: Store, data: string): Promise<Buffer> {
