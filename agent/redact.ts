@@ -98,8 +98,8 @@ function redactHl7(text: string, profile: Hl7Profile): string {
   const owner = profile.owner?.(new Segment(`PID${FIELDS.slice(1)}`, HL7_DELIMITERS));
   const names: NamePlaces = { ...HL7_NAMES, PID: [...HL7_NAMES["PID"]!, Number(owner)] };
   let [field, kept] = ["|", "^~&"];
-  // VT and FS stand around a message.
-  return text.replace(/[^\r\n\v\x1c]+/g, (segment) => {
+  // VT begins a message.
+  return text.replace(/[^\r\n\v]+/g, (segment) => {
     const name = segment.slice(0, 3).toUpperCase();
     if (name === "MSH") [field, kept] = [segment.slice(3, 4), `${segment.slice(4, 6)}${segment.slice(7, 8)}`];
     return redactFields(segment, field, kept, names[name] ?? []);
@@ -127,9 +127,9 @@ function neutralQuoted(value: string): string {
   return value.slice(0, 1) + neutral(value.slice(1, -1), "") + value.slice(-1);
 }
 
-/** X for every byte but spaces, the delimiters that are kept, and quotes: `""` deletes a field. */
+/** X for every byte but spaces, control characters, the delimiters that are kept, and quotes: `""` deletes a field. */
 function neutral(text: string, kept: string): string {
-  return Array.from(text, (char) => (` "${kept}`.includes(char) ? char : "X")).join("");
+  return Array.from(text, (char) => (char <= " " || `"${kept}`.includes(char) ? char : "X")).join("");
 }
 
 /** One character a byte: whatever the charset, places stay the same. */

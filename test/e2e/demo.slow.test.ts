@@ -18,7 +18,7 @@ beforeEach(() => {
 
 afterEach(async () => {
   for (const child of started.splice(0)) child.kill("SIGKILL");
-  await until("no process is left", () => programs().length === 0, 60_000);
+  await allHaveEnded();
   fs.rmSync(folder, { recursive: true, force: true });
 });
 
@@ -48,6 +48,10 @@ function modules(): string[] {
   return programs()
     .map(({ module }) => module)
     .toSorted();
+}
+
+async function allHaveEnded(): Promise<void> {
+  await until("all have ended", () => programs().length === 0, 60_000);
 }
 
 async function says(child: ChildProcess, words: string): Promise<void> {
@@ -83,14 +87,16 @@ describe("the demo", () => {
   test("ends its server and its agent when nobody reads its output any more", async () => {
     const child = shell(`node ${path.join(ROOT, "dist/server/demo-main.js")} | head -n 2`);
     await once(child, "exit");
-    await until("all have ended", () => programs().length === 0, 60_000);
+    await allHaveEnded();
+    expect(modules()).toEqual([]);
   });
 
   test("takes its server and its agent with it when it is killed", async () => {
     const child = shell(demo);
     await says(child, "Server on");
     child.kill("SIGKILL");
-    await until("all have ended", () => programs().length === 0, 60_000);
+    await allHaveEnded();
+    expect(modules()).toEqual([]);
   });
 
   test("ends when the process that started it is killed", async () => {
@@ -98,7 +104,8 @@ describe("the demo", () => {
     const child = shell(`node ${path.join(ROOT, "dist/server/demo-main.js")}; true`);
     await says(child, "Server on");
     child.kill("SIGKILL");
-    await until("all have ended", () => programs().length === 0, 60_000);
+    await allHaveEnded();
+    expect(modules()).toEqual([]);
   });
 
   test("refuses to run twice in a folder, changes nothing there, and runs again after the first was killed", async () => {
@@ -116,7 +123,7 @@ describe("the demo", () => {
     expect(fs.readFileSync(key, "utf8")).toBe(before);
 
     first.kill("SIGKILL");
-    await until("all have ended", () => programs().length === 0, 60_000);
+    await allHaveEnded();
     await says(shell(demo), "Server on");
   });
 });
