@@ -8,7 +8,7 @@ import { profileById } from "../../agent/devices/index.ts";
 import type { Profile } from "../../agent/devices/profile.ts";
 import { imageFile } from "../../agent/image-store.ts";
 import { replay } from "../../agent/replay.ts";
-import { listMessages, readSpool } from "../../agent/spool.ts";
+import { listMessages, type MessageSummary, readSpool } from "../../agent/spool.ts";
 import { fixturesFolder } from "../make-fixtures.ts";
 import { session } from "../support/astm.ts";
 import { frameOf } from "../support/hl7.ts";
@@ -91,6 +91,23 @@ describe("a captured message", () => {
       expect(text(captured(id).bytes)).toBe(text(two));
       expect(captured(id).notes[0]).toBe("the fixture holds 2 messages that came in one exchange");
     }
+  });
+
+  test("of a POCT1-A conversation that was cut begins with the HELLO of its device", async () => {
+    const documents = readFileSync(join(fixturesFolder, "generic-poct1a/dog.poct1"), "latin1");
+    const [hello = ""] = /^[^]*?<\/HEL\.R01>/.exec(documents) ?? [];
+    expect(hello).not.toBe("");
+    const number = used.spool.openSession("generic-poct1a", "generic-poct1a");
+    for (const [kind, bytes] of [
+      ["resume", Buffer.from(hello, "latin1")],
+      ["chunk", Buffer.from(documents.slice(hello.length), "latin1")],
+    ] as const) {
+      const event = { device: "generic-poct1a", session: number, kind, bytes, durable: true };
+      await new Promise<void>((resolve) => used.spool.append(event, () => resolve()));
+    }
+    await recover(used.spool, profileById);
+    const [{ id }] = readSpool(used.folder, listMessages) as [MessageSummary];
+    expect(text(captured(id).bytes)).toBe(documents);
   });
 
   test("has no names unless it is raw, and its notes say what is kept", async () => {
