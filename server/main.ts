@@ -76,25 +76,21 @@ async function run({ data, port, host, limit, trustProxy, concealUnconnected = f
 const CLOSE_WAIT_MS = 5000;
 
 async function importCommand(path: string, { data }: Data): Promise<void> {
-  await withStore(
-    data,
-    async (store) => {
-      const bar = progressBar();
-      try {
-        const result = await importFile(store, path, bar.progress);
-        bar.stop();
-        say(`${path}: ${result.new} new, ${result.changed} changed, ${result.unchanged} unchanged`);
-      } catch (error) {
-        bar.stop();
-        if (!(error instanceof ImportError)) throw error;
-        for (const { line, problem } of error.problems) warn(`line ${line}: ${problem}`);
-        const more = error.total - error.problems.length;
-        if (more > 0) warn(`and ${more} more`);
-        throw new Error(`${path}: ${error.message}`, { cause: error });
-      }
-    },
-    openStore,
-  );
+  await withMadeStore(data, async (store) => {
+    const bar = progressBar();
+    try {
+      const result = await importFile(store, path, bar.progress);
+      bar.stop();
+      say(`${path}: ${result.new} new, ${result.changed} changed, ${result.unchanged} unchanged`);
+    } catch (error) {
+      bar.stop();
+      if (!(error instanceof ImportError)) throw error;
+      for (const { line, problem } of error.problems) warn(`line ${line}: ${problem}`);
+      const more = error.total - error.problems.length;
+      if (more > 0) warn(`and ${more} more`);
+      throw new Error(`${path}: ${error.message}`, { cause: error });
+    }
+  });
 }
 
 async function exportCommand(path: string | undefined, { data }: Data): Promise<void> {
@@ -199,16 +195,12 @@ interface KeyOptions extends Data {
 }
 
 async function createKeyCommand({ data, clinic, expires, ...described }: KeyOptions): Promise<void> {
-  await withStore(
-    data,
-    async (store) => {
-      const clinicId = await clinicIdOf(store, clinic);
-      const now = Date.now();
-      const expiresAt = expires === undefined ? null : now + expires;
-      say(await createKey(store, await pepperOf(store, data), { ...described, clinicId, now, expiresAt }));
-    },
-    openStore,
-  );
+  await withMadeStore(data, async (store) => {
+    const clinicId = await clinicIdOf(store, clinic);
+    const now = Date.now();
+    const expiresAt = expires === undefined ? null : now + expires;
+    say(await createKey(store, await pepperOf(store, data), { ...described, clinicId, now, expiresAt }));
+  });
 }
 
 async function listKeysCommand({ data, clinic, json }: Data & { clinic: string; json?: true }): Promise<void> {
@@ -271,12 +263,17 @@ async function keyIdOf(store: Store, publicId: string): Promise<number> {
   return key.id;
 }
 
-async function withStore(
-  data: string,
-  work: (store: Store) => Promise<void>,
-  open: (place: string) => Promise<Store> = openExistingStore,
-): Promise<void> {
-  const store = await open(placeOf(data));
+/** For a command that reads or changes what is there. @throws when there is no database */
+async function withStore(data: string, work: (store: Store) => Promise<void>): Promise<void> {
+  await withOpened(await openExistingStore(placeOf(data)), work);
+}
+
+/** For a command that begins a database where there is none. */
+async function withMadeStore(data: string, work: (store: Store) => Promise<void>): Promise<void> {
+  await withOpened(await openStore(placeOf(data)), work);
+}
+
+async function withOpened(store: Store, work: (store: Store) => Promise<void>): Promise<void> {
   try {
     await work(store);
   } finally {
