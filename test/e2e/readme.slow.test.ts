@@ -225,14 +225,11 @@ function withPorts(text: string): string {
   return text.replaceAll(/(?<=:)\d{4,5}\b/g, (port) => String(ports.get(Number(port)) ?? port));
 }
 
-async function isFree(port: number): Promise<boolean> {
-  const server = net.createServer().listen(port);
-  const free = await Promise.race([
-    once(server, "listening").then(() => true),
-    once(server, "error").then(() => false),
-  ]);
-  if (free) server.close();
-  return free;
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = net.createServer().once("error", () => resolve(false));
+    server.listen(port, () => server.close(() => resolve(true)));
+  });
 }
 
 function say(text: string): void {
