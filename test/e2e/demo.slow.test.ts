@@ -70,7 +70,7 @@ async function says(child: ChildProcess, words: string): Promise<void> {
 
 const RUNNING = ["agent/main", "server/demo-main", "server/main"];
 
-describe("the demo", () => {
+describe("the demo", { timeout: 300_000 }, () => {
   test.each([
     ["SIGINT", "Running until Ctrl-C."],
     ["SIGTERM", "Server on"],
