@@ -1,11 +1,13 @@
 import fs from "node:fs";
 import path from "node:path";
-import { Command } from "commander";
+import { setInterval } from "node:timers/promises";
+import { Command, Option } from "commander";
 import { pino } from "pino";
 import type { Patient } from "../shared/patient.ts";
 import { reasonOf } from "../shared/thrown.ts";
 import { startAgent } from "./agent.ts";
 import { analyzersOf } from "./analyzers.ts";
+import { capture } from "./capture.ts";
 import { type Config, loadConfig, parseAddress } from "./config.ts";
 import { profileById, profiles } from "./devices/index.ts";
 import { awaitDirective, placeDirective } from "./directives.ts";
@@ -16,6 +18,7 @@ import { imagingOf } from "./imaging.ts";
 import { countImages, drawableImages, exportImages, listImages, previewImage } from "./images.ts";
 import { listenTo } from "./listen.ts";
 import { listPorts } from "./ports.ts";
+import { isWanted, MessageFeed, messageTable } from "./message-list.ts";
 import { type OrderRequest, placeOrder } from "./order.ts";
 import { recordAssociation } from "./record-dicom.ts";
 import { replay } from "./replay.ts";
@@ -26,8 +29,8 @@ import { parseHabits, playPoct1Device } from "./simulate-poct1.ts";
 import { openLine, type Played, playDevice, playHost, type Received } from "./simulate.ts";
 import { playHl7Device, playLis } from "./simulate-hl7.ts";
 import { lineText, suggest } from "./sniff.ts";
-import { listMessages, readSpool, readStatus, writeSpool } from "./spool.ts";
-import type { MessageState } from "./spool-operations.ts";
+import { readSpool, readStatus, writeSpool } from "./spool.ts";
+import { MESSAGE_STATES, type MessageState } from "./spool-operations.ts";
 import type { Address } from "./transport.ts";
 import { parseTalk, playTalk } from "./talk.ts";
 import { writeTime } from "./time.ts";
@@ -39,6 +42,11 @@ const EXIT_CONFIG = 78;
 const VERSION = "0.1.0";
 /** By then a connected device has taken it, or refused it three times. */
 const DIRECTIVE_WAIT_MS = 20_000;
+/** How often `messages --follow` looks at the spool. */
+const FOLLOW_MS = 500;
+
+/** The same for every command that reads the configuration. */
+const configOption = () => new Option("--config <file>", "the configuration").default("./agent.yaml");
 
 const program = new Command("agent")
   .description("Carries results from a clinic's devices to the Vetwire server")
@@ -47,7 +55,7 @@ const program = new Command("agent")
 program
   .command("run")
   .description("serve the devices of the configuration until SIGINT or SIGTERM")
-  .requiredOption("--config <file>", "agent.yaml")
+  .addOption(configOption())
   .action(async (options: { config: string }) => {
     const config = configOrExit(options.config);
     const log = pino({
@@ -72,7 +80,7 @@ program
 program
   .command("check")
   .description("find every problem of a configuration at once")
-  .requiredOption("--config <file>", "agent.yaml")
+  .addOption(configOption())
   .action((options: { config: string }) => {
     const config = configOrExit(options.config);
     print(`${options.config} is right: ${config.devices.length} device${config.devices.length === 1 ? "" : "s"}`);
@@ -189,7 +197,7 @@ program
   .description(
     "order tests of a patient's sample; the device gets them when it asks, the result finds the patient by the accession",
   )
-  .requiredOption("--config <file>", "agent.yaml")
+  .addOption(configOption())
   .requiredOption("--device <id>", "which analyzer of the configuration")
   .requiredOption("--patient <fp>", "whose sample it is")
   .requiredOption("--tests <names>", "analytes, comma-separated, as the device calls them: ALT,CREA")
@@ -203,7 +211,7 @@ for (const command of ["lock", "unlock"] as const) {
   program
     .command(command)
     .description(`${command} a point-of-care device (POCT1-A); the running agent tells it now, or when it connects`)
-    .requiredOption("--config <file>", "agent.yaml")
+    .addOption(configOption())
     .requiredOption("--device <id>", "which device of the configuration")
     .action(async (options: { config: string; device: string }) => {
       const config = configOrExit(options.config);
@@ -218,27 +226,56 @@ for (const command of ["lock", "unlock"] as const) {
 program
   .command("messages")
   .description("list every message and where it ended")
-  .requiredOption("--config <file>", "agent.yaml")
-  .option("--json", "as a JSON array")
-  .action((options: { config: string; json?: boolean }) => {
-    const messages = readSpool(configOrExit(options.config).data, listMessages);
-    if (options.json) return print(JSON.stringify(messages, null, 2));
-    for (const { id, device, received_at, state, reason, study_fps } of messages) {
-      print([id, received_at, device, state, study_fps.join(",") || "-", reason ?? ""].join("  ").trimEnd());
-    }
-    tell(`${messages.length} message${messages.length === 1 ? "" : "s"}`);
+  .addOption(configOption())
+  .option("--state <state>", `one of ${MESSAGE_STATES.join(", ")}; repeatable`, messageState, [])
+  .option("--device <id>", "of that device; repeatable", collected, [])
+  .option("--since <time>", "received from then on: 24h, 7d or 2026-11-21T09:30:00Z", timeSince, 0)
+  .option("--follow", "go on with new ones until Ctrl-C")
+  .addOption(new Option("--json", "as a JSON array").conflicts("follow"))
+  .action(async ({ config: file, json, follow, state, device, since }: MessagesOptions) => {
+    const { data, devices } = configOrExit(file);
+    const feed = new MessageFeed(data);
+    const all = feed.next();
+    const ids = [...new Set([...devices.map(({ id }) => id), ...all.map((message) => message.device)])];
+    const unknown = device.find((id) => !ids.includes(id));
+    if (unknown !== undefined) throw new Error(`--device is ${unknown}, expected one of ${ids.join(", ")}`);
+    const filter = { states: state, devices: device, since };
+    const messages = all.filter((message) => isWanted(message, filter));
+    if (json) return print(JSON.stringify(messages, null, 2));
+    // `messages | head` has seen enough.
+    process.stdout.on("error", () => process.exit(0));
+    const { header, row } = messageTable(ids, Intl.DateTimeFormat().resolvedOptions().timeZone);
+    for (const line of [header, ...messages.map(row)]) print(line);
+    if (!follow) return tell(`${messages.length} message${messages.length === 1 ? "" : "s"}`);
+    for await (const _ of setInterval(FOLLOW_MS))
+      for (const message of feed.next()) if (isWanted(message, filter)) print(row(message));
+  });
+
+program
+  .command("capture <message>")
+  .description("write a message as a fixture to stdout: the bytes that its device sent, without names")
+  .addOption(configOption())
+  .option("--raw", "leave the names in it")
+  .action((id: string, options: { config: string; raw?: boolean }) => {
+    const config = configOrExit(options.config);
+    const devices = analyzersOf(config);
+    const { bytes, notes } = readSpool(config.data, (db) =>
+      capture(db, config.data, id, (device) => devices.get(device), options.raw ?? false),
+    );
+    process.stdout.write(bytes);
+    for (const note of notes) tell(`note: ${note}`);
   });
 
 program
   .command("explain <fp>")
   .description(
-    "one time line of a study from the first byte to the server's answer, and by which interval each result has its flag",
+    "one time line of a study (its fp) or a message (its id) from the first byte to the server's answer; of a study also by which interval each result has its flag",
   )
-  .requiredOption("--config <file>", "agent.yaml")
-  .action((fp: string, options: { config: string }) => {
+  .addOption(configOption())
+  .action((name: string, options: { config: string }) => {
     const config = configOrExit(options.config);
     const devices = analyzersOf(config);
-    for (const line of readSpool(config.data, (db) => explain(db, fp, (id) => devices.get(id)))) print(line);
+    for (const line of readSpool(config.data, (db) => explain(db, name, (id) => devices.get(id)))) print(line);
   });
 
 program
@@ -246,7 +283,7 @@ program
   .description(
     "run quarantined or unmatched messages through the stages again; shows old against new, then stores it for sending",
   )
-  .requiredOption("--config <file>", "agent.yaml")
+  .addOption(configOption())
   .requiredOption("--state <state>", "quarantined or unmatched; repeatable", reprocessState, [])
   .option("--since <time>", "received from then on: 24h, 7d or 2026-11-21T09:30:00Z", timeSince, 0)
   .option("--dry-run", "show it and store nothing")
@@ -278,7 +315,7 @@ const images = program.command("images").description("the images that came from 
 images
   .command("list", { isDefault: true })
   .description("list them, the removed ones too, or copy their files")
-  .requiredOption("--config <file>", "agent.yaml")
+  .addOption(configOption())
   .option("--study <uid>", "of that study alone")
   .option("--export <folder>", "copy the files there")
   .option("--json", "as a JSON array")
@@ -298,7 +335,7 @@ images
 images
   .command("preview <id>")
   .description("draw a frame of an image, or of the first image of a study that can be drawn, as PNG")
-  .requiredOption("--config <file>", "agent.yaml")
+  .addOption(configOption())
   .requiredOption("--out <file>", "the PNG")
   .option("--frame <n>", "of a clip", positiveInteger, 1)
   .action(async (name: string, options: { config: string; out: string; frame: number }) => {
@@ -312,7 +349,7 @@ images
 images
   .command("forward")
   .description("offer a destination again what it refused for good")
-  .requiredOption("--config <file>", "agent.yaml")
+  .addOption(configOption())
   .requiredOption("--again <destination>", "which one of the configuration")
   .option("--study <uid>", "of that study alone")
   .action((options: { config: string; again: string; study?: string }) => {
@@ -330,7 +367,7 @@ images
 program
   .command("status")
   .description("devices, counts and what waits for the server")
-  .requiredOption("--config <file>", "agent.yaml")
+  .addOption(configOption())
   .option("--json", "as JSON")
   .action((options: { config: string; json?: boolean }) => {
     const { data } = configOrExit(options.config);
@@ -376,6 +413,15 @@ function said(words: object): string {
   return Object.entries(words)
     .map(([name, word]) => `${name} ${String(word)}`)
     .join(", ");
+}
+
+interface MessagesOptions {
+  readonly config: string;
+  readonly state: readonly MessageState[];
+  readonly device: readonly string[];
+  readonly since: number;
+  readonly follow?: boolean;
+  readonly json?: boolean;
 }
 
 interface SimulateOptions {
@@ -462,7 +508,7 @@ function printReceived({ message, incomplete }: Received): void {
 /** The configuration, or every problem on stderr and exit 78. */
 function configOrExit(file: string): Config {
   if (!fs.existsSync(file)) {
-    tell(`${path.resolve(file)}: there is no such file`);
+    tell(`${path.resolve(file)}: there is no such file, expected the agent's configuration here or by --config`);
     process.exit(EXIT_CONFIG);
   }
   const result = loadConfig(file);
@@ -493,6 +539,16 @@ function reprocessState(text: string, states: readonly MessageState[]): MessageS
   if (text !== "quarantined" && text !== "unmatched")
     throw new Error(`--state is ${text}, expected quarantined or unmatched`);
   return [...states, text];
+}
+
+function messageState(text: string, states: readonly MessageState[]): MessageState[] {
+  const state = MESSAGE_STATES.find((each) => each === text);
+  if (state === undefined) throw new Error(`--state is ${text}, expected one of ${MESSAGE_STATES.join(", ")}`);
+  return [...states, state];
+}
+
+function collected(text: string, texts: readonly string[]): string[] {
+  return [...texts, text];
 }
 
 /** A period up to now, or an instant; milliseconds since 1970. */

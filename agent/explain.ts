@@ -11,22 +11,49 @@ import type { StoredMessage, UnfinishedSession } from "./spool-operations.ts";
 import { wireText } from "./talk.ts";
 import { zonedTime } from "./time.ts";
 
-// One study's way through the agent, from the first byte to the server's answer, as the spool has it and the pure stages say it.
+// A study's or a message's way through the agent, from the first byte to the server's answer, as the spool has it and the pure stages say it.
 
 /** What the configuration says of a device; undefined: it has it no more. */
 export type DeviceLookup = (id: string) => { readonly profile: Profile; readonly timeZone: string } | undefined;
 
 const SHOWN_LETTERS = 100;
 
-/** The lines of the time line, the earliest first, then why each result has its flag. @throws when no study has the fp */
-export function explain(db: Database.Database, fp: string, deviceById: DeviceLookup): string[] {
-  const studies = db
+/**
+ * The lines of the time line, the earliest first, then why each result has its flag. `name`: a study's fp or a message's id.
+ * @throws when the spool has neither
+ */
+export function explain(db: Database.Database, name: string, deviceById: DeviceLookup): string[] {
+  const rows = db
     .prepare("SELECT * FROM study WHERE fp = ? OR existing_fp = ? ORDER BY created_at, revision")
-    .all(fp, fp);
-  const rows = studies as StudyRow[];
-  const latest = rows.at(-1);
-  if (latest === undefined)
-    throw new Error(`the spool has no study ${fp}: this agent did not make it, or made it over a year ago`);
+    .all(name, name) as StudyRow[];
+  return rows.length > 0 ? explainStudy(db, rows, deviceById) : explainMessage(db, name, deviceById);
+}
+
+/** How a message came in, what was read of it, and the studies that it is in. */
+function explainMessage(db: Database.Database, id: string, deviceById: DeviceLookup): string[] {
+  const row = db.prepare(`SELECT ${MESSAGE_COLUMNS} FROM message m WHERE m.id = ?`).get(id);
+  if (row === undefined)
+    throw new Error(
+      `the spool has no study and no message ${id}: this agent did not make it, or made it over a year ago`,
+    );
+  const message = messageReader(db)<MessageRow>(row as Unread<MessageRow>);
+  const studies = db
+    .prepare(
+      `SELECT s.* FROM study s JOIN message_study l ON l.fp = s.fp AND l.revision = s.revision
+       WHERE l.message = ? ORDER BY s.created_at, s.revision`,
+    )
+    .all(id) as StudyRow[];
+  const device = deviceById(message.device);
+  const events = [
+    ...wireEvents(db, message, device),
+    ...messageEvents(message, null, device),
+    ...studies.flatMap(studyEvents),
+  ];
+  return timeLine(events);
+}
+
+function explainStudy(db: Database.Database, rows: readonly StudyRow[], deviceById: DeviceLookup): string[] {
+  const latest = rows.at(-1)!;
   const body = JSON.parse(latest.body) as StudyBody["body"];
   const snapshot = JSON.parse(latest.snapshot) as StudyBody["snapshot"];
   const ranges = JSON.parse(text(db, "SELECT value FROM meta WHERE key = 'ranges'") ?? "null") as ClinicRanges | null;
@@ -39,9 +66,12 @@ export function explain(db: Database.Database, fp: string, deviceById: DeviceLoo
     ]),
     ...rows.flatMap(studyEvents),
   ];
-  const inTime = events.toSorted((a, b) => a.at - b.at);
   const used = ranges?.version === snapshot.ranges ? (ranges ?? undefined) : undefined;
-  return [...inTime.map(({ at, line }) => `${iso(at)}  ${line}`), ...flagLines(body.results, snapshot, used)];
+  return [...timeLine(events), ...flagLines(body.results, snapshot, used)];
+}
+
+function timeLine(events: readonly TimedLine[]): string[] {
+  return events.toSorted((a, b) => a.at - b.at).map(({ at, line }) => `${iso(at)}  ${line}`);
 }
 
 interface TimedLine {
@@ -72,10 +102,11 @@ type MessageRow = StoredMessage & {
   readonly reason: string | null;
 };
 
+const MESSAGE_COLUMNS = `m.id, m.ordinal, m.device, m.profile, m.received_at AS receivedAt, m.incomplete, m.state, m.reason, ${BYTES_COLUMNS}`;
+
 function messagesOf(db: Database.Database, studies: readonly StudyRow[]): MessageRow[] {
   const linked = db.prepare(
-    `SELECT m.id, m.ordinal, m.device, m.profile, m.received_at AS receivedAt, m.incomplete, m.state, m.reason, ${BYTES_COLUMNS}
-     FROM message m WHERE m.id IN (SELECT message FROM message_study WHERE fp = @fp AND revision = @revision)
+    `SELECT ${MESSAGE_COLUMNS} FROM message m WHERE m.id IN (SELECT message FROM message_study WHERE fp = @fp AND revision = @revision)
        OR m.completed_by IN (SELECT message FROM message_study WHERE fp = @fp AND revision = @revision)`,
   );
   const asMessage = messageReader(db);
@@ -131,7 +162,12 @@ function wireEvents(db: Database.Database, message: MessageRow, device: ReturnTy
   return lines;
 }
 
-function messageEvents(message: MessageRow, keys: ReadonlySet<string>, device: ReturnType<DeviceLookup>): TimedLine[] {
+/** `keys`: of the Reports that are wanted; null: all of them. */
+function messageEvents(
+  message: MessageRow,
+  keys: ReadonlySet<string> | null,
+  device: ReturnType<DeviceLookup>,
+): TimedLine[] {
   const { id, receivedAt: at, bytes, incomplete, state, reason } = message;
   const whole = incomplete === null ? "" : `, incomplete: ${incomplete}`;
   const ended = `${state}${reason === null ? "" : `: ${reason}`}`;
@@ -140,7 +176,7 @@ function messageEvents(message: MessageRow, keys: ReadonlySet<string>, device: R
     const context = { device: message.device, timeZone: device.timeZone, receivedAt: at };
     const reading = read(bytes, device.profile, context);
     if (reading.is === "reports") {
-      lines.push(...reading.reports.filter(({ dedupe_key }) => keys.has(dedupe_key)).flatMap(reportLines));
+      lines.push(...reading.reports.filter(({ dedupe_key }) => keys?.has(dedupe_key) ?? true).flatMap(reportLines));
     } else lines.push(`Report    none: ${reading.reason}`);
   }
   return lines.map((line) => ({ at, line }));

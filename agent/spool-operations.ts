@@ -11,7 +11,8 @@ import { type Waiting, waitingOn } from "./waiting-operations.ts";
 // What the spool can be asked, besides storing events. Each operation runs inside the group's transaction.
 
 /** Where a message ended; pending: on its way. */
-export type MessageState = "pending" | "filed" | "unmatched" | "not-for-patients" | "quarantined";
+export const MESSAGE_STATES = ["pending", "filed", "unmatched", "not-for-patients", "quarantined"] as const;
+export type MessageState = (typeof MESSAGE_STATES)[number];
 
 export interface StoredMessage {
   readonly id: string;

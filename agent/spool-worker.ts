@@ -1,6 +1,7 @@
 import path from "node:path";
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import Database from "better-sqlite3";
+import { lockFolder } from "../shared/folder-lock.ts";
 import { reasonOf } from "../shared/thrown.ts";
 import { EVENT_KINDS, NUMBERS_PER_EVENT } from "./record.ts";
 import { type MessageRow, type Operations, operationsOn } from "./spool-operations.ts";
@@ -74,7 +75,7 @@ const PROMISES: ReadonlySet<keyof Operations> = new Set([
 ]);
 
 function open({ folder, bytesMax }: WorkerOptions): Database.Database {
-  lock(folder);
+  lockFolder(folder, `another agent is running with the data folder ${folder}`);
   const db = new Database(path.join(folder, "spool.db"));
   db.pragma(`page_size = ${PAGE_BYTES}`);
   db.pragma("cache_size = -16000"); // KiB
@@ -86,17 +87,6 @@ function open({ folder, bytesMax }: WorkerOptions): Database.Database {
   // Beyond this SQLite answers "full", and the devices get NAK: a disk is never filled to the brim.
   db.pragma(`max_page_count = ${Math.ceil(bytesMax / PAGE_BYTES)}`);
   return db;
-}
-
-/** One agent a data folder. The lock is a transaction held open: the system releases it however the process ends. */
-function lock(folder: string): void {
-  const db = new Database(path.join(folder, "lock.db"), { timeout: 0 });
-  try {
-    db.exec("BEGIN EXCLUSIVE");
-  } catch {
-    throw new Error(`another agent is running with the data folder ${folder}`);
-  }
-  process.once("exit", () => db.close());
 }
 
 function serve(): void {

@@ -497,17 +497,24 @@ function spoolFile(folder: string): string {
   return file;
 }
 
-/** Every message, the oldest first. One that was cut short is where the message that completed it is. */
-export function listMessages(db: Database.Database): MessageSummary[] {
+/**
+ * Every message, the oldest first. One that was cut short is where the message that completed it is. `behind`: only those that
+ * were stored after that row, and those of these ids.
+ */
+export function listMessages(
+  db: Database.Database,
+  behind: { row: number; ids: readonly string[] } = EVERY_ROW,
+): MessageSummary[] {
   const rows = db
     .prepare(
       `SELECT m.id, m.device, m.received_at, COALESCE(c.state, m.state) AS state,
          CASE WHEN c.id IS NULL THEN m.reason ELSE 'incomplete, completed by ' || c.id END AS reason,
          (SELECT json_group_array(DISTINCT COALESCE(s.existing_fp, s.fp)) FROM message_study l
             JOIN study s ON s.fp = l.fp AND s.revision = l.revision WHERE l.message = COALESCE(c.id, m.id)) AS fps
-       FROM message m LEFT JOIN message c ON c.id = m.completed_by ORDER BY m.received_at, m.rowid`,
+       FROM message m LEFT JOIN message c ON c.id = m.completed_by
+       WHERE m.rowid > @row OR m.id IN (SELECT value FROM json_each(@ids)) ORDER BY m.received_at, m.rowid`,
     )
-    .all() as {
+    .all({ row: behind.row, ids: JSON.stringify(behind.ids) }) as {
     id: string;
     device: string;
     received_at: number;
@@ -524,6 +531,8 @@ export function listMessages(db: Database.Database): MessageSummary[] {
     study_fps: JSON.parse(fps) as string[],
   }));
 }
+
+const EVERY_ROW = { row: 0, ids: [] };
 
 /** Devices, counts and the outbox; a device of an agent that is not running is not connected. */
 export function readStatus(db: Database.Database, folder: string): SpoolStatus {

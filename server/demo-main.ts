@@ -1,8 +1,10 @@
 import "../shared/node-version.ts";
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import fs from "node:fs";
 import net from "node:net";
 import path from "node:path";
+import { lockFolder } from "../shared/folder-lock.ts";
 import { reasonOf } from "../shared/thrown.ts";
 import { demoClinics, demoFile } from "./demo.ts";
 
@@ -12,9 +14,11 @@ import { demoClinics, demoFile } from "./demo.ts";
 const data = path.resolve("data/demo");
 const program = (name: "server" | "agent") =>
   path.join(import.meta.dirname, "..", name, `main${path.extname(import.meta.url)}`);
+/** Ends a program with the demo. */
+const childModule = new URL(`demo-child${path.extname(import.meta.url)}`, import.meta.url).href;
 /** The demo's data is in its own folder, never a database that somebody's DATABASE_URL names. */
 const env = { ...process.env, DATABASE_URL: undefined };
-const once = process.argv.includes("--once");
+const isOnce = process.argv.includes("--once");
 
 /** One a protocol, and the analyzer of the README. A port that is taken gives way to any that is free. */
 const devices = {
@@ -40,9 +44,14 @@ const sessions = [
 ] as const;
 
 const children: ChildProcess[] = [];
+/** Aborted when the demo has to end. */
+const ending = new AbortController();
+/** How often the demo looks whether npm is still there. */
+const PARENT_CHECK_MS = 500;
 
 async function demo(): Promise<void> {
   fs.mkdirSync(data, { recursive: true });
+  lockFolder(data, `another demo is running with the data folder ${data}: end it with Ctrl-C first`);
   const serverData = path.join(data, "server");
   say("Two demo clinics are imported, and a key is made for each program.");
   const entities = path.join(data, "clinics.ndjson");
@@ -96,13 +105,20 @@ async function demo(): Promise<void> {
     if (response.status !== 200) throw new Error("a study could not be read back");
     say(`curl -H "Authorization: Bearer ${readKey}" ${url}/api/v1/lab/diagnostics/${fp}`);
   }
-  if (once) return;
+  if (isOnce) return;
   say(`\nMessages and where they ended: npm run agent -- messages --config ${path.relative(process.cwd(), config)}`);
   say("Running until Ctrl-C.");
-  await new Promise<void>((resolve) => {
-    process.once("SIGINT", resolve);
-    process.once("SIGTERM", resolve);
-  });
+  await once(ending.signal, "abort");
+}
+
+/** Settles when a signal comes, or nobody is left to read the output (`npm start | head`) or to end the demo (npm is gone). */
+async function ended(): Promise<void> {
+  const end = () => ending.abort();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, end);
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", end);
+  const parent = process.ppid;
+  setInterval(() => process.ppid === parent || end(), PARENT_CHECK_MS).unref();
+  await once(ending.signal, "abort");
 }
 
 /** The fps of what was played, once none of its messages is on its way any more. */
@@ -147,22 +163,24 @@ function makeKey(name: string, type: string, permissions: string): string {
 }
 
 function command(name: "server" | "agent", ...args: readonly string[]): string {
+  ending.signal.throwIfAborted();
   const argv = [...process.execArgv, program(name), ...args];
   return execFileSync(process.execPath, argv, { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"], env });
 }
 
 /** Starts a program; `says` waits for a word in its log. Its log goes to data/demo, not between the lines here. */
 function start(name: "server" | "agent", ...args: readonly string[]): { says(word: string): Promise<void> } {
+  ending.signal.throwIfAborted();
   const file = path.join(data, `${name}.log`);
   const log = fs.createWriteStream(file);
-  const child = spawn(process.execPath, [...process.execArgv, program(name), ...args], {
-    stdio: ["ignore", "pipe", "pipe"],
+  const child = spawn(process.execPath, [...process.execArgv, "--import", childModule, program(name), ...args], {
+    stdio: ["ignore", "pipe", "pipe", "ipc"],
     env,
   });
   children.push(child);
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {
-    stream.on("data", (text: Buffer) => {
+    stream?.on("data", (text: Buffer) => {
       output = (output + text.toString()).slice(-10_000);
       log.write(text);
     });
@@ -170,7 +188,7 @@ function start(name: "server" | "agent", ...args: readonly string[]): { says(wor
   const says = async (word: string): Promise<void> => {
     for (let attempt = 0; attempt < 200; attempt++) {
       if (output.includes(word)) return;
-      if (child.exitCode !== null) break;
+      if (child.exitCode !== null || child.signalCode !== null) break;
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
     throw new Error(`the ${name} did not start, its log is ${file}:\n${output}`);
@@ -195,7 +213,10 @@ async function freePort(wanted: number): Promise<number> {
 
 async function stop(): Promise<void> {
   const ends = children.map(
-    (child) => new Promise((resolve) => (child.exitCode === null ? child.once("exit", resolve) : resolve(null))),
+    (child) =>
+      new Promise((resolve) =>
+        child.exitCode === null && child.signalCode === null ? child.once("exit", resolve) : resolve(null),
+      ),
   );
   // The agent first: it sends what it still has.
   for (const child of children.toReversed()) child.kill("SIGTERM");
@@ -207,10 +228,9 @@ function say(text: string): void {
 }
 
 try {
-  await demo();
+  await Promise.race([demo(), ended()]);
 } catch (error) {
   process.stderr.write(`${reasonOf(error)}\n`);
   process.exitCode = 1;
-} finally {
-  await stop();
 }
+await stop();

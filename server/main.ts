@@ -15,6 +15,7 @@ import { fpOption } from "./fp-option.ts";
 import { ImportError, importFile, type Progress } from "./import.ts";
 import { defaultLimits, type Limits } from "./limits.ts";
 import { readRanges } from "./ranges.ts";
+import { requireRegularFile } from "./regular-file.ts";
 import { listRows } from "./store/audit.ts";
 import { countUnmatched, exportEntities } from "./store/export.ts";
 import {
@@ -27,7 +28,7 @@ import {
   revokeKey,
 } from "./store/keys.ts";
 import { currentRanges, replaceRanges } from "./store/ranges.ts";
-import { isPostgresUrl, openStore, type Session, type Store } from "./store/store.ts";
+import { isPostgresUrl, openExistingStore, openStore, type Session, type Store } from "./store/store.ts";
 
 // The server's command line (house, section 5): builds and closes everything, and alone reads the environment.
 
@@ -51,7 +52,7 @@ async function run({ data, port, host, limit, trustProxy, concealUnconnected = f
   const stopSignal = new Promise<string>((resolve) => {
     for (const name of ["SIGINT", "SIGTERM"]) process.once(name, resolve);
   });
-  const store = await openDatabase(data);
+  const store = await openStore(placeOf(data));
   const pepper = await pepperOf(store, data);
   const limits = { ...defaultLimits, ...limit };
   const app = buildApp(store, { pepper, logger, limits, trustProxy, concealUnconnected });
@@ -77,7 +78,7 @@ async function run({ data, port, host, limit, trustProxy, concealUnconnected = f
 const CLOSE_WAIT_MS = 5000;
 
 async function importCommand(path: string, { data, owner }: Data & { owner?: string }): Promise<void> {
-  await withStore(data, async (store) => {
+  await withMadeStore(data, async (store) => {
     const ownerId = owner === undefined ? null : await clinicIdOf(store, owner);
     const bar = progressBar();
     try {
@@ -100,10 +101,11 @@ async function importCommand(path: string, { data, owner }: Data & { owner?: str
 }
 
 async function exportCommand(path: string | undefined, { data }: Data): Promise<void> {
+  // Under another name until it is whole: half an export must not be taken for one.
+  const draft = `${path}.part`;
+  if (path !== undefined) for (const file of [path, draft]) requireRegularFile(file);
   await withStore(data, (store) =>
     store.snapshot(async (session) => {
-      // Under another name until it is whole: half an export must not be taken for one.
-      const draft = `${path}.part`;
       await pipeline(inPieces(exportLines(session)), path === undefined ? process.stdout : createWriteStream(draft));
       if (path !== undefined) renameSync(draft, path);
       const unmatched = await countUnmatched(session);
@@ -200,7 +202,7 @@ interface KeyOptions extends Data {
 }
 
 async function createKeyCommand({ data, clinic, expires, ...described }: KeyOptions): Promise<void> {
-  await withStore(data, async (store) => {
+  await withMadeStore(data, async (store) => {
     const clinicId = await clinicIdOf(store, clinic);
     const now = Date.now();
     const expiresAt = expires === undefined ? null : now + expires;
@@ -268,8 +270,17 @@ async function keyIdOf(store: Store, publicId: string): Promise<number> {
   return key.id;
 }
 
+/** For a command that reads or changes what is there. @throws when there is no database */
 async function withStore(data: string, work: (store: Store) => Promise<void>): Promise<void> {
-  const store = await openDatabase(data);
+  await withOpened(await openExistingStore(placeOf(data)), work);
+}
+
+/** For a command that begins a database where there is none. */
+async function withMadeStore(data: string, work: (store: Store) => Promise<void>): Promise<void> {
+  await withOpened(await openStore(placeOf(data)), work);
+}
+
+async function withOpened(store: Store, work: (store: Store) => Promise<void>): Promise<void> {
   try {
     await work(store);
   } finally {
@@ -278,11 +289,11 @@ async function withStore(data: string, work: (store: Store) => Promise<void>): P
 }
 
 /** The PostgreSQL of DATABASE_URL, else the SQLite of the data folder. The pepper is in the folder either way. */
-async function openDatabase(data: string): Promise<Store> {
+function placeOf(data: string): string {
   const url = process.env["DATABASE_URL"];
-  if (url === undefined) return openStore(data);
+  if (url === undefined) return data;
   if (!isPostgresUrl(url)) throw new Error("DATABASE_URL is no postgres:// URL: mend it, or unset it to use SQLite");
-  return openStore(url);
+  return url;
 }
 
 async function pepperOf(store: Store, data: string): Promise<Buffer> {

@@ -262,12 +262,7 @@ const postgres: Engine = {
 const MIGRATION_LOCK = 7_306_921;
 
 async function migrate(config: ClientConfig): Promise<void> {
-  const client = new Client(config);
-  client.on("error", () => undefined);
-  await client.connect().catch((error: unknown) => {
-    throw unavailable(error);
-  });
-  try {
+  await withClient(config, async (client) => {
     await ask(client, `begin; select pg_advisory_xact_lock(${MIGRATION_LOCK})`);
     await ask(client, "create table if not exists migration (version integer primary key, applied_at bigint not null)");
     const { rows } = await ask(client, "select coalesce(max(version), 0) as version from migration");
@@ -278,6 +273,25 @@ async function migrate(config: ClientConfig): Promise<void> {
       await ask(client, { text, values: [number, Date.now()] });
     }
     await ask(client, "commit");
+  });
+}
+
+/** Whether a server or an import has used the database. */
+export async function hasPostgresTables(url: string): Promise<boolean> {
+  return withClient({ ...readUrl(url), connectionTimeoutMillis: CONNECT_WAIT_MS }, async (client) => {
+    const { rows } = await ask(client, "select to_regclass('migration') is not null as found");
+    return (rows as [{ found: boolean }])[0].found;
+  });
+}
+
+async function withClient<T>(config: ClientConfig, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client(config);
+  client.on("error", () => undefined);
+  await client.connect().catch((error: unknown) => {
+    throw unavailable(error);
+  });
+  try {
+    return await work(client);
   } finally {
     await client.end();
   }

@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import Sqlite from "better-sqlite3";
@@ -11,15 +11,21 @@ import { atEndOfTurn, raising, readVersions, type Versions } from "./versions.ts
 
 // The database as a file of the data folder.
 
+const FILE = "vetwire.db";
+
 const WRITE_RETRY_MS = 20;
 
 /** How long reads go on from a file that was removed. A look at it takes 4 us: for a commit nothing, for each read too much. */
 const READS_CHECK_MS = 1000;
 
+export function hasSqliteFile(folder: string): boolean {
+  return existsSync(join(folder, FILE));
+}
+
 /** The SQLite database of a data folder; what is committed is on the disk (synchronous=FULL). */
 export async function openSqlite(folder: string, writeWaitMs: number): Promise<Store> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const path = join(folder, "vetwire.db");
+  const path = join(folder, FILE);
 
   // Two connections: a read never sees half a transaction of ours, and never waits for one.
   const writer = guarded(() => connect(path, writeWaitMs));

@@ -1,7 +1,7 @@
 import type { Soon } from "../soon.ts";
-import { openPostgres } from "./postgres.ts";
+import { hasPostgresTables, openPostgres } from "./postgres.ts";
 import type { Session } from "./query.ts";
-import { openSqlite } from "./sqlite.ts";
+import { hasSqliteFile, openSqlite } from "./sqlite.ts";
 import type { Versions } from "./versions.ts";
 
 export { nobody, type Query, query, type Session, StoreUnavailable } from "./query.ts";
@@ -35,6 +35,19 @@ export interface Store extends Session {
  */
 export async function openStore(place: string, writeWaitMs = 5000): Promise<Store> {
   return isPostgresUrl(place) ? openPostgres(place, writeWaitMs) : openSqlite(place, writeWaitMs);
+}
+
+/** Opens a database for a command that makes none: a mistyped path is told. @throws when there is no database */
+export async function openExistingStore(place: string): Promise<Store> {
+  if (isPostgresUrl(place)) {
+    if (!(await hasPostgresTables(place)))
+      throw new Error("the database of DATABASE_URL is empty, expected one that the server or an import has used");
+  } else if (!hasSqliteFile(place)) {
+    throw new Error(
+      `there is no database in ${place}, expected the --data folder that the server or an import has used`,
+    );
+  }
+  return openStore(place);
 }
 
 export function isPostgresUrl(text: string): boolean {

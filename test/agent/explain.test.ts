@@ -7,7 +7,7 @@ import { explain } from "../../agent/explain.ts";
 import { Filing, type FilingDevice } from "../../agent/filing.ts";
 import { reassess, store } from "../../agent/reprocess.ts";
 import { httpServer } from "../../agent/server.ts";
-import { listMessages, readSpool } from "../../agent/spool.ts";
+import { listMessages, type MessageSummary, readSpool } from "../../agent/spool.ts";
 import type { Patient } from "../../shared/patient.ts";
 import { session, vetScanRecords } from "../support/astm.ts";
 import { noteFetched, useSpool } from "../support/spool.ts";
@@ -111,8 +111,36 @@ describe("explain", () => {
     expect(text).toContain("push      waits for the server");
     expect(text).toContain("no patient: the species is unknown");
     expect(() => told("cds_01K9TEST000000000000000001")).toThrow(
-      "the spool has no study cds_01K9TEST000000000000000001",
+      "the spool has no study and no message cds_01K9TEST000000000000000001",
     );
+  });
+
+  test("tells of a message by its id: what came in, what was read, and the studies that it is in", async () => {
+    await receive(run("4711"));
+    const [{ id, study_fps }] = listed() as [MessageSummary];
+    const lines = told(id).map((line) => line.replace(/^\d{4}\S+Z {2}/, ""));
+    expect(lines).toEqual([
+      "chunk     1 bytes <ENQ>",
+      "frame     answered <ACK>",
+      expect.stringMatching(/^chunk {5}\d+ bytes <STX>1H/) as string,
+      ...Array.from({ length: 7 }, () => "frame     answered <ACK>"),
+      expect.stringMatching(new RegExp(`^message   ${id} of chem-1, \\d+ bytes; pending`)) as string,
+      "Report    2 results of 2026-01-01T09:00:00.000Z; identifier 4711, name none, species dog",
+      `study     ${study_fps[0]} revision 1 for nobody; unmatched: no patient has the identifier "4711"`,
+      "push      waits for the server",
+    ]);
+  });
+
+  test("tells of a quarantined message why it is none", async () => {
+    await receive(["H|\\^&|||Somebody Else", "R|1|^^^GLU|5|mmol/L", "L|1|N"]);
+    const [{ id, study_fps }] = listed() as [MessageSummary];
+    expect(study_fps).toEqual([]);
+    const reason = 'the sender is "Somebody Else", not what profile abaxis-vetscan-vs2 reads';
+    const lines = told(id).map((line) => line.replace(/^\d{4}\S+Z {2}/, ""));
+    expect(lines.slice(-2)).toEqual([
+      expect.stringMatching(new RegExp(`^message   ${id} of chem-1, \\d+ bytes; quarantined: ${reason}$`)) as string,
+      `Report    none: ${reason}`,
+    ]);
   });
 });
 

@@ -1,6 +1,7 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -252,6 +253,90 @@ describe("npm run server --", () => {
     const old = answered.filter(({ at }) => at < killedAt - 1000);
     expect(old.length).toBeGreaterThan(100);
     expect(old.filter(({ id }) => !stdout.includes(id))).toEqual([]);
+  }, 120_000);
+
+  test("only run, import and keys create make a database; every other command says that there is none", async () => {
+    const data = join(temporaryFolder(), "typo");
+    const there = {
+      code: 1,
+      stdout: "",
+      stderr: `there is no database in ${data}, expected the --data folder that the server or an import has used\n`,
+    };
+    const [clinic, key, cds, patient] = [newFp("clinic"), "key_1", newFp("cds"), newFp("patient")];
+    const file = join(temporaryFolder(), "ranges.ndjson");
+    writeFileSync(file, "");
+    const commands = [
+      ["export"],
+      ["export", join(temporaryFolder(), "out.ndjson")],
+      ["audit"],
+      ["ranges", "import", file, "--clinic", clinic],
+      ["ranges", "list", "--clinic", clinic],
+      ["ranges", "export", "--clinic", clinic],
+      ["unmatched", "list"],
+      ["unmatched", "show", cds],
+      ["unmatched", "assign", cds, "--patient", patient],
+      ["unmatched", "reject", cds, "--reason", "x"],
+      ["unmatched", "undo", cds],
+      ["study", "history", cds],
+      ["study", "conflicts"],
+      ["explain", cds],
+      ["keys", "list", "--clinic", clinic],
+      ["keys", "revoke", key],
+      ["keys", "roll", key, "--grace", "24h"],
+    ];
+    const said = await Promise.all(
+      commands.map(async (command) => [command, await server(...command, "--data", data)]),
+    );
+    expect(said).toEqual(commands.map((command) => [command, there]));
+    expect(existsSync(data)).toBe(false);
+    const made = await server(
+      "keys",
+      "create",
+      "--clinic",
+      clinic,
+      "--name",
+      "x",
+      "--permissions",
+      "clinic.lab.view",
+      "--data",
+      data,
+    );
+    expect(made.stderr).toBe(`clinic ${clinic} does not exist, expected the fp of an imported clinic\n`);
+    expect(await server("export", "--data", data)).toEqual({ code: 0, stdout: "", stderr: "" });
+  }, 120_000);
+
+  test("export refuses to replace what is no regular file, and leaves it as it was", async () => {
+    const folder = temporaryFolder();
+    const data = join(folder, "data");
+    await server("import", writeDemo(), "--data", data);
+    const at = (name: string) => join(folder, name);
+    execFileSync("mkfifo", [at("fifo"), at("draft.part")]);
+    symlinkSync(data, at("link"));
+    symlinkSync(at("nothing"), at("dangling"));
+    mkdirSync(at("folder"));
+    const socket = createServer().listen(at("socket"));
+    onTestFinished(() => void socket.close());
+    await once(socket, "listening");
+    const refused = [
+      [at("fifo"), at("fifo"), "a FIFO"],
+      [at("draft"), at("draft.part"), "a FIFO"],
+      [at("link"), at("link"), "a symbolic link"],
+      [at("dangling"), at("dangling"), "a symbolic link"],
+      [at("folder"), at("folder"), "a directory"],
+      [at("socket"), at("socket"), "a socket"],
+      ["/dev/null", "/dev/null", "a character device"],
+    ] as const;
+    const before = readdirSync(folder).toSorted();
+    for (const [target, named, kind] of refused) {
+      const stderr = `${named} is ${kind}, expected a regular file or a path without one\n`;
+      expect(await server("export", target, "--data", data)).toEqual({ code: 1, stdout: "", stderr });
+      expect([lstatSync(target, { throwIfNoEntry: false })?.isFile() ?? false, readdirSync(folder).toSorted()]).toEqual(
+        [false, before],
+      );
+    }
+    writeFileSync(at("old"), "old");
+    expect(await server("export", at("old"), "--data", data)).toMatchObject({ code: 0 });
+    expect(readFileSync(at("old"), "utf8").split("\n")).toHaveLength(demoEntities().length + 1);
   }, 120_000);
 
   test("says in one sentence what was got and what was expected, and exits 1", async () => {

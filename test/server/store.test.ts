@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { openStore, nobody, query, StoreUnavailable } from "../../server/store/store.ts";
+import { openExistingStore, openStore, nobody, query, StoreUnavailable } from "../../server/store/store.ts";
 import { newFp } from "../../shared/fp.ts";
 import { connectTo, heldWriteLock, temporaryDatabase, temporaryFolder } from "./harness.ts";
 
@@ -18,6 +18,19 @@ describe("the store", () => {
     const again = await openStore(database);
     expect(await again.all(clinics, {})).toEqual([{ fp }]);
     await again.close();
+  });
+
+  test("is not made by a command that expects one, which says that there is none", async () => {
+    const database = await temporaryDatabase(join(temporaryFolder(), "typo"));
+    for (let attempt = 0; attempt < 2; attempt++) {
+      await expect(openExistingStore(database)).rejects.toThrow(
+        /^there is no database in .*typo, expected |^the database of DATABASE_URL is empty, expected /,
+      );
+    }
+    await (await openStore(database)).close();
+    const store = await openExistingStore(database);
+    expect(await store.all(clinics, {})).toEqual([]);
+    await store.close();
   });
 
   test("of a newer program is refused with both versions", async () => {
