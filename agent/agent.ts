@@ -7,14 +7,18 @@ import { Directory, syncAppointments } from "./directory.ts";
 import { every } from "./every.ts";
 import { createImaging } from "./imaging.ts";
 import { Push } from "./push.ts";
+import { readiness } from "./readiness.ts";
 import { httpServer, type Server } from "./server.ts";
-import { isoOrNull, Spool } from "./spool.ts";
+import { NOT_ASKED_YET, type ServerState, watched } from "./server-state.ts";
+import { isoOrNull, SERVER_META, Spool } from "./spool.ts";
 import { createMetrics, type Metrics, serveStatus } from "./status.ts";
 
 // Builds the running agent out of its parts, and takes it down again.
 
 const DIRECTORY_EVERY_MS = 5 * 60_000;
 const DIRECTORY_RETRY_MS = 15_000;
+/** How old the counters of `status` may be. */
+const NOTE_EVERY_MS = 1_000;
 const HEARTBEAT_EVERY_MS = 60_000;
 const PRUNE_EVERY_MS = 6 * 60 * 60_000;
 const REMOVE_EVERY_MS = 10 * 60_000;
@@ -33,26 +37,43 @@ export async function startAgent(config: Config, version: string, log: Logger): 
   const metrics = createMetrics();
   const spool = await Spool.open(config.data, { onCommit: (ms) => metrics.commits.observe(ms / 1000) });
   const startedAt = Date.now();
-  const server = httpServer(config.server.url, () => fs.readFileSync(config.server.keyFile, "utf8").trim());
+  let serverState: ServerState = { ...NOT_ASKED_YET, since: startedAt };
+  const noteServer = (state: ServerState) => {
+    serverState = state;
+    spool.callLater("setMeta", SERVER_META, JSON.stringify(state));
+    if (state.reason === null) log.info({ stage: "push" }, `the server: ${state.is}`);
+    else log.warn({ stage: "push", reason: state.reason }, `the server: ${state.is}`);
+  };
+  const server = watched(
+    httpServer(config.server.url, () => fs.readFileSync(config.server.keyFile, "utf8").trim()),
+    noteServer,
+  );
   const directory = new Directory(spool, server);
   const push = createPush(spool, server, metrics, log);
   const around = { config, spool, directory, metrics, log, queued: () => push.wakeSoon() };
   const imaging = await createImaging(around);
   const kinds = [await createAnalyzers(around), imaging];
   const devices = kinds.flatMap(({ served }) => served);
+  const states = () => devices.map((device) => device.state());
+  const ready = () => readiness(spool.problem, serverState, states());
 
   await spool.call("disconnectAll");
+  await spool.call("setMeta", SERVER_META, JSON.stringify(serverState));
   for (const kind of kinds) await kind.resume();
   const status =
     config.status === null
       ? null
-      : await serveStatus(config.status, spool, metrics).catch(async (error: unknown) => {
+      : await serveStatus(config.status, spool, metrics, ready).catch(async (error: unknown) => {
           await spool.close();
           throw error;
         });
   await Promise.all(devices.map((device) => device.open()));
   await new Promise((resolve) => setImmediate(resolve)); // from the next turn on their ports listen
+  const noting = setInterval(() => {
+    for (const device of devices) device.note();
+  }, NOTE_EVERY_MS);
   const stopLoops = [
+    () => clearInterval(noting),
     every(
       DIRECTORY_EVERY_MS,
       DIRECTORY_RETRY_MS,
@@ -101,10 +122,10 @@ export async function startAgent(config: Config, version: string, log: Logger): 
       version,
       uptime_s: Math.round((Date.now() - startedAt) / 1000),
       outbox: { depth, oldest_at: isoOrNull(oldestAt) },
-      devices: devices.map((device) => {
-        const { lastMessageAt, ...state } = device.state();
-        return { ...state, last_message_at: isoOrNull(lastMessageAt) };
-      }),
+      devices: states().map(({ id, profile, connected, is, reason, since, lastMessageAt }) => ({
+        ...{ id, profile, connected, state: is, reason, since: isoOrNull(since) },
+        last_message_at: isoOrNull(lastMessageAt),
+      })),
     });
   }
 

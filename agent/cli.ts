@@ -27,6 +27,7 @@ import { playHl7Device, playLis } from "./simulate-hl7.ts";
 import { lineText, suggest } from "./sniff.ts";
 import { listMessages, readSpool, readStatus, writeSpool } from "./spool.ts";
 import type { MessageState } from "./spool-operations.ts";
+import { statusLines } from "./status-text.ts";
 import type { Address } from "./transport.ts";
 import { parseTalk, playTalk } from "./talk.ts";
 import { writeTime } from "./time.ts";
@@ -333,25 +334,17 @@ program
   .option("--json", "as JSON")
   .action((options: { config: string; json?: boolean }) => {
     const { data } = configOrExit(options.config);
-    const { running, devices, outbox, totals } = readSpool(data, (db) => ({
-      ...readStatus(db, data),
-      totals: countImages(db),
-    }));
+    const { totals, ...status } = readSpool(data, (db) => ({ ...readStatus(db, data), totals: countImages(db) }));
     if (options.json) {
-      return print(JSON.stringify({ devices, outbox, ...(totals === null ? {} : { images: totals }) }, null, 2));
+      return print(JSON.stringify({ ...status, ...(totals === null ? {} : { images: totals }) }, null, 2));
     }
-    print(running ? "the agent is running" : "the agent is not running");
-    for (const { id, connected, last_message_at, counts, instruments = [] } of devices) {
-      const numbers = Object.entries(counts).map(([state, count]) => `${count} ${state}`);
-      print(
-        `${id}  ${connected ? "connected" : "not connected"}  last message ${last_message_at ?? "never"}  ${numbers.join(", ")}`,
-      );
-      for (const { name, said_at, status, events } of instruments) {
-        print(`  ${name || "an instrument without a name"}  ${said_at}  ${said(status)}`);
-        for (const event of events) print(`    ${said(event)}`);
+    for (const line of statusLines(status)) print(line);
+    for (const { id, instruments = [] } of status.devices) {
+      for (const { name, said_at, status: words, events } of instruments) {
+        print(`${id}: ${name || "an instrument without a name"}  ${said_at}  ${said(words)}`);
+        for (const event of events) print(`  ${said(event)}`);
       }
     }
-    print(`${outbox.depth} to send${outbox.oldest_at === null ? "" : `, the oldest since ${outbox.oldest_at}`}`);
     if (totals === null) return;
     print(`images: ${totals.kept} kept (${(totals.bytes / 1e9).toFixed(1)} GB), ${totals.removed} removed`);
     for (const { destination, state, count } of totals.forwards) print(`  ${destination}  ${count} ${state}`);

@@ -138,6 +138,11 @@ const migrations: readonly string[] = [
   `
   CREATE INDEX message_completed ON message (completed_by) WHERE completed_by IS NOT NULL;
   `,
+  `
+  -- The rest of what a running agent knows of a device, as JSON: its line in words, and counters. NULL: it is not served.
+  ALTER TABLE device ADD COLUMN standing TEXT;
+  ALTER TABLE device ADD COLUMN last_bytes_at INTEGER;
+  `,
 ];
 
 /** Whether the database has this program's schema. */

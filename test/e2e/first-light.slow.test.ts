@@ -136,7 +136,8 @@ describe("an analyzer's bytes become a study that the read API serves", () => {
       return { status: response.status, text: await response.text() };
     };
     expect(await get("/healthz")).toEqual({ status: 200, text: "ok\n" });
-    expect(await get("/readyz")).toEqual({ status: 200, text: "ready\n" });
+    const ready = await get("/readyz");
+    expect([ready.status, JSON.parse(ready.text)]).toEqual([200, { ready: true, problems: [], warnings: [] }]);
     const { text } = await get("/metrics");
     expect(text).toContain('vetwire_messages{state="filed"} 4');
     expect(text).toContain("vetwire_outbox_depth 0");

@@ -1,0 +1,78 @@
+import { reasonOf } from "../shared/thrown.ts";
+import { SendError, type Server } from "./server.ts";
+
+// Where the connection to the server stands, in words: read from what became of the agent's own requests.
+
+export interface ServerState {
+  readonly is:
+    | "not asked yet"
+    | "reached"
+    | "cannot be reached"
+    | "wrong key"
+    | "key lacks permission"
+    | "does not work";
+  /** What is wrong; null if nothing is. */
+  readonly reason: string | null;
+  /** Only worklists go without: the key lacks the permission for appointments alone. */
+  readonly isMinor: boolean;
+  /** Milliseconds since 1970. */
+  readonly since: number;
+}
+
+export const NOT_ASKED_YET: Omit<ServerState, "since"> = { is: "not asked yet", reason: null, isMinor: false };
+const REACHED: Omit<ServerState, "since"> = { is: "reached", reason: null, isMinor: false };
+const APPOINTMENTS = "/api/v1/calendar/";
+
+/** The same server; `changed` is told each change of its state. */
+export function watched(server: Server, changed: (state: ServerState) => void): Server {
+  let state: Omit<ServerState, "since"> = NOT_ASKED_YET;
+  /** Reasons, by the paths that the key may not use. */
+  const forbidden = new Map<string, string>();
+
+  const note = (path: string, error: unknown) => {
+    const [route = ""] = path.split("?");
+    if (error instanceof SendError && error.status === 403) forbidden.set(route, error.message);
+    else if (error === null) forbidden.delete(route);
+    const next = stateAfter(error, forbidden);
+    if (next.is === state.is && next.reason === state.reason) return;
+    state = next;
+    changed({ ...state, since: Date.now() });
+  };
+  const watch = async (path: string, request: Promise<unknown>): Promise<unknown> => {
+    try {
+      const answer = await request;
+      note(path, null);
+      return answer;
+    } catch (error) {
+      note(path, error);
+      throw error;
+    }
+  };
+  return {
+    get: (path) => watch(path, server.get(path)),
+    post: (path, body) => watch(path, server.post(path, body)),
+  };
+}
+
+function stateAfter(error: unknown, forbidden: ReadonlyMap<string, string>): Omit<ServerState, "since"> {
+  const isMinor = false;
+  // The key is read for each request.
+  if (error !== null && !(error instanceof SendError)) {
+    return { is: "wrong key", reason: `the key file cannot be read: ${reasonOf(error)}`, isMinor };
+  }
+  if (error?.status === null) return { is: "cannot be reached", reason: error.message, isMinor };
+  if (error?.status === 401) return { is: "wrong key", reason: error.message, isMinor };
+  if (error !== null && isStranger(error.status)) return { is: "does not work", reason: error.message, isMinor };
+  if (forbidden.size === 0) return REACHED;
+  const reason = [...new Set(forbidden.values())].join("; ");
+  return {
+    is: "key lacks permission",
+    reason,
+    isMinor: [...forbidden.keys()].every((route) => route.startsWith(APPOINTMENTS)),
+  };
+}
+
+/** Something else answers in the server's place, or the server is broken. */
+function isStranger(status: number): boolean {
+  return status >= 500 || status < 400 || status === 404 || status === 405;
+}
