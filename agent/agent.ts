@@ -1,16 +1,19 @@
 import fs from "node:fs";
 import type { Logger } from "pino";
+import { makePrivate } from "../shared/private-folder.ts";
 import { createAnalyzers } from "./analyzers.ts";
 import type { Config } from "./config.ts";
 import { realTimer } from "./connection.ts";
 import { Directory, syncAppointments } from "./directory.ts";
 import { every } from "./every.ts";
+import { IMAGES_FOLDER } from "./image-store.ts";
 import { createImaging } from "./imaging.ts";
 import { Push } from "./push.ts";
 import { readiness } from "./readiness.ts";
 import { httpServer, type Server } from "./server.ts";
 import { NOT_ASKED_YET, type ServerState, watched } from "./server-state.ts";
-import { isoOrNull, SERVER_META, Spool } from "./spool.ts";
+import { exposedSecrets } from "./secrets.ts";
+import { isoOrNull, SERVER_META, Spool, SPOOL_FILES } from "./spool.ts";
 import { createMetrics, type Metrics, serveStatus } from "./status.ts";
 
 // Builds the running agent out of its parts, and takes it down again.
@@ -35,6 +38,12 @@ export interface RunningAgent {
 /** Starts everything the configuration names. @throws when the data folder is in use or the status port is taken */
 export async function startAgent(config: Config, version: string, log: Logger): Promise<RunningAgent> {
   const metrics = createMetrics();
+  const { tightened, failed } = makePrivate(config.data, SPOOL_FILES, [IMAGES_FOLDER]);
+  if (tightened.length > 0) {
+    log.warn({ stage: "spool", files: tightened.length }, "other users could read the data folder: not any more");
+  }
+  for (const reason of failed) log.warn({ stage: "spool", reason }, "other users can read the data folder");
+  for (const reason of exposedSecrets(config)) log.warn({ reason }, "a secret is exposed");
   const spool = await Spool.open(config.data, { onCommit: (ms) => metrics.commits.observe(ms / 1000) });
   const startedAt = Date.now();
   let serverState: ServerState = { ...NOT_ASKED_YET, since: startedAt };

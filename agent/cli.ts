@@ -4,6 +4,7 @@ import { Command } from "commander";
 import { pino } from "pino";
 import type { Patient } from "../shared/patient.ts";
 import { reasonOf } from "../shared/thrown.ts";
+import { VERSION } from "../shared/version.ts";
 import { startAgent } from "./agent.ts";
 import { analyzersOf } from "./analyzers.ts";
 import { type Config, loadConfig, parseAddress } from "./config.ts";
@@ -23,6 +24,7 @@ import { reassess, store } from "./reprocess.ts";
 import { type DicomTarget, parseDicomTarget, parseKinds, playModality } from "./simulate-dicom.ts";
 import { parseHabits, playPoct1Device } from "./simulate-poct1.ts";
 import { openLine, type Played, playDevice, playHost, type Received } from "./simulate.ts";
+import { exposedSecrets } from "./secrets.ts";
 import { playHl7Device, playLis } from "./simulate-hl7.ts";
 import { lineText, suggest } from "./sniff.ts";
 import { listMessages, readSpool, readStatus, writeSpool } from "./spool.ts";
@@ -36,7 +38,6 @@ import { writeTime } from "./time.ts";
 
 /** sysexits.h EX_CONFIG: service managers do not restart on it. */
 const EXIT_CONFIG = 78;
-const VERSION = "0.1.0";
 /** By then a connected device has taken it, or refused it three times. */
 const DIRECTIVE_WAIT_MS = 20_000;
 
@@ -75,6 +76,7 @@ program
   .requiredOption("--config <file>", "agent.yaml")
   .action((options: { config: string }) => {
     const config = configOrExit(options.config);
+    for (const warning of exposedSecrets(config)) tell(`warning: ${warning}`);
     print(`${options.config} is right: ${config.devices.length} device${config.devices.length === 1 ? "" : "s"}`);
   });
 

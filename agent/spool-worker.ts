@@ -1,6 +1,7 @@
 import path from "node:path";
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import Database from "better-sqlite3";
+import { makePrivateFile } from "../shared/private-folder.ts";
 import { reasonOf } from "../shared/thrown.ts";
 import { EVENT_KINDS, NUMBERS_PER_EVENT } from "./record.ts";
 import { type MessageRow, type Operations, operationsOn } from "./spool-operations.ts";
@@ -75,6 +76,7 @@ const PROMISES: ReadonlySet<keyof Operations> = new Set([
 
 function open({ folder, bytesMax }: WorkerOptions): Database.Database {
   lock(folder);
+  makePrivateFile(path.join(folder, "spool.db"));
   const db = new Database(path.join(folder, "spool.db"));
   db.pragma(`page_size = ${PAGE_BYTES}`);
   db.pragma("cache_size = -16000"); // KiB
@@ -90,6 +92,7 @@ function open({ folder, bytesMax }: WorkerOptions): Database.Database {
 
 /** One agent a data folder. The lock is a transaction held open: the system releases it however the process ends. */
 function lock(folder: string): void {
+  makePrivateFile(path.join(folder, "lock.db"));
   const db = new Database(path.join(folder, "lock.db"), { timeout: 0 });
   try {
     db.exec("BEGIN EXCLUSIVE");

@@ -18,6 +18,9 @@ export interface SpoolOptions {
   readonly onCommit?: (ms: number) => void;
 }
 
+/** Its files in the data folder. */
+export const SPOOL_FILES = ["spool.db", "spool.db-wal", "spool.db-shm", "lock.db", "lock.db-journal"];
+
 /** How long an operation that nobody waits for may wait for company. */
 const LATER_MS_MAX = 200;
 /** How long a message may: `max` where the thread always has something else to do. */
@@ -73,7 +76,7 @@ export class Spool {
 
   /** @throws when the folder is in use by another agent or its database is newer than this program */
   static async open(folder: string, options: SpoolOptions = {}): Promise<Spool> {
-    fs.mkdirSync(folder, { recursive: true });
+    fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
     const workerData: WorkerOptions = { folder: path.resolve(folder), bytesMax: options.bytesMax ?? BYTES_MAX };
     const worker = startWorker("spool-worker", { workerData });
     const first = await new Promise<Answer>((resolve, reject) => {

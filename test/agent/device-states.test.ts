@@ -133,12 +133,12 @@ describe("a device that this machine keeps from working makes the agent unready"
   test.skipIf(!socat)("as another program has its serial port, which is named", async () => {
     const cable = await newCable(folder);
     const [end] = cable.ends;
-    const { pid } = await program("flock", "--no-fork", "-x", end, "sh", "-c", "echo locked; sleep 60");
+    const { pid } = await program("flock", "--no-fork", "-x", end, "sh", "-c", "echo locked; exec sleep 60");
     await run([{ connection: { serial: { path: end } } }]);
     const { reason } = await deviceIn("cannot open");
     await cable.pull();
     // Of a pseudo-terminal socat has both ends open.
-    expect(reason).toMatch(new RegExp(`^${end} is in use by .*sh \\(process ${pid}\\).*: close that program$`));
+    expect(reason).toMatch(new RegExp(`^${end} is in use by .*sleep \\(process ${pid}\\).*: close that program$`));
   });
 
   test("as it does not speak TLS", async () => {
