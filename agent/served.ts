@@ -97,8 +97,8 @@ export function serve(
       child.info({ stage: "chunk" }, "the device disconnected");
       tell();
     },
-    stands(state) {
-      line = state;
+    stands(standing) {
+      line = standing;
       tell();
     },
     bytes(count) {

@@ -90,22 +90,22 @@ async function program(command: string, ...args: readonly string[]): Promise<Chi
 const LISTENS = "require('net').createServer().listen(+process.argv[1], '127.0.0.1', () => console.log('listening'))";
 
 describe("a device that this machine keeps from working makes the agent unready", () => {
-  /** The device is in that state for that reason, in `status` and in /readyz. */
-  async function expectProblem(state: DeviceStatus["state"], reason: string) {
-    const { since, connected, ...shown } = await deviceIn(state);
-    expect({ reason: shown.reason, connected }).toEqual({ reason, connected: false });
+  /** What is shown of the device once it is in that state, by /readyz too. */
+  async function problemIn(state: DeviceStatus["state"]) {
+    const { since, connected, reason } = await deviceIn(state);
     const problems = [{ what: "chem-1", reason: `${state}: ${reason}`, since }];
     expect(await ready()).toEqual({ status: 503, ready: false, problems, warnings: [] });
+    return { reason, connected };
   }
 
   test.each(["generic-astm", "dicom"])("as its port is in use, by a program that is named: %s", async (profile) => {
     const port = await freePort();
     const { pid } = await program(process.execPath, "-e", LISTENS, String(port));
     await run([{ profile, connection: { listen: `127.0.0.1:${port}` } }]);
-    await expectProblem(
-      "cannot listen",
-      `port ${port} is in use by node (process ${pid}): end that program, or choose another port`,
-    );
+    expect(await problemIn("cannot listen")).toEqual({
+      reason: `port ${port} is in use by node (process ${pid}): end that program, or choose another port`,
+      connected: false,
+    });
   });
 
   test("as the address is another machine's", async () => {
@@ -118,16 +118,19 @@ describe("a device that this machine keeps from working makes the agent unready"
   test("as there is no such serial port", async () => {
     const tty = path.join(folder, "usb-Tester");
     await run([{ connection: { serial: { path: tty } } }]);
-    await expectProblem(
-      "cannot open",
-      `no such port ${tty}: plug its adapter in, or take a path that "agent ports" lists`,
-    );
+    expect(await problemIn("cannot open")).toEqual({
+      reason: `no such port ${tty}: plug its adapter in, or take a path that "agent ports" lists`,
+      connected: false,
+    });
   });
 
   test("as its path is no serial port", async () => {
     const file = path.join(folder, "agent.key");
     await run([{ connection: { serial: { path: file } } }]);
-    await expectProblem("cannot open", `${file} is not a serial port: take a path that "agent ports" lists`);
+    expect(await problemIn("cannot open")).toEqual({
+      reason: `${file} is not a serial port: take a path that "agent ports" lists`,
+      connected: false,
+    });
   });
 
   test.skipIf(!socat)("as another program has its serial port, which is named", async () => {
@@ -147,10 +150,10 @@ describe("a device that this machine keeps from working makes the agent unready"
     const port = await freePort();
     await new Promise<void>((resolve) => plain.listen(port, "127.0.0.1", resolve));
     await run([{ connection: { dial: `127.0.0.1:${port}` }, tls: {} }]);
-    await expectProblem(
-      "cannot connect",
-      `TLS with 127.0.0.1:${port} failed: the device does not speak TLS, or closed the connection: compare its settings with tls`,
-    );
+    expect(await problemIn("cannot connect")).toEqual({
+      reason: `TLS with 127.0.0.1:${port} failed: the device does not speak TLS, or closed the connection: compare its settings with tls`,
+      connected: false,
+    });
   });
 });
 

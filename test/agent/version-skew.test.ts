@@ -96,6 +96,8 @@ test("outcomes of a later server settle their studies", async () => {
   const events = { outcome: nothing, failed: nothing, recovered: nothing };
   const push = new Push(used.spool, http, events, { setTimer: new TestClock().setTimer, random: () => 1 });
   push.wake();
-  await until("it is filed", () => readSpool(used.folder, listMessages)[0]?.state === "filed");
+  const settled = () => readSpool(used.folder, listMessages).filter(({ state }) => state !== "pending");
+  await until("it is settled", () => settled().length);
   await push.stop();
+  expect(settled().map(({ state }) => state)).toEqual(["filed"]);
 });

@@ -112,7 +112,9 @@ test("an import stays strict: an unknown field is an error", async () => {
   const { fp, modality, device_name, status, acquired_at, results } = study();
   const line = { type: "study", fp, patient_fp: animal.fp, modality, device_name, status, acquired_at, results };
   await importEntities(server.store, line);
-  await expect(importEntities(server.store, { ...line, later_field: 1 })).rejects.toThrow();
+  await expect(importEntities(server.store, { ...line, later_field: 1 })).rejects.toMatchObject({
+    problems: [{ line: 1, problem: "later_field is not expected" }],
+  });
 });
 
 const allStudies = query((db) => db.selectFrom("study").selectAll());
