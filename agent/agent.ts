@@ -1,16 +1,20 @@
 import type { Logger } from "pino";
+import { makePrivate } from "../shared/private-folder.ts";
 import { createAnalyzers } from "./analyzers.ts";
 import type { Config } from "./config.ts";
 import { realTimer } from "./connection.ts";
 import { Directory, syncAppointments } from "./directory.ts";
 import { every } from "./every.ts";
+import { IMAGES_FOLDER } from "./image-store.ts";
 import { createImaging } from "./imaging.ts";
 import { Push } from "./push.ts";
+import { ClockWatch, clockSentence } from "./clock-watch.ts";
+import { readiness } from "./readiness.ts";
 import { readSecret } from "./secret-file.ts";
+import { exposedSecrets } from "./secrets.ts";
 import { httpServer, type Server } from "./server.ts";
-import { clockSentence, SERVER_STATE } from "./server-state.ts";
-import { ServerWatch } from "./server-watch.ts";
-import { isoOrNull, Spool } from "./spool.ts";
+import { NOT_ASKED_YET, type ServerState, watched } from "./server-state.ts";
+import { CLOCK_META, isoOrNull, SERVER_META, Spool, SPOOL_FILES } from "./spool.ts";
 import { createMetrics, type Metrics, serveStatus } from "./status.ts";
 
 // Builds the running agent out of its parts, and takes it down again.
@@ -23,6 +27,8 @@ const DIRECTORY_EVERY_MS = 25_000;
 const DIRECTORY_RETRY_MS = 15_000;
 const APPOINTMENTS_EVERY_MS = 5 * 60_000;
 const REMATCH_EVERY_MS = 5_000;
+/** How old the counters of `status` may be. */
+const NOTE_EVERY_MS = 1_000;
 const HEARTBEAT_EVERY_MS = 60_000;
 const PRUNE_EVERY_MS = 6 * 60 * 60_000;
 const REMOVE_EVERY_MS = 10 * 60_000;
@@ -39,15 +45,31 @@ export interface RunningAgent {
 /** Starts everything the configuration names. @throws when the data folder is in use or the status port is taken */
 export async function startAgent(config: Config, version: string, log: Logger): Promise<RunningAgent> {
   const metrics = createMetrics();
+  const { tightened, failed } = makePrivate(config.data, SPOOL_FILES, [IMAGES_FOLDER]);
+  if (tightened.length > 0) {
+    log.warn({ stage: "spool", files: tightened.length }, "other users could read the data folder: not any more");
+  }
+  for (const reason of failed) log.warn({ stage: "spool", reason }, "other users can read the data folder");
+  for (const reason of exposedSecrets(config)) log.warn({ reason }, "a secret is exposed");
   const spool = await Spool.open(config.data, { onCommit: (ms) => metrics.commits.observe(ms / 1000) });
   const startedAt = Date.now();
-  const watch = watchServer(spool, log);
+  let serverState: ServerState = { ...NOT_ASKED_YET, since: startedAt };
+  const noteServer = (state: ServerState) => {
+    serverState = state;
+    spool.callLater("setMeta", SERVER_META, JSON.stringify(state));
+    if (state.reason === null) log.info({ stage: "push" }, `the server: ${state.is}`);
+    else log.warn({ stage: "push", reason: state.reason }, `the server: ${state.is}`);
+  };
+  const clock = watchClock(spool, log);
   const { url, keyFile } = config.server;
-  const server = httpServer(
-    url,
-    () => readSecret(keyFile),
-    undefined,
-    (exchange) => watch.heard(exchange),
+  const server = watched(
+    httpServer(
+      url,
+      () => readSecret(keyFile),
+      undefined,
+      (exchange) => clock.heard(exchange),
+    ),
+    noteServer,
   );
   const directory = new Directory(spool, server);
   const push = createPush(spool, server, metrics, log);
@@ -55,19 +77,26 @@ export async function startAgent(config: Config, version: string, log: Logger): 
   const imaging = await createImaging(around);
   const kinds = [await createAnalyzers(around), imaging];
   const devices = kinds.flatMap(({ served }) => served);
+  const states = () => devices.map((device) => device.state());
+  const ready = () => readiness(spool.problem, serverState, states());
 
   await spool.call("disconnectAll");
+  await spool.call("setMeta", SERVER_META, JSON.stringify(serverState));
   for (const kind of kinds) await kind.resume();
   const status =
     config.status === null
       ? null
-      : await serveStatus(config.status, spool, metrics).catch(async (error: unknown) => {
+      : await serveStatus(config.status, spool, metrics, ready).catch(async (error: unknown) => {
           await spool.close();
           throw error;
         });
   await Promise.all(devices.map((device) => device.open()));
   await new Promise((resolve) => setImmediate(resolve)); // from the next turn on their ports listen
+  const noting = setInterval(() => {
+    for (const device of devices) device.note();
+  }, NOTE_EVERY_MS);
   const stopLoops = [
+    () => clearInterval(noting),
     every(
       DIRECTORY_EVERY_MS,
       DIRECTORY_RETRY_MS,
@@ -128,10 +157,10 @@ export async function startAgent(config: Config, version: string, log: Logger): 
       version,
       uptime_s: Math.round((Date.now() - startedAt) / 1000),
       outbox: { depth, oldest_at: isoOrNull(oldestAt) },
-      devices: devices.map((device) => {
-        const { lastMessageAt, ...state } = device.state();
-        return { ...state, last_message_at: isoOrNull(lastMessageAt) };
-      }),
+      devices: states().map(({ id, profile, connected, is, reason, since, lastMessageAt }) => ({
+        ...{ id, profile, connected, state: is, reason, since: isoOrNull(since) },
+        last_message_at: isoOrNull(lastMessageAt),
+      })),
     });
   }
 
@@ -149,15 +178,12 @@ export async function startAgent(config: Config, version: string, log: Logger): 
   };
 }
 
-function watchServer(spool: Spool, log: Logger): ServerWatch {
-  return new ServerWatch({
-    changed(state) {
-      // A spool that refuses says so itself, and the next change is stored again.
-      spool.call("setMeta", SERVER_STATE, JSON.stringify(state)).catch(() => undefined);
-    },
-    clock(offsetS) {
+function watchClock(spool: Spool, log: Logger): ClockWatch {
+  return new ClockWatch({
+    changed: (offsetS) => spool.callLater("setMeta", CLOCK_META, String(offsetS)),
+    isWrong(offsetS) {
       if (offsetS === null) log.info({ stage: "server" }, "this machine's clock and the server's agree again");
-      else log.warn({ stage: "server", offset_s: offsetS }, clockSentence(offsetS));
+      else log.warn({ stage: "server", offset_s: offsetS }, clockSentence(offsetS) ?? "");
     },
   });
 }

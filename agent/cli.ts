@@ -5,6 +5,7 @@ import { Command, Option } from "commander";
 import { pino } from "pino";
 import type { Patient } from "../shared/patient.ts";
 import { reasonOf } from "../shared/thrown.ts";
+import { VERSION } from "../shared/version.ts";
 import { startAgent } from "./agent.ts";
 import { analyzersOf } from "./analyzers.ts";
 import { capture } from "./capture.ts";
@@ -22,15 +23,16 @@ import { isWanted, MessageFeed, messageTable } from "./message-list.ts";
 import { type OrderRequest, placeOrder } from "./order.ts";
 import { recordAssociation } from "./record-dicom.ts";
 import { replay } from "./replay.ts";
-import { readServerState, serverStateLines } from "./server-state.ts";
 import { reassess, store } from "./reprocess.ts";
 import { type DicomTarget, parseDicomTarget, parseKinds, playModality } from "./simulate-dicom.ts";
 import { parseHabits, playPoct1Device } from "./simulate-poct1.ts";
 import { openLine, type Played, playDevice, playHost, type Received } from "./simulate.ts";
+import { exposedSecrets } from "./secrets.ts";
 import { playHl7Device, playLis } from "./simulate-hl7.ts";
 import { lineText, suggest } from "./sniff.ts";
 import { readSpool, readStatus, writeSpool } from "./spool.ts";
 import { MESSAGE_STATES, type MessageState } from "./spool-operations.ts";
+import { statusLines } from "./status-text.ts";
 import type { Address } from "./transport.ts";
 import { parseTalk, playTalk } from "./talk.ts";
 import { writeTime } from "./time.ts";
@@ -39,7 +41,6 @@ import { writeTime } from "./time.ts";
 
 /** sysexits.h EX_CONFIG: service managers do not restart on it. */
 const EXIT_CONFIG = 78;
-const VERSION = "0.1.0";
 /** By then a connected device has taken it, or refused it three times. */
 const DIRECTIVE_WAIT_MS = 20_000;
 /** How often `messages --follow` looks at the spool. */
@@ -83,6 +84,7 @@ program
   .addOption(configOption())
   .action((options: { config: string }) => {
     const config = configOrExit(options.config);
+    for (const warning of exposedSecrets(config)) tell(`warning: ${warning}`);
     print(`${options.config} is right: ${config.devices.length} device${config.devices.length === 1 ? "" : "s"}`);
   });
 
@@ -371,36 +373,17 @@ program
   .option("--json", "as JSON")
   .action((options: { config: string; json?: boolean }) => {
     const { data } = configOrExit(options.config);
-    const { running, devices, outbox, directory, totals, serverState } = readSpool(data, (db) => ({
-      ...readStatus(db, data),
-      totals: countImages(db),
-      serverState: readServerState(db),
-    }));
+    const { totals, ...status } = readSpool(data, (db) => ({ ...readStatus(db, data), totals: countImages(db) }));
     if (options.json) {
-      return print(
-        JSON.stringify(
-          { devices, outbox, directory, ...serverState, ...(totals === null ? {} : { images: totals }) },
-          null,
-          2,
-        ),
-      );
+      return print(JSON.stringify({ ...status, ...(totals === null ? {} : { images: totals }) }, null, 2));
     }
-    print(running ? "the agent is running" : "the agent is not running");
-    for (const line of serverStateLines(serverState)) print(line);
-    for (const { id, connected, last_message_at, counts, instruments = [] } of devices) {
-      const numbers = Object.entries(counts).map(([state, count]) => `${count} ${state}`);
-      print(
-        `${id}  ${connected ? "connected" : "not connected"}  last message ${last_message_at ?? "never"}  ${numbers.join(", ")}`,
-      );
-      for (const { name, said_at, status, events } of instruments) {
-        print(`  ${name || "an instrument without a name"}  ${said_at}  ${said(status)}`);
-        for (const event of events) print(`    ${said(event)}`);
+    for (const line of statusLines(status)) print(line);
+    for (const { id, instruments = [] } of status.devices) {
+      for (const { name, said_at, status: words, events } of instruments) {
+        print(`${id}: ${name || "an instrument without a name"}  ${said_at}  ${said(words)}`);
+        for (const event of events) print(`  ${said(event)}`);
       }
     }
-    print(`${outbox.depth} to send${outbox.oldest_at === null ? "" : `, the oldest since ${outbox.oldest_at}`}`);
-    const { patients, fetched_at, synced_at } = directory;
-    const fetched = fetched_at === null ? "the full list was never fetched" : `full list fetched ${fetched_at}`;
-    print(`${patients} patients, ${fetched}, last synced ${synced_at ?? "never"}`);
     if (totals === null) return;
     print(`images: ${totals.kept} kept (${(totals.bytes / 1e9).toFixed(1)} GB), ${totals.removed} removed`);
     for (const { destination, state, count } of totals.forwards) print(`  ${destination}  ${count} ${state}`);

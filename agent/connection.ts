@@ -7,7 +7,8 @@ import { RawRecordsLink } from "./astm/raw-records.ts";
 import type { Profile } from "./devices/profile.ts";
 import { stampOf } from "./hl7/ack.ts";
 import { Hl7Link } from "./hl7/link.ts";
-import type { Link, LinkAction, LinkContext } from "./link.ts";
+import type { LineState } from "./line-state.ts";
+import type { Link, LinkAction, LinkContext, NoiseRun } from "./link.ts";
 import { Conversation as Poct1Conversation } from "./poct1/conversation.ts";
 import type { OperatorBook } from "./poct1/lists.ts";
 import { fingerprint } from "./read.ts";
@@ -33,8 +34,12 @@ export const realTimer: SetTimer = (ms, fire) => {
 export interface ConnectionEvents {
   connected(peer: string): void;
   disconnected(): void;
-  /** The device's fault, or the line's. */
-  warning(reason: string): void;
+  /** Where the way to the device stands while no wire is open. */
+  stands(state: LineState): void;
+  /** So many bytes came. */
+  bytes(count: number): void;
+  /** The device's fault, or the line's; `noise`: bytes that belong to no message. */
+  warning(reason: string, noise?: NoiseRun): void;
   /** A message is on disk; `send` gives its device one back. Whoever does that gives a promise that settles once it has. */
   message(message: StoredMessage, send: Send): unknown;
 }
@@ -127,6 +132,7 @@ export class Connection {
     this.#transport.open(
       (wire) => this.#serve(wire),
       (reason) => this.#events.warning(reason),
+      (state) => this.#events.stands(state),
     );
   }
 
@@ -167,7 +173,10 @@ export class Connection {
     this.#wires += 1;
     this.#events.connected(wire.peer);
     return {
-      chunk: (bytes) => conversation.chunk(bytes),
+      chunk: (bytes) => {
+        this.#events.bytes(bytes.length);
+        conversation.chunk(bytes);
+      },
       ended: () => conversation.ended(),
       closed: () => {
         conversation.closed();
@@ -476,7 +485,7 @@ class Conversation {
         break;
       }
       case "warn":
-        this.#events.warning(action.reason);
+        this.#events.warning(action.reason, action.noise);
         break;
       case "sent":
         this.#outgoing.shift()?.sent();

@@ -54,6 +54,10 @@ const ASSOCIATIONS_MAX = 16;
 const ASSOCIATIONS_OF_PEER_MAX = 4;
 /** Read of one association before the other devices are heard again: it sends as fast as we read, they wait for an answer. */
 const TURN_BYTES_MAX = 256 * 1024;
+/** PDU type of an A-ASSOCIATE-RQ. */
+const ASSOCIATE_REQUEST = 0x01;
+/** Kept of the beginning of a connection: enough to recognise another protocol by. */
+const HEAD_BYTES = 512;
 /** A peer that sends on without waiting for its answers is held up. */
 const UNANSWERED_MAX = 2;
 
@@ -81,6 +85,7 @@ export class DicomServer {
     this.#transport.open(
       (wire) => this.#serve(wire),
       (reason) => this.#events.warning(reason),
+      (state) => this.#events.stands(state),
     );
   }
 
@@ -107,7 +112,10 @@ export class DicomServer {
       working: (work) => this.#track(work),
     });
     return {
-      chunk: (bytes) => conversation.chunk(bytes),
+      chunk: (bytes) => {
+        this.#events.bytes(bytes.length);
+        conversation.chunk(bytes);
+      },
       closed: () => conversation.closed(),
     };
   }
@@ -156,6 +164,9 @@ class Conversation {
   #turnBytes = 0;
   #paused = false;
   #closed = false;
+  /** The first bytes of the connection, and how many came in all. */
+  #head: Uint8Array = new Uint8Array(0);
+  #bytes = 0;
 
   constructor(device: DicomDevice, wire: Wire, parts: DicomParts, events: ConversationEvents) {
     this.#device = device;
@@ -170,6 +181,8 @@ class Conversation {
   chunk(bytes: Uint8Array): void {
     if (this.#turnBytes === 0) setImmediate(() => this.#endTurn());
     this.#turnBytes += bytes.length;
+    if (this.#bytes === 0) this.#head = bytes.slice(0, HEAD_BYTES);
+    this.#bytes += bytes.length;
     this.#carryOut(this.#scp.receive(bytes));
   }
 
@@ -195,7 +208,7 @@ class Conversation {
           break;
         case "over":
           this.#leave();
-          if (action.reason !== null) this.#events.warning(action.reason);
+          if (action.reason !== null) this.#warnOfEnd(action.reason);
           break;
         case "begin":
           this.#incoming = this.#parts.store.begin(this.#device.id, this.#device.quietMs, action.instance);
@@ -224,6 +237,14 @@ class Conversation {
       }
     }
     this.#hold();
+  }
+
+  /** What does not begin with an association request (PS3.8 §9.3.2) is no DICOM. */
+  #warnOfEnd(reason: string): void {
+    const [first = ASSOCIATE_REQUEST] = this.#head;
+    if (first === ASSOCIATE_REQUEST) return this.#events.warning(reason);
+    const noise = { bytes: this.#bytes, head: this.#head };
+    this.#events.warning(`${noise.bytes} bytes outside an association: ${reason}`, noise);
   }
 
   #enter(agreement: Agreement): void {

@@ -82,7 +82,9 @@ export class DicomThread {
         provided.open -= 1;
         provided.provider.disconnected();
       },
-      warning: (device, reason) => this.#of(device).provider.warning(reason),
+      stands: (device, state) => this.#of(device).provider.stands(state),
+      bytes: (device, count) => this.#of(device).provider.bytes(count),
+      warning: (device, reason, noise) => this.#of(device).provider.warning(reason, noise),
       kept: (device, receivedAt) => this.#of(device).provider.kept(receivedAt),
       fault: (device, error) => this.#of(device).provider.fault(error),
     });

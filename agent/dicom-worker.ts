@@ -6,6 +6,8 @@ import { type DicomDevice, type DicomParts, DicomServer, type ReportLine } from 
 import type { Served, Talk } from "./dicom-services.ts";
 import { Headers } from "./headers.ts";
 import { ImageStore } from "./image-store.ts";
+import type { LineState } from "./line-state.ts";
+import type { NoiseRun } from "./link.ts";
 import { type ImageLimits, type Removed, removeOld } from "./retention.ts";
 import { SpoolLine } from "./spool-line.ts";
 import { ThreadCalls } from "./thread-calls.ts";
@@ -54,13 +56,32 @@ export interface MainFunctions {
   wake(device: string): void;
   connected(device: string, peer: string): void;
   disconnected(device: string): void;
-  warning(device: string, reason: string): void;
+  stands(device: string, state: LineState): void;
+  bytes(device: string, count: number): void;
+  warning(device: string, reason: string, noise?: NoiseRun): void;
   kept(device: string, receivedAt: number): void;
   fault(device: string, error: unknown): void;
 }
 
 /** Devices that call open more than one line each, and lines that say nothing are closed only after a while. */
 const LINES_MAX = 128;
+
+/** How often the main thread is told how many bytes came. */
+const BYTES_EVERY_MS = 1_000;
+
+/** Adds up what comes, and tells it now and then. */
+function counted(tell: (count: number) => void): (count: number) => void {
+  let sum = 0;
+  return (count) => {
+    if (sum === 0) {
+      setTimeout(() => {
+        tell(sum);
+        sum = 0;
+      }, BYTES_EVERY_MS).unref();
+    }
+    sum += count;
+  };
+}
 
 function serve(): void {
   if (parentPort === null) throw new Error("dicom-worker runs as a worker thread");
@@ -121,7 +142,9 @@ function serve(): void {
     const events = {
       connected: (peer: string) => main.tell("connected", id, peer),
       disconnected: () => main.tell("disconnected", id),
-      warning: (reason: string) => main.tell("warning", id, reason),
+      stands: (state: LineState) => main.tell("stands", id, state),
+      bytes: counted((count) => main.tell("bytes", id, count)),
+      warning: (reason: string, noise?: NoiseRun) => main.tell("warning", id, reason, noise),
       kept: (receivedAt: number) => main.tell("kept", id, receivedAt),
       fault: (error: unknown) => main.tell("fault", id, error),
     };

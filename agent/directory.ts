@@ -1,8 +1,9 @@
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { isNearName } from "../shared/candidates.ts";
-import { ClinicRanges } from "../shared/clinic-ranges.ts";
+import { ClinicRange, ClinicRanges } from "../shared/clinic-ranges.ts";
 import { isFp } from "../shared/fp.ts";
+import { knownPart } from "../shared/known.ts";
 import { Patient } from "../shared/patient.ts";
 import { realTimer, type SetTimer } from "./connection.ts";
 import type { Namesakes } from "./match.ts";
@@ -43,7 +44,9 @@ const RemovedPage = Compile(
   }),
 );
 
-const RangesAnswer = Compile(Type.Object({ data: Type.Union([ClinicRanges, Type.Null()]) }));
+const RangesAnswer = Type.Object({ data: Type.Union([ClinicRanges, Type.Null()]) });
+const rangesAnswer = Compile(RangesAnswer);
+const clinicRange = Compile(ClinicRange);
 
 const PAGE_SIZE = 100;
 /** A full walk finds what incremental syncs missed. */
@@ -250,11 +253,13 @@ export class Directory {
     const body = await this.#page("/agent/v1/ranges");
     // A server that knows no such route has no intervals to give.
     if (body === null) return;
-    if (!RangesAnswer.Check(body))
+    const known = knownPart(RangesAnswer, body);
+    if (!rangesAnswer.Check(known))
       throw new Error("GET /agent/v1/ranges answered with something that is no list of intervals");
-    if (body.data?.version === (await this.ranges())?.version) return;
-    await this.#spool.call("setMeta", "ranges", JSON.stringify(body.data));
-    this.#ranges = body.data;
+    const ranges = known.data === null ? null : knownRanges(known.data, body as { data: ClinicRanges });
+    if (ranges?.version === (await this.ranges())?.version) return;
+    await this.#spool.call("setMeta", "ranges", JSON.stringify(ranges));
+    this.#ranges = ranges;
   }
 
   /** A walk over many thousand patients meets the key's limit: it waits as it is told and goes on where it was. */
@@ -302,6 +307,15 @@ export async function syncAppointments(spool: Spool, server: Server, timeZone: s
     "setAppointments",
     rows.filter(({ startAt }) => Number.isFinite(startAt)),
   );
+}
+
+/**
+ * The rows that this version understands whole: what a later one adds may say whom a row is not for. A version in part is
+ * fetched anew by an agent that understands more.
+ */
+function knownRanges(known: ClinicRanges, sent: { data: ClinicRanges }): ClinicRanges {
+  const rows = known.rows.filter((_, index) => clinicRange.Check(sent.data.rows[index]));
+  return { ...known, rows, version: rows.length === known.rows.length ? known.version : `${known.version} in part` };
 }
 
 type Named = Pick<Report, "identifier" | "otherIdentifiers">;

@@ -40,9 +40,12 @@ const PIECES_MAX = 64;
 /** What a file is called between its removal and its end. */
 export const GONE = ".gone";
 
+/** In the data folder. */
+export const IMAGES_FOLDER = "images";
+
 /** The folder of the instances in an agent's data folder. */
 export function imageFolder(data: string): string {
-  return path.join(data, "images");
+  return path.join(data, IMAGES_FOLDER);
 }
 
 /** The file of a message's instance. */
@@ -82,7 +85,7 @@ export async function isWhole(data: string, { message, head, sha256 }: InstanceC
 /** Makes the folder, and finishes or removes what an earlier process left there. */
 export async function tidyImages(data: string, spool: Pick<Spool, "call">): Promise<void> {
   const folder = imageFolder(data);
-  fs.mkdirSync(folder, { recursive: true });
+  fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
   for (const name of fs.readdirSync(folder)) {
     if (name.endsWith(GONE)) fs.unlinkSync(path.join(folder, name));
     if (!name.endsWith(".part")) continue;
@@ -152,7 +155,7 @@ export class IncomingFile {
     this.#head = encodeFileHead({ ...instance, sourceAe: instance.callingAe });
     try {
       makeSureOfRoom(imageFolder(around.data), around.freeBytes);
-      this.#file = fs.openSync(this.#part, "wx");
+      this.#file = fs.openSync(this.#part, "wx", 0o600);
       this.#named = this.#remember(around.folder.sync());
       writeAll(this.#file, [this.#head]);
     } catch (error) {

@@ -8,8 +8,8 @@ export type LinkAction =
    * the other, `from` says how many were received before the first of them.
    */
   | { readonly do: "deliver"; readonly message: Uint8Array; readonly incomplete: string | null; readonly from?: number }
-  /** What the device did wrong. */
-  | { readonly do: "warn"; readonly reason: string }
+  /** What the device did wrong; `noise`: these were bytes that belong to no message. */
+  | { readonly do: "warn"; readonly reason: string; readonly noise?: NoiseRun }
   /** The message given to send() was taken whole by the device. */
   | { readonly do: "sent" }
   /** Given up for now; the shell keeps the message and offers it again. */
@@ -25,6 +25,13 @@ export type LinkAction =
   | { readonly do: "news"; readonly news: News }
   /** Close the connection once all replies have left. */
   | { readonly do: "hang up" };
+
+export interface NoiseRun {
+  /** How many there were. */
+  readonly bytes: number;
+  /** The first of them. */
+  readonly head: Uint8Array;
+}
 
 export interface News {
   readonly device: string;

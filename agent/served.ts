@@ -1,7 +1,11 @@
 import type { Logger } from "pino";
 import type { Config } from "./config.ts";
 import type { ConnectionEvents } from "./connection.ts";
+import type { DeviceState } from "./device-state.ts";
 import type { Directory } from "./directory.ts";
+import type { LineState } from "./line-state.ts";
+import type { NoiseRun } from "./link.ts";
+import { protocolOf } from "./protocol-of.ts";
 import type { Spool } from "./spool.ts";
 import type { Metrics } from "./status.ts";
 
@@ -35,15 +39,12 @@ export interface ServedDevice {
   /** Settled when the device may connect. */
   open(): Promise<void>;
   close(): Promise<void>;
-  state(): {
-    readonly id: string;
-    readonly profile: string;
-    readonly connected: boolean;
-    readonly lastMessageAt: number | null;
-  };
+  state(): DeviceState;
+  /** Stores what was counted since the last time. */
+  note(): void;
 }
 
-export type DeviceEvents = Pick<ConnectionEvents, "connected" | "disconnected" | "warning">;
+export type DeviceEvents = Pick<ConnectionEvents, "connected" | "disconnected" | "stands" | "bytes" | "warning">;
 
 /** The shell of one device. */
 export interface Shell {
@@ -60,12 +61,34 @@ export function serve(
   connect: (events: DeviceEvents, received: (at: number) => void, log: Logger) => Shell,
 ): ServedDevice {
   const child = log.child({ device: id });
+  let line: LineState = { is: "opening" };
+  let since = Date.now();
   let lastMessageAt: number | null = null;
-  const state = () => ({ id, profile, connected: shell.connected, lastMessageAt });
+  let lastBytesAt: number | null = null;
+  let lastWarning: DeviceState["lastWarning"] = null;
+  const counters = { bytes: 0, messages: 0, warnings: 0, noiseBytes: 0 };
+  const words = () => (shell.connected ? CONNECTED : { reason: null, mayBeOff: false, ...line });
+  const state = (): DeviceState => {
+    const { is, reason, mayBeOff } = words();
+    const { connected } = shell;
+    return { id, profile, connected, is, reason, mayBeOff, since, lastMessageAt, lastBytesAt, lastWarning, counters };
+  };
+  let noted = "";
+  const isNews = () => {
+    const text = JSON.stringify(state());
+    if (text === noted) return false;
+    noted = text;
+    return true;
+  };
+  let told = "";
+  /** A change of state is stored at once; what is only counted, with the next note. */
   const tell = () => {
     metrics.connected.set({ device: id }, shell.connected ? 1 : 0);
+    const text = JSON.stringify(words());
+    if (text !== told) since = Date.now();
+    told = text;
     // The device's light in `status`: not worth stopping for when the disk is full.
-    spool.call("setDevice", state()).catch(() => undefined);
+    if (isNews()) spool.call("setDevice", state()).catch(() => undefined);
   };
   const events: DeviceEvents = {
     connected(peer) {
@@ -76,12 +99,26 @@ export function serve(
       child.info({ stage: "chunk" }, "the device disconnected");
       tell();
     },
-    warning(reason) {
+    stands(standing) {
+      line = standing;
+      tell();
+    },
+    bytes(count) {
+      counters.bytes += count;
+      lastBytesAt = Date.now();
+    },
+    warning(what, noise) {
+      const reason = `${what}${noise === undefined ? "" : hint(noise, profile)}`;
+      counters.warnings += 1;
+      counters.noiseBytes += noise?.bytes ?? 0;
+      lastWarning = { at: Date.now(), reason };
       metrics.warnings.inc({ device: id });
+      metrics.noise.inc({ device: id }, noise?.bytes ?? 0);
       child.warn({ stage: "message", reason }, "a fault of the device or its line");
     },
   };
   const received = (at: number) => {
+    counters.messages += 1;
     metrics.received.inc({ device: id });
     lastMessageAt = at; // the spool notes it with the message
   };
@@ -93,5 +130,16 @@ export function serve(
     },
     close: () => shell.close(),
     state,
+    note() {
+      if (isNews()) spool.callLater("setDevice", state());
+    },
   };
 }
+
+/** What the bytes may be, where their beginning proves it. */
+function hint({ head }: NoiseRun, profile: string): string {
+  const protocol = protocolOf(head);
+  return protocol === null ? "" : `; they look like ${protocol}: compare the profile ${profile}`;
+}
+
+const CONNECTED = { is: "connected", reason: null, mayBeOff: false } as const;

@@ -1,31 +1,78 @@
-import type Database from "better-sqlite3";
+import { reasonOf } from "../shared/thrown.ts";
+import { SendError, type Server } from "./server.ts";
 
-/** What the agent last found of its server, as `status` shows it. */
+// Where the connection to the server stands, in words: read from what became of the agent's own requests.
+
 export interface ServerState {
-  /** `problem`: why the server cannot be used; null when it can. */
-  readonly server: { readonly problem: string | null };
-  /** This machine's clock less the server's, in seconds; null until an answer with a Date came. */
-  readonly clock: { readonly offset_s: number } | null;
+  readonly is:
+    | "not asked yet"
+    | "reached"
+    | "cannot be reached"
+    | "wrong key"
+    | "key lacks permission"
+    | "does not work";
+  /** What is wrong; null if nothing is. */
+  readonly reason: string | null;
+  /** Only worklists go without: the key lacks the permission for appointments alone. */
+  readonly isMinor: boolean;
+  /** Milliseconds since 1970. */
+  readonly since: number;
 }
 
-/** The row of the spool's `meta` that holds it. */
-export const SERVER_STATE = "server";
+export const NOT_ASKED_YET: Omit<ServerState, "since"> = { is: "not asked yet", reason: null, isMinor: false };
+const REACHED: Omit<ServerState, "since"> = { is: "reached", reason: null, isMinor: false };
+const APPOINTMENTS = "/api/v1/calendar/";
 
-export function readServerState(db: Database.Database): ServerState {
-  const stored = db.prepare("SELECT value FROM meta WHERE key = ?").pluck().get(SERVER_STATE) as string | undefined;
-  return stored === undefined ? { server: { problem: null }, clock: null } : (JSON.parse(stored) as ServerState);
+/** The same server; `changed` is told each change of its state. */
+export function watched(server: Server, changed: (state: ServerState) => void): Server {
+  let state: Omit<ServerState, "since"> = NOT_ASKED_YET;
+  /** Reasons, by the paths that the key may not use. */
+  const forbidden = new Map<string, string>();
+
+  const note = (path: string, error: unknown) => {
+    const [route = ""] = path.split("?");
+    if (error instanceof SendError && error.status === 403) forbidden.set(route, error.message);
+    else if (error === null) forbidden.delete(route);
+    const next = stateAfter(error, forbidden);
+    if (next.is === state.is && next.reason === state.reason) return;
+    state = next;
+    changed({ ...state, since: Date.now() });
+  };
+  const watch = async (path: string, request: Promise<unknown>): Promise<unknown> => {
+    try {
+      const answer = await request;
+      note(path, null);
+      return answer;
+    } catch (error) {
+      note(path, error);
+      throw error;
+    }
+  };
+  return {
+    get: (path) => watch(path, server.get(path)),
+    post: (path, body) => watch(path, server.post(path, body)),
+  };
 }
 
-/** The state as lines of `status`; none while nothing is wrong. */
-export function serverStateLines({ server, clock }: ServerState): string[] {
-  const offset = clock?.offset_s ?? 0;
-  return [
-    ...(server.problem === null ? [] : [server.problem]),
-    ...(Math.abs(offset) > 60 ? [clockSentence(offset)] : []),
-  ];
+function stateAfter(error: unknown, forbidden: ReadonlyMap<string, string>): Omit<ServerState, "since"> {
+  const isMinor = false;
+  if (error !== null && !(error instanceof SendError)) return { is: "does not work", reason: reasonOf(error), isMinor };
+  // The key's file is read for each request.
+  if (error?.kind === "unauthorized" && error.status === null)
+    return { is: "wrong key", reason: error.message, isMinor };
+  if (error?.status === null) return { is: "cannot be reached", reason: error.message, isMinor };
+  if (error?.status === 401) return { is: "wrong key", reason: error.message, isMinor };
+  if (error !== null && isStranger(error.status)) return { is: "does not work", reason: error.message, isMinor };
+  if (forbidden.size === 0) return REACHED;
+  const reason = [...new Set(forbidden.values())].join("; ");
+  return {
+    is: "key lacks permission",
+    reason,
+    isMinor: [...forbidden.keys()].every((route) => route.startsWith(APPOINTMENTS)),
+  };
 }
 
-export function clockSentence(offsetS: number): string {
-  const direction = offsetS > 0 ? "ahead of" : "behind";
-  return `this machine's clock is ${Math.abs(offsetS)} s ${direction} the server's, expected at most 60 s: set the one that is wrong`;
+/** Something else answers in the server's place, or the server is broken. */
+function isStranger(status: number): boolean {
+  return status >= 500 || status < 400 || status === 404 || status === 405;
 }

@@ -4,7 +4,7 @@ import { gzip } from "node:zlib";
 import tls from "node:tls";
 import { promisify } from "node:util";
 import { reasonOf } from "../shared/thrown.ts";
-import type { Exchange } from "./server-watch.ts";
+import type { Exchange } from "./clock-watch.ts";
 
 // The agent's HTTP client. How a request failed decides what happens next, so the kind is set here, where it is known.
 
@@ -79,19 +79,15 @@ export function httpServer(
   const ask = async (...parts: Parameters<typeof send>): Promise<Answer> => {
     const began = performance.now();
     let answer: Answer | null = null;
-    let problem: string | null = null;
     try {
       answer = await send(...parts);
-      if (answer.status === 401 || isPlainAtTlsPort(answer)) problem = statusError(answer).message;
       return answer;
     } catch (error) {
-      const failure = error instanceof SendError ? error : await networkError(base, error as NodeJS.ErrnoException);
-      problem = failure.message;
-      throw failure;
+      throw error instanceof SendError ? error : await networkError(base, error as NodeJS.ErrnoException);
     } finally {
       const receivedAt = Date.now();
       const sentAt = receivedAt - (performance.now() - began);
-      heard({ problem, date: answer?.headers.date, sentAt, receivedAt });
+      heard({ date: answer?.headers.date, sentAt, receivedAt });
     }
   };
   return {

@@ -1,5 +1,6 @@
 import type Database from "better-sqlite3";
 import type { Outcome } from "../shared/study.ts";
+import type { DeviceState, Standing } from "./device-state.ts";
 import { directiveOperationsOn } from "./directive-operations.ts";
 import { imagingOperationsOn, type InstanceContent } from "./imaging-operations.ts";
 import { BYTES_COLUMNS, type EventKind, messageReader, type Place, type Unread } from "./record.ts";
@@ -356,9 +357,10 @@ export function operationsOn(db: Database.Database) {
       "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
     ),
     upsertDevice: db.prepare(
-      `INSERT INTO device (id, profile, connected, last_message_at) VALUES (@id, @profile, @connected, @lastMessageAt)
-       ON CONFLICT (id) DO UPDATE SET profile = @profile, connected = @connected,
-         last_message_at = COALESCE(@lastMessageAt, last_message_at)`,
+      `INSERT INTO device (id, profile, connected, last_message_at, last_bytes_at, standing)
+       VALUES (@id, @profile, @connected, @lastMessageAt, @lastBytesAt, @standing)
+       ON CONFLICT (id) DO UPDATE SET profile = @profile, connected = @connected, standing = @standing,
+         last_message_at = COALESCE(@lastMessageAt, last_message_at), last_bytes_at = COALESCE(@lastBytesAt, last_bytes_at)`,
     ),
     noteMessage: db.prepare("UPDATE device SET last_message_at = @receivedAt WHERE id = @device"),
     dropNews: db.prepare("DELETE FROM news WHERE device = ? AND name = ? AND topic = ?"),
@@ -367,7 +369,7 @@ export function operationsOn(db: Database.Database) {
     ),
     newsOf: db.prepare("SELECT device, name, content FROM news WHERE topic = ?"),
     pruneNews: db.prepare("DELETE FROM news WHERE topic = 'event' AND at < ?"),
-    disconnectAll: db.prepare("UPDATE device SET connected = 0"),
+    disconnectAll: db.prepare("UPDATE device SET connected = 0, standing = NULL"),
     pruneSessions: db.prepare("DELETE FROM session WHERE finished_at < ?"),
     oldestKept: db.prepare("SELECT id AS session, first_event AS event FROM session ORDER BY id LIMIT 1"),
     nthEvent: db.prepare("SELECT id FROM event ORDER BY id LIMIT 1 OFFSET ?").pluck(),
@@ -725,8 +727,9 @@ export function operationsOn(db: Database.Database) {
       sql.setMeta.run(key, value);
     },
 
-    setDevice(device: { id: string; profile: string; connected: boolean; lastMessageAt: number | null }): void {
-      sql.upsertDevice.run({ ...device, connected: device.connected ? 1 : 0 });
+    setDevice({ id, profile, connected, lastMessageAt, lastBytesAt, ...standing }: DeviceState): void {
+      const row = { id, profile, connected: connected ? 1 : 0, lastMessageAt, lastBytesAt };
+      sql.upsertDevice.run({ ...row, standing: JSON.stringify(standing satisfies Standing) });
     },
 
     noteNews(device: string, { device: name, topic, content }: News, at: number): void {

@@ -163,6 +163,11 @@ const migrations: readonly string[] = [
     FROM study s JOIN message_study l ON l.fp = s.fp AND l.revision = s.revision
     WHERE s.state = 'unmatched' AND json_extract(s.body, '$.patient_hint.identifier') IS NOT NULL;
   `,
+  `
+  -- The rest of what a running agent knows of a device, as JSON: its line in words, and counters. NULL: it is not served.
+  ALTER TABLE device ADD COLUMN standing TEXT;
+  ALTER TABLE device ADD COLUMN last_bytes_at INTEGER;
+  `,
 ];
 
 /** Whether the database has this program's schema. */

@@ -2,6 +2,7 @@ import path from "node:path";
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import Database from "better-sqlite3";
 import { lockFolder } from "../shared/folder-lock.ts";
+import { makePrivateFile } from "../shared/private-folder.ts";
 import { reasonOf } from "../shared/thrown.ts";
 import { EVENT_KINDS, NUMBERS_PER_EVENT } from "./record.ts";
 import { type MessageRow, type Operations, operationsOn } from "./spool-operations.ts";
@@ -76,6 +77,7 @@ const PROMISES: ReadonlySet<keyof Operations> = new Set([
 
 function open({ folder, bytesMax }: WorkerOptions): Database.Database {
   lockFolder(folder, `another agent is running with the data folder ${folder}`);
+  makePrivateFile(path.join(folder, "spool.db"));
   const db = new Database(path.join(folder, "spool.db"));
   db.pragma(`page_size = ${PAGE_BYTES}`);
   db.pragma("cache_size = -16000"); // KiB

@@ -1,6 +1,7 @@
 import http from "node:http";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { reasonOf } from "../shared/thrown.ts";
+import type { Readiness } from "./readiness.ts";
 import type { Spool } from "./spool.ts";
 import type { Address } from "./transport.ts";
 
@@ -35,6 +36,12 @@ export function createMetrics() {
     warnings: new Counter({
       name: "vetwire_device_warnings_total",
       help: "Faults of device or line",
+      labelNames: ["device"],
+      registers,
+    }),
+    noise: new Counter({
+      name: "vetwire_device_noise_bytes_total",
+      help: "Bytes that belong to no message, by device",
       labelNames: ["device"],
       registers,
     }),
@@ -76,6 +83,7 @@ export async function serveStatus(
   { host, port }: Address,
   spool: Spool,
   metrics: Metrics,
+  ready: () => Readiness,
 ): Promise<{ readonly port: number; close(): Promise<void> }> {
   const server = http.createServer((request, response) => {
     const answer = (status: number, body: string, type = "text/plain; charset=utf-8") => {
@@ -87,8 +95,8 @@ export async function serveStatus(
       case "/healthz":
         return answer(200, "ok\n");
       case "/readyz": {
-        const { problem } = spool;
-        return problem === null ? answer(200, "ready\n") : answer(503, `the spool refuses: ${problem}\n`);
+        const found = ready();
+        return answer(found.ready ? 200 : 503, `${JSON.stringify(found, null, 2)}\n`, "application/json");
       }
       case "/metrics":
         render(spool, metrics).then(

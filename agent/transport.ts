@@ -2,6 +2,7 @@ import { createRequire } from "node:module";
 import net from "node:net";
 import tls from "node:tls";
 import type { SerialPort } from "serialport";
+import { dialFault, faultText, type LineFault, type LineState, listenFault, serialFault } from "./line-state.ts";
 
 // Where bytes come from: a serial port, a TCP listener, a TCP dialler. All three hand over wires and mend themselves.
 
@@ -25,8 +26,15 @@ export interface WireHandler {
 }
 
 export interface Transport {
-  /** Begins to open wires, and goes on for as long as it is not closed. `problem` tells what keeps it from it, once a change. */
-  open(accept: (wire: Wire) => WireHandler, problem: (reason: string) => void): void;
+  /**
+   * Begins to open wires, and goes on for as long as it is not closed. `problem` is told what keeps it from it, once a change,
+   * and what a device does wrong; `stands`, where it stands while no wire is open.
+   */
+  open(
+    accept: (wire: Wire) => WireHandler,
+    problem: (reason: string) => void,
+    stands?: (state: LineState) => void,
+  ): void;
   close(): Promise<void>;
 }
 
@@ -81,20 +89,21 @@ export function serialTransport(
   retryMs = RETRY_MS,
 ): Transport {
   const { path, ...line } = settings;
-  return reopening((opened, closed) => {
+  const explain = (error: Error) => serialFault(path, error.message);
+  const openPort: Open = (opened, closed) => {
     // The path is looked up at every opening: after a replug the same by-id name may lead to another tty.
     const port = new SerialPortClass({ path, ...line, autoOpen: false });
-    let reason: string | null = null;
+    let reason: Error | null = null;
     let stopped = false;
     port.once("close", () => closed(reason));
     port.on("error", (error) => {
-      reason = error.message;
+      reason = error;
       // Most errors close the port by themselves; one left open would keep the next attempt out.
       if (port.isOpen) port.close();
       else if (!port.closing) closed(reason);
     });
     port.open((error) => {
-      if (error !== null) return closed(error.message);
+      if (error !== null) return closed(error);
       if (stopped) return port.close();
       const handler = opened({
         peer: path,
@@ -112,7 +121,8 @@ export function serialTransport(
       stopped = true;
       if (port.isOpen) port.close();
     };
-  }, retryMs);
+  };
+  return reopening(openPort, "opening", explain, retryMs);
 }
 
 /**
@@ -132,29 +142,30 @@ export function dialTransport(
   security: Security | null = null,
   random: () => number = Math.random,
 ): Transport {
-  return reopening(
-    (opened, closed) => {
-      const address = { host, port, ...SOCKET };
-      const socket = security === null ? net.connect(address) : tls.connect({ ...address, ...security });
-      let reason: string | null = null;
-      const late = setTimeout(
-        () => socket.destroy(new Error(`no connection to ${host}:${port} within ${OPENING_MS_MAX / 1000} s`)),
-        OPENING_MS_MAX,
-      );
-      socket.on("error", (error) => (reason = error.message));
-      socket.once("close", () => {
-        clearTimeout(late);
-        closed(reason);
-      });
-      socket.once(security === null ? "connect" : "secureConnect", () => {
-        clearTimeout(late);
-        serve(socket, opened);
-      });
-      return () => socket.destroy();
-    },
-    DIAL_RETRY_MS,
-    random,
-  );
+  let reached = false;
+  const dial: Open = (opened, closed) => {
+    const address = { host, port, ...SOCKET };
+    const socket = security === null ? net.connect(address) : tls.connect({ ...address, ...security });
+    let reason: Error | null = null;
+    const late = setTimeout(
+      () => socket.destroy(Object.assign(new Error("timed out"), { code: "ETIMEDOUT" })),
+      OPENING_MS_MAX,
+    );
+    reached = false;
+    socket.once("connect", () => (reached = true));
+    socket.on("error", (error) => (reason = error));
+    socket.once("close", () => {
+      clearTimeout(late);
+      closed(reason);
+    });
+    socket.once(security === null ? "connect" : "secureConnect", () => {
+      clearTimeout(late);
+      serve(socket, opened);
+    });
+    return () => socket.destroy();
+  };
+  const explain = (error: Error) => dialFault(host, port, error, reached);
+  return reopening(dial, "connecting", explain, DIAL_RETRY_MS, random);
 }
 
 /**
@@ -173,20 +184,30 @@ export function listenTransport(
   server.maxConnections = connectionsMax;
   let retry: NodeJS.Timeout | undefined;
   return {
-    open(accept, problem) {
+    open(accept, problem, stands = () => undefined) {
       let told = "";
       const tell = (reason: string) => {
         if (reason !== told) problem(reason);
         told = reason;
       };
+      let failedWith: string | undefined;
       const take = (socket: net.Socket) => {
         const handler = serve(socket, accept);
         socket.on("error", () => undefined); // "close" follows
         socket.once("close", () => handler.closed());
       };
       const secured = security === null ? null : tlsServer(security, take, tell);
-      server.on("error", (error) => {
-        tell(`cannot listen on ${host}:${port}: ${error.message}`);
+      server.on("listening", () => {
+        failedWith = undefined;
+        stands({ is: "listening" });
+      });
+      server.on("error", (error: NodeJS.ErrnoException) => {
+        if (failedWith !== error.message) {
+          const fault = listenFault(host, port, error);
+          problem(faultText(fault));
+          stands(fault);
+        }
+        failedWith = error.message;
         retry = setTimeout(() => server.listen(port, host), RETRY_MS.last);
       });
       server.on("connection", (socket) => {
@@ -201,6 +222,7 @@ export function listenTransport(
         if (secured === null) take(socket);
         else secured.emit("connection", socket);
       });
+      stands({ is: "opening" });
       server.listen(port, host);
     },
     async close() {
@@ -224,9 +246,14 @@ export function repliesOn(replies: Transport, device: Transport): Transport {
     if (waiting.length > REPLIES_WAITING_MAX) waiting.shift();
   };
   return {
-    open(accept, problem) {
+    open(accept, problem, stands = () => undefined) {
+      // What keeps either from working keeps the device from its answers.
+      let [repliesFault, deviceState]: [LineFault | null, LineState] = [null, { is: "opening" }];
+      const tellState = () => stands("reason" in deviceState ? deviceState : (repliesFault ?? deviceState));
       replies.open(
         (wire) => {
+          repliesFault = null;
+          tellState();
           out = wire;
           for (const bytes of waiting.splice(0)) wire.write(bytes);
           let told = false;
@@ -240,9 +267,20 @@ export function repliesOn(replies: Transport, device: Transport): Transport {
             },
           };
         },
-        (reason) => problem(`the connection for replies: ${reason}`),
+        (reason) => problem(`the connection for replies ${reason}`),
+        (state) => {
+          repliesFault = "reason" in state ? { ...state, reason: `the connection for replies, ${state.reason}` } : null;
+          tellState();
+        },
       );
-      device.open((wire) => accept({ ...wire, write }), problem);
+      device.open(
+        (wire) => accept({ ...wire, write }),
+        problem,
+        (state) => {
+          deviceState = state;
+          tellState();
+        },
+      );
     },
     async close() {
       await Promise.all([device.close(), replies.close()]);
@@ -291,23 +329,37 @@ function socketWire(socket: net.Socket): Wire {
   };
 }
 
-type Open = (opened: (wire: Wire) => WireHandler, closed: (reason: string | null) => void) => () => void;
+type Open = (opened: (wire: Wire) => WireHandler, closed: (reason: Error | null) => void) => () => void;
 
 /** The interval after so many attempts in a row that led to nothing; jitter takes up to half of it. */
 export function retryAfterMs(failures: number, { first, last }: typeof RETRY_MS, random: () => number): number {
   return Math.min(first * 2 ** failures, last) * (1 - random() / 2);
 }
 
-/** Opens one wire at a time, and another after it closed or could not be opened. */
-function reopening(openOne: Open, retryMs: typeof RETRY_MS, random = () => 0): Transport {
+/** Opens one wire at a time, and another after it closed or could not be opened; `explain` says why one could not. */
+function reopening(
+  openOne: Open,
+  meanwhile: "opening" | "connecting",
+  explain: (error: Error) => LineFault,
+  retryMs: typeof RETRY_MS,
+  random = () => 0,
+): Transport {
   let end: (() => void) | undefined;
   let retry: NodeJS.Timeout | undefined;
   let failures = 0;
   let ended = false;
   let whenClosed: (() => void) | undefined;
   return {
-    open(accept, problem) {
+    open(accept, problem, stands = () => undefined) {
       let told: string | null = null;
+      const tell = (error: Error, wasOpen: boolean) => {
+        if (wasOpen) return problem(error.message);
+        if (error.message === told) return;
+        told = error.message;
+        const fault = explain(error);
+        problem(faultText(fault));
+        stands(fault);
+      };
       const attempt = () => {
         let handler: WireHandler | undefined;
         let openedAt = Number.POSITIVE_INFINITY;
@@ -319,12 +371,12 @@ function reopening(openOne: Open, retryMs: typeof RETRY_MS, random = () => 0): T
             handler = accept(wire);
             return handler;
           },
-          (reason) => {
+          (error) => {
             if (over) return;
             over = true;
             end = undefined;
-            if (reason !== null && reason !== told) problem(reason);
-            told = reason;
+            if (handler !== undefined) stands({ is: meanwhile });
+            if (error !== null) tell(error, handler !== undefined);
             handler?.closed();
             if (ended) return whenClosed?.();
             // A device that hangs up as soon as it is there is not dialled any faster than one that is not there.
@@ -334,6 +386,7 @@ function reopening(openOne: Open, retryMs: typeof RETRY_MS, random = () => 0): T
           },
         );
       };
+      stands({ is: meanwhile });
       attempt();
     },
     async close() {

@@ -1,5 +1,5 @@
 import "../shared/node-version.ts";
-import { createWriteStream, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { closeSync, createWriteStream, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { pipeline } from "node:stream/promises";
 import { Command, InvalidArgumentError, Option } from "commander";
@@ -7,6 +7,8 @@ import { Presets, SingleBar } from "cli-progress";
 import { pino } from "pino";
 import { rangeText } from "../shared/clinic-ranges.ts";
 import { readInstant } from "../shared/instant.ts";
+import { makePrivate } from "../shared/private-folder.ts";
+import { VERSION } from "../shared/version.ts";
 import { buildApp } from "./app.ts";
 import { type AuditFormat, auditFormats, auditLines } from "./audit-lines.ts";
 import { createKey, loadPepper, type Permission, permissions, rollKey } from "./auth.ts";
@@ -52,6 +54,11 @@ async function run({ data, port, host, limit, trustProxy, concealUnconnected = f
   const stopSignal = new Promise<string>((resolve) => {
     for (const name of ["SIGINT", "SIGTERM"]) process.once(name, resolve);
   });
+  const rights = makePrivate(data, DATA_FILES);
+  if (rights.tightened.length > 0) {
+    logger.warn({ files: rights.tightened.length }, "other users could read the data folder: not any more");
+  }
+  for (const reason of rights.failed) logger.warn({ reason }, "other users can read the data folder");
   const store = await openStore(placeOf(data));
   const pepper = await pepperOf(store, data);
   const limits = { ...defaultLimits, ...limit };
@@ -76,6 +83,7 @@ async function run({ data, port, host, limit, trustProxy, concealUnconnected = f
 }
 
 const CLOSE_WAIT_MS = 5000;
+const DATA_FILES = ["vetwire.db", "vetwire.db-wal", "vetwire.db-shm", "pepper"];
 
 async function importCommand(path: string, { data, owner }: Data & { owner?: string }): Promise<void> {
   await withMadeStore(data, async (store) => {
@@ -194,6 +202,7 @@ async function auditCommand({ data, clinic, key, since, until, format }: AuditOp
 }
 
 interface KeyOptions extends Data {
+  out?: string;
   clinic: string;
   name: string;
   permissions: Permission[];
@@ -201,12 +210,24 @@ interface KeyOptions extends Data {
   expires?: number;
 }
 
-async function createKeyCommand({ data, clinic, expires, ...described }: KeyOptions): Promise<void> {
+async function createKeyCommand({ data, clinic, expires, out, ...described }: KeyOptions): Promise<void> {
   await withMadeStore(data, async (store) => {
     const clinicId = await clinicIdOf(store, clinic);
     const now = Date.now();
     const expiresAt = expires === undefined ? null : now + expires;
-    say(await createKey(store, await pepperOf(store, data), { ...described, clinicId, now, expiresAt }));
+    const make = async () => createKey(store, await pepperOf(store, data), { ...described, clinicId, now, expiresAt });
+    if (out === undefined) return say(await make());
+    // Before the key: one that cannot be written down is not made.
+    const file = openSync(out, "wx", 0o600);
+    try {
+      writeFileSync(file, `${await make()}\n`);
+    } catch (error) {
+      rmSync(out);
+      throw error;
+    } finally {
+      closeSync(file);
+    }
+    warn(`the key is in ${out}, which its owner alone can read`);
   });
 }
 
@@ -391,7 +412,7 @@ function warn(text: string): void {
 
 const dataOption = () => new Option("--data <dir>", "data folder").default("./data/server");
 
-const program = new Command("server").description("Vetwire server: the read API and what feeds it");
+const program = new Command("server").description("Vetwire server: the read API and what feeds it").version(VERSION);
 
 program
   .command("run")
@@ -480,6 +501,10 @@ keys
     new Option("--type <type>", "who holds it").choices(["integration", "device", "partner"]).default("integration"),
   )
   .option("--expires <period>", "such as 90d", parsePeriod)
+  .option(
+    "--out <file>",
+    "write the key there, for its owner alone to read, in place of printing it; the file must be new",
+  )
   .addOption(dataOption())
   .action(createKeyCommand);
 

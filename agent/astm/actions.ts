@@ -6,8 +6,9 @@ export class Actions {
   /** undefined: it stays as it is. */
   #timerMs: number | null | undefined;
 
-  say(action: LinkAction): void {
-    this.#said.push(action);
+  /** null: nothing. */
+  say(action: LinkAction | null): void {
+    if (action !== null) this.#said.push(action);
   }
 
   warn(reason: string): void {

@@ -1,4 +1,5 @@
 import type { Link, LinkAction } from "../link.ts";
+import { isUsualBetweenMessages, Noise, NOISE_TIMEOUT_MS } from "../noise.ts";
 import { ACK, ENQ, EOT, ETX, NAK } from "./frame.ts";
 
 // ENQ, we ACK; a body without frames; EOT; ETX, we ACK. After NAK the device sends the body again, and after any other
@@ -12,7 +13,7 @@ export const BODY_TIMEOUT_MS = 30_000;
 export const ANSWER_AGAIN_MS = 10_000;
 
 type State =
-  /** Everything but ENQ is ignored. */
+  /** Everything but ENQ is ignored, and reported. */
   | { readonly at: "neutral" }
   | { readonly at: "body"; readonly bytes: number[] }
   /** ETX was answered with ACK; when that answer is lost the device repeats ETX. */
@@ -23,6 +24,7 @@ type State =
 export class EnqEtxLink implements Link {
   readonly #problemOf: (body: Uint8Array) => string | null;
   #state: State = { at: "neutral" };
+  readonly #noise = new Noise("outside a body");
   #actions: LinkAction[] = [];
 
   /** `problemOf`: why these bytes are no whole body; null where they are. */
@@ -31,7 +33,7 @@ export class EnqEtxLink implements Link {
   }
 
   get atRest(): boolean {
-    return this.#state.at === "neutral";
+    return this.#state.at === "neutral" && !this.#noise.isPending;
   }
 
   receive(chunk: Uint8Array): LinkAction[] {
@@ -77,9 +79,22 @@ export class EnqEtxLink implements Link {
     }
   }
 
+  #ignore(byte: number): void {
+    if (isUsualBetweenMessages(byte) || byte === ACK || byte === NAK) return;
+    const warning = this.#noise.add(byte);
+    if (warning !== null) this.#actions.push(warning);
+    if (this.#state.at === "neutral") this.#actions.push({ do: "timer", ms: NOISE_TIMEOUT_MS });
+  }
+
+  #reportNoise(): void {
+    const warning = this.#noise.take();
+    if (warning !== null) this.#actions.push(warning);
+  }
+
   #readBody(byte: number): void {
     const state = this.#state;
     if (state.at === "rejected") this.#state = { at: "body", bytes: [byte] };
+    else if (state.at !== "body") this.#ignore(byte);
     if (state.at !== "body") return;
     state.bytes.push(byte);
     if (state.bytes.length > BODY_BYTES_MAX) {
@@ -133,6 +148,7 @@ export class EnqEtxLink implements Link {
     const state = this.#state;
     if (state.at === "body") this.#deliverIncomplete(state.bytes, incomplete);
     if (state.at === "rejected") this.#deliverIncomplete(state.bytes, state.reason);
+    this.#reportNoise();
     this.#state = { at: "neutral" };
     this.#actions.push({ do: "timer", ms: null });
   }

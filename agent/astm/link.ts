@@ -31,7 +31,7 @@ export class AstmLink implements Link {
   }
 
   get atRest(): boolean {
-    return this.state === "neutral";
+    return this.state === "neutral" && !this.#receiver.hasNoise;
   }
 
   get heldBytes(): number {
@@ -69,7 +69,7 @@ export class AstmLink implements Link {
 
   timeout(): LinkAction[] {
     if (this.#receiver.isNeutral) this.#sender.timeout();
-    else this.#receiver.timeout();
+    this.#receiver.timeout();
     return this.#settle();
   }
 

@@ -1,4 +1,5 @@
 import type { Link, LinkAction } from "../link.ts";
+import { isUsualBetweenMessages, Noise, NOISE_TIMEOUT_MS } from "../noise.ts";
 import { CR, ETB, type ETX, LF, STX } from "./frame.ts";
 
 // Devices that only talk: STX, text, ETX, neither checksum nor acknowledgement. A lost byte cannot be asked for again, so
@@ -14,10 +15,11 @@ export const SILENCE_MS = 15_000;
 
 export class OneWayLink implements Link {
   readonly #end: number;
-  /** null: between texts, where everything but STX is ignored. */
+  /** null: between texts, where everything but STX is ignored, and reported. */
   #text: number[] | null = null;
   /** Why what is being read cannot be whole. */
   #damage: string | null = null;
+  readonly #noise = new Noise("outside a text");
   #actions: LinkAction[] = [];
 
   constructor(end: typeof ETX | typeof SUB) {
@@ -25,7 +27,7 @@ export class OneWayLink implements Link {
   }
 
   get atRest(): boolean {
-    return this.#text === null;
+    return this.#text === null && !this.#noise.isPending;
   }
 
   receive(chunk: Uint8Array): LinkAction[] {
@@ -44,11 +46,13 @@ export class OneWayLink implements Link {
   }
 
   timeout(): LinkAction[] {
+    this.#say(this.#noise.take());
     this.#giveUp("the device fell silent before the end of its text");
     return this.#takeActions();
   }
 
   close(): LinkAction[] {
+    this.#say(this.#noise.take());
     this.#giveUp("the connection closed before the end of the text");
     return this.#takeActions();
   }
@@ -57,10 +61,11 @@ export class OneWayLink implements Link {
     if (byte === STX) {
       // A block after the first may begin with an STX of its own.
       if (this.#text !== null && endsBlock(this.#text)) return;
+      this.#say(this.#noise.take());
       this.#giveUp("a new text began before its end");
       this.#text = [];
     } else if (this.#text === null) {
-      return;
+      if (!isUsualBetweenMessages(byte)) this.#say(this.#noise.add(byte));
     } else if (byte === this.#end) {
       this.#deliver(this.#text, this.#damage);
     } else if (this.#text.length >= TEXT_BYTES_MAX) {
@@ -83,10 +88,15 @@ export class OneWayLink implements Link {
     this.#damage = null;
   }
 
+  #say(action: LinkAction | null): void {
+    if (action !== null) this.#actions.push(action);
+  }
+
   #takeActions(): LinkAction[] {
     const actions = this.#actions;
     this.#actions = [];
-    return [...actions, { do: "timer", ms: this.#text === null ? null : SILENCE_MS }];
+    const ms = this.#text !== null ? SILENCE_MS : this.#noise.isPending ? NOISE_TIMEOUT_MS : null;
+    return [...actions, { do: "timer", ms }];
   }
 }
 

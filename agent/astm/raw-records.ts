@@ -1,4 +1,5 @@
 import type { Link, LinkAction } from "../link.ts";
+import { isUsualBetweenMessages, Noise, NOISE_TIMEOUT_MS } from "../noise.ts";
 import { CR, LF } from "./frame.ts";
 
 // LIS02 records sent as plain lines, without the frames of E1381: a message begins with a line H and ends with the line L.
@@ -13,7 +14,7 @@ export const LAST_LINE_MS = 2_000;
 
 export class RawRecordsLink implements Link {
   readonly #digitPrefixed: boolean;
-  /** Empty: between messages, where everything but a line H is ignored. */
+  /** Empty: between messages, where everything but a line H is ignored, and reported. */
   #message: number[] = [];
   /** Where the record that is not ended yet begins. */
   #recordStart = 0;
@@ -23,6 +24,7 @@ export class RawRecordsLink implements Link {
   #digitSeen = false;
   /** Why what is being read cannot be whole. */
   #damage: string | null = null;
+  readonly #noise = new Noise("outside a message");
   #actions: LinkAction[] = [];
 
   /** `digitPrefixed`: the frame numbers were left standing before the records when their frames were taken off. */
@@ -31,7 +33,7 @@ export class RawRecordsLink implements Link {
   }
 
   get atRest(): boolean {
-    return this.#message.length === 0;
+    return this.#message.length === 0 && !this.#noise.isPending;
   }
 
   receive(chunk: Uint8Array): LinkAction[] {
@@ -45,16 +47,18 @@ export class RawRecordsLink implements Link {
   }
 
   gap(): LinkAction[] {
-    if (!this.atRest) this.#damage = "bytes of it could not be stored";
+    if (this.#message.length > 0) this.#damage = "bytes of it could not be stored";
     return [];
   }
 
   timeout(): LinkAction[] {
+    this.#say(this.#noise.take());
     this.#finish("the device fell silent before the L record");
     return this.#takeActions();
   }
 
   close(): LinkAction[] {
+    this.#say(this.#noise.take());
     this.#finish("the connection closed before the L record");
     return this.#takeActions();
   }
@@ -64,7 +68,7 @@ export class RawRecordsLink implements Link {
       this.#endLine();
       return;
     }
-    if (this.#skipping) return;
+    if (this.#skipping) return this.#ignore(byte);
     const position = this.#message.length - this.#recordStart;
     if (position === 0 && this.#digitPrefixed && !this.#digitSeen && byte >= 0x30 && byte <= 0x37) {
       this.#digitSeen = true;
@@ -84,19 +88,25 @@ export class RawRecordsLink implements Link {
   #beginMessage(): void {
     const header = this.#message.slice(this.#recordStart);
     this.#message.length = this.#recordStart;
+    this.#say(this.#noise.take());
     this.#giveUp("a new H record came before the L record");
     this.#message = header;
   }
 
   #skipLine(): void {
+    for (const byte of this.#message) this.#ignore(byte);
     this.#message = [];
     this.#skipping = true;
+  }
+
+  #ignore(byte: number): void {
+    if (!isUsualBetweenMessages(byte)) this.#say(this.#noise.add(byte));
   }
 
   #endLine(): void {
     const length = this.#message.length - this.#recordStart;
     if (this.#recordStart === 0 && length === 1)
-      this.#message = []; // an H alone is no header
+      this.#skipLine(); // an H alone is no header
     else if (length > 0) this.#endRecord();
     this.#skipping = false;
     this.#digitSeen = false;
@@ -133,11 +143,19 @@ export class RawRecordsLink implements Link {
     return isLetter(type, letter) && (delimiter === undefined || !isAlphanumeric(delimiter));
   }
 
+  #say(action: LinkAction | null): void {
+    if (action !== null) this.#actions.push(action);
+  }
+
   #takeActions(): LinkAction[] {
     const actions = this.#actions;
     this.#actions = [];
-    const ms = this.atRest ? null : this.#recordIs("L") ? LAST_LINE_MS : SILENCE_MS;
-    return [...actions, { do: "timer", ms }];
+    return [...actions, { do: "timer", ms: this.#timerMs() }];
+  }
+
+  #timerMs(): number | null {
+    if (this.#message.length === 0) return this.#noise.isPending ? NOISE_TIMEOUT_MS : null;
+    return this.#recordIs("L") ? LAST_LINE_MS : SILENCE_MS;
   }
 }
 

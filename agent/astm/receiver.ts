@@ -1,4 +1,5 @@
 import type { LinkAction } from "../link.ts";
+import { isUsualBetweenMessages, Noise, NOISE_TIMEOUT_MS } from "../noise.ts";
 import type { Actions } from "./actions.ts";
 import { ACK, CR, DIGIT_0, ENQ, EOT, ETB, ETX, hexByte, hexDigit, LF, NAK, STX, upper } from "./frame.ts";
 import type { Sender } from "./sender.ts";
@@ -32,9 +33,9 @@ export interface ReceiverOptions {
 }
 
 type State =
-  /** Neutral: everything but ENQ is ignored (§6.2.5). */
+  /** Neutral: everything but ENQ is ignored (§6.2.5), and reported. */
   | "neutral"
-  /** Data transfer: everything but STX and EOT is ignored (§6.5.1.1). */
+  /** Data transfer: everything but STX and EOT is ignored (§6.5.1.1), and reported. */
   | "between-frames"
   /** Part of this frame could not be stored: its end is answered NAK. */
   | "refused-frame"
@@ -82,6 +83,10 @@ export class Receiver {
   #lastTerminator = 0;
   /** The first frame of a session is 1, after 7 comes 0 (§6.3.2.1). */
   #expected = 1;
+  /** The rest of a frame that was answered NAK: that it is ignored needs no further warning. */
+  #isRest = false;
+  readonly #outside = new Noise("outside a session");
+  readonly #between = new Noise("between frames");
   /** Bytes are missing since the last accepted frame; EOT may have been among them. */
   #gapped = false;
 
@@ -106,6 +111,11 @@ export class Receiver {
 
   get isNeutral(): boolean {
     return this.#state === "neutral";
+  }
+
+  /** Bytes outside a session that were not reported yet. */
+  get hasNoise(): boolean {
+    return this.#outside.isPending;
   }
 
   get heldBytes(): number {
@@ -149,6 +159,7 @@ export class Receiver {
   timeout(): void {
     switch (this.#state) {
       case "neutral":
+        this.#reportNoise();
         break;
       case "frame-end":
       case "frame-end-after-cr":
@@ -171,12 +182,14 @@ export class Receiver {
 
   close(): void {
     if (this.#state !== "neutral") this.#endSession("the connection closed before the L record");
+    this.#reportNoise();
   }
 
   #step(byte: number): void {
     switch (this.#state) {
       case "neutral":
         if (byte === ENQ) this.#establish();
+        else if (!isReplyOrEnd(byte)) this.#countNoise(this.#outside, byte);
         return;
       case "between-frames":
       case "refused-frame":
@@ -210,12 +223,25 @@ export class Receiver {
     }
   }
 
+  #countNoise(noise: Noise, byte: number): void {
+    if (!isUsualBetweenMessages(byte)) this.#actions.say(noise.add(byte));
+    // In a session the timer runs for the next frame, and while a message of ours is on its way, for that.
+    if (this.hasNoise && this.#sender.state === "idle") this.#actions.startTimer(NOISE_TIMEOUT_MS);
+  }
+
+  #reportNoise(): void {
+    this.#actions.say(this.#outside.take());
+    this.#actions.say(this.#between.take());
+  }
+
   #establish(): void {
     this.#beginSession();
     this.#accept(ACCEPT);
   }
 
   #beginSession(): void {
+    this.#reportNoise();
+    this.#isRest = false;
     this.#state = "between-frames";
     this.#expected = 1;
     this.#lastNumber = null;
@@ -226,6 +252,8 @@ export class Receiver {
 
   #betweenFrames(byte: number): void {
     if (byte === STX) {
+      this.#reportNoise();
+      this.#isRest = false;
       this.#state = "frame-number";
       this.#frameLength = 0;
     } else if (byte === EOT) {
@@ -237,6 +265,8 @@ export class Receiver {
       this.#actions.startTimer(RECEIVE_TIMEOUT_MS);
     } else if (byte === LF && this.#state === "refused-frame") {
       this.#endRefusedFrame();
+    } else if (byte !== ENQ && this.#state === "between-frames" && !this.#isRest) {
+      this.#countNoise(this.#between, byte);
     }
   }
 
@@ -425,6 +455,7 @@ export class Receiver {
   }
 
   #endSession(incomplete: string): void {
+    this.#reportNoise();
     if (this.#messageLength > 0) this.#deliver(incomplete);
     this.#state = "neutral";
     this.#actions.stopTimer();
@@ -437,10 +468,16 @@ export class Receiver {
   }
 
   #reject(reason: string): void {
+    this.#isRest = true;
     this.#actions.warn(reason);
     this.#actions.say(REJECT);
     this.#actions.startTimer(RECEIVE_TIMEOUT_MS);
   }
+}
+
+/** In neutral state the repeated end of a session, or a late reply to a message of ours, is no noise. */
+function isReplyOrEnd(byte: number): boolean {
+  return byte === EOT || byte === ACK || byte === NAK;
 }
 
 function frameNumberText(number: number): string {

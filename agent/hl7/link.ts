@@ -1,5 +1,6 @@
 import { printable } from "../escapes.ts";
 import type { Link, LinkAction } from "../link.ts";
+import { isUsualBetweenMessages, Noise, NOISE_TIMEOUT_MS } from "../noise.ts";
 import { type AckOptions, Answers, HEAD_BYTES_MAX, type Outcome, type Stamp } from "./ack.ts";
 import { parseMessage, splitMessages } from "./message.ts";
 
@@ -8,9 +9,7 @@ import { parseMessage, splitMessages } from "./message.ts";
 
 export const VT = 0x0b;
 export const FS = 0x1c;
-const NUL = 0x00;
 const STX = 0x02;
-const LF = 0x0a;
 const CR = 0x0d;
 
 /** Images come within messages. What is longer is refused at its end, and what came of it is delivered as incomplete. */
@@ -19,9 +18,6 @@ export const MESSAGE_BYTES_MAX = 16 * 1024 * 1024;
 export const FRAME_TIMEOUT_MS = 30_000;
 /** FS without CR: this much silence ends the frame too. */
 export const FRAME_END_TIMEOUT_MS = 200;
-/** Bytes outside frames are told of together: after this much silence, or when they are this many. */
-export const OUTSIDE_TIMEOUT_MS = 1_000;
-export const OUTSIDE_BYTES_MAX = 64 * 1024;
 /** How long a device may take to acknowledge a message of ours that wants it. */
 export const ANSWER_TIMEOUT_MS = 10_000;
 
@@ -71,8 +67,7 @@ export class Hl7Link implements Link {
   /** Bytes received, up to the end of the present chunk, and before the first of the frame. */
   #received = 0;
   #frameFrom = 0;
-  /** Bytes outside frames since the last one, or the last silence. */
-  #outsideBytes = 0;
+  readonly #outside = new Noise("outside frames");
   /** MSH-10 of our message that the device has yet to acknowledge. */
   #sentId: string | null = null;
   #actions: LinkAction[] = [];
@@ -141,7 +136,7 @@ export class Hl7Link implements Link {
   timeout(): LinkAction[] {
     switch (this.#state) {
       case "between-frames":
-        if (this.#outsideBytes > 0) this.#tellOutside();
+        if (this.#outside.isPending) this.#say(this.#outside.take());
         else this.#giveUp(`the device did not acknowledge it within ${ANSWER_TIMEOUT_MS / 1000} s`);
         break;
       case "in-frame":
@@ -157,13 +152,13 @@ export class Hl7Link implements Link {
   close(): LinkAction[] {
     if (this.#state === "in-frame") this.#dropFrame("the connection closed within a frame");
     if (this.#state === "frame-end") this.#endFrame();
-    this.#tellOutside();
+    this.#say(this.#outside.take());
     this.#giveUp("the connection closed before the device acknowledged it");
     return this.#takeActions();
   }
 
   get #isQuiet(): boolean {
-    return this.#state === "between-frames" && this.#outsideBytes === 0;
+    return this.#state === "between-frames" && !this.#outside.isPending;
   }
 
   /** `outcome`: what can become of a frame that begins in these bytes. */
@@ -191,7 +186,8 @@ export class Hl7Link implements Link {
       this.#endFrame();
     }
     if (byte === VT) this.#beginFrame(outcome, left);
-    else if (!isNoise(byte)) this.#countOutside();
+    // A BC-5800 says STX every 3 s.
+    else if (byte !== STX && !isUsualBetweenMessages(byte)) this.#say(this.#outside.add(byte));
   }
 
   /** Reads up to and including VT or FS; answers where it stopped. */
@@ -215,7 +211,7 @@ export class Hl7Link implements Link {
   }
 
   #beginFrame(outcome: Outcome, left: number): void {
-    this.#tellOutside();
+    this.#say(this.#outside.take());
     this.#state = "in-frame";
     this.#frameFrom = this.#received - left;
     this.#frameLength = 0;
@@ -326,18 +322,12 @@ export class Hl7Link implements Link {
     this.#actions.push({ do: "deliver", message, incomplete, from: this.#frameFrom + start });
   }
 
-  #countOutside(): void {
-    this.#outsideBytes += 1;
-    if (this.#outsideBytes === OUTSIDE_BYTES_MAX) this.#tellOutside();
-  }
-
-  #tellOutside(): void {
-    if (this.#outsideBytes > 0) this.#warn(`bytes outside frames: ${this.#outsideBytes}`);
-    this.#outsideBytes = 0;
-  }
-
   #warn(reason: string): void {
     this.#actions.push({ do: "warn", reason });
+  }
+
+  #say(action: LinkAction | null): void {
+    if (action !== null) this.#actions.push(action);
   }
 
   #takeActions(): LinkAction[] {
@@ -350,7 +340,7 @@ export class Hl7Link implements Link {
   #timerMs(): number | null {
     switch (this.#state) {
       case "between-frames":
-        if (this.#outsideBytes > 0) return OUTSIDE_TIMEOUT_MS;
+        if (this.#outside.isPending) return NOISE_TIMEOUT_MS;
         return this.#sentId === null ? null : ANSWER_TIMEOUT_MS;
       case "in-frame":
         return FRAME_TIMEOUT_MS;
@@ -385,11 +375,6 @@ function idToAcknowledge(message: Uint8Array, { displayFirst }: LinkOptions): st
   const isAwaited = header.component(9, 1) === "DSR" && displayFirst !== true;
   const isAnswer = segments.some(({ name }) => name === "MSA") && !isAwaited;
   return never || isAnswer ? null : header.field(10);
-}
-
-/** Between frames nobody is told of heartbeats (STX every 3 s from a BC-5800), line ends and the CR that comes late. */
-function isNoise(byte: number): boolean {
-  return byte === STX || byte === NUL || byte === CR || byte === LF;
 }
 
 function withRoom(buffer: Uint8Array<ArrayBuffer>, length: number): Uint8Array<ArrayBuffer> {

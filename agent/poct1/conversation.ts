@@ -261,7 +261,7 @@ export class Conversation implements Link {
     if (found.is === "document" || found.is === "truncated") this.#taken += 1;
     switch (found.is) {
       case "junk":
-        this.#warn(`${found.count} bytes outside of any document`);
+        this.#actions.push(found.warning);
         break;
       case "truncated": {
         const problem = `cut short by ${found.by}`;

@@ -1,3 +1,6 @@
+import type { LinkAction } from "../link.ts";
+import { Noise } from "../noise.ts";
+
 // POCT1-A has no framing: XML documents stand back to back, cut anywhere by TCP. This finds where each begins and ends, by
 // the depth of its tags; whether it is good XML is not decided here. Searching for the root's end tag would not do: comments,
 // CDATA and attributes may hold one, and the root may nest.
@@ -19,7 +22,7 @@ export type Found =
   /** It was cut short by the next document or by the end of the connection: never to be parsed. */
   | { readonly is: "truncated"; readonly bytes: Uint8Array; readonly by: string }
   /** Bytes that belong to no document, counted over a whole burst. */
-  | { readonly is: "junk"; readonly count: number }
+  | { readonly is: "junk"; readonly warning: LinkAction }
   /** Nothing more will come of this stream. */
   | { readonly is: "hopeless"; readonly reason: string };
 
@@ -99,7 +102,7 @@ export class DocumentSplitter {
   /** How many bytes of `<?xml` end here. */
   #declared = 0;
 
-  #junk = 0;
+  readonly #junk = new Noise("outside documents");
   #found: Found[] = [];
 
   /** How the device wraps its documents, and wants ours. */
@@ -131,7 +134,7 @@ export class DocumentSplitter {
    * received, for something came before it, or nothing has told yet how the device wraps its documents.
    */
   receiveDocument(chunk: Uint8Array): readonly Found[] | null {
-    if (!this.atRest || this.#framing !== "none" || this.#junk > 0) return null;
+    if (!this.atRest || this.#framing !== "none" || this.#junk.isPending) return null;
     return [{ is: "document", bytes: new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.length), problem: null }];
   }
 
@@ -139,7 +142,7 @@ export class DocumentSplitter {
   gap(): void {
     this.#beginDocument();
     this.#state = "lost";
-    this.#junk = 0;
+    this.#junk.take();
   }
 
   close(): readonly Found[] {
@@ -195,7 +198,7 @@ export class DocumentSplitter {
     switch (this.#state) {
       case "outside":
         if (byte !== LESS) {
-          if (!isBlank(byte)) this.#junk += 1;
+          if (!isBlank(byte)) this.#sayJunk(this.#junk.add(byte));
           return;
         }
         this.#framing ??= "none";
@@ -422,7 +425,7 @@ export class DocumentSplitter {
     if (this.#hasRoot) {
       this.#found.push({ is: "document", bytes: this.partial, problem: this.#problem });
     } else {
-      this.#junk += this.#size; // an end tag, and nothing before it that it could end
+      for (const byte of this.partial) this.#sayJunk(this.#junk.add(byte)); // an end tag, and nothing that it could end
     }
     this.#beginDocument();
   }
@@ -434,8 +437,11 @@ export class DocumentSplitter {
   }
 
   #tellJunk(): void {
-    if (this.#junk > 0) this.#found.push({ is: "junk", count: this.#junk });
-    this.#junk = 0;
+    this.#sayJunk(this.#junk.take());
+  }
+
+  #sayJunk(warning: LinkAction | null): void {
+    if (warning !== null) this.#found.push({ is: "junk", warning });
   }
 
   #giveUp(reason: string): void {

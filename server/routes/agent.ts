@@ -3,9 +3,10 @@ import { gunzip } from "node:zlib";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
+import { knownPart } from "../../shared/known.ts";
 import { nulProblems, problems, shown } from "../../shared/problems.ts";
 import { studyProblems } from "../../shared/study-checks.ts";
-import { Heartbeat, Outcome, PushedStudy, STUDIES_PER_PUSH_MAX } from "../../shared/study.ts";
+import { Heartbeat, Outcome, PatientHint, PushedStudy, STUDIES_PER_PUSH_MAX } from "../../shared/study.ts";
 import { keyOf, versionsOf } from "../auth.ts";
 import { ApiError } from "../errors.ts";
 import { storeHeartbeat } from "../store/heartbeats.ts";
@@ -109,8 +110,10 @@ function studyList(body: unknown): unknown[] {
   return studies;
 }
 
-// Each study on its own: a bad one stops none of its neighbours.
-function readStudy(candidate: unknown, now: number): { study: PushedStudy } | { rejected: Outcome } {
+// Each study on its own: a bad one stops none of its neighbours. What an agent of another version adds is passed over before
+// the check, so it is neither stored nor part of the content's hash: the same study with one field more is no conflict.
+function readStudy(pushed: unknown, now: number): { study: PushedStudy } | { rejected: Outcome } {
+  const candidate = withWholeHint(knownPart(PushedStudy, pushed));
   const faults = problems(pushedStudy, candidate);
   if (pushedStudy.Check(candidate)) {
     const { device_name, dedupe_key } = candidate;
@@ -123,6 +126,16 @@ function readStudy(candidate: unknown, now: number): { study: PushedStudy } | { 
   return {
     rejected: { fp: typeof fp === "string" ? fp.slice(0, 64) : "", outcome: "rejected", reason: listed(faults) },
   };
+}
+
+const NO_HINT = Object.fromEntries(Object.keys(PatientHint.properties).map((name) => [name, null]));
+
+/** What the agent does not say of the animal is unknown. */
+function withWholeHint(candidate: unknown): unknown {
+  if (typeof candidate !== "object" || candidate === null || Array.isArray(candidate)) return candidate;
+  const { patient_hint: hint = {} } = candidate as { patient_hint?: unknown };
+  const isObject = typeof hint === "object" && hint !== null && !Array.isArray(hint);
+  return isObject ? { ...candidate, patient_hint: { ...NO_HINT, ...hint } } : candidate;
 }
 
 const FAULTS_LISTED_MAX = 20;

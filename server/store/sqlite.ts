@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import Sqlite from "better-sqlite3";
 import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
+import { makePrivateFile } from "../../shared/private-folder.ts";
 import { watchFiles } from "./files.ts";
 import { filled, type Query, type Session, sqlBuilder, StoreUnavailable } from "./query.ts";
 import { type Engine, missingMigrations } from "./schema.ts";
@@ -26,6 +27,7 @@ export function hasSqliteFile(folder: string): boolean {
 export async function openSqlite(folder: string, writeWaitMs: number): Promise<Store> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const path = join(folder, FILE);
+  guarded(() => makePrivateFile(path));
 
   // Two connections: a read never sees half a transaction of ours, and never waits for one.
   const writer = guarded(() => connect(path, writeWaitMs));

@@ -6,8 +6,7 @@ import { pino } from "pino";
 import { expect, onTestFinished, test } from "vitest";
 import { startAgent } from "../../agent/agent.ts";
 import { checkConfig } from "../../agent/config.ts";
-import { readServerState } from "../../agent/server-state.ts";
-import { readSpool } from "../../agent/spool.ts";
+import { readSpool, readStatus } from "../../agent/spool.ts";
 import { freePort, temporaryFolder, until } from "../support/processes.ts";
 
 const OPEN_FILES = "/proc/self/fd";
@@ -54,7 +53,7 @@ async function agentOf(url: string) {
     await agent.stop();
     fs.rmSync(folder, { recursive: true });
   });
-  return { log, state: () => readSpool(checked.config.data, readServerState) };
+  return { log, state: () => readSpool(checked.config.data, (db) => readStatus(db, checked.config.data)) };
 }
 
 test("a server whose clock is an hour behind is said in the log and the status, and gets the key of a UTF-16 file", async () => {
@@ -82,7 +81,7 @@ test("an https url at a port without TLS is said in the log and the status", asy
   const place = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   const problem = `the server at ${place} does not speak TLS: is the url http://?`;
   const { log, state } = await agentOf(`https://${place}`);
-  await until("the problem is known", () => state().server.problem);
-  expect(state()).toEqual({ server: { problem }, clock: null });
+  await until("the problem is known", () => state().server?.reason);
+  expect([state().server?.state, state().server?.reason, state().clock]).toEqual(["cannot be reached", problem, null]);
   expect(log.some((line) => line.includes(problem))).toBe(true);
 });

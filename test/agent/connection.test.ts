@@ -46,6 +46,8 @@ function connect(on = spool, held = new Held(), answering?: Promise<void>, using
   const events = {
     connected: () => undefined,
     disconnected: () => undefined,
+    stands: () => undefined,
+    bytes: () => undefined,
     warning: (reason: string) => void warnings.push(reason),
     message: (message: StoredMessage, send: Send) => {
       messages.push(message);

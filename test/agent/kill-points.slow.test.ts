@@ -41,7 +41,14 @@ function addPatient(folder: string): void {
 
 function connect(spool: Spool, message: () => void = () => undefined): TestWire {
   const transport = new TestTransport();
-  const events = { connected: () => undefined, disconnected: () => undefined, warning: () => undefined, message };
+  const events = {
+    connected: () => undefined,
+    disconnected: () => undefined,
+    stands: () => undefined,
+    bytes: () => undefined,
+    warning: () => undefined,
+    message,
+  };
   new Connection({ id: "chem-1", profile: abaxisVetscanVs2, timeZone: "UTC" }, transport, spool, events).open();
   return transport.connect();
 }

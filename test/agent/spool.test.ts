@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import Database from "better-sqlite3";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import type { DeviceState } from "../../agent/device-state.ts";
 import { listMessages, readSpool, readStatus, Spool } from "../../agent/spool.ts";
 import {
   type MessageRow,
@@ -439,6 +440,21 @@ describe("when the disk refuses", () => {
   });
 });
 
+function deviceState(known: Partial<DeviceState>): DeviceState {
+  const nothing = { reason: null, mayBeOff: false, lastMessageAt: null, lastBytesAt: null, lastWarning: null };
+  const counters = { bytes: 0, messages: 0, warnings: 0, noiseBytes: 0 };
+  return {
+    id: "d",
+    profile: "generic-astm",
+    connected: true,
+    is: "connected",
+    since: 0,
+    ...nothing,
+    counters,
+    ...known,
+  };
+}
+
 describe("messages and studies", () => {
   test("the same session and ordinal is stored once", () => {
     const folder = newFolder();
@@ -451,7 +467,7 @@ describe("messages and studies", () => {
   test("a stored message is the device's last, without a write of its own", () => {
     const folder = newFolder();
     const spool = openOperations(folder);
-    spool.setDevice({ id: "chem-1", profile: "generic-astm", connected: true, lastMessageAt: null });
+    spool.setDevice(deviceState({ id: "chem-1" }));
     addMessage(spool, "M1");
     const [device] = readSpool(folder, (db) => readStatus(db, folder)).devices;
     expect(device?.last_message_at).toBe(new Date(1000).toISOString());

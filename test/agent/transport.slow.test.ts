@@ -120,7 +120,7 @@ describe("TCP listener", () => {
     await until("it listens", () => connect(port).catch(() => null));
     const seen = open(listenTransport({ host: "127.0.0.1", port }, []));
     await until("the problem", () => seen.problems.length);
-    expect(seen.problems[0]).toMatch(/cannot listen on 127\.0\.0\.1:\d+: listen EADDRINUSE/);
+    expect(seen.problems[0]).toMatch(/^cannot listen: port \d+ is in use by another device of this agent: end/);
     await first.close();
     const socket = await until("it listens", () => connect(port).catch(() => null));
     socket.write("x");
@@ -136,7 +136,7 @@ describe("TCP dialler", () => {
     const port = await freePort();
     const seen = open(dialTransport({ host: "127.0.0.1", port }));
     await until("nobody answers", () => seen.problems.length);
-    expect(seen.problems[0]).toMatch(/ECONNREFUSED/);
+    expect(seen.problems[0]).toMatch(/^cannot connect: refused by 127\.0\.0\.1:\d+: switch the device on/);
     await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
     await until("the wire", () => seen.wires.length === 1);
     sockets[0]!.destroy();
@@ -195,7 +195,7 @@ describe("R1: replies on a connection of their own", () => {
     await until("the byte", () => seen.bytes);
     seen.wires[0]!.write(Buffer.from("one "));
     await until("nobody takes it", () => seen.problems.length);
-    expect(seen.problems[0]).toMatch(/^the connection for replies: connect ECONNREFUSED/);
+    expect(seen.problems[0]).toMatch(/^the connection for replies cannot connect: refused by/);
     const device = await acknowledgedAt(repliesPort);
     await until("the first", () => device.heard.length);
     seen.wires[0]!.write(Buffer.from("two "));
@@ -303,7 +303,9 @@ describe("serial port (binding-mock)", () => {
     await until("the wire", () => seen.wires.length);
     expect({ refusals, problems: seen.problems }).toEqual({
       refusals: 4,
-      problems: ["Error: Permission denied, cannot open /dev/test"],
+      problems: [
+        expect.stringMatching(/^cannot open: no permission for \/dev\/test: add the user to the group dialout/),
+      ],
     });
   });
 });

@@ -2,7 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { session, vetScanRecords } from "../support/astm.ts";
-import { found, freePort, runAgentCommand, until, World } from "../support/processes.ts";
+import { found, freePort, ROOT, runAgentCommand, runServerCommand, until, World } from "../support/processes.ts";
 
 // Goal: the whole way, bytes to JSON, through the real programs. Server, agent and simulator are processes of their own.
 
@@ -138,11 +138,19 @@ describe("an analyzer's bytes become a study that the read API serves", () => {
         {
           id: "chem-1",
           connected: false,
+          state: "listening",
+          reason: null,
           counts: { pending: 0, filed: 4, unmatched: 2, "not-for-patients": 0, quarantined: 2 },
         },
       ],
       outbox: { depth: 0, oldest_at: null },
+      server: { state: "reached", reason: null },
     });
+  });
+
+  test("--version prints the version of package.json from the build", () => {
+    const { version } = JSON.parse(fs.readFileSync(path.join(ROOT, "package.json"), "utf8")) as { version: string };
+    expect([runAgentCommand("--version"), runServerCommand("--version")]).toEqual([`${version}\n`, `${version}\n`]);
   });
 
   test("/healthz, /readyz and /metrics answer, and the numbers hold no names or values", async () => {
@@ -151,7 +159,8 @@ describe("an analyzer's bytes become a study that the read API serves", () => {
       return { status: response.status, text: await response.text() };
     };
     expect(await get("/healthz")).toEqual({ status: 200, text: "ok\n" });
-    expect(await get("/readyz")).toEqual({ status: 200, text: "ready\n" });
+    const ready = await get("/readyz");
+    expect([ready.status, JSON.parse(ready.text)]).toEqual([200, { ready: true, problems: [], warnings: [] }]);
     const { text } = await get("/metrics");
     expect(text).toContain('vetwire_messages{state="filed"} 4');
     expect(text).toContain("vetwire_outbox_depth 0");

@@ -56,7 +56,7 @@ test("a device that listens on TCP is dialled, recognised and not answered", asy
 });
 
 test("where nobody listens, or the connection makes no sense, a sentence says so", async () => {
-  await expect(sniff("tcp://127.0.0.1:1")).rejects.toThrow(/ECONNREFUSED/);
+  await expect(sniff("tcp://127.0.0.1:1")).rejects.toThrow(/refused/);
   await expect(sniff("127.0.0.1:1")).rejects.toThrow(/--connection is 127\.0\.0\.1:1, expected tcp:\/\/host:port/);
 });
 

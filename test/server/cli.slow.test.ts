@@ -1,6 +1,16 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -105,6 +115,48 @@ describe("npm run server --", () => {
     expect(await audit("--since", "1h")).toHaveLength(8);
     expect(await audit("--until", rows[0]?.at ?? "")).toEqual([""]);
   }, 120_000);
+
+  test("keys create --out writes a new file for its owner alone, and refuses one that exists before it makes a key", async () => {
+    const folder = temporaryFolder();
+    const data = join(folder, "data");
+    await server("import", writeDemo(), "--data", data);
+    const clinic = ["--clinic", demoClinics.kadikoy, "--data", data];
+    const out = join(folder, "agent.key");
+    const create = () =>
+      server("keys", "create", ...clinic, "--name", "a test", "--permissions", "clinic.lab.ingest", "--out", out);
+    expect(await create()).toEqual({
+      code: 0,
+      stdout: "",
+      stderr: `the key is in ${out}, which its owner alone can read\n`,
+    });
+    const key = readFileSync(out, "utf8");
+    expect(key).toMatch(/^sk_live_[0-9A-Za-z]{38}\n$/);
+    expect(statSync(out).mode & 0o777).toBe(0o600);
+    expect(await create()).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("EEXIST") as string });
+    expect(readFileSync(out, "utf8")).toBe(key);
+    expect(JSON.parse((await server("keys", "list", ...clinic, "--json")).stdout)).toHaveLength(1);
+  }, 60_000);
+
+  test("--version prints the version of package.json", async () => {
+    const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
+    expect(await server("--version")).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
+  });
+
+  test.skipIf(process.platform === "win32")(
+    "run closes a data folder that others could read, and says so",
+    async () => {
+      const data = join(temporaryFolder(), "data");
+      await server("import", writeDemo(), "--data", data);
+      const files = ["", "vetwire.db"].map((name) => join(data, name));
+      const modes = () => files.map((file) => (statSync(file).mode & 0o777).toString(8));
+      expect(modes()).toEqual(["700", "600"]);
+      chmodSync(join(data, "vetwire.db"), 0o644);
+      chmodSync(data, 0o755);
+      await run("--data", data);
+      expect(modes()).toEqual(["700", "600"]);
+    },
+    60_000,
+  );
 
   test("import counts and lists card numbers on two patients, and gives a record away only for its named owner", async () => {
     const folder = temporaryFolder();

@@ -73,6 +73,8 @@ export function useDicomServer(used: ReturnType<typeof useSpool>): ServedDevice 
     const dicom = thread.serve(device.id, {
       connected: () => undefined,
       disconnected: () => undefined,
+      stands: () => undefined,
+      bytes: () => undefined,
       warning: (reason) => served.warnings.push(reason),
       kept: () => undefined,
       fault,

@@ -23,6 +23,8 @@ export function useLines(used: ReturnType<typeof useSpool>) {
     new Connection({ id: "device-1", profile, timeZone: "UTC" }, transport, used.spool, {
       connected: () => undefined,
       disconnected: () => undefined,
+      stands: () => undefined,
+      bytes: () => undefined,
       warning: (reason) => seen.warnings.push(reason),
       message: ({ bytes }) => seen.messages.push(Buffer.from(bytes).toString("latin1")),
     }).open();

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ANSWER_AGAIN_MS, BODY_BYTES_MAX, BODY_TIMEOUT_MS, EnqEtxLink } from "../../../agent/astm/enq-etx.ts";
+import { NOISE_TIMEOUT_MS } from "../../../agent/noise.ts";
 import { gapCounterexample, play, segmentationCounterexample } from "./said.ts";
 
 // Method: a body is whole when it is `A` and four digits.
@@ -29,13 +30,25 @@ test("the delivery comes before the ACK of its body", () => {
   expect(device.receive(Uint8Array.of(3)).map((action) => action.do)).toEqual(["deliver", "reply", "timer"]);
 });
 
-test("without ENQ nothing is answered and nothing is read", () => {
-  expect(play(link(), "A1234<EOT><ETX><STX>noise<ACK>")).toEqual({
-    replies: "",
-    deliveries: [],
+test("without ENQ nothing is answered and nothing is read, and what came is reported", () => {
+  const device = link();
+  const said = { replies: "", deliveries: [] };
+  expect(play(device, "A1234<EOT><ETX><STX>noise<ACK><CR><LF>")).toEqual({
+    ...said,
     warnings: [],
-    timer: null,
+    timer: NOISE_TIMEOUT_MS,
   });
+  expect(device.atRest).toBe(false);
+  const warnings = ["11 bytes outside a body: ignored"];
+  expect(play(device, "timeout()")).toEqual({ ...said, warnings, timer: null });
+  expect(device.atRest).toBe(true);
+  expect(play(link(), "A1234<EOT><STX>noise", "<ENQ>").warnings).toEqual(warnings);
+});
+
+test("bytes behind an accepted body are reported, and do not put off the end of the waiting", () => {
+  const device = link();
+  expect(play(device, "<ENQ>A1234<EOT><ETX>", "xyz")).toMatchObject({ warnings: [], timer: ANSWER_AGAIN_MS });
+  expect(play(device, "timeout()").warnings).toEqual(["3 bytes outside a body: ignored"]);
 });
 
 describe("a damaged body", () => {

@@ -9,6 +9,7 @@ import {
   MESSAGE_BYTES_MAX,
   RECEIVE_TIMEOUT_MS,
 } from "../../../agent/astm/receiver.ts";
+import { NOISE_BYTES_MAX, NOISE_TIMEOUT_MS } from "../../../agent/noise.ts";
 import { bytes, checksumOf, complete, frame, received, receiver, sessionOf, show } from "./wire.ts";
 
 const H = "H|\\^&|||Analyzer^1.0";
@@ -40,12 +41,17 @@ describe("establishment", () => {
     expect(device.link.mayAccept(bytes(chunk))).toBe(may);
   });
 
-  test("everything but ENQ is ignored in the neutral state", () => {
-    expect(received(`<EOT><ACK><NAK>noise<CR><LF>\xff<NUL>${frame(1, `${H}<CR>`)}<EOT>`)).toEqual({
-      replies: "",
-      deliveries: [],
-      warnings: [],
-    });
+  test("everything but ENQ is ignored in the neutral state, and reported when the device falls silent", () => {
+    const device = receiver();
+    const noise = `noise\xff${frame(1, `${H}<CR>`).replace("<CR><LF>", "")}`;
+    device.receive(`<EOT><ACK><NAK><CR><LF><NUL>${noise}<CR><LF><EOT>`);
+    const said = { replies: "", deliveries: [] };
+    expect(device.said()).toEqual({ ...said, warnings: [] });
+    expect([device.timer(), device.link.atRest]).toEqual([NOISE_TIMEOUT_MS, false]);
+    device.wait(NOISE_TIMEOUT_MS);
+    const count = bytes(noise).filter((byte) => byte !== 13).length;
+    expect(device.said()).toEqual({ ...said, warnings: [`${count} bytes outside a session: ignored`] });
+    expect([device.timer(), device.link.atRest]).toEqual([null, true]);
   });
 
   test("ENQ EOT, a keep-alive, makes no message, however often it comes", () => {
@@ -71,7 +77,7 @@ describe("establishment", () => {
     expect(received(`<ENQ><ENQ>${frame(1, `${H}<CR>`)}${damaged}${frame(2, `${L}<CR>`)}<EOT>`)).toEqual({
       replies: "<ACK><ACK><ACK>",
       deliveries: [complete(H, L)],
-      warnings: [],
+      warnings: [`${bytes(damaged).length - 4} bytes between frames: ignored`],
     });
   });
 });
@@ -295,9 +301,66 @@ describe("frame ends", () => {
 });
 
 describe("noise", () => {
-  test("other characters before STX, between frames and before EOT are ignored", () => {
+  test("other characters before STX, between frames and before EOT are ignored, and each run is one warning", () => {
     const session = `<ENQ>~\xff<CR><LF>${frame(1, `${H}<CR>`)}xyz<ACK>${frame(2, `${L}<CR>`)}<NAK><LF><EOT>`;
-    expect(received(session)).toEqual({ replies: "<ACK><ACK><ACK>", deliveries: [complete(H, L)], warnings: [] });
+    expect(received(session)).toEqual({
+      replies: "<ACK><ACK><ACK>",
+      deliveries: [complete(H, L)],
+      warnings: [2, 4, 1].map((count) => `${count} byte${count === 1 ? "" : "s"} between frames: ignored`),
+    });
+  });
+
+  test("the rest of a frame that was answered NAK is no noise of its own", () => {
+    const session = `<ENQ><STX>1H<ETX>XYmore of it<CR><LF>${frame(1, `${H}<CR>`)}`;
+    expect(received(session)).toMatchObject({
+      replies: "<ACK><NAK><ACK>",
+      warnings: ["the checksum is not followed by CR LF"],
+    });
+  });
+
+  test("line ends, breaks and flow control between frames and between sessions are usual", () => {
+    const usual = "<CR><LF><NUL>\x11\x13";
+    const session = `${usual}<ENQ>${usual}${frame(1, `${H}<CR>`)}${usual}${frame(2, `${L}<CR>`)}${usual}<EOT>${usual}`;
+    const device = receiver();
+    device.receive(session);
+    expect([device.said().warnings, device.timer()]).toEqual([[], null]);
+  });
+
+  test("a whole message of another protocol is one warning, with its beginning for whoever recognises it", () => {
+    const message = `<VT>MSH|^~\\&|Analyzer${"<CR>OBX|1|NM|GLU||95".repeat(100)}<FS><CR>`;
+    const device = receiver();
+    device.receive(message);
+    device.wait(NOISE_TIMEOUT_MS);
+    const noise = bytes(message).filter((byte) => byte !== 13);
+    expect(device.actions).toEqual([
+      {
+        do: "warn",
+        reason: `${noise.length} bytes outside a session: ignored`,
+        noise: { bytes: noise.length, head: Uint8Array.from(noise.subarray(0, 512)) },
+      },
+    ]);
+  });
+
+  test("noise without end is reported in pieces, wherever it is cut", () => {
+    const reason = `${NOISE_BYTES_MAX} bytes outside a session: ignored`;
+    for (const length of [NOISE_BYTES_MAX, 1000]) {
+      const device = receiver();
+      for (let sent = 0; sent < 2 * NOISE_BYTES_MAX; sent += length) {
+        device.receiveBytes(Buffer.alloc(Math.min(length, 2 * NOISE_BYTES_MAX - sent), "x"));
+      }
+      expect(device.said().warnings).toEqual([reason, reason]);
+    }
+  });
+
+  test("noise while our message waits for its turn leaves the message's timer alone, and is reported with the next session", () => {
+    const device = receiver();
+    device.send(`${H}<CR>${L}<CR>`);
+    device.receive("<ENQ>");
+    const waits = device.timer();
+    device.receive("noise");
+    expect(device.timer()).toBe(waits);
+    device.receive("<ENQ>");
+    expect(device.said().warnings).toEqual(["5 bytes outside a session: ignored"]);
   });
 
   test("noise does not put off the 30 s timer", () => {

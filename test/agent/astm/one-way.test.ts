@@ -1,18 +1,31 @@
 import { describe, expect, test } from "vitest";
 import { ETX } from "../../../agent/astm/frame.ts";
 import { OneWayLink, SILENCE_MS, SUB, TEXT_BYTES_MAX } from "../../../agent/astm/one-way.ts";
+import { NOISE_TIMEOUT_MS } from "../../../agent/noise.ts";
 import { gapCounterexample, play, segmentationCounterexample } from "./said.ts";
 
 const link = () => new OneWayLink(ETX);
 const whole = (message: string) => ({ message, incomplete: null });
 
 test("what stands between STX and ETX is a message, and nothing is answered", () => {
-  expect(play(link(), "noise<CR><LF><STX>R,1<ETX>h<STX>R,2<ETX><ACK>")).toEqual({
+  expect(play(link(), "<CR><LF><STX>R,1<ETX><CR><LF><STX>R,2<ETX><NUL>")).toEqual({
     replies: "",
     deliveries: [whole("R,1"), whole("R,2")],
     warnings: [],
     timer: null,
   });
+});
+
+test("other bytes are reported before the next text, or when the device falls silent", () => {
+  const device = link();
+  expect(play(device, "noise<CR><LF><STX>R,1<ETX>h")).toEqual({
+    replies: "",
+    deliveries: [whole("R,1")],
+    warnings: ["5 bytes outside a text: ignored"],
+    timer: NOISE_TIMEOUT_MS,
+  });
+  expect(play(device, "timeout()")).toMatchObject({ warnings: ["1 byte outside a text: ignored"], timer: null });
+  expect(device.atRest).toBe(true);
 });
 
 test("where the profile says SUB, ETX is text", () => {
@@ -36,9 +49,13 @@ describe("a text without its end is incomplete", () => {
   test("when the device falls silent, or the connection closes", () => {
     const silent = link();
     expect(play(silent, "<STX>one").timer).toBe(SILENCE_MS);
-    expect(play(silent, "timeout()", "two<ETX>")).toMatchObject({
+    expect(play(silent, "timeout()")).toMatchObject({
       deliveries: [{ message: "one", incomplete: "the device fell silent before the end of its text" }],
       timer: null,
+    });
+    expect(play(silent, "two<ETX>", "close()")).toMatchObject({
+      deliveries: [],
+      warnings: ["4 bytes outside a text: ignored"],
     });
     expect(play(link(), "<STX>one", "close()").deliveries).toEqual([
       { message: "one", incomplete: "the connection closed before the end of the text" },

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { LAST_LINE_MS, MESSAGE_BYTES_MAX, RawRecordsLink, SILENCE_MS } from "../../../agent/astm/raw-records.ts";
+import { NOISE_TIMEOUT_MS } from "../../../agent/noise.ts";
 import { gapCounterexample, play, segmentationCounterexample } from "./said.ts";
 import { complete } from "./wire.ts";
 
@@ -20,12 +21,21 @@ test.each(["<CR>", "<CR><LF>", "<LF>"])(
   },
 );
 
-test("other lines between messages are passed over", () => {
+test("other lines between messages are passed over, and each run of them is one warning", () => {
   const noise = "HELLO<CR>H<CR>xH|\\^&<CR>L|1|N<CR><LF>R|1<CR>";
-  expect(play(link(), `${noise}${H}<CR>${L}<CR>${noise}${H}<CR>${R}<CR>${L}<CR>`).deliveries).toEqual([
-    complete(H, L),
-    complete(H, R, L),
-  ]);
+  const device = link();
+  const warnings = ["20 bytes outside a message: ignored"];
+  expect(play(device, `${noise}${H}<CR>${L}<CR>`, "<CR><LF>")).toEqual({
+    replies: "",
+    deliveries: [complete(H, L)],
+    warnings,
+    timer: null,
+  });
+  expect(play(device, noise)).toMatchObject({ warnings: [], timer: NOISE_TIMEOUT_MS });
+  expect(device.atRest).toBe(false);
+  expect(play(device, "timeout()")).toEqual({ replies: "", deliveries: [], warnings, timer: null });
+  expect(device.atRest).toBe(true);
+  expect(play(device, `${H}<CR>${R}<CR>${L}<CR>`).deliveries).toEqual([complete(H, R, L)]);
 });
 
 test("the digits that frames left before the records are taken off only where the profile says so", () => {

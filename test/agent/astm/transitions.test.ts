@@ -16,6 +16,8 @@ const CONTENTION = { host: "20 s", instrument: "1 s" };
  */
 const diagram = (role: "host" | "instrument") => `
 neutral       | other          |                         | neutral       | §6.2.5 Idle: all but ENQ is ignored
+neutral       | other          | 1 s                     | neutral       | the same, noise that is reported once it is over
+neutral       | time-out       |                         | neutral       | the noise is over
 neutral       | ENQ            | <ACK> 30 s              | receiving     | Idle - Awake - Waiting
 neutral       | ENQ, disk full | <NAK>                   | neutral       | Idle - Awake, busy - Idle
 neutral       | message        | <ENQ> 15 s              | establishing+ | Idle - Data To Send - Waiting

@@ -33,7 +33,15 @@ function serve() {
   };
   const device = { id: "xray", aeTitle: "VETWIRE", callingAeTitles: [], quietMs: 1 };
   const warning = (reason: string) => void done.push(reason);
-  const events = { connected: nothing, disconnected: nothing, warning, kept: nothing, fault: nothing };
+  const events = {
+    connected: nothing,
+    disconnected: nothing,
+    stands: () => undefined,
+    bytes: () => undefined,
+    warning,
+    kept: nothing,
+    fault: nothing,
+  };
   new DicomServer(device, transport, parts as unknown as DicomParts, events).open();
   return { handler: handler!, done, disk };
 }

@@ -44,6 +44,8 @@ beforeEach(async () => {
     thread.serve(id, {
       connected: () => note(`${id} connected`),
       disconnected: () => note(`${id} disconnected`),
+      stands: () => undefined,
+      bytes: () => undefined,
       warning: (reason) => note(`${id}: ${reason}`),
       kept: () => note(`${id} kept`),
       fault: (error) => note(`${id}: our own fault: ${String(error)}`),

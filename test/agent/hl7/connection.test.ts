@@ -27,6 +27,8 @@ async function listen(options: SpoolOptions = {}): Promise<void> {
   connection = new Connection({ id: "hema-1", profile: genericHl7, timeZone: "Europe/Istanbul" }, transport, spool, {
     connected: () => undefined,
     disconnected: () => undefined,
+    stands: () => undefined,
+    bytes: () => undefined,
     warning: () => undefined,
     message: (message) => void messages.push(message),
   });

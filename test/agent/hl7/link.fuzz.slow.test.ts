@@ -1,14 +1,9 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import {
-  FRAME_END_TIMEOUT_MS,
-  FRAME_TIMEOUT_MS,
-  type Hl7Link,
-  MESSAGE_BYTES_MAX,
-  OUTSIDE_TIMEOUT_MS,
-} from "../../../agent/hl7/link.ts";
+import { FRAME_END_TIMEOUT_MS, FRAME_TIMEOUT_MS, type Hl7Link, MESSAGE_BYTES_MAX } from "../../../agent/hl7/link.ts";
 import { parseMessage } from "../../../agent/hl7/message.ts";
 import type { LinkAction } from "../../../agent/link.ts";
+import { NOISE_TIMEOUT_MS } from "../../../agent/noise.ts";
 import { type Dice, diceOf, mutated } from "../../support/dice.ts";
 import { bytes, show } from "../astm/wire.ts";
 import { frame, header, MEANINGFUL, newLink, result, textOf } from "./wire.ts";
@@ -34,7 +29,7 @@ const MESSAGES = [
 ];
 /** Each segment ended by CR, and no other control character. */
 const ANSWER = /^MSH[ -\xff]+\rMSA[ -\xff]+\r(?:(?:ERR|QAK|QPD)[ -\xff]*\r)*$/;
-const TIMERS: readonly (number | null)[] = [null, FRAME_END_TIMEOUT_MS, FRAME_TIMEOUT_MS, OUTSIDE_TIMEOUT_MS];
+const TIMERS: readonly (number | null)[] = [null, FRAME_END_TIMEOUT_MS, FRAME_TIMEOUT_MS, NOISE_TIMEOUT_MS];
 
 /** What is wrong with these actions; null if nothing. */
 function fault(actions: readonly LinkAction[]): string | null {

@@ -1,15 +1,9 @@
 import * as fc from "fast-check";
 import { isDeepStrictEqual } from "node:util";
 import { describe, expect, test } from "vitest";
-import {
-  FRAME_END_TIMEOUT_MS,
-  FRAME_TIMEOUT_MS,
-  Hl7Link,
-  MESSAGE_BYTES_MAX,
-  OUTSIDE_BYTES_MAX,
-  OUTSIDE_TIMEOUT_MS,
-} from "../../../agent/hl7/link.ts";
+import { FRAME_END_TIMEOUT_MS, FRAME_TIMEOUT_MS, Hl7Link, MESSAGE_BYTES_MAX } from "../../../agent/hl7/link.ts";
 import type { LinkAction } from "../../../agent/link.ts";
+import { NOISE_BYTES_MAX, NOISE_TIMEOUT_MS } from "../../../agent/noise.ts";
 import { play, segmentationCounterexample } from "../astm/said.ts";
 import { bytes, show } from "../astm/wire.ts";
 import { frame, header, newLink, result, saidOf, STAMP, textOf } from "./wire.ts";
@@ -44,15 +38,17 @@ describe("F1: frames and what stands between them", () => {
   });
 
   test("F1: other bytes are counted and told of once a burst: at the next frame, or after a second of silence", () => {
-    expect(play(newLink(), "noise", "<ENQ>more", GOOD)).toMatchObject({ warnings: ["bytes outside frames: 10"] });
+    expect(play(newLink(), "noise", "<ENQ>more", GOOD)).toMatchObject({
+      warnings: ["10 bytes outside frames: ignored"],
+    });
     const link = newLink();
-    expect(play(link, "noise")).toMatchObject({ warnings: [], timer: OUTSIDE_TIMEOUT_MS });
+    expect(play(link, "noise")).toMatchObject({ warnings: [], timer: NOISE_TIMEOUT_MS });
     expect(link.atRest).toBe(false);
-    expect(play(link, "timeout()")).toMatchObject({ warnings: ["bytes outside frames: 5"], timer: null });
+    expect(play(link, "timeout()")).toMatchObject({ warnings: ["5 bytes outside frames: ignored"], timer: null });
     expect(link.atRest).toBe(true);
-    expect(play(newLink(), "x".repeat(OUTSIDE_BYTES_MAX + 1), "close()").warnings).toEqual([
-      `bytes outside frames: ${OUTSIDE_BYTES_MAX}`,
-      "bytes outside frames: 1",
+    expect(play(newLink(), "x".repeat(NOISE_BYTES_MAX + 1), "close()").warnings).toEqual([
+      `${NOISE_BYTES_MAX} bytes outside frames: ignored`,
+      "1 byte outside frames: ignored",
     ]);
   });
 
@@ -78,7 +74,7 @@ describe("F2: the end of a frame", () => {
     const wire = `<VT>${header()}<CR>OBX|1|ED|a<FS>b<CR><FS><CR>`;
     expect(play(newLink(), wire, "close()")).toMatchObject({
       deliveries: [{ message: `${header()}<CR>OBX|1|ED|a`, incomplete: null }],
-      warnings: ["bytes outside frames: 2"],
+      warnings: ["2 bytes outside frames: ignored"],
     });
     expect(play(newLink({ textMayHoldFs: true }), wire, "close()")).toMatchObject({
       deliveries: [{ message: `${header()}<CR>OBX|1|ED|a<FS>b<CR>`, incomplete: null }],

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { ANSWER_TIMEOUT_MS, Hl7Link, OUTSIDE_TIMEOUT_MS } from "../../../agent/hl7/link.ts";
+import { ANSWER_TIMEOUT_MS, Hl7Link } from "../../../agent/hl7/link.ts";
 import type { LinkAction } from "../../../agent/link.ts";
+import { NOISE_TIMEOUT_MS } from "../../../agent/noise.ts";
 import { bytes, show } from "../astm/wire.ts";
 import { frame, header, newLink, result, saidOf, textOf } from "./wire.ts";
 
@@ -64,8 +65,8 @@ test("O1: heartbeats do not put off the end of the waiting; other bytes are told
   const link = newLink();
   link.send(bytes(display));
   expect(link.receive(bytes("<STX><CR><LF>"))).toEqual([]);
-  expect(link.receive(bytes("x"))).toEqual([{ do: "timer", ms: OUTSIDE_TIMEOUT_MS }]);
-  expect(doneOf(link.timeout())).toEqual(["bytes outside frames: 1", "timer"]);
+  expect(link.receive(bytes("x"))).toEqual([{ do: "timer", ms: NOISE_TIMEOUT_MS }]);
+  expect(doneOf(link.timeout())).toEqual(["1 byte outside frames: ignored", "timer"]);
   expect(doneOf(link.timeout())).toEqual(["the device did not acknowledge it within 10 s", "timer"]);
 });
 

@@ -41,6 +41,8 @@ function connect(on = spool) {
   const events = {
     connected: () => undefined,
     disconnected: () => undefined,
+    stands: () => undefined,
+    bytes: () => undefined,
     warning: (reason: string) => void warnings.push(reason),
     message: (message: StoredMessage) => void messages.push(message),
   };

@@ -28,6 +28,11 @@ function whole(bytes: string): Found {
   return { is: "document", bytes: bytes as unknown as Uint8Array, problem: null };
 }
 
+function junk(bytes: string): Found {
+  const noise = { bytes: bytes.length, head: Uint8Array.from(Buffer.from(bytes, "latin1")) };
+  return { is: "junk", warning: { do: "warn", reason: `${bytes.length} bytes outside documents: ignored`, noise } };
+}
+
 const A = '<A.R01><HDR V="1"/></A.R01>';
 const B = `${XML}<B.R01 V='2'></B.R01>`;
 
@@ -74,13 +79,8 @@ describe("where a document ends", () => {
   });
 
   test("other bytes between documents are counted, once a burst", () => {
-    expect(split("GET / HTTP/1.1", "\r\n", A, A, "xy")).toEqual([
-      { is: "junk", count: 12 },
-      whole(A),
-      whole(A),
-      { is: "junk", count: 2 },
-    ]);
-    expect(split("</A.R01>", A)).toEqual([{ is: "junk", count: 8 }, whole(A)]);
+    expect(split("GET / HTTP/1.1", "\r\n", A, A, "xy")).toEqual([junk("GET/HTTP/1.1"), whole(A), whole(A), junk("xy")]);
+    expect(split("</A.R01>", A)).toEqual([junk("</A.R01>"), whole(A)]);
   });
 
   test.each([

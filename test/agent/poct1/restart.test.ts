@@ -68,6 +68,8 @@ async function start(at: string): Promise<Agent> {
   const events = {
     connected: () => undefined,
     disconnected: () => undefined,
+    stands: () => undefined,
+    bytes: () => undefined,
     warning: () => undefined,
     message(message: Parameters<Filing["accept"]>[0]) {
       accepted += 1;

@@ -20,6 +20,8 @@ for (const port of ports) {
   const connection = new Connection({ id: `device-${port}`, profile, timeZone: "UTC" }, transport, spool, {
     connected: () => undefined,
     disconnected: () => undefined,
+    stands: () => undefined,
+    bytes: () => undefined,
     warning: (reason) => process.stderr.write(`${reason}\n`),
     message: () => undefined,
   });

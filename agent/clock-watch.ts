@@ -1,21 +1,18 @@
-import type { ServerState } from "./server-state.ts";
-
-// What requests to the server tell beside their answers: whether it can be reached, and how far apart the clocks are.
+// How far this machine's clock is from the server's, by the Date header of the server's answers.
 
 /** One request, by this machine's clock in milliseconds since 1970. */
 export interface Exchange {
-  /** Why the server cannot be used; null when it can. */
-  readonly problem: string | null;
-  /** The Date header of the answer (RFC 9110 §6.6.1). */
+  /** The Date header of the answer (RFC 9110 §6.6.1); undefined without one. */
   readonly date: string | undefined;
   readonly sentAt: number;
   readonly receivedAt: number;
 }
 
-export interface WatchEvents {
-  changed(state: ServerState): void;
+export interface ClockEvents {
+  /** The offset in seconds, after the first answer and when it changed by five seconds. */
+  changed(offsetS: number): void;
   /** The clocks differ by more than a minute, by another minute than reported before, or no longer (null). */
-  clock(offsetS: number | null): void;
+  isWrong(offsetS: number | null): void;
 }
 
 const OFFSET_MS_MAX = 60_000;
@@ -24,36 +21,33 @@ const OFFSET_MS_RIGHT = 30_000;
 /** The Date header has whole seconds, and answers take time: a smaller step is no change. */
 const OFFSET_S_STEP = 5;
 
-export class ServerWatch {
-  readonly #events: WatchEvents;
-  #state: ServerState | null = null;
+export class ClockWatch {
+  readonly #events: ClockEvents;
+  #offsetS: number | null = null;
   #reportedMs = 0;
 
-  constructor(events: WatchEvents) {
+  constructor(events: ClockEvents) {
     this.#events = events;
   }
 
-  heard({ problem, date, sentAt, receivedAt }: Exchange): void {
+  heard({ date, sentAt, receivedAt }: Exchange): void {
     const offset = offsetOf(Date.parse(date ?? ""), sentAt, receivedAt);
-    if (offset !== null) this.#report(offset);
-    const before = this.#state;
-    const known = before?.clock ?? null;
-    const offset_s = offset === null ? null : seconds(offset.ms);
-    const stays = offset_s === null || (known !== null && Math.abs(offset_s - known.offset_s) < OFFSET_S_STEP);
-    const state = { server: { problem }, clock: stays ? known : { offset_s } };
-    if (before !== null && before.server.problem === problem && before.clock === state.clock) return;
-    this.#state = state;
-    this.#events.changed(state);
+    if (offset === null) return;
+    this.#report(offset);
+    const offsetS = seconds(offset.ms);
+    if (this.#offsetS !== null && Math.abs(offsetS - this.#offsetS) < OFFSET_S_STEP) return;
+    this.#offsetS = offsetS;
+    this.#events.changed(offsetS);
   }
 
   #report({ ms, leastMs }: Offset): void {
     if (leastMs > OFFSET_MS_MAX) {
       if (Math.abs(ms - this.#reportedMs) <= OFFSET_MS_MAX) return;
       this.#reportedMs = ms;
-      this.#events.clock(seconds(ms));
+      this.#events.isWrong(seconds(ms));
     } else if (leastMs < OFFSET_MS_RIGHT && this.#reportedMs !== 0) {
       this.#reportedMs = 0;
-      this.#events.clock(null);
+      this.#events.isWrong(null);
     }
   }
 }
@@ -74,4 +68,11 @@ function offsetOf(date: number, sentAt: number, receivedAt: number): Offset | nu
 
 function seconds(ms: number): number {
   return Math.round(ms / 1000);
+}
+
+/** A sentence for a person; null while the clocks agree to the minute. */
+export function clockSentence(offsetS: number): string | null {
+  if (Math.abs(offsetS) <= OFFSET_MS_MAX / 1000) return null;
+  const direction = offsetS > 0 ? "ahead of" : "behind";
+  return `this machine's clock is ${Math.abs(offsetS)} s ${direction} the server's, expected at most 60 s: set the one that is wrong`;
 }

@@ -1,0 +1,73 @@
+import fs from "node:fs";
+import path from "node:path";
+
+// Names the program that holds what we cannot have. Linux alone says so, in /proc, and to other users than root only of their
+// own programs; elsewhere it is "another program".
+
+const UNKNOWN = "another program";
+
+/** The program that has the file open. */
+export function holderOfFile(file: string): string {
+  try {
+    const real = fs.realpathSync(file);
+    return holderOf((link) => link === real);
+  } catch {
+    return UNKNOWN;
+  }
+}
+
+/** The program that listens on the TCP port. */
+export function holderOfPort(port: number): string {
+  const sockets = ["/proc/net/tcp", "/proc/net/tcp6"].flatMap((table) => listening(table, port));
+  return sockets.length === 0 ? UNKNOWN : holderOf((link) => sockets.includes(link));
+}
+
+/** As the links in /proc name them. */
+function listening(table: string, port: number): string[] {
+  const local = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
+  return linesOf(table).flatMap((line) => {
+    const [, address = "", , state, , , , , , inode] = line.trim().split(/\s+/);
+    return address.endsWith(local) && state === "0A" ? [`socket:[${inode}]`] : [];
+  });
+}
+
+function linesOf(file: string): string[] {
+  try {
+    return fs.readFileSync(file, "utf8").split("\n");
+  } catch {
+    return [];
+  }
+}
+
+/** A file may be open in several programs, of which one locked it. */
+const NAMED_MAX = 3;
+
+function holderOf(isIt: (link: string) => boolean): string {
+  const pids = entries("/proc").filter((name) => /^\d+$/.test(name) && opens(path.join("/proc", name, "fd"), isIt));
+  return pids.slice(0, NAMED_MAX).map(programName).join(", ") || UNKNOWN;
+}
+
+function programName(pid: string): string {
+  if (Number(pid) === process.pid) return "another device of this agent";
+  const [name = ""] = linesOf(`/proc/${pid}/comm`);
+  return name === "" ? UNKNOWN : `${name} (process ${pid})`;
+}
+
+function opens(folder: string, isIt: (link: string) => boolean): boolean {
+  return entries(folder).some((name) => {
+    try {
+      return isIt(fs.readlinkSync(path.join(folder, name)));
+    } catch {
+      return false; // closed meanwhile
+    }
+  });
+}
+
+/** Empty where the folder is another user's, or is no more. */
+function entries(folder: string): string[] {
+  try {
+    return fs.readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
