@@ -104,11 +104,7 @@ async function storePatient(session: Session, line: PatientLine, current: Import
     owner_customer_id: await ownerId(session, line.owner_customer_fp),
     created_at: Date.parse(line.created_at),
     // Never back: connecting may have moved it since this very line was stored, and clients have synchronised up to it.
-    updated_at: Math.max(
-      Date.parse(line.updated_at),
-      Date.parse(line.created_at),
-      stored?.updated_at ?? Number.MIN_SAFE_INTEGER,
-    ),
+    updated_at: Math.max(Date.parse(line.updated_at), stored?.updated_at ?? Number.MIN_SAFE_INTEGER),
     deleted_at: line.deleted_at ? Date.parse(line.deleted_at) : null,
   };
 
