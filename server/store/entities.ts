@@ -126,8 +126,7 @@ async function storePatient(session: Session, line: PatientLine, current: Import
   const stored = await session.first(patientByFp, { fp: line.fp });
   const storedIds = stored ? await session.all(identifiersOf, { patientId: stored.id }) : [];
   const identifiers = [...new Set(line.external_ids)];
-  // What was made was updated then, whatever the file says.
-  const updatedAt = Math.max(Date.parse(line.updated_at), Date.parse(line.created_at));
+  const updatedAt = Date.parse(line.updated_at);
   const row: PatientRow = {
     fp: line.fp,
     name: line.name,
