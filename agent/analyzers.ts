@@ -81,7 +81,7 @@ export async function createAnalyzers(around: Surroundings): Promise<Devices> {
     },
     async stop() {
       stopDirectives?.();
-      await filing.idle();
+      await filing.stop();
     },
   };
 }

@@ -96,7 +96,7 @@ function wantedOf(db: Database.Database, { states, since }: Wanted): { id: strin
     .prepare(
       `SELECT m.id, i.study FROM message m LEFT JOIN instance i ON i.message = m.id
        WHERE m.state IN (${places}) AND m.received_at >= ? AND m.completed_by IS NULL
-       GROUP BY COALESCE(i.study, m.id) ORDER BY MIN(m.received_at), m.rowid`,
+       GROUP BY COALESCE(i.study, m.id) ORDER BY MIN(m.rowid)`,
     )
     .all(...states, since) as { id: string; study: string | null }[];
 }
@@ -154,7 +154,7 @@ function diffOf(db: Database.Database, { state, reason }: Reprocessed["message"]
   for (const draft of settlement.studies) {
     const held = operations.latestStudy(draft.body.dedupe_key);
     if (held === null && isWithdrawal(draft)) continue;
-    const next = held === null ? draft : revise(held, draft);
+    const next = held === null ? draft : (revise(held, draft) ?? (held.isRejected ? held : null));
     if (next === null) continue;
     isNew = true;
     const before =

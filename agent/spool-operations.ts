@@ -210,22 +210,22 @@ export function operationsOn(db: Database.Database) {
       )
       .pluck(),
     unprocessed: db.prepare(
-      `SELECT ${MESSAGE_COLUMNS} FROM message WHERE processed_at IS NULL AND session <> ${NO_SESSION} ORDER BY received_at, rowid LIMIT ?`,
+      `SELECT ${MESSAGE_COLUMNS} FROM message WHERE processed_at IS NULL AND session <> ${NO_SESSION} ORDER BY rowid LIMIT ?`,
     ),
     cutShort: db.prepare("SELECT DISTINCT device FROM message WHERE incomplete IS NOT NULL").pluck(),
     incompletes: db.prepare(
       `SELECT ${MESSAGE_COLUMNS} FROM message WHERE id IN (
          SELECT * FROM (SELECT id FROM message WHERE device = ? AND incomplete IS NOT NULL AND completed_by IS NULL
-           ORDER BY received_at DESC LIMIT ${INCOMPLETE_MAX})
+           ORDER BY rowid DESC LIMIT ${INCOMPLETE_MAX})
          UNION ALL SELECT id FROM message WHERE completed_by = ?)
-       ORDER BY received_at DESC LIMIT ${INCOMPLETE_MAX}`,
+       ORDER BY rowid DESC LIMIT ${INCOMPLETE_MAX}`,
     ),
     settleMessage: db.prepare(
       "UPDATE message SET state = @state, reason = @reason, processed_at = @at WHERE id = @message",
     ),
     complete: db.prepare("UPDATE message SET completed_by = ? WHERE id = ?"),
     latestByKey: db.prepare(
-      "SELECT fp, revision, body, snapshot FROM study WHERE dedupe_key = ? ORDER BY revision DESC LIMIT 1",
+      "SELECT fp, revision, body, snapshot, state FROM study WHERE dedupe_key = ? ORDER BY revision DESC LIMIT 1",
     ),
     keysFrom: db.prepare(
       "SELECT dedupe_key, json_extract(body, '$.acquired_at') AS acquired_at FROM study WHERE revision = 1 AND dedupe_key >= ? AND dedupe_key < ?",
@@ -234,12 +234,18 @@ export function operationsOn(db: Database.Database) {
       `INSERT INTO study (fp, revision, dedupe_key, patient_fp, body, snapshot, state, created_at)
        VALUES (@fp, @revision, @dedupeKey, @patientFp, @body, @snapshot, 'queued', @at)`,
     ),
+    queueAgain: db.prepare(
+      "UPDATE study SET state = 'queued', reason = NULL, settled_at = NULL WHERE fp = ? AND revision = ? AND state = 'rejected'",
+    ),
     link: db.prepare("INSERT INTO message_study (message, fp, revision) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"),
     queued: db.prepare(
-      "SELECT fp, revision, patient_fp AS patientFp, body, snapshot FROM study WHERE state = 'queued' ORDER BY created_at, rowid LIMIT ?",
+      "SELECT fp, revision, patient_fp AS patientFp, body, snapshot FROM study WHERE state = 'queued' ORDER BY rowid LIMIT ?",
     ),
     noteSend: db.prepare("UPDATE study SET sends = sends + 1, sent_at = ? WHERE fp = ? AND revision = ?"),
-    outbox: db.prepare("SELECT COUNT(*) AS depth, MIN(created_at) AS oldestAt FROM study WHERE state = 'queued'"),
+    outbox: db.prepare(
+      `SELECT COUNT(*) AS depth, (SELECT created_at FROM study WHERE state = 'queued' ORDER BY rowid LIMIT 1) AS oldestAt
+       FROM study WHERE state = 'queued'`,
+    ),
     settleStudy: db.prepare(
       "UPDATE study SET state = ?, reason = ?, existing_fp = ?, settled_at = ? WHERE fp = ? AND revision = ? AND state = 'queued'",
     ),
@@ -304,8 +310,11 @@ export function operationsOn(db: Database.Database) {
     ),
     hasInstance: db.prepare("SELECT 1 FROM instance WHERE message = ?").pluck(),
     awaitStudy: db.prepare(
-      "INSERT INTO image_study (study, due_at) VALUES (@study, @dueAt) ON CONFLICT (study) DO UPDATE SET due_at = MAX(due_at, @dueAt)",
+      `INSERT INTO image_study (study, due_at, quiet_ms) VALUES (@study, @dueAt, @quietMs)
+       ON CONFLICT (study) DO UPDATE SET due_at = MAX(due_at, @dueAt), quiet_ms = MAX(quiet_ms, @quietMs)`,
     ),
+    // A clock that was set back leaves times far ahead: none is due later than its quiet time from now.
+    boundStudies: db.prepare("UPDATE image_study SET due_at = @now + quiet_ms WHERE due_at > @now + quiet_ms"),
     nextStudy: db.prepare("SELECT study, due_at AS dueAt FROM image_study ORDER BY due_at LIMIT 1"),
     endStudy: db.prepare("DELETE FROM image_study WHERE study = ? AND due_at = ?"),
     instancesOf: db.prepare(
@@ -471,6 +480,9 @@ export function operationsOn(db: Database.Database) {
         if (next !== null) {
           const row = { fp, revision, dedupeKey: dedupe_key, patientFp: next.body.patient_fp, at };
           sql.insertStudy.run({ ...row, body: JSON.stringify(next.body), snapshot: JSON.stringify(next.snapshot) });
+        } else {
+          // A person who sends a rejected result again, or has it read again, expects that the server is asked again.
+          sql.queueAgain.run(fp, revision);
         }
         sql.link.run(message, fp, revision);
         return [fp];
@@ -480,10 +492,10 @@ export function operationsOn(db: Database.Database) {
       return fps;
     },
 
-    /** The latest revision under a dedupe key. */
-    latestStudy(dedupeKey: string): StudyBody | null {
+    /** The latest revision under a dedupe key, and whether the server rejected it. */
+    latestStudy(dedupeKey: string): (StudyBody & { readonly isRejected: boolean }) | null {
       const held = sql.latestByKey.get(dedupeKey) as HeldStudy | undefined;
-      return held === undefined ? null : storedBody(held);
+      return held === undefined ? null : { ...storedBody(held), isRejected: held.state === "rejected" };
     },
 
     /**
@@ -590,7 +602,7 @@ export function operationsOn(db: Database.Database) {
       sql.insertInstance.run(instance);
       imaging.queueForwards(instance.message);
       sql.noteMessage.run(instance);
-      sql.awaitStudy.run({ study: instance.study, dueAt: instance.receivedAt + quietMs });
+      sql.awaitStudy.run({ study: instance.study, dueAt: instance.receivedAt + quietMs, quietMs });
       return instance.message;
     },
 
@@ -599,7 +611,8 @@ export function operationsOn(db: Database.Database) {
     },
 
     /** The study of images that is held to be whole first; null: none is waited for. */
-    nextImageStudy(): { study: string; dueAt: number } | null {
+    nextImageStudy(now: number): { study: string; dueAt: number } | null {
+      sql.boundStudies.run({ now });
       return (sql.nextStudy.get() as { study: string; dueAt: number } | undefined) ?? null;
     },
 
@@ -690,6 +703,7 @@ interface HeldStudy {
   readonly revision: number;
   readonly body: string;
   readonly snapshot: string;
+  readonly state: string;
 }
 
 function storedBody({ body, snapshot }: HeldStudy): StudyBody {

@@ -1,7 +1,7 @@
 import http from "node:http";
 import type net from "node:net";
 import { gunzipSync } from "node:zlib";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { httpServer, SendError } from "../../agent/server.ts";
 
 async function serving(listener: http.RequestListener): Promise<string> {
@@ -23,7 +23,8 @@ test("a long body is compressed, a key is read anew for each request, and what i
       const raw = Buffer.concat(parts);
       const bytes = request.headers["content-encoding"] === "gzip" ? gunzipSync(raw) : raw;
       heard.push([request.method, request.url, request.headers["x-api-key"], bytes.length > raw.length, bytes.length]);
-      response.writeHead(request.method === "GET" ? 404 : 200).end('{"fine":"ş"}');
+      if (request.method === "GET") response.writeHead(404).end('{"success":false,"error":{"code":"ROUTE.NOT_FOUND"}}');
+      else response.writeHead(200).end('{"fine":"ş"}');
     });
   });
   let keys = 0;
@@ -53,4 +54,27 @@ test.each<[string, http.RequestListener, string]>([
 ])("a server %s may have taken what it was sent", async (_, listener, message) => {
   const server = httpServer(await serving(listener), () => "key", 200);
   await expect(server.post("/some", {})).rejects.toEqual(new SendError("uncertain", message));
+});
+
+test("a 404 that is not our server's is no answer to what is there", async () => {
+  const url = await serving((_, response) => void response.writeHead(404).end("<html>nginx</html>"));
+  await expect(httpServer(url, () => "key").get("/some")).rejects.toEqual(
+    new SendError("uncertain", "the server answered 404: no error envelope, so it is not our server's", {
+      status: 404,
+    }),
+  );
+});
+
+test("an answer without end is broken off", async () => {
+  let closed = false;
+  const url = await serving((_, response) => {
+    const part = Buffer.alloc(1024 * 1024, " ");
+    const more = () => void (response.destroyed || response.write(part, more));
+    response.on("close", () => (closed = true));
+    more();
+  });
+  await expect(httpServer(url, () => "key").get("/some")).rejects.toEqual(
+    new SendError("uncertain", "the server's answer is longer than 16777216 bytes"),
+  );
+  await vi.waitFor(() => expect(closed).toBe(true));
 });
