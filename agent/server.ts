@@ -145,7 +145,7 @@ function envelopeOf(text: string): { readonly code: string; readonly message: st
   try {
     const { success, error } = JSON.parse(text) as { success?: unknown; error?: { code?: unknown; message?: unknown } };
     if (success !== false || typeof error?.code !== "string") return null;
-    return { code: error.code, message: String(error.message ?? "") };
+    return { code: error.code, message: typeof error.message === "string" ? error.message : "" };
   } catch {
     return null;
   }

@@ -177,17 +177,17 @@ test("after a crash the messages are settled in the order they came, though the 
 });
 
 test("a message is settled once the disk lets it be, and its fault is no verdict", async () => {
-  let faults = 2;
+  let left = 2;
   const spool = Object.create(used.spool) as typeof used.spool;
   spool.call = (name, ...args) => {
-    const isLocked = ["incompleteMessages", "settle"].includes(name) && faults-- > 0;
+    const isLocked = ["incompleteMessages", "settle"].includes(name) && left-- > 0;
     return isLocked ? Promise.reject(new StorageError("database is locked")) : used.spool.call(name, ...args);
   };
   const events = { settled: () => undefined, fault: (message: StoredMessage) => void faultsOf.push(message.id) };
   const faultsOf: string[] = [];
   const device = { profile: abaxisVetscanVs2, timeZone: "UTC", model: null };
   await new Filing(spool, directory, () => device, events).accept(await store("chem-1", dog.fp, 1));
-  expect([faults < 0, faultsOf, listed()]).toEqual([true, [], [["pending", null]]]);
+  expect([left < 0, faultsOf, listed()]).toEqual([true, [], [["pending", null]]]);
 });
 
 test("a message that the disk never lets be settled does not hold up the stop, and is left to the next start", async () => {
