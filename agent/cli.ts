@@ -2,6 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { Command } from "commander";
 import { pino } from "pino";
+import { createLog } from "../shared/log.ts";
 import type { Patient } from "../shared/patient.ts";
 import { reasonOf } from "../shared/thrown.ts";
 import { startAgent } from "./agent.ts";
@@ -49,7 +50,7 @@ program
   .requiredOption("--config <file>", "agent.yaml")
   .action(async (options: { config: string }) => {
     const config = configOrExit(options.config);
-    const log = pino({
+    const log = createLog({
       level: process.env["LOG_LEVEL"] ?? "info",
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,

@@ -4,8 +4,8 @@ import { pipeline } from "node:stream/promises";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { Presets, SingleBar } from "cli-progress";
 import { DateTime } from "luxon";
-import { pino } from "pino";
 import { rangeText } from "../shared/clinic-ranges.ts";
+import { createLog } from "../shared/log.ts";
 import { buildApp } from "./app.ts";
 import { type AuditFormat, auditFormats, auditLines } from "./audit-lines.ts";
 import { createKey, loadPepper, type Permission, permissions, rollKey } from "./auth.ts";
@@ -42,7 +42,7 @@ interface RunOptions extends Data {
 }
 
 async function run({ data, port, host, limit, trustProxy, concealUnconnected = false }: RunOptions): Promise<void> {
-  const logger = pino({
+  const logger = createLog({
     // A belt: nothing of ours logs headers.
     redact: ["req.headers", "headers", "*.authorization", '*["x-api-key"]'],
   });
