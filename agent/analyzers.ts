@@ -82,7 +82,7 @@ export async function createAnalyzers(around: Surroundings): Promise<Devices> {
     rematch: () => filing.rematch([...analyzers.keys()]),
     async stop() {
       stopDirectives?.();
-      await filing.idle();
+      await filing.stop();
     },
   };
 }

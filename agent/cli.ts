@@ -3,6 +3,7 @@ import path from "node:path";
 import { setInterval } from "node:timers/promises";
 import { Command, Option } from "commander";
 import { pino } from "pino";
+import { createLog } from "../shared/log.ts";
 import type { Patient } from "../shared/patient.ts";
 import { reasonOf } from "../shared/thrown.ts";
 import { VERSION } from "../shared/version.ts";
@@ -59,7 +60,7 @@ program
   .addOption(configOption())
   .action(async (options: { config: string }) => {
     const config = configOrExit(options.config);
-    const log = pino({
+    const log = createLog({
       level: process.env["LOG_LEVEL"] ?? "info",
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,

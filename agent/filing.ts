@@ -30,7 +30,8 @@ export interface FilingEvents {
 /** A patient registered a moment ago is asked for before a result is called unmatched: not more often, and not longer, than this. */
 const REFRESH_AGE_MS = 10_000;
 const REFRESH_WAIT_MS = 3_000;
-const SETTLE_RETRY_MS = 1_000;
+/** How long until a message that the disk would not let be settled is tried again. */
+const SETTLE_RETRY_MS = 250;
 /** Messages read from the spool at once. */
 const BATCH = 100;
 
@@ -43,6 +44,7 @@ export class Filing {
   #cutShort: Set<string> | null = null;
   /** Per device, the message before: their order is kept, and no device waits for another. */
   readonly #tails = new Map<string, Promise<void>>();
+  #stopped = false;
 
   constructor(
     spool: Spool,
@@ -93,29 +95,35 @@ export class Filing {
     await Promise.all(this.#tails.values());
   }
 
-  async #settle(message: StoredMessage, rematch: boolean): Promise<void> {
-    let settlement: Settlement;
-    try {
-      const mayComplete = this.#cutShort?.has(message.device) ?? true;
-      settlement = await assess(message, this.#deviceById(message.device), this.#lookup, mayComplete);
-    } catch (error) {
-      // A message that breaks our code must not stop its device, nor come again at every start.
-      this.#events.fault(message, error);
-      settlement = quarantined(message, `our own fault: ${reasonOf(error)}`);
-    }
-    const fps = await this.#store({ ...settlement, rematch });
-    this.#events.settled(message, fps.length > 0 ? "pending" : settlement.state, fps.length);
+  /** Ends after what is under way. A message that the disk will not let be settled is left to the next start. */
+  stop(): Promise<void> {
+    this.#stopped = true;
+    return this.idle();
   }
 
-  /** Answers the studies that it came to. */
-  async #store(settlement: Settlement): Promise<readonly string[]> {
-    for (;;) {
+  /** Tries again for as long as the disk refuses: its fault is no verdict on a message. */
+  async #settle(message: StoredMessage, rematch: boolean): Promise<void> {
+    while (!this.#stopped) {
       try {
-        return await this.#spool.call("settle", settlement);
+        const settlement = await this.#assess(message);
+        const fps = await this.#spool.call("settle", { ...settlement, rematch });
+        return this.#events.settled(message, fps.length > 0 ? "pending" : settlement.state, fps.length);
       } catch (error) {
         if (!(error instanceof StorageError)) throw error;
         await new Promise<void>((resolve) => setTimeout(resolve, SETTLE_RETRY_MS));
       }
+    }
+  }
+
+  async #assess(message: StoredMessage): Promise<Settlement> {
+    try {
+      const mayComplete = this.#cutShort?.has(message.device) ?? true;
+      return await assess(message, this.#deviceById(message.device), this.#lookup, mayComplete);
+    } catch (error) {
+      if (error instanceof StorageError) throw error;
+      // A message that breaks our code must not stop its device, nor come again at every start.
+      this.#events.fault(message, error);
+      return quarantined(message, `our own fault: ${reasonOf(error)}`);
     }
   }
 }

@@ -84,7 +84,7 @@ export class ImageFiling {
   async #settleDue(): Promise<void> {
     while (!this.#stopped) {
       try {
-        const next = await this.#spool.call("nextImageStudy");
+        const next = await this.#spool.call("nextImageStudy", Date.now());
         if (next === null) return;
         if (next.dueAt > Date.now()) return this.wake(next.dueAt);
         if (!(await this.#settle(next.study))) return this.wake(Date.now() + RETRY_MS);

@@ -83,8 +83,9 @@ export class Push {
     } catch (error) {
       if (!(error instanceof SendError)) throw error;
       const refused = error.kind === "permanent";
-      // One study must not hold up the others: each is sent alone when the server refuses, or breaks at, all of them.
-      if (batch.length > 1 && (refused || error.status === 500)) return this.#sendEach(batch);
+      // One study must not hold up the others: each is sent alone when the server refuses, or breaks at, all of them, and when
+      // a proxy says that the batch is too long for it.
+      if (batch.length > 1 && (refused || error.status === 500 || error.status === 413)) return this.#sendEach(batch);
       if (!refused) throw error;
       outcomes = batch.map(({ fp }) => ({ fp, outcome: "rejected", reason: error.message }));
     }

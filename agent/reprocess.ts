@@ -96,7 +96,7 @@ function wantedOf(db: Database.Database, { states, since }: Wanted): { id: strin
     .prepare(
       `SELECT m.id, i.study FROM message m LEFT JOIN instance i ON i.message = m.id
        WHERE m.state IN (${places}) AND m.received_at >= ? AND m.completed_by IS NULL
-       GROUP BY COALESCE(i.study, m.id) ORDER BY MIN(m.received_at), m.rowid`,
+       GROUP BY COALESCE(i.study, m.id) ORDER BY MIN(m.rowid)`,
     )
     .all(...states, since) as { id: string; study: string | null }[];
 }

@@ -15,14 +15,17 @@ export interface StudyBody {
 export interface HeldStudy extends StudyBody {
   /** The server filed this revision to nobody. */
   readonly isUnmatched: boolean;
+  /** The server rejected this revision. */
+  readonly isRejected: boolean;
 }
 
 /**
  * The effect of a message on a study: the next revision, or null where the message says nothing new. "again": the server
- * refused the patient before, so the same revision is sent once more.
+ * refused the patient before, or rejected the study, so the same revision is sent once more.
  */
 export function succeed(held: HeldStudy, late: StudyBody): StudyBody | "again" | null {
   const { patient_fp } = late.body;
+  if (held.isRejected) return revise(held, late) ?? "again";
   if (!held.isUnmatched || patient_fp === null) return revise(held, late);
   if (patient_fp === held.body.patient_fp) return revise(held, late) ?? "again";
   return revise({ ...held, body: { ...held.body, patient_fp: null } }, late);

@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { Repeats } from "../shared/repeats.ts";
 import type { Config } from "./config.ts";
 import type { ConnectionEvents } from "./connection.ts";
 import type { DeviceState } from "./device-state.ts";
@@ -61,6 +62,7 @@ export function serve(
   connect: (events: DeviceEvents, received: (at: number) => void, log: Logger) => Shell,
 ): ServedDevice {
   const child = log.child({ device: id });
+  const repeats = new Repeats();
   let line: LineState = { is: "opening" };
   let since = Date.now();
   let lastMessageAt: number | null = null;
@@ -114,6 +116,10 @@ export function serve(
       lastWarning = { at: Date.now(), reason };
       metrics.warnings.inc({ device: id });
       metrics.noise.inc({ device: id }, noise?.bytes ?? 0);
+      const sumUp = (times: number) =>
+        child.warn({ stage: "message", reason, times }, "the same fault of the device or its line, many times more");
+      // Counts and checksums differ from one to the next of the same fault.
+      if (!repeats.isTold(reason.replaceAll(/\d+|\b[0-9A-F]{2}\b/g, "#"), sumUp)) return;
       child.warn({ stage: "message", reason }, "a fault of the device or its line");
     },
   };

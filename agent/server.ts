@@ -8,7 +8,10 @@ import type { Exchange } from "./clock-watch.ts";
 
 // The agent's HTTP client. How a request failed decides what happens next, so the kind is set here, where it is known.
 
-/** transient: try again; uncertain: it may have been taken, try again because the server knows the fp; permanent: keep and show. */
+/**
+ * transient: try again; uncertain: it may have been taken, try again because the server knows the fp; permanent: keep and show.
+ * Only an answer in our server's error envelope is permanent: a proxy's error page says nothing of the study.
+ */
 export type FailureKind = "transient" | "uncertain" | "permanent" | "unauthorized";
 
 export class SendError extends Error {
@@ -27,7 +30,7 @@ export class SendError extends Error {
 }
 
 export interface Server {
-  /** The JSON body; null for 404. @throws SendError */
+  /** The JSON body; null where our server says 404. @throws SendError */
   get(path: string): Promise<unknown>;
   /** The JSON body of the answer. @throws SendError */
   post(path: string, body: unknown): Promise<unknown>;
@@ -36,6 +39,8 @@ export interface Server {
 const TIMEOUT_MS = 30_000;
 /** Below this a body is not worth compressing. */
 const GZIP_BYTES_MIN = 1_400;
+/** Far above a page of patients or a clinic's intervals; a longer answer is broken off. */
+const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
 
 const compress = promisify(gzip);
 
@@ -63,7 +68,15 @@ export function httpServer(
       const options = { method, headers: { ...headers, "x-api-key": keyOrThrow(key) }, signal };
       const asked = request(`${base}${path}`, options, (response) => {
         const parts: Buffer[] = [];
-        response.on("data", (part: Buffer) => parts.push(part));
+        let length = 0;
+        response.on("data", (part: Buffer) => {
+          length += part.length;
+          if (length <= ANSWER_BYTES_MAX) parts.push(part);
+          else {
+            reject(new SendError("uncertain", `the server's answer is longer than ${ANSWER_BYTES_MAX} bytes`));
+            response.destroy();
+          }
+        });
         response.on("end", () =>
           resolve({
             status: response.statusCode ?? 0,
@@ -93,7 +106,7 @@ export function httpServer(
   return {
     async get(path) {
       const answer = await ask("GET", path, {});
-      return answer.status === 404 ? null : bodyOf(answer);
+      return answer.status === 404 && envelopeOf(answer.body) !== null ? null : bodyOf(answer);
     },
     async post(path, value) {
       const json = Buffer.from(JSON.stringify(value));
@@ -175,33 +188,37 @@ function statusError({ status, headers, body }: Answer): SendError {
   if (isPlainAtTlsPort({ status, headers, body })) {
     return new SendError("transient", "the server speaks TLS: is the url https://?", { status });
   }
-  const message = `the server answered ${status}: ${envelopeMessage(body)}`;
+  const envelope = envelopeOf(body);
+  const said =
+    envelope === null ? "no error envelope, so it is not our server's" : `${envelope.code} ${envelope.message}`;
   const seconds = Number(headers["retry-after"] ?? Number.NaN);
   const retryAfterMs = Number.isFinite(seconds) ? seconds * 1000 : null;
-  return new SendError(kindOf(status), message, { status, retryAfterMs });
+  return new SendError(kindOf(status, envelope !== null), `the server answered ${status}: ${said}`, {
+    status,
+    retryAfterMs,
+  });
 }
 
-function kindOf(status: number): FailureKind {
+function kindOf(status: number, isOurs: boolean): FailureKind {
   switch (status) {
-    case 401:
-    case 403:
-      return "unauthorized";
     case 408:
     case 409:
     case 425:
     case 429:
       return "transient";
-    default:
-      // A redirection is no answer of ours: something stands in between.
-      return status >= 500 || status < 400 ? "uncertain" : "permanent";
   }
+  // A redirection, or an error page of a proxy: something stands in between.
+  if (status >= 500 || status < 400 || !isOurs) return "uncertain";
+  return status === 401 || status === 403 ? "unauthorized" : "permanent";
 }
 
-function envelopeMessage(text: string): string {
+/** The error of our server's envelope; null where the body is anything else. */
+function envelopeOf(text: string): { readonly code: string; readonly message: string } | null {
   try {
-    const { error } = JSON.parse(text) as { error?: { code?: string; message?: string } };
-    return `${error?.code ?? "no code"} ${error?.message ?? ""}`.trim();
+    const { success, error } = JSON.parse(text) as { success?: unknown; error?: { code?: unknown; message?: unknown } };
+    if (success !== false || typeof error?.code !== "string") return null;
+    return { code: error.code, message: typeof error.message === "string" ? error.message : "" };
   } catch {
-    return "no error envelope";
+    return null;
   }
 }

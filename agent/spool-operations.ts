@@ -223,11 +223,11 @@ export function operationsOn(db: Database.Database) {
       )
       .pluck(),
     unprocessed: db.prepare(
-      `SELECT ${MESSAGE_COLUMNS} FROM message WHERE processed_at IS NULL AND session <> ${NO_SESSION} ORDER BY received_at, rowid LIMIT ?`,
+      `SELECT ${MESSAGE_COLUMNS} FROM message WHERE processed_at IS NULL AND session <> ${NO_SESSION} ORDER BY rowid LIMIT ?`,
     ),
     due: db.prepare(
       `SELECT ${MESSAGE_COLUMNS} FROM message WHERE id IN (SELECT message FROM waiting WHERE due = 1)
-         AND session <> ${NO_SESSION} AND device IN (SELECT value FROM json_each(?)) ORDER BY received_at, rowid LIMIT ?`,
+         AND session <> ${NO_SESSION} AND device IN (SELECT value FROM json_each(?)) ORDER BY rowid LIMIT ?`,
     ),
     awaitDue: db.prepare(
       `INSERT INTO image_study (study, due_at) SELECT DISTINCT i.study, @at FROM instance i JOIN message m ON m.id = i.message
@@ -238,9 +238,9 @@ export function operationsOn(db: Database.Database) {
     incompletes: db.prepare(
       `SELECT ${MESSAGE_COLUMNS} FROM message WHERE id IN (
          SELECT * FROM (SELECT id FROM message WHERE device = ? AND incomplete IS NOT NULL AND completed_by IS NULL
-           ORDER BY received_at DESC LIMIT ${INCOMPLETE_MAX})
+           ORDER BY rowid DESC LIMIT ${INCOMPLETE_MAX})
          UNION ALL SELECT id FROM message WHERE completed_by = ?)
-       ORDER BY received_at DESC LIMIT ${INCOMPLETE_MAX}`,
+       ORDER BY rowid DESC LIMIT ${INCOMPLETE_MAX}`,
     ),
     settleMessage: db.prepare(
       "UPDATE message SET state = @state, reason = @reason, processed_at = @at WHERE id = @message",
@@ -266,10 +266,13 @@ export function operationsOn(db: Database.Database) {
     ),
     link: db.prepare("INSERT INTO message_study (message, fp, revision) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"),
     queued: db.prepare(
-      "SELECT fp, revision, patient_fp AS patientFp, body, snapshot FROM study WHERE state = 'queued' ORDER BY created_at, rowid LIMIT ?",
+      "SELECT fp, revision, patient_fp AS patientFp, body, snapshot FROM study WHERE state = 'queued' ORDER BY rowid LIMIT ?",
     ),
     noteSend: db.prepare("UPDATE study SET sends = sends + 1, sent_at = ? WHERE fp = ? AND revision = ?"),
-    outbox: db.prepare("SELECT COUNT(*) AS depth, MIN(created_at) AS oldestAt FROM study WHERE state = 'queued'"),
+    outbox: db.prepare(
+      `SELECT COUNT(*) AS depth, (SELECT created_at FROM study WHERE state = 'queued' ORDER BY rowid LIMIT 1) AS oldestAt
+       FROM study WHERE state = 'queued'`,
+    ),
     settleStudy: db.prepare(
       "UPDATE study SET state = ?, reason = ?, existing_fp = ?, settled_at = ? WHERE fp = ? AND revision = ? AND state = 'queued'",
     ),
@@ -337,8 +340,11 @@ export function operationsOn(db: Database.Database) {
     ),
     hasInstance: db.prepare("SELECT 1 FROM instance WHERE message = ?").pluck(),
     awaitStudy: db.prepare(
-      "INSERT INTO image_study (study, due_at) VALUES (@study, @dueAt) ON CONFLICT (study) DO UPDATE SET due_at = MAX(due_at, @dueAt)",
+      `INSERT INTO image_study (study, due_at, quiet_ms) VALUES (@study, @dueAt, @quietMs)
+       ON CONFLICT (study) DO UPDATE SET due_at = MAX(due_at, @dueAt), quiet_ms = MAX(quiet_ms, @quietMs)`,
     ),
+    // A clock that was set back leaves times far ahead: none is due later than its quiet time from now.
+    boundStudies: db.prepare("UPDATE image_study SET due_at = @now + quiet_ms WHERE due_at > @now + quiet_ms"),
     nextStudy: db.prepare("SELECT study, due_at AS dueAt FROM image_study ORDER BY due_at LIMIT 1"),
     endStudy: db.prepare("DELETE FROM image_study WHERE study = ? AND due_at = ?"),
     instancesOf: db.prepare(
@@ -684,7 +690,7 @@ export function operationsOn(db: Database.Database) {
       sql.insertInstance.run(instance);
       imaging.queueForwards(instance.message);
       sql.noteMessage.run(instance);
-      sql.awaitStudy.run({ study: instance.study, dueAt: instance.receivedAt + quietMs });
+      sql.awaitStudy.run({ study: instance.study, dueAt: instance.receivedAt + quietMs, quietMs });
       return null;
     },
 
@@ -693,7 +699,8 @@ export function operationsOn(db: Database.Database) {
     },
 
     /** The study of images that is held to be whole first; null: none is waited for. */
-    nextImageStudy(): { study: string; dueAt: number } | null {
+    nextImageStudy(now: number): { study: string; dueAt: number } | null {
+      sql.boundStudies.run({ now });
       return (sql.nextStudy.get() as { study: string; dueAt: number } | undefined) ?? null;
     },
 
@@ -794,5 +801,6 @@ function asHeld({ body, snapshot, state }: StudyRow): HeldStudy {
     body: JSON.parse(body) as StudyBody["body"],
     snapshot: JSON.parse(snapshot) as StudyBody["snapshot"],
     isUnmatched: state === "unmatched",
+    isRejected: state === "rejected",
   };
 }

@@ -168,6 +168,17 @@ const migrations: readonly string[] = [
   ALTER TABLE device ADD COLUMN standing TEXT;
   ALTER TABLE device ADD COLUMN last_bytes_at INTEGER;
   `,
+  `
+  -- The order in which rows were stored is that of their rowids. The clock may be set back, so times give no order.
+  DROP INDEX message_unprocessed;
+  CREATE INDEX message_unprocessed ON message (processed_at) WHERE processed_at IS NULL;
+  DROP INDEX message_incomplete;
+  CREATE INDEX message_incomplete ON message (device) WHERE incomplete IS NOT NULL AND completed_by IS NULL;
+  DROP INDEX study_queued;
+  CREATE INDEX study_queued ON study (state) WHERE state = 'queued';
+  -- The quiet time of the device bounds how far ahead due_at may lie, whatever becomes of the clock.
+  ALTER TABLE image_study ADD COLUMN quiet_ms INTEGER NOT NULL DEFAULT 60000;
+  `,
 ];
 
 /** Whether the database has this program's schema. */

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { type Logger, pino } from "pino";
 import { newUlid } from "../shared/fp.ts";
+import { Repeats } from "../shared/repeats.ts";
 import { Audit, auditedRequests, FLUSH_MS, subjectOf } from "./audit.ts";
 import { createGuards, keyFinder } from "./auth.ts";
 import { cachedAnswers } from "./cache.ts";
@@ -106,6 +107,7 @@ export function buildApp(
   // An expectation we do not know may be ignored (RFC 9110, 10.1.1); Node would answer 417 without a body.
   app.server.on("checkExpectation", (request, response) => app.routing(request, response));
   const methods = collectMethods(app);
+  const repeats = new Repeats();
   const operations = collectOperations(app);
 
   app.decorateRequest("apiKey", null);
@@ -132,7 +134,7 @@ export function buildApp(
   // Not onResponse: for that the framework listens to every response, those out of the cache too.
   app.addHook("onSend", (request, reply, _payload, done) => {
     setHeaders(reply, [...commonHeaders(request), ...limitHeaders(request)]);
-    if (reply.statusCode >= 400) logRefusal(request, reply, logger);
+    if (reply.statusCode >= 400) logRefusal(request, reply, logger, repeats);
     done();
   });
 
@@ -239,18 +241,14 @@ function nameIgnoredParameters(request: FastifyRequest, reply: FastifyReply): vo
 
 // Who read what is in the audit; the log tells at once what was refused. No URL: a query string may carry a key or a name.
 // The route and the request id tell enough.
-function logRefusal(request: FastifyRequest, reply: FastifyReply, logger: Logger): void {
-  const key = request.getDecorator<ApiKey | null>("apiKey");
-  logger.info(
-    {
-      requestId: request.id,
-      method: request.method,
-      route: request.routeOptions.url ?? null,
-      status: reply.statusCode,
-      key: key?.public_id ?? null,
-    },
-    "answered",
-  );
+function logRefusal(request: FastifyRequest, reply: FastifyReply, logger: Logger, repeats: Repeats): void {
+  const { method } = request;
+  const route = request.routeOptions.url ?? null;
+  const status = reply.statusCode;
+  const key = request.getDecorator<ApiKey | null>("apiKey")?.public_id ?? null;
+  const sumUp = (times: number) => logger.info({ method, route, status, key, times }, "answered many times more");
+  if (!repeats.isTold(`${method} ${route} ${status} ${key}`, sumUp)) return;
+  logger.info({ requestId: request.id, method, route, status, key }, "answered");
 }
 
 // Bytes that are no request: there is no reply object, so the envelope is written by hand.

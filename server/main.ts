@@ -4,9 +4,9 @@ import { isIP } from "node:net";
 import { pipeline } from "node:stream/promises";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { Presets, SingleBar } from "cli-progress";
-import { pino } from "pino";
 import { rangeText } from "../shared/clinic-ranges.ts";
 import { readInstant } from "../shared/instant.ts";
+import { createLog } from "../shared/log.ts";
 import { makePrivate } from "../shared/private-folder.ts";
 import { VERSION } from "../shared/version.ts";
 import { buildApp } from "./app.ts";
@@ -47,7 +47,7 @@ interface RunOptions extends Data {
 }
 
 async function run({ data, port, host, limit, trustProxy, concealUnconnected = false }: RunOptions): Promise<void> {
-  const logger = pino({
+  const logger = createLog({
     // A belt: nothing of ours logs headers.
     redact: ["req.headers", "headers", "*.authorization", '*["x-api-key"]'],
   });

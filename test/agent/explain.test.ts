@@ -57,7 +57,7 @@ const run = (patient: string, alt = 143) =>
   vetScanRecords({ patient, species: "Dog", collected: "20260101090000", alt });
 
 /** The server's answer to all that is queued. */
-async function answer(outcome: "filed" | "unmatched", reason: string | null = null): Promise<void> {
+async function answer(outcome: "filed" | "unmatched" | "rejected", reason: string | null = null): Promise<void> {
   const { batch } = await used.spool.call("takeQueued", 100, 1_000_000, Date.now());
   const answers = batch.map(({ fp, revision, patientFp }) => ({
     fp,
@@ -177,6 +177,23 @@ describe("reprocess", () => {
     await answer("filed");
     expect(listed()[0]?.state).toBe("filed");
     expect(await again(["unmatched", "quarantined"])).toEqual([]);
+  });
+
+  test("sends a study again that the server rejected, though it reads as before", async () => {
+    await know(dog);
+    await receive(run(dog.fp));
+    await answer("rejected", "acquired_at is 2099-01-01T00:00:00.000Z, at most a day ahead");
+    expect(listed()[0]?.state).toBe("quarantined");
+    const [reprocessed] = await again(["quarantined"]);
+    expect(reprocessed?.diff).toEqual([
+      "- quarantined: the server answered rejected: acquired_at is 2099-01-01T00:00:00.000Z, at most a day ahead",
+      "+ to be sent",
+    ]);
+    expect(store(used.folder, [reprocessed!])).toBe(1);
+    expect(listed()[0]?.state).toBe("pending");
+    await answer("filed");
+    expect(listed()[0]?.state).toBe("filed");
+    expect(await again(["quarantined"])).toEqual([]);
   });
 
   test("takes a quarantined message whose device is in the configuration again, and none from before", async () => {

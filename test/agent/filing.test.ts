@@ -7,6 +7,7 @@ import { Filing } from "../../agent/filing.ts";
 import { httpServer } from "../../agent/server.ts";
 import { listMessages, readSpool } from "../../agent/spool.ts";
 import type { StoredMessage } from "../../agent/spool-operations.ts";
+import { StorageError } from "../../agent/storage-error.ts";
 import type { ClinicRanges } from "../../shared/clinic-ranges.ts";
 import type { Snapshot } from "../../shared/study.ts";
 import { vetScanRecords } from "../support/astm.ts";
@@ -164,6 +165,48 @@ test("what a crash left unsettled is settled at the next start, once", async () 
   await filing.acceptStored();
   await filing.acceptStored();
   expect(await queuedValues()).toEqual([1, 2]);
+});
+
+test("after a crash the messages are settled in the order they came, though the clock was set back between them", async () => {
+  const first = await store("chem-1", dog.fp, 111);
+  ordinal -= 1; // the same measurement
+  const bytes = Buffer.from(first.bytes.toString().replace("|111|", "|222|"));
+  await used.spool.call("addMessage", {
+    ...first,
+    id: "corrected",
+    session: 2,
+    ordinal: 1,
+    receivedAt: first.receivedAt - 1,
+    bytes,
+  });
+  await filing.acceptStored();
+  expect(await queuedValues()).toEqual([111, 222]);
+});
+
+test("a message is settled once the disk lets it be, and its fault is no verdict", async () => {
+  let left = 2;
+  const spool = Object.create(used.spool) as typeof used.spool;
+  spool.call = (name, ...args) => {
+    const isLocked = ["incompleteMessages", "settle"].includes(name) && left-- > 0;
+    return isLocked ? Promise.reject(new StorageError("database is locked")) : used.spool.call(name, ...args);
+  };
+  const events = { settled: () => undefined, fault: (message: StoredMessage) => void faultsOf.push(message.id) };
+  const faultsOf: string[] = [];
+  const device = { profile: abaxisVetscanVs2, timeZone: "UTC", model: null };
+  await new Filing(spool, directory, () => device, events).accept(await store("chem-1", dog.fp, 1));
+  expect([left < 0, faultsOf, listed()]).toEqual([true, [], [["pending", null]]]);
+});
+
+test("a message that the disk never lets be settled does not hold up the stop, and is left to the next start", async () => {
+  const spool = Object.create(used.spool) as typeof used.spool;
+  spool.call = (name, ...args) =>
+    name === "settle" ? Promise.reject(new StorageError("disk is full")) : used.spool.call(name, ...args);
+  const device = { profile: abaxisVetscanVs2, timeZone: "UTC", model: null };
+  const events = { settled: () => undefined, fault: () => undefined };
+  const own = new Filing(spool, directory, () => device, events);
+  void own.accept(await store("chem-1", dog.fp, 1));
+  await own.stop();
+  expect((await used.spool.call("unprocessedMessages", 10)).map(({ id }) => id)).toEqual(["M0"]);
 });
 
 test("a patient registered a moment ago is asked for before a result is called unmatched", async () => {

@@ -42,10 +42,14 @@ const header: Header = {
 
 /** Images of one study come in, with these headers. */
 async function receive(...headers: readonly Partial<Header>[]): Promise<void> {
+  await receiveAt(Date.now(), 0, ...headers);
+}
+
+async function receiveAt(receivedAt: number, quietMs: number, ...headers: readonly Partial<Header>[]): Promise<void> {
   for (const own of headers) {
     const message = `M${String(++ordinal).padStart(4, "0")}`;
     await used.spool.call("addInstance", {
-      ...{ message, device: "xray", receivedAt: Date.now(), quietMs: 0, head: new Uint8Array(0), study: STUDY },
+      ...{ message, device: "xray", receivedAt, quietMs, head: new Uint8Array(0), study: STUDY },
       ...{ sopClass: header.sopClass, sopInstance: `1.2.3.${ordinal}`, transferSyntax: "1.2.840.10008.1.2.1" },
       ...{ callingAe: "DX1", sha256: message, fileBytes: 1, headerBytes: 1 },
     });
@@ -94,6 +98,14 @@ async function send(): Promise<(string | null)[]> {
 }
 
 const states = () => readSpool(used.folder, listMessages).map(({ state }) => state);
+
+test("a study waits no longer than its quiet time after the clock was set back", async () => {
+  const YEAR_MS = 365 * 24 * 60 * 60_000;
+  await know(dog, "4711");
+  await receiveAt(Date.now() + YEAR_MS, 20, { patientId: "4711" });
+  await file();
+  expect(await send()).toEqual([dog.fp]);
+});
 
 test("a study waits for its image that is still on its way to the disk", async () => {
   await receive({ patientId: "4711" });

@@ -82,6 +82,9 @@ async function pushTo(steps: readonly (Step | ((request: ScriptedRequest) => Ste
   return { push, server };
 }
 
+/** The page that nginx sends with an error. */
+const PROXY_PAGE = "<html><head><title>error</title></head><body><center><h1>error</h1></center></body></html>";
+
 const states = () => readSpool(used.folder, listMessages).map(({ state }) => state);
 const allFiled = (count: number) =>
   until("all are filed", () => states().filter((state) => state === "filed").length === count);
@@ -106,6 +109,12 @@ test.each([
   ["an answer that is no JSON", { status: 200, body: "<html>" }, "uncertain"],
   ["an answer without outcomes", { status: 200, body: {} }, "uncertain"],
   ["outcomes of other studies", { status: 200, body: { outcomes: [] } }, "uncertain"],
+  ["a proxy's 400", { status: 400, body: PROXY_PAGE }, "uncertain"],
+  ["a proxy's 401", { status: 401, body: PROXY_PAGE }, "uncertain"],
+  ["a proxy's 404", { status: 404, body: PROXY_PAGE }, "uncertain"],
+  ["a proxy's 405", { status: 405, body: "" }, "uncertain"],
+  ["a proxy's 413", { status: 413, body: PROXY_PAGE }, "uncertain"],
+  ["a 404 in another program's JSON", { status: 404, body: { error: "not found" } }, "uncertain"],
   ["401", { status: 401 }, "unauthorized"],
   ["403", { status: 403 }, "unauthorized"],
 ] as const)("after %s the study stays queued and is sent again", async (_, step, kind) => {
@@ -193,6 +202,18 @@ test("a study that the server holds unmatched under another fp is unmatched, wit
     "no patient has it",
     [held.existing_fp],
   ]);
+});
+
+test("a batch that is too long for a proxy is sent study by study", async () => {
+  const fps = await queue(3);
+  const narrow = (request: ScriptedRequest): Step => {
+    const { studies } = request.body as { studies: { fp: string }[] };
+    return studies.length > 1 || studies[0]?.fp === fps[1] ? { status: 413, body: PROXY_PAGE } : filed(request);
+  };
+  const { push } = await pushTo(Array.from({ length: 4 }, () => narrow));
+  push.wake();
+  await until("the others are filed", () => states().filter((state) => state === "filed").length === 2);
+  expect(states()).toEqual(["filed", "pending", "filed"]);
 });
 
 test("one study at which the server breaks stays queued and does not hold up the others", async () => {

@@ -3,7 +3,7 @@ import http from "node:http";
 import https from "node:https";
 import type net from "node:net";
 import { gunzipSync } from "node:zlib";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { httpServer, SendError } from "../../agent/server.ts";
 import type { Exchange } from "../../agent/clock-watch.ts";
 import { makeCertificates } from "../support/certificates.ts";
@@ -33,7 +33,8 @@ test("a long body is compressed, a key is read anew for each request, and what i
       const raw = Buffer.concat(parts);
       const bytes = request.headers["content-encoding"] === "gzip" ? gunzipSync(raw) : raw;
       heard.push([request.method, request.url, request.headers["x-api-key"], bytes.length > raw.length, bytes.length]);
-      response.writeHead(request.method === "GET" ? 404 : 200).end('{"fine":"ş"}');
+      if (request.method === "GET") response.writeHead(404).end('{"success":false,"error":{"code":"ROUTE.NOT_FOUND"}}');
+      else response.writeHead(200).end('{"fine":"ş"}');
     });
   });
   let keys = 0;
@@ -141,4 +142,27 @@ test("each exchange is heard with the server's Date and the time it took, also o
   for (const { sentAt, receivedAt } of heard) {
     expect(before - 1 <= sentAt && sentAt <= receivedAt && receivedAt <= Date.now()).toBe(true);
   }
+});
+
+test("a 404 that is not our server's is no answer to what is there", async () => {
+  const url = await serving((_, response) => void response.writeHead(404).end("<html>nginx</html>"));
+  await expect(httpServer(url, () => "key").get("/some")).rejects.toEqual(
+    new SendError("uncertain", "the server answered 404: no error envelope, so it is not our server's", {
+      status: 404,
+    }),
+  );
+});
+
+test("an answer without end is broken off", async () => {
+  let closed = false;
+  const url = await serving((_, response) => {
+    const part = Buffer.alloc(1024 * 1024, " ");
+    const more = () => void (response.destroyed || response.write(part, more));
+    response.on("close", () => (closed = true));
+    more();
+  });
+  await expect(httpServer(url, () => "key").get("/some")).rejects.toEqual(
+    new SendError("uncertain", "the server's answer is longer than 16777216 bytes"),
+  );
+  await vi.waitFor(() => expect(closed).toBe(true));
 });

@@ -544,6 +544,19 @@ describe("messages and studies", () => {
     ]);
   });
 
+  test("a clock that was set back changes no order: of studies for the server, nor of messages that were cut short", () => {
+    const spool = openOperations();
+    const ids = ["M1", "M2"];
+    for (const [ordinal, id] of ids.entries()) {
+      const times = { receivedAt: 2000 - ordinal, bytes: Buffer.from(id), incomplete: "cut" };
+      spool.addMessage({ id, session: 1, ordinal, device: "chem-1", profile: "generic-astm", ...times });
+      spool.settle(settlement(id, { at: 2000 - ordinal, studies: [studyDraft({ dedupe_key: id })] }));
+    }
+    const { batch } = spool.takeQueued(2, 1_000_000, 7000);
+    expect(batch.map(({ body }) => (JSON.parse(body) as { dedupe_key: string }).dedupe_key)).toEqual(ids);
+    expect(spool.incompleteMessages("chem-1", "M3").map(({ id }) => id)).toEqual(ids.toReversed());
+  });
+
   test("a resend after the patient became known is a new revision; one after it was forgotten is not", () => {
     const spool = openOperations();
     for (const [ordinal, id] of ["M1", "M2", "M3"].entries()) addMessage(spool, id, ordinal);

@@ -328,7 +328,7 @@ describe("today's appointments", () => {
   });
 
   test("are none with a server that has no calendar", async () => {
-    await syncFrom(404, {});
+    await syncFrom(404, undefined);
     expect(await visitors()).toEqual([]);
   });
 });

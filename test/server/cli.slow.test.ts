@@ -120,10 +120,10 @@ describe("npm run server --", () => {
     const folder = temporaryFolder();
     const data = join(folder, "data");
     await server("import", writeDemo(), "--data", data);
-    const clinic = ["--clinic", demoClinics.kadikoy, "--data", data];
+    const ofClinic = ["--clinic", demoClinics.kadikoy, "--data", data];
     const out = join(folder, "agent.key");
     const create = () =>
-      server("keys", "create", ...clinic, "--name", "a test", "--permissions", "clinic.lab.ingest", "--out", out);
+      server("keys", "create", ...ofClinic, "--name", "a test", "--permissions", "clinic.lab.ingest", "--out", out);
     expect(await create()).toEqual({
       code: 0,
       stdout: "",
@@ -134,7 +134,7 @@ describe("npm run server --", () => {
     expect(statSync(out).mode & 0o777).toBe(0o600);
     expect(await create()).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("EEXIST") as string });
     expect(readFileSync(out, "utf8")).toBe(key);
-    expect(JSON.parse((await server("keys", "list", ...clinic, "--json")).stdout)).toHaveLength(1);
+    expect(JSON.parse((await server("keys", "list", ...ofClinic, "--json")).stdout)).toHaveLength(1);
   }, 60_000);
 
   test("--version prints the version of package.json", async () => {
@@ -314,25 +314,25 @@ describe("npm run server --", () => {
       stdout: "",
       stderr: `there is no database in ${data}, expected the --data folder that the server or an import has used\n`,
     };
-    const [clinic, key, cds, patient] = [newFp("clinic"), "key_1", newFp("cds"), newFp("patient")];
+    const [clinicFp, key, cds, patientFp] = [newFp("clinic"), "key_1", newFp("cds"), newFp("patient")];
     const file = join(temporaryFolder(), "ranges.ndjson");
     writeFileSync(file, "");
     const commands = [
       ["export"],
       ["export", join(temporaryFolder(), "out.ndjson")],
       ["audit"],
-      ["ranges", "import", file, "--clinic", clinic],
-      ["ranges", "list", "--clinic", clinic],
-      ["ranges", "export", "--clinic", clinic],
+      ["ranges", "import", file, "--clinic", clinicFp],
+      ["ranges", "list", "--clinic", clinicFp],
+      ["ranges", "export", "--clinic", clinicFp],
       ["unmatched", "list"],
       ["unmatched", "show", cds],
-      ["unmatched", "assign", cds, "--patient", patient],
+      ["unmatched", "assign", cds, "--patient", patientFp],
       ["unmatched", "reject", cds, "--reason", "x"],
       ["unmatched", "undo", cds],
       ["study", "history", cds],
       ["study", "conflicts"],
       ["explain", cds],
-      ["keys", "list", "--clinic", clinic],
+      ["keys", "list", "--clinic", clinicFp],
       ["keys", "revoke", key],
       ["keys", "roll", key, "--grace", "24h"],
     ];
@@ -345,7 +345,7 @@ describe("npm run server --", () => {
       "keys",
       "create",
       "--clinic",
-      clinic,
+      clinicFp,
       "--name",
       "x",
       "--permissions",
@@ -353,7 +353,7 @@ describe("npm run server --", () => {
       "--data",
       data,
     );
-    expect(made.stderr).toBe(`clinic ${clinic} does not exist, expected the fp of an imported clinic\n`);
+    expect(made.stderr).toBe(`clinicFp ${clinicFp} does not exist, expected the fp of an imported clinicFp\n`);
     expect(await server("export", "--data", data)).toEqual({ code: 0, stdout: "", stderr: "" });
   }, 120_000);
 

@@ -16,6 +16,9 @@ export interface ScriptedRequest {
   readonly body: unknown;
 }
 
+/** An error without a body of its own is in our server's envelope. */
+const ENVELOPE = { success: false, error: { code: "TEST.ERROR", message: "It is scripted.", severity: "error" } };
+
 /** A real HTTP server that does what `answer` says. */
 export async function scriptedServer(answer: (request: ScriptedRequest) => Step) {
   const requests: ScriptedRequest[] = [];
@@ -31,8 +34,9 @@ export async function scriptedServer(answer: (request: ScriptedRequest) => Step)
       const step = answer(received);
       if (step === "hang") return;
       if (step === "cut") return request.socket.destroy();
+      const answered = step.body ?? (step.status < 400 ? {} : ENVELOPE);
       response.writeHead(step.status, { "content-type": "application/json", ...step.headers });
-      response.end(typeof step.body === "string" ? step.body : JSON.stringify(step.body ?? {}));
+      response.end(typeof answered === "string" ? answered : JSON.stringify(answered));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
