@@ -151,19 +151,6 @@ const migrations: readonly string[] = [
   `,
   measurementsByConcept,
   `
-  -- The keys that would match an unmatched message: identifiers as sent, and patient fps. due: such a patient came or changed
-  -- after the message was assessed.
-  CREATE TABLE waiting (
-    key TEXT NOT NULL, message TEXT NOT NULL, due INTEGER NOT NULL, PRIMARY KEY (key, message)
-  ) STRICT, WITHOUT ROWID;
-  CREATE INDEX waiting_message ON waiting (message);
-  CREATE INDEX waiting_due ON waiting (message) WHERE due = 1;
-  INSERT OR IGNORE INTO waiting (key, message, due)
-    SELECT json_extract(s.body, '$.patient_hint.identifier'), l.message, 0
-    FROM study s JOIN message_study l ON l.fp = s.fp AND l.revision = s.revision
-    WHERE s.state = 'unmatched' AND json_extract(s.body, '$.patient_hint.identifier') IS NOT NULL;
-  `,
-  `
   -- The rest of what a running agent knows of a device, as JSON: its line in words, and counters. NULL: it is not served.
   ALTER TABLE device ADD COLUMN standing TEXT;
   ALTER TABLE device ADD COLUMN last_bytes_at INTEGER;
@@ -178,6 +165,19 @@ const migrations: readonly string[] = [
   CREATE INDEX study_queued ON study (state) WHERE state = 'queued';
   -- The quiet time of the device bounds how far ahead due_at may lie, whatever becomes of the clock.
   ALTER TABLE image_study ADD COLUMN quiet_ms INTEGER NOT NULL DEFAULT 60000;
+  `,
+  `
+  -- The keys that would match an unmatched message: identifiers as sent, and patient fps. due: such a patient came or changed
+  -- after the message was assessed.
+  CREATE TABLE waiting (
+    key TEXT NOT NULL, message TEXT NOT NULL, due INTEGER NOT NULL, PRIMARY KEY (key, message)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX waiting_message ON waiting (message);
+  CREATE INDEX waiting_due ON waiting (message) WHERE due = 1;
+  INSERT OR IGNORE INTO waiting (key, message, due)
+    SELECT json_extract(s.body, '$.patient_hint.identifier'), l.message, 0
+    FROM study s JOIN message_study l ON l.fp = s.fp AND l.revision = s.revision
+    WHERE s.state = 'unmatched' AND json_extract(s.body, '$.patient_hint.identifier') IS NOT NULL;
   `,
 ];
 

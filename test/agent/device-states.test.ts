@@ -259,8 +259,9 @@ describe("the server", () => {
   });
 
   test("that is something else is a warning with its answer", async () => {
-    await run(await listening(), () => ({ status: 502 }));
-    expect(await serverIn("does not work")).toMatchObject({ reason: "the server answered 502: no code" });
+    await run(await listening(), () => ({ status: 502, body: "<html>" }));
+    const reason = "the server answered 502: no error envelope, so it is not our server's";
+    expect(await serverIn("does not work")).toMatchObject({ reason });
     expect((await ready()).warnings).toHaveLength(1);
   });
 });

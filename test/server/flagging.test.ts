@@ -38,7 +38,7 @@ function flaggedFor(known: Patient | null, ...measurements: Measurement[]) {
 }
 
 async function catsServer() {
-  const line = patient({ species: "cat", sex: "FS", date_of_birth: "2020-01-01" });
+  const line = patient({ species: "cat", sex: "female_spayed", date_of_birth: "2020-01-01" });
   const server = await startServer(clinic(ours), line, connection(line.fp, ours));
   const key = await server.makeKey(ours, keyPermissions);
   const cat = published(line);

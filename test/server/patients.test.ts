@@ -240,10 +240,17 @@ describe("GET /api/v1/patients/{fp}", () => {
     };
     const app = buildApp(counting, { pepper: server.pepper });
     const headers = { "x-api-key": key };
-    expect((await app.inject({ url: `/api/v1/patients/${one.fp}`, headers })).statusCode).toBe(200);
-    const known = asked;
-    for (const fp of [one.fp.toUpperCase(), one.fp.toLowerCase(), one.fp.replace("patient_", "Patient_")]) {
+    const read = async (fp: string) => {
+      const before = asked;
       const response = await app.inject({ url: `/api/v1/patients/${fp}`, headers });
+      return { response, questions: asked - before };
+    };
+    await read(one.fp);
+    // The key itself may be a question: servers that share a database ask for its versions.
+    const unknown = await read(newFp("patient"));
+    for (const fp of [one.fp.toUpperCase(), one.fp.toLowerCase(), one.fp.replace("patient_", "Patient_")]) {
+      const { response, questions } = await read(fp);
+      expect(questions).toBe(unknown.questions - 1);
       expect([response.statusCode, response.json()]).toEqual([
         404,
         {
@@ -261,7 +268,6 @@ describe("GET /api/v1/patients/{fp}", () => {
         },
       ]);
     }
-    expect([known, asked]).toEqual([2, known]);
     await app.close();
   });
 

@@ -94,7 +94,7 @@ describe("by age", () => {
       "its study waits for the server",
       (message) => write("UPDATE message SET state = 'pending' WHERE id = ?", message),
     ],
-    ["its study is not assessed", () => write("INSERT INTO image_study VALUES ('1.2.4.1', 9e12)")],
+    ["its study is not assessed", () => write("INSERT INTO image_study (study, due_at) VALUES ('1.2.4.1', 9e12)")],
     ["a person has to place it", (message) => write("UPDATE message SET state = 'unmatched' WHERE id = ?", message)],
     ["no modality", (message) => write("UPDATE message SET state = 'quarantined' WHERE id = ?", message)],
     ["a device was told that it is here for good", () => used.spool.call("promiseInstances", ["1.2.3.1"])],
