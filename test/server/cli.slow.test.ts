@@ -353,7 +353,7 @@ describe("npm run server --", () => {
       "--data",
       data,
     );
-    expect(made.stderr).toBe(`clinicFp ${clinicFp} does not exist, expected the fp of an imported clinicFp\n`);
+    expect(made.stderr).toBe(`clinic ${clinicFp} does not exist, expected the fp of an imported clinic\n`);
     expect(await server("export", "--data", data)).toEqual({ code: 0, stdout: "", stderr: "" });
   }, 120_000);
 
