@@ -33,6 +33,8 @@ export function makePrivate(folder: string, files: readonly string[], folders: r
 
 /** Makes an empty file of which SQLite takes the rights over for all that it puts beside; one that is there stays as it is. */
 export function makePrivateFile(file: string): void {
+  // On a disk that is read-only SQLite says so itself.
+  if (fs.existsSync(file)) return;
   fs.closeSync(fs.openSync(file, "a", 0o600));
 }
 

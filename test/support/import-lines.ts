@@ -59,7 +59,7 @@ function* animal(index: number, clinic: string): Generator<object> {
     ...{ type: "study", fp: newFp("cds"), patient_fp: patient, modality: "BIOCHEMISTRY", status: "COMPLETED" },
     ...{ device_name: "Abaxis VetScan VS2", acquired_at: at },
     results: ["ALT", "BUN", "CREA", "GLU", "TP", "ALB"].map((analyte, position) => ({
-      ...{ analyte, value: index + position / 10, unit: "U/L", reference_range: "10-118", flag: "normal" },
+      ...{ analyte, value: 10 + (index % 100) + position / 10, unit: "U/L", reference_range: "10-118", flag: "normal" },
     })),
   };
   yield {
