@@ -1,12 +1,15 @@
 import path from "node:path";
 import Database from "better-sqlite3";
+import { makePrivateFile } from "./private-folder.ts";
 
 /**
  * Takes a folder for this process until it ends. The lock is a transaction that stays open: the system releases it however
  * the process ends. @throws with the sentence `held` when another process has the folder
  */
 export function lockFolder(folder: string, held: string): void {
-  const db = new Database(path.join(folder, "lock.db"), { timeout: 0 });
+  const file = path.join(folder, "lock.db");
+  makePrivateFile(file);
+  const db = new Database(file, { timeout: 0 });
   try {
     db.exec("BEGIN EXCLUSIVE");
   } catch {
