@@ -72,7 +72,7 @@ beforeAll(async () => {
   const at = "2026-01-01T00:00:00.000Z";
   const fp = "patient_01K9TEST00000000000000ZZZZ";
   const patient = {
-    ...{ type: "patient", fp, name: "Test animal", species: "wolpertinger", breed: null, sex: "male" },
+    ...{ type: "patient", fp, name: "Test animal", species: "exotic", breed: null, sex: "male" },
     ...{ date_of_birth: "2020-01-01", weight_kg: 12.5, owner_customer_fp: "customer_01K9TEST000000000000000D01" },
     ...{ external_ids: [UNKNOWN], created_at: at, updated_at: at, deleted_at: null },
   };
@@ -117,7 +117,7 @@ describe.each(Object.keys(devices) as (keyof typeof devices)[])("%s", (profile) 
     ]);
   });
 
-  test("an animal of no known species gets neither", async () => {
+  test("a patient of a species without an interval gets neither", async () => {
     expect(await run(profile, UNKNOWN)).toEqual([{ ...creatinine, reference_range: null, flag: null }]);
   });
 });

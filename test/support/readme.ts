@@ -101,7 +101,7 @@ const PATIENT = "patient_01K9DEM0000000000000P00001";
 export const LINES: readonly string[] = [
   "npm start -- --once",
   "npm run server -- run --port 0 --host 127.0.0.1 --data ./data/second --limit device=120/3000",
-  "npm run server -- import data/demo/clinics.ndjson",
+  `npm run server -- import data/demo/clinics.ndjson --owner ${CLINIC}`,
   "npm run server -- export",
   "npm run server -- export all.ndjson",
   `npm run server -- ranges import ranges.ndjson --clinic ${CLINIC} --low-quality`,
