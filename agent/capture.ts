@@ -12,7 +12,7 @@ import { zonedTime } from "./time.ts";
 
 export interface Capture {
   readonly bytes: Uint8Array;
-  /** What a person has to know who gives the file away or replays it. */
+  /** Warnings for a person who gives the file away or replays it. */
   readonly notes: readonly string[];
 }
 

@@ -36,7 +36,7 @@ export interface ConnectionEvents {
   disconnected(): void;
   /** Where the way to the device stands while no wire is open. */
   stands(state: LineState): void;
-  /** So many bytes came. */
+  /** Counts received bytes. */
   bytes(count: number): void;
   /** The device's fault, or the line's; `noise`: bytes that belong to no message. */
   warning(reason: string, noise?: NoiseRun): void;

@@ -239,7 +239,7 @@ class Conversation {
     this.#hold();
   }
 
-  /** What does not begin with an association request (PS3.8 §9.3.2) is no DICOM. */
+  /** A DICOM connection begins with an association request (PS3.8 §9.3.2). */
   #warnOfEnd(reason: string): void {
     const [first = ASSOCIATE_REQUEST] = this.#head;
     if (first === ASSOCIATE_REQUEST) return this.#events.warning(reason);

@@ -7,7 +7,7 @@ export type LineState = { readonly is: "opening" | "listening" | "connecting" } 
 
 export interface LineFault {
   readonly is: "cannot open" | "cannot listen" | "cannot connect";
-  /** What is wrong, and what to do. */
+  /** A sentence that says what is wrong and what to do. */
   readonly reason: string;
   /** The device may only be switched off: nothing on this machine needs mending. */
   readonly mayBeOff: boolean;

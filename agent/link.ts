@@ -8,7 +8,7 @@ export type LinkAction =
    * the other, `from` says how many were received before the first of them.
    */
   | { readonly do: "deliver"; readonly message: Uint8Array; readonly incomplete: string | null; readonly from?: number }
-  /** What the device did wrong; `noise`: these were bytes that belong to no message. */
+  /** Reports a fault of the device; `noise`: the run of bytes outside any message. */
   | { readonly do: "warn"; readonly reason: string; readonly noise?: NoiseRun }
   /** The message given to send() was taken whole by the device. */
   | { readonly do: "sent" }

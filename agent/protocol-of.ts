@@ -2,7 +2,7 @@ import { suggest } from "./sniff.ts";
 
 // Recognises by their beginning what bytes are that came to the wrong port. Only what is sure is named.
 
-/** Of `agent sniff`'s scores: what has the marks of a protocol, though its end may not have come. */
+/** Recognizes the marks of a protocol in a beginning, as the scores of `agent sniff` do. */
 const SCORE_MIN = 55;
 
 /** Protocols that nobody profiles. NUL and line ends may be missing: on most lines they are no noise. */

@@ -13,7 +13,7 @@ export interface Readiness {
 export interface Finding {
   /** `spool`, `server` or a device's id. */
   readonly what: string;
-  /** What is wrong, and what to do. */
+  /** A sentence that says what is wrong and what to do. */
   readonly reason: string;
   readonly since: string | null;
 }

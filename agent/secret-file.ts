@@ -1,6 +1,6 @@
 import fs from "node:fs";
 
-/** What a header value may hold without any encoding (RFC 9110 §5.5). */
+/** Characters that a header value may hold without any encoding (RFC 9110 §5.5). */
 const PRINTABLE = /^[ -~]*$/;
 
 /**

@@ -142,7 +142,7 @@ export function serve(
   };
 }
 
-/** What the bytes may be, where their beginning proves it. */
+/** Names the protocol that the first bytes prove. */
 function hint({ head }: NoiseRun, profile: string): string {
   const protocol = protocolOf(head);
   return protocol === null ? "" : `; they look like ${protocol}: compare the profile ${profile}`;

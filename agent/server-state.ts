@@ -11,7 +11,7 @@ export interface ServerState {
     | "wrong key"
     | "key lacks permission"
     | "does not work";
-  /** What is wrong; null if nothing is. */
+  /** The problem; null if there is none. */
   readonly reason: string | null;
   /** Only worklists go without: the key lacks the permission for appointments alone. */
   readonly isMinor: boolean;

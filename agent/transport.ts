@@ -247,7 +247,7 @@ export function repliesOn(replies: Transport, device: Transport): Transport {
   };
   return {
     open(accept, problem, stands = () => undefined) {
-      // What keeps either from working keeps the device from its answers.
+      // A problem of either connection keeps the device from its answers.
       let [repliesFault, deviceState]: [LineFault | null, LineState] = [null, { is: "opening" }];
       const tellState = () => stands("reason" in deviceState ? deviceState : (repliesFault ?? deviceState));
       replies.open(

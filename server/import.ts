@@ -36,7 +36,7 @@ export interface ImportResult {
   new: number;
   changed: number;
   unchanged: number;
-  /** What is stored and deserves a look; absent where nothing is. */
+  /** Warnings about stored data; absent if there are none. */
   warnings?: { shown: readonly string[]; total: number };
 }
 

@@ -13,7 +13,7 @@ export function knownPart(schema: TSchema, value: unknown): unknown {
   const { properties, items, anyOf } = schema as Parts;
   if (Array.isArray(value)) return items === undefined ? value : value.map((item) => knownPart(items, item));
   if (typeof value !== "object" || value === null) return value;
-  // Of our unions one member at most is an object: the others are null, words and numbers.
+  // At most one member of each union is an object; the others are null, words and numbers.
   const member = anyOf?.find((one) => (one as Parts).properties !== undefined);
   if (member !== undefined) return knownPart(member, value);
   if (properties === undefined) return value;

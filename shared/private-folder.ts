@@ -8,9 +8,9 @@ import { reasonOf } from "./thrown.ts";
 const OTHERS = 0o077;
 
 export interface Rights {
-  /** What others could use, and cannot now. */
+  /** Files that others could use until now. */
   readonly tightened: readonly string[];
-  /** What others can use still, with the reason. */
+  /** Reasons why others can still use a file. */
   readonly failed: readonly string[];
 }
 

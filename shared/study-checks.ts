@@ -2,7 +2,7 @@ import { whyNotTime } from "./instant.ts";
 import { shown } from "./problems.ts";
 import type { Comparator, Flag, Result, Study } from "./study.ts";
 
-// What a study says that its schema cannot refuse: a time that cannot be, a range or a flag that contradicts the value.
+// Checks that a schema cannot make: a time that cannot be, a range or a flag that contradicts the value.
 
 /** Analyzers with an interface are younger. An earlier time comes from a clock that lost its battery. */
 const ACQUIRED_FROM = "1990-01-01T00:00:00.000Z";

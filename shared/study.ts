@@ -156,7 +156,7 @@ export const PushedStudy = Type.Object(
 );
 export type PushedStudy = Static<typeof PushedStudy>;
 
-/** What became of one pushed study; `existing_fp` where its dedupe key is stored under another fp already. */
+/** The outcome of one pushed study; `existing_fp` where its dedupe key is stored under another fp already. */
 export const Outcome = Type.Object({
   fp: Type.String(),
   outcome: Type.Enum(["filed", "unchanged", "unmatched", "conflict", "rejected"]),

@@ -32,7 +32,7 @@ export function whyFlagAnew(
   return `${FLAGGED_ANEW}the agent took the patient for ${described(taken)}, it is ${described(flaggedPatient(patient))}`;
 }
 
-/** What each fact of a patient decides of the animal, and the fact in words. */
+/** Each fact of a patient that decides an interval, with its words. */
 const facts: readonly { decides: readonly (keyof Animal)[]; describe: (known: FlaggedPatient) => string }[] = [
   { decides: ["species"], describe: ({ species }) => `${/^[aeiou]/.test(species) ? "an" : "a"} ${species}` },
   { decides: ["subgroup"], describe: ({ breed }) => (breed == null ? "of unknown breed" : `of the breed ${breed}`) },

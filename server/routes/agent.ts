@@ -65,7 +65,7 @@ export async function agentRoutes(app: FastifyInstance, { store, guard, now }: R
     },
   });
 
-  // What the agent matches identifiers with, and whom it forgets; a walk over them is a walk over GET /api/v1/patients.
+  // Lists for the agent's directory: identifiers and removed patients, paged as GET /api/v1/patients is.
   const directories = [
     { url: "/agent/v1/identifiers", read: listIdentifiers, isListed: true },
     { url: "/agent/v1/removed", read: listRemoved, isListed: false },
@@ -130,7 +130,7 @@ function readStudy(pushed: unknown, now: number): { study: PushedStudy } | { rej
 
 const NO_HINT = Object.fromEntries(Object.keys(PatientHint.properties).map((name) => [name, null]));
 
-/** What the agent does not say of the animal is unknown. */
+/** Fills facts that the agent does not send with null. */
 function withWholeHint(candidate: unknown): unknown {
   if (typeof candidate !== "object" || candidate === null || Array.isArray(candidate)) return candidate;
   const { patient_hint: hint = {} } = candidate as { patient_hint?: unknown };

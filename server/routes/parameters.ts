@@ -84,7 +84,7 @@ export function printableFp(fp: string): string {
   return fp.slice(0, 64).replaceAll(/\p{C}/gu, "");
 }
 
-/** The 404 of a record; a text that is no fp of its kind gets the form of one beside it (api.md 60, 62). */
+/** The 404 of a record; a text that is no fp of its kind gets the form of one beside it. */
 export function notFound(kind: FpKind, name: string, fp: string): ApiError {
   const value = printableFp(fp);
   const details = { parameter: "fp", value, rule: fpForm(kind) };

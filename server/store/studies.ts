@@ -142,7 +142,7 @@ async function fileStudy(session: Session, clinicId: number, pushed: PushedStudy
   return { fp, ...outcome };
 }
 
-/** What replaces the agent's flags where they are not for the patient as it is now. The content hash stays the agent's. */
+/** Flags a study anew if the agent flagged it for other facts of the patient. The content hash stays the agent's. */
 async function flaggedAnew(
   session: Session,
   row: Parameters<typeof flagFor>[1],

@@ -37,7 +37,7 @@ async function runOnce() {
   return rights;
 }
 
-/** Of the folder and all in it, in octal. */
+/** Modes of the folder and all in it, in octal. */
 function modes(): Record<string, string> {
   const names = ["", ...fs.readdirSync(data, { recursive: true, encoding: "utf8" })];
   return Object.fromEntries(names.map((name) => [name, (fs.statSync(path.join(data, name)).mode & 0o777).toString(8)]));

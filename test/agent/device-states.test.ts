@@ -90,7 +90,7 @@ async function program(command: string, ...args: readonly string[]): Promise<Chi
 const LISTENS = "require('net').createServer().listen(+process.argv[1], '127.0.0.1', () => console.log('listening'))";
 
 describe("a device that this machine keeps from working makes the agent unready", () => {
-  /** What is shown of the device once it is in that state, by /readyz too. */
+  /** The device as status and /readyz show it once it is in that state. */
   async function problemIn(state: DeviceStatus["state"]) {
     const { since, connected, reason } = await deviceIn(state);
     const problems = [{ what: "chem-1", reason: `${state}: ${reason}`, since }];
@@ -140,7 +140,7 @@ describe("a device that this machine keeps from working makes the agent unready"
     await run([{ connection: { serial: { path: end } } }]);
     const { reason } = await deviceIn("cannot open");
     await cable.pull();
-    // Of a pseudo-terminal socat has both ends open.
+    // socat holds both ends of the pseudo-terminal open.
     expect(reason).toMatch(new RegExp(`^${end} is in use by .*sleep \\(process ${pid}\\).*: close that program$`));
   });
 

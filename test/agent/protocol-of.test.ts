@@ -6,14 +6,14 @@ import { encodeAssociateRequest } from "../../agent/dicom/pdu.ts";
 import { protocolOf } from "../../agent/protocol-of.ts";
 import { associateRequest, CR_STORAGE, EXPLICIT } from "../support/dicom.ts";
 
-/** What a person is told of bytes that came to an ASTM port. */
+/** The warning about bytes that came to an ASTM port. */
 function toldOf(bytes: Uint8Array): string | null {
   const link = new AstmLink();
   const [warning] = [...link.receive(bytes), ...link.close()].filter((action) => action.do === "warn");
   return warning?.noise === undefined ? null : protocolOf(warning.noise.head);
 }
 
-/** What a TLS client says first. */
+/** The first bytes of a TLS client. */
 async function clientHello(): Promise<Uint8Array> {
   const server = net.createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -365,7 +365,7 @@ const denied = { status: 403, code: "PATIENT.ACCESS_DENIED" };
 const invalid = { status: 400, code: "REQUEST.INVALID_PARAMETER", details: ofParameter };
 const outOfBounds = { ...invalid, details: [...ofParameter, "max", "min"] };
 
-/** What fails for a key that may do everything. */
+/** Requests that fail for a key with every permission. */
 const failing: readonly Failing[] = [
   { path: "/nothing", status: 404, code: "ROUTE.NOT_FOUND" },
   { path: "/api/v1/patients/%zz", status: 400, code: "REQUEST.MALFORMED" },

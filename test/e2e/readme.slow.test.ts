@@ -95,7 +95,7 @@ test("every command of the READMEs works as it is written", { timeout: 1_800_000
   for (const line of LINES) {
     const [variable, name = ""] = /\$([A-Z]+)/.exec(line) ?? [];
     const filled = variable === undefined ? line : line.replace(variable, (await values[name]?.()) ?? `no ${name}`);
-    // What README.md says of the build: starting it takes a third of the time.
+    // Commands run from the build, as README.md allows: starting it takes a third of the time.
     const command = withPorts(filled).replaceAll(/npm run (server|agent) --/g, "node dist/$1/main.js");
     await run(command);
     if (isEndless(command)) await end(command);

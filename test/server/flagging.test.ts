@@ -29,7 +29,7 @@ function alt(value: number, more: Partial<Measurement> = {}): Measurement {
   return { code: "ALT", value, ...sent, device_range: null, device_flag: null, ...more };
 }
 
-/** What an agent makes of the measurements that knows the patient so. */
+/** The study of an agent that knows these facts of the patient. */
 function flaggedFor(known: Patient | null, ...measurements: Measurement[]) {
   const animal = known === null ? null : animalAt(known, acquired_at);
   const circumstances = { animal, instrument: device_name, acquired_at, ranges: null };

@@ -15,7 +15,7 @@ import {
   type TestServer,
 } from "./harness.ts";
 
-// What a client that asks with updated_since learns of an import: all of it, whatever times the file has.
+// A client that asks with updated_since learns of all changes of an import, whatever times the file has.
 
 const ours = newFp("clinic");
 const theirs = newFp("clinic");

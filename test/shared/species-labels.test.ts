@@ -20,7 +20,7 @@ const excluded: readonly ExcludedRow[] = readData(
 );
 const printed = printedRanges();
 
-/** What the devices of the fixtures print, for the species that they name. */
+/** Ranges that the devices of the fixtures print, for the species that they name. */
 function printedRanges(): PrintedRange[] {
   const files = readdirSync(fixturesFolder, { recursive: true, encoding: "utf8" });
   const goldens = files.filter((file) => file.endsWith(".json")).toSorted();

@@ -3,7 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { ROOT } from "./processes.ts";
 
-// What the READMEs tell a reader to type: fenced blocks, and the rows of the command tables.
+// Commands that the READMEs tell a reader to type: fenced blocks, and the rows of the command tables.
 
 export interface Block {
   /** `README.md:67` */
@@ -58,7 +58,7 @@ export function rowsOf(readme: string): Row[] {
   });
 }
 
-/** What a line that stands for the row has to show: every option, and every word that is no placeholder and no example. */
+/** The words that a line for the row must have: every option, and every word that is no placeholder and no example. */
 export function wordsOf({ usage }: Row): string[] {
   const words = usage.replaceAll(/[[\]|]/g, " ").split(/\s+/);
   return [...new Set(words.filter((word) => /^(--[a-z-]+|[a-z]+)$/.test(word)))];
