@@ -30,6 +30,8 @@ const REMATCH_EVERY_MS = 5_000;
 /** How old the counters of `status` may be. */
 const NOTE_EVERY_MS = 1_000;
 const HEARTBEAT_EVERY_MS = 60_000;
+/** The server takes reasons up to this length. */
+const REASON_CHARS_MAX = 1_000;
 const PRUNE_EVERY_MS = 6 * 60 * 60_000;
 const REMOVE_EVERY_MS = 10 * 60_000;
 /** Settled messages and the bytes they came in are kept that long for support and replay; unsettled ones are kept. */
@@ -158,7 +160,14 @@ export async function startAgent(config: Config, version: string, log: Logger): 
       uptime_s: Math.round((Date.now() - startedAt) / 1000),
       outbox: { depth, oldest_at: isoOrNull(oldestAt) },
       devices: states().map(({ id, profile, connected, is, reason, since, lastMessageAt }) => ({
-        ...{ id, profile, connected, state: is, reason, since: isoOrNull(since) },
+        ...{
+          id,
+          profile,
+          connected,
+          state: is,
+          reason: reason?.slice(0, REASON_CHARS_MAX) ?? null,
+          since: isoOrNull(since),
+        },
         last_message_at: isoOrNull(lastMessageAt),
       })),
     });

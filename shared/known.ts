@@ -3,6 +3,7 @@ import type { TSchema } from "typebox";
 // An agent and a server one minor version apart work together: what one does not know of the other's words it passes over.
 
 interface Parts {
+  readonly maxItems?: number;
   readonly properties?: Readonly<Record<string, TSchema>>;
   readonly items?: TSchema;
   readonly anyOf?: readonly TSchema[];
@@ -19,4 +20,28 @@ export function knownPart(schema: TSchema, value: unknown): unknown {
   if (properties === undefined) return value;
   const entries = Object.entries(value).filter(([name]) => Object.hasOwn(properties, name));
   return Object.fromEntries(entries.map(([name, inner]) => [name, knownPart(properties[name]!, inner)]));
+}
+
+/**
+ * The first list in the value that is longer than the schema allows, as a sentence; null if none is. It looks at no item of such
+ * a list, so it costs nothing where a check of the whole value would cost seconds.
+ */
+export function overlongList(schema: TSchema, value: unknown, path = ""): string | null {
+  const { properties, items, anyOf = [], maxItems = Number.POSITIVE_INFINITY } = schema as Parts;
+  if (Array.isArray(value)) {
+    if (value.length > maxItems) return `${path.slice(1)} is a list of ${value.length}, at most ${maxItems}`;
+    return items === undefined ? null : first(value, (item, index) => overlongList(items, item, `${path}/${index}`));
+  }
+  if (typeof value !== "object" || value === null) return null;
+  const own = properties ?? anyOf.map((one) => (one as Parts).properties).find((each) => each !== undefined) ?? {};
+  const inner = value as Readonly<Record<string, unknown>>;
+  return first(Object.entries(own), ([name, part]) => overlongList(part, inner[name], `${path}/${name}`));
+}
+
+function first<Item>(items: readonly Item[], find: (item: Item, index: number) => string | null): string | null {
+  for (const [index, item] of items.entries()) {
+    const found = find(item, index);
+    if (found !== null) return found;
+  }
+  return null;
 }

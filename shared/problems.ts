@@ -13,7 +13,8 @@ export function problems(validator: Validator, value: unknown): string[] {
   for (const error of validator.Errors(value)) {
     byPath.set(error.instancePath, [...(byPath.get(error.instancePath) ?? []), error]);
   }
-  return [...byPath].flatMap(([path, errors]) => sentences(path, errors, value));
+  const found = [...byPath].flatMap(([path, errors]) => sentences(path, errors, value));
+  return found.length > 0 || byPath.size === 0 ? found : [`the value is ${shown(value)}, expected another form`];
 }
 
 /** One sentence for each text in the value that has a NUL, which PostgreSQL cannot store; no server takes it, so that all take the same. */

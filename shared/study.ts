@@ -130,7 +130,7 @@ export const Snapshot = Type.Object(
     instrument: Nullable(Type.String()),
     rows: Type.Array(RowSnapshot, { maxItems: 1000 }),
     /** What was decided or doubted on the way, and what makes no row. */
-    notes: Type.Array(Type.String()),
+    notes: Type.Array(Type.String(), { maxItems: 10_000 }),
     /** Digest of the images of the study: one that comes late is news too. */
     images: Type.Optional(Type.String()),
   },
@@ -172,7 +172,10 @@ export const Heartbeat = Type.Object({
   version: Type.Optional(Type.String({ maxLength: 64 })),
   uptime_s: Type.Optional(Type.Number()),
   outbox: Type.Optional(
-    Type.Object({ depth: Type.Integer({ minimum: 0 }), oldest_at: Type.Optional(Nullable(Type.String())) }),
+    Type.Object({
+      depth: Type.Integer({ minimum: 0 }),
+      oldest_at: Type.Optional(Nullable(Type.String({ maxLength: 64 }))),
+    }),
   ),
   devices: Type.Optional(
     Type.Array(
@@ -180,7 +183,11 @@ export const Heartbeat = Type.Object({
         id: Type.String({ maxLength: 64 }),
         profile: Type.Optional(Type.String({ maxLength: 64 })),
         connected: Type.Optional(Type.Boolean()),
-        last_message_at: Type.Optional(Nullable(Type.String())),
+        last_message_at: Type.Optional(Nullable(Type.String({ maxLength: 64 }))),
+        /** The state of the device in words, why, and since when. */
+        state: Type.Optional(Type.String({ maxLength: 64 })),
+        reason: Type.Optional(Nullable(Type.String({ maxLength: 1000 }))),
+        since: Type.Optional(Nullable(Type.String({ maxLength: 64 }))),
       }),
       { maxItems: 1000 },
     ),

@@ -3,7 +3,7 @@ import { gunzip } from "node:zlib";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
-import { knownPart } from "../../shared/known.ts";
+import { knownPart, overlongList } from "../../shared/known.ts";
 import { nulProblems, problems, shown } from "../../shared/problems.ts";
 import { studyProblems } from "../../shared/study-checks.ts";
 import { Heartbeat, Outcome, PatientHint, PushedStudy, STUDIES_PER_PUSH_MAX } from "../../shared/study.ts";
@@ -55,7 +55,10 @@ export async function agentRoutes(app: FastifyInstance, { store, guard, now }: R
     url: "/agent/v1/heartbeat",
     onRequest,
     handler: async (request) => {
-      const { body } = request;
+      const overlong = overlongList(Heartbeat, request.body);
+      if (overlong !== null) throw new ApiError("REQUEST.INVALID_BODY", `${overlong}.`);
+      // A field of another version is passed over, so that nobody fills the database with fields.
+      const body = knownPart(Heartbeat, request.body);
       if (!heartbeat.Check(body)) {
         throw new ApiError("REQUEST.INVALID_BODY", `${listed(problems(heartbeat, body))}.`);
       }
@@ -113,6 +116,8 @@ function studyList(body: unknown): unknown[] {
 // Each study on its own: a bad one stops none of its neighbours. What an agent of another version adds is passed over before
 // the check, so it is neither stored nor part of the content's hash: the same study with one field more is no conflict.
 function readStudy(pushed: unknown, now: number): { study: PushedStudy } | { rejected: Outcome } {
+  const overlong = overlongList(PushedStudy, pushed);
+  if (overlong !== null) return rejected(pushed, overlong);
   const candidate = withWholeHint(knownPart(PushedStudy, pushed));
   const faults = problems(pushedStudy, candidate);
   if (pushedStudy.Check(candidate)) {
@@ -122,10 +127,12 @@ function readStudy(pushed: unknown, now: number): { study: PushedStudy } | { rej
     faults.push(...studyProblems(candidate, now));
     if (faults.length === 0) return { study: candidate };
   }
+  return rejected(candidate, listed(faults));
+}
+
+function rejected(candidate: unknown, reason: string): { rejected: Outcome } {
   const fp = (candidate as { fp?: unknown } | null)?.fp;
-  return {
-    rejected: { fp: typeof fp === "string" ? fp.slice(0, 64) : "", outcome: "rejected", reason: listed(faults) },
-  };
+  return { rejected: { fp: typeof fp === "string" ? fp.slice(0, 64) : "", outcome: "rejected", reason } };
 }
 
 const NO_HINT = Object.fromEntries(Object.keys(PatientHint.properties).map((name) => [name, null]));

@@ -252,6 +252,27 @@ describe("POST /agent/v1/studies", () => {
     expect(outcomes[12]?.fp).toBe("");
   });
 
+  test("a list that is longer than it may be is rejected by its length, and stops none of its neighbours", async () => {
+    const { push, one } = await ingestServer();
+    const [long, rows, notes, many, good] = Array.from({ length: 5 }, () => study({ patient_fp: one.fp }));
+    const snapshot = { catalogue: "1", ranges: null, instrument: null, rows: [], notes: [] };
+    const unknown = Object.fromEntries(Array.from({ length: 300_000 }, (_, index) => [`key ${index}`, 0]));
+    const outcomes = await push(
+      { ...long, results: Array.from({ length: 200_000 }, () => ({})) },
+      { ...rows, snapshot: { ...snapshot, rows: Array.from({ length: 1_001 }, () => 0) } },
+      { ...notes, snapshot: { ...snapshot, notes: Array.from({ length: 10_001 }, () => "") } },
+      { ...unknown, fp: many?.fp },
+      good,
+    );
+    expect(outcomes.map(({ outcome, reason }) => [outcome, reason?.slice(0, 60)])).toEqual([
+      ["rejected", "results is a list of 200000, at most 1000"],
+      ["rejected", "snapshot/rows is a list of 1001, at most 1000"],
+      ["rejected", "snapshot/notes is a list of 10001, at most 10000"],
+      ["rejected", expect.stringMatching(/ is missing; /)],
+      ["filed", undefined],
+    ]);
+  });
+
   test("what a device left in the hint or in a result is kept as it is, a NUL included", async () => {
     const { push, read, one } = await ingestServer();
     const results = study().results.map((row) => ({ ...row, value_text: "5.2\u0000" }));
@@ -319,6 +340,8 @@ describe("the agent's other routes", () => {
     const stored = await server.store.all(heartbeats, {});
     expect(stored.map(({ body }) => JSON.parse(body) as unknown)).toEqual([full]);
 
+    expect(await beat({ ...full, later: "x".repeat(1_000_000) })).toEqual([200, {}]);
+    expect((await server.store.all(heartbeats, {})).map(({ body }) => JSON.parse(body) as unknown)).toEqual([full]);
     const [status, body] = await beat({ outbox: { depth: -1 } });
     expect(status).toBe(400);
     expect(body).toMatchObject({
