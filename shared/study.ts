@@ -143,7 +143,8 @@ export const PushedStudy = Type.Object(
   {
     ...Study.properties,
     patient_fp: Nullable(Study.properties.patient_fp),
-    revision: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }),
+    // A person's acts add to it, and the database's column ends at 2 147 483 647.
+    revision: Type.Integer({ minimum: 1, maximum: 1_000_000_000 }),
     dedupe_key: Type.String({ minLength: 1, maxLength: 200 }),
     source: Type.Object(
       { device_id: Type.String({ maxLength: 64 }), message_id: Type.String({ maxLength: 64 }) },

@@ -27,7 +27,10 @@ const heartbeat = Compile(Heartbeat);
 const directoryParameters = { ...pageParameters, updated_since: instant("only patients updated at or after it") };
 const Outcomes = Type.Object({ outcomes: Type.Array(Outcome) });
 
-export async function agentRoutes(app: FastifyInstance, { store, guard, now }: RouteContext): Promise<void> {
+export async function agentRoutes(
+  app: FastifyInstance,
+  { store, guard, now, concealUnconnected }: RouteContext,
+): Promise<void> {
   const onRequest = guard("x-api-key", "clinic.lab.ingest");
   const outlines = new Outlines();
 
@@ -44,7 +47,9 @@ export async function agentRoutes(app: FastifyInstance, { store, guard, now }: R
       const clock = now();
       const readings = studyList(request.body).map((candidate) => readStudy(candidate, clock));
       const valid = readings.flatMap((reading) => ("study" in reading ? [reading.study] : []));
-      const filed = await store.transaction((session) => fileStudies(session, clinicId, valid, clock));
+      const filed = await store.transaction((session) =>
+        fileStudies(session, clinicId, valid, clock, concealUnconnected),
+      );
       const next = filed.values();
       return { outcomes: readings.map((reading) => ("study" in reading ? next.next().value : reading.rejected)) };
     },

@@ -25,20 +25,30 @@ export async function findStudy(
   return { connected: row.active === 1, study: toStudy(row) };
 }
 
-/** Files what a clinic's agent pushed; one outcome a study, in order. To be run in a transaction. */
+/**
+ * Files what a clinic's agent pushed; one outcome a study, in order. `conceal`: a patient of other clinics alone is one that does
+ * not exist. To be run in a transaction.
+ */
 export async function fileStudies(
   session: Session,
   clinicId: number,
   studies: readonly PushedStudy[],
   now: number,
+  conceal = false,
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   // One after the other: a study may meet its own earlier revision in the same batch.
-  for (const study of studies) outcomes.push(await fileStudy(session, clinicId, study, now));
+  for (const study of studies) outcomes.push(await fileStudy(session, clinicId, study, now, conceal));
   return outcomes;
 }
 
-async function fileStudy(session: Session, clinicId: number, pushed: PushedStudy, now: number): Promise<Outcome> {
+async function fileStudy(
+  session: Session,
+  clinicId: number,
+  pushed: PushedStudy,
+  now: number,
+  conceal: boolean,
+): Promise<Outcome> {
   const { fp, revision, dedupe_key } = pushed;
   const stored = await session.first(storedByFp, { fp });
   const replaced = stored && (await session.first(replacedRevision, { studyId: stored.id, revision }));
@@ -49,7 +59,8 @@ async function fileStudy(session: Session, clinicId: number, pushed: PushedStudy
   const byPerson = stored?.by_person === 1;
   const sentFp = byPerson ? null : pushed.patient_fp;
   const patientFp = sentFp ?? stored?.patient_fp ?? null;
-  const patient = patientFp === null ? undefined : await findPatient(session, clinicId, patientFp);
+  const known = patientFp === null ? undefined : await findPatient(session, clinicId, patientFp);
+  const patient = conceal && known?.connected === false ? undefined : known;
 
   const columns = toColumns(pushed);
   const { write, outcome } = decideFiling({
@@ -162,11 +173,15 @@ function measuredOf({ results }: Pick<StudyColumns, "results">): string {
   return measured(JSON.parse(results) as Result[]);
 }
 
-/** A device that goes on contradicting itself must not fill the disk: what comes after these is answered and not kept. */
+/**
+ * Conflicts of one clinic that are kept with a study, so that a device that goes on contradicting itself does not fill the disk.
+ * Each clinic has its own: one that shares a patient cannot take another's places.
+ */
 export const CONFLICTS_MAX = 20;
 
 async function holdConflict(session: Session, conflict: ConflictColumns): Promise<void> {
-  const kept = await session.first(countConflicts, { studyId: conflict.study_id });
+  const { study_id: studyId, clinic_id: clinicId } = conflict;
+  const kept = await session.first(countConflicts, { studyId, clinicId });
   if ((kept?.count ?? 0) < CONFLICTS_MAX) await session.all(insertConflict, conflict);
 }
 
@@ -456,11 +471,12 @@ const insertRevision = query(
   nobody,
 );
 
-const countConflicts = query((db, p: { studyId: number }) =>
+const countConflicts = query((db, p: { studyId: number; clinicId: number }) =>
   db
     .selectFrom("study_conflict")
     .select((select) => select.fn.countAll<number>().as("count"))
-    .where("study_id", "=", p.studyId),
+    .where("study_id", "=", p.studyId)
+    .where("clinic_id", "=", p.clinicId),
 );
 
 const insertConflict = query(

@@ -485,6 +485,19 @@ test("61 70 88 where the patients of others are concealed, a foreign record is a
     expect(await answer(concealing, path, known)).toEqual(nothing);
     expect((await answer(server.app, path, known)).statusCode).toBe(403);
   }
+  const pushFor = async (app: TestServer["app"], fp: string) => {
+    const sent = study({ patient_fp: fp });
+    const headers = { "x-api-key": ourKey };
+    const { body } = await app.inject({
+      method: "POST",
+      url: "/agent/v1/studies",
+      headers,
+      payload: { studies: [sent] },
+    });
+    return body.replace(sent.fp, "STUDY").replace(fp, "FP");
+  };
+  expect(await pushFor(concealing, foreign.fp)).toBe(await pushFor(concealing, newFp("patient")));
+  expect(await pushFor(server.app, foreign.fp)).toContain("no active connection");
 });
 
 const HOUR_MS = 3_600_000;

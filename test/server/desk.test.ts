@@ -420,6 +420,17 @@ test("a rejected study stays rejected when its patient becomes known, and comes 
   expect([await list(), await list(true)]).toEqual([[sent.fp], []]);
 });
 
+test("a clinic that uses another's study fps does not take the places of that one's conflicts", async () => {
+  const { server, push, store, clinicId, dog } = await deskServer();
+  const sent = held([alt(50)], { patient_fp: dog.fp });
+  await push(sent);
+  const theirKey = await server.makeKey(theirs, keyPermissions);
+  const other = (value: number) => ({ ...sent, results: held([alt(value)]).results });
+  await server.push(theirKey, ...Array.from({ length: 40 }, (_, index) => other(100 + index)));
+  await push(other(51));
+  expect((await listConflicts(store, { clinicId })).map(({ study: { results } }) => results[0]?.value)).toEqual([51]);
+});
+
 test("a conflict is held once with its body, shown with the study, and a device that goes on does not fill the disk", async () => {
   const { push, store, clinicId, dog } = await deskServer();
   const sent = held([alt(50)], { patient_fp: dog.fp });
