@@ -5,6 +5,7 @@ import { Command, Option } from "commander";
 import { pino } from "pino";
 import { createLog } from "../shared/log.ts";
 import type { Patient } from "../shared/patient.ts";
+import { printable, printableJson, printableLines } from "../shared/printable.ts";
 import { reasonOf } from "../shared/thrown.ts";
 import { VERSION } from "../shared/version.ts";
 import { startAgent } from "./agent.ts";
@@ -132,7 +133,7 @@ program
   .option("--json", "as a JSON array")
   .action(async (options: { json?: boolean }) => {
     const ports = await listPorts();
-    if (options.json) return print(JSON.stringify(ports, null, 2));
+    if (options.json) return printJson(ports);
     for (const { path: tty, by_id, vendor, vendor_id, product_id, serial_number } of ports) {
       const usb = vendor_id === null ? null : `${vendor_id}:${product_id ?? ""}`;
       const parts = [by_id ?? tty, by_id === null ? null : tty, vendor, usb, serial_number];
@@ -169,7 +170,7 @@ program
         ])
           tell(`note: ${note}`);
       for (const reason of withoutFlag) tell(`no flag: ${reason}`);
-      for (const study of studies) print(JSON.stringify(study, null, 2));
+      for (const study of studies) printJson(study);
     }
     if (messages.length === 0) tell("no message: the bytes hold no complete or begun H record");
   });
@@ -207,7 +208,8 @@ program
   .option("--json", "as JSON; without it the accession alone")
   .action((options: OrderRequest & { config: string; json?: boolean }) => {
     const { accession, device, patientFp, tests } = placeOrder(configOrExit(options.config), options);
-    print(options.json ? JSON.stringify({ accession, device, patient_fp: patientFp, tests }, null, 2) : accession);
+    if (options.json) return printJson({ accession, device, patient_fp: patientFp, tests });
+    print(accession);
   });
 
 for (const command of ["lock", "unlock"] as const) {
@@ -244,7 +246,7 @@ program
     if (unknown !== undefined) throw new Error(`--device is ${unknown}, expected one of ${ids.join(", ")}`);
     const filter = { states: state, devices: device, since };
     const messages = all.filter((message) => isWanted(message, filter));
-    if (json) return print(JSON.stringify(messages, null, 2));
+    if (json) return printJson(messages);
     // `messages | head` has seen enough.
     process.stdout.on("error", () => process.exit(0));
     const { header, row } = messageTable(ids, Intl.DateTimeFormat().resolvedOptions().timeZone);
@@ -326,7 +328,7 @@ images
     const { data } = configOrExit(options.config);
     const listed = readSpool(data, (db) => listImages(db, options.study ?? null));
     if (options.export !== undefined) tell(`${exportImages(data, listed, options.export)} copied`);
-    if (options.json) return print(JSON.stringify(listed, null, 2));
+    if (options.json) return printJson(listed);
     for (const { id, received_at, device, state, bytes, study_uid, sop_class_uid, forwards, removed_at } of listed) {
       const sent = forwards.map(({ destination, state: became }) => `${destination} ${became}`);
       const removed = removed_at === null ? [] : [`removed ${removed_at}`];
@@ -376,7 +378,7 @@ program
     const { data } = configOrExit(options.config);
     const { totals, ...status } = readSpool(data, (db) => ({ ...readStatus(db, data), totals: countImages(db) }));
     if (options.json) {
-      return print(JSON.stringify({ ...status, ...(totals === null ? {} : { images: totals }) }, null, 2));
+      return printJson({ ...status, ...(totals === null ? {} : { images: totals }) });
     }
     for (const line of statusLines(status)) print(line);
     for (const { id, instruments = [] } of status.devices) {
@@ -485,7 +487,7 @@ function taken({ accepted, frames, resent, reason }: Played, fixture: Uint8Array
 }
 
 function printReceived({ message, incomplete }: Received): void {
-  print(Buffer.from(message).toString("latin1").replaceAll("\r", "\n").trimEnd());
+  for (const record of Buffer.from(message).toString("latin1").trimEnd().split("\r")) print(record);
   if (incomplete !== null) tell(`incomplete: ${incomplete}`);
 }
 
@@ -555,12 +557,17 @@ function positiveInteger(text: string): number {
   return Number(text);
 }
 
-function print(text: string): void {
-  process.stdout.write(`${text}\n`);
+/** Prints one line. */
+function print(line: string): void {
+  process.stdout.write(`${printable(line)}\n`);
+}
+
+function printJson(value: unknown): void {
+  process.stdout.write(`${printableJson(value)}\n`);
 }
 
 function tell(text: string): void {
-  process.stderr.write(`${text}\n`);
+  process.stderr.write(`${printableLines(text)}\n`);
 }
 
 function fail(error: unknown): never {

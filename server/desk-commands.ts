@@ -31,7 +31,8 @@ interface Data {
 /** What the commands need of the program that they are part of. */
 export interface Shell {
   withStore: (data: string, work: (store: Store) => Promise<void>) => Promise<void>;
-  say: (text: string) => void;
+  say: (line: string) => void;
+  sayJson: (value: unknown) => void;
   warn: (text: string) => void;
   dataOption: () => Option;
   /** @throws when there is no such clinic */
@@ -39,7 +40,7 @@ export interface Shell {
 }
 
 export function addDeskCommands(program: Command, shell: Shell): void {
-  const { withStore, say, warn, dataOption, clinicIdOf } = shell;
+  const { withStore, say, sayJson, warn, dataOption, clinicIdOf } = shell;
 
   /** Runs what a person does to a study in one transaction. @throws when it says why not */
   const act = (data: string, done: string, work: (session: Session, act: Act) => Promise<string | null>) =>
@@ -66,7 +67,7 @@ export function addDeskCommands(program: Command, shell: Shell): void {
           if (json) found.push(study);
           else say(unmatchedLine(study));
         }
-        if (json) say(JSON.stringify(found, null, 2));
+        if (json) sayJson(found);
       }),
     );
 
@@ -80,7 +81,7 @@ export function addDeskCommands(program: Command, shell: Shell): void {
         const view = await viewOf(store, fp);
         const candidates = view.study.patient_fp === "" ? await candidatesFor(store, fp) : [];
         const conflicts = await listConflicts(store, { fp });
-        if (json) say(JSON.stringify({ ...view, candidates, conflicts }, null, 2));
+        if (json) sayJson({ ...view, candidates, conflicts });
         else for (const line of viewLines(view, candidates, conflicts)) say(line);
       }),
     );
@@ -140,7 +141,7 @@ export function addDeskCommands(program: Command, shell: Shell): void {
         const wanted = { clinicId, patientFp: patient, entry: read.entry, by: userInfo().username, now };
         const added = await store.transaction((session) => addStudy(session, wanted));
         if ("problem" in added) throw new Error(added.problem);
-        say(JSON.stringify((await viewOf(store, added.fp)).study, null, 2));
+        sayJson((await viewOf(store, added.fp)).study);
       });
     });
 
@@ -154,7 +155,7 @@ export function addDeskCommands(program: Command, shell: Shell): void {
         await viewOf(store, fp);
         const revisions = await historyOf(store, fp);
         const conflicts = await listConflicts(store, { fp });
-        if (json) say(JSON.stringify({ revisions, conflicts }, null, 2));
+        if (json) sayJson({ revisions, conflicts });
         else for (const line of [...historyLines(revisions), ...conflicts.map(conflictLine)]) say(line);
       }),
     );
@@ -171,7 +172,7 @@ export function addDeskCommands(program: Command, shell: Shell): void {
           store,
           clinic === undefined ? {} : { clinicId: await clinicIdOf(store, clinic) },
         );
-        if (json) say(JSON.stringify(conflicts, null, 2));
+        if (json) sayJson(conflicts);
         else for (const conflict of conflicts) say(conflictLine(conflict));
       }),
     );

@@ -7,6 +7,7 @@ import { Presets, SingleBar } from "cli-progress";
 import { rangeText } from "../shared/clinic-ranges.ts";
 import { readInstant } from "../shared/instant.ts";
 import { createLog } from "../shared/log.ts";
+import { printable, printableJson, printableLines } from "../shared/printable.ts";
 import { makePrivate } from "../shared/private-folder.ts";
 import { VERSION } from "../shared/version.ts";
 import { buildApp } from "./app.ts";
@@ -161,7 +162,7 @@ async function importRangesCommand(
 async function listRangesCommand({ data, clinic, json }: Data & { clinic: string; json?: true }): Promise<void> {
   await withStore(data, async (store) => {
     const ranges = await currentRanges(store, await clinicIdOf(store, clinic));
-    if (json) return say(JSON.stringify(ranges ?? null, null, 2));
+    if (json) return sayJson(ranges ?? null);
     if (ranges === undefined) return warn("the clinic has no intervals of its own");
     for (const row of ranges.rows) say(rangeText(row));
     const published = ranges.low_quality ? ", beside published ones of quality C and D" : "";
@@ -234,7 +235,7 @@ async function createKeyCommand({ data, clinic, expires, out, ...described }: Ke
 async function listKeysCommand({ data, clinic, json }: Data & { clinic: string; json?: true }): Promise<void> {
   await withStore(data, async (store) => {
     const keys = await listKeys(store, await clinicIdOf(store, clinic));
-    if (json) say(JSON.stringify(keys, null, 2));
+    if (json) sayJson(keys);
     else for (const key of keys) say(describeKey(key));
   });
 }
@@ -402,12 +403,17 @@ function parseTime(text: string): number {
   throw new InvalidArgumentError("expected hours or days ago, such as 24h, or a time such as 2026-11-21T09:30:00Z");
 }
 
-function say(text: string): void {
-  process.stdout.write(`${text}\n`);
+/** Prints one line. */
+function say(line: string): void {
+  process.stdout.write(`${printable(line)}\n`);
+}
+
+function sayJson(value: unknown): void {
+  process.stdout.write(`${printableJson(value)}\n`);
 }
 
 function warn(text: string): void {
-  process.stderr.write(`${text}\n`);
+  process.stderr.write(`${printableLines(text)}\n`);
 }
 
 const dataOption = () => new Option("--data <dir>", "data folder").default("./data/server");
@@ -487,7 +493,7 @@ ranges
   .addOption(dataOption())
   .action(exportRangesCommand);
 
-addDeskCommands(program, { withStore, say, warn, dataOption, clinicIdOf });
+addDeskCommands(program, { withStore, say, sayJson, warn, dataOption, clinicIdOf });
 
 const keys = program.command("keys").description("API keys of the clinics");
 

@@ -223,7 +223,10 @@ describe("npm run server --", () => {
     const key = (await server(...make, "--permissions", "clinic.lab.ingest,clinic.lab.view")).stdout.trim();
     const { address } = await run("--data", data);
     const result = { analyte: "ALT", value: 150, unit: "U/L", reference_range: null, flag: null };
-    const sent = study({ results: [result], patient_hint: { ...study().patient_hint, species: "Katze" } });
+    const sent = study({
+      results: [result],
+      patient_hint: { ...study().patient_hint, species: "Katze", name: "\u001b[2JPamuk\nfiled" },
+    });
     const answer = await fetch(`${address}/agent/v1/studies`, {
       method: "POST",
       headers: { "x-api-key": key, "content-type": "application/json" },
@@ -243,7 +246,10 @@ describe("npm run server --", () => {
     );
 
     const at = ["--data", data];
-    expect((await server("unmatched", "list", ...at)).stdout).toContain(sent.fp);
+    const listed = (await server("unmatched", "list", ...at)).stdout;
+    expect(listed).toContain(sent.fp);
+    // A device's text moves no cursor and begins no line.
+    expect([listed.includes("\u001b"), listed.includes("\\u001b[2JPamuk\\u000afiled")]).toEqual([false, true]);
     expect((await server("unmatched", "show", sent.fp, ...at)).stdout).toContain("the device says: identifier 10021");
     const assign = ["unmatched", "assign", sent.fp, "--patient", dog] as const;
     expect(await server(...assign, ...at)).toMatchObject({
