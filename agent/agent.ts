@@ -192,7 +192,7 @@ function watchClock(spool: Spool, log: Logger): ClockWatch {
     changed: (offsetS) => spool.callLater("setMeta", CLOCK_META, String(offsetS)),
     isWrong(offsetS) {
       if (offsetS === null) log.info({ stage: "server" }, "this machine's clock and the server's agree again");
-      else log.warn({ stage: "server", offset_s: offsetS }, clockSentence(offsetS) ?? "");
+      else log.warn({ stage: "server", offset_s: offsetS }, clockSentence(offsetS));
     },
   });
 }

@@ -70,9 +70,13 @@ function seconds(ms: number): number {
   return Math.round(ms / 1000);
 }
 
-/** A sentence for a person; null while the clocks agree to the minute. */
-export function clockSentence(offsetS: number): string | null {
-  if (Math.abs(offsetS) <= OFFSET_MS_MAX / 1000) return null;
+/** Whether the clocks differ by more than a minute. */
+export function isClockWrong(offsetS: number): boolean {
+  return Math.abs(offsetS) > OFFSET_MS_MAX / 1000;
+}
+
+/** The offset as a sentence for a person. */
+export function clockSentence(offsetS: number): string {
   const direction = offsetS > 0 ? "ahead of" : "behind";
   return `this machine's clock is ${Math.abs(offsetS)} s ${direction} the server's, expected at most 60 s: set the one that is wrong`;
 }

@@ -70,7 +70,8 @@ export class Filing {
     for (;;) {
       const messages = await this.#spool.call("dueMessages", devices, BATCH);
       await Promise.all(messages.map((message) => this.#enqueue(message, true)));
-      if (messages.length < BATCH) return;
+      // What the disk refused to settle is due still.
+      if (messages.length < BATCH || this.#stopped) return;
     }
   }
 
@@ -101,15 +102,16 @@ export class Filing {
     return this.idle();
   }
 
-  /** Tries again for as long as the disk refuses: its fault is no verdict on a message. */
+  /** Tries again while the disk refuses, until the stop: its fault is no verdict on a message. */
   async #settle(message: StoredMessage, rematch: boolean): Promise<void> {
-    while (!this.#stopped) {
+    for (;;) {
       try {
         const settlement = await this.#assess(message);
         const fps = await this.#spool.call("settle", { ...settlement, rematch });
         return this.#events.settled(message, fps.length > 0 ? "pending" : settlement.state, fps.length);
       } catch (error) {
         if (!(error instanceof StorageError)) throw error;
+        if (this.#stopped) return;
         await new Promise<void>((resolve) => setTimeout(resolve, SETTLE_RETRY_MS));
       }
     }

@@ -31,7 +31,7 @@ export function watched(server: Server, changed: (state: ServerState) => void): 
 
   const note = (path: string, error: unknown) => {
     const [route = ""] = path.split("?");
-    if (error instanceof SendError && error.status === 403) forbidden.set(route, error.message);
+    if (error instanceof SendError && isForbidden(error)) forbidden.set(route, error.message);
     else if (error === null) forbidden.delete(route);
     const next = stateAfter(error, forbidden);
     if (next.is === state.is && next.reason === state.reason) return;
@@ -57,12 +57,10 @@ export function watched(server: Server, changed: (state: ServerState) => void): 
 function stateAfter(error: unknown, forbidden: ReadonlyMap<string, string>): Omit<ServerState, "since"> {
   const isMinor = false;
   if (error !== null && !(error instanceof SendError)) return { is: "does not work", reason: reasonOf(error), isMinor };
-  // The key's file is read for each request.
-  if (error?.kind === "unauthorized" && error.status === null)
-    return { is: "wrong key", reason: error.message, isMinor };
+  // Without a status the key's file cannot be read.
+  if (error?.kind === "unauthorized" && !isForbidden(error)) return { is: "wrong key", reason: error.message, isMinor };
   if (error?.status === null) return { is: "cannot be reached", reason: error.message, isMinor };
-  if (error?.status === 401) return { is: "wrong key", reason: error.message, isMinor };
-  if (error !== null && isStranger(error.status)) return { is: "does not work", reason: error.message, isMinor };
+  if (error !== null && isStranger(error)) return { is: "does not work", reason: error.message, isMinor };
   if (forbidden.size === 0) return REACHED;
   const reason = [...new Set(forbidden.values())].join("; ");
   return {
@@ -72,7 +70,12 @@ function stateAfter(error: unknown, forbidden: ReadonlyMap<string, string>): Omi
   };
 }
 
+/** Our server says so: a 403 of a proxy is none of the key's. */
+function isForbidden({ kind, status }: SendError): boolean {
+  return kind === "unauthorized" && status === 403;
+}
+
 /** Something else answers in the server's place, or the server is broken. */
-function isStranger(status: number): boolean {
-  return status >= 500 || status < 400 || status === 404 || status === 405;
+function isStranger({ kind, status }: SendError): boolean {
+  return kind === "uncertain" || status === 404 || status === 405;
 }

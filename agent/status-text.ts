@@ -1,4 +1,4 @@
-import { clockSentence } from "./clock-watch.ts";
+import { clockSentence, isClockWrong } from "./clock-watch.ts";
 import type { DeviceStatus, SpoolStatus } from "./spool.ts";
 
 // `agent status` for a person: a table of the devices, the server, the outbox. Times are those of this machine's zone.
@@ -18,14 +18,14 @@ const HEAD = [
 export function statusLines({ running, devices, server, clock, outbox, directory }: SpoolStatus): string[] {
   const { patients, fetched_at, synced_at } = directory;
   const fetched = fetched_at === null ? "the full list was never fetched" : `full list fetched ${local(fetched_at)}`;
-  const wrongClock = clockSentence(clock?.offset_s ?? 0);
+  const offsetS = clock?.offset_s ?? 0;
   return [
     running ? "the agent is running" : "the agent is not running",
     ...table([HEAD, ...devices.map(row)]),
     ...(server === null ? [] : [serverLine(server)]),
     `${outbox.depth} to send${outbox.oldest_at === null ? "" : `, the oldest since ${local(outbox.oldest_at)}`}`,
     `${patients} patients, ${fetched}, last synced ${orNever(synced_at)}`,
-    ...(wrongClock === null ? [] : [wrongClock]),
+    ...(isClockWrong(offsetS) ? [clockSentence(offsetS)] : []),
   ];
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { clockSentence, ClockWatch, type Exchange } from "../../agent/clock-watch.ts";
+import { clockSentence, ClockWatch, type Exchange, isClockWrong } from "../../agent/clock-watch.ts";
 
 const noon = Date.parse("2026-11-21T12:00:00.000Z");
 
@@ -48,8 +48,8 @@ test("the offset changes by five seconds, not with every answer", () => {
   expect(offsets).toEqual([1, 6]);
 });
 
-test("a wrong clock is a sentence, and one that is right to the minute is none", () => {
-  expect([clockSentence(0), clockSentence(-60)]).toEqual([null, null]);
+test("a clock is wrong beyond a minute, and a sentence says by how much and which way", () => {
+  expect([0, -60, 61, -125].map(isClockWrong)).toEqual([false, false, true, true]);
   expect(clockSentence(-125)).toBe(
     "this machine's clock is 125 s behind the server's, expected at most 60 s: set the one that is wrong",
   );

@@ -209,6 +209,27 @@ test("a message that the disk never lets be settled does not hold up the stop, a
   expect((await used.spool.call("unprocessedMessages", 10)).map(({ id }) => id)).toEqual(["M0"]);
 });
 
+test("a stop settles what was accepted before it, and ends a rematch that the disk refuses", async () => {
+  const device = { profile: abaxisVetscanVs2, timeZone: "UTC", model: null };
+  const events = { settled: () => undefined, fault: () => undefined };
+  const own = new Filing(used.spool, directory, () => device, events);
+  for (const alt of [1, 2, 3]) void own.accept(await store("chem-1", dog.fp, alt));
+  await own.stop();
+  expect(await queuedValues()).toEqual([1, 2, 3]);
+
+  const due = await Promise.all(Array.from({ length: 100 }, () => store("chem-1", dog.fp, 1)));
+  const refusing = Object.create(used.spool) as typeof used.spool;
+  refusing.call = (name, ...args) => {
+    if (name === "dueMessages") return Promise.resolve(due) as never;
+    return name === "settle" ? Promise.reject(new StorageError("disk is full")) : used.spool.call(name, ...args);
+  };
+  const full = new Filing(refusing, directory, () => device, events);
+  const rematching = full.rematch(["chem-1"]);
+  await full.stop();
+  await rematching;
+  expect(await queuedValues()).toEqual([1, 2, 3]);
+});
+
 test("a patient registered a moment ago is asked for before a result is called unmatched", async () => {
   known = [];
   await filing.accept(await store("chem-1", dog.fp, 1));
