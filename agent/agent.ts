@@ -2,20 +2,21 @@ import type { Logger } from "pino";
 import { makePrivate } from "../shared/private-folder.ts";
 import { createAnalyzers } from "./analyzers.ts";
 import type { Config } from "./config.ts";
-import { realTimer } from "./connection.ts";
 import { Directory, syncAppointments } from "./directory.ts";
 import { every } from "./every.ts";
 import { IMAGES_FOLDER } from "./image-store.ts";
 import { createImaging } from "./imaging.ts";
 import { Push } from "./push.ts";
-import { ClockWatch, clockSentence } from "./clock-watch.ts";
+import { clockSentence, ClockWatch } from "./clock-watch.ts";
 import { readiness } from "./readiness.ts";
 import { readSecret } from "./secret-file.ts";
 import { exposedSecrets } from "./secrets.ts";
 import { httpServer, type Server } from "./server.ts";
-import { NOT_ASKED_YET, type ServerState, watched } from "./server-state.ts";
+import { watched } from "./server-state.ts";
 import { CLOCK_META, isoOrNull, SERVER_META, Spool, SPOOL_FILES } from "./spool.ts";
+import { NOT_ASKED_YET, type ServerState } from "./states/server-state.ts";
 import { createMetrics, type Metrics, serveStatus } from "./status.ts";
+import { realTimer } from "./timer.ts";
 
 // Builds the running agent out of its parts, and takes it down again.
 

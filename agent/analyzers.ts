@@ -1,7 +1,8 @@
 import type { Logger } from "pino";
+import { parseAddress } from "./address.ts";
 import type { Charset as AstmCharset } from "./astm/records.ts";
-import { type Config, type DeviceConfig, DICOM, parseAddress, readTls } from "./config.ts";
-import { Connection, Held, realTimer, recover, type Send } from "./connection.ts";
+import { type Config, type DeviceConfig, DICOM, readTls } from "./config.ts";
+import { Connection, Held, recover, type Send } from "./connection.ts";
 import { profileById } from "./devices/index.ts";
 import type { Profile } from "./devices/profile.ts";
 import { Directives } from "./directives.ts";
@@ -13,6 +14,7 @@ import type { Operator } from "./poct1/lists.ts";
 import { type Devices, serve, type Surroundings } from "./served.ts";
 import type { Spool } from "./spool.ts";
 import type { StoredMessage } from "./spool-operations.ts";
+import { realTimer } from "./timer.ts";
 import { dialTransport, listenTransport, repliesOn, serialTransport, type Transport } from "./transport.ts";
 import { Worklist } from "./worklist.ts";
 

@@ -1,6 +1,6 @@
 import fs from "node:fs";
 import type Database from "better-sqlite3";
-import { apply, createLink } from "./connection.ts";
+import { apply, createLink } from "./create-link.ts";
 import type { Profile } from "./devices/profile.ts";
 import type { DeviceLookup } from "./explain.ts";
 import { imageFile } from "./image-store.ts";

@@ -1,4 +1,4 @@
-import { realTimer, type SetTimer } from "./connection.ts";
+import type { Address } from "./address.ts";
 import { type Attributes, encodeAttributes } from "./dicom/attributes.ts";
 import { encodingOf } from "./dicom/dataset.ts";
 import { COMMAND, type Request, STATUS } from "./dicom/dimse.ts";
@@ -7,7 +7,7 @@ import { DicomClient } from "./dicom-client.ts";
 import { isWhole } from "./image-store.ts";
 import type { Commitment, InstanceReference } from "./imaging-operations.ts";
 import type { Spool } from "./spool.ts";
-import type { Address } from "./transport.ts";
+import { realTimer, type SetTimer } from "./timer.ts";
 
 // Tells a device which of its images we have for good (PS3.4 annex J): it may delete its own then, so the answer comes from
 // the bytes on the disk, and is offered until the device took it.

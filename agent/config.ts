@@ -9,16 +9,17 @@ import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "y
 import { problems } from "../shared/problems.ts";
 import { Modality } from "../shared/study.ts";
 import { reasonOf } from "../shared/thrown.ts";
+import { type Address, parseAddress } from "./address.ts";
 import { CHARSETS as ASTM_CHARSETS } from "./astm/records.ts";
+import type { Destination } from "./config/destination.ts";
+import type { ImageLimits } from "./config/image-limits.ts";
 import { profileById, profiles } from "./devices/index.ts";
 import { ACK_MODES } from "./hl7/ack.ts";
 import { CHARSETS as HL7_CHARSETS } from "./hl7/message.ts";
 import { nearestWord } from "./nearest.ts";
-import type { Destination } from "./forward.ts";
-import type { ImageLimits } from "./retention.ts";
 import { readOperators } from "./operators.ts";
 import { readSecret } from "./secret-file.ts";
-import type { Address, Security } from "./transport.ts";
+import type { Security } from "./transport.ts";
 
 // agent.yaml: one schema is type, defaults and checks. Every problem is found in one go, each with its line.
 
@@ -214,14 +215,6 @@ function asDestination(
   const address = parseAddress(dial ?? "");
   if (address === null) throw new Error("a destination without an address: the configuration was not checked");
   return { id, way: "store", address, aeTitle, callingAeTitle };
-}
-
-/** `host:port`, `[v6]:port`, or a port alone, which means loopback; null for anything else. */
-export function parseAddress(text: string): Address | null {
-  const match = /^(?:(?:\[([^\]]+)\]|([^:\s]+)):)?(\d{1,5})$/.exec(text);
-  if (match === null) return null;
-  const port = Number(match[3]);
-  return port > 65_535 ? null : { host: match[1] ?? match[2] ?? "127.0.0.1", port };
 }
 
 interface Located {

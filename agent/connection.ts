@@ -1,35 +1,21 @@
 import { newUlid } from "../shared/fp.ts";
-import { EnqEtxLink } from "./astm/enq-etx.ts";
-import { ETX } from "./astm/frame.ts";
-import { AstmLink } from "./astm/link.ts";
-import { OneWayLink, SUB } from "./astm/one-way.ts";
-import { RawRecordsLink } from "./astm/raw-records.ts";
+import { apply, createLink } from "./create-link.ts";
 import type { Profile } from "./devices/profile.ts";
-import { stampOf } from "./hl7/ack.ts";
-import { Hl7Link } from "./hl7/link.ts";
+import { fingerprint } from "./hl7/duplicate-key.ts";
 import type { LineState } from "./line-state.ts";
 import type { Link, LinkAction, LinkContext, NoiseRun } from "./link.ts";
-import { Conversation as Poct1Conversation } from "./poct1/conversation.ts";
 import type { OperatorBook } from "./poct1/lists.ts";
-import { fingerprint } from "./read.ts";
 import { type EventKind, LatestChunks } from "./record.ts";
 import type { Spool } from "./spool.ts";
 import { messageRow, type NewMessage, type StoredMessage } from "./spool-operations.ts";
 import { StorageError } from "./storage-error.ts";
 import { zonedTime } from "./time.ts";
+import { realTimer, type SetTimer } from "./timer.ts";
 import type { Transport, Wire, WireHandler } from "./transport.ts";
 
 // The imperative shell of one device: chunk to spool, to link, actions carried out. The link is fed only what the disk
 // holds, in the order it holds it; so a replay of the disk takes the same path, and no reply is ever ahead of the disk. What a
 // link prepares while bytes are on their way changes nothing of that.
-
-/** Runs `fire` after that many milliseconds; the answer cancels it. */
-export type SetTimer = (ms: number, fire: () => void) => () => void;
-
-export const realTimer: SetTimer = (ms, fire) => {
-  const timer = setTimeout(fire, ms);
-  return () => clearTimeout(timer);
-};
 
 export interface ConnectionEvents {
   connected(peer: string): void;
@@ -590,45 +576,6 @@ function rowOf(
   return { id, session, ordinal, device, profile, receivedAt, incomplete, bytes: own, place };
 }
 
-export function createLink(profile: Profile, context: LinkContext, operators?: OperatorBook): Link {
-  const { link } = profile;
-  switch (link.kind) {
-    case "lis01":
-      return new AstmLink(link);
-    case "raw-records":
-      return new RawRecordsLink(link.digitPrefixed);
-    case "one-way":
-      return new OneWayLink(link.end === "SUB" ? SUB : ETX);
-    case "enq-etx":
-      return new EnqEtxLink(link.bodyProblem);
-    case "mllp": {
-      const orders = profile.protocol === "hl7" ? profile.orders : undefined;
-      const asked = { worklist: orders !== undefined, displayFirst: orders?.displayFirst === true };
-      return new Hl7Link(() => stampOf(context), { ...link, ...asked });
-    }
-    case "poct1a":
-      return new Poct1Conversation(context, operators);
-  }
-}
-
 function linkContext(timeZone: string): LinkContext {
   return { now: () => zonedTime(Date.now(), timeZone), newId: newUlid };
-}
-
-export function apply(link: Link, kind: EventKind, bytes: Uint8Array | null): LinkAction[] {
-  switch (kind) {
-    case "chunk":
-      return bytes === null ? [] : link.receive(bytes);
-    case "send":
-      return bytes === null ? [] : (link.send?.(bytes) ?? [{ do: "unsent", reason: "this device takes no messages" }]);
-    case "timeout":
-      return link.timeout();
-    case "close":
-      return link.close();
-    case "gap":
-      return link.gap();
-    case "resume":
-      if (bytes !== null) link.resume?.(bytes);
-      return [];
-  }
 }

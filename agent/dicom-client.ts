@@ -1,10 +1,11 @@
 import net from "node:net";
-import { Association, type AssociationAction, type Agreement } from "./dicom/association.ts";
+import type { Address } from "./address.ts";
+import { type Agreement, Association, type AssociationAction } from "./dicom/association.ts";
 import { concat } from "./dicom/bytes.ts";
 import {
   COMMAND,
-  COMMAND_BYTES_MAX,
   type Command,
+  COMMAND_BYTES_MAX,
   encodeRequest,
   readCommand,
   type Request,
@@ -12,8 +13,7 @@ import {
 } from "./dicom/dimse.ts";
 import { IMPLEMENTATION_CLASS_UID, IMPLEMENTATION_VERSION } from "./dicom/part10.ts";
 import { APPLICATION_CONTEXT, DATA_PDU_BYTES_MAX, type DataFragment, type ProposedContext } from "./dicom/pdu.ts";
-import { SendError } from "./server.ts";
-import type { Address } from "./transport.ts";
+import { SendError } from "./send-error.ts";
 
 // An association that we open: one request after the other, each with the answer of the peer.
 

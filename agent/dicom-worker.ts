@@ -1,4 +1,6 @@
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
+import type { Address } from "./address.ts";
+import type { ImageLimits } from "./config/image-limits.ts";
 import type { Encoding } from "./dicom/dataset.ts";
 import type { Request } from "./dicom/dimse.ts";
 import type { ServiceRequest } from "./dicom/scp.ts";
@@ -8,10 +10,10 @@ import { Headers } from "./headers.ts";
 import { ImageStore } from "./image-store.ts";
 import type { LineState } from "./line-state.ts";
 import type { NoiseRun } from "./link.ts";
-import { type ImageLimits, type Removed, removeOld } from "./retention.ts";
+import { type Removed, removeOld } from "./retention.ts";
 import { SpoolLine } from "./spool-line.ts";
 import { ThreadCalls } from "./thread-calls.ts";
-import { type Address, listenTransport, type Security } from "./transport.ts";
+import { listenTransport, type Security } from "./transport.ts";
 
 // The thread of the imaging devices: it has their sockets and the files of their images, and a way of its own to the spool, so
 // that no byte of an image passes the main thread. What is no image (worklists, examinations, commitments) is asked for there.

@@ -1,5 +1,5 @@
 import type Database from "better-sqlite3";
-import type { Lock } from "./poct1/lists.ts";
+import type { Lock } from "./device-report.ts";
 
 // What the spool keeps of the words that a person has for a device, which another process hands over.
 

@@ -1,9 +1,10 @@
 import type { Config } from "./config.ts";
 import type { Connection } from "./connection.ts";
+import type { Lock } from "./device-report.ts";
 import { profileById } from "./devices/index.ts";
 import { type Directive, directiveOperationsOn } from "./directive-operations.ts";
-import { advice } from "./order.ts";
-import { directivePart, type Lock } from "./poct1/lists.ts";
+import { advice } from "./nearest.ts";
+import { directivePart } from "./poct1/lists.ts";
 import { encodeParts } from "./poct1/message.ts";
 import { readSpool, type Spool, writeSpool } from "./spool.ts";
 

@@ -5,13 +5,14 @@ import { ClinicRange, ClinicRanges } from "../shared/clinic-ranges.ts";
 import { isFp } from "../shared/fp.ts";
 import { knownPart } from "../shared/known.ts";
 import { Patient } from "../shared/patient.ts";
-import { realTimer, type SetTimer } from "./connection.ts";
 import type { Namesakes } from "./match.ts";
 import type { Report } from "./report.ts";
-import { SendError, type Server } from "./server.ts";
+import { SendError } from "./send-error.ts";
+import type { Server } from "./server.ts";
 import type { Spool, SpoolCalls } from "./spool.ts";
 import type { TestOrder } from "./spool-operations.ts";
 import { dayOf } from "./time.ts";
+import { realTimer, type SetTimer } from "./timer.ts";
 import type { Waiting } from "./waiting-operations.ts";
 
 // The clinic's patients on the agent's disk, kept in step with the server: results are matched while it is away. Beside them

@@ -1,6 +1,6 @@
 import { reasonOf } from "../shared/thrown.ts";
-import type { SetTimer } from "./connection.ts";
-import { type FailureKind, SendError } from "./server.ts";
+import { type FailureKind, SendError } from "./send-error.ts";
+import type { SetTimer } from "./timer.ts";
 
 // Empties a queue of the spool into where it is to go: as long as there is something, and again later where that fails.
 

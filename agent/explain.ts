@@ -1,7 +1,7 @@
 import type Database from "better-sqlite3";
 import type { ClinicRanges } from "../shared/clinic-ranges.ts";
 import { flagLines } from "../shared/flag-text.ts";
-import { apply, createLink } from "./connection.ts";
+import { apply, createLink } from "./create-link.ts";
 import type { Profile } from "./devices/profile.ts";
 import { read } from "./read.ts";
 import { BYTES_COLUMNS, messageReader, type Unread } from "./record.ts";

@@ -1,4 +1,4 @@
-import { ACK, CR, ENQ, EOT, NAK, STX } from "./astm/frame.ts";
+import { ACK, CR, ENQ, EOT, NAK, STX } from "./bytes.ts";
 import { FS, VT } from "./hl7/link.ts";
 import type { Line } from "./simulate.ts";
 

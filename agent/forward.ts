@@ -1,5 +1,6 @@
 import fs from "node:fs";
 import { reasonOf } from "../shared/thrown.ts";
+import type { Destination } from "./config/destination.ts";
 import { hex } from "./dicom/bytes.ts";
 import { COMMAND, STATUS } from "./dicom/dimse.ts";
 import type { ProposedContext } from "./dicom/pdu.ts";
@@ -7,23 +8,12 @@ import { DicomClient } from "./dicom-client.ts";
 import { Drain, type DrainEvents, type DrainTiming } from "./drain.ts";
 import { imageFile, isArriving } from "./image-store.ts";
 import type { HeldInstance } from "./imaging-operations.ts";
-import { SendError } from "./server.ts";
+import { SendError } from "./send-error.ts";
 import type { Spool } from "./spool.ts";
-import { type StowTarget, stow } from "./stow.ts";
-import type { Address } from "./transport.ts";
+import { stow } from "./stow.ts";
 
 // Sends every instance on to one destination, as its file stands. Each destination has a queue of its own in the spool: one
 // that is away delays nobody else.
-
-export type Destination =
-  | {
-      readonly id: string;
-      readonly way: "store";
-      readonly address: Address;
-      readonly aeTitle: string;
-      readonly callingAeTitle: string;
-    }
-  | ({ readonly id: string; readonly way: "stow" } & StowTarget);
 
 export interface ForwardEvents extends DrainEvents {
   sent(): void;

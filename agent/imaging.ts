@@ -1,17 +1,19 @@
 import type { Logger } from "pino";
+import { parseAddress } from "./address.ts";
 import { type CommitmentDevice, type CommitmentEvents, Commitments } from "./commitment.ts";
-import { type Config, type DeviceConfig, DICOM, parseAddress, readTls } from "./config.ts";
-import { realTimer } from "./connection.ts";
+import { type Config, type DeviceConfig, DICOM, readTls } from "./config.ts";
+import type { Destination } from "./config/destination.ts";
 import type { DicomDevice } from "./dicom-server.ts";
 import { DicomServices, type ServiceDevice } from "./dicom-services.ts";
 import { DicomThread } from "./dicom-thread.ts";
 import type { ListeningDevice } from "./dicom-worker.ts";
-import { type Destination, Forward } from "./forward.ts";
+import { Forward } from "./forward.ts";
 import { Headers } from "./headers.ts";
 import { type ImageDevice, ImageFiling } from "./image-filing.ts";
 import { tidyImages } from "./image-store.ts";
-import { removeOld, type Removed } from "./retention.ts";
+import { type Removed, removeOld } from "./retention.ts";
 import { type Devices, serve, type Surroundings } from "./served.ts";
+import { realTimer } from "./timer.ts";
 
 // The devices that send images: each one's port, and the way of its images to a study and to other archives.
 

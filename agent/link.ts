@@ -1,3 +1,5 @@
+import type { News } from "./device-report.ts";
+
 // What every protocol's link has in common. A link turns bytes into messages and replies; it sees neither a port nor a clock.
 
 /** What the shell (connection.ts) has to carry out: all replies first, for the device waits for them, each kind in its order. */
@@ -31,13 +33,6 @@ export interface NoiseRun {
   readonly bytes: number;
   /** The first of them. */
   readonly head: Uint8Array;
-}
-
-export interface News {
-  readonly device: string;
-  readonly topic: "status" | "event" | "operators";
-  /** JSON */
-  readonly content: string;
 }
 
 /** What stands in replies and comes from outside. What is delivered never depends on it: a replay gives the same. */

@@ -1,5 +1,5 @@
-import { parseAddress } from "./config.ts";
-import { SERIAL_LINES, type Sniffed, SURE, suggest } from "./sniff.ts";
+import { parseAddress } from "./address.ts";
+import { SERIAL_LINES, type Sniffed, suggest, SURE } from "./sniff.ts";
 import { dialTransport, listenTransport, serialTransport, type Transport } from "./transport.ts";
 
 // Listens to a device without a word, for `agent sniff`: what is heard goes to no spool and is answered by nobody.

@@ -24,3 +24,10 @@ function editDistance(a: string, b: string): number {
   }
   return row.at(-1) ?? 0;
 }
+
+/** What may have been meant. */
+export function advice(word: string, known: readonly string[]): string {
+  const nearest = nearestWord(word, known);
+  if (nearest !== null) return `did you mean ${nearest}?`;
+  return `expected ${known.length > 20 ? "one such as ALT, CREA or WBC" : `one of ${known.join(", ")}`}`;
+}

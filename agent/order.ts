@@ -3,7 +3,7 @@ import { fpForm, isFp } from "../shared/fp.ts";
 import { newAccession } from "./accession.ts";
 import { type Config, DICOM } from "./config.ts";
 import { profileById } from "./devices/index.ts";
-import { nearestWord } from "./nearest.ts";
+import { advice } from "./nearest.ts";
 import { readSpool, writeSpool } from "./spool.ts";
 import type { TestOrder } from "./spool-operations.ts";
 
@@ -94,11 +94,4 @@ function procedureProblems(procedures: readonly string[]): string[] {
   return length <= PROCEDURES_LENGTH_MAX
     ? []
     : [`--tests has ${length} characters, a worklist shows at most ${PROCEDURES_LENGTH_MAX}`];
-}
-
-/** What may have been meant. */
-export function advice(word: string, known: readonly string[]): string {
-  const nearest = nearestWord(word, known);
-  if (nearest !== null) return `did you mean ${nearest}?`;
-  return `expected ${known.length > 20 ? "one such as ALT, CREA or WBC" : `one of ${known.join(", ")}`}`;
 }

@@ -2,7 +2,8 @@ import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { Outcome, Snapshot, STUDIES_PER_PUSH_MAX } from "../shared/study.ts";
 import { Drain, type DrainEvents, type DrainTiming } from "./drain.ts";
-import { SendError, type Server } from "./server.ts";
+import { SendError } from "./send-error.ts";
+import type { Server } from "./server.ts";
 import type { Spool } from "./spool.ts";
 import type { QueuedStudy } from "./spool-operations.ts";
 

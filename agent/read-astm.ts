@@ -1,6 +1,6 @@
 import type { PatientHint } from "../shared/study.ts";
+import type { AstmProfile, FieldNumbers } from "./astm/profile.ts";
 import { type AstmMessage, type AstmRecord, parseRecords } from "./astm/records.ts";
-import type { AstmProfile, FieldNumbers } from "./devices/profile.ts";
 import type { DeviceResult, ReadContext, Reading } from "./report.ts";
 import { firstTime, hintText, labelOf, readSamples, type Sample } from "./sample.ts";
 import { readDate } from "./time.ts";

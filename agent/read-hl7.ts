@@ -1,7 +1,7 @@
 import type { PatientHint } from "../shared/study.ts";
-import type { Hl7Profile } from "./devices/profile.ts";
 import { refusalOf } from "./hl7/ack.ts";
 import { type Hl7Message, parseMessage, type Segment } from "./hl7/message.ts";
+import type { Hl7Profile } from "./hl7/profile.ts";
 import type { DeviceResult, ReadContext, Reading } from "./report.ts";
 import { firstTime, hintText, readSamples, type Sample } from "./sample.ts";
 import { readDate } from "./time.ts";

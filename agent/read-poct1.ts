@@ -1,6 +1,5 @@
 import type { PatientHint } from "../shared/study.ts";
 import { readValue } from "../shared/value.ts";
-import type { Poct1Profile } from "./devices/profile.ts";
 import { DocumentSplitter } from "./poct1/link.ts";
 import {
   all,
@@ -12,6 +11,7 @@ import {
   short,
   type Unreadable,
 } from "./poct1/message.ts";
+import type { Poct1Profile } from "./poct1/profile.ts";
 import type { DeviceResult, ReadContext, Reading } from "./report.ts";
 import { hintText, readSamples, type Sample } from "./sample.ts";
 import { readDate, readTime } from "./time.ts";

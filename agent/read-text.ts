@@ -1,6 +1,6 @@
-import type { TextProfile } from "./devices/profile.ts";
 import type { ReadContext, Reading } from "./report.ts";
 import { hintText, readSamples } from "./sample.ts";
+import type { TextProfile } from "./text-profile.ts";
 
 /** One message in a layout of its device's own to Reports. */
 export function readText(bytes: Uint8Array, profile: TextProfile, context: ReadContext): Reading {

@@ -1,13 +1,11 @@
-import { createHash } from "node:crypto";
 import { contains, resume } from "./astm/restart.ts";
 import type { Profile } from "./devices/profile.ts";
 import { withoutStamp } from "./hl7/message.ts";
 import { readAstm } from "./read-astm.ts";
-import { isResultType, readHl7 } from "./read-hl7.ts";
+import { readHl7 } from "./read-hl7.ts";
 import { continues, readPoct1 } from "./read-poct1.ts";
 import { readText } from "./read-text.ts";
 import type { ReadContext, Reading } from "./report.ts";
-import type { StoredMessage } from "./spool-operations.ts";
 
 /** Message and profile to Reports. Pure: the same message gives the same Reports at any later time. */
 export function read(message: Uint8Array, profile: Profile, context: ReadContext): Reading {
@@ -22,8 +20,6 @@ export function read(message: Uint8Array, profile: Profile, context: ReadContext
       return readPoct1(message, profile, context);
   }
 }
-
-const ID_LETTERS_MAX = 20;
 
 /** A message together with those of `incomplete` (the latest first) that it completes, and which these are. */
 export function complete<Part extends { readonly bytes: Uint8Array }>(
@@ -66,22 +62,4 @@ function isResent(message: Uint8Array, incomplete: Uint8Array): boolean {
   const body = incomplete.subarray(cut.end);
   if (body.length === 0) return whole.header.startsWith(cut.header);
   return whole.header === cut.header && beginsWith(message.subarray(whole.end), body);
-}
-
-/**
- * The same for a message and for that message sent again, and for no other of its device; null where nothing tells. An id
- * alone does not: analyzers begin again at 1, or never count.
- */
-export function fingerprint(
-  { bytes, incomplete }: Pick<StoredMessage, "bytes" | "incomplete">,
-  profile: Profile,
-): string | null {
-  if (profile.protocol !== "hl7" || incomplete !== null) return null;
-  const stamped = withoutStamp(bytes);
-  // A query that comes again is asked again.
-  if (stamped === null || !isResultType(stamped.type)) return null;
-  const { id, header, end } = stamped;
-  const hash = createHash("sha256").update(`${id}\r${header}`).update(bytes.subarray(end)).digest("hex");
-  // With the id before it, what a device sends one after the other stands together in the index.
-  return `${id.slice(0, ID_LETTERS_MAX)} ${hash}`;
 }

@@ -1,5 +1,5 @@
 import type { DeviceState } from "./device-state.ts";
-import type { ServerState } from "./server-state.ts";
+import type { ServerState } from "./states/server-state.ts";
 
 // Whether the agent does all that its configuration says. A person has to mend what makes it unready; what may mend by itself
 // (a device or a server that is switched off) is a warning: the agent keeps what comes meanwhile.

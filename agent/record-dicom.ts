@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import net from "node:net";
+import type { Address } from "./address.ts";
 import { hex } from "./dicom/bytes.ts";
-import type { Address } from "./transport.ts";
 
 // A wire between an imaging device and its receiver that writes down what passes: one PDU a line, `<` from the device, `>`
 // from the receiver, in hexadecimal. Such a file is a fixture.

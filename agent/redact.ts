@@ -1,7 +1,10 @@
-import { ETB, ETX, hexByte, STX } from "./astm/frame.ts";
+import type { AstmProfile } from "./astm/profile.ts";
 import { AstmRecord, STANDARD_DELIMITERS } from "./astm/records.ts";
-import type { AstmProfile, Hl7Profile, Profile, TextProfile } from "./devices/profile.ts";
+import { ETB, ETX, hexByte, STX } from "./bytes.ts";
+import type { Profile } from "./devices/profile.ts";
 import { Segment, STANDARD_DELIMITERS as HL7_DELIMITERS } from "./hl7/message.ts";
+import type { Hl7Profile } from "./hl7/profile.ts";
+import type { TextProfile } from "./text-profile.ts";
 
 // Replaces names in the bytes of a wire, so that a recording can be given away. The length stays: a letter becomes X,
 // framing and delimiters are kept, and a checksum that was right is right again.

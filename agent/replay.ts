@@ -1,5 +1,5 @@
 import type { Patient } from "../shared/patient.ts";
-import { createLink } from "./connection.ts";
+import { createLink } from "./create-link.ts";
 import type { Profile } from "./devices/profile.ts";
 import type { LinkAction, LinkContext } from "./link.ts";
 import { read } from "./read.ts";

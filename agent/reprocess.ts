@@ -6,7 +6,8 @@ import { Headers } from "./headers.ts";
 import { assessImages, type ImageDevice } from "./image-filing.ts";
 import { BYTES_COLUMNS, messageReader, type Unread } from "./record.ts";
 import { isWithdrawal, succeed } from "./revision.ts";
-import { SendError, type Server } from "./server.ts";
+import { SendError } from "./send-error.ts";
+import type { Server } from "./server.ts";
 import { searchSpool, type SpoolCalls, writeSpool } from "./spool.ts";
 import {
   type MessageState,

@@ -1,4 +1,5 @@
 import fs from "node:fs";
+import type { ImageLimits } from "./config/image-limits.ts";
 import { GONE, imageFile } from "./image-store.ts";
 import type { KeptInstance, Standing } from "./imaging-operations.ts";
 import type { Spool } from "./spool.ts";
@@ -6,15 +7,6 @@ import type { Spool } from "./spool.ts";
 // Removes the files of images beyond the age and the size that the configuration allows: the oldest first, those that every
 // archive has before those that are here alone, and none that anybody still waits for. The rows stay, so that what was removed
 // is listed. A row says that its file is gone before it is: whatever is listed as kept is here.
-
-export interface ImageLimits {
-  /** null: however old. */
-  readonly keepMs: number | null;
-  /** null: whatever they take. */
-  readonly bytesMax: number | null;
-  /** What stays free on their disk; null: what is usual. */
-  readonly freeBytes: number | null;
-}
 
 export interface Removed {
   readonly count: number;

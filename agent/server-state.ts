@@ -1,25 +1,10 @@
 import { reasonOf } from "../shared/thrown.ts";
-import { SendError, type Server } from "./server.ts";
+import { SendError } from "./send-error.ts";
+import type { Server } from "./server.ts";
+import { NOT_ASKED_YET, type ServerState } from "./states/server-state.ts";
 
 // Where the connection to the server stands, in words: read from what became of the agent's own requests.
 
-export interface ServerState {
-  readonly is:
-    | "not asked yet"
-    | "reached"
-    | "cannot be reached"
-    | "wrong key"
-    | "key lacks permission"
-    | "does not work";
-  /** The problem; null if there is none. */
-  readonly reason: string | null;
-  /** Only worklists go without: the key lacks the permission for appointments alone. */
-  readonly isMinor: boolean;
-  /** Milliseconds since 1970. */
-  readonly since: number;
-}
-
-export const NOT_ASKED_YET: Omit<ServerState, "since"> = { is: "not asked yet", reason: null, isMinor: false };
 const REACHED: Omit<ServerState, "since"> = { is: "reached", reason: null, isMinor: false };
 const APPOINTMENTS = "/api/v1/calendar/";
 

@@ -5,29 +5,9 @@ import tls from "node:tls";
 import { promisify } from "node:util";
 import { reasonOf } from "../shared/thrown.ts";
 import type { Exchange } from "./clock-watch.ts";
+import { type FailureKind, SendError } from "./send-error.ts";
 
 // The agent's HTTP client. How a request failed decides what happens next, so the kind is set here, where it is known.
-
-/**
- * transient: try again; uncertain: it may have been taken, try again because the server knows the fp; permanent: keep and show.
- * Only an answer in our server's error envelope is permanent: a proxy's error page says nothing of the study.
- */
-export type FailureKind = "transient" | "uncertain" | "permanent" | "unauthorized";
-
-export class SendError extends Error {
-  readonly kind: FailureKind;
-  /** The server's Retry-After in milliseconds. */
-  readonly retryAfterMs: number | null;
-  /** The HTTP status; null when there was no answer. */
-  readonly status: number | null;
-
-  constructor(kind: FailureKind, message: string, answer: { status?: number; retryAfterMs?: number | null } = {}) {
-    super(message);
-    this.kind = kind;
-    this.retryAfterMs = answer.retryAfterMs ?? null;
-    this.status = answer.status ?? null;
-  }
-}
 
 export interface Server {
   /** The JSON body; null where our server says 404. @throws SendError */

@@ -1,16 +1,16 @@
 import { randomUUID } from "node:crypto";
+import type { Address } from "./address.ts";
 import { COMMAND } from "./dicom/dimse.ts";
 import { hex } from "./dicom/bytes.ts";
 import { DicomClient } from "./dicom-client.ts";
 import {
   EXPLICIT_LITTLE_ENDIAN,
   type GeneratedInstance,
-  generateInstance,
   type GeneratedPatient,
+  generateInstance,
   STUDY_KINDS,
   type StudyKind,
 } from "./generated-study.ts";
-import type { Address } from "./transport.ts";
 
 // The other side of an imaging device's line: sends studies of nobody, made up on the way.
 

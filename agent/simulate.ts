@@ -1,5 +1,5 @@
 import { AstmLink, type AstmLinkOptions } from "./astm/link.ts";
-import { CR, ENQ, ETB, ETX, STX } from "./astm/frame.ts";
+import { CR, ENQ, ETB, ETX, STX } from "./bytes.ts";
 import type { Link, LinkAction } from "./link.ts";
 import {
   dialTransport,

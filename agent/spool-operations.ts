@@ -1,12 +1,12 @@
 import type Database from "better-sqlite3";
 import type { Outcome } from "../shared/study.ts";
+import type { News } from "./device-report.ts";
 import type { DeviceState, Standing } from "./device-state.ts";
 import { directiveOperationsOn } from "./directive-operations.ts";
 import { imagingOperationsOn, type InstanceContent } from "./imaging-operations.ts";
 import { BYTES_COLUMNS, type EventKind, messageReader, type Place, type Unread } from "./record.ts";
 import type { Collection } from "./report.ts";
 import { type HeldStudy, isWithdrawal, type StudyBody, succeed } from "./revision.ts";
-import type { News } from "./link.ts";
 import { type Waiting, waitingOn } from "./waiting-operations.ts";
 
 // What the spool can be asked, besides storing events. Each operation runs inside the group's transaction.

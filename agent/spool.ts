@@ -5,9 +5,9 @@ import Database from "better-sqlite3";
 import type { Standing } from "./device-state.ts";
 import { EVENT_KINDS, type EventKind } from "./record.ts";
 import { type MessageRow, type MessageState, type Operations, operationsOn } from "./spool-operations.ts";
-import type { ServerState } from "./server-state.ts";
 import { isCurrent } from "./spool-schema.ts";
 import type { Answer, Call, OpenedSession, Post, Request, WorkerOptions } from "./spool-worker.ts";
+import type { ServerState } from "./states/server-state.ts";
 import { StorageError } from "./storage-error.ts";
 import { startWorker } from "./worker.ts";
 

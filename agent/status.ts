@@ -1,9 +1,9 @@
 import http from "node:http";
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import { reasonOf } from "../shared/thrown.ts";
+import type { Address } from "./address.ts";
 import type { Readiness } from "./readiness.ts";
 import type { Spool } from "./spool.ts";
-import type { Address } from "./transport.ts";
 
 // What the agent tells about itself on loopback: /healthz, /readyz and /metrics. Numbers and device ids, nothing of patients.
 

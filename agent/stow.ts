@@ -3,7 +3,8 @@ import http from "node:http";
 import https from "node:https";
 import { pipeline } from "node:stream/promises";
 import { reasonOf } from "../shared/thrown.ts";
-import { SendError } from "./server.ts";
+import type { StowTarget } from "./config/destination.ts";
+import { SendError } from "./send-error.ts";
 
 // STOW-RS (PS3.18 §10.5): one instance a request, its file streamed as it stands.
 
@@ -11,13 +12,6 @@ const TIMEOUT_MS = 60_000;
 /** Of an answer; what a server says of one instance has some hundred bytes. */
 const ANSWER_BYTES_MAX = 65_536;
 const BOUNDARY = "vetwire-instance";
-
-export interface StowTarget {
-  /** Of the service, without `/studies`. */
-  readonly url: string;
-  /** Value of the Authorization header, read anew for each request; null: none. */
-  readonly authorization: (() => string) | null;
-}
 
 /** @throws SendError where the instance was not stored, of the kind that says what to do */
 export async function stow({ url, authorization }: StowTarget, file: string, transferSyntax: string): Promise<void> {

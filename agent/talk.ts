@@ -1,4 +1,4 @@
-import { hexByte, STX } from "./astm/frame.ts";
+import { hexByte, STX } from "./bytes.ts";
 
 // A conversation as text, one line a chunk: `<` from the device, `>` from us, control characters as `<ENQ>`, any byte as
 // `<0xF6>`, `<CS>` for the checksum of the frame it stands in, `#` begins a comment. Whoever speaks one side compares the other.

@@ -2,6 +2,7 @@ import { createRequire } from "node:module";
 import net from "node:net";
 import tls from "node:tls";
 import type { SerialPort } from "serialport";
+import type { Address } from "./address.ts";
 import { dialFault, faultText, type LineFault, type LineState, listenFault, serialFault } from "./line-state.ts";
 
 // Where bytes come from: a serial port, a TCP listener, a TCP dialler. All three hand over wires and mend themselves.
@@ -60,11 +61,6 @@ export interface SerialSettings {
   readonly parity: "none" | "even" | "odd" | "mark" | "space";
   readonly stopBits: 1 | 2;
   readonly rtscts: boolean;
-}
-
-export interface Address {
-  readonly host: string;
-  readonly port: number;
 }
 
 /** What TLS needs, in PEM. */

@@ -1,6 +1,6 @@
+import { ACK, ENQ, EOT, ETX, NAK } from "../bytes.ts";
 import type { Link, LinkAction } from "../link.ts";
 import { isUsualBetweenMessages, Noise, NOISE_TIMEOUT_MS } from "../noise.ts";
-import { ACK, ENQ, EOT, ETX, NAK } from "./frame.ts";
 
 // ENQ, we ACK; a body without frames; EOT; ETX, we ACK. After NAK the device sends the body again, and after any other
 // answer, or none within its 4 s, ETX alone. There is no checksum: what a whole body looks like is the profile's to say.

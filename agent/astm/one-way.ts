@@ -1,6 +1,6 @@
+import { CR, ETB, type ETX, LF, STX } from "../bytes.ts";
 import type { Link, LinkAction } from "../link.ts";
 import { isUsualBetweenMessages, Noise, NOISE_TIMEOUT_MS } from "../noise.ts";
-import { CR, ETB, type ETX, LF, STX } from "./frame.ts";
 
 // Devices that only talk: STX, text, ETX, neither checksum nor acknowledgement. A lost byte cannot be asked for again, so
 // the reader of the text has to prove it whole.

@@ -1,6 +1,6 @@
+import { CR, LF } from "../bytes.ts";
 import type { Link, LinkAction } from "../link.ts";
 import { isUsualBetweenMessages, Noise, NOISE_TIMEOUT_MS } from "../noise.ts";
-import { CR, LF } from "./frame.ts";
 
 // LIS02 records sent as plain lines, without the frames of E1381: a message begins with a line H and ends with the line L.
 // There is neither checksum nor acknowledgement.

@@ -1,7 +1,7 @@
+import { ACK, CR, DIGIT_0, ENQ, EOT, ETB, ETX, hexByte, hexDigit, LF, NAK, STX, upper } from "../bytes.ts";
 import type { LinkAction } from "../link.ts";
 import { isUsualBetweenMessages, Noise, NOISE_TIMEOUT_MS } from "../noise.ts";
 import type { Actions } from "./actions.ts";
-import { ACK, CR, DIGIT_0, ENQ, EOT, ETB, ETX, hexByte, hexDigit, LF, NAK, STX, upper } from "./frame.ts";
 import type { Sender } from "./sender.ts";
 
 // The receiver of LIS01-A2: frames in, acknowledgements and whole messages out.

@@ -1,4 +1,4 @@
-import { CR } from "./frame.ts";
+import { CR } from "../bytes.ts";
 import { type AstmRecord, parseRecords } from "./records.ts";
 
 // What becomes of a message that was cut short when the device sends again (LIS02-A2 §4.2): either all of it, or only from

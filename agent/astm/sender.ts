@@ -1,6 +1,7 @@
+import { ACK, CR, ENQ, EOT, ETB, ETX, NAK } from "../bytes.ts";
 import type { LinkAction } from "../link.ts";
 import type { Actions } from "./actions.ts";
-import { ACK, CR, ENQ, EOT, ETB, ETX, encodeFrame, NAK } from "./frame.ts";
+import { encodeFrame } from "./frame.ts";
 
 // The sender of LIS01-A2: one message at a time, frame by frame, each acknowledged before the next. A message that does
 // not get through is given back whole: the shell keeps it and offers it again.

@@ -1,5 +1,5 @@
+import type { Hl7Profile } from "../hl7/profile.ts";
 import { automatedCount, mindrayBlood } from "./mindray-bc.ts";
-import type { Hl7Profile } from "./profile.ts";
 
 /**
  * Dymind DF hematology analyzers: Mindray's dialect with codes of their own, after a capture of a DF5x; that they take our

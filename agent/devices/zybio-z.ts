@@ -1,5 +1,5 @@
+import type { Hl7Profile } from "../hl7/profile.ts";
 import { mindrayBlood } from "./mindray-bc.ts";
-import type { Hl7Profile } from "./profile.ts";
 
 /** Zybio Z and EXR hematology analyzers: Mindray's dialect (unverified: no capture of ours). How they ask for orders is not known. */
 export const zybioZ: Hl7Profile = { ...mindrayBlood, id: "zybio-z", sender: /zybio/i };

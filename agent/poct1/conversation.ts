@@ -1,4 +1,5 @@
-import type { Link, LinkAction, LinkContext, News } from "../link.ts";
+import type { News } from "../device-report.ts";
+import type { Link, LinkAction, LinkContext } from "../link.ts";
 import { GENERIC, type Habits, habitsOf } from "./habits.ts";
 import { DOCUMENT_BYTES_MAX, DocumentSplitter, type Found } from "./link.ts";
 import { DIRECTIVE, type Operator, type OperatorBook, operatorParts } from "./lists.ts";
@@ -11,8 +12,8 @@ import {
   type Message,
   type Part,
   readMessage,
-  type Status,
   short,
+  type Status,
   type Unreadable,
 } from "./message.ts";
 

@@ -1,3 +1,4 @@
+import type { Lock } from "../device-report.ts";
 import { element, field, type Part } from "./message.ts";
 
 // What a data manager tells a device of people: who may use it, whether anybody may, and which patient a number is.
@@ -97,8 +98,6 @@ function packed(entries: readonly string[], bytesMax: number): string[] {
 }
 
 const utf8 = new TextEncoder();
-
-export type Lock = "LOCK" | "UNLOCK";
 
 export function directivePart(command: Lock): Part {
   return { root: DIRECTIVE, body: element("DTV", field("DTV.command_cd", command)) };

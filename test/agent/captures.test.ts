@@ -2,7 +2,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { encodeFrame, ETX } from "../../agent/astm/frame.ts";
+import { encodeFrame } from "../../agent/astm/frame.ts";
+import { ETX } from "../../agent/bytes.ts";
 import { abaxisVetscanVs2 } from "../../agent/devices/abaxis-vetscan-vs2.ts";
 import { arkraySpotchemEz } from "../../agent/devices/arkray-spotchem-ez.ts";
 import { bionoteVcheck } from "../../agent/devices/bionote-vcheck.ts";
@@ -18,7 +19,7 @@ import type { Profile } from "../../agent/devices/profile.ts";
 import { skyla } from "../../agent/devices/skyla.ts";
 import { encodeFrame as mllpFrame } from "../../agent/hl7/link.ts";
 import { read } from "../../agent/read.ts";
-import { type Replay, type ReplayedMessage, replay } from "../../agent/replay.ts";
+import { type Replay, replay, type ReplayedMessage } from "../../agent/replay.ts";
 import { dog } from "../make-fixtures.ts";
 import { context, only, reportsOf } from "./records.ts";
 

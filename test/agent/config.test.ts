@@ -1,7 +1,8 @@
 import fs from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { checkConfig, loadConfig, parseAddress } from "../../agent/config.ts";
+import { parseAddress } from "../../agent/address.ts";
+import { checkConfig, loadConfig } from "../../agent/config.ts";
 import { profiles } from "../../agent/devices/index.ts";
 import { temporaryFolder } from "../support/processes.ts";
 

@@ -1,6 +1,7 @@
 import fs from "node:fs";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { ACK, ENQ, EOT, ETX, encodeFrame, NAK } from "../../agent/astm/frame.ts";
+import { encodeFrame } from "../../agent/astm/frame.ts";
+import { ACK, ENQ, EOT, ETX, NAK } from "../../agent/bytes.ts";
 import { Connection, Held, recover, type Send } from "../../agent/connection.ts";
 import { profileById } from "../../agent/devices/index.ts";
 import { listMessages, readSpool, Spool } from "../../agent/spool.ts";

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { createLink } from "../../agent/connection.ts";
+import { createLink } from "../../agent/create-link.ts";
 import { profileById } from "../../agent/devices/index.ts";
 import type { Profile } from "../../agent/devices/profile.ts";
 import { type Replay, replay } from "../../agent/replay.ts";

@@ -2,7 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
-import { ACK, ENQ, EOT } from "../../agent/astm/frame.ts";
+import { ACK, ENQ, EOT } from "../../agent/bytes.ts";
 import { Connection, recover } from "../../agent/connection.ts";
 import { abaxisVetscanVs2 } from "../../agent/devices/abaxis-vetscan-vs2.ts";
 import { profileById } from "../../agent/devices/index.ts";

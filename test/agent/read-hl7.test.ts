@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { bionoteVcheck } from "../../agent/devices/bionote-vcheck.ts";
 import { genericHl7 } from "../../agent/devices/generic-hl7.ts";
-import type { Hl7Profile } from "../../agent/devices/profile.ts";
-import { complete, fingerprint, read } from "../../agent/read.ts";
+import { fingerprint } from "../../agent/hl7/duplicate-key.ts";
+import type { Hl7Profile } from "../../agent/hl7/profile.ts";
+import { complete, read } from "../../agent/read.ts";
 import type { Reading, Report } from "../../agent/report.ts";
 import { context, only, reportsOf } from "./records.ts";
 

@@ -1,6 +1,6 @@
+import type { AstmProfile } from "../../agent/astm/profile.ts";
 import { abaxisVetscanVs2 } from "../../agent/devices/abaxis-vetscan-vs2.ts";
 import { genericAstm } from "../../agent/devices/generic-astm.ts";
-import type { AstmProfile } from "../../agent/devices/profile.ts";
 import { read } from "../../agent/read.ts";
 import type { ReadContext, Reading, Report } from "../../agent/report.ts";
 

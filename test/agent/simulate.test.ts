@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { createLink } from "../../agent/connection.ts";
+import { createLink } from "../../agent/create-link.ts";
 import { profileById } from "../../agent/devices/index.ts";
 import { FaultyLine, parseFaults } from "../../agent/faults.ts";
 import { type Line, openLine, playDevice, playHost, type Received } from "../../agent/simulate.ts";

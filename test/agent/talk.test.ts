@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { ENQ, STX } from "../../agent/astm/frame.ts";
-import { createLink } from "../../agent/connection.ts";
+import { ENQ, STX } from "../../agent/bytes.ts";
+import { createLink } from "../../agent/create-link.ts";
 import { profileById } from "../../agent/devices/index.ts";
 import type { Link, LinkAction } from "../../agent/link.ts";
 import { type Listener, parseTalk, playTalk, type TalkLine, wireText } from "../../agent/talk.ts";

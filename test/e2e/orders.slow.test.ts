@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { ACK, ENQ, EOT, LF, STX } from "../../agent/astm/frame.ts";
+import { ACK, ENQ, EOT, LF, STX } from "../../agent/bytes.ts";
 import { type Line, openLine, playDevice } from "../../agent/simulate.ts";
 import { readSpool } from "../../agent/spool.ts";
 import { session } from "../support/astm.ts";

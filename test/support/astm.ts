@@ -1,4 +1,5 @@
-import { ENQ, EOT, ETX, encodeFrame } from "../../agent/astm/frame.ts";
+import { encodeFrame } from "../../agent/astm/frame.ts";
+import { ENQ, EOT, ETX } from "../../agent/bytes.ts";
 
 /** A session of one record per ETX frame, as most analyzers send it: ENQ, frames, EOT. */
 export function session(records: readonly string[]): Uint8Array {

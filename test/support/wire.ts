@@ -1,5 +1,5 @@
-import type { SetTimer } from "../../agent/connection.ts";
 import type { LinkContext } from "../../agent/link.ts";
+import type { SetTimer } from "../../agent/timer.ts";
 import type { Transport, Wire, WireHandler } from "../../agent/transport.ts";
 
 /** A clock that stands still. */

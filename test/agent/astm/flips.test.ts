@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ETB } from "../../../agent/astm/frame.ts";
+import { ETB } from "../../../agent/bytes.ts";
 import { abaxisVetscanVs2 } from "../../../agent/devices/abaxis-vetscan-vs2.ts";
 import { replay } from "../../../agent/replay.ts";
 import { frames, vetScanRecords } from "../../support/astm.ts";

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { ETB, encodeFrame } from "../../../agent/astm/frame.ts";
+import { encodeFrame } from "../../../agent/astm/frame.ts";
 import { AstmLink } from "../../../agent/astm/link.ts";
 import {
   FRAME_BYTES_MAX,
@@ -16,6 +16,7 @@ import {
   INTERRUPT_MS,
   REPLY_TIMEOUT_MS,
 } from "../../../agent/astm/sender.ts";
+import { ETB } from "../../../agent/bytes.ts";
 import type { LinkAction } from "../../../agent/link.ts";
 import { type Dice, diceOf, mutated, pick } from "../../support/dice.ts";
 import { bytes, frame, sessionOf, show } from "./wire.ts";

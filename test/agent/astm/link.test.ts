@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ETB, ETX, encodeFrame } from "../../../agent/astm/frame.ts";
+import { encodeFrame } from "../../../agent/astm/frame.ts";
 import { AstmLink } from "../../../agent/astm/link.ts";
 import {
   FRAME_BYTES_MAX,
@@ -9,6 +9,7 @@ import {
   MESSAGE_BYTES_MAX,
   RECEIVE_TIMEOUT_MS,
 } from "../../../agent/astm/receiver.ts";
+import { ETB, ETX } from "../../../agent/bytes.ts";
 import { NOISE_BYTES_MAX, NOISE_TIMEOUT_MS } from "../../../agent/noise.ts";
 import { bytes, checksumOf, complete, frame, received, receiver, sessionOf, show } from "./wire.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { ETX } from "../../../agent/astm/frame.ts";
 import { OneWayLink, SILENCE_MS, SUB, TEXT_BYTES_MAX } from "../../../agent/astm/one-way.ts";
+import { ETX } from "../../../agent/bytes.ts";
 import { NOISE_TIMEOUT_MS } from "../../../agent/noise.ts";
 import { gapCounterexample, play, segmentationCounterexample } from "./said.ts";
 

@@ -4,7 +4,7 @@ import { mindrayBs } from "../../../agent/devices/mindray-bs.ts";
 import type { Profile } from "../../../agent/devices/profile.ts";
 import { Directory } from "../../../agent/directory.ts";
 import { Filing } from "../../../agent/filing.ts";
-import { fingerprint } from "../../../agent/read.ts";
+import { fingerprint } from "../../../agent/hl7/duplicate-key.ts";
 import { httpServer } from "../../../agent/server.ts";
 import { listMessages, readSpool } from "../../../agent/spool.ts";
 import type { StoredMessage } from "../../../agent/spool-operations.ts";

@@ -1,16 +1,17 @@
 import Database from "better-sqlite3";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { createLink } from "../../../agent/connection.ts";
+import { createLink } from "../../../agent/create-link.ts";
 import { genericHl7 } from "../../../agent/devices/generic-hl7.ts";
+import { fingerprint } from "../../../agent/hl7/duplicate-key.ts";
 import type { Link, LinkAction } from "../../../agent/link.ts";
-import { fingerprint, read } from "../../../agent/read.ts";
+import { read } from "../../../agent/read.ts";
 import { type Operations, operationsOn } from "../../../agent/spool-operations.ts";
 import { migrate } from "../../../agent/spool-schema.ts";
 import { study } from "../../../agent/study.ts";
 import { bloodCount, frameOf } from "../../support/hl7.ts";
 import { fixedContext } from "../../support/wire.ts";
-import { diceOf, type Dice } from "../../support/dice.ts";
+import { type Dice, diceOf } from "../../support/dice.ts";
 import { context } from "../records.ts";
 
 // Goal: whatever the lines do, the same studies as from clean ones. Method: messages of several connections of one device are

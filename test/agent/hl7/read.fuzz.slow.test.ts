@@ -1,8 +1,9 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { createLink } from "../../../agent/connection.ts";
+import { createLink } from "../../../agent/create-link.ts";
 import { profileById } from "../../../agent/devices/index.ts";
-import { complete, fingerprint, read } from "../../../agent/read.ts";
+import { fingerprint } from "../../../agent/hl7/duplicate-key.ts";
+import { complete, read } from "../../../agent/read.ts";
 import type { Reading } from "../../../agent/report.ts";
 import { madeFixtures } from "../../make-fixtures.ts";
 import { fixedContext } from "../../support/wire.ts";

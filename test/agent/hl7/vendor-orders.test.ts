@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { createLink } from "../../../agent/connection.ts";
+import { createLink } from "../../../agent/create-link.ts";
 import { profileById } from "../../../agent/devices/index.ts";
-import type { Hl7Profile } from "../../../agent/devices/profile.ts";
 import { parseMessage } from "../../../agent/hl7/message.ts";
 import { encodeAnswers, readOrderQuery } from "../../../agent/hl7/orders.ts";
+import type { Hl7Profile } from "../../../agent/hl7/profile.ts";
 import type { Patient } from "../../../shared/patient.ts";
 import { cat, dog, fixturesFolder } from "../../make-fixtures.ts";
 import { fixedContext } from "../../support/wire.ts";

@@ -1,4 +1,5 @@
-import type { LinkAction, News } from "../../../agent/link.ts";
+import type { News } from "../../../agent/device-report.ts";
+import type { LinkAction } from "../../../agent/link.ts";
 import { Conversation } from "../../../agent/poct1/conversation.ts";
 import type { OperatorBook } from "../../../agent/poct1/lists.ts";
 import { type Element, find, readMessage } from "../../../agent/poct1/message.ts";

@@ -1,4 +1,5 @@
-import { ENQ, EOT, ETX, encodeFrame } from "../../../agent/astm/frame.ts";
+import { encodeFrame } from "../../../agent/astm/frame.ts";
+import { ENQ, EOT, ETX } from "../../../agent/bytes.ts";
 
 const FRAME_OVERHEAD = 7;
 

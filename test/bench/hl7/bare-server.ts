@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import path from "node:path";
 import { Worker } from "node:worker_threads";
 import Database from "better-sqlite3";
-import { CR } from "../../../agent/astm/frame.ts";
+import { CR } from "../../../agent/bytes.ts";
 import { encodeFrame, FS } from "../../../agent/hl7/link.ts";
 import type { Group } from "../astm/bare-loop-thread.ts";
 

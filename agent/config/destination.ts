@@ -1,0 +1,18 @@
+import type { Address } from "../address.ts";
+
+export type Destination =
+  | {
+      readonly id: string;
+      readonly way: "store";
+      readonly address: Address;
+      readonly aeTitle: string;
+      readonly callingAeTitle: string;
+    }
+  | ({ readonly id: string; readonly way: "stow" } & StowTarget);
+
+export interface StowTarget {
+  /** Of the service, without `/studies`. */
+  readonly url: string;
+  /** Value of the Authorization header, read anew for each request; null: none. */
+  readonly authorization: (() => string) | null;
+}

@@ -1,0 +1,8 @@
+export interface News {
+  readonly device: string;
+  readonly topic: "status" | "event" | "operators";
+  /** JSON */
+  readonly content: string;
+}
+
+export type Lock = "LOCK" | "UNLOCK";
