@@ -1,7 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
+import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { type Logger, pino } from "pino";
 import { newUlid } from "../shared/fp.ts";
 import { Repeats } from "../shared/repeats.ts";
@@ -10,7 +10,7 @@ import { createGuards, keyFinder } from "./auth.ts";
 import { cachedAnswers } from "./cache.ts";
 import { ApiError, fromClientError, toApiError } from "./errors.ts";
 import { commonHeaders, limitHeaders, setHeaders } from "./headers.ts";
-import { defaultLimits, type Limits, memoryCounters, RateLimiter, type SharedCounters } from "./limits.ts";
+import { defaultLimits, type Limits, memoryCounters, RateLimiter } from "./limits.ts";
 import { collectOperations } from "./openapi.ts";
 import { agentRoutes, BODY_BYTES_MAX } from "./routes/agent.ts";
 import { calendarRoutes } from "./routes/calendar.ts";
@@ -19,9 +19,9 @@ import { docsRoutes } from "./routes/docs.ts";
 import { inventoryRoutes } from "./routes/inventory.ts";
 import { patientRoutes } from "./routes/patients.ts";
 import { soapRoutes } from "./routes/soap.ts";
-import { storeCounters } from "./store/counts.ts";
+import { type SharedCounters, storeCounters } from "./store/counts.ts";
 import type { ApiKey } from "./store/keys.ts";
-import type { Store } from "./store/store.ts";
+import type { Store } from "./store/types.ts";
 
 export interface AppOptions {
   /** The secret of the key digests. */

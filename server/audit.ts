@@ -5,7 +5,8 @@ import { isAnyFp } from "../shared/fp.ts";
 import { networkOf } from "./limits.ts";
 import { type AuditRow, insertRow, insertRows, removeOldest, setTimes } from "./store/audit.ts";
 import type { ApiKey } from "./store/keys.ts";
-import type { Session, Store } from "./store/store.ts";
+import type { Session } from "./store/query.ts";
+import type { Store } from "./store/types.ts";
 
 // Who asked for what: every request with a key, and every refusal. Rows are gathered in memory and written twice a second,
 // so that no answer waits for a disk; a crash loses what came since.

@@ -10,6 +10,7 @@ import type { AuditedRequests } from "./audit.ts";
 import type { CachedAnswers } from "./cache.ts";
 import { ApiError } from "./errors.ts";
 import type { Budget, RateLimiter, Verdict } from "./limits.ts";
+import type { FoundKey } from "./request-context.ts";
 import {
   type ApiKey,
   countActiveKeys,
@@ -21,7 +22,9 @@ import {
   touchKey,
   touchNewKey,
 } from "./store/keys.ts";
-import type { Session, Store, Versions } from "./store/store.ts";
+import type { Session } from "./store/query.ts";
+import type { Store } from "./store/types.ts";
+import type { Versions } from "./store/versions.ts";
 
 // API keys: `sk_live_`, 32 random base62 letters, and 6 letters of CRC32 over all before them, so that a typing error
 // or junk is refused without asking the database. Stored is an HMAC only: the key is shown once, when it is made.
@@ -125,16 +128,6 @@ function refuseIfOver({ allowed, retryAfterS }: Verdict, header: KeyHeader): voi
   if (allowed) return;
   const headers = { "retry-after": String(retryAfterS) };
   throw new ApiError(RATE_CODES[header], retryAfterS === 1 ? "1 second" : `${retryAfterS} seconds`, { headers });
-}
-
-/** The key that a guard let through. */
-export function keyOf(request: FastifyRequest): ApiKey {
-  return request.getDecorator<ApiKey>("apiKey");
-}
-
-/** What the key's clinic had changed to when the guard let the request through. */
-export function versionsOf(request: FastifyRequest): Versions {
-  return request.getDecorator<Versions>("versions");
 }
 
 export interface KeyToMake {
@@ -246,12 +239,6 @@ function presentedKey(request: FastifyRequest, header: KeyHeader): string {
   if (header === "x-api-key") return value;
   // RFC 9110: the scheme in any case; RFC 6750: one space.
   return /^bearer ([^ ]+)$/i.exec(value)?.[1] ?? "";
-}
-
-/** A key, and what its clinic had changed to when it was found. */
-export interface FoundKey {
-  readonly key: ApiKey;
-  readonly versions: Versions;
 }
 
 const KEYS_CACHED_MAX = 10_000;

@@ -1,9 +1,9 @@
 import crypto from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Subject } from "./audit.ts";
-import { type FoundKey, keyOf, versionsOf } from "./auth.ts";
 import { commonHeaders, type HeaderList, limitHeaders } from "./headers.ts";
 import type { RateLimiter } from "./limits.ts";
+import { type FoundKey, keyOf, versionsOf } from "./request-context.ts";
 import type { ApiKey } from "./store/keys.ts";
 
 // The public answers, kept as bytes (api.md, section 5). One is served again only while its clinic's version is the one it

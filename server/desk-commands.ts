@@ -19,8 +19,9 @@ import {
   viewStudy,
 } from "./store/desk.ts";
 import { addStudy, clinicsOfPatient } from "./store/manual.ts";
+import type { Session } from "./store/query.ts";
 import { rangesOfVersion } from "./store/ranges.ts";
-import type { Session, Store } from "./store/store.ts";
+import type { Store } from "./store/types.ts";
 
 // The desk's commands: studies that wait for a person, studies that a person types in, and what became of any of them.
 

@@ -1,6 +1,6 @@
 import type { FastifyError } from "fastify";
 import { Type } from "typebox";
-import { StoreUnavailable } from "./store/store.ts";
+import { StoreUnavailable } from "./store/query.ts";
 
 // Every error an integrator can meet, in one table (specification, section 7; api.md, section 3).
 

@@ -23,8 +23,9 @@ import {
 } from "./entities.ts";
 import { type Change, checkAmendment, type Import, stampPatients, storeEntity } from "./store/entities.ts";
 import { servedClinics } from "./store/keys.ts";
+import type { Session } from "./store/query.ts";
 import { listSharedNumbers, type SharedNumber } from "./store/shared-numbers.ts";
-import type { Session, Store } from "./store/store.ts";
+import type { Store } from "./store/types.ts";
 
 // Imports a file of one JSON object a line, all or nothing. The file is read once to check it, then once for each
 // stage below: so lines may stand in any order, nothing is kept in memory, and a fault in the file holds up no other writer.

@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import type { HeaderList } from "./headers.ts";
 import type { Soon } from "./soon.ts";
+import type { Cost, Count, Counters, SharedCounters, Taken, Window } from "./store/counts.ts";
 import type { KeyType } from "./store/keys.ts";
 
 // Rate limits (api.md 141-146): fixed windows, a minute and an hour at once, counted for each key.
@@ -29,48 +30,12 @@ export const defaultLimits: Limits = {
  */
 export type Budget = "api" | "directory" | "ingest";
 
-/** A stretch of time that begins with its first request. */
-export interface Window {
-  readonly name: string;
-  readonly ms: number;
-  readonly limit: number;
-}
-
 /** The windows that a request counts in, and how they are told its client. */
 interface Budgeted {
   readonly windows: readonly Window[];
   /** draft-ietf-httpapi-ratelimit-headers-10, and what stands in its `RateLimit` before each window's numbers. */
   readonly policy: string;
   readonly labels: readonly string[];
-}
-
-/** How full a window is just now; `endsAt` in milliseconds since 1970. */
-export interface Count {
-  readonly used: number;
-  readonly endsAt: number;
-}
-
-/** 0 only looks, -1 gives back what was taken. */
-export type Cost = -1 | 0 | 1;
-
-export interface Taken {
-  readonly taken: boolean;
-  readonly counts: readonly Count[];
-}
-
-/** Where requests are counted. Nodes that share one limit together. */
-export interface Counters {
-  /**
-   * Counts a request in all windows of a name, or in none of them when one is full: a client that keeps asking must not
-   * spend its hour on refusals. `counts` are the windows' in order, this request included when it was taken.
-   */
-  take(name: string, windows: readonly Window[], now: number, cost?: Cost): Soon<Taken>;
-}
-
-/** Keys and addresses are counted apart: a flood from many addresses must not push a key's count out of a bounded memory. */
-export interface SharedCounters {
-  readonly keys: Counters;
-  readonly addresses: Counters;
 }
 
 /** What a request may do, and the headers that tell its client (api.md 144). */

@@ -30,8 +30,10 @@ import {
   listKeys,
   revokeKey,
 } from "./store/keys.ts";
+import type { Session } from "./store/query.ts";
 import { currentRanges, replaceRanges } from "./store/ranges.ts";
-import { isPostgresUrl, openExistingStore, openStore, type Session, type Store } from "./store/store.ts";
+import { isPostgresUrl, openExistingStore, openStore } from "./store/store.ts";
+import type { Store } from "./store/types.ts";
 
 // The server's command line (house, section 5): builds and closes everything, and alone reads the environment.
 

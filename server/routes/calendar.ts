@@ -1,11 +1,11 @@
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import { CalendarEvent, eventStatuses, eventTypes } from "../../shared/calendar.ts";
-import { keyOf } from "../auth.ts";
 import { RANGE_DAYS_MAX, selectRange } from "../domain/calendar.ts";
 import { ApiError } from "../errors.ts";
 import { exampleOf } from "../examples.ts";
 import type { Operation } from "../openapi.ts";
+import { keyOf } from "../request-context.ts";
 import { listEvents } from "../store/calendar.ts";
 import type { RouteContext } from "./context.ts";
 import { choice, instant, readParameters } from "./parameters.ts";

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import type { createGuards } from "../auth.ts";
 import type { Page } from "../store/patients.ts";
-import type { Store } from "../store/store.ts";
+import type { Store } from "../store/types.ts";
 import { PAGE_SIZE_MAX } from "./parameters.ts";
 
 /** What every route file gets. */

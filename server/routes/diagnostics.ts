@@ -1,10 +1,10 @@
 import type { FastifyInstance } from "fastify";
 import { isFp } from "../../shared/fp.ts";
 import { Study } from "../../shared/study.ts";
-import { keyOf } from "../auth.ts";
 import { ApiError } from "../errors.ts";
 import { exampleOf } from "../examples.ts";
 import type { Operation } from "../openapi.ts";
+import { keyOf } from "../request-context.ts";
 import { findStudy } from "../store/studies.ts";
 import { EnvelopeOf, type RouteContext } from "./context.ts";
 import { notFound } from "./parameters.ts";

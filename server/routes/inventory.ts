@@ -1,8 +1,8 @@
 import type { FastifyInstance } from "fastify";
 import { InventoryItem } from "../../shared/inventory.ts";
-import { keyOf } from "../auth.ts";
 import { exampleOf } from "../examples.ts";
 import type { Operation } from "../openapi.ts";
+import { keyOf } from "../request-context.ts";
 import { listItems } from "../store/stock.ts";
 import { EnvelopeOf, PageOf, pageOf, type RouteContext } from "./context.ts";
 import { pageParameters, readParameters, text, yesOrNo } from "./parameters.ts";

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from "fastify";
 import { isFp } from "../../shared/fp.ts";
 import { Patient } from "../../shared/patient.ts";
-import { keyOf, versionsOf } from "../auth.ts";
 import { ApiError } from "../errors.ts";
 import { exampleOf } from "../examples.ts";
 import type { Operation } from "../openapi.ts";
+import { keyOf, versionsOf } from "../request-context.ts";
 import { Outlines } from "../store/outlines.ts";
 import { findPatient, listPatients } from "../store/patients.ts";
 import { EnvelopeWithMessageOf, PageOf, pageOf, type RouteContext } from "./context.ts";

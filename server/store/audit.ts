@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
+import { nobody, query, type Session } from "./query.ts";
 import type { AuditColumns, Tables } from "./schema.ts";
-import { nobody, query, type Session } from "./store.ts";
 
 // The audit: one row for a request, or for several alike. Rows are added at the end and go by age.
 

@@ -1,7 +1,7 @@
 import type { CalendarEvent, EventStatus, EventType } from "../../shared/calendar.ts";
 import { type Range, whyNotMove } from "../domain/calendar.ts";
+import { query, type Session } from "./query.ts";
 import type { EventColumns } from "./schema.ts";
-import { query, type Session } from "./store.ts";
 
 // Calendar events: each belongs to one clinic, whoever else sees its patient (specification, section 1).
 

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
-import type { Cost, Count, Counters, SharedCounters, Window } from "../limits.ts";
+import type { Soon } from "../soon.ts";
+import { nobody, query, type Session } from "./query.ts";
 import type { RequestCount } from "./schema.ts";
-import { nobody, query, type Session } from "./store.ts";
 
 // Counts requests in a PostgreSQL that several servers share, so that a key has one limit however many of them it asks.
 // Ended windows go by the servers' clocks: those must be in step.
@@ -113,3 +113,39 @@ const prune = query(
     db.deleteFrom("request_count").where("short_ends_at", "<=", p.now).where("long_ends_at", "<=", p.now),
   nobody,
 );
+
+/** A stretch of time that begins with its first request. */
+export interface Window {
+  readonly name: string;
+  readonly ms: number;
+  readonly limit: number;
+}
+
+/** How full a window is just now; `endsAt` in milliseconds since 1970. */
+export interface Count {
+  readonly used: number;
+  readonly endsAt: number;
+}
+
+/** 0 only looks, -1 gives back what was taken. */
+export type Cost = -1 | 0 | 1;
+
+export interface Taken {
+  readonly taken: boolean;
+  readonly counts: readonly Count[];
+}
+
+/** Where requests are counted. Nodes that share one limit together. */
+export interface Counters {
+  /**
+   * Counts a request in all windows of a name, or in none of them when one is full: a client that keeps asking must not
+   * spend its hour on refusals. `counts` are the windows' in order, this request included when it was taken.
+   */
+  take(name: string, windows: readonly Window[], now: number, cost?: Cost): Soon<Taken>;
+}
+
+/** Keys and addresses are counted apart: a flood from many addresses must not push a key's count out of a bounded memory. */
+export interface SharedCounters {
+  readonly keys: Counters;
+  readonly addresses: Counters;
+}

@@ -1,4 +1,4 @@
-import { Result, type PatientHint, type Snapshot, type Study } from "../../shared/study.ts";
+import { type PatientHint, Result, type Snapshot, type Study } from "../../shared/study.ts";
 import { type Candidate, type Known, rankCandidates } from "../../shared/candidates.ts";
 import { newUlid } from "../../shared/fp.ts";
 import type { Patient } from "../../shared/patient.ts";
@@ -6,8 +6,8 @@ import { shown } from "../../shared/problems.ts";
 import { readSpecies } from "../../shared/species.ts";
 import { insertRow } from "./audit.ts";
 import { findPatient, toPatient } from "./patients.ts";
+import { query, type Session } from "./query.ts";
 import type { StudyCause, StudyColumns } from "./schema.ts";
-import { query, type Session } from "./store.ts";
 import { findStored, flagFor, type ReplacedStudy, replaceStudy, type StoredStudy, toStudy } from "./studies.ts";
 
 // The desk of the unmatched: what a person sees of studies that no program may place, and what a person does with them.

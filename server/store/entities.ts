@@ -14,10 +14,10 @@ import type {
   UserLine,
 } from "../entities.ts";
 import { importEvent } from "./calendar.ts";
+import { nobody, query, type Session } from "./query.ts";
 import type { Tables } from "./schema.ts";
 import { amendmentProblem, importSoap } from "./soap.ts";
 import { importBatch, importItem } from "./stock.ts";
-import { nobody, query, type Session } from "./store.ts";
 import { importStudy } from "./studies.ts";
 
 // Writes the entities of an import: each is new, changed, or says what is stored already.

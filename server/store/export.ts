@@ -2,9 +2,9 @@ import { Result } from "../../shared/study.ts";
 import type { Entity } from "../entities.ts";
 import { toEvent } from "./calendar.ts";
 import { toPatient } from "./patients.ts";
+import { type Query, query, type Session } from "./query.ts";
 import { toSoap } from "./soap.ts";
 import { toItem } from "./stock.ts";
-import { type Query, query, type Session } from "./store.ts";
 import { toStudy } from "./studies.ts";
 
 // Reads all entities back as the lines of an import file (house, section 5), in the order of their fps, so that an imported

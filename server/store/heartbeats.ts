@@ -1,5 +1,5 @@
 import type { Heartbeat } from "../../shared/study.ts";
-import { nobody, query, type Session } from "./store.ts";
+import { nobody, query, type Session } from "./query.ts";
 
 /** Keeps the latest heartbeat of an agent, which is known by its key. */
 export async function storeHeartbeat(

@@ -5,8 +5,8 @@ import { resultsOf } from "../../shared/results.ts";
 import type { ManualEntry } from "../manual.ts";
 import { type Act, noteAct, whyNoPatient } from "./desk.ts";
 import { findPatient } from "./patients.ts";
+import { query, type Session } from "./query.ts";
 import { currentRanges } from "./ranges.ts";
-import { query, type Session } from "./store.ts";
 import { canonical, describeStudy, insertStudy } from "./studies.ts";
 
 /** The clinics that are connected to a patient: one of them must be the one whose intervals a typed study is held against. */

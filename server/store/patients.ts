@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import type { Patient } from "../../shared/patient.ts";
 import { type Mark, type Outline, type Outlines, STEP } from "./outlines.ts";
-import { query, type Session } from "./store.ts";
+import { query, type Session } from "./query.ts";
 import type { Tables } from "./schema.ts";
 
 // Patients as clinics see them: through an active connection, never a deleted one (specification, section 1).

@@ -13,7 +13,7 @@ import {
 } from "pg";
 import { filled, type Query, type Session, sqlBuilder, StoreUnavailable } from "./query.ts";
 import { type Engine, missingMigrations } from "./schema.ts";
-import type { Store } from "./store.ts";
+import type { Store } from "./types.ts";
 import { atEndOfTurn, raising, readVersions, type Versions } from "./versions.ts";
 
 // The database as a PostgreSQL that several servers may share.

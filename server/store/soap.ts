@@ -1,8 +1,8 @@
 import { newFp } from "../../shared/fp.ts";
 import type { Soap, SoapStatus } from "../../shared/soap.ts";
 import { whyNotAmend, whyNotChange, whyNotMove } from "../domain/soap.ts";
+import { query, type Session } from "./query.ts";
 import type { SoapColumns } from "./schema.ts";
-import { query, type Session } from "./store.ts";
 
 // SOAP records. That a signed one stays as it is, is held by triggers of the table; the rules here say why before those do.
 

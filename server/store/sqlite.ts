@@ -7,7 +7,7 @@ import { makePrivateFile } from "../../shared/private-folder.ts";
 import { watchFiles } from "./files.ts";
 import { filled, type Query, type Session, sqlBuilder, StoreUnavailable } from "./query.ts";
 import { type Engine, missingMigrations } from "./schema.ts";
-import type { Store } from "./store.ts";
+import type { Store } from "./types.ts";
 import { atEndOfTurn, raising, readVersions, type Versions } from "./versions.ts";
 
 // The database as a file of the data folder.

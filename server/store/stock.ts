@@ -1,9 +1,9 @@
 import type { Kysely } from "kysely";
 import type { InventoryItem } from "../../shared/inventory.ts";
-import { type Consumption, consume } from "../domain/stock.ts";
+import { consume, type Consumption } from "../domain/stock.ts";
 import type { Page } from "./patients.ts";
+import { nobody, query, type Session } from "./query.ts";
 import type { BatchColumns, ItemColumns, Tables } from "./schema.ts";
-import { nobody, query, type Session } from "./store.ts";
 
 // Inventory items of a clinic, and the batches behind them, which the public interface does not show (specification, section 2.6).
 

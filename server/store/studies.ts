@@ -8,9 +8,9 @@ import type { Outcome, PushedStudy, Result, Snapshot, Study } from "../../shared
 import { decideFiling } from "../domain/filing.ts";
 import { whyFlagAnew } from "../domain/flagging.ts";
 import { findPatient } from "./patients.ts";
+import { nobody, query, type Session } from "./query.ts";
 import { currentRanges } from "./ranges.ts";
 import type { ConflictColumns, StudyColumns, Tables } from "./schema.ts";
-import { nobody, query, type Session } from "./store.ts";
 
 // Diagnostic studies: the current revision in `study`, replaced ones in `study_revision`.
 

@@ -6,7 +6,7 @@ import { buildApp } from "../../server/app.ts";
 import { auditLines } from "../../server/audit-lines.ts";
 import { Audit, ENTRIES_MAX, KEPT_MS, REFUSALS_MAX } from "../../server/audit.ts";
 import { permissions } from "../../server/auth.ts";
-import { type Counters, memoryCounters } from "../../server/limits.ts";
+import { memoryCounters } from "../../server/limits.ts";
 import {
   type AuditDescription,
   type AuditFilter,
@@ -14,8 +14,10 @@ import {
   insertRows,
   listRows,
 } from "../../server/store/audit.ts";
+import type { Counters } from "../../server/store/counts.ts";
 import { listKeys, revokeKey } from "../../server/store/keys.ts";
-import { openStore, type Store } from "../../server/store/store.ts";
+import { openStore } from "../../server/store/store.ts";
+import type { Store } from "../../server/store/types.ts";
 import { newFp } from "../../shared/fp.ts";
 import {
   clinic,

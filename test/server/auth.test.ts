@@ -14,7 +14,8 @@ import {
 import { listRows } from "../../server/store/audit.ts";
 import { exportEntities } from "../../server/store/export.ts";
 import { listKeys, revokeKey } from "../../server/store/keys.ts";
-import { openStore, query } from "../../server/store/store.ts";
+import { query } from "../../server/store/query.ts";
+import { openStore } from "../../server/store/store.ts";
 import { newFp } from "../../shared/fp.ts";
 import { LETTERS_BY_CHANCE, LETTERS_SHOWN, lettersTold } from "../support/secrets.ts";
 import {

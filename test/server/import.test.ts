@@ -2,8 +2,9 @@ import { describe, expect, test } from "vitest";
 import { demoClinics, demoEntities } from "../../server/demo.ts";
 import { ImportError } from "../../server/import.ts";
 import { findClinic } from "../../server/store/keys.ts";
-import { query, type Store } from "../../server/store/store.ts";
+import { query } from "../../server/store/query.ts";
 import { findPatient } from "../../server/store/patients.ts";
+import type { Store } from "../../server/store/types.ts";
 import { newFp } from "../../shared/fp.ts";
 import {
   clinic,

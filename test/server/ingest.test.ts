@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { openStore, query } from "../../server/store/store.ts";
+import { query } from "../../server/store/query.ts";
+import { openStore } from "../../server/store/store.ts";
 import { newFp } from "../../shared/fp.ts";
 import type { PushedStudy } from "../../shared/study.ts";
 import { clinic, connection, importEntities, keyPermissions, patient, startServer, study } from "./harness.ts";

@@ -1,7 +1,7 @@
 import { assert, asyncProperty, constantFrom, integer, record } from "fast-check";
 import { describe, expect, test } from "vitest";
+import { query } from "../../server/store/query.ts";
 import { consumeStock } from "../../server/store/stock.ts";
-import { query } from "../../server/store/store.ts";
 import { newFp } from "../../shared/fp.ts";
 import type { InventoryItem } from "../../shared/inventory.ts";
 import { clinic, importEntities, startServer, type TestServer } from "./harness.ts";

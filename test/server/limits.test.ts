@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { buildApp } from "../../server/app.ts";
 import type { Permission } from "../../server/auth.ts";
-import { type Counters, defaultLimits, MemoryCounters, RateLimiter } from "../../server/limits.ts";
+import { defaultLimits, MemoryCounters, RateLimiter } from "../../server/limits.ts";
+import type { Counters } from "../../server/store/counts.ts";
 import type { KeyType } from "../../server/store/keys.ts";
 import { newFp } from "../../shared/fp.ts";
 import { type Body, clinic, noon, startLimitedServer, study, type TestServer } from "./harness.ts";

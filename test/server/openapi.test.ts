@@ -8,7 +8,8 @@ import type { Permission } from "../../server/auth.ts";
 import { type ErrorEnvelope, fromClientError } from "../../server/errors.ts";
 import { exampleFp, exampleUlid } from "../../server/examples.ts";
 import { defaultLimits, memoryCounters } from "../../server/limits.ts";
-import { type Store, StoreUnavailable } from "../../server/store/store.ts";
+import { StoreUnavailable } from "../../server/store/query.ts";
+import type { Store } from "../../server/store/types.ts";
 import { newFp } from "../../shared/fp.ts";
 import { type Answer, type ApiDocument, Contract } from "../support/contract.ts";
 import {

@@ -4,10 +4,12 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ACTIVE_KEYS_MAX, createKey } from "../../server/auth.ts";
 import { importFile } from "../../server/import.ts";
-import { type Cost, MemoryCounters } from "../../server/limits.ts";
-import { storeCounters } from "../../server/store/counts.ts";
+import { MemoryCounters } from "../../server/limits.ts";
+import { type Cost, storeCounters } from "../../server/store/counts.ts";
 import { listKeys } from "../../server/store/keys.ts";
-import { openStore, nobody, query, type Session, type Store, StoreUnavailable } from "../../server/store/store.ts";
+import { nobody, query, type Session, StoreUnavailable } from "../../server/store/query.ts";
+import { openStore } from "../../server/store/store.ts";
+import type { Store } from "../../server/store/types.ts";
 import { newFp } from "../../shared/fp.ts";
 import {
   clinic,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { query } from "../../server/store/query.ts";
 import { amendSoap, moveSoap } from "../../server/store/soap.ts";
-import { query } from "../../server/store/store.ts";
 import { newFp } from "../../shared/fp.ts";
 import { ImportError } from "../../server/import.ts";
 import {

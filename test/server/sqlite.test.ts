@@ -2,7 +2,9 @@ import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describe, expect, test } from "vitest";
-import { connect, nobody, openStore, query, StoreUnavailable } from "../../server/store/store.ts";
+import { nobody, query, StoreUnavailable } from "../../server/store/query.ts";
+import { connect } from "../../server/store/sqlite.ts";
+import { openStore } from "../../server/store/store.ts";
 import { newFp } from "../../shared/fp.ts";
 import { temporaryFolder } from "./harness.ts";
 

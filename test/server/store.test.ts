@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { openExistingStore, openStore, nobody, query, StoreUnavailable } from "../../server/store/store.ts";
+import { nobody, query, StoreUnavailable } from "../../server/store/query.ts";
+import { openExistingStore, openStore } from "../../server/store/store.ts";
 import { newFp } from "../../shared/fp.ts";
 import { connectTo, heldWriteLock, temporaryDatabase, temporaryFolder } from "./harness.ts";
 
