@@ -1,22 +1,22 @@
 import type { Logger } from "pino";
-import { makePrivate } from "../shared/private-folder.ts";
+import { makePrivate } from "../shared/runtime/private-folder.ts";
 import { createAnalyzers } from "./analyzers.ts";
-import type { Config } from "./config.ts";
-import { Directory, syncAppointments } from "./directory.ts";
-import { every } from "./every.ts";
-import { IMAGES_FOLDER } from "./image-store.ts";
-import { createImaging } from "./imaging.ts";
-import { Push } from "./push.ts";
-import { clockSentence, ClockWatch } from "./clock-watch.ts";
-import { readiness } from "./readiness.ts";
-import { readSecret } from "./secret-file.ts";
-import { exposedSecrets } from "./secrets.ts";
-import { httpServer, type Server } from "./server.ts";
-import { watched } from "./server-state.ts";
-import { CLOCK_META, isoOrNull, SERVER_META, Spool, SPOOL_FILES } from "./spool.ts";
+import type { Config } from "./config/config.ts";
+import { Directory, syncAppointments } from "./study/patient-directory.ts";
+import { every } from "./runtime/periodic.ts";
+import { IMAGES_FOLDER } from "./imaging/instance-store.ts";
+import { createImaging } from "./imaging-devices.ts";
+import { Push } from "./push/push.ts";
+import { clockSentence, ClockWatch } from "./push/clock-watch.ts";
+import { readiness } from "./status/readiness.ts";
+import { readSecret } from "./config/secret-file.ts";
+import { exposedSecrets } from "./config/exposed-secrets.ts";
+import { httpServer, type Server } from "./push/server-client.ts";
+import { watched } from "./push/server-watch.ts";
+import { CLOCK_META, isoOrNull, SERVER_META, Spool, SPOOL_FILES } from "./spool/spool.ts";
 import { NOT_ASKED_YET, type ServerState } from "./states/server-state.ts";
-import { createMetrics, type Metrics, serveStatus } from "./status.ts";
-import { realTimer } from "./timer.ts";
+import { createMetrics, type Metrics, serveStatus } from "./status/status-server.ts";
+import { realTimer } from "./runtime/timer.ts";
 
 // Builds the running agent out of its parts, and takes it down again.
 

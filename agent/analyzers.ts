@@ -1,22 +1,22 @@
 import type { Logger } from "pino";
-import { parseAddress } from "./address.ts";
-import type { Charset as AstmCharset } from "./astm/records.ts";
-import { type Config, type DeviceConfig, DICOM, readTls } from "./config.ts";
-import { Connection, Held, recover, type Send } from "./connection.ts";
+import { parseAddress } from "./transport/address.ts";
+import type { Charset as AstmCharset } from "./protocols/astm/records.ts";
+import { type Config, type DeviceConfig, DICOM, readTls } from "./config/config.ts";
+import { Connection, Held, recover, type Send } from "./connection/connection.ts";
 import { profileById } from "./devices/index.ts";
 import type { Profile } from "./devices/profile.ts";
-import { Directives } from "./directives.ts";
-import { every } from "./every.ts";
-import { Filing, type FilingDevice } from "./filing.ts";
-import type { Charset as Hl7Charset } from "./hl7/message.ts";
-import { Operators } from "./operators.ts";
-import type { Operator } from "./poct1/lists.ts";
-import { type Devices, serve, type Surroundings } from "./served.ts";
-import type { Spool } from "./spool.ts";
-import type { StoredMessage } from "./spool-operations.ts";
-import { realTimer } from "./timer.ts";
-import { dialTransport, listenTransport, repliesOn, serialTransport, type Transport } from "./transport.ts";
-import { Worklist } from "./worklist.ts";
+import { Directives } from "./connection/device-commands.ts";
+import { every } from "./runtime/periodic.ts";
+import { Filing, type FilingDevice } from "./study/filing.ts";
+import type { Charset as Hl7Charset } from "./protocols/hl7/message.ts";
+import { Operators } from "./config/operator-list.ts";
+import type { Operator } from "./protocols/poct1/topics.ts";
+import { type Devices, serve, type Surroundings } from "./connection/device-service.ts";
+import type { Spool } from "./spool/spool.ts";
+import type { StoredMessage } from "./spool/queries/operations.ts";
+import { realTimer } from "./runtime/timer.ts";
+import { dialTransport, listenTransport, repliesOn, serialTransport, type Transport } from "./transport/transport.ts";
+import { Worklist } from "./orders/host-query.ts";
 
 // The devices that send messages: each one's line, and the way of what it sends to a study or to an answer.
 

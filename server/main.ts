@@ -1,26 +1,26 @@
-import "../shared/node-version.ts";
+import "../shared/runtime/node-version.ts";
 import { closeSync, createWriteStream, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { pipeline } from "node:stream/promises";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { Presets, SingleBar } from "cli-progress";
-import { rangeText } from "../shared/clinic-ranges.ts";
-import { readInstant } from "../shared/instant.ts";
-import { createLog } from "../shared/log.ts";
-import { printable, printableJson, printableLines } from "../shared/printable.ts";
-import { makePrivate } from "../shared/private-folder.ts";
-import { VERSION } from "../shared/version.ts";
+import { rangeText } from "../shared/clinical/clinic-ranges.ts";
+import { readInstant } from "../shared/api/timestamp.ts";
+import { createLog } from "../shared/runtime/log.ts";
+import { printable, printableJson, printableLines } from "../shared/runtime/printable.ts";
+import { makePrivate } from "../shared/runtime/private-folder.ts";
+import { VERSION } from "../shared/runtime/version.ts";
 import { buildApp } from "./app.ts";
-import { type AuditFormat, auditFormats, auditLines } from "./audit-lines.ts";
-import { createKey, loadPepper, type Permission, permissions, rollKey } from "./auth.ts";
-import { addDeskCommands } from "./desk-commands.ts";
-import { fpOption } from "./fp-option.ts";
-import { ImportError, importFile, type Progress } from "./import.ts";
-import { defaultLimits, type Limits } from "./limits.ts";
-import { readRanges } from "./ranges.ts";
-import { requireRegularFile } from "./regular-file.ts";
+import { type AuditFormat, auditFormats, auditLines } from "./cli/audit-log.ts";
+import { createKey, loadPepper, type Permission, permissions, rollKey } from "./http/auth.ts";
+import { addDeskCommands } from "./cli/unmatched.ts";
+import { fpOption } from "./cli/fp-option.ts";
+import { ImportError, importFile, type Progress } from "./import/importer.ts";
+import { defaultLimits, type Limits } from "./http/rate-limit.ts";
+import { readRanges } from "./import/clinic-ranges.ts";
+import { requireRegularFile } from "./cli/regular-file.ts";
 import { listRows } from "./store/audit.ts";
-import { countUnmatched, exportEntities } from "./store/export.ts";
+import { countUnmatched, exportEntities } from "./import/export.ts";
 import {
   countKeys,
   findClinic,
@@ -32,7 +32,7 @@ import {
 } from "./store/keys.ts";
 import type { Session } from "./store/query.ts";
 import { currentRanges, replaceRanges } from "./store/ranges.ts";
-import { isPostgresUrl, openExistingStore, openStore } from "./store/store.ts";
+import { isPostgresUrl, openExistingStore, openStore } from "./store/open.ts";
 import type { Store } from "./store/types.ts";
 
 // The server's command line (house, section 5): builds and closes everything, and alone reads the environment.

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Patient } from "../shared/patient.ts";
-import { bytes, frame } from "./agent/astm/wire.ts";
+import type { Patient } from "../shared/api/patient.ts";
+import { bytes, frame } from "./agent/protocols/astm/wire.ts";
 import { hl7Folders } from "./hl7-fixtures.ts";
 import { poct1Fixtures } from "./poct1-fixtures.ts";
 

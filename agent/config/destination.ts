@@ -1,4 +1,4 @@
-import type { Address } from "../address.ts";
+import type { Address } from "../transport/address.ts";
 
 export type Destination =
   | {

@@ -1,4 +1,4 @@
-import type { AstmProfile } from "../astm/profile.ts";
+import type { AstmProfile } from "../protocols/astm/profile.ts";
 
 /** Abaxis VetScan VS2 chemistry analyzer, ASTM over RS-232. */
 export const abaxisVetscanVs2: AstmProfile = {

@@ -1,5 +1,5 @@
-import type { DeviceResult } from "../report.ts";
-import type { TextProfile, TextReading } from "../text-profile.ts";
+import type { DeviceResult } from "../report/report.ts";
+import type { TextProfile, TextReading } from "../protocols/proprietary/profile.ts";
 
 /** Every line has this many characters: one that has not lost or gained one, and its numbers may have moved. */
 const COLUMNS = 20;

@@ -1,4 +1,4 @@
-import type { Hl7Profile } from "../hl7/profile.ts";
+import type { Hl7Profile } from "../protocols/hl7/profile.ts";
 
 /** Bionote Vcheck V200 and F200 immunoassay readers, HL7 2.6 (IHE PCD): after a capture of a V200; the notes of an F200 are unverified. */
 export const bionoteVcheck: Hl7Profile = {

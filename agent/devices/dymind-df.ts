@@ -1,4 +1,4 @@
-import type { Hl7Profile } from "../hl7/profile.ts";
+import type { Hl7Profile } from "../protocols/hl7/profile.ts";
 import { automatedCount, mindrayBlood } from "./mindray-bc.ts";
 
 /**

@@ -1,5 +1,5 @@
-import type { DeviceResult } from "../report.ts";
-import type { TextProfile, TextReading } from "../text-profile.ts";
+import type { DeviceResult } from "../report/report.ts";
+import type { TextProfile, TextReading } from "../protocols/proprietary/profile.ts";
 
 /** R, mode, date, time, number, id, name, species, sex, age, ?, number of results; then seven columns a result. */
 const HEAD_COLUMNS = 12;

@@ -1,4 +1,4 @@
-import type { AstmProfile } from "../astm/profile.ts";
+import type { AstmProfile } from "../protocols/astm/profile.ts";
 
 /** Any analyzer that keeps to LIS02-A2; its codes are found through the catalogue's LOINC codes and synonyms. */
 export const genericAstm: AstmProfile = {

@@ -1,4 +1,4 @@
-import type { Hl7Profile } from "../hl7/profile.ts";
+import type { Hl7Profile } from "../protocols/hl7/profile.ts";
 
 /** Any analyzer that keeps to HL7 v2 over MLLP; its codes are found through the catalogue's LOINC codes and synonyms. */
 export const genericHl7: Hl7Profile = {

@@ -1,4 +1,4 @@
-import type { Poct1Profile } from "../poct1/profile.ts";
+import type { Poct1Profile } from "../protocols/poct1/profile.ts";
 
 /** Any point-of-care device that speaks POCT1-A; its habits are chosen by the vendor and model in its HELLO. */
 export const genericPoct1a: Poct1Profile = {

@@ -1,4 +1,4 @@
-import type { Hl7Profile } from "../hl7/profile.ts";
+import type { Hl7Profile } from "../protocols/hl7/profile.ts";
 
 /** What Mindray's hematology analyzers write, and those that took their dialect. */
 export const mindrayBlood = {

@@ -1,5 +1,5 @@
-import type { DeviceResult } from "../report.ts";
-import type { TextProfile, TextReading } from "../text-profile.ts";
+import type { DeviceResult } from "../report/report.ts";
+import type { TextProfile, TextReading } from "../protocols/proprietary/profile.ts";
 
 // Mindray BC-2800Vet hematology analyzer, serial, a protocol of its own: a body of fixed width without decimal points.
 // Dog layout: checked against a capture and its print-out. The other two layouts, the lengths of QC bodies and the device's

@@ -1,4 +1,4 @@
-import type { Hl7Profile } from "../hl7/profile.ts";
+import type { Hl7Profile } from "../protocols/hl7/profile.ts";
 
 /** Mindray BS chemistry analyzers, HL7 2.3.1: BS-200E after a capture, Vet models after the same manual (unverified). */
 export const mindrayBs: Hl7Profile = {

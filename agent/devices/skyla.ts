@@ -1,4 +1,4 @@
-import type { AstmProfile } from "../astm/profile.ts";
+import type { AstmProfile } from "../protocols/astm/profile.ts";
 
 /**
  * Skyla VB1 and Solution chemistry analyzers, ASTM. The records were checked against the one of a vendor's document; its

@@ -1,4 +1,4 @@
-import type { Hl7Profile } from "../hl7/profile.ts";
+import type { Hl7Profile } from "../protocols/hl7/profile.ts";
 import { mindrayBlood } from "./mindray-bc.ts";
 
 /** Zybio Z and EXR hematology analyzers: Mindray's dialect (unverified: no capture of ours). How they ask for orders is not known. */

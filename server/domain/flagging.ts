@@ -1,7 +1,7 @@
-import { NO_PATIENT } from "../../shared/flag.ts";
-import type { Patient } from "../../shared/patient.ts";
-import { type Animal, animalAt, flaggedPatient } from "../../shared/reference.ts";
-import type { FlaggedPatient, PushedStudy } from "../../shared/study.ts";
+import { NO_PATIENT } from "../../shared/clinical/flag.ts";
+import type { Patient } from "../../shared/api/patient.ts";
+import { type Animal, animalAt, flaggedPatient } from "../../shared/clinical/reference.ts";
+import type { FlaggedPatient, PushedStudy } from "../../shared/api/study.ts";
 
 // Whether the agent flagged a study for the patient as the server knows it.
 

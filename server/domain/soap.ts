@@ -1,4 +1,4 @@
-import type { Soap, SoapStatus } from "../../shared/soap.ts";
+import type { Soap, SoapStatus } from "../../shared/api/soap.ts";
 
 // What may happen to a SOAP record (specification, sections 2.3 and 3; api.md 72, 73). The database's triggers hold the same rules.
 

@@ -1,14 +1,14 @@
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
-import { CalendarEvent, eventStatuses, eventTypes } from "../../shared/calendar.ts";
-import { RANGE_DAYS_MAX, selectRange } from "../domain/calendar.ts";
-import { ApiError } from "../errors.ts";
-import { exampleOf } from "../examples.ts";
-import type { Operation } from "../openapi.ts";
-import { keyOf } from "../request-context.ts";
+import { CalendarEvent, eventStatuses, eventTypes } from "../../shared/api/calendar.ts";
+import { RANGE_DAYS_MAX, selectRange } from "../domain/calendar-events.ts";
+import { ApiError } from "../http/errors.ts";
+import { exampleOf } from "../http/examples.ts";
+import type { Operation } from "../http/openapi.ts";
+import { keyOf } from "../http/request-context.ts";
 import { listEvents } from "../store/calendar.ts";
 import type { RouteContext } from "./context.ts";
-import { choice, instant, readParameters } from "./parameters.ts";
+import { choice, instant, readParameters } from "../http/query-parameters.ts";
 
 // GET /api/v1/calendar/events (specification, section 4.5): a bare array, without envelope or pages.
 

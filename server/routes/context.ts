@@ -1,8 +1,8 @@
 import { Type } from "typebox";
-import type { createGuards } from "../auth.ts";
+import type { createGuards } from "../http/auth.ts";
 import type { Page } from "../store/patients.ts";
 import type { Store } from "../store/types.ts";
-import { PAGE_SIZE_MAX } from "./parameters.ts";
+import { PAGE_SIZE_MAX } from "../http/query-parameters.ts";
 
 /** What every route file gets. */
 export interface RouteContext {

@@ -1,13 +1,13 @@
 import type { FastifyInstance } from "fastify";
-import { isFp } from "../../shared/fp.ts";
-import { Study } from "../../shared/study.ts";
-import { ApiError } from "../errors.ts";
-import { exampleOf } from "../examples.ts";
-import type { Operation } from "../openapi.ts";
-import { keyOf } from "../request-context.ts";
+import { isFp } from "../../shared/api/fp.ts";
+import { Study } from "../../shared/api/study.ts";
+import { ApiError } from "../http/errors.ts";
+import { exampleOf } from "../http/examples.ts";
+import type { Operation } from "../http/openapi.ts";
+import { keyOf } from "../http/request-context.ts";
 import { findStudy } from "../store/studies.ts";
 import { EnvelopeOf, type RouteContext } from "./context.ts";
-import { notFound } from "./parameters.ts";
+import { notFound } from "../http/query-parameters.ts";
 
 // GET /api/v1/lab/diagnostics/{fp} (specification, section 4.4).
 

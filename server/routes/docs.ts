@@ -1,9 +1,9 @@
 import swagger, { type StaticDocumentSpec } from "@fastify/swagger";
 import swaggerUi from "@fastify/swagger-ui";
 import type { FastifyError, FastifyInstance } from "fastify";
-import { ApiError } from "../errors.ts";
-import type { Limits } from "../limits.ts";
-import { type collectOperations, describeApi } from "../openapi.ts";
+import { ApiError } from "../http/errors.ts";
+import type { Limits } from "../http/rate-limit.ts";
+import { type collectOperations, describeApi } from "../http/openapi.ts";
 
 // The API document and a page that shows it, without a key. The page's files are the server's own: it needs no internet.
 

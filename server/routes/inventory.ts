@@ -1,11 +1,11 @@
 import type { FastifyInstance } from "fastify";
-import { InventoryItem } from "../../shared/inventory.ts";
-import { exampleOf } from "../examples.ts";
-import type { Operation } from "../openapi.ts";
-import { keyOf } from "../request-context.ts";
+import { InventoryItem } from "../../shared/api/inventory.ts";
+import { exampleOf } from "../http/examples.ts";
+import type { Operation } from "../http/openapi.ts";
+import { keyOf } from "../http/request-context.ts";
 import { listItems } from "../store/stock.ts";
 import { EnvelopeOf, PageOf, pageOf, type RouteContext } from "./context.ts";
-import { pageParameters, readParameters, text, yesOrNo } from "./parameters.ts";
+import { pageParameters, readParameters, text, yesOrNo } from "../http/query-parameters.ts";
 
 // GET /api/v1/inventory (specification, section 4.6).
 

@@ -1,14 +1,14 @@
 import type { FastifyInstance } from "fastify";
-import { isFp } from "../../shared/fp.ts";
-import { Patient } from "../../shared/patient.ts";
-import { ApiError } from "../errors.ts";
-import { exampleOf } from "../examples.ts";
-import type { Operation } from "../openapi.ts";
-import { keyOf, versionsOf } from "../request-context.ts";
-import { Outlines } from "../store/outlines.ts";
+import { isFp } from "../../shared/api/fp.ts";
+import { Patient } from "../../shared/api/patient.ts";
+import { ApiError } from "../http/errors.ts";
+import { exampleOf } from "../http/examples.ts";
+import type { Operation } from "../http/openapi.ts";
+import { keyOf, versionsOf } from "../http/request-context.ts";
+import { Outlines } from "../store/page-index.ts";
 import { findPatient, listPatients } from "../store/patients.ts";
 import { EnvelopeWithMessageOf, PageOf, pageOf, type RouteContext } from "./context.ts";
-import { instant, notFound, pageParameters, readParameters, text } from "./parameters.ts";
+import { instant, notFound, pageParameters, readParameters, text } from "../http/query-parameters.ts";
 
 // GET /api/v1/patients and GET /api/v1/patients/{fp} (specification, sections 4.1 and 4.2).
 

@@ -1,5 +1,5 @@
-import type { CalendarEvent, EventStatus, EventType } from "../../shared/calendar.ts";
-import { type Range, whyNotMove } from "../domain/calendar.ts";
+import type { CalendarEvent, EventStatus, EventType } from "../../shared/api/calendar.ts";
+import { type Range, whyNotMove } from "../domain/calendar-events.ts";
 import { query, type Session } from "./query.ts";
 import type { EventColumns } from "./schema.ts";
 

@@ -1,4 +1,4 @@
-import type { Heartbeat } from "../../shared/study.ts";
+import type { Heartbeat } from "../../shared/api/study.ts";
 import { nobody, query, type Session } from "./query.ts";
 
 /** Keeps the latest heartbeat of an agent, which is known by its key. */

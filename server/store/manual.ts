@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { newFp } from "../../shared/fp.ts";
-import { animalAt } from "../../shared/reference.ts";
-import { resultsOf } from "../../shared/results.ts";
-import type { ManualEntry } from "../manual.ts";
-import { type Act, noteAct, whyNoPatient } from "./desk.ts";
+import { newFp } from "../../shared/api/fp.ts";
+import { animalAt } from "../../shared/clinical/reference.ts";
+import { resultsOf } from "../../shared/clinical/results.ts";
+import type { ManualEntry } from "../domain/manual-study.ts";
+import { type Act, noteAct, whyNoPatient } from "./unmatched.ts";
 import { findPatient } from "./patients.ts";
 import { query, type Session } from "./query.ts";
 import { currentRanges } from "./ranges.ts";

@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
-import type { Patient } from "../../shared/patient.ts";
-import { type Mark, type Outline, type Outlines, STEP } from "./outlines.ts";
+import type { Patient } from "../../shared/api/patient.ts";
+import { type Mark, type Outline, type Outlines, STEP } from "./page-index.ts";
 import { query, type Session } from "./query.ts";
 import type { Tables } from "./schema.ts";
 

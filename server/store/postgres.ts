@@ -14,7 +14,7 @@ import {
 import { filled, type Query, type Session, sqlBuilder, StoreUnavailable } from "./query.ts";
 import { type Engine, missingMigrations } from "./schema.ts";
 import type { Store } from "./types.ts";
-import { atEndOfTurn, raising, readVersions, type Versions } from "./versions.ts";
+import { atEndOfTurn, raising, readVersions, type Versions } from "./cache-versions.ts";
 
 // The database as a PostgreSQL that several servers may share.
 

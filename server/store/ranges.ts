@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { ClinicRange, ClinicRanges } from "../../shared/clinic-ranges.ts";
+import type { ClinicRange, ClinicRanges } from "../../shared/clinical/clinic-ranges.ts";
 import { nobody, query, type Session } from "./query.ts";
 
 // The clinics' own intervals. Each import is a version that stays, since studies say by which one they were flagged.

@@ -1,5 +1,5 @@
-import { newFp } from "../../shared/fp.ts";
-import type { Soap, SoapStatus } from "../../shared/soap.ts";
+import { newFp } from "../../shared/api/fp.ts";
+import type { Soap, SoapStatus } from "../../shared/api/soap.ts";
 import { whyNotAmend, whyNotChange, whyNotMove } from "../domain/soap.ts";
 import { query, type Session } from "./query.ts";
 import type { SoapColumns } from "./schema.ts";

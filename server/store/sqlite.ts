@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import Sqlite from "better-sqlite3";
 import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
-import { makePrivateFile } from "../../shared/private-folder.ts";
-import { watchFiles } from "./files.ts";
+import { makePrivateFile } from "../../shared/runtime/private-folder.ts";
+import { watchFiles } from "./file-watch.ts";
 import { filled, type Query, type Session, sqlBuilder, StoreUnavailable } from "./query.ts";
 import { type Engine, missingMigrations } from "./schema.ts";
 import type { Store } from "./types.ts";
-import { atEndOfTurn, raising, readVersions, type Versions } from "./versions.ts";
+import { atEndOfTurn, raising, readVersions, type Versions } from "./cache-versions.ts";
 
 // The database as a file of the data folder.
 

@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
-import type { InventoryItem } from "../../shared/inventory.ts";
-import { consume, type Consumption } from "../domain/stock.ts";
+import type { InventoryItem } from "../../shared/api/inventory.ts";
+import { consume, type Consumption } from "../domain/inventory-stock.ts";
 import type { Page } from "./patients.ts";
 import { nobody, query, type Session } from "./query.ts";
 import type { BatchColumns, ItemColumns, Tables } from "./schema.ts";

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import type { Insertable } from "kysely";
-import type { Patient } from "../../shared/patient.ts";
-import { animalAt, flaggedPatient } from "../../shared/reference.ts";
-import { measured } from "../../shared/measured.ts";
-import { measurementsOf, resultsOf } from "../../shared/results.ts";
-import type { Outcome, PushedStudy, Result, Snapshot, Study } from "../../shared/study.ts";
-import { decideFiling } from "../domain/filing.ts";
+import type { Patient } from "../../shared/api/patient.ts";
+import { animalAt, flaggedPatient } from "../../shared/clinical/reference.ts";
+import { measured } from "../../shared/clinical/measurement-key.ts";
+import { measurementsOf, resultsOf } from "../../shared/clinical/results.ts";
+import type { Outcome, PushedStudy, Result, Snapshot, Study } from "../../shared/api/study.ts";
+import { decideFiling } from "../domain/study-filing.ts";
 import { whyFlagAnew } from "../domain/flagging.ts";
 import { findPatient } from "./patients.ts";
 import { nobody, query, type Session } from "./query.ts";

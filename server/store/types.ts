@@ -1,6 +1,6 @@
-import type { Soon } from "../soon.ts";
+import type { Soon } from "./maybe-promise.ts";
 import type { Session } from "./query.ts";
-import type { Versions } from "./versions.ts";
+import type { Versions } from "./cache-versions.ts";
 
 /** The server's database. */
 export interface Store extends Session {

@@ -5,8 +5,8 @@ import path from "node:path";
 import { pino } from "pino";
 import { expect, onTestFinished, test } from "vitest";
 import { startAgent } from "../../agent/agent.ts";
-import { checkConfig } from "../../agent/config.ts";
-import { readSpool, readStatus } from "../../agent/spool.ts";
+import { checkConfig } from "../../agent/config/config.ts";
+import { readSpool, readStatus } from "../../agent/spool/spool.ts";
 import { freePort, temporaryFolder, until } from "../support/processes.ts";
 
 const OPEN_FILES = "/proc/self/fd";

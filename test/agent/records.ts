@@ -1,8 +1,8 @@
-import type { AstmProfile } from "../../agent/astm/profile.ts";
+import type { AstmProfile } from "../../agent/protocols/astm/profile.ts";
 import { abaxisVetscanVs2 } from "../../agent/devices/abaxis-vetscan-vs2.ts";
 import { genericAstm } from "../../agent/devices/generic-astm.ts";
-import { read } from "../../agent/read.ts";
-import type { ReadContext, Reading, Report } from "../../agent/report.ts";
+import { read } from "../../agent/study/read.ts";
+import type { ReadContext, Reading, Report } from "../../agent/report/report.ts";
 
 // Messages written as their records, for the tests of the stages read, match and study.
 

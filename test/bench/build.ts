@@ -2,7 +2,7 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { ROOT, type Running, start, until } from "../support/processes.ts";
 
-/** A module of the build, with the type of its source: `fromBuild<typeof spools>("agent/spool.ts")`. */
+/** A module of the build, with the type of its source: `fromBuild<typeof spools>("agent/spool/spool.ts")`. */
 export async function fromBuild<Module>(source: string): Promise<Module> {
   const file = path.join(ROOT, "dist", source.replace(/\.ts$/, ".js"));
   return (await import(pathToFileURL(file).href)) as Module;

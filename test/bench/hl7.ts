@@ -1,5 +1,5 @@
-import type * as links from "../../agent/hl7/link.ts";
-import type * as messages from "../../agent/hl7/message.ts";
+import type * as links from "../../agent/protocols/hl7/link.ts";
+import type * as messages from "../../agent/protocols/hl7/message.ts";
 import { parseByOther } from "../support/hl7-standard.ts";
 import { fromBuild } from "./build.ts";
 import { type Figure, whole } from "./figure.ts";
@@ -28,7 +28,7 @@ export async function* hl7(quick: boolean): AsyncGenerator<Figure> {
 
 /** The link without any I/O: one long message beside as many bytes of short ones. */
 async function linkFigure(shortBytes: number, slowerMax: number, quick: boolean): Promise<Figure> {
-  const { encodeFrame, Hl7Link } = await fromBuild<typeof links>("agent/hl7/link.ts");
+  const { encodeFrame, Hl7Link } = await fromBuild<typeof links>("agent/protocols/hl7/link.ts");
   const short = encodeFrame(Buffer.from(messageOf(shortBytes)));
   const streams = {
     short: Buffer.concat(Array.from({ length: Math.floor(LONG_BYTES / short.length) }, () => short)),
@@ -63,7 +63,7 @@ async function linkFigure(shortBytes: number, slowerMax: number, quick: boolean)
 
 /** MSH-10, PID-3 and of every OBX the fields 3, 5, 6, 7 and 8. */
 async function parserFigure(quick: boolean): Promise<Figure> {
-  const { parseMessage } = await fromBuild<typeof messages>("agent/hl7/message.ts");
+  const { parseMessage } = await fromBuild<typeof messages>("agent/protocols/hl7/message.ts");
   const text = messageOf(SHORT_BYTES);
   const bytes = Buffer.from(text);
   const parsers = {

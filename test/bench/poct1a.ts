@@ -1,4 +1,4 @@
-import type * as links from "../../agent/poct1/link.ts";
+import type * as links from "../../agent/protocols/poct1/document-splitter.ts";
 import { fromBuild } from "./build.ts";
 import type { Figure } from "./figure.ts";
 import { ackLatency } from "./poct1a/latency.ts";
@@ -19,7 +19,7 @@ export async function* poct1a(quick: boolean): AsyncGenerator<Figure> {
 
 /** The splitter, beside a loop that only adds up the same bytes. */
 async function* splitterAlone(quick: boolean): AsyncGenerator<Figure> {
-  const { DocumentSplitter } = await fromBuild<typeof links>("agent/poct1/link.ts");
+  const { DocumentSplitter } = await fromBuild<typeof links>("agent/protocols/poct1/document-splitter.ts");
   const rounds = quick ? 5 : 20;
   const split = (chunks: readonly Uint8Array[]) => {
     const splitter = new DocumentSplitter();

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { reasonOf } from "../../shared/thrown.ts";
+import { reasonOf } from "../../shared/runtime/error-message.ts";
 
 // The list of checks: each a numbered line of section 2 of the API guide, run over HTTP alone.
 

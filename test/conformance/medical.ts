@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { newFp } from "../../shared/fp.ts";
+import { newFp } from "../../shared/api/fp.ts";
 import { assertShape, notChecked } from "./check.ts";
 import { fixedFp, patients, soaps, studies, studyOfEachModality } from "./data.ts";
 import { needs } from "./patients.ts";

@@ -4,7 +4,7 @@ import fs from "node:fs";
 import path from "node:path";
 import Database from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { newFp } from "../../shared/fp.ts";
+import { newFp } from "../../shared/api/fp.ts";
 import { writeImportFile } from "../support/import-lines.ts";
 import { ROOT, temporaryFolder, until, World } from "../support/processes.ts";
 import { studyDraft } from "../support/study.ts";

@@ -29,7 +29,7 @@ function shell(command: string): ChildProcess {
   return child;
 }
 
-const demo = `exec node ${path.join(ROOT, "dist/server/demo-main.js")}`;
+const demo = `exec node ${path.join(ROOT, "dist/server/demo/main.js")}`;
 
 /** The processes whose working folder is the test's: the demo, its server and its agent, by their main modules. */
 function programs(): { pid: number; module: string }[] {
@@ -85,7 +85,7 @@ describe("the demo", { timeout: 300_000 }, () => {
   });
 
   test("ends its server and its agent when nobody reads its output any more", async () => {
-    const child = shell(`node ${path.join(ROOT, "dist/server/demo-main.js")} | head -n 2`);
+    const child = shell(`node ${path.join(ROOT, "dist/server/demo/main.js")} | head -n 2`);
     await once(child, "exit");
     await allHaveEnded();
     expect(modules()).toEqual([]);
@@ -101,7 +101,7 @@ describe("the demo", { timeout: 300_000 }, () => {
 
   test("ends when the process that started it is killed", async () => {
     // A shell that waits for the demo, as npm does.
-    const child = shell(`node ${path.join(ROOT, "dist/server/demo-main.js")}; true`);
+    const child = shell(`node ${path.join(ROOT, "dist/server/demo/main.js")}; true`);
     await says(child, "Server on");
     child.kill("SIGKILL");
     await allHaveEnded();

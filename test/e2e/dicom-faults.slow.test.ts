@@ -4,11 +4,16 @@ import fs from "node:fs";
 import net from "node:net";
 import path from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { STATUS } from "../../agent/dicom/dimse.ts";
-import { type Dataset, encodeDataset } from "../../agent/dicom/encode.ts";
-import { encodeAbort, encodeAssociateRequest, encodeData, encodeReleaseRequest } from "../../agent/dicom/pdu.ts";
-import { generatedFile, generateInstance } from "../../agent/generated-study.ts";
-import { imageFolder } from "../../agent/image-store.ts";
+import { STATUS } from "../../agent/protocols/dicom/dimse.ts";
+import { type Dataset, encodeDataset } from "../../agent/protocols/dicom/encode.ts";
+import {
+  encodeAbort,
+  encodeAssociateRequest,
+  encodeData,
+  encodeReleaseRequest,
+} from "../../agent/protocols/dicom/pdu.ts";
+import { generatedFile, generateInstance } from "../../agent/tools/simulator/generated-study.ts";
+import { imageFolder } from "../../agent/imaging/instance-store.ts";
 import { dcmtk, run } from "../support/dcmtk.ts";
 import {
   associateRequest,

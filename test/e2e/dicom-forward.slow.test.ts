@@ -4,9 +4,9 @@ import fs from "node:fs";
 import path from "node:path";
 import Database from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { imageFile } from "../../agent/image-store.ts";
-import { type ImageSummary, type ImageTotals, listImages } from "../../agent/images.ts";
-import { readSpool } from "../../agent/spool.ts";
+import { imageFile } from "../../agent/imaging/instance-store.ts";
+import { type ImageSummary, type ImageTotals, listImages } from "../../agent/imaging/catalogue.ts";
+import { readSpool } from "../../agent/spool/spool.ts";
 import { dcmtk, run } from "../support/dcmtk.ts";
 import { freePort, runAgentCommand, until, World } from "../support/processes.ts";
 

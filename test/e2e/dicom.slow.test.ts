@@ -1,10 +1,14 @@
 import fs from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type GeneratedInstance, generatedFile, generateInstance } from "../../agent/generated-study.ts";
-import { imageFile } from "../../agent/image-store.ts";
-import { listImages } from "../../agent/images.ts";
-import { readSpool } from "../../agent/spool.ts";
+import {
+  type GeneratedInstance,
+  generatedFile,
+  generateInstance,
+} from "../../agent/tools/simulator/generated-study.ts";
+import { imageFile } from "../../agent/imaging/instance-store.ts";
+import { listImages } from "../../agent/imaging/catalogue.ts";
+import { readSpool } from "../../agent/spool/spool.ts";
 import { dcmtk, run } from "../support/dcmtk.ts";
 import { freePort, runAgentCommand, until, World } from "../support/processes.ts";
 

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { demoClinics, demoFile } from "../../server/demo.ts";
+import { demoClinics, demoFile } from "../../server/demo/data.ts";
 import { Postgres, whyNoPostgres } from "../support/postgres.ts";
 import { type Running, SERVER, start, temporaryFolder, testPatients, until } from "../support/processes.ts";
 

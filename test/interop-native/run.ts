@@ -3,12 +3,16 @@ import { once } from "node:events";
 import fs from "node:fs";
 import net from "node:net";
 import path from "node:path";
-import { DicomClient } from "../../agent/dicom-client.ts";
-import { COMMAND, STATUS } from "../../agent/dicom/dimse.ts";
-import { EXPLICIT_LITTLE_ENDIAN, generatedFile, generateInstance } from "../../agent/generated-study.ts";
-import { imageFile, imageFolder } from "../../agent/image-store.ts";
-import { type ImageSummary, listImages } from "../../agent/images.ts";
-import { readSpool } from "../../agent/spool.ts";
+import { DicomClient } from "../../agent/imaging/scu.ts";
+import { COMMAND, STATUS } from "../../agent/protocols/dicom/dimse.ts";
+import {
+  EXPLICIT_LITTLE_ENDIAN,
+  generatedFile,
+  generateInstance,
+} from "../../agent/tools/simulator/generated-study.ts";
+import { imageFile, imageFolder } from "../../agent/imaging/instance-store.ts";
+import { type ImageSummary, listImages } from "../../agent/imaging/catalogue.ts";
+import { readSpool } from "../../agent/spool/spool.ts";
 import { freePort, ROOT, temporaryFolder, until } from "../support/processes.ts";
 import { install } from "./install.ts";
 

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { permissions } from "../../server/auth.ts";
-import type { CalendarEventLine, InventoryItemLine, SoapLine } from "../../server/entities.ts";
+import { permissions } from "../../server/http/auth.ts";
+import type { CalendarEventLine, InventoryItemLine, SoapLine } from "../../server/import/lines.ts";
 import { listKeys, revokeKey } from "../../server/store/keys.ts";
-import { openStore } from "../../server/store/store.ts";
+import { openStore } from "../../server/store/open.ts";
 import type { Store } from "../../server/store/types.ts";
-import { newFp } from "../../shared/fp.ts";
-import type { PushedStudy, Study } from "../../shared/study.ts";
+import { newFp } from "../../shared/api/fp.ts";
+import type { PushedStudy, Study } from "../../shared/api/study.ts";
 import { clinic, connection, importText, patient, published, startServer, study, type TestServer } from "./harness.ts";
 import { event, item, publishedEvent, publishedItem, publishedSoap, soap } from "./records.ts";
 

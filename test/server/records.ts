@@ -1,8 +1,8 @@
-import type { CalendarEventLine, InventoryBatchLine, InventoryItemLine, SoapLine } from "../../server/entities.ts";
-import type { CalendarEvent } from "../../shared/calendar.ts";
-import { newFp } from "../../shared/fp.ts";
-import type { InventoryItem } from "../../shared/inventory.ts";
-import type { Soap } from "../../shared/soap.ts";
+import type { CalendarEventLine, InventoryBatchLine, InventoryItemLine, SoapLine } from "../../server/import/lines.ts";
+import type { CalendarEvent } from "../../shared/api/calendar.ts";
+import { newFp } from "../../shared/api/fp.ts";
+import type { InventoryItem } from "../../shared/api/inventory.ts";
+import type { Soap } from "../../shared/api/soap.ts";
 
 // Builders of import lines for SOAP records, calendar and stock, and the same as the API shows them.
 

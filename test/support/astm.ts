@@ -1,5 +1,5 @@
-import { encodeFrame } from "../../agent/astm/frame.ts";
-import { ENQ, EOT, ETX } from "../../agent/bytes.ts";
+import { encodeFrame } from "../../agent/protocols/astm/frame.ts";
+import { ENQ, EOT, ETX } from "../../agent/protocols/bytes.ts";
 
 /** A session of one record per ETX frame, as most analyzers send it: ENQ, frames, EOT. */
 export function session(records: readonly string[]): Uint8Array {

@@ -1,6 +1,6 @@
 import Database from "better-sqlite3";
 import path from "node:path";
-import { openLine, playDevice } from "../../agent/simulate.ts";
+import { openLine, playDevice } from "../../agent/tools/simulator/analyzer.ts";
 import { session, vetScanRecords } from "./astm.ts";
 import { MllpClient, verdict } from "./hl7.ts";
 import { World } from "./processes.ts";

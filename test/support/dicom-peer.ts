@@ -1,9 +1,15 @@
 import net from "node:net";
-import { Association, type AssociationAction } from "../../agent/dicom/association.ts";
-import { type Attributes, encodeAttributes, readAttributes } from "../../agent/dicom/attributes.ts";
-import { encodingOf } from "../../agent/dicom/dataset.ts";
-import { type Command, encodeRequest, encodeResponse, readCommand, type Request } from "../../agent/dicom/dimse.ts";
-import type { AssociateRequest } from "../../agent/dicom/pdu.ts";
+import { Association, type AssociationAction } from "../../agent/protocols/dicom/association.ts";
+import { type Attributes, encodeAttributes, readAttributes } from "../../agent/protocols/dicom/attributes.ts";
+import { encodingOf } from "../../agent/protocols/dicom/dataset.ts";
+import {
+  type Command,
+  encodeRequest,
+  encodeResponse,
+  readCommand,
+  type Request,
+} from "../../agent/protocols/dicom/dimse.ts";
+import type { AssociateRequest } from "../../agent/protocols/dicom/pdu.ts";
 import { associateRequest, encodeCancelRequest, EXPLICIT } from "./dicom.ts";
 
 export interface Heard {

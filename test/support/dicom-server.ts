@@ -1,11 +1,11 @@
 import { beforeEach } from "vitest";
-import type { Address } from "../../agent/address.ts";
-import { DicomServices } from "../../agent/dicom-services.ts";
-import { DicomThread } from "../../agent/dicom-thread.ts";
-import { Commitments } from "../../agent/commitment.ts";
-import { Directory } from "../../agent/directory.ts";
-import { tidyImages } from "../../agent/image-store.ts";
-import { httpServer } from "../../agent/server.ts";
+import type { Address } from "../../agent/transport/address.ts";
+import { DicomServices } from "../../agent/imaging/services.ts";
+import { DicomThread } from "../../agent/imaging/thread.ts";
+import { Commitments } from "../../agent/imaging/storage-commitment.ts";
+import { Directory } from "../../agent/study/patient-directory.ts";
+import { tidyImages } from "../../agent/imaging/instance-store.ts";
+import { httpServer } from "../../agent/push/server-client.ts";
 import { TestClock } from "./wire.ts";
 import { scriptedServer } from "./scripted-server.ts";
 import { freePort } from "./processes.ts";

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import net from "node:net";
-import { type Encoding, encodingOf } from "../../agent/dicom/dataset.ts";
-import { COMMAND, encodeRequest, readCommand } from "../../agent/dicom/dimse.ts";
-import { type Dataset, encodeDataset } from "../../agent/dicom/encode.ts";
+import { type Encoding, encodingOf } from "../../agent/protocols/dicom/dataset.ts";
+import { COMMAND, encodeRequest, readCommand } from "../../agent/protocols/dicom/dimse.ts";
+import { type Dataset, encodeDataset } from "../../agent/protocols/dicom/encode.ts";
 import {
   APPLICATION_CONTEXT,
   type AssociateRequest,
@@ -10,7 +10,7 @@ import {
   encodeData,
   type PduEvent,
   PduReader,
-} from "../../agent/dicom/pdu.ts";
+} from "../../agent/protocols/dicom/pdu.ts";
 import { until } from "./processes.ts";
 
 // What a DICOM device sends, piece by piece.

@@ -1,6 +1,6 @@
 import net from "node:net";
 import tls from "node:tls";
-import { encodeFrame, FS } from "../../agent/hl7/link.ts";
+import { encodeFrame, FS } from "../../agent/protocols/hl7/link.ts";
 
 /** Segments as one message in its frame. */
 export function frameOf(segments: readonly string[]): Uint8Array {

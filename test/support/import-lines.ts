@@ -1,5 +1,5 @@
 import fs from "node:fs";
-import { newFp } from "../../shared/fp.ts";
+import { newFp } from "../../shared/api/fp.ts";
 
 // A practice's records as the lines of an import file, as many as one likes.
 

@@ -4,8 +4,8 @@ import net from "node:net";
 import os from "node:os";
 import path from "node:path";
 import Database from "better-sqlite3";
-import type { MessageSummary, SpoolStatus } from "../../agent/spool.ts";
-import { listMessages, readSpool, readStatus } from "../../agent/spool.ts";
+import type { MessageSummary, SpoolStatus } from "../../agent/spool/spool.ts";
+import { listMessages, readSpool, readStatus } from "../../agent/spool/spool.ts";
 
 // Real processes from the build: a server with a clinic, an agent with devices, both in a folder of their own.
 

@@ -2,7 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import Database from "better-sqlite3";
 import { afterAll, beforeAll, beforeEach } from "vitest";
-import { Spool } from "../../agent/spool.ts";
+import { Spool } from "../../agent/spool/spool.ts";
 import { temporaryFolder } from "./processes.ts";
 
 /** A real spool for the tests of a file, empty before each: opening one starts a thread, which takes longer than most tests. */

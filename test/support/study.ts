@@ -1,5 +1,5 @@
-import type { StudyDraft } from "../../agent/spool-operations.ts";
-import { newFp } from "../../shared/fp.ts";
+import type { StudyDraft } from "../../agent/spool/queries/operations.ts";
+import { newFp } from "../../shared/api/fp.ts";
 
 /** A study of one ALT value for a known dog, but for what the test says. */
 export function studyDraft(body: Partial<StudyDraft["body"]> = {}): StudyDraft {

@@ -1,6 +1,6 @@
-import type { LinkContext } from "../../agent/link.ts";
-import type { SetTimer } from "../../agent/timer.ts";
-import type { Transport, Wire, WireHandler } from "../../agent/transport.ts";
+import type { LinkContext } from "../../agent/protocols/link.ts";
+import type { SetTimer } from "../../agent/runtime/timer.ts";
+import type { Transport, Wire, WireHandler } from "../../agent/transport/transport.ts";
 
 /** A clock that stands still. */
 export const fixedContext: LinkContext = {

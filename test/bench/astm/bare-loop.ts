@@ -1,7 +1,7 @@
 import net from "node:net";
 import { createRequire } from "node:module";
 import { Worker } from "node:worker_threads";
-import { EOT } from "../../../agent/bytes.ts";
+import { EOT } from "../../../agent/protocols/bytes.ts";
 import type { Group } from "./bare-loop-thread.ts";
 
 // The baseline: stores every chunk (SQLite WAL, FULL, a worker thread, one row a chunk, what arrived while the last

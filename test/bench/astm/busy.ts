@@ -1,5 +1,5 @@
 import fs from "node:fs";
-import type { Line } from "../../../agent/simulate.ts";
+import type { Line } from "../../../agent/tools/simulator/analyzer.ts";
 import { vetScanRecords } from "../../support/astm.ts";
 import { type Running, type TestPatient, World } from "../../support/processes.ts";
 import type { Figure } from "../figure.ts";

@@ -1,6 +1,6 @@
-import type { Study } from "../../../shared/study.ts";
-import { newFp } from "../../../shared/fp.ts";
-import type { Line } from "../../../agent/simulate.ts";
+import type { Study } from "../../../shared/api/study.ts";
+import { newFp } from "../../../shared/api/fp.ts";
+import type { Line } from "../../../agent/tools/simulator/analyzer.ts";
 import { World } from "../../support/processes.ts";
 import { type Figure, milliseconds, percentile } from "../figure.ts";
 import { measurement, play, startDevices } from "./device.ts";

@@ -1,4 +1,4 @@
-import { type Line, openLine } from "../../../agent/simulate.ts";
+import { type Line, openLine } from "../../../agent/tools/simulator/analyzer.ts";
 import { vetScanRecords } from "../../support/astm.ts";
 import type { TestPatient, World } from "../../support/processes.ts";
 import { type Session, sessionOfRecords } from "./frames.ts";

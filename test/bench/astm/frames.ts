@@ -1,5 +1,5 @@
-import { encodeFrame } from "../../../agent/astm/frame.ts";
-import { ENQ, EOT, ETX } from "../../../agent/bytes.ts";
+import { encodeFrame } from "../../../agent/protocols/astm/frame.ts";
+import { ENQ, EOT, ETX } from "../../../agent/protocols/bytes.ts";
 
 const FRAME_OVERHEAD = 7;
 

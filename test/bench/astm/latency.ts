@@ -1,4 +1,4 @@
-import type { Line } from "../../../agent/simulate.ts";
+import type { Line } from "../../../agent/tools/simulator/analyzer.ts";
 import { World } from "../../support/processes.ts";
 import { type Figure, percentile } from "../figure.ts";
 import { besideBareFsyncs, type Latencies, latencyFigure } from "../latency.ts";

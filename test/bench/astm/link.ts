@@ -1,5 +1,5 @@
-import type * as links from "../../../agent/astm/link.ts";
-import type { Link } from "../../../agent/link.ts";
+import type * as links from "../../../agent/protocols/astm/link.ts";
+import type { Link } from "../../../agent/protocols/link.ts";
 import { fromBuild } from "../build.ts";
 import type { Figure } from "../figure.ts";
 import { type Session, sessionOfFrames, wireBytes } from "./frames.ts";
@@ -18,7 +18,7 @@ export async function* linkAlone(quick: boolean): AsyncGenerator<Figure> {
 }
 
 async function linkFigure(name: string, session: Session, quick: boolean): Promise<Figure> {
-  const { AstmLink } = await fromBuild<typeof links>("agent/astm/link.ts");
+  const { AstmLink } = await fromBuild<typeof links>("agent/protocols/astm/link.ts");
   const chunks = streamOf(session);
   const link = new AstmLink();
   const ours: number[] = [];
@@ -46,7 +46,7 @@ async function linkFigure(name: string, session: Session, quick: boolean): Promi
 
 /** What a long message costs beside a short one: linear would be 8. */
 async function scaleFigure(quick: boolean): Promise<Figure> {
-  const { AstmLink } = await fromBuild<typeof links>("agent/astm/link.ts");
+  const { AstmLink } = await fromBuild<typeof links>("agent/protocols/astm/link.ts");
   const [short, long] = [SCALE.short, SCALE.long].map((bytes) => {
     // The text of all frames is just what a message may be.
     const wire = wireBytes(sessionOfFrames(Math.floor(bytes / 193), 200));

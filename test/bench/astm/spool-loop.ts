@@ -1,16 +1,16 @@
-import type * as connections from "../../../agent/connection.ts";
+import type * as connections from "../../../agent/connection/connection.ts";
 import type * as devices from "../../../agent/devices/index.ts";
 import type { Profile } from "../../../agent/devices/profile.ts";
-import type * as spools from "../../../agent/spool.ts";
-import type * as transports from "../../../agent/transport.ts";
+import type * as spools from "../../../agent/spool/spool.ts";
+import type * as transports from "../../../agent/transport/transport.ts";
 import { fromBuild } from "../build.ts";
 
 // The agent up to the stored message: listener, spool, link and connection from the build, one device a port.
 
 const [folder = "", profileId = "", ...ports] = process.argv.slice(2);
-const { Connection } = await fromBuild<typeof connections>("agent/connection.ts");
-const { Spool } = await fromBuild<typeof spools>("agent/spool.ts");
-const { listenTransport } = await fromBuild<typeof transports>("agent/transport.ts");
+const { Connection } = await fromBuild<typeof connections>("agent/connection/connection.ts");
+const { Spool } = await fromBuild<typeof spools>("agent/spool/spool.ts");
+const { listenTransport } = await fromBuild<typeof transports>("agent/transport/tcp.ts");
 const { profileById } = await fromBuild<typeof devices>("agent/devices/index.ts");
 
 const profile = profileById(profileId) as Profile;

@@ -1,6 +1,6 @@
 import fs from "node:fs";
 import path from "node:path";
-import { type Line, openLine } from "../../../agent/simulate.ts";
+import { type Line, openLine } from "../../../agent/tools/simulator/analyzer.ts";
 import { freePort, World } from "../../support/processes.ts";
 import { DEVICES, devicesAtWork as analyzersAtWork } from "../astm/latency.ts";
 import { type Figure, milliseconds, percentile } from "../figure.ts";

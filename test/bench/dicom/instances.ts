@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
-import type { Element } from "../../../agent/dicom/encode.ts";
-import type * as part10 from "../../../agent/dicom/part10.ts";
+import type { Element } from "../../../agent/protocols/dicom/encode.ts";
+import type * as part10 from "../../../agent/protocols/dicom/part10.ts";
 import { run } from "../../support/dcmtk.ts";
 import { CR_STORAGE, dataset, EXPLICIT } from "../../support/dicom.ts";
 import { fromBuild } from "../build.ts";
@@ -10,7 +10,7 @@ const PIECE_BYTES = 8 * 1024 * 1024;
 
 /** A file with so many bytes of pixels, all alike: the last number of its UID. */
 export async function writeInstance(folder: string, uid: string, bytes: number): Promise<void> {
-  const { encodeFileHead } = await fromBuild<typeof part10>("agent/dicom/part10.ts");
+  const { encodeFileHead } = await fromBuild<typeof part10>("agent/protocols/dicom/part10.ts");
   const head = encodeFileHead({ sopClass: CR_STORAGE, sopInstance: uid, transferSyntax: EXPLICIT, sourceAe: "BENCH" });
   const series: Element = [0x0020_000e, "UI", "1.2.3.0"];
   const start = Buffer.concat([head, dataset(uid, [series, [0x7fe0_0010, "OW", new Uint8Array(0)]])]);

@@ -3,8 +3,8 @@ import { createRequire } from "node:module";
 import path from "node:path";
 import { Worker } from "node:worker_threads";
 import Database from "better-sqlite3";
-import { CR } from "../../../agent/bytes.ts";
-import { encodeFrame, FS } from "../../../agent/hl7/link.ts";
+import { CR } from "../../../agent/protocols/bytes.ts";
+import { encodeFrame, FS } from "../../../agent/protocols/hl7/link.ts";
 import type { Group } from "../astm/bare-loop-thread.ts";
 
 // The baselines: frames are found and answered AA with their MSH-10, and nothing else is done with them but storing: not at

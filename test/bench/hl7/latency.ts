@@ -1,5 +1,5 @@
 import net from "node:net";
-import { encodeFrame, FS } from "../../../agent/hl7/link.ts";
+import { encodeFrame, FS } from "../../../agent/protocols/hl7/link.ts";
 import { type TestPatient, World } from "../../support/processes.ts";
 import { sleepUntil } from "../astm/device.ts";
 import type { Figure } from "../figure.ts";

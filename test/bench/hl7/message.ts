@@ -1,5 +1,5 @@
 import fs from "node:fs";
-import { encodeFrame } from "../../../agent/hl7/link.ts";
+import { encodeFrame } from "../../../agent/protocols/hl7/link.ts";
 
 export interface Stamped {
   /** MSH-10, ten digits: it can be written over. */

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
-import { reasonOf } from "../../../shared/thrown.ts";
+import { reasonOf } from "../../../shared/runtime/error-message.ts";
 import { freePort, type Running, temporaryFolder } from "../../support/processes.ts";
 import { startScript } from "../build.ts";
 import { type Figure, median, whole } from "../figure.ts";

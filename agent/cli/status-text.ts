@@ -1,0 +1,74 @@
+import { clockSentence, isClockWrong } from "../push/clock-watch.ts";
+import type { DeviceStatus, SpoolStatus } from "../spool/spool.ts";
+
+// `agent status` for a person: a table of the devices, the server, the outbox. Times are those of this machine's zone.
+
+const HEAD = [
+  "DEVICE",
+  "STATE",
+  "SINCE",
+  "LAST BYTES",
+  "LAST MESSAGE",
+  "MESSAGES",
+  "WARNINGS",
+  "NOISE",
+  "WHAT TO KNOW",
+];
+
+export function statusLines({ running, devices, server, clock, outbox, directory }: SpoolStatus): string[] {
+  const { patients, fetched_at, synced_at } = directory;
+  const fetched = fetched_at === null ? "the full list was never fetched" : `full list fetched ${local(fetched_at)}`;
+  const offsetS = clock?.offset_s ?? 0;
+  return [
+    running ? "the agent is running" : "the agent is not running",
+    ...table([HEAD, ...devices.map(row)]),
+    ...(server === null ? [] : [serverLine(server)]),
+    `${outbox.depth} to send${outbox.oldest_at === null ? "" : `, the oldest since ${local(outbox.oldest_at)}`}`,
+    `${patients} patients, ${fetched}, last synced ${orNever(synced_at)}`,
+    ...(isClockWrong(offsetS) ? [clockSentence(offsetS)] : []),
+  ];
+}
+
+function row(device: DeviceStatus): string[] {
+  const { id, state, since, last_bytes_at, last_message_at, counts, counters } = device;
+  const numbers = Object.entries(counts).filter(([, count]) => count > 0);
+  const noise = counters === null ? "-" : `${counters.noise_bytes} B`;
+  return [
+    ...[id, state, since === null ? "-" : local(since), orNever(last_bytes_at), orNever(last_message_at)],
+    ...[
+      numbers.map(([word, count]) => `${count} ${word}`).join(", ") || "none",
+      String(counters?.warnings ?? "-"),
+      noise,
+    ],
+    whatToKnow(device),
+  ];
+}
+
+function whatToKnow({ reason, last_warning }: DeviceStatus): string {
+  if (reason !== null) return reason;
+  return last_warning === null ? "" : `last warning ${local(last_warning.at)}: ${last_warning.reason}`;
+}
+
+function serverLine({ state, reason, since }: NonNullable<SpoolStatus["server"]>): string {
+  return `server: ${state} since ${local(since)}${reason === null ? "" : `: ${reason}`}`;
+}
+
+function orNever(time: string | null): string {
+  return time === null ? "never" : local(time);
+}
+
+/** `2026-11-21 09:30:00` */
+function local(time: string): string {
+  return new Date(time).toLocaleString("sv-SE");
+}
+
+/** The rows as lines, each column as wide as its widest cell. */
+function table(rows: readonly (readonly string[])[]): string[] {
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((cells) => cells[column]?.length ?? 0))) ?? [];
+  return rows.map((cells) =>
+    cells
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join("  ")
+      .trimEnd(),
+  );
+}

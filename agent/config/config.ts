@@ -1,0 +1,505 @@
+import { X509Certificate } from "node:crypto";
+import fs from "node:fs";
+import net from "node:net";
+import path from "node:path";
+import tls from "node:tls";
+import { type Static, Type } from "typebox";
+import { Compile } from "typebox/compile";
+import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
+import { problems } from "../../shared/api/problems.ts";
+import { Modality } from "../../shared/api/study.ts";
+import { reasonOf } from "../../shared/runtime/error-message.ts";
+import { type Address, parseAddress } from "../transport/address.ts";
+import { CHARSETS as ASTM_CHARSETS } from "../protocols/astm/records.ts";
+import type { Destination } from "./destination.ts";
+import type { ImageLimits } from "./image-limits.ts";
+import { profileById, profiles } from "../devices/index.ts";
+import { ACK_MODES } from "../protocols/hl7/acknowledgement.ts";
+import { CHARSETS as HL7_CHARSETS } from "../protocols/hl7/message.ts";
+import { nearestWord } from "../runtime/did-you-mean.ts";
+import { readOperators } from "./operator-list.ts";
+import { readSecret } from "./secret-file.ts";
+import type { Security } from "../transport/transport.ts";
+
+// agent.yaml: one schema is type, defaults and checks. Every problem is found in one go, each with its line.
+
+/** Imaging devices: no link of bytes and messages, but a protocol with files. */
+export const DICOM = "dicom";
+
+const closed = { additionalProperties: false };
+
+const Serial = Type.Object(
+  {
+    path: Type.String({ minLength: 1 }),
+    baudRate: Type.Optional(Type.Integer({ minimum: 300, maximum: 921_600 })),
+    dataBits: Type.Optional(Type.Enum([7, 8])),
+    parity: Type.Optional(Type.Enum(["none", "even", "odd", "mark", "space"])),
+    stopBits: Type.Optional(Type.Enum([1, 2])),
+    rtscts: Type.Optional(Type.Boolean()),
+  },
+  closed,
+);
+
+const Replies = Type.Object({ listen: Type.Optional(Type.String()), dial: Type.Optional(Type.String()) }, closed);
+
+const Tls = Type.Object(
+  {
+    certificate: Type.Optional(Type.String({ minLength: 1 })),
+    key: Type.Optional(Type.String({ minLength: 1 })),
+    ca: Type.Optional(Type.String({ minLength: 1 })),
+  },
+  closed,
+);
+/** PS3.5 §6.2: no backslash, no control characters, and blanks do not count. */
+const AeTitle = Type.String({ pattern: "^[!-\\[\\]-~](?:[ -\\[\\]-~]{0,14}[!-\\[\\]-~])?$" });
+
+const Device = Type.Object(
+  {
+    id: Type.String({ pattern: "^[a-z0-9][a-z0-9-]{0,62}$" }),
+    profile: Type.String(),
+    connection: Type.Object(
+      {
+        serial: Type.Optional(Serial),
+        listen: Type.Optional(Type.String()),
+        dial: Type.Optional(Type.String()),
+        replies: Type.Optional(Replies),
+      },
+      closed,
+    ),
+    tls: Type.Optional(Tls),
+    allow: Type.Optional(Type.Array(Type.String())),
+    model: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+    timeZone: Type.Optional(Type.String()),
+    charset: Type.Optional(Type.Enum([...new Set([...ASTM_CHARSETS, ...HL7_CHARSETS])])),
+    ackMode: Type.Optional(Type.Enum(ACK_MODES)),
+    operators: Type.Optional(Type.String({ minLength: 1 })),
+    // Of imaging devices alone.
+    aeTitle: Type.Optional(AeTitle),
+    callingAeTitles: Type.Optional(Type.Array(AeTitle, { maxItems: 100 })),
+    quietSeconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400 })),
+    modality: Type.Optional(Modality),
+    /** Where the device takes the reports of storage commitment. */
+    reportTo: Type.Optional(Type.String()),
+  },
+  closed,
+);
+
+/** A PACS, or another archive, that gets every image too. */
+const DestinationConfig = Type.Object(
+  {
+    id: Type.String({ pattern: "^[a-z0-9][a-z0-9-]{0,62}$" }),
+    dial: Type.Optional(Type.String()),
+    aeTitle: Type.Optional(AeTitle),
+    callingAeTitle: Type.Optional(AeTitle),
+    stow: Type.Optional(Type.String({ pattern: "^https?://" })),
+    authorizationFile: Type.Optional(Type.String({ minLength: 1 })),
+  },
+  closed,
+);
+
+/** What may be removed of images, and what their disk keeps free for everything else. */
+const Images = Type.Object(
+  {
+    keepDays: Type.Optional(Type.Integer({ minimum: 1, maximum: 36_500 })),
+    keepGigabytes: Type.Optional(Type.Number({ minimum: 0.001, maximum: 1_000_000 })),
+    freeGigabytes: Type.Optional(Type.Number({ minimum: 0, maximum: 1_000_000 })),
+  },
+  closed,
+);
+const DICOM_KEYS = ["aeTitle", "callingAeTitles", "quietSeconds", "modality", "reportTo"];
+
+const Schema = Type.Object(
+  {
+    server: Type.Object(
+      { url: Type.String({ pattern: "^https?://" }), keyFile: Type.String({ minLength: 1 }) },
+      closed,
+    ),
+    data: Type.String({ minLength: 1 }),
+    timeZone: Type.String(),
+    /** A result without any identifier goes to the only patient of that species and name, if it has an event on that day. */
+    matchByName: Type.Optional(Type.Boolean()),
+    status: Type.Optional(Type.Object({ listen: Type.String() }, closed)),
+    devices: Type.Array(Device, { minItems: 1, maxItems: 1000 }),
+    destinations: Type.Optional(Type.Array(DestinationConfig, { maxItems: 100 })),
+    images: Type.Optional(Images),
+  },
+  closed,
+);
+type Raw = Static<typeof Schema>;
+export type DeviceConfig = Raw["devices"][number];
+type TlsFiles = Static<typeof Tls>;
+
+/** The configuration, paths resolved against the file's folder. */
+export interface Config extends Omit<Raw, "status" | "destinations" | "images"> {
+  /** null: no local status server. */
+  readonly status: Address | null;
+  readonly destinations: readonly Destination[];
+  readonly images: ImageLimits;
+}
+
+export interface ConfigProblem {
+  readonly line: number;
+  readonly message: string;
+}
+
+/** One answer for the whole file: the config, or every problem in the order of the lines. */
+export type ConfigResult = { readonly config: Config } | { readonly problems: readonly ConfigProblem[] };
+
+const validator = Compile(Schema);
+
+/** Reads and checks a configuration file. @throws only when the file cannot be read */
+export function loadConfig(file: string): ConfigResult {
+  const resolved = path.resolve(file);
+  return checkConfig(fs.readFileSync(resolved, "utf8"), path.dirname(resolved));
+}
+
+/** Checks a configuration's text; relative paths in it are relative to `folder`. */
+export function checkConfig(text: string, folder: string): ConfigResult {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines });
+  const found: ConfigProblem[] = document.errors.map(({ pos, message }) => ({
+    line: lines.linePos(pos[0]).line,
+    message: message.split("\n")[0]!.replace(/ at line .*$/, ""),
+  }));
+  if (found.length > 0) return { problems: found };
+
+  const raw: unknown = document.toJS();
+  const lineOf = (steps: readonly string[]) => lineAt(document.contents, steps, lines);
+  for (const sentence of problems(validator, raw)) {
+    const { steps, message } = locate(sentence);
+    found.push({ line: lineOf(steps), message });
+  }
+  for (const { steps, message } of furtherProblems(raw, folder)) found.push({ line: lineOf(steps), message });
+  if (found.length > 0) return { problems: found.toSorted((a, b) => a.line - b.line) };
+
+  const valid = raw as Raw;
+  const inFolder = (name: string) => path.resolve(folder, name);
+  return {
+    config: {
+      ...valid,
+      data: inFolder(valid.data),
+      server: { ...valid.server, keyFile: inFolder(valid.server.keyFile) },
+      devices: valid.devices.map((device) => ({
+        ...device,
+        ...(device.tls === undefined ? {} : { tls: tlsIn(folder, device.tls) }),
+        ...(device.operators === undefined ? {} : { operators: inFolder(device.operators) }),
+      })),
+      status: valid.status === undefined ? null : parseAddress(valid.status.listen),
+      destinations: (valid.destinations ?? []).map((destination) => asDestination(destination, inFolder)),
+      images: asLimits(valid.images ?? {}),
+    },
+  };
+}
+
+function asLimits({ keepDays, keepGigabytes, freeGigabytes }: Static<typeof Images>): ImageLimits {
+  return {
+    keepMs: keepDays === undefined ? null : keepDays * 24 * 60 * 60_000,
+    bytesMax: keepGigabytes === undefined ? null : keepGigabytes * 1e9,
+    freeBytes: freeGigabytes === undefined ? null : freeGigabytes * 1e9,
+  };
+}
+
+function asDestination(
+  { id, dial, aeTitle = "", callingAeTitle = "VETWIRE", stow, authorizationFile }: Static<typeof DestinationConfig>,
+  inFolder: (name: string) => string,
+): Destination {
+  if (stow !== undefined) {
+    const file = authorizationFile === undefined ? null : inFolder(authorizationFile);
+    return {
+      id,
+      way: "stow",
+      url: stow,
+      authorization: file === null ? null : () => readSecret(file),
+    };
+  }
+  const address = parseAddress(dial ?? "");
+  if (address === null) throw new Error("a destination without an address: the configuration was not checked");
+  return { id, way: "store", address, aeTitle, callingAeTitle };
+}
+
+interface Located {
+  readonly steps: readonly string[];
+  readonly message: string;
+}
+
+const KEYS: Readonly<Record<string, readonly string[]>> = {
+  "": Object.keys(Schema.properties),
+  server: Object.keys(Schema.properties.server.properties),
+  status: ["listen"],
+  devices: Object.keys(Device.properties),
+  destinations: Object.keys(DestinationConfig.properties),
+  images: Object.keys(Images.properties),
+  connection: Object.keys(Device.properties.connection.properties),
+  serial: Object.keys(Serial.properties),
+  replies: Object.keys(Replies.properties),
+  tls: Object.keys(Tls.properties),
+};
+
+/** Turns `devices/0/baud is not expected` into a place and a sentence with the nearest known key. */
+function locate(sentence: string): Located {
+  const end = sentence.search(/ is (?=missing|not expected|["[{\d-]|a list|an object|true|false|null)/);
+  const steps = end < 0 || sentence.startsWith("the value") ? [] : sentence.slice(0, end).split("/");
+  const name = dotted(steps);
+  const message = `${name || "the file"}${sentence.slice(end)}`;
+  if (!message.endsWith(" is not expected")) return { steps, message };
+  const parent = steps.slice(0, -1).findLast((step) => !/^\d+$/.test(step)) ?? "";
+  const known = KEYS[parent] ?? [];
+  const nearest = nearestWord(steps.at(-1) ?? "", known);
+  const advice = nearest === null ? `expected one of ${known.join(", ")}` : `did you mean ${nearest}?`;
+  return { steps, message: `${name} is no known key, ${advice}` };
+}
+
+function dotted(steps: readonly string[]): string {
+  return steps.reduce(
+    (name, step) => (/^\d+$/.test(step) ? `${name}[${step}]` : name === "" ? step : `${name}.${step}`),
+    "",
+  );
+}
+
+type Say = (steps: readonly string[], message: string) => void;
+
+/** What a schema cannot say: names that must exist, addresses, files. Whatever has the wrong type is passed over here. */
+function furtherProblems(raw: unknown, folder: string): Located[] {
+  const found: Located[] = [];
+  const root = asObject(raw);
+  const say: Say = (steps, message) => {
+    found.push({ steps, message: `${dotted(steps)} ${message}` });
+  };
+  zoneProblem(root["timeZone"], ["timeZone"], say);
+  const keyFile = asObject(root["server"])["keyFile"];
+  if (typeof keyFile === "string" && keyFile !== "") {
+    const problem = keyProblem(path.resolve(folder, keyFile));
+    if (problem !== null) say(["server", "keyFile"], problem);
+  }
+  const listeners = new Map<string, string>();
+  const listener: Say = (steps, value) => {
+    const address = parseAddress(value);
+    if (address === null) return say(steps, `is "${value}", expected host:port such as 127.0.0.1:2575`);
+    const taken = listeners.get(String(address.port));
+    if (taken !== undefined && address.port !== 0) say(steps, `is ${value}, but ${taken} listens on that port already`);
+    listeners.set(String(address.port), dotted(steps));
+  };
+  const status = asObject(root["status"])["listen"];
+  if (typeof status === "string") listener(["status", "listen"], status);
+  const ids = new Map<string, number>();
+  for (const [index, value] of asArray(root["devices"]).entries()) {
+    const at = ["devices", String(index)];
+    const device = asObject(value);
+    const { id } = device;
+    if (typeof id === "string") {
+      const first = ids.get(id);
+      if (first !== undefined) say([...at, "id"], `is ${id}, which devices[${first}] has already`);
+      ids.set(id, first ?? index);
+    }
+    profileProblems(device, at, say);
+    connectionProblems(device, at, say, listener);
+    fileProblems(device, at, folder, say);
+  }
+  destinationProblems(root["destinations"], folder, say);
+  return found;
+}
+
+function zoneProblem(value: unknown, steps: readonly string[], say: Say): void {
+  if (typeof value === "string" && !isTimeZone(value)) {
+    say(steps, `is "${value}", expected an IANA time zone such as Europe/Istanbul`);
+  }
+}
+
+/** The profile, and what belongs to some profiles alone. */
+function profileProblems(device: Record<string, unknown>, at: readonly string[], say: Say): void {
+  const { profile, charset } = device;
+  if (typeof profile === "string" && profile !== DICOM && profileById(profile) === undefined) {
+    const names = [...profiles.map((known) => known.id), DICOM];
+    const nearest = nearestWord(profile, names);
+    say(
+      [...at, "profile"],
+      `is ${profile}, ${nearest === null ? `expected one of ${names.join(", ")}` : `did you mean ${nearest}?`}`,
+    );
+  }
+  zoneProblem(device["timeZone"], [...at, "timeZone"], say);
+  const protocol = typeof profile === "string" ? profileById(profile)?.protocol : undefined;
+  const charsets: readonly string[] = protocol === "hl7" ? HL7_CHARSETS : ASTM_CHARSETS;
+  if (typeof charset === "string" && protocol !== undefined && !charsets.includes(charset)) {
+    say([...at, "charset"], `is ${charset}, expected one of ${charsets.join(", ")} for profile ${String(profile)}`);
+  }
+  if (device["ackMode"] !== undefined && (profile === DICOM || (protocol !== undefined && protocol !== "hl7"))) {
+    say([...at, "ackMode"], `is for HL7 devices, profile ${String(profile)} is none`);
+  }
+  for (const key of DICOM_KEYS) {
+    if (key in device && profile !== DICOM) say([...at, key], `belongs to devices with the profile ${DICOM}`);
+  }
+}
+
+/** Where the device is reached, and who may call. */
+function connectionProblems(device: Record<string, unknown>, at: readonly string[], say: Say, listener: Say): void {
+  const { profile, reportTo } = device;
+  const connection = asObject(device["connection"]);
+  const tcp = ({ listen, dial }: Record<string, unknown>, steps: readonly string[]) => {
+    if (typeof listen === "string") listener([...steps, "listen"], listen);
+    if (typeof dial === "string" && parseAddress(dial) === null) {
+      say([...steps, "dial"], `is "${dial}", expected host:port such as 192.168.1.50:5500`);
+    }
+  };
+  for (const [position, network] of asArray(device["allow"]).entries()) {
+    if (typeof network === "string" && !isNetwork(network)) {
+      say([...at, "allow", String(position)], `is "${network}", expected an address or network such as 192.168.1.0/24`);
+    }
+  }
+  const ways = ["serial", "listen", "dial"].filter((way) => way in connection);
+  if (device["connection"] !== undefined && ways.length !== 1) {
+    say(
+      [...at, "connection"],
+      `has ${ways.length === 0 ? "none" : ways.join(" and ")}, expected exactly one of serial, listen, dial`,
+    );
+  }
+  tcp(connection, [...at, "connection"]);
+  if (profile === DICOM && ways.length === 1 && !("listen" in connection)) {
+    say([...at, "connection"], `has ${ways[0]}, but a DICOM device is listened to: expected listen`);
+  }
+  if (typeof reportTo === "string" && parseAddress(reportTo) === null) {
+    say([...at, "reportTo"], `is "${reportTo}", expected host:port such as 192.168.1.60:104`);
+  }
+  if (!("replies" in connection)) return;
+  const replies = asObject(connection["replies"]);
+  const place = [...at, "connection", "replies"];
+  if ("serial" in connection) say(place, "is for TCP: a serial line is answered on itself");
+  if (profile === DICOM) say(place, "is for HL7: a DICOM device is answered on its own association");
+  if ("listen" in replies === "dial" in replies) say(place, "has none or both, expected exactly one of listen, dial");
+  tcp(replies, place);
+}
+
+function fileProblems(device: Record<string, unknown>, at: readonly string[], folder: string, say: Say): void {
+  const { profile, operators } = device;
+  if (typeof operators === "string" && operators !== "") {
+    const known = typeof profile === "string" ? profileById(profile) : undefined;
+    const problem = operatorsProblem(path.resolve(folder, operators), known?.protocol === "poct1a");
+    if (problem !== null) say([...at, "operators"], problem);
+  }
+  if ("tls" in device) {
+    const connection = asObject(device["connection"]);
+    const listens = [connection, asObject(connection["replies"])].some((way) => "listen" in way);
+    const problem = "serial" in connection ? "is for TCP" : tlsProblem(asObject(device["tls"]), listens, folder);
+    if (problem !== null) say([...at, "tls"], problem);
+  }
+}
+
+function destinationProblems(destinations: unknown, folder: string, say: Say): void {
+  const destinationIds: unknown[] = [];
+  for (const [index, value] of asArray(destinations).entries()) {
+    const at = ["destinations", String(index)];
+    const destination = asObject(value);
+    const { id, dial } = destination;
+    const first = destinationIds.indexOf(id);
+    if (typeof id === "string" && first >= 0) say([...at, "id"], `is ${id}, which destinations[${first}] has already`);
+    destinationIds.push(id);
+    if ("dial" in destination === "stow" in destination) {
+      say(at, `has ${"dial" in destination ? "both dial and stow" : "neither dial nor stow"}, expected one`);
+    }
+    const strangers = "stow" in destination ? ["aeTitle", "callingAeTitle"] : ["authorizationFile"];
+    for (const key of strangers) {
+      if (key in destination)
+        say([...at, key], `belongs to destinations with ${"stow" in destination ? "dial" : "stow"}`);
+    }
+    if ("dial" in destination && !("aeTitle" in destination)) say(at, "has no aeTitle, which C-STORE needs");
+    if (typeof dial === "string" && parseAddress(dial) === null) {
+      say([...at, "dial"], `is "${dial}", expected host:port such as 192.168.1.10:104`);
+    }
+    const file = destination["authorizationFile"];
+    if (typeof file === "string" && !fs.existsSync(path.resolve(folder, file))) {
+      say([...at, "authorizationFile"], `names ${path.resolve(folder, file)}, which is not there`);
+    }
+  }
+}
+
+function keyProblem(file: string): string | null {
+  try {
+    const key = readSecret(file);
+    return key.startsWith("sk_live_") ? null : `names ${file}, which holds no API key (one line that begins sk_live_)`;
+  } catch (error) {
+    return `names ${file}, which cannot be read: ${reasonOf(error)}`;
+  }
+}
+
+/** @throws when a file cannot be read */
+export function readTls({ certificate, key, ca }: TlsFiles): Security {
+  return {
+    minVersion: "TLSv1.2",
+    ...(certificate === undefined ? {} : { cert: fs.readFileSync(certificate) }),
+    ...(key === undefined ? {} : { key: fs.readFileSync(key) }),
+    ...(ca === undefined ? {} : { ca: fs.readFileSync(ca) }),
+  };
+}
+
+function tlsIn(folder: string, files: TlsFiles): TlsFiles {
+  return Object.fromEntries(Object.entries(files).map(([name, file]) => [name, path.resolve(folder, file)]));
+}
+
+function tlsProblem(files: Record<string, unknown>, listens: boolean, folder: string): string | null {
+  if (!Object.values(files).every((file) => typeof file === "string")) return null;
+  const resolved = tlsIn(folder, files);
+  if (listens && resolved.certificate === undefined) return "has no certificate, which a listener shows to its devices";
+  if ("certificate" in files !== "key" in files) return "has one of certificate and key, expected both";
+  try {
+    const security = readTls(resolved);
+    tls.createSecureContext(security);
+    // What is no certificate is passed over there, and nobody would be trusted.
+    if (security.ca !== undefined) void new X509Certificate(security.ca);
+    return null;
+  } catch (error) {
+    return `cannot be used: ${reasonOf(error)}`;
+  }
+}
+
+function operatorsProblem(file: string, takesThem: boolean): string | null {
+  if (!takesThem) return "is for devices that speak POCT1-A";
+  try {
+    readOperators(file);
+    return null;
+  } catch (error) {
+    return `names ${file}, which cannot be used: ${reasonOf(error)}`;
+  }
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
+  } catch {
+    return false;
+  }
+}
+
+function isNetwork(text: string): boolean {
+  const [address = "", prefix, ...rest] = text.split("/");
+  const version = net.isIP(address);
+  if (version === 0 || rest.length > 0) return false;
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128));
+}
+
+/** The line of the value at that path, or of the nearest thing around it that is there. */
+function lineAt(root: Node | null, steps: readonly string[], lines: LineCounter): number {
+  let node: unknown = root;
+  let start = root?.range?.[0] ?? 0;
+  for (const step of steps) {
+    if (isMap(node)) {
+      const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === step);
+      if (pair === undefined) break;
+      if (isScalar(pair.key) && pair.key.range) start = pair.key.range[0];
+      node = pair.value;
+    } else if (isSeq(node)) {
+      node = node.items[Number(step)];
+      const range = (node as Node | undefined)?.range;
+      if (range) start = range[0];
+    } else {
+      break;
+    }
+  }
+  return lines.linePos(start).line;
+}
+
+function asObject(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+}
+
+function asArray(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

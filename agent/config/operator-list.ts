@@ -1,0 +1,69 @@
+import fs from "node:fs";
+import { Type } from "typebox";
+import { Compile } from "typebox/compile";
+import { parse } from "yaml";
+import { problems } from "../../shared/api/problems.ts";
+import { reasonOf } from "../../shared/runtime/error-message.ts";
+import type { Operator, OperatorBook } from "../protocols/poct1/topics.ts";
+
+// Who may use a device: a YAML list that a person keeps, read again when it changed, and what each device has of it.
+
+const List = Compile(
+  Type.Array(
+    Type.Object(
+      {
+        id: Type.String({ minLength: 1, maxLength: 64 }),
+        name: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+        level: Type.Optional(Type.Integer({ minimum: 0, maximum: 99 })),
+      },
+      { additionalProperties: false },
+    ),
+    { maxItems: 10_000 },
+  ),
+);
+
+/** @throws with a sentence that says what is wrong with the file */
+export function readOperators(file: string): Operator[] {
+  const list: unknown = parse(fs.readFileSync(file, "utf8"));
+  if (!List.Check(list)) throw new Error(problems(List, list).slice(0, 3).join("; "));
+  const ids = list.map(({ id }) => id);
+  const twice = ids.find((id, index) => ids.indexOf(id) !== index);
+  if (twice !== undefined) throw new Error(`the operator ${twice} stands twice`);
+  return list;
+}
+
+export class Operators implements OperatorBook {
+  readonly #file: string;
+  readonly #problem: (reason: string) => void;
+  /** By the device's own name. */
+  readonly #taken: Map<string, readonly Operator[]>;
+  #list: readonly Operator[] | null = null;
+  #readAt = "";
+
+  /** `problem`: told once a change of the file; the list before it stays. */
+  constructor(file: string, taken: ReadonlyMap<string, readonly Operator[]>, problem: (reason: string) => void) {
+    this.#file = file;
+    this.#taken = new Map(taken);
+    this.#problem = problem;
+  }
+
+  current(): readonly Operator[] | null {
+    const changedAt = String(fs.statSync(this.#file, { throwIfNoEntry: false })?.mtimeMs ?? "missing");
+    if (changedAt === this.#readAt) return this.#list;
+    this.#readAt = changedAt;
+    try {
+      this.#list = readOperators(this.#file);
+    } catch (error) {
+      this.#problem(reasonOf(error));
+    }
+    return this.#list;
+  }
+
+  takenBy(device: string): readonly Operator[] | null {
+    return this.#taken.get(device) ?? null;
+  }
+
+  took(device: string, list: readonly Operator[]): void {
+    this.#taken.set(device, list);
+  }
+}

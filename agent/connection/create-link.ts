@@ -1,0 +1,51 @@
+import { EnqEtxLink } from "../protocols/proprietary/enq-etx-link.ts";
+import { AstmLink } from "../protocols/astm/link.ts";
+import { OneWayLink, SUB } from "../protocols/proprietary/one-way-link.ts";
+import { RawRecordsLink } from "../protocols/astm/raw-records.ts";
+import { ETX } from "../protocols/bytes.ts";
+import type { Profile } from "../devices/profile.ts";
+import { stampOf } from "../protocols/hl7/acknowledgement.ts";
+import { Hl7Link } from "../protocols/hl7/link.ts";
+import type { Link, LinkAction, LinkContext } from "../protocols/link.ts";
+import { Conversation as Poct1Conversation } from "../protocols/poct1/link.ts";
+import type { OperatorBook } from "../protocols/poct1/topics.ts";
+import type { EventKind } from "../spool/queries/event-log.ts";
+
+export function createLink(profile: Profile, context: LinkContext, operators?: OperatorBook): Link {
+  const { link } = profile;
+  switch (link.kind) {
+    case "lis01":
+      return new AstmLink(link);
+    case "raw-records":
+      return new RawRecordsLink(link.digitPrefixed);
+    case "one-way":
+      return new OneWayLink(link.end === "SUB" ? SUB : ETX);
+    case "enq-etx":
+      return new EnqEtxLink(link.bodyProblem);
+    case "mllp": {
+      const orders = profile.protocol === "hl7" ? profile.orders : undefined;
+      const asked = { worklist: orders !== undefined, displayFirst: orders?.displayFirst === true };
+      return new Hl7Link(() => stampOf(context), { ...link, ...asked });
+    }
+    case "poct1a":
+      return new Poct1Conversation(context, operators);
+  }
+}
+
+export function apply(link: Link, kind: EventKind, bytes: Uint8Array | null): LinkAction[] {
+  switch (kind) {
+    case "chunk":
+      return bytes === null ? [] : link.receive(bytes);
+    case "send":
+      return bytes === null ? [] : (link.send?.(bytes) ?? [{ do: "unsent", reason: "this device takes no messages" }]);
+    case "timeout":
+      return link.timeout();
+    case "close":
+      return link.close();
+    case "gap":
+      return link.gap();
+    case "resume":
+      if (bytes !== null) link.resume?.(bytes);
+      return [];
+  }
+}

@@ -1,0 +1,123 @@
+import fs from "node:fs";
+import path from "node:path";
+import type Database from "better-sqlite3";
+import type { Preview } from "./render-frame.ts";
+import { imageFile } from "./instance-store.ts";
+import { type ForwardCount, type ForwardState, imagingOperationsOn } from "../spool/queries/imaging.ts";
+import { drawPreview } from "./preview.ts";
+import { isoOrNull } from "../spool/spool.ts";
+import type { MessageState } from "../spool/queries/operations.ts";
+
+// What `agent images` shows and exports.
+
+export interface ImageSummary {
+  readonly id: string;
+  readonly device: string;
+  readonly received_at: string;
+  readonly state: MessageState;
+  readonly study_uid: string;
+  readonly sop_instance_uid: string;
+  readonly sop_class_uid: string;
+  readonly transfer_syntax_uid: string;
+  readonly calling_ae: string;
+  readonly bytes: number;
+  /** Of the dataset as it came. */
+  readonly sha256: string;
+  /** null: its file is here. */
+  readonly removed_at: string | null;
+  readonly forwards: readonly {
+    readonly destination: string;
+    readonly state: ForwardState;
+    readonly reason: string | null;
+  }[];
+}
+
+export interface ImageTotals {
+  readonly kept: number;
+  readonly bytes: number;
+  readonly removed: number;
+  readonly forwards: readonly ForwardCount[];
+}
+
+/** Every instance, the oldest first; `study` null: of all studies. */
+export function listImages(db: Database.Database, study: string | null): ImageSummary[] {
+  const rows = db
+    .prepare(
+      `SELECT m.id, m.device, m.received_at, m.state, i.study AS study_uid, i.sop_instance AS sop_instance_uid,
+         i.sop_class AS sop_class_uid, i.transfer_syntax AS transfer_syntax_uid, i.calling_ae, i.file_bytes AS bytes, i.sha256,
+         i.removed_at, (SELECT json_group_array(json_object('destination', destination, 'state', state, 'reason', reason))
+           FROM forward f WHERE f.message = m.id) AS forwards
+       FROM instance i JOIN message m ON m.id = i.message WHERE i.study = COALESCE(?, i.study) ORDER BY m.id`,
+    )
+    .all(study) as (Omit<ImageSummary, "received_at" | "removed_at" | "forwards"> & {
+    received_at: number;
+    removed_at: number | null;
+    forwards: string;
+  })[];
+  return rows.map((row) => ({
+    ...row,
+    received_at: new Date(row.received_at).toISOString(),
+    removed_at: isoOrNull(row.removed_at),
+    forwards: JSON.parse(row.forwards) as ImageSummary["forwards"],
+  }));
+}
+
+/** An image that may be drawn. */
+export interface DrawableImage {
+  readonly id: string;
+  readonly headerBytes: number;
+  readonly transferSyntax: string;
+}
+
+/** The image of that id, or those of a study of the API, whose files are here. */
+export function drawableImages(db: Database.Database, name: string): DrawableImage[] {
+  return db
+    .prepare(
+      `SELECT message AS id, header_bytes AS headerBytes, transfer_syntax AS transferSyntax FROM instance
+       WHERE removed_at IS NULL AND message IN (SELECT @name UNION SELECT message FROM message_study WHERE fp = @name) ORDER BY message`,
+    )
+    .all({ name }) as DrawableImage[];
+}
+
+/** Draws the first of them that can be drawn. @throws with the reason of the last one when none can */
+export async function previewImage(
+  data: string,
+  images: readonly DrawableImage[],
+  frame: number,
+): Promise<Preview & { readonly id: string }> {
+  let problem: unknown = new Error("no image of that name is kept");
+  for (const { id, headerBytes, transferSyntax } of images) {
+    try {
+      const place = { file: imageFile(data, id), headerBytes, transferSyntax };
+      return { id, ...(await drawPreview({ ...place, frame, sideMax: PREVIEW_SIDE_MAX })) };
+    } catch (error) {
+      problem = error;
+    }
+  }
+  throw problem;
+}
+
+const PREVIEW_SIDE_MAX = 1024;
+
+/** null: no image ever came. */
+export function countImages(db: Database.Database): ImageTotals | null {
+  const { kept, bytes, removed } = db
+    .prepare(
+      `SELECT COUNT(*) FILTER (WHERE removed_at IS NULL) AS kept, COUNT(removed_at) AS removed,
+         COALESCE(SUM(file_bytes) FILTER (WHERE removed_at IS NULL), 0) AS bytes FROM instance`,
+    )
+    .get() as Omit<ImageTotals, "forwards">;
+  if (kept + removed === 0) return null;
+  return { kept, bytes, removed, forwards: imagingOperationsOn(db).countForwards() };
+}
+
+/** Copies the files, named as in the list; one that is there already is left as it is. Answers how many are in the folder. */
+export function exportImages(data: string, images: readonly ImageSummary[], folder: string): number {
+  fs.mkdirSync(folder, { recursive: true });
+  const kept = images.filter(({ removed_at }) => removed_at === null);
+  for (const { id } of kept) {
+    const copy = path.join(folder, `${id}.dcm`);
+    if (!fs.existsSync(copy)) fs.copyFileSync(imageFile(data, id), copy, fs.constants.COPYFILE_EXCL);
+  }
+  return kept.length;
+}

@@ -1,0 +1,64 @@
+import fs from "node:fs";
+import { inflateRawSync } from "node:zlib";
+import { data, log } from "dcmjs";
+import { reasonOf } from "../../shared/runtime/error-message.ts";
+import { encodingOf } from "../protocols/dicom/dataset.ts";
+import type { Elements } from "../protocols/dicom/elements.ts";
+import { encodeFileHead } from "../protocols/dicom/part10.ts";
+
+// Parses the header of a file, for the threads that may be ended when a hostile one takes too long.
+
+export interface HeaderPlace {
+  readonly file: string;
+  /** Bytes of the file before the pixels. */
+  readonly headerBytes: number;
+  readonly transferSyntax: string;
+}
+
+/** A header is some kilobytes; a long structured report some hundred. */
+const HEADER_BYTES_MAX = 8 * 1024 * 1024;
+const INFLATED_BYTES_MAX = 64 * 1024 * 1024;
+const EXPLICIT_LITTLE_ENDIAN = "1.2.840.10008.1.2.1";
+
+log.setLevel("silent");
+
+/** What `read` makes of the header, or of a part of it: then it is told why. @throws when nothing can be read */
+export function parseHeader<Result>(
+  { file, headerBytes, transferSyntax }: HeaderPlace,
+  read: (elements: Elements, cutShort: string | null) => Result,
+): Result {
+  if (headerBytes > HEADER_BYTES_MAX) throw new Error(`${headerBytes} bytes, at most ${HEADER_BYTES_MAX}`);
+  const bytes = withoutDeflate(readStart(file, headerBytes), transferSyntax);
+  try {
+    return read(elementsOf(bytes, false), null);
+  } catch (error) {
+    // An unknown charset or a wrong value: all that can be read in spite of it.
+    return read(elementsOf(bytes, true), reasonOf(error));
+  }
+}
+
+function elementsOf(bytes: Uint8Array, ignoreErrors: boolean): Elements {
+  return data.DicomMessage.readFile(Uint8Array.from(bytes).buffer, { ignoreErrors }).dict;
+}
+
+function readStart(file: string, length: number): Uint8Array {
+  const descriptor = fs.openSync(file, "r");
+  try {
+    const bytes = new Uint8Array(length);
+    return bytes.subarray(0, fs.readSync(descriptor, bytes, 0, length, 0));
+  } finally {
+    fs.closeSync(descriptor);
+  }
+}
+
+/** The parser would inflate a small file to any length. */
+function withoutDeflate(bytes: Uint8Array, transferSyntax: string): Uint8Array {
+  if (encodingOf(transferSyntax) !== null) return bytes;
+  const PREAMBLE_BYTES = 132;
+  const GROUP_LENGTH_BYTES = 12;
+  const metaStart = PREAMBLE_BYTES + GROUP_LENGTH_BYTES;
+  const metaLength = new DataView(bytes.buffer, bytes.byteOffset).getUint32(metaStart - 4, true);
+  const dataset = inflateRawSync(bytes.subarray(metaStart + metaLength), { maxOutputLength: INFLATED_BYTES_MAX });
+  const meta = { sopClass: "1", sopInstance: "1", transferSyntax: EXPLICIT_LITTLE_ENDIAN, sourceAe: "" };
+  return Buffer.concat([encodeFileHead(meta), dataset]);
+}

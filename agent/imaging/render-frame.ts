@@ -1,0 +1,120 @@
+import fs from "node:fs";
+import { decode } from "jpeg-js";
+import { reasonOf } from "../../shared/runtime/error-message.ts";
+import { encodingOf } from "../protocols/dicom/dataset.ts";
+import { encapsulatedFrame, type FramePlace, plainFrame, type ReadAt } from "../protocols/dicom/frames.ts";
+import {
+  drawFrame,
+  frameLength,
+  type Picture,
+  type PixelFormat,
+  readPixelFormat,
+  shrink,
+} from "../protocols/dicom/pixels.ts";
+import { decodeRle } from "../protocols/dicom/rle.ts";
+import { type HeaderPlace, parseHeader } from "./parse-header.ts";
+import { encodePng } from "./png.ts";
+
+// Draws a frame of a file. The decoders are partly of other people's making, the bytes anybody's: it is done in a thread.
+
+export interface PreviewRequest extends HeaderPlace {
+  /** The first is 1. */
+  readonly frame: number;
+  /** A longer side of the picture is made shorter. */
+  readonly sideMax: number;
+}
+
+export interface Preview {
+  readonly png: Uint8Array;
+  readonly width: number;
+  readonly height: number;
+  readonly frames: number;
+}
+
+export type PreviewAnswer = Preview | { readonly problem: string };
+
+const PLAIN: readonly string[] = ["1.2.840.10008.1.2", "1.2.840.10008.1.2.1", "1.2.840.10008.1.2.2"];
+const RLE = "1.2.840.10008.1.2.5";
+const JPEG_BASELINE = "1.2.840.10008.1.2.4.50";
+const JPEG_MEMORY_MB_MAX = 512;
+const JPEG_MEGAPIXELS_MAX = 64;
+
+export function drawFile(request: PreviewRequest): PreviewAnswer {
+  try {
+    return draw(request);
+  } catch (error) {
+    return { problem: reasonOf(error) };
+  }
+}
+
+function draw({ frame: number, sideMax, ...place }: PreviewRequest): PreviewAnswer {
+  const encoding = encodingOf(place.transferSyntax);
+  if (encoding === null) return { problem: "its dataset is deflated" };
+  const format = parseHeader(place, readPixelFormat);
+  if (typeof format === "string") return { problem: format };
+  const descriptor = fs.openSync(place.file, "r");
+  try {
+    const at = { offset: place.headerBytes, encoding, number };
+    const picture = pictureOf(readerOf(descriptor), at, format, place.transferSyntax);
+    if (typeof picture === "string") return { problem: picture };
+    const small = shrink(picture, sideMax);
+    return { png: encodePng(small), width: small.width, height: small.height, frames: format.frames };
+  } finally {
+    fs.closeSync(descriptor);
+  }
+}
+
+function readerOf(descriptor: number): ReadAt {
+  const { size } = fs.fstatSync(descriptor);
+  return (offset, length) => {
+    const bytes = new Uint8Array(Math.max(0, Math.min(length, size - offset)));
+    return bytes.subarray(0, fs.readSync(descriptor, bytes, 0, bytes.length, offset));
+  };
+}
+
+function pictureOf(read: ReadAt, place: FramePlace, format: PixelFormat, transferSyntax: string): Picture | string {
+  if (PLAIN.includes(transferSyntax)) {
+    const frame = plainFrame(read, place, frameLength(format));
+    return typeof frame === "string" ? frame : drawFrame(frame, format);
+  }
+  if (transferSyntax === RLE) {
+    const frame = encapsulatedFrame(read, place, () => true); // a fragment a frame (PS3.5 §A.4.2)
+    return typeof frame === "string" ? frame : fromRle(frame, format);
+  }
+  if (transferSyntax === JPEG_BASELINE) {
+    const frame = encapsulatedFrame(read, place, beginsJpeg);
+    return typeof frame === "string" ? frame : fromJpeg(frame, format);
+  }
+  return `its transfer syntax ${transferSyntax} is not drawn`;
+}
+
+/** SOI: within compressed data no FF is followed by D8. */
+function beginsJpeg(fragment: Uint8Array): boolean {
+  return fragment[0] === 0xff && fragment[1] === 0xd8;
+}
+
+function fromRle(frame: Uint8Array, format: PixelFormat): Picture | string {
+  const { rows, columns, bitsAllocated, photometric } = format;
+  if (photometric === "YBR_FULL_422") return "RLE with halved colour is not drawn";
+  const samples = photometric.startsWith("MONOCHROME") ? 1 : 3;
+  const decoded = decodeRle(frame, rows * columns, samples, bitsAllocated / 8);
+  return typeof decoded === "string" ? decoded : drawFrame(decoded, { ...format, planar: true });
+}
+
+function fromJpeg(frame: Uint8Array, format: PixelFormat): Picture | string {
+  const { photometric } = format;
+  const { width, height, data } = decode(frame, {
+    useTArray: true,
+    formatAsRGBA: false,
+    tolerantDecoding: false,
+    colorTransform: photometric !== "RGB",
+    maxMemoryUsageInMB: JPEG_MEMORY_MB_MAX,
+    maxResolutionInMP: JPEG_MEGAPIXELS_MAX,
+  });
+  if (format.columns !== width || format.rows !== height) {
+    return `the JPEG has ${width} x ${height} pixels, its header says ${format.columns} x ${format.rows}`;
+  }
+  if (!photometric.startsWith("MONOCHROME")) return drawFrame(data, { ...format, photometric: "RGB", planar: false });
+  const grey = data.filter((_, index) => index % 3 === 0); // the decoder makes three of each
+  return drawFrame(grey, format);
+}

@@ -1,6 +1,0 @@
-import { parentPort, workerData } from "node:worker_threads";
-import { drawFile, type PreviewRequest } from "./draw-file.ts";
-
-// The thread that draws one frame. Who starts it sets a time limit.
-
-parentPort?.postMessage(drawFile(workerData as PreviewRequest));

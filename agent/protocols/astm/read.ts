@@ -1,0 +1,255 @@
+import type { PatientHint } from "../../../shared/api/study.ts";
+import type { AstmProfile, FieldNumbers } from "./profile.ts";
+import { type AstmMessage, type AstmRecord, parseRecords } from "./records.ts";
+import type { DeviceResult, ReadContext, Reading } from "../../report/report.ts";
+import { firstTime, hintText, labelOf, readSamples, type Sample } from "../../report/specimen.ts";
+import { readDate } from "../../report/device-time.ts";
+
+// LIS02-A2 records to samples: who, what, when, and what is not for patients.
+
+/** Where LIS02-A2 has what some devices have elsewhere. */
+const STANDARD_FIELDS: FieldNumbers = { processing: 12, sentAt: 14, weight: 18, resultStatus: 9 };
+
+/** H-12 (LIS02-A2 §6.12): only production may become a study. */
+const NOT_PRODUCTION: Readonly<Record<string, string>> = { T: "training", D: "demo or debug", Q: "quality control" };
+/** L-3 (LIS02-A2 §13.3): the sender did not finish. */
+const NOT_FINISHED: Readonly<Record<string, string>> = {
+  T: "sender aborted",
+  R: "receiver aborted",
+  E: "system error",
+};
+/** R-9 (LIS02-A2 §9.9): there is no final value in this record. */
+const NOT_FINAL: Readonly<Record<string, string>> = {
+  I: "pending in the instrument",
+  N: "awaits information",
+  P: "preliminary",
+  S: "partial",
+  X: "cannot be done",
+};
+
+/** Of these, what takes back the value sent before it. */
+const WITHDRAWS = ["X"];
+
+/** O-16, specimen descriptor (LIS02-A2 §8.4.16): nothing fixes its words. */
+const URINE = /^(u|ur|urine?)$/i;
+
+/** One H..L message to Reports. */
+export function readAstm(bytes: Uint8Array, profile: AstmProfile, context: ReadContext): Reading {
+  const message = parseRecords(bytes, profile.charset);
+  if ("problem" in message) return { is: "quarantined", reason: message.problem };
+  const numbers = { ...STANDARD_FIELDS, ...profile.fields };
+  const header = message.records[0]!;
+  const sender = header.field(5);
+  if (profile.sender !== undefined && !profile.sender.test(sender)) {
+    return { is: "quarantined", reason: `the sender is "${sender}", not what profile ${profile.id} reads` };
+  }
+  const processing = header.field(numbers.processing);
+  const purpose = NOT_PRODUCTION[processing.trim().toUpperCase()];
+  if (purpose !== undefined) {
+    return { is: "not-for-patients", reason: `${purpose} (H-${numbers.processing} is ${processing})` };
+  }
+  const terminator =
+    message.records
+      .findLast((record) => record.type === "L")
+      ?.field(3)
+      .trim()
+      .toUpperCase() ?? "";
+  const failure = NOT_FINISHED[terminator];
+  if (failure !== undefined) return { is: "quarantined", reason: `${failure} (L-3 is ${terminator})` };
+
+  const { groups, notes } = collectGroups(message, profile, context);
+  const samples = groups.map((group) => sampleOf(group, header, profile, numbers));
+  const reading = readSamples(samples, notes, profile, context);
+  if (reading !== null) return reading;
+  const query = message.records.some((record) => record.type === "Q");
+  const reason = query ? "host query" : notes.length > 0 ? notes.join("; ") : "no results (sign-on or status)";
+  return { is: "not-for-patients", reason };
+}
+
+/** The orders of one sample of one animal, and what hangs on them. */
+interface Group {
+  readonly patient: AstmRecord | null;
+  readonly order: AstmRecord | null;
+  readonly results: AstmRecord[];
+  readonly comments: string[];
+  manufacturerRecords: number;
+}
+
+/** Walks the records by their hierarchy (LIS02-A2 §5.6.7): O belongs to the P before it, R to the O, C and M to whatever is before them. */
+function collectGroups(
+  message: AstmMessage,
+  profile: AstmProfile,
+  context: ReadContext,
+): { groups: Group[]; notes: string[] } {
+  const groups = new Map<string, Group>();
+  const notes: string[] = [];
+  let patient: AstmRecord | null = null;
+  let patients = 0;
+  let current: Group | null = null;
+  let skipping = false;
+  /** Comments on H and P: they stand before the orders that they are about. */
+  let ofHeader: string[] = [];
+  let ofPatient: string[] = [];
+  const groupOf = (order: AstmRecord | null): Group => {
+    // Orders of one tube at one time are one study, though many analyzers send an O record (and some a P record) per test.
+    const named = [3, 4, 5, 6].map((field) => sent(patient, field));
+    const animal = named.some((field) => field !== "") ? named.join("|") : patients;
+    const time = firstTime(orderTimes(order), context) ?? "";
+    const key = [animal, sent(order, 3), sent(order, 4), time, sent(order, 16)].join("|");
+    const known = groups.get(key);
+    if (known !== undefined) return known;
+    const comments = [...ofHeader, ...ofPatient];
+    const group = { patient, order, results: [], comments, manufacturerRecords: 0 };
+    groups.set(key, group);
+    return group;
+  };
+  for (const record of message.records) {
+    switch (record.type) {
+      case "P":
+        patient = record;
+        patients += 1;
+        ofPatient = [];
+        current = null;
+        skipping = false;
+        break;
+      case "O":
+        skipping = isControl(record, profile);
+        if (skipping) notes.push(`order ${record.field(2) || "?"} is quality control: not for a patient`);
+        else current = groupOf(record);
+        break;
+      case "R":
+        if (skipping) break;
+        current ??= groupOf(null);
+        current.results.push(record);
+        break;
+      case "C": {
+        const text = filled([record.components(4)], " ");
+        if (skipping) break;
+        if (current === null) (patient === null ? ofHeader : ofPatient).push(...text);
+        else current.comments.push(...text.map((line) => about(current?.results.at(-1), profile) + line));
+        break;
+      }
+      case "M":
+        if (!skipping && current !== null) current.manufacturerRecords += 1;
+        break;
+      default:
+        break;
+    }
+  }
+  return { groups: [...groups.values()], notes };
+}
+
+/** A remark on a result names it: some analyzers send a bare number there. */
+function about(result: AstmRecord | undefined, profile: AstmProfile): string {
+  return result === undefined ? "" : `${labelOf(namesOf(result, profile))}: `;
+}
+
+/** O-12 action code Q (LIS02-A2 §8.4.12), or an order the profile knows as control. */
+function isControl(order: AstmRecord, profile: AstmProfile): boolean {
+  return order.field(12).trim().toUpperCase() === "Q" || (profile.skipOrder?.test(order.field(5)) ?? false);
+}
+
+function sampleOf(group: Group, header: AstmRecord, profile: AstmProfile, numbers: FieldNumbers): Sample {
+  const { patient, order, results, comments, manufacturerRecords } = group;
+  const typed = [3, 4, 5].map((field) => sent(patient, field));
+  return {
+    device_name: profile.device_name ?? deviceName(header),
+    ...identifiers(patient, order),
+    patient_hint: patientHint(patient, profile, numbers),
+    patient: typed.some((number) => number !== "") ? typed : [sent(patient, 6)],
+    specimen: [sent(order, 3), sent(order, 4)],
+    times: {
+      results: results.flatMap((result) => [given(result.field(13)), given(result.field(12))]), // completed, started
+      order: orderTimes(order).map(given),
+      sent: given(header.field(numbers.sentAt)),
+    },
+    urine: URINE.test(order?.component(16, 1).trim() ?? ""),
+    results: results.map((result) => deviceResult(result, profile, numbers)),
+    notes: manufacturerRecords === 0 ? [] : [`${manufacturerRecords} manufacturer records (M) are not read`],
+    comments,
+  };
+}
+
+function deviceResult(result: AstmRecord, profile: AstmProfile, { resultStatus }: FieldNumbers): DeviceResult {
+  const status = result.field(resultStatus).trim().toUpperCase();
+  const notFinal = NOT_FINAL[status];
+  return {
+    names: namesOf(result, profile),
+    // GeneXpert may leave the first component empty and put the number into the second. Two values are none.
+    value: filled(result.repeats(4), "^").join("^"),
+    unit: given(result.field(5)),
+    range: result.field(6),
+    // Abnormal flags may repeat: `H\HH`.
+    flag: filled(
+      result.repeats(7).map(([first = ""]) => [first]),
+      "",
+    ).join(" "),
+    notFinal: notFinal === undefined ? null : `${notFinal} (R-${resultStatus} is ${status})`,
+    // `""` deletes what was there before (LIS02-A2 §5.4.9).
+    withdraws: WITHDRAWS.includes(status) || result.raw(4).trim() === '""',
+  };
+}
+
+function namesOf(result: AstmRecord, profile: AstmProfile): string[] {
+  return profile
+    .code(result)
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
+}
+
+/** A field as sent; "" where nothing is in it but blanks and delimiters, or `""`, the standard's delete (LIS02-A2 §5.4.9). */
+function sent(record: AstmRecord | null, field: number): string {
+  const raw = record?.raw(field) ?? "";
+  return /[\p{L}\p{N}]/u.test(raw) ? raw : "";
+}
+
+/** A text without the blanks around it, "" for the standard's delete. */
+function given(text: string): string {
+  const trimmed = text.trim();
+  return trimmed === '""' ? "" : trimmed;
+}
+
+/** Each repeat's filled components, joined; repeats without any are left out. */
+function filled(repeats: readonly (readonly string[])[], joint: string): string[] {
+  return repeats.map((parts) => parts.map(given).filter(Boolean).join(joint)).filter(Boolean);
+}
+
+/** O-8 collected, O-7 ordered. */
+function orderTimes(order: AstmRecord | null): string[] {
+  return order === null ? [] : [order.field(8), order.field(7)];
+}
+
+/** H-5, sender name: the first component names the instrument, the others its software and serial number. */
+function deviceName(header: AstmRecord): string {
+  return header.component(5, 1).trim().slice(0, 200) || "ASTM analyzer";
+}
+
+/** P-3 practice, P-4 laboratory, P-5 third id: the first that is there is the one a person typed. */
+function identifiers(patient: AstmRecord | null, order: AstmRecord | null) {
+  const typed = patient === null ? [] : [3, 4, 5].map((number) => given(patient.component(number, 1))).filter(Boolean);
+  const specimen = order === null ? [] : [...order.components(3), ...order.components(4)].map(given).filter(Boolean);
+  return { identifier: typed[0] ?? null, otherIdentifiers: [...typed.slice(1), ...specimen] };
+}
+
+function patientHint(
+  patient: AstmRecord | null,
+  profile: AstmProfile,
+  { weight: weightField }: FieldNumbers,
+): PatientHint {
+  // P-6: two components are owner and animal, a single one is the animal (house, section 6).
+  const [first = "", second = ""] = patient?.components(6).map(given) ?? [];
+  const two = second !== "";
+  const [weight = "", unit = ""] = patient?.components(weightField) ?? [];
+  const kilograms = /^kg$/i.test(unit.trim()) && /^\d{1,4}(\.\d+)?$/.test(weight.trim()) ? Number(weight) : null;
+  const species = patient === null ? "" : (profile.species?.(patient) ?? "");
+  return {
+    identifier: hintText(identifiers(patient, null).identifier ?? ""),
+    name: hintText(two ? second : first),
+    species: hintText(given(species)),
+    breed: null,
+    sex: hintText(given(patient?.field(9) ?? "")),
+    owner: hintText(given(patient === null ? "" : (profile.owner?.(patient) ?? "")) || (two ? first : "")),
+    date_of_birth: patient === null ? null : readDate(patient.field(8)),
+    weight_kg: kilograms,
+  };
+}

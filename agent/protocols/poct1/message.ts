@@ -1,0 +1,379 @@
+import iconv from "iconv-lite";
+import { SaxesParser } from "saxes";
+import type { Habits } from "./dialect.ts";
+import { DEPTH_MAX, DocumentSplitter } from "./document-splitter.ts";
+
+// POCT1-A messages: one document to what it says, and what we say to one document.
+
+/** The largest document seen has 3 000. */
+export const ELEMENTS_MAX = 20_000;
+
+/** An element; POCT1-A keeps a field's value in attribute `V`. */
+export interface Element {
+  readonly name: string;
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly children: readonly Element[];
+  readonly text: string;
+}
+
+/** Who a device says it is, and what it can do. What it left out is "". */
+export interface Hello {
+  readonly vendor: string;
+  readonly model: string;
+  readonly serial: string;
+  /** Which device of all it is: vendor, model and serial number, or the id that it has instead. */
+  readonly name: string;
+  /** null: not said, or not a number of seconds that makes sense. */
+  readonly applicationTimeoutMs: number | null;
+  readonly directives: readonly string[];
+  readonly topics: readonly string[];
+  /** The longest message that it takes, in bytes; null: it did not say. */
+  readonly bytesMax: number | null;
+}
+
+export interface Status {
+  /** The device's clock, as sent. */
+  readonly createdAt: string;
+  /** How many new ones it has. */
+  readonly observations: number;
+  readonly events: number;
+  /** `R`: ready. */
+  readonly condition: string;
+  /** When it got its list of operators, as sent; "": it did not say. */
+  readonly operatorsAt: string;
+}
+
+/** What befell a device, as it tells it. */
+export interface DeviceEvent {
+  readonly at: string;
+  readonly description: string;
+  /** N: note, W: warning, C: critical. */
+  readonly severity: string;
+}
+
+/** What a device said, as far as the conversation goes by it; the whole of it is in `root`. */
+export type Message = {
+  readonly root: Element;
+  /** As sent; "" when it is missing. */
+  readonly controlId: string;
+} & (
+  | { readonly is: "hello"; readonly hello: Hello }
+  | { readonly is: "status"; readonly status: Status }
+  | { readonly is: "observations" }
+  | { readonly is: "events"; readonly events: readonly DeviceEvent[] }
+  /** The device asks who that is. */
+  | { readonly is: "query"; readonly answer: "PTL.R01" | "PVR.R01"; readonly patient: string }
+  | { readonly is: "end of topic"; readonly topic: string; readonly requestId: string }
+  | { readonly is: "keep alive" }
+  | { readonly is: "acknowledgement"; readonly accepted: boolean; readonly of: string; readonly note: string }
+  | { readonly is: "escape"; readonly of: string; readonly detail: string }
+  | { readonly is: "terminate" }
+  | { readonly is: "other" }
+);
+
+/** A document that says nothing for sure; its control id, where it came before the fault, lets it be answered. */
+export interface Unreadable {
+  readonly is: "unreadable";
+  readonly problem: string;
+  readonly controlId: string | null;
+}
+
+/** A message of ours without its header, which is made when it is its turn. */
+export interface Part {
+  readonly root: string;
+  /** XML */
+  readonly body: string;
+}
+
+/** What the manager says. */
+export type ManagerMessage =
+  | ({ readonly is: "part" } & Part)
+  | { readonly is: "ACK"; readonly accepted: boolean; readonly of: string; readonly note?: string }
+  | { readonly is: "REQ"; readonly code: "ROBS" | "RDEV" }
+  | { readonly is: "DTV"; readonly command: string; readonly time?: string }
+  | { readonly is: "KPA" }
+  | { readonly is: "END"; readonly reason: "NRM" | "UNK" };
+
+/** The message that one document is. */
+export function readMessage(document: Uint8Array): Message | Unreadable {
+  const parsed = parse(document);
+  if (parsed.problem !== null) return { is: "unreadable", problem: parsed.problem, controlId: parsed.controlId };
+  const { root } = parsed;
+  const controlId = value(root, "HDR.control_id");
+  switch (root.name) {
+    case "HEL.R01":
+      return { is: "hello", root, controlId, hello: readHello(root) };
+    case "DST.R01":
+      return { is: "status", root, controlId, status: readStatus(root) };
+    case "EVS.R01":
+      return { is: "events", root, controlId, events: all(root, "EVT").map(readEvent) };
+    case "EOT.R01": {
+      const [topic, requestId] = [value(root, "EOT.topic_cd"), value(root, "EOT.eot_control_id")];
+      return { is: "end of topic", root, controlId, topic, requestId };
+    }
+    case "KPA.R01":
+      return { is: "keep alive", root, controlId };
+    case "ACK.R01":
+      return {
+        is: "acknowledgement",
+        root,
+        controlId,
+        accepted: /^(?:AA)?$/.test(value(root, "ACK.type_cd") || value(root, "ACK.type_id")),
+        of: value(root, "ACK.ack_control_id") || value(root, "ACK.control_id"),
+        note: value(root, "ACK.note_txt") || value(root, "ACK.error_msg"),
+      };
+    case "ESC.R01":
+      return {
+        is: "escape",
+        root,
+        controlId,
+        of: value(root, "ESC.esc_control_id"),
+        detail: value(root, "ESC.detail_cd"),
+      };
+    case "END.R01":
+      return { is: "terminate", root, controlId };
+    case "REQ.R01":
+    case "PVI.R01": {
+      const asksForList = value(root, "REQ.request_cd") === "RPAT";
+      const isQuery = asksForList || value(root, "REQ.request_cd") === "RPVI" || root.name === "PVI.R01";
+      const patient = value(root, "PT.patient_id") || value(root, "PVI.patient_id");
+      if (!isQuery) return { is: "other", root, controlId };
+      return { is: "query", root, controlId, answer: asksForList ? "PTL.R01" : "PVR.R01", patient };
+    }
+    default:
+      return { is: root.name.startsWith("OBS.") ? "observations" : "other", root, controlId };
+  }
+}
+
+/** The control id of a document of which only the beginning is here; null when it does not reach that far. */
+export function controlIdOf(beginning: Uint8Array): string | null {
+  return parse(beginning).controlId;
+}
+
+/** One document of ours. `createdAt`: with the offset, for a device may know no other zone than its own. */
+export function encodeMessage(
+  message: ManagerMessage,
+  controlId: number,
+  createdAt: string,
+  habits: Habits,
+): Uint8Array {
+  const header = element(
+    "HDR",
+    field("HDR.message_type", rootOf(message)),
+    field("HDR.control_id", String(controlId)),
+    field("HDR.version_id", "POCT1"),
+    field("HDR.creation_dttm", createdAt),
+  );
+  const declaration = habits.xmlDeclaration ? '<?xml version="1.0" encoding="utf-8"?>' : "";
+  return utf8Encoder.encode(declaration + element(rootOf(message), header, ...bodyOf(message, habits)));
+}
+
+/** Parts as bytes, so that the shell can hand them over. */
+export function encodeParts(parts: readonly Part[]): Uint8Array {
+  return utf8Encoder.encode(parts.map(({ root, body }) => element(root, body)).join(""));
+}
+
+export function decodeParts(bytes: Uint8Array): Part[] {
+  return new DocumentSplitter().receive(bytes).flatMap((found) => {
+    const [, root, body] = found.is === "document" ? (PART.exec(utf8Decoder.decode(found.bytes)) ?? []) : [];
+    return root === undefined || body === undefined ? [] : [{ root, body }];
+  });
+}
+
+const PART = /^<([\w.]+)>([^]*)<\/\1>$/;
+
+function rootOf(message: ManagerMessage): string {
+  if (message.is === "part") return message.root;
+  return message.is === "DTV" && message.time !== undefined ? "DTV.R02" : `${message.is}.R01`;
+}
+
+function bodyOf(message: ManagerMessage, { ackField }: Habits): string[] {
+  switch (message.is) {
+    case "part":
+      return [message.body];
+    case "ACK": {
+      const { accepted, of, note } = message;
+      const fields = [field("ACK.type_cd", accepted ? "AA" : "AE"), field(ackField, of)];
+      return [element("ACK", ...fields, ...(note === undefined ? [] : [field("ACK.note_txt", note)]))];
+    }
+    case "REQ":
+      return [element("REQ", field("REQ.request_cd", message.code))];
+    case "DTV": {
+      const directive = element("DTV", field("DTV.command_cd", message.command));
+      // Beside the directive, not in it.
+      return message.time === undefined ? [directive] : [directive, element("TM", field("TM.dttm", message.time))];
+    }
+    case "KPA":
+      return [];
+    case "END":
+      return [element("TRM", field("TRM.reason_cd", message.reason))];
+  }
+}
+
+export function element(name: string, ...content: readonly string[]): string {
+  return `<${name}>${content.join("")}</${name}>`;
+}
+
+export function field(name: string, text: string, more: { unit?: string; content?: string } = {}): string {
+  const unit = more.unit === undefined ? "" : ` U="${escaped(more.unit)}"`;
+  const start = `<${name} V="${escaped(text)}"${unit}`;
+  return more.content === undefined ? `${start}/>` : `${start}>${more.content}</${name}>`;
+}
+
+function escaped(text: string): string {
+  // Control characters are no XML, however they are written.
+  const legal = text.replace(/[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, " ");
+  return legal.replace(/[&<>"\t\n\r]/g, (char) => `&#${char.charCodeAt(0)};`);
+}
+
+/** A few printable characters of what a device sent, for a reason. */
+export function short(text: string): string {
+  const printable = text.slice(0, 60).replace(/[^\x20-\x7e]/g, "?");
+  return printable === "" ? "nothing" : printable;
+}
+
+/** The first element of that name, at any depth: devices put DCP and DSC in different places. */
+export function find(parent: Element, name: string): Element | null {
+  if (parent.name === name) return parent;
+  for (const child of parent.children) {
+    const found = find(child, name);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+export function value(root: Element, name: string): string {
+  return find(root, name)?.attributes["V"]?.trim() ?? "";
+}
+
+function values(parent: Element, name: string): string[] {
+  return all(parent, name).map((each) => each.attributes["V"]?.trim() ?? "");
+}
+
+/** Every element of that name, at any depth. */
+export function all(parent: Element, name: string): Element[] {
+  return [...(parent.name === name ? [parent] : []), ...parent.children.flatMap((child) => all(child, name))];
+}
+
+/** 0 for what is no number: nothing is asked for then. */
+function quantity(root: Element, name: string): number {
+  const text = value(root, name);
+  return /^\d{1,9}$/.test(text) ? Number(text) : 0;
+}
+
+function readHello(root: Element): Hello {
+  // `VENDOR^Model^Serial` where these have no fields of their own.
+  const [vendor = "", model = "", serial = ""] = value(root, "DEV.device_id").split("^");
+  const seconds = quantity(root, "DCP.application_timeout");
+  const identity = {
+    vendor: value(root, "DEV.vendor_id") || value(root, "DEV.manufacturer_name") || vendor,
+    model: value(root, "DEV.model_id") || value(root, "DEV.device_name") || model,
+    serial: value(root, "DEV.serial_id") || serial,
+  };
+  return {
+    ...identity,
+    name: identity.serial === "" ? value(root, "DEV.device_id") : Object.values(identity).join("|"),
+    applicationTimeoutMs: seconds >= 1 && seconds <= 600 ? seconds * 1000 : null,
+    directives: values(root, "DSC.directives_supported_cd"),
+    topics: values(root, "DSC.topics_supported_cd"),
+    bytesMax: quantity(root, "DSC.max_message_sz") || null,
+  };
+}
+
+function readStatus(root: Element): Status {
+  return {
+    createdAt: value(root, "HDR.creation_dttm"),
+    observations: quantity(root, "DST.new_observations_qty"),
+    events: quantity(root, "DST.new_events_qty"),
+    condition: value(root, "DST.condition_cd"),
+    operatorsAt: value(root, "DST.operators_update_dttm"),
+  };
+}
+
+function readEvent(event: Element): DeviceEvent {
+  return {
+    at: value(event, "EVT.event_dttm"),
+    description: value(event, "EVT.description") || (find(event, "EVT.description")?.text.trim() ?? ""),
+    severity: value(event, "EVT.severity_cd"),
+  };
+}
+
+type Parsed =
+  | { readonly problem: null; readonly root: Element; readonly controlId: string | null }
+  | { readonly problem: string; readonly controlId: string | null };
+
+interface OpenElement extends Element {
+  readonly children: OpenElement[];
+  text: string;
+}
+
+/** Strict: what is not well-formed is not read at all. No entity but XML's own five is ever expanded. */
+function parse(document: Uint8Array): Parsed {
+  let controlId: string | null = null;
+  let root: OpenElement | null = null;
+  let elements = 0;
+  const open: OpenElement[] = [];
+  const { text: xml, problem } = decode(document);
+  const parser = new SaxesParser();
+  parser.on("error", (error) => {
+    throw new Malformed(short(error.message));
+  });
+  parser.on("doctype", () => {
+    throw new Malformed("DOCTYPE is refused");
+  });
+  parser.on("opentag", ({ name, attributes }) => {
+    const opened: OpenElement = { name, attributes, children: [], text: "" };
+    elements += 1;
+    if (elements > ELEMENTS_MAX) throw new Malformed(`more than ${ELEMENTS_MAX} elements`);
+    if (open.length === DEPTH_MAX) throw new Malformed(`elements nested more than ${DEPTH_MAX} deep`);
+    if (name === "HDR.control_id") controlId ??= attributes["V"]?.trim() || null;
+    open.at(-1)?.children.push(opened);
+    root ??= opened;
+    open.push(opened);
+  });
+  parser.on("closetag", () => {
+    open.pop();
+  });
+  const addText = (text: string) => {
+    const parent = open.at(-1);
+    if (parent !== undefined) parent.text += text;
+  };
+  parser.on("text", addText);
+  parser.on("cdata", addText);
+  try {
+    parser.write(xml).close();
+    if (root === null) throw new Malformed("no element");
+    return problem === null ? { problem, root, controlId } : { problem, controlId };
+  } catch (error) {
+    if (!(error instanceof Malformed)) throw error;
+    return { problem: problem ?? error.message, controlId };
+  }
+}
+
+class Malformed extends Error {}
+
+const utf8Encoder = new TextEncoder();
+const utf8Decoder = new TextDecoder("utf-8", { fatal: true });
+const ENCODING = /^<\?xml\s[^>]*?\sencoding\s*=\s*["']([\w.:-]{1,40})["']/;
+/** One byte is one character in these, and ASCII stays ASCII, so documents can be told apart before they are decoded. */
+const SINGLE_BYTE = /^(?:us-ascii|iso-8859-\d\d?|windows-125\d)$/i;
+
+/** UTF-8, also when the declaration is silent. With a problem the text is good for the control id only. */
+function decode(document: Uint8Array): { readonly text: string; readonly problem: string | null } {
+  const declaration = Buffer.from(document.buffer, document.byteOffset, Math.min(200, document.length)).toString(
+    "latin1",
+  );
+  const encoding = ENCODING.exec(declaration)?.[1] ?? "utf-8";
+  if (SINGLE_BYTE.test(encoding) && iconv.encodingExists(encoding)) {
+    return { text: iconv.decode(document, encoding), problem: null };
+  }
+  const asLatin1 = () => iconv.decode(document, "iso-8859-1");
+  if (!/^utf-?8$/i.test(encoding)) {
+    return { text: asLatin1(), problem: `encoding ${encoding}, expected UTF-8, ISO-8859 or a Windows code page` };
+  }
+  try {
+    return { text: utf8Decoder.decode(document), problem: null };
+  } catch {
+    return { text: asLatin1(), problem: "bytes that are no UTF-8" };
+  }
+}

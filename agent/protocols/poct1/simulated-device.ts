@@ -1,0 +1,275 @@
+import { mllp } from "./link.ts";
+import { GENERIC, type Habits, habitsOf } from "./dialect.ts";
+import { DocumentSplitter } from "./document-splitter.ts";
+import { element, type Element, field, find, type Message, readMessage, value } from "./message.ts";
+
+// The device's side of a POCT1-A conversation, for the simulator: it says what a recorded device said, each word when a data
+// manager asks for it, and acknowledges in its own way. A strict one escapes whatever a real device was seen to refuse.
+
+export interface DeviceHabits extends Habits {
+  /** Acknowledges a request before it sends what was asked for; many send at once. */
+  readonly ackRequest: boolean;
+  /** Answers a fault of the data manager with an escape and ends there. */
+  readonly strict: boolean;
+}
+
+/** How often what was refused is sent again. */
+const TRIES_MAX = 6;
+/** Beyond the ids of any recording. */
+const FIRST_OWN_ID = 90_001;
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?([+-]\d\d:\d\d|Z)$/;
+
+/** What a recorded device said of its own accord. */
+interface Line {
+  readonly message: Message;
+  readonly document: Uint8Array;
+}
+
+export class Poct1Device {
+  readonly #habits: DeviceHabits;
+  readonly #framing: "none" | "mllp";
+  readonly #createdAt: string;
+  readonly #bytesMax: number;
+  /** HELLO and status. */
+  readonly #introduction: Line[];
+  /** What it tells when it is asked, by the code of the request. */
+  readonly #stored: Record<"ROBS" | "RDEV", Line[]>;
+  /** What it tells unasked, in continuous mode. */
+  readonly #later: Line[];
+
+  readonly #splitter = new DocumentSplitter();
+  #said: Uint8Array[] = [];
+  #ownId = FIRST_OWN_ID;
+  #managerId = 0;
+  /** What it tells now, one acknowledged after the other. */
+  #telling: Uint8Array[] = [];
+  /** The id that has to be acknowledged next; null: none has. */
+  #awaited: string | null = null;
+  #tries = 0;
+  /** A request whose data have not ended. */
+  #request: { readonly code: "ROBS" | "RDEV"; readonly id: string } | null = null;
+  #isContinuous = false;
+  /** What it waits for before it goes on: the answer to a query of its own. */
+  #awaitedRoot: string | null = null;
+  /** Documents that were acknowledged. */
+  acknowledged = 0;
+  /** undefined: the conversation goes on; null: all was told and taken; else why not. */
+  outcome: string | null | undefined;
+
+  /** @throws when the recording holds no HELLO */
+  constructor(recording: Uint8Array, habits: Partial<DeviceHabits> = {}) {
+    const splitter = new DocumentSplitter();
+    const lines = splitter.receive(recording).flatMap((found): Line[] => {
+      const message = found.is === "document" && found.problem === null ? readMessage(found.bytes) : null;
+      return message === null || message.is === "unreadable" || !("bytes" in found)
+        ? []
+        : [{ message, document: found.bytes }];
+    });
+    const hello = lines.find(({ message }) => message.is === "hello");
+    if (hello?.message.is !== "hello") throw new Error("the recording holds no HELLO");
+    const status = lines.find(({ message }) => message.is === "status");
+    const announced = status?.message.is === "status" ? status.message.status : { observations: 0, events: 0 };
+    const observations = lines.filter(({ message }) => message.is === "observations");
+    const events = lines.filter(({ message }) => message.is === "events");
+    this.#framing = splitter.framing;
+    this.#createdAt = value(hello.message.root, "HDR.creation_dttm");
+    this.#bytesMax = Number(value(hello.message.root, "DSC.max_message_sz")) || Number.POSITIVE_INFINITY;
+    const own = habitsOf(hello.message.hello);
+    this.#habits = { ...GENERIC, ...own, ackRequest: own.ackEndOfTopic, strict: false, ...habits };
+    this.#introduction = status === undefined ? [hello] : [hello, status];
+    this.#stored = {
+      ROBS: observations.slice(0, announced.observations),
+      RDEV: events.slice(0, announced.events),
+    };
+    const stored = [...this.#stored.ROBS, ...this.#stored.RDEV];
+    this.#later = lines.filter(
+      (line) => ["observations", "events", "query", "other"].includes(line.message.is) && !stored.includes(line),
+    );
+  }
+
+  /** What it says first. */
+  begin(): Uint8Array[] {
+    this.#tell(this.#introduction.map(({ document }) => document));
+    return this.#take();
+  }
+
+  /** What it says to that. */
+  receive(chunk: Uint8Array): Uint8Array[] {
+    for (const found of this.#splitter.receive(chunk)) {
+      if (this.outcome !== undefined) break;
+      if (found.is === "document") this.#hear(found.bytes);
+      else this.outcome = `the data manager said what is no document: ${found.is}`;
+    }
+    return this.#take();
+  }
+
+  #take(): Uint8Array[] {
+    const said = this.#said;
+    this.#said = [];
+    return said;
+  }
+
+  #say(document: Uint8Array): void {
+    this.#said.push(this.#framing === "mllp" ? mllp(document) : document);
+  }
+
+  /** A message of its own making; answers its control id. */
+  #message(root: string, ...body: readonly string[]): { readonly id: string; readonly document: Uint8Array } {
+    const id = String(this.#ownId++);
+    const fields = [
+      field("HDR.control_id", id),
+      field("HDR.version_id", "POCT1"),
+      field("HDR.creation_dttm", this.#createdAt),
+    ];
+    return { id, document: new TextEncoder().encode(element(root, element("HDR", ...fields), ...body)) };
+  }
+
+  #acknowledge(id: string): void {
+    const answer = element("ACK", field("ACK.type_cd", "AA"), field(this.#habits.ackField, id));
+    this.#say(this.#message("ACK.R01", answer).document);
+  }
+
+  #tell(documents: readonly Uint8Array[]): void {
+    this.#telling.push(...documents);
+    if (this.#awaited === null) this.#tellNext();
+  }
+
+  #tellNext(): void {
+    const [next] = this.#telling;
+    if (next === undefined) return;
+    const message = readMessage(next);
+    const isUnanswered = message.is === "end of topic" && !this.#habits.ackEndOfTopic;
+    this.#awaited = isUnanswered ? null : message.controlId;
+    this.#say(next);
+    if (isUnanswered) this.#told();
+  }
+
+  /** The document that was told last is settled. */
+  #told(): void {
+    const told = this.#telling.shift();
+    const message = told === undefined ? null : readMessage(told);
+    this.#awaited = null;
+    this.#tries = 0;
+    if (message?.is === "query") {
+      this.#awaitedRoot = message.answer;
+      return;
+    }
+    if (message?.is === "end of topic" || (message?.is === "observations" && this.#habits.requestEach)) {
+      this.#request = null;
+    }
+    if (message?.is === "terminate") this.#end();
+    else if (this.#telling.length > 0) this.#tellNext();
+    else if (this.#isContinuous && this.#request === null && message?.is !== "status") this.#takeLeave();
+  }
+
+  /** Unasked, all it has left; then END. */
+  #takeLeave(): void {
+    const rest = this.#later.splice(0).map(({ document }) => document);
+    this.#tell([...rest, this.#message("END.R01", element("TRM", field("TRM.reason_cd", "NRM"))).document]);
+  }
+
+  #end(): void {
+    const left = this.#stored.ROBS.length + this.#stored.RDEV.length + this.#later.length + this.#telling.length;
+    this.outcome ??= left === 0 ? null : `the conversation ended with ${left} documents untold`;
+  }
+
+  #hear(document: Uint8Array): void {
+    const message = readMessage(document);
+    if (message.is === "unreadable") {
+      this.outcome = `the data manager said what cannot be read: ${message.problem}`;
+      return;
+    }
+    const fault = this.#habits.strict ? this.#faultOf(message, document) : null;
+    this.#managerId = Number(message.controlId);
+    if (fault !== null) {
+      const fields = [field("ESC.esc_control_id", message.controlId), field("ESC.detail_cd", "OTH")];
+      this.#say(this.#message("ESC.R01", element("ESC", ...fields)).document);
+      this.outcome = fault;
+      return;
+    }
+    switch (message.is) {
+      case "acknowledgement":
+        this.#hearAcknowledgement(message);
+        break;
+      case "escape":
+        this.outcome = `the data manager escaped: ${message.detail}`;
+        break;
+      case "terminate":
+        this.#acknowledge(message.controlId);
+        this.#end();
+        break;
+      default:
+        this.#hearOther(message);
+    }
+  }
+
+  #hearAcknowledgement(message: Message & { readonly is: "acknowledgement" }): void {
+    if (this.#awaited === null || Number(message.of) !== Number(this.#awaited)) return;
+    if (message.accepted) {
+      this.acknowledged += 1;
+      this.#told();
+      return;
+    }
+    this.#tries += 1;
+    if (this.#tries >= TRIES_MAX) this.outcome = `refused ${this.#tries} times: ${message.note}`;
+    else this.#tellNext();
+  }
+
+  #hearOther({ root, controlId }: Message): void {
+    const code = value(root, "REQ.request_cd");
+    if (code === "ROBS" || code === "RDEV") {
+      if (this.#habits.ackRequest) this.#acknowledge(controlId);
+      this.#request = { code, id: controlId };
+      const count = this.#habits.requestEach && code === "ROBS" ? 1 : this.#stored[code].length;
+      const told = this.#stored[code].splice(0, count).map(({ document }) => document);
+      const isEnded = !this.#habits.requestEach || code !== "ROBS" || told.length === 0;
+      this.#tell(isEnded ? [...told, this.#endOfTopic(code, controlId)] : told);
+      return;
+    }
+    this.#acknowledge(controlId);
+    if (root.name === this.#awaitedRoot) {
+      this.#awaitedRoot = null;
+      this.#tellNext();
+    } else if (value(root, "DTV.command_cd") === "START_CONTINUOUS") {
+      this.#isContinuous = true;
+      if (this.#telling.length === 0) this.#takeLeave();
+    }
+  }
+
+  #endOfTopic(code: "ROBS" | "RDEV", of: string): Uint8Array {
+    const topic = field("EOT.topic_cd", code === "ROBS" ? "OBS" : "EVS");
+    return this.#message("EOT.R01", element("EOT", topic, field("EOT.eot_control_id", of))).document;
+  }
+
+  /** What a real device was seen to answer with an escape, or not to understand; null: nothing. */
+  #faultOf(message: Message, document: Uint8Array): string | null {
+    const { root, controlId } = message;
+    const [version, time] = [value(root, "HDR.version_id"), value(root, "HDR.creation_dttm")];
+    if (!/^\d+$/.test(controlId)) return `control id "${controlId}" is no number`;
+    if (Number(controlId) <= this.#managerId) return `control id ${controlId} after ${this.#managerId}`;
+    if (version !== "POCT1") return `version "${version}", expected POCT1`;
+    if (!TIME.test(time)) return `time "${time}", expected two digits a part and an offset`;
+    if (this.#splitter.framing !== this.#framing) return `framing ${this.#splitter.framing}, expected ${this.#framing}`;
+    if (document.length > this.#bytesMax) return `${document.length} bytes, at most ${this.#bytesMax}`;
+    if (!this.#habits.xmlDeclaration && document[1] === 0x3f) return "an XML declaration, which is taken for the root";
+    if (message.is === "acknowledgement") return this.#acknowledgementFault(message);
+    if (message.is === "terminate" && !isIn(root, "TRM", "TRM.reason_cd")) return "END without TRM.reason_cd in TRM";
+    if (message.is === "terminate" || message.is === "escape") return null;
+    if (this.#request !== null) return `${root.name} while REQ ${this.#request.code} is outstanding`;
+    const isTime = value(root, "DTV.command_cd") === "SET_TIME";
+    return isTime && !isIn(root, "TM", "TM.dttm") ? "SET_TIME without TM.dttm in a TM of its own" : null;
+  }
+
+  #acknowledgementFault({ root }: Message): string | null {
+    const [type, of] = [value(root, "ACK.type_cd"), value(root, this.#habits.ackField)];
+    if (type !== "AA" && type !== "AE") return `ACK.type_cd "${type}", expected AA or AE`;
+    if (of === "") return `an ACK without ${this.#habits.ackField}`;
+    return of === this.#awaited ? null : `an ACK of ${of}, expected ${this.#awaited ?? "none"}`;
+  }
+}
+
+/** Whether the message has that field in that object, directly under the root. */
+function isIn(root: Element, object: string, name: string): boolean {
+  const own = root.children.find((child) => child.name === object);
+  return own !== undefined && find(own, name) !== null;
+}

@@ -1,0 +1,35 @@
+import type { ReadContext, Reading } from "../../report/report.ts";
+import { hintText, readSamples } from "../../report/specimen.ts";
+import type { TextProfile } from "./profile.ts";
+
+/** One message in a layout of its device's own to Reports. */
+export function readText(bytes: Uint8Array, profile: TextProfile, context: ReadContext): Reading {
+  const reading = profile.read(Buffer.from(bytes).toString("latin1"));
+  if (reading.is === "not-for-patients") return reading;
+  if (reading.is === "problem") return { is: "quarantined", reason: reading.reason };
+  const { identifier, name, species, specimen, measuredAt, results } = reading.sample;
+  const sample = {
+    device_name: profile.device_name,
+    identifier: hintText(identifier),
+    otherIdentifiers: [],
+    patient_hint: {
+      identifier: hintText(identifier),
+      name: hintText(name),
+      species: hintText(species),
+      breed: null,
+      sex: null,
+      owner: null,
+      date_of_birth: null,
+      weight_kg: null,
+    },
+    patient: [identifier === "" ? name : identifier],
+    specimen: [specimen],
+    times: { results: [measuredAt], order: [], sent: "" },
+    urine: false,
+    results,
+    notes: [],
+    comments: [],
+  };
+  const made = readSamples([sample], [], profile, context);
+  return made ?? { is: "quarantined", reason: "the text has no result" };
+}

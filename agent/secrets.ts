@@ -1,9 +1,0 @@
-import { isOpenToOthers } from "../shared/private-folder.ts";
-import type { Config } from "./config.ts";
-
-/** One sentence for each file with a secret of the configuration that other users of this machine can read. */
-export function exposedSecrets({ server, devices }: Pick<Config, "server" | "devices">): string[] {
-  const files = [server.keyFile, ...devices.flatMap(({ tls }) => (tls?.key === undefined ? [] : [tls.key]))];
-  const exposed = [...new Set(files)].filter(isOpenToOthers);
-  return exposed.map((file) => `other users of this machine can read ${file}, which holds a secret: chmod 600 ${file}`);
-}

@@ -1,0 +1,264 @@
+import path from "node:path";
+import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import Database from "better-sqlite3";
+import { lockFolder } from "../../shared/runtime/folder-lock.ts";
+import { makePrivateFile } from "../../shared/runtime/private-folder.ts";
+import { reasonOf } from "../../shared/runtime/error-message.ts";
+import { EVENT_KINDS, NUMBERS_PER_EVENT } from "./queries/event-log.ts";
+import { type MessageRow, type Operations, operationsOn } from "./queries/operations.ts";
+import { migrate } from "./schema.ts";
+
+// The thread that owns the spool's database, so that the event loop never waits for the disk. All posts that arrived
+// while the last commit ran go into the next transaction: one fsync pays for all of them (group commit).
+
+/** Many events, packed: structured clone is slow for many small things and fast for one that is large. */
+export interface Post {
+  readonly opened: readonly OpenedSession[];
+  /** The id of the first event; those of the others follow. */
+  readonly firstEvent: number;
+  /** Of each event its session, the place of its kind in EVENT_KINDS, its time, and its length; -1: it has no bytes. */
+  readonly events: Float64Array;
+  /** One of the events has to survive a power cut. */
+  readonly durable: boolean;
+  readonly bytes: Uint8Array;
+  /** Of events that are on the disk already, or are in this post. */
+  readonly messages: readonly MessageRow[];
+  readonly calls: readonly Call[];
+}
+export interface OpenedSession {
+  readonly id: number;
+  readonly device: string;
+  readonly profile: string;
+  readonly firstEvent: number;
+  readonly at: number;
+}
+export interface Call {
+  readonly name: keyof Operations;
+  readonly args: readonly unknown[];
+}
+/** `error`: nothing of these posts was stored. */
+export type Answer =
+  | { readonly ready: { readonly session: number; readonly event: number } }
+  | {
+      readonly posts: number;
+      /** Of each message the id by which it is to be read: see addMessages(); or why it could not be stored. */
+      readonly ids: readonly (string | null | { readonly error: string })[];
+      readonly results: readonly CallResult[];
+      /** Events that were not stored, by their place in all of the group: see `refusing`. */
+      readonly refused: readonly number[];
+      readonly error: null;
+      readonly commitMs: number;
+      /** It is time to put the log into the database: a moment should be chosen at which nobody waits for the disk. */
+      readonly isLogLong: boolean;
+    }
+  | { readonly posts: number; readonly error: string }
+  | { readonly fatal: string };
+/** What the thread is told: to store a post, to put the log into the database, or to hear another thread's calls, too. */
+export type Request = Post | "checkpoint" | { readonly line: MessagePort };
+export type CallResult = { readonly value: unknown } | { readonly error: string };
+/** To each call on a line, in order. `refused`: nothing of its group was stored. */
+export type LineAnswer = CallResult | { readonly refused: string };
+
+export interface WorkerOptions {
+  readonly folder: string;
+  readonly bytesMax: number;
+}
+
+const PAGE_BYTES = 4096;
+/** Of the log. A checkpoint stops every device for some milliseconds: one in 16 MB, in a pause, or where none comes in 64 MB. */
+const LOG_PAGES = { long: 4_000, max: 16_000 };
+/** What a commit writes besides the bytes that came in: measured, a dozen pages of tables and indexes. */
+const PAGES_PER_COMMIT = 12;
+/** Operations whose outcome somebody outside is told. */
+const PROMISES: ReadonlySet<keyof Operations> = new Set([
+  ...(["takeQueued", "addInstance"] as const),
+  ...(["scheduledSteps", "createStep", "updateStep", "addCommitment", "promiseInstances", "removeInstances"] as const),
+]);
+
+function open({ folder, bytesMax }: WorkerOptions): Database.Database {
+  lockFolder(folder, `another agent is running with the data folder ${folder}`);
+  makePrivateFile(path.join(folder, "spool.db"));
+  const db = new Database(path.join(folder, "spool.db"));
+  db.pragma(`page_size = ${PAGE_BYTES}`);
+  db.pragma("cache_size = -16000"); // KiB
+  db.pragma("journal_mode = WAL");
+  db.pragma(`wal_autocheckpoint = ${LOG_PAGES.max}`);
+  // The file is kept, for growing it costs too.
+  db.pragma(`journal_size_limit = ${LOG_PAGES.max * PAGE_BYTES}`);
+  migrate(db);
+  // Beyond this SQLite answers "full", and the devices get NAK: a disk is never filled to the brim.
+  db.pragma(`max_page_count = ${Math.ceil(bytesMax / PAGE_BYTES)}`);
+  return db;
+}
+
+function serve(): void {
+  const port = parentPort;
+  if (port === null) throw new Error("spool-worker runs as a worker thread");
+  const answer = (value: Answer) => port.postMessage(value);
+  let db: Database.Database;
+  try {
+    db = open(workerData as WorkerOptions);
+  } catch (error) {
+    answer({ fatal: reasonOf(error) });
+    return;
+  }
+  const operations = operationsOn(db);
+  const insertSession = db.prepare(
+    "INSERT INTO session (id, device, profile, first_event, opened_at) VALUES (@id, @device, @profile, @firstEvent, @at)",
+  );
+  const insertEvent = db.prepare("INSERT INTO event (id, session, kind, at, bytes) VALUES (?, ?, ?, ?, ?)");
+
+  // Sessions of which an event was refused. What was posted right behind it must not be stored as if nothing were missing:
+  // it is refused too, until the session says with a gap that it knows.
+  const refusing = new Set<number>();
+
+  /** Stores the events of all posts; answers the places of those it refused, and the sessions that are whole again. */
+  const storeEvents = (posts: readonly Post[]): { refused: number[]; mended: Set<number> } => {
+    const refused: number[] = [];
+    const mended = new Set<number>();
+    let place = 0;
+    for (const post of posts) {
+      let offset = 0;
+      let id = post.firstEvent;
+      for (let at = 0; at < post.events.length; at += NUMBERS_PER_EVENT) {
+        const session = post.events[at]!;
+        const kind = EVENT_KINDS[post.events[at + 1]!]!;
+        const time = post.events[at + 2]!;
+        const length = post.events[at + 3]!;
+        const bytes = length < 0 ? null : post.bytes.subarray(offset, offset + length);
+        if (length > 0) offset += length;
+        const isRefusing = refusing.size > 0 && refusing.has(session);
+        if (isRefusing && kind === "gap") mended.add(session);
+        if (isRefusing && !mended.has(session)) refused.push(place);
+        else insertEvent.run(id, session, kind, time, bytes);
+        id += 1;
+        place += 1;
+      }
+    }
+    return { refused, mended };
+  };
+  const runCall = db.transaction((call: Call): unknown => {
+    const operation = operations[call.name] as (...args: readonly unknown[]) => unknown;
+    return operation(...call.args);
+  });
+  const addMessages = db.transaction(operations.addMessages);
+  /** All at once; one that our own fault keeps from being stored is found by itself, and stops none of the others. */
+  const saveMessages = (rows: readonly MessageRow[]): (string | null | { error: string })[] => {
+    if (rows.length === 0) return [];
+    try {
+      return addMessages(rows);
+    } catch (error) {
+      if (isStorageFault(error)) throw error;
+      return rows.length === 1 ? [{ error: reasonOf(error) }] : rows.flatMap((row) => saveMessages([row]));
+    }
+  };
+  const commit = db.transaction((posts: readonly Post[]) => {
+    for (const session of posts.flatMap(({ opened }) => opened)) insertSession.run(session);
+    const stored = storeEvents(posts);
+    const ids = saveMessages(posts.flatMap(({ messages }) => messages));
+    const results = posts.flatMap(({ calls }) =>
+      calls.map((call): CallResult => {
+        try {
+          return { value: runCall(call) };
+        } catch (error) {
+          if (isStorageFault(error)) throw error;
+          return { error: reasonOf(error) };
+        }
+      }),
+    );
+    return { ...stored, ids, results };
+  });
+
+  let synchronous = "";
+  const synchronize = (level: "FULL" | "NORMAL") => {
+    if (level !== synchronous) db.pragma(`synchronous = ${level}`);
+    synchronous = level;
+  };
+
+  let logPages = 0;
+  const checkpoint = () => {
+    logPages = 0;
+    try {
+      db.pragma("wal_checkpoint(PASSIVE)");
+    } catch {
+      // The disk's fault: the log grows on, and the next commit tells.
+    }
+  };
+
+  const commitAll = (posts: readonly Post[], asked: readonly Asked[]) => {
+    const from = performance.now();
+    const group = asked.length === 0 ? posts : [...posts, { ...NO_EVENTS, calls: asked.map(({ call }) => call) }];
+    // The device will be told that we have its bytes, the server which study has which fp: both must survive a power cut.
+    // What is computed from the bytes can be computed again, and is on the disk with the next commit that has to be.
+    const durable = group.some((post) => post.durable || post.calls.some(({ name }) => PROMISES.has(name)));
+    synchronize(durable ? "FULL" : "NORMAL");
+    try {
+      const { ids, results, refused, mended } = commit.immediate(group);
+      const theirs = results.splice(results.length - asked.length);
+      for (const [place, { line }] of asked.entries()) line.postMessage(theirs[place] satisfies LineAnswer | undefined);
+      for (const session of mended) refusing.delete(session);
+      logPages += PAGES_PER_COMMIT;
+      for (const { bytes } of posts) logPages += bytes.length / PAGE_BYTES;
+      const [commitMs, isLogLong] = [performance.now() - from, logPages >= LOG_PAGES.long];
+      answer({ posts: posts.length, ids, results, refused, error: null, commitMs, isLogLong });
+    } catch (error) {
+      for (const { line } of asked) line.postMessage({ refused: reasonOf(error) } satisfies LineAnswer);
+      for (const { events } of posts) {
+        for (let at = 0; at < events.length; at += NUMBERS_PER_EVENT) refusing.add(events[at]!);
+      }
+      answer({ posts: posts.length, error: reasonOf(error) });
+    }
+  };
+
+  /** Other threads that have operations run. */
+  const lines: MessagePort[] = [];
+
+  /** Takes what is there by now, from whomever. */
+  const serveAll = (requests: Request[], asked: Asked[]) => {
+    requests.push(...(waitingOn(port) as Request[]));
+    for (const line of lines) asked.push(...(waitingOn(line) as Call[]).map((call) => ({ line, call })));
+    const posts = requests.filter((request) => request !== "checkpoint" && "events" in request);
+    if (posts.length > 0 || asked.length > 0) commitAll(posts, asked);
+    for (const request of requests) {
+      if (request === "checkpoint") checkpoint();
+      else if ("line" in request) listen(request.line);
+    }
+  };
+  const listen = (line: MessagePort) => {
+    lines.push(line);
+    line.on("message", (call: Call) => serveAll([], [{ line, call }]));
+  };
+
+  port.on("message", (first: Request) => serveAll([first], []));
+  answer({ ready: operations.nextIds() });
+}
+
+/** What another thread asks for. */
+interface Asked {
+  readonly line: MessagePort;
+  readonly call: Call;
+}
+
+const NO_EVENTS: Omit<Post, "calls"> = {
+  ...{ opened: [], firstEvent: 0, durable: false },
+  ...{ events: new Float64Array(0), bytes: new Uint8Array(0), messages: [] },
+};
+
+function waitingOn(port: MessagePort): unknown[] {
+  const messages: unknown[] = [];
+  for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port)) {
+    messages.push(next.message);
+  }
+  return messages;
+}
+
+/** The disk's fault (full, read-only, I/O): nothing of the group may be believed. Anything else concerns one call. */
+function isStorageFault(error: unknown): boolean {
+  return (
+    error instanceof Database.SqliteError &&
+    !error.code.startsWith("SQLITE_CONSTRAINT") &&
+    error.code !== "SQLITE_ERROR"
+  );
+}
+
+serve();

@@ -1,0 +1,103 @@
+import os from "node:os";
+import { holderOfFile, holderOfPort } from "./port-holder.ts";
+
+// Where the way to a device stands, in words; of a fault also the way out of it.
+
+export type LineState = { readonly is: "opening" | "listening" | "connecting" } | LineFault;
+
+export interface LineFault {
+  readonly is: "cannot open" | "cannot listen" | "cannot connect";
+  /** A sentence that says what is wrong and what to do. */
+  readonly reason: string;
+  /** The device may only be switched off: nothing on this machine needs mending. */
+  readonly mayBeOff: boolean;
+}
+
+/** @returns the fault as one sentence */
+export function faultText({ is, reason }: LineFault): string {
+  return `${is}: ${reason}`;
+}
+
+/** The serial port could not be opened; `message` is the driver's. */
+export function serialFault(path: string, message: string, platform: NodeJS.Platform = process.platform): LineFault {
+  return { is: "cannot open", reason: serialReason(path, message, platform), mayBeOff: false };
+}
+
+function serialReason(path: string, message: string, platform: NodeJS.Platform): string {
+  if (/no such (file|device)|file not found/i.test(message)) {
+    return `no such port ${path}: plug its adapter in, or take a path that "agent ports" lists`;
+  }
+  if (/permission denied/i.test(message)) {
+    const join = `sudo usermod -a -G dialout ${os.userInfo().username}`;
+    return `no permission for ${path}: add the user to the group dialout (${join}), then sign in again`;
+  }
+  // Windows denies access to a port that somebody has open.
+  const isDenied = platform === "win32" && /access denied/i.test(message);
+  if (isDenied || /lock port|busy/i.test(message)) {
+    return `${path} is in use by ${holderOfFile(path)}: close that program`;
+  }
+  if (/inappropriate ioctl|is a directory/i.test(message)) {
+    return `${path} is not a serial port: take a path that "agent ports" lists`;
+  }
+  return `${path}: ${message}`;
+}
+
+export function listenFault(host: string, port: number, error: NodeJS.ErrnoException): LineFault {
+  return { is: "cannot listen", reason: listenReason(host, port, error), mayBeOff: false };
+}
+
+function listenReason(host: string, port: number, { code, message }: NodeJS.ErrnoException): string {
+  switch (code) {
+    case "EADDRINUSE":
+      return `port ${port} is in use by ${holderOfPort(port)}: end that program, or choose another port`;
+    case "EADDRNOTAVAIL":
+      return `${host} is not an address of this machine, which has ${ownAddresses().join(", ")}: take one of them, or 0.0.0.0 for all`;
+    case "EACCES":
+      return `no permission for port ${port}: choose a port from 1024 up, or let the agent use lower ones (CAP_NET_BIND_SERVICE)`;
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+      return `unknown host name ${host}: take an address of this machine, or 0.0.0.0 for all`;
+    default:
+      return `${host}:${port}: ${message}`;
+  }
+}
+
+function ownAddresses(): string[] {
+  const addresses = Object.values(os.networkInterfaces()).flatMap((of) => of ?? []);
+  return addresses.filter(({ family }) => family === "IPv4").map(({ address }) => address);
+}
+
+/** `reached`: TCP was there, and TLS failed. */
+export function dialFault(host: string, port: number, error: NodeJS.ErrnoException, reached: boolean): LineFault {
+  const place = `${host}:${port}`;
+  if (reached) return { is: "cannot connect", reason: tlsReason(place, error), mayBeOff: false };
+  return { is: "cannot connect", reason: dialReason(host, port, error), mayBeOff: true };
+}
+
+function dialReason(host: string, port: number, { code, message }: NodeJS.ErrnoException): string {
+  const place = `${host}:${port}`;
+  switch (code) {
+    case "ECONNREFUSED":
+      return `refused by ${place}: switch the device on, and compare its port with ${port}`;
+    case "ETIMEDOUT":
+      return `timed out, no answer from ${place}: switch the device on, and compare its address with ${host}`;
+    case "EHOSTUNREACH":
+    case "ENETUNREACH":
+    case "EHOSTDOWN":
+      return `no route to ${host}: switch the device on, and look whether it is in the network of this machine`;
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+      return `unknown host name ${host}: take the device's address in its place`;
+    default:
+      return `${place}: ${message}`;
+  }
+}
+
+function tlsReason(place: string, { code = "", message }: NodeJS.ErrnoException): string {
+  const failed = `TLS with ${place} failed`;
+  if (/WRONG_VERSION_NUMBER|PACKET_LENGTH|ECONNRESET/.test(code)) {
+    return `${failed}: the device does not speak TLS, or closed the connection: compare its settings with tls`;
+  }
+  if (/CERT|SIGNATURE/.test(code)) return `${failed}: ${message}: name in tls.ca who signed the device's certificate`;
+  return `${failed}: ${message}`;
+}

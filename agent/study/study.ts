@@ -1,0 +1,37 @@
+import type { ClinicRanges } from "../../shared/clinical/clinic-ranges.ts";
+import type { Patient } from "../../shared/api/patient.ts";
+import { animalAt, flaggedPatient } from "../../shared/clinical/reference.ts";
+import { resultsOf } from "../../shared/clinical/results.ts";
+import type { PushedStudy } from "../../shared/api/study.ts";
+import { describe, type Report } from "../report/report.ts";
+import type { StudyBody } from "../report/revision.ts";
+
+/**
+ * Stage 4: Report and patient to a study with flags for the animal's species, age and sex at `acquired_at`.
+ * Without a patient there is no species, so neither range nor flag: never an invented normal.
+ */
+export function study(
+  report: Report,
+  patient: Patient | null,
+  source: PushedStudy["source"],
+  model: string | null = null,
+  ranges: ClinicRanges | null = null,
+): StudyBody {
+  const { device_name, modality, acquired_at, dedupe_key, patient_hint } = report;
+  const animal = patient === null ? null : animalAt(patient, acquired_at);
+  const circumstances = { animal, instrument: model ?? device_name, acquired_at, ranges };
+  const { results, snapshot } = resultsOf(report.rows, circumstances, [...report.notes, ...describe(report)]);
+  const body = {
+    patient_fp: patient?.fp ?? null,
+    modality,
+    device_name,
+    status: "COMPLETED" as const,
+    acquired_at,
+    results,
+    dedupe_key,
+    source,
+    patient_hint,
+  };
+  const flaggedFor = { ...snapshot, animal: patient === null ? null : flaggedPatient(patient) };
+  return { body, snapshot: flaggedFor, ...(report.withdrawn === undefined ? {} : { withdrawn: report.withdrawn }) };
+}

@@ -1,0 +1,230 @@
+import type Database from "better-sqlite3";
+import type { ClinicRanges } from "../../../shared/clinical/clinic-ranges.ts";
+import { flagLines } from "../../../shared/clinical/flag-text.ts";
+import { apply, createLink } from "../../connection/create-link.ts";
+import type { Profile } from "../../devices/profile.ts";
+import { read } from "../../study/read.ts";
+import { BYTES_COLUMNS, messageReader, type Unread } from "../../spool/queries/event-log.ts";
+import type { Report } from "../../report/report.ts";
+import type { StudyBody } from "../../report/revision.ts";
+import type { StoredMessage, UnfinishedSession } from "../../spool/queries/operations.ts";
+import { wireText } from "../../protocols/transcript.ts";
+import { zonedTime } from "../../report/device-time.ts";
+
+// A study's or a message's way through the agent, from the first byte to the server's answer, as the spool has it and the pure stages say it.
+
+/** What the configuration says of a device; undefined: it has it no more. */
+export type DeviceLookup = (id: string) => { readonly profile: Profile; readonly timeZone: string } | undefined;
+
+const SHOWN_LETTERS = 100;
+
+/**
+ * The lines of the time line, the earliest first, then why each result has its flag. `name`: a study's fp or a message's id.
+ * @throws when the spool has neither
+ */
+export function explain(db: Database.Database, name: string, deviceById: DeviceLookup): string[] {
+  const rows = db
+    .prepare("SELECT * FROM study WHERE fp = ? OR existing_fp = ? ORDER BY created_at, revision")
+    .all(name, name) as StudyRow[];
+  return rows.length > 0 ? explainStudy(db, rows, deviceById) : explainMessage(db, name, deviceById);
+}
+
+/** How a message came in, what was read of it, and the studies that it is in. */
+function explainMessage(db: Database.Database, id: string, deviceById: DeviceLookup): string[] {
+  const row = db.prepare(`SELECT ${MESSAGE_COLUMNS} FROM message m WHERE m.id = ?`).get(id);
+  if (row === undefined)
+    throw new Error(
+      `the spool has no study and no message ${id}: this agent did not make it, or made it over a year ago`,
+    );
+  const message = messageReader(db)<MessageRow>(row as Unread<MessageRow>);
+  const studies = db
+    .prepare(
+      `SELECT s.* FROM study s JOIN message_study l ON l.fp = s.fp AND l.revision = s.revision
+       WHERE l.message = ? ORDER BY s.created_at, s.revision`,
+    )
+    .all(id) as StudyRow[];
+  const device = deviceById(message.device);
+  const events = [
+    ...wireEvents(db, message, device),
+    ...messageEvents(message, null, device),
+    ...studies.flatMap(studyEvents),
+  ];
+  return timeLine(events);
+}
+
+function explainStudy(db: Database.Database, rows: readonly StudyRow[], deviceById: DeviceLookup): string[] {
+  const latest = rows.at(-1)!;
+  const body = JSON.parse(latest.body) as StudyBody["body"];
+  const snapshot = JSON.parse(latest.snapshot) as StudyBody["snapshot"];
+  const ranges = JSON.parse(text(db, "SELECT value FROM meta WHERE key = 'ranges'") ?? "null") as ClinicRanges | null;
+  const keys = new Set(rows.map(({ dedupe_key }) => dedupe_key));
+  const events = [
+    { at: Date.parse(body.acquired_at), line: "sample    as the device dates it" },
+    ...messagesOf(db, rows).flatMap((message) => [
+      ...wireEvents(db, message, deviceById(message.device)),
+      ...messageEvents(message, keys, deviceById(message.device)),
+    ]),
+    ...rows.flatMap(studyEvents),
+  ];
+  const used = ranges?.version === snapshot.ranges ? (ranges ?? undefined) : undefined;
+  return [...timeLine(events), ...flagLines(body.results, snapshot, used)];
+}
+
+function timeLine(events: readonly TimedLine[]): string[] {
+  return events.toSorted((a, b) => a.at - b.at).map(({ at, line }) => `${iso(at)}  ${line}`);
+}
+
+interface TimedLine {
+  readonly at: number;
+  readonly line: string;
+}
+
+interface StudyRow {
+  readonly fp: string;
+  readonly revision: number;
+  readonly dedupe_key: string;
+  readonly patient_fp: string | null;
+  readonly body: string;
+  readonly snapshot: string;
+  readonly state: string;
+  readonly reason: string | null;
+  readonly existing_fp: string | null;
+  readonly created_at: number;
+  readonly settled_at: number | null;
+  readonly sends: number;
+  readonly sent_at: number | null;
+}
+
+type MessageRow = StoredMessage & {
+  readonly session: number;
+  readonly ordinal: number;
+  readonly state: string;
+  readonly reason: string | null;
+};
+
+const MESSAGE_COLUMNS = `m.id, m.ordinal, m.device, m.profile, m.received_at AS receivedAt, m.incomplete, m.state, m.reason, ${BYTES_COLUMNS}`;
+
+function messagesOf(db: Database.Database, studies: readonly StudyRow[]): MessageRow[] {
+  const linked = db.prepare(
+    `SELECT ${MESSAGE_COLUMNS} FROM message m WHERE m.id IN (SELECT message FROM message_study WHERE fp = @fp AND revision = @revision)
+       OR m.completed_by IN (SELECT message FROM message_study WHERE fp = @fp AND revision = @revision)`,
+  );
+  const asMessage = messageReader(db);
+  const found = new Map<string, MessageRow>();
+  for (const { fp, revision } of studies) {
+    for (const row of linked.all({ fp, revision }) as Unread<MessageRow>[]) found.set(row.id, asMessage(row));
+  }
+  return [...found.values()];
+}
+
+/** How the message came in: an image as a file, else the chunks and what the link made of each, run again from the session's record. */
+function wireEvents(db: Database.Database, message: MessageRow, device: ReturnType<DeviceLookup>): TimedLine[] {
+  const image = db
+    .prepare(
+      "SELECT sop_instance AS uid, calling_ae AS sender, file_bytes AS size, sha256 FROM instance WHERE message = ?",
+    )
+    .get(message.id) as { uid: string; sender: string; size: number; sha256: string } | undefined;
+  if (image !== undefined) {
+    const { uid, sender, size, sha256 } = image;
+    return [
+      { at: message.receivedAt, line: `chunk     instance ${uid} from ${sender}, ${size} bytes, sha256 ${sha256}` },
+    ];
+  }
+  const session = db.prepare("SELECT first_event AS firstEvent FROM session WHERE id = ?").get(message.session);
+  if (session === undefined || device === undefined || device.profile.id !== message.profile) {
+    return [{ at: message.receivedAt, line: "chunk     not kept any more, or its profile is not" }];
+  }
+  const { firstEvent } = session as { firstEvent: number };
+  const events = db.prepare("SELECT id, kind, at, bytes FROM event WHERE id >= ? AND session = ? ORDER BY id");
+  let now = message.receivedAt;
+  // The ids that our answers had are not kept.
+  const link = createLink(device.profile, { now: () => zonedTime(now, device.timeZone), newId: () => "-" });
+  let ordinal = 0;
+  const lines: TimedLine[] = [];
+  for (const { kind, at, bytes } of events.iterate(firstEvent, message.session) as Iterable<
+    UnfinishedSession["events"][number]
+  >) {
+    if (ordinal > message.ordinal) break;
+    now = at;
+    const isOurs = ordinal === message.ordinal;
+    if (isOurs)
+      lines.push({
+        at,
+        line: bytes === null ? `chunk     ${kind}` : `chunk     ${bytes.length} bytes ${shown(bytes)}`,
+      });
+    for (const action of apply(link, kind, bytes)) {
+      if (action.do === "deliver") ordinal += 1;
+      if (!isOurs) continue;
+      if (action.do === "reply") lines.push({ at, line: `frame     answered ${shown(action.bytes)}` });
+      if (action.do === "warn") lines.push({ at, line: `frame     ${action.reason}` });
+    }
+  }
+  return lines;
+}
+
+/** `keys`: of the Reports that are wanted; null: all of them. */
+function messageEvents(
+  message: MessageRow,
+  keys: ReadonlySet<string> | null,
+  device: ReturnType<DeviceLookup>,
+): TimedLine[] {
+  const { id, receivedAt: at, bytes, incomplete, state, reason } = message;
+  const whole = incomplete === null ? "" : `, incomplete: ${incomplete}`;
+  const ended = `${state}${reason === null ? "" : `: ${reason}`}`;
+  const lines = [`message   ${id} of ${message.device}, ${bytes.length} bytes${whole}; ${ended}`];
+  if (device !== undefined && incomplete === null) {
+    const context = { device: message.device, timeZone: device.timeZone, receivedAt: at };
+    const reading = read(bytes, device.profile, context);
+    if (reading.is === "reports") {
+      lines.push(...reading.reports.filter(({ dedupe_key }) => keys?.has(dedupe_key) ?? true).flatMap(reportLines));
+    } else lines.push(`Report    none: ${reading.reason}`);
+  }
+  return lines.map((line) => ({ at, line }));
+}
+
+function reportLines({ identifier, species, acquired_at, rows, unmapped, leftOut, patient_hint }: Report): string[] {
+  const who = `identifier ${identifier ?? "none"}, name ${patient_hint.name ?? "none"}, species ${species ?? "not said"}`;
+  return [
+    `Report    ${rows.length} results of ${acquired_at}; ${who}`,
+    ...unmapped.map((code) => `Report    unmapped: ${code}`),
+    ...leftOut.map((reason) => `Report    left out: ${reason}`),
+  ];
+}
+
+function studyEvents({
+  fp,
+  revision,
+  patient_fp,
+  created_at,
+  sends,
+  sent_at,
+  settled_at,
+  snapshot,
+  ...study
+}: StudyRow): TimedLine[] {
+  const [how = ""] = (JSON.parse(snapshot) as StudyBody["snapshot"]).notes;
+  const lines = [
+    { at: created_at, line: `study     ${fp} revision ${revision} for ${patient_fp ?? "nobody"}; ${how}` },
+  ];
+  if (sent_at !== null)
+    lines.push({ at: sent_at, line: `push      sent ${sends} ${sends === 1 ? "time" : "times"}, last now` });
+  if (settled_at !== null) {
+    const known = study.existing_fp === null ? "" : `, there as ${study.existing_fp}`;
+    const reason = study.reason === null ? "" : `: ${study.reason}`;
+    lines.push({ at: settled_at, line: `server    revision ${revision} is ${study.state}${reason}${known}` });
+  } else lines.push({ at: sent_at ?? created_at, line: "push      waits for the server" });
+  return lines;
+}
+
+function shown(bytes: Uint8Array): string {
+  const written = wireText(bytes);
+  return written.length > SHOWN_LETTERS ? `${written.slice(0, SHOWN_LETTERS)}...` : written;
+}
+
+function text(db: Database.Database, sql: string): string | undefined {
+  return db.prepare(sql).pluck().get() as string | undefined;
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}

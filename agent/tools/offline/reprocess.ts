@@ -1,0 +1,176 @@
+import type Database from "better-sqlite3";
+import { resultLine } from "../../../shared/clinical/flag-text.ts";
+import { Directory } from "../../study/patient-directory.ts";
+import { assess, type FilingDevice, type Lookup } from "../../study/filing.ts";
+import { Headers } from "../../imaging/header-reader.ts";
+import { assessImages, type ImageDevice } from "../../imaging/study-assembly.ts";
+import { BYTES_COLUMNS, messageReader, type Unread } from "../../spool/queries/event-log.ts";
+import { isWithdrawal, succeed } from "../../report/revision.ts";
+import { SendError } from "../../runtime/send-error.ts";
+import type { Server } from "../../push/server-client.ts";
+import { searchSpool, type SpoolCalls, writeSpool } from "../../spool/spool.ts";
+import {
+  type MessageState,
+  type Operations,
+  operationsOn,
+  type Settlement,
+  type StoredMessage,
+} from "../../spool/queries/operations.ts";
+
+// Runs settled messages through the stages again, after a profile, a map or a patient was mended: first what would be other,
+// then, if that is wanted, the same into the spool, from where the agent sends it.
+
+export interface Wanted {
+  readonly states: readonly MessageState[];
+  /** Milliseconds since 1970. */
+  readonly since: number;
+}
+
+/** What the configuration has now, by their ids. */
+export interface KnownDevices {
+  readonly analyzers: ReadonlyMap<string, FilingDevice>;
+  readonly imaging: ReadonlyMap<string, ImageDevice>;
+}
+
+export interface Reprocessed {
+  readonly message: StoredMessage & { readonly state: MessageState; readonly reason: string | null };
+  readonly settlement: Settlement;
+  /** Accessions that have their result now. */
+  readonly resulted: readonly string[];
+  /** Old against new, a line each, `-` and `+`; none where nothing would change. */
+  readonly diff: readonly string[];
+}
+
+/**
+ * What each wanted message would come to now, an image together with all of its study; nothing is written.
+ * `progress`: how many of how many messages and studies of images are done.
+ */
+export async function reassess(
+  folder: string,
+  wanted: Wanted,
+  devices: KnownDevices,
+  matchByName: boolean,
+  progress: (done: number, of: number) => void,
+): Promise<Reprocessed[]> {
+  const headers = new Headers();
+  try {
+    return await searchSpool(folder, async (db) => {
+      const all = wantedOf(db, wanted);
+      const done: Reprocessed[] = [];
+      for (const [index, { id, study }] of all.entries()) {
+        const { spool, resulted } = callsOn(db);
+        // The patients on disk decide: the running agent keeps them in step.
+        const lookup = { spool, directory: new Directory(spool, away), matchByName };
+        const settlements =
+          study === null
+            ? await assessMessage(messageOf(db, id), devices, lookup)
+            : await assessStudy(folder, study, devices, headers, lookup);
+        for (const settlement of settlements) {
+          const message = messageOf(db, settlement.message);
+          done.push({ message, settlement, resulted, diff: diffOf(db, message, settlement) });
+        }
+        progress(index + 1, all.length);
+      }
+      return done;
+    });
+  } finally {
+    await headers.close();
+  }
+}
+
+/** Stores what would be other; a running agent sends it with its next round. How many messages that were. */
+export function store(folder: string, reprocessed: readonly Reprocessed[]): number {
+  const changed = reprocessed.filter(({ diff }) => diff.length > 0);
+  for (const { settlement, resulted } of changed) {
+    writeSpool(folder, (operations) => {
+      operations.settle(settlement);
+      operations.noteOrders(resulted, "resulted");
+    });
+  }
+  return changed.length;
+}
+
+/** The wanted messages, of images one of each study. */
+function wantedOf(db: Database.Database, { states, since }: Wanted): { id: string; study: string | null }[] {
+  const places = states.map(() => "?").join(", ");
+  return db
+    .prepare(
+      `SELECT m.id, i.study FROM message m LEFT JOIN instance i ON i.message = m.id
+       WHERE m.state IN (${places}) AND m.received_at >= ? AND m.completed_by IS NULL
+       GROUP BY COALESCE(i.study, m.id) ORDER BY MIN(m.rowid)`,
+    )
+    .all(...states, since) as { id: string; study: string | null }[];
+}
+
+function messageOf(db: Database.Database, id: string): Reprocessed["message"] {
+  const row = db
+    .prepare(
+      `SELECT id, device, profile, received_at AS receivedAt, incomplete, state, reason, ${BYTES_COLUMNS} FROM message WHERE id = ?`,
+    )
+    .get(id) as Unread<Reprocessed["message"]>;
+  return messageReader(db)(row);
+}
+
+/** Of a device that the configuration has no more nothing can be said. */
+async function assessMessage(message: StoredMessage, { analyzers }: KnownDevices, lookup: Lookup) {
+  const device = analyzers.get(message.device);
+  return device === undefined ? [] : [await assess(message, device, lookup)];
+}
+
+/** As assessMessage(), for all images of a study. */
+async function assessStudy(
+  data: string,
+  study: string,
+  { imaging }: KnownDevices,
+  headers: Headers,
+  lookup: Lookup,
+): Promise<Settlement[]> {
+  const stored = await lookup.spool.call("instancesOf", study);
+  if (stored.some(({ device }) => !imaging.has(device))) return [];
+  return assessImages(study, stored, { data, headers, deviceById: (id) => imaging.get(id), lookup });
+}
+
+const refused = () => Promise.reject(new SendError("transient", "nothing is fetched while messages are reassessed"));
+const away: Server = { get: refused, post: refused };
+
+/** A spool's calls on a database that is only read; what it was to note is gathered. */
+function callsOn(db: Database.Database): { spool: SpoolCalls; resulted: string[] } {
+  const operations = operationsOn(db);
+  const resulted: string[] = [];
+  const run = (name: keyof Operations, args: readonly unknown[]) =>
+    (operations[name] as (...values: readonly unknown[]) => unknown)(...args);
+  const spool = {
+    call: async (name: keyof Operations, ...args: unknown[]) => run(name, args),
+    callLater(name: "noteOrders" | "noteHeader", accessions: string[]) {
+      if (name === "noteOrders") resulted.push(...accessions);
+    },
+  } as unknown as SpoolCalls;
+  return { spool, resulted };
+}
+
+function diffOf(db: Database.Database, { state, reason }: Reprocessed["message"], settlement: Settlement): string[] {
+  const operations = operationsOn(db);
+  const lines: string[] = [];
+  let isNew = false;
+  for (const draft of settlement.studies) {
+    const held = operations.latestStudy(draft.body.dedupe_key);
+    if (held === null && isWithdrawal(draft)) continue;
+    const next = held === null ? draft : succeed(held, draft);
+    if (next === null) continue;
+    isNew = true;
+    if (next === "again") continue;
+    const before =
+      held === null ? [] : [`for ${held.body.patient_fp ?? "nobody"}`, ...held.body.results.map(resultLine)];
+    const after = [`for ${next.body.patient_fp ?? "nobody"}`, ...next.body.results.map(resultLine)];
+    lines.push(
+      ...before.filter((line) => !after.includes(line)).map((line) => `- ${line}`),
+      ...after.filter((line) => !before.includes(line)).map((line) => `+ ${line}`),
+    );
+  }
+  // A study that is the same leaves its message where the server's answer put it.
+  const isSame = settlement.studies.length > 0 ? !isNew : settlement.state === state && settlement.reason === reason;
+  if (isSame) return [];
+  const was = `${state}${reason === null ? "" : `: ${reason}`}`;
+  const is = settlement.studies.length > 0 ? "to be sent" : settlement.state;
+  return [`- ${was}`, `+ ${is}${settlement.reason === null ? "" : `: ${settlement.reason}`}`, ...lines];
+}

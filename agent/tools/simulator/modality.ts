@@ -1,0 +1,81 @@
+import { randomUUID } from "node:crypto";
+import type { Address } from "../../transport/address.ts";
+import { COMMAND } from "../../protocols/dicom/dimse.ts";
+import { hex } from "../../protocols/dicom/bytes.ts";
+import { DicomClient } from "../../imaging/scu.ts";
+import {
+  EXPLICIT_LITTLE_ENDIAN,
+  type GeneratedInstance,
+  type GeneratedPatient,
+  generateInstance,
+  STUDY_KINDS,
+  type StudyKind,
+} from "./generated-study.ts";
+
+// The other side of an imaging device's line: sends studies of nobody, made up on the way.
+
+export interface DicomTarget {
+  readonly address: Address;
+  readonly calledAe: string;
+  readonly callingAe: string;
+}
+
+/** What a study is made of: `us,us,sr` are two ultrasound clips and a report. */
+export function parseKinds(text: string): StudyKind[] {
+  return text.split(",").map((word) => {
+    const kind = STUDY_KINDS.find((known) => known === word.trim().toLowerCase());
+    if (kind === undefined) throw new Error(`${word} is no kind of image, expected some of ${STUDY_KINDS.join(", ")}`);
+    return kind;
+  });
+}
+
+/** `dicom://[CALLING@]host:port[/CALLED]`; null: another protocol's target. */
+export function parseDicomTarget(text: string): DicomTarget | null {
+  if (!text.startsWith("dicom://")) return null;
+  const match = /^dicom:\/\/(?:([^@/]{1,16})@)?([^:/@]+):(\d{1,5})(?:\/([^/]{1,16}))?$/.exec(text);
+  if (match === null) throw new Error(`${text} is no target, expected dicom://CALLING@host:port/CALLED`);
+  const [, callingAe = "SIMULATOR", host = "", port = "", calledAe = "VETWIRE"] = match;
+  return { calledAe, callingAe, address: { host, port: Number(port) } };
+}
+
+/**
+ * Sends one study on one association; answers its Study Instance UID.
+ * @throws SendError when the association fails, Error when an instance is not taken
+ */
+export async function playModality(
+  { address, calledAe, callingAe }: DicomTarget,
+  kinds: readonly StudyKind[],
+  patient: GeneratedPatient,
+  at: string,
+): Promise<string> {
+  const uid = `2.25.${BigInt(`0x${randomUUID().replaceAll("-", "")}`)}`;
+  const instances = kinds.map((kind, nth) => generateInstance(kind, { patient, uid, at }, nth + 1));
+  const client = await DicomClient.connect({
+    address,
+    calledAe,
+    callingAe,
+    contexts: contextsOf(instances),
+  });
+  try {
+    for (const { sopClass, sopInstance, dataset } of instances) {
+      const context = client.contextOf(sopClass);
+      if (context === null) throw new Error(`the peer takes no ${sopClass}`);
+      const { status, comment } = await client.request(
+        context,
+        { field: COMMAND.storeRequest, sopClass, sopInstance },
+        [dataset],
+      );
+      if (status !== 0) throw new Error(`${sopInstance} was answered ${hex(status, 4)} ${comment}`.trim());
+    }
+  } finally {
+    await client.release();
+  }
+  return uid;
+}
+
+function contextsOf(instances: readonly GeneratedInstance[]) {
+  const classes = [...new Set(instances.map(({ sopClass }) => sopClass))];
+  return classes.map((abstractSyntax, index) => ({
+    ...{ id: index * 2 + 1, abstractSyntax, transferSyntaxes: [EXPLICIT_LITTLE_ENDIAN] },
+  }));
+}

@@ -1,0 +1,42 @@
+import { type DeviceHabits, Poct1Device } from "../../protocols/poct1/simulated-device.ts";
+import type { Line, Played } from "./analyzer.ts";
+
+/** No device waits longer for an answer. */
+const REPLY_MS = 60_000;
+
+/** Plays a recorded POCT1-A device; `frames` are the documents that were acknowledged. @throws when there is no HELLO in it */
+export async function playPoct1Device(
+  fixture: Uint8Array,
+  line: Line,
+  habits: Partial<DeviceHabits> = {},
+): Promise<Played> {
+  const device = new Poct1Device(fixture, habits);
+  for (const document of device.begin()) line.send(document);
+  while (device.outcome === undefined) {
+    const byte = await line.reply(REPLY_MS);
+    if (byte === null) {
+      device.outcome = line.isOpen ? `no answer within ${REPLY_MS / 1000} s` : "the line closed";
+      break;
+    }
+    for (const document of device.receive(Uint8Array.of(byte))) line.send(document);
+  }
+  return { accepted: device.outcome === null, frames: device.acknowledged, resent: 0, reason: device.outcome };
+}
+
+const NAMES: Readonly<Record<string, Partial<DeviceHabits>>> = {
+  strict: { strict: true },
+  "ack-request": { ackRequest: true },
+  "no-ack-request": { ackRequest: false },
+  "ack-eot": { ackEndOfTopic: true },
+  "no-ack-eot": { ackEndOfTopic: false },
+};
+
+/** Reads `strict,no-ack-request`. @throws with what is wrong with it */
+export function parseHabits(list: string): Partial<DeviceHabits> {
+  const named = list.split(",").map((name) => {
+    const habit = NAMES[name.trim()];
+    if (habit === undefined) throw new Error(`--habits has ${name}, expected ${Object.keys(NAMES).join(", ")}`);
+    return habit;
+  });
+  return Object.assign({}, ...named) as Partial<DeviceHabits>;
+}

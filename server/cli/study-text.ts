@@ -1,0 +1,91 @@
+import type { Candidate } from "../../shared/clinical/candidates.ts";
+import type { ClinicRanges } from "../../shared/clinical/clinic-ranges.ts";
+import { flagLines, meaningText, resultLine } from "../../shared/clinical/flag-text.ts";
+import { FLAGGED_ANEW } from "../domain/flagging.ts";
+import type { AuditDescription } from "../store/audit.ts";
+import type { Conflict, HistoryEntry, StoredView, UnmatchedStudy } from "../store/unmatched.ts";
+
+// Studies as the commands of the desk print them: a line or a few for a person to read.
+
+export function unmatchedLine({
+  fp,
+  received_at,
+  device_name,
+  modality,
+  hint,
+  reason,
+  rejected_reason,
+}: UnmatchedStudy): string {
+  const { identifier, name, species, owner } = hint ?? { identifier: null, name: null, species: null, owner: null };
+  const animal = [identifier, name, species, owner].map((word) => word ?? "-").join(" / ");
+  return [fp, received_at, device_name, modality, animal, rejected_reason ?? reason ?? ""].join("  ").trimEnd();
+}
+
+export function viewLines(
+  view: StoredView,
+  candidates: readonly Candidate[],
+  conflicts: readonly Conflict[],
+): string[] {
+  const { study, revision, unmatched_reason, rejected_reason, hint, source, snapshot } = view;
+  const said = Object.entries(hint ?? {}).flatMap(([key, value]) => (value === null ? [] : [`${key} ${value}`]));
+  return [
+    `${study.fp}  revision ${revision}  ${study.device_name}  ${study.modality}  ${study.acquired_at}`,
+    `clinic ${view.clinic_fp ?? "none"}  received ${view.received_at}  device ${source?.device_id ?? "-"}  message ${source?.message_id ?? "-"}`,
+    study.patient_fp === "" ? `unmatched: ${unmatched_reason ?? "-"}` : `filed to ${study.patient_fp}`,
+    ...(rejected_reason === null ? [] : [`rejected: ${rejected_reason}`]),
+    `the device says: ${said.join(", ") || "nothing"}`,
+    ...study.results.map((result, index) => `  ${resultLine(result)}${meaningText(snapshot?.rows[index])}`),
+    ...candidates.map(({ patient, score, reasons }) => `candidate ${patient.fp}  ${score}  ${reasons.join(", ")}`),
+    ...conflicts.map(conflictLine),
+  ];
+}
+
+export function conflictLine({ fp, at, revision, reason, study }: Conflict): string {
+  return `conflict  ${fp}  ${at}  revision ${revision}: ${reason}  ${study.results.map(resultLine).join("; ")}`;
+}
+
+/** A revision, why its flags are the server's, and what it changed of the one before. */
+export function historyLines(history: readonly HistoryEntry[]): string[] {
+  return history.flatMap((entry, index) => {
+    const before = new Set(history[index - 1]?.study.results.map(resultLine));
+    const changed = entry.study.results.map(resultLine).filter((line) => !before.has(line));
+    const where = entry.patient_fp ?? `unmatched: ${entry.rejected_reason ?? entry.unmatched_reason ?? "-"}`;
+    const head = `revision ${entry.revision}  ${entry.at}  ${entry.cause ?? "earlier"}  ${where}`;
+    const notes = entry.snapshot?.notes.filter((note) => note.startsWith(FLAGGED_ANEW)) ?? [];
+    return [head, ...notes.map((note) => `  ${note}`), ...changed.map((line) => `  ${line}`)];
+  });
+}
+
+/** Everything the server knows of a study in the order of time, then why each result has its flag. */
+export function explainLines(
+  view: StoredView,
+  {
+    history,
+    conflicts,
+    audit,
+    ranges,
+  }: {
+    history: readonly HistoryEntry[];
+    conflicts: readonly Conflict[];
+    audit: readonly AuditDescription[];
+    ranges: ClinicRanges | undefined;
+  },
+): string[] {
+  const { study, source, snapshot } = view;
+  const events = [
+    { at: study.acquired_at, text: `the sample, on ${study.device_name}` },
+    ...history.map(({ at, revision, cause, patient_fp, unmatched_reason, rejected_reason }) => {
+      const sender =
+        cause === "pushed" && source !== null ? ` by ${source.device_id}, message ${source.message_id}` : "";
+      const where = patient_fp ?? `unmatched: ${rejected_reason ?? unmatched_reason ?? "-"}`;
+      return { at, text: `revision ${revision}, ${cause ?? "stored"}${sender}: ${where}` };
+    }),
+    ...conflicts.map(({ at, revision, reason }) => ({ at, text: `conflict of revision ${revision}: ${reason}` })),
+    ...audit.map(({ at, method, route, status, key, address }) => ({
+      at,
+      text: `${method} ${route} ${status ?? ""} by ${key ?? address}`,
+    })),
+  ];
+  const inTime = events.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
+  return [...inTime.map(({ at, text }) => `${at}  ${text}`), ...flagLines(study.results, snapshot, ranges)];
+}

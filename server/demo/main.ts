@@ -1,0 +1,236 @@
+import "../../shared/runtime/node-version.ts";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import fs from "node:fs";
+import net from "node:net";
+import path from "node:path";
+import { lockFolder } from "../../shared/runtime/folder-lock.ts";
+import { reasonOf } from "../../shared/runtime/error-message.ts";
+import { demoClinics, demoFile } from "./data.ts";
+
+// npm start: the whole system on one machine, played through the programs' own commands. Server and agent are processes of
+// their own; nothing here reaches into them.
+
+const data = path.resolve("data/demo");
+const program = (name: "server" | "agent") =>
+  path.join(import.meta.dirname, "../..", name, `main${path.extname(import.meta.url)}`);
+/** Ends a program with the demo. */
+const childModule = new URL(`./child${path.extname(import.meta.url)}`, import.meta.url).href;
+/** The demo's data is in its own folder, never a database that somebody's DATABASE_URL names. */
+const env = { ...process.env, DATABASE_URL: undefined };
+const isOnce = process.argv.includes("--once");
+
+/** One a protocol, and the analyzer of the README. A port that is taken gives way to any that is free. */
+const devices = {
+  "chem-1": { profile: "abaxis-vetscan-vs2", port: 4001 },
+  "lab-1": { profile: "generic-astm", port: 4002 },
+  "hema-1": { profile: "generic-hl7", port: 2575 },
+  "poc-1": { profile: "generic-poct1a", port: 4010 },
+  "us-1": { profile: "dicom", port: 11112, quietSeconds: 1 },
+} as const;
+
+/** What each simulated device plays: a fixture, or images that are made up. */
+const sessions = [
+  { device: "chem-1", plays: "fixtures/abaxis-vetscan-vs2/dog.astm", says: "a dog's chemistry profile" },
+  { device: "chem-1", plays: "fixtures/abaxis-vetscan-vs2/cat.astm", says: "a cat's chemistry profile" },
+  {
+    device: "lab-1",
+    plays: "fixtures/generic-astm/mixed-modalities.astm",
+    says: "blood count and chemistry of one sample",
+  },
+  { device: "hema-1", plays: "fixtures/generic-hl7/oru-r01.hl7", says: "a dog's blood count" },
+  { device: "poc-1", plays: "fixtures/generic-poct1a/dog.poct1", says: "a dog's blood gases in continuous mode" },
+  { device: "us-1", plays: "us,sr", says: "a dog's ultrasound, and a report of what was measured in it" },
+] as const;
+
+const children: ChildProcess[] = [];
+/** Aborted when the demo has to end. */
+const ending = new AbortController();
+/** How often the demo looks whether npm is still there. */
+const PARENT_CHECK_MS = 500;
+
+async function demo(): Promise<void> {
+  fs.mkdirSync(data, { recursive: true });
+  lockFolder(data, `another demo is running with the data folder ${data}: end it with Ctrl-C first`);
+  const serverData = path.join(data, "server");
+  say("Two demo clinics are imported, and a key is made for each program.");
+  const entities = path.join(data, "clinics.ndjson");
+  fs.writeFileSync(entities, demoFile());
+  command("server", "import", entities, "--data", serverData);
+  const agentKey = makeKey("demo agent", "device", "clinic.lab.ingest,clinic.patient.view,clinic.calendar.view");
+  const readKey = makeKey("demo reader", "integration", "clinic.patient.view,clinic.lab.view");
+
+  const port = await freePort(8080);
+  const url = `http://127.0.0.1:${port}`;
+  const server = start("server", "run", "--port", String(port), "--data", serverData);
+  await server.says("listening on");
+
+  const ports = new Map<string, number>();
+  for (const [id, device] of Object.entries(devices)) ports.set(id, await freePort(device.port));
+  const statusPort = await freePort(8081);
+  const config = path.join(data, "agent.yaml");
+  fs.writeFileSync(path.join(data, "agent.key"), `${agentKey}\n`, { mode: 0o600 });
+  fs.writeFileSync(
+    config,
+    [
+      `server: { url: "${url}", keyFile: ./agent.key }`,
+      "data: ./agent",
+      "timeZone: Europe/Istanbul",
+      `status: { listen: "127.0.0.1:${statusPort}" }`,
+      "devices:",
+      ...Object.entries(devices).map(([id, { profile, ...options }]) => {
+        const connection = { listen: `127.0.0.1:${ports.get(id)}` };
+        return `  - ${JSON.stringify({ id, profile, connection, ...options, port: undefined })}`;
+      }),
+      "",
+    ].join("\n"),
+  );
+  const agent = start("agent", "run", "--config", config);
+  await agent.says("the agent is running");
+  say(`Server on ${url}, agent with ${ports.size} devices; its status is on http://127.0.0.1:${statusPort}/metrics\n`);
+
+  for (const { device, plays, says } of sessions) {
+    const address = `127.0.0.1:${ports.get(device)}`;
+    const target = devices[device].profile === "dicom" ? `dicom://US1@${address}/VETWIRE` : `tcp://${address}`;
+    say(`${device} plays ${says} (npm run agent -- simulate ${plays} --to ${target})`);
+    command("agent", "simulate", plays, "--to", target);
+  }
+  const fps = await studiesOf(config);
+  for (const fp of fps) {
+    const response = await fetch(`${url}/api/v1/lab/diagnostics/${fp}`, {
+      headers: { authorization: `Bearer ${readKey}` },
+    });
+    say(`\nGET /api/v1/lab/diagnostics/${fp} ${response.status}`);
+    say(JSON.stringify(await response.json(), null, 2));
+    if (response.status !== 200) throw new Error("a study could not be read back");
+    say(`curl -H "Authorization: Bearer ${readKey}" ${url}/api/v1/lab/diagnostics/${fp}`);
+  }
+  if (isOnce) return;
+  say(`\nMessages and where they ended: npm run agent -- messages --config ${path.relative(process.cwd(), config)}`);
+  say("Running until Ctrl-C.");
+  await once(ending.signal, "abort");
+}
+
+/** Settles when a signal comes, or nobody is left to read the output (`npm start | head`) or to end the demo (npm is gone). */
+async function ended(): Promise<void> {
+  const end = () => ending.abort();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, end);
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", end);
+  const parent = process.ppid;
+  setInterval(() => process.ppid === parent || end(), PARENT_CHECK_MS).unref();
+  await once(ending.signal, "abort");
+}
+
+/** The fps of what was played, once none of its messages is on its way any more. */
+async function studiesOf(config: string): Promise<string[]> {
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const messages = JSON.parse(command("agent", "messages", "--config", config, "--json")) as {
+      device: string;
+      state: string;
+      reason: string | null;
+      study_fps: string[];
+    }[];
+    // A message a fixture, and one an image; in a second demo what was sent before is no new message.
+    const played = Object.keys(devices).map((id) => {
+      const own = sessions.filter(({ device }) => device === id).flatMap(({ plays }) => plays.split(","));
+      const latest = messages.filter(({ device }) => device === id).slice(-own.length);
+      return latest.length === own.length && latest.every(({ state }) => state !== "pending") ? latest : null;
+    });
+    if (!played.includes(null)) {
+      const all = played.flatMap((latest) => latest ?? []);
+      for (const { state, reason } of all) if (state !== "filed") throw new Error(`a message is ${state}: ${reason}`);
+      return [...new Set(all.flatMap(({ study_fps }) => study_fps))];
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error("the studies did not arrive");
+}
+
+function makeKey(name: string, type: string, permissions: string): string {
+  const clinic = ["--clinic", demoClinics.kadikoy, "--data", path.join(data, "server")];
+  return command(
+    "server",
+    "keys",
+    "create",
+    "--name",
+    name,
+    "--type",
+    type,
+    "--permissions",
+    permissions,
+    ...clinic,
+  ).trim();
+}
+
+function command(name: "server" | "agent", ...args: readonly string[]): string {
+  ending.signal.throwIfAborted();
+  const argv = [...process.execArgv, program(name), ...args];
+  return execFileSync(process.execPath, argv, { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"], env });
+}
+
+/** Starts a program; `says` waits for a word in its log. Its log goes to data/demo, not between the lines here. */
+function start(name: "server" | "agent", ...args: readonly string[]): { says(word: string): Promise<void> } {
+  ending.signal.throwIfAborted();
+  const file = path.join(data, `${name}.log`);
+  const log = fs.createWriteStream(file);
+  const child = spawn(process.execPath, [...process.execArgv, "--import", childModule, program(name), ...args], {
+    stdio: ["ignore", "pipe", "pipe", "ipc"],
+    env,
+  });
+  children.push(child);
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on("data", (text: Buffer) => {
+      output = (output + text.toString()).slice(-10_000);
+      log.write(text);
+    });
+  }
+  const says = async (word: string): Promise<void> => {
+    for (let attempt = 0; attempt < 200; attempt++) {
+      if (output.includes(word)) return;
+      if (child.exitCode !== null || child.signalCode !== null) break;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    throw new Error(`the ${name} did not start, its log is ${file}:\n${output}`);
+  };
+  return { says };
+}
+
+/** The port that is wanted, or any that is free. */
+async function freePort(wanted: number): Promise<number> {
+  for (const port of [wanted, 0]) {
+    const server = net.createServer();
+    const got = await new Promise<number | null>((resolve) => {
+      server.once("error", () => resolve(null));
+      server.listen(port, "127.0.0.1", () => resolve((server.address() as net.AddressInfo).port));
+    });
+    if (got === null) continue;
+    await new Promise((resolve) => server.close(resolve));
+    return got;
+  }
+  throw new Error("no free port on 127.0.0.1");
+}
+
+async function stop(): Promise<void> {
+  const ends = children.map(
+    (child) =>
+      new Promise((resolve) =>
+        child.exitCode === null && child.signalCode === null ? child.once("exit", resolve) : resolve(null),
+      ),
+  );
+  // The agent first: it sends what it still has.
+  for (const child of children.toReversed()) child.kill("SIGTERM");
+  await Promise.all(ends);
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+try {
+  await Promise.race([demo(), ended()]);
+} catch (error) {
+  process.stderr.write(`${reasonOf(error)}\n`);
+  process.exitCode = 1;
+}
+await stop();

@@ -1,0 +1,87 @@
+import { type Static, Type } from "typebox";
+import { Compile } from "typebox/compile";
+import { findAnalyte } from "../../shared/clinical/analytes.ts";
+import { isRealInstant } from "../../shared/api/timestamp.ts";
+import { nulProblems, problems, shown } from "../../shared/api/problems.ts";
+import type { Measurement } from "../../shared/clinical/results.ts";
+import { Nullable, TIMESTAMP_PATTERN } from "../../shared/api/schema.ts";
+import { readUnit } from "../../shared/clinical/units.ts";
+import { readValue } from "../../shared/clinical/value.ts";
+
+// A study that a person types in: what was measured. Range and flag are ours to fill in.
+
+/** The file of `study add`. */
+export const ManualStudy = Type.Object(
+  {
+    modality: Type.Enum(["HEMATOLOGY", "BIOCHEMISTRY", "URINALYSIS"]),
+    acquired_at: Type.String({ pattern: TIMESTAMP_PATTERN }),
+    device_name: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+    results: Type.Array(
+      Type.Object(
+        {
+          analyte: Type.String({ minLength: 1, maxLength: 64 }),
+          /** A number, or as it is printed: `<0.2`, `7,1`, `2+`. */
+          value: Type.Union([Type.Number(), Type.String()]),
+          unit: Type.Optional(Nullable(Type.String({ maxLength: 32 }))),
+        },
+        { additionalProperties: false },
+      ),
+      { minItems: 1, maxItems: 1000 },
+    ),
+  },
+  { additionalProperties: false },
+);
+export type ManualStudy = Static<typeof ManualStudy>;
+
+const manualStudy = Compile(ManualStudy);
+
+export interface ManualEntry extends Pick<ManualStudy, "modality" | "acquired_at"> {
+  device_name: string;
+  measurements: Measurement[];
+}
+
+/** What was typed, understood; or everything that is wrong with it. A person can mend what a device cannot, so nothing is passed over. */
+export function readManualStudy(typed: unknown, now: number): { entry: ManualEntry } | { problems: string[] } {
+  const faults = [...problems(manualStudy, typed), ...nulProblems(typed)];
+  if (faults.length > 0) return { problems: faults };
+  const { modality, acquired_at, device_name = "Manual entry", results } = typed as ManualStudy;
+  if (!isRealInstant(acquired_at)) faults.push(`acquired_at is ${acquired_at}, expected a time that exists`);
+  else if (Date.parse(acquired_at) > now) faults.push(`acquired_at is ${acquired_at}, which is yet to come`);
+  const measurements = results.flatMap((result) => {
+    const read = readMeasurement(result, modality);
+    if ("problem" in read) faults.push(read.problem);
+    return "problem" in read ? [] : [read.measurement];
+  });
+  const codes = measurements.map(({ code }) => code);
+  for (const code of new Set(codes.filter((each, index) => codes.indexOf(each) < index))) {
+    faults.push(`${code} stands more than once`);
+  }
+  return faults.length > 0 ? { problems: faults } : { entry: { modality, acquired_at, device_name, measurements } };
+}
+
+/** One row of what was typed. */
+export function readMeasurement(
+  { analyte: name, value, unit: sentUnit }: ManualStudy["results"][number],
+  modality: ManualStudy["modality"],
+): { measurement: Measurement } | { problem: string } {
+  const found = findAnalyte([name], { modality, urine: modality === "URINALYSIS" });
+  if (found === null) return { problem: `analyte is ${shown(name)}, which is none of ${modality}` };
+  const { analyte } = found;
+  if (analyte.modality !== modality) {
+    return { problem: `analyte is ${shown(name)}, which is of ${analyte.modality}, expected one of ${modality}` };
+  }
+  const text = String(value);
+  const read = readValue(text, { decimalComma: true });
+  if (read.is === "none") return { problem: `${name} has no value: ${read.reason}` };
+  const ordinal = read.is === "ordinal";
+  if (ordinal !== (analyte.value_type === "ordinal")) {
+    return {
+      problem: `${name} is ${shown(text)}, expected ${ordinal ? "a number" : "a pad's grade such as neg or 2+"}`,
+    };
+  }
+  const number = ordinal ? read.rank : read.value;
+  const unit = readUnit(analyte, sentUnit ?? "", number);
+  if (unit.warning !== null) return { problem: unit.warning };
+  const own = { ordinal, text, unit: unit.unit, device_range: null, device_flag: null };
+  return { measurement: { code: analyte.code, value: number, comparator: ordinal ? null : read.comparator, ...own } };
+}

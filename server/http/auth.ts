@@ -1,0 +1,351 @@
+import crypto, { createHmac, randomBytes, randomInt } from "node:crypto";
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import type { Socket } from "node:net";
+import { join } from "node:path";
+import zlib from "node:zlib";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Logger } from "pino";
+import { newUlid } from "../../shared/api/fp.ts";
+import type { AuditedRequests } from "./audit-trail.ts";
+import type { CachedAnswers } from "./response-cache.ts";
+import { ApiError } from "./errors.ts";
+import type { Budget, RateLimiter, Verdict } from "./rate-limit.ts";
+import type { FoundKey } from "./request-context.ts";
+import {
+  type ApiKey,
+  countActiveKeys,
+  expireKey,
+  findKey,
+  findKeyById,
+  insertKey,
+  type KeyType,
+  touchKey,
+  touchNewKey,
+} from "../store/keys.ts";
+import type { Session } from "../store/query.ts";
+import type { Store } from "../store/types.ts";
+import type { Versions } from "../store/cache-versions.ts";
+
+// API keys: `sk_live_`, 32 random base62 letters, and 6 letters of CRC32 over all before them, so that a typing error
+// or junk is refused without asking the database. Stored is an HMAC only: the key is shown once, when it is made.
+
+export const permissions = [
+  "clinic.patient.view",
+  "clinic.calendar.view",
+  "clinic.inventory.view",
+  "clinic.soap.view",
+  "clinic.lab.view",
+  "clinic.lab.ingest",
+] as const;
+export type Permission = (typeof permissions)[number];
+
+/** The header in which an endpoint takes its key (specification, section 5). */
+export type KeyHeader = "x-api-key" | "authorization";
+
+/** Runs before anything else of a protected route; rejects with 401, 429 or 403, in this order (api.md 140). */
+export type Guard = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+
+/** Enough for every program of a clinic; a loop that makes keys is stopped. */
+export const ACTIVE_KEYS_MAX = 25;
+
+const PREFIX = "sk_live_";
+const SECRET_LETTERS = 32;
+const CHECKSUM_LETTERS = 6;
+const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const KEY = new RegExp(`^${PREFIX}[0-9A-Za-z]{${SECRET_LETTERS + CHECKSUM_LETTERS}}$`);
+
+/** A day-old last_used_at serves its purpose, a write at each request would not. */
+const LAST_USED_THROTTLE_MS = 60_000;
+
+interface GuardContext {
+  readonly store: Store;
+  readonly findPresented: ReturnType<typeof keyFinder>;
+  readonly limiter: RateLimiter;
+  readonly audited: AuditedRequests;
+  readonly now: () => number;
+  readonly logger: Logger;
+}
+
+/**
+ * Makes the guards of the routes: which header carries the key, and which permissions open the route (any one of them does).
+ * What a guard lets through it answers itself from the cache, if there is one that has the answer.
+ */
+export function createGuards(context: GuardContext, cached?: CachedAnswers) {
+  const { store, findPresented, limiter, audited, now, logger } = context;
+  return (header: KeyHeader, ...anyOf: Permission[]): Guard =>
+    async (request, reply) => {
+      audited.begin(request);
+      try {
+        const found = await findPresented(request.socket, presentedKey(request, header));
+        const at = now();
+        // Unknown, revoked and expired keys are alike to the caller (api.md 130).
+        if (found === undefined || !isActive(found.key, at)) {
+          request.setDecorator<ApiKey | null>("refusedKey", found?.key ?? null);
+          // Counted only here: who shares an address with a flood and has a key is not held up by it.
+          refuseIfOver(await limiter.takeForAddress(request.ip, at), header);
+          throw new ApiError("AUTH.UNAUTHORIZED", "", {
+            details: EXPECTED_HEADERS[header],
+            headers: { "www-authenticate": CHALLENGES[header] },
+          });
+        }
+        const { key, versions } = found;
+        request.setDecorator<ApiKey>("apiKey", key);
+        const noted = noteUse(store, key, at, logger);
+        if (noted !== undefined) await noted;
+
+        const isOpen = anyOf.some((permission) => key.permissions.includes(permission));
+        const answer = isOpen ? cached?.find(request, found, at) : undefined;
+        const counted =
+          answer?.status === 304
+            ? limiter.takeUnchanged(key, at)
+            : limiter.takeForKey(key, budgetOf(request, anyOf), at);
+        // What is counted in memory is here already, and to await it all the same is not free.
+        const verdict = counted instanceof Promise ? await counted : counted;
+        if (answer !== undefined && verdict.allowed) {
+          cached?.send(request, reply, answer, verdict.headers);
+          return;
+        }
+        request.setDecorator<Versions>("versions", versions);
+        request.setDecorator("limitHeaders", verdict.headers);
+        refuseIfOver(verdict, header);
+        if (!isOpen) throw new ApiError("AUTH.FORBIDDEN", anyOf.join(" or "), { details: { required: anyOf } });
+      } finally {
+        audited.end(request, reply);
+      }
+    };
+}
+
+function budgetOf(request: FastifyRequest, anyOf: readonly Permission[]): Budget {
+  if (!anyOf.includes("clinic.lab.ingest")) return "api";
+  return request.method === "POST" ? "ingest" : "directory";
+}
+
+// The samples of the specification (section 7) show a code for each family of endpoints, and the families differ in their
+// header. The agent's routes take X-API-Key, so theirs is that family's code; the agent goes by the status and Retry-After.
+export const RATE_CODES = { "x-api-key": "API_KEY.RATE_LIMIT_EXCEEDED", authorization: "AUTH.RATE_LIMITED" } as const;
+
+function refuseIfOver({ allowed, retryAfterS }: Verdict, header: KeyHeader): void {
+  if (allowed) return;
+  const headers = { "retry-after": String(retryAfterS) };
+  throw new ApiError(RATE_CODES[header], retryAfterS === 1 ? "1 second" : `${retryAfterS} seconds`, { headers });
+}
+
+export interface KeyToMake {
+  clinicId: number;
+  name: string;
+  type: KeyType;
+  permissions: readonly string[];
+  now: number;
+  expiresAt: number | null;
+}
+
+/**
+ * Makes a key for a clinic and stores its digest; the returned text is the only copy of the key.
+ * Rejects with a plain sentence when the clinic has as many active keys as it may.
+ */
+export async function createKey(store: Store, pepper: Buffer, wanted: KeyToMake): Promise<string> {
+  return store.transaction((session) => makeKey(session, pepper, wanted));
+}
+
+/**
+ * Makes a key that may do what an active one may; the old one ends after the grace, in milliseconds. The new one ends when
+ * the old one was to end, unless another time is given: rolling changes the secret and lengthens nothing by itself.
+ */
+export async function rollKey(
+  store: Store,
+  pepper: Buffer,
+  { publicId, graceMs, now, expiresAt }: { publicId: string; graceMs: number; now: number; expiresAt?: number },
+): Promise<{ key: string; oldExpiresAt: number; expiresAt: number | null }> {
+  return store.transaction(async (session) => {
+    const old = await findKeyById(session, publicId);
+    if (old === undefined) throw new Error(`key ${publicId} does not exist, expected an id that keys list shows`);
+    if (!isActive(old, now)) throw new Error(`key ${publicId} is revoked or expired, make a new one with keys create`);
+    const made = { ...old, clinicId: old.clinic_id, now, expiresAt: expiresAt ?? old.expires_at };
+    const key = await makeKey(session, pepper, made);
+    const oldExpiresAt = Math.min(now + graceMs, old.expires_at ?? Number.MAX_SAFE_INTEGER);
+    await expireKey(session, old, oldExpiresAt);
+    return { key, oldExpiresAt, expiresAt: made.expiresAt };
+  });
+}
+
+async function makeKey(session: Session, pepper: Buffer, wanted: KeyToMake): Promise<string> {
+  if ((await countActiveKeys(session, wanted.clinicId, wanted.now)) >= ACTIVE_KEYS_MAX) {
+    throw new Error(`the clinic has ${ACTIVE_KEYS_MAX} active keys, at most ${ACTIVE_KEYS_MAX}: revoke one first`);
+  }
+  const key = newKey();
+  await insertKey(session, {
+    public_id: `key_${newUlid()}`,
+    clinic_id: wanted.clinicId,
+    name: wanted.name,
+    type: wanted.type,
+    permissions: [...wanted.permissions],
+    digest: digest(pepper, key),
+    prefix: key.slice(0, PREFIX.length + 4),
+    last_four: key.slice(-4),
+    created_at: wanted.now,
+    expires_at: wanted.expiresAt,
+  });
+  return key;
+}
+
+/** Whether the text has the shape and the checksum of a key. */
+export function isWellFormedKey(text: string): boolean {
+  return KEY.test(text) && checksum(text.slice(0, -CHECKSUM_LETTERS)) === text.slice(-CHECKSUM_LETTERS);
+}
+
+const PEPPER_BYTES = 32;
+
+/**
+ * The secret that key digests are made with, from its file in the data folder. It is made when no key needs one yet;
+ * throws when keys exist and the file is gone, since none of them could be recognised again.
+ */
+export function loadPepper(folder: string, keysExist: boolean): Buffer {
+  const path = join(folder, "pepper");
+  const kept = readIfThere(path);
+  if (kept === undefined) {
+    if (keysExist) throw new Error(`${path} is missing, and the keys of this database were made with it: restore it`);
+    // Linked into place whole: another process starting now reads all of it or makes none.
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const draft = `${path}.${process.pid}`;
+    writeFileSync(draft, randomBytes(PEPPER_BYTES), { mode: 0o600, flush: true });
+    try {
+      linkSync(draft, path);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    } finally {
+      rmSync(draft);
+    }
+  }
+  const pepper = kept ?? readFileSync(path);
+  if (pepper.length !== PEPPER_BYTES) {
+    throw new Error(`${path} has ${pepper.length} bytes, expected ${PEPPER_BYTES}: restore it`);
+  }
+  return pepper;
+}
+
+export const CHALLENGES: Record<KeyHeader, string> = {
+  "x-api-key": 'X-API-Key realm="vetwire"',
+  authorization: 'Bearer realm="vetwire"',
+};
+
+const EXPECTED_HEADERS: Record<KeyHeader, Record<string, string>> = {
+  "x-api-key": { header: "X-API-Key" },
+  authorization: { header: "Authorization", scheme: "Bearer" },
+};
+
+function presentedKey(request: FastifyRequest, header: KeyHeader): string {
+  const value = request.headers[header];
+  if (typeof value !== "string") return "";
+  if (header === "x-api-key") return value;
+  // RFC 9110: the scheme in any case; RFC 6750: one space.
+  return /^bearer ([^ ]+)$/i.exec(value)?.[1] ?? "";
+}
+
+const KEYS_CACHED_MAX = 10_000;
+
+/** Finds keys as they are presented, revoked and expired ones too, and asks the database only when the clinic has changed. */
+export function keyFinder(store: Store, pepper: Buffer) {
+  // By a hash, so that no list of keys lies in the memory.
+  const cached = new Map<string, FoundKey>();
+  // A connection commonly presents one key all its life, and is hashed once.
+  const names = new WeakMap<Socket, { presented: string; name: string }>();
+
+  function nameOf(socket: Socket, presented: string): string {
+    const last = names.get(socket);
+    if (last?.presented === presented) return last.name;
+    const name = crypto.hash("sha256", presented, "base64");
+    names.set(socket, { presented, name });
+    return name;
+  }
+
+  return async (socket: Socket, presented: string): Promise<FoundKey | undefined> => {
+    const name = nameOf(socket, presented);
+    const known = cached.get(name);
+    if (known !== undefined) {
+      await store.look();
+      const current = store.versions(known.key.clinic_id);
+      const { answers } = current instanceof Promise ? await current : current;
+      if (answers === known.versions.answers) return known;
+      cached.delete(name);
+    }
+    if (!isWellFormedKey(presented)) return undefined;
+    // Looked up by its digest: how long the index takes tells nothing of a key to one who lacks the pepper.
+    const found = await findKey(store, digest(pepper, presented));
+    if (found === undefined) return undefined;
+    cached.set(name, found);
+    const [oldest] = cached.keys();
+    if (cached.size > KEYS_CACHED_MAX && oldest !== undefined) cached.delete(oldest);
+    return found;
+  };
+}
+
+function isActive({ revoked_at, expires_at }: ApiKey, now: number): boolean {
+  return revoked_at === null && (expires_at === null || expires_at > now);
+}
+
+/** The first uses that are being stored: requests that come meanwhile wait for the same transaction. */
+const firstUses = new WeakMap<ApiKey, Promise<void>>();
+
+/**
+ * Stores when a key was used. Returns a promise for its first use alone: from then on imports stamp what they change, so no
+ * answer may leave before it is stored.
+ */
+function noteUse(store: Store, key: ApiKey, now: number, logger: Logger): Promise<void> | undefined {
+  if (key.last_used_at === null) {
+    const storing = firstUses.get(key) ?? noteFirstUse(store, key, now, logger);
+    firstUses.set(key, storing);
+    return storing;
+  }
+  if (now - key.last_used_at < LAST_USED_THROTTLE_MS) return undefined;
+  // It may be a cached one, which is not read again for this.
+  key.last_used_at = now;
+  // Not awaited: the answer need not wait for a disk, and is right without it.
+  store.transaction((session) => touchKey(session, key.id, now)).catch(warnOf(key, logger));
+  return undefined;
+}
+
+/** After a failure the next request tries again. */
+async function noteFirstUse(store: Store, key: ApiKey, now: number, logger: Logger): Promise<void> {
+  try {
+    await store.transaction((session) => touchNewKey(session, key, now));
+    key.last_used_at = now;
+  } catch (error) {
+    firstUses.delete(key);
+    warnOf(key, logger)(error);
+  }
+}
+
+function warnOf(key: ApiKey, logger: Logger): (error: unknown) => void {
+  return (error) => {
+    logger.warn({ err: error, key: key.public_id }, "the last use of a key was not stored");
+  };
+}
+
+function newKey(): string {
+  let key = PREFIX;
+  for (let letter = 0; letter < SECRET_LETTERS; letter += 1) key += BASE62.charAt(randomInt(BASE62.length));
+  return key + checksum(key);
+}
+
+function checksum(text: string): string {
+  let rest = zlib.crc32(text);
+  let letters = "";
+  while (letters.length < CHECKSUM_LETTERS) {
+    letters = BASE62.charAt(rest % BASE62.length) + letters;
+    rest = Math.floor(rest / BASE62.length);
+  }
+  return letters;
+}
+
+function digest(pepper: Buffer, key: string): string {
+  return createHmac("sha256", pepper).update(key).digest("hex");
+}
+
+function readIfThere(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}

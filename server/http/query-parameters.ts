@@ -1,0 +1,134 @@
+import type { FastifyRequest } from "fastify";
+import { Type } from "typebox";
+import { type FpKind, fpForm, isFp } from "../../shared/api/fp.ts";
+import { readInstant } from "../../shared/api/timestamp.ts";
+import { ApiError } from "./errors.ts";
+
+// Query parameters, read strictly: a filter that is misread must not answer with all records (api.md 42, 49). Described
+// once: what reads a parameter stands beside what the API document says of it.
+
+/** One query parameter. */
+export interface Parameter<Value> {
+  readonly schema: Type.TSchema;
+  /** `given` is null when the parameter was not. */
+  readonly read: (given: string | null, name: string) => Value;
+}
+
+/** The query parameters of a route by their names. */
+export type Parameters = Readonly<Record<string, Parameter<unknown>>>;
+
+type Values<P extends Parameters> = { [Name in keyof P]: P[Name] extends Parameter<infer Value> ? Value : never };
+
+/** What a request gives for the parameters of its route; the first that is not as described is thrown. */
+export function readParameters<P extends Parameters>(request: FastifyRequest, parameters: P): Values<P> {
+  const query = request.query as Record<string, string | string[] | undefined>;
+  const values = Object.entries(parameters).map(([name, { read }]) => {
+    const given = query[name] ?? null;
+    if (Array.isArray(given)) throw invalid(name, given, "given once");
+    return [name, read(given, name)];
+  });
+  return Object.fromEntries(values) as Values<P>;
+}
+
+export const PAGE_SIZE_MAX = 100;
+const PAGE_SIZE_DEFAULT = 20;
+const PAGE_MAX = 999_999_999;
+
+/** `page` and `page_size` (specification, section 8; api.md 40-42). */
+export const pageParameters = {
+  page: positiveInteger({ otherwise: 1, max: PAGE_MAX, description: "Page number; the first page is 1." }),
+  page_size: positiveInteger({
+    otherwise: PAGE_SIZE_DEFAULT,
+    max: PAGE_SIZE_MAX,
+    description: "Greatest number of records on a page.",
+  }),
+};
+
+/** A text as it came; null when it was not given. */
+export function text(description: string): Parameter<string | null> {
+  return { schema: Type.String({ description }), read: (given) => given };
+}
+
+/** One of a few words, in exactly this spelling; null when it was not given (api.md 111). */
+export function choice<Choice extends string>(
+  choices: readonly Choice[],
+  description: string,
+): Parameter<Choice | null> {
+  return {
+    schema: Type.Enum([...choices], { type: "string", description }),
+    read: (given, name) => (given === null ? null : choose(given, choices, name)),
+  };
+}
+
+/** `true` or `false`, in exactly this spelling (api.md 122). */
+export function yesOrNo(description: string): Parameter<boolean> {
+  return {
+    schema: Type.Boolean({ default: false, description }),
+    read: (given, name) => given !== null && choose(given, ["true", "false"], name) === "true",
+  };
+}
+
+/** An instant in milliseconds; date only means the first of that day in UTC, and so does a time without a zone mean UTC (api.md 48). */
+export function instant(description: string): Parameter<number | null> {
+  return {
+    schema: Type.String({
+      format: "date-time",
+      description: `${description} A date alone is its first instant, a time without a zone is UTC.`,
+    }),
+    read: (given, name) => (given === null ? null : parseInstant(given, name)),
+  };
+}
+
+/** The path parameter `fp`, fit to be repeated in a message (api.md 62). */
+export function printableFp(fp: string): string {
+  return fp.slice(0, 64).replaceAll(/\p{C}/gu, "");
+}
+
+/** The 404 of a record; a text that is no fp of its kind gets the form of one beside it. */
+export function notFound(kind: FpKind, name: string, fp: string): ApiError {
+  const value = printableFp(fp);
+  const details = { parameter: "fp", value, rule: fpForm(kind) };
+  return new ApiError("PATIENT.NOT_FOUND", `${name} ${value}`, isFp(kind, fp) ? {} : { details });
+}
+
+function parseInstant(given: string, name: string): number {
+  // A `+` that was not escaped arrives as a space.
+  const read = readInstant(given.replace(/ (?=\d\d:?\d\d$)/, "+"));
+  if (read === null) throw invalid(name, given, "an ISO 8601 timestamp such as 2026-11-21T09:30:00.000Z");
+  return read;
+}
+
+function choose<Choice extends string>(given: string, choices: readonly Choice[], name: string): Choice {
+  const found = choices.find((one) => one === given);
+  if (found === undefined) throw invalid(name, given, `one of ${choices.join(", ")}`);
+  return found;
+}
+
+interface Bounds {
+  otherwise: number;
+  max: number;
+  description: string;
+}
+
+function positiveInteger({ otherwise, max, description }: Bounds): Parameter<number> {
+  return {
+    schema: Type.Integer({ minimum: 1, maximum: max, default: otherwise, description }),
+    read(given, name) {
+      if (given === null) return otherwise;
+      const value = /^[1-9]\d*$/.test(given) ? Number(given) : Number.NaN;
+      if (value <= max) return value;
+      throw invalid(name, given, `a whole number from 1 to ${max}`, { min: 1, max });
+    },
+  };
+}
+
+function invalid(parameter: string, value: string | string[], rule: string, bounds: object = {}): ApiError {
+  const shown = printableFp(String(value));
+  return new ApiError(
+    "REQUEST.INVALID_PARAMETER",
+    `${parameter} is ${shown === "" ? "empty" : shown}, expected ${rule}.`,
+    {
+      details: { parameter, value: shown, rule, ...bounds },
+    },
+  );
+}

@@ -1,0 +1,219 @@
+import { Result } from "../../shared/api/study.ts";
+import type { Entity } from "./lines.ts";
+import { toEvent } from "../store/calendar.ts";
+import { toPatient } from "../store/patients.ts";
+import { type Query, query, type Session } from "../store/query.ts";
+import { toSoap } from "../store/soap.ts";
+import { toItem } from "../store/stock.ts";
+import { toStudy } from "../store/studies.ts";
+
+// Reads all entities back as the lines of an import file (house, section 5), in the order of their fps, so that an imported
+// export gives the same export again. Keys, unmatched studies and earlier revisions are no entities.
+
+/** Every entity of one state of the database, a thousand rows in memory at a time. */
+export async function* exportEntities(session: Session): AsyncGenerator<Entity> {
+  for await (const { fp, name } of rows(session, clinics)) yield { type: "clinic", fp, name };
+  for await (const { fp, name, clinic_fp } of rows(session, users)) yield { type: "user", fp, name, clinic_fp };
+  for await (const { fp, time_zone } of rows(session, customers)) {
+    // One that no line described comes back with the patient that names it.
+    if (time_zone !== null) yield { type: "customer", fp, locale: { time_zone } };
+  }
+  yield* patientsOf(session);
+  for await (const row of rows(session, studies)) {
+    const { results, ...study } = toStudy(row);
+    yield { type: "study", ...study, results: results.map(inOrder) };
+  }
+  for await (const row of rows(session, soaps)) yield { type: "soap", ...toSoap(row), amends_fp: row.amends_fp };
+  for await (const row of rows(session, events)) {
+    const { type: event_type, ...event } = toEvent(row);
+    yield { type: "calendar_event", ...event, event_type, clinic_fp: row.clinic_fp };
+  }
+  for await (const page of pages(session, items)) {
+    for (const row of page) yield { type: "inventory_item", ...toItem(row), clinic_fp: row.clinic_fp };
+    for (const { item_fp, lot, quantity, received_at, expiry_date } of await session.all(batchesIn, rangeOf(page))) {
+      yield { type: "inventory_batch", item_fp, lot, quantity, received_at: instant(received_at), expiry_date };
+    }
+  }
+}
+
+/** How many studies wait for a person to match them; an export cannot carry them. */
+export async function countUnmatched(session: Session): Promise<number> {
+  return (await session.first(unmatched, {}))?.count ?? 0;
+}
+
+async function* patientsOf(session: Session): AsyncGenerator<Entity> {
+  for await (const page of pages(session, patients)) {
+    const identifiers = new Map<string, string[]>();
+    for (const { patient_fp, identifier } of await session.all(identifiersIn, rangeOf(page))) {
+      identifiers.set(patient_fp, [...(identifiers.get(patient_fp) ?? []), identifier]);
+    }
+    for (const row of page) {
+      const external_ids = identifiers.get(row.fp) ?? [];
+      const deleted_at = row.deleted_at === null ? null : instant(row.deleted_at);
+      yield { type: "patient", ...toPatient(row), external_ids, deleted_at };
+    }
+    for (const { patient_fp, clinic_fp, active } of await session.all(connectionsIn, rangeOf(page))) {
+      yield { type: "connection", patient_fp, clinic_fp, active: active === 1 };
+    }
+  }
+}
+
+const PAGE_ROWS = 1000;
+
+async function* pages<Row extends { fp: string }>(session: Session, page: Query<After, Row>): AsyncGenerator<Row[]> {
+  let last: string | undefined = "";
+  while (last !== undefined) {
+    const found: Row[] = await session.all(page, { after: last });
+    if (found.length > 0) yield found;
+    last = found.at(-1)?.fp;
+  }
+}
+
+async function* rows<Row extends { fp: string }>(session: Session, page: Query<After, Row>): AsyncGenerator<Row> {
+  for await (const found of pages(session, page)) yield* found;
+}
+
+function instant(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}
+
+const resultKeys = Object.keys(Result.properties) as (keyof Result)[];
+
+// Stored with its keys in the order of the alphabet; written in that of the specification.
+function inOrder(result: Result): Result {
+  return Object.fromEntries(
+    resultKeys.filter((key) => Object.hasOwn(result, key)).map((key) => [key, result[key]]),
+  ) as Result;
+}
+
+interface After {
+  after: string;
+}
+
+const clinics = query((db, p: After) =>
+  db.selectFrom("clinic").selectAll().where("fp", ">", p.after).orderBy("fp").limit(PAGE_ROWS),
+);
+
+const users = query((db, p: After) =>
+  db
+    .selectFrom("user")
+    .innerJoin("clinic", "clinic.id", "user.clinic_id")
+    .select(["user.fp", "user.name", "clinic.fp as clinic_fp"])
+    .where("user.fp", ">", p.after)
+    .orderBy("user.fp")
+    .limit(PAGE_ROWS),
+);
+
+const customers = query((db, p: After) =>
+  db.selectFrom("customer").selectAll().where("fp", ">", p.after).orderBy("fp").limit(PAGE_ROWS),
+);
+
+const patients = query((db, p: After) =>
+  db
+    .selectFrom("patient")
+    .innerJoin("customer", "customer.id", "patient.owner_customer_id")
+    .selectAll("patient")
+    .select("customer.fp as owner_customer_fp")
+    .where("patient.fp", ">", p.after)
+    .orderBy("patient.fp")
+    .limit(PAGE_ROWS),
+);
+
+interface Range {
+  first: string;
+  last: string;
+}
+
+function rangeOf(page: readonly { fp: string }[]): Range {
+  return { first: page[0]?.fp ?? "", last: page.at(-1)?.fp ?? "" };
+}
+
+const identifiersIn = query((db, p: Range) =>
+  db
+    .selectFrom("patient")
+    .innerJoin("patient_identifier", "patient_identifier.patient_id", "patient.id")
+    .select(["patient.fp as patient_fp", "patient_identifier.identifier"])
+    .where("patient.fp", ">=", p.first)
+    .where("patient.fp", "<=", p.last)
+    .orderBy("patient.fp")
+    .orderBy("patient_identifier.position")
+    .orderBy("patient_identifier.identifier"),
+);
+
+const connectionsIn = query((db, p: Range) =>
+  db
+    .selectFrom("patient")
+    .innerJoin("connection", "connection.patient_id", "patient.id")
+    .innerJoin("clinic", "clinic.id", "connection.clinic_id")
+    .select(["patient.fp as patient_fp", "clinic.fp as clinic_fp", "connection.active"])
+    .where("patient.fp", ">=", p.first)
+    .where("patient.fp", "<=", p.last)
+    .orderBy("patient.fp")
+    .orderBy("clinic.fp"),
+);
+
+const studies = query((db, p: After) =>
+  db
+    .selectFrom("study")
+    .innerJoin("patient", "patient.id", "study.patient_id")
+    .selectAll("study")
+    .select("patient.fp as patient_fp")
+    .where("study.fp", ">", p.after)
+    .orderBy("study.fp")
+    .limit(PAGE_ROWS),
+);
+
+const unmatched = query((db) =>
+  db
+    .selectFrom("study")
+    .select((select) => select.fn.countAll<number>().as("count"))
+    .where("patient_id", "is", null),
+);
+
+const soaps = query((db, p: After) =>
+  db
+    .selectFrom("soap")
+    .innerJoin("patient", "patient.id", "soap.patient_id")
+    .innerJoin("clinic", "clinic.id", "soap.clinic_id")
+    .selectAll("soap")
+    .select(["patient.fp as patient_fp", "clinic.fp as performed_by_clinic_fp"])
+    .where("soap.fp", ">", p.after)
+    .orderBy("soap.fp")
+    .limit(PAGE_ROWS),
+);
+
+const events = query((db, p: After) =>
+  db
+    .selectFrom("calendar_event as event")
+    .innerJoin("clinic", "clinic.id", "event.clinic_id")
+    .leftJoin("patient", "patient.id", "event.patient_id")
+    .leftJoin("user", "user.id", "event.assigned_user_id")
+    .selectAll("event")
+    .select(["clinic.fp as clinic_fp", "patient.fp as patient_fp", "user.fp as assigned_user_fp"])
+    .where("event.fp", ">", p.after)
+    .orderBy("event.fp")
+    .limit(PAGE_ROWS),
+);
+
+const items = query((db, p: After) =>
+  db
+    .selectFrom("inventory_item as item")
+    .innerJoin("clinic", "clinic.id", "item.clinic_id")
+    .selectAll("item")
+    .select("clinic.fp as clinic_fp")
+    .where("item.fp", ">", p.after)
+    .orderBy("item.fp")
+    .limit(PAGE_ROWS),
+);
+
+const batchesIn = query((db, p: Range) =>
+  db
+    .selectFrom("inventory_item as item")
+    .innerJoin("inventory_batch as batch", "batch.item_id", "item.id")
+    .selectAll("batch")
+    .select("item.fp as item_fp")
+    .where("item.fp", ">=", p.first)
+    .where("item.fp", "<=", p.last)
+    .orderBy("item.fp")
+    .orderBy("batch.id"),
+);

@@ -1,0 +1,189 @@
+import { promisify } from "node:util";
+import { gunzip } from "node:zlib";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { Type } from "typebox";
+import { Compile } from "typebox/compile";
+import { knownPart, overlongList } from "../../shared/api/known.ts";
+import { nulProblems, problems, shown } from "../../shared/api/problems.ts";
+import { studyProblems } from "../../shared/clinical/study-checks.ts";
+import { Heartbeat, Outcome, PatientHint, PushedStudy, STUDIES_PER_PUSH_MAX } from "../../shared/api/study.ts";
+import { ApiError } from "../http/errors.ts";
+import { keyOf, versionsOf } from "../http/request-context.ts";
+import { storeHeartbeat } from "../store/heartbeats.ts";
+import { Outlines } from "../store/page-index.ts";
+import { listIdentifiers, listRemoved, type Page } from "../store/patients.ts";
+import { currentRanges } from "../store/ranges.ts";
+import { fileStudies } from "../store/studies.ts";
+import { pageOf, type RouteContext } from "./context.ts";
+import { instant, pageParameters, readParameters } from "../http/query-parameters.ts";
+
+// What the agent talks to; not public (house, section 5, "Ingest").
+
+/** Both of a body as sent and of what it unpacks to. */
+export const BODY_BYTES_MAX = 5 * 1024 * 1024;
+
+const pushedStudy = Compile(PushedStudy);
+const heartbeat = Compile(Heartbeat);
+const directoryParameters = { ...pageParameters, updated_since: instant("only patients updated at or after it") };
+const Outcomes = Type.Object({ outcomes: Type.Array(Outcome) });
+
+export async function agentRoutes(
+  app: FastifyInstance,
+  { store, guard, now, concealUnconnected }: RouteContext,
+): Promise<void> {
+  const onRequest = guard("x-api-key", "clinic.lab.ingest");
+  const outlines = new Outlines();
+
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("application/json", { parseAs: "buffer" }, parseJson);
+
+  app.route({
+    method: "POST",
+    url: "/agent/v1/studies",
+    onRequest,
+    schema: { response: { 200: Outcomes } },
+    handler: async (request) => {
+      const clinicId = keyOf(request).clinic_id;
+      const clock = now();
+      const readings = studyList(request.body).map((candidate) => readStudy(candidate, clock));
+      const valid = readings.flatMap((reading) => ("study" in reading ? [reading.study] : []));
+      const filed = await store.transaction((session) =>
+        fileStudies(session, clinicId, valid, clock, concealUnconnected),
+      );
+      const next = filed.values();
+      return { outcomes: readings.map((reading) => ("study" in reading ? next.next().value : reading.rejected)) };
+    },
+  });
+
+  app.route({
+    method: "POST",
+    url: "/agent/v1/heartbeat",
+    onRequest,
+    handler: async (request) => {
+      const overlong = overlongList(Heartbeat, request.body);
+      if (overlong !== null) throw new ApiError("REQUEST.INVALID_BODY", `${overlong}.`);
+      // A field of another version is passed over, so that nobody fills the database with fields.
+      const body = knownPart(Heartbeat, request.body);
+      if (!heartbeat.Check(body)) {
+        throw new ApiError("REQUEST.INVALID_BODY", `${listed(problems(heartbeat, body))}.`);
+      }
+      const { id, clinic_id } = keyOf(request);
+      await store.transaction((session) => storeHeartbeat(session, clinic_id, id, body, now()));
+      return {};
+    },
+  });
+
+  // Lists for the agent's directory: identifiers and removed patients, paged as GET /api/v1/patients is.
+  const directories = [
+    { url: "/agent/v1/identifiers", read: listIdentifiers, isListed: true },
+    { url: "/agent/v1/removed", read: listRemoved, isListed: false },
+  ];
+  for (const { url, read, isListed } of directories) {
+    app.route({
+      method: "GET",
+      url,
+      onRequest,
+      config: { parameters: directoryParameters },
+      handler: async (request) => {
+        const { page, page_size: pageSize, updated_since: updatedSince } = readParameters(request, directoryParameters);
+        const clinicId = keyOf(request).clinic_id;
+        const version = versionsOf(request).lists;
+        const filter = { clinicId, listed: isListed, species: null, updatedSince, page, pageSize, version };
+        const found: Page<unknown> = await read(store, outlines, filter);
+        return { success: true, data: pageOf(found, page, pageSize) };
+      },
+    });
+  }
+
+  // So that both programs flag by the same rows; null where the clinic has none of its own.
+  app.route({
+    method: "GET",
+    url: "/agent/v1/ranges",
+    onRequest,
+    handler: async (request) => {
+      const ranges = await currentRanges(store, keyOf(request).clinic_id);
+      return { success: true, data: ranges ?? null };
+    },
+  });
+}
+
+function studyList(body: unknown): unknown[] {
+  const studies = (body as { studies?: unknown } | null | undefined)?.studies;
+  if (!Array.isArray(studies)) {
+    throw new ApiError("REQUEST.INVALID_BODY", `studies is ${shown(studies)}, expected a list.`);
+  }
+  if (studies.length > STUDIES_PER_PUSH_MAX) {
+    throw new ApiError("REQUEST.INVALID_BODY", `studies is ${shown(studies)}, at most ${STUDIES_PER_PUSH_MAX}.`);
+  }
+  return studies;
+}
+
+// Each study on its own: a bad one stops none of its neighbours. What an agent of another version adds is passed over before
+// the check, so it is neither stored nor part of the content's hash: the same study with one field more is no conflict.
+function readStudy(pushed: unknown, now: number): { study: PushedStudy } | { rejected: Outcome } {
+  const overlong = overlongList(PushedStudy, pushed);
+  if (overlong !== null) return rejected(pushed, overlong);
+  const candidate = withWholeHint(knownPart(PushedStudy, pushed));
+  const faults = problems(pushedStudy, candidate);
+  if (pushedStudy.Check(candidate)) {
+    const { device_name, dedupe_key } = candidate;
+    // What a device left in the hint or in a result is stored as JSON, which has a way to write NUL.
+    faults.push(...nulProblems({ device_name, dedupe_key }));
+    faults.push(...studyProblems(candidate, now));
+    if (faults.length === 0) return { study: candidate };
+  }
+  return rejected(candidate, listed(faults));
+}
+
+function rejected(candidate: unknown, reason: string): { rejected: Outcome } {
+  const fp = (candidate as { fp?: unknown } | null)?.fp;
+  return { rejected: { fp: typeof fp === "string" ? fp.slice(0, 64) : "", outcome: "rejected", reason } };
+}
+
+const NO_HINT = Object.fromEntries(Object.keys(PatientHint.properties).map((name) => [name, null]));
+
+/** Fills facts that the agent does not send with null. */
+function withWholeHint(candidate: unknown): unknown {
+  if (typeof candidate !== "object" || candidate === null || Array.isArray(candidate)) return candidate;
+  const { patient_hint: hint = {} } = candidate as { patient_hint?: unknown };
+  const isObject = typeof hint === "object" && hint !== null && !Array.isArray(hint);
+  return isObject ? { ...candidate, patient_hint: { ...NO_HINT, ...hint } } : candidate;
+}
+
+const FAULTS_LISTED_MAX = 20;
+
+// A list of a thousand bad rows needs no sentence for each.
+function listed(faults: string[]): string {
+  const rest = faults.length - FAULTS_LISTED_MAX;
+  return faults.slice(0, FAULTS_LISTED_MAX).join("; ") + (rest > 0 ? `; and ${rest} more` : "");
+}
+
+async function parseJson(request: FastifyRequest, body: Buffer): Promise<unknown> {
+  const text = (await unpack(request.headers["content-encoding"], body)).toString("utf8");
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw new ApiError("REQUEST.INVALID_BODY", `The body is not JSON: ${(error as Error).message}.`);
+  }
+}
+
+async function unpack(encoding: string | undefined, body: Buffer): Promise<Buffer> {
+  switch (encoding?.toLowerCase()) {
+    case undefined:
+    case "identity":
+      return body;
+    case "gzip":
+    case "x-gzip":
+      try {
+        // The bound holds while it unpacks: a small body can stand for gigabytes.
+        return await promisify(gunzip)(body, { maxOutputLength: BODY_BYTES_MAX });
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") {
+          throw new ApiError("REQUEST.TOO_LARGE", `The body unpacks to more than ${BODY_BYTES_MAX} bytes.`);
+        }
+        throw new ApiError("REQUEST.INVALID_BODY", "The body is not gzip, as its content-encoding says.");
+      }
+    default:
+      throw new ApiError("REQUEST.INVALID_BODY", `content-encoding is ${encoding}, expected gzip or none.`);
+  }
+}

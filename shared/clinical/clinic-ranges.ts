@@ -1,0 +1,118 @@
+import { type Static, Type } from "typebox";
+import type { Analyte } from "./analytes.ts";
+import { isRealDate, isRealInstant } from "../api/timestamp.ts";
+import {
+  type Animal,
+  bySpecificity,
+  type Candidate,
+  candidateOf,
+  type Interval,
+  intervalFields,
+  mostSpecific,
+  needsSubgroup,
+  whyNoInterval,
+} from "./reference.ts";
+import { DATE_PATTERN, TIMESTAMP_PATTERN } from "../api/schema.ts";
+import { subgroupsOf } from "./species.ts";
+
+// Intervals of a clinic's own, which beat the device's and the catalogue's from the day on that they name (vetdata R1).
+
+/** A day is its beginning in UTC. */
+const Day = Type.String({ pattern: `${DATE_PATTERN}|${TIMESTAMP_PATTERN}` });
+
+/** One line of the file that `ranges import` takes. What is absent is a wildcard. */
+export const ClinicRange = Type.Object(
+  {
+    ...intervalFields,
+    id: Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" }),
+    effective_from: Day,
+    /** From then on the catalogue holds again; absent: until a later row for the same animals comes into force. */
+    effective_until: Type.Optional(Day),
+    note: Type.Optional(Type.String({ maxLength: 500 })),
+  },
+  { additionalProperties: false },
+);
+export type ClinicRange = Static<typeof ClinicRange>;
+
+/** A clinic's rows as they were imported together; the version names this very content. */
+export const ClinicRanges = Type.Object({
+  version: Type.String({ minLength: 1, maxLength: 64 }),
+  /** Published intervals of quality C and D hold in this clinic too. */
+  low_quality: Type.Boolean(),
+  rows: Type.Array(ClinicRange),
+});
+export type ClinicRanges = Static<typeof ClinicRanges>;
+
+/** What stands before the id of a clinic's row where ids of all kinds are mixed. */
+const CLINIC = "clinic:";
+
+/** What is wrong with a row that is of the schema; null where it is right. */
+export function whyNoClinicRange(row: ClinicRange): string | null {
+  const { species, subgroup, effective_from, effective_until } = row;
+  const known = subgroupsOf(species);
+  if (subgroup === undefined && needsSubgroup(species)) return `has no subgroup, expected one of ${known.join(", ")}`;
+  if (subgroup !== undefined && !known.includes(subgroup)) {
+    return `has the subgroup ${subgroup}, expected ${known.length === 0 ? "none" : `one of ${known.join(", ")}`}`;
+  }
+  for (const day of [effective_from, effective_until ?? effective_from]) {
+    if (!isRealDate(day) && !isRealInstant(day)) return `has the day ${day}, which does not exist`;
+  }
+  if (effective_until !== undefined && Date.parse(effective_until) <= Date.parse(effective_from)) {
+    return `is in force until ${effective_until}, not after ${effective_from}`;
+  }
+  return whyNoInterval(row);
+}
+
+/** The animals and analyte that a row is about: of two rows with the same, the later one takes the other's place. */
+export function subjectOf(row: ClinicRange): string {
+  const { analyte, species, subgroup, life_stage, age_min_days, age_max_days, sex, neutered, device } = row;
+  const subject = [analyte, species, subgroup, life_stage, age_min_days, age_max_days, sex, neutered, device];
+  return JSON.stringify(subject.map((part) => part ?? null));
+}
+
+/** How the clinic's rows in force at that time answer for an analyte, animal and device. */
+export function intervalsInForce(
+  { rows }: ClinicRanges,
+  at: string,
+): (analyte: Analyte, animal: Animal, device: string | null) => Interval | null {
+  const latest = new Map<string, ClinicRange>();
+  for (const row of rows) {
+    const from = Date.parse(row.effective_from);
+    if (from > Date.parse(at)) continue;
+    const before = latest.get(subjectOf(row));
+    if (before === undefined || Date.parse(before.effective_from) < from) latest.set(subjectOf(row), row);
+  }
+  const byAnalyte = new Map<string, Candidate[]>();
+  for (const row of latest.values()) {
+    if (Date.parse(row.effective_until ?? "") <= Date.parse(at)) continue;
+    const id = `${CLINIC}${row.id}`;
+    const candidate = candidateOf({ ...row, id }, { source_id: "clinic", quality: null, rank: 0 });
+    byAnalyte.set(row.analyte, [...(byAnalyte.get(row.analyte) ?? []), candidate]);
+  }
+  for (const candidates of byAnalyte.values()) candidates.sort(bySpecificity);
+  return (analyte, animal, device) => mostSpecific(byAnalyte.get(analyte.code) ?? [], animal, device);
+}
+
+/** What is known of an interval by the id that a study's snapshot keeps: the clinic's row, if it is one. */
+export function clinicRangeById({ rows }: ClinicRanges, id: string): ClinicRange | undefined {
+  return id.startsWith(CLINIC) ? rows.find((row) => row.id === id.slice(CLINIC.length)) : undefined;
+}
+
+/** A row as a person reads it: what it is about, and since when. */
+export function rangeText(row: ClinicRange): string {
+  const ages = [row.age_min_days ?? "", row.age_max_days ?? ""].join("-");
+  const animal = [
+    row.species,
+    row.subgroup,
+    row.life_stage,
+    ages === "-" ? undefined : `${ages} days`,
+    row.sex,
+    row.neutered === undefined ? undefined : row.neutered ? "neutered" : "intact",
+    row.device === undefined ? undefined : `on ${row.device}`,
+  ].filter((word) => word !== undefined);
+  const critical = [row.critical_low, row.critical_high].some((bound) => bound !== undefined)
+    ? `critical ${row.critical_low ?? ""}..${row.critical_high ?? ""}  `
+    : "";
+  const until = row.effective_until === undefined ? "" : ` until ${row.effective_until}`;
+  return `${row.id}  ${row.analyte} ${row.low}-${row.high} ${row.unit}  ${critical}${animal.join(" ")}  from ${row.effective_from}${until}`;
+}

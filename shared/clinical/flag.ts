@@ -1,0 +1,191 @@
+import type { Analyte } from "./analytes.ts";
+import { type Animal, chooseInterval, type Interval, ordinalNormal } from "./reference.ts";
+import type { Comparator, Flag } from "../api/study.ts";
+import { convert, factorOf } from "./units.ts";
+
+// The flag of a result and the range it was held against.
+
+export interface Bounds {
+  readonly low: number | null;
+  readonly high: number | null;
+  readonly critical_low: number | null;
+  readonly critical_high: number | null;
+}
+
+/** The range a device sent with its result, in the result's unit; `species` is what that message says the range is for. */
+export interface DeviceRange {
+  readonly low: number | null;
+  readonly high: number | null;
+  readonly text: string;
+  readonly species: string | null;
+}
+
+/** `reason` says why a range or a flag is null; `interval_id` is a row's id, or "device". */
+export interface Assessment {
+  readonly reference_range: string | null;
+  readonly flag: Flag | null;
+  readonly interval_id: string | null;
+  readonly reason: string | null;
+}
+
+/** What a clinic chose for itself. */
+export interface ClinicChoices {
+  /** Its own interval, or null; it beats the device's range and ours (vetdata R1). */
+  readonly interval?: (analyte: Analyte, animal: Animal, device: string | null) => Interval | null;
+  /** Published intervals of quality C and D too. */
+  readonly includeLowQuality?: boolean;
+}
+
+/** Why a result has no range while nobody knows whose it is. */
+export const NO_PATIENT = "no patient: the species is unknown";
+
+/** Converting a bound and a value by the same factor must not part them. */
+const EPSILON = 1e-9;
+
+/**
+ * Bounds are normal, critical is strictly beyond the critical bound (vetdata R5). Where only a bound of the value is
+ * printed, the flag holds for every value it allows, or it is null (V2). All in one unit.
+ */
+export function flag(value: number, comparator: Comparator | null, bounds: Bounds): Flag | null {
+  const { low, high, critical_low, critical_high } = bounds;
+  if (!Number.isFinite(value) || (low === null && high === null)) return null;
+  if (comparator === "<" || comparator === "<=") {
+    const isUnder = comparator === "<" ? isAtMost : isBelow;
+    if (critical_low !== null && isUnder(value, critical_low)) return "critical";
+    // A concentration under 0 does not exist: `<0.2` of 0-1.5 is normal. A base excess may be far under its low.
+    if (low !== null && low !== 0 && isUnder(value, low)) return "low";
+    return low === 0 && high !== null && value > 0 && isAtMost(value, high) ? "normal" : null;
+  }
+  if (comparator === ">" || comparator === ">=") {
+    const isOver = (bound: number) => (comparator === ">" ? isAtMost(bound, value) : isBelow(bound, value));
+    if (critical_high !== null && isOver(critical_high)) return "critical";
+    return high !== null && isOver(high) ? "high" : null;
+  }
+  if (critical_low !== null && isBelow(value, critical_low)) return "critical";
+  if (critical_high !== null && isBelow(critical_high, value)) return "critical";
+  if (low !== null && isBelow(value, low)) return "low";
+  if (high !== null && isBelow(high, value)) return "high";
+  return "normal";
+}
+
+function isBelow(one: number, other: number): boolean {
+  return one < other - EPSILON * Math.max(Math.abs(one), Math.abs(other));
+}
+
+function isAtMost(one: number, other: number): boolean {
+  return !isBelow(other, one);
+}
+
+/**
+ * The range and the flag of one result as it was sent, for the animal as it was then: the clinic's own interval, else the
+ * device's range where it is for the patient's species, else the catalogue's, else none and no flag (vetdata R1, R4).
+ */
+export function assess(
+  result: {
+    analyte: Analyte;
+    value: number;
+    comparator: Comparator | null;
+    ordinal: boolean;
+    unit: string | null;
+    device_range: DeviceRange | null;
+    device_flag: string | null;
+  },
+  animal: Animal | null,
+  device: string | null,
+  clinic: ClinicChoices = {},
+): Assessment {
+  const { analyte, value, comparator, unit } = result;
+  if (animal === null) return none(NO_PATIENT);
+  if (result.ordinal !== (analyte.value_type === "ordinal")) {
+    // A pad's rank and a concentration are never held against one range (V3).
+    return none(
+      result.ordinal ? `an ordinal for the measured ${analyte.code}` : `a number for the ordinal ${analyte.code}`,
+    );
+  }
+  if (!result.ordinal && (unit === null || factorOf(analyte, unit) === null)) return none("the unit is unknown");
+  const range = result.ordinal ? padRange(analyte, animal) : rangeOf(result, animal, device, clinic);
+  if (range === null) return none(`no interval of ${analyte.code} for ${describe(animal)}`);
+  const own = flag(value, comparator, range.bounds);
+  return {
+    reference_range: range.text,
+    flag: escalated(own, result.device_flag),
+    interval_id: range.id,
+    reason: own === null ? "the printed bound leaves the flag open" : null,
+  };
+}
+
+function none(reason: string): Assessment {
+  return { reference_range: null, flag: null, interval_id: null, reason };
+}
+
+interface Range {
+  readonly bounds: Bounds;
+  readonly text: string;
+  readonly id: string;
+}
+
+function padRange(analyte: Analyte, animal: Animal): Range | null {
+  const normal = ordinalNormal(analyte, animal.species);
+  if (normal === null) return null;
+  const bounds = { low: 0, high: normal.high, critical_low: null, critical_high: null };
+  return { bounds, text: `0-${normal.high}`, id: normal.id };
+}
+
+function rangeOf(
+  result: { analyte: Analyte; unit: string | null; device_range: DeviceRange | null },
+  animal: Animal,
+  device: string | null,
+  clinic: ClinicChoices,
+): Range | null {
+  const { analyte, unit } = result;
+  const clinics = clinic.interval?.(analyte, animal, device) ?? null;
+  const own = clinics === null ? ownRange(analyte, result.device_range, animal) : null;
+  if (own !== null) return own;
+  const interval = clinics ?? chooseInterval(analyte, animal, device, clinic);
+  if (interval === null || unit === null) return null;
+  // The interval is converted to the value's unit, not the value to the interval's (U3).
+  const inUnit = (bound: number | null) => (bound === null ? null : convert(analyte, bound, interval.unit, unit));
+  const bounds = {
+    low: inUnit(interval.low),
+    high: inUnit(interval.high),
+    critical_low: inUnit(interval.critical_low),
+    critical_high: inUnit(interval.critical_high),
+  };
+  if (bounds.low === null || bounds.high === null) return null;
+  const text =
+    unit === interval.unit
+      ? interval.text
+      : `${printed(bounds.low, analyte.decimals)}-${printed(bounds.high, analyte.decimals)}`;
+  return { bounds, text, id: interval.id };
+}
+
+/** A range for another species, or for "General" and "Child", is kept beside the result and never used (R1). */
+function ownRange(analyte: Analyte, range: DeviceRange | null, animal: Animal): Range | null {
+  if (range === null || range.species !== animal.species || range.high === null) return null;
+  if (range.low !== null) {
+    return { bounds: { ...range, critical_low: null, critical_high: null }, text: range.text, id: "device" };
+  }
+  // `<10` is 0-10, as the catalogue writes such rows; a base excess may be under 0.
+  if (analyte.code === "BE" || range.high <= 0) return null;
+  const bounds = { low: 0, high: range.high, critical_low: null, critical_high: null };
+  return { bounds, text: range.text.replace(/^\s*<?=?\s*/, "0-"), id: "device" };
+}
+
+/** Critical also where the device says so of a value that is already low or high by our range; never by its word alone (R6). */
+function escalated(own: Flag | null, deviceFlag: string | null): Flag | null {
+  const words = (deviceFlag ?? "").split(/[^A-Za-z]+/);
+  if (own === "low" && words.includes("LL")) return "critical";
+  if (own === "high" && words.includes("HH")) return "critical";
+  return own;
+}
+
+/** A converted bound: the analyte's decimals, at least three significant digits. */
+function printed(bound: number, decimals: number): string {
+  if (bound === 0) return bound.toFixed(decimals);
+  return bound.toFixed(Math.max(decimals, 2 - Math.floor(Math.log10(Math.abs(bound)))));
+}
+
+function describe(animal: Animal): string {
+  const age = animal.ageDays === null ? "of unknown age" : `of ${animal.ageDays} days`;
+  return [animal.subgroup, animal.species, age].filter((word) => word !== null).join(" ");
+}

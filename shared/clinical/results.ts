@@ -1,0 +1,112 @@
+import { type Analyte, analyteByCode, analytes } from "./analytes.ts";
+import { type ClinicRanges, intervalsInForce } from "./clinic-ranges.ts";
+import { assess, type DeviceRange } from "./flag.ts";
+import { type Animal, catalogueVersion } from "./reference.ts";
+import type { Comparator, Result, RowSnapshot, Snapshot, Study } from "../api/study.ts";
+import { readRange } from "./value.ts";
+
+// From what was measured to a study's results, and what they were computed from. Both programs do it: the agent when a
+// result comes in, the server when a person says whose it is.
+
+/** One measured value, before it is held against an interval. */
+export interface Measurement {
+  /** Code of the catalogue, which is not always the one the API prints. */
+  readonly code: string;
+  readonly value: number;
+  readonly comparator: Comparator | null;
+  /** The value is a rank of a urine pad. */
+  readonly ordinal: boolean;
+  /** As printed. */
+  readonly text: string;
+  /** In the catalogue's spelling; as sent where the catalogue does not know it; null where none was sent. */
+  readonly unit: string | null;
+  readonly device_range: DeviceRange | null;
+  readonly device_flag: string | null;
+}
+
+/** What the flags depend on besides the values. */
+export interface Circumstances {
+  /** The animal when the sample was taken; null: unknown, so there is neither range nor flag. */
+  readonly animal: Animal | null;
+  /** The device's name, or the configured model behind a generic profile. */
+  readonly instrument: string | null;
+  readonly acquired_at: string;
+  readonly ranges: ClinicRanges | null;
+}
+
+/** The results with range and flag, and the snapshot that is kept beside them (vetdata R7), row by row in the same order. */
+export function resultsOf(
+  measurements: readonly Measurement[],
+  { animal, instrument, acquired_at, ranges }: Circumstances,
+  notes: readonly string[] = [],
+): { results: Result[]; snapshot: Snapshot } {
+  const clinic =
+    ranges === null ? {} : { interval: intervalsInForce(ranges, acquired_at), includeLowQuality: ranges.low_quality };
+  const results: Result[] = [];
+  const rows: RowSnapshot[] = [];
+  for (const measurement of measurements) {
+    const { code, value, comparator, ordinal, text, unit, device_range, device_flag } = measurement;
+    const analyte = analyteByCode(code);
+    if (analyte === undefined) throw new Error(`a result has the analyte ${code}, which the catalogue has not`);
+    const { reference_range, flag, interval_id, reason } = assess(
+      { ...measurement, analyte },
+      animal,
+      instrument,
+      clinic,
+    );
+    results.push({
+      analyte: analyte.api_code,
+      value,
+      unit,
+      reference_range,
+      flag,
+      ...(comparator === null ? {} : { comparator }),
+      ...(ordinal ? { value_text: text } : {}),
+    });
+    rows.push({
+      analyte: analyte.api_code,
+      code,
+      interval_id,
+      reason,
+      text,
+      device_range: device_range?.text ?? null,
+      device_species: device_range?.species ?? null,
+      device_flag,
+    });
+  }
+  const version = ranges?.version ?? null;
+  return { results, snapshot: { catalogue: catalogueVersion, ranges: version, instrument, rows, notes: [...notes] } };
+}
+
+/**
+ * What a stored study measured, to be held against another animal's intervals. Null where a result is of no analyte of this
+ * program's catalogue. `snapshot` is null where an agent sent none: then the device's range and flag are not known.
+ */
+export function measurementsOf(
+  { modality, results }: Pick<Study, "modality" | "results">,
+  snapshot: Snapshot | null,
+): Measurement[] | null {
+  const found: Measurement[] = [];
+  for (const [index, { analyte, value, unit, comparator = null, value_text }] of results.entries()) {
+    const kept = snapshot?.rows[index];
+    const row = kept?.analyte === analyte ? kept : undefined;
+    const known = row === undefined ? analyteOf(analyte, modality) : analyteByCode(row.code);
+    if (known === undefined) return null;
+    const range = row?.device_range == null ? null : readRange(row.device_range);
+    found.push({
+      code: known.code,
+      value,
+      comparator,
+      ordinal: value_text !== undefined && known.value_type === "ordinal",
+      text: row?.text ?? value_text ?? `${comparator ?? ""}${value}`,
+      unit,
+      device_range: range === null ? null : { ...range, species: row?.device_species ?? null },
+      device_flag: row?.device_flag ?? null,
+    });
+  }
+  return found;
+}
+
+function analyteOf(apiCode: string, modality: string): Analyte | undefined {
+  return analytes.find((analyte) => analyte.api_code === apiCode && analyte.modality === modality);
+}

@@ -1,0 +1,64 @@
+import { expect, test } from "vitest";
+import type { DeviceStatus } from "../../../agent/spool/spool.ts";
+import { statusLines } from "../../../agent/cli/status-text.ts";
+
+const at = "2026-11-21T09:30:00.000Z";
+const local = new Date(at).toLocaleString("sv-SE");
+const none = { pending: 0, filed: 0, unmatched: 0, "not-for-patients": 0, quarantined: 0 };
+const counters = { bytes: 0, messages: 0, warnings: 0, noise_bytes: 0 };
+const nothing = { last_message_at: null, last_bytes_at: null, last_warning: null, reason: null, counts: none };
+const device = { ...nothing, id: "lab-1", connected: false, state: "listening", since: at, counters } as const;
+
+const directory = { patients: 7, fetched_at: at, synced_at: at };
+
+function linesOf(...devices: readonly DeviceStatus[]): string[] {
+  const outbox = { depth: 2, oldest_at: at };
+  return statusLines({
+    running: true,
+    devices,
+    ...{ outbox, directory, clock: { offset_s: -125 } },
+    server: { state: "wrong key", reason: "no such key", since: at },
+  });
+}
+
+test("each device is a line of a table with a header, its reason or its last warning at the end", () => {
+  const warned = { ...counters, warnings: 3, noise_bytes: 3000 };
+  const [running, head, ...rest] = linesOf(
+    device,
+    { ...device, id: "chem-1", state: "cannot open", reason: "no such port /dev/ttyUSB9: plug its adapter in" },
+    {
+      ...{ ...device, id: "hema-1", connected: true, state: "connected", last_bytes_at: at, last_message_at: at },
+      ...{ counts: { ...none, filed: 4, quarantined: 1 }, counters: warned, last_warning: { at, reason: "noise" } },
+    },
+  );
+  expect(running).toBe("the agent is running");
+  const columns = (line = "") => line.split(/ {2,}/);
+  const words = "DEVICE,STATE,SINCE,LAST BYTES,LAST MESSAGE,MESSAGES,WARNINGS,NOISE,WHAT TO KNOW";
+  expect([head, ...rest].map((line) => columns(line).join(","))).toEqual([
+    words,
+    `lab-1,listening,${local},never,never,none,0,0 B`,
+    `chem-1,cannot open,${local},never,never,none,0,0 B,no such port /dev/ttyUSB9: plug its adapter in`,
+    `hema-1,connected,${local},${local},${local},4 filed, 1 quarantined,3,3000 B,last warning ${local}: noise`,
+    `server: wrong key since ${local}: no such key`,
+    `2 to send, the oldest since ${local}`,
+    `7 patients, full list fetched ${local}, last synced ${local}`,
+    "this machine's clock is 125 s behind the server's, expected at most 60 s: set the one that is wrong",
+  ]);
+  const starts = [head, ...rest.slice(0, 3)].map((line = "") => line.search(/(?<= {2})\S/));
+  expect(new Set(starts).size).toBe(1);
+});
+
+test("an agent that does not run serves no device", () => {
+  const stopped = { ...device, state: "not served", since: null, counters: null } as const;
+  const nothingYet = { patients: 0, fetched_at: null, synced_at: null };
+  const outbox = { depth: 0, oldest_at: null };
+  expect(
+    statusLines({ running: false, devices: [stopped], server: null, outbox, directory: nothingYet, clock: null }),
+  ).toEqual([
+    "the agent is not running",
+    "DEVICE  STATE       SINCE  LAST BYTES  LAST MESSAGE  MESSAGES  WARNINGS  NOISE  WHAT TO KNOW",
+    "lab-1   not served  -      never       never         none      -         -",
+    "0 to send",
+    "0 patients, the full list was never fetched, last synced never",
+  ]);
+});

@@ -1,0 +1,360 @@
+import fs from "node:fs";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parseAddress } from "../../../agent/transport/address.ts";
+import { checkConfig, loadConfig } from "../../../agent/config/config.ts";
+import { profiles } from "../../../agent/devices/index.ts";
+import { temporaryFolder } from "../../support/processes.ts";
+
+let folder: string;
+
+beforeAll(() => {
+  folder = temporaryFolder();
+  fs.writeFileSync(path.join(folder, "agent.key"), "sk_live_not-a-real-key\n");
+  fs.writeFileSync(path.join(folder, "empty.key"), "\n");
+  fs.writeFileSync(path.join(folder, "quoted.key"), "“sk_live_not-a-real-key”\n");
+  fs.writeFileSync(path.join(folder, "operators.yaml"), "- { id: vt1, name: Elif, level: 1 }\n- { id: vt2 }\n");
+  fs.writeFileSync(path.join(folder, "words.yaml"), "vt1 and vt2\n");
+  fs.writeFileSync(path.join(folder, "twice.yaml"), "- { id: vt1 }\n- { id: vt1 }\n");
+});
+
+afterAll(() => fs.rmSync(folder, { recursive: true }));
+
+const good = `
+server: { url: "http://127.0.0.1:8080", keyFile: ./agent.key }
+data: ./data/agent
+timeZone: Europe/Istanbul            # of the devices, for times sent without a zone
+status: { listen: "127.0.0.1:8081" }
+devices:
+  - { id: chem-1,  profile: abaxis-vetscan-vs2, connection: { serial: { path: /dev/ttyUSB0, baudRate: 9600 } } }
+  - { id: hema-1,  profile: generic-astm, connection: { listen: "0.0.0.0:2575" }, allow: ["192.168.1.0/24"] }
+  - { id: hema-2,  profile: generic-astm, connection: { dial: "192.168.1.50:5500" }, timeZone: UTC, model: XP-100, charset: windows-1254 }
+`;
+const hl7Device = `  - { id: hema-3, profile: generic-hl7, connection: { listen: "0.0.0.0:2576" }, charset: gb18030, ackMode: aa }
+`;
+
+function poct1(operators: string): string {
+  return good.replace(
+    /( {2}- \{ id: hema-2,).*/,
+    `$1 profile: generic-poct1a, connection: { dial: "h:1" }, operators: ${operators} }`,
+  );
+}
+
+function problemsOf(text: string): string[] {
+  const result = checkConfig(text, folder);
+  return "problems" in result ? result.problems.map(({ line, message }) => `${line}: ${message}`) : [];
+}
+
+test("the configuration of the handbook is read, its paths resolved against the file's folder", () => {
+  const file = path.join(folder, "agent.yaml");
+  fs.writeFileSync(file, good);
+  expect(loadConfig(file)).toEqual({
+    config: {
+      server: { url: "http://127.0.0.1:8080", keyFile: path.join(folder, "agent.key") },
+      data: path.join(folder, "data/agent"),
+      timeZone: "Europe/Istanbul",
+      status: { host: "127.0.0.1", port: 8081 },
+      destinations: [],
+      images: { keepMs: null, bytesMax: null, freeBytes: null },
+      devices: [
+        {
+          id: "chem-1",
+          profile: "abaxis-vetscan-vs2",
+          connection: { serial: { path: "/dev/ttyUSB0", baudRate: 9600 } },
+        },
+        { id: "hema-1", profile: "generic-astm", connection: { listen: "0.0.0.0:2575" }, allow: ["192.168.1.0/24"] },
+        {
+          id: "hema-2",
+          profile: "generic-astm",
+          connection: { dial: "192.168.1.50:5500" },
+          timeZone: "UTC",
+          model: "XP-100",
+          charset: "windows-1254",
+        },
+      ],
+    },
+  });
+});
+
+test("an HL7 device may have a charset of its protocol and a mode of acknowledgement, an ASTM device neither", () => {
+  expect(problemsOf(good + hl7Device)).toEqual([]);
+  const [charset = "", ackMode = "", ...more] = problemsOf(good + hl7Device.replace("generic-hl7", "generic-astm"));
+  expect(charset).toMatch(/^10: devices\[3\]\.charset is gb18030, expected one of cp850, .* for profile generic-astm$/);
+  expect([ackMode, ...more]).toEqual(["10: devices[3].ackMode is for HL7 devices, profile generic-astm is none"]);
+  expect(problemsOf(good + hl7Device.replace("gb18030", "cp850"))[0]).toMatch(
+    /charset is cp850, expected one of utf-8, /,
+  );
+  expect(problemsOf(good + hl7Device.replace(": aa", ": none"))).toEqual([
+    '10: devices[3].ackMode is "none", expected one of auto, original, enhanced, aa',
+  ]);
+});
+
+test("ackMode is refused where images are sent", () => {
+  const xray = '  - { id: xray, profile: dicom, connection: { listen: "0.0.0.0:11112" }, ackMode: aa }\n';
+  expect(problemsOf(good + xray)).toEqual(["10: devices[3].ackMode is for HL7 devices, profile dicom is none"]);
+});
+
+test("every fault is told at once, in the order of the lines, with the nearest known key", () => {
+  const faulty = `server: { url: "ftp://x", keyfile: ./agent.key }
+data: ./data
+timezone: Europe/Istanbul
+timeZone: Mars/Olympus
+devices:
+  - id: Chem 1
+    profile: abaxis-vetscan-vs3
+    connection: { serial: { path: /dev/ttyUSB0, baud: 9600, parity: non } }
+  - id: hema
+    profile: cobas-b221
+    connection: { listen: "0.0.0.0:2575", dial: "1.2.3.4:1" }
+    allow: ["192.168.1.0/33"]
+  - id: hema
+    profile: generic-astm
+    connection: { listen: "0.0.0.0:2575" }
+`;
+  expect(problemsOf(faulty)).toEqual([
+    "1: server.keyFile is missing",
+    "1: server.keyfile is no known key, did you mean keyFile?",
+    '1: server.url is "ftp://x", expected text like ^https?://',
+    "3: timezone is no known key, did you mean timeZone?",
+    '4: timeZone is "Mars/Olympus", expected an IANA time zone such as Europe/Istanbul',
+    '6: devices[0].id is "Chem 1", expected text like ^[a-z0-9][a-z0-9-]{0,62}$',
+    "7: devices[0].profile is abaxis-vetscan-vs3, did you mean abaxis-vetscan-vs2?",
+    "8: devices[0].connection.serial.baud is no known key, did you mean baudRate?",
+    '8: devices[0].connection.serial.parity is "non", expected one of none, even, odd, mark, space',
+    `10: devices[1].profile is cobas-b221, expected one of ${[...profiles.map(({ id }) => id), "dicom"].join(", ")}`,
+    "11: devices[1].connection has listen and dial, expected exactly one of serial, listen, dial",
+    '12: devices[1].allow[0] is "192.168.1.0/33", expected an address or network such as 192.168.1.0/24',
+    "13: devices[2].id is hema, which devices[1] has already",
+    "15: devices[2].connection.listen is 0.0.0.0:2575, but devices[1].connection.listen listens on that port already",
+  ]);
+});
+
+describe("single faults", () => {
+  test.each([
+    [
+      "a key far from every known one names them all",
+      good.replace("data:", "zzzzzzz: 1\ndata:"),
+      "3: zzzzzzz is no known key, expected one of server, data, timeZone, matchByName, status, devices, destinations, images",
+    ],
+    ["a missing section", good.replace(/server:.*\n/, ""), "2: server is missing"],
+    ["no devices", good.replace(/devices:[^]*/, "devices: []\n"), "6: devices is a list of 0, expected at least 1"],
+    [
+      "no connection",
+      good.replace('connection: { dial: "192.168.1.50:5500" }', "connection: {}"),
+      "9: devices[2].connection has none, expected exactly one of serial, listen, dial",
+    ],
+    [
+      "an address without port",
+      good.replace("192.168.1.50:5500", "192.168.1.50"),
+      '9: devices[2].connection.dial is "192.168.1.50", expected host:port such as 192.168.1.50:5500',
+    ],
+    ["a number where text belongs", good.replace("./data/agent", "7"), "3: data is 7, expected a string"],
+    [
+      "an empty key file",
+      good.replace("agent.key", "empty.key"),
+      `2: server.keyFile names FOLDER/empty.key, which holds no API key (one line that begins sk_live_)`,
+    ],
+    [
+      "a key that no HTTP header may have",
+      good.replace("agent.key", "quoted.key"),
+      `2: server.keyFile names FOLDER/quoted.key, which cannot be read: its character 1 is U+201C, expected one line of printable ASCII`,
+    ],
+    [
+      "no key file",
+      good.replace("agent.key", "no.key"),
+      `2: server.keyFile names FOLDER/no.key, which cannot be read: ENOENT: no such file or directory, open 'FOLDER/no.key'`,
+    ],
+    [
+      "replies on two connections",
+      good.replace('dial: "192.168.1.50:5500"', 'dial: "192.168.1.50:5500", replies: { dial: "h:1", listen: "2" }'),
+      "9: devices[2].connection.replies has none or both, expected exactly one of listen, dial",
+    ],
+    [
+      "replies on a port that is taken",
+      good.replace('dial: "192.168.1.50:5500"', 'dial: "192.168.1.50:5500", replies: { listen: "0.0.0.0:2575" }'),
+      "9: devices[2].connection.replies.listen is 0.0.0.0:2575, but devices[1].connection.listen listens on that port already",
+    ],
+    [
+      "replies to a serial line",
+      good.replace("baudRate: 9600 }", 'baudRate: 9600 }, replies: { dial: "h:1" }'),
+      "7: devices[0].connection.replies is for TCP: a serial line is answered on itself",
+    ],
+    [
+      "TLS without a certificate to show",
+      good.replace("allow:", "tls: { ca: agent.key }, allow:"),
+      "8: devices[1].tls has no certificate, which a listener shows to its devices",
+    ],
+    [
+      "TLS on a serial line",
+      good.replace("baudRate: 9600 } }", "baudRate: 9600 } }, tls: {}"),
+      "7: devices[0].tls is for TCP",
+    ],
+    [
+      "a certificate without its key",
+      good.replace("timeZone: UTC", "tls: { certificate: agent.key }"),
+      "9: devices[2].tls has one of certificate and key, expected both",
+    ],
+    [
+      "a certificate that is not there",
+      good.replace("timeZone: UTC", "tls: { ca: no.crt }"),
+      "9: devices[2].tls cannot be used: ENOENT: no such file or directory, open 'FOLDER/no.crt'",
+    ],
+    [
+      "an authority that is no certificate",
+      good.replace("timeZone: UTC", "tls: { ca: agent.key }"),
+      "9: devices[2].tls cannot be used: error:0480006C:PEM routines::no start line",
+    ],
+    [
+      "a word that TLS does not have",
+      good.replace("timeZone: UTC", "tls: { kay: agent.key }"),
+      "9: devices[2].tls.kay is no known key, did you mean key?",
+    ],
+    [
+      "operators of a device that takes none",
+      good.replace("timeZone: UTC", "operators: operators.yaml"),
+      "9: devices[2].operators is for devices that speak POCT1-A",
+    ],
+    [
+      "operators in a file that is not there",
+      poct1("none.yaml"),
+      "9: devices[2].operators names FOLDER/none.yaml, which cannot be used: ENOENT: no such file or directory, open 'FOLDER/none.yaml'",
+    ],
+    [
+      "operators that are no list of them",
+      poct1("words.yaml"),
+      '9: devices[2].operators names FOLDER/words.yaml, which cannot be used: the value is "vt1 and vt2", expected an array',
+    ],
+    [
+      "an operator who stands twice",
+      poct1("twice.yaml"),
+      "9: devices[2].operators names FOLDER/twice.yaml, which cannot be used: the operator vt1 stands twice",
+    ],
+  ])("%s", (_, text, expected) => {
+    expect(problemsOf(text)).toEqual([expected.replaceAll("FOLDER", folder)]);
+  });
+
+  test("operators are read, and their path is resolved against the file's folder", () => {
+    const result = checkConfig(poct1("operators.yaml"), folder);
+    expect("config" in result && result.config.devices[2]?.operators).toBe(path.join(folder, "operators.yaml"));
+  });
+
+  test("YAML that cannot be parsed is told with its line", () => {
+    expect(problemsOf("server: {\ndata: x")[0]).toMatch(/^2: /);
+    expect(problemsOf("a: 1\na: 2\n")[0]).toBe("2: Map keys must be unique");
+  });
+
+  test.each(["", "7", "[]", "null"])("a file of %j is no configuration", (text) => {
+    expect(problemsOf(text).length).toBeGreaterThan(0);
+  });
+});
+
+describe("images", () => {
+  test("are kept for so long and so much, and leave so much of their disk free", () => {
+    const result = checkConfig(`${good}images: { keepDays: 365, keepGigabytes: 0.5, freeGigabytes: 10 }\n`, folder);
+    expect("config" in result && result.config.images).toEqual({
+      keepMs: 31_536_000_000,
+      bytesMax: 5e8,
+      freeBytes: 1e10,
+    });
+    const none = checkConfig(good, folder);
+    expect("config" in none && none.config.images).toEqual({ keepMs: null, bytesMax: null, freeBytes: null });
+  });
+
+  test.each([
+    ["keepDays: 0", "10: images.keepDays is 0, expected at least 1"],
+    ["keepGigabytes: 0", "10: images.keepGigabytes is 0, expected at least 0.001"],
+    ["keepDay: 3", "10: images.keepDay is no known key, did you mean keepDays?"],
+  ])("%s is a fault", (setting, problem) => {
+    expect(problemsOf(`${good}images: { ${setting} }\n`)).toEqual([problem]);
+  });
+});
+
+describe("imaging devices", () => {
+  const withDevice = (device: string) => `${good}  - ${device}\n`;
+  const xray =
+    "{ id: xray, profile: dicom, connection: { listen: 0.0.0.0:11112 }, aeTitle: VETWIRE, callingAeTitles: [DX1] }";
+
+  test("have AE titles, a quiet time and a modality", () => {
+    expect(problemsOf(withDevice(xray.replace(" }", " }, quietSeconds: 60, modality: RADIOLOGY")))).toEqual([]);
+  });
+
+  test.each([
+    [
+      "are listened to",
+      xray.replace("listen: 0.0.0.0:11112", "dial: 10.0.0.1:104"),
+      "10: devices[3].connection has dial, but a DICOM device is listened to: expected listen",
+    ],
+    [
+      "have titles of at most 16 characters",
+      xray.replace("[DX1]", "[DX1, A-TITLE-THAT-IS-LONG]"),
+      '10: devices[3].callingAeTitles[1] is "A-TITLE-THAT-IS-LONG", expected text like ^[!-\\[\\]-~](?:[ -\\[\\]-~]{0,14}[!-\\[\\]-~])?$',
+    ],
+    [
+      "alone have them",
+      xray.replace("dicom", "generic-astm").replace(", callingAeTitles: [DX1]", ""),
+      "10: devices[3].aeTitle belongs to devices with the profile dicom",
+    ],
+  ])("%s", (_, device, expected) => {
+    expect(problemsOf(withDevice(device))).toEqual([expected]);
+  });
+});
+
+test.each([
+  ["127.0.0.1:80", { host: "127.0.0.1", port: 80 }],
+  ["2575", { host: "127.0.0.1", port: 2575 }],
+  ["[::1]:80", { host: "::1", port: 80 }],
+  ["analyzer.lan:5500", { host: "analyzer.lan", port: 5500 }],
+  ["127.0.0.1:70000", null],
+  ["127.0.0.1", null],
+  ["", null],
+])("the address %j", (text, address) => {
+  expect(parseAddress(text)).toEqual(address);
+});
+
+describe("destinations of images", () => {
+  const at = (destination: string) => problemsOf(`${good}destinations:\n  - ${destination}\n`);
+
+  test("are called by C-STORE or STOW-RS", () => {
+    fs.writeFileSync(path.join(folder, "pacs.auth"), "Bearer not-a-real-token\n");
+    const result = checkConfig(
+      `${good}destinations:
+  - { id: pacs, dial: "192.168.1.10:104", aeTitle: PACS }
+  - { id: cloud, stow: "https://pacs.example/dicom-web", authorizationFile: ./pacs.auth }
+`,
+      folder,
+    );
+    const [pacs, cloud] = "config" in result ? result.config.destinations : [];
+    expect(pacs).toEqual({
+      ...{ id: "pacs", way: "store", address: { host: "192.168.1.10", port: 104 } },
+      ...{ aeTitle: "PACS", callingAeTitle: "VETWIRE" },
+    });
+    expect(cloud).toMatchObject({ id: "cloud", way: "stow", url: "https://pacs.example/dicom-web" });
+    expect(cloud?.way === "stow" && cloud.authorization?.()).toBe("Bearer not-a-real-token");
+  });
+
+  test.each([
+    ["{ id: pacs }", "destinations[0] has neither dial nor stow, expected one"],
+    ['{ id: pacs, dial: "1.2.3.4:104" }', "destinations[0] has no aeTitle, which C-STORE needs"],
+    [
+      '{ id: pacs, dial: "1.2.3.4", aeTitle: PACS }',
+      'destinations[0].dial is "1.2.3.4", expected host:port such as 192.168.1.10:104',
+    ],
+    [
+      '{ id: pacs, dial: "1.2.3.4:104", aeTitle: PACS, stow: "http://x" }',
+      "destinations[0] has both dial and stow, expected one",
+    ],
+    ['{ id: pacs, stow: "http://x", aeTitle: PACS }', "destinations[0].aeTitle belongs to destinations with dial"],
+    ['{ id: pacs, stow: "ftp://x" }', 'destinations[0].stow is "ftp://x", expected text like ^https?://'],
+    [
+      '{ id: pacs, stow: "http://x", authorizationFile: gone }',
+      "destinations[0].authorizationFile names FOLDER/gone, which is not there",
+    ],
+    [
+      '{ id: pacs, stow: "http://x" }\n  - { id: pacs, stow: "http://y" }',
+      "destinations[1].id is pacs, which destinations[0] has already",
+    ],
+  ])("%s: %s", (destination, message) => {
+    const found = at(destination).map((line) => line.replace(/^\d+: /, ""));
+    expect(found).toContain(message.replace("FOLDER", folder));
+  });
+});

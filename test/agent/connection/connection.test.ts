@@ -1,0 +1,551 @@
+import fs from "node:fs";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { encodeFrame } from "../../../agent/protocols/astm/frame.ts";
+import { ACK, ENQ, EOT, ETX, NAK } from "../../../agent/protocols/bytes.ts";
+import { Connection, Held, recover, type Send } from "../../../agent/connection/connection.ts";
+import { profileById } from "../../../agent/devices/index.ts";
+import { listMessages, readSpool, Spool } from "../../../agent/spool/spool.ts";
+import type { StoredMessage } from "../../../agent/spool/queries/operations.ts";
+import { frames, session } from "../../support/astm.ts";
+import { temporaryFolder, until } from "../../support/processes.ts";
+import { TestClock, TestTransport, type TestWire } from "../../support/wire.ts";
+
+const profile = profileById("generic-astm")!;
+const records = ["H|\\^&|||Tester", "P|1|4711", "R|1|^^^GLU|5.5|mmol/L", "L|1|N"];
+
+let folder: string;
+let spool: Spool;
+let device = 0;
+
+beforeAll(async () => {
+  folder = temporaryFolder();
+  spool = await Spool.open(folder);
+});
+
+afterAll(async () => {
+  await spool.close();
+  fs.rmSync(folder, { recursive: true });
+});
+
+interface Harness {
+  readonly id: string;
+  readonly wire: TestWire;
+  readonly clock: TestClock;
+  readonly messages: StoredMessage[];
+  readonly warnings: string[];
+  /** How each message could be answered. */
+  readonly sends: Send[];
+}
+
+function connect(on = spool, held = new Held(), answering?: Promise<void>, using = profile): Harness {
+  const id = `dev-${++device}`;
+  const transport = new TestTransport();
+  const clock = new TestClock();
+  const messages: StoredMessage[] = [];
+  const warnings: string[] = [];
+  const sends: Send[] = [];
+  const events = {
+    connected: () => undefined,
+    disconnected: () => undefined,
+    stands: () => undefined,
+    bytes: () => undefined,
+    warning: (reason: string) => void warnings.push(reason),
+    message: (message: StoredMessage, send: Send) => {
+      messages.push(message);
+      sends.push(send);
+      return answering;
+    },
+  };
+  new Connection({ id, profile: using, timeZone: "UTC" }, transport, on, events, clock.setTimer, held).open();
+  return { id, wire: transport.connect(), clock, messages, warnings, sends };
+}
+
+function sessionsOf(id: string, of = folder) {
+  const select = "SELECT id, finished_at IS NOT NULL AS finished FROM session WHERE device = ? ORDER BY id";
+  return readSpool(of, (db) => db.prepare(select).all(id)) as { id: number; finished: number }[];
+}
+
+function eventsOf(sessionId: number, of = folder): string[] {
+  const select = "SELECT kind FROM event WHERE session = ? ORDER BY id";
+  return readSpool(of, (db) => db.prepare(select).pluck().all(sessionId)) as string[];
+}
+
+const replied = (wire: TestWire, count: number) => until(`${count} replies`, () => wire.replies.length >= count);
+const text = ({ bytes }: StoredMessage) => Buffer.from(bytes).toString("latin1");
+
+describe("durable before acknowledged (P1)", () => {
+  test("no reply leaves before the chunk it answers is on disk", async () => {
+    const { id, wire } = connect();
+    const sent: number[] = [];
+    const onDisk: number[] = [];
+    wire.onReply = () => {
+      const select = "SELECT COUNT(*) FROM event e JOIN session s ON s.id = e.session WHERE s.device = ?";
+      onDisk.push(readSpool(folder, (db) => db.prepare(select).pluck().get(id)) as number);
+      sent.push(chunks);
+    };
+    let chunks = 0;
+    for (const chunk of [Uint8Array.of(ENQ), ...frames(records)]) {
+      chunks += 1;
+      wire.send(chunk);
+      await replied(wire, chunks);
+    }
+    expect(wire.replies).toEqual([ACK, ACK, ACK, ACK, ACK]);
+    expect(onDisk).toEqual(sent);
+  });
+
+  test("a message is stored whole and told once", async () => {
+    const { id, wire, messages } = connect();
+    wire.send(session(records));
+    await until("the message", () => messages.length);
+    expect(messages.map(text)).toEqual([`${records.join("\r")}\r`]);
+    const stored = readSpool(folder, listMessages).filter((message) => message.device === id);
+    expect(stored).toHaveLength(1);
+  });
+
+  test("a session is finished once the link is at rest and its messages are stored; the next bytes begin another", async () => {
+    const { id, wire, messages } = connect();
+    wire.send(session(records));
+    await until("the first", () => messages.length === 1 && sessionsOf(id)[0]?.finished === 1);
+    wire.send(Uint8Array.of(ENQ));
+    await replied(wire, 6);
+    expect(sessionsOf(id).map(({ finished }) => finished)).toEqual([1, 0]);
+  });
+});
+
+describe("time and cuts are rows too", () => {
+  test("30 s of silence end the session, and the message so far is kept as incomplete", async () => {
+    const { id, wire, clock, messages, warnings } = connect();
+    wire.send(Uint8Array.of(ENQ));
+    wire.send(frames(records)[0]!);
+    await replied(wire, 2);
+    expect(clock.pending).toEqual([30_000]);
+    clock.advance(30_000);
+    await until("the incomplete message", () => messages.length);
+    expect(messages[0]).toMatchObject({ incomplete: "the device fell silent before the L record" });
+    expect(warnings).toEqual(["no frame within 30 s"]);
+    expect(eventsOf(sessionsOf(id)[0]!.id)).toEqual(["chunk", "chunk", "timeout"]);
+  });
+
+  test("a timer that runs out while bytes are on their way to disk does not cut the session", async () => {
+    const { wire, clock, messages } = connect();
+    wire.send(Uint8Array.of(ENQ));
+    await replied(wire, 1);
+    const [first, ...rest] = frames(records);
+    wire.send(first!);
+    clock.advance(30_000);
+    await replied(wire, 2);
+    for (const [index, frame] of rest.entries()) {
+      wire.send(frame);
+      await replied(wire, 3 + index);
+    }
+    await until("the message", () => messages.length);
+    expect(messages[0]!.incomplete).toBeNull();
+  });
+
+  test("a lost connection ends the session with a row of its own", async () => {
+    const { id, wire, messages } = connect();
+    wire.send(Uint8Array.of(ENQ));
+    wire.send(frames(records)[0]!);
+    wire.cut();
+    await until("the incomplete message", () => messages.length && sessionsOf(id)[0]?.finished === 1);
+    expect(messages[0]).toMatchObject({ incomplete: "the connection closed before the L record" });
+    expect(eventsOf(sessionsOf(id)[0]!.id)).toEqual(["chunk", "chunk", "close"]);
+  });
+
+  test("a connection at rest leaves nothing behind when it closes", async () => {
+    const { id, wire } = connect();
+    wire.cut();
+    expect(sessionsOf(id)).toEqual([]);
+  });
+
+  test("a device that sends faster than the disk writes has to wait", async () => {
+    const { wire } = connect();
+    wire.send(Uint8Array.of(ENQ));
+    for (let i = 0; i < 20; i++) wire.send(new Uint8Array(100_000));
+    expect(wire.paused).toBe(true);
+    await until("it goes on", () => !wire.paused);
+  });
+});
+
+describe("when the disk refuses (P6)", () => {
+  let small: Spool;
+  let smallFolder: string;
+
+  beforeEach(async () => {
+    smallFolder = temporaryFolder();
+    small = await Spool.open(smallFolder, { bytesMax: 256 * 1024 });
+    return async () => {
+      await small.close();
+      fs.rmSync(smallFolder, { recursive: true });
+    };
+  });
+
+  test("ENQ and frames are answered NAK; after there is room again the resend is accepted and nothing is missing", async () => {
+    const { id, wire, messages, warnings } = connect(small);
+    const [header, ...rest] = frames(records);
+    wire.send(Uint8Array.of(ENQ));
+    await replied(wire, 1);
+    wire.send(header!);
+    await replied(wire, 2);
+    // A frame too large for what is left: refused, while the link stays where it was.
+    const big = encodeFrame(2, Buffer.from(`C|1|I|${"x".repeat(300_000)}\r`), ETX);
+    wire.send(big);
+    await replied(wire, 3);
+    expect(wire.replies).toEqual([ACK, ACK, NAK]);
+    expect(warnings.some((reason) => reason.startsWith("the spool refused a chunk"))).toBe(true);
+    // The device goes on with a smaller frame under the same number.
+    for (const [index, frame] of rest.entries()) {
+      wire.send(frame);
+      await replied(wire, 4 + index);
+    }
+    await until("the message", () => messages.length);
+    expect(messages.map(text)).toEqual([`${records.join("\r")}\r`]);
+    expect(eventsOf(sessionsOf(id, smallFolder)[0]!.id, smallFolder)).toContain("gap");
+  });
+
+  test("a session that cannot be stored at all is refused with NAK to ENQ", async () => {
+    const { wire } = connect(small);
+    const noise = new Uint8Array(300_000).fill(0x20);
+    noise[0] = ENQ;
+    wire.send(noise);
+    await replied(wire, 1);
+    expect(wire.replies).toEqual([NAK]);
+  });
+});
+
+describe("a device that shuts its sending side", () => {
+  test("is answered what it sent before, and hung up on then", async () => {
+    const { id, wire, messages } = connect();
+    wire.send(session(records));
+    wire.end();
+    expect(wire.hungUp).toBe(false);
+    await until("hung up", () => wire.hungUp);
+    expect(wire.replies).toEqual([ACK, ACK, ACK, ACK, ACK]);
+    expect(messages.map(text)).toEqual([`${records.join("\r")}\r`]);
+    wire.cut();
+    await until("finished", () => sessionsOf(id).every(({ finished }) => finished === 1));
+  });
+
+  test("after a query is hung up on only when its answer has been said", async () => {
+    let answered: () => void = () => undefined;
+    const answering = new Promise<void>((resolve) => (answered = resolve));
+    const { id, wire, sends } = connect(spool, new Held(), answering);
+    wire.send(session(records));
+    wire.end();
+    await until("the query is worked off", () => sends.length && sessionsOf(id)[0]?.finished === 1);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(wire.hungUp).toBe(false);
+    sends[0]!(Buffer.from("H|\\^&\rL|1|F\r"), () => undefined);
+    answered();
+    await until("its answer", () => wire.replies.at(-1) === ENQ);
+    expect(wire.hungUp).toBe(false);
+  });
+
+  test("in the middle of a message is not waited for", async () => {
+    const { wire, clock, messages } = connect();
+    wire.send(Uint8Array.of(ENQ));
+    wire.send(frames(records)[0]!);
+    wire.end();
+    await until("hung up", () => wire.hungUp);
+    expect(messages.map(({ incomplete }) => incomplete)).toEqual(["the connection closed before the L record"]);
+    expect(clock.pending).toEqual([]);
+  });
+
+  test("without having said a word is hung up on", () => {
+    const { wire } = connect();
+    wire.end();
+    expect(wire.hungUp).toBe(true);
+  });
+});
+
+describe("when all devices together send more than fits into memory", () => {
+  const bulk = (number: number) => encodeFrame(number, Buffer.from(`C|1|I|${"x".repeat(600_000)}\r`), ETX);
+
+  /** A device in the middle of a message of 1.2 MB. */
+  async function halfway(held: Held) {
+    const harness = connect(spool, held);
+    harness.wire.send(Uint8Array.of(ENQ));
+    for (const frame of [frames(records)[0]!, bulk(2), bulk(3)]) harness.wire.send(frame);
+    await replied(harness.wire, 4);
+    expect(harness.wire.replies).toEqual([ACK, ACK, ACK, ACK]);
+    return harness;
+  }
+
+  test("long messages are refused until there is room, and short ones never", async () => {
+    const held = new Held(2_000_000);
+    const first = await halfway(held);
+    const second = await halfway(held);
+    first.wire.send(bulk(4));
+    await replied(first.wire, 5);
+    expect(first.wire.replies.at(-1)).toBe(NAK);
+    expect(first.warnings).toEqual([
+      "the spool refused a chunk: too many bytes of unfinished messages are held already",
+      expect.any(String),
+    ]);
+    const third = connect(spool, held);
+    third.wire.send(session(records));
+    await until("the short message", () => third.messages.length);
+
+    second.wire.cut();
+    await until("the second is gone", () => second.messages.length);
+    first.wire.send(bulk(4));
+    await replied(first.wire, 6);
+    expect(first.wire.replies.at(-1)).toBe(ACK);
+    expect(eventsOf(sessionsOf(first.id)[0]!.id).filter((kind) => kind === "gap")).not.toEqual([]);
+    first.wire.cut();
+    await until("the first is gone", () => first.messages.length);
+    expect(held.bytes).toBe(0);
+  });
+});
+
+describe("F5: an HL7 device", () => {
+  const hl7 = profileById("generic-hl7")!;
+  const header = (id: string) => `MSH|^~\\&|A|B|||20261121090000||ORU^R01|${id}|P|2.3.1\r`;
+  const codes = ({ replies }: TestWire) =>
+    Array.from(
+      Buffer.from(replies)
+        .toString("latin1")
+        .matchAll(/MSA\|(\w+\|\w+)/g),
+      ([, code]) => code,
+    );
+  const bulk = new Uint8Array(600_000).fill(0x41);
+
+  test("that sends several messages ahead has their answers in one go", async () => {
+    const { wire } = connect(spool, new Held(), undefined, hl7);
+    const ids = ["M1", "M2", "M3"];
+    wire.send(Buffer.concat(ids.map((id) => Buffer.from(`\x0b${header(id)}\x1c\r`))));
+    await until("the answers", () => codes(wire).length === ids.length);
+    expect(codes(wire)).toEqual(ids.map((id) => `AA|${id}`));
+    expect(wire.writes).toBe(1);
+  });
+
+  test("of which a message was refused has another session: what is missing has ended with its own", async () => {
+    const own = temporaryFolder();
+    const small = await Spool.open(own, { bytesMax: 256 * 1024 });
+    const { id, wire } = connect(small, new Held(), undefined, hl7);
+    const frame = (name: string, letters: number) =>
+      Buffer.from(`\x0b${header(name)}NTE|1||${"x".repeat(letters)}\r\x1c\r`);
+    for (const [name, letters] of [["M1", 1] as const, ["M2", 400_000] as const, ["M3", 1] as const]) {
+      const before = codes(wire).length;
+      wire.send(frame(name, letters));
+      await until("the answer", () => codes(wire).length > before);
+    }
+    expect(codes(wire)).toEqual(["AA|M1", "AE|M2", "AA|M3"]);
+    const [first, ...others] = sessionsOf(id, own);
+    expect(eventsOf(first!.id, own)).toEqual(["chunk"]);
+    expect(others.map((other) => eventsOf(other.id, own))).toEqual([["chunk"]]);
+    await small.close();
+    fs.rmSync(own, { recursive: true });
+  });
+
+  test("F5: that sends faster than the disk writes has to wait, and is acknowledged every message", async () => {
+    const { wire } = connect(spool, new Held(), undefined, hl7);
+    const ids = Array.from({ length: 20 }, (_, index) => `M${index}`);
+    for (const id of ids) wire.send(Buffer.from(`\x0b${header(id)}OBX|1|ED|IMG||${"A".repeat(100_000)}\r\x1c\r`));
+    expect(wire.paused).toBe(true);
+    await until("it goes on", () => !wire.paused);
+    await until("all answers", () => codes(wire).length === ids.length);
+    expect(codes(wire)).toEqual(ids.map((id) => `AA|${id}`));
+  });
+
+  test("F5: whose long message does not fit beside those of the others is answered AE, and takes its memory with it", async () => {
+    const held = new Held(2_000_000);
+    const [first, second] = [1, 2].map((each) => {
+      const harness = connect(spool, held, undefined, hl7);
+      harness.wire.send(Buffer.from(`\x0b${header(`L${each}`)}OBX|1|ED|IMG||`));
+      for (const chunk of [bulk, bulk]) harness.wire.send(chunk);
+      return harness;
+    }) as [Harness, Harness];
+    await until("both are held", () => held.bytes > 2_000_000);
+    first.wire.send(bulk);
+    await until("its memory is free", () => held.bytes < 1_500_000);
+    first.wire.send(Buffer.from("\r\x1c\r"));
+    await until("the refusal", () => codes(first.wire).length);
+    expect(codes(first.wire)).toEqual(["AE|L1"]);
+    second.wire.send(Buffer.from("\r\x1c\r"));
+    await until("the other's answer", () => codes(second.wire).length);
+    expect(codes(second.wire)).toEqual(["AA|L2"]);
+    expect(held.bytes).toBe(0);
+  });
+});
+
+describe("after a crash", () => {
+  test("an unfinished session is replayed: complete messages once, the cut one as incomplete", async () => {
+    const own = temporaryFolder();
+    const before = await Spool.open(own);
+    const { id, wire, messages } = connect(before);
+    const whole = frames(records);
+    // A whole message, then the beginning of another in the same session (no EOT between them).
+    wire.send(Uint8Array.of(ENQ));
+    for (const frame of whole) wire.send(frame);
+    wire.send(encodeFrame(5, Buffer.from(`${records[0]}\r`), ETX));
+    wire.send(encodeFrame(6, Buffer.from(`${records[1]}\r`), ETX));
+    await replied(wire, 7);
+    await until("the first message is stored", () => messages.length);
+    await before.close(); // as a kill leaves it: not finished
+
+    const after = await Spool.open(own);
+    try {
+      expect(await recover(after, profileById)).toBe(1);
+      expect(await recover(after, profileById)).toBe(0);
+      const stored = await after.call("unprocessedMessages", 10);
+      expect(stored.map((message) => [message.device, text(message), message.incomplete])).toEqual([
+        [id, `${records.join("\r")}\r`, null],
+        [id, `${records.slice(0, 2).join("\r")}\r`, "the connection closed before the L record"],
+      ]);
+      expect(stored[0]!.id).toBe(messages[0]!.id);
+    } finally {
+      await after.close();
+      fs.rmSync(own, { recursive: true });
+    }
+  });
+});
+
+describe("a message for the device", () => {
+  const query = ["H|\\^&|||Tester", "Q|1|^A1||ALL||||||||O", "L|1|N"];
+  const answer = Buffer.from("H|\\^&|||Vetwire\rP|1\rO|1|A1||^^^ALT\rL|1|F\r");
+  const answerFrames = frames(["H|\\^&|||Vetwire", "P|1", "O|1|A1||^^^ALT", "L|1|F"]).map((each) => Array.from(each));
+  const accepts = (count: number) => Array.from({ length: count }, () => Uint8Array.of(ACK));
+
+  /** A device that has asked, and how it may be answered. */
+  async function asked(on = spool) {
+    const harness = connect(on);
+    harness.wire.send(session(query));
+    await until("the query", () => harness.sends.length);
+    harness.wire.replies.length = 0;
+    return { ...harness, send: harness.sends[0]! };
+  }
+
+  /** Answers what we say next, piece by piece. */
+  async function replyTo(wire: TestWire, replies: readonly Uint8Array[], before = 0) {
+    let said = before;
+    for (const reply of replies) {
+      await until("our next word", () => wire.replies.length > said);
+      said = wire.replies.length;
+      wire.send(reply);
+    }
+  }
+
+  test("is sent frame by frame, and told once the device took it whole", async () => {
+    const { id, wire, send } = await asked();
+    let sent = 0;
+    send(answer, () => (sent += 1));
+    await replyTo(wire, accepts(4));
+    await until("all but the last frame is taken", () => wire.replies.length === 1 + answerFrames.flat().length);
+    expect(sent).toBe(0);
+    wire.send(Uint8Array.of(ACK));
+    await until("the end", () => wire.replies.at(-1) === EOT);
+    expect(wire.replies).toEqual([ENQ, ...answerFrames.flat(), EOT]);
+    expect(sent).toBe(1);
+    await until("finished", () => sessionsOf(id).every(({ finished }) => finished === 1));
+    expect(sessionsOf(id).flatMap((each) => eventsOf(each.id))).toContain("send");
+  });
+
+  test("waits for the one before it", async () => {
+    const { wire, send } = await asked();
+    const sent: number[] = [];
+    for (const n of [1, 2, 3]) send(Buffer.from(`H|\\^&\rL|${n}|F\r`), () => sent.push(n));
+    await replyTo(wire, accepts(2));
+    for (const n of [1, 2]) {
+      await until("the next one", () => wire.replies.filter((byte) => byte === ENQ).length > n - 1);
+      wire.send(Uint8Array.of(ACK)); // its last frame, and with it the ENQ of the next
+      await until(`${n} sent`, () => sent.length === n);
+      await replyTo(wire, accepts(2), wire.replies.length - 1);
+    }
+    wire.send(Uint8Array.of(ACK));
+    await until("all sent", () => sent.length === 3);
+    expect(sent).toEqual([1, 2, 3]);
+  });
+
+  test("that the device does not take is offered again, three times in all, and then given up with a warning", async () => {
+    const { wire, clock, warnings, send } = await asked();
+    let sent = 0;
+    send(answer, () => (sent += 1));
+    for (let offer = 1; offer <= 3; offer++) {
+      await until(`ENQ ${offer}`, () => wire.replies.filter((byte) => byte === ENQ).length === offer);
+      expect(clock.pending).toEqual([15_000]);
+      clock.advance(15_000); // no reply
+      await until(
+        `unsent ${offer}`,
+        () => warnings.filter((reason) => reason.includes("was not sent")).length === offer,
+      );
+      expect(clock.pending).toEqual(offer < 3 ? [5_000] : []);
+      clock.advance(5_000);
+    }
+    expect(warnings.at(-1)).toBe("a message is given up after 3 tries");
+    expect(sent).toBe(0);
+    expect(clock.pending).toEqual([]);
+    // The device is served as before, and the next answer is the first again.
+    send(answer, () => (sent += 1));
+    await replyTo(wire, accepts(5), wire.replies.length);
+    await until("sent", () => sent);
+  });
+
+  test("is gone with its wire, and no timer is left", async () => {
+    const { wire, clock, send } = await asked();
+    send(answer, () => undefined);
+    await until("ENQ", () => wire.replies.length);
+    wire.cut();
+    await until("closed", () => clock.pending.length === 0);
+    send(answer, () => undefined);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(wire.replies).toEqual([ENQ]);
+    expect(clock.pending).toEqual([]);
+  });
+
+  test("that waits for its next try is gone with its wire too", async () => {
+    const { wire, clock, send } = await asked();
+    send(answer, () => undefined);
+    await until("ENQ", () => wire.replies.length);
+    clock.advance(15_000);
+    await until("the wait", () => clock.pending[0] === 5_000);
+    wire.cut();
+    expect(clock.pending).toEqual([]);
+  });
+
+  test("beyond twenty that wait is refused with a warning", async () => {
+    const { warnings, send } = await asked();
+    for (let n = 0; n < 21; n++) send(answer, () => undefined);
+    expect(warnings).toEqual(["20 messages wait for the device already: one more is not sent"]);
+  });
+
+  test("that the disk refuses is offered again later, and what the device sends meanwhile is received", async () => {
+    const own = temporaryFolder();
+    const small = await Spool.open(own, { bytesMax: 256 * 1024 });
+    const { wire, clock, messages, warnings, send } = await asked(small);
+    send(Buffer.from(`H|\\^&\rC|1|I|${"x".repeat(300_000)}\rL|1\r`), () => undefined);
+    await until("refused", () => warnings.length >= 2);
+    expect(warnings.slice(-1)).toEqual(["a message was not sent: it could not be stored"]);
+    expect(clock.pending).toContain(5_000);
+    wire.send(session(records));
+    await until("the results", () => messages.length === 2);
+    expect(text(messages[1]!)).toBe(`${records.join("\r")}\r`);
+    await small.close();
+    fs.rmSync(own, { recursive: true });
+  });
+
+  test("that a crash cut off is fed through a fresh link at the next start, and stores nothing twice", async () => {
+    const own = temporaryFolder();
+    const before = await Spool.open(own);
+    const { wire, send, messages } = await asked(before);
+    send(answer, () => undefined);
+    await replyTo(wire, accepts(2)); // ENQ and the header
+    wire.send(Uint8Array.of(ACK));
+    await until("the third frame", () => wire.replies.length > 1 + answerFrames.slice(0, 2).flat().length);
+    await before.close(); // as a kill leaves it
+
+    const after = await Spool.open(own);
+    expect(await recover(after, profileById)).toBeGreaterThan(0);
+    expect(readSpool(own, listMessages).map(({ id }) => id)).toEqual(messages.map(({ id }) => id));
+    await after.close();
+    fs.rmSync(own, { recursive: true });
+  });
+});
+
+test("EOT after a message leaves the link at rest", async () => {
+  const { id, wire } = connect();
+  wire.send(Uint8Array.of(ENQ, EOT));
+  await replied(wire, 1);
+  await until("finished", () => sessionsOf(id)[0]?.finished === 1);
+  expect(readSpool(folder, listMessages).filter((message) => message.device === id)).toEqual([]);
+});

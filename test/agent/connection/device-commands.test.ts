@@ -1,0 +1,82 @@
+import { expect, test } from "vitest";
+import type { Config } from "../../../agent/config/config.ts";
+import type { Announcement, Connection } from "../../../agent/connection/connection.ts";
+import { awaitDirective, Directives, placeDirective } from "../../../agent/connection/device-commands.ts";
+import { until } from "../../support/processes.ts";
+import { useSpool } from "../../support/spool.ts";
+
+// What a person types beside the running agent, from the data folder to the connection and back.
+
+const used = useSpool();
+
+const config = () =>
+  ({
+    data: used.folder,
+    devices: [
+      { id: "poc-1", profile: "generic-poct1a", connection: { listen: "127.0.0.1:0" } },
+      { id: "chem-1", profile: "generic-astm", connection: { listen: "127.0.0.1:0" } },
+    ],
+  }) as unknown as Config;
+
+/** A connection as far as this is concerned. */
+function serve(directives: Directives) {
+  const announced: Announcement[] = [];
+  directives.serve("poc-1", { announce: (one: Announcement) => void announced.push(one) } as unknown as Connection);
+  return announced;
+}
+
+test("what was typed is announced once, and what became of it is there for whoever waits", async () => {
+  const directives = new Directives(used.spool);
+  const announced = serve(directives);
+  await directives.check();
+  expect(announced).toEqual([]);
+  const placed = placeDirective(config(), "poc-1", "LOCK");
+  await directives.check();
+  await directives.check();
+  expect(announced.map(({ message }) => Buffer.from(message).toString())).toEqual([
+    '<DTV.R01><DTV><DTV.command_cd V="LOCK"/></DTV></DTV.R01>',
+  ]);
+  expect(await awaitDirective(used.folder, placed, 0)).toMatchObject({ state: "waiting" });
+  announced[0]!.refused("escape OTH");
+  expect(await awaitDirective(used.folder, placed, 5_000)).toEqual({
+    ...placed,
+    state: "refused",
+    reason: "escape OTH",
+  });
+  await directives.check();
+  expect(announced).toHaveLength(1);
+});
+
+test("after a restart what still waits is announced, and what was taken is not", async () => {
+  placeDirective(config(), "poc-1", "LOCK");
+  await new Directives(used.spool).check(); // that one is gone before it told anybody
+  const directives = new Directives(used.spool);
+  const announced = serve(directives);
+  await directives.check();
+  expect(announced).toHaveLength(1);
+  announced[0]!.sent();
+  await until("it is noted", async () => (await used.spool.call("directiveOf", "poc-1"))?.state === "taken");
+  const later = new Directives(used.spool);
+  const again = serve(later);
+  await later.check();
+  expect(again).toEqual([]);
+});
+
+test("the last word counts: what became of an earlier one changes nothing of it", async () => {
+  const directives = new Directives(used.spool);
+  const announced = serve(directives);
+  placeDirective(config(), "poc-1", "LOCK");
+  await directives.check();
+  const unlock = placeDirective(config(), "poc-1", "UNLOCK");
+  announced[0]!.sent();
+  await directives.check();
+  expect(announced).toHaveLength(2);
+  expect(await used.spool.call("directiveOf", "poc-1")).toEqual(unlock);
+});
+
+test.each([
+  ["poc-2", "--device is poc-2, did you mean poc-1?"],
+  ["chem-1", "--device is chem-1, whose profile generic-astm cannot be locked: only POCT1-A devices can"],
+])("%s is refused with a sentence", (device, sentence) => {
+  expect(() => placeDirective(config(), device, "LOCK")).toThrow(sentence);
+});

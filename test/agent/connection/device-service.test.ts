@@ -1,0 +1,274 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import fs from "node:fs";
+import net from "node:net";
+import path from "node:path";
+import { pino } from "pino";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type RunningAgent, startAgent } from "../../../agent/agent.ts";
+import { checkConfig } from "../../../agent/config/config.ts";
+import type { Readiness } from "../../../agent/status/readiness.ts";
+import { type DeviceStatus, readSpool, readStatus } from "../../../agent/spool/spool.ts";
+import { freePort, temporaryFolder, until } from "../../support/processes.ts";
+import { newCable, socat } from "../../support/pty.ts";
+import { scriptedServer, type ScriptedRequest, type Step } from "../../support/scripted-server.ts";
+
+// Every state of a device and of the server is provoked for real, and read where a person reads it: `status` and /readyz.
+
+let folder: string;
+let agent: RunningAgent | null = null;
+const children: ChildProcess[] = [];
+const servers: { close(): unknown }[] = [];
+
+beforeEach(() => {
+  folder = temporaryFolder();
+  fs.writeFileSync(path.join(folder, "agent.key"), "sk_live_test\n", { mode: 0o600 });
+});
+
+afterEach(async () => {
+  await agent?.stop();
+  agent = null;
+  for (const child of children.splice(0)) child.kill("SIGKILL");
+  for (const server of servers.splice(0)) await server.close();
+  fs.rmSync(folder, { recursive: true });
+});
+
+const EMPTY_PAGE: Step = { status: 200, body: { data: { items: [], total: 0, has_more: false } } };
+
+function answers({ url }: ScriptedRequest): Step {
+  if (url.startsWith("/agent/v1/ranges")) return { status: 200, body: { data: null } };
+  return url.startsWith("/api/v1/calendar") ? { status: 200, body: [] } : EMPTY_PAGE;
+}
+
+interface Device {
+  readonly id?: string;
+  readonly profile?: string;
+  readonly connection: object;
+  readonly tls?: object;
+}
+
+/** Starts an agent with these devices, by default with a server that answers. */
+async function run(devices: readonly Device[], answer: (request: ScriptedRequest) => Step = answers) {
+  const server = await scriptedServer(answer);
+  servers.push(server);
+  await runWith(server.url, devices);
+}
+
+async function runWith(url: string, devices: readonly Device[]) {
+  const described = devices.map((device) => ({ id: "chem-1", profile: "generic-astm", ...device }));
+  const statusPort = await freePort();
+  const status = { listen: `127.0.0.1:${statusPort}` };
+  const settings = { server: { url, keyFile: "agent.key" }, data: "data", timeZone: "UTC", status, devices: described };
+  const checked = checkConfig(JSON.stringify(settings), folder);
+  if ("problems" in checked) throw new Error(JSON.stringify(checked.problems));
+  agent = await startAgent(checked.config, "test", pino({ enabled: false }));
+}
+
+async function ready(): Promise<Readiness & { readonly status: number }> {
+  const response = await fetch(`http://127.0.0.1:${agent?.statusPort}/readyz`);
+  return { status: response.status, ...((await response.json()) as Readiness) };
+}
+
+const status = () => readSpool(path.join(folder, "data"), (db) => readStatus(db, path.join(folder, "data")));
+/** Absent for the first milliseconds. */
+const device = () => status().devices[0] ?? null;
+
+/** The device once it is in that state. */
+const deviceIn = (state: DeviceStatus["state"]) =>
+  until(state, () => {
+    const now = device();
+    return now?.state === state ? now : null;
+  });
+
+/** Another program that does this until the test is over, with what it printed first. */
+async function program(command: string, ...args: readonly string[]): Promise<ChildProcess> {
+  const child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"] });
+  children.push(child);
+  await new Promise((resolve) => child.stdout?.once("data", resolve));
+  return child;
+}
+
+const LISTENS = "require('net').createServer().listen(+process.argv[1], '127.0.0.1', () => console.log('listening'))";
+
+describe("a device that this machine keeps from working makes the agent unready", () => {
+  /** The device as status and /readyz show it once it is in that state. */
+  async function problemIn(state: DeviceStatus["state"]) {
+    const { since, connected, reason } = await deviceIn(state);
+    const problems = [{ what: "chem-1", reason: `${state}: ${reason}`, since }];
+    expect(await ready()).toEqual({ status: 503, ready: false, problems, warnings: [] });
+    return { reason, connected };
+  }
+
+  test.each(["generic-astm", "dicom"])("as its port is in use, by a program that is named: %s", async (profile) => {
+    const port = await freePort();
+    const { pid } = await program(process.execPath, "-e", LISTENS, String(port));
+    await run([{ profile, connection: { listen: `127.0.0.1:${port}` } }]);
+    expect(await problemIn("cannot listen")).toEqual({
+      reason: `port ${port} is in use by node (process ${pid}): end that program, or choose another port`,
+      connected: false,
+    });
+  });
+
+  test("as the address is another machine's", async () => {
+    await run([{ connection: { listen: "192.0.2.1:4001" } }]);
+    const { reason } = await deviceIn("cannot listen");
+    expect(reason).toMatch(/^192\.0\.2\.1 is not an address of this machine, which has .*127\.0\.0\.1.*: take one of/);
+    expect((await ready()).status).toBe(503);
+  });
+
+  test("as there is no such serial port", async () => {
+    const tty = path.join(folder, "usb-Tester");
+    await run([{ connection: { serial: { path: tty } } }]);
+    expect(await problemIn("cannot open")).toEqual({
+      reason: `no such port ${tty}: plug its adapter in, or take a path that "agent ports" lists`,
+      connected: false,
+    });
+  });
+
+  test("as its path is no serial port", async () => {
+    const file = path.join(folder, "agent.key");
+    await run([{ connection: { serial: { path: file } } }]);
+    expect(await problemIn("cannot open")).toEqual({
+      reason: `${file} is not a serial port: take a path that "agent ports" lists`,
+      connected: false,
+    });
+  });
+
+  test.skipIf(!socat)("as another program has its serial port, which is named", async () => {
+    const cable = await newCable(folder);
+    const [end] = cable.ends;
+    const { pid } = await program("flock", "--no-fork", "-x", end, "sh", "-c", "echo locked; exec sleep 60");
+    await run([{ connection: { serial: { path: end } } }]);
+    const { reason } = await deviceIn("cannot open");
+    await cable.pull();
+    // socat holds both ends of the pseudo-terminal open.
+    expect(reason).toMatch(new RegExp(`^${end} is in use by .*sleep \\(process ${pid}\\).*: close that program$`));
+  });
+
+  test("as it does not speak TLS", async () => {
+    const plain = net.createServer((socket) => socket.once("data", () => socket.end("I speak plainly\r\n")));
+    servers.push(plain);
+    const port = await freePort();
+    await new Promise<void>((resolve) => plain.listen(port, "127.0.0.1", resolve));
+    await run([{ connection: { dial: `127.0.0.1:${port}` }, tls: {} }]);
+    expect(await problemIn("cannot connect")).toEqual({
+      reason: `TLS with 127.0.0.1:${port} failed: the device does not speak TLS, or closed the connection: compare its settings with tls`,
+      connected: false,
+    });
+  });
+});
+
+test("a dialled device that is switched off is a warning, and the agent is ready", async () => {
+  const port = await freePort();
+  await run([{ connection: { dial: `127.0.0.1:${port}` } }]);
+  const { reason, since } = await deviceIn("cannot connect");
+  expect(reason).toBe(`refused by 127.0.0.1:${port}: switch the device on, and compare its port with ${port}`);
+  const warnings = [{ what: "chem-1", reason: `cannot connect: ${reason}`, since }];
+  expect(await ready()).toEqual({ status: 200, ready: true, problems: [], warnings });
+});
+
+test("a device that listens, is connected, sends bytes and leaves is shown so, with what came", async () => {
+  const port = await freePort();
+  await run([{ connection: { listen: `127.0.0.1:${port}` } }]);
+  const none = { bytes: 0, messages: 0, warnings: 0, noise_bytes: 0 };
+  expect(await deviceIn("listening")).toEqual({
+    ...{ id: "chem-1", connected: false, last_message_at: null, last_bytes_at: null, last_warning: null, reason: null },
+    ...{ state: "listening", since: expect.any(String) as string, counters: none },
+    counts: { pending: 0, filed: 0, unmatched: 0, "not-for-patients": 0, quarantined: 0 },
+  });
+  const socket = net.connect(port, "127.0.0.1");
+  expect(await deviceIn("connected")).toMatchObject({ connected: true, reason: null });
+  socket.write(`\vMSH|^~\\&|Analyzer${"\rOBX|1|NM|GLU||95".repeat(200)}\x1c\r`);
+  const noisy = await until("the warning", () => (device()?.last_warning ? device() : null));
+  expect(noisy).toMatchObject({
+    counters: { bytes: 3420, messages: 0, warnings: 1, noise_bytes: 3219 },
+    last_warning: {
+      reason: "3219 bytes outside a session: ignored; they look like HL7 over MLLP: compare the profile generic-astm",
+    },
+  });
+  expect(noisy.last_bytes_at).not.toBe(null);
+  socket.destroy();
+  expect(await deviceIn("listening")).toMatchObject({ connected: false, reason: null });
+  await agent?.stop();
+  agent = null;
+  expect([device()?.state, device()?.last_bytes_at, device()?.counters]).toEqual([
+    "not served",
+    noisy.last_bytes_at,
+    null,
+  ]);
+});
+
+test("what is no DICOM is a warning of an imaging port, with what it looks like", async () => {
+  const port = await freePort();
+  await run([{ id: "xray", profile: "dicom", connection: { listen: `127.0.0.1:${port}` } }]);
+  await deviceIn("listening");
+  const socket = net.connect(port, "127.0.0.1");
+  socket.on("error", () => undefined);
+  socket.end("GET / HTTP/1.1\r\n\r\n");
+  const warned = await until("the warning, and the bytes", () => {
+    const now = device();
+    return now?.last_warning && now.counters?.bytes ? now : null;
+  });
+  expect([warned.last_warning?.reason, warned.counters]).toEqual([
+    "18 bytes outside an association: PDU type 47 is none; they look like HTTP: compare the profile dicom",
+    { bytes: 18, messages: 0, warnings: 1, noise_bytes: 18 },
+  ]);
+});
+
+describe("the server", () => {
+  const listening = async () => [{ connection: { listen: `127.0.0.1:${await freePort()}` } }];
+  const refusal = (code: string, message: string) => ({ success: false, error: { code, message } });
+  const serverIn = (state: string) =>
+    until(state, () => {
+      const { server } = status();
+      return server?.state === state ? server : null;
+    });
+
+  test("is reached, and the agent is ready", async () => {
+    await run(await listening());
+    expect(await serverIn("reached")).toMatchObject({ reason: null });
+    expect(await ready()).toEqual({ status: 200, ready: true, problems: [], warnings: [] });
+  });
+
+  test("that cannot be reached is a warning", async () => {
+    await runWith(`http://127.0.0.1:${await freePort()}`, await listening());
+    const { reason, since } = await serverIn("cannot be reached");
+    expect(reason).toBe("the server cannot be reached: ECONNREFUSED");
+    const warnings = [{ what: "server", reason: `cannot be reached: ${reason}`, since }];
+    expect(await ready()).toEqual({ status: 200, ready: true, problems: [], warnings });
+  });
+
+  test("that refuses the key makes the agent unready", async () => {
+    await run(await listening(), () => ({ status: 401, body: refusal("AUTH.UNAUTHORIZED", "no such key") }));
+    const { reason, since } = await serverIn("wrong key");
+    const problems = [{ what: "server", reason: `wrong key: ${reason}`, since }];
+    expect(reason).toBe("the server answered 401: AUTH.UNAUTHORIZED no such key");
+    expect(await ready()).toEqual({ status: 503, ready: false, problems, warnings: [] });
+  });
+
+  test.each([
+    ["for patients makes the agent unready", "/api/v1/patients", 503],
+    ["for appointments alone is a warning", "/api/v1/calendar/events", 200],
+  ])("whose key lacks the permission %s", async (_, route, code) => {
+    await run(await listening(), (request) =>
+      request.url.startsWith(route) ? { status: 403, body: refusal("AUTH.FORBIDDEN", "no right") } : answers(request),
+    );
+    const { reason, since } = await serverIn("key lacks permission");
+    const found = [{ what: "server", reason: `key lacks permission: ${reason}`, since }];
+    const [problems, warnings] = code === 200 ? [[], found] : [found, []];
+    expect(await ready()).toEqual({ status: code, ready: code === 200, problems, warnings });
+  });
+
+  test.each([401, 403, 404])("behind a proxy that answers %i is a warning, and the key is not blamed", async (code) => {
+    await run(await listening(), () => ({ status: code, body: "<html>" }));
+    const reason = `the server answered ${code}: no error envelope, so it is not our server's`;
+    expect(await serverIn("does not work")).toMatchObject({ reason });
+    expect(await ready()).toMatchObject({ status: 200, ready: true, problems: [] });
+  });
+
+  test("that is something else is a warning with its answer", async () => {
+    await run(await listening(), () => ({ status: 502, body: "<html>" }));
+    const reason = "the server answered 502: no error envelope, so it is not our server's";
+    expect(await serverIn("does not work")).toMatchObject({ reason });
+    expect((await ready()).warnings).toHaveLength(1);
+  });
+});

@@ -1,0 +1,224 @@
+import fs from "node:fs";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { Connection, recover, SESSION_MESSAGES_MAX } from "../../../agent/connection/connection.ts";
+import { profileById } from "../../../agent/devices/index.ts";
+import { genericHl7 } from "../../../agent/devices/generic-hl7.ts";
+import { listMessages, readSpool, Spool, type SpoolOptions } from "../../../agent/spool/spool.ts";
+import type { StoredMessage } from "../../../agent/spool/queries/operations.ts";
+import { listenTransport } from "../../../agent/transport/transport.ts";
+import { bloodCount, frameOf, MllpClient, verdict } from "../../support/hl7.ts";
+import { freePort, temporaryFolder, until } from "../../support/processes.ts";
+
+// Method: the agent's own connection and spool behind a real socket; the disk is asked through a second connection to it.
+
+let folder: string;
+let spool: Spool;
+let connection: Connection;
+let port: number;
+let messages: StoredMessage[];
+const clients: MllpClient[] = [];
+
+async function listen(options: SpoolOptions = {}): Promise<void> {
+  messages = [];
+  port = await freePort();
+  spool = await Spool.open(folder, options);
+  const transport = listenTransport({ host: "127.0.0.1", port }, []);
+  connection = new Connection({ id: "hema-1", profile: genericHl7, timeZone: "Europe/Istanbul" }, transport, spool, {
+    connected: () => undefined,
+    disconnected: () => undefined,
+    stands: () => undefined,
+    bytes: () => undefined,
+    warning: () => undefined,
+    message: (message) => void messages.push(message),
+  });
+  connection.open();
+}
+
+async function close(): Promise<void> {
+  for (const client of clients.splice(0)) client.close();
+  await connection.close();
+  await spool.close();
+}
+
+beforeEach(() => {
+  folder = temporaryFolder();
+  return async () => fs.rmSync(folder, { recursive: true });
+});
+
+afterEach(close);
+
+async function connect(): Promise<MllpClient> {
+  const client = await until("the port", () => MllpClient.connect(port).catch(() => null));
+  clients.push(client);
+  return client;
+}
+
+const count = (id: string, wbc = 9.8) => bloodCount({ id, patient: "4711", measured: "20261121093000", wbc });
+const stored = () => readSpool(folder, listMessages);
+const chunksOnDisk = () =>
+  readSpool(folder, (db) => db.prepare("SELECT bytes FROM event WHERE kind = 'chunk'").pluck().all()) as Buffer[];
+
+test("a message is on the disk once, as the chunks that it came in, until those are old and it still waits for a person", async () => {
+  await listen();
+  const devices = [await connect(), await connect()];
+  const image = `OBX|61|ED|IMG||${"Q".repeat(200_000)}|||N`;
+  for (const nth of [0, 1, 2]) {
+    const frames = [frameOf(count(`A${nth}`)), frameOf([...count(`B${nth}`), ...(nth === 1 ? [image] : [])])];
+    // Cut anywhere, two at a time: the chunks of the one stand between those of the other.
+    for (const [index, frame] of frames.entries()) devices[index]!.send(frame.subarray(0, 1 + 90 * nth));
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    for (const [index, frame] of frames.entries()) devices[index]!.send(frame.subarray(1 + 90 * nth));
+    for (const [index, device] of devices.entries()) {
+      expect(verdict(await device.answer())).toBe(`AA ${"AB"[index]}${nth}`);
+    }
+  }
+  await until("all are stored", () => messages.length === 6);
+  const asDelivered = new Map(messages.map(({ id, bytes }) => [id, Buffer.from(bytes).toString()]));
+  const onDisk = async () =>
+    new Map((await spool.call("unprocessedMessages", 100)).map(({ id, bytes }) => [id, Buffer.from(bytes).toString()]));
+  const ownBytes = () =>
+    readSpool(folder, (db) => db.prepare("SELECT SUM(length(bytes)) FROM message").pluck().get()) as number;
+  expect(await onDisk()).toEqual(asDelivered);
+  expect(ownBytes()).toBe(0);
+
+  for (const device of clients.splice(0)) device.close();
+  await until("the sessions are over", () =>
+    readSpool(folder, (db) => db.prepare("SELECT COUNT(*) FROM session WHERE finished_at IS NULL").pluck().get() === 0),
+  );
+  while (await spool.call("prune", Date.now() + 60_000, 2));
+  expect(chunksOnDisk()).toEqual([]);
+  expect(await onDisk()).toEqual(asDelivered);
+});
+
+describe("sessions", () => {
+  const sessions = () =>
+    readSpool(folder, (db) =>
+      db.prepare("SELECT finished_at IS NOT NULL FROM session ORDER BY id").pluck().all(),
+    ) as number[];
+  const places = () =>
+    readSpool(folder, (db) => db.prepare("SELECT session, ordinal FROM message ORDER BY id").raw().all());
+
+  test("a device that speaks on has one for many of its messages, and another after a pause or when that is long", async () => {
+    await listen();
+    const device = await connect();
+    const ask = async (id: number) => expect(verdict(await device.ask(count(String(id))))).toBe(`AA ${id}`);
+    for (let id = 0; id < 3; id++) await ask(id);
+    await until("the first has ended", () => sessions().every((ended) => ended === 1));
+    const before = sessions().length;
+    await ask(3);
+    expect(sessions()).toHaveLength(before + 1);
+    // All at once: a pause of the machine must not look like one of the device.
+    const ids = Array.from({ length: SESSION_MESSAGES_MAX }, (_, index) => String(10 + index));
+    for (const id of ids) device.send(frameOf(count(id)));
+    for (const id of ids) expect(verdict(await device.answer())).toBe(`AA ${id}`);
+    await ask(4);
+    expect(sessions().length).toBeGreaterThan(before + 1);
+    await until("all have ended", () => sessions().every((ended) => ended === 1));
+    expect(stored()).toHaveLength(SESSION_MESSAGES_MAX + 5);
+  });
+
+  test("a clean stop leaves none behind that would have to be replayed", async () => {
+    await listen();
+    const device = await connect();
+    for (let id = 0; id < 3; id++) await device.ask(count(String(id)));
+    await close();
+    expect(sessions().every((ended) => ended === 1)).toBe(true);
+    expect(stored()).toHaveLength(3);
+    await listen();
+  });
+
+  test("A4: what a session holds is known after a kill, whether its messages were stored or not, and stored once", async () => {
+    await listen();
+    const device = await connect();
+    for (let id = 0; id < 20; id++) await device.ask(count(String(id)));
+    expect(sessions().length).toBeLessThan(10);
+    const copy = temporaryFolder();
+    for (const file of ["spool.db", "spool.db-wal"]) fs.copyFileSync(path.join(folder, file), path.join(copy, file));
+    await until("all are stored", () => stored().length === 20);
+    await close();
+    const asStored = places();
+    folder = copy;
+    await listen();
+    await recover(spool, profileById);
+    expect(places()).toEqual(asStored);
+    expect(sessions().every((ended) => ended === 1)).toBe(true);
+  });
+});
+
+describe("A3: an acknowledgement leaves only after the commit", () => {
+  test("A3: when AA arrives, all that it acknowledges is on disk", async () => {
+    await listen();
+    const device = await connect();
+    for (const id of ["1", "2", "3"]) {
+      const frame = frameOf(count(id));
+      device.send(frame.subarray(0, 70));
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      device.send(frame.subarray(70));
+      expect(verdict(await device.answer())).toBe(`AA ${id}`);
+      expect(Buffer.concat(chunksOnDisk()).includes(Buffer.from(frame))).toBe(true);
+    }
+  });
+
+  test("A3: with a disk that takes no more a message is refused, AE or CR, and the connection serves the next one", async () => {
+    await listen({ bytesMax: 256 * 1024 });
+    const device = await connect();
+    const large = (header: string) => [header, `NTE|1||${"x".repeat(400_000)}`];
+    const [header = ""] = count("7");
+    device.send(frameOf(large(header)));
+    expect(verdict(await device.answer())).toBe("AE 7");
+    device.send(frameOf(large(header.replace("2.3.1||||||", "2.3.1|||AL|NE||").replace("|7|", "|8|"))));
+    expect(verdict(await device.answer())).toBe("CR 8");
+    expect(verdict(await device.ask(count("9")))).toBe("AA 9");
+    await until("the message", () => messages.some(({ incomplete }) => incomplete === null));
+    expect(stored().filter(({ reason }) => reason === null)).toHaveLength(1);
+  });
+});
+
+describe("A4: after a crash between commit and acknowledgement", () => {
+  test("A4: what was on disk is stored once, though its device sends it again", async () => {
+    await listen();
+    const device = await connect();
+    expect(verdict(await device.ask(count("1")))).toBe("AA 1");
+    device.send(frameOf(count("2")).subarray(0, 90)); // the session is open when the agent dies
+    await until("it is on disk", () => Buffer.concat(chunksOnDisk()).includes("|2|P|"));
+    await close();
+
+    await listen();
+    await recover(spool, profileById);
+    const again = await connect();
+    for (const id of ["1", "2"]) expect(verdict(await again.ask(count(id)))).toBe(`AA ${id}`);
+    await until("both", () => messages.length === 2);
+    const all = readSpool(folder, (db) => db.prepare("SELECT incomplete FROM message").pluck().all());
+    expect(all).toEqual([null, "the connection closed within a frame", null]);
+  });
+});
+
+test("A5: what is no message is answered AR, kept as it came, and the connection stays", async () => {
+  await listen();
+  const device = await connect();
+  device.send(Buffer.concat([frameOf(["noise"]), frameOf(count("1"))]));
+  expect([verdict(await device.answer()), verdict(await device.answer())]).toEqual(["AR", "AA 1"]);
+  await until("both", () => messages.length === 2);
+  expect(Buffer.from(messages[0]!.bytes).toString()).toBe("noise\r");
+});
+
+test("F4: two connections of one device keep their frames apart", async () => {
+  await listen();
+  const [one, other] = [await connect(), await connect()];
+  const frames = [frameOf(count("1")), frameOf(count("2"))];
+  for (let at = 0; at < frames[0]!.length; at += 20) {
+    one.send(frames[0]!.subarray(at, at + 20));
+    other.send(frames[1]!.subarray(at, at + 20));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect([verdict(await one.answer()), verdict(await other.answer())]).toEqual(["AA 1", "AA 2"]);
+});
+
+test("F6: a connection that says nothing is not closed, and its next message is taken", async () => {
+  await listen();
+  const device = await connect();
+  device.send(Buffer.of(0x02, 0x00, 0x0d));
+  expect(await device.answer(1_500)).toBe(null);
+  expect(verdict(await device.ask(count("1")))).toBe("AA 1");
+});

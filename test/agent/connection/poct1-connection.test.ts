@@ -1,0 +1,373 @@
+import fs from "node:fs";
+import path from "node:path";
+import Database from "better-sqlite3";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { Connection, recover, SESSION_MESSAGES_MAX } from "../../../agent/connection/connection.ts";
+import { genericPoct1a } from "../../../agent/devices/generic-poct1a.ts";
+import { profileById } from "../../../agent/devices/index.ts";
+import { REST_AFTER_DOCUMENTS } from "../../../agent/protocols/poct1/link.ts";
+import { DocumentSplitter } from "../../../agent/protocols/poct1/document-splitter.ts";
+import { directivePart } from "../../../agent/protocols/poct1/topics.ts";
+import { encodeParts } from "../../../agent/protocols/poct1/message.ts";
+import { read } from "../../../agent/study/read.ts";
+import { readSpool, Spool } from "../../../agent/spool/spool.ts";
+import type { StoredMessage } from "../../../agent/spool/queries/operations.ts";
+import { temporaryFolder, until } from "../../support/processes.ts";
+import { TestClock, TestTransport, type TestWire } from "../../support/wire.ts";
+import { acknowledgement, bytes, escape, hello, observation, said, status, wordOf } from "../protocols/poct1/wire.ts";
+
+// A POCT1-A device on the agent's connection, with a real spool: what of a conversation is on disk, and what a restart makes of it.
+
+let folder: string;
+let spool: Spool;
+let devices = 0;
+
+beforeAll(async () => {
+  folder = temporaryFolder();
+  spool = await Spool.open(folder);
+});
+
+afterAll(async () => {
+  await spool.close();
+  fs.rmSync(folder, { recursive: true });
+});
+
+function connect(on = spool) {
+  const id = `poc-${++devices}`;
+  const transport = new TestTransport();
+  const clock = new TestClock();
+  const messages: StoredMessage[] = [];
+  const warnings: string[] = [];
+  const events = {
+    connected: () => undefined,
+    disconnected: () => undefined,
+    stands: () => undefined,
+    bytes: () => undefined,
+    warning: (reason: string) => void warnings.push(reason),
+    message: (message: StoredMessage) => void messages.push(message),
+  };
+  const device = { id, profile: genericPoct1a, timeZone: "UTC" };
+  const connection = new Connection(device, transport, on, events, clock.setTimer);
+  connection.open();
+  return { id, connection, transport, wire: transport.connect(), clock, messages, warnings };
+}
+
+/** What we have said on a wire. */
+function words(wire: TestWire): string[] {
+  const found = new DocumentSplitter().receive(Uint8Array.from(wire.replies));
+  return found.flatMap((one) => (one.is === "document" ? [wordOf(one.bytes).text] : []));
+}
+
+async function says(wire: TestWire, text: string, answer: string): Promise<void> {
+  wire.send(bytes(text));
+  await until(answer, () => words(wire).at(-1) === answer);
+}
+
+/** Into continuous mode. */
+async function begin(wire: TestWire): Promise<void> {
+  await says(wire, hello(), "ACK AA 1");
+  await says(wire, status(2, 0), "DTV START_CONTINUOUS");
+  wire.send(bytes(acknowledgement(3, 3)));
+}
+
+function eventsOf(device: string, of = folder): { session: number; kinds: string; finished: number }[] {
+  const select = `SELECT s.id AS session, group_concat(e.kind, ' ') AS kinds, s.finished_at IS NOT NULL AS finished
+    FROM session s JOIN event e ON e.session = s.id WHERE s.device = ? GROUP BY s.id ORDER BY s.id`;
+  return readSpool(of, (db) => db.prepare(select).all(device)) as ReturnType<typeof eventsOf>;
+}
+
+function contents(messages: readonly { readonly bytes: Uint8Array }[]): string[] {
+  return messages.map((message) => Buffer.from(message.bytes).toString());
+}
+
+/** The messages and events of a device that are on disk after a kill now and a restart. */
+async function afterRestart(device: string, of = folder): Promise<{ messages: string[]; events: string[] }> {
+  const copy = temporaryFolder();
+  for (const file of ["spool.db", "spool.db-wal"]) fs.copyFileSync(path.join(of, file), path.join(copy, file));
+  const restarted = await Spool.open(copy);
+  await recover(restarted, profileById);
+  const messages = readSpool(copy, (db) =>
+    db.prepare("SELECT bytes FROM message WHERE device = ? ORDER BY session, ordinal").all(device),
+  ) as { bytes: Uint8Array }[];
+  const events = readSpool(copy, (db) =>
+    db.prepare("SELECT content FROM news WHERE device = ? AND topic = 'event'").pluck().all(device),
+  ) as string[];
+  await restarted.close();
+  fs.rmSync(copy, { recursive: true });
+  return { messages: contents(messages), events };
+}
+
+test("the device has its answer before anything else is done with its message", async () => {
+  const { wire } = connect();
+  await begin(wire);
+  const asked = vi.spyOn(spool, "saveMessage");
+  onTestFinished(() => asked.mockRestore());
+  const answered: (string | undefined)[] = [];
+  asked.mockImplementationOnce(() => {
+    answered.push(words(wire).at(-1));
+    return Promise.resolve(null);
+  });
+  await says(wire, observation(10, "1"), "ACK AA 10");
+  await until("the message is stored", () => answered.length > 0);
+  expect(answered).toEqual(["ACK AA 10"]);
+});
+
+test("a continuous connection is many sessions, each but the first beginning with HELLO; a restart finds the same messages", async () => {
+  const { id, wire, messages } = connect();
+  await begin(wire);
+  const [rounds, first] = [Math.max(REST_AFTER_DOCUMENTS, SESSION_MESSAGES_MAX) * 2 + 10, 10];
+  for (let count = 0; count < rounds; count++) {
+    await says(wire, observation(first + count, String(count)), `ACK AA ${first + count}`);
+  }
+  await until("the messages", () => messages.length === rounds);
+  await until("two sessions are finished", () => eventsOf(id).filter(({ finished }) => finished === 1).length >= 2);
+  const [beginning, ...others] = eventsOf(id).map(({ kinds }) => kinds.split(" ")[0]);
+  expect(beginning).toBe("chunk");
+  expect(others.length).toBeGreaterThanOrEqual(2);
+  expect(new Set(others)).toEqual(new Set(["resume"]));
+  const expected = Array.from({ length: rounds }, (_, count) => hello() + observation(first + count, String(count)));
+  expect(contents(messages)).toEqual(expected);
+  expect((await afterRestart(id)).messages).toEqual(expected);
+});
+
+test("a replay from the middle of a session that began with HELLO's memory gives the same, with nothing stored of it yet", async () => {
+  const { id, wire } = connect();
+  await begin(wire);
+  for (let each = 4; each < REST_AFTER_DOCUMENTS + 10; each++) {
+    await says(wire, observation(each, String(each)), `ACK AA ${each}`);
+  }
+  const { messages } = await afterRestart(id);
+  const last = messages.slice(-10);
+  const ids = Array.from({ length: 10 }, (_, index) => REST_AFTER_DOCUMENTS + index);
+  expect(last).toEqual(ids.map((each) => hello() + observation(each, String(each))));
+});
+
+test("a connection on which nobody speaks, or speaks no HELLO, is closed after a minute", async () => {
+  const { wire, clock, warnings, transport } = connect();
+  clock.advance(59_999);
+  expect(wire.hungUp).toBe(false);
+  clock.advance(1);
+  await until("it is closed", () => wire.hungUp);
+  expect(warnings).toEqual(["no HELLO within 60 s"]);
+  const other = transport.connect();
+  await says(other, observation(1), "ACK AE 1 expected HEL");
+  clock.advance(60_000);
+  await until("it is closed", () => other.hungUp);
+});
+
+test("a device that connects anew takes the place of its last connection, and another device does not", async () => {
+  const { wire, transport, warnings } = connect();
+  await begin(wire);
+  const neighbour = transport.connect();
+  await says(neighbour, hello().replaceAll("SN77", "SN78"), "ACK AA 1");
+  expect([wire.hungUp, neighbour.hungUp]).toEqual([false, false]);
+  const again = transport.connect();
+  await says(again, hello(), "ACK AA 1");
+  expect([wire.hungUp, neighbour.hungUp, again.hungUp]).toEqual([true, false, false]);
+  expect(warnings).toEqual(["the device connected anew: its last connection is closed"]);
+  // What the dead one still had in its pipe does no harm, and its end does not forget the new one.
+  wire.cut();
+  const third = transport.connect();
+  await says(third, hello(), "ACK AA 1");
+  expect(again.hungUp).toBe(true);
+});
+
+test("an event that was acknowledged is there after a kill", async () => {
+  const { id, wire } = connect();
+  await begin(wire);
+  const event = '<EVT><EVT.description V="battery low"/><EVT.severity_cd V="W"/></EVT>';
+  await says(wire, said("EVS.R01", 4, event), "ACK AA 4");
+  const { events } = await afterRestart(id);
+  expect(events.map((content) => JSON.parse(content) as object)).toEqual([
+    { at: "", description: "battery low", severity: "W" },
+  ]);
+});
+
+test("the device's END closes the connection after its ACK", async () => {
+  const { wire } = connect();
+  await begin(wire);
+  await says(wire, '<END.R01><HDR><HDR.control_id V="4"/></HDR></END.R01>', "ACK AA 4");
+  await until("it is closed", () => wire.hungUp);
+  expect(words(wire).at(-1)).toBe("ACK AA 4");
+});
+
+describe("what somebody has to say to the device", () => {
+  const lock = (told: string[], command: "LOCK" | "UNLOCK" = "LOCK") => ({
+    message: encodeParts([directivePart(command)]),
+    sent: () => void told.push(`${command} taken`),
+    refused: (reason: string) => void told.push(`${command} refused: ${reason}`),
+  });
+
+  test("is said at once to one that is connected, and once", async () => {
+    const { connection, wire, transport } = connect();
+    const told: string[] = [];
+    await begin(wire);
+    connection.announce(lock(told));
+    await until("it is said", () => words(wire).at(-1) === "DTV LOCK");
+    wire.send(bytes(acknowledgement(4, 4)));
+    await until("it is told", () => told.length === 1);
+    expect(told).toEqual(["LOCK taken"]);
+    const again = transport.connect();
+    await begin(again);
+    await says(again, observation(4), "ACK AA 4");
+    expect(words(again)).toEqual(["ACK AA 1", "ACK AA 2", "DTV START_CONTINUOUS", "ACK AA 4"]);
+  });
+
+  test("waits for one that is not, and is said before its turn ends", async () => {
+    const { connection, wire } = connect();
+    const told: string[] = [];
+    connection.announce(lock(told));
+    await says(wire, hello({ directives: [] }), "ACK AA 1");
+    await says(wire, status(2, 0), "DTV LOCK");
+    await says(wire, acknowledgement(3, 3), "END NRM");
+    expect(told).toEqual(["LOCK taken"]);
+  });
+
+  test("is said again to one that was gone before it took it, and the last word counts", async () => {
+    const { connection, wire, transport } = connect();
+    const told: string[] = [];
+    await begin(wire);
+    connection.announce(lock(told));
+    await until("it is said", () => words(wire).at(-1) === "DTV LOCK");
+    wire.cut();
+    connection.announce(lock(told, "UNLOCK"));
+    const again = transport.connect();
+    await says(again, hello(), "ACK AA 1");
+    await says(again, status(2, 0), "DTV UNLOCK");
+    await says(again, acknowledgement(3, 3), "DTV START_CONTINUOUS");
+    expect(told).toEqual(["UNLOCK taken"]);
+  });
+
+  test("is given up when the device refuses it three times, and then not said any more", async () => {
+    const { connection, wire, clock, transport, warnings } = connect();
+    const told: string[] = [];
+    await begin(wire);
+    connection.announce(lock(told));
+    for (const id of [4, 5, 6]) {
+      await until("it is said", () => words(wire).filter((word) => word === "DTV LOCK").length === id - 3);
+      wire.send(bytes(escape(id, id, "OTH")));
+      await until("it is not taken", () => warnings.filter((reason) => /not sent/.test(reason)).length === id - 3);
+      clock.advance(5_000);
+    }
+    await until("it is told", () => told.length === 1);
+    expect(told).toEqual(["LOCK refused: escape OTH"]);
+    const again = transport.connect();
+    await says(again, hello(), "ACK AA 1");
+    await says(again, status(2, 0), "DTV START_CONTINUOUS");
+  });
+
+  test("does not stand for the answer to what the device asked", async () => {
+    const { connection, wire } = connect();
+    await says(wire, hello({ directives: [] }), "ACK AA 1");
+    const asks = said("REQ.R01", 2, '<REQ><REQ.request_cd V="RPAT"/><PT><PT.patient_id V="4711"/></PT></REQ>');
+    await says(wire, asks, "ACK AA 2");
+    connection.announce(lock([]));
+    await says(wire, status(3, 0), "DTV LOCK");
+    wire.send(bytes(acknowledgement(4, 4)));
+    await says(wire, said("KPA.R01", 5), "ACK AA 5");
+    expect(words(wire)).not.toContain("END NRM");
+  });
+});
+
+describe("when the disk refuses", () => {
+  test("observations are answered AE; then they are taken again, and a restart knows whose they are", async () => {
+    const smallFolder = temporaryFolder();
+    const small = await Spool.open(smallFolder, { bytesMax: 256 * 1024 });
+    try {
+      const { id, wire, messages, warnings } = connect(small);
+      await begin(wire);
+      await until("three chunks are on disk", () => eventsOf(id, smallFolder)[0]?.kinds === "chunk chunk chunk");
+      const large = observation(4).replace("</SVC>", `<NTE><NTE.text V="${"x".repeat(300_000)}"/></NTE></SVC>`);
+      await says(wire, large, "ACK AE 4 cannot store");
+      expect(warnings.some((reason) => reason.startsWith("the spool refused a chunk"))).toBe(true);
+      await says(wire, observation(5), "ACK AA 5");
+      await until("the message", () => messages.length === 1);
+      const expected = [hello() + observation(5)];
+      expect(contents(messages)).toEqual(expected);
+      expect(eventsOf(id, smallFolder).map(({ kinds }) => kinds)).toEqual(["chunk chunk chunk gap resume chunk"]);
+      expect((await afterRestart(id, smallFolder)).messages).toEqual(expected);
+    } finally {
+      await small.close();
+      fs.rmSync(smallFolder, { recursive: true });
+    }
+  });
+});
+
+describe("when the disk stands still", () => {
+  /** Until the answer is called, no transaction of the spool begins. */
+  function stall(): () => void {
+    const db = new Database(path.join(folder, "spool.db"));
+    db.exec("BEGIN IMMEDIATE");
+    return () => {
+      db.exec("ROLLBACK");
+      db.close();
+    };
+  }
+
+  test.each([
+    ["5 s", "30", 5_000],
+    ["the device's own shorter time", "3", 3_000],
+  ])(
+    "after %s it is hung up on without an answer; then it says its observation again, and that is one study",
+    async (_, timeout, budgetMs) => {
+      const { wire, transport, clock, messages, warnings } = connect();
+      await says(wire, hello({ timeout }), "ACK AA 1");
+      await says(wire, status(2, 0), "DTV START_CONTINUOUS");
+      await says(wire, acknowledgement(3, 3) + observation(4, "7.30"), "ACK AA 4");
+      await until("the first is filed", () => messages.length === 1);
+      const before = words(wire);
+      const goOn = stall();
+      wire.send(bytes(observation(5)));
+      clock.advance(budgetMs - 1);
+      expect(wire.hungUp).toBe(false);
+      clock.advance(1);
+      expect(wire.hungUp).toBe(true);
+      expect(warnings).toEqual([`the spool did not take what the device said within ${budgetMs / 1_000} s: hung up`]);
+      expect(messages).toHaveLength(1);
+      goOn();
+      // Stored after all, it is filed; that it was is for the device to hear when it says it again.
+      await until("it is stored", () => messages.length === 2);
+      expect(words(wire)).toEqual(before);
+      wire.cut();
+      const again = transport.connect();
+      await says(again, hello({ timeout }), "ACK AA 1");
+      await says(again, status(2, 1), "REQ ROBS");
+      await says(again, observation(33), "ACK AA 33");
+      await until("it is stored again", () => messages.length === 3);
+      const keys = messages.map(({ bytes: message }) => {
+        const reading = read(message, genericPoct1a, { device: "poc", timeZone: "UTC", receivedAt: 0 });
+        return reading.is === "reports" ? reading.reports.map(({ dedupe_key }) => dedupe_key).join() : reading.is;
+      });
+      expect(keys[2]).toBe(keys[1]);
+      expect(keys[1]).not.toBe(keys[0]);
+      expect(warnings).toHaveLength(1);
+    },
+  );
+
+  test("what it takes within that time is acknowledged then, and not before", async () => {
+    const { wire, clock, messages } = connect();
+    await begin(wire);
+    await until("it is in continuous mode", () => clock.pending.length === 1);
+    const goOn = stall();
+    wire.send(bytes(observation(5)));
+    clock.advance(4_999);
+    expect(words(wire).at(-1)).toBe("DTV START_CONTINUOUS");
+    goOn();
+    await until("it is acknowledged", () => words(wire).at(-1) === "ACK AA 5");
+    await until("it is stored", () => messages.length === 1);
+    clock.advance(1);
+    expect(wire.hungUp).toBe(false);
+  });
+
+  test("a device that was gone before is not said to be hung up on", async () => {
+    const { wire, clock, warnings, messages } = connect();
+    await begin(wire);
+    const goOn = stall();
+    wire.send(bytes(observation(5)));
+    wire.cut();
+    clock.advance(5_000);
+    expect(warnings).toEqual([]);
+    goOn();
+    await until("it is stored", () => messages.length === 1);
+  });
+});

@@ -1,0 +1,123 @@
+import { describe, expect, test } from "vitest";
+import { type SerialLine, SERIAL_LINES, SURE, suggest } from "../../../agent/detection/detect.ts";
+import { madeFixtures } from "../../make-fixtures.ts";
+import { bytes } from "../protocols/astm/wire.ts";
+
+const eight: SerialLine = { baudRate: 9600, dataBits: 8, parity: "none", stopBits: 1 };
+
+function made(path: string): Uint8Array {
+  const fixture = madeFixtures.find((one) => one.path === path);
+  if (fixture === undefined) throw new Error(`no fixture ${path}`);
+  return fixture.bytes;
+}
+
+/** The best suggestion's profiles and score. */
+function best(sample: Uint8Array, line: SerialLine | null = null) {
+  const [first] = suggest([{ line, bytes: sample }]);
+  return first === undefined ? null : { profiles: first.profiles, sure: first.score >= SURE };
+}
+
+/** The bytes with the parity bit that a 7-bit device adds and an 8-bit port reads as data. */
+function withParity(sample: Uint8Array, odd: boolean): Uint8Array {
+  return sample.map((byte) => {
+    const ones = byte.toString(2).replaceAll("0", "").length;
+    return (ones % 2 === 1) !== odd ? byte | 0x80 : byte;
+  });
+}
+
+/** What a port at twice the device's rate makes of each byte: its low and its high half, every bit twice. */
+function atTwiceTheRate(sample: Uint8Array): Uint8Array {
+  const doubled = (nibble: number) =>
+    [0, 1, 2, 3].reduce((sum, bit) => sum | ((((nibble >> bit) & 1) * 3) << (bit * 2)), 0);
+  return Uint8Array.from([...sample].flatMap((byte) => [doubled(byte & 15), doubled(byte >> 4)]));
+}
+
+describe("each protocol is known by its own marks", () => {
+  test.each([
+    ["abaxis-vetscan-vs2/dog.astm", ["abaxis-vetscan-vs2", "generic-astm"]],
+    ["skyla/liver-panel.astm", ["skyla", "generic-astm"]],
+    ["generic-astm/one-frame.astm", ["generic-astm"]],
+    ["generic-astm/own-delimiters.astm", ["generic-astm"]],
+    ["generic-astm/yumizen.astm", ["generic-astm"]],
+    ["mindray-bc2800vet/dog.astm", ["mindray-bc2800vet"]],
+    ["mindray-bc2800vet/goat.astm", ["mindray-bc2800vet"]],
+    ["mindray-bc2800vet-one-way/dog.astm", ["mindray-bc2800vet-one-way"]],
+    ["arkray-spotchem-ez/multi.astm", ["arkray-spotchem-ez"]],
+    ["fuji-dri-chem-nx/four-slides.astm", ["fuji-dri-chem-nx"]],
+    ["generic-poct1a/dog.poct1", ["generic-poct1a"]],
+    ["generic-poct1a/hemoscreen.poct1", ["generic-poct1a"]],
+  ])("%s", (path, profiles) => {
+    expect(best(made(path))).toEqual({ profiles, sure: true });
+  });
+
+  test.each(["lines", "digits-before-records"])(
+    "records without frames (%s), which nothing proves, are less than sure",
+    (name) => {
+      expect(best(made(`generic-astm-raw/${name}.astm`))).toEqual({ profiles: ["generic-astm-raw"], sure: false });
+    },
+  );
+
+  test("HL7 is named with the profiles whose sender it is, and the generic one", () => {
+    expect(suggest([{ line: null, bytes: bytes("\vMSH|^~\\&|BC-5380<CR>\x1c<CR>") }])[0]).toMatchObject({
+      protocol: "HL7 over MLLP",
+      profiles: ["mindray-bc", "generic-hl7"],
+      score: 95,
+    });
+    expect(suggest([{ line: null, bytes: bytes("\vMSH|^~\\&|X1<CR>") }])[0]).toMatchObject({
+      profiles: ["generic-hl7"],
+      score: 70,
+    });
+  });
+
+  test("ENQ and nothing else is a device that waits for an answer", () => {
+    expect(suggest([{ line: eight, bytes: bytes("<ENQ><ENQ><ENQ><EOT>") }])[0]).toMatchObject({
+      profiles: ["generic-astm", "mindray-bc2800vet"],
+      score: 60,
+      reasons: ["ENQ, 3 times, and nothing else: it is not answered here"],
+    });
+  });
+});
+
+describe("serial settings", () => {
+  test.each([
+    ["even", false, "arkray-spotchem-ez/multi.astm"],
+    ["odd", true, "abaxis-vetscan-vs2/dog.astm"],
+  ])("%s parity is seen in the eighth bits", (parity, odd, path) => {
+    const [first] = suggest([{ line: eight, bytes: withParity(made(path), odd) }]);
+    expect(first).toMatchObject({ line: { baudRate: 9600, dataBits: 7, parity }, score: 95 });
+    expect(first?.reasons).toContain(`the eighth bits are ${parity} parity (stop bits cannot be heard: 1 or 2)`);
+  });
+
+  test("the setting under which the bytes make sense comes first", () => {
+    const right = made("abaxis-vetscan-vs2/dog.astm");
+    const fast = { ...eight, baudRate: 19_200 };
+    const suggestions = suggest([
+      { line: fast, bytes: atTwiceTheRate(right) },
+      { line: eight, bytes: right },
+    ]);
+    expect(suggestions[0]?.line).toEqual(eight);
+  });
+
+  test("frames with wrong checksums and strange bytes score low, and say why", () => {
+    const sample = Buffer.from(made("abaxis-vetscan-vs2/dog.astm"));
+    for (let at = 7; at < sample.length; at += 9) sample[at] = 0x7f;
+    const [first] = suggest([{ line: eight, bytes: sample }]);
+    expect(first?.score).toBeLessThan(60);
+    expect(first?.reasons).toContainEqual(expect.stringMatching(/% of the bytes are no characters/));
+  });
+
+  test.each([
+    ["nothing", new Uint8Array(0)],
+    ["NULs", new Uint8Array(500)],
+    ["every byte", Uint8Array.from({ length: 512 }, (_, index) => index % 256)],
+    ["a wrong baud rate", atTwiceTheRate(made("abaxis-vetscan-vs2/dog.astm"))],
+    ["a web server", Buffer.from("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n")],
+  ])("%s suggests nothing worth trying", (_, sample) => {
+    expect(suggest([{ line: eight, bytes: sample }]).filter(({ score }) => score >= 50)).toEqual([]);
+  });
+
+  test("the commonest settings are tried first", () => {
+    expect(SERIAL_LINES[0]).toEqual(eight);
+    expect(SERIAL_LINES.slice(0, 4).map(({ baudRate }) => baudRate)).toEqual([9600, 9600, 9600, 9600]);
+  });
+});

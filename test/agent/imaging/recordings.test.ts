@@ -1,0 +1,109 @@
+import fs from "node:fs";
+import path from "node:path";
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { STATUS } from "../../../agent/protocols/dicom/dimse.ts";
+import { Scp, type ScpAction } from "../../../agent/protocols/dicom/scp.ts";
+import { parseRecording, recordAssociation } from "../../../agent/tools/simulator/record-association.ts";
+import { parseDicomTarget, parseKinds, playModality } from "../../../agent/tools/simulator/modality.ts";
+import { fixturesFolder } from "../../make-fixtures.ts";
+import { useDicomServer } from "../../support/dicom-server.ts";
+import { freePort } from "../../support/processes.ts";
+import { useSpool } from "../../support/spool.ts";
+
+// A recording dropped into fixtures/dicom/ is a regression test: what the device said is said again to a fresh provider, in
+// any cuts, and its answers are those that were recorded. Written by `npm run agent -- record --listen ... --to ...`.
+
+const used = useSpool();
+const served = useDicomServer(used);
+const folder = path.join(fixturesFolder, "dicom");
+const recordings = fs.readdirSync(folder).filter((name) => name.endsWith(".pdu"));
+
+/** What the provider answers to the device's bytes, every instance kept. */
+function answersTo(chunks: readonly Uint8Array[]): string {
+  const scp = new Scp({ aeTitle: "VETWIRE", callingAeTitles: [], admits: () => true });
+  const written: Uint8Array[] = [];
+  let messageId = 0;
+  const carryOut = (actions: readonly ScpAction[]) => {
+    for (const action of actions) {
+      if (action.do === "write") written.push(action.bytes);
+      else if (action.do === "begin") messageId = action.instance.messageId;
+      else if (action.do === "keep") carryOut(scp.answer(messageId, STATUS.success, null));
+    }
+  };
+  for (const chunk of chunks) carryOut(scp.receive(chunk));
+  return Buffer.concat(written).toString("hex");
+}
+
+function cut(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
+  const edges = [0, ...places.toSorted((one, other) => one - other), bytes.length];
+  return edges.slice(1).map((edge, index) => bytes.subarray(edges[index] ?? 0, edge));
+}
+
+/** What the device said at each of its turns: it goes on only when it has its answer. */
+function read(text: string): { turns: Uint8Array[]; receiver: string } {
+  const turns: Uint8Array[] = [];
+  const answers: Uint8Array[] = [];
+  let last = "";
+  for (const { from, bytes } of parseRecording(text)) {
+    if (from === "receiver") answers.push(bytes);
+    else if (last === "device") turns.push(Buffer.concat([turns.pop()!, bytes]));
+    else turns.push(bytes);
+    last = from;
+  }
+  return { turns, receiver: Buffer.concat(answers).toString("hex") };
+}
+
+test.each(recordings)("%s is answered as it was, in every segmentation", (name) => {
+  const { turns, receiver } = read(fs.readFileSync(path.join(folder, name), "utf8"));
+  expect(answersTo(turns)).toBe(receiver);
+  expect(answersTo(turns.flatMap((turn) => cut(turn, [...turn.keys()])))).toBe(receiver);
+  fc.assert(
+    fc.property(fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 40 }), (places) => {
+      const cuts = (turn: Uint8Array) => places.map((place) => Math.floor(place * turn.length));
+      expect(answersTo(turns.flatMap((turn) => cut(turn, cuts(turn))))).toBe(receiver);
+    }),
+    { seed: 2, numRuns: 20 },
+  );
+});
+
+describe("the simulator", () => {
+  const patient = { id: "4711", name: "Simulated^Rex", species: "dog" };
+  const target = () => parseDicomTarget(`dicom://127.0.0.1:${served.port}`)!;
+
+  test("sends a study of every kind, and all of it is kept", async () => {
+    const study = await playModality(target(), parseKinds("cr,us,es,sr"), patient, "20260504090000");
+    const stored = await used.spool.call("instancesOf", study);
+    expect(stored.map(({ sopClass }) => sopClass).toSorted()).toEqual([
+      "1.2.840.10008.5.1.4.1.1.1",
+      "1.2.840.10008.5.1.4.1.1.3.1",
+      "1.2.840.10008.5.1.4.1.1.77.1.1",
+      "1.2.840.10008.5.1.4.1.1.88.33",
+    ]);
+  });
+
+  test("tells who will not have it, and what it does not know", async () => {
+    await expect(playModality({ ...target(), calledAe: "OTHER" }, ["cr"], patient, "20260504090000")).rejects.toThrow(
+      "called AE title not recognized",
+    );
+    expect(() => parseKinds("cr,mr")).toThrow("mr is no kind of image, expected some of cr, us, es, sr");
+    expect(() => parseDicomTarget("dicom://host")).toThrow("expected dicom://CALLING@host:port/CALLED");
+    expect(parseDicomTarget("tcp://host:1")).toBe(null);
+  });
+
+  test("recorded on its way, it is a fixture that replays", async () => {
+    const port = await freePort();
+    const recording = await recordAssociation({ host: "127.0.0.1", port }, { host: "127.0.0.1", port: served.port });
+    await playModality({ ...target(), address: { host: "127.0.0.1", port } }, ["es", "sr"], patient, "20260504090000");
+    const text = (await recording.lines).join("\n");
+    const { turns, receiver } = read(text);
+    expect(text.split("\n").map((line) => line.slice(0, 4))).toEqual(
+      expect.arrayContaining(["< 01", "> 02", "< 04", "> 04", "< 05", "> 06"]),
+    );
+    expect(answersTo(turns)).toBe(receiver);
+  });
+});
+
+test("a line that is no part of a recording is named", () => {
+  expect(() => parseRecording("# by hand\n< 0100\n? 02")).toThrow("line 2 is neither < nor >");
+});

@@ -1,0 +1,265 @@
+import fs from "node:fs";
+import path from "node:path";
+import Database from "better-sqlite3";
+import { beforeEach, describe, expect, test } from "vitest";
+import type { ImageLimits } from "../../../agent/config/image-limits.ts";
+import { STATUS } from "../../../agent/protocols/dicom/dimse.ts";
+import { Headers } from "../../../agent/imaging/header-reader.ts";
+import { imageFile, imageFolder, ImageStore, tidyImages } from "../../../agent/imaging/instance-store.ts";
+import { countImages, listImages } from "../../../agent/imaging/catalogue.ts";
+import { removeOld } from "../../../agent/imaging/retention.ts";
+import { readSpool } from "../../../agent/spool/spool.ts";
+import { CR_STORAGE, dataset, EXPLICIT } from "../../support/dicom.ts";
+import { useSpool } from "../../support/spool.ts";
+
+// Method: instances are stored in a real spool and folder, and made old, filed, forwarded or needed as the other stages would.
+
+const used = useSpool();
+const DAY_MS = 24 * 60 * 60_000;
+const limits = { keepMs: null, bytesMax: null };
+let store: ImageStore;
+
+beforeEach(async () => {
+  const headers = new Headers();
+  await tidyImages(used.folder, used.spool);
+  store = new ImageStore(used.folder, used.spool, headers);
+  for (const name of fs.readdirSync(imageFolder(used.folder))) fs.unlinkSync(path.join(imageFolder(used.folder), name));
+  await used.spool.call("setDestinations", []);
+  return async () => {
+    store.close();
+    await headers.close();
+  };
+});
+
+function write(sql: string, ...values: readonly unknown[]): void {
+  const db = new Database(path.join(used.folder, "spool.db"));
+  db.prepare(sql).run(...values);
+  db.close();
+}
+
+/** Stores the n-th instance as a device does. */
+async function keep(number: number, callingAe = "DX1"): Promise<number> {
+  const sopInstance = `1.2.3.${number}`;
+  const incoming = { messageId: 1, sopClass: CR_STORAGE, sopInstance, transferSyntax: EXPLICIT, callingAe };
+  const file = store.begin("xray", 1, incoming);
+  file.write(contentOf(number));
+  const { status } = await file.keep({ study: `1.2.4.${number}`, headerBytes: 10 });
+  return status;
+}
+
+const contentOf = (number: number) => dataset(`1.2.3.${number}`, [[0x7fe0_0010, "OW", new Uint8Array(1_000)]]);
+
+/** Stores it, so many days ago; its study is filed. */
+async function filed(number: number, days: number): Promise<string> {
+  expect(await keep(number)).toBe(STATUS.success);
+  const message = messageOf(number);
+  write("UPDATE instance SET stored_at = ? WHERE message = ?", Date.now() - days * DAY_MS, message);
+  write("UPDATE message SET state = 'filed' WHERE id = ?", message);
+  write("DELETE FROM image_study WHERE study = ?", `1.2.4.${number}`);
+  return message;
+}
+
+async function forwarded(number: number, days: number): Promise<string> {
+  const message = await filed(number, days);
+  await used.spool.call("settleForward", "pacs", message, "sent", null, 1);
+  return message;
+}
+
+const listed = () => readSpool(used.folder, (db) => listImages(db, null));
+const messageOf = (number: number) => listed().find((image) => image.sop_instance_uid === `1.2.3.${number}`)!.id;
+const inFolder = () => fs.readdirSync(imageFolder(used.folder)).toSorted();
+const remove = (own: Partial<ImageLimits>) => removeOld(used.folder, used.spool, { ...limits, ...own });
+
+/** By their numbers, those whose file is here: as listed, and as the folder has it. */
+function kept(): string[] {
+  const rows = listed().filter(({ removed_at }) => removed_at === null);
+  expect(inFolder()).toEqual(rows.map(({ id }) => `${id}.dcm`).toSorted());
+  return rows.map(({ sop_instance_uid }) => sop_instance_uid.slice("1.2.3.".length));
+}
+
+describe("by age", () => {
+  test("what was filed before is removed, and stays listed", async () => {
+    const old = await filed(1, 31);
+    await filed(2, 29);
+    const size = fs.statSync(imageFile(used.folder, old)).size;
+    expect(await remove({ keepMs: 30 * DAY_MS })).toEqual({ count: 1, bytes: size, isEnough: true });
+    expect(kept()).toEqual(["2"]);
+    expect(listed()[0]).toMatchObject({ id: old, state: "filed", removed_at: expect.stringMatching(/^2\d{3}-/) });
+    expect(readSpool(used.folder, countImages)).toEqual({ kept: 1, bytes: size, removed: 1, forwards: [] });
+    expect(await remove({ keepMs: 30 * DAY_MS })).toEqual({ count: 0, bytes: 0, isEnough: true });
+  });
+
+  test.each<[string, (message: string) => void | Promise<void>]>([
+    ["it waits for an archive", (message) => used.spool.call("queueForwards", message)],
+    [
+      "its study waits for the server",
+      (message) => write("UPDATE message SET state = 'pending' WHERE id = ?", message),
+    ],
+    ["its study is not assessed", () => write("INSERT INTO image_study (study, due_at) VALUES ('1.2.4.1', 9e12)")],
+    ["a person has to place it", (message) => write("UPDATE message SET state = 'unmatched' WHERE id = ?", message)],
+    ["no modality", (message) => write("UPDATE message SET state = 'quarantined' WHERE id = ?", message)],
+    ["a device was told that it is here for good", () => used.spool.call("promiseInstances", ["1.2.3.1"])],
+    [
+      "one of two archives refused it and it is unmatched",
+      async (message) => {
+        await used.spool.call("setDestinations", ["pacs", "cloud"]);
+        await used.spool.call("queueForwards", message);
+        await used.spool.call("settleForward", "pacs", message, "sent", null, 1);
+        await used.spool.call("settleForward", "cloud", message, "refused", "no", 1);
+        write("UPDATE message SET state = 'unmatched' WHERE id = ?", message);
+      },
+    ],
+  ])("it stays while %s", async (_, make) => {
+    await used.spool.call("setDestinations", ["pacs"]);
+    await make(await forgetForwards(await filed(1, 400)));
+    expect(await remove({ keepMs: DAY_MS, bytesMax: 1 })).toEqual({ count: 0, bytes: 0, isEnough: false });
+    expect(kept()).toEqual(["1"]);
+  });
+
+  /** As if it had come before there were destinations. */
+  async function forgetForwards(message: string): Promise<string> {
+    write("DELETE FROM forward");
+    return message;
+  }
+
+  test.each(["unmatched", "quarantined"])("what every archive has may go although it is %s", async (state) => {
+    await used.spool.call("setDestinations", ["pacs"]);
+    const message = await forwarded(1, 400);
+    await used.spool.call("promiseInstances", ["1.2.3.1"]);
+    write("UPDATE message SET state = ? WHERE id = ?", state, message);
+    expect((await remove({ keepMs: DAY_MS })).count).toBe(1);
+    expect(kept()).toEqual([]);
+  });
+
+  test("what waits for an archive that is configured no more may go", async () => {
+    await used.spool.call("setDestinations", ["pacs"]);
+    await filed(1, 400);
+    await used.spool.call("setDestinations", []);
+    expect((await remove({ keepMs: DAY_MS })).count).toBe(1);
+  });
+
+  test("more than a page of them goes, past those that stay", async () => {
+    for (let number = 1; number <= 120; number++) await filed(number, 500 - number);
+    write(
+      "UPDATE message SET state = 'unmatched' WHERE id IN (SELECT message FROM instance ORDER BY stored_at LIMIT 110)",
+    );
+    expect((await remove({ keepMs: DAY_MS })).count).toBe(10);
+    expect(kept()).toEqual(Array.from({ length: 110 }, (_, nth) => String(nth + 1)));
+  });
+});
+
+describe("by size", () => {
+  test("what archives have goes first, the oldest first, and no more than has to", async () => {
+    await used.spool.call("setDestinations", ["pacs"]);
+    const size = fs.statSync(imageFile(used.folder, await forwarded(1, 2))).size;
+    await forwarded(2, 3);
+    await used.spool.call("setDestinations", ["pacs", "cloud"]);
+    await forwarded(3, 9); // cloud does not have it yet
+    await used.spool.call("setDestinations", ["pacs"]);
+    await used.spool.call("settleForward", "pacs", await filed(4, 8), "refused", "no", 1);
+
+    expect(await remove({ bytesMax: 4 * size })).toEqual({ count: 0, bytes: 0, isEnough: true });
+    await used.spool.call("setDestinations", ["pacs", "cloud"]);
+    await remove({ bytesMax: 3 * size });
+    expect(kept()).toEqual(["1", "3", "4"]);
+    await remove({ bytesMax: 1.5 * size });
+    expect(kept()).toEqual(["3"]);
+    expect(await remove({ bytesMax: 1 })).toEqual({ count: 0, bytes: 0, isEnough: false });
+  });
+
+  test("what came within the hour stays", async () => {
+    await filed(1, 0);
+    expect(await remove({ bytesMax: 1 })).toEqual({ count: 0, bytes: 0, isEnough: false });
+    expect(kept()).toEqual(["1"]);
+  });
+});
+
+describe("what was removed", () => {
+  test("comes back under its own name when it is sent again, and is new then", async () => {
+    const message = await filed(1, 400);
+    await remove({ keepMs: DAY_MS });
+    expect(kept()).toEqual([]);
+    expect(await keep(1)).toBe(STATUS.success);
+    expect(kept()).toEqual(["1"]);
+    expect(listed().map(({ id, state }) => [id, state])).toEqual([[message, "filed"]]);
+    expect(fs.readFileSync(imageFile(used.folder, message)).subarray(-1_000)).toEqual(Buffer.alloc(1_000));
+    await remove({ keepMs: DAY_MS, bytesMax: 1 });
+    expect(kept()).toEqual(["1"]);
+  });
+
+  test("comes back with the head of its row when another AE title sends it", async () => {
+    const message = await filed(1, 400);
+    const first = fs.readFileSync(imageFile(used.folder, message));
+    await remove({ keepMs: DAY_MS });
+    expect(await keep(1, "ULTRASOUND-ROOM2")).toBe(STATUS.success);
+    expect(kept()).toEqual(["1"]);
+    expect(fs.readFileSync(imageFile(used.folder, message))).toEqual(first);
+    expect(listed().map(({ id, bytes, calling_ae }) => [id, bytes, calling_ae])).toEqual([
+      [message, first.length, "DX1"],
+    ]);
+  });
+
+  test("is not promised to a device any more", async () => {
+    await filed(1, 400);
+    expect(await used.spool.call("heldInstances", "1.2.3.1")).toHaveLength(1);
+    await remove({ keepMs: DAY_MS });
+    expect(await used.spool.call("heldInstances", "1.2.3.1")).toEqual([]);
+  });
+
+  test("is offered to no archive again", async () => {
+    await used.spool.call("setDestinations", ["pacs"]);
+    for (const number of [1, 2]) {
+      await used.spool.call("settleForward", "pacs", await filed(number, 400 * (2 - number)), "refused", "no", 1);
+    }
+    await remove({ keepMs: DAY_MS });
+    expect(await used.spool.call("forwardAgain", "pacs", null)).toBe(1);
+    expect((await used.spool.call("queuedForwards", "pacs", 10)).map(({ sopInstance }) => sopInstance)).toEqual([
+      "1.2.3.2",
+    ]);
+  });
+
+  test("never takes along what is sent again at the same moment", async () => {
+    for (let number = 1; number <= 40; number++) {
+      await filed(number, 400);
+      const removing = remove({ keepMs: DAY_MS });
+      for (let turns = 0; turns < number % 8; turns++) await new Promise((resolve) => setImmediate(resolve));
+      expect(await keep(number)).toBe(STATUS.success);
+      await removing;
+      expect(kept()).toContain(String(number));
+    }
+  });
+
+  test("is taken away at the next turn where a crash came between its row and its file", async () => {
+    const message = await filed(1, 400);
+    write("UPDATE instance SET removed_at = 1 WHERE message = ?", message);
+    expect(inFolder()).toEqual([`${message}.dcm`]);
+    await remove({});
+    expect(inFolder()).toEqual([]);
+    fs.writeFileSync(path.join(imageFolder(used.folder), `${message}.dcm.gone`), "");
+    await tidyImages(used.folder, used.spool);
+    expect(inFolder()).toEqual([]);
+  });
+});
+
+test("when less is free than has to stay, an instance is refused before anything of it is written", async () => {
+  const headers = new Headers();
+  const full = new ImageStore(used.folder, used.spool, headers, Number.MAX_SAFE_INTEGER);
+  const incoming = { messageId: 1, sopClass: CR_STORAGE, sopInstance: "1.2.3.1", transferSyntax: EXPLICIT };
+  const file = full.begin("xray", 1, { ...incoming, callingAe: "DX1" });
+  const names: string[] = [];
+  const watcher = fs.watch(imageFolder(used.folder), (_, name) => names.push(name ?? ""));
+  for (let piece = 0; piece < 20; piece++) {
+    file.write(new Uint8Array(100_000));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(await file.keep({ study: "1.2", headerBytes: 10 })).toEqual({
+    status: STATUS.outOfResources,
+    comment: expect.stringMatching(/^cannot be stored: \d+ MB free, at least \d+$/),
+  });
+  expect(file.isBehind).toBe(false);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  watcher.close();
+  expect([names, inFolder()]).toEqual([[], []]);
+  full.close();
+  await headers.close();
+});

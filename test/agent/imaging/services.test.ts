@@ -1,0 +1,227 @@
+import fs from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import type { Attributes } from "../../../agent/protocols/dicom/attributes.ts";
+import { COMMAND, STATUS } from "../../../agent/protocols/dicom/dimse.ts";
+import { PROCEDURE_STEP, STORAGE_COMMITMENT } from "../../../agent/protocols/dicom/scp.ts";
+import { generatedFile, generateInstance } from "../../../agent/tools/simulator/generated-study.ts";
+import { imageFile } from "../../../agent/imaging/instance-store.ts";
+import { dog } from "../../make-fixtures.ts";
+import { dcmtk, run } from "../../support/dcmtk.ts";
+import { CR_STORAGE } from "../../support/dicom.ts";
+import { TestPeer } from "../../support/dicom-peer.ts";
+import { useDicomServer } from "../../support/dicom-server.ts";
+import { until } from "../../support/processes.ts";
+import { useSpool } from "../../support/spool.ts";
+
+// Method: a device of the test's own says what it does over a real socket; images come from DCMTK's storescu.
+
+const used = useSpool();
+const served = useDicomServer(used);
+const STUDY = "2.25.4711";
+
+/** Sends that many images of one study; answers their SOP Instance UIDs. */
+async function store(count: number, callingAe = "DX1"): Promise<string[]> {
+  const study = { patient: { id: "1", name: "X^Rex", species: "dog" }, uid: STUDY, at: "20260504090000" };
+  const instances = Array.from({ length: count }, (_, nth) => generateInstance("cr", study, nth + 1));
+  const files = instances.map((instance, nth) => {
+    const file = path.join(used.folder, `out-${nth}.dcm`);
+    fs.writeFileSync(file, generatedFile(instance));
+    return file;
+  });
+  const peer = ["-aet", callingAe, "-aec", "VETWIRE", "127.0.0.1", String(served.port)];
+  const { ok, output } = await run("storescu", ...peer, ...files);
+  expect(ok ? "" : output).toBe("");
+  for (const file of files) fs.unlinkSync(file);
+  return instances.map(({ sopInstance }) => sopInstance);
+}
+
+const references = (uids: readonly string[], sopClass = CR_STORAGE): Attributes[] =>
+  uids.map((uid) => ({ ReferencedSOPClassUID: [sopClass], ReferencedSOPInstanceUID: [uid] }));
+
+describe("procedure steps", () => {
+  const begun: Attributes = {
+    PerformedProcedureStepStatus: ["IN PROGRESS"],
+    ScheduledStepAttributesSequence: [{ AccessionNumber: ["VDAG0001"], StudyInstanceUID: [STUDY] }],
+  };
+  const ended = (uids: readonly string[], status = "COMPLETED"): Attributes => ({
+    PerformedProcedureStepStatus: [status],
+    PerformedSeriesSequence: [{ ReferencedImageSequence: references(uids) }],
+  });
+
+  async function says(peer: TestPeer, field: number, attributes: Attributes, sopInstance = "1.2.3.9") {
+    peer.ask({ field, messageId: 1, sopClass: PROCEDURE_STEP, sopInstance }, attributes);
+    const { command } = await peer.hear();
+    return command;
+  }
+
+  async function dueAt(): Promise<number | undefined> {
+    return (await used.spool.call("nextImageStudy", Date.now()))?.dueAt;
+  }
+
+  test.skipIf(!dcmtk)("one that is completed ends the wait for its study, and its order", async () => {
+    const order = {
+      accession: "VDAG0001",
+      device: "xray",
+      patientFp: dog.fp,
+      tests: ["Thorax"],
+      createdAt: Date.now(),
+    };
+    await used.spool.call("placeOrder", { ...order, state: "sent" });
+    const peer = await TestPeer.connect(served.port, PROCEDURE_STEP);
+    expect((await says(peer, COMMAND.createRequest, begun)).status).toBe(STATUS.success);
+    const uids = await store(2);
+    expect(await dueAt()).toBeGreaterThan(Date.now() + 30_000);
+    expect((await says(peer, COMMAND.setRequest, ended(uids))).status).toBe(STATUS.success);
+    expect(await dueAt()).toBeLessThanOrEqual(Date.now());
+    expect(served.examined).toEqual([[STUDY]]);
+    const resulted = async () => (await used.spool.call("ordersByAccession", ["VDAG0001"]))[0]?.state === "resulted";
+    await until("the order is done", resulted);
+    await peer.release();
+  });
+
+  test.skipIf(!dcmtk)(
+    "images that are still to come are waited for, and so are those of a step broken off",
+    async () => {
+      const peer = await TestPeer.connect(served.port, PROCEDURE_STEP);
+      await says(peer, COMMAND.createRequest, begun);
+      await says(peer, COMMAND.createRequest, begun, "1.2.3.10");
+      const uids = await store(1);
+      expect((await says(peer, COMMAND.setRequest, ended([...uids, "1.2.3.4.5"]))).status).toBe(STATUS.success);
+      expect((await says(peer, COMMAND.setRequest, ended(uids, "DISCONTINUED"), "1.2.3.10")).status).toBe(
+        STATUS.success,
+      );
+      expect(await dueAt()).toBeGreaterThan(Date.now() + 30_000);
+      expect(served.examined).toEqual([]);
+      peer.cut();
+    },
+  );
+
+  test("one without a name gets one, under which it is changed", async () => {
+    const peer = await TestPeer.connect(served.port, PROCEDURE_STEP);
+    const created = await says(peer, COMMAND.createRequest, begun, "");
+    expect(created).toMatchObject({
+      status: STATUS.success,
+      affectedSopInstance: expect.stringMatching(/^2\.25\.\d+$/),
+    });
+    const changed = await says(peer, COMMAND.setRequest, ended([]), created.affectedSopInstance);
+    expect(changed.status).toBe(STATUS.success);
+    peer.cut();
+  });
+
+  test("what cannot be is refused, each with its status", async () => {
+    const peer = await TestPeer.connect(served.port, PROCEDURE_STEP);
+    const status = async (...what: [number, Attributes, string?]) => (await says(peer, ...what)).status;
+    expect(await status(COMMAND.createRequest, ended([]))).toBe(STATUS.invalidAttributeValue);
+    expect(await status(COMMAND.createRequest, begun, "../../x")).toBe(STATUS.invalidInstance);
+    expect(await status(COMMAND.setRequest, ended([]))).toBe(STATUS.noSuchInstance);
+    expect(await status(COMMAND.createRequest, begun)).toBe(STATUS.success);
+    expect(await status(COMMAND.createRequest, begun)).toBe(STATUS.duplicateInstance);
+    expect(await status(COMMAND.setRequest, ended([], "DONE"))).toBe(STATUS.invalidAttributeValue);
+    expect(await status(COMMAND.setRequest, ended([]))).toBe(STATUS.success);
+    expect(await status(COMMAND.setRequest, ended([]))).toBe(STATUS.processingFailure);
+    peer.cut();
+  });
+});
+
+describe.skipIf(!dcmtk)("storage commitment", () => {
+  const WELL_KNOWN = "1.2.840.10008.1.20.1.1";
+
+  async function ask(peer: TestPeer, transaction: string, instances: Attributes[], typeId = 1): Promise<number> {
+    const request = {
+      field: COMMAND.actionRequest,
+      messageId: 7,
+      sopClass: STORAGE_COMMITMENT,
+      sopInstance: WELL_KNOWN,
+    };
+    peer.ask({ ...request, typeId }, { TransactionUID: [transaction], ReferencedSOPSequence: instances });
+    const { command } = await peer.hear();
+    expect(command).toMatchObject({ field: 0x8130, messageIdRespondedTo: 7 });
+    return command.status;
+  }
+
+  test("what is here is reported on the same association, what is not is named with the reason", async () => {
+    const [first = "", second = "", damaged = ""] = await store(3);
+    const stored = await used.spool.call("heldInstances", damaged);
+    fs.appendFileSync(imageFile(used.folder, stored[0]!.message), "x");
+    const peer = await TestPeer.connect(served.port, STORAGE_COMMITMENT);
+    const wrongClass = references([second], "1.2.840.10008.5.1.4.1.1.2");
+    const asked = [...references([first, damaged, "1.2.3.4"]), ...wrongClass];
+    expect(await ask(peer, "1.2.3.1", asked)).toBe(STATUS.success);
+    const report = await peer.hear();
+    expect(report.command).toMatchObject({
+      ...{ field: COMMAND.eventReportRequest, typeId: 2, affectedSopInstance: WELL_KNOWN },
+    });
+    const failed = (attributes: Attributes[], reason: number) =>
+      attributes.map((one) => ({ ...one, FailureReason: [String(reason)] }));
+    expect(report.attributes).toEqual({
+      TransactionUID: ["1.2.3.1"],
+      ReferencedSOPSequence: references([first]),
+      FailedSOPSequence: [
+        ...failed(references([damaged]), STATUS.processingFailure),
+        ...failed(references(["1.2.3.4"]), STATUS.noSuchInstance),
+        ...failed(wrongClass, STATUS.classInstanceConflict),
+      ],
+    });
+    peer.answer(report, STATUS.success);
+    await until("it is reported", () => served.reported.length > 0);
+    expect(served.reported).toEqual(["1.2.3.1: 3 failures"]);
+    await peer.release();
+  });
+
+  test("an image that a second AE title repeats is still held", async () => {
+    const uids = await store(1);
+    await store(1, "ULTRASOUND-ROOM2");
+    const peer = await TestPeer.connect(served.port, STORAGE_COMMITMENT);
+    expect(await ask(peer, "1.2.3.4", references(uids))).toBe(STATUS.success);
+    const report = await peer.hear();
+    expect(report.attributes).toEqual({ TransactionUID: ["1.2.3.4"], ReferencedSOPSequence: references(uids) });
+    peer.answer(report, STATUS.success);
+    await until("it is reported", () => served.reported.length > 0);
+    await peer.release();
+  });
+
+  test("a device that left is called, with us as the provider, and called again until it takes it", async () => {
+    const uids = await store(1);
+    const peer = await TestPeer.connect(served.port, STORAGE_COMMITMENT);
+    expect(await ask(peer, "1.2.3.2", references(uids))).toBe(STATUS.success);
+    peer.cut();
+    await until("the next try is set", () => served.clock.pending.length > 0);
+    const device = await TestPeer.listen(served.reportTo.port);
+    served.clock.advance(0);
+    // Its turn comes by the clock on the wall: the row says when.
+    await used.spool.call("delayCommitment", 1, 0);
+    served.clock.advance(3_600_000);
+    const called = await device.called;
+    const report = await called.hear();
+    expect(called.request).toMatchObject({ calledAe: "DX1", callingAe: "VETWIRE" });
+    expect(report.command.typeId).toBe(1);
+    expect(report.attributes).toEqual({ TransactionUID: ["1.2.3.2"], ReferencedSOPSequence: references(uids) });
+    called.answer(report, STATUS.success);
+    await until("it is reported", () => served.reported.length > 0);
+    expect(served.reported).toEqual(["1.2.3.2: 0 failures"]);
+    await device.close();
+  });
+
+  test("a device that left is told when it is here again", async () => {
+    const uids = await store(1);
+    const peer = await TestPeer.connect(served.port, STORAGE_COMMITMENT);
+    await ask(peer, "1.2.3.3", references(uids));
+    peer.cut();
+    await until("the next try is set", () => served.clock.pending.length > 0);
+    const again = await TestPeer.connect(served.port, STORAGE_COMMITMENT);
+    const report = await again.hear();
+    expect(report.attributes?.TransactionUID).toEqual(["1.2.3.3"]);
+    again.answer(report, STATUS.success);
+    await until("it is reported", () => served.reported.length > 0);
+    await again.release();
+  });
+
+  test("what is no request for it is refused", async () => {
+    const peer = await TestPeer.connect(served.port, STORAGE_COMMITMENT);
+    expect(await ask(peer, "1.2.3.1", references(["1.2"]), 2)).toBe(STATUS.noSuchAction);
+    expect(await ask(peer, "x", references(["1.2"]))).toBe(STATUS.invalidAttributeValue);
+    expect(await ask(peer, "1.2.3.1", [])).toBe(STATUS.invalidAttributeValue);
+    peer.cut();
+  });
+});

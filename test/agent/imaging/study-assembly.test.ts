@@ -1,0 +1,246 @@
+import fs from "node:fs";
+import path from "node:path";
+import { beforeEach, describe, expect, test } from "vitest";
+import type { Header } from "../../../agent/protocols/dicom/header.ts";
+import { Directory } from "../../../agent/study/patient-directory.ts";
+import { Headers } from "../../../agent/imaging/header-reader.ts";
+import { type ImageDevice, ImageFiling } from "../../../agent/imaging/study-assembly.ts";
+import { imageFolder } from "../../../agent/imaging/instance-store.ts";
+import { reassess, store } from "../../../agent/tools/offline/reprocess.ts";
+import { httpServer } from "../../../agent/push/server-client.ts";
+import { listMessages, readSpool } from "../../../agent/spool/spool.ts";
+import type { Patient } from "../../../shared/api/patient.ts";
+import { dog } from "../../make-fixtures.ts";
+import { until } from "../../support/processes.ts";
+import { noteFetched, useSpool } from "../../support/spool.ts";
+
+// Method: images in a real spool, whose headers were read already, taken through the real stages; a server that is away.
+
+const used = useSpool();
+const STUDY = "1.2.3";
+const xray: ImageDevice = { timeZone: "UTC", modality: null };
+const devices = new Map<string, ImageDevice>();
+const directory = () =>
+  new Directory(
+    used.spool,
+    httpServer("http://127.0.0.1:9", () => "sk_live_test", 100),
+  );
+let ordinal = 0;
+
+beforeEach(async () => {
+  await noteFetched(used.spool);
+  devices.clear();
+  devices.set("xray", xray);
+});
+
+const header: Header = {
+  ...{ study: STUDY, sopClass: "1.2.840.10008.5.1.4.1.1.1", modality: "CR", manufacturer: "ACME", model: "DX 9" },
+  ...{ station: "", patientName: dog.name, patientId: "", otherPatientIds: [], accession: "", sex: "", neutered: "" },
+  ...{ birthDate: "", weight: "", speciesCodes: [], species: "Canine", breed: "", responsiblePerson: "" },
+  ...{ times: ["20260504090000"], utcOffset: "", measurements: [], cutShort: null },
+};
+
+/** Images of one study come in, with these headers. */
+async function receive(...headers: readonly Partial<Header>[]): Promise<void> {
+  await receiveAt(Date.now(), 0, ...headers);
+}
+
+async function receiveAt(receivedAt: number, quietMs: number, ...headers: readonly Partial<Header>[]): Promise<void> {
+  for (const own of headers) {
+    const message = `M${String(++ordinal).padStart(4, "0")}`;
+    await used.spool.call("addInstance", {
+      ...{ message, device: "xray", receivedAt, quietMs, head: new Uint8Array(0), study: STUDY },
+      ...{ sopClass: header.sopClass, sopInstance: `1.2.3.${ordinal}`, transferSyntax: "1.2.840.10008.1.2.1" },
+      ...{ callingAe: "DX1", sha256: message, fileBytes: 1, headerBytes: 1 },
+    });
+    await used.spool.call("noteHeader", message, JSON.stringify({ ...header, ...own }));
+  }
+}
+
+async function file(matchByName = false): Promise<void> {
+  await settle(matchByName, (filing) => filing.wake());
+}
+
+/** Has the studies filed that wait for a patient who came. */
+async function rematch(): Promise<void> {
+  await settle(false, (filing) => void filing.rematch([...devices.keys()]));
+}
+
+async function settle(matchByName: boolean, wake: (filing: ImageFiling) => void): Promise<void> {
+  let settled = 0;
+  const lookup = { spool: used.spool, directory: directory(), matchByName };
+  const stages = { data: used.folder, headers: new Headers(), deviceById: (id: string) => devices.get(id), lookup };
+  const filing = new ImageFiling(stages, {
+    settled: () => (settled += 1),
+    fault(error) {
+      throw error;
+    },
+  });
+  wake(filing);
+  await until("the study is settled", () => settled > 0);
+  await filing.stop();
+}
+
+async function know(patient: Patient, ...identifiers: readonly string[]): Promise<void> {
+  await used.spool.call("upsertPatients", [{ fp: patient.fp, body: JSON.stringify(patient) }], Date.now());
+  await used.spool.call("setIdentifiers", [{ patientFp: patient.fp, identifiers }], Date.now());
+}
+
+/** The patients of the studies that wait for the server, and its answer to them. */
+async function send(): Promise<(string | null)[]> {
+  const { batch } = await used.spool.call("takeQueued", 100, 1_000_000, Date.now());
+  const answers = batch.map(({ fp, revision, patientFp }) => ({
+    ...{ fp, revision, reason: patientFp === null ? "nobody's" : null, matched: patientFp !== null },
+    outcome: patientFp === null ? ("unmatched" as const) : ("filed" as const),
+  }));
+  await used.spool.call("settleStudies", answers, Date.now());
+  return batch.map(({ patientFp }) => patientFp);
+}
+
+const states = () => readSpool(used.folder, listMessages).map(({ state }) => state);
+
+test("a study waits no longer than its quiet time after the clock was set back", async () => {
+  const YEAR_MS = 365 * 24 * 60 * 60_000;
+  await know(dog, "4711");
+  await receiveAt(Date.now() + YEAR_MS, 20, { patientId: "4711" });
+  await file();
+  expect(await send()).toEqual([dog.fp]);
+});
+
+test("a study waits for its image that is still on its way to the disk", async () => {
+  await receive({ patientId: "4711" });
+  const part = path.join(imageFolder(used.folder), `M${String(ordinal).padStart(4, "0")}.part`);
+  fs.mkdirSync(path.dirname(part), { recursive: true });
+  fs.writeFileSync(part, "");
+  const filing = file();
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(states()).toEqual(["pending"]);
+  fs.unlinkSync(part);
+  await filing;
+  expect(readSpool(used.folder, (db) => db.prepare("SELECT processed_at FROM message").pluck().get())).not.toBeNull();
+});
+
+describe("images without an identifier", () => {
+  const startAt = Date.parse("2026-05-04T12:00:00.000Z");
+  beforeEach(async () => {
+    await know(dog);
+    await used.spool.call("setAppointments", [{ fp: "calevt_1", patientFp: dog.fp, startAt }]);
+  });
+
+  test.each([
+    ["are nobody's where the clinic does not let names match", false, {}, null],
+    ["go to the only animal of that species and name that comes that day", true, {}, dog.fp],
+    ["are nobody's on another day", true, { times: ["20260505090000"] }, null],
+    ["are nobody's without a species", true, { species: "" }, null],
+    ["are nobody's where another number of the animal is given", true, { otherPatientIds: ["77"] }, null],
+  ])("%s", async (_, matchByName, own, patient) => {
+    await receive(own, own);
+    await file(matchByName);
+    expect(await send()).toEqual([patient]);
+  });
+
+  test.each([
+    ["name another animal", { patientName: "Duman" }],
+    ["have another species", { species: "Feline" }],
+    ["have another date of birth", { birthDate: "20200101" }],
+    ["have a number", { patientId: "4711" }],
+  ])("are nobody's where others of their study %s", async (_, other) => {
+    await receive({}, other);
+    await file(true);
+    expect(await send()).toEqual([null]);
+  });
+
+  test("are nobody's where their study has the numbers of two animals", async () => {
+    await receive({ patientId: "4711" }, { patientId: "4712" });
+    await file(true);
+    expect(await send()).toEqual([null]);
+  });
+});
+
+describe("images whose patient is not known yet", () => {
+  test("are filed as one study once the patient arrives", async () => {
+    await receive({ patientId: "4711" }, { patientId: "4711" });
+    await file();
+    expect(await send()).toEqual([null]);
+    expect(await used.spool.call("awaitDueStudies", ["xray"], 0)).toBe(false);
+    await know(dog, "4711");
+    expect(await used.spool.call("awaitDueStudies", ["us"], 0)).toBe(false);
+    await rematch();
+    expect(await send()).toEqual([dog.fp]);
+    expect(states()).toEqual(["filed", "filed"]);
+    expect(await used.spool.call("awaitDueStudies", ["xray"], 0)).toBe(false);
+  });
+
+  test("wait with the images that come later", async () => {
+    await receive({ patientId: "4711" });
+    await file();
+    await send();
+    await receive({ patientId: "4711" });
+    await know(dog, "4711");
+    await file();
+    expect(await send()).toEqual([dog.fp]);
+    expect(states()).toEqual(["filed", "filed"]);
+  });
+});
+
+describe("reprocess", () => {
+  const again = (wanted: ("quarantined" | "unmatched")[]) => {
+    const known = { analyzers: new Map(), imaging: devices };
+    return reassess(used.folder, { states: wanted, since: 0 }, known, false, () => undefined);
+  };
+
+  test("shows what a mended patient makes of a study of images, and files all of them", async () => {
+    await receive({ patientId: "4711" }, { patientId: "4711" });
+    await file();
+    expect(await send()).toEqual([null]);
+    expect((await again(["unmatched"])).map(({ diff }) => diff)).toEqual([[], []]);
+    await know(dog, "4711");
+    const reprocessed = await again(["unmatched"]);
+    const diff = [
+      '- unmatched: no patient has the identifier "4711"',
+      "+ to be sent",
+      "- for nobody",
+      `+ for ${dog.fp}`,
+    ];
+    expect(reprocessed.map((one) => one.diff)).toEqual([diff, diff]);
+    expect(states()).toEqual(["unmatched", "unmatched"]);
+    expect(store(used.folder, reprocessed)).toBe(2);
+    expect(await send()).toEqual([dog.fp]);
+    expect(states()).toEqual(["filed", "filed"]);
+    expect(await again(["unmatched", "quarantined"])).toEqual([]);
+  });
+
+  test("adds images whose modality the configuration names only now to the study of those that had one", async () => {
+    await know(dog, "4711");
+    await receive({ patientId: "4711" }, { patientId: "4711", modality: "CT" });
+    await file();
+    await send();
+    expect(states()).toEqual(["filed", "quarantined"]);
+    devices.set("xray", { ...xray, modality: "RADIOLOGY" });
+    const reprocessed = await again(["quarantined"]);
+    expect(reprocessed.map(({ diff }) => diff)).toEqual([
+      ["- filed", "+ to be sent"],
+      ["- quarantined: no modality in the API: CT", "+ to be sent"],
+    ]);
+    store(used.folder, reprocessed);
+    expect(await send()).toEqual([dog.fp]);
+    expect(states()).toEqual(["filed", "filed"]);
+  });
+
+  test("leaves images alone whose device the configuration has no more", async () => {
+    await receive({ patientId: "4711" });
+    await file();
+    await send();
+    await know(dog, "4711");
+    devices.clear();
+    expect(await again(["unmatched"])).toEqual([]);
+  });
+
+  test("reads a header that was not read when its image came", async () => {
+    await receive({ patientId: "4711", modality: "CT" });
+    await file();
+    await used.spool.call("noteHeader", `M${String(ordinal).padStart(4, "0")}`, null as unknown as string);
+    const [reprocessed] = await again(["quarantined"]);
+    expect(reprocessed?.settlement.reason).toMatch(/^its header cannot be read: ENOENT/);
+  });
+});

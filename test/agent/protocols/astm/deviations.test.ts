@@ -1,0 +1,165 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { AstmLinkOptions } from "../../../../agent/protocols/astm/link.ts";
+import { FRAME_END_TIMEOUT_MS, RECEIVE_TIMEOUT_MS } from "../../../../agent/protocols/astm/receiver.ts";
+import { bytes, checksumOf, complete, frame, sessionOf, station } from "./wire.ts";
+
+// What a profile declares of its device's habits, each beside what a device gets that has not declared it.
+
+const H = "H|\\^&|||Analyzer^1.0";
+const R = "R|1|^^^GLU|95|mg/dL";
+const L = "L|1|N";
+
+function received(text: string, options: AstmLinkOptions = {}) {
+  const device = station(options);
+  device.receive(text);
+  return device.said();
+}
+
+describe("checksums", () => {
+  const wrong = `<ENQ>${frame(1, `${H}<CR>${L}<CR>`, "ETX", "00")}`;
+  const computed = checksumOf(`1${H}<CR>${L}<CR><ETX>`);
+
+  test("strict, and where nothing is declared: a wrong one is answered NAK", () => {
+    for (const options of [{}, { checksum: "strict" }] as const) {
+      expect(received(wrong, options)).toEqual({
+        replies: "<ACK><NAK>",
+        deliveries: [],
+        warnings: [`checksum 00, computed ${computed}`],
+      });
+    }
+  });
+
+  test("warn: a wrong one is accepted and told", () => {
+    expect(received(wrong, { checksum: "warn" })).toEqual({
+      replies: "<ACK><ACK>",
+      deliveries: [complete(H, L)],
+      warnings: [`checksum 00, computed ${computed}: accepted, as the profile says`],
+    });
+  });
+
+  test("warn: what is no checksum at all, and a wrong frame number, are answered NAK all the same", () => {
+    expect(received("<ENQ><STX>1L|1|N<CR><ETX>G0<CR><LF>", { checksum: "warn" }).replies).toBe("<ACK><NAK>");
+    expect(received(`<ENQ>${frame(2, `${L}<CR>`)}`, { checksum: "warn" }).replies).toBe("<ACK><NAK>");
+  });
+
+  test.each(["", "00", computed, "anything"])("none: between ETX and LF may stand %j", (instead) => {
+    const session = sessionOf(H, R, L).replace(/(<ETX>)..(<CR><LF>)/g, `$1${instead}$2`);
+    expect(received(session, { checksum: "none" })).toEqual({
+      replies: "<ACK>".repeat(4),
+      deliveries: [complete(H, R, L)],
+      warnings: [],
+    });
+  });
+
+  test("none: a device that sends nothing behind ETX gets its reply after a short silence, or with the next STX", () => {
+    const [first, second] = [`<STX>1${H}<CR><ETX>`, `<STX>2${L}<CR><ETX>`];
+    const waiting = station({ checksum: "none" });
+    waiting.receive(`<ENQ>${first}`);
+    expect([waiting.replies(), waiting.timer()]).toEqual(["<ACK>", FRAME_END_TIMEOUT_MS]);
+    waiting.wait(FRAME_END_TIMEOUT_MS);
+    waiting.receive(`${second}<EOT>`);
+    expect(waiting.said()).toEqual({ replies: "<ACK><ACK><ACK>", deliveries: [complete(H, L)], warnings: [] });
+    expect(received(`<ENQ>${first}${second}<EOT>`, { checksum: "none" })).toEqual(waiting.said());
+  });
+
+  test("none: frames are still numbered, and a repeated one is counted once", () => {
+    const bare = sessionOf(H, R, L).replace(/(<ETX>)..<CR>/g, "$1");
+    const [twice, skipped] = [bare.replace(/<STX>2.*?<LF>/, "$&$&"), bare.replace(/<STX>2.*?<LF>/, "")];
+    expect(received(twice, { checksum: "none" })).toEqual({
+      replies: "<ACK>".repeat(5),
+      deliveries: [complete(H, R, L)],
+      warnings: ["frame 2 was repeated: acknowledged, not counted again"],
+    });
+    expect(received(skipped, { checksum: "none" }).replies).toBe("<ACK><ACK><NAK>");
+  });
+});
+
+describe("frame ends", () => {
+  test("none: the reply leaves with the checksum; undeclared it waits for the silence", () => {
+    const wire = `<STX>1${L}<CR><ETX>${checksumOf(`1${L}<CR><ETX>`)}`;
+    expect(received(`<ENQ>${wire}`, { frameEnd: "none" }).replies).toBe("<ACK><ACK>");
+    expect(received(`<ENQ>${wire}`).replies).toBe("<ACK>");
+  });
+
+  test("none: CR LF that come all the same are answered by nothing", () => {
+    expect(received(sessionOf(H, R, L), { frameEnd: "none" })).toEqual({
+      replies: "<ACK>".repeat(4),
+      deliveries: [complete(H, R, L)],
+      warnings: [],
+    });
+  });
+
+  test("none, and no checksum: the reply leaves with ETX, in any segmentation", () => {
+    const session = bytes(sessionOf(H, R, L).replace(/(<ETX>)..<CR><LF>/g, "$1"));
+    for (const size of [1, 2, 7, session.length]) {
+      const device = station({ frameEnd: "none", checksum: "none" });
+      for (let at = 0; at < session.length; at += size) device.receiveBytes(session.subarray(at, at + size));
+      expect(device.said()).toEqual({ replies: "<ACK>".repeat(4), deliveries: [complete(H, R, L)], warnings: [] });
+    }
+  });
+});
+
+describe("a digit before each record", () => {
+  const wire = frame(1, `${H}<CR>2P|1<CR>3${R}<CR>4${L}<CR>`);
+
+  test("declared, it is no part of the record", () => {
+    expect(received(`<ENQ>${wire}<EOT>`, { digitBeforeRecords: true })).toEqual({
+      replies: "<ACK><ACK>",
+      deliveries: [complete(H, "P|1", R, L)],
+      warnings: [],
+    });
+  });
+
+  test("declared, also where a frame ends between the digit and its record, and where it is missing", () => {
+    const session = `<ENQ>${frame(1, `${H}<CR>2`, "ETB")}${frame(2, `P|1<CR>${R}<CR>4`, "ETB")}${frame(3, `${L}<CR>`)}`;
+    expect(received(session, { digitBeforeRecords: true }).deliveries).toEqual([complete(H, "P|1", R, L)]);
+  });
+
+  test("undeclared, nothing is guessed: the message ends without an L record", () => {
+    expect(received(`<ENQ>${wire}<EOT>`).deliveries).toEqual([
+      {
+        message: `${H}<CR>2P|1<CR>3${R}<CR>4${L}<CR>`,
+        incomplete: "the session ended before the L record",
+      },
+    ]);
+  });
+});
+
+/** What the standard does not ask for and every device may do; see also link.test.ts. */
+test.each([
+  ["one record an ETB frame", (text: string) => text.replace(/<ETX>(?=.*<ETX>)/g, "<ETB>")],
+  ["EOT right behind ENQ", (text: string) => `<ENQ><EOT>${text}`],
+])("%s needs no declaration", (_, change) => {
+  const changed = change(sessionOf(H, R, L)).replace(
+    /<STX>(.*?<ET[XB]>)../g,
+    (_all, summed: string) => `<STX>${summed}${checksumOf(summed)}`,
+  );
+  expect(received(changed)).toMatchObject({ deliveries: [complete(H, R, L)], warnings: [] });
+});
+
+test("no session changes how the next one is read: nothing is switched", () => {
+  const odd = [
+    frame(1, `${L}<CR>`, "ETX", "00"),
+    `<STX>1${L}<CR><ETX><CR><LF>`,
+    `<STX>1${L}<CR><ETX>`,
+    frame(1, `2P|1<CR>3${L}<CR>`),
+  ];
+  const sessions = fc.array(fc.constantFrom(...odd.map((wire) => `<ENQ>${wire}<EOT>`)), { minLength: 1 });
+  const fresh = received(`<ENQ>${odd[0]}<EOT>`);
+  fc.assert(
+    fc.property(sessions, (before) => {
+      const device = station();
+      device.receive(before.join(""));
+      device.wait(2 * RECEIVE_TIMEOUT_MS); // one without a checksum has swallowed its EOT
+      const said = device.said();
+      device.receive(`<ENQ>${odd[0]}<EOT>`);
+      const after = device.said();
+      expect({
+        replies: after.replies.slice(said.replies.length),
+        deliveries: after.deliveries,
+        warnings: after.warnings.slice(-1),
+      }).toEqual({ ...fresh, deliveries: said.deliveries });
+    }),
+  );
+});

@@ -1,0 +1,76 @@
+import { expect, test } from "vitest";
+import { ETB } from "../../../../agent/protocols/bytes.ts";
+import { abaxisVetscanVs2 } from "../../../../agent/devices/abaxis-vetscan-vs2.ts";
+import { replay } from "../../../../agent/tools/offline/replay.ts";
+import { frames, vetScanRecords } from "../../../support/astm.ts";
+import { dog } from "../../../make-fixtures.ts";
+import { receiver } from "./wire.ts";
+
+// Every byte of a session is damaged in turn, in every bit and into every control character that means something.
+// `npm test` takes every value a byte can have for the frames.
+
+const RECORDS = vetScanRecords({ patient: "4711", species: "Dog", collected: "20261121093000", alt: 31 });
+const FRAMES = frames(RECORDS);
+const QUICK = process.env["SLOW"] === "0";
+const BITS = [1, 2, 4, 8, 16, 32, 64, 128];
+const CONTROLS = [0x00, 0x02, 0x03, 0x04, 0x05, 0x06, 0x0a, 0x0d, 0x15, 0x17];
+const VALUES = Array.from({ length: 256 }, (_, value) => value);
+/** Less than the device's 15 s, and more than the link waits for the end of a frame. */
+const REPLY_MS = 14_999;
+
+function damaged(bytes: Uint8Array, place: number, value: number): Uint8Array {
+  return bytes.map((byte, index) => (index === place ? value : byte));
+}
+
+function valuesFor(byte: number): number[] {
+  const values = QUICK ? [...BITS.map((bit) => byte ^ bit), ...CONTROLS] : VALUES;
+  return values.filter((value) => value !== byte);
+}
+
+test("a frame with one byte changed, so that its checksum is another, is answered NAK; not acknowledged at all events", () => {
+  const wrong: unknown[] = [];
+  for (const [number, wire] of FRAMES.entries()) {
+    const etxAt = wire.length - 5;
+    for (let place = 0; place < wire.length - 2; place++) {
+      for (const value of valuesFor(wire[place]!)) {
+        const isSameDigit = place > etxAt && String.fromCharCode(value).toUpperCase().charCodeAt(0) === wire[place];
+        if (isSameDigit) continue; // the checksum in lower case
+        const device = receiver();
+        device.receive("<ENQ>");
+        for (const before of FRAMES.slice(0, number)) device.receiveBytes(before);
+        const acknowledged = device.replies().length;
+        device.receiveBytes(damaged(wire, place, value));
+        device.wait(REPLY_MS);
+        const said = device.replies().slice(acknowledged);
+        // Without its STX or ETX it is no frame, and the device hears nothing.
+        const isFrame = place > 0 && (place !== etxAt || value === ETB);
+        const isWhole = device.deliveries.some(({ incomplete }) => incomplete === null);
+        if (said !== (isFrame ? "<NAK>" : "") || isWhole) wrong.push({ frame: number + 1, place, value, said });
+      }
+    }
+  }
+  expect(wrong).toEqual([]);
+});
+
+test("no byte changed anywhere changes a value of a study", () => {
+  const context = { device: "chem-1", timeZone: "UTC", receivedAt: Date.UTC(2026, 10, 21, 9, 31) };
+  const studiesOf = (stream: Uint8Array) =>
+    replay([stream], abaxisVetscanVs2, context, dog).messages.flatMap(({ studies }) => studies);
+  // The device sends on without listening: what is answered NAK is lost to it, what is acknowledged counts.
+  const stream = Buffer.concat([Uint8Array.of(0x05), ...FRAMES, Uint8Array.of(0x04)]);
+  const [original, ...more] = studiesOf(stream);
+  expect(original?.results.map(({ analyte, value }) => [analyte, value])).toEqual([
+    ["ALT", 31],
+    ["GLU", 95],
+  ]);
+  expect(more).toEqual([]);
+  const wrong: unknown[] = [];
+  for (let place = 0; place < stream.length; place++) {
+    for (const bit of QUICK ? [BITS[place % 8]!] : BITS) {
+      const studies = studiesOf(damaged(stream, place, stream[place]! ^ bit));
+      const isSame = studies.length === 0 || JSON.stringify(studies) === JSON.stringify([original]);
+      if (!isSame) wrong.push({ place, bit, studies });
+    }
+  }
+  expect(wrong).toEqual([]);
+});

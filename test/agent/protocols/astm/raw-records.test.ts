@@ -1,0 +1,117 @@
+import { describe, expect, test } from "vitest";
+import {
+  LAST_LINE_MS,
+  MESSAGE_BYTES_MAX,
+  RawRecordsLink,
+  SILENCE_MS,
+} from "../../../../agent/protocols/astm/raw-records.ts";
+import { NOISE_TIMEOUT_MS } from "../../../../agent/protocols/noise.ts";
+import { gapCounterexample, play, segmentationCounterexample } from "./said.ts";
+import { complete } from "./wire.ts";
+
+const link = () => new RawRecordsLink(false);
+const H = "H|\\^&|||Analyzer";
+const R = "R|1|^^^GLU|95";
+const L = "L|1|N";
+
+test.each(["<CR>", "<CR><LF>", "<LF>"])(
+  "lines that end with %s are a message from H to L, and nothing is answered",
+  (end) => {
+    expect(play(link(), `${[H, R, L].join(end)}${end}`)).toEqual({
+      replies: "",
+      deliveries: [complete(H, R, L)],
+      warnings: [],
+      timer: null,
+    });
+  },
+);
+
+test("other lines between messages are passed over, and each run of them is one warning", () => {
+  const noise = "HELLO<CR>H<CR>xH|\\^&<CR>L|1|N<CR><LF>R|1<CR>";
+  const device = link();
+  const warnings = ["20 bytes outside a message: ignored"];
+  expect(play(device, `${noise}${H}<CR>${L}<CR>`, "<CR><LF>")).toEqual({
+    replies: "",
+    deliveries: [complete(H, L)],
+    warnings,
+    timer: null,
+  });
+  expect(play(device, noise)).toMatchObject({ warnings: [], timer: NOISE_TIMEOUT_MS });
+  expect(device.atRest).toBe(false);
+  expect(play(device, "timeout()")).toEqual({ replies: "", deliveries: [], warnings, timer: null });
+  expect(device.atRest).toBe(true);
+  expect(play(device, `${H}<CR>${R}<CR>${L}<CR>`).deliveries).toEqual([complete(H, R, L)]);
+});
+
+test("the digits that frames left before the records are taken off only where the profile says so", () => {
+  const digits = [H, R, L].map((line, index) => `${index + 1}${line}<CR>`).join("");
+  expect(play(new RawRecordsLink(true), digits).deliveries).toEqual([complete(H, R, L)]);
+  expect(play(new RawRecordsLink(true), `${H}<CR>${R}<CR>${L}<CR>`).deliveries).toEqual([complete(H, R, L)]);
+  expect(play(link(), digits, "close()").deliveries).toEqual([]);
+});
+
+test("types in lower case are types", () => {
+  expect(play(link(), "h|\\^&<CR>l|1|n<CR>").deliveries).toEqual([complete("h|\\^&", "l|1|n")]);
+});
+
+describe("a last line without its end", () => {
+  test("ends the message after a short silence, or with the connection", () => {
+    const device = link();
+    expect(play(device, `${H}<CR>${R}<CR>${L}`).timer).toBe(LAST_LINE_MS);
+    expect(play(device, "timeout()").deliveries).toEqual([complete(H, R, L)]);
+    expect(play(link(), `${H}<CR>${R}<CR>${L}`, "close()").deliveries).toEqual([complete(H, R, L)]);
+  });
+
+  test.each(["L", "L|1", "L|1|"])("%s may have lost what says that the sender failed", (last) => {
+    expect(play(link(), `${H}<CR>${last}`, "close()").deliveries).toEqual([
+      { message: `${H}<CR>${last}`, incomplete: "the connection closed before the L record" },
+    ]);
+  });
+});
+
+describe("a message without L is incomplete", () => {
+  test("when a new one begins", () => {
+    expect(play(link(), `${H}<CR>${R}<CR>${H}<CR>${L}<CR>`).deliveries).toEqual([
+      { message: `${H}<CR>${R}<CR>`, incomplete: "a new H record came before the L record" },
+      complete(H, L),
+    ]);
+  });
+
+  test("when the device falls silent", () => {
+    const device = link();
+    expect(play(device, `${H}<CR>R|1|^^^GL`).timer).toBe(SILENCE_MS);
+    expect(play(device, "timeout()").deliveries).toEqual([
+      { message: `${H}<CR>R|1|^^^GL`, incomplete: "the device fell silent before the L record" },
+    ]);
+    expect(device.atRest).toBe(true);
+  });
+
+  test("when it runs on and on", () => {
+    const { deliveries } = play(link(), `${H}<CR>${`${R}<CR>`.repeat(80_000)}${H}<CR>${L}<CR>`);
+    expect(deliveries.map(({ incomplete }) => incomplete)).toEqual([
+      `a message of more than ${MESSAGE_BYTES_MAX} bytes`,
+      null,
+    ]);
+  });
+});
+
+test("a message of which bytes could not be stored is never whole; the next one is", () => {
+  for (const lost of [{ refused: R }, "gap()"] as const) {
+    const { deliveries } = play(link(), `${H}<CR>`, lost, `${L}<CR>${H}<CR>${L}<CR>`);
+    expect(deliveries).toEqual([
+      { message: `${H}<CR>${L}<CR>`, incomplete: "bytes of it could not be stored" },
+      complete(H, L),
+    ]);
+  }
+});
+
+const PIECES = [H, R, L, "<CR>", "<LF>", "<CR><LF>", "1", "x", "H", `${H}<CR>`, `<CR>${L}<CR>`, `3${R}<CR>`];
+
+test("any stream says the same in every segmentation", () => {
+  expect(segmentationCounterexample(link, PIECES)).toBeNull();
+  expect(segmentationCounterexample(() => new RawRecordsLink(true), PIECES)).toBeNull();
+});
+
+test("a replay with gaps delivers what the wire delivered", () => {
+  expect(gapCounterexample(link, PIECES)).toBeNull();
+});

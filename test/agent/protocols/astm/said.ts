@@ -1,0 +1,95 @@
+import { isDeepStrictEqual } from "node:util";
+import * as fc from "fast-check";
+import type { Link } from "../../../../agent/protocols/link.ts";
+import { bytes, type Delivery, show } from "./wire.ts";
+
+/** What a link said, its timers apart: they depend on where the stream was cut. */
+export interface Said {
+  readonly replies: string;
+  readonly deliveries: Delivery[];
+  readonly warnings: string[];
+}
+
+/** What can happen to a link, in order: bytes in the notation of bytes(), bytes refused, or `gap()`, `timeout()`, `close()`. */
+export type Step = string | { readonly refused: string };
+
+export function play(link: Link, ...steps: readonly Step[]): Said & { readonly timer: number | null } {
+  const said = { replies: "", deliveries: [] as Delivery[], warnings: [] as string[], timer: null as number | null };
+  for (const step of steps) {
+    for (const action of actionsOf(link, step)) {
+      if (action.do === "reply") said.replies += show(action.bytes);
+      if (action.do === "deliver")
+        said.deliveries.push({ message: show(action.message), incomplete: action.incomplete });
+      if (action.do === "warn") said.warnings.push(action.reason);
+      if (action.do === "timer") said.timer = action.ms;
+    }
+  }
+  return said;
+}
+
+function actionsOf(link: Link, step: Step) {
+  if (typeof step !== "string") return link.refuse(bytes(step.refused));
+  switch (step) {
+    case "gap()":
+      return link.gap();
+    case "timeout()":
+      return link.timeout();
+    case "close()":
+      return link.close();
+    default:
+      return link.receive(bytes(step));
+  }
+}
+
+/**
+ * A stream of such pieces, in any order, should say the same whole, byte by byte and in random cuts, and leave the link at
+ * rest: the stream that does not, or null.
+ */
+export function segmentationCounterexample(newLink: () => Link, pieces: readonly string[]): unknown {
+  const stream = fc.array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 12 }).map((some) => some.join(""));
+  const saidOf = (chunks: readonly Uint8Array[], prepares = false) => {
+    const link = newLink();
+    if (prepares) for (const chunk of chunks) link.prepare?.(chunk);
+    const actions = [...chunks.flatMap((chunk) => link.receive(chunk)), ...link.close()];
+    return link.atRest ? actions.filter((action) => action.do !== "timer") : null;
+  };
+  const property = fc.property(stream, fc.array(fc.nat({ max: 400 }), { maxLength: 8 }), (text, places) => {
+    const whole = bytes(text);
+    const edges = [0, ...places.filter((at) => at < whole.length).toSorted((one, other) => one - other), whole.length];
+    const said = saidOf([whole]);
+    const cuts = edges.slice(1).map((edge, index) => whole.subarray(edges[index], edge));
+    const byByte = saidOf(Array.from(whole, (byte) => Uint8Array.of(byte)));
+    const others = [saidOf(cuts), saidOf(cuts, true), saidOf([whole], true), byByte];
+    return said !== null && others.every((other) => isDeepStrictEqual(other, said));
+  });
+  return fc.check(property, { numRuns: 500 }).counterexample;
+}
+
+/**
+ * Wherever chunks are refused, the live link and the one that reads a gap in their place should deliver the same complete
+ * messages, for a replay may tell of none less than was accepted: the chunks where they do not, or null.
+ */
+export function gapCounterexample(newLink: () => Link, pieces: readonly string[]): unknown {
+  const chunks = fc.array(fc.tuple(fc.constantFrom(...pieces), fc.boolean()), { minLength: 1, maxLength: 12 });
+  const completeOf = (link: Link, step: Step) =>
+    play(link, step).deliveries.flatMap(({ message, incomplete }) => (incomplete === null ? [message] : []));
+  const property = fc.property(chunks, (events) => {
+    const live = newLink();
+    const replayed = newLink();
+    const delivered: string[] = [];
+    const again: string[] = [];
+    let gap = false;
+    for (const [text, refused] of events) {
+      delivered.push(...completeOf(live, refused ? { refused: text } : text));
+      if (refused) {
+        gap ||= !live.atRest;
+        continue;
+      }
+      if (gap) again.push(...completeOf(replayed, "gap()"));
+      gap = false;
+      again.push(...completeOf(replayed, text));
+    }
+    return isDeepStrictEqual(again, delivered);
+  });
+  return fc.check(property, { numRuns: 500 }).counterexample;
+}

@@ -1,0 +1,213 @@
+import { describe, expect, test } from "vitest";
+import {
+  ARTIM_MS,
+  Association,
+  type AssociationAction,
+  IDLE_MS,
+} from "../../../../agent/protocols/dicom/association.ts";
+import {
+  type AssociateAccept,
+  encodeAbort,
+  encodeAssociateAccept,
+  encodeAssociateReject,
+  encodeAssociateRequest,
+  encodeData,
+  encodeReleaseRequest,
+  encodeReleaseResponse,
+} from "../../../../agent/protocols/dicom/pdu.ts";
+import { associateRequest, IMPLICIT, pdusIn, VERIFICATION } from "../../../support/dicom.ts";
+
+const request = associateRequest([[VERIFICATION, IMPLICIT]]);
+const accept: AssociateAccept = {
+  calledAe: "VETWIRE",
+  callingAe: "DX1",
+  contexts: [{ id: 1, result: "acceptance", transferSyntax: IMPLICIT }],
+  pduBytesMax: 16_384,
+  implementationClassUid: "1.2.3.4",
+  implementationVersion: "TEST",
+};
+const data = encodeData({ context: 1, part: "command", bytes: Uint8Array.of(7), last: true }, 0);
+
+/** Actions in one word each: what a peer would see, and what the user is told. */
+function words(actions: readonly AssociationAction[]): string[] {
+  return actions.map((action) => {
+    switch (action.do) {
+      case "write": {
+        const [pdu] = pdusIn([action.bytes]);
+        return pdu?.is === "abort" ? `abort ${pdu.source}/${pdu.reason}` : (pdu?.is ?? "nothing");
+      }
+      case "timer":
+        return `timer ${action.ms}`;
+      case "over":
+        return `over: ${action.reason}`;
+      default:
+        return action.do;
+    }
+  });
+}
+
+const acceptor = () => Association.acceptor(() => accept);
+/** An association in that state, and what led there is forgotten. */
+const states = {
+  "awaiting request (Sta2)": () => {
+    const association = acceptor();
+    association.start();
+    return association;
+  },
+  "open (Sta6)": () => {
+    const association = acceptor();
+    association.receive(encodeAssociateRequest(request));
+    return association;
+  },
+  "awaiting close (Sta13)": () => {
+    const association = acceptor();
+    association.receive(encodeAssociateRequest(request));
+    association.receive(encodeReleaseRequest());
+    return association;
+  },
+  "awaiting answer (Sta5)": () => {
+    const association = Association.requestor(request);
+    association.start();
+    return association;
+  },
+  "awaiting release (Sta7)": () => {
+    const association = Association.requestor(request);
+    association.receive(encodeAssociateAccept(accept));
+    association.release();
+    return association;
+  },
+};
+
+const received = {
+  request: encodeAssociateRequest(request),
+  accept: encodeAssociateAccept(accept),
+  reject: encodeAssociateReject({ result: 1, source: 1, reason: 7 }),
+  data,
+  "release request": encodeReleaseRequest(),
+  "release response": encodeReleaseResponse(),
+  abort: encodeAbort(0, 0),
+  garbage: Uint8Array.of(0x99, 0, 0, 0, 0, 0),
+};
+
+const ARTIM = `timer ${ARTIM_MS}`;
+const outOfTurn = (what: string, source = 2) => [
+  `abort ${source}/${source === 2 ? 2 : 0}`,
+  `over: ${what} came out of its turn`,
+  ARTIM,
+];
+const garbage = (source: number) => [`abort ${source}/${source === 2 ? 1 : 0}`, "over: PDU type 99 is none", ARTIM];
+const aborted = ["over: the peer aborted (source 0, reason 0)", "timer null", "close"];
+const idle = `timer ${IDLE_MS}`;
+
+// PS3.8 table 9-10, as far as its states occur here.
+const table: Record<keyof typeof states, Record<keyof typeof received, string[]>> = {
+  "awaiting request (Sta2)": {
+    request: ["associate-accept", "open", idle],
+    accept: outOfTurn("associate-accept", 0),
+    reject: outOfTurn("associate-reject", 0),
+    data: outOfTurn("data", 0),
+    "release request": outOfTurn("release-request", 0),
+    "release response": outOfTurn("release-response", 0),
+    abort: aborted,
+    garbage: garbage(0),
+  },
+  "open (Sta6)": {
+    request: outOfTurn("associate-request"),
+    accept: outOfTurn("associate-accept"),
+    reject: outOfTurn("associate-reject"),
+    data: ["data", idle],
+    "release request": ["release-response", "over: null", ARTIM],
+    "release response": outOfTurn("release-response"),
+    abort: aborted,
+    garbage: garbage(2),
+  },
+  "awaiting close (Sta13)": {
+    request: [],
+    accept: [],
+    reject: [],
+    data: [],
+    "release request": [],
+    "release response": [],
+    abort: ["close"],
+    garbage: [],
+  },
+  "awaiting answer (Sta5)": {
+    request: outOfTurn("associate-request"),
+    accept: ["open", idle],
+    reject: ["over: called AE title not recognized", "timer null", "close"],
+    data: outOfTurn("data"),
+    "release request": outOfTurn("release-request"),
+    "release response": outOfTurn("release-response"),
+    abort: aborted,
+    garbage: garbage(2),
+  },
+  "awaiting release (Sta7)": {
+    request: outOfTurn("associate-request"),
+    accept: outOfTurn("associate-accept"),
+    reject: outOfTurn("associate-reject"),
+    data: [],
+    "release request": ["release-response"],
+    "release response": ["over: null", "timer null", "close"],
+    abort: aborted,
+    garbage: garbage(2),
+  },
+};
+
+describe.each(Object.entries(table))("%s", (state, row) => {
+  test.each(Object.entries(row))("%s", (pdu, expected) => {
+    const association = states[state as keyof typeof states]();
+    expect(words(association.receive(received[pdu as keyof typeof received]))).toEqual(expected);
+  });
+
+  test("a connection that closes ends it, once", () => {
+    const association = states[state as keyof typeof states]();
+    const over = state.startsWith("awaiting close") ? [] : ["over: the connection closed without a release"];
+    expect(words(association.closed())).toEqual(["timer null", ...over]);
+  });
+});
+
+test.each<[keyof typeof states, string[]]>([
+  ["awaiting request (Sta2)", ["over: no association request within 30 s", "timer null", "close"]],
+  ["open (Sta6)", ["abort 2/0", "over: nothing came for 60 s", ARTIM]],
+  ["awaiting close (Sta13)", ["close"]],
+  ["awaiting answer (Sta5)", ["abort 2/0", "over: no answer within 30 s", ARTIM]],
+  ["awaiting release (Sta7)", ["abort 2/0", "over: no answer within 30 s", ARTIM]],
+])("%s does not last", (state, expected) => {
+  expect(words(states[state]().timeout())).toEqual(expected);
+});
+
+test("a byte now and then does not keep an association: the timer starts anew with whole PDUs only", () => {
+  const association = states["open (Sta6)"]();
+  const [first, ...rest] = data;
+  expect(association.receive(Uint8Array.of(first!))).toEqual([]);
+  expect(words(association.receive(Uint8Array.from(rest)))).toEqual(["data", idle]);
+});
+
+test.each([
+  ["protocol version not supported", { protocolVersion: 2 }],
+  ["application context not supported", { applicationContext: "1.2.3" }],
+])("a request is turned away: %s", (reason, others) => {
+  const association = acceptor();
+  const actions = association.receive(encodeAssociateRequest({ ...request, ...others }));
+  expect(words(actions)).toEqual(["associate-reject", `over: DX1 was turned away: ${reason}`, ARTIM]);
+});
+
+test("both sides come to an agreement on the same contexts", () => {
+  const caller = Association.requestor(request);
+  const called = acceptor();
+  const bytesOf = (actions: readonly AssociationAction[]) =>
+    Buffer.concat(actions.map((action) => (action.do === "write" ? action.bytes : new Uint8Array(0))));
+  const atCalled = called.receive(bytesOf(caller.start()));
+  const atCaller = caller.receive(bytesOf(atCalled));
+  const agreement = {
+    do: "open",
+    agreement: {
+      callingAe: "DX1",
+      contexts: new Map([[1, { abstractSyntax: VERIFICATION, transferSyntax: IMPLICIT }]]),
+    },
+  };
+  expect(atCalled).toContainEqual(agreement);
+  expect(atCaller).toContainEqual(agreement);
+  const released = called.receive(bytesOf(caller.release()));
+  expect(words(caller.receive(bytesOf(released)))).toEqual(["over: null", "timer null", "close"]);
+});

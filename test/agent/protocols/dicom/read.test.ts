@@ -1,0 +1,248 @@
+import { describe, expect, test } from "vitest";
+import type { Code } from "../../../../agent/protocols/dicom/elements.ts";
+import type { Header } from "../../../../agent/protocols/dicom/header.ts";
+import type { Measurement } from "../../../../agent/protocols/dicom/structured-report.ts";
+import { type ImageInstance, readImages } from "../../../../agent/protocols/dicom/read.ts";
+
+const blank: Header = {
+  ...{ study: "1.2.3", sopClass: "1.2.840.10008.5.1.4.1.1.1", modality: "CR", manufacturer: "ACME", model: "DX 9" },
+  ...{ station: "", patientName: "Rex", patientId: "4711", otherPatientIds: [], accession: "", sex: "M", neutered: "" },
+  ...{ birthDate: "", weight: "", speciesCodes: [], species: "", breed: "", responsiblePerson: "" },
+  ...{ times: ["20261121101500.250"], utcOffset: "", measurements: [], cutShort: null },
+};
+let made = 0;
+
+function instance(header: Partial<Header> | string = {}, others: Partial<ImageInstance> = {}): ImageInstance {
+  const number = ++made;
+  return {
+    ...{ message: `m${number}`, receivedAt: Date.UTC(2026, 10, 21, 8), sopInstance: `1.2.3.${number}`, sha256: "00" },
+    header: typeof header === "string" ? header : { ...blank, ...header },
+    ...{ timeZone: "Europe/Istanbul", modality: null },
+    ...others,
+  };
+}
+
+function code(text: string, meaning = ""): Code {
+  const [scheme = "", value = ""] = text.split(" ");
+  return { scheme, value, meaning };
+}
+
+function measured(concept: string, meaning: string, value: string, unit: string | null): Measurement {
+  return { concept: code(concept, meaning), modifiers: [], value, unit };
+}
+
+const read = (...instances: readonly ImageInstance[]) => readImages("1.2.3", instances);
+const reportOf = (header: Partial<Header>) => read(instance(header)).reports[0]!.report;
+
+test("one image makes one report, in the words of the API", () => {
+  const only = instance({
+    patientName: "Müller^Rex",
+    responsiblePerson: "Müller^Anna",
+    weight: "12.5",
+    neutered: "ALTERED",
+  });
+  const { reports, leftOut } = read(only);
+  expect(leftOut.size).toBe(0);
+  expect(reports).toHaveLength(1);
+  expect(reports[0]).toMatchObject({ results: [], rows: [], messages: [only.message] });
+  expect(reports[0]!.report).toEqual({
+    ...{ device_name: "ACME DX 9", modality: "RADIOLOGY", dedupe_key: "1.2.3 RADIOLOGY", identifier: "4711" },
+    ...{ otherIdentifiers: [], species: null, acquired_at: "2026-11-21T07:15:00.000Z" },
+    patient_hint: {
+      ...{ identifier: "4711", name: "Rex", species: null, breed: null, sex: "M, altered", owner: "Müller Anna" },
+      ...{ date_of_birth: null, weight_kg: 12.5 },
+    },
+    ...{ rows: [], unmapped: [], leftOut: [], notes: [], comments: [] },
+  });
+});
+
+describe("modality", () => {
+  test.each([
+    ...["CR", "DX", "RF", "XA", "IO", "PX", "MG"].map((modality) => [modality, "RADIOLOGY"]),
+    ["US", "ULTRASOUND"],
+    ["IVUS", "ULTRASOUND"],
+    ["ES", "ENDOSCOPY"],
+  ])("%s is %s", (modality, expected) => {
+    expect(reportOf({ modality }).modality).toBe(expected);
+  });
+
+  test.each(["CT", "MR", "NM", "PT", "ECG"])("%s has none in the API, and is said so", (modality) => {
+    const only = instance({ modality });
+    expect(read(only)).toEqual({
+      reports: [],
+      leftOut: new Map([[only.message, `no modality in the API: ${modality}`]]),
+    });
+  });
+
+  test("the configuration may name one for what the API does not name, and for nothing else", () => {
+    const ct = instance({ modality: "CT" }, { modality: "RADIOLOGY" });
+    const us = instance({ modality: "US" }, { modality: "RADIOLOGY" });
+    expect(read(ct, us).reports.map(({ report }) => report.modality)).toEqual(["RADIOLOGY", "ULTRASOUND"]);
+  });
+
+  test("an image without modality is what its SOP class says", () => {
+    expect(reportOf({ modality: "OT", sopClass: "1.2.840.10008.5.1.4.1.1.3.1" }).modality).toBe("ULTRASOUND");
+  });
+
+  test.each(["SR", "PR", "KO", "SC", "OT", "DOC"])("%s goes with the images of its study", (modality) => {
+    const [image, companion] = [instance(), instance({ modality })];
+    expect(read(companion, image).reports.map(({ messages }) => messages)).toEqual([
+      [image.message, companion.message],
+    ]);
+  });
+
+  test("a companion alone makes no study", () => {
+    const only = instance({ modality: "SR" });
+    const reason = "no image of its study has come: SR alone makes no study";
+    expect(read(only)).toEqual({ reports: [], leftOut: new Map([[only.message, reason]]) });
+  });
+
+  test("a study of two modalities makes two reports, and what was measured stands with the ultrasound", () => {
+    const measurements = [
+      measured("LN 18043-0", "Left Ventricular Ejection Fraction by US", "64", "%"),
+      measured("LN 17985-3", "Left Atrium to Aortic Root Ratio", "", null),
+    ];
+    const { reports } = read(instance(), instance({ modality: "US" }), instance({ modality: "SR", measurements }));
+    expect(reports.map(({ report, results, rows }) => [report.modality, results, rows])).toEqual([
+      ["RADIOLOGY", [], []],
+      [
+        "ULTRASOUND",
+        [{ analyte: "EF", value: 64, unit: "%", reference_range: null, flag: null }],
+        [
+          {
+            ...{ analyte: "EF", code: "LN 18043-0", interval_id: null, text: "64" },
+            reason: "no reference intervals for measurements in images",
+            ...{ device_range: null, device_species: null, device_flag: null },
+            meaning: "Left Ventricular Ejection Fraction by US",
+          },
+        ],
+      ],
+    ]);
+    expect(reports[1]!.report.leftOut).toEqual(["Left Atrium to Aortic Root Ratio has no value"]);
+  });
+});
+
+describe("a code of a measurement", () => {
+  const codesOf = (...measurements: Measurement[]) =>
+    read(instance({ modality: "US", measurements })).reports[0]!.results.map(({ analyte }) => analyte);
+
+  test("is never shared by two concepts", () => {
+    const aortic = { name: code("SCT 363698007"), value: code("SCT 34202007", "Aortic Valve") };
+    expect(
+      codesOf(
+        { ...measured("LN 11726-7", "Peak Velocity", "1.2", "m/s"), modifiers: [aortic] },
+        measured("LN 79964-3", "Aortic valve Vmax", "1.3", "m/s"),
+        measured("LN 18043-0", "EF", "64", "%"),
+      ),
+    ).toEqual(["AV Vmax LN:11726-7", "AV Vmax LN:79964-3", "EF"]);
+  });
+
+  test("is shared by the SNOMED CT and the SNOMED RT code of one concept", () => {
+    expect(codesOf(measured("SCT 399266005", "MPI", "0.4", null), measured("SRT G-037F", "MPI", "0.5", null))).toEqual([
+      "LV MPI",
+      "LV MPI",
+    ]);
+  });
+
+  test("never is a sentence, and tells concepts without a code apart", () => {
+    const sentence = "Left ventricle internal dimension at the end of diastole, by the leading edge method";
+    const uncoded = (value: string, meaning: string) => ({
+      ...measured("", meaning, "1", null),
+      concept: { scheme: "99ACME", value, meaning },
+    });
+    const codes = codesOf(
+      uncoded(sentence, sentence),
+      uncoded("x".repeat(70), sentence),
+      uncoded("", sentence),
+      uncoded("", "Another"),
+    );
+    expect(codes).toEqual(codes.map(() => expect.stringMatching(/^99ACME:[0-9a-f]{12}$/)));
+    expect(new Set(codes).size).toBe(4);
+    expect(codesOf(measured("", sentence, "1", null))).toEqual([expect.stringMatching(/^UNCODED:[0-9a-f]{12}$/)]);
+  });
+});
+
+describe("identity", () => {
+  test("instances that name two patients are filed to neither", () => {
+    const { identifier, otherIdentifiers, notes } = read(
+      instance({ accession: "V123" }),
+      instance({ patientId: "4712" }),
+    ).reports[0]!.report;
+    expect({ identifier, otherIdentifiers, notes }).toEqual({
+      identifier: null,
+      otherIdentifiers: [],
+      notes: ["the instances of the study name 2 patients"],
+    });
+  });
+
+  test("other ids and the accession are identifiers too; an id may stand in a later image alone", () => {
+    const first = instance({ patientId: "" });
+    const second = instance({ otherPatientIds: ["276098100000001"], accession: "V34679A" });
+    expect(read(first, second).reports[0]!.report).toMatchObject({
+      identifier: "4711",
+      otherIdentifiers: ["276098100000001", "V34679A"],
+    });
+  });
+
+  const coded = (value: string, scheme: string, meaning = "") => ({ speciesCodes: [{ value, scheme, meaning }] });
+  test.each<[string, Partial<Header>, string | null]>([
+    ["SNOMED CT", coded("448771007", "SCT"), "dog"],
+    ["SNOMED RT", coded("L-00376", "SRT"), "cat"],
+    ["what RT was called before", coded("L-86B02", "99SDM"), "rabbit"],
+    ["the code before the description", { ...coded("448169003", "SCT"), species: "Canine" }, "cat"],
+    ["a code of another scheme by its meaning", coded("1", "99ACME", "Feline"), "cat"],
+    [
+      "two species in one sequence",
+      { speciesCodes: [...coded("448771007", "SCT").speciesCodes, ...coded("448169003", "SCT").speciesCodes] },
+      null,
+    ],
+    ["English", { species: "Canine" }, "dog"],
+    ["German", { species: "Katze" }, "cat"],
+    ["Turkish", { species: "KÖPEK" }, "dog"],
+    ["a person", coded("337915000", "SCT", "Homo sapiens"), null],
+    ["nothing", {}, null],
+  ])("species by %s", (_, header, species) => {
+    expect(reportOf(header).species).toBe(species);
+  });
+});
+
+describe("time", () => {
+  test.each<[string, Partial<Header>, string]>([
+    ["in the device's zone", { times: ["20260704103000"] }, "2026-07-04T07:30:00.000Z"],
+    ["with the header's offset", { times: ["20260704103000"], utcOffset: "-0500" }, "2026-07-04T15:30:00.000Z"],
+    [
+      "the nearest to the acquisition that is one",
+      { times: ["20269999", "20260704103000"] },
+      "2026-07-04T07:30:00.000Z",
+    ],
+    ["none: that of receipt", { times: [] }, "2026-11-21T08:00:00.000Z"],
+  ])("%s", (_, header, expected) => {
+    expect(reportOf(header).acquired_at).toBe(expected);
+  });
+
+  test("the first image of a study is its time", () => {
+    const { reports } = read(instance({ times: ["20261121110000"] }), instance({ times: ["20261121100000"] }));
+    expect(reports[0]!.report.acquired_at).toBe("2026-11-21T07:00:00.000Z");
+  });
+});
+
+test("the digest names the set of instances, whatever their order", () => {
+  const [first, second, third] = [instance(), instance(), instance()];
+  const digest = (...instances: readonly ImageInstance[]) => read(...instances).reports[0]!.images;
+  expect(digest(first, second)).toBe(digest(second, first));
+  expect(digest(first, second)).not.toBe(digest(first, third));
+  expect(digest(first, second)).not.toBe(digest(first, { ...second, sha256: "01" }));
+});
+
+test("headers that were read in part are noted once a reason", () => {
+  const cutShort = "Unsupported character set: iso-ir-999";
+  const { notes } = read(instance({ cutShort }), instance({ cutShort }), instance()).reports[0]!.report;
+  expect(notes).toEqual([`a header was read in part: ${cutShort}`]);
+});
+
+test("an instance whose header cannot be read is left out with the reason, and spoils no other", () => {
+  const bad = instance("its header cannot be read: not read within 5 s");
+  const { reports, leftOut } = read(bad, instance());
+  expect(reports).toHaveLength(1);
+  expect(leftOut).toEqual(new Map([[bad.message, "its header cannot be read: not read within 5 s"]]));
+});

@@ -1,0 +1,250 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  COMMAND,
+  type Command,
+  encodeRequest,
+  encodeResponse,
+  readCommand,
+  STATUS,
+} from "../../../../agent/protocols/dicom/dimse.ts";
+import {
+  encodeAbort,
+  encodeAssociateRequest,
+  encodeData,
+  encodeReleaseRequest,
+} from "../../../../agent/protocols/dicom/pdu.ts";
+import { MODALITY_WORKLIST, Scp, type ScpAction, type ScpOptions } from "../../../../agent/protocols/dicom/scp.ts";
+import {
+  associateRequest,
+  CR_STORAGE,
+  dataset,
+  encodeCancelRequest,
+  encodeEchoRequest,
+  encodeStoreRequest,
+  EXPLICIT,
+  IMPLICIT,
+  JPEG,
+  pdusIn,
+  VERIFICATION,
+} from "../../../support/dicom.ts";
+
+const options: ScpOptions = { aeTitle: "VETWIRE", callingAeTitles: ["DX1"], admits: () => true };
+const contexts = [
+  [VERIFICATION, IMPLICIT],
+  [CR_STORAGE, EXPLICIT, IMPLICIT],
+  [CR_STORAGE, JPEG],
+] as const;
+const [ECHO, STORE] = [1, 3];
+
+function connected(others: Partial<ScpOptions> = {}): Scp {
+  const scp = new Scp({ ...options, ...others });
+  scp.receive(encodeAssociateRequest(associateRequest(contexts)));
+  return scp;
+}
+
+const command = (context: number, bytes: Uint8Array) =>
+  encodeData({ context, part: "command", bytes, last: true }, 16_384);
+const data = (context: number, bytes: Uint8Array, pduBytesMax = 16_384) =>
+  encodeData({ context, part: "dataset", bytes, last: true }, pduBytesMax);
+const stored = (uid = "1.2.3.1", bytes = dataset(uid), context = STORE) =>
+  Buffer.concat([command(context, encodeStoreRequest(1, CR_STORAGE, uid)), data(context, bytes)]);
+
+const storeCommand: Command = {
+  ...{ field: 1, messageId: 1, messageIdRespondedTo: 0, affectedSopClass: CR_STORAGE, affectedSopInstance: "1.2.3.1" },
+  ...{ typeId: 0, hasDataset: false, status: 0, comment: "" },
+};
+
+/** Statuses that were answered; "abort" where the association was ended. */
+function answers(actions: readonly ScpAction[]): (number | string)[] {
+  const written = actions.flatMap((action) => (action.do === "write" ? [action.bytes] : []));
+  return pdusIn(written).map((pdu) => {
+    if (pdu.is !== "data") return pdu.is;
+    const read = readCommand(pdu.bytes);
+    return typeof read === "string" ? read : read.status;
+  });
+}
+const what = (actions: readonly ScpAction[]) => actions.map((action) => action.do).filter((word) => word !== "timer");
+
+describe("contexts", () => {
+  const answered = (...proposed: readonly (readonly [string, ...string[]])[]) => {
+    const actions = new Scp(options).receive(encodeAssociateRequest(associateRequest(proposed)));
+    const [pdu] = pdusIn(actions.flatMap((action) => (action.do === "write" ? [action.bytes] : [])));
+    return pdu?.is === "associate-accept" ? pdu.accept.contexts : pdu;
+  };
+
+  test.each([
+    ["verification", VERIFICATION, "acceptance"],
+    ["a storage class", "1.2.840.10008.5.1.4.1.1.3.1", "acceptance"],
+    ["a storage class that stands elsewhere", "1.2.840.10008.5.1.4.34.7", "acceptance"],
+    ["a maker's own class", "1.3.12.2.1107.5.9.1", "acceptance"],
+    ["query", "1.2.840.10008.5.1.4.1.2.1.1", "abstract-syntax"],
+    ["no UID", "../../x", "abstract-syntax"],
+  ])("%s", (_, abstractSyntax, result) => {
+    expect(answered([abstractSyntax, JPEG, IMPLICIT])).toEqual([
+      { id: 1, result, transferSyntax: result === "acceptance" ? JPEG : IMPLICIT },
+    ]);
+  });
+
+  test("a transfer syntax that is no UID is passed over", () => {
+    expect(answered([CR_STORAGE, "x", "1.2.3"], [CR_STORAGE, "x"])).toEqual([
+      { id: 1, result: "acceptance", transferSyntax: "1.2.3" },
+      { id: 3, result: "transfer-syntaxes", transferSyntax: IMPLICIT },
+    ]);
+  });
+
+  test.each<[string, Partial<Parameters<typeof associateRequest>[1]>, Partial<ScpOptions>, object]>([
+    ["another called title", { calledAe: "OTHER" }, {}, { result: 1, source: 1, reason: 7 }],
+    ["another calling title", { callingAe: "DX2" }, {}, { result: 1, source: 1, reason: 3 }],
+    ["no room", {}, { admits: () => false }, { result: 2, source: 3, reason: 2 }],
+  ])("%s is turned away", (_, others, own, reject) => {
+    const actions = new Scp({ ...options, ...own }).receive(encodeAssociateRequest(associateRequest(contexts, others)));
+    expect(pdusIn(actions.flatMap((action) => (action.do === "write" ? [action.bytes] : [])))).toEqual([
+      { is: "associate-reject", reject },
+    ]);
+  });
+});
+
+describe("services", () => {
+  test("an echo is answered", () => {
+    expect(answers(connected().receive(command(ECHO, encodeEchoRequest(7))))).toEqual([STATUS.success]);
+  });
+
+  test("an instance is handed on bit by bit and answered when it is kept, whatever its segmentation", () => {
+    const bytes = dataset("1.2.3.1", [[0x7fe0_0010, "OW", new Uint8Array(3_000).fill(9)]]);
+    const sent = Buffer.concat([command(STORE, encodeStoreRequest(5, CR_STORAGE, "1.2.3.1")), data(STORE, bytes, 64)]);
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 1, max: 400 }), { minLength: 1 }), (cuts) => {
+        const scp = connected();
+        const actions: ScpAction[] = [];
+        for (let at = 0, turn = 0; at < sent.length; turn++) {
+          const end = at + cuts[turn % cuts.length]!;
+          actions.push(...scp.receive(sent.subarray(at, end)));
+          at = end;
+        }
+        const kept = actions.flatMap((action) => (action.do === "bytes" ? [action.bytes] : []));
+        expect(Buffer.concat(kept).equals(bytes)).toBe(true);
+        expect(actions.filter(({ do: word }) => word === "begin" || word === "keep" || word === "write")).toEqual([
+          {
+            do: "begin",
+            instance: {
+              ...{
+                messageId: 5,
+                sopClass: CR_STORAGE,
+                sopInstance: "1.2.3.1",
+                transferSyntax: EXPLICIT,
+                callingAe: "DX1",
+              },
+            },
+          },
+          { do: "keep", identity: { study: "1.2.3", headerBytes: bytes.length - 3_000 - 12 } },
+        ]);
+        expect(scp.unanswered).toBe(1);
+        expect(answers(scp.answer(5, STATUS.success, null))).toEqual([STATUS.success]);
+        expect(scp.unanswered).toBe(0);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test.each<[string, Uint8Array, number, string[]]>([
+    [
+      "another instance than the command's",
+      stored("1.2.3.1", dataset("1.2.3.2")),
+      STATUS.datasetMismatch,
+      ["begin", "bytes", "discard", "write"],
+    ],
+    [
+      "no Study Instance UID",
+      stored("1.2.3.1", dataset("1.2.3.1").subarray(0, -16)),
+      STATUS.cannotUnderstand,
+      ["begin", "bytes", "discard", "write"],
+    ],
+    [
+      "a dataset cut short",
+      stored("1.2.3.1", dataset("1.2.3.1").subarray(0, -3)),
+      STATUS.cannotUnderstand,
+      ["begin", "bytes", "discard", "write"],
+    ],
+    ["a UID that is a path", stored("../../x"), STATUS.invalidInstance, ["write"]],
+    [
+      "a SOP class that is not its context's",
+      stored("1.2.3.1", dataset(), ECHO),
+      STATUS.sopClassNotSupported,
+      ["write"],
+    ],
+    [
+      "an operation that we do not know",
+      command(STORE, encodeResponse(storeCommand, 0, null)),
+      STATUS.unrecognizedOperation,
+      ["write"],
+    ],
+  ])("%s is refused, and the association goes on", (_, sent, status, actions) => {
+    const scp = connected();
+    const done = scp.receive(sent);
+    expect(what(done)).toEqual(actions);
+    expect(answers(done)).toEqual([status]);
+    expect(answers(scp.receive(command(ECHO, encodeEchoRequest(8))))).toEqual([STATUS.success]);
+  });
+
+  test.each<[string, Uint8Array, string]>([
+    [
+      "a command on a context that was not accepted",
+      command(9, encodeEchoRequest(1)),
+      "a command on the presentation context 9, which was not accepted",
+    ],
+    ["a dataset without a command", data(STORE, dataset()), "a dataset without its command"],
+    ["a command that is none", command(ECHO, Uint8Array.of(1, 2, 3)), "3 bytes where an element of the command begins"],
+    [
+      "a command without end",
+      encodeData({ context: ECHO, part: "command", bytes: new Uint8Array(16_385), last: false }, 0),
+      "a command of more than 16384 bytes",
+    ],
+    [
+      "a command within a dataset",
+      Buffer.concat([
+        command(STORE, encodeStoreRequest(1, CR_STORAGE, "1.2.3.1")),
+        command(ECHO, encodeEchoRequest(2)),
+      ]),
+      "a command came within a dataset",
+    ],
+  ])("%s ends the association", (_, sent, reason) => {
+    const actions = connected().receive(sent);
+    expect(answers(actions)).toEqual(["abort"]);
+    expect(actions).toContainEqual({ do: "over", reason });
+  });
+
+  test.each<[string, Uint8Array | null]>([
+    ["an abort", encodeAbort(0, 0)],
+    ["a release", encodeReleaseRequest()],
+    ["a cut", null],
+  ])("%s within an instance discards it", (_, sent) => {
+    const scp = connected();
+    scp.receive(command(STORE, encodeStoreRequest(1, CR_STORAGE, "1.2.3.1")));
+    scp.receive(encodeData({ context: STORE, part: "dataset", bytes: dataset().subarray(0, 20), last: false }, 0));
+    expect(what(sent === null ? scp.closed() : scp.receive(sent))).toContain("discard");
+  });
+
+  test("a cancellation is of the request that waits, and of none that is answered", () => {
+    const scp = new Scp(options);
+    scp.receive(encodeAssociateRequest(associateRequest([[MODALITY_WORKLIST, EXPLICIT]])));
+    const request = { field: COMMAND.findRequest, messageId: 1, sopClass: MODALITY_WORKLIST, sopInstance: "" };
+    const find = Buffer.concat([
+      command(1, encodeRequest({ ...request, hasDataset: true })),
+      data(1, new Uint8Array(0)),
+    ]);
+    const cancel = command(1, encodeCancelRequest(1));
+    expect(what(scp.receive(Buffer.concat([find, cancel])))).toEqual(["serve", "cancel"]);
+    scp.answer(1, STATUS.cancelled, null);
+    expect(what(scp.receive(cancel))).toEqual([]);
+    expect(what(scp.receive(find))).toEqual(["serve"]);
+  });
+
+  test("while the disk works the peer is not timed out", () => {
+    const scp = connected();
+    scp.receive(stored());
+    expect(what(scp.timeout())).toEqual([]);
+    scp.answer(1, STATUS.success, null);
+    expect(answers(scp.timeout())).toEqual(["abort"]);
+  });
+});

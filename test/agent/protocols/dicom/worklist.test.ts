@@ -1,0 +1,171 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { COMMAND, STATUS } from "../../../../agent/protocols/dicom/dimse.ts";
+import { MODALITY_WORKLIST } from "../../../../agent/protocols/dicom/scp.ts";
+import { studyUidOf } from "../../../../agent/imaging/services.ts";
+import { dayOf } from "../../../../agent/report/device-time.ts";
+import { cat, dog } from "../../../make-fixtures.ts";
+import { dcmtk, run } from "../../../support/dcmtk.ts";
+import { TestPeer } from "../../../support/dicom-peer.ts";
+import { useDicomServer } from "../../../support/dicom-server.ts";
+import { useSpool } from "../../../support/spool.ts";
+
+// Method: DCMTK's findscu, or a device of the test's own, asks a real device for its worklist; the animals, orders and appointments are in a real spool.
+
+const used = useSpool();
+const served = useDicomServer(used);
+const HOUR_MS = 60 * 60_000;
+const noon = dayOf(Date.now(), "Europe/Istanbul").from + 12 * HOUR_MS;
+const today = new Date(noon).toISOString().slice(0, 10).replaceAll("-", "");
+
+beforeEach(async () => {
+  const patients = [dog, { ...cat, name: "Şeker", breed: "Van kedisi" }];
+  await used.spool.call(
+    "upsertPatients",
+    patients.map((patient) => ({ fp: patient.fp, body: JSON.stringify(patient) })),
+    0,
+  );
+});
+
+async function order(accession: string, patientFp: string, device = "xray"): Promise<void> {
+  const placed = { tests: ["Thorax"], createdAt: Date.now() - HOUR_MS, state: "placed" as const };
+  expect(await used.spool.call("placeOrder", { accession, device, patientFp, ...placed })).toBe(true);
+}
+
+function appoint(...patientFps: readonly string[]): Promise<void> {
+  const rows = patientFps.map((patientFp, nth) => ({ fp: `calevt_${nth}`, patientFp, startAt: noon + nth * HOUR_MS }));
+  return used.spool.call("setAppointments", rows);
+}
+
+const STEP = "ScheduledProcedureStepSequence[0]";
+const RETURNED = ["AccessionNumber", "PatientName", "PatientID", "StudyInstanceUID", `${STEP}.ScheduledStationAETitle`];
+
+/** What findscu prints of each entry, by keyword. */
+async function find(keys: readonly string[], ...options: readonly string[]): Promise<Record<string, string>[]> {
+  const charset = keys.some((key) => key.startsWith("SpecificCharacterSet")) ? [] : ["SpecificCharacterSet=ISO_IR 192"];
+  const args = [...RETURNED, ...charset, ...keys].flatMap((key) => ["-k", key]);
+  const to = ["-W", ...options, ...args, "-aet", "DX1", "-aec", "VETWIRE", "127.0.0.1", String(served.port)];
+  const { ok, output } = await run("findscu", "-v", ...to);
+  expect(ok ? "" : output).toBe("");
+  expect(output).not.toContain("E: ");
+  return output
+    .split("Find Response")
+    .slice(1)
+    .map((entry) =>
+      Object.fromEntries(
+        [...entry.matchAll(/\(\w{4},\w{4}\) \w\w (?:\[(.*?)\]|\S+).* (\w+)$/gm)].map(([, value = "", name = ""]) => [
+          name,
+          value.trim(),
+        ]),
+      ),
+    )
+    .filter((entry) => "PatientID" in entry);
+}
+
+describe.skipIf(!dcmtk)("findscu", () => {
+  test("an order is found with all a modality copies into its images", async () => {
+    await order("VDAG0001", dog.fp);
+    expect(await find(["PatientSpeciesDescription", "PatientSex", "ResponsiblePerson", `${STEP}.Modality=DX`])).toEqual(
+      [
+        expect.objectContaining({
+          AccessionNumber: "VDAG0001",
+          PatientName: `^${dog.name}`,
+          PatientID: dog.fp.slice("patient_".length),
+          StudyInstanceUID: studyUidOf("VDAG0001"),
+          ScheduledStationAETitle: "DX1",
+          Modality: "DX",
+          PatientSpeciesDescription: "dog",
+          ResponsiblePerson: dog.owner_customer_fp,
+        }),
+      ],
+    );
+    expect((await used.spool.call("ordersByAccession", ["VDAG0001"]))[0]?.state).toBe("sent");
+  });
+
+  test("who comes today is listed under an accession of its own, the same at every query and after a restart", async () => {
+    await appoint(cat.fp, dog.fp);
+    const first = await find([]);
+    expect(first.map(({ PatientName }) => PatientName)).toEqual(["^Şeker", `^${dog.name}`]);
+    const accessions = first.map(({ AccessionNumber = "" }) => AccessionNumber);
+    const orders = await used.spool.call("ordersByAccession", accessions);
+    expect(orders.map(({ patientFp }) => patientFp)).toEqual([cat.fp, dog.fp]);
+    expect(await find([])).toEqual(first);
+  });
+
+  test("an order takes the place of the appointment, and what is done or cancelled is listed no more", async () => {
+    await appoint(dog.fp, cat.fp);
+    await order("VDAG0001", dog.fp);
+    await order("VHEMA001", dog.fp, "hema-1");
+    const listed = await find([]);
+    expect(listed.map(({ PatientID = "" }) => `patient_${PatientID}`).toSorted()).toEqual([dog.fp, cat.fp].toSorted());
+    expect(listed.map(({ AccessionNumber }) => AccessionNumber)).toContain("VDAG0001");
+    await used.spool.call("noteOrders", ["VDAG0001"], "resulted");
+    await used.spool.call("setAppointments", []);
+    expect(await find([])).toEqual([]);
+  });
+
+  test.each([
+    ["the name in small letters and without accents, as a family name", "PatientName=seker", ["Şeker"]],
+    ["the name as the standard writes an animal's", "PatientName=^SEKER", ["Şeker"]],
+    ["letters of the name", "PatientName=*ek?r*", ["Şeker"]],
+    ["a name that nobody has", "PatientName=Pamuk*", []],
+    ["any name", "PatientName=*", [dog.name, "Şeker"]],
+    ["today", `${STEP}.ScheduledProcedureStepStartDate=${today}`, [dog.name, "Şeker"]],
+    ["until yesterday", `${STEP}.ScheduledProcedureStepStartDate=-20200101`, []],
+    ["from today", `${STEP}.ScheduledProcedureStepStartDate=${today}-`, [dog.name, "Şeker"]],
+    ["the hour of the second", `${STEP}.ScheduledProcedureStepStartTime=1230-1330`, ["Şeker"]],
+    ["the machine's own title", `${STEP}.ScheduledStationAETitle=DX1`, [dog.name, "Şeker"]],
+    ["another machine's title", `${STEP}.ScheduledStationAETitle=CT1`, []],
+    ["the number", `PatientID=${cat.fp.slice(8)}`, ["Şeker"]],
+    ["a part of the number", `PatientID=${cat.fp.slice(8, 20)}`, []],
+    ["a species by its code", "PatientSpeciesCodeSequence[0].CodeValue=448169003", ["Şeker"]],
+    ["UIDs of which none is ours", "StudyInstanceUID=1.2\\1.3", []],
+  ])("asked for %s", async (_, key, names) => {
+    await appoint(dog.fp, cat.fp);
+    const found = await find([key]);
+    expect(found.map(({ PatientName }) => PatientName)).toEqual(names.map((name) => `^${name}`));
+  });
+
+  test("in Latin 1 or UTF-8 as the machine asks, and in what holds the letters where it does not say", async () => {
+    await appoint(cat.fp);
+    const charsets = async (key: string) => (await find([key])).map((entry) => entry["SpecificCharacterSet"]);
+    expect(await charsets("SpecificCharacterSet=ISO_IR 192")).toEqual(["ISO_IR 192"]);
+    expect(await charsets("SpecificCharacterSet=ISO_IR 148")).toEqual(["ISO_IR 148"]);
+    expect(await charsets("SpecificCharacterSet=ISO_IR 100")).toEqual(["ISO_IR 148"]);
+    expect(await charsets("SpecificCharacterSet")).toEqual(["ISO_IR 148"]);
+  });
+
+  test.each(["-xi", "-xe"])("in either transfer syntax (%s)", async (syntax) => {
+    await order("VDAG0001", dog.fp);
+    expect(await find([], syntax)).toHaveLength(1);
+  });
+
+  test("two items where one step is asked for are refused", async () => {
+    const keys = ["-k", `${STEP}.Modality=CR`, "-k", "ScheduledProcedureStepSequence[1].Modality=DX"];
+    const to = ["-aet", "DX1", "-aec", "VETWIRE", "127.0.0.1", String(served.port)];
+    const { output } = await run("findscu", "-v", "-W", ...keys, ...to);
+    expect(output).toContain("DataSetDoesNotMatchSOPClass");
+  });
+});
+
+test("a cancelled query ends with its status, without the rest of its answers, and the next one is answered", async () => {
+  await appoint(dog.fp, cat.fp);
+  const peer = await TestPeer.connect(served.port, MODALITY_WORKLIST);
+  const request = { field: COMMAND.findRequest, messageId: 1, sopClass: MODALITY_WORKLIST, sopInstance: "" };
+  const statuses = async () => {
+    const heard: number[] = [];
+    do heard.push((await peer.hear()).command.status);
+    while (heard.at(-1) === STATUS.pending);
+    return heard;
+  };
+  const all = [STATUS.pending, STATUS.pending, STATUS.success];
+  peer.ask(request, { PatientName: [] });
+  expect(await statuses()).toEqual(all);
+  peer.askAndCancel(request, { PatientName: [] });
+  const cancelled = await statuses();
+  expect(cancelled.at(-1)).toBe(STATUS.cancelled);
+  expect(cancelled.length).toBeLessThan(all.length);
+  peer.ask(request, { PatientName: [] });
+  expect(await statuses()).toEqual(all);
+  await peer.release();
+  expect(served.warnings).toEqual([]);
+});

@@ -1,0 +1,326 @@
+import * as fc from "fast-check";
+import { isDeepStrictEqual } from "node:util";
+import { describe, expect, test } from "vitest";
+import {
+  FRAME_END_TIMEOUT_MS,
+  FRAME_TIMEOUT_MS,
+  Hl7Link,
+  MESSAGE_BYTES_MAX,
+} from "../../../../agent/protocols/hl7/link.ts";
+import type { LinkAction } from "../../../../agent/protocols/link.ts";
+import { NOISE_BYTES_MAX, NOISE_TIMEOUT_MS } from "../../../../agent/protocols/noise.ts";
+import { play, segmentationCounterexample } from "../astm/said.ts";
+import { bytes, show } from "../astm/wire.ts";
+import { frame, header, newLink, result, saidOf, STAMP, textOf } from "./wire.ts";
+
+const GOOD = frame(result());
+const CUT = "a new frame began before its end";
+
+describe("F1: frames and what stands between them", () => {
+  test("F1: a message in its frame is delivered, then answered, and the link is at rest", () => {
+    const link = newLink();
+    const actions = link.receive(bytes(GOOD));
+    expect(actions.map((action) => action.do)).toEqual(["deliver", "reply", "timer"]);
+    expect(play(newLink(), GOOD)).toEqual({
+      replies: frame(
+        textOf(
+          "MSH|^~\\&|LIS|Clinic|BC-5300|Mindray|20261121173059+0300||ACK^R01|V-1|P|2.3.1",
+          "MSA|AA|4711|Message accepted|||0",
+        ),
+      ),
+      deliveries: [{ message: result(), incomplete: null }],
+      warnings: [],
+      timer: null,
+    });
+    expect(link.atRest).toBe(true);
+  });
+
+  test("F1: heartbeats, NUL and line ends between frames are ignored in silence", () => {
+    const link = newLink();
+    expect(saidOf(link.receive(bytes("<STX><NUL><CR><LF><STX>")))).toEqual(saidOf([]));
+    expect(link.atRest).toBe(true);
+    expect(saidOf(link.receive(bytes(`<STX>${GOOD}<CR><LF><STX>${GOOD}`))).answers).toEqual(["AA 4711", "AA 4711"]);
+  });
+
+  test("F1: other bytes are counted and told of once a burst: at the next frame, or after a second of silence", () => {
+    expect(play(newLink(), "noise", "<ENQ>more", GOOD)).toMatchObject({
+      warnings: ["10 bytes outside frames: ignored"],
+    });
+    const link = newLink();
+    expect(play(link, "noise")).toMatchObject({ warnings: [], timer: NOISE_TIMEOUT_MS });
+    expect(link.atRest).toBe(false);
+    expect(play(link, "timeout()")).toMatchObject({ warnings: ["5 bytes outside frames: ignored"], timer: null });
+    expect(link.atRest).toBe(true);
+    expect(play(newLink(), "x".repeat(NOISE_BYTES_MAX + 1), "close()").warnings).toEqual([
+      `${NOISE_BYTES_MAX} bytes outside frames: ignored`,
+      "1 byte outside frames: ignored",
+    ]);
+  });
+
+  test("F1: an empty frame is a sign of life: it is neither delivered nor answered", () => {
+    expect(play(newLink(), "<VT><FS><CR>")).toMatchObject({ replies: "", deliveries: [] });
+  });
+});
+
+describe("F2: the end of a frame", () => {
+  const open = `<VT>${result()}<FS>`;
+
+  test("F2: is FS with CR, with VT, or with 200 ms of silence", () => {
+    expect(saidOf(newLink().receive(bytes(`${open}<CR>`))).answers).toEqual(["AA 4711"]);
+    expect(saidOf(newLink().receive(bytes(`${open}${GOOD}`))).answers).toEqual(["AA 4711", "AA 4711"]);
+    const link = newLink();
+    expect(play(link, open)).toMatchObject({ deliveries: [], timer: FRAME_END_TIMEOUT_MS });
+    expect(FRAME_END_TIMEOUT_MS).toBe(200);
+    expect(saidOf(link.timeout()).answers).toEqual(["AA 4711"]);
+    expect(play(link, "<CR>", GOOD)).toMatchObject({ warnings: [], deliveries: [{ message: result() }] });
+  });
+
+  test("F2: is FS with anything else too, unless the profile says that text may hold FS", () => {
+    const wire = `<VT>${header()}<CR>OBX|1|ED|a<FS>b<CR><FS><CR>`;
+    expect(play(newLink(), wire, "close()")).toMatchObject({
+      deliveries: [{ message: `${header()}<CR>OBX|1|ED|a`, incomplete: null }],
+      warnings: ["2 bytes outside frames: ignored"],
+    });
+    expect(play(newLink({ textMayHoldFs: true }), wire, "close()")).toMatchObject({
+      deliveries: [{ message: `${header()}<CR>OBX|1|ED|a<FS>b<CR>`, incomplete: null }],
+      warnings: [],
+    });
+    expect(saidOf(newLink({ textMayHoldFs: true }).receive(bytes(`${open}${open}<CR>`))).answers).toHaveLength(2);
+  });
+});
+
+describe("F3: VT within a frame", () => {
+  test("F3: drops what came of it, not answered, and begins the next one", () => {
+    expect(play(newLink(), `<VT>MSH|^~\\&|BC<CR>PID|${GOOD}`)).toMatchObject({
+      deliveries: [
+        { message: "MSH|^~\\&|BC<CR>PID|", incomplete: CUT },
+        { message: result(), incomplete: null },
+      ],
+      warnings: [CUT],
+    });
+    expect(saidOf(newLink().receive(bytes(`<VT>MSH|${GOOD}`))).answers).toEqual(["AA 4711"]);
+  });
+});
+
+describe("F4: cuts", () => {
+  const pieces = [
+    ...[
+      GOOD,
+      frame(result("2")),
+      frame(textOf(header({ 15: "AL", 16: "AL" }))),
+      frame("noise"),
+      frame(result() + result()),
+    ],
+    ...["<VT>", "<FS>", "<CR>", "<LF>", "<STX>", "noise", "<VT>MSH|^~\\&|K\xc3\xb6pek|", `<VT>${result()}<FS>`],
+  ];
+
+  test("F4: any segmentation of the stream gives the same actions", () => {
+    expect(segmentationCounterexample(() => newLink(), pieces)).toBe(null);
+    expect(segmentationCounterexample(() => newLink({ textMayHoldFs: true }), pieces)).toBe(null);
+  });
+
+  test("F4: a replay delivers what was delivered when bytes were refused, the incomplete messages too", () => {
+    // The spool numbers the messages of a session, from one rest of the link to the next.
+    const deliveries = (actions: readonly LinkAction[]) =>
+      actions.flatMap((action) =>
+        action.do === "deliver" ? [`${show(action.message)} ${action.incomplete === null}`] : [],
+      );
+    const chunks = fc.array(fc.tuple(fc.constantFrom(...pieces), fc.boolean()), { minLength: 1, maxLength: 12 });
+    const property = fc.property(chunks, (events) => {
+      const live = newLink();
+      let replayed = newLink();
+      const [said, again]: [LinkAction[], LinkAction[]] = [[], []];
+      let gap = false;
+      for (const [text, refused] of events) {
+        if (refused) {
+          said.push(...live.refuse(bytes(text)));
+          gap = true;
+        } else {
+          if (gap) again.push(...replayed.gap());
+          gap = false;
+          said.push(...live.receive(bytes(text)));
+          again.push(...replayed.receive(bytes(text)));
+        }
+        if (!live.atRest) continue;
+        again.push(...replayed.close());
+        replayed = newLink();
+        gap = false;
+      }
+      said.push(...live.close());
+      again.push(...replayed.close());
+      return isDeepStrictEqual(deliveries(again), deliveries(said));
+    });
+    expect(fc.check(property, { numRuns: 1_000 }).counterexample).toBe(null);
+  });
+
+  test("F4: a frame that is whole but for its CR is accepted, whatever happens to the CR", () => {
+    const link = newLink();
+    link.receive(bytes(`<VT>${result()}<FS>`));
+    expect(saidOf(link.refuse(bytes("<CR>")))).toMatchObject({
+      answers: ["AA 4711"],
+      messages: ["4711"],
+      warnings: [],
+    });
+    const strict = newLink({ textMayHoldFs: true });
+    strict.receive(bytes(`<VT>${result()}<FS>`));
+    expect(saidOf(strict.refuse(bytes("text")))).toMatchObject({ answers: [], messages: [] });
+    expect(saidOf(strict.receive(bytes("<FS><CR>"))).answers).toEqual(["AE 4711"]);
+  });
+
+  test("F4: only what may end a frame has to be on disk before an answer", () => {
+    const link = newLink();
+    expect(link.mayAccept(bytes("<VT>MSH"))).toBe(false);
+    link.receive(bytes(`<VT>${result()}`));
+    expect([link.mayAccept(bytes("PID|1")), link.mayAccept(bytes("x<FS>"))]).toEqual([false, true]);
+    link.receive(bytes("<FS>"));
+    expect(link.mayAccept(bytes("<CR>"))).toBe(true);
+  });
+});
+
+describe("F5: the limit", () => {
+  const filler = new Uint8Array(1024 * 1024).fill(0x78);
+
+  test("F5: what is longer is refused at its end with its id, the beginning is kept as incomplete, the connection stays", () => {
+    const link = newLink();
+    const actions = [...link.receive(bytes(`<VT>${result()}`))];
+    for (let sent = 0; sent <= MESSAGE_BYTES_MAX; sent += filler.length) actions.push(...link.receive(filler));
+    expect(saidOf(actions)).toEqual({
+      ...saidOf([]),
+      incomplete: [`a message of more than ${MESSAGE_BYTES_MAX} bytes`],
+    });
+    expect(actions.flatMap((action) => (action.do === "deliver" ? action.message.length : []))).toEqual([
+      MESSAGE_BYTES_MAX,
+    ]);
+    expect(saidOf(link.receive(bytes("<FS><CR>")))).toMatchObject({
+      answers: ["AR 4711"],
+      warnings: ["the message is too long"],
+    });
+    expect(saidOf(link.receive(bytes(GOOD))).answers).toEqual(["AA 4711"]);
+  });
+
+  test("F5: in enhanced mode it is refused with CR, and a message of just the limit is taken", () => {
+    const first = textOf(header({ 15: "AL", 16: "NE" }));
+    const link = newLink();
+    const answersTo = (length: number) => {
+      const rest = new Uint8Array(length - bytes(first).length).fill(0x78);
+      return saidOf([bytes(`<VT>${first}`), rest, bytes("<FS><CR>")].flatMap((part) => link.receive(part))).answers;
+    };
+    expect(answersTo(MESSAGE_BYTES_MAX)).toEqual(["CA 4711"]);
+    expect(answersTo(MESSAGE_BYTES_MAX + 1)).toEqual(["CR 4711"]);
+  });
+});
+
+describe("F6: silence", () => {
+  test("F6: between frames no timer runs; within one 30 s of silence drop what came", () => {
+    const link = newLink();
+    expect(play(link, GOOD).timer).toBe(null);
+    expect(play(link, `<VT>${result()}`).timer).toBe(FRAME_TIMEOUT_MS);
+    expect(FRAME_TIMEOUT_MS).toBe(30_000);
+    expect(play(link, "timeout()")).toEqual({
+      replies: "",
+      deliveries: [{ message: result(), incomplete: "the device fell silent for 30 s within a frame" }],
+      warnings: ["the device fell silent for 30 s within a frame"],
+      timer: null,
+    });
+    expect(saidOf(link.receive(bytes(GOOD))).answers).toEqual(["AA 4711"]);
+  });
+
+  test("F6: what the connection cut is kept as incomplete; a frame that only lacks its CR is whole", () => {
+    expect(saidOf([...newLink().receive(bytes("<VT>MSH|")), ...newLink().close()]).incomplete).toEqual([]);
+    const link = newLink();
+    link.receive(bytes("<VT>MSH|"));
+    expect(saidOf(link.close()).incomplete).toEqual(["the connection closed within a frame"]);
+    link.receive(bytes(`<VT>${result()}<FS>`));
+    expect(saidOf(link.close()).messages).toEqual(["4711"]);
+    expect(link.atRest).toBe(true);
+  });
+});
+
+describe("A3: bytes that could not be stored", () => {
+  test("A3: their message is answered AE with its id, or CR where the device asks for that, and never accepted", () => {
+    expect(saidOf(newLink().refuse(bytes(GOOD)))).toEqual({
+      ...saidOf([]),
+      answers: ["AE 4711"],
+      warnings: ["cannot store: message refused"],
+    });
+    expect(saidOf(newLink().refuse(bytes(frame(textOf(header({ 15: "AL" })))))).answers).toEqual(["CR 4711"]);
+    const link = newLink();
+    for (const [stored, text] of [
+      [true, `<VT>${header()}`],
+      [false, "<CR>PID|1<CR>"],
+      [true, "<FS>"],
+    ] as const) {
+      const actions = stored ? link.receive(bytes(text)) : link.refuse(bytes(text));
+      expect(saidOf(actions).messages).toEqual([]);
+    }
+    expect(saidOf(link.receive(bytes("<CR>"))).answers).toEqual(["AE 4711"]);
+    expect(saidOf(link.receive(bytes(GOOD))).answers).toEqual(["AA 4711"]);
+  });
+
+  test("A3: the message before, in the same bytes as the refused one's beginning, was answered already", () => {
+    const link = newLink();
+    link.receive(bytes(GOOD));
+    expect(saidOf(link.refuse(bytes(`<VT>${result("2")}`)))).toEqual(saidOf([]));
+    expect(saidOf(link.receive(bytes(`<FS><CR>${frame(result("3"))}`)))).toMatchObject({
+      answers: ["AE 2", "AA 3"],
+      messages: ["3"],
+    });
+  });
+});
+
+describe("A3: bytes on their way to the disk", () => {
+  test("A3: what they are answered with is worked out meanwhile, and nothing is said or known of them", () => {
+    let stamps = 0;
+    const link = new Hl7Link(() => ({ ...STAMP, id: `V-${++stamps}` }));
+    const chunk = bytes(GOOD + frame(result("2")));
+    link.prepare(chunk);
+    expect([stamps, link.atRest]).toEqual([2, true]);
+    expect(saidOf(link.receive(chunk))).toMatchObject({ answers: ["AA 4711", "AA 2"], messages: ["4711", "2"] });
+    expect(stamps).toBe(2);
+  });
+
+  test("A3: if the disk does not take them, they are refused all the same, and so is what they end", () => {
+    for (const [before, chunk] of [
+      ["", GOOD],
+      ["<VT>", GOOD],
+      [`<VT>${result()}`, `<FS><CR>${GOOD}`],
+    ] as const) {
+      const [link, other] = [newLink(), newLink()];
+      for (const one of [link, other]) one.receive(bytes(before));
+      const refused = bytes(chunk);
+      link.prepare(refused);
+      expect(link.refuse(refused)).toEqual(other.refuse(refused));
+    }
+  });
+
+  test("A3: a frame that was whole, had its FS not been text, is refused with the bytes behind it", () => {
+    const link = newLink({ textMayHoldFs: true });
+    const chunk = bytes(`<VT>${result("1")}<FS>`);
+    link.prepare(chunk);
+    link.receive(chunk);
+    const actions = [...link.refuse(bytes("<CR>")), ...link.receive(bytes(GOOD))];
+    expect(saidOf(actions)).toMatchObject({ answers: ["AE 1", "AA 4711"], messages: ["4711"] });
+  });
+
+  test("A3: a frame that began before a gap is not taken for the whole one behind it", () => {
+    const link = newLink({ textMayHoldFs: true });
+    link.receive(bytes(`<VT>${result("1")}<FS>`));
+    const chunk = bytes(`text<VT>${result("2")}<FS><CR>`);
+    link.prepare(chunk);
+    link.gap();
+    expect(saidOf(link.receive(chunk)).messages).toEqual(["2"]);
+  });
+});
+
+test("A5: a frame that holds no message is answered AR and delivered as it is", () => {
+  expect(play(newLink(), frame("noise"))).toMatchObject({
+    deliveries: [{ message: "noise", incomplete: null }],
+    warnings: ['the first segment is "noise", expected MSH'],
+  });
+});
+
+test("each message of a frame that holds several is delivered and answered by itself", () => {
+  const actions = newLink().receive(bytes(frame(result("1") + result("2") + textOf(header({ 10: "" })))));
+  expect(saidOf(actions)).toMatchObject({ answers: ["AA 1", "AA 2", "AR"], messages: ["1", "2", ""] });
+  expect(actions.flatMap((action) => (action.do === "deliver" ? show(action.message) : []))[1]).toBe(result("2"));
+});

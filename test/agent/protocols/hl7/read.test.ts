@@ -1,0 +1,450 @@
+import { describe, expect, test } from "vitest";
+import { bionoteVcheck } from "../../../../agent/devices/bionote-vcheck.ts";
+import { genericHl7 } from "../../../../agent/devices/generic-hl7.ts";
+import { fingerprint } from "../../../../agent/protocols/hl7/duplicate-key.ts";
+import type { Hl7Profile } from "../../../../agent/protocols/hl7/profile.ts";
+import { complete, read } from "../../../../agent/study/read.ts";
+import type { Reading, Report } from "../../../../agent/report/report.ts";
+import { context, only, reportsOf } from "../../records.ts";
+
+// HL7 messages written as their segments: what becomes a Report of whom, and what does not.
+
+function message(...segments: readonly string[]): Buffer {
+  return Buffer.from(segments.map((text) => `${text}\r`).join(""), "latin1");
+}
+
+/** A segment by its field numbers. */
+function segment(name: string, fields: Readonly<Record<number, string>>): string {
+  const last = Math.max(0, ...Object.keys(fields).map(Number));
+  return [name, ...Array.from({ length: last }, (_, index) => fields[index + 1] ?? "")].join("|");
+}
+
+function msh(fields: Readonly<Record<number, string>> = {}): string {
+  const values = {
+    3: "LAB-1",
+    4: "Vendor",
+    7: "20261121120000",
+    9: "ORU^R01",
+    10: "1",
+    11: "P",
+    12: "2.5.1",
+    ...fields,
+  };
+  const { 1: _, ...rest } = values as Record<number, string>;
+  // MSH-1 is the separator itself.
+  return segment(
+    "MSH",
+    Object.fromEntries([[1, "^~\\&"], ...Object.entries(rest).map(([n, text]) => [Number(n) - 1, text])]),
+  );
+}
+
+const PID = "PID|1||4711^^^^MR||Aydin^Zeytin";
+const OBR = "OBR|1||S-1|CHEM|||20261121113015";
+const obx = (code: string, value: string, fields: Readonly<Record<number, string>> = {}) =>
+  segment("OBX", { 1: "1", 2: "NM", 3: code, 5: value, 6: "U/L", 11: "F", ...fields });
+const ALT = obx("1742-6^ALT^LN", "52");
+
+function readWith(profile: Hl7Profile, ...segments: readonly string[]): Reading {
+  return read(message(...segments), profile, context);
+}
+
+const readGeneric = (...segments: readonly string[]) => readWith(genericHl7, ...segments);
+const reportOf = (...segments: readonly string[]): Report => only(reportsOf(readGeneric(msh(), PID, OBR, ...segments)));
+const codes = (reading: Reading) =>
+  reportsOf(reading).map(({ identifier, rows }) => [identifier, rows.map(({ code }) => code)]);
+
+describe("O2: results in every structure they come in", () => {
+  const patient = ["4711", ["ALT"]];
+
+  test.each([
+    ["ORU^R01", [PID, OBR, ALT]],
+    ["ORU^R01^ORU_R01", [PID, "ORC|RE", OBR, "TQ1|1", ALT, "SPM|1|S-9"]],
+    ["ORU^R30^ORU_R30", [PID, "PV1|1", "ORC|NW", OBR, ALT]],
+    ["ORU^R31", [PID, OBR, ALT]],
+    ["ORU^R32", [PID, OBR, ALT]],
+    ["OUL^R22^OUL_R22", [PID, "SPM|1|S-9", "SAC|||C-9", OBR, ALT]],
+    ["OUL^R23", [PID, "SAC|||C-9", OBR, ALT]],
+    ["OUL^R24^OUL_R24", [PID, OBR, "ORC|RE", ALT, "SPM|1|S-9", "SAC|||C-9"]],
+    ["OPU^R25", [PID, OBR, ALT]],
+    ["oru^r01", [PID, OBR, ALT]],
+  ])("O2: %s", (type, segments) => {
+    expect(codes(readGeneric(msh({ 9: type }), ...segments))).toEqual([patient]);
+  });
+
+  test("O2: a specimen's and a container's number name the sample, before or behind its order", () => {
+    const first = reportsOf(
+      readGeneric(
+        msh({ 9: "OUL^R22" }),
+        PID,
+        "SPM|1|S-9",
+        "SAC|||C-9",
+        "OBR|1",
+        ALT,
+        "SPM|2|S-8",
+        "OBR|2",
+        obx("^CREA", "1"),
+      ),
+    );
+    expect(first.map(({ otherIdentifiers }) => otherIdentifiers)).toEqual([["S-9", "C-9"], ["S-8"]]);
+    const behind = reportsOf(
+      readGeneric(
+        msh({ 9: "OUL^R24" }),
+        PID,
+        "OBR|1",
+        ALT,
+        "SPM|1|S-9",
+        "SAC|||C-9",
+        "OBR|2",
+        obx("^CREA", "1"),
+        "SPM|2|S-8",
+      ),
+    );
+    expect(behind.map(({ otherIdentifiers }) => otherIdentifiers)).toEqual([["S-9", "C-9"], ["S-8"]]);
+  });
+
+  test.each([
+    ["an alarm", "ORU^R40", "an alarm (MSH-9 is ORU^R40)"],
+    ["a state", "ESU^U01", "no results (MSH-9 is ESU^U01)"],
+    ["a query", "QRY^Q02", "no results (MSH-9 is QRY^Q02)"],
+    ["an order query", "ORM^O01", "no results (MSH-9 is ORM^O01)"],
+    ["an acknowledgement", "ACK^R01", "no results (MSH-9 is ACK^R01)"],
+  ])("O2: %s is no study, whatever stands in it", (_, type, reason) => {
+    expect(readGeneric(msh({ 9: type }), PID, OBR, ALT)).toEqual({ is: "not-for-patients", reason });
+  });
+
+  test("A5: what was refused is quarantined with the reason that its device was told; mode aa refuses nothing it can read", () => {
+    expect(readGeneric(msh({ 10: "" }), PID, OBR, ALT)).toEqual({
+      is: "quarantined",
+      reason: "MSH-10 is empty, expected a message control id",
+    });
+    const aa: Hl7Profile = { ...genericHl7, link: { kind: "mllp", ackMode: "aa" } };
+    expect(codes(readWith(aa, msh({ 10: "" }), PID, OBR, ALT))).toEqual([patient]);
+    expect(readGeneric("PID|1", msh())).toMatchObject({ is: "quarantined" });
+    expect(readGeneric(msh({ 9: "ADT^A01" }), PID)).toEqual({
+      is: "quarantined",
+      reason: 'message type "ADT^A01" is not taken',
+    });
+  });
+});
+
+describe("Q1: control, calibration and training are no study", () => {
+  test.each([
+    [{ 11: "Q" }, "quality control (MSH-11 is Q)"],
+    [{ 11: "D" }, "debugging (MSH-11 is D)"],
+    [{ 11: "T^A" }, "training (MSH-11 is T)"],
+    [{ 16: "1" }, "calibration (MSH-16 is 1)"],
+    [{ 16: "2" }, "quality control (MSH-16 is 2)"],
+  ])("Q1: a header with %j", (fields, reason) => {
+    expect(readGeneric(msh(fields), PID, OBR, ALT)).toEqual({ is: "not-for-patients", reason });
+  });
+
+  test("Q1: MSH-16 of a patient, or as the standard has it, is none of these", () => {
+    for (const asked of ["0", "", "AL", "NE"])
+      expect(readGeneric(msh({ 16: asked }), PID, OBR, ALT).is).toBe("reports");
+  });
+
+  test("Q1: an order of a control program is left out, beside one of a patient", () => {
+    const reading = readGeneric(msh(), PID, OBR, ALT, "OBR|2||QC|00003^LJ QCR^99MRC", obx("^CREA", "9"));
+    expect(codes(reading)).toEqual([["4711", ["ALT"]]]);
+    expect(reading).toMatchObject({ notes: ["order 00003^LJ QCR^99MRC is quality control: not for a patient"] });
+  });
+
+  test.each(["B", "C", "E", "F", "O", "Q", "V"])("Q1: a specimen of role %s is left out wherever it stands", (role) => {
+    const control = `SPM|2|CTRL|||||||||${role}`;
+    const order = ["OBR|2", obx("^CREA", "9")];
+    const before = readGeneric(msh({ 9: "OUL^R22" }), PID, "SPM|1|S-9|||||||||P", "OBR|1", ALT, control, ...order);
+    const behind = readGeneric(msh({ 9: "OUL^R24" }), PID, OBR, ALT, "SPM|1|S-9|||||||||P", ...order, control);
+    expect([codes(before), codes(behind)]).toEqual([[["4711", ["ALT"]]], [["4711", ["ALT"]]]]);
+    const alone = readGeneric(msh({ 9: "OUL^R24" }), ...order, control);
+    expect(alone.is).toBe("not-for-patients");
+  });
+});
+
+describe("whose results they are", () => {
+  test("two PIDs never cross, whatever they share", () => {
+    const shared = ["OBR|1|P-1|F-1|CHEM|||20261121113015", "SPM|1|S-1"];
+    const reading = readGeneric(
+      ...[msh(), "PID|1||4711", shared[0]!, ALT, shared[1]!, "PID|2||4712", shared[0]!, obx("^CREA", "1"), shared[1]!],
+      ...["PID|3||||^Zeytin", shared[0]!, obx("^GLU", "5"), "PID|4||||^Zeytin", shared[0]!, obx("^GLU", "6")],
+    );
+    expect(codes(reading)).toEqual([
+      ["4711", ["ALT"]],
+      ["4712", ["CREA"]],
+      [null, ["GLU"]],
+      [null, ["GLU"]],
+    ]);
+    expect(new Set(reportsOf(reading).map(({ dedupe_key }) => dedupe_key)).size).toBe(4);
+  });
+
+  test("the orders of one sample are one study, though each has a segment of its own and the PID comes again", () => {
+    const reading = readGeneric(msh(), PID, OBR, ALT, OBR, obx("^CREA", "1"), PID, OBR, obx("^BUN", "20"));
+    expect(codes(reading)).toEqual([["4711", ["ALT", "CREA", "BUN"]]]);
+  });
+
+  test("the identifier is PID-3, else PID-2; PID-4 may be a cage and never is", () => {
+    const of = (pid: string) => {
+      const { identifier, otherIdentifiers } = only(reportsOf(readGeneric(msh(), pid, "OBR|1|P-1|F-1", ALT)));
+      return [identifier, ...otherIdentifiers];
+    };
+    expect(of("PID|1|E-1|4711^^^^MR~0815|12")).toEqual(["4711", "0815", "E-1", "12", "P-1", "F-1"]);
+    expect(of("PID|1|E-1||12")).toEqual(["E-1", "12", "P-1", "F-1"]);
+    expect(of("PID|1|||12")).toEqual([null, "12", "P-1", "F-1"]);
+    expect(of('PID|1|""|""^^^^MR')).toEqual([null, "P-1", "F-1"]);
+  });
+
+  test("species, breed, sex, birth, owner and weight are hints, each in the device's words", () => {
+    const pid = segment("PID", {
+      3: "4711",
+      5: "Aydin^Zeytin",
+      7: "20190504",
+      8: "FS",
+      35: "K9^Canine",
+      36: "MIX^Mixed",
+    });
+    const weight = obx("3141-9^Body weight^LN", "17.4", { 6: "kg" });
+    expect(only(reportsOf(readGeneric(msh(), pid, OBR, ALT, weight)))).toMatchObject({
+      species: "dog",
+      unmapped: [],
+      patient_hint: {
+        ...{ identifier: "4711", name: "Zeytin", owner: "Aydin", species: "Canine", breed: "Mixed", sex: "FS" },
+        ...{ date_of_birth: "2019-05-04", weight_kg: 17.4 },
+      },
+    });
+    const pounds = obx("3141-9^Body weight^LN", "38", { 6: "lb" });
+    const age = only(reportsOf(readGeneric(msh(), "PID|1||4711||Zeytin||3Y", OBR, ALT, pounds)));
+    expect(age.patient_hint).toMatchObject({ name: "Zeytin", owner: null, date_of_birth: null, weight_kg: null });
+  });
+
+  test("the study's identity is device, patient, sample and time as sent: not MSH-10, not MSH-7", () => {
+    const key = (header: string, pid = PID, order = OBR) =>
+      only(reportsOf(readGeneric(header, pid, order, ALT))).dedupe_key;
+    const first = key(msh());
+    expect(key(msh({ 7: "20261121130000", 10: "99" }))).toBe(first);
+    expect(key(msh(), PID.replace("4711", "4712"))).not.toBe(first);
+    expect(key(msh(), PID, OBR.replace("S-1", "S-2"))).not.toBe(first);
+    expect(key(msh(), PID, OBR.replace("113015", "113016"))).not.toBe(first);
+  });
+});
+
+describe("values, comparators, ranges, flags and what is none", () => {
+  test.each([
+    ["NM", "9.4", [9.4, null]],
+    ["NM", " 9.4 ", [9.4, null]],
+    ["NM", "7,1", [7.1, null]],
+    ["NM", "<0.2", [0.2, "<"]],
+    ["ST", ">=300", [300, ">="]],
+    ["SN", "<^0.2", [0.2, "<"]],
+    ["SN", "^9.4", [9.4, null]],
+    ["", "9.4", [9.4, null]],
+    ["CE", "9.4^^", [9.4, null]],
+    ["CWE", "^9.4", [9.4, null]],
+    ["CWE", "^^9.4", [9.4, null]],
+  ])("OBX-2 %j, OBX-5 %j is a value", (type, text, expected) => {
+    const row = only(reportOf(obx("^ALT", text, { 2: type })).rows);
+    expect([row.value, row.comparator]).toEqual(expected);
+  });
+
+  test.each([
+    ["NM", ""],
+    ["NM", '""'],
+    ["NM", "~~~"],
+    ["NM", "***.**"],
+    ["NM", ".***"],
+    ["NM", "HEM"],
+    ["NM", "14~15"],
+    ["NM", "14^15"],
+    ["SN", "^1^-^2"],
+    ["SN", "^1^:^128"],
+    ["CWE", "260385009^^SCT"],
+    ["CWE", "260385009^Negative^SCT"],
+    ["ST", "see 12 & 13"],
+    ["TS", "20261121113015"],
+  ])("OBX-2 %j, OBX-5 %j is no value of ALT, and named with its reason", (type, text) => {
+    const reading = readGeneric(msh(), PID, OBR, obx("^ALT", text, { 2: type }), obx("^CREA", "1"));
+    const { rows, leftOut } = only(reportsOf(reading));
+    expect([rows.map(({ code }) => code), leftOut.length]).toEqual([["CREA"], 1]);
+    expect(leftOut[0]).toMatch(/^ALT has no value: /);
+  });
+
+  test.each(["ED", "RP", "NA", "MA"])("a row of type %s stays in the message and is never a result", (type) => {
+    const report = reportOf(ALT, obx("6690-2^WBC^LN", "^Image^BMP^Base64^12", { 2: type }));
+    expect(report).toMatchObject({ unmapped: [], leftOut: [], notes: ["kept in the message, not read: WBC"] });
+    expect(report.rows).toHaveLength(1);
+  });
+
+  test("range, unit and flags are the device's: brackets, UCUM names, a power, an empty first flag", () => {
+    const rows = [
+      obx("^ALT", "52", { 6: "U/L^unit per litre^UCUM", 7: "[10.00;118.00]", 8: "N~A" }),
+      obx("^WBC", "9.8", { 6: "10^9/L", 7: "6.0-17.0", 8: "~A" }),
+      obx("^CREA", "1.0", { 6: "^mg/dL", 7: "<1.4" }),
+      obx("^BUN", "20", { 6: "", 7: "-", 8: "" }),
+    ];
+    const read4 = reportsOf(readGeneric(msh(), PID, OBR, ...rows)).flatMap((report) => report.rows);
+    expect(
+      read4.map(({ code, unit, device_range, device_flag }) => [code, unit, device_range?.text, device_flag]),
+    ).toEqual([
+      ["ALT", "U/L", "10.00-118.00", "N A"],
+      ["CREA", "mg/dL", "<1.4", null],
+      ["BUN", null, undefined, null],
+      ["WBC", "10*9/L", "6.0-17.0", "A"],
+    ]);
+  });
+
+  test.each([
+    ["D", "deleted"],
+    ["I", "pending in the instrument"],
+    ["N", "not asked for"],
+    ["O", "ordered only"],
+    ["P", "preliminary"],
+    ["R", "not verified"],
+    ["S", "partial"],
+    ["W", "the value sent before is wrong"],
+    ["X", "cannot be done"],
+  ])("OBX-11 %s is no final value, and OBR-25 stands for an empty one", (status, reason) => {
+    const own = reportOf(ALT, obx("^CREA", "1", { 11: status }));
+    expect(own.leftOut).toEqual([`CREA has no final value: ${reason} (OBX-11 is ${status})`]);
+    const order = `${OBR}${"|".repeat(18)}${status}`;
+    const ofOrder = readGeneric(msh(), PID, order, obx("^CREA", "1", { 11: "" }), ALT);
+    expect(only(reportsOf(ofOrder)).leftOut).toEqual([`CREA has no final value: ${reason} (OBR-25 is ${status})`]);
+  });
+
+  test.each(["F", "C", "U", "V", "A", ""])("OBX-11 %j is a final value", (status) => {
+    expect(reportOf(obx("^ALT", "52", { 11: status })).rows).toHaveLength(1);
+  });
+
+  test("alarms of T and F are remarks; an IS with a word of a strip is a result", () => {
+    const report = reportOf(ALT, obx("17790-7^WBC Left Shift?^LN", "T", { 2: "IS" }));
+    expect(report).toMatchObject({ unmapped: [], comments: ["WBC Left Shift?: T"] });
+    const strip = only(
+      reportsOf(readGeneric(msh(), PID, "OBR|1||U-1|UA||||||||||||UR", obx("^PRO", "2+", { 2: "IS", 6: "" }))),
+    );
+    expect(strip.rows).toMatchObject([{ code: "UPRO", value: 2, ordinal: true }]);
+  });
+
+  test.each([
+    ["1742-6^x^LN", "ALT"],
+    ["X1^y^99LAB^2160-0^z^LN", "CREA"],
+    ["10002^^99MRC", "PCT"],
+    ["BUN", "BUN"],
+    ["^ALB", "ALB"],
+    ["77^Albumin^99LAB^ALB", "ALB"],
+  ])("the code %s is found: LOINC by its shape, a vendor's with its system, then names", (code, analyte) => {
+    expect(only(reportOf(obx(code, "1", { 6: "" })).rows).code).toBe(analyte);
+  });
+
+  test("unknown codes are listed, never guessed", () => {
+    expect(reportOf(ALT, obx("4711-1^Unknown^LN", "7"), obx("", "7")).unmapped).toEqual([
+      "4711-1^Unknown",
+      "(no code)",
+    ]);
+  });
+
+  test("a value that stands only in a note is read where the profile says so, and never in place of one in OBX-5", () => {
+    const header = msh({ 4: "BioNote" });
+    const note = "NTE|1||Cut Off Index,Value=0.57";
+    const row = (value: string) => obx("BN0010^Canine CRP^LN", value, { 6: value === "" ? "" : "mg/L" });
+    const valueOf = (profile: Hl7Profile, value: string) => readWith(profile, header, PID, OBR, row(value), note);
+    const noted = only(only(reportsOf(valueOf(bionoteVcheck, ""))).rows);
+    expect(noted).toMatchObject({ value: 0.57, unit: "Cut Off Index" });
+    expect(only(only(reportsOf(valueOf(bionoteVcheck, "16.7"))).rows)).toMatchObject({ value: 16.7, unit: "mg/L" });
+    expect(valueOf(genericHl7, "")).toMatchObject({ is: "quarantined" });
+  });
+
+  test("notes are comments on what they stand behind: patient, order, result", () => {
+    const report = only(
+      reportsOf(
+        readGeneric(msh(), PID, "NTE|1||fasted", OBR, "NTE|1||lipemic~icteric", ALT, "NTE|1||repeated", "NTE|2||"),
+      ),
+    );
+    expect(report.comments).toEqual(["fasted", "lipemic icteric", "ALT: repeated"]);
+  });
+});
+
+describe("C1: the charset", () => {
+  const named = (bytes: string, fields: Readonly<Record<number, string>>, profile = genericHl7) => {
+    const reading = readWith(profile, msh(fields), `PID|1||4711||${bytes}`, OBR, ALT);
+    return [only(reportsOf(reading)).patient_hint.name, reading.is === "reports" ? reading.notes : []];
+  };
+  const utf8 = Buffer.from("Gümüş").toString("latin1");
+
+  test("C1: the profile's, then MSH-18, then UTF-8 where it is that, then Windows-1252 or what the profile says", () => {
+    const own = (link: object): Hl7Profile => ({ ...genericHl7, link: { kind: "mllp", ...link } });
+    expect(named(utf8, { 18: "" })[0]).toBe("Gümüş");
+    expect(named("M\xfcller", { 18: "" })[0]).toBe("Müller");
+    expect(named("\xf0\xfe", { 18: "8859/9" })[0]).toBe("ğş");
+    expect(named("\xf0\xfe", { 18: "8859/1" }, own({ charset: "windows-1254" }))[0]).toBe("ğş");
+    expect(named("\xc2\xed", { 18: "" }, own({ fallbackCharset: "gb18030" }))[0]).toBe("马");
+  });
+
+  test("C1: bytes that the charset does not have are counted in the notes", () => {
+    expect(named("M\xfcller", { 18: "UNICODE" })).toEqual(["M\ufffdller", ["1 characters that utf-8 does not have"]]);
+  });
+});
+
+describe("A4: what a message sent again has in common with the first", () => {
+  const body = [PID, OBR, ALT];
+  const mark = (header: string, ...segments: readonly string[]) =>
+    fingerprint({ bytes: message(header, ...segments), incomplete: null }, genericHl7);
+
+  test("A4: everything but MSH-7 counts, MSH-10 among it", () => {
+    const first = mark(msh(), ...body);
+    expect(first).toMatch(/^1 [0-9a-f]{64}$/);
+    expect(mark(msh({ 7: "20261121150000" }), ...body)).toBe(first);
+    expect(mark(msh({ 10: "2" }), ...body)).not.toBe(first);
+    expect(mark(msh({ 3: "LAB-2" }), ...body)).not.toBe(first);
+    expect(mark(msh(), PID, OBR, ALT.replace("52", "53"))).not.toBe(first);
+  });
+
+  test("A4: no value moves from one field to another unseen", () => {
+    expect(mark(msh({ 7: "", 8: "20261121120000" }), ...body)).not.toBe(mark(msh({ 8: "" }), ...body));
+    expect(mark(msh({ 10: "1", 11: "P" }), ...body)).not.toBe(mark(msh({ 10: "1|P", 11: "" }), ...body));
+  });
+
+  test("A4: a query that comes again is asked again, and what is cut or no message has none", () => {
+    expect(mark(msh({ 9: "QRY^Q02" }), "QRD|1")).toBe(null);
+    expect(mark("noise")).toBe(null);
+    expect(fingerprint({ bytes: message(msh(), ...body), incomplete: "cut" }, genericHl7)).toBe(null);
+  });
+});
+
+describe("a cut message", () => {
+  const whole = message(msh({ 7: "20261121130000", 10: "2" }), PID, OBR, ALT);
+  const cutOf = (bytes: Uint8Array, length: number) => ({ bytes: bytes.subarray(0, length) });
+
+  test("is complete in the one that its device sends again, at every place of the cut, and is never joined", () => {
+    const first = message(msh(), PID, OBR, ALT);
+    for (let length = 9; length < first.length; length++) {
+      const part = cutOf(first, length);
+      expect(complete(whole, [part], genericHl7)).toEqual({ bytes: whole, completed: [part] });
+    }
+  });
+
+  test("is not complete in another message", () => {
+    const other = message(msh(), PID.replace("4711", "4712"), OBR, ALT);
+    for (const part of [cutOf(other, other.length - 1), { bytes: Buffer.from("noise") }]) {
+      expect(complete(whole, [part], genericHl7)).toEqual({ bytes: whole, completed: [] });
+    }
+  });
+});
+
+test.each<[string, readonly string[], readonly string[]]>([
+  ["orders with a specimen each", [], ["OBR|1||S", "SPM|1"]],
+  ["patients with notes before them", [], ["NTE|1||note", "PID|1"]],
+  ["patients with an order each", [], ["PID|1||1", "NTE|1||x", "OBR|1", ALT]],
+  ["results of one order", [], [ALT]],
+  ["data between results", [], [obx("A", "1", { 2: "ED" }), ALT]],
+  ["orders behind many notes", Array.from({ length: 40_000 }, () => "NTE|1||n"), [OBR.replace("S-1", "S-%"), ALT]],
+])(
+  "a message of 90 000 segments is read in seconds: %s",
+  (_, first, repeated) => {
+    const many = Array.from({ length: 90_000 - first.length }, (__, index) =>
+      repeated[index % repeated.length]!.replace("%", String(index)),
+    );
+    const from = performance.now();
+    expect(["reports", "not-for-patients"]).toContain(
+      read(Buffer.from([msh(), PID, ...first, ...many].join("\r")), genericHl7, context).is,
+    );
+    expect(performance.now() - from).toBeLessThan(10_000);
+  },
+  30_000,
+);

@@ -1,0 +1,752 @@
+import * as fc from "fast-check";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import {
+  BUSY_MS,
+  BUSY_TRIES_MAX,
+  Conversation,
+  HELLO_TIMEOUT_MS,
+  IDLE_TIMEOUT_MS,
+  REFUSALS_MAX,
+  REST_AFTER_DOCUMENTS,
+  RESPONSE_TIMEOUT_MS,
+} from "../../../../agent/protocols/poct1/link.ts";
+import type { Operator } from "../../../../agent/protocols/poct1/topics.ts";
+import type { LinkAction } from "../../../../agent/protocols/link.ts";
+import { fixedContext } from "../../../support/wire.ts";
+import {
+  acknowledgement,
+  bytes,
+  directivePart,
+  endOfTopic,
+  escape,
+  hello,
+  NOW,
+  observation,
+  said,
+  status,
+  Talk,
+  wordOf,
+  XML,
+} from "./wire.ts";
+
+/** A device in continuous mode. */
+function continuous(): Talk {
+  const talk = new Talk();
+  talk.hears(hello(), status(2, 0));
+  expect(talk.hears(acknowledgement(3, talk.lastId))).toEqual([]);
+  expect(talk.conversation.state).toBe("continuous");
+  return talk;
+}
+
+/** A device that offers nothing, with a REQ ROBS outstanding. */
+function requested(vendor = "ACME"): Talk {
+  const talk = new Talk();
+  talk.hears(hello({ vendor, directives: [] }));
+  expect(talk.hears(status(2, 1))).toEqual(["ACK AA 2", "REQ ROBS"]);
+  return talk;
+}
+
+describe("HELLO", () => {
+  test("is acknowledged, then the status is awaited", () => {
+    const talk = new Talk();
+    expect(talk.conversation.atRest).toBe(true);
+    expect(talk.hears(hello())).toEqual(["ACK AA 1"]);
+    expect(talk.conversation.state).toBe("await-status");
+    expect(talk.conversation.atRest).toBe(false);
+    expect(talk.timerMs).toBe(30_000);
+  });
+
+  test("anything else before it is answered AE and not kept", () => {
+    const talk = new Talk();
+    expect(talk.hears(observation(1), status(2, 1))).toEqual(["ACK AE 1 expected HEL", "ACK AE 2 expected HEL"]);
+    expect(talk.delivered).toEqual([]);
+    expect(talk.hears(hello({ id: 3 }))).toEqual(["ACK AA 3"]);
+  });
+
+  test("that does not come within 60 s ends the conversation", () => {
+    const talk = new Talk();
+    talk.hears("<HEL.R01>");
+    expect(talk.timerMs).toBe(HELLO_TIMEOUT_MS);
+    expect(talk.timeout()).toEqual(["hang up"]);
+    expect(talk.timerMs).toBe(null);
+  });
+
+  test("is awaited from the begin: a connection on which nobody speaks is closed", () => {
+    const talk = new Talk();
+    expect(talk.conversation.silenceMs).toBe(HELLO_TIMEOUT_MS);
+    expect(talk.timeout()).toEqual(["hang up"]);
+    expect(talk.warnings).toEqual(["no HELLO within 60 s"]);
+    expect(talk.conversation.atRest).toBe(true);
+  });
+
+  test("says which device it is: by its serial number, else by its id; one that says neither is no device's", () => {
+    const talk = new Talk();
+    talk.hears(hello(), hello().replace('"SN77"', '"SN78"'));
+    talk.hears(hello().replace('<DEV.serial_id V="SN77"/>', "").replace("^SN77", ""));
+    talk.hears(said("HEL.R01", 1));
+    expect(talk.identified).toEqual(["ACME|BG1|SN77", "ACME|BG1|SN78", "ACME^BG1"]);
+  });
+
+  test("that comes again begins anew; our control ids go on", () => {
+    const talk = requested();
+    expect(talk.hears(hello({ id: 9 }))).toEqual(["ACK AA 9"]);
+    expect(talk.hears(status(10, 1))).toEqual(["ACK AA 10", "REQ ROBS"]);
+    expect(talk.words.map(({ id }) => id)).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+});
+
+describe("bytes on their way to the disk", () => {
+  test("are read meanwhile, and that changes nothing of what is said, wherever they are cut and whatever becomes of them", () => {
+    const pieces = [
+      ...[
+        `${observation(7)}<!-- </OBS.R01> -->`,
+        observation(8).replace("<PT>", "<PT><?note <?xml ?>"),
+        `\x0b${status(9, 0)}\x1c\r`,
+      ],
+      ...[
+        observation(8).replace("<PT>", `<PT><!-- ${XML} -->`),
+        observation(7).replace("</OBS.R01>", "</OBS.R01 >"),
+        "\ufeff",
+      ],
+      ...[hello(), status(2, 1), observation(3), observation(3), observation(4, "7.4"), endOfTopic(5)],
+      ...[
+        "<OBS.R01>",
+        "</OBS.R01>",
+        "noise",
+        "\n",
+        "<a/>",
+        "<!-- > -->",
+        `${XML}${observation(6)}`,
+        "<!DOCTYPE x>",
+        "\0",
+      ],
+    ];
+    const cuts = fc.array(fc.nat({ max: 1_500 }), { maxLength: 6 });
+    const talk = fc.array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 12 });
+    const property = fc.property(talk, cuts, fc.nat({ max: 3 }), fc.nat(8), (words, places, ahead, refused) => {
+      const whole = bytes(hello() + words.join(""));
+      const edges = [
+        0,
+        ...places.filter((at) => at < whole.length).toSorted((one, other) => one - other),
+        whole.length,
+      ];
+      // Cut anywhere, or just between what is said.
+      const between = words.reduce(
+        (all, word) => [...all, all.at(-1)! + bytes(word).length],
+        [0, bytes(hello()).length],
+      );
+      const joints = [...new Set(places.length === 0 ? between : edges)];
+      const chunks = joints.slice(1).map((edge, index) => whole.subarray(joints[index], edge));
+      const [prepared, plain] = [new Conversation(fixedContext), new Conversation(fixedContext)];
+      for (const chunk of chunks.slice(0, ahead)) prepared.prepare(chunk);
+      for (const [index, chunk] of chunks.entries()) {
+        const next = chunks[index + ahead];
+        if (next !== undefined) prepared.prepare(next);
+        const hear = (link: Conversation) =>
+          index === refused ? [...link.refuse(chunk), ...link.gap()] : link.receive(chunk);
+        expect(hear(prepared)).toEqual(hear(plain));
+      }
+    });
+    fc.assert(property, { numRuns: 1_000 });
+  });
+
+  test("that are one document are read once", () => {
+    const talk = continuous();
+    const chunk = bytes(observation(4));
+    talk.conversation.prepare(chunk);
+    const compared = vi.spyOn(Buffer, "compare");
+    onTestFinished(() => compared.mockRestore());
+    talk.conversation.receive(chunk);
+    expect(compared.mock.results.map(({ value }) => value as number)).toEqual([0]);
+  });
+});
+
+describe("observations", () => {
+  test("a whole conversation: request, observation, end of topic, continuous mode, then unasked ones", () => {
+    const talk = new Talk();
+    expect(talk.hears(hello())).toEqual(["ACK AA 1"]);
+    expect(talk.hears(status(2, 1))).toEqual(["ACK AA 2", "REQ ROBS"]);
+    expect(talk.hears(observation(3))).toEqual(["ACK AA 3"]);
+    expect(talk.hears(endOfTopic(4))).toEqual(["ACK AA 4", "DTV START_CONTINUOUS"]);
+    expect(talk.hears(acknowledgement(5, talk.lastId))).toEqual([]);
+    expect(talk.hears(observation(6, "7.4"))).toEqual(["ACK AA 6"]);
+    expect(talk.delivered).toEqual([
+      { message: hello() + observation(3), incomplete: null },
+      { message: hello() + observation(6, "7.4"), incomplete: null },
+    ]);
+    expect(talk.warnings).toEqual([]);
+  });
+
+  test("a request is taken as accepted by the first data: a device that never acknowledges it is not unresponsive", () => {
+    const talk = requested("SIEM");
+    expect(talk.timerMs).toBe(30_000);
+    expect(talk.hears(observation(3))).toEqual(["ACK AA 3"]);
+    expect(talk.timerMs).toBe(60_000);
+    expect(talk.hears(endOfTopic(4))).toEqual(["END NRM"]);
+  });
+
+  test("a request that was acknowledged still waits for its end of topic", () => {
+    const talk = requested();
+    expect(talk.hears(acknowledgement(3, talk.lastId))).toEqual([]);
+    expect(talk.hears(observation(4), endOfTopic(5))).toEqual(["ACK AA 4", "ACK AA 5", "END NRM"]);
+  });
+
+  test("events are requested after them, and their topic has two names", () => {
+    const talk = new Talk();
+    talk.hears(hello({ directives: [] }));
+    expect(talk.hears(status(2, 1, 1))).toEqual(["ACK AA 2", "REQ ROBS"]);
+    expect(talk.hears(endOfTopic(3, "OBS"))).toEqual(["ACK AA 3", "REQ RDEV"]);
+    expect(talk.hears(said("EVS.R01", 4), endOfTopic(5, "D_EV"))).toEqual(["ACK AA 4", "ACK AA 5", "END NRM"]);
+    expect(talk.delivered).toEqual([]);
+  });
+
+  test("the end of another topic does not satisfy a request", () => {
+    expect(requested().hears(endOfTopic(3, "D_EV"))).toEqual(["ACK AA 3"]);
+  });
+
+  test("sent again with the same control id and bytes they are acknowledged again and delivered once", () => {
+    const talk = continuous();
+    expect(talk.hears(observation(4), observation(4))).toEqual(["ACK AA 4", "ACK AA 4"]);
+    expect(talk.delivered).toHaveLength(1);
+    talk.hears(observation(4, "7.5"));
+    expect(talk.delivered).toHaveLength(2);
+  });
+
+  test("quality control is delivered too: the next stage tells it from patients", () => {
+    const talk = continuous();
+    expect(talk.hears(observation(4, "1", "OBS.R02"))).toEqual(["ACK AA 4"]);
+    expect(talk.delivered).toHaveLength(1);
+  });
+
+  test("an i-STAT is asked for each of them, without a declaration, and ends no topic", () => {
+    const talk = new Talk();
+    talk.hears(hello({ vendor: "i-STAT", directives: [] }));
+    expect(talk.hears(status(2, 2))).toEqual(["ACK AA 2", "REQ ROBS"]);
+    expect(talk.hears(observation(3))).toEqual(["ACK AA 3", "REQ ROBS"]);
+    expect(talk.hears(observation(4))).toEqual(["ACK AA 4", "END NRM"]);
+    const [reply] = talk.conversation.receive(bytes(said("KPA.R01", 5)));
+    expect(reply?.do === "reply" && Buffer.from(reply.bytes).toString()).toMatch(/^<ACK\.R01>/);
+  });
+
+  test("that a device tells of in continuous mode and does not send are requested", () => {
+    const talk = continuous();
+    expect(talk.hears(status(4, 1))).toEqual(["ACK AA 4"]);
+    expect(talk.timerMs).toBe(30_000);
+    expect(talk.timeout()).toEqual(["REQ ROBS"]);
+    const other = continuous();
+    other.hears(status(4, 1), observation(5));
+    expect(other.timerMs).toBe(IDLE_TIMEOUT_MS);
+  });
+});
+
+describe("a document that cannot be read", () => {
+  const poison = (id: number) => observation(id).replace("</PT>", "</TP>");
+
+  test(`is kept, refused ${REFUSALS_MAX} times, then accepted so that those behind it get through`, () => {
+    const talk = continuous();
+    const verdicts = [4, 5, 6, 7].map((id) => talk.hears(poison(id))[0]?.slice(0, "ACK AE 4".length));
+    expect(verdicts).toEqual(["ACK AE 4", "ACK AE 5", "ACK AE 6", "ACK AA 7"]);
+    expect(talk.delivered).toHaveLength(4);
+    expect(talk.hears(observation(8), poison(9))[1]).toMatch(/^ACK AE 9/);
+  });
+
+  test("sent again unchanged is kept once", () => {
+    const talk = continuous();
+    talk.hears(poison(4), poison(4), poison(4));
+    expect(talk.delivered).toHaveLength(1);
+  });
+
+  test("without a control id it gets no answer, and is kept", () => {
+    const talk = continuous();
+    expect(talk.hears("<OBS.R01><A></B></OBS.R01>")).toEqual([]);
+    expect(talk.delivered).toHaveLength(1);
+  });
+
+  test("a DOCTYPE is refused and kept", () => {
+    const talk = continuous();
+    expect(talk.hears(`<!DOCTYPE a [<!ENTITY e "x">]>${observation(4)}`)).toEqual([]);
+    expect(talk.delivered).toHaveLength(1);
+    expect(talk.warnings).toEqual(["a document cannot be read: DOCTYPE is refused"]);
+  });
+
+  test("an entity bomb, and elements nested 100 000 deep, are refused and kept within bounds; the next one is taken", () => {
+    const talk = continuous();
+    const entities = Array.from({ length: 50 }, (_, n) => `<!ENTITY e${n + 1} "${`&e${n};`.repeat(50)}">`).join("");
+    const bomb = `<!DOCTYPE a [<!ENTITY e0 "x">${entities}]>${observation(4).replace("K9-0042", "&e50;")}`;
+    const deep = observation(5).replace("</SVC>", `${"<A>".repeat(100_000)}${"</A>".repeat(100_000)}</SVC>`);
+    expect(talk.hears(bomb)).toEqual([]);
+    expect(talk.hears(deep)).toEqual(["ACK AE 5 elements nested more than 32 deep"]);
+    expect(talk.hears(observation(6))).toEqual(["ACK AA 6"]);
+    expect(talk.warnings).toEqual([
+      "a document cannot be read: DOCTYPE is refused",
+      "a document cannot be read: elements nested more than 32 deep",
+    ]);
+    expect(talk.delivered.map(({ message }) => message.length < 1_100_000)).toEqual([true, true, true]);
+  });
+
+  test("one that was cut short is kept as incomplete and never answered", () => {
+    const talk = continuous();
+    const cut = observation(4).slice(0, -30);
+    expect(talk.hears(cut, XML + observation(5))).toEqual(["ACK AA 5"]);
+    expect(talk.delivered).toEqual([
+      { message: hello() + cut, incomplete: "cut short by the next document" },
+      { message: hello() + XML + observation(5), incomplete: null },
+    ]);
+  });
+
+  test("one without end ends the conversation; its beginning is kept", () => {
+    const talk = continuous();
+    expect(talk.hears(`<OBS.R01><HDR><HDR.control_id V="4"/></HDR><A V="${"x".repeat(5_000_000)}`)).toEqual([
+      "ACK AE 4 document of more than 1048576 bytes",
+      "hang up",
+    ]);
+    expect(talk.delivered).toMatchObject([{ incomplete: "document of more than 1048576 bytes" }]);
+  });
+});
+
+describe("answers", () => {
+  test("an ACK or an escape is never answered, whatever it says", () => {
+    const talk = new Talk();
+    const unasked = [acknowledgement(1, 77), escape(2, 77, "OTH"), acknowledgement(3, "x", "AE"), escape(4, "", "CNC")];
+    expect(talk.hears(...unasked)).toEqual([]);
+    talk.hears(hello());
+    expect(talk.hears(...unasked)).toEqual([]);
+    expect(talk.warnings).toHaveLength(8);
+  });
+
+  test.each([
+    ["ACME", ["ACK AA 3", "END NRM"]],
+    ["SIEM", ["END NRM"]],
+    ["NOVABIO", ["END NRM"]],
+  ])("whether an end of topic is acknowledged depends on the vendor: %s", (vendor, replies) => {
+    expect(requested(vendor).hears(endOfTopic(3))).toEqual(replies);
+  });
+
+  test("a HemoScreen is answered in MLLP frames and finds the id in ACK.control_id", () => {
+    const conversation = new Conversation(fixedContext);
+    const actions = conversation.receive(bytes(`\x0b${hello({ vendor: "PixCell" })}\x1c\r`));
+    const reply = actions.find((action) => action.do === "reply");
+    const text = reply?.do === "reply" ? Buffer.from(reply.bytes).toString() : "";
+    expect(text.startsWith(`\x0b${XML}<ACK.R01>`) && text.endsWith("</ACK.R01>\x1c\r")).toBe(true);
+    expect(text).toContain('<ACK.control_id V="1"/>');
+    expect(text).not.toContain("ack_control_id");
+  });
+
+  test("KPA is acknowledged, and what we do not know is refused by name; the conversation goes on", () => {
+    const talk = continuous();
+    expect(talk.hears(said("KPA.R01", 4), said("REQ.R01", 5), said("ACME.X", 6), observation(7))).toEqual([
+      "ACK AA 4",
+      "ACK AE 5 unsupported REQ.R01",
+      "ACK AE 6 unsupported ACME.X",
+      "ACK AA 7",
+    ]);
+  });
+
+  test("control ids are acknowledged as they were sent, and ours are compared as numbers too", () => {
+    const talk = new Talk();
+    expect(talk.hears(hello(), status("00002", 0))).toEqual(["ACK AA 1", "ACK AA 00002", "DTV START_CONTINUOUS"]);
+    talk.hears(acknowledgement(3, `0000${talk.lastId}`));
+    expect(talk.conversation.state).toBe("continuous");
+  });
+
+  test("an ACK of another message than the outstanding one settles nothing", () => {
+    const talk = new Talk();
+    talk.hears(hello(), status(2, 0), acknowledgement(3, talk.lastId + 100));
+    expect(talk.conversation.state).toBe("running");
+    expect(talk.warnings).toEqual(["an ACK of 100, expected 3"]);
+  });
+});
+
+describe("directives", () => {
+  const slow = "2014-05-04T09:00:00+02:00";
+
+  test("a clock that is off is set, in a DTV.R02 with TM, where the device offers it", () => {
+    const offers = { directives: ["SET_TIME"] };
+    const talk = new Talk();
+    talk.hears(hello(offers));
+    expect(talk.hears(status(2, 0, 0, slow))).toEqual(["ACK AA 2", `DTV SET_TIME ${NOW}`]);
+    expect(talk.hears(acknowledgement(3, talk.lastId))).toEqual(["END NRM"]);
+    for (const [createdAt, directives] of [
+      [slow, []],
+      ["2026-05-04T08:59:10", ["SET_TIME"]],
+      ["2026-05-04T07:00:30Z", ["SET_TIME"]],
+      ["yesterday", ["SET_TIME"]],
+    ] as const) {
+      const other = new Talk();
+      other.hears(hello({ directives: [...directives] }));
+      expect(other.hears(status(2, 0, 0, createdAt))).toEqual(["ACK AA 2", "END NRM"]);
+    }
+  });
+
+  test.each([
+    ["an AE", (id: number) => acknowledgement(3, id, "AE")],
+    ["an escape", (id: number) => escape(3, id, "CNC")],
+  ])("a device that refuses continuous mode with %s stays basic: END", (_, refusal) => {
+    const talk = new Talk();
+    talk.hears(hello(), status(2, 0));
+    expect(talk.hears(refusal(talk.lastId))).toEqual(["END NRM"]);
+  });
+
+  test("LOCK waits until nothing is outstanding, and is sent when the device accepts", () => {
+    const talk = requested();
+    talk.carryOut(talk.conversation.send(directivePart("LOCK")));
+    expect(talk.replies()).toEqual([]);
+    expect(() => talk.conversation.send(directivePart("UNLOCK"))).toThrow(/not settled/);
+    expect(talk.hears(endOfTopic(3))).toEqual(["ACK AA 3", "DTV LOCK"]);
+    expect(talk.hears(acknowledgement(4, talk.lastId))).toEqual(["sent", "END NRM"]);
+  });
+
+  test("UNLOCK that is refused, or that the connection's end overtakes, is unsent", () => {
+    const talk = continuous();
+    talk.carryOut(talk.conversation.send(directivePart("UNLOCK")));
+    expect(talk.replies()).toEqual(["DTV UNLOCK"]);
+    expect(talk.hears(escape(4, talk.lastId, "OTH"))).toEqual(["unsent: escape OTH"]);
+    talk.carryOut(talk.conversation.send(directivePart("UNLOCK")));
+    talk.carryOut(talk.conversation.close());
+    expect(talk.replies()).toEqual(["DTV UNLOCK", "unsent: the connection closed"]);
+    expect(talk.conversation.atRest).toBe(true);
+  });
+
+  test(`a busy device is asked again after 30 s, ${BUSY_TRIES_MAX} times, and the end waits for that`, () => {
+    const talk = requested();
+    for (let tries = 0; tries < BUSY_TRIES_MAX; tries++) {
+      expect(talk.hears(escape(3 + tries, talk.lastId, "CNC"))).toEqual([]);
+      expect(talk.timerMs).toBe(BUSY_MS);
+      expect(talk.hears(said("KPA.R01", 90 + tries))).toEqual([`ACK AA ${90 + tries}`]);
+      expect(talk.timeout()).toEqual(["REQ ROBS"]);
+    }
+    expect(talk.hears(escape(9, talk.lastId, "CNC"))).toEqual(["END NRM"]);
+    expect(talk.warnings).toEqual(["the device refused a message (request): escape CNC"]);
+  });
+});
+
+describe("what the device says of itself", () => {
+  test("its status is told, with how far its clock is ahead", () => {
+    const talk = new Talk();
+    talk.hears(hello(), status(2, 1, 3, "2026-05-04T09:02:05"));
+    talk.hears(status(3, 0, 0, "yesterday"));
+    const device = "ACME|BG1|SN77";
+    const first = { condition: "R", new_observations: 1, new_events: 3, clock_skew_s: 125 };
+    const second = { condition: "R", new_observations: 0, new_events: 0, clock_skew_s: null };
+    expect(talk.news).toEqual([
+      { device, topic: "status", content: JSON.stringify(first) },
+      { device, topic: "status", content: JSON.stringify(second) },
+    ]);
+  });
+
+  test("its events are told before they are acknowledged", () => {
+    const talk = continuous();
+    const event =
+      '<EVT><EVT.description V="">battery low</EVT.description><EVT.event_dttm V="2026-05-04T08:00:00"/><EVT.severity_cd V="W"/></EVT>';
+    const actions = talk.conversation.receive(bytes(said("EVS.R01", 4, event + event.replace("low", "empty"))));
+    expect(actions.map((action) => action.do)).toEqual(["news", "news", "reply", "timer"]);
+    talk.carryOut(actions);
+    const told = talk.news.filter(({ topic }) => topic === "event").map(({ content }) => JSON.parse(content) as object);
+    const at = "2026-05-04T08:00:00";
+    expect(told).toEqual([
+      { at, description: "battery low", severity: "W" },
+      { at, description: "battery empty", severity: "W" },
+    ]);
+  });
+});
+
+describe("a patient that the device asks for", () => {
+  const query = (id: number, code: string) =>
+    said("REQ.R01", id, `<REQ><REQ.request_cd V="${code}"/><PT><PT.patient_id V="4711"/></PT></REQ>`);
+
+  test("is delivered, acknowledged, and answered before whatever else waits", () => {
+    const talk = continuous();
+    expect(talk.hears(query(4, "RPAT"))).toEqual(["ACK AA 4"]);
+    expect(talk.delivered).toEqual([{ message: hello() + query(4, "RPAT"), incomplete: null }]);
+    talk.carryOut(talk.conversation.send(bytes("<PTL.R01></PTL.R01>")));
+    expect(talk.replies()).toEqual(["PTL"]);
+    expect(talk.hears(acknowledgement(5, talk.lastId))).toEqual(["sent"]);
+    // Asked again it wants to be told again.
+    talk.hears(query(4, "RPAT"));
+    expect(talk.delivered).toHaveLength(2);
+  });
+
+  test("keeps a conversation open that would end, until the answer is given or does not come", () => {
+    for (const isAnswered of [true, false]) {
+      const talk = requested();
+      expect(talk.hears(query(3, "RPAT"), endOfTopic(4))).toEqual(["ACK AA 3", "ACK AA 4"]);
+      expect(talk.timerMs).toBe(30_000);
+      if (isAnswered) talk.carryOut(talk.conversation.send(bytes("<PTL.R01></PTL.R01>")));
+      else talk.timeout();
+      const rest = [...talk.replies(), ...talk.hears(acknowledgement(5, talk.lastId))];
+      expect(rest).toEqual(isAnswered ? ["PTL", "sent", "END NRM"] : ["hang up"]);
+    }
+  });
+
+  test("in a verification is a query too, and another request is not", () => {
+    const talk = continuous();
+    talk.hears(query(4, "RPVI"), said("PVI.R01", 5, '<PVI><PVI.patient_id V="4711"/></PVI>'));
+    expect(talk.delivered).toHaveLength(2);
+    expect(talk.hears(query(6, "ROBS"))).toEqual(["ACK AE 6 unsupported REQ.R01"]);
+    expect(talk.delivered).toHaveLength(2);
+  });
+});
+
+describe("operator lists", () => {
+  const people = [{ id: "vt1", name: "Elif" }, { id: "vt2", level: 2 }, { id: "vt3" }];
+
+  function book(list: readonly Operator[] | null = people) {
+    const taken = new Map<string, readonly Operator[]>();
+    return {
+      taken,
+      list,
+      current() {
+        return this.list;
+      },
+      takenBy: (device: string) => taken.get(device) ?? null,
+      took: (device: string, known: readonly Operator[]) => void taken.set(device, known),
+    };
+  }
+
+  const offering = (topics: readonly string[], bytesMax = 16_000) =>
+    hello({ directives: ["START_CONTINUOUS"] }).replace(
+      "<DSC>",
+      `<DSC>${topics.map((topic) => `<DSC.topics_supported_cd V="${topic}"/>`).join("")}<DSC.max_message_sz V="${bytesMax}"/>`,
+    );
+
+  /** Acknowledges whatever we ask, until we ask nothing more; answers what we said. */
+  function agreeable(talk: Talk, ...documents: readonly string[]): string[] {
+    const heard = talk.hears(...documents);
+    for (let id = 100; /^(OPL|EOT|DTV)/.test(heard.at(-1) ?? ""); id++) {
+      const more = talk.hears(acknowledgement(id, talk.lastId));
+      if (more.length === 0) break;
+      heard.push(...more);
+    }
+    return heard;
+  }
+
+  test("a full list goes out before continuous mode, its end of topic last, and is not sent again", () => {
+    const operators = book();
+    const talk = new Talk(operators);
+    expect(agreeable(talk, offering(["OP_LST"]), status(2, 0))).toEqual([
+      ...["ACK AA 1", "ACK AA 2", "OPL vt1 Elif ALL vt2 ALL 2 vt3 ALL", "EOT OP_LST", "DTV START_CONTINUOUS"],
+    ]);
+    expect(operators.taken.get("ACME|BG1|SN77")).toEqual(people);
+    expect(talk.news.at(-1)).toMatchObject({ topic: "operators", content: JSON.stringify(people) });
+    expect(agreeable(talk, status(3, 0))).toEqual(["ACK AA 3"]);
+    expect(agreeable(new Talk(operators), offering(["OP_LST"]), status(2, 0))).not.toContain("EOT OP_LST");
+  });
+
+  test("a change goes out alone to a device that takes changes, also in continuous mode", () => {
+    const operators = book();
+    const talk = new Talk(operators);
+    agreeable(talk, offering(["OP_LST", "OP_LST_I"]), status(2, 0));
+    operators.list = [{ id: "vt1", name: "Elif A." }, { id: "vt3" }, { id: "vt4" }];
+    expect(agreeable(talk, status(3, 0))).toEqual([
+      ...["ACK AA 3", "OPL D vt2 I vt1 Elif A. ALL I vt4 ALL", "EOT OP_LST_I"],
+    ]);
+    operators.list = [{ id: "vt9" }];
+    expect(talk.timeout()).toEqual(["OPL D vt1 D vt3 D vt4 I vt9 ALL"]); // idle, it asks for no answer of its own
+  });
+
+  test("a status in the middle of a list begins no second one", () => {
+    const talk = new Talk(book());
+    talk.hears(offering(["OP_LST"]), status(2, 0));
+    expect(talk.hears(status(3, 0))).toEqual(["ACK AA 3"]);
+    expect(talk.hears(acknowledgement(4, talk.lastAskedId))).toEqual(["EOT OP_LST"]);
+    expect(talk.hears(acknowledgement(5, talk.lastId))).toEqual(["DTV START_CONTINUOUS"]);
+  });
+
+  test("a device that was reset is told everybody", () => {
+    const operators = book();
+    agreeable(new Talk(operators), offering(["OP_LST", "OP_LST_I"]), status(2, 0));
+    const reset = status(2, 0).replace("</DST>", '<DST.operators_update_dttm V="2000-01-01T00:00:00+02:00"/></DST>');
+    expect(agreeable(new Talk(operators), offering(["OP_LST", "OP_LST_I"]), reset)[2]).toMatch(/^OPL vt1 Elif/);
+  });
+
+  test("no message is longer than the device takes, whatever there is to say", () => {
+    const many = Array.from({ length: 60 }, (_, index) => ({ id: `op${index}`, name: "Ünal & Söhne <GmbH>" }));
+    const talk = new Talk(book(many));
+    const sizes: number[] = [];
+    const listen = (actions: readonly LinkAction[]) => {
+      for (const action of actions) if (action.do === "reply") sizes.push(action.bytes.length);
+      talk.carryOut(actions);
+    };
+    listen(talk.conversation.receive(bytes(offering(["OP_LST"], 1_000) + status(2, 0))));
+    for (let id = 3; talk.words.at(-1)?.text.startsWith("OPL") === true; id++) {
+      listen(talk.conversation.receive(bytes(acknowledgement(id, talk.lastId))));
+    }
+    const lists = talk.words.filter(({ text }) => text.startsWith("OPL"));
+    expect(lists.length).toBeGreaterThan(8);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(1_000);
+    const told = lists.flatMap(({ text }) => text.match(/op\d+/g) ?? []);
+    expect(told).toEqual(many.map(({ id }) => id));
+  });
+
+  test("to a device that takes none, and where nobody keeps a list, none is sent", () => {
+    for (const [topics, list] of [
+      [[], people],
+      [["OP_LST"], null],
+    ] as const) {
+      expect(agreeable(new Talk(book(list)), offering(topics), status(2, 0))).toEqual([
+        ...["ACK AA 1", "ACK AA 2", "DTV START_CONTINUOUS"],
+      ]);
+    }
+  });
+
+  test("a busy device gets the whole list again, and one that refuses it the rest of the conversation", () => {
+    const talk = new Talk(book());
+    talk.hears(offering(["OP_LST"]), status(2, 0));
+    expect(talk.hears(acknowledgement(3, talk.lastId))).toEqual(["EOT OP_LST"]);
+    expect(talk.hears(escape(4, talk.lastId, "CNC"))).toEqual([]);
+    expect(talk.timeout()[0]).toMatch(/^OPL vt1/);
+    expect(talk.hears(acknowledgement(5, talk.lastId, "AE"))).toEqual(["DTV START_CONTINUOUS"]);
+    expect(talk.warnings).toEqual(["the device refused a message (operators): AE"]);
+  });
+});
+
+describe("silence and the end", () => {
+  test("no answer within the device's own timeout: END, and the connection is closed", () => {
+    const talk = requested();
+    expect(talk.timeout()).toEqual(["END UNK", "hang up"]);
+    expect(talk.conversation.state).toBe("closed");
+    expect(talk.warnings).toEqual(["the device is unresponsive: no response to 3"]);
+    const silent = new Talk();
+    silent.hears(hello({ timeout: "" }));
+    expect(silent.timerMs).toBe(RESPONSE_TIMEOUT_MS);
+    expect(silent.timeout()).toEqual(["END UNK", "hang up"]);
+  });
+
+  test("other words of the device do not put off the time for its answer", () => {
+    const talk = requested();
+    talk.timerMs = -1;
+    talk.hears(said("KPA.R01", 3), said("KPA.R01", 4));
+    expect(talk.timerMs).toBe(-1);
+    talk.hears(observation(5));
+    talk.timerMs = -1;
+    talk.hears(observation(6));
+    expect(talk.timerMs).toBe(60_000);
+  });
+
+  test("a silent device in continuous mode is asked after 10 minutes, and whatever it answers it is there", () => {
+    for (const answer of [
+      (id: number) => acknowledgement(4, id),
+      (id: number) => escape(4, id, "OTH"),
+      (id: number) => acknowledgement(4, id, "AE"),
+    ]) {
+      const talk = continuous();
+      expect(talk.timerMs).toBe(IDLE_TIMEOUT_MS);
+      expect(talk.timeout()).toEqual(["KPA"]);
+      expect(talk.timerMs).toBe(30_000);
+      expect(talk.hears(answer(talk.lastId))).toEqual([]);
+      expect(talk.timerMs).toBe(IDLE_TIMEOUT_MS);
+    }
+    const gone = continuous();
+    gone.timeout();
+    expect(gone.timeout()).toEqual(["END UNK", "hang up"]);
+  });
+
+  test("the device's END is acknowledged and ours waits for its ACK, then the connection is closed", () => {
+    const talk = continuous();
+    expect(talk.hears(said("END.R01", 4, '<TRM><TRM.reason_cd V="NRM"/></TRM>'))).toEqual(["ACK AA 4", "hang up"]);
+    const basic = requested();
+    basic.hears(endOfTopic(3));
+    expect(basic.conversation.state).toBe("ending");
+    expect(basic.hears(acknowledgement(4, basic.lastId))).toEqual(["hang up"]);
+    const mute = requested();
+    mute.hears(endOfTopic(3));
+    expect(mute.timeout()).toEqual(["hang up"]);
+  });
+
+  test("what still comes after the end is kept, and not answered", () => {
+    const talk = continuous();
+    talk.hears(said("END.R01", 4));
+    expect(talk.hears(observation(5))).toEqual([]);
+    expect(talk.delivered).toHaveLength(1);
+  });
+});
+
+describe("a disk that refuses", () => {
+  function refuse(talk: Talk, text: string): string[] {
+    talk.carryOut(talk.conversation.refuse(bytes(text)));
+    return talk.replies();
+  }
+
+  test("what is complete is answered AE and has no other effect", () => {
+    const talk = continuous();
+    expect(refuse(talk, observation(4))).toEqual(["ACK AE 4 cannot store"]);
+    expect(talk.delivered).toEqual([]);
+    expect(refuse(new Talk(), hello())).toEqual(["ACK AE 1 cannot store"]);
+    expect(refuse(talk, acknowledgement(5, 1) + escape(6, 1, "OTH"))).toEqual([]);
+    expect(talk.hears(observation(4))).toEqual(["ACK AA 4"]);
+    expect(talk.delivered).toHaveLength(1);
+  });
+
+  test("a document of which a part is refused is answered AE once, and its rest is not taken for one", () => {
+    const talk = continuous();
+    const [head, tail] = [observation(4).slice(0, -40), observation(4).slice(-40)];
+    expect(refuse(talk, head)).toEqual(["ACK AE 4 cannot store"]);
+    expect(talk.hears(tail, observation(5))).toEqual(["ACK AA 5"]);
+    const other = continuous();
+    other.hears(head);
+    expect(refuse(other, tail)).toEqual(["ACK AE 4 cannot store"]);
+    expect(other.delivered).toEqual([]);
+  });
+});
+
+describe("a connection that stays open for weeks", () => {
+  const document = (id: number) => observation(id, String(id));
+
+  test(`rests between two documents after ${REST_AFTER_DOCUMENTS} of them, and a fresh link that is told HELLO goes on`, () => {
+    const talk = continuous();
+    for (let id = 4; id <= REST_AFTER_DOCUMENTS; id++) {
+      expect(talk.conversation.atRest).toBe(false);
+      talk.hears(document(id));
+    }
+    expect(talk.conversation.atRest).toBe(true);
+    talk.hears(document(500).slice(0, 40));
+    expect(talk.conversation.atRest).toBe(false);
+    talk.hears(document(500).slice(40));
+    expect(talk.conversation.atRest).toBe(true);
+
+    const memory = talk.conversation.memory!;
+    expect(Buffer.from(memory).toString()).toBe(hello());
+    talk.conversation.resume(memory);
+    const fresh = new Talk();
+    fresh.conversation.resume(memory);
+    const before = talk.delivered.length;
+    const further = [document(500), document(501), document(501), said("KPA.R01", 502), document(503).slice(0, 60)];
+    for (const each of [talk, fresh]) {
+      expect(each.conversation.atRest).toBe(false);
+      each.hears(...further);
+      each.carryOut(each.conversation.close());
+    }
+    expect(fresh.delivered).toEqual(talk.delivered.slice(before));
+    expect(fresh.delivered.map(({ incomplete }) => incomplete)).toEqual([
+      null, // what was sent again across the rest is delivered again: the next stage knows the measurement
+      null,
+      "cut short by the end of the connection",
+    ]);
+  });
+
+  test("has no memory before HELLO, nor at its end", () => {
+    const talk = new Talk();
+    talk.hears(said("KPA.R01", 1));
+    expect(talk.conversation.memory).toBe(null);
+    talk.hears(hello());
+    talk.carryOut(talk.conversation.close());
+    expect([talk.conversation.memory, talk.conversation.atRest]).toEqual([null, true]);
+  });
+});
+
+test("only what may end a document may be accepted", () => {
+  const conversation = new Conversation(fixedContext);
+  expect(conversation.mayAccept(bytes("<OBS.R01"))).toBe(false);
+  expect(conversation.mayAccept(bytes("</OBS.R01>"))).toBe(true);
+});
+
+test("an acknowledgement comes with the last byte of what it acknowledges, and not before", () => {
+  const talk = continuous();
+  const wire = bytes(observation(4));
+  for (const [at, byte] of wire.entries()) {
+    const replies = talk.conversation
+      .receive(Uint8Array.of(byte))
+      .flatMap((action) => (action.do === "reply" ? [wordOf(action.bytes).text] : []));
+    expect(replies).toEqual(at === wire.length - 1 ? ["ACK AA 4"] : []);
+  }
+});

@@ -1,0 +1,356 @@
+import { describe, expect, test } from "vitest";
+import { genericPoct1a } from "../../../../agent/devices/generic-poct1a.ts";
+import { complete, read } from "../../../../agent/study/read.ts";
+import type { Report } from "../../../../agent/report/report.ts";
+import { study } from "../../../../agent/study/study.ts";
+import type { Patient } from "../../../../shared/api/patient.ts";
+import { dog } from "../../../make-fixtures.ts";
+import { bytes, hello, said } from "./wire.ts";
+
+// What is made of a HELLO and the observations behind it.
+
+const context = { device: "poc-1", timeZone: "Europe/Istanbul", receivedAt: Date.parse("2026-11-21T10:00:00Z") };
+const AT = "2026-11-21T12:55:10+03:00";
+
+const field = (name: string, value: string, more = "") => `<${name} V="${value}" ${more}/>`;
+
+function potassium(value: string, more = "", unit = 'U="mmol/L"'): string {
+  return `<OBS>${field("OBS.observation_id", "2823-3", 'SN="LN" DN="K"')}${value === "" ? "" : field("OBS.value", value, unit)}${more}</OBS>`;
+}
+
+interface Service {
+  readonly role?: string | null;
+  readonly at?: string;
+  readonly sequence?: string;
+  readonly subject?: string;
+  readonly more?: string;
+}
+
+function service({
+  role = "OBS",
+  at = AT,
+  sequence = "12",
+  more = "",
+  subject = patient("4711"),
+}: Service = {}): string {
+  const roleField = role === null ? "" : field("SVC.role_cd", role);
+  const time = at === "" ? "" : field("SVC.observation_dttm", at);
+  return `<SVC>${roleField}${time}${field("SVC.sequence_nbr", sequence)}${subject}${more}</SVC>`;
+}
+
+function patient(id: string, content = potassium("4.1"), more = ""): string {
+  return `<PT>${field("PT.patient_id", id)}${more}${content}</PT>`;
+}
+
+function control(lot: string, content = potassium("4.1")): string {
+  return `<CTC>${field("CTC.name", "Level 2")}${field("CTC.lot_number", lot)}${content}</CTC>`;
+}
+
+function message(services: string, { root = "OBS.R01", id = 3, device = hello() } = {}): Uint8Array {
+  return bytes(device + said(root, id, services));
+}
+
+const reading = (services: string, options?: Parameters<typeof message>[1]) =>
+  read(message(services, options), genericPoct1a, context);
+
+function reports(services: string, options?: Parameters<typeof message>[1]): readonly Report[] {
+  const made = reading(services, options);
+  if (made.is !== "reports") throw new Error(`${made.is}: ${made.reason}`);
+  return made.reports;
+}
+
+function report(services: string): Report {
+  const [only, ...others] = reports(services);
+  expect(others).toEqual([]);
+  return only!;
+}
+
+/** The values of its rows, as `K 4.1`, a bound as `K >4.1`. */
+const rows = ({ rows: all }: Report) => all.map(({ code, comparator, value }) => `${code} ${comparator ?? ""}${value}`);
+
+describe("only what is of a patient by root, subject and role becomes a study", () => {
+  const ROLES = ["OBS", "LQC", "CAL", "PRF", "EQC", null, "XYZ"] as const;
+  const combinations = ["OBS.R01", "OBS.R02"].flatMap((root) =>
+    ["PT", "CTC"].flatMap((subject) => ROLES.map((role) => ({ root, subject, role }))),
+  );
+
+  const NOT_OF_A_PATIENT = expect.stringMatching(/^not of a patient: /) as string;
+
+  test.each(combinations)("$root $subject $role", ({ root, subject, role }) => {
+    // The lot of the control is a patient's number.
+    const content = subject === "PT" ? patient("4711") : control("4711");
+    const made = reading(service({ role, subject: content }), { root });
+    const isPatients = root === "OBS.R01" && subject === "PT" && (role === "OBS" || role === null);
+    expect(made).toMatchObject(
+      isPatients
+        ? { is: "reports", reports: [{ identifier: "4711" }] }
+        : { is: "not-for-patients", reason: NOT_OF_A_PATIENT },
+    );
+  });
+
+  test("there are 28 of them, and two are patients'", () => {
+    expect(combinations).toHaveLength(28);
+  });
+
+  test("a service with both subjects is a control, and one with none is nobody's", () => {
+    expect(reading(service({ subject: patient("4711") + control("L-1") }))).toEqual({
+      is: "not-for-patients",
+      reason: "not of a patient: control material, lot L-1",
+    });
+    expect(reading(service({ subject: "" }))).toEqual({
+      is: "not-for-patients",
+      reason: "not of a patient: no patient",
+    });
+  });
+
+  test("two roles, or control material anywhere in it, are a control's", () => {
+    expect(reading(service({ more: field("SVC.role_cd", "LQC") })).is).toBe("not-for-patients");
+    expect(reading(service({ subject: patient("4711", potassium("4.1") + control("L-1")) })).is).toBe(
+      "not-for-patients",
+    );
+  });
+
+  test("observations without a service are nobody's and are kept for a person", () => {
+    expect(reading("").is).toBe("quarantined");
+  });
+
+  test("controls beside patients stay out, and say so", () => {
+    const made = reading(service() + service({ role: "LQC", subject: control("4711"), sequence: "13" }));
+    expect(made).toMatchObject({
+      is: "reports",
+      reports: [{ identifier: "4711" }],
+      notes: ["not of a patient: role LQC, control material, lot 4711"],
+    });
+  });
+});
+
+describe("identity", () => {
+  test("several services are several studies", () => {
+    const second = service({ sequence: "13", at: "2026-11-21T12:59:00+03:00", subject: patient("4712") });
+    expect(reports(service() + second).map(({ identifier }) => identifier)).toEqual(["4711", "4712"]);
+  });
+
+  test("the same observation under a new control id, in another session, is the same study; another value of it too", () => {
+    const [first] = reports(service());
+    const [again] = reports(service(), { id: 77, device: hello({ id: 70 }) });
+    const [corrected] = reports(service({ subject: patient("4711", potassium("4.2")) }), { id: 78 });
+    expect(again!.dedupe_key).toBe(first!.dedupe_key);
+    expect(corrected!.dedupe_key).toBe(first!.dedupe_key);
+  });
+
+  test.each([
+    ["patient", { subject: patient("4712") }],
+    ["time", { at: "2026-11-21T12:55:11+03:00" }],
+    ["sequence number", { sequence: "13" }],
+  ])("another %s is another study", (_, other) => {
+    expect(report(service(other)).dedupe_key).not.toBe(report(service()).dedupe_key);
+  });
+
+  test("another device on the same connection is another study", () => {
+    const [one] = reports(service());
+    const [other] = reports(service(), { device: hello().replaceAll("SN77", "SN78") });
+    expect(other!.dedupe_key).not.toBe(one!.dedupe_key);
+  });
+
+  test("without a time the results are part of the identity, for a device counts from 1 again", () => {
+    const untimed = (value: string) => report(service({ at: "", subject: patient("4711", potassium(value)) }));
+    expect(untimed("4.1").dedupe_key).not.toBe(untimed("4.2").dedupe_key);
+    expect(untimed("4.1").acquired_at).toBe("2026-11-21T10:00:00.000Z"); // that of receipt, never the header's
+  });
+
+  test.each(["", "UNKNOWN", "unknown"])("patient_id %o names nobody", (id) => {
+    expect(report(service({ subject: patient(id) })).identifier).toBe(null);
+  });
+
+  test("blanks around an id mean nothing; an order id may be one of our accessions", () => {
+    const order = `<ORD>${field("ORD.order_id", "A-17")}</ORD><SPC>${field("SPC.specimen_id", "S-9")}</SPC>`;
+    expect(report(service({ subject: patient(" 4711 "), more: order }))).toMatchObject({
+      identifier: "4711",
+      otherIdentifiers: ["S-9", "A-17"],
+    });
+  });
+});
+
+describe("times", () => {
+  test.each([
+    ["with an offset", "2026-11-21T12:55:10-05:00", "2026-11-21T17:55:10.000Z"],
+    ["with an offset and a fraction", "2026-11-21T12:55:10.25+03:00", "2026-11-21T09:55:10.000Z"],
+    ["without offset: the device's zone", "2026-11-21T12:55:10", "2026-11-21T09:55:10.000Z"],
+    ["without offset, with a fraction", "2026-11-21T12:55:10.123456", "2026-11-21T09:55:10.000Z"],
+    ["in UTC", "2026-11-21T09:55:10Z", "2026-11-21T09:55:10.000Z"],
+  ])("%s", (_, at, acquired_at) => {
+    expect(report(service({ at })).acquired_at).toBe(acquired_at);
+  });
+
+  test.each(["1999-12-31T23:00:00Z", "2026-11-22T10:00:01Z"])("%s is kept, and the clock is suspect", (at) => {
+    expect(report(service({ at })).notes).toContain(`the device's clock is suspect: ${at}`);
+  });
+
+  test("a time that is none is noted, and the specimen's stands for it", () => {
+    const made = report(service({ at: "yesterday", more: `<SPC>${field("SPC.specimen_dttm", AT)}</SPC>` }));
+    expect(made.acquired_at).toBe("2026-11-21T09:55:10.000Z");
+    expect(made.notes).toContain('"yesterday" is no time');
+  });
+});
+
+describe("values", () => {
+  const values = (...observations: string[]) => report(service({ subject: patient("4711", observations.join("")) }));
+
+  test.each([
+    ["<1.0", "", "K <1"],
+    [">600", "", "K >600"],
+    ["600", field("OBS.interpretation_cd", "&gt;"), "K >600"],
+    ["1.5", field("OBS.interpretation_cd", "&lt;"), "K <1.5"],
+    ["4.1e0", "", "K 4.1"],
+  ])("%s %s", (value, more, row) => {
+    expect(rows(values(potassium(value.replace("<", "&lt;"), more)))).toEqual([row]);
+  });
+
+  test.each([
+    ["a comma, which is no decimal point here", potassium("4,1"), 'K has no value: "4,1" is not a number'],
+    ["nothing", potassium(""), "K has no value: no value"],
+    ["a null flavour", potassium("", '<OBS.value NULL="NI"/>'), "K has no value: no value"],
+    ["dashes", potassium("----"), 'K has no value: "----" is not a number'],
+    [
+      "a discarded one",
+      potassium("4.1", field("OBS.status_cd", "D")),
+      "2823-3 has no final value: discarded (OBS.status_cd is D)",
+    ],
+    [
+      "a rejected one",
+      potassium("4.1", field("OBS.status_cd", "R")),
+      "2823-3 has no final value: rejected (OBS.status_cd is R)",
+    ],
+    ["a word", potassium("", field("OBS.qualitative_value", "POS")), 'K has no value: "POS" is not a number'],
+    [
+      "a number that is called a quality",
+      potassium("", field("OBS.qualitative_value", "1")),
+      '2823-3 has no final value: only a qualitative value "1"',
+    ],
+  ])("%s makes no row, and is named", (_, observation, reason) => {
+    const made = values(potassium("3.9"), observation);
+    expect(rows(made)).toEqual(["K 3.9"]);
+    expect(made.leftOut).toEqual([reason]);
+  });
+
+  test("a strip's word is its rank", () => {
+    const nitrite = `<OBS>${field("OBS.observation_id", "NIT")}${field("OBS.qualitative_value", "neg")}</OBS>`;
+    expect(values(nitrite).rows).toMatchObject([{ code: "UNIT", value: 0, ordinal: true, text: "neg" }]);
+  });
+
+  test("a blood's glucose stays one beside ketones, and a urine's never becomes one", () => {
+    const glucose = `<OBS>${field("OBS.observation_id", "GLU")}${field("OBS.value", "95", 'U="mg/dL"')}</OBS>`;
+    const ketones = `<OBS>${field("OBS.observation_id", "KET")}${field("OBS.qualitative_value", "neg")}</OBS>`;
+    const both = (type: string) =>
+      report(
+        service({ subject: patient("4711", glucose + ketones), more: `<SPC>${field("SPC.type_cd", type)}</SPC>` }),
+      );
+    expect(rows(both("BLD"))).toEqual(["GLU 95"]);
+    expect(both("BLD").unmapped).toEqual(["KET"]); // the catalogue's is a urine pad's
+    expect(rows(both("UR"))).toEqual(["UKET 0"]);
+  });
+
+  test("the same code twice is two rows, in the device's order", () => {
+    const corrected = potassium("4.3", `<NTE>${field("NTE.text", "38.9")}</NTE>`);
+    const made = values(potassium("4.1"), corrected);
+    expect(rows(made)).toEqual(["K 4.1", "K 4.3"]);
+    expect(made.notes).toContain("2823-3 stands more than once: all of its values are kept, in the device's order");
+    expect(made.comments).toContain("2823-3: 38.9");
+  });
+
+  test("a calculated or typed value is kept and said to be one; so is a measurement under an override", () => {
+    const made = report(
+      service({
+        subject: patient("4711", potassium("4.1", field("OBS.method_cd", "C"))),
+        more: field("SVC.status_cd", "OVR"),
+      }),
+    );
+    expect(made.notes).toEqual(["the measurement has status OVR", "2823-3 is calculated"]);
+  });
+
+  test("a device's own code is found by its translation, a name by the catalogue; what is not known is named", () => {
+    const translated = `<OBS><OBS.observation_id V="77" SN="ACME"><TRANSLTN V="2951-2"/></OBS.observation_id>${field("OBS.value", "148", 'U="mmol/L"')}</OBS>`;
+    const unknown = `<OBS>${field("OBS.observation_id", "ZZZ")}${field("OBS.value", "1")}</OBS>`;
+    const made = values(translated, unknown);
+    expect(rows(made)).toEqual(["NA 148"]);
+    expect(made.unmapped).toEqual(["ZZZ"]);
+  });
+});
+
+describe("the device's opinion is kept beside ours", () => {
+  const limits = (text: string, unit = "mmol/L") => field("OBS.normal_lo-hi_limit", text, `U="${unit}"`);
+  const flagged = (more: string) => report(service({ subject: patient("4711", potassium("5.2", more)) }));
+
+  test("its range and flag never become ours, though its range is the narrower one", () => {
+    const made = flagged(limits("[3.9;5.1]") + field("OBS.interpretation_cd", "H"));
+    expect(made.rows).toMatchObject([{ device_flag: "H", device_range: { text: "3.9-5.1", species: null } }]);
+    expect(made.species).toBe(null);
+    const source = { device_id: "poc-1", message_id: "1" };
+    const [row] = study(made, dog, source).body.results;
+    expect(row).toMatchObject({ reference_range: "4.10-5.40", flag: "normal" });
+    const cat: Patient = { ...dog, species: "cat" };
+    expect(study(made, cat, source).body.results[0]?.reference_range).not.toBe("4.10-5.40");
+    expect(study(made, null, source).body.results[0]).toMatchObject({ reference_range: null, flag: null });
+  });
+
+  test("a range in another unit, or with commas, is none; critical limits are noted", () => {
+    const other = flagged(limits("[152;199]", "mg/L"));
+    expect(other.rows[0]!.device_range).toBe(null);
+    expect(other.notes).toContain("2823-3: the device's range [152;199] mg/L is not in the value's unit");
+    expect(flagged(limits("[3,9;5,1]")).rows[0]!.device_range).toBe(null);
+    expect(flagged(field("OBS.critical_lo-hi_limit", "[2.5;6.5]")).notes).toContain(
+      "2823-3: the device calls critical what is outside [2.5;6.5]",
+    );
+  });
+
+  test("a HemoScreen's one-character note is a flag", () => {
+    expect(flagged(`<NTE>${field("NTE.text", "*")}</NTE>`).rows[0]!.device_flag).toBe("*");
+  });
+});
+
+test("what the device says of the animal is a hint for a person, and no species is among it", () => {
+  const more =
+    `<PT.name V="Luna Yilmaz"><FAM V="Yilmaz"/><GIV V="Luna"/></PT.name>` +
+    field("PT.birth_date", "2019-05-04") +
+    field("PT.gender_cd", "F") +
+    field("PT.weight", "17.4", 'U="kg"');
+  expect(report(service({ subject: patient("4711", undefined, more) })).patient_hint).toEqual({
+    identifier: "4711",
+    name: "Luna",
+    species: null,
+    breed: null,
+    sex: "F",
+    owner: "Yilmaz",
+    date_of_birth: "2019-05-04",
+    weight_kg: 17.4,
+  });
+});
+
+describe("a document that was cut short", () => {
+  const whole = message(service());
+  const cutAt = (text: string) => {
+    const end = Buffer.from(whole).indexOf(text) + text.length;
+    return { bytes: whole.subarray(0, end) };
+  };
+  const completedBy = (resent: Uint8Array, part: { bytes: Uint8Array }) =>
+    complete(resent, [part], genericPoct1a).completed.length === 1;
+
+  test("is completed by the same observation under a new control id, and by no other", () => {
+    const cut = cutAt('<OBS.value V="4');
+    expect(completedBy(message(service(), { id: 99 }), cut)).toBe(true);
+    expect(completedBy(message(service({ sequence: "13" }), { id: 99 }), cut)).toBe(false);
+    expect(completedBy(message(service(), { device: hello().replaceAll("SN77", "SN78") }), cut)).toBe(false);
+  });
+
+  test("before its time names no measurement, and waits for a person", () => {
+    expect(completedBy(message(service(), { id: 99 }), cutAt('<SVC.role_cd V="OBS"'))).toBe(false);
+  });
+});
+
+test.each([
+  ["without HELLO", bytes(said("OBS.R01", 3, service())), "no HELLO before the document: nobody knows whose it is"],
+  ["that is no XML", bytes(`${hello()}<OBS.R01><A></B></OBS.R01>`), /unexpected close tag|mismatch/i],
+])("a message %s is quarantined", (_, wire, reason) => {
+  const made = read(wire, genericPoct1a, context);
+  expect(made).toMatchObject({ is: "quarantined", reason: expect.stringMatching(reason) as string });
+});

@@ -1,0 +1,157 @@
+import fs from "node:fs";
+import path from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { Connection, recover } from "../../../../agent/connection/connection.ts";
+import { genericPoct1a } from "../../../../agent/devices/generic-poct1a.ts";
+import { profileById } from "../../../../agent/devices/index.ts";
+import { Directory } from "../../../../agent/study/patient-directory.ts";
+import { Filing } from "../../../../agent/study/filing.ts";
+import { DocumentSplitter } from "../../../../agent/protocols/poct1/document-splitter.ts";
+import { httpServer } from "../../../../agent/push/server-client.ts";
+import { listMessages, readSpool, Spool } from "../../../../agent/spool/spool.ts";
+import { temporaryFolder, until } from "../../../support/processes.ts";
+import { TestTransport, type TestWire } from "../../../support/wire.ts";
+import { acknowledgement, bytes, hello, said, status, wordOf } from "./wire.ts";
+
+// Goal: whatever becomes of an acknowledgement, one measurement is one study. Method: the spool's files are copied at the
+// moment when a reply leaves, as a kill between store and ACK leaves them; on the copy an agent starts again.
+
+const made: string[] = [];
+
+afterEach(() => {
+  for (const each of made.splice(0)) fs.rmSync(each, { recursive: true });
+});
+
+function folder(): string {
+  const fresh = temporaryFolder();
+  made.push(fresh);
+  return fresh;
+}
+
+function measured(id: number, value: string): string {
+  const obs = `<OBS><OBS.observation_id V="2823-3" SN="LN"/><OBS.value V="${value}" U="mmol/L"/></OBS>`;
+  const at = '<SVC.role_cd V="OBS"/><SVC.observation_dttm V="2026-11-21T12:55:10+03:00"/>';
+  return said("OBS.R01", id, `<SVC>${at}<PT><PT.patient_id V="4711"/>${obs}</PT></SVC>`);
+}
+
+function words(wire: TestWire): string[] {
+  const found = new DocumentSplitter().receive(Uint8Array.from(wire.replies));
+  return found.flatMap((one) => (one.is === "document" ? [wordOf(one.bytes).text] : []));
+}
+
+async function says(wire: TestWire, text: string, answer: string): Promise<void> {
+  wire.send(bytes(text));
+  await until(answer, () => words(wire).at(-1)?.startsWith(answer));
+}
+
+interface Agent {
+  readonly wire: TestWire;
+  /** Settles what came so far, and answers the studies, the latest revision last. */
+  studies(): Promise<{ fp: string; revision: number; value: number }[]>;
+  end(): Promise<void>;
+}
+
+/** An agent on that folder, started after a crash or for the first time, with a device in continuous mode. */
+async function start(at: string): Promise<Agent> {
+  const spool = await Spool.open(at);
+  await recover(spool, profileById);
+  const away = httpServer("http://127.0.0.1:1", () => "sk_live_test");
+  const device = { profile: genericPoct1a, timeZone: "UTC", model: null };
+  const filing = new Filing(spool, new Directory(spool, away), () => device, {
+    settled: () => undefined,
+    fault(_, error) {
+      throw error;
+    },
+  });
+  await filing.acceptStored();
+  let accepted = 0;
+  const events = {
+    connected: () => undefined,
+    disconnected: () => undefined,
+    stands: () => undefined,
+    bytes: () => undefined,
+    warning: () => undefined,
+    message(message: Parameters<Filing["accept"]>[0]) {
+      accepted += 1;
+      void filing.accept(message);
+    },
+  };
+  const transport = new TestTransport();
+  new Connection({ id: "poc-1", profile: genericPoct1a, timeZone: "UTC" }, transport, spool, events).open();
+  const wire = transport.connect();
+  await says(wire, hello(), "ACK AA 1");
+  await says(wire, status(2, 0), "DTV START_CONTINUOUS");
+  wire.send(bytes(acknowledgement(3, 3)));
+  return {
+    wire,
+    async studies() {
+      const answers = words(wire).filter((word) => /^ACK A[AE] \d/.test(word)).length - 2;
+      await until("the messages are stored", () => accepted === answers);
+      await filing.idle();
+      const select = "SELECT fp, revision, body FROM study ORDER BY fp, revision";
+      const rows = readSpool(at, (db) => db.prepare(select).all()) as { fp: string; revision: number; body: string }[];
+      return rows.map(({ fp, revision, body }) => ({
+        fp,
+        revision,
+        value: (JSON.parse(body) as { results: { value: number }[] }).results[0]!.value,
+      }));
+    },
+    end: () => spool.close(),
+  };
+}
+
+/** The folder as a kill leaves it that comes when the observation is stored and its ACK has not left. */
+async function killedBeforeAck(observation: string): Promise<string> {
+  const original = folder();
+  const copy = folder();
+  const agent = await start(original);
+  let copied = false;
+  agent.wire.onReply = () => {
+    if (copied) return;
+    copied = true;
+    for (const file of ["spool.db", "spool.db-wal"]) fs.copyFileSync(path.join(original, file), path.join(copy, file));
+  };
+  await says(agent.wire, observation, "ACK AA 4");
+  expect(copied).toBe(true);
+  await agent.end();
+  return copy;
+}
+
+test("killed between store and ACK, then told the same under a new control id: one study", async () => {
+  const agent = await start(await killedBeforeAck(measured(4, "3.2")));
+  await says(agent.wire, measured(55, "3.2"), "ACK AA 55");
+  expect(await agent.studies()).toMatchObject([{ revision: 1, value: 3.2 }]);
+  await agent.end();
+});
+
+test("killed between store and ACK, and told no more: the study is there", async () => {
+  const agent = await start(await killedBeforeAck(measured(4, "3.2")));
+  expect(await agent.studies()).toMatchObject([{ revision: 1, value: 3.2 }]);
+  await agent.end();
+});
+
+test("killed between store and ACK, then told another value: a second revision of the same study", async () => {
+  const agent = await start(await killedBeforeAck(measured(4, "3.2")));
+  await says(agent.wire, measured(55, "3.3"), "ACK AA 55");
+  const [first, second, ...more] = await agent.studies();
+  expect(more).toEqual([]);
+  expect([first, second]).toMatchObject([
+    { revision: 1, value: 3.2 },
+    { revision: 2, value: 3.3 },
+  ]);
+  expect(second!.fp).toBe(first!.fp);
+  await agent.end();
+});
+
+test("a document that cannot be read is refused, then quarantined, and those behind it are filed", async () => {
+  const at = folder();
+  const agent = await start(at);
+  const poison = (id: number) => measured(id, "9.9").replace("</PT>", "</TP>");
+  for (const id of [4, 5, 6]) await says(agent.wire, poison(id), `ACK AE ${id}`);
+  await says(agent.wire, poison(7), "ACK AA 7");
+  await says(agent.wire, measured(8, "3.2"), "ACK AA 8");
+  expect(await agent.studies()).toMatchObject([{ revision: 1, value: 3.2 }]);
+  const states = readSpool(at, listMessages).map(({ state }) => state);
+  expect(states).toEqual([...Array.from({ length: 4 }, () => "quarantined"), "pending"]);
+  await agent.end();
+});

@@ -1,0 +1,162 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { Conversation } from "../../../../agent/protocols/poct1/link.ts";
+import { type DeviceHabits, Poct1Device } from "../../../../agent/protocols/poct1/simulated-device.ts";
+import { DocumentSplitter } from "../../../../agent/protocols/poct1/document-splitter.ts";
+import { readMessage } from "../../../../agent/protocols/poct1/message.ts";
+import { parseHabits } from "../../../../agent/tools/simulator/poct1.ts";
+import { fixturesFolder } from "../../../make-fixtures.ts";
+import { fixedContext } from "../../../support/wire.ts";
+import { faultOf, type Line } from "./transcript.ts";
+import { acknowledgement, bytes, hello, observation, said, status, wordOf, XML } from "./wire.ts";
+
+// Simulated devices, strict ones among them, talk to our conversation; and a strict one is told what other data managers say.
+
+const folder = join(fixturesFolder, "generic-poct1a");
+const recordings = readdirSync(folder).filter((file) => file.endsWith(".poct1"));
+
+function documentsIn(chunk: Uint8Array): Uint8Array[] {
+  return new DocumentSplitter().receive(chunk).flatMap((found) => (found.is === "document" ? [found.bytes] : []));
+}
+
+function lineOf(document: Uint8Array): Line {
+  const message = readMessage(document);
+  if (message.is === "unreadable") throw new Error(message.problem);
+  const of = message.is === "acknowledgement" || message.is === "escape" ? { of: message.of } : {};
+  return { who: "device", root: message.root.name, id: message.controlId, ...of };
+}
+
+/** Both talk until nobody has anything to say. */
+function converse(recording: Uint8Array, habits: Partial<DeviceHabits>) {
+  const device = new Poct1Device(recording, habits);
+  const conversation = new Conversation(fixedContext);
+  const lines: Line[] = [];
+  const delivered: string[] = [];
+  let hungUp = false;
+  const toUs = device.begin();
+  for (let next = toUs.shift(); next !== undefined; next = toUs.shift()) {
+    lines.push(...documentsIn(next).map(lineOf));
+    for (const action of conversation.receive(next)) {
+      if (action.do === "deliver") delivered.push(Buffer.from(action.message).toString());
+      if (action.do === "hang up") hungUp = true;
+      if (action.do !== "reply") continue;
+      lines.push({ who: "we", word: wordOf(action.bytes) });
+      toUs.push(...device.receive(action.bytes));
+    }
+  }
+  return { device, lines, delivered, hungUp };
+}
+
+describe("a recorded device", () => {
+  const manners = ["strict", "strict,ack-request", "strict,no-ack-request"];
+  const cases = recordings.flatMap((file) => manners.map((manner) => [file, manner] as const));
+
+  test.each(cases)("%s, %s, tells all it has and finds no fault with us", (file, manner) => {
+    const { device, lines, delivered, hungUp } = converse(readFileSync(join(folder, file)), parseHabits(manner));
+    expect({ outcome: device.outcome, hungUp }).toEqual({ outcome: null, hungUp: true });
+    expect(faultOf(lines, file.startsWith("i-stat"))).toBe(null);
+    expect(delivered.length).toBeGreaterThan(0);
+  });
+
+  test("of other manners than its vendor's stumbles: the choice by HELLO is no decoration", () => {
+    const dca = readFileSync(join(folder, "siemens-dca.poct1"));
+    // It waits for an acknowledgement of its end of topic, which a DCA never gets.
+    const waiting = converse(dca, { strict: true, ackEndOfTopic: true });
+    expect(waiting.device.outcome).toBe("the conversation ended with 1 documents untold");
+    const generic = readFileSync(join(folder, "dog.poct1"));
+    const strict = { strict: true } as const;
+    expect(converse(generic, { ...strict, ackEndOfTopic: false }).device.outcome).toMatch(
+      /^an ACK of \d+, expected none/,
+    );
+    expect(converse(generic, { ...strict, ackField: "ACK.control_id" }).device.outcome).toBe(
+      "an ACK without ACK.control_id",
+    );
+    expect(converse(generic, { ...strict, xmlDeclaration: false }).device.outcome).toMatch(/^an XML declaration/);
+  });
+});
+
+describe("a strict device escapes", () => {
+  const small = hello({ directives: ["SET_TIME"] }).replace("<DSC>", '<DSC><DSC.max_message_sz V="600"/>');
+
+  /** Its outcome and what it said to the last of these, after a good beginning. */
+  function told(...documents: readonly string[]) {
+    const device = new Poct1Device(bytes(small + status(2, 1) + observation(3)), { strict: true });
+    device.begin();
+    const replies = documents.flatMap((document) => [
+      ...device.receive(bytes(document.startsWith("\x0b") ? document : XML + document)),
+    ]);
+    return { outcome: device.outcome, last: replies.at(-1) };
+  }
+
+  const introduced = [acknowledgement(1, 1), acknowledgement(2, 2)];
+  const request = said("REQ.R01", 3, '<REQ><REQ.request_cd V="ROBS"/></REQ>');
+  const body = (text: string) => said("ACK.R01", 1, `<ACK>${text}</ACK>`);
+
+  test.each([
+    ["an ACK without the id that it answers", [body('<ACK.type_cd V="AA"/>')], "an ACK without ACK.ack_control_id"],
+    [
+      "the id in the other field",
+      [body('<ACK.type_cd V="AA"/><ACK.control_id V="1"/>')],
+      "an ACK without ACK.ack_control_id",
+    ],
+    ["an ACK of another type", [acknowledgement(1, 1, "AR")], 'ACK.type_cd "AR", expected AA or AE'],
+    ["an ACK of another message", [acknowledgement(1, 9)], "an ACK of 9, expected 1"],
+    ["an ACK of its ACK", [...introduced, request, acknowledgement(4, 90001)], "an ACK of 90001, expected 3"],
+    ["a time without padding", [said("ACK.R01", 1, "", "2026-5-4T9:00:00+02:00")], /^time "2026-5-4T9:00:00\+02:00"/],
+    ["a time without offset", [said("ACK.R01", 1, "", "2026-05-04T09:00:00")], /^time "2026-05-04T09:00:00"/],
+    ["a control id that is a word", [acknowledgement("a1", 1)], 'control id "a1" is no number'],
+    ["a control id twice", [acknowledgement(1, 1), acknowledgement(1, 2)], "control id 1 after 1"],
+    ["its own header sent back", [acknowledgement(5, 1), acknowledgement(2, 2)], "control id 2 after 5"],
+    [
+      "a directive while a request is outstanding",
+      [...introduced, request, said("DTV.R01", 4, '<DTV><DTV.command_cd V="LOCK"/></DTV>')],
+      "DTV.R01 while REQ ROBS is outstanding",
+    ],
+    [
+      "SET_TIME with the time in DTV",
+      [...introduced, said("DTV.R02", 3, '<DTV><DTV.command_cd V="SET_TIME"/><DTV.dttm V="x"/></DTV>')],
+      "SET_TIME without TM.dttm in a TM of its own",
+    ],
+    [
+      "END with its reason in END",
+      [...introduced, said("END.R01", 3, '<END><END.reason_cd V="NRM"/></END>')],
+      "END without TRM.reason_cd in TRM",
+    ],
+    [
+      "more than it takes",
+      [...introduced, said("OPL.R01", 3, `<OPR V="${"x".repeat(600)}"/>`)],
+      /^\d+ bytes, at most 600$/,
+    ],
+    ["an MLLP frame around a document", [`\x0b${acknowledgement(1, 1)}\x1c\r`], "framing mllp, expected none"],
+  ])("%s", (_, documents, outcome) => {
+    const { outcome: got, last } = told(...documents);
+    expect(got).toMatch(outcome);
+    expect(readMessage(last!)).toMatchObject({ is: "escape", detail: "OTH" });
+  });
+
+  test("nothing in a good conversation", () => {
+    expect(told(...introduced, request, acknowledgement(4, 3)).outcome).toBe(undefined);
+  });
+});
+
+test("a device that is refused tells it again, and gives up after a while", () => {
+  const device = new Poct1Device(bytes(hello() + status(2, 0)));
+  device.begin();
+  for (let id = 1; id < 6; id++) expect(device.receive(bytes(acknowledgement(id, 1, "AE")))).toHaveLength(1);
+  expect(device.receive(bytes(acknowledgement(6, 1, "AE")))).toEqual([]);
+  expect(device.outcome).toMatch(/^refused 6 times/);
+});
+
+test("a device that asks for a patient waits for the answer before it goes on", () => {
+  const query = said("REQ.R01", 3, '<REQ><REQ.request_cd V="RPAT"/><PT><PT.patient_id V="4711"/></PT></REQ>');
+  const device = new Poct1Device(bytes(hello() + status(2, 0) + query + observation(4)));
+  const heard = (document: string) => device.receive(bytes(document)).map((reply) => readMessage(reply).is);
+  expect(device.begin().map((document) => readMessage(document).is)).toEqual(["hello"]);
+  expect(heard(acknowledgement(1, 1))).toEqual(["status"]);
+  expect(heard(acknowledgement(2, 2))).toEqual([]);
+  const directive = said("DTV.R01", 3, '<DTV><DTV.command_cd V="START_CONTINUOUS"/></DTV>');
+  expect(heard(directive)).toEqual(["acknowledgement", "query"]);
+  expect(heard(acknowledgement(4, 3))).toEqual([]);
+  expect(heard(said("PTL.R01", 5))).toEqual(["acknowledgement", "observations"]);
+});

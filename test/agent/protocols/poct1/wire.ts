@@ -1,0 +1,187 @@
+import type { News } from "../../../../agent/report/device-report.ts";
+import type { LinkAction } from "../../../../agent/protocols/link.ts";
+import { Conversation } from "../../../../agent/protocols/poct1/link.ts";
+import type { OperatorBook } from "../../../../agent/protocols/poct1/topics.ts";
+import { type Element, find, readMessage } from "../../../../agent/protocols/poct1/message.ts";
+import { fixedContext } from "../../../support/wire.ts";
+
+// What a device says, as text, and what we say to it, in short: `ACK AA 3`, `REQ ROBS`.
+
+export const NOW = fixedContext.now();
+export const XML = '<?xml version="1.0" encoding="utf-8"?>';
+
+/** A device's message: `content` is the body's XML. */
+export function said(root: string, controlId: number | string, content = "", createdAt = NOW): string {
+  const header = `<HDR><HDR.control_id V="${controlId}"/><HDR.version_id V="POCT1"/><HDR.creation_dttm V="${createdAt}"/></HDR>`;
+  return `<${root}>${header}${content}</${root}>`;
+}
+
+export function hello({ vendor = "ACME", directives = ["START_CONTINUOUS"], timeout = "30", id = 1 } = {}): string {
+  const offered = directives.map((directive) => `<DSC.directives_supported_cd V="${directive}"/>`).join("");
+  return said(
+    "HEL.R01",
+    id,
+    `<DEV><DEV.device_id V="${vendor}^BG1^SN77"/><DEV.vendor_id V="${vendor}"/><DEV.model_id V="BG1"/><DEV.serial_id V="SN77"/>` +
+      `<DCP><DCP.application_timeout V="${timeout}"/></DCP><DSC><DSC.connection_profile_cd V="SA"/>${offered}</DSC></DEV>`,
+  );
+}
+
+export function status(id: number | string, observations: number, events = 0, createdAt = NOW): string {
+  const quantities = `<DST.new_observations_qty V="${observations}"/><DST.new_events_qty V="${events}"/>`;
+  return said("DST.R01", id, `<DST>${quantities}<DST.condition_cd V="R"/></DST>`, createdAt);
+}
+
+export function observation(id: number | string, value = "7.31", root = "OBS.R01"): string {
+  const obs = `<OBS><OBS.observation_id V="pH" SN="ACME"/><OBS.value V="${value}"/></OBS>`;
+  return said(root, id, `<SVC><SVC.role_cd V="OBS"/><PT><PT.patient_id V="K9-0042"/>${obs}</PT></SVC>`);
+}
+
+export function endOfTopic(id: number | string, topic = "OBS"): string {
+  return said("EOT.R01", id, `<EOT><EOT.topic_cd V="${topic}"/></EOT>`);
+}
+
+export function acknowledgement(id: number | string, of: number | string, type = "AA"): string {
+  return said("ACK.R01", id, `<ACK><ACK.type_cd V="${type}"/><ACK.ack_control_id V="${of}"/></ACK>`);
+}
+
+export function escape(id: number | string, of: number | string, detail: string): string {
+  return said("ESC.R01", id, `<ESC><ESC.esc_control_id V="${of}"/><ESC.detail_cd V="${detail}"/></ESC>`);
+}
+
+export function bytes(text: string): Uint8Array {
+  return Buffer.from(text, "utf8");
+}
+
+/** What makes us say `DTV LOCK`. */
+export function directivePart(command: string): Uint8Array {
+  return bytes(`<DTV.R01><DTV><DTV.command_cd V="${command}"/></DTV></DTV.R01>`);
+}
+
+/** One of our messages: what it says and its control id. */
+export interface Word {
+  readonly id: number;
+  readonly text: string;
+}
+
+export function wordOf(reply: Uint8Array): Word {
+  const framed = reply[0] === 0x0b;
+  const message = readMessage(framed ? reply.subarray(1, -2) : reply);
+  if (message.is === "unreadable") throw new Error(`we said what cannot be read: ${message.problem}`);
+  const name = message.root.name.slice(0, 3);
+  if (name === "OPL" || name === "EOT")
+    return { id: Number(message.controlId), text: [name, ...listed(message.root)].join(" ") };
+  const fields = ["ACK.type_cd", "ACK.ack_control_id", "ACK.control_id", "REQ.request_cd", "DTV.command_cd", "TM.dttm"];
+  const texts = [...fields, "TRM.reason_cd", "ACK.note_txt"].map((each) => find(message.root, each)?.attributes["V"]);
+  return { id: Number(message.controlId), text: [name, ...texts.filter((text) => text !== undefined)].join(" ") };
+}
+
+/** What a list says, in its order. */
+function listed(element: Element): string[] {
+  const told = /^(?:UPD\.action_cd|OPR\.|ACC\.|EOT\.topic_cd)/.test(element.name)
+    ? [element.attributes["V"] ?? ""]
+    : [];
+  return [...told, ...element.children.flatMap(listed)];
+}
+
+/** A conversation, and all that it did. */
+export class Talk {
+  readonly conversation: Conversation;
+  readonly delivered: { readonly message: string; readonly incomplete: string | null }[] = [];
+  readonly warnings: string[] = [];
+  readonly words: Word[] = [];
+  /** As whom the device introduced itself, each time. */
+  readonly identified: string[] = [];
+  readonly news: News[] = [];
+  timerMs: number | null = null;
+  hungUp = false;
+  /** A directive is neither sent nor unsent yet. */
+  sending = false;
+  /** Since the last call of replies(). */
+  #said: string[] = [];
+
+  constructor(operators?: OperatorBook) {
+    this.conversation = new Conversation(fixedContext, operators);
+  }
+
+  /** What we say to that. */
+  hears(...documents: readonly string[]): string[] {
+    for (const document of documents) {
+      const chunk = bytes(document);
+      this.conversation.prepare(chunk);
+      this.carryOut(this.conversation.receive(chunk));
+    }
+    return this.replies();
+  }
+
+  timeout(): string[] {
+    this.timerMs = null;
+    this.carryOut(this.conversation.timeout());
+    return this.replies();
+  }
+
+  /** A directive to be sent. */
+  give(command: string): string[] {
+    this.sending = true;
+    this.carryOut(this.conversation.send(directivePart(command)));
+    return this.replies();
+  }
+
+  replies(): string[] {
+    const replies = this.#said;
+    this.#said = [];
+    return replies;
+  }
+
+  /** The control id of what we said last. */
+  get lastId(): number {
+    return this.words.at(-1)?.id ?? 0;
+  }
+
+  /** The control id of what we said last that waits for the device. */
+  get lastAskedId(): number {
+    return this.words.findLast(({ text }) => !text.startsWith("ACK"))?.id ?? 0;
+  }
+
+  carryOut(actions: readonly LinkAction[]): void {
+    for (const action of actions) {
+      switch (action.do) {
+        case "reply": {
+          const word = wordOf(action.bytes);
+          this.words.push(word);
+          this.#said.push(word.text);
+          break;
+        }
+        case "deliver":
+          this.delivered.push({
+            message: Buffer.from(action.message).toString("utf8"),
+            incomplete: action.incomplete,
+          });
+          break;
+        case "warn":
+          this.warnings.push(action.reason);
+          break;
+        case "timer":
+          this.timerMs = action.ms;
+          break;
+        case "news":
+          this.news.push(action.news);
+          break;
+        case "identify":
+          this.identified.push(action.name);
+          break;
+        case "hang up":
+          this.hungUp = true;
+          this.#said.push("hang up");
+          break;
+        case "sent":
+          this.sending = false;
+          this.#said.push("sent");
+          break;
+        case "unsent":
+          this.sending = false;
+          this.#said.push(`unsent: ${action.reason}`);
+          break;
+      }
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import { describe, expect, test } from "vitest";
+import { OneWayLink, SILENCE_MS, SUB, TEXT_BYTES_MAX } from "../../../../agent/protocols/proprietary/one-way-link.ts";
+import { ETX } from "../../../../agent/protocols/bytes.ts";
+import { NOISE_TIMEOUT_MS } from "../../../../agent/protocols/noise.ts";
+import { gapCounterexample, play, segmentationCounterexample } from "../astm/said.ts";
+
+const link = () => new OneWayLink(ETX);
+const whole = (message: string) => ({ message, incomplete: null });
+
+test("what stands between STX and ETX is a message, and nothing is answered", () => {
+  expect(play(link(), "<CR><LF><STX>R,1<ETX><CR><LF><STX>R,2<ETX><NUL>")).toEqual({
+    replies: "",
+    deliveries: [whole("R,1"), whole("R,2")],
+    warnings: [],
+    timer: null,
+  });
+});
+
+test("other bytes are reported before the next text, or when the device falls silent", () => {
+  const device = link();
+  expect(play(device, "noise<CR><LF><STX>R,1<ETX>h")).toEqual({
+    replies: "",
+    deliveries: [whole("R,1")],
+    warnings: ["5 bytes outside a text: ignored"],
+    timer: NOISE_TIMEOUT_MS,
+  });
+  expect(play(device, "timeout()")).toMatchObject({ warnings: ["1 byte outside a text: ignored"], timer: null });
+  expect(device.atRest).toBe(true);
+});
+
+test("where the profile says SUB, ETX is text", () => {
+  expect(play(new OneWayLink(SUB), "<STX>A<ETX>1<SUB>").deliveries).toEqual([whole("A<ETX>1")]);
+});
+
+test.each(["<ETB>", "<ETB><CR><LF>", "<ETB><STX>", "<ETB><LF><STX>"])("a text goes on behind %s", (between) => {
+  expect(play(link(), `<STX>one${between}two<ETX>`).deliveries).toEqual([
+    whole(`one${between.replace("<STX>", "")}two`),
+  ]);
+});
+
+describe("a text without its end is incomplete", () => {
+  test("when a new one begins", () => {
+    expect(play(link(), "<STX>one<STX>two<ETX>").deliveries).toEqual([
+      { message: "one", incomplete: "a new text began before its end" },
+      whole("two"),
+    ]);
+  });
+
+  test("when the device falls silent, or the connection closes", () => {
+    const silent = link();
+    expect(play(silent, "<STX>one").timer).toBe(SILENCE_MS);
+    expect(play(silent, "timeout()")).toMatchObject({
+      deliveries: [{ message: "one", incomplete: "the device fell silent before the end of its text" }],
+      timer: null,
+    });
+    expect(play(silent, "two<ETX>", "close()")).toMatchObject({
+      deliveries: [],
+      warnings: ["4 bytes outside a text: ignored"],
+    });
+    expect(play(link(), "<STX>one", "close()").deliveries).toEqual([
+      { message: "one", incomplete: "the connection closed before the end of the text" },
+    ]);
+  });
+
+  test("when it runs on and on", () => {
+    const { deliveries } = play(link(), `<STX>${"x".repeat(TEXT_BYTES_MAX + 1)}y<ETX><STX>two<ETX>`);
+    expect(deliveries.map(({ incomplete }) => incomplete)).toEqual([
+      `a text of more than ${TEXT_BYTES_MAX} bytes`,
+      null,
+    ]);
+    expect(deliveries[0]?.message).toHaveLength(TEXT_BYTES_MAX);
+  });
+});
+
+test("a text of which bytes could not be stored is never whole; the next one is", () => {
+  for (const lost of [{ refused: "4" }, "gap()"] as const) {
+    expect(play(link(), "<STX>12", lost, "56<ETX><STX>two<ETX>").deliveries).toEqual([
+      { message: "1256", incomplete: "bytes of it could not be stored" },
+      whole("two"),
+    ]);
+  }
+});
+
+const PIECES = ["<STX>", "<ETX>", "<ETB>", "<LF>", "<SUB>", "12", "one<ETX>", "<STX>two"];
+
+test("any stream says the same in every segmentation", () => {
+  expect(segmentationCounterexample(link, PIECES)).toBeNull();
+});
+
+test("a replay with gaps delivers what the wire delivered", () => {
+  expect(gapCounterexample(link, PIECES)).toBeNull();
+});

@@ -1,0 +1,99 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { ENQ, STX } from "../../../agent/protocols/bytes.ts";
+import { createLink } from "../../../agent/connection/create-link.ts";
+import { profileById } from "../../../agent/devices/index.ts";
+import type { Link, LinkAction } from "../../../agent/protocols/link.ts";
+import { type Listener, parseTalk, playTalk, type TalkLine, wireText } from "../../../agent/protocols/transcript.ts";
+import { fixturesFolder } from "../../make-fixtures.ts";
+import { fixedContext } from "../../support/wire.ts";
+
+// A talk dropped into fixtures/<profile>/ is a test: its `<` lines are given to the profile's link, and what the link says is
+// held against the `>` lines. What we send in a talk is given to the link when we are to speak and have nothing to say.
+
+const talks = readdirSync(fixturesFolder, { recursive: true, encoding: "utf8" })
+  .filter((file) => file.endsWith(".talk"))
+  .toSorted();
+
+function linkAtTheOtherEnd(talk: readonly TalkLine[], link: Link): Listener {
+  let message = messageFromUs(talk);
+  const said: number[] = [];
+  const carryOut = (actions: readonly LinkAction[]) => {
+    for (const action of actions) if (action.do === "reply") said.push(...action.bytes);
+  };
+  return {
+    send: (bytes) => carryOut(link.receive(bytes)),
+    reply: async (ms) => {
+      if (ms > 0 && said.length === 0 && message !== null && link.send !== undefined) {
+        carryOut(link.send(message));
+        message = null;
+      }
+      return said.shift() ?? null;
+    },
+  };
+}
+
+/** The records that our frames in a talk carry; null: we send none. A frame said again follows itself. */
+function messageFromUs(talk: readonly TalkLine[]): Uint8Array | null {
+  const ours = talk.filter(({ from }) => from === "us").map(({ bytes }) => bytes);
+  if (!ours.some(([first]) => first === ENQ)) return null;
+  const frames = ours.filter(([first]) => first === STX);
+  const once = frames.filter((frame, index) => index === 0 || Buffer.compare(frame, frames[index - 1]!) !== 0);
+  // STX and number stand before the text; ETX, checksum, CR and LF behind it.
+  return Buffer.concat(once.map((frame) => frame.subarray(2, -5)));
+}
+
+function played(text: string, profile = "generic-astm"): Promise<string | null> {
+  const talk = parseTalk(text);
+  return playTalk(talk, "device", linkAtTheOtherEnd(talk, createLink(profileById(profile)!, fixedContext)));
+}
+
+test.each(talks)("%s goes as written", async (file) => {
+  expect(await played(readFileSync(join(fixturesFolder, file), "latin1"), dirname(file))).toBe(null);
+});
+
+test("there are talks", () => {
+  expect(talks.length).toBeGreaterThan(4);
+});
+
+describe("the first line that differs is told with what was got and expected", () => {
+  const begin = "< <ENQ>\n> <ACK>\n";
+  test.each([
+    ["another reply", `${begin}< <STX>1H|<ETX>00<CR><LF>\n> <ACK>`, "line 4: got <NAK>, expected <ACK>"],
+    ["no reply", `${begin}< <EOT>\n> <ACK>`, "line 4: got nothing within 15 s, expected <ACK>"],
+    ["a reply too many", "< <ENQ>\n< <EOT>", "before line 2: got <ACK>, expected nothing"],
+    ["a reply after the end", "# only this\n< <ENQ>", "after the last line: got <ACK>, expected nothing"],
+    [
+      "another frame",
+      "> <ENQ>\n< <ACK>\n> <STX>1L|1<CR><ETX>00<CR><LF>",
+      "line 3: got <STX>1L|1<CR><ETX>3A<CR><LF>, expected <STX>1L|1<CR><ETX>00<CR><LF>",
+    ],
+  ])("%s", async (_, text, difference) => {
+    expect(await played(text)).toBe(difference);
+  });
+});
+
+describe("the text form", () => {
+  const bytesOf = (line: string) => Buffer.from(parseTalk(line)[0]!.bytes).toString("latin1");
+
+  test("control characters by name, any byte in hex, the rest as it stands", () => {
+    expect(bytesOf("< <ENQ><DC1><0xF6><0x3C>a<b<NUL>")).toBe("\x05\x11\xf6<a<b\x00");
+  });
+
+  test("<CS> is the checksum of its frame, and each side has its own", () => {
+    expect(bytesOf("< <STX>1H|<ETX><CS>")).toBe("\x021H|\x03F8");
+    const [first, , second] = parseTalk("< <STX>1H|\n> <STX>1L|<ETX><CS>\n< <ETX><CS>");
+    expect(wireText(Buffer.concat([first!.bytes, second!.bytes]))).toBe("<STX>1H|<ETX>F8");
+  });
+
+  test("what is written of any bytes reads back as the same bytes", () => {
+    const all = Uint8Array.from({ length: 256 }, (_, byte) => byte);
+    expect(parseTalk(`> ${wireText(all)}`)).toEqual([{ number: 1, from: "us", bytes: all }]);
+  });
+
+  test("a line that cannot be read is told with its number", () => {
+    expect(() => parseTalk("< <ENQ>\nACK")).toThrow(`line 2 is "ACK", expected "< " or "> " and what is said`);
+    expect(() => parseTalk("# nothing\n< <FOO>")).toThrow("line 2: <FOO> is no control character and not <CS>");
+  });
+});

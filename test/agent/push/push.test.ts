@@ -1,0 +1,239 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { Push } from "../../../agent/push/push.ts";
+import { httpServer } from "../../../agent/push/server-client.ts";
+import { listMessages, readSpool } from "../../../agent/spool/spool.ts";
+import { until } from "../../support/processes.ts";
+import { type ScriptedRequest, type Step, scriptedServer } from "../../support/scripted-server.ts";
+import { useSpool } from "../../support/spool.ts";
+import { studyDraft } from "../../support/study.ts";
+import { TestClock } from "../../support/wire.ts";
+
+// Goal: whatever the server does, no study is lost and none is given up that could still be filed. Method: a real HTTP
+// server that follows a script, a real spool, a clock that stands still.
+
+const used = useSpool();
+let clock: TestClock;
+let failures: string[];
+let recovered: number;
+let stop: () => Promise<void>;
+
+beforeEach(async () => {
+  clock = new TestClock();
+  failures = [];
+  recovered = 0;
+  stop = () => Promise.resolve();
+});
+
+afterEach(async () => {
+  await stop();
+});
+
+async function queue(count: number, from = 0): Promise<string[]> {
+  const fps: string[] = [];
+  for (let index = from; index < from + count; index++) {
+    const id = `M${index}`;
+    const message = { id, session: 1, ordinal: index, device: "chem-1", profile: "generic-astm", receivedAt: index };
+    await used.spool.call("addMessage", { ...message, bytes: Buffer.from(id), incomplete: null });
+    const studies = [studyDraft({ dedupe_key: `key-${index}` })];
+    fps.push(
+      ...(await used.spool.call("settle", {
+        message: id,
+        state: "pending",
+        reason: null,
+        studies,
+        completes: [],
+        at: index,
+      })),
+    );
+  }
+  return fps;
+}
+
+const filed = ({ body }: ScriptedRequest): Step => {
+  const { studies } = body as { studies: { fp: string }[] };
+  return { status: 200, body: { outcomes: studies.map(({ fp }) => ({ fp, outcome: "filed", reason: null })) } };
+};
+
+/** A pusher against a server that plays the steps, then files everything. */
+async function pushTo(steps: readonly (Step | ((request: ScriptedRequest) => Step))[]) {
+  const left = [...steps];
+  const server = await scriptedServer((request) => {
+    const step = left.shift() ?? filed;
+    return typeof step === "function" ? step(request) : step;
+  });
+  const events = {
+    outcome: () => undefined,
+    failed: (kind: string, reason: string) => void failures.push(`${kind}: ${reason}`),
+    recovered: () => void (recovered += 1),
+  };
+  const push = new Push(
+    used.spool,
+    httpServer(server.url, () => "sk_live_test", 2_000),
+    events,
+    {
+      setTimer: clock.setTimer,
+      random: () => 1,
+    },
+  );
+  stop = async () => {
+    await push.stop();
+    await server.close();
+  };
+  return { push, server };
+}
+
+/** The page that nginx sends with an error. */
+const PROXY_PAGE = "<html><head><title>error</title></head><body><center><h1>error</h1></center></body></html>";
+
+const states = () => readSpool(used.folder, listMessages).map(({ state }) => state);
+const allFiled = (count: number) =>
+  until("all are filed", () => states().filter((state) => state === "filed").length === count);
+
+test("studies are sent in the order they were made, at most 100 at a time", async () => {
+  const fps = await queue(130);
+  const { push, server } = await pushTo([]);
+  push.wake();
+  await allFiled(130);
+  const sent = server.requests.map(({ body }) => (body as { studies: { fp: string; revision: number }[] }).studies);
+  expect(sent.map(({ length }) => length)).toEqual([100, 30]);
+  expect(sent.flat().map(({ fp }) => fp)).toEqual(fps);
+  expect(sent[0]![0]).toMatchObject({ fp: fps[0], revision: 1, dedupe_key: "key-0" });
+});
+
+test.each([
+  ["500", { status: 500 }, "uncertain"],
+  ["503", { status: 503 }, "uncertain"],
+  ["429", { status: 429 }, "transient"],
+  ["a redirection", { status: 302, headers: { location: "/" } }, "uncertain"],
+  ["a cut connection", "cut", "uncertain"],
+  ["an answer that is no JSON", { status: 200, body: "<html>" }, "uncertain"],
+  ["an answer without outcomes", { status: 200, body: {} }, "uncertain"],
+  ["outcomes of other studies", { status: 200, body: { outcomes: [] } }, "uncertain"],
+  ["a proxy's 400", { status: 400, body: PROXY_PAGE }, "uncertain"],
+  ["a proxy's 401", { status: 401, body: PROXY_PAGE }, "uncertain"],
+  ["a proxy's 404", { status: 404, body: PROXY_PAGE }, "uncertain"],
+  ["a proxy's 405", { status: 405, body: "" }, "uncertain"],
+  ["a proxy's 413", { status: 413, body: PROXY_PAGE }, "uncertain"],
+  ["a 404 in another program's JSON", { status: 404, body: { error: "not found" } }, "uncertain"],
+  ["401", { status: 401 }, "unauthorized"],
+  ["403", { status: 403 }, "unauthorized"],
+] as const)("after %s the study stays queued and is sent again", async (_, step, kind) => {
+  await queue(1);
+  const { push, server } = await pushTo([step]);
+  push.wake();
+  await until("the failure", () => failures.length);
+  expect(failures[0]).toMatch(new RegExp(`^${kind}: `));
+  expect(states()).toEqual(["pending"]);
+  clock.advance(60_000);
+  await allFiled(1);
+  expect(server.requests).toHaveLength(2);
+  expect(server.requests[0]!.body).toEqual(server.requests[1]!.body);
+  await until("the recovery is told", () => recovered === 1);
+});
+
+test("a server that is not there is asked again, ever more slowly up to five minutes", async () => {
+  await queue(1);
+  const { push, server } = await pushTo([]);
+  await server.close();
+  push.wake();
+  const waits: number[] = [];
+  for (let attempt = 0; attempt < 11; attempt++) {
+    await until("the next wait", () => clock.pending.length);
+    waits.push(clock.pending[0]!);
+    clock.advance(clock.pending[0]!);
+  }
+  expect(waits).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300].map((seconds) => seconds * 1000));
+  expect(failures).toHaveLength(1); // one alarm when the channel breaks, not one a try
+});
+
+test("Retry-After is honoured", async () => {
+  await queue(1);
+  const { push } = await pushTo([{ status: 429, headers: { "retry-after": "17" } }]);
+  push.wake();
+  await until("the wait", () => clock.pending.length);
+  expect(clock.pending).toEqual([17_000]);
+});
+
+test("an answer lost after the server's commit is asked for again and filed once", async () => {
+  const fps = await queue(1);
+  const held = new Set<string>();
+  const idempotent = ({ body }: ScriptedRequest): Step => {
+    const { studies } = body as { studies: { fp: string }[] };
+    const outcomes = studies.map(({ fp }) => ({ fp, outcome: held.has(fp) ? "unchanged" : "filed", reason: null }));
+    for (const { fp } of studies) held.add(fp);
+    return { status: 200, body: { outcomes } };
+  };
+  const lost = (request: ScriptedRequest): Step => {
+    idempotent(request);
+    return "cut";
+  };
+  const { push } = await pushTo([lost, idempotent]);
+  push.wake();
+  await until("the failure", () => failures.length);
+  clock.advance(1_000);
+  await allFiled(1);
+  expect([...held]).toEqual(fps);
+});
+
+test("one study the server refuses does not hold up the others", async () => {
+  const fps = await queue(5);
+  const refusing = (request: ScriptedRequest): Step => {
+    const { studies } = request.body as { studies: { fp: string }[] };
+    if (!studies.some(({ fp }) => fp === fps[2])) return filed(request);
+    return { status: 400, body: { success: false, error: { code: "REQUEST.INVALID_BODY", message: "no." } } };
+  };
+  const { push } = await pushTo(Array.from({ length: 20 }, () => refusing));
+  push.wake();
+  await until("all are settled", () => states().every((state) => state !== "pending"));
+  expect(states()).toEqual(["filed", "filed", "quarantined", "filed", "filed"]);
+  const reason = readSpool(used.folder, listMessages)[2]!.reason;
+  expect(reason).toBe("the server answered rejected: the server answered 400: REQUEST.INVALID_BODY no.");
+});
+
+test("a study that the server holds unmatched under another fp is unmatched, with the server's reason", async () => {
+  const [fp = ""] = await queue(1);
+  const held = { fp, outcome: "unmatched", reason: "no patient has it", existing_fp: "cds_01K9TEST000000000000000009" };
+  const { push } = await pushTo([{ status: 200, body: { outcomes: [held] } }]);
+  push.wake();
+  await until("it is settled", () => states().every((state) => state !== "pending"));
+  const [message] = readSpool(used.folder, listMessages);
+  expect([message?.state, message?.reason, message?.study_fps]).toEqual([
+    "unmatched",
+    "no patient has it",
+    [held.existing_fp],
+  ]);
+});
+
+test("a batch that is too long for a proxy is sent study by study", async () => {
+  const fps = await queue(3);
+  const narrow = (request: ScriptedRequest): Step => {
+    const { studies } = request.body as { studies: { fp: string }[] };
+    return studies.length > 1 || studies[0]?.fp === fps[1] ? { status: 413, body: PROXY_PAGE } : filed(request);
+  };
+  const { push } = await pushTo(Array.from({ length: 4 }, () => narrow));
+  push.wake();
+  await until("the others are filed", () => states().filter((state) => state === "filed").length === 2);
+  expect(states()).toEqual(["filed", "pending", "filed"]);
+});
+
+test("one study at which the server breaks stays queued and does not hold up the others", async () => {
+  const fps = await queue(5);
+  const breaking = (request: ScriptedRequest): Step => {
+    const { studies } = request.body as { studies: { fp: string }[] };
+    return studies.some(({ fp }) => fp === fps[2]) ? { status: 500 } : filed(request);
+  };
+  const { push } = await pushTo(Array.from({ length: 20 }, () => breaking));
+  push.wake();
+  await until("the others are filed", () => states().filter((state) => state === "filed").length === 4);
+  expect(states()).toEqual(["filed", "filed", "pending", "filed", "filed"]);
+});
+
+test("what is queued while a request is under way is sent after it", async () => {
+  await queue(1);
+  const { push } = await pushTo([]);
+  push.wake();
+  await queue(1, 1);
+  push.wake();
+  await allFiled(2);
+  expect(failures).toEqual([]);
+});

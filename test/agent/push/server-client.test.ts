@@ -1,0 +1,169 @@
+import fs from "node:fs";
+import http from "node:http";
+import https from "node:https";
+import type net from "node:net";
+import { gunzipSync } from "node:zlib";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { SendError } from "../../../agent/runtime/send-error.ts";
+import { httpServer } from "../../../agent/push/server-client.ts";
+import type { Exchange } from "../../../agent/push/clock-watch.ts";
+import { makeCertificates } from "../../support/certificates.ts";
+import { temporaryFolder } from "../../support/processes.ts";
+
+async function serving(listener: http.RequestListener): Promise<string> {
+  return `http://${await listening(http.createServer(listener))}`;
+}
+
+/** Host and port on which the server now listens, until the test is over. */
+async function listening(server: http.Server): Promise<string> {
+  server.listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `127.0.0.1:${(server.address() as net.AddressInfo).port}`;
+}
+
+test("a long body is compressed, a key is read anew for each request, and what is not there is null", async () => {
+  const heard: unknown[] = [];
+  const url = await serving((request, response) => {
+    const parts: Buffer[] = [];
+    request.on("data", (part: Buffer) => parts.push(part));
+    request.on("end", () => {
+      const raw = Buffer.concat(parts);
+      const bytes = request.headers["content-encoding"] === "gzip" ? gunzipSync(raw) : raw;
+      heard.push([request.method, request.url, request.headers["x-api-key"], bytes.length > raw.length, bytes.length]);
+      if (request.method === "GET") response.writeHead(404).end('{"success":false,"error":{"code":"ROUTE.NOT_FOUND"}}');
+      else response.writeHead(200).end('{"fine":"ş"}');
+    });
+  });
+  let keys = 0;
+  const server = httpServer(`${url}/base/`, () => `key ${++keys}`);
+  expect(await server.post("/some", { text: "x".repeat(5_000) })).toEqual({ fine: "ş" });
+  expect(await server.post("/some", {})).toEqual({ fine: "ş" });
+  expect(await server.get("/none")).toBe(null);
+  expect(heard).toEqual([
+    ["POST", "/base/some", "key 1", true, 5_011],
+    ["POST", "/base/some", "key 2", false, 2],
+    ["GET", "/base/none", "key 3", false, 0],
+  ]);
+});
+
+test.each<[string, http.RequestListener, string]>([
+  ["that does not answer", () => undefined, "the server cannot be reached: no answer in time"],
+  [
+    "that breaks off",
+    (_, response) => void response.writeHead(200, { "content-length": 10 }).write("{", () => response.destroy()),
+    "the server cannot be reached: ECONNRESET",
+  ],
+  [
+    "that stops within its answer",
+    (_, response) => void response.writeHead(200, { "content-length": 10 }).write("{"),
+    "the server cannot be reached: no answer in time",
+  ],
+])("a server %s may have taken what it was sent", async (_, listener, message) => {
+  const server = httpServer(await serving(listener), () => "key", 200);
+  await expect(server.post("/some", {})).rejects.toEqual(new SendError("uncertain", message));
+});
+
+test("an https url at a port without TLS is reported as such, and what was to be sent is sent later", async () => {
+  const place = await listening(http.createServer());
+  const message = `the server at ${place} does not speak TLS: is the url http://?`;
+  const server = httpServer(`https://${place}`, () => "key");
+  await expect(server.post("/some", {})).rejects.toEqual(new SendError("transient", message));
+});
+
+test("an http url at a port with TLS is reported as such, however that port refuses it", async () => {
+  const folder = temporaryFolder();
+  onTestFinished(() => fs.rmSync(folder, { recursive: true }));
+  const { certificate, key } = makeCertificates(folder).ours;
+  const secure = https.createServer({ cert: fs.readFileSync(certificate), key: fs.readFileSync(key) });
+  const place = await listening(secure);
+  const message = `the server at ${place} speaks TLS: is the url https://?`;
+  await expect(httpServer(`http://${place}`, () => "key").get("/some")).rejects.toEqual(
+    new SendError("transient", message),
+  );
+
+  for (const page of [
+    "<center>The plain HTTP request was sent to HTTPS port</center>",
+    "You're speaking plain HTTP to an SSL-enabled server port.",
+    "Client sent an HTTP request to an HTTPS server.",
+  ]) {
+    const proxy = await serving((_, response) => void response.writeHead(400).end(page));
+    await expect(httpServer(proxy, () => "key").post("/some", {})).rejects.toEqual(
+      new SendError("transient", "the server speaks TLS: is the url https://?", { status: 400 }),
+    );
+  }
+});
+
+test("a port without TLS that hangs up is a server that cannot be reached", async () => {
+  const place = await listening(http.createServer((request) => request.socket.destroy()));
+  await expect(httpServer(`http://${place}`, () => "key").post("/some", {})).rejects.toEqual(
+    new SendError("uncertain", "the server cannot be reached: ECONNRESET"),
+  );
+});
+
+test("a key that cannot be read holds the studies back, with the reason, and sends nothing", async () => {
+  let requests = 0;
+  const url = await serving((_, response) => {
+    requests += 1;
+    response.end("{}");
+  });
+  const server = httpServer(url, () => {
+    throw new Error("its character 9 is U+2019");
+  });
+  const message = "the key's file cannot be read: its character 9 is U+2019";
+  await expect(server.post("/some", {})).rejects.toEqual(new SendError("unauthorized", message));
+  expect(requests).toBe(0);
+});
+
+test("each exchange is heard with the server's Date and the time it took, also one that failed", async () => {
+  const date = "Sun, 22 Nov 2026 10:00:00 GMT";
+  let status = 200;
+  const url = await serving((_, response) => void response.writeHead(status, { date }).end("{}"));
+  const heard: Exchange[] = [];
+  const before = Date.now();
+  const server = httpServer(
+    url,
+    () => "key",
+    undefined,
+    (exchange) => void heard.push(exchange),
+  );
+  await server.get("/some");
+  for (status of [401, 403, 404]) await server.get("/some").catch(() => undefined);
+  const away = httpServer(
+    "http://127.0.0.1:1",
+    () => "key",
+    undefined,
+    (exchange) => void heard.push(exchange),
+  );
+  await away.get("/some").catch(() => undefined);
+  expect(heard.map(({ date: told }) => told)).toEqual([date, date, date, date, undefined]);
+  for (const { sentAt, receivedAt } of heard) {
+    expect(before - 1 <= sentAt && sentAt <= receivedAt && receivedAt <= Date.now()).toBe(true);
+  }
+});
+
+test("a 404 that is not our server's is no answer to what is there", async () => {
+  const url = await serving((_, response) => void response.writeHead(404).end("<html>nginx</html>"));
+  await expect(httpServer(url, () => "key").get("/some")).rejects.toEqual(
+    new SendError("uncertain", "the server answered 404: no error envelope, so it is not our server's", {
+      status: 404,
+    }),
+  );
+});
+
+test("an answer without end is broken off", async () => {
+  let closed = false;
+  const url = await serving((_, response) => {
+    const part = Buffer.alloc(1024 * 1024, " ");
+    const more = () => void (response.destroyed || response.write(part, more));
+    response.on("close", () => (closed = true));
+    more();
+  });
+  await expect(httpServer(url, () => "key").get("/some")).rejects.toEqual(
+    new SendError("uncertain", "the server's answer is longer than 16777216 bytes"),
+  );
+  await vi.waitFor(() => expect(closed).toBe(true));
+});

@@ -1,0 +1,102 @@
+import { describe, expect, test } from "vitest";
+import { revise } from "../../../agent/report/revision.ts";
+import type { StudyDraft } from "../../../agent/spool/queries/operations.ts";
+import type { FlaggedPatient } from "../../../shared/api/study.ts";
+import { alt, studyDraft } from "../../support/study.ts";
+
+const creatinine = { analyte: "CREA", value: 1.1, unit: "mg/dL", reference_range: "0.5-1.5", flag: "normal" } as const;
+const held = studyDraft({ results: [alt(50), creatinine] });
+const results = (late: Partial<StudyDraft["body"]>) => revise(held, studyDraft(late))?.body.results ?? null;
+
+describe("nothing new", () => {
+  test.each([
+    ["the same results", { results: [alt(50), creatinine] }],
+    ["the same results in another order", { results: [creatinine, alt(50)] }],
+    ["some of them", { results: [creatinine] }],
+    ["a newer time", { acquired_at: "2027-01-01T00:00:00.000Z" }],
+    ["another message", { source: { device_id: "chem-1", message_id: "M2" } }],
+    ["a patient that is no longer known", { patient_fp: null }],
+    ["another patient under the same number", { patient_fp: "patient_01K9TEST000000000000000002" }],
+    ["a flag that newer reference data would give", { results: [{ ...alt(50), flag: "high" as const }] }],
+  ])("%s is a resend", (_, late) => {
+    expect(results(late)).toBeNull();
+  });
+});
+
+describe("news", () => {
+  test("a corrected value takes the place of the first, the others stay", () => {
+    expect(results({ results: [alt(51)] })).toEqual([alt(51), creatinine]);
+  });
+
+  test("a late test joins the earlier ones: one-test-per-message analyzers", () => {
+    const late = { ...alt(7), analyte: "ALP" };
+    expect(results({ results: [late] })).toEqual([alt(50), creatinine, late]);
+  });
+
+  test.each([
+    ["unit", { ...alt(50), unit: "ukat/L" }],
+    ["comparator", { ...alt(50), comparator: "<" as const }],
+    ["printed text", { ...alt(50), value_text: "1+" }],
+  ])("another %s is a correction", (_, row) => {
+    expect(results({ results: [row] })).toEqual([row, creatinine]);
+  });
+
+  test("an analyte measured twice is replaced as a whole", () => {
+    const twice = revise(
+      studyDraft({ results: [alt(1), creatinine, alt(2)] }),
+      studyDraft({ results: [alt(3), alt(4)] }),
+    );
+    expect(twice?.body.results).toEqual([alt(3), alt(4), creatinine]);
+  });
+
+  test("images are read together, so that a later reading replaces all results", () => {
+    const row = (analyte: string) => ({ ...alt(5), analyte, reference_range: null, flag: null });
+    const reading = (images: string, analyte: string) => {
+      const draft = studyDraft({ results: [row(analyte)] });
+      const printed = { code: analyte, interval_id: null, reason: null, text: "5", device_range: null };
+      const rows = [{ analyte, ...printed, device_species: null, device_flag: null }];
+      return { ...draft, snapshot: { ...draft.snapshot, images, rows } };
+    };
+    const revised = revise(reading("01", "Ejection Fraction"), reading("02", "EF"));
+    expect([revised?.body.results, revised?.snapshot.rows.map(({ analyte }) => analyte)]).toEqual([
+      [row("EF")],
+      ["EF"],
+    ]);
+  });
+
+  test("the same results for an animal known only now go to it, with its ranges", () => {
+    const unmatched = studyDraft({ patient_fp: null, results: [{ ...alt(50), reference_range: null, flag: null }] });
+    const revised = revise(unmatched, studyDraft());
+    expect(revised?.body).toMatchObject({ patient_fp: studyDraft().body.patient_fp, results: [alt(50)] });
+  });
+
+  test("the time of the first message stands, and the source is that of the last", () => {
+    const late = { results: [alt(51)], acquired_at: "2027-01-01T00:00:00.000Z" };
+    const revised = revise(held, studyDraft({ ...late, source: { device_id: "chem-1", message_id: "M2" } }));
+    expect(revised?.body).toMatchObject({ acquired_at: held.body.acquired_at, source: { message_id: "M2" } });
+  });
+
+  test("the snapshot follows the rows", () => {
+    const row = (analyte: string, text: string) => ({
+      ...{ analyte, code: analyte, text, interval_id: null, reason: null },
+      ...{ device_range: null, device_species: null, device_flag: null },
+    });
+    const snapshot = (...rows: ReturnType<typeof row>[]) => ({ ...held.snapshot, rows });
+    const before = { ...held, snapshot: snapshot(row("ALT", "50"), row("CREA", "1.1")) };
+    const after = { ...studyDraft({ results: [alt(51)] }), snapshot: snapshot(row("ALT", "51")) };
+    expect(revise(before, after)?.snapshot.rows).toEqual([row("ALT", "51"), row("CREA", "1.1")]);
+
+    // The server flags a study anew whose rows are not all for one animal.
+    const dog = { species: "dog", breed: null, sex: null, date_of_birth: null };
+    const animalOf = (first: FlaggedPatient | null, late: FlaggedPatient, ...rows: ReturnType<typeof row>[]) =>
+      revise(
+        { ...before, snapshot: { ...before.snapshot, animal: first } },
+        { ...after, snapshot: { ...snapshot(...rows), animal: late } },
+      )?.snapshot.animal;
+    const alone = [row("ALT", "51")];
+    const all = [row("ALT", "51"), row("CREA", "1.1")];
+    const cat = { ...dog, species: "cat" };
+    expect([animalOf(dog, { ...dog }, ...alone), animalOf(dog, cat, ...all)]).toEqual([dog, cat]);
+    expect([animalOf(dog, cat, ...alone), animalOf(null, cat, ...alone)]).toEqual([null, null]);
+  });
+});

@@ -1,0 +1,65 @@
+import Database from "better-sqlite3";
+import { expect, test } from "vitest";
+import { operationsOn } from "../../../../agent/spool/queries/operations.ts";
+import { migrate } from "../../../../agent/spool/schema.ts";
+
+// A spool holds months of messages. What is asked for each of them must not read all the others: every acknowledgement
+// waits behind it, a little longer each day.
+
+/** What grows with the messages. */
+const GROWING = ["session", "event", "message", "study", "message_study", "instance", "forward", "waiting"];
+/** Asked once in minutes, at the start or after the first list of patients, or of the first row alone. */
+const SELDOM = [
+  "SELECT DISTINCT device FROM message WHERE incomplete IS NOT NULL",
+  "SELECT state, COUNT(*) AS count FROM message GROUP BY state",
+  "DELETE FROM session WHERE finished_at < ?",
+  "SELECT id AS session, first_event AS event FROM session ORDER BY id LIMIT 1",
+  "SELECT id FROM event ORDER BY id LIMIT 1 OFFSET ?",
+  "DELETE FROM study WHERE settled_at < ?",
+  "SELECT destination, state, COUNT(*) AS count FROM forward GROUP BY destination, state ORDER BY destination, state",
+  "UPDATE waiting SET due = 1 WHERE due = 0",
+];
+
+test("no operation of every day reads a whole table that grows", () => {
+  const db = new Database(":memory:");
+  migrate(db);
+  expect(wholeReads(db)).toEqual(SELDOM);
+  db.close();
+});
+
+/** The statements of which a plan says that it scans a growing table without an index that narrows it. */
+function wholeReads(db: Database.Database): string[] {
+  const prepare = db.prepare.bind(db);
+  const statements: string[] = [];
+  Object.assign(db, {
+    prepare: (sql: string) => {
+      statements.push(sql);
+      return prepare(sql);
+    },
+  });
+  operationsOn(db);
+  const scans = /^SCAN (\w+)$/;
+  return statements
+    .filter((sql) => {
+      const names = aliases(sql);
+      return planOf(prepare, sql).some((step) => {
+        const table = scans.exec(step)?.[1];
+        return table !== undefined && GROWING.includes(names.get(table) ?? table);
+      });
+    })
+    .map((sql) => sql.replaceAll(/\s+/g, " ").trim());
+}
+
+/** `FROM instance i JOIN message m`: which table a letter stands for. */
+function aliases(sql: string): Map<string, string> {
+  const pairs = [...sql.matchAll(/(?:FROM|JOIN|UPDATE) (\w+) (?:AS )?([a-z])\b/g)];
+  return new Map(pairs.map(([, table, alias]) => [alias!, table!]));
+}
+
+function planOf(prepare: Database.Database["prepare"], sql: string): string[] {
+  // A plan is made without running it, so any value does.
+  const named = Object.fromEntries([...sql.matchAll(/@(\w+)/g)].map(([, name]) => [name!, 0]));
+  const places = Array.from({ length: sql.match(/\?/g)?.length ?? 0 }, () => 0);
+  const values = Object.keys(named).length > 0 ? [named] : places;
+  return (prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...values) as { detail: string }[]).map(({ detail }) => detail);
+}

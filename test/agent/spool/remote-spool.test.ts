@@ -1,0 +1,60 @@
+import fs from "node:fs";
+import path from "node:path";
+import Database from "better-sqlite3";
+import { expect, onTestFinished, test } from "vitest";
+import { Spool } from "../../../agent/spool/spool.ts";
+import { SpoolLine } from "../../../agent/spool/remote-spool.ts";
+import { StorageError } from "../../../agent/spool/storage-error.ts";
+import { temporaryFolder } from "../../support/processes.ts";
+
+// Method: the ends of a line are those that threads have, here in one.
+
+async function openLine(bytesMax?: number) {
+  const folder = temporaryFolder();
+  let commits = 0;
+  const limit = bytesMax === undefined ? {} : { bytesMax };
+  const spool = await Spool.open(folder, { ...limit, onCommit: () => (commits += 1) });
+  onTestFinished(async () => {
+    await spool.close();
+    fs.rmSync(folder, { recursive: true });
+  });
+  const port = spool.line();
+  return { folder, spool, line: new SpoolLine(port), commits: () => commits };
+}
+
+test("what another thread asks for is done in order, is in the commits of what is asked for here, and is answered there", async () => {
+  const { folder, spool, line, commits } = await openLine();
+  await spool.call("setMeta", "key", "0");
+  const before = commits();
+  // While somebody else writes, all that is asked for piles up before the spool's thread.
+  const other = new Database(path.join(folder, "spool.db"));
+  other.exec("BEGIN IMMEDIATE");
+  const first = line.call("setMeta", "key", "1");
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  const rest = [2, 3, 4].flatMap((number) => [
+    line.call("setMeta", "key", String(number)),
+    spool.call("setMeta", "other", String(number)),
+    line.call("getMeta", "key"),
+  ]);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  other.exec("COMMIT");
+  other.close();
+  await first;
+  const values = await Promise.all(rest);
+  expect(values.filter((_, place) => place % 3 === 2)).toEqual(["2", "3", "4"]);
+  expect(await spool.call("getMeta", "other")).toBe("4");
+  expect(commits() - before).toBe(3); // the first, all the others, and what was read last
+});
+
+test("what fails is told where it was asked for, and a full disk as such, in both places", async () => {
+  const { spool, line } = await openLine(1_000_000);
+  const nothing = undefined as unknown as string;
+  const [failed, fine] = await Promise.allSettled([line.call("setMeta", nothing, "1"), line.call("getMeta", "key")]);
+  expect(failed).toMatchObject({ status: "rejected", reason: expect.any(Error) });
+  expect(fine).toEqual({ status: "fulfilled", value: null });
+  expect(spool.problem).toBe(null);
+  await expect(line.call("setMeta", "key", "x".repeat(2_000_000))).rejects.toThrow(StorageError);
+  await expect.poll(() => spool.problem).toMatch(/full/);
+  await line.call("setMeta", "key", "room");
+  expect(await spool.call("getMeta", "key")).toBe("room");
+});

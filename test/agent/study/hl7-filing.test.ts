@@ -1,0 +1,206 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { genericHl7 } from "../../../agent/devices/generic-hl7.ts";
+import { mindrayBs } from "../../../agent/devices/mindray-bs.ts";
+import type { Profile } from "../../../agent/devices/profile.ts";
+import { Directory } from "../../../agent/study/patient-directory.ts";
+import { Filing } from "../../../agent/study/filing.ts";
+import { fingerprint } from "../../../agent/protocols/hl7/duplicate-key.ts";
+import { httpServer } from "../../../agent/push/server-client.ts";
+import { listMessages, readSpool } from "../../../agent/spool/spool.ts";
+import type { StoredMessage } from "../../../agent/spool/queries/operations.ts";
+import { bloodCount } from "../../support/hl7.ts";
+import { scriptedServer } from "../../support/scripted-server.ts";
+import { useSpool } from "../../support/spool.ts";
+
+// Method: a real spool; messages are stored as a connection stores them, and filed.
+
+const used = useSpool();
+const devices = new Map<string, Profile>([
+  ["hema-1", genericHl7],
+  ["chem-1", mindrayBs],
+]);
+let server: Awaited<ReturnType<typeof scriptedServer>>;
+let filing: Filing;
+let ordinal: number;
+
+beforeEach(async () => {
+  ordinal = 0;
+  server = await scriptedServer(() => ({ status: 404 })); // no patient is known: studies are held
+  const directory = new Directory(
+    used.spool,
+    httpServer(server.url, () => "sk_live_test"),
+  );
+  const deviceById = (id: string) => ({ profile: devices.get(id)!, timeZone: "UTC", model: null });
+  filing = new Filing(used.spool, directory, deviceById, {
+    settled: () => undefined,
+    fault: (_, error) => {
+      throw error;
+    },
+  });
+});
+
+afterEach(async () => {
+  await filing.idle();
+  await server.close();
+});
+
+async function receive(
+  device: string,
+  segments: readonly string[],
+  incomplete: string | null = null,
+): Promise<string | null> {
+  const bytes = Buffer.from(segments.map((segment) => `${segment}\r`).join(""));
+  const profile = devices.get(device)!;
+  const message: StoredMessage = {
+    id: `M${ordinal}`,
+    device,
+    profile: profile.id,
+    receivedAt: ordinal,
+    bytes,
+    incomplete,
+  };
+  const id = await used.spool.call(
+    "addMessage",
+    { ...message, session: 1, ordinal: ordinal++ },
+    fingerprint(message, profile),
+  );
+  if (id !== null) await filing.accept({ ...message, id });
+  return id;
+}
+
+/** The latest revision of each study: its analytes with their values, and how often it was revised. */
+async function studies(): Promise<{ results: string; revision: number }[]> {
+  const { batch } = await used.spool.call("takeQueued", 1_000, 10_000_000, 0);
+  const latest = new Map(batch.map((study) => [study.fp, study]));
+  return [...latest.values()].map(({ revision, body }) => {
+    const { results } = JSON.parse(body) as { results: { analyte: string; value: number }[] };
+    return { results: results.map(({ analyte, value }) => `${analyte} ${value}`).join(), revision };
+  });
+}
+
+const listed = () => readSpool(used.folder, listMessages).map(({ id, state }) => [id, state]);
+
+describe("A4: a message sent again", () => {
+  const first = { id: "1", patient: "4711", measured: "20261121093000", wbc: 9.8 };
+
+  test("A4: is the message that is stored, whatever its MSH-7: counted once, filed once, and read again", async () => {
+    expect(await receive("hema-1", bloodCount(first))).toBe("M0");
+    expect(await receive("hema-1", bloodCount(first))).toBe("M0");
+    expect(await receive("hema-1", bloodCount({ ...first, sent: "20261121100000" }))).toBe("M0");
+    expect(listed()).toEqual([["M0", "pending"]]);
+    expect(await studies()).toEqual([{ results: "WBC 9.8,PLT 318", revision: 1 }]);
+  });
+
+  test("A4: under its id with another body is a new message, as from an analyzer that begins again at 1", async () => {
+    await receive("hema-1", bloodCount(first));
+    expect(await receive("hema-1", bloodCount({ ...first, patient: "4712" }))).toBe("M1");
+    expect(await receive("hema-1", bloodCount({ ...first, wbc: 8.9 }))).toBe("M2");
+    expect(listed()).toHaveLength(3);
+    expect((await studies()).map(({ revision }) => revision)).toEqual([2, 1]);
+  });
+
+  test("A4: does not change back what a later message has changed", async () => {
+    await receive("hema-1", bloodCount(first));
+    await receive("hema-1", bloodCount({ ...first, wbc: 8.9 }));
+    expect(await receive("hema-1", bloodCount(first))).toBe(null);
+    expect(await studies()).toEqual([{ results: "WBC 8.9,PLT 318", revision: 2 }]);
+  });
+
+  test("A4: of another device is another message", async () => {
+    devices.set("hema-2", genericHl7);
+    await receive("hema-1", bloodCount(first));
+    expect(await receive("hema-2", bloodCount(first))).toBe("M1");
+    expect(await studies()).toHaveLength(2);
+  });
+
+  test("A4: under another id with the same sample, time and values is another message of the same study", async () => {
+    await receive("hema-1", bloodCount(first));
+    expect(await receive("hema-1", bloodCount({ ...first, id: "2" }))).toBe("M1");
+    expect(await studies()).toEqual([{ results: "WBC 9.8,PLT 318", revision: 1 }]);
+  });
+
+  test("A4: after a crash that lost nothing but the settling is settled at the next start", async () => {
+    await receive("hema-1", bloodCount(first));
+    const before = (await used.spool.call("unprocessedMessages", 10)).length;
+    const bytes = Buffer.from(
+      bloodCount(first)
+        .map((segment) => `${segment}\r`)
+        .join(""),
+    );
+    const again = { id: "X", device: "hema-1", profile: "generic-hl7", receivedAt: 9, bytes, incomplete: null };
+    await used.spool.call("addMessage", { ...again, session: 9, ordinal: 0 }, fingerprint(again, genericHl7));
+    expect([before, (await used.spool.call("unprocessedMessages", 10)).map(({ id }) => id)]).toEqual([0, ["M0"]]);
+  });
+});
+
+describe("one test a message", () => {
+  interface ChemistryTest {
+    readonly name: string;
+    readonly value: number;
+    readonly at: string;
+    readonly barcode?: string;
+    readonly patient?: string;
+    readonly number?: string;
+  }
+  const test1 = ({ name, value, at, barcode = "LAB-1", patient = "4711", number = "7" }: ChemistryTest) => [
+    `MSH|^~\\&|Mindray|BS-200E|||${at}||ORU^R01|1|P|2.3.1||||0||ASCII`,
+    `PID|1|${patient}`,
+    `OBR|1|${barcode}|${number}|Mindray^BS-200E|Y`,
+    `OBX|1|NM|2|${name}|${value}|${name === "ALT" ? "U/L" : "mg/dL"}|-||||F`,
+  ];
+  const alt = { name: "ALT", value: 52, at: "20261121100000" };
+  const crea = { name: "CREA", value: 1.1, at: "20261121100200" };
+
+  test("the tests of one sample within hours are one study, each a revision", async () => {
+    await receive("chem-1", test1(alt));
+    await receive("chem-1", test1(crea));
+    await receive("chem-1", test1({ name: "BUN", value: 20, at: "20261121180000" }));
+    expect(await studies()).toEqual([{ results: "ALT 52,CREA 1.1,BUN 20", revision: 3 }]);
+  });
+
+  test("a test that comes late, before the first in time, or again with another value joins them too", async () => {
+    await receive("chem-1", test1(crea));
+    await receive("chem-1", test1(alt));
+    await receive("chem-1", test1({ ...alt, value: 54, at: "20261121110000" }));
+    expect(await studies()).toEqual([{ results: "CREA 1.1,ALT 54", revision: 3 }]);
+  });
+
+  test("the same number another day is another sample, and the nearer one collects", async () => {
+    await receive("chem-1", test1(alt));
+    await receive("chem-1", test1({ ...alt, value: 60, at: "20261122080000" }));
+    await receive("chem-1", test1({ ...crea, at: "20261122080300" }));
+    expect((await studies()).map(({ results }) => results)).toEqual(["ALT 52", "ALT 60,CREA 1.1"]);
+  });
+
+  test("two animals never meet in one study, nor two samples of one animal", async () => {
+    await receive("chem-1", test1(alt));
+    await receive("chem-1", test1({ ...crea, patient: "4712" }));
+    await receive("chem-1", test1({ ...crea, barcode: "LAB-2" }));
+    expect((await studies()).map(({ results }) => results)).toEqual(["ALT 52", "CREA 1.1", "CREA 1.1"]);
+  });
+
+  test("the device's own number collects only together with an animal's", async () => {
+    const own = { barcode: "", number: "7" };
+    await receive("chem-1", test1({ ...alt, ...own }));
+    await receive("chem-1", test1({ ...crea, ...own }));
+    expect((await studies()).map(({ results }) => results)).toEqual(["ALT 52,CREA 1.1"]);
+    await receive("chem-1", test1({ ...alt, ...own, patient: "", value: 99 }));
+    await receive("chem-1", test1({ ...crea, ...own, patient: "" }));
+    expect((await studies()).map(({ results }) => results)).toEqual(["ALT 52,CREA 1.1", "ALT 99", "CREA 1.1"]);
+  });
+});
+
+test("a cut message waits in quarantine, and is where the whole one is that its device sends again", async () => {
+  const whole = bloodCount({ id: "1", patient: "4711", measured: "20261121093000", wbc: 9.8 });
+  await receive("hema-1", whole.slice(0, 3), "a new frame began before its end");
+  expect(listed()).toEqual([["M0", "quarantined"]]);
+  await receive("hema-1", bloodCount({ id: "2", patient: "4712", measured: "20261121094000", wbc: 7.1 }));
+  expect(listed()[0]).toEqual(["M0", "quarantined"]);
+  await receive("hema-1", whole);
+  expect(listed()).toEqual([
+    ["M0", "pending"],
+    ["M1", "pending"],
+    ["M2", "pending"],
+  ]);
+  expect((await studies()).map(({ results }) => results)).toEqual(["WBC 7.1,PLT 318", "WBC 9.8,PLT 318"]);
+});

@@ -1,0 +1,172 @@
+import { describe, expect, test } from "vitest";
+import { abaxisVetscanVs2 } from "../../../agent/devices/abaxis-vetscan-vs2.ts";
+import { describeMatch, match, type Namesakes } from "../../../agent/study/match.ts";
+import { cat, dog } from "../../make-fixtures.ts";
+import {
+  only,
+  readWith,
+  record,
+  reportOf,
+  reportsOf,
+  resultRecord,
+  VETSCAN_HEADER,
+  vetscanReport,
+} from "../records.ts";
+
+const ALT = resultRecord("^^^ALT", "52", "U/L");
+const report = reportOf(["P|1|4711", "O|1|S-1", ALT]);
+
+test("an identifier that names one patient matches", () => {
+  expect(match(report, [dog])).toEqual({ patient: dog, reason: null, candidates: [] });
+});
+
+test("an identifier that nobody has matches nobody, and the reason says which", () => {
+  expect(match(report, [])).toEqual({ patient: null, reason: 'no patient has the identifier "4711"', candidates: [] });
+});
+
+test("a report without an identifier matches nobody", () => {
+  const reason = "the device sent no patient identifier";
+  expect(match(reportOf(["P|1", "O|1|S-1", ALT]), [])).toEqual({ patient: null, reason, candidates: [] });
+});
+
+test("an fp in the specimen field matches though no patient identifier was sent", () => {
+  expect(match(reportOf(["P|1", `O|1|${dog.fp}`, ALT]), [dog]).patient).toEqual(dog);
+});
+
+test("identifiers that name two patients match neither, and both are candidates", () => {
+  expect(match(report, [dog, cat])).toEqual({
+    patient: null,
+    reason: "the identifiers sent name 2 patients",
+    candidates: [dog.fp, cat.fp],
+  });
+});
+
+test("the device's species against the patient's is a contradiction, the patient first among the candidates", () => {
+  const ofCat = vetscanReport("Cat", resultRecord("1742-6", "52", "U/L"));
+  expect(match(ofCat, [dog])).toEqual({
+    patient: null,
+    reason: "species contradiction: the device says cat, the patient is a dog",
+    candidates: [dog.fp],
+  });
+  expect(match(ofCat, [cat]).patient).toEqual(cat);
+});
+
+test.each(["", "General", "Child", "Dog or Cat"])("the label %j says no species and contradicts none", (label) => {
+  expect(match(vetscanReport(label, resultRecord("1742-6", "52", "U/L")), [dog]).patient).toEqual(dog);
+});
+
+test("a name matches nobody", () => {
+  const named = reportOf(["P|1||||Yilmaz^Zeytin", "O|1|S-1", ALT]);
+  expect(match(named, []).patient).toBeNull();
+});
+
+describe("an accession of ours", () => {
+  const order = { accession: "V34679AC", device: "chem-1", patientFp: dog.fp, tests: ["ALT"], createdAt: 0 };
+  const ofDog = { ...order, state: "sent" as const };
+  const scanned = reportOf(["P|1", "O|1|V34679AC", ALT]);
+
+  test("matches the patient it was issued for, alone or beside the patient's own number", () => {
+    expect(match(scanned, [dog], [ofDog])).toEqual({ patient: dog, reason: null, candidates: [] });
+    expect(match(reportOf(["P|1|4711", "O|1|V34679AC", ALT]), [dog], [ofDog]).patient).toEqual(dog);
+  });
+
+  test("beside another patient's number is a contradiction, the patient it was issued for first among the candidates", () => {
+    expect(match(report, [dog, cat], [ofDog])).toEqual({
+      patient: null,
+      reason: "accession V34679AC was issued for another patient than the one the identifiers sent name",
+      candidates: [dog.fp, cat.fp],
+    });
+  });
+
+  test("with another species than its patient's is a contradiction", () => {
+    expect(match(vetscanReport("Cat", resultRecord("1742-6", "52", "U/L")), [dog], [ofDog])).toMatchObject({
+      patient: null,
+      reason: "species contradiction: the device says cat, the patient is a dog",
+    });
+  });
+
+  test("of a patient whom the clinic has no more matches nobody, another patient's number beside it neither", () => {
+    const reason = "accession V34679AC was issued for a patient whom the clinic has no more";
+    expect(match(scanned, [], [ofDog])).toEqual({ patient: null, reason, candidates: [] });
+    expect(match(report, [cat], [ofDog])).toEqual({ patient: null, reason, candidates: [cat.fp] });
+  });
+});
+
+describe("the name rule, where the clinic switched it on", () => {
+  const nameless = (records: readonly string[], ...results: string[]) =>
+    only(reportsOf(readWith(abaxisVetscanVs2, VETSCAN_HEADER, ...records, "O|1|||^^^Panel", ...results, "L|1|N")));
+  const said = (fields: Readonly<Record<number, string>>) =>
+    nameless([record("P", { 2: "1", 6: "Yilmaz^ZEYTİN", 16: "Dog", ...fields })], resultRecord("1742-6", "52", "U/L"));
+  const today = new Set([dog.fp]);
+
+  test("the only patient of that species with that name matches, if it has an event that day", () => {
+    const namesakes = { all: [dog], appointed: today };
+    expect(match(said({}), [], [], namesakes)).toEqual({ patient: dog, reason: null, candidates: [] });
+    expect(describeMatch(said({}), dog, [])).toBe(
+      `matched ${dog.fp} by its name, the only dog called so, with an event that day`,
+    );
+  });
+
+  test.each<[string, Readonly<Record<number, string>>, Namesakes, string]>([
+    [
+      "an event on another day",
+      {},
+      { all: [dog], appointed: new Set() },
+      '"ZEYTİN" has no event on the day of the sample',
+    ],
+    ["nobody's name", {}, { all: [], appointed: today }, 'no dog of the clinic is called "ZEYTİN"'],
+    [
+      "a name that another nearly has",
+      {},
+      { all: [dog, { ...dog, fp: cat.fp, name: "Zeytinn" }], appointed: today },
+      '2 patients are called "ZEYTİN" or nearly so',
+    ],
+    [
+      "a near name only",
+      {},
+      { all: [{ ...dog, name: "Zeytinn" }], appointed: today },
+      'no dog of the clinic is called "ZEYTİN"',
+    ],
+    [
+      "no species",
+      { 16: "General" },
+      { all: [], appointed: today },
+      "the device sent no patient identifier, nor a name with a species",
+    ],
+    [
+      "another sex",
+      { 9: "M" },
+      { all: [dog], appointed: today },
+      '"ZEYTİN" may be another: the device says M, the patient is FS',
+    ],
+    [
+      "another birth",
+      { 8: "20200504" },
+      { all: [dog], appointed: today },
+      '"ZEYTİN" may be another: the device says born on 2020-05-04, the patient on 2019-05-04',
+    ],
+    [
+      "another's weight",
+      { 18: "4^kg" },
+      { all: [dog], appointed: today },
+      '"ZEYTİN" may be another: the device says 4 kg, the patient has 17.4',
+    ],
+    [
+      "an identifier that nobody has",
+      { 3: "999" },
+      { all: [dog], appointed: today },
+      'no patient has the identifier "999"',
+    ],
+  ])("%s matches nobody", (_, fields, namesakes, reason) => {
+    expect(match(said(fields), [], [], namesakes)).toMatchObject({ patient: null, reason });
+  });
+});
+
+test("by what a patient was found is told", () => {
+  const order = { accession: "V34679AC", device: "chem-1", patientFp: dog.fp, tests: ["ALT"], createdAt: 0 };
+  expect(describeMatch(report, dog, [])).toBe(`matched ${dog.fp} by the identifier "4711"`);
+  expect(describeMatch(report, dog, [{ ...order, state: "sent" }])).toBe(`matched ${dog.fp} by accession V34679AC`);
+  expect(describeMatch(reportOf(["P|1", `O|1|${dog.fp}`, ALT]), dog, [])).toBe(
+    `matched ${dog.fp} by its fp in another field`,
+  );
+});

@@ -1,0 +1,400 @@
+import path from "node:path";
+import Database from "better-sqlite3";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { Directory } from "../../../agent/study/patient-directory.ts";
+import { httpServer } from "../../../agent/push/server-client.ts";
+import type { ClinicRanges } from "../../../shared/clinical/clinic-ranges.ts";
+import { testPatients, until } from "../../support/processes.ts";
+import { scriptedServer } from "../../support/scripted-server.ts";
+import { useSpool } from "../../support/spool.ts";
+import { TestClock } from "../../support/wire.ts";
+
+// Method: a real HTTP server that pages through a list the test changes, a real spool.
+
+const used = useSpool();
+let server: Awaited<ReturnType<typeof scriptedServer>>;
+let patients: { fp: string; updated_at: string; identifiers: string[] }[];
+/** The patients whom the server lists as removed; undefined: a server without the route. */
+let removed: { patient_fp: string; updated_at: string }[] | undefined;
+let withIdentifiers = true;
+/** Undefined: a server without the route. */
+let ranges: ClinicRanges | null | undefined;
+/** What the server claims to have beyond what its pages show. */
+let unmet = 0;
+/** The route of identifiers fails. */
+let isBroken = false;
+
+beforeEach(async () => {
+  removed = [];
+  withIdentifiers = true;
+  ranges = undefined;
+  unmet = 0;
+  isBroken = false;
+  patients = testPatients(250).map(({ fp, externalId }, index) => ({
+    fp,
+    updated_at: new Date(Date.UTC(2026, 0, 1, 0, 0, index)).toISOString(),
+    identifiers: [externalId],
+  }));
+  server = await scriptedServer(({ url }) => {
+    const { pathname, searchParams } = new URL(url, "http://server");
+    if (pathname === "/agent/v1/ranges") {
+      return ranges === undefined ? { status: 404 } : { status: 200, body: { success: true, data: ranges } };
+    }
+    const since = searchParams.get("updated_since") ?? "";
+    const [page, size] = [Number(searchParams.get("page")), Number(searchParams.get("page_size"))];
+    if (pathname === "/agent/v1/removed") {
+      if (removed === undefined) return { status: 404 };
+      const matching = removed.filter(({ updated_at }) => updated_at >= since);
+      const items = matching.slice((page - 1) * size, page * size);
+      const paging = { total: matching.length, page, page_size: size, has_more: page * size < matching.length };
+      return { status: 200, body: { success: true, data: { items, ...paging } } };
+    }
+    const matching = patients.filter(({ updated_at }) => updated_at >= since).toReversed();
+    const items = matching.slice((page - 1) * size, page * size);
+    const paging = { total: matching.length + unmet, page, page_size: size, has_more: page * size < matching.length };
+    if (pathname === "/api/v1/patients") {
+      return { status: 200, body: { success: true, message: "OK", data: { items: items.map(asPatient), ...paging } } };
+    }
+    if (isBroken) return { status: 500 };
+    if (!withIdentifiers) return { status: 404 };
+    const rows = items.map(({ fp, identifiers }) => ({ patient_fp: fp, identifiers }));
+    return { status: 200, body: { success: true, data: { items: rows, ...paging } } };
+  });
+});
+
+afterEach(async () => {
+  await server.close();
+});
+
+function asPatient({ fp, updated_at }: { fp: string; updated_at: string }) {
+  const owner_customer_fp = "customer_01K9TEST000000000000000D01";
+  const animal = { name: "Test", species: "dog", breed: null, sex: null, date_of_birth: null, weight_kg: null };
+  return { fp, ...animal, owner_customer_fp, created_at: updated_at, updated_at };
+}
+
+const directory = () =>
+  new Directory(
+    used.spool,
+    httpServer(server.url, () => "sk_live_test"),
+  );
+const find = async (of: Directory, identifier: string | null, ...otherIdentifiers: string[]) =>
+  (await of.find({ identifier, otherIdentifiers })).patients.map(({ fp }) => fp);
+
+test("a server that does not know the patients' route is a wrong one, and empties no directory", async () => {
+  const own = directory();
+  await own.sync();
+  const { fp } = patients[0]!;
+  const wrong = await scriptedServer(() => ({ status: 404 }));
+  const misled = new Directory(
+    used.spool,
+    httpServer(wrong.url, () => "sk_live_test"),
+  );
+  await used.spool.call("setMeta", "directory", "{}"); // as at the first sync: the whole list is walked
+  await expect(misled.sync()).rejects.toThrow("there is no GET /api/v1/patients at the server: is server.url right?");
+  expect(await find(own, fp)).toEqual([fp]);
+  await wrong.close();
+});
+
+test("all pages are fetched, and a patient is found by fp, bare ULID and external id", async () => {
+  const own = directory();
+  await own.sync();
+  const { fp } = patients[0]!;
+  expect(await find(own, fp)).toEqual([fp]);
+  expect(await find(own, fp.slice("patient_".length))).toEqual([fp]);
+  expect(await find(own, fp.slice("patient_".length).toLowerCase())).toEqual([fp]);
+  expect(await find(own, "5000")).toEqual([fp]);
+  expect(await find(own, "5249")).toEqual([patients[249]!.fp]);
+  expect(await find(own, "5250")).toEqual([]);
+  expect(await find(own, null)).toEqual([]);
+});
+
+test("a specimen number is compared with fps and ULIDs, never with card numbers", async () => {
+  const own = directory();
+  await own.sync();
+  expect(await find(own, null, "5000")).toEqual([]);
+  expect(await find(own, null, patients[3]!.fp)).toEqual([patients[3]!.fp]);
+  expect(await find(own, "5000", patients[3]!.fp)).toEqual([patients[3]!.fp, patients[0]!.fp]);
+});
+
+/** The changes asked for since `before` requests, with the time from which. */
+const changesAsked = (before: number) =>
+  server.requests
+    .slice(before)
+    .map(({ url }) => new URL(url, "http://server"))
+    .filter(({ pathname }) => pathname !== "/agent/v1/ranges")
+    .map(({ pathname, searchParams }) => [pathname, searchParams.get("updated_since")]);
+
+test("the next sync fetches what changed since the newest change, removals first", async () => {
+  const own = directory();
+  await own.sync();
+  const before = server.requests.length;
+  patients.push({ fp: testPatients(251)[250]!.fp, updated_at: "2026-03-01T00:00:00.000Z", identifiers: ["new"] });
+  expect(await own.sync()).toEqual({ whole: false, changed: 1 });
+  const since = "2026-01-01T00:03:09.000Z"; // a minute of overlap
+  expect(changesAsked(before)).toEqual([
+    ["/agent/v1/removed", since],
+    ["/api/v1/patients", since],
+    ["/agent/v1/identifiers", since],
+  ]);
+  expect(await find(own, "new")).toEqual([patients[250]!.fp]);
+});
+
+test("a sync that finds nothing makes no request for identifiers and writes nothing", async () => {
+  const own = directory();
+  await own.sync();
+  const db = new Database(path.join(used.folder, "spool.db"));
+  const version = () => db.pragma("data_version", { simple: true }); // SQLite raises it with each write of another connection
+  const written = version();
+  const before = server.requests.length;
+  expect(await own.sync()).toEqual({ whole: false, changed: 0 });
+  expect(changesAsked(before).map(([route]) => route)).toEqual(["/agent/v1/removed", "/api/v1/patients"]);
+  expect(version()).toBe(written);
+  db.close();
+});
+
+test("a large import is not fetched again once a later sync looked for stragglers", async () => {
+  const own = directory();
+  await own.sync();
+  const progress = async () => JSON.parse((await used.spool.call("getMeta", "directory"))!) as { syncedAt: number };
+  const { syncedAt } = await progress();
+  await used.spool.call("setMeta", "directory", JSON.stringify({ ...(await progress()), syncedAt: syncedAt + 60_000 }));
+  const before = server.requests.length;
+  await own.sync();
+  const since = "2026-01-01T00:04:09.001Z";
+  expect(changesAsked(before)).toEqual([
+    ["/agent/v1/removed", since],
+    ["/api/v1/patients", since],
+  ]);
+});
+
+test("a patient whose time lies in the future does not hide the changes after it", async () => {
+  patients[0]!.updated_at = "2099-01-01T00:00:00.000Z";
+  const own = directory();
+  await own.sync();
+  patients.push({ fp: testPatients(251)[250]!.fp, updated_at: new Date().toISOString(), identifiers: ["new"] });
+  await own.sync();
+  expect(await find(own, "new")).toEqual([patients[250]!.fp]);
+});
+
+test("identifiers that a failed sync did not fetch come with the next one", async () => {
+  const own = directory();
+  await own.sync();
+  patients.push({ fp: testPatients(251)[250]!.fp, updated_at: "2026-03-01T00:00:00.000Z", identifiers: ["new"] });
+  isBroken = true;
+  await expect(own.sync()).rejects.toThrow("the server answered 500");
+  isBroken = false;
+  await own.sync();
+  expect(await find(own, "new")).toEqual([patients[250]!.fp]);
+});
+
+describe("a removed patient", () => {
+  const gone = testPatients(1)[0]!;
+  const at = "2026-02-01T00:00:00.000Z";
+  const leave = () => {
+    patients = patients.filter(({ fp }) => fp !== gone.fp);
+    removed = [{ patient_fp: gone.fp, updated_at: at }];
+  };
+
+  test("is forgotten with its identifiers by the next sync", async () => {
+    const own = directory();
+    await own.sync();
+    leave();
+    expect(await own.sync()).toEqual({ whole: false, changed: 1 });
+    expect([await find(own, gone.fp), await find(own, gone.externalId)]).toEqual([[], []]);
+    const before = server.requests.length;
+    expect(await own.sync()).toEqual({ whole: false, changed: 0 });
+    expect(changesAsked(before)).toEqual([
+      ["/agent/v1/removed", "2026-01-31T23:59:00.000Z"],
+      ["/api/v1/patients", "2026-01-01T00:03:09.000Z"],
+    ]);
+  });
+
+  test("is known again when it comes back, also while the server lists its removal", async () => {
+    const own = directory();
+    await own.sync();
+    leave();
+    await own.sync();
+    patients.push({ fp: gone.fp, updated_at: "2026-02-01T00:00:30.000Z", identifiers: [gone.externalId] });
+    for (const changed of [1, 0]) {
+      expect(await own.sync()).toEqual({ whole: false, changed });
+      expect(await find(own, gone.externalId)).toEqual([gone.fp]);
+    }
+  });
+
+  test("stays known to the agent of an older server until the next full walk", async () => {
+    const own = directory();
+    await own.sync();
+    leave();
+    removed = undefined;
+    expect(await own.sync()).toEqual({ whole: false, changed: 0 });
+    expect(await find(own, gone.externalId)).toEqual([gone.fp]);
+    await used.spool.call("setMeta", "directory", "{}");
+    expect(await directory().sync()).toMatchObject({ whole: true });
+    expect(await find(own, gone.externalId)).toEqual([]);
+  });
+
+  test("comes in as many pages as there are", async () => {
+    const own = directory();
+    await own.sync();
+    removed = patients.splice(0, 150).map(({ fp }) => ({ patient_fp: fp, updated_at: at }));
+    expect(await own.sync()).toEqual({ whole: false, changed: 150 });
+    expect(await find(own, removed[149]!.patient_fp)).toEqual([]);
+    expect(await find(own, patients[0]!.fp)).toEqual([patients[0]!.fp]);
+  });
+});
+
+test("it survives a restart and a server that is away", async () => {
+  await directory().sync();
+  await server.close();
+  const own = directory();
+  await expect(own.sync()).rejects.toThrow(/cannot be reached/);
+  expect(await find(own, "5000")).toEqual([patients[0]!.fp]);
+});
+
+test("a full walk forgets patients who are gone; a walk that did not meet all of them forgets none", async () => {
+  const own = directory();
+  await own.sync();
+  const [gone] = patients.splice(0, 1);
+  unmet = 1; // a row slipped over the edge of two pages during the walk
+  await used.spool.call("setMeta", "directory", "{}"); // the next sync is a full walk
+  await own.sync();
+  expect(await find(own, gone!.fp)).toEqual([gone!.fp]);
+  unmet = 0;
+  await own.sync(); // too soon for another walk
+  expect(await find(own, gone!.fp)).toEqual([gone!.fp]);
+  await directory().sync();
+  expect(await find(own, gone!.fp)).toEqual([]);
+  expect(await find(own, "5001")).toEqual([patients[0]!.fp]);
+});
+
+test("a walk that met one patient twice and another not at all forgets none", async () => {
+  const own = directory();
+  await own.sync();
+  await used.spool.call("setMeta", "directory", "{}");
+  const [missed] = patients.splice(0, 1, patients[1]!);
+  expect(await own.sync()).toMatchObject({ whole: false });
+  expect(await find(own, missed!.fp)).toEqual([missed!.fp]);
+});
+
+test("changed identifiers replace the old ones", async () => {
+  const own = directory();
+  await own.sync();
+  patients[0]!.identifiers = ["6000"];
+  patients[0]!.updated_at = "2026-03-01T00:00:00.000Z";
+  await own.sync();
+  expect(await find(own, "5000")).toEqual([]);
+  expect(await find(own, "6000")).toEqual([patients[0]!.fp]);
+});
+
+test("a server without the agent's identifier route still gives its patients", async () => {
+  withIdentifiers = false;
+  const own = directory();
+  await own.sync();
+  expect(await find(own, patients[0]!.fp)).toEqual([patients[0]!.fp]);
+  expect(await find(own, "5000")).toEqual([]);
+});
+
+test("an answer that is no page of patients is refused and changes nothing", async () => {
+  const own = directory();
+  await own.sync();
+  patients[1]!.updated_at = "not a time";
+  const page = { status: 200, body: { data: { items: [{ fp: 7 }], total: 1, has_more: false } } };
+  const broken = await scriptedServer(({ url }) => (url.startsWith("/agent/") ? { status: 404 } : page));
+  const other = new Directory(
+    used.spool,
+    httpServer(broken.url, () => "sk_live_test"),
+  );
+  await expect(other.sync()).rejects.toThrow(/no page of patients/);
+  expect(await find(own, "5000")).toEqual([patients[0]!.fp]);
+  await broken.close();
+});
+
+test("a walk that meets the key's limit waits as told and goes on at the same page", async () => {
+  const asked: (string | null)[] = [];
+  const limited = await scriptedServer(({ url }) => {
+    if (url === "/agent/v1/ranges") return { status: 404 };
+    asked.push(new URL(url, "http://server").searchParams.get("page"));
+    if (asked.length === 2) return { status: 429, headers: { "retry-after": "40" } };
+    const items = [asPatient(patients[asked.length]!)];
+    return {
+      status: 200,
+      body: { success: true, message: "OK", data: { items, total: 3, has_more: asked.length < 4 } },
+    };
+  });
+  const clock = new TestClock();
+  const own = new Directory(
+    used.spool,
+    httpServer(limited.url, () => "sk_live_test"),
+    clock.setTimer,
+  );
+  const walk = own.sync().catch(() => undefined); // the second walk, over identifiers, is not scripted
+  await until("the wait", () => clock.pending.length);
+  expect(clock.pending).toEqual([40_000]);
+  clock.advance(40_000);
+  await walk;
+  expect(asked.slice(0, 4)).toEqual(["1", "2", "2", "3"]);
+  await limited.close();
+});
+
+const catsAlt = {
+  ...{ id: "alt-cat", species: "cat" as const, analyte: "ALT", unit: "U/L", low: "20", high: "90" },
+  effective_from: "2026-01-01",
+};
+
+test("the clinic's own intervals are kept on disk, and changed when the server's are", async () => {
+  expect(await directory().ranges()).toBeNull();
+  const own = directory();
+  ranges = { version: "v1", low_quality: false, rows: [catsAlt] };
+  await own.sync();
+  expect(await own.ranges()).toEqual(ranges);
+  expect(await directory().ranges()).toEqual(ranges);
+  ranges = { version: "v2", low_quality: true, rows: [] };
+  await own.sync();
+  expect(await own.ranges()).toEqual(ranges);
+  ranges = undefined; // an older server in its place knows nothing of them, and takes nothing away
+  await own.sync();
+  expect((await directory().ranges())?.version).toBe("v2");
+  ranges = null;
+  await own.sync();
+  expect(await directory().ranges()).toBeNull();
+});
+
+test("what is no list of intervals is refused and changes nothing", async () => {
+  ranges = { version: "v1", low_quality: false, rows: [catsAlt] };
+  const own = directory();
+  await own.sync();
+  ranges = { version: "v2", low_quality: false, rows: [{ ...catsAlt, low: 20 } as unknown as typeof catsAlt] };
+  await expect(own.sync()).rejects.toThrow("GET /agent/v1/ranges answered with something that is no list of intervals");
+  expect((await own.ranges())?.version).toBe("v1");
+});
+
+describe("a result whose patient is not known", () => {
+  test("waits for the sync that is under way: the first minute after a start", async () => {
+    const own = directory();
+    const underWay = own.sync();
+    expect(await own.refresh(10_000, 3_000)).toBe(true);
+    expect(await find(own, "5000")).toEqual([patients[0]!.fp]);
+    await underWay;
+  });
+
+  test("does not ask again within the time given", async () => {
+    const own = directory();
+    expect(await own.refresh(10_000, 3_000)).toBe(true);
+    const asked = server.requests.length;
+    expect(await own.refresh(10_000, 3_000)).toBe(false);
+    expect(server.requests).toHaveLength(asked);
+  });
+
+  test("waits for a server that hangs once, and not longer than told", async () => {
+    const hanging = await scriptedServer(() => "hang");
+    const own = new Directory(
+      used.spool,
+      httpServer(hanging.url, () => "sk_live_test"),
+    );
+    expect(await own.refresh(10_000, 50)).toBe(false);
+    const from = performance.now();
+    expect(await own.refresh(10_000, 50)).toBe(false);
+    expect(performance.now() - from).toBeLessThan(40);
+    await hanging.close();
+  });
+});

@@ -1,0 +1,227 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { recover } from "../../../../agent/connection/connection.ts";
+import { profileById } from "../../../../agent/devices/index.ts";
+import { abaxisVetscanVs2 } from "../../../../agent/devices/abaxis-vetscan-vs2.ts";
+import { Directory } from "../../../../agent/study/patient-directory.ts";
+import { explain } from "../../../../agent/tools/offline/explain.ts";
+import { Filing, type FilingDevice } from "../../../../agent/study/filing.ts";
+import { reassess, store } from "../../../../agent/tools/offline/reprocess.ts";
+import { httpServer } from "../../../../agent/push/server-client.ts";
+import { listMessages, type MessageSummary, readSpool } from "../../../../agent/spool/spool.ts";
+import type { Patient } from "../../../../shared/api/patient.ts";
+import { session, vetScanRecords } from "../../../support/astm.ts";
+import { noteFetched, useSpool } from "../../../support/spool.ts";
+import { dog } from "../../../make-fixtures.ts";
+
+// Method: an analyzer's bytes in a real spool, taken through the real stages; a server that is away.
+
+const used = useSpool();
+const devices = new Map<string, FilingDevice>();
+const deviceById = (id: string) => devices.get(id);
+
+beforeEach(async () => {
+  await noteFetched(used.spool);
+  devices.clear();
+  devices.set("chem-1", { profile: abaxisVetscanVs2, timeZone: "UTC", model: null });
+});
+
+const directory = () =>
+  new Directory(
+    used.spool,
+    httpServer("http://127.0.0.1:9", () => "sk_live_test", 100),
+  );
+
+async function know(...patients: Patient[]): Promise<void> {
+  await used.spool.call(
+    "upsertPatients",
+    patients.map((patient) => ({ fp: patient.fp, body: JSON.stringify(patient) })),
+    Date.now(),
+  );
+}
+
+/** An analyzer sends these records; what it comes to is settled. */
+async function receive(records: readonly string[], device = "chem-1"): Promise<void> {
+  const bytes = session(records);
+  const number = used.spool.openSession(device, "abaxis-vetscan-vs2");
+  for (const chunk of [bytes.subarray(0, 1), bytes.subarray(1)]) {
+    await new Promise<void>((resolve) =>
+      used.spool.append({ device, session: number, kind: "chunk", bytes: chunk, durable: true }, () => resolve()),
+    );
+  }
+  await recover(used.spool, profileById);
+  const filing = new Filing(used.spool, directory(), deviceById, { settled: () => undefined, fault: () => undefined });
+  await filing.acceptStored();
+}
+
+const run = (patient: string, alt = 143) =>
+  vetScanRecords({ patient, species: "Dog", collected: "20260101090000", alt });
+
+/** The server's answer to all that is queued. */
+async function answer(outcome: "filed" | "unmatched" | "rejected", reason: string | null = null): Promise<void> {
+  const { batch } = await used.spool.call("takeQueued", 100, 1_000_000, Date.now());
+  const answers = batch.map(({ fp, revision, patientFp }) => ({
+    fp,
+    revision,
+    outcome,
+    reason,
+    matched: patientFp !== null,
+  }));
+  await used.spool.call("settleStudies", answers, Date.now());
+}
+
+const listed = () => readSpool(used.folder, listMessages);
+const told = (fp: string) => readSpool(used.folder, (db) => explain(db, fp, deviceById));
+
+describe("explain", () => {
+  test("tells of a study from the first byte to the server's answer, and by which interval each result has its flag", async () => {
+    await know(dog);
+    const records = run(dog.fp);
+    await receive([...records.slice(0, 5), "R|9|9999-9^^LN^Unheard of|1|U/L||||F", ...records.slice(5)]);
+    await answer("filed");
+    const [message] = listed();
+    const [fp = ""] = message?.study_fps ?? [];
+    const lines = told(fp).map((line) => line.replace(/^\d{4}\S+Z {2}/, ""));
+    expect(lines).toEqual([
+      "sample    as the device dates it",
+      "chunk     1 bytes <ENQ>",
+      "frame     answered <ACK>",
+      expect.stringMatching(/^chunk {5}\d+ bytes <STX>1H\|.*\.\.\.$/) as string,
+      ...Array.from({ length: 8 }, () => "frame     answered <ACK>"),
+      expect.stringMatching(/^message {3}\S+ of chem-1, \d+ bytes; filed: unmapped: 9999-9/) as string,
+      `Report    2 results of 2026-01-01T09:00:00.000Z; identifier ${dog.fp}, name none, species dog`,
+      "Report    unmapped: 9999-9^Unheard of",
+      `study     ${fp} revision 1 for ${dog.fp}; matched ${dog.fp} by the identifier "${dog.fp}"`,
+      "push      sent 1 time, last now",
+      "server    revision 1 is filed",
+      expect.stringMatching(/^catalogue [0-9a-f]{12}, the clinic's intervals none$/) as string,
+      "  ALT  143  U/L  10-118  high  printed 143  device: the device's own, for the animal's species; the device's range 10-118 for dog; the device's flag N",
+      expect.stringMatching(/^ {2}GLU {2}95 {2}mg\/dL {2}60-110 {2}normal/) as string,
+      ...[`matched ${dog.fp} by the identifier "${dog.fp}"`].map((note) => `  note: ${note}`),
+      expect.stringContaining("  note: unmapped: 9999-9") as string,
+    ]);
+    const times = told(fp).flatMap((line) => /^\d{4}-\S+Z/.exec(line) ?? []);
+    expect(times).toEqual(times.toSorted());
+  });
+
+  test("says why a study is nobody's, and that the server was not asked yet", async () => {
+    await receive(run("4711"));
+    const [fp = ""] = listed()[0]?.study_fps ?? [];
+    const text = told(fp).join("\n");
+    expect(text).toContain(`study     ${fp} revision 1 for nobody; unmatched: no patient has the identifier "4711"`);
+    expect(text).toContain("push      waits for the server");
+    expect(text).toContain("no patient: the species is unknown");
+    expect(() => told("cds_01K9TEST000000000000000001")).toThrow(
+      "the spool has no study and no message cds_01K9TEST000000000000000001",
+    );
+  });
+
+  test("tells of a message by its id: what came in, what was read, and the studies that it is in", async () => {
+    await receive(run("4711"));
+    const [{ id, study_fps }] = listed() as [MessageSummary];
+    const lines = told(id).map((line) => line.replace(/^\d{4}\S+Z {2}/, ""));
+    expect(lines).toEqual([
+      "chunk     1 bytes <ENQ>",
+      "frame     answered <ACK>",
+      expect.stringMatching(/^chunk {5}\d+ bytes <STX>1H/) as string,
+      ...Array.from({ length: 7 }, () => "frame     answered <ACK>"),
+      expect.stringMatching(new RegExp(`^message   ${id} of chem-1, \\d+ bytes; pending`)) as string,
+      "Report    2 results of 2026-01-01T09:00:00.000Z; identifier 4711, name none, species dog",
+      `study     ${study_fps[0]} revision 1 for nobody; unmatched: no patient has the identifier "4711"`,
+      "push      waits for the server",
+    ]);
+  });
+
+  test("tells of a quarantined message why it is none", async () => {
+    await receive(["H|\\^&|||Somebody Else", "R|1|^^^GLU|5|mmol/L", "L|1|N"]);
+    const [{ id, study_fps }] = listed() as [MessageSummary];
+    expect(study_fps).toEqual([]);
+    const reason = 'the sender is "Somebody Else", not what profile abaxis-vetscan-vs2 reads';
+    const lines = told(id).map((line) => line.replace(/^\d{4}\S+Z {2}/, ""));
+    expect(lines.slice(-2)).toEqual([
+      expect.stringMatching(new RegExp(`^message   ${id} of chem-1, \\d+ bytes; quarantined: ${reason}$`)) as string,
+      `Report    none: ${reason}`,
+    ]);
+  });
+});
+
+describe("reprocess", () => {
+  const known = { analyzers: devices, imaging: new Map() };
+  const again = (states: ("quarantined" | "unmatched")[], since = 0) =>
+    reassess(used.folder, { states, since }, known, false, () => undefined);
+
+  test("shows what a mended patient makes of an unmatched message, and stores nothing until it is told to", async () => {
+    await receive(run("4711"));
+    await answer("unmatched", "patient_fp is null, expected the patient's fp");
+    expect((await again(["unmatched"])).map(({ diff }) => diff)).toEqual([[]]);
+    await know(dog);
+    await used.spool.call("setIdentifiers", [{ patientFp: dog.fp, identifiers: ["4711"] }], Date.now());
+
+    const [reprocessed, ...others] = await again(["unmatched"]);
+    expect(others).toEqual([]);
+    expect(reprocessed?.diff).toEqual([
+      '- unmatched: no patient has the identifier "4711"',
+      "+ to be sent",
+      "- for nobody",
+      "- ALT  143  U/L  no range  no flag",
+      "- GLU  95  mg/dL  no range  no flag",
+      `+ for ${dog.fp}`,
+      "+ ALT  143  U/L  10-118  high",
+      "+ GLU  95  mg/dL  60-110  normal",
+    ]);
+    expect(listed()[0]?.state).toBe("unmatched");
+    expect((await used.spool.call("outbox")).depth).toBe(0);
+
+    expect(store(used.folder, [reprocessed!])).toBe(1);
+    const { batch } = await used.spool.call("takeQueued", 100, 1_000_000, Date.now());
+    expect(batch.map(({ revision, patientFp }) => [revision, patientFp])).toEqual([[2, dog.fp]]);
+    await answer("filed");
+    expect(listed()[0]?.state).toBe("filed");
+    expect(await again(["unmatched", "quarantined"])).toEqual([]);
+  });
+
+  test("sends a study again that the server rejected, though it reads as before", async () => {
+    await know(dog);
+    await receive(run(dog.fp));
+    await answer("rejected", "acquired_at is 2099-01-01T00:00:00.000Z, at most a day ahead");
+    expect(listed()[0]?.state).toBe("quarantined");
+    const [reprocessed] = await again(["quarantined"]);
+    expect(reprocessed?.diff).toEqual([
+      "- quarantined: the server answered rejected: acquired_at is 2099-01-01T00:00:00.000Z, at most a day ahead",
+      "+ to be sent",
+    ]);
+    expect(store(used.folder, [reprocessed!])).toBe(1);
+    expect(listed()[0]?.state).toBe("pending");
+    await answer("filed");
+    expect(listed()[0]?.state).toBe("filed");
+    expect(await again(["quarantined"])).toEqual([]);
+  });
+
+  test("takes a quarantined message whose device is in the configuration again, and none from before", async () => {
+    await know(dog);
+    await receive(run(dog.fp), "chem-2");
+    expect(listed()[0]).toMatchObject({ state: "quarantined", reason: "no device chem-2 in the configuration" });
+    devices.set("chem-2", { profile: abaxisVetscanVs2, timeZone: "UTC", model: null });
+    expect(await again(["quarantined"], Date.now() + 1000)).toEqual([]);
+    expect(await again(["unmatched"])).toEqual([]);
+    const [reprocessed] = await again(["quarantined"]);
+    expect(reprocessed?.diff.slice(0, 3)).toEqual([
+      "- quarantined: no device chem-2 in the configuration",
+      "+ to be sent",
+      `+ for ${dog.fp}`,
+    ]);
+    expect(store(used.folder, [reprocessed!])).toBe(1);
+    expect(listed()[0]).toMatchObject({ state: "pending", study_fps: [expect.stringMatching(/^cds_/)] });
+  });
+
+  test("tells how far it is", async () => {
+    for (const patient of ["1", "2", "3"]) await receive(run(patient, Number(patient)));
+    await answer("unmatched");
+    const steps: [number, number][] = [];
+    await reassess(used.folder, { states: ["unmatched"], since: 0 }, known, false, (...step) => steps.push(step));
+    expect(steps).toEqual([
+      [1, 3],
+      [2, 3],
+      [3, 3],
+    ]);
+  });
+});

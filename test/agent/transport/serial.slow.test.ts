@@ -1,0 +1,276 @@
+import { execFileSync } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
+import v8 from "node:v8";
+import vm from "node:vm";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { Connection } from "../../../agent/connection/connection.ts";
+import { profileById } from "../../../agent/devices/index.ts";
+import { type SerialSettings, serialTransport, type Transport, type Wire } from "../../../agent/transport/transport.ts";
+import { fixturesFolder } from "../../make-fixtures.ts";
+import { temporaryFolder, until } from "../../support/processes.ts";
+import { type Cable, newCable, socat } from "../../support/pty.ts";
+import { useSpool } from "../../support/spool.ts";
+
+// Goal: a real serial port, whatever happens to its cable. Method: the transport opens a name that leads to one end of a
+// pty pair, as a name under /dev/serial/by-id leads to a tty; the test is the device at the other end.
+
+const CYCLES = 1_000;
+const RETRY_MS = { first: 2, last: 8 };
+
+let folder: string;
+let transport: Transport | undefined;
+const cables: Cable[] = [];
+
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+
+afterEach(async () => {
+  await transport?.close();
+  await Promise.all(cables.splice(0).map((cable) => cable.pull()));
+  fs.rmSync(folder, { recursive: true });
+});
+
+const byId = () => path.join(folder, "usb-Tester_0001-if00");
+const settings = () =>
+  ({ path: byId(), baudRate: 9600, dataBits: 8, parity: "none", stopBits: 1, rtscts: false }) as const;
+
+/** The name appears, and leads to this cable. */
+function plugIn(cable: Cable): void {
+  cables.push(cable);
+  fs.symlinkSync(fs.realpathSync(cable.ends[0]), byId());
+}
+
+async function unplug(): Promise<void> {
+  fs.rmSync(byId());
+  await cables.pop()!.pull();
+}
+
+function device() {
+  const end = fs.openSync(cables.at(-1)!.ends[1], fs.constants.O_RDWR | fs.constants.O_NOCTTY);
+  return { send: (bytes: Uint8Array) => void fs.writeSync(end, bytes), close: () => fs.closeSync(end) };
+}
+
+/** Opens the transport; keeps the last wire alone, since a wire holds its port and that its buffers. */
+function open(line: Partial<SerialSettings> = {}) {
+  const seen = { opened: 0, wire: undefined as unknown as Wire, bytes: "", closed: 0, problems: [] as string[] };
+  transport = serialTransport({ ...settings(), ...line }, undefined, RETRY_MS);
+  transport.open(
+    (wire) => {
+      seen.opened += 1;
+      seen.wire = wire;
+      return {
+        chunk: (bytes) => (seen.bytes += Buffer.from(bytes).toString("latin1")),
+        closed: () => (seen.closed += 1),
+      };
+    },
+    (reason) => seen.problems.push(reason),
+  );
+  return seen;
+}
+
+/** Descriptors of this process on a tty, and its memory after a collection. */
+function held() {
+  v8.setFlagsFromString("--expose-gc");
+  (vm.runInNewContext("gc") as () => void)();
+  const { heapUsed, external } = process.memoryUsage();
+  return { ttys: ttys().length, megabytes: (heapUsed + external) / 1024 ** 2 };
+}
+
+function ttys(): string[] {
+  return fs.readdirSync("/proc/self/fd").filter((fd) => {
+    try {
+      return fs.readlinkSync(`/proc/self/fd/${fd}`).startsWith("/dev/pts/");
+    } catch {
+      return false; // the descriptor that lists them
+    }
+  });
+}
+
+describe.skipIf(!socat)("a cable that comes and goes", () => {
+  test(`${CYCLES} times unplugged and plugged in again: each time the port is back, and nothing is left behind`, {
+    timeout: 300_000,
+  }, async () => {
+    const seen = open();
+    // socat takes longer to start than a cycle does.
+    let ready = Array.from({ length: 4 }, () => newCable(folder));
+    let before = held();
+    try {
+      for (let cycle = 1; cycle <= CYCLES; cycle++) {
+        const [next, ...others] = ready;
+        ready = [...others, newCable(folder)];
+        plugIn(await next!);
+        await untilSoon(() => seen.opened === cycle);
+        const { wire } = seen;
+        const { send, close } = device();
+        send(Uint8Array.of(5));
+        await untilSoon(() => seen.bytes.length === cycle);
+        // A lagging spool, or a reply on its way, must not keep the port from being found gone.
+        if (cycle % 3 === 1) wire.pause();
+        if (cycle % 3 === 2) wire.write(Uint8Array.of(6));
+        close();
+        await unplug();
+        if (cycle % 3 === 1) wire.resume();
+        await untilSoon(() => seen.closed === cycle);
+        wire.write(Uint8Array.of(6));
+        if (cycle === 100) before = held();
+      }
+    } finally {
+      for (const cable of await Promise.all(ready)) await cable.pull();
+    }
+    const after = held();
+    expect(after.ttys).toBe(before.ttys);
+    expect(after.megabytes - before.megabytes).toBeLessThan(5);
+  });
+
+  test("a port that vanishes while nothing is read from it closes, and costs no time after it", async () => {
+    plugIn(await newCable(folder));
+    const seen = open();
+    await until("the wire", () => seen.opened);
+    const end = await fs.promises.open(cables[0]!.ends[1], fs.constants.O_RDWR | fs.constants.O_NOCTTY);
+    seen.wire.pause();
+    // More than serialport keeps for a reader that pauses: no read waits any more.
+    await end.write(new Uint8Array(65 * 1024));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    await end.close();
+    await unplug();
+    seen.wire.resume();
+    await until("the close", () => seen.closed);
+    const busyBefore = process.cpuUsage();
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const { user, system } = process.cpuUsage(busyBefore);
+    expect((user + system) / 1000).toBeLessThan(250);
+  });
+
+  test("a missing port is told once, not once a try, and again only when it goes again", async () => {
+    const seen = open();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(seen.problems).toEqual([expect.stringMatching(/^cannot open: no such port .*usb-Tester/)]);
+    plugIn(await newCable(folder));
+    await until("the wire", () => seen.opened);
+    await unplug();
+    await until("it is told", () => seen.problems.length === 2);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(seen.problems).toEqual([seen.problems[0], seen.problems[0]]);
+  });
+
+  test("a port that another program holds is told once and opened when it is free", async () => {
+    plugIn(await newCable(folder));
+    const first = open();
+    await until("the wire", () => first.opened);
+    const holder = transport!;
+    const seen = open();
+    await until("it is told", () => seen.problems.length);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(seen.problems).toEqual([
+      expect.stringMatching(/^cannot open: .* is in use by .*another device of this agent.*: close that program$/),
+    ]);
+    await holder.close();
+    await until("the wire", () => seen.opened);
+  });
+
+  test("stop bits and RTS/CTS reach the driver", async () => {
+    plugIn(await newCable(folder));
+    const seen = open({ baudRate: 4800, stopBits: 2, rtscts: true });
+    await until("the wire", () => seen.opened);
+    const flags = execFileSync("stty", ["-F", cables[0]!.ends[0], "-a"], { encoding: "utf8" });
+    expect(flags.match(/speed \d+|\S*cstopb|\S*crtscts/g)).toEqual(["speed 4800", "cstopb", "crtscts"]);
+  });
+});
+
+describe.skipIf(!socat)("an ASTM session over the cable", () => {
+  const used = useSpool();
+  const fixture = fs.readFileSync(path.join(fixturesFolder, "generic-astm/etb-frames.astm"));
+
+  /** Serves the device's end; counts what came over the cable, and what was replied. */
+  async function serve() {
+    plugIn(await newCable(folder));
+    const seen = { connected: false, received: 0, replied: 0, messages: [] as string[], warnings: [] as string[] };
+    const port = serialTransport(settings(), undefined, RETRY_MS);
+    const counted: Transport = {
+      open: (accept, problem) =>
+        port.open((wire) => {
+          const handler = accept({
+            ...wire,
+            write: (bytes) => {
+              seen.replied += bytes.length;
+              wire.write(bytes);
+            },
+          });
+          return {
+            ...handler,
+            chunk: (bytes) => {
+              seen.received += bytes.length;
+              handler.chunk(bytes);
+            },
+          };
+        }, problem),
+      close: () => port.close(),
+    };
+    transport = counted;
+    const connection = new Connection(
+      { id: "chem-1", profile: profileById("generic-astm")!, timeZone: "UTC" },
+      counted,
+      used.spool,
+      {
+        connected: () => (seen.connected = true),
+        disconnected: () => (seen.connected = false),
+        stands: () => undefined,
+        bytes: () => undefined,
+        warning: (reason) => seen.warnings.push(reason),
+        message: ({ bytes }) => seen.messages.push(Buffer.from(bytes).toString("latin1")),
+      },
+    );
+    connection.open();
+    await until("connected", () => seen.connected);
+    return seen;
+  }
+
+  test("every two-part split of a session gives the same message and the same replies", {
+    timeout: 120_000,
+  }, async () => {
+    const seen = await serve();
+    const { send, close } = device();
+    send(fixture);
+    await untilSoon(() => seen.messages.length === 1);
+    const [message] = seen.messages;
+    const replies = seen.replied;
+    for (let at = 1; at < fixture.length; at++) {
+      send(fixture.subarray(0, at));
+      await untilSoon(() => seen.received === fixture.length * at + at);
+      send(fixture.subarray(at));
+      await untilSoon(() => seen.messages.length === at + 1 && seen.replied === replies * (at + 1));
+    }
+    close();
+    expect(new Set(seen.messages)).toEqual(new Set([message]));
+    expect(seen.warnings).toEqual([]);
+  });
+
+  test("noise before each frame changes nothing, and is reported once a frame", async () => {
+    const seen = await serve();
+    const { send, close } = device();
+    send(fixture);
+    await until("the message", () => seen.messages.length === 1);
+    // All that is no ENQ, STX or EOT: everything a sender cannot begin with.
+    const noise = Buffer.from(
+      Array.from({ length: 256 }, (_, byte) => byte).filter((byte) => ![2, 4, 5].includes(byte)),
+    );
+    send(Buffer.concat([...fixture].map((byte) => Buffer.from(byte === 2 ? [...noise, byte] : [byte]))));
+    await until("the message", () => seen.messages.length === 2);
+    close();
+    expect(seen.messages[1]).toBe(seen.messages[0]);
+    const frames = fixture.filter((byte) => byte === 2).length;
+    // Line ends, NUL, XON and XOFF are usual.
+    expect(seen.warnings).toEqual(Array(frames).fill(`${noise.length - 5} bytes between frames: ignored`));
+  });
+});
+
+/** As until(), without its 20 ms from one look to the next. */
+async function untilSoon(check: () => boolean): Promise<void> {
+  const end = performance.now() + 20_000;
+  while (!check()) {
+    if (performance.now() > end) throw new Error("not within 20 s");
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+}

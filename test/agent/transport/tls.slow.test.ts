@@ -1,0 +1,159 @@
+import fs from "node:fs";
+import net from "node:net";
+import tls from "node:tls";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { readTls } from "../../../agent/config/config.ts";
+import { dialTransport, listenTransport, type Transport, type Wire } from "../../../agent/transport/transport.ts";
+import { type Certificates, makeCertificates } from "../../support/certificates.ts";
+import { freePort, temporaryFolder, until } from "../../support/processes.ts";
+
+// F7 of guides/hl7.md: TLS where it is asked for, from 1.2 on, with the devices' certificates checked where it is said who
+// signs them.
+
+const HOST = "127.0.0.1";
+let folder: string;
+let certificates: Certificates;
+const transports: Transport[] = [];
+
+beforeAll(() => {
+  folder = temporaryFolder();
+  certificates = makeCertificates(folder);
+});
+
+afterAll(() => fs.rmSync(folder, { recursive: true }));
+
+afterEach(async () => {
+  await Promise.all(transports.splice(0).map((transport) => transport.close()));
+});
+
+function open(transport: Transport) {
+  transports.push(transport);
+  const seen = { wires: [] as Wire[], bytes: "", ended: 0, closed: 0, problems: [] as string[] };
+  transport.open(
+    (wire) => {
+      seen.wires.push(wire);
+      return {
+        chunk: (bytes) => (seen.bytes += Buffer.from(bytes).toString("latin1")),
+        ended: () => (seen.ended += 1),
+        closed: () => (seen.closed += 1),
+      };
+    },
+    (reason) => seen.problems.push(reason),
+  );
+  return seen;
+}
+
+const ca = () => fs.readFileSync(certificates.ca);
+const pem = ({ certificate, key }: Certificates["ours"]) => ({
+  cert: fs.readFileSync(certificate),
+  key: fs.readFileSync(key),
+});
+
+/** What the device hears until its connection is gone, or the connection's error. */
+async function device(port: number, options: tls.ConnectionOptions, says: string): Promise<string> {
+  let heard = "";
+  const socket = await until(
+    "the agent listens",
+    () =>
+      new Promise<tls.TLSSocket | null>((resolve) => {
+        const attempt = tls.connect({ host: HOST, port, ca: ca(), ...options }, () => resolve(attempt));
+        attempt.once("error", (error: NodeJS.ErrnoException) => {
+          heard = error.message;
+          resolve(error.code === "ECONNREFUSED" ? null : attempt);
+        });
+      }),
+  );
+  socket.on("error", (error) => (heard ||= error.message));
+  socket.on("data", (chunk: Buffer) => (heard += chunk.toString("latin1")));
+  const gone = new Promise<void>((resolve) => (socket.destroyed ? resolve() : socket.once("close", () => resolve())));
+  socket.end(says);
+  await gone;
+  return heard;
+}
+
+describe("F7: a listener", () => {
+  test("serves a device over TLS, and answers it after it has shut its sending side", async () => {
+    const port = await freePort();
+    const seen = open(listenTransport({ host: HOST, port }, ["127.0.0.0/8"], readTls(certificates.ours)));
+    const heard = device(port, { allowHalfOpen: true } as tls.ConnectionOptions, "result");
+    await until("the device's end", () => seen.ended);
+    seen.wires[0]!.write(Buffer.from("taken"));
+    seen.wires[0]!.close();
+    expect(await heard).toBe("taken");
+    expect(seen).toMatchObject({ bytes: "result", problems: [] });
+    expect(seen.wires[0]!.peer).toMatch(/^127\.0\.0\.1:\d+$/);
+  });
+
+  test("with an authority serves the devices that it signed, and no other", async () => {
+    const port = await freePort();
+    const seen = open(
+      listenTransport({ host: HOST, port }, [], readTls({ ...certificates.ours, ca: certificates.ca })),
+    );
+    await device(port, pem(certificates.stranger), "x");
+    await device(port, {}, "x");
+    expect(seen.wires).toEqual([]);
+    expect(seen.problems).toEqual([
+      "TLS with a device that was turned away: DEPTH_ZERO_SELF_SIGNED_CERT",
+      expect.stringMatching(/^TLS with .*peer did not return a certificate/),
+    ]);
+    const heard = device(port, pem(certificates.device), "result");
+    await until("the wire", () => seen.wires[0]?.close() ?? seen.ended);
+    await heard;
+    expect(seen.bytes).toBe("result");
+  });
+
+  test("takes no TLS before 1.2, and no device that speaks in the clear", async () => {
+    const port = await freePort();
+    const seen = open(listenTransport({ host: HOST, port }, [], readTls(certificates.ours)));
+    const old = { minVersion: "TLSv1.1", maxVersion: "TLSv1.1", ciphers: "DEFAULT@SECLEVEL=0" } as const;
+    expect(await device(port, old, "x")).toMatch(/protocol version/);
+    const clear = net.connect(port, HOST, () => clear.write("\x0bMSH|^~\\&|\x1c\r"));
+    clear.on("error", () => undefined);
+    await new Promise((resolve) => clear.once("close", resolve));
+    expect(seen.wires).toEqual([]);
+    expect(seen.problems).toHaveLength(2);
+  });
+
+  test("turns away whom its allow list does not have before a word of TLS", async () => {
+    const port = await freePort();
+    const seen = open(listenTransport({ host: HOST, port }, ["192.168.1.0/24"], readTls(certificates.ours)));
+    await device(port, {}, "x");
+    expect(seen).toMatchObject({ wires: [], problems: ["127.0.0.1 is not in the allow list: turned away"] });
+  });
+});
+
+describe("F7: a dialler", () => {
+  async function analyzer(options: tls.TlsOptions) {
+    const port = await freePort();
+    const heard: string[] = [];
+    const server = tls.createServer(options, (socket) => {
+      socket.on("data", (chunk: Buffer) => heard.push(chunk.toString("latin1")));
+      socket.on("error", () => undefined);
+      socket.write("result");
+    });
+    server.on("tlsClientError", (error) => heard.push(error.message));
+    await new Promise<void>((resolve) => server.listen(port, HOST, resolve));
+    return { port, heard, server };
+  }
+
+  test("shows its certificate to an analyzer that asks for it, and checks the analyzer's", async () => {
+    const { port, heard, server } = await analyzer({
+      ...pem(certificates.device),
+      ...{ ca: ca(), requestCert: true, rejectUnauthorized: true },
+    });
+    const seen = open(dialTransport({ host: HOST, port }, readTls({ ...certificates.ours, ca: certificates.ca })));
+    await until("the result", () => seen.bytes);
+    seen.wires[0]!.write(Buffer.from("taken"));
+    await until("the answer", () => heard.length);
+    expect([seen.bytes, heard, seen.problems]).toEqual(["result", ["taken"], []]);
+    server.close();
+  });
+
+  test("does not speak to an analyzer whose certificate nobody signed that it knows", async () => {
+    const { port, server } = await analyzer(pem(certificates.stranger));
+    const seen = open(dialTransport({ host: HOST, port }, readTls({ ca: certificates.ca })));
+    await until("the problem", () => seen.problems.length);
+    expect(seen).toMatchObject({ wires: [], bytes: "", problems: [expect.stringMatching(/self-signed certificate/)] });
+    server.close();
+  });
+});

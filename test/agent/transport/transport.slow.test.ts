@@ -1,0 +1,311 @@
+import net from "node:net";
+import { SerialPortMock } from "serialport";
+import { afterEach, describe, expect, test } from "vitest";
+import {
+  dialTransport,
+  listenTransport,
+  repliesOn,
+  serialTransport,
+  type Transport,
+  type Wire,
+} from "../../../agent/transport/transport.ts";
+import { freePort, until } from "../../support/processes.ts";
+
+const transports: Transport[] = [];
+
+afterEach(async () => {
+  await Promise.all(transports.splice(0).map((transport) => transport.close()));
+  SerialPortMock.binding.reset();
+});
+
+/** Opens the transport and keeps what it hands over. */
+function open(transport: Transport) {
+  transports.push(transport);
+  const seen = { wires: [] as Wire[], bytes: "", closed: 0, problems: [] as string[] };
+  transport.open(
+    (wire) => {
+      seen.wires.push(wire);
+      return {
+        chunk: (bytes) => (seen.bytes += Buffer.from(bytes).toString("latin1")),
+        closed: () => (seen.closed += 1),
+      };
+    },
+    (reason) => seen.problems.push(reason),
+  );
+  return seen;
+}
+
+async function connect(port: number): Promise<net.Socket> {
+  const socket = net.connect(port, "127.0.0.1");
+  await new Promise((resolve, reject) => {
+    socket.once("connect", resolve);
+    socket.on("error", reject);
+  });
+  return socket;
+}
+
+describe("TCP listener", () => {
+  test("bytes go both ways, and a closed socket is told once", async () => {
+    const port = await freePort();
+    const seen = open(listenTransport({ host: "127.0.0.1", port }, []));
+    const socket = await until("it listens", () => connect(port).catch(() => null));
+    let reply = "";
+    socket.on("data", (chunk: Buffer) => (reply += chunk.toString("latin1")));
+    socket.write("\x05");
+    await until("the byte", () => seen.bytes);
+    seen.wires[0]!.write(Uint8Array.of(6));
+    await until("the reply", () => reply);
+    expect([seen.bytes, reply]).toEqual(["\x05", "\x06"]);
+    socket.destroy();
+    await until("the close", () => seen.closed);
+    expect(seen.closed).toBe(1);
+  });
+
+  test("an address outside the allow list is turned away and told", async () => {
+    const port = await freePort();
+    const seen = open(listenTransport({ host: "127.0.0.1", port }, ["192.168.1.0/24", "::1"]));
+    const socket = await until("it listens", () => connect(port).catch(() => null));
+    await new Promise((resolve) => socket.once("close", resolve));
+    expect(seen.wires).toEqual([]);
+    expect(seen.problems).toEqual(["127.0.0.1 is not in the allow list: turned away"]);
+  });
+
+  test("an address inside the allow list is served", async () => {
+    const port = await freePort();
+    const seen = open(listenTransport({ host: "127.0.0.1", port }, ["127.0.0.0/8"]));
+    await until("it listens", () => connect(port).catch(() => null));
+    await until("a wire", () => seen.wires.length);
+    expect(seen.problems).toEqual([]);
+  });
+
+  test("a device that shuts its sending side hears what is said to it until it is hung up on", async () => {
+    const port = await freePort();
+    const transport = listenTransport({ host: "127.0.0.1", port }, []);
+    transports.push(transport);
+    let wire: Wire | undefined;
+    let ended = false;
+    transport.open(
+      (opened) => {
+        wire = opened;
+        return { chunk: () => undefined, ended: () => (ended = true), closed: () => undefined };
+      },
+      () => undefined,
+    );
+    const socket = await until("it listens", () => connect(port).catch(() => null));
+    let heard = "";
+    socket.on("data", (chunk: Buffer) => (heard += chunk.toString("latin1")));
+    socket.end("\x05");
+    await until("the end", () => ended);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    wire!.write(Uint8Array.of(6));
+    wire!.close();
+    await new Promise((resolve) => socket.once("close", resolve));
+    expect(heard).toBe("\x06");
+  });
+
+  test("a device that shuts its sending side is hung up on where nobody has anything to say", async () => {
+    const port = await freePort();
+    const seen = open(listenTransport({ host: "127.0.0.1", port }, []));
+    const socket = await until("it listens", () => connect(port).catch(() => null));
+    socket.resume();
+    socket.end("\x05");
+    await until("the close", () => seen.closed);
+    expect(seen.bytes).toBe("\x05");
+  });
+
+  test("a port that is taken is told once, and listened on as soon as it is free", async () => {
+    const port = await freePort();
+    const first = listenTransport({ host: "127.0.0.1", port }, []);
+    open(first);
+    await until("it listens", () => connect(port).catch(() => null));
+    const seen = open(listenTransport({ host: "127.0.0.1", port }, []));
+    await until("the problem", () => seen.problems.length);
+    expect(seen.problems[0]).toMatch(/^cannot listen: port \d+ is in use by another device of this agent: end/);
+    await first.close();
+    const socket = await until("it listens", () => connect(port).catch(() => null));
+    socket.write("x");
+    await until("the byte", () => seen.bytes);
+    expect(seen.problems).toHaveLength(1);
+  });
+});
+
+describe("TCP dialler", () => {
+  test("it dials, and dials again after the device hung up", async () => {
+    const sockets: net.Socket[] = [];
+    const server = net.createServer((socket) => sockets.push(socket));
+    const port = await freePort();
+    const seen = open(dialTransport({ host: "127.0.0.1", port }));
+    await until("nobody answers", () => seen.problems.length);
+    expect(seen.problems[0]).toMatch(/^cannot connect: refused by 127\.0\.0\.1:\d+: switch the device on/);
+    await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+    await until("the wire", () => seen.wires.length === 1);
+    sockets[0]!.destroy();
+    await until("the wire again", () => seen.wires.length === 2);
+    sockets[1]!.write("\x05");
+    await until("the byte", () => seen.bytes);
+    expect({ problems: seen.problems.length, closed: seen.closed }).toEqual({ problems: 1, closed: 1 });
+    for (const transport of transports.splice(0)) await transport.close();
+    server.close();
+  });
+});
+
+test("R1: a device that hangs up at once is dialled at growing intervals, each as far from its whole as chance has it", async () => {
+  const at: number[] = [];
+  const server = net.createServer((socket) => {
+    at.push(performance.now());
+    socket.destroy();
+  });
+  const port = await freePort();
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  const chances = [1, 0.5];
+  open(dialTransport({ host: "127.0.0.1", port }, null, () => chances.shift() ?? 0));
+  await until("the third time", () => at.length === 3);
+  const [first = 0, second = 0, third = 0] = at;
+  // Of 2 s the half, of 4 s three quarters.
+  expect([second - first, third - second].map((ms) => Math.floor(ms / 1_000))).toEqual([1, 3]);
+  for (const transport of transports.splice(0)) await transport.close();
+  server.close();
+});
+
+describe("R1: replies on a connection of their own", () => {
+  const HOST = "127.0.0.1";
+
+  /** A device that takes its acknowledgements where it listens. */
+  async function acknowledgedAt(port: number) {
+    const heard: string[] = [];
+    const sockets: net.Socket[] = [];
+    const server = net.createServer((socket) => {
+      sockets.push(socket);
+      socket.on("error", () => undefined);
+      socket.on("data", (chunk: Buffer) => heard.push(chunk.toString("latin1")));
+    });
+    await new Promise<void>((resolve) => server.listen(port, HOST, resolve));
+    return { heard, sockets, server };
+  }
+
+  test("are dialled to, and wait for a device that is not there yet", async () => {
+    const [port, repliesPort] = [await freePort(), await freePort()];
+    const seen = open(
+      repliesOn(dialTransport({ host: HOST, port: repliesPort }), listenTransport({ host: HOST, port }, [])),
+    );
+    const socket = await until("it listens", () => connect(port).catch(() => null));
+    let here = "";
+    socket.on("data", (chunk: Buffer) => (here += chunk.toString("latin1")));
+    socket.write("\x05");
+    await until("the byte", () => seen.bytes);
+    seen.wires[0]!.write(Buffer.from("one "));
+    await until("nobody takes it", () => seen.problems.length);
+    expect(seen.problems[0]).toMatch(/^the connection for replies cannot connect: refused by/);
+    const device = await acknowledgedAt(repliesPort);
+    await until("the first", () => device.heard.length);
+    seen.wires[0]!.write(Buffer.from("two "));
+    await until("the second", () => device.heard.length === 2);
+    expect([device.heard.join(""), here]).toEqual(["one two ", ""]);
+
+    // What is lost with its connection the device asks for by sending its message again; it is dialled again.
+    device.sockets[0]!.destroy();
+    await until("dialled again", () => device.sockets.length === 2);
+    seen.wires[0]!.write(Buffer.from("three"));
+    await until("the third", () => device.heard.length === 3);
+    device.sockets[1]!.write("not heard");
+    await until("told", () => seen.problems.some((reason) => reason.includes("speaks on the connection for replies")));
+    expect(seen.bytes).toBe("\x05");
+    device.sockets[1]!.destroy();
+    device.server.close();
+  });
+
+  test("are fetched by a device that dials for them, from the last connection that it made", async () => {
+    const [port, repliesPort] = [await freePort(), await freePort()];
+    const seen = open(
+      repliesOn(listenTransport({ host: HOST, port: repliesPort }, []), listenTransport({ host: HOST, port }, [])),
+    );
+    const socket = await until("it listens", () => connect(port).catch(() => null));
+    const heard: string[] = [];
+    const fetching = await until("the other listens", () => connect(repliesPort).catch(() => null));
+    fetching.on("data", (chunk: Buffer) => heard.push(chunk.toString("latin1")));
+    socket.write("\x05");
+    await until("the byte", () => seen.bytes);
+    for (let n = 1; n <= 25; n++) seen.wires[0]!.write(Buffer.from(`${n} `));
+    await until("all", () => heard.join("").includes("25"));
+    expect(heard.join("").split(" ")).toHaveLength(26);
+    expect(seen.problems).toEqual([]);
+  });
+
+  test("beyond twenty that wait push out the oldest", async () => {
+    const [port, repliesPort] = [await freePort(), await freePort()];
+    const seen = open(
+      repliesOn(dialTransport({ host: HOST, port: repliesPort }), listenTransport({ host: HOST, port }, [])),
+    );
+    await until("it listens", () => connect(port).catch(() => null));
+    await until("the wire", () => seen.wires.length);
+    for (let n = 1; n <= 25; n++) seen.wires[0]!.write(Buffer.from(`${n} `));
+    const device = await acknowledgedAt(repliesPort);
+    await until("the last", () => device.heard.join("").includes("25"));
+    expect(device.heard.join("").split(" ").slice(0, 2)).toEqual(["6", "7"]);
+    device.sockets[0]!.destroy();
+    device.server.close();
+  });
+});
+
+describe("serial port (binding-mock)", () => {
+  const settings = {
+    path: "/dev/test",
+    baudRate: 9600,
+    dataBits: 8,
+    parity: "none",
+    stopBits: 1,
+    rtscts: false,
+  } as const;
+  const Mock = SerialPortMock as unknown as Parameters<typeof serialTransport>[1];
+
+  test("a port that appears later is opened, and bytes go both ways", async () => {
+    const seen = open(serialTransport(settings, Mock));
+    await until("there is no port", () => seen.problems.length);
+    SerialPortMock.binding.createPort("/dev/test", { echo: true, record: true });
+    const wire = await until("the wire", () => seen.wires[0]);
+    expect(wire.peer).toBe("/dev/test");
+    wire.write(Uint8Array.of(5));
+    await until("the echo", () => seen.bytes.includes("\x05"));
+  });
+
+  test.each([
+    ["7E1", { dataBits: 7, parity: "even", stopBits: 1 }],
+    ["7E2", { dataBits: 7, parity: "even", stopBits: 2 }],
+    ["8N1", { dataBits: 8, parity: "none", stopBits: 1 }],
+  ] as const)("%s and RTS/CTS are what the port is opened with", async (_, character) => {
+    SerialPortMock.binding.createPort("/dev/test");
+    const opened: object[] = [];
+    class WatchedPort extends SerialPortMock {
+      override open(then?: (error: Error | null) => void): void {
+        super.open((error) => {
+          opened.push(this.port?.openOptions ?? {});
+          then?.(error);
+        });
+      }
+    }
+    open(serialTransport({ ...settings, ...character, rtscts: true }, WatchedPort as unknown as typeof Mock));
+    await until("the port", () => opened.length);
+    expect(opened[0]).toMatchObject({ path: "/dev/test", ...character, rtscts: true });
+  });
+
+  test("a port that is refused is tried again and told once, until it is opened", async () => {
+    SerialPortMock.binding.createPort("/dev/test");
+    let refusals = 0;
+    class RefusedPort extends SerialPortMock {
+      override open(then?: (error: Error | null) => void): void {
+        refusals += 1;
+        if (refusals > 3) super.open(then);
+        else setImmediate(() => then?.(new Error("Error: Permission denied, cannot open /dev/test")));
+      }
+    }
+    const transport = serialTransport(settings, RefusedPort as unknown as typeof Mock, { first: 1, last: 4 });
+    const seen = open(transport);
+    await until("the wire", () => seen.wires.length);
+    expect({ refusals, problems: seen.problems }).toEqual({
+      refusals: 4,
+      problems: [
+        expect.stringMatching(/^cannot open: no permission for \/dev\/test: add the user to the group dialout/),
+      ],
+    });
+  });
+});

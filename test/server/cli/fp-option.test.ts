@@ -1,0 +1,22 @@
+import { Command } from "commander";
+import { expect, test } from "vitest";
+import { fpOption } from "../../../server/cli/fp-option.ts";
+import { newFp } from "../../../shared/api/fp.ts";
+
+test("a command takes an fp in its own case alone, and says the form of one", () => {
+  const said: string[] = [];
+  const clinic = newFp("clinic");
+  const parse = (fp: string) =>
+    new Command("server")
+      .option("--clinic <fp>", "of one clinic", fpOption("clinic"))
+      .configureOutput({ writeErr: (text) => void said.push(text) })
+      .exitOverride()
+      .parse(["--clinic", fp], { from: "user" })
+      .opts();
+  expect(parse(clinic)).toEqual({ clinic });
+  for (const fp of [clinic.toUpperCase(), clinic.toLowerCase(), newFp("patient")]) expect(() => parse(fp)).toThrow(fp);
+  const form = "clinic_ and a ULID of 26 digits and upper-case letters; fps are case-sensitive";
+  expect(said[0]).toBe(
+    `error: option '--clinic <fp>' argument '${clinic.toUpperCase()}' is invalid. expected ${form}\n`,
+  );
+});

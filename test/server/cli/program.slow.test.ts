@@ -1,0 +1,465 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { demoClinics, demoEntities, demoFile } from "../../../server/demo/data.ts";
+import type { AuditDescription } from "../../../server/store/audit.ts";
+import { newFp } from "../../../shared/api/fp.ts";
+import { type Body, clinic, connection, patient, study, temporaryFolder } from "../harness.ts";
+import { soap } from "../records.ts";
+
+// The commands of house.md section 5 as a person runs them, as real processes.
+
+describe("npm run server --", () => {
+  test("import, keys and run make a server from an empty folder, and a revoked key stops at the next request", async () => {
+    const data = join(temporaryFolder(), "data");
+    const file = writeDemo();
+    const count = demoEntities().length;
+    const imported = await server("import", file, "--data", data);
+    expect(imported).toMatchObject({ code: 0, stdout: `${file}: ${count} new, 0 changed, 0 unchanged\n` });
+    expect(imported.stderr).toContain("100 %");
+
+    const copy = join(data, "copy.ndjson");
+    expect(await server("export", copy, "--data", data)).toMatchObject({ code: 0, stdout: "", stderr: "" });
+    const { stdout } = await server("export", "--data", data);
+    expect(stdout).toBe(readFileSync(copy, "utf8"));
+    expect(stdout.split("\n")).toHaveLength(count + 1);
+    const unchanged = `${copy}: 0 new, 0 changed, ${count} unchanged\n`;
+    expect(await server("import", copy, "--data", data)).toMatchObject({ code: 0, stdout: unchanged });
+
+    const permissions = ["--permissions", "clinic.patient.view,clinic.lab.ingest"];
+    const ofClinic = ["--clinic", demoClinics.kadikoy, "--data", data];
+    const created = await server("keys", "create", ...ofClinic, "--name", "a test", ...permissions, "--expires", "90d");
+    expect(created).toMatchObject({ code: 0, stderr: "" });
+    expect(created.stdout).toMatch(/^sk_live_[0-9A-Za-z]{38}\n$/);
+    const key = created.stdout.trim();
+
+    const listed = await server("keys", "list", ...ofClinic, "--json");
+    const [description] = JSON.parse(listed.stdout) as { id: string; key: string }[];
+    expect(description).toMatchObject({
+      id: expect.stringMatching(/^key_/) as string,
+      name: "a test",
+      type: "integration",
+      permissions: ["clinic.patient.view", "clinic.lab.ingest"],
+      key: `${key.slice(0, 12)}...${key.slice(-4)}`,
+      revoked_at: null,
+      last_used_at: null,
+    });
+    const plain = await server("keys", "list", ...ofClinic);
+    for (const output of [listed, plain]) expect(output.stdout).not.toContain(key.slice(12, -4));
+
+    const options = ["--limit", "integration=50/70", "--limit", "address=1", "--trust-proxy", "127.0.0.1"];
+    const { process, address } = await run("--data", data, ...options, "--conceal-unconnected");
+    const total = async () => {
+      const response = await fetch(`${address}/api/v1/patients`, { headers: { "x-api-key": key } });
+      return response.ok ? ((await response.json()) as Body).data.total : response.status;
+    };
+    expect(await total()).toBe(4);
+    const rolled = await server("keys", "roll", description?.id ?? "", "--grace", "24h", "--data", data);
+    expect(rolled).toMatchObject({ code: 0, stdout: expect.stringMatching(/^sk_live_[0-9A-Za-z]{38}\n$/) as string });
+    expect(rolled.stderr).not.toContain(rolled.stdout.slice(12, 40));
+    expect(await total()).toBe(4);
+    expect(await server("keys", "revoke", description?.id ?? "", "--data", data)).toMatchObject({ code: 0 });
+    expect(await total()).toBe(401);
+    expect(await total()).toBe(429);
+    const another = { headers: { "x-forwarded-for": "198.51.100.7" } };
+    expect((await fetch(`${address}/api/v1/patients`, another)).status).toBe(401);
+    const successor = { headers: { "x-api-key": rolled.stdout.trim() } };
+    const { status, headers } = await fetch(`${address}/api/v1/patients`, successor);
+    expect([status, headers.get("ratelimit-policy")]).toEqual([200, '"minute";q=50;w=60, "hour";q=70;w=3600']);
+
+    const connections = demoEntities().filter((entity) => entity.type === "connection");
+    const own = connections.filter(({ clinic_fp }) => clinic_fp === demoClinics.kadikoy);
+    const foreign = connections.find(({ patient_fp }) => own.every((connected) => connected.patient_fp !== patient_fp));
+    expect((await fetch(`${address}/api/v1/patients/${foreign?.patient_fp}`, successor)).status).toBe(404);
+
+    const port = new URL(address).port;
+    expect(await server("run", "--port", port, "--data", data)).toMatchObject({
+      code: 1,
+      stderr: `port ${port} of 127.0.0.1 is in use, choose another with --port\n`,
+    });
+    process.kill("SIGTERM");
+    expect(await once(process, "exit")).toEqual([0, null]);
+
+    const audit = async (...asked: string[]) => (await server("audit", "--data", data, ...asked)).stdout.split("\n");
+    const rows = (await audit("--format", "json")).slice(0, -1).map((line) => JSON.parse(line) as AuditDescription);
+    // Refusals are written behind the answers of their half second.
+    expect(
+      rows
+        .map(({ key: id, status: answered, count: items }) => `${id === description?.id} ${answered} ${items}`)
+        .toSorted(),
+    ).toEqual([
+      "false 200 4",
+      "false 401 null",
+      "false 404 null",
+      "true 200 4",
+      "true 200 4",
+      "true 401 null",
+      "true 429 null",
+    ]);
+    expect(await audit("--key", description?.id ?? "")).toHaveLength(5);
+    expect(await audit("--clinic", demoClinics.kadikoy, "--format", "csv")).toHaveLength(8);
+    expect(await audit("--since", "1h")).toHaveLength(8);
+    expect(await audit("--until", rows[0]?.at ?? "")).toEqual([""]);
+  }, 120_000);
+
+  test("keys create --out writes a new file for its owner alone, and refuses one that exists before it makes a key", async () => {
+    const folder = temporaryFolder();
+    const data = join(folder, "data");
+    await server("import", writeDemo(), "--data", data);
+    const ofClinic = ["--clinic", demoClinics.kadikoy, "--data", data];
+    const out = join(folder, "agent.key");
+    const create = () =>
+      server("keys", "create", ...ofClinic, "--name", "a test", "--permissions", "clinic.lab.ingest", "--out", out);
+    expect(await create()).toEqual({
+      code: 0,
+      stdout: "",
+      stderr: `the key is in ${out}, which its owner alone can read\n`,
+    });
+    const key = readFileSync(out, "utf8");
+    expect(key).toMatch(/^sk_live_[0-9A-Za-z]{38}\n$/);
+    expect(statSync(out).mode & 0o777).toBe(0o600);
+    expect(await create()).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("EEXIST") as string });
+    expect(readFileSync(out, "utf8")).toBe(key);
+    expect(JSON.parse((await server("keys", "list", ...ofClinic, "--json")).stdout)).toHaveLength(1);
+  }, 60_000);
+
+  test("--version prints the version of package.json", async () => {
+    const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
+    expect(await server("--version")).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
+  });
+
+  test.skipIf(process.platform === "win32")(
+    "run closes a data folder that others could read, and says so",
+    async () => {
+      const data = join(temporaryFolder(), "data");
+      await server("import", writeDemo(), "--data", data);
+      const files = ["", "vetwire.db"].map((name) => join(data, name));
+      const modes = () => files.map((file) => (statSync(file).mode & 0o777).toString(8));
+      expect(modes()).toEqual(["700", "600"]);
+      chmodSync(join(data, "vetwire.db"), 0o644);
+      chmodSync(data, 0o755);
+      await run("--data", data);
+      expect(modes()).toEqual(["700", "600"]);
+    },
+    60_000,
+  );
+
+  test("import counts and lists card numbers on two patients, and gives a record away only for its named owner", async () => {
+    const folder = temporaryFolder();
+    const [data, file] = [join(folder, "data"), join(folder, "clinic.ndjson")];
+    const [ours, theirs] = [newFp("clinic"), newFp("clinic")];
+    const [one, two] = [patient({ external_ids: ["10021"] }), patient({ external_ids: ["10021"] })];
+    const draft = soap(one.fp, ours);
+    const write = (...lines: object[]) => writeFileSync(file, lines.map((line) => JSON.stringify(line)).join("\n"));
+    write(...[clinic(ours), clinic(theirs), one, two, connection(one.fp, ours), connection(two.fp, ours), draft]);
+    const imported = await server("import", file, "--data", data);
+    expect(imported).toMatchObject({ code: 0, stdout: `${file}: 7 new, 0 changed, 0 unchanged, 1 warning\n` });
+    const both = [one.fp, two.fp].toSorted().join(" and ");
+    expect(imported.stderr).toContain(`warning: external_id "10021" names 2 patients of ${ours}, ${both}: `);
+
+    write({ ...draft, performed_by_clinic_fp: theirs });
+    const refused = await server("import", file, "--data", data);
+    expect(refused).toMatchObject({ code: 1, stdout: "" });
+    expect(refused.stderr).toContain(
+      `line 1: performed_by_clinic_fp is ${theirs}, expected ${ours} that owns the stored`,
+    );
+    expect(await server("import", file, "--owner", ours, "--data", data)).toMatchObject({
+      code: 0,
+      stdout: `${file}: 0 new, 1 changed, 0 unchanged\n`,
+    });
+    expect(await server("import", file, "--owner", newFp("clinic"), "--data", data)).toMatchObject({ code: 1 });
+  }, 120_000);
+
+  test("a clinic's intervals are imported, listed and exported, and a faulty file changes nothing", async () => {
+    const folder = temporaryFolder();
+    const data = join(folder, "data");
+    await server("import", writeDemo(), "--data", data);
+    const ofClinic = ["--clinic", demoClinics.kadikoy, "--data", data];
+    expect(await server("ranges", "list", ...ofClinic)).toMatchObject({ code: 0, stdout: "" });
+    const row = { id: "alt-dog", species: "dog", analyte: "ALT", unit: "U/L", low: "20", high: "90" };
+    const line = `${JSON.stringify({ ...row, effective_from: "2026-01-01" })}\n`;
+    const file = join(folder, "ranges.ndjson");
+    writeFileSync(file, line);
+    const imported = await server("ranges", "import", file, ...ofClinic);
+    expect(imported).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/: 1 rows, version [0-9a-f]{12}\n$/) as string,
+    });
+    expect(await server("ranges", "import", file, ...ofClinic)).toMatchObject({
+      stdout: `${file}: 1 rows, unchanged\n`,
+    });
+    writeFileSync(file, line.replace('"90"', '"9"'));
+    expect(await server("ranges", "import", file, ...ofClinic)).toMatchObject({
+      code: 1,
+      stderr: `line 1: alt-dog has the low 20, not below the high 9\n${file}: 1 problems, nothing was imported\n`,
+    });
+    expect(await server("ranges", "list", ...ofClinic)).toMatchObject({
+      stdout: "alt-dog  ALT 20-90 U/L  dog  from 2026-01-01\n",
+    });
+    const copy = join(folder, "copy.ndjson");
+    expect(await server("ranges", "export", copy, ...ofClinic)).toMatchObject({ code: 0, stdout: "" });
+    expect([readFileSync(copy, "utf8"), (await server("ranges", "export", ...ofClinic)).stdout]).toEqual([line, line]);
+  }, 120_000);
+
+  test("an unmatched study is listed, shown, assigned, taken back and explained, and a typed one is added", async () => {
+    const folder = temporaryFolder();
+    const data = join(folder, "data");
+    await server("import", writeDemo(), "--data", data);
+    const make = ["keys", "create", "--clinic", demoClinics.kadikoy, "--name", "a test", "--data", data];
+    const key = (await server(...make, "--permissions", "clinic.lab.ingest,clinic.lab.view")).stdout.trim();
+    const { address } = await run("--data", data);
+    const result = { analyte: "ALT", value: 150, unit: "U/L", reference_range: null, flag: null };
+    const sent = study({
+      results: [result],
+      patient_hint: { ...study().patient_hint, species: "Katze", name: "\u001b[2JPamuk\nfiled" },
+    });
+    const answer = await fetch(`${address}/agent/v1/studies`, {
+      method: "POST",
+      headers: { "x-api-key": key, "content-type": "application/json" },
+      body: JSON.stringify({ studies: [sent] }),
+    });
+    expect(await answer.json()).toMatchObject({ outcomes: [{ outcome: "unmatched" }] });
+    const read = async () =>
+      (await fetch(`${address}/api/v1/lab/diagnostics/${sent.fp}`, { headers: { authorization: `Bearer ${key}` } }))
+        .status;
+    const dogs = demoEntities().flatMap((entity) =>
+      entity.type === "patient" && entity.species === "dog" ? [entity.fp] : [],
+    );
+    const [dog = ""] = demoEntities().flatMap((entity) =>
+      entity.type === "connection" && entity.clinic_fp === demoClinics.kadikoy && dogs.includes(entity.patient_fp)
+        ? [entity.patient_fp]
+        : [],
+    );
+
+    const at = ["--data", data];
+    const listed = (await server("unmatched", "list", ...at)).stdout;
+    expect(listed).toContain(sent.fp);
+    // A device's text moves no cursor and begins no line.
+    expect([listed.includes("\u001b"), listed.includes("\\u001b[2JPamuk\\u000afiled")]).toEqual([false, true]);
+    expect((await server("unmatched", "show", sent.fp, ...at)).stdout).toContain("the device says: identifier 10021");
+    const assign = ["unmatched", "assign", sent.fp, "--patient", dog] as const;
+    expect(await server(...assign, ...at)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("despite species"),
+    });
+    expect(await server(...assign, "--despite", "species", ...at)).toMatchObject({
+      code: 0,
+      stdout: `${sent.fp} is filed to ${dog}\n`,
+    });
+    expect(await read()).toBe(200);
+    expect(await server("unmatched", "undo", sent.fp, ...at)).toMatchObject({
+      stdout: `${sent.fp} is unmatched again\n`,
+    });
+    expect(await read()).toBe(404);
+    expect(await server("unmatched", "reject", sent.fp, "--reason", "a control", ...at)).toMatchObject({ code: 0 });
+    expect((await server("unmatched", "list", ...at)).stdout).toBe("");
+    expect((await server("unmatched", "list", "--rejected", "--json", ...at)).stdout).toContain('"a control"');
+    expect((await server("study", "history", sent.fp, ...at)).stdout).toMatch(
+      /revision 1 [^]*revision 2 [^]*assigned[^]*revision 3 [^]*undone[^]*revision 4 [^]*rejected/,
+    );
+    expect((await server("study", "conflicts", ...at)).stdout).toBe("");
+    expect((await server("explain", sent.fp, ...at)).stdout).toMatch(/the sample[^]*COMMAND unmatched assign/);
+    expect(await server("unmatched", "assign", newFp("cds"), "--patient", dog, ...at)).toMatchObject({ code: 1 });
+
+    const file = join(folder, "study.json");
+    const typed = { modality: "BIOCHEMISTRY", acquired_at: "2026-01-01T09:00:00.000Z" };
+    writeFileSync(file, JSON.stringify({ ...typed, results: [{ analyte: "ALT", value: "150", unit: "U/L" }] }));
+    const ofClinic = ["--clinic", demoClinics.kadikoy];
+    const added = await server("study", "add", "--patient", dog, ...ofClinic, "--file", file, ...at);
+    const shown = { analyte: "ALT", value: 150, unit: "U/L", reference_range: "17-95", flag: "high" };
+    expect(JSON.parse(added.stdout)).toMatchObject({ patient_fp: dog, results: [shown] });
+    const asked = start("study", "add", "--patient", dog, ...ofClinic, "--interactive", ...at);
+    asked.stdin?.end("biochemistry\n\nRefractometer\nALT HEM U/L\nALT 150 U/L\n\n");
+    let answered = "";
+    for await (const chunk of asked.stdout ?? []) answered += String(chunk);
+    expect(JSON.parse(answered)).toMatchObject({ device_name: "Refractometer", results: [shown] });
+    expect(await server("study", "add", "--patient", dog, ...at)).toMatchObject({ code: 1 });
+  }, 120_000);
+
+  test("a server that is killed loses at most the last second of its audit", async () => {
+    const data = join(temporaryFolder(), "data");
+    await server("import", writeDemo(), "--data", data);
+    const make = ["keys", "create", "--clinic", demoClinics.kadikoy, "--name", "a test", "--data", data];
+    const key = (await server(...make, "--permissions", "clinic.inventory.view")).stdout.trim();
+    const { process, address } = await run("--data", data, "--limit", "integration=100000/100000");
+    const answered: { id: string; at: number }[] = [];
+    const end = Date.now() + 3300;
+    while (Date.now() < end) {
+      const { headers } = await fetch(`${address}/api/v1/inventory`, { headers: { "x-api-key": key } });
+      answered.push({ id: headers.get("x-request-id") ?? "", at: Date.now() });
+      await sleep(5);
+    }
+    process.kill("SIGKILL");
+    const killedAt = Date.now();
+    await once(process, "exit");
+
+    const { stdout } = await server("audit", "--data", data);
+    const old = answered.filter(({ at }) => at < killedAt - 1000);
+    expect(old.length).toBeGreaterThan(100);
+    expect(old.filter(({ id }) => !stdout.includes(id))).toEqual([]);
+  }, 120_000);
+
+  test("only run, import and keys create make a database; every other command says that there is none", async () => {
+    const data = join(temporaryFolder(), "typo");
+    const there = {
+      code: 1,
+      stdout: "",
+      stderr: `there is no database in ${data}, expected the --data folder that the server or an import has used\n`,
+    };
+    const [clinicFp, key, cds, patientFp] = [newFp("clinic"), "key_1", newFp("cds"), newFp("patient")];
+    const file = join(temporaryFolder(), "ranges.ndjson");
+    writeFileSync(file, "");
+    const commands = [
+      ["export"],
+      ["export", join(temporaryFolder(), "out.ndjson")],
+      ["audit"],
+      ["ranges", "import", file, "--clinic", clinicFp],
+      ["ranges", "list", "--clinic", clinicFp],
+      ["ranges", "export", "--clinic", clinicFp],
+      ["unmatched", "list"],
+      ["unmatched", "show", cds],
+      ["unmatched", "assign", cds, "--patient", patientFp],
+      ["unmatched", "reject", cds, "--reason", "x"],
+      ["unmatched", "undo", cds],
+      ["study", "history", cds],
+      ["study", "conflicts"],
+      ["explain", cds],
+      ["keys", "list", "--clinic", clinicFp],
+      ["keys", "revoke", key],
+      ["keys", "roll", key, "--grace", "24h"],
+    ];
+    const said = await Promise.all(
+      commands.map(async (command) => [command, await server(...command, "--data", data)]),
+    );
+    expect(said).toEqual(commands.map((command) => [command, there]));
+    expect(existsSync(data)).toBe(false);
+    const made = await server(
+      "keys",
+      "create",
+      "--clinic",
+      clinicFp,
+      "--name",
+      "x",
+      "--permissions",
+      "clinic.lab.view",
+      "--data",
+      data,
+    );
+    expect(made.stderr).toBe(`clinic ${clinicFp} does not exist, expected the fp of an imported clinic\n`);
+    expect(await server("export", "--data", data)).toEqual({ code: 0, stdout: "", stderr: "" });
+  }, 120_000);
+
+  test("export refuses to replace what is no regular file, and leaves it as it was", async () => {
+    const folder = temporaryFolder();
+    const data = join(folder, "data");
+    await server("import", writeDemo(), "--data", data);
+    const at = (name: string) => join(folder, name);
+    execFileSync("mkfifo", [at("fifo"), at("draft.part")]);
+    symlinkSync(data, at("link"));
+    symlinkSync(at("nothing"), at("dangling"));
+    mkdirSync(at("folder"));
+    const socket = createServer().listen(at("socket"));
+    onTestFinished(() => void socket.close());
+    await once(socket, "listening");
+    const refused = [
+      [at("fifo"), at("fifo"), "a FIFO"],
+      [at("draft"), at("draft.part"), "a FIFO"],
+      [at("link"), at("link"), "a symbolic link"],
+      [at("dangling"), at("dangling"), "a symbolic link"],
+      [at("folder"), at("folder"), "a directory"],
+      [at("socket"), at("socket"), "a socket"],
+      ["/dev/null", "/dev/null", "a character device"],
+    ] as const;
+    const before = readdirSync(folder).toSorted();
+    for (const [target, named, kind] of refused) {
+      const stderr = `${named} is ${kind}, expected a regular file or a path without one\n`;
+      expect(await server("export", target, "--data", data)).toEqual({ code: 1, stdout: "", stderr });
+      expect([lstatSync(target, { throwIfNoEntry: false })?.isFile() ?? false, readdirSync(folder).toSorted()]).toEqual(
+        [false, before],
+      );
+    }
+    writeFileSync(at("old"), "old");
+    expect(await server("export", at("old"), "--data", data)).toMatchObject({ code: 0 });
+    expect(readFileSync(at("old"), "utf8").split("\n")).toHaveLength(demoEntities().length + 1);
+  }, 120_000);
+
+  test("says in one sentence what was got and what was expected, and exits 1", async () => {
+    const data = temporaryFolder();
+    const faulty = join(data, "faulty.ndjson");
+    writeFileSync(faulty, '{"type":"clinic","fp":"clinic_1","name":"x"}\n');
+    const unknown = newFp("clinic");
+    const create = ["keys", "create", "--name", "x", "--data", data, "--clinic", unknown, "--permissions"];
+    const expected: [string[], string][] = [
+      [[...create, "clinic.lab.view"], `clinic ${unknown} does not exist, expected the fp of an imported clinic\n`],
+      [[...create, "clinic.everything"], "clinic.everything unknown, expected some of clinic.patient.view, "],
+      [["keys", "list", "--clinic", unknown, "--data", data], `clinic ${unknown} does not exist`],
+      [["keys", "revoke", "key_1", "--data", data], "key key_1 does not exist, expected an id that keys list shows\n"],
+      [["keys", "roll", "key_1", "--grace", "24h", "--data", data], "key key_1 does not exist, expected an id"],
+      [["keys", "roll", "key_1", "--grace", "1w", "--data", data], "expected hours or days, such as 12h or 90d"],
+      [["audit", "--since", "yesterday", "--data", data], "expected hours or days ago, such as 24h, or a time such as"],
+      [["audit", "--key", "key_1", "--data", data], "key key_1 does not exist, expected an id that keys list shows\n"],
+      [["audit", "--key", "key_1", "--clinic", unknown, "--data", data], "cannot be used with option '--clinic <fp>'"],
+      [["run", "--limit", "device=0/1", "--data", data], "expected such as device=120/3000, or address=600"],
+      [["import", faulty, "--data", data], 'line 1: fp is "clinic_1", expected text like ^clinic_'],
+      [["import", join(data, "none.ndjson"), "--data", data], "none.ndjson"],
+      [["run", "--port", "99999", "--data", data], "expected 0 to 65535"],
+      [["run", "--trust-proxy", "localhost", "--data", data], "expected an address or a range, such as 127.0.0.1 or"],
+      [["run", "--trust-proxy", "10.0.0.0/33", "--data", data], "expected an address or a range, such as 127.0.0.1 or"],
+    ];
+    for (const [command, sentence] of expected) {
+      const { code, stdout, stderr } = await server(...command);
+      expect([command, code, stdout]).toEqual([command, 1, ""]);
+      expect(stderr).toContain(sentence);
+      expect(stderr).not.toContain("    at ");
+    }
+  }, 120_000);
+});
+
+function writeDemo(): string {
+  const file = join(temporaryFolder(), "demo.ndjson");
+  writeFileSync(file, demoFile());
+  return file;
+}
+
+function start(...command: string[]): ChildProcess {
+  // From the build (test/build.ts), and not through npm: a signal must reach the server itself.
+  return spawn(process.execPath, ["dist/server/main.js", ...command]);
+}
+
+async function server(...command: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  const child = start(...command);
+  const output = { stdout: "", stderr: "" };
+  child.stdout?.on("data", (chunk) => (output.stdout += String(chunk)));
+  child.stderr?.on("data", (chunk) => (output.stderr += String(chunk)));
+  const [code] = (await once(child, "close")) as [number];
+  return { code, ...output };
+}
+
+async function run(...command: string[]): Promise<{ process: ChildProcess; address: string }> {
+  const child = start("run", "--port", "0", ...command);
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let log = "";
+  for await (const chunk of child.stdout?.iterator({ destroyOnReturn: false }) ?? []) {
+    log += String(chunk);
+    const address = /listening on (http:[^"]+)/.exec(log)?.[1];
+    if (address !== undefined) {
+      child.stdout?.resume();
+      return { process: child, address };
+    }
+  }
+  throw new Error(`the server ended: ${log}`);
+}

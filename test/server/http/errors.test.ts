@@ -1,0 +1,276 @@
+import { type AddressInfo, connect, createServer } from "node:net";
+import tls from "node:tls";
+import { gzipSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { newFp } from "../../../shared/api/fp.ts";
+import {
+  type Body,
+  clinic,
+  connection,
+  connectTo,
+  heldWriteLock,
+  patient,
+  startServer,
+  type TestServer,
+} from "../harness.ts";
+
+const ours = newFp("clinic");
+const documented = [
+  "/api/v1/patients",
+  `/api/v1/patients/${newFp("patient")}`,
+  `/api/v1/soap/${newFp("soap")}`,
+  `/api/v1/lab/diagnostics/${newFp("cds")}`,
+  "/api/v1/calendar/events",
+  "/api/v1/inventory",
+];
+
+describe("every answer", () => {
+  test("9 10 12 14 an unknown route is a 404 in the envelope, with any method", async () => {
+    const server = await startServer(clinic(ours));
+    const routes = [
+      "/",
+      "/api/v1",
+      "/api/v2/patients",
+      "/api/v1/patients/x/y",
+      `/api/v1/soap/${newFp("soap")}/plan-items`,
+    ];
+    for (const url of routes) {
+      for (const method of ["GET", "POST", "DELETE", "OPTIONS"] as const) {
+        const response = await server.app.inject({
+          method,
+          url,
+          headers: { "content-type": "text/plain" },
+          payload: "x",
+        });
+        expect([url, method, response.statusCode]).toEqual([url, method, 404]);
+        expect(response.json()).toEqual({
+          success: false,
+          error: { code: "ROUTE.NOT_FOUND", message: `There is nothing at ${url}.`, severity: "error" },
+        });
+        expect(response.headers["content-type"]).toBe("application/json; charset=utf-8");
+      }
+    }
+  });
+
+  test("13 a trailing slash is another route, HEAD answers as GET without its body", async () => {
+    const one = patient();
+    const server = await startServer(clinic(ours), one, connection(one.fp, ours));
+    const key = await server.makeKey(ours, ["clinic.patient.view"]);
+    for (const url of [...documented.map((path) => `${path}/`), "/healthz/"]) {
+      expect((await server.get(key, url)).body.error.code).toBe("ROUTE.NOT_FOUND");
+    }
+    const url = `/api/v1/patients/${one.fp}`;
+    const get = await server.app.inject({ url, headers: { "x-api-key": key } });
+    const head = await server.app.inject({ method: "HEAD", url, headers: { "x-api-key": key } });
+    expect([head.statusCode, head.body]).toEqual([200, ""]);
+    expect(head.headers["content-length"]).toBe(get.headers["content-length"]);
+  });
+
+  test("15 140 another method on a documented path is 405 before any key or body is looked at", async () => {
+    const server = await startServer(clinic(ours));
+    for (const url of documented) {
+      for (const method of ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const) {
+        const headers = { "content-type": "application/json" };
+        const response = await server.app.inject({ method, url, headers, payload: "{not json" });
+        expect([url, method, response.statusCode, response.headers["allow"]]).toEqual([url, method, 405, "GET, HEAD"]);
+        expect(response.json<Body>().error.code).toBe("ROUTE.METHOD_NOT_ALLOWED");
+      }
+    }
+    const ingest = await server.app.inject({ url: "/agent/v1/studies" });
+    expect([ingest.statusCode, ingest.headers["allow"]]).toEqual([405, "POST"]);
+  });
+
+  test("20 150 carries a request id, and may be kept only by its client", async () => {
+    const server = await startServer(clinic(ours));
+    const ids = new Set<unknown>();
+    for (const url of ["/healthz", "/nothing", "/api/v1/patients", "/api/v1/patients/%zz"]) {
+      const { headers } = await server.app.inject({ url });
+      ids.add(headers["x-request-id"]);
+      expect(headers).toMatchObject({
+        "cache-control": "private, no-cache",
+        vary: "X-API-Key, Authorization, Accept-Encoding",
+      });
+    }
+    expect(ids.size).toBe(4);
+    expect([...ids]).not.toContain(undefined);
+  });
+
+  test("12 a URL that cannot be decoded or is too long is refused in the envelope", async () => {
+    const server = await startServer(clinic(ours));
+    const code = async (url: string) => {
+      const response = await server.app.inject({ url });
+      return [response.statusCode, response.json<Body>().error.code];
+    };
+    expect(await code("/api/v1/patients/%zz")).toEqual([400, "REQUEST.MALFORMED"]);
+    expect(await code("/%c0%af")).toEqual([400, "REQUEST.MALFORMED"]);
+    expect(await code(`/api/v1/patients/${"a".repeat(5000)}`)).toEqual([414, "REQUEST.URL_TOO_LONG"]);
+  });
+
+  test("12 bytes that are no request are refused in the envelope", async () => {
+    const server = await startServer(clinic(ours));
+    const port = await listen(server);
+    for (const [bytes, status, code] of [
+      ["GET / HTTQ/1.1\r\n\r\n", 400, "REQUEST.MALFORMED"],
+      ["\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 400, "REQUEST.MALFORMED"],
+      [`GET /${"a".repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 431, "REQUEST.HEADERS_TOO_LARGE"],
+      [`GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${"a".repeat(20_000)}\r\n\r\n`, 431, "REQUEST.HEADERS_TOO_LARGE"],
+      ["GET / HTTP/1.1\r\nHost: x\r\nContent-Length: abc\r\n\r\n", 400, "REQUEST.MALFORMED"],
+      ["GET / HTTP/1.1\r\nConnection: close\r\n\r\n", 400, "REQUEST.MALFORMED"],
+      ["GET / HTTP/1.0\r\n\r\n", 404, "ROUTE.NOT_FOUND"],
+      ["GET / HTTP/1.1\r\nHost: x\r\nExpect: x\r\nConnection: close\r\n\r\n", 404, "ROUTE.NOT_FOUND"],
+      ["PROPFIND /api/v1/patients HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 405, "ROUTE.METHOD_NOT_ALLOWED"],
+    ] as const) {
+      const answer = await exchange(port, bytes);
+      expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+      expect(answer.toLowerCase()).toContain("\r\nx-request-id: ");
+      expect(JSON.parse(answer.slice(answer.indexOf("\r\n\r\n"))).error.code).toBe(code);
+    }
+  });
+
+  test("a TLS client of the plain port is answered in plain HTTP that this port speaks http", async () => {
+    const port = await listen(await startServer(clinic(ours)));
+    const hello = await new Promise<Buffer>((resolve) => {
+      const silent = createServer((socket) => {
+        socket.once("data", (bytes) => {
+          resolve(bytes);
+          socket.destroy();
+          silent.close();
+        });
+      });
+      silent.listen(0, "127.0.0.1", () => {
+        const { port: silentPort } = silent.address() as AddressInfo;
+        tls.connect(silentPort, "127.0.0.1").on("error", () => undefined);
+      });
+    });
+    // The first packet of a slow client may be short.
+    for (const bytes of [hello, hello.subarray(0, 1)]) {
+      const answer = await exchange(port, bytes.toString("latin1"));
+      expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+      expect(JSON.parse(answer.slice(answer.indexOf("\r\n\r\n")))).toEqual({
+        success: false,
+        error: {
+          code: "REQUEST.MALFORMED",
+          message: "This is a TLS handshake, but this port speaks plain HTTP: expected a URL with http://.",
+          severity: "error",
+        },
+      });
+    }
+  });
+
+  test("12 20 a fault of ours is a 500 that tells only the request id, and is logged", async () => {
+    const server = await startServer(clinic(ours));
+    server.app.route({
+      method: "GET",
+      url: "/broken",
+      handler: () => {
+        throw new Error("secret detail");
+      },
+    });
+    const response = await server.app.inject({ url: "/broken" });
+    expect(response.statusCode).toBe(500);
+    expect(response.json<Body>().error).toMatchObject({
+      code: "SERVER.INTERNAL",
+      details: { request_id: response.headers["x-request-id"] },
+    });
+    expect(response.body).not.toContain("secret");
+    expect(server.log.join("")).toContain("secret detail");
+  });
+
+  test("12 a write that the database cannot take now is 503 with Retry-After, while reads go on", async () => {
+    const server = await startServer(clinic(ours));
+    const key = await server.makeKey(ours, ["clinic.lab.ingest"]);
+    // Another program holds the write lock for longer than we wait.
+    await holdWriteLock(server, async () => {
+      const response = await server.app.inject({
+        method: "POST",
+        url: "/agent/v1/heartbeat",
+        headers: { "x-api-key": key },
+        payload: {},
+      });
+      expect([response.statusCode, response.headers["retry-after"]]).toEqual([503, "5"]);
+      expect(response.json<Body>().error).toMatchObject({
+        code: "SERVER.UNAVAILABLE",
+        details: { request_id: response.headers["x-request-id"] },
+      });
+      expect((await server.app.inject({ url: "/readyz" })).statusCode).toBe(200);
+    });
+    expect((await server.app.inject({ url: "/healthz" })).json()).toEqual({ status: "ok" });
+  });
+});
+
+describe("a body", () => {
+  test("that is no list of studies, not JSON, not gzip or of another type is 400", async () => {
+    const server = await startServer(clinic(ours));
+    const json = "application/json";
+    for (const [payload, type, encoding] of [
+      ["{not json", json, undefined],
+      ["", json, undefined],
+      ["[]", json, undefined],
+      ["null", json, undefined],
+      ['{"studies":{}}', json, undefined],
+      [`{"studies":[${Array(101).fill("{}").join(",")}]}`, json, undefined],
+      ['{"studies":[]}', "text/plain", undefined],
+      ['{"studies":[]}', json, "gzip"],
+      ['{"studies":[]}', json, "br"],
+    ] as const) {
+      const { status, body } = await postStudies(server, payload, { "content-type": type, ...encoded(encoding) });
+      expect([payload.slice(0, 40), status, body.error?.code]).toEqual([
+        payload.slice(0, 40),
+        400,
+        "REQUEST.INVALID_BODY",
+      ]);
+    }
+  });
+
+  test("is at most 5 MB, as sent and as unpacked", async () => {
+    const server = await startServer(clinic(ours));
+    const large = JSON.stringify({ studies: [], filler: "a".repeat(5 * 1024 * 1024) });
+    const plain = await postStudies(server, large, { "content-type": "application/json" });
+    expect([plain.status, plain.body.error.code]).toEqual([413, "REQUEST.TOO_LARGE"]);
+    const headers = { "content-type": "application/json", "content-encoding": "gzip" };
+    const packed = await postStudies(server, gzipSync(large), headers);
+    expect([packed.status, packed.body.error.code]).toEqual([413, "REQUEST.TOO_LARGE"]);
+    const small = await postStudies(server, gzipSync('{"studies":[]}'), headers);
+    expect([small.status, small.body]).toEqual([200, { outcomes: [] }]);
+  });
+});
+
+function encoded(encoding: string | undefined): Record<string, string> {
+  return encoding === undefined ? {} : { "content-encoding": encoding };
+}
+
+async function postStudies(server: TestServer, payload: string | Buffer, headers: Record<string, string>) {
+  const key = await server.makeKey(ours, ["clinic.lab.ingest"]);
+  const response = await server.app.inject({
+    method: "POST",
+    url: "/agent/v1/studies",
+    headers: { "x-api-key": key, ...headers },
+    payload,
+  });
+  return { status: response.statusCode, body: response.json<Body>() };
+}
+
+async function listen(server: TestServer): Promise<number> {
+  return Number(new URL(await server.app.listen({ port: 0, host: "127.0.0.1" })).port);
+}
+
+async function exchange(port: number, bytes: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let answer = "";
+    const socket = connect(port, "127.0.0.1", () => socket.end(bytes, "latin1"));
+    socket.on("data", (chunk) => (answer += chunk.toString("utf8")));
+    socket.on("close", () => resolve(answer));
+    socket.on("error", reject);
+  });
+}
+
+async function holdWriteLock(server: TestServer, work: () => Promise<void>): Promise<void> {
+  const other = await connectTo(server.database);
+  await other.run(heldWriteLock());
+  try {
+    await work();
+  } finally {
+    await other.run("rollback");
+    await other.close();
+  }
+}

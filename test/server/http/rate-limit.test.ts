@@ -1,0 +1,311 @@
+import { describe, expect, test } from "vitest";
+import { buildApp } from "../../../server/app.ts";
+import type { Permission } from "../../../server/http/auth.ts";
+import { defaultLimits, MemoryCounters, RateLimiter } from "../../../server/http/rate-limit.ts";
+import type { Counters } from "../../../server/store/rate-limit-counters.ts";
+import type { KeyType } from "../../../server/store/keys.ts";
+import { newFp } from "../../../shared/api/fp.ts";
+import { type Body, clinic, noon, startLimitedServer, study, type TestServer } from "../harness.ts";
+
+const ours = newFp("clinic");
+const reads: Permission[] = ["clinic.patient.view"];
+const limits = {
+  integration: { minute: 3, hour: 5 },
+  device: { minute: 4, hour: 100 },
+  partner: { minute: 5, hour: 100 },
+  addressMinute: 3,
+  ingest: { minute: 4, hour: 100 },
+};
+
+describe("a key's budget", () => {
+  test("141 143 144 145 is a minute's, and comes back when the minute ends", async () => {
+    const server = await startLimitedServer(limits, clinic(ours));
+    const key = await server.makeKey(ours, reads);
+    const seen = [];
+    for (let count = 0; count < 5; count += 1) {
+      const { status, headers } = await server.get(key, "/api/v1/patients");
+      seen.push([status, headers["x-ratelimit-remaining"], headers["x-ratelimit-reset"], headers["retry-after"]]);
+      server.clock.now += 10_500;
+    }
+    expect(seen).toEqual([
+      [200, "2", "60", undefined],
+      [200, "1", "50", undefined],
+      [200, "0", "39", undefined],
+      [429, "0", "29", "29"],
+      [429, "0", "18", "18"],
+    ]);
+
+    server.clock.now = noon + 59_999;
+    const { status, headers, body } = await server.get(key, "/api/v1/patients");
+    expect(status).toBe(429);
+    expect(headers).toMatchObject({
+      "retry-after": "1",
+      "x-ratelimit-limit": "3",
+      "ratelimit-policy": '"minute";q=3;w=60, "hour";q=5;w=3600',
+      ratelimit: '"minute";r=0;t=1, "hour";r=2;t=3541',
+    });
+    expect(body).toEqual({
+      success: false,
+      error: {
+        code: "API_KEY.RATE_LIMIT_EXCEEDED",
+        message: "Rate limit exceeded. Retry after 1 second.",
+        severity: "error",
+      },
+    });
+    server.clock.now += 1;
+    expect((await server.get(key, "/api/v1/patients")).status).toBe(200);
+  });
+
+  test("145 is an hour's too; what was refused does not count", async () => {
+    const server = await startLimitedServer(limits, clinic(ours));
+    const key = await server.makeKey(ours, reads);
+    const spend = async (times: number) => {
+      const statuses = [];
+      for (let count = 0; count < times; count += 1) statuses.push((await server.get(key, "/api/v1/patients")).status);
+      return statuses;
+    };
+    expect(await spend(10)).toEqual([200, 200, 200, ...Array(7).fill(429)]);
+    server.clock.now += 60_000;
+    expect(await spend(3)).toEqual([200, 200, 429]);
+    const { headers, body } = await server.get(key, "/api/v1/patients");
+    expect(headers).toMatchObject({ "retry-after": "3540", "x-ratelimit-limit": "5", "x-ratelimit-reset": "3540" });
+    expect(body.error.message).toBe("Rate limit exceeded. Retry after 3540 seconds.");
+    server.clock.now += 3_540_000;
+    expect(await spend(4)).toEqual([200, 200, 200, 429]);
+  });
+
+  test("142 is a warning of another code on SOAP and diagnostics, out of the same budget", async () => {
+    const server = await startLimitedServer(limits, clinic(ours));
+    const key = await server.makeKey(ours, reads);
+    for (let count = 0; count < 3; count += 1) await server.get(key, "/api/v1/patients");
+    server.clock.now += 23_000;
+    const { status, headers, body } = await server.get(key, `/api/v1/lab/diagnostics/${newFp("cds")}`);
+    expect([status, headers["retry-after"]]).toEqual([429, "37"]);
+    expect(body).toEqual({
+      success: false,
+      error: { code: "AUTH.RATE_LIMITED", message: "Too many requests. Wait 37 seconds.", severity: "warning" },
+    });
+  });
+
+  test("145 follows the key's type, and is its own", async () => {
+    const server = await startLimitedServer(limits, clinic(ours));
+    for (const [type, minute] of [
+      ["integration", 3],
+      ["device", 4],
+      ["partner", 5],
+      ["integration", 3],
+    ] as [KeyType, number][]) {
+      const key = await server.makeFreshKey(ours, reads, { type });
+      expect(await allowed(server, key, "/api/v1/patients")).toBe(minute);
+    }
+  });
+
+  test("140 is spent before the permission, the parameter and the record are looked at, and told with each answer", async () => {
+    const server = await startLimitedServer(limits, clinic(ours));
+    const key = await server.makeKey(ours, reads);
+    const answers = [];
+    for (const url of ["/agent/v1/identifiers", "/api/v1/patients?page=0", `/api/v1/patients/${newFp("patient")}`]) {
+      const { status, headers } = await server.get(key, url);
+      answers.push([status, headers["x-ratelimit-remaining"]]);
+    }
+    // The agent's directory has a budget of its own.
+    expect(answers).toEqual([
+      [403, "2"],
+      [400, "2"],
+      [404, "1"],
+    ]);
+    expect((await server.get(key, "/api/v1/patients")).status).toBe(200);
+    expect((await server.get(key, "/api/v1/patients?page=0")).status).toBe(429);
+    expect((await server.get(key, "/nothing")).headers).not.toHaveProperty("x-ratelimit-limit");
+    expect((await server.get(key, "/healthz")).headers).not.toHaveProperty("x-ratelimit-limit");
+  });
+
+  test("an agent's walk over its directory holds up neither its results nor its heartbeat", async () => {
+    const server = await startLimitedServer(limits, clinic(ours));
+    const key = await server.makeFreshKey(ours, [...reads, "clinic.lab.ingest"], { type: "device" });
+    expect(await allowed(server, key, "/api/v1/patients")).toBe(4);
+    expect(await allowed(server, key, "/agent/v1/identifiers")).toBe(4);
+    expect((await server.push(key, study())).map(({ outcome }) => outcome)).toEqual(["unmatched"]);
+    const heartbeat = async () =>
+      server.app.inject({ method: "POST", url: "/agent/v1/heartbeat", headers: { "x-api-key": key }, payload: {} });
+    for (let count = 0; count < 3; count += 1) expect((await heartbeat()).statusCode).toBe(200);
+    const refused = await heartbeat();
+    expect([refused.statusCode, refused.headers["retry-after"]]).toEqual([429, "60"]);
+    expect(refused.json<Body>().error.code).toBe("API_KEY.RATE_LIMIT_EXCEEDED");
+  });
+
+  test("of a device lets a clinic of 6,000 patients be walked at once, with its identifiers", async () => {
+    const server = await startLimitedServer(defaultLimits, clinic(ours));
+    const key = await server.makeFreshKey(ours, [...reads, "clinic.lab.ingest"], { type: "device" });
+    for (let page = 1; page <= 60; page += 1) {
+      for (const path of ["/api/v1/patients", "/agent/v1/identifiers"]) {
+        expect((await server.get(key, `${path}?page=${page}&page_size=100`)).status).toBe(200);
+      }
+    }
+  });
+});
+
+describe("requests without a valid key", () => {
+  test("146 are limited by address, and spend and lose no key's budget", async () => {
+    const server = await startLimitedServer(limits, clinic(ours));
+    const key = await server.makeKey(ours, reads);
+    const flood = async (remoteAddress: string, headers = {}) => {
+      const { statusCode } = await server.app.inject({ url: "/api/v1/patients", remoteAddress, headers });
+      return statusCode;
+    };
+    const statuses = [];
+    for (const value of ["", key.slice(0, -1), "sk_live_", `${key}x`, key]) {
+      statuses.push(await flood("192.0.2.1", { "x-api-key": value }));
+    }
+    expect(statuses).toEqual([401, 401, 401, 429, 200]);
+    const { headers } = await server.app.inject({
+      url: "/api/v1/patients",
+      remoteAddress: "192.0.2.1",
+      headers: { "x-api-key": key },
+    });
+    expect(headers["x-ratelimit-remaining"]).toBe("1");
+
+    const refused = await server.app.inject({ url: "/api/v1/lab/diagnostics/x", remoteAddress: "192.0.2.1" });
+    expect([refused.statusCode, refused.headers["retry-after"]]).toEqual([429, "60"]);
+    expect(refused.json()).toEqual({
+      success: false,
+      error: { code: "AUTH.RATE_LIMITED", message: "Too many requests. Wait 60 seconds.", severity: "warning" },
+    });
+    expect(refused.headers).not.toHaveProperty("x-ratelimit-limit");
+
+    expect(await flood("192.0.2.2")).toBe(401);
+    server.clock.now += 60_000;
+    expect(await flood("192.0.2.1")).toBe(401);
+  });
+
+  test("149 a 304 tells what is left now, not what was left at the last one", async () => {
+    const limiter = new RateLimiter(limits);
+    const key = { id: 1, type: "integration" } as const;
+    const told = async (seconds: number) => {
+      const { headers } = await limiter.takeUnchanged(key, noon + seconds * 1000);
+      const of = (name: string) => headers[headers.indexOf(name) + 1];
+      return [of("x-ratelimit-remaining"), of("x-ratelimit-reset"), of("ratelimit")];
+    };
+    const first = await told(0);
+    expect(await told(0)).toEqual(first);
+    await limiter.takeForKey(key, "api", noon);
+    const second = await told(0);
+    const third = await told(1);
+    expect([first[0], second[0], third[0]]).toEqual(["3", "2", "2"]);
+    expect(new Set([first, second, third].map(([, , state]) => state)).size).toBe(3);
+  });
+
+  test("146 of one IPv6 network count together, a mapped IPv4 address as itself", async () => {
+    const limiter = new RateLimiter(limits);
+    const allowedFrom = async (addresses: string[]) => {
+      const verdicts = [];
+      for (const address of addresses) verdicts.push((await limiter.takeForAddress(address, noon)).allowed);
+      return verdicts;
+    };
+    expect(
+      await allowedFrom(["2001:db8:0:1::1", "2001:db8:0:1:2:3:4:5", "2001:db8:0:1:ffff::", "2001:db8:0:1::2"]),
+    ).toEqual([true, true, true, false]);
+    expect(await allowedFrom(["2001:db8:0:2::1", "2001:db8::1", "::1", "fe80::1%eth0"])).toEqual(Array(4).fill(true));
+    expect(await allowedFrom(["192.0.2.1", "::ffff:192.0.2.1", "192.0.2.1", "::ffff:192.0.2.1"])).toEqual([
+      true,
+      true,
+      true,
+      false,
+    ]);
+    expect(await allowedFrom(["::ffff:192.0.2.2"])).toEqual([true]);
+  });
+});
+
+describe("X-Forwarded-For", () => {
+  const proxies = ["192.0.2.1", "2001:db8::/32"];
+
+  /** A function that tells how many requests of a client are let through before one is refused; `forwarded` for each of them. */
+  async function counterBehind(trustProxy: readonly string[]) {
+    const server = await startLimitedServer(limits, clinic(ours));
+    const { store, pepper, clock } = server;
+    const app = buildApp(store, { pepper, now: () => clock.now, limits, trustProxy });
+    return async (remoteAddress: string, forwarded: (count: number) => string) => {
+      for (let count = 0; count < 10; count += 1) {
+        const headers = { "x-forwarded-for": forwarded(count), "x-real-ip": forwarded(count) };
+        const { statusCode } = await app.inject({ url: "/api/v1/patients", remoteAddress, headers });
+        if (statusCode === 429) return count;
+        expect(statusCode).toBe(401);
+      }
+      return Number.POSITIVE_INFINITY;
+    };
+  }
+
+  test("is believed of nobody unless a proxy is named", async () => {
+    const count = await counterBehind([]);
+    for (const address of ["127.0.0.1", "192.0.2.1", "10.0.0.1"]) {
+      expect(await count(address, (request) => `198.51.100.${request}`)).toBe(3);
+    }
+  });
+
+  test("of a named proxy is the client that is counted, whatever the client claims itself to be", async () => {
+    const count = await counterBehind(proxies);
+    for (const proxy of ["192.0.2.1", "2001:db8::9"]) {
+      const client = proxy.includes(":") ? "198.51.100.8" : "198.51.100.7";
+      expect(await count(proxy, (request) => `203.0.113.${request}`)).toBe(Number.POSITIVE_INFINITY);
+      // The proxy puts the address it saw behind what the client sent.
+      expect(await count(proxy, (request) => `203.0.113.9${request}, 192.0.2.1, ${client}`)).toBe(3);
+      expect(await count(proxy, () => client)).toBe(0);
+    }
+    // Whoever reaches us past the proxy is no proxy.
+    expect(await count("192.0.2.2", (request) => `203.0.113.${request}`)).toBe(3);
+  });
+
+  test("that is no address gives no budget of its own", async () => {
+    const count = await counterBehind(proxies);
+    expect(await count("192.0.2.1", (request) => `${"x".repeat(1000)}${request}`)).toBe(3);
+  });
+});
+
+describe("the counters", () => {
+  const windows = [
+    { name: "minute", ms: 60_000, limit: 2 },
+    { name: "hour", ms: 3_600_000, limit: 100 },
+  ];
+
+  test("of one store are one limit for two nodes", async () => {
+    const keys = new MemoryCounters(10);
+    const shared = { keys, addresses: new MemoryCounters(10) };
+    const nodes = [new RateLimiter(limits, shared), new RateLimiter(limits, shared)];
+    const verdicts = [];
+    for (let count = 0; count < 4; count += 1) {
+      const node = nodes[count % 2];
+      verdicts.push((await node?.takeForKey({ id: 1, type: "integration" }, "api", noon))?.allowed);
+    }
+    expect(verdicts).toEqual([true, true, true, false]);
+  });
+
+  test("take a bounded memory: the ended are forgotten first, then those that began first", async () => {
+    const counters = new MemoryCounters(1000);
+    for (let index = 0; index < 5000; index += 1) await counters.take(`a${index}`, windows, noon + index);
+    expect(counters.size).toBe(1000);
+    expect(await used(counters, "a4999", noon + 5000)).toBe(2);
+    expect(await used(counters, "a0", noon + 5000)).toBe(1);
+
+    await counters.take("later", windows, noon + 2 * 3_600_000);
+    expect(counters.size).toBe(1);
+  });
+
+  test("do not hold a client longer than a window when the clock is set back", async () => {
+    const counters = new MemoryCounters(10);
+    await counters.take("a", windows, noon + 86_400_000);
+    await counters.take("a", windows, noon + 86_400_000);
+    const { taken, counts } = await counters.take("a", windows, noon);
+    expect([taken, counts[0]]).toEqual([true, { used: 1, endsAt: noon + 60_000 }]);
+  });
+
+  async function used(counters: Counters, name: string, now: number): Promise<number | undefined> {
+    return (await counters.take(name, windows, now)).counts[0]?.used;
+  }
+});
+
+/** How many requests are let through before one is refused. */
+async function allowed(server: TestServer, key: string, url: string): Promise<number> {
+  for (let count = 0; ; count += 1) {
+    if ((await server.get(key, url)).status === 429) return count;
+  }
+}

@@ -1,0 +1,107 @@
+import { describe, expect, test } from "vitest";
+import { readRanges } from "../../../server/import/clinic-ranges.ts";
+import { findClinic } from "../../../server/store/keys.ts";
+import { currentRanges, rangesOfVersion, replaceRanges } from "../../../server/store/ranges.ts";
+import { type ClinicRange, rangeText } from "../../../shared/clinical/clinic-ranges.ts";
+import { newFp } from "../../../shared/api/fp.ts";
+import { clinic, noon, startServer } from "../harness.ts";
+
+const alt: ClinicRange = {
+  ...{ id: "alt-dog", species: "dog", analyte: "ALT", unit: "U/L", low: "20", high: "90" },
+  effective_from: "2026-01-01",
+};
+
+function lines(...rows: unknown[]): string {
+  return rows.map((row) => `${JSON.stringify(row)}\n`).join("");
+}
+
+describe("the file of a clinic's intervals", () => {
+  test("is one row a line; blank lines count for nothing", () => {
+    const later = { ...alt, id: "alt-dog-2", effective_from: "2026-06-01T12:00:00.000Z" };
+    expect(readRanges(`${lines(alt)}\r\n\n${lines(later)}`)).toEqual({ rows: [alt, later] });
+    expect(readRanges("")).toEqual({ rows: [] });
+  });
+
+  test("is refused with everything that is wrong with it", () => {
+    const { effective_from: _, ...ageless } = alt;
+    const text = `${lines(alt, ageless, { ...alt, low: 20 }, { ...alt, id: "x", unit: "mg/dL" }, alt)}no json\n${lines(
+      { ...alt, id: "same", effective_from: "2026-01-01T00:00:00.000Z" },
+      { ...alt, id: "note", note: "\u0000" },
+      { ...alt, id: "key", colour: "red" },
+    )}`;
+    expect(readRanges(text)).toEqual({
+      problems: [
+        "line 2: effective_from is missing",
+        String.raw`line 3: low is 20, expected a string`,
+        "line 4: x has the unit mg/dL, which ALT does not come in",
+        "line 5: id alt-dog stands in line 1 already",
+        "line 5: alt-dog is for the same animals from the same day on as line 1",
+        "line 6: is no JSON",
+        "line 7: same is for the same animals from the same day on as line 1",
+        String.raw`line 8: note is "\u0000", expected text without NUL`,
+        "line 9: colour is not expected",
+      ],
+    });
+  });
+
+  test("is listed as a person reads it", () => {
+    expect(rangeText(alt)).toBe("alt-dog  ALT 20-90 U/L  dog  from 2026-01-01");
+    const young = {
+      life_stage: "juvenile",
+      age_max_days: 180,
+      sex: "F",
+      neutered: false,
+      device: "VetScan VS2",
+    } as const;
+    expect(rangeText({ ...alt, ...young, critical_high: "500", effective_until: "2027-01-01" })).toBe(
+      "alt-dog  ALT 20-90 U/L  critical ..500  dog juvenile -180 days F intact on VetScan VS2  from 2026-01-01 until 2027-01-01",
+    );
+  });
+});
+
+test("an import is a version in the place of all before it; the earlier ones stay to be looked up", async () => {
+  const [ours, theirs] = [newFp("clinic"), newFp("clinic")];
+  const { store } = await startServer(clinic(ours), clinic(theirs));
+  const idOf = async (fp: string) => (await findClinic(store, fp))?.id ?? 0;
+  const [ourId, theirId] = [await idOf(ours), await idOf(theirs)];
+  const replace = (rows: ClinicRange[], low_quality = false) =>
+    store.transaction((session) => replaceRanges(session, ourId, { low_quality, rows }, noon));
+
+  expect(await currentRanges(store, ourId)).toBeUndefined();
+  const first = await replace([alt]);
+  expect(first).toEqual({
+    version: expect.stringMatching(/^[0-9a-f]{12}$/) as string,
+    low_quality: false,
+    rows: [alt],
+  });
+  expect(await replace([alt])).toBeNull();
+  const second = await replace([alt], true);
+  expect(second?.version).not.toBe(first?.version);
+  const third = await replace([]);
+  expect(await currentRanges(store, ourId)).toEqual(third);
+  // The first again is in use again.
+  expect((await replace([alt]))?.version).toBe(first?.version);
+  expect(await currentRanges(store, ourId)).toEqual(first);
+  expect(await rangesOfVersion(store, ourId, second?.version ?? "")).toEqual(second);
+  expect(await currentRanges(store, theirId)).toBeUndefined();
+  expect(await rangesOfVersion(store, theirId, first?.version ?? "")).toBeUndefined();
+});
+
+test("GET /agent/v1/ranges gives an agent its own clinic's rows, null where there are none", async () => {
+  const [ours, theirs] = [newFp("clinic"), newFp("clinic")];
+  const server = await startServer(clinic(ours), clinic(theirs));
+  const clinicId = (await findClinic(server.store, ours))?.id ?? 0;
+  const content = { low_quality: true, rows: [alt] };
+  await server.store.transaction((session) => replaceRanges(session, clinicId, content, noon));
+  const asked = async (fp: string, permission: "clinic.lab.ingest" | "clinic.lab.view") => {
+    const headers = { "x-api-key": await server.makeKey(fp, [permission]) };
+    const response = await server.app.inject({ url: "/agent/v1/ranges", headers });
+    return [response.statusCode, response.json<{ data: unknown }>().data];
+  };
+  expect(await asked(ours, "clinic.lab.ingest")).toEqual([
+    200,
+    { version: expect.any(String) as string, low_quality: true, rows: [alt] },
+  ]);
+  expect(await asked(theirs, "clinic.lab.ingest")).toEqual([200, null]);
+  expect((await asked(ours, "clinic.lab.view"))[0]).toBe(403);
+});

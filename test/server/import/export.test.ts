@@ -1,0 +1,221 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { demoEntities } from "../../../server/demo/data.ts";
+import type { Entity } from "../../../server/import/lines.ts";
+import { countUnmatched, exportEntities } from "../../../server/import/export.ts";
+import { openStore } from "../../../server/store/open.ts";
+import type { Store } from "../../../server/store/types.ts";
+import { eventStatuses, eventTypes } from "../../../shared/api/calendar.ts";
+import { newFp } from "../../../shared/api/fp.ts";
+import { PATIENT_SEXES } from "../../../shared/clinical/reference.ts";
+import { API_SPECIES } from "../../../shared/clinical/species.ts";
+import {
+  clinic,
+  connection,
+  importEntities,
+  keyPermissions,
+  noon,
+  patient,
+  startServer,
+  study,
+  temporaryDatabase,
+} from "../harness.ts";
+import { batch, event, item, soap } from "../records.ts";
+
+describe("an export", () => {
+  test("of the imported demo is the demo, line by line", async () => {
+    const store = await openStore(await temporaryDatabase());
+    await importEntities(store, ...demoEntities());
+    expect(lines(await exported(store))).toEqual(lines(demoEntities()));
+    await store.close();
+  });
+
+  test("after an import is the identity, in any order of the file, and imported gives itself again", async () => {
+    await fc.assert(
+      fc.asyncProperty(anyFile, async (entities) => {
+        const [first, second] = [
+          await openStore(await temporaryDatabase()),
+          await openStore(await temporaryDatabase()),
+        ];
+        await importEntities(first, ...entities);
+        const written = await exported(first);
+        expect(lines(written)).toEqual(lines(entities));
+
+        const result = await importEntities(second, ...written);
+        expect(result).toMatchObject({ new: entities.length, changed: 0, unchanged: 0 });
+        expect((await exported(second)).map((line) => JSON.stringify(line))).toEqual(
+          written.map((line) => JSON.stringify(line)),
+        );
+        expect(await importEntities(first, ...written)).toEqual({ new: 0, changed: 0, unchanged: entities.length });
+        await Promise.all([first.close(), second.close()]);
+      }),
+      { numRuns: 10, endOnFailure: true },
+    );
+  });
+
+  test("has more lines than are read at once, each of them once", async () => {
+    const ours = newFp("clinic");
+    const patients = Array.from({ length: 2001 }, (_, index) => full(patient({ external_ids: [String(index)] })));
+    const entities = [clinic(ours), ...patients, ...patients.map(({ fp }) => connection(fp, ours))];
+    const store = await openStore(await temporaryDatabase());
+    await importEntities(store, ...entities);
+    expect(lines(await exported(store))).toEqual(lines(entities));
+    await store.close();
+  });
+
+  test("135 holds no key and no unmatched study, which it counts", async () => {
+    const ours = newFp("clinic");
+    const one = full(patient());
+    const entities = [clinic(ours), one, connection(one.fp, ours)];
+    const server = await startServer(entities);
+    const key = await server.makeKey(ours, keyPermissions);
+    const filed = study({ patient_fp: one.fp });
+    await server.push(key, filed, study());
+    const { revision: _r, dedupe_key: _d, source: _s, patient_hint: _h, ...published } = filed;
+    expect(lines(await exported(server.store))).toEqual(lines([...entities, { type: "study", ...published }]));
+    expect(await countUnmatched(server.store)).toBe(1);
+  });
+
+  test("is of one state, whatever is written meanwhile", async () => {
+    const store = await openStore(await temporaryDatabase());
+    const before = [clinic(newFp("clinic"))];
+    await importEntities(store, ...before);
+    await store.snapshot(async (session) => {
+      const reading = exportEntities(session);
+      const { value } = await reading.next();
+      await importEntities(store, clinic(newFp("clinic")), full(patient()));
+      const read = [value as Entity];
+      for await (const entity of reading) read.push(entity);
+      expect(read).toEqual(before);
+    });
+    expect(await exported(store)).toHaveLength(3);
+    await store.close();
+  });
+});
+
+async function exported(store: Store): Promise<Entity[]> {
+  return store.snapshot(async (session) => {
+    const entities: Entity[] = [];
+    for await (const entity of exportEntities(session)) entities.push(entity);
+    return entities;
+  });
+}
+
+/** The lines of a file, in an order of their own; the keys as they come. */
+function lines(entities: readonly unknown[]): string[] {
+  return entities.map((entity) => JSON.stringify(sorted(entity))).toSorted();
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, inner]) => [key, sorted(inner)]),
+  );
+}
+
+/** With all that an import may leave out. */
+function full(line: ReturnType<typeof patient>) {
+  return { external_ids: [] as string[], deleted_at: null as string | null, ...line };
+}
+
+const text = fc.string({ minLength: 1, maxLength: 20, unit: "grapheme" });
+const nullable = <T>(some: fc.Arbitrary<T>) => fc.option(some, { nil: null });
+const instant = fc
+  .date({ min: new Date("1970-01-01"), max: new Date("2100-01-01"), noInvalidDate: true })
+  .map((date) => date.toISOString());
+/** When patients are born and records made: nothing of an import lies ahead. */
+const past = fc
+  .date({ min: new Date("1970-01-01"), max: new Date(noon), noInvalidDate: true })
+  .map((date) => date.toISOString());
+const birthday = fc
+  .date({ min: new Date("1950-01-01"), max: new Date("1970-01-01"), noInvalidDate: true })
+  .map((date) => date.toISOString().slice(0, 10));
+const count = fc.nat({ max: Number.MAX_SAFE_INTEGER });
+
+/** A file in which all that is named is described, its lines shuffled. */
+const anyFile = fc
+  .record({
+    clinicNames: fc.array(text, { minLength: 1, maxLength: 3 }),
+    patients: fc.array(
+      fc.record({
+        name: fc.string({ unit: "grapheme" }),
+        species: fc.constantFrom(...API_SPECIES),
+        breed: nullable(text),
+        sex: nullable(fc.constantFrom(...PATIENT_SEXES)),
+        weight_kg: nullable(fc.double({ min: 0, minExcluded: true, max: 1500, noNaN: true })),
+        date_of_birth: nullable(birthday),
+        // Nothing is updated before it is created.
+        ...{ created_at: fc.constant("1970-01-01T00:00:00.000Z"), updated_at: past },
+        deleted_at: nullable(past),
+        external_ids: fc.uniqueArray(text),
+        active: fc.boolean(),
+        record: nullable(
+          fc.record({
+            status: fc.constantFrom("DRAFT" as const, "IN_PROGRESS" as const, "SIGNED" as const, "LOCKED" as const),
+            subjective: nullable(text),
+            plan: nullable(text),
+            created_at: past,
+            signed_at: past,
+          }),
+        ),
+        visit: nullable(
+          fc.record({
+            title: text,
+            event_type: fc.constantFrom(...eventTypes),
+            status: fc.constantFrom(...eventStatuses),
+            start_at: instant,
+          }),
+        ),
+      }),
+      { maxLength: 5 },
+    ),
+    items: fc.array(
+      fc.record({
+        name: text,
+        sku: nullable(text),
+        quantity_on_hand: count,
+        unit_price_cents: count,
+        batches: fc.uniqueArray(
+          fc.record({ lot: nullable(text), quantity: count, received_at: instant, expiry_date: fc.constant(null) }),
+          { selector: ({ lot, received_at }) => `${lot} ${received_at}`, maxLength: 3 },
+        ),
+      }),
+      { maxLength: 3 },
+    ),
+  })
+  .chain(({ clinicNames, patients, items }) => {
+    const clinics = clinicNames.map((name) => ({ type: "clinic" as const, fp: newFp("clinic"), name }));
+    const first = clinics[0]?.fp ?? "";
+    const user = { type: "user" as const, fp: newFp("user"), name: "Elif", clinic_fp: first };
+    const entities: Entity[] = [...clinics, user];
+    for (const { active, record, visit, ...described } of patients) {
+      const one = full(patient(described));
+      entities.push(one, ...clinics.map(({ fp }) => connection(one.fp, fp, active)));
+      entities.push({ type: "customer", fp: one.owner_customer_fp, locale: { time_zone: "Europe/Istanbul" } });
+      const { revision: _r, dedupe_key: _d, source: _s, patient_hint: _h, ...published } = study();
+      entities.push({ type: "study", ...published, patient_fp: one.fp });
+      if (record !== null) {
+        const signed = record.status === "SIGNED" || record.status === "LOCKED";
+        const original = soap(one.fp, first, {
+          ...record,
+          signed_at: signed ? record.signed_at : null,
+          amends_fp: null,
+        });
+        entities.push(original);
+        if (signed) entities.push(soap(one.fp, first, { amends_fp: original.fp }));
+      }
+      if (visit !== null) {
+        entities.push(
+          event(first, { ...visit, end_at: visit.start_at, patient_fp: one.fp, assigned_user_fp: user.fp }),
+        );
+      }
+    }
+    for (const { batches, ...described } of items) {
+      const one = item(first, described);
+      entities.push(one, ...batches.map((described_) => batch(one.fp, described_)));
+    }
+    return fc.shuffledSubarray(entities, { minLength: entities.length });
+  });

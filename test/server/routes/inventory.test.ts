@@ -1,0 +1,218 @@
+import { assert, asyncProperty, constantFrom, integer, record } from "fast-check";
+import { describe, expect, test } from "vitest";
+import { query } from "../../../server/store/query.ts";
+import { consumeStock } from "../../../server/store/stock.ts";
+import { newFp } from "../../../shared/api/fp.ts";
+import type { InventoryItem } from "../../../shared/api/inventory.ts";
+import { clinic, importEntities, startServer, type TestServer } from "../harness.ts";
+import { batch, item, publishedItem } from "../records.ts";
+
+const ours = newFp("clinic");
+const theirs = newFp("clinic");
+
+interface Page {
+  items: InventoryItem[];
+  total: number;
+  page: number;
+  page_size: number;
+  has_more: boolean;
+}
+
+describe("GET /api/v1/inventory", () => {
+  test("7 16 28 30 116 118 125 128 is a page of the clinic's own items, by name and fp, without batches", async () => {
+    const items = [
+      item(ours, { name: "Zoletil", category: "MEDICATION", sku: null, currency: "EUR" }),
+      item(ours, { name: "Bandage", category: "CONSUMABLE", quantity_on_hand: 0 }),
+      item(ours, { name: "Bandage" }),
+      item(ours, {
+        name: "bandage",
+        is_virtual: true,
+        category: "SERVICE",
+        quantity_on_hand: 0,
+        low_stock_threshold: 0,
+      }),
+    ] as const;
+    const foreign = item(theirs, { name: "Foreign" });
+    const server = await startServer(
+      clinic(ours),
+      clinic(theirs),
+      items.toReversed(),
+      foreign,
+      items.map(({ fp }) => batch(fp)),
+    );
+    const get = await reader(server);
+    const [zoletil, first, second, small] = items;
+    const page = {
+      items: [first, second, zoletil, small].map(publishedItem),
+      total: 4,
+      page: 1,
+      page_size: 20,
+      has_more: false,
+    };
+    const { status, headers, body } = await get(`?clinic_fp=${theirs}`);
+    expect([status, body]).toEqual([200, { success: true, data: page }]);
+    expect([headers["content-type"], headers["x-ignored-parameters"]]).toEqual([
+      "application/json; charset=utf-8",
+      "clinic_fp",
+    ]);
+    expect((await (await reader(server, theirs))("")).data.items).toEqual([publishedItem(foreign)]);
+  });
+
+  test("13 15 119 HEAD is GET without its body, another method is 405, a trailing slash another route", async () => {
+    const server = await startServer(clinic(ours), item(ours));
+    const key = await server.makeKey(ours, ["clinic.inventory.view"]);
+    const url = "/api/v1/inventory";
+    for (const path of [url, "/api/v1/calendar/events"]) {
+      const refused = await server.app.inject({ method: "POST", url: path, payload: {} });
+      expect([refused.statusCode, refused.headers["allow"]]).toEqual([405, "GET, HEAD"]);
+      expect((await server.get(key, `${path}/`)).body.error.code).toBe("ROUTE.NOT_FOUND");
+    }
+    const headers = { "x-api-key": key };
+    const [get, head] = [
+      await server.app.inject({ url, headers }),
+      await server.app.inject({ method: "HEAD", url, headers }),
+    ];
+    expect([head.statusCode, head.body, head.headers["content-length"]]).toEqual([
+      200,
+      "",
+      get.headers["content-length"],
+    ]);
+  });
+
+  test("17 18 19 40 41 42 119 pages are counted and bounded as those of the patients", async () => {
+    const get = await reader(
+      await startServer(
+        clinic(ours),
+        Array.from({ length: 4 }, () => item(ours)),
+      ),
+    );
+    const page = async (parameters: string) => {
+      const { items, ...rest } = (await get(parameters)).data;
+      return { count: items.length, ...rest };
+    };
+    expect(await page("?page_size=2")).toEqual({ count: 2, total: 4, page: 1, page_size: 2, has_more: true });
+    expect(await page("?page_size=2&page=2")).toEqual({ count: 2, total: 4, page: 2, page_size: 2, has_more: false });
+    expect(await page("?page_size=2&page=9")).toEqual({ count: 0, total: 4, page: 9, page_size: 2, has_more: false });
+    for (const bad of ["page=0", "page=-1", "page=", "page=1e2", "page_size=0", "page_size=101", "page=1&page=2"]) {
+      const { status, error } = await get(`?${bad}`);
+      expect([bad, status, error?.code]).toEqual([bad, 400, "REQUEST.INVALID_PARAMETER"]);
+    }
+  });
+
+  test("120 121 122 123 category and low stock filter exactly and together, walked to the last page", async () => {
+    const categories = ["MEDICATION", "VACCINE", "CONSUMABLE"];
+    const items = Array.from({ length: 120 }, (_, index) =>
+      item(ours, {
+        // Few names for many items: the order must not rest on the name alone.
+        name: ["Ağ", "Amoxicillin", "Zoletil"][index % 3] ?? "",
+        category: categories[index % 4] ?? "SERVICE",
+        quantity_on_hand: index % 5,
+        low_stock_threshold: 2,
+      }),
+    );
+    const get = await reader(await startServer(clinic(ours), clinic(theirs), items, item(theirs)));
+    const ordered = items.toSorted((a, b) => compare(a.name, b.name) || compare(a.fp, b.fp));
+    const filters = record({
+      pageSize: integer({ min: 1, max: 100 }),
+      category: constantFrom(null, ...categories, "SERVICE", "vaccine", "FOOD", "", "%00"),
+      low: constantFrom(null, "true", "false"),
+    });
+    await assert(
+      asyncProperty(filters, async ({ pageSize, category, low }) => {
+        const parameters = `?page_size=${pageSize}${category === null ? "" : `&category=${category}`}${low ? `&low_stock_only=${low}` : ""}`;
+        const walked: string[] = [];
+        const expected = ordered.filter(
+          (one) =>
+            (category === null || one.category === category) &&
+            (low !== "true" || one.quantity_on_hand < one.low_stock_threshold),
+        );
+        for (let page = 1, more = true; more; page += 1) {
+          const { data } = await get(`${parameters}&page=${page}`);
+          expect(data.total).toBe(expected.length);
+          walked.push(...data.items.map(({ fp }) => fp));
+          more = data.has_more;
+        }
+        expect(walked).toEqual(expected.map(({ fp }) => fp));
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test("122 low_stock_only is true or false and nothing else", async () => {
+    const get = await reader(await startServer(clinic(ours)));
+    for (const value of ["1", "0", "TRUE", "False", "", "yes", "true%20"]) {
+      const { status, error } = await get(`?low_stock_only=${value}`);
+      expect([value, status, error.code]).toEqual([value, 400, "REQUEST.INVALID_PARAMETER"]);
+    }
+    expect((await get("?low_stock_only=1")).error.message).toBe("low_stock_only is 1, expected one of true, false.");
+    expect((await get("?low_stock_only=true&low_stock_only=true")).status).toBe(400);
+    expect((await get("?category=A&category=B")).status).toBe(400);
+  });
+});
+
+describe("stock", () => {
+  test("127 leaves the batches in their order, and what is refused leaves all as it was", async () => {
+    const vaccine = item(ours, { quantity_on_hand: 12 });
+    const server = await startServer(clinic(ours), clinic(theirs), vaccine, [
+      batch(vaccine.fp, { lot: "late", expiry_date: "2028-01-01", received_at: "2026-01-01T00:00:00.000Z" }),
+      batch(vaccine.fp, { lot: "soon", expiry_date: "2027-01-01", quantity: 4 }),
+      batch(vaccine.fp, { lot: null, expiry_date: null, quantity: 3 }),
+    ]);
+    const take = async (quantity: number, clinicId = 1) =>
+      server.store.transaction((session) => consumeStock(session, { clinicId, fp: vaccine.fp, quantity }));
+    const left = async () => {
+      const batches = (await server.store.all(storedBatches, {})).map(({ lot, quantity }) => [lot, quantity]);
+      return [(await (await reader(server))("")).data.items[0]?.quantity_on_hand, ...batches];
+    };
+    expect(await take(6)).toMatchObject({ outcome: "consumed", quantityOnHand: 6 });
+    expect(await left()).toEqual([6, ["late", 3], ["soon", 0], [null, 3]]);
+    expect(await take(7)).toEqual({ outcome: "refused", reason: "quantity is 7, at most 6 on hand" });
+    expect(await take(1, 2)).toEqual({ outcome: "refused", reason: `${vaccine.fp} is no item of this clinic` });
+    expect(await left()).toEqual([6, ["late", 3], ["soon", 0], [null, 3]]);
+    expect(await take(6)).toMatchObject({ outcome: "consumed", quantityOnHand: 0 });
+    expect(await left()).toEqual([0, ["late", 0], ["soon", 0], [null, 0]]);
+  });
+
+  test("126 of a virtual item is neither imported nor consumed, silently", async () => {
+    const fee = item(ours, { is_virtual: true, category: "SERVICE", quantity_on_hand: 7, low_stock_threshold: 9 });
+    const server = await startServer(clinic(ours), fee);
+    expect(await importEntities(server.store, fee, batch(fee.fp))).toEqual({ new: 0, changed: 0, unchanged: 2 });
+    expect(await server.store.all(storedBatches, {})).toEqual([]);
+    const consumption = await server.store.transaction((session) =>
+      consumeStock(session, { clinicId: 1, fp: fee.fp, quantity: 3 }),
+    );
+    expect(consumption).toEqual({ outcome: "nothing" });
+    const shown = (await (await reader(server))("")).data.items;
+    expect(shown).toEqual([{ ...publishedItem(fee), quantity_on_hand: 0, low_stock_threshold: 0 }]);
+  });
+
+  test("a batch is known by its item, lot, received_at and expiry_date, also where they are null", async () => {
+    const one = item(ours);
+    const server = await startServer(clinic(ours), one);
+    const bare = batch(one.fp, { lot: null, expiry_date: null });
+    const others = [
+      batch(one.fp),
+      batch(one.fp, { lot: "L2" }),
+      batch(one.fp, { expiry_date: null }),
+      batch(one.fp, { received_at: "2026-10-01T00:00:00.001Z" }),
+    ];
+    expect(await importEntities(server.store, bare, ...others)).toMatchObject({ new: 5 });
+    expect(await importEntities(server.store, bare, ...others)).toMatchObject({ unchanged: 5 });
+    expect(await importEntities(server.store, { ...bare, quantity: 9 })).toMatchObject({ changed: 1 });
+    expect((await server.store.all(storedBatches, {})).map(({ quantity }) => quantity)).toEqual([9, 5, 5, 5, 5]);
+  });
+});
+
+const storedBatches = query((db) => db.selectFrom("inventory_batch").select(["lot", "quantity"]).orderBy("id"));
+
+async function reader(server: TestServer, clinicFp = ours) {
+  const key = await server.makeKey(clinicFp, ["clinic.inventory.view"]);
+  return async (parameters: string) => {
+    const { status, headers, body } = await server.get(key, `/api/v1/inventory${parameters}`);
+    return { status, headers, body, data: body.data as unknown as Page, error: body.error };
+  };
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

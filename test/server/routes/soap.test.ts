@@ -1,0 +1,274 @@
+import { describe, expect, test } from "vitest";
+import { query } from "../../../server/store/query.ts";
+import { amendSoap, moveSoap } from "../../../server/store/soap.ts";
+import { newFp } from "../../../shared/api/fp.ts";
+import { ImportError } from "../../../server/import/importer.ts";
+import {
+  clinic,
+  connection,
+  connectTo,
+  formOf,
+  importEntities,
+  noon,
+  patient,
+  startServer,
+  type TestServer,
+} from "../harness.ts";
+import { publishedSoap, soap } from "../records.ts";
+
+const ours = newFp("clinic");
+const theirs = newFp("clinic");
+const signed = { status: "SIGNED" as const, signed_at: "2026-11-01T10:00:00.000Z" };
+
+describe("GET /api/v1/soap/{fp}", () => {
+  test("5 24 30 64 65 67 69 a record is the same for every connected clinic, whoever performed it", async () => {
+    const one = patient();
+    const records = [
+      soap(one.fp, theirs),
+      soap(one.fp, theirs, { ...signed, subjective: null, objective: null, plan: null }),
+    ];
+    const both = [connection(one.fp, ours), connection(one.fp, theirs)];
+    const server = await startServer(clinic(ours), clinic(theirs), one, both, records);
+    for (const fp of [ours, theirs]) {
+      const key = await server.makeKey(fp, ["clinic.soap.view"]);
+      for (const record of records) {
+        const { status, headers, body } = await server.get(key, `/api/v1/soap/${record.fp}?clinic_fp=${theirs}`);
+        expect([status, body]).toEqual([200, { success: true, data: publishedSoap(record) }]);
+        expect(headers["content-type"]).toBe("application/json; charset=utf-8");
+        expect(headers["x-ignored-parameters"]).toBe("clinic_fp");
+      }
+    }
+  });
+
+  test("13 14 15 HEAD, other methods and the plan items of an existing record", async () => {
+    const { server, one } = await serverWith();
+    const record = soap(one.fp, ours, signed);
+    await importEntities(server.store, record);
+    const key = await server.makeKey(ours, ["clinic.patient.view"]);
+    const headers = { authorization: `Bearer ${key}` };
+    const url = `/api/v1/soap/${record.fp}`;
+    const [get, head] = [
+      await server.app.inject({ url, headers }),
+      await server.app.inject({ method: "HEAD", url, headers }),
+    ];
+    expect([head.statusCode, head.body, head.headers["content-length"]]).toEqual([
+      200,
+      "",
+      get.headers["content-length"],
+    ]);
+    for (const method of ["POST", "PUT", "PATCH", "DELETE"] as const) {
+      const refused = await server.app.inject({ method, url, headers, payload: {} });
+      expect([refused.statusCode, refused.headers["allow"]]).toEqual([405, "GET, HEAD"]);
+    }
+    for (const path of [`${url}/plan-items`, `${url}/`]) {
+      const { status, body } = await server.get(key, path);
+      expect([path, status, body.error.code]).toEqual([path, 404, "ROUTE.NOT_FOUND"]);
+    }
+  });
+
+  test("71 75 unknown, malformed and a deleted patient's records do not exist", async () => {
+    const { server, one } = await serverWith();
+    const record = soap(one.fp, ours);
+    await importEntities(server.store, record, { ...one, deleted_at: "2026-11-21T00:00:00.000Z" });
+    const key = await server.makeKey(ours, ["clinic.soap.view"]);
+    for (const fp of [newFp("soap"), one.fp, "x", record.fp, record.fp.toLowerCase()]) {
+      const { status, body } = await server.get(key, `/api/v1/soap/${fp}`);
+      expect([fp, status]).toEqual([fp, 404]);
+      expect(body).toEqual({
+        success: false,
+        error: {
+          code: "PATIENT.NOT_FOUND",
+          message: `SOAP record ${fp} does not exist.`,
+          severity: "error",
+          ...formOf("soap", fp),
+        },
+      });
+    }
+  });
+
+  test("34 70 a clinic without an active connection is denied, also the one that performed it", async () => {
+    const { server, one } = await serverWith();
+    const record = soap(one.fp, ours, { plan: "Foreign-plan" });
+    await importEntities(server.store, record, connection(one.fp, ours, false));
+    for (const fp of [ours, theirs]) {
+      const key = await server.makeKey(fp, ["clinic.soap.view"]);
+      const { status, body } = await server.get(key, `/api/v1/soap/${record.fp}`);
+      expect([status, body.error.code, body.error.severity]).toEqual([403, "PATIENT.ACCESS_DENIED", "error"]);
+      for (const secret of ["Foreign-plan", one.fp]) expect(JSON.stringify(body)).not.toContain(secret);
+    }
+  });
+});
+
+describe("a signed SOAP record", () => {
+  test("73 is refused any change by the database itself, but for the move to LOCKED", async () => {
+    const { server, one } = await serverWith();
+    const other = patient();
+    const record = soap(one.fp, ours, signed);
+    await importEntities(server.store, other, record);
+    const write = (change: string) => attempt(server, `update soap set ${change}`);
+    const changes = [
+      "subjective = 'x'",
+      "objective = null",
+      "assessment = ''",
+      "plan = plan || '.'",
+      "soap_type = 'X'",
+      "patient_id = 2",
+      "clinic_id = 2",
+      "signed_at = signed_at + 1",
+      "created_at = 0",
+      "amends_fp = 'soap_1'",
+      "fp = 'soap_1'",
+      "id = 9",
+      "status = 'LOCKED', plan = 'x'",
+    ];
+    const refusesAll = async (...statuses: string[]) => {
+      for (const change of changes) expect([change, await write(change)]).toEqual([change, stays]);
+      for (const status of statuses) expect(await write(`status = '${status}'`)).toEqual(expect.any(String));
+      expect(await attempt(server, "delete from soap")).toBe("a signed SOAP record is never deleted");
+    };
+    await refusesAll("DRAFT", "IN_PROGRESS");
+    expect(await write("status = 'LOCKED'")).toBe(null);
+    await refusesAll("DRAFT", "IN_PROGRESS", "SIGNED");
+    expect(await write("status = 'LOCKED'")).toBe(null);
+  });
+
+  test("73 is reached by the database's moves only, none skipped, and with its time of signing", async () => {
+    const { server, one } = await serverWith();
+    await importEntities(server.store, soap(one.fp, ours));
+    const write = (change: string) => attempt(server, `update soap set ${change}`);
+    expect(await write("status = 'SIGNED', signed_at = 1")).toBe(moves);
+    expect(await write("status = 'LOCKED', signed_at = 1")).toBe(moves);
+    expect(await write("plan = 'x'")).toBe(null);
+    expect(await write("status = 'IN_PROGRESS'")).toBe(null);
+    expect(await write("status = 'DRAFT'")).toBe(moves);
+    expect(await write("status = 'SIGNED'")).toMatch(/check constraint/i);
+    expect(await write("status = 'SIGNED', signed_at = 1, plan = 'y'")).toBe(null);
+    expect(await write("plan = 'z'")).toBe(stays);
+  });
+
+  test("72 73 the owning clinic moves a record and amends it by a new one, another clinic does neither", async () => {
+    const { server, one, id } = await serverWith();
+    const record = soap(one.fp, ours);
+    await importEntities(server.store, record);
+    const key = await server.makeKey(ours, ["clinic.soap.view"]);
+    const shown = async (fp: string) => (await server.get(key, `/api/v1/soap/${fp}`)).body.data;
+    const move = async (clinicId: number, to: "IN_PROGRESS" | "SIGNED" | "LOCKED") =>
+      server.store.transaction((session) => moveSoap(session, { clinicId, fp: record.fp, to, now: noon }));
+    const amend = async (clinicId: number, fp = record.fp) =>
+      server.store.transaction((session) => amendSoap(session, { clinicId, fp, now: noon + 1000 }));
+
+    expect(await move(id.theirs, "IN_PROGRESS")).toBe(`${record.fp} is no record of this clinic`);
+    expect(await move(id.ours, "SIGNED")).toBe("status is SIGNED, expected IN_PROGRESS after DRAFT");
+    expect(await amend(id.ours)).toEqual({ problem: expect.stringContaining("which is DRAFT") as string });
+    expect(await move(id.ours, "IN_PROGRESS")).toBe(null);
+    expect(await shown(record.fp)).toMatchObject({ status: "IN_PROGRESS", signed_at: null });
+    expect(await move(id.ours, "SIGNED")).toBe(null);
+    const final = { ...publishedSoap(record), status: "SIGNED", signed_at: "2026-11-21T12:00:00.000Z" };
+    expect(await shown(record.fp)).toEqual(final);
+
+    expect(await amend(id.theirs)).toEqual({ problem: `${record.fp} is no record of this clinic` });
+    const amended = await amend(id.ours);
+    if (!("fp" in amended)) throw new Error(amended.problem);
+    expect(await shown(amended.fp)).toEqual({
+      ...publishedSoap(record),
+      fp: amended.fp,
+      created_at: "2026-11-21T12:00:01.000Z",
+    });
+    expect(await server.store.all(amendments, {})).toEqual([{ fp: amended.fp, amends_fp: record.fp }]);
+    expect(await shown(record.fp)).toEqual(final);
+    expect(await move(id.ours, "LOCKED")).toBe(null);
+    expect(await shown(record.fp)).toEqual({ ...final, status: "LOCKED" });
+  });
+});
+
+describe("an import", () => {
+  test("72 73 takes a record through its moves, and no change of a signed one", async () => {
+    const { server, one } = await serverWith();
+    const record = soap(one.fp, ours);
+    const steps: [object, string][] = [
+      [{}, "new"],
+      [{}, "unchanged"],
+      [{ plan: "Other" }, "changed"],
+      [signed, "line 1: status is SIGNED, expected IN_PROGRESS after DRAFT"],
+      [{ status: "IN_PROGRESS" }, "changed"],
+      [{ status: "DRAFT" }, "line 1: status is DRAFT, expected SIGNED after IN_PROGRESS"],
+      [{ status: "SIGNED" }, "line 1: signed_at is null, expected a time for a SIGNED record"],
+      [{ ...signed, plan: "Last" }, "changed"],
+      [{ ...signed, plan: "Last" }, "unchanged"],
+      [signed, `line 1: the stored record is SIGNED and plan ${amend}`],
+      [
+        { ...signed, plan: "Last", performed_by_clinic_fp: theirs, signed_at: "2026-11-01T10:00:00.001Z" },
+        `line 1: the stored record is SIGNED and performed_by_clinic_fp, signed_at ${amend}`,
+      ],
+      [{ ...signed, plan: "Last", status: "LOCKED" }, "changed"],
+      [{ ...signed, plan: "Last", status: "LOCKED" }, "unchanged"],
+      [{ ...signed, plan: "Last" }, "line 1: status is SIGNED, expected no other status, LOCKED is final"],
+    ];
+    for (const [index, [changes, expected]] of steps.entries()) {
+      expect([index, await importOutcome(server, { ...record, ...changes })]).toEqual([index, expected]);
+    }
+  });
+
+  test("73 takes an amendment before or after what it amends, and says what it cannot amend", async () => {
+    const { server, one } = await serverWith();
+    const other = patient();
+    const [original, draft, elsewhere] = [soap(one.fp, ours, signed), soap(one.fp, ours), soap(other.fp, ours, signed)];
+    const amendment = soap(one.fp, ours, { ...signed, amends_fp: original.fp });
+    const again = soap(one.fp, ours, { amends_fp: amendment.fp });
+    expect(await importEntities(server.store, again, amendment, draft, original, elsewhere, other)).toMatchObject({
+      new: 6,
+    });
+    const missing = newFp("soap");
+    const table: [object, RegExp][] = [
+      [soap(one.fp, ours, { amends_fp: missing }), /^line 1: amends_fp is soap_\w+, which is neither in the file nor/],
+      [soap(one.fp, ours, { amends_fp: draft.fp }), /which is DRAFT, expected a SIGNED or LOCKED record$/],
+      [soap(one.fp, ours, { amends_fp: elsewhere.fp }), /a record of another patient, expected one of the same$/],
+      [{ ...draft, amends_fp: draft.fp }, /the record itself, expected another record$/],
+    ];
+    for (const [line, problem] of table) expect(await importOutcome(server, line)).toMatch(problem);
+
+    const [left, right] = [newFp("soap"), newFp("soap")];
+    const circle = [
+      soap(one.fp, ours, { ...signed, fp: left, amends_fp: right }),
+      soap(one.fp, ours, { ...signed, fp: right, amends_fp: left }),
+    ];
+    expect(await importOutcome(server, ...circle)).toMatch(/^line 1: .* which amends this record itself in turn$/);
+  });
+});
+
+const stays = "a signed SOAP record is never changed, amend it";
+const moves = "a SOAP record moves from DRAFT over IN_PROGRESS and SIGNED to LOCKED only";
+const amend = "would change, expected an amendment as a new record";
+
+const amendments = query((db) => db.selectFrom("soap").select(["fp", "amends_fp"]).where("amends_fp", "is not", null));
+
+async function serverWith() {
+  const one = patient();
+  const server = await startServer(clinic(ours), clinic(theirs), one, connection(one.fp, ours));
+  return { server, one, id: { ours: 1, theirs: 2 } };
+}
+
+/** What the database says to a statement that none of our queries is; null when it does it. */
+async function attempt(server: TestServer, sql: string): Promise<string | null> {
+  const beside = await connectTo(server.database);
+  try {
+    await beside.run(sql);
+    return null;
+  } catch (error) {
+    return (error as Error).message;
+  } finally {
+    await beside.close();
+  }
+}
+
+/** What became of the one line, or the first problem. */
+async function importOutcome(server: TestServer, ...entities: object[]): Promise<string> {
+  try {
+    const result = await importEntities(server.store, ...entities);
+    return Object.entries(result).find(([, count]) => count > 0)?.[0] ?? "nothing";
+  } catch (error) {
+    if (!(error instanceof ImportError)) throw error;
+    const [first] = error.problems;
+    return `line ${first?.line}: ${first?.problem}`;
+  }
+}

@@ -1,0 +1,296 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { ACTIVE_KEYS_MAX, createKey } from "../../../server/http/auth.ts";
+import { importFile } from "../../../server/import/importer.ts";
+import { MemoryCounters } from "../../../server/http/rate-limit.ts";
+import { type Cost, storeCounters } from "../../../server/store/rate-limit-counters.ts";
+import { listKeys } from "../../../server/store/keys.ts";
+import { nobody, query, type Session, StoreUnavailable } from "../../../server/store/query.ts";
+import { openStore } from "../../../server/store/open.ts";
+import type { Store } from "../../../server/store/types.ts";
+import { newFp } from "../../../shared/api/fp.ts";
+import {
+  clinic,
+  connection,
+  connectTo,
+  importEntities,
+  importText,
+  noon,
+  patient,
+  startServer,
+  temporaryDatabase,
+  temporaryFolder,
+} from "../harness.ts";
+import { item } from "../records.ts";
+
+// What several servers on one PostgreSQL need. All other tests of this folder run on it as well.
+
+const clinics = query((db) => db.selectFrom("clinic").select("fp").orderBy("id"));
+const customers = query((db) => db.selectFrom("customer").select("fp").orderBy("id"));
+const addClinic = query((db, p: { fp: string }) => db.insertInto("clinic").values({ fp: p.fp, name: "" }), nobody);
+const addCustomer = query((db, p: { fp: string }) => db.insertInto("customer").values({ fp: p.fp }), nobody);
+const counted = query((db) => db.selectFrom("request_count").select("name").orderBy("name"));
+
+/** Two servers' stores on one database. */
+async function twoStores(writeWaitMs?: number) {
+  const database = await temporaryDatabase();
+  const [one, other] = [await openStore(database, writeWaitMs), await openStore(database, writeWaitMs)];
+  return { database, one, other, close: () => Promise.all([one.close(), other.close()]) };
+}
+
+describe("transactions of several servers", () => {
+  test("come out as one after the other: together they make no more keys than a clinic may have", async () => {
+    const ours = newFp("clinic");
+    const { store, pepper, database } = await startServer(clinic(ours));
+    const other = await openStore(database);
+    const wanted = {
+      clinicId: 1,
+      name: "x",
+      type: "integration" as const,
+      permissions: [],
+      now: noon,
+      expiresAt: null,
+    };
+    for (let made = 0; made < ACTIVE_KEYS_MAX - 3; made += 1) await createKey(store, pepper, wanted);
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 8 }, (_, index) => createKey(index % 2 === 0 ? store : other, pepper, wanted)),
+    );
+    expect(await listKeys(store, 1)).toHaveLength(ACTIVE_KEYS_MAX);
+    expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(3);
+    await other.close();
+  });
+
+  test("are run again when they lost against another, and the last time alone", async () => {
+    const { one, other, close } = await twoStores(50);
+    const outcomes: string[] = [];
+    // Each reads what the other writes, so neither can have been first; the other's commit stands.
+    const contradict = (session: Session) =>
+      session.all(customers, {}).then(() => session.all(addClinic, { fp: newFp("clinic") }));
+    await one.transaction(async (session) => {
+      await session.all(clinics, {});
+      const outcome = await other.transaction(contradict).catch((error: unknown) => error);
+      outcomes.push(outcome instanceof StoreUnavailable ? "waited in vain" : "committed");
+      await session.all(addCustomer, { fp: newFp("customer") });
+    });
+    expect(outcomes).toEqual(["committed", "committed", "committed", "waited in vain"]);
+    expect([await one.all(clinics, {}), await one.all(customers, {})].map(({ length }) => length)).toEqual([3, 1]);
+    await close();
+  });
+});
+
+describe("an import that loses against another server's", () => {
+  test("is run again whole, and counts and faults are those of the last time", async () => {
+    const { one, other, close } = await twoStores();
+    const [ours, first, second] = [newFp("clinic"), patient(), patient()];
+    const theirs = [first, second].values();
+    let attempts = 0;
+    // What this import sees is fixed before the other server stores a patient that this one brings as well.
+    const contested: Store = {
+      ...one,
+      transaction: (work) =>
+        one.transaction(async (session) => {
+          attempts += 1;
+          await session.all(clinics, {});
+          if (attempts % 2 === 1) await importEntities(other, theirs.next().value);
+          return work(session);
+        }),
+    };
+    const stranger = { type: "user", fp: newFp("user"), name: "Elif", clinic_fp: newFp("clinic") };
+    const [refused] = await Promise.allSettled([importEntities(contested, stranger, first)]);
+    expect(refused).toMatchObject({ status: "rejected", reason: { total: 1, problems: [{ line: 1 }] } });
+    expect(attempts).toBe(2);
+
+    const lines = [clinic(ours), second, connection(second.fp, ours)];
+    expect(await importEntities(contested, ...lines)).toEqual({ new: 2, changed: 0, unchanged: 1 });
+    expect(attempts).toBe(4);
+    await close();
+  });
+});
+
+describe("an import and a client that synchronises", () => {
+  const [ours, one, two] = [newFp("clinic"), patient(), patient()];
+  const entities = [clinic(ours), one, two, connection(one.fp, ours), connection(two.fp, ours)];
+
+  /** A store that does something else in the first attempt at a transaction, where its work begins or ends. */
+  function disturbed(
+    store: Store,
+    when: "begins" | "ends",
+    disturb: () => Promise<unknown>,
+  ): Store & { attempts: number } {
+    const counting = {
+      ...store,
+      attempts: 0,
+      transaction: <T>(work: (session: Session) => Promise<T>) =>
+        store.transaction(async (session) => {
+          counting.attempts += 1;
+          // Fixes what this transaction sees.
+          await session.all(clinics, {});
+          if (counting.attempts === 1 && when === "begins") await disturb();
+          const result = await work(session);
+          if (counting.attempts === 1 && when === "ends") await disturb();
+          return result;
+        }),
+    };
+    return counting;
+  }
+
+  test("a key that is used first while an import runs makes it run again, as one into a served clinic", async () => {
+    const server = await startServer(...entities);
+    const key = await server.makeKey(ours, ["clinic.patient.view"]);
+    const store = disturbed(server.store, "begins", () => server.get(key, "/api/v1/patients"));
+    await importEntities(store, { ...one, species: "cat" });
+    const { body } = await server.get(key, `/api/v1/patients/${one.fp}`);
+    expect([store.attempts, body.data.updated_at]).toEqual([2, "2026-11-21T12:00:00.000Z"]);
+  });
+
+  test("what is committed last has the latest time, whichever import began first", async () => {
+    const server = await startServer(...entities);
+    const key = await server.makeKey(ours, ["clinic.patient.view"]);
+    await server.get(key, "/api/v1/patients");
+    let now = noon;
+    const put = async (store: Store, line: object) => importText(store, JSON.stringify(line), (now += 1000));
+    const store = disturbed(server.store, "ends", () => put(server.store, { ...two, species: "cat" }));
+    const file = join(temporaryFolder(), "import.ndjson");
+    writeFileSync(file, JSON.stringify({ ...one, species: "cat" }));
+    await importFile(
+      store,
+      file,
+      () => undefined,
+      () => (now += 1000),
+    );
+    const { items } = (await server.get(key, "/api/v1/patients?species=cat")).body.data;
+    expect([store.attempts, items.map(({ fp }) => fp)]).toEqual([2, [one.fp, two.fp]]);
+  });
+});
+
+describe("a transaction in which many things are asked at once", () => {
+  test("fails with what went wrong first", async () => {
+    const store = await openStore(await temporaryDatabase());
+    const twice = newFp("clinic");
+    const outcomes: PromiseSettledResult<unknown>[] = [];
+    const failing = store.transaction(async (session) => {
+      const fps = [twice, twice, newFp("clinic")];
+      outcomes.push(...(await Promise.allSettled(fps.map((fp) => session.all(addClinic, { fp })))));
+      await session.all(clinics, {});
+    });
+    await expect(failing).rejects.toThrow("duplicate key");
+    expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "rejected"]);
+    expect(await store.all(clinics, {})).toEqual([]);
+    await store.close();
+  });
+});
+
+describe("counters in the database", () => {
+  const windows = [
+    { name: "minute", ms: 60_000, limit: 4 },
+    { name: "hour", ms: 3_600_000, limit: 9 },
+  ];
+
+  test("answer as those in memory do, whatever the clock does", async () => {
+    const store = await openStore(await temporaryDatabase());
+    const wait = fc.constantFrom(0, 0, 1, 20_000, 59_999, 60_000, 3_540_000, 3_600_000, -1, -90_000);
+    const cost = fc.constantFrom<Cost>(1, 1, 1, 0, -1);
+    const steps = fc.array(fc.tuple(wait, cost), { minLength: 20, maxLength: 40 });
+    await fc.assert(
+      fc.asyncProperty(steps, fc.constantFrom(windows, windows.slice(0, 1)), async (requests, some) => {
+        const [inMemory, inDatabase] = [new MemoryCounters(10), storeCounters(store).keys];
+        const name = newFp("user");
+        let now = noon;
+        for (const [waitMs, each] of requests) {
+          now += waitMs;
+          expect(await inDatabase.take(name, some, now, each)).toEqual(await inMemory.take(name, some, now, each));
+        }
+      }),
+      { numRuns: 40, endOnFailure: true },
+    );
+    await store.close();
+  });
+
+  test("let no more through than the limit when two servers are asked at once", async () => {
+    const { one, other, close } = await twoStores();
+    const nodes = [storeCounters(one).keys, storeCounters(other).keys];
+    const taken = await Promise.all(
+      Array.from({ length: 60 }, async (_, index) => (await nodes[index % 2]?.take("a", windows, noon))?.taken),
+    );
+    expect(taken.filter(Boolean)).toHaveLength(4);
+    await close();
+  });
+
+  test("keep keys and addresses apart, and nothing that has ended", async () => {
+    const store = await openStore(await temporaryDatabase());
+    const { keys, addresses } = storeCounters(store);
+    await keys.take("1", windows, noon);
+    await addresses.take("1", windows.slice(0, 1), noon);
+    expect(await store.all(counted, {})).toEqual([{ name: "address 1" }, { name: "key 1" }]);
+    await keys.take("2", windows, noon + 60_000);
+    expect(await store.all(counted, {})).toEqual([{ name: "key 1" }, { name: "key 2" }]);
+    await store.close();
+  });
+});
+
+describe("the store on PostgreSQL", () => {
+  test("lists names in the order of their bytes, whatever the database's collation is", async () => {
+    const ours = newFp("clinic");
+    const names = ["ğ", "b", "A", "a", "B", "Z"];
+    const server = await startServer(
+      clinic(ours),
+      names.map((name) => item(ours, { name })),
+    );
+    const key = await server.makeKey(ours, ["clinic.inventory.view"]);
+    const { body } = await server.get(key, "/api/v1/inventory");
+    expect(body.data.items.map(({ name }) => name)).toEqual(["A", "B", "Z", "a", "b", "ğ"]);
+  });
+
+  test("goes on when its connections are cut, and when a newer program changes a table", async () => {
+    const ours = newFp("clinic");
+    const server = await startServer(clinic(ours));
+    const key = await server.makeKey(ours, ["clinic.patient.view"]);
+    const status = async () => (await server.get(key, "/api/v1/patients")).status;
+    expect(await status()).toBe(200);
+    const operator = await connectTo(server.database);
+    await operator.run(`select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid()`);
+    await expect.poll(status).toBe(200);
+
+    // A prepared `select *` cannot go on; what asks again gets a new connection.
+    await operator.run("alter table patient add column newer text");
+    await operator.run("alter table connection add column newer text");
+    await operator.close();
+    await expect.poll(status).toBe(200);
+    const fp = newFp("patient");
+    await expect.poll(async () => (await server.get(key, `/api/v1/patients/${fp}`)).status).toBe(404);
+  });
+
+  test("tells what is wrong without the password and without what a row holds", async () => {
+    const database = await temporaryDatabase();
+    const { password } = new URL(database);
+    for (const [url, sentence] of [
+      [database.replace(password, `${password}x`), /cannot be used now: .*password authentication failed/],
+      [database.replace(/:\d+\//, ":1/"), /cannot be used now: ECONNREFUSED/],
+      [database.replace(/[^/]+$/, "nothing"), /cannot be used now: 3D000/],
+      [database.replace("@", "@["), /^DATABASE_URL cannot be read, expected such as postgres:/],
+    ] as const) {
+      const error = await openStore(url).catch((thrown: unknown) => thrown as Error);
+      expect(error).toBeInstanceOf(Error);
+      expect((error as Error).message).toMatch(sentence);
+      expect(everythingIn(error)).not.toContain(password);
+    }
+
+    const store = await openStore(database);
+    const fp = newFp("clinic");
+    await store.transaction((session) => session.all(addClinic, { fp }));
+    const again = store.transaction((session) => session.all(addClinic, { fp }));
+    const error = await again.catch((thrown: unknown) => thrown);
+    expect(everythingIn(error)).toContain("duplicate key");
+    expect(everythingIn(error)).not.toContain(fp);
+    await store.close();
+  });
+});
+
+/** An error with all that a log could show of it. */
+function everythingIn(error: unknown): string {
+  if (!(error instanceof Error)) return "";
+  return [error.message, error.stack, JSON.stringify(error), everythingIn(error.cause)].join("\n");
+}

@@ -1,0 +1,90 @@
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { nobody, query, StoreUnavailable } from "../../../server/store/query.ts";
+import { openExistingStore, openStore } from "../../../server/store/open.ts";
+import { newFp } from "../../../shared/api/fp.ts";
+import { connectTo, heldWriteLock, temporaryDatabase, temporaryFolder } from "../harness.ts";
+
+const clinics = query((db) => db.selectFrom("clinic").select("fp").orderBy("id"));
+const insert = query((db, p: { fp: string }) => db.insertInto("clinic").values({ fp: p.fp, name: "" }), nobody);
+
+describe("the store", () => {
+  test("is made where there is none, by several at once, and opened again as it was left", async () => {
+    const database = await temporaryDatabase(join(temporaryFolder(), "new", "data"));
+    const stores = await Promise.all([openStore(database), openStore(database), openStore(database)]);
+    const fp = newFp("clinic");
+    await stores[0].transaction((session) => session.all(insert, { fp }));
+    expect(await stores[2].all(clinics, {})).toEqual([{ fp }]);
+    await Promise.all(stores.map((store) => store.close()));
+    const again = await openStore(database);
+    expect(await again.all(clinics, {})).toEqual([{ fp }]);
+    await again.close();
+  });
+
+  test("is not made by a command that expects one, which says that there is none", async () => {
+    const database = await temporaryDatabase(join(temporaryFolder(), "typo"));
+    for (let attempt = 0; attempt < 2; attempt++) {
+      await expect(openExistingStore(database)).rejects.toThrow(
+        /^there is no database in .*typo, expected |^the database of DATABASE_URL is empty, expected /,
+      );
+    }
+    await (await openStore(database)).close();
+    const store = await openExistingStore(database);
+    expect(await store.all(clinics, {})).toEqual([]);
+    await store.close();
+  });
+
+  test("of a newer program is refused with both versions", async () => {
+    const database = await temporaryDatabase();
+    await (await openStore(database)).close();
+    const other = await connectTo(database);
+    await other.run("insert into migration (version, applied_at) values (99, 0)");
+    await other.close();
+    await expect(openStore(database)).rejects.toThrow(
+      /(vetwire\.db|^the database) has schema version 99, this program knows versions up to \d+: use the newer program$/,
+    );
+  });
+
+  test("shows nobody half a transaction, and undoes one that fails", async () => {
+    const store = await openStore(await temporaryDatabase());
+    const [kept, undone] = [newFp("clinic"), newFp("clinic")];
+    let following: Promise<unknown> | undefined;
+    const failing = store.transaction(async (session) => {
+      await session.all(insert, { fp: undone });
+      expect(await session.all(clinics, {})).toEqual([{ fp: undone }]);
+      expect(await store.all(clinics, {})).toEqual([]);
+      // Begun while this one is open; on SQLite it waits its turn.
+      following = store.transaction((other) => other.all(insert, { fp: kept }));
+      throw new Error("no");
+    });
+    await expect(failing).rejects.toThrow("no");
+    await following;
+    expect(await store.all(clinics, {})).toEqual([{ fp: kept }]);
+    await store.close();
+  });
+
+  test("waits for another program's write without stopping this one, and not for ever", async () => {
+    const database = await temporaryDatabase();
+    const store = await openStore(database, 300);
+    const other = await connectTo(database);
+    const write = () => store.transaction((session) => session.all(insert, { fp: newFp("clinic") }));
+
+    await other.run(heldWriteLock());
+    const waiting = write();
+    expect(await store.all(clinics, {})).toEqual([]);
+    await other.run("rollback");
+    await waiting;
+    expect(await store.all(clinics, {})).toHaveLength(1);
+
+    await other.run(heldWriteLock());
+    // All in the time of one: who stands in line has waited already.
+    const begun = performance.now();
+    const refused = await Promise.allSettled(Array.from({ length: 10 }, write));
+    expect(performance.now() - begun).toBeLessThan(2000);
+    for (const result of refused) {
+      expect(result.status === "rejected" && (result.reason as unknown)).toBeInstanceOf(StoreUnavailable);
+    }
+    await other.close();
+    await store.close();
+  });
+});

@@ -1,0 +1,514 @@
+import { describe, expect, test } from "vitest";
+import { conflictLine, explainLines, historyLines, unmatchedLine, viewLines } from "../../../server/cli/study-text.ts";
+import { listRows, listRowsOf } from "../../../server/store/audit.ts";
+import {
+  assignStudy,
+  candidatesFor,
+  historyOf,
+  listConflicts,
+  listUnmatched,
+  rejectStudy,
+  undoPlacing,
+  viewStudy,
+} from "../../../server/store/unmatched.ts";
+import { findClinic } from "../../../server/store/keys.ts";
+import { replaceRanges } from "../../../server/store/ranges.ts";
+import { CONFLICTS_MAX } from "../../../server/store/studies.ts";
+import type { Entity } from "../../../server/import/lines.ts";
+import { newFp } from "../../../shared/api/fp.ts";
+import { catalogueVersion } from "../../../shared/clinical/reference.ts";
+import { type Measurement, resultsOf } from "../../../shared/clinical/results.ts";
+import type { PushedStudy } from "../../../shared/api/study.ts";
+import { clinic, connection, importEntities, keyPermissions, noon, patient, startServer, study } from "../harness.ts";
+import { intervalsByAge } from "../records.ts";
+
+// Goal: what no program may place, a person places, once and undoably, and nothing of it is forgotten.
+
+const ours = newFp("clinic");
+const theirs = newFp("clinic");
+const by = { by: "vet", now: noon };
+
+function alt(value: number, more: Partial<Measurement> = {}): Measurement {
+  const sent = { comparator: null, ordinal: false, text: String(value), unit: "U/L" };
+  return { code: "ALT", value, ...sent, device_range: null, device_flag: null, ...more };
+}
+
+/** A study as an agent sends it that does not know whose it is. */
+function held(measurements: Measurement[], more: Partial<PushedStudy> = {}): PushedStudy {
+  const { device_name, acquired_at } = study();
+  const circumstances = { animal: null, instrument: device_name, acquired_at, ranges: null };
+  return study({ ...resultsOf(measurements, circumstances, ["a note"]), ...more });
+}
+
+async function deskServer(...more: Entity[]) {
+  const [dog, cat, foreign] = [
+    patient({ name: "Karabaş", species: "dog" }),
+    patient({ name: "Pamuk", species: "cat" }),
+    patient({ name: "Rex" }),
+  ];
+  const server = await startServer(
+    [clinic(ours), clinic(theirs), dog, cat, foreign],
+    [connection(dog.fp, ours), connection(cat.fp, ours), connection(foreign.fp, theirs)],
+    more,
+  );
+  const key = await server.makeKey(ours, [...keyPermissions, "clinic.lab.view"]);
+  const { store } = server;
+  const clinicId = (await findClinic(store, ours))?.id ?? 0;
+  return {
+    ...{ server, store, clinicId, dog, cat, foreign },
+    push: async (...studies: unknown[]) => server.push(key, ...studies),
+    assign: async (fp: string, patientFp: string, options: { despite?: "species" } = {}) =>
+      store.transaction((session) => assignStudy(session, { ...by, ...options, fp, patientFp })),
+    reject: async (fp: string, reason: string) =>
+      store.transaction((session) => rejectStudy(session, { ...by, fp, reason })),
+    undo: async (fp: string) => store.transaction((session) => undoPlacing(session, { ...by, fp })),
+    list: async (rejected = false) => {
+      const found: string[] = [];
+      for await (const { fp } of listUnmatched(store, { clinicId, rejected })) found.push(fp);
+      return found;
+    },
+    /** What GET shows; null when it does not show it. */
+    read: async (fp: string) => {
+      const { status, body } = await server.get(key, `/api/v1/lab/diagnostics/${fp}`);
+      return status === 200 ? body.data : null;
+    },
+  };
+}
+
+describe("assigning", () => {
+  test("makes the study readable by its fp, with range and flag for that animal, as a new revision", async () => {
+    const { push, assign, read, list, store, dog, cat } = await deskServer();
+    const [one, other] = [held([alt(100)]), held([alt(100)])];
+    await push(one, other);
+    expect(await list()).toEqual([one.fp, other.fp]);
+    expect(await read(one.fp)).toBeNull();
+
+    expect(await assign(one.fp, dog.fp)).toBeNull();
+    expect(await assign(other.fp, cat.fp)).toBeNull();
+    expect(await list()).toEqual([]);
+    const row = { analyte: "ALT", value: 100, unit: "U/L" };
+    expect(await read(one.fp)).toEqual({
+      ...{ fp: one.fp, patient_fp: dog.fp, modality: "BIOCHEMISTRY", device_name: one.device_name },
+      ...{ status: "COMPLETED", acquired_at: one.acquired_at },
+      results: [{ ...row, reference_range: "17-95", flag: "high" }],
+    });
+    expect((await read(other.fp))?.results).toEqual([{ ...row, reference_range: "28-109", flag: "normal" }]);
+    const { snapshot, revision, cause } = (await viewStudy(store, one.fp)) ?? {};
+    expect([revision, cause, snapshot?.catalogue, snapshot?.rows[0]?.interval_id, snapshot?.notes]).toEqual([
+      2,
+      "assigned",
+      catalogueVersion,
+      "dog-any-any-alt-cornell_cobas_2017",
+      ["a note"],
+    ]);
+  });
+
+  test("takes the device's range for the animal's species, and its LL and HH, as the agent would have", async () => {
+    const { push, assign, read, dog, cat } = await deskServer();
+    const device_range = { low: 10, high: 50, text: "10-50", species: "dog" };
+    const [ofDog, ofCat] = [alt(60, { device_range, device_flag: "HH" }), alt(60, { device_range })];
+    const [one, other] = [held([ofDog]), held([ofCat])];
+    await push(one, other);
+    await assign(one.fp, dog.fp);
+    await assign(other.fp, cat.fp);
+    expect((await read(one.fp))?.results[0]).toMatchObject({ reference_range: "10-50", flag: "critical" });
+    expect((await read(other.fp))?.results[0]).toMatchObject({ reference_range: "28-109", flag: "normal" });
+  });
+
+  test("holds the values against the clinic's interval of the day of the sample, not of today", async () => {
+    const { push, assign, read, store, clinicId, dog } = await deskServer();
+    const range = { species: "dog" as const, analyte: "ALT", unit: "U/L", low: "20" };
+    const rows = [
+      { ...range, id: "then", high: "90", effective_from: "2026-01-01" },
+      { ...range, id: "now", high: "200", effective_from: "2026-11-21" },
+    ];
+    await store.transaction((session) => replaceRanges(session, clinicId, { low_quality: false, rows }, noon));
+    const sent = held([alt(100)], { acquired_at: "2026-11-20T10:00:00.000Z" });
+    await push(sent);
+    await assign(sent.fp, dog.fp);
+    expect((await read(sent.fp))?.results[0]).toMatchObject({ reference_range: "20-90", flag: "high" });
+    expect((await viewStudy(store, sent.fp))?.snapshot?.rows[0]?.interval_id).toBe("clinic:then");
+  });
+
+  test("holds the values against the interval of the patient's age on the day of the sample, not of today", async () => {
+    // 365 days old when the sample was taken, 366 today.
+    const young = patient({ date_of_birth: "2025-11-20" });
+    const { push, assign, read, store, clinicId } = await deskServer(young, connection(young.fp, ours));
+    await store.transaction((session) => replaceRanges(session, clinicId, intervalsByAge, noon));
+    const sent = held([alt(100)], { acquired_at: "2026-11-20T10:00:00.000Z" });
+    await push(sent);
+    await assign(sent.fp, young.fp);
+    expect((await read(sent.fp))?.results[0]).toMatchObject({ reference_range: "20-90", flag: "high" });
+  });
+
+  test("works for a study whose agent sent no snapshot, and publishes an analyte that it does not know without a flag", async () => {
+    const { push, assign, read, dog } = await deskServer();
+    const result = { analyte: "ALT", value: 150, unit: "U/L", reference_range: null, flag: null };
+    const [known, unknown] = [study({ results: [result] }), study({ results: [{ ...result, analyte: "XYZ" }] })];
+    await push(known, unknown);
+    await assign(known.fp, dog.fp);
+    await assign(unknown.fp, dog.fp);
+    expect((await read(known.fp))?.results[0]).toMatchObject({ reference_range: "17-95", flag: "high" });
+    expect((await read(unknown.fp))?.results).toEqual([{ ...result, analyte: "XYZ" }]);
+  });
+
+  test("keeps the meaning of measurements in images, which have no interval for any patient", async () => {
+    const { push, assign, read, store, dog } = await deskServer();
+    const result = { analyte: "LVIDd", value: 3.85, unit: "cm", reference_range: null, flag: null };
+    const row = {
+      ...{ analyte: "LVIDd", code: "LN 29436-3", interval_id: null, reason: "no intervals", text: "3.85" },
+      ...{
+        device_range: null,
+        device_species: null,
+        device_flag: null,
+        meaning: "Internal Dimension (Left Ventricle)",
+      },
+    };
+    const snapshot = { catalogue: "1", ranges: null, instrument: null, rows: [row], notes: [], images: "00" };
+    const sent = study({ modality: "ULTRASOUND", results: [result], snapshot });
+    expect(await push(sent)).toMatchObject([{ outcome: "unmatched" }]);
+    const shown = async () => {
+      const view = await viewStudy(store, sent.fp);
+      return view ? viewLines(view, [], []) : [];
+    };
+    const line = "  LVIDd  3.85  cm  no range  no flag  = Internal Dimension (Left Ventricle)";
+    expect(await shown()).toContain(line);
+    await assign(sent.fp, dog.fp);
+    expect((await read(sent.fp))?.results).toEqual([result]);
+    expect(await shown()).toContain(line);
+    const view = await viewStudy(store, sent.fp);
+    expect(view?.snapshot).toEqual(snapshot);
+    const story = { history: [], conflicts: [], audit: [], ranges: undefined };
+    expect(view ? explainLines(view, story) : []).toContain(`${line}  printed 3.85  no interval; no intervals`);
+  });
+
+  test("is refused for a patient who is not the clinic's, for no patient, and for what is there already", async () => {
+    const { push, assign, read, dog, foreign, store } = await deskServer();
+    const sent = held([alt(100)]);
+    const imported = { type: "study" as const, ...study(), patient_fp: dog.fp };
+    await importEntities(store, {
+      ...{ type: "study", fp: imported.fp, patient_fp: dog.fp, modality: "BIOCHEMISTRY", status: "COMPLETED" },
+      ...{ device_name: "x", acquired_at: imported.acquired_at, results: [] },
+    });
+    await push(sent);
+    const nobody = newFp("patient");
+    expect(await assign(sent.fp, foreign.fp)).toBe(
+      `patient ${foreign.fp} has no active connection to the study's clinic`,
+    );
+    expect(await assign(sent.fp, nobody)).toBe(
+      `patient ${nobody} does not exist, expected the fp of an imported patient`,
+    );
+    expect(await assign(nobody, dog.fp)).toBe(`study ${nobody} does not exist`);
+    expect(await assign(imported.fp, dog.fp)).toContain("was imported");
+    expect(await read(sent.fp)).toBeNull();
+    await assign(sent.fp, dog.fp);
+    expect(await assign(sent.fp, dog.fp)).toBe(`${sent.fp} is filed to ${dog.fp} already`);
+  });
+
+  test("is refused for a deleted patient with a sentence of its own, also despite the species", async () => {
+    const { push, assign, read, dog, store } = await deskServer();
+    const sent = held([alt(100)], { patient_hint: { ...study().patient_hint, species: "Feline" } });
+    await push(sent);
+    await importEntities(store, { ...dog, deleted_at: "2026-11-20T10:00:00.000Z" });
+    const refused = `patient ${dog.fp} is deleted, expected a patient of the clinic`;
+    expect(await assign(sent.fp, dog.fp)).toBe(refused);
+    expect(await assign(sent.fp, dog.fp, { despite: "species" })).toBe(refused);
+    expect(await read(sent.fp)).toBeNull();
+  });
+
+  test("is refused for a patient of another species than the device stated, in whatever word", async () => {
+    const { push, assign, read, list, dog, cat } = await deskServer();
+    const stating = (species: string | null) =>
+      held([alt(100)], { patient_hint: { ...study().patient_hint, species } });
+    const [feline, kedi, unknown, none] = [stating("Feline"), stating("KEDİ"), stating("General"), stating(null)];
+    await push(feline, kedi, unknown, none);
+    const refused = (words: string) =>
+      `the device states the species "${words}" (cat) and patient ${dog.fp} is a dog, ` +
+      "expected a patient of the device's species, or --despite species to file it all the same";
+    expect(await assign(feline.fp, dog.fp)).toBe(refused("Feline"));
+    expect(await assign(kedi.fp, dog.fp)).toBe(refused("KEDİ"));
+    expect(await list()).toEqual([feline, kedi, unknown, none].map(({ fp }) => fp));
+    expect(await assign(kedi.fp, cat.fp)).toBeNull();
+    expect(await assign(unknown.fp, dog.fp)).toBeNull();
+    expect(await assign(none.fp, dog.fp)).toBeNull();
+    expect(await read(feline.fp)).toBeNull();
+  });
+
+  test("despite the species stands in the cause, the notes and the audit; without a contradiction it says nothing", async () => {
+    const { push, assign, read, store, dog, cat } = await deskServer();
+    const patient_hint = { ...study().patient_hint, species: "Feline" };
+    const [wrong, right] = [held([alt(100)], { patient_hint }), held([alt(100)], { patient_hint })];
+    await push(wrong, right);
+    expect(await assign(wrong.fp, dog.fp, { despite: "species" })).toBeNull();
+    expect(await assign(right.fp, cat.fp, { despite: "species" })).toBeNull();
+    expect((await read(wrong.fp))?.results[0]).toMatchObject({ reference_range: "17-95", flag: "high" });
+    const note = `filed to ${dog.fp} despite the species: the device states the species "Feline" (cat) and patient ${dog.fp} is a dog`;
+    const told = async (fp: string) => {
+      const [, placed] = await historyOf(store, fp);
+      return [placed?.cause, placed?.snapshot?.notes, (await listRowsOf(store, fp)).map(({ route }) => route)];
+    };
+    expect(await told(wrong.fp)).toEqual([
+      "assigned despite species",
+      ["a note", note],
+      ["unmatched assign --despite species"],
+    ]);
+    expect(await told(right.fp)).toEqual(["assigned", ["a note"], ["unmatched assign"]]);
+  });
+
+  test("to the wrong patient is taken back and done anew, and the audit has all three", async () => {
+    const { push, assign, undo, read, list, store, dog, cat } = await deskServer();
+    const sent = held([alt(100)]);
+    await push(sent);
+    await assign(sent.fp, cat.fp);
+    expect(await undo(sent.fp)).toBeNull();
+    expect(await read(sent.fp)).toBeNull();
+    expect(await list()).toEqual([sent.fp]);
+    const view = await viewStudy(store, sent.fp);
+    expect(view?.study.results[0]).toMatchObject({ value: 100, reference_range: null, flag: null });
+    expect(view?.unmatched_reason).toBe(`a person took it back from ${cat.fp}`);
+    expect(await undo(sent.fp)).toBe(`${sent.fp} was neither assigned nor rejected by a person`);
+    await assign(sent.fp, dog.fp);
+    expect((await read(sent.fp))?.patient_fp).toBe(dog.fp);
+
+    const acts = [];
+    for await (const row of listRows(store, { since: 0, until: noon + 1 })) {
+      if (row.method === "COMMAND") acts.push([row.route, row.fp, row.address]);
+    }
+    expect(acts).toEqual([
+      ["unmatched assign", sent.fp, "vet"],
+      ["unmatched assign", cat.fp, "vet"],
+      ["unmatched undo", sent.fp, "vet"],
+      ["unmatched undo", cat.fp, "vet"],
+      ["unmatched assign", sent.fp, "vet"],
+      ["unmatched assign", dog.fp, "vet"],
+    ]);
+    const [first, second] = await listRowsOf(store, sent.fp);
+    expect(first?.request_id).not.toBe(second?.request_id);
+  });
+
+  test("of a study that was filed by an identifier typed wrong moves it, and a person's word stands against the agent's", async () => {
+    const { push, assign, read, dog, cat, store } = await deskServer();
+    const sent = study({ patient_fp: dog.fp });
+    await push(sent);
+    expect(await assign(sent.fp, cat.fp)).toBeNull();
+    expect((await read(sent.fp))?.patient_fp).toBe(cat.fp);
+    expect((await push(sent))[0]?.outcome).toBe("unchanged");
+    const [answer] = await push({ ...sent, revision: 2 });
+    expect(answer).toEqual({
+      fp: sent.fp,
+      outcome: "conflict",
+      reason: `a person filed this study to ${cat.fp}, this revision is for ${dog.fp}`,
+    });
+    expect((await read(sent.fp))?.patient_fp).toBe(cat.fp);
+    expect(await listConflicts(store, { fp: sent.fp })).toHaveLength(1);
+  });
+});
+
+test("R7: of a measurement whose animal was found with its last result, the first ones are flagged too, in one revision", async () => {
+  const { push, read, store, dog } = await deskServer();
+  const first = held([alt(150)]);
+  await push(first);
+  const { device_name, acquired_at } = first;
+  const animal = { species: "dog", subgroup: null, ageDays: null, sex: null, neutered: null };
+  const late = resultsOf([alt(8, { code: "BUN", unit: "mg/dL" })], {
+    ...{ animal, instrument: device_name, acquired_at, ranges: null },
+  });
+  const snapshot = { ...late.snapshot, rows: [...(first.snapshot?.rows ?? []), ...late.snapshot.rows] };
+  const whole = { ...first, patient_fp: dog.fp, revision: 2, results: [...first.results, ...late.results], snapshot };
+  expect((await push(whole))[0]?.outcome).toBe("filed");
+  expect(
+    (await read(first.fp))?.results.map(({ analyte, reference_range, flag }) => [analyte, reference_range, flag]),
+  ).toEqual([
+    ["ALT", "17-95", "high"],
+    ["BUN", "9-26", "low"],
+  ]);
+  expect((await push(whole))[0]?.outcome).toBe("unchanged");
+  expect(await historyOf(store, first.fp)).toHaveLength(2);
+});
+
+describe("after a person placed a study", () => {
+  test("a correction without a patient goes to the same patient and is flagged for it; the same again changes nothing", async () => {
+    const { push, assign, read, store, dog } = await deskServer();
+    const sent = held([alt(50)]);
+    await push(sent);
+    await assign(sent.fp, dog.fp);
+    const corrected = { ...held([alt(150)], { fp: sent.fp, dedupe_key: sent.dedupe_key }), revision: 2 };
+    expect(await push(corrected)).toEqual([{ fp: sent.fp, outcome: "filed", reason: null }]);
+    expect((await read(sent.fp))?.results[0]).toMatchObject({ value: 150, reference_range: "17-95", flag: "high" });
+    expect((await push(corrected))[0]?.outcome).toBe("unchanged");
+    expect((await push(sent))[0]?.outcome).toBe("unchanged");
+    expect((await push({ ...sent, results: corrected.results }))[0]?.outcome).toBe("conflict");
+    expect((await historyOf(store, sent.fp)).map(({ revision, cause }) => [revision, cause])).toEqual([
+      [1, "pushed"],
+      [2, "assigned"],
+      [3, "pushed"],
+    ]);
+  });
+
+  test("an agent that lost its spool and sends the same measurement under a new fp finds it there", async () => {
+    const { push, assign, dog } = await deskServer();
+    const sent = held([alt(50)]);
+    await push(sent);
+    await assign(sent.fp, dog.fp);
+    const [answer] = await push({ ...sent, fp: newFp("cds") });
+    expect(answer).toMatchObject({ outcome: "unchanged", existing_fp: sent.fp });
+  });
+
+  test("what was taken back waits for a person, whatever the agent sends of it", async () => {
+    const { push, assign, undo, list, dog, cat } = await deskServer();
+    const sent = study({ patient_fp: newFp("patient") });
+    await push(sent);
+    await assign(sent.fp, dog.fp);
+    await undo(sent.fp);
+    const reason = `a person took it back from ${dog.fp}`;
+    expect(await push(sent)).toEqual([{ fp: sent.fp, outcome: "unmatched", reason }]);
+    expect(await push({ ...sent, patient_fp: cat.fp, revision: 2 })).toEqual([
+      { fp: sent.fp, outcome: "unmatched", reason },
+    ]);
+    const again = { ...sent, patient_fp: cat.fp, fp: newFp("cds") };
+    expect(await push(again)).toEqual([{ fp: again.fp, outcome: "unmatched", reason, existing_fp: sent.fp }]);
+    expect(await list()).toEqual([sent.fp]);
+  });
+});
+
+test("a held study that the agent sends again under a new fp is filed with the flags of its patient, as a revision", async () => {
+  const { push, read, store, dog } = await deskServer();
+  const sent = held([alt(150)]);
+  await push(sent);
+  const again = { ...sent, patient_fp: dog.fp, fp: newFp("cds") };
+  expect((await push(again))[0]).toMatchObject({ outcome: "filed", existing_fp: sent.fp });
+  expect((await read(sent.fp))?.results[0]).toMatchObject({ value: 150, flag: "high" });
+  const history = await historyOf(store, sent.fp);
+  expect(history.map(({ revision, cause, patient_fp }) => [revision, cause, patient_fp])).toEqual([
+    [1, "pushed", null],
+    [2, "pushed", dog.fp],
+  ]);
+});
+
+test("a rejected study leaves the list, comes back when that is taken back, and a filed one is not rejected", async () => {
+  const { push, reject, undo, assign, list, read, store, dog } = await deskServer();
+  const sent = held([alt(50)]);
+  await push(sent);
+  expect(await reject(sent.fp, "a control sample")).toBeNull();
+  expect([await list(), await list(true)]).toEqual([[], [sent.fp]]);
+  expect(await reject(sent.fp, "again")).toBe(`${sent.fp} is rejected already: a control sample`);
+  expect(await read(sent.fp)).toBeNull();
+  expect(await undo(sent.fp)).toBeNull();
+  expect([await list(), await list(true)]).toEqual([[sent.fp], []]);
+  await assign(sent.fp, dog.fp);
+  expect(await reject(sent.fp, "late")).toBe(`${sent.fp} is filed to ${dog.fp}, expected one that is unmatched`);
+  expect(historyLines(await historyOf(store, sent.fp))).toEqual([
+    expect.stringMatching(/^revision 1 {2}\S+ {2}pushed {2}unmatched: patient_fp is null/) as string,
+    "  ALT  50  U/L  no range  no flag",
+    expect.stringMatching(/^revision 2 {2}\S+ {2}rejected {2}unmatched: a control sample$/) as string,
+    expect.stringMatching(
+      /^revision 3 {2}\S+ {2}undone {2}unmatched: a person rejected it and took that back$/,
+    ) as string,
+    expect.stringMatching(new RegExp(`^revision 4 {2}\\S+ {2}assigned {2}${dog.fp}$`)) as string,
+    "  ALT  50  U/L  17-95  normal",
+  ]);
+});
+
+test("a rejected study stays rejected when its patient becomes known, and comes back with another value", async () => {
+  const { push, reject, list, dog } = await deskServer();
+  const sent = held([alt(50)]);
+  await push(sent);
+  await reject(sent.fp, "a control sample");
+  await push({ ...sent, revision: 2, patient_fp: dog.fp });
+  expect([await list(), await list(true)]).toEqual([[], [sent.fp]]);
+  await push({ ...sent, ...held([alt(60)]), fp: sent.fp, dedupe_key: sent.dedupe_key, revision: 3 });
+  expect([await list(), await list(true)]).toEqual([[sent.fp], []]);
+});
+
+test("a clinic that uses another's study fps does not take the places of that one's conflicts", async () => {
+  const { server, push, store, clinicId, dog } = await deskServer();
+  const sent = held([alt(50)], { patient_fp: dog.fp });
+  await push(sent);
+  const theirKey = await server.makeKey(theirs, keyPermissions);
+  const other = (value: number) => ({ ...sent, results: held([alt(value)]).results });
+  await server.push(theirKey, ...Array.from({ length: 40 }, (_, index) => other(100 + index)));
+  await push(other(51));
+  expect((await listConflicts(store, { clinicId })).map(({ study: { results } }) => results[0]?.value)).toEqual([51]);
+});
+
+test("a conflict is held once with its body, shown with the study, and a device that goes on does not fill the disk", async () => {
+  const { push, store, clinicId, dog } = await deskServer();
+  const sent = held([alt(50)], { patient_fp: dog.fp });
+  await push(sent);
+  const other = (value: number) => ({ ...sent, results: held([alt(value)]).results });
+  expect((await push(other(51)))[0]?.outcome).toBe("conflict");
+  await push(other(51));
+  const [conflict, ...more] = await listConflicts(store, { fp: sent.fp });
+  expect(more).toEqual([]);
+  expect(conflict).toMatchObject({ fp: sent.fp, revision: 1, study: { results: [{ analyte: "ALT", value: 51 }] } });
+  expect(await listConflicts(store, { clinicId })).toHaveLength(1);
+  expect(await listConflicts(store, { clinicId: clinicId + 1 })).toEqual([]);
+  expect(conflictLine(conflict!)).toContain("revision 1 is already stored with another body");
+
+  await push(...Array.from({ length: 40 }, (_, index) => other(100 + index)));
+  expect(await listConflicts(store, { fp: sent.fp })).toHaveLength(CONFLICTS_MAX);
+
+  // Under another fp the same measurement with other values contradicts the first study.
+  const twinOf = held([alt(60)], { patient_fp: dog.fp });
+  await push(twinOf);
+  await push({ ...twinOf, fp: newFp("cds"), results: other(9).results });
+  expect(await listConflicts(store, { fp: twinOf.fp })).toHaveLength(1);
+});
+
+test("the desk shows what the device said, and the likeliest patients with the reasons", async () => {
+  const namesake = patient({ name: "Karabas", species: "cat", sex: null, weight_kg: null });
+  const elsewhere = patient({ name: "Karabaş" });
+  const { push, assign, store, dog } = await deskServer(
+    ...[namesake, elsewhere, connection(namesake.fp, ours), connection(elsewhere.fp, theirs)],
+  );
+  const hint = { ...study().patient_hint, identifier: null, name: "Karabas", species: "Köpek", owner: "Yılmaz" };
+  const earlier = held([alt(1)], { patient_hint: hint });
+  const sent = held([alt(50)], { patient_hint: hint });
+  await push(earlier, sent);
+  await assign(earlier.fp, dog.fp);
+  await importEntities(store, {
+    ...{ type: "calendar_event", fp: newFp("calevt"), title: "Check-up", event_type: "CHECKUP", status: "SCHEDULED" },
+    ...{ start_at: "2026-11-20T15:00:00.000Z", end_at: "2026-11-20T15:30:00.000Z", patient_fp: dog.fp },
+    ...{ assigned_user_fp: null, clinic_fp: ours },
+  });
+  const candidates = await candidatesFor(store, sent.fp);
+  expect(candidates.map(({ patient: { fp }, reasons }) => [fp, reasons])).toEqual([
+    [dog.fp, ["is called Karabaş", "has an event that day", "is a dog", "earlier results name the owner Yılmaz"]],
+    [namesake.fp, ["is called Karabas", "is a cat, the device says dog"]],
+  ]);
+  const view = await viewStudy(store, sent.fp);
+  const lines = view ? viewLines(view, candidates, []) : [];
+  expect(lines).toContain("the device says: name Karabas, species Köpek, owner Yılmaz");
+  expect(lines).toContain(`candidate ${dog.fp}  95  ${candidates[0]?.reasons.join(", ")}`);
+  for await (const line of listUnmatched(store, { clinicId: null, rejected: false })) {
+    expect(unmatchedLine(line)).toContain("- / Karabas / Köpek / Yılmaz  patient_fp is null");
+  }
+});
+
+test("explain puts all that happened in the order of time, and names each flag's interval with its source", async () => {
+  const { push, assign, store, dog } = await deskServer();
+  const sent = held([alt(150)]);
+  await push(sent);
+  await push({ ...sent, results: [] });
+  await assign(sent.fp, dog.fp);
+  const view = await viewStudy(store, sent.fp);
+  if (view === undefined) throw new Error("no study");
+  const told = {
+    history: await historyOf(store, sent.fp),
+    conflicts: await listConflicts(store, { fp: sent.fp }),
+    audit: await listRowsOf(store, sent.fp),
+    ranges: undefined,
+  };
+  expect(explainLines(view, told)).toEqual([
+    `${sent.acquired_at}  the sample, on Abaxis VetScan VS2`,
+    expect.stringContaining("  revision 1, pushed by chem-1, message 1: unmatched: patient_fp is null") as string,
+    `2026-11-21T12:00:00.000Z  revision 2, assigned: ${dog.fp}`,
+    expect.stringContaining("  conflict of revision 1: revision 1 is already stored with another body") as string,
+    "2026-11-21T12:00:00.000Z  COMMAND unmatched assign  by vet",
+    `catalogue ${catalogueVersion}, the clinic's intervals none`,
+    expect.stringMatching(
+      /^ {2}ALT {2}150 {2}U\/L {2}17-95 {2}high {2}printed 150 {2}dog-any-any-alt-cornell_cobas_2017: 17-95 U\/L, .+ \(cornell_cobas_2017\)$/,
+    ) as string,
+    "  note: a note",
+  ]);
+});

@@ -1,0 +1,238 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { type Analyte, analyteByCode, analytes } from "../../../shared/clinical/analytes.ts";
+import type { ClinicRanges } from "../../../shared/clinical/clinic-ranges.ts";
+import { type Animal, chooseInterval, ordinalNormal } from "../../../shared/clinical/reference.ts";
+import { type Measurement, measurementsOf, resultsOf } from "../../../shared/clinical/results.ts";
+import type { Comparator, Flag, Result } from "../../../shared/api/study.ts";
+import { convert } from "../../../shared/clinical/units.ts";
+
+// Properties of the one function that both programs flag with, over every analyte, unit, species and age.
+
+const species = ["dog", "cat", "rabbit", "bird", "reptile", "exotic", "horse", "cow", "unicorn"];
+const subgroups = [null, "ferret", "guinea_pig", "maine_coon", "parrotlet", "desert_tortoise"];
+
+const animals = fc.record<Animal>({
+  species: fc.constantFrom(...species),
+  subgroup: fc.constantFrom(...subgroups),
+  ageDays: fc.constantFrom(null, 0, 100, 365, 366, 900, 5000),
+  sex: fc.constantFrom(null, "M", "F"),
+  neutered: fc.constantFrom(null, true, false),
+});
+
+const instruments = fc.constantFrom(null, "Tester", "Abaxis VetScan VS2", "Skyla Solution", "Start 4");
+const comparators = fc.constantFrom<(Comparator | null)[]>(null, null, null, "<", "<=", ">", ">=");
+const at = "2026-06-01T00:00:00.000Z";
+
+/** A few rows of a clinic's own, critical bounds included. */
+const ranges: ClinicRanges = {
+  version: "v1",
+  low_quality: false,
+  rows: ["ALT", "WBC", "GLU", "CREA"].flatMap((code) =>
+    (["dog", "cat"] as const).map((of) => ({
+      ...{ id: `${code}-${of}`, species: of, analyte: code, unit: analyte(code).canonical_unit },
+      ...{ low: "5", high: "10", critical_low: "2", critical_high: "20", effective_from: "2026-01-01" },
+    })),
+  ),
+};
+const clinics = fc.constantFrom(null, ranges, { ...ranges, low_quality: true });
+
+function analyte(code: string): Analyte {
+  const known = analyteByCode(code);
+  if (known === undefined) throw new Error(`no analyte ${code}`);
+  return known;
+}
+
+interface Given {
+  animal: Animal | null;
+  instrument: string | null;
+  ranges: ClinicRanges | null;
+}
+
+function one(measurement: Partial<Measurement> & { code: string; value: number }, given: Given) {
+  const unsaid = { comparator: null, ordinal: false, text: "", unit: null, device_range: null, device_flag: null };
+  const { results, snapshot } = resultsOf([{ ...unsaid, ...measurement }], { ...given, acquired_at: at });
+  const [result] = results;
+  const [row] = snapshot.rows;
+  if (result === undefined || row === undefined) throw new Error("no result");
+  return { ...result, ...row };
+}
+
+/** A value of the order of the interval's bounds, in one of the analyte's units. */
+const measurements = fc.tuple(
+  fc.constantFrom(...analytes.filter((each) => each.value_type === "numeric")),
+  fc.nat(),
+  // None so small that its conversion is zero: -5e-324 is below zero, a thousandth of it is not.
+  fc.double({ min: -1, max: 4, noNaN: true }).map((times) => (Math.abs(times) < 1e-100 ? 0 : times)),
+);
+
+function valueOf([of, unitIndex, times]: [Analyte, number, number], animal: Animal, given: Given) {
+  const unit = of.units[unitIndex % of.units.length]?.unit ?? "";
+  const interval = chooseInterval(of, animal, given.instrument, { includeLowQuality: true });
+  const high = interval === null ? 10 : (convert(of, interval.high, interval.unit, unit) ?? 10);
+  return { unit, value: times * high };
+}
+
+test("scaling a value and its unit together never changes the flag, whatever the animal, the device and the clinic", () => {
+  fc.assert(
+    fc.property(
+      measurements,
+      fc.nat(),
+      animals,
+      instruments,
+      clinics,
+      comparators,
+      (drawn, other, animal, instrument, own, comparator) => {
+        const given = { animal, instrument, ranges: own };
+        const { unit, value } = valueOf(drawn, animal, given);
+        const [of] = drawn;
+        const to = of.units[other % of.units.length]?.unit ?? "";
+        const scaled = convert(of, value, unit, to) ?? Number.NaN;
+        const [before, after] = [
+          one({ code: of.code, value, unit, comparator }, given),
+          one({ code: of.code, value: scaled, unit: to, comparator }, given),
+        ];
+        expect([after.flag, after.interval_id]).toEqual([before.flag, before.interval_id]);
+      },
+    ),
+    { numRuns: 1000 },
+  );
+});
+
+/** critical-low < low < normal < high < critical-high; a critical is told from the other by the side that its value is on. */
+function step(flag: Flag | null, value: number, range: string): number {
+  const middle = middleOf(range);
+  if (flag === "critical") return value > middle ? 4 : 0;
+  return ["low", "normal", "high"].indexOf(flag ?? "") + 1;
+}
+
+function middleOf(range: string): number {
+  const dash = range.indexOf("-", 1);
+  return (Number(range.slice(0, dash)) + Number(range.slice(dash + 1))) / 2;
+}
+
+test("moving a value up never moves the flag down", () => {
+  let moved = 0;
+  fc.assert(
+    fc.property(
+      measurements,
+      fc.double({ min: 0, max: 10, noNaN: true }),
+      animals,
+      instruments,
+      clinics,
+      fc.constantFrom(null, "HH", "LL"),
+      (drawn, more, animal, instrument, own, device_flag) => {
+        const given = { animal, instrument, ranges: own };
+        const { unit, value } = valueOf(drawn, animal, given);
+        const raised = value + more * Math.max(1, Math.abs(value));
+        const [{ code }] = drawn;
+        const [lower, upper] = [
+          one({ code, value, unit, device_flag }, given),
+          one({ code, value: raised, unit, device_flag }, given),
+        ];
+        const range = lower.reference_range;
+        if (range === null) return;
+        moved += 1;
+        expect(step(upper.flag, raised, range)).toBeGreaterThanOrEqual(step(lower.flag, value, range));
+      },
+    ),
+    { numRuns: 2000 },
+  );
+  expect(moved).toBeGreaterThan(100);
+});
+
+test("a flag is null exactly when no interval applies or the printed bound leaves it open; a range then stands only with the latter", () => {
+  const seen = new Set<string>();
+  fc.assert(
+    fc.property(
+      measurements,
+      animals,
+      instruments,
+      clinics,
+      comparators,
+      fc.boolean(),
+      (drawn, animal, instrument, own, comparator, known) => {
+        const given = { animal: known ? animal : null, instrument, ranges: own };
+        const { unit, value } = valueOf(drawn, animal, given);
+        const result = one({ code: drawn[0].code, value, unit, comparator }, given);
+        const applies = result.interval_id !== null;
+        const open = result.reason === "the printed bound leaves the flag open";
+        seen.add(`${applies} ${open}`);
+        expect(result.flag === null).toBe(!applies || open);
+        expect(result.reference_range === null).toBe(!applies);
+        expect(result.reason === null).toBe(result.flag !== null);
+        // Only a bound can leave it open.
+        expect(open && comparator === null).toBe(false);
+      },
+    ),
+    { numRuns: 2000 },
+  );
+  expect([...seen].toSorted()).toEqual(["false false", "true false", "true true"]);
+});
+
+test("V3: a pad's flag is null exactly when no normal of its species is published", () => {
+  for (const each of analytes.filter(({ value_type }) => value_type === "ordinal")) {
+    for (const of of species) {
+      for (const value of [0, 0.5, 1, 2, 3, 4]) {
+        const animal = { species: of, subgroup: null, ageDays: null, sex: null, neutered: null };
+        const result = one(
+          { code: each.code, value, ordinal: true, text: `${value}+` },
+          { animal, instrument: null, ranges },
+        );
+        const normal = ordinalNormal(each, of);
+        expect(result.flag).toBe(normal === null ? null : value > normal.high ? "high" : "normal");
+        expect([result.value_text, result.unit]).toEqual([`${value}+`, null]);
+      }
+    }
+  }
+});
+
+const dog: Animal = { species: "dog", subgroup: null, ageDays: 1000, sex: "M", neutered: null };
+
+test("what was measured can be read back from a stored study, and flags for another animal as if it came in anew", () => {
+  const sent: Measurement[] = [
+    {
+      ...{ code: "ALT", value: 95, comparator: null, ordinal: false, text: "95", unit: "U/L" },
+      ...{ device_range: { low: 20, high: 100, text: "20-100", species: "cat" }, device_flag: "HH" },
+    },
+    {
+      ...{ code: "CREA", value: 0.2, comparator: "<", ordinal: false, text: "<0.2*", unit: "mg/dL" },
+      ...{ device_range: { low: null, high: 1.4, text: "<1.4", species: null }, device_flag: null },
+    },
+    {
+      ...{ code: "WBC", value: 8, comparator: null, ordinal: false, text: "8", unit: "furlong" },
+      ...{ device_range: null, device_flag: "N" },
+    },
+  ];
+  const unknown = { animal: null, instrument: "Tester", ranges: null, acquired_at: at };
+  const held = resultsOf(sent, unknown, ["a note"]);
+  expect(held.results.map(({ flag }) => flag)).toEqual([null, null, null]);
+  expect(measurementsOf({ modality: "BIOCHEMISTRY", results: held.results }, held.snapshot)).toEqual(sent);
+});
+
+test("a urine pad is read back as a pad though the API calls it like the blood's analyte", () => {
+  const pad = { code: "UGLU", value: 2, comparator: null, ordinal: true, text: "2+", unit: null };
+  const sent: Measurement[] = [{ ...pad, device_range: null, device_flag: null }];
+  const { results, snapshot } = resultsOf(sent, { animal: dog, instrument: null, ranges: null, acquired_at: at });
+  expect(results[0]?.analyte).toBe("GLU");
+  const study = { modality: "URINALYSIS" as const, results };
+  expect(measurementsOf(study, snapshot)).toEqual(sent);
+  expect(measurementsOf(study, null)).toEqual(sent);
+});
+
+test("without a snapshot the API's names and the modality say what was measured, as far as they do", () => {
+  const result: Result = {
+    analyte: "GLU",
+    value: 5,
+    unit: "mmol/L",
+    reference_range: null,
+    flag: null,
+    comparator: ">",
+  };
+  const [read] = measurementsOf({ modality: "BIOCHEMISTRY", results: [result] }, null) ?? [];
+  expect(read).toEqual({
+    ...{ code: "GLU", value: 5, comparator: ">", ordinal: false, text: ">5", unit: "mmol/L" },
+    ...{ device_range: null, device_flag: null },
+  });
+  expect(measurementsOf({ modality: "BIOCHEMISTRY", results: [{ ...result, analyte: "XYZ" }] }, null)).toBeNull();
+});

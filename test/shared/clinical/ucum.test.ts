@@ -1,0 +1,62 @@
+import { createRequire } from "node:module";
+import { expect, test } from "vitest";
+import { Type } from "typebox";
+import { type Analyte, analytes, readData } from "../../../shared/clinical/analytes.ts";
+import { factorOf } from "../../../shared/clinical/units.ts";
+
+// Our factors against a UCUM implementation: it computes each from the units themselves and the molar mass.
+
+interface Ucum {
+  convertUnitTo(
+    from: string,
+    value: number,
+    to: string,
+    options: { molecularWeight?: number | undefined; charge?: number },
+  ): { status: string; toVal: number | null; msg: string[] };
+}
+
+const { UcumLhcUtils } = createRequire(import.meta.url)("@lhncbc/ucum-lhc") as {
+  UcumLhcUtils: { getInstance(): Ucum };
+};
+const ucum = UcumLhcUtils.getInstance();
+
+const spelling = new Map(
+  readData("units.json", Type.Array(Type.Object({ unit: Type.String(), ucum: Type.String() }))).map((each) => [
+    each.unit,
+    each.ucum,
+  ]),
+);
+
+/** Ions that carry two charges; the others here carry one. */
+const DIVALENT = new Set(["CA", "ICA", "MG"]);
+
+/** Laboratories count haemoglobin by the monomer, which has one iron atom; g/mol. */
+const HEMOGLOBIN_MONOMER = 16_114.5;
+const masses = new Map(["HGB", "MCH", "MCHC"].map((code) => [code, HEMOGLOBIN_MONOMER]));
+
+const factors = analytes.flatMap((analyte) =>
+  analyte.units.slice(1).flatMap(({ unit }) =>
+    // A laboratory's % is here g in 100 mL of cells, which UCUM's is not.
+    analyte.code === "MCHC" && unit === "%" ? [] : [[analyte.code, unit, analyte.canonical_unit, analyte] as const],
+  ),
+);
+
+function byUcum({ code, molar_mass_g_per_mol }: Analyte, from: string, to: string) {
+  const [one, other] = [spelling.get(from) ?? "", spelling.get(to) ?? ""];
+  return ucum.convertUnitTo(one, 1, other, {
+    molecularWeight: molar_mass_g_per_mol ?? masses.get(code),
+    ...([one, other].some((unit) => unit.startsWith("meq")) && { charge: DIVALENT.has(code) ? 2 : 1 }),
+  });
+}
+
+test("there are factors to compare", () => {
+  expect(factors.length).toBeGreaterThan(90);
+});
+
+test.each(factors)("U3: %s from %s to %s is what UCUM makes of it", (code, unit, canonical, analyte) => {
+  const { status, toVal, msg } = byUcum(analyte, unit, canonical);
+  const ours = factorOf(analyte, unit) ?? Number.NaN;
+  expect([code, status, msg.join(" ")]).toEqual([code, "succeeded", ""]);
+  // The molar masses have five digits, and mm[Hg] in kPa six.
+  expect(Math.abs(ours / Number(toVal) - 1)).toBeLessThan(2e-4);
+});

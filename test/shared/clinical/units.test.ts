@@ -1,0 +1,197 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { type Analyte, analyteByCode, analytes } from "../../../shared/clinical/analytes.ts";
+import { convert, factorOf, readUnit } from "../../../shared/clinical/units.ts";
+
+function analyte(code: string): Analyte {
+  const known = analyteByCode(code);
+  if (known === undefined) throw new Error(`no analyte ${code}`);
+  return known;
+}
+
+test.each([
+  ["WBC", "K/uL", "10*3/uL"],
+  ["WBC", "10E3/uL", "10*3/uL"],
+  ["WBC", "x10^3/uL", "10*3/uL"],
+  ["WBC", "10³/µL", "10*3/uL"],
+  ["WBC", "K/\u03bcL", "10*3/uL"],
+  ["WBC", "K/UL", "10*3/uL"],
+  ["WBC", "m/mm3", "10*3/uL"],
+  ["WBC", "G/L", "10*9/L"],
+  ["WBC", "10*9/L", "10*9/L"],
+  ["RBC", "M/uL", "10*6/uL"],
+  ["RBC", "m/uL", "10*6/uL"],
+  ["RBC", "T/L", "10*12/L"],
+  ["HGB", "G/L", "g/L"],
+  ["HGB", "G/DL", "g/dL"],
+  ["MCV", "um3", "fL"],
+  ["MCV", "µm³", "fL"],
+  ["MCH", "Pg", "pg"],
+  ["HCT", "ratio", "L/L"],
+  ["UPC", "ratio", "{ratio}"],
+  ["CREA", "\u00b5mol/L", "umol/L"],
+  ["CREA", "\u03bcmol/L", "umol/L"],
+  ["CREA", " UMOL/L ", "umol/L"],
+  ["ALT", "U/l", "U/L"],
+  ["ALT", "IU/L", "U/L"],
+  ["PCO2", "mmHg", "mm[Hg]"],
+])("U1: %s in %s is %s", (code, spelling, unit) => {
+  expect(readUnit(analyte(code), spelling, 10)).toEqual({ unit, warning: null });
+});
+
+test.each([
+  ["GLU", "K/uL"],
+  ["GLU", "g/L"],
+  ["ALT", "mg/dL"],
+  ["WBC", "M/mm3"],
+  ["WBC", "M/uL"],
+  ["RBC", "m/mm3"],
+  ["UGLU", "mg/dL"],
+  ["HGB", "10*9/L"],
+  ["GLU", "{ratio}"],
+])("U1: %s is no unit of %s and is not guessed", (code, spelling) => {
+  expect(readUnit(analyte(code), spelling, 10)).toEqual({
+    unit: null,
+    warning: expect.stringContaining(`is not a unit of ${code}`),
+  });
+});
+
+test("U1: every unit is read by its own name, for every analyte that has it", () => {
+  for (const each of analytes.filter((candidate) => candidate.value_type === "numeric")) {
+    for (const { unit } of each.units) expect(readUnit(each, unit, 10)).toEqual({ unit, warning: null });
+  }
+});
+
+test("U2: a missing unit is the only one, or the hematocrit's fraction, or none", () => {
+  expect(readUnit(analyte("MCV"), "", 70)).toEqual({ unit: "fL", warning: null });
+  expect(readUnit(analyte("USG"), " ", 1.03)).toEqual({ unit: "{SG}", warning: null });
+  expect(readUnit(analyte("HCT"), "", 0.431)).toEqual({ unit: "L/L", warning: null });
+  expect(readUnit(analyte("HCT"), "", 43.1)).toEqual({ unit: null, warning: "no unit for HCT, expected % or L/L" });
+  expect(readUnit(analyte("HCT"), "%", 0.431)).toEqual({ unit: "%", warning: null });
+  expect(readUnit(analyte("GLU"), "", 95)).toEqual({
+    unit: null,
+    warning: "no unit for GLU, expected mg/dL or mmol/L",
+  });
+});
+
+test("U2: a platelet width without a unit is a relative one, not femtolitres", () => {
+  expect(readUnit(analyte("PDW"), "", 15.8)).toEqual({ unit: null, warning: "no unit for PDW, expected fL" });
+  expect(readUnit(analyte("PDW"), "um3", 15.8)).toEqual({ unit: "fL", warning: null });
+});
+
+test("V3: a pad's ordinal has no unit and no warning", () => {
+  expect(readUnit(analyte("UGLU"), "", 2)).toEqual({ unit: null, warning: null });
+});
+
+// Factors as tables print them, conventional to SI; one unit of the last printed digit of tolerance, since tables round and cut.
+// Not here: avian_appendix prints 0.3670 for BUN mg/dL to mmol urea/L; 10 / 28.014 is 0.3570, the source errs.
+test.each([
+  ["ALB", "g/dL", "g/L", "10", "avian_appendix, vetfield_t73"],
+  ["TBIL", "mg/dL", "umol/L", "17.1", "avian_appendix, vetfield_t73"],
+  ["CA", "mg/dL", "mmol/L", "0.25", "avian_appendix, vetfield_t73"],
+  ["CHOL", "mg/dL", "mmol/L", "0.02586", "avian_appendix"],
+  ["CORT", "ug/dL", "nmol/L", "27.59", "avian_appendix"],
+  ["CREA", "mg/dL", "umol/L", "88.4", "avian_appendix, vetfield_t73"],
+  ["GLU", "mg/dL", "mmol/L", "0.05551", "avian_appendix"],
+  ["GLU", "mg/dL", "mmol/L", "0.055", "vetfield_t73"],
+  ["FE", "ug/dL", "umol/L", "0.1791", "avian_appendix"],
+  ["MG", "mg/dL", "mmol/L", "0.4114", "avian_appendix"],
+  ["PHOS", "mg/dL", "mmol/L", "0.3229", "avian_appendix"],
+  ["TT4", "ug/dL", "nmol/L", "12.87", "avian_appendix"],
+  ["TRIG", "mg/dL", "mmol/L", "0.01129", "avian_appendix"],
+  ["UREA", "mg/dL", "mmol/L", "0.167", "avian_appendix"],
+  ["URIC", "mg/dL", "umol/L", "59.48", "avian_appendix, its unit misprinted mmol/l"],
+  ["NH3", "ug/dL", "umol/L", "0.5871", "avian_appendix"],
+  ["PCO2", "mm[Hg]", "kPa", "0.1333", "avian_appendix, its unit misprinted Pa"],
+])("U3: %s from %s to %s is times %s, as printed in %s, and back", (code, from, to, printed) => {
+  const factor = Number(printed);
+  const lastDigit = 10 ** -(printed.split(".")[1]?.length ?? 0);
+  const there = convert(analyte(code), 1, from, to) ?? Number.NaN;
+  const back = convert(analyte(code), 1, to, from) ?? Number.NaN;
+  expect(Math.abs(there - factor)).toBeLessThan(lastDigit);
+  expect(back).toBeGreaterThan(1 / (factor + lastDigit));
+  expect(back).toBeLessThan(1 / (factor - lastDigit));
+});
+
+/** Half of the last printed digit. */
+function half(printed: string): number {
+  return 0.5 * 10 ** -(printed.split(".")[1]?.length ?? 0);
+}
+
+// The same measurement in both unit systems, as the source prints it: equal within the rounding of both prints.
+test.each([
+  ["CA", "1.79", "mmol/L", "7.16", "mg/dL", "psittacine_wild_pairs"],
+  ["PHOS", "6.53", "mmol/L", "20.22", "mg/dL", "psittacine_wild_pairs"],
+  ["FE", "109", "umol/L", "609", "ug/dL", "psittacine_wild_pairs"],
+  ["FE", "57", "umol/L", "318", "ug/dL", "psittacine_wild_pairs"],
+  ["FE", "90", "umol/L", "503", "ug/dL", "psittacine_wild_pairs"],
+  ["FE", "107", "umol/L", "598", "ug/dL", "psittacine_wild_pairs"],
+  ["FE", "59", "umol/L", "330", "ug/dL", "psittacine_wild_pairs"],
+  ["TBIL", "5.13", "umol/L", "0.3", "mg/dL", "idexx_crea_2017"],
+  ["CREA", "203", "umol/L", "2.3", "mg/dL", "idexx_crea_2017"],
+])("U3: %s of %s %s is %s %s, as %s prints both", (code, one, oneUnit, other, otherUnit) => {
+  const to = (printed: string, from: string, into: string, step = 0) =>
+    convert(analyte(code), Number(printed) + step * half(printed), from, into) ?? Number.NaN;
+  expect(to(one, oneUnit, otherUnit, -1)).toBeLessThanOrEqual(Number(other) + half(other));
+  expect(to(one, oneUnit, otherUnit, 1)).toBeGreaterThanOrEqual(Number(other) - half(other));
+  expect(to(other, otherUnit, oneUnit, -1)).toBeLessThanOrEqual(Number(one) + half(one));
+  expect(to(other, otherUnit, oneUnit, 1)).toBeGreaterThanOrEqual(Number(one) - half(one));
+});
+
+test("U3: molar factors are the analyte's molar mass", () => {
+  const perLitre: Record<string, number> = { "mmol/L": 1e-3, "umol/L": 1e-6, "nmol/L": 1e-9 };
+  const gramsPerLitre: Record<string, number> = { "mg/dL": 1e-2, "ug/dL": 1e-5 };
+  const compared: string[] = [];
+  for (const { code, molar_mass_g_per_mol: mass, canonical_unit, units } of analytes) {
+    const canonical = gramsPerLitre[canonical_unit];
+    if (mass === undefined || canonical === undefined) continue;
+    for (const { unit, factor } of units) {
+      const moles = perLitre[unit];
+      if (moles === undefined) continue;
+      compared.push(`${code} ${unit}`);
+      expect(Math.abs(factor / ((moles * mass) / canonical) - 1)).toBeLessThan(1e-4);
+    }
+  }
+  expect(compared.length).toBeGreaterThan(15);
+});
+
+test("U3: powers of ten are exact both ways", () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 10_000_000 }), (count) => {
+      const thousands = count / 1000;
+      const millions = count / 1_000_000;
+      expect(convert(analyte("WBC"), thousands, "10*3/uL", "10*9/L")).toBe(thousands);
+      expect(convert(analyte("WBC"), count, "/uL", "10*9/L")).toBe(thousands);
+      expect(convert(analyte("WBC"), count, "10*6/L", "10*9/L")).toBe(thousands);
+      expect(convert(analyte("RBC"), count, "/uL", "10*12/L")).toBe(millions);
+      expect(convert(analyte("RBC"), millions, "10*6/uL", "10*12/L")).toBe(millions);
+      expect(convert(analyte("HCT"), count / 100, "%", "L/L")).toBe(count / 100 / 100);
+      expect(convert(analyte("ALB"), count / 10, "g/dL", "g/L")).toBe((count / 10) * 10);
+    }),
+  );
+});
+
+test("U3: there and back is the same value for every analyte and unit", () => {
+  for (const each of analytes) {
+    for (const { unit: from } of each.units) {
+      for (const { unit: to } of each.units) {
+        const there = convert(each, 12.34, from, to) ?? Number.NaN;
+        expect(Math.abs((convert(each, there, to, from) ?? Number.NaN) / 12.34 - 1)).toBeLessThan(1e-12);
+      }
+    }
+  }
+});
+
+test("U4: urea nitrogen and urea agree in mmol/L and are 2.1438 apart in mg/dL", () => {
+  const bun = convert(analyte("BUN"), 5, "mmol/L", "mg/dL") ?? Number.NaN;
+  const urea = convert(analyte("UREA"), 5, "mmol/L", "mg/dL") ?? Number.NaN;
+  expect(urea / bun).toBeCloseTo(2.1438, 4);
+  expect(bun).toBeCloseTo(14.007, 10);
+  expect(analyte("BUN")).not.toBe(analyte("UREA"));
+});
+
+test("a unit that is not the analyte's converts to nothing", () => {
+  expect(factorOf(analyte("GLU"), "g/L")).toBeNull();
+  expect(convert(analyte("GLU"), 5, "g/L", "mg/dL")).toBeNull();
+  expect(convert(analyte("GLU"), 5, "mg/dL", "g/L")).toBeNull();
+});

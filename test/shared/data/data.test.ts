@@ -1,0 +1,118 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { afterEach, expect, test } from "vitest";
+import { analyteByCode } from "../../../shared/clinical/analytes.ts";
+import type { assess } from "../../../shared/clinical/flag.ts";
+import type { Animal } from "../../../shared/clinical/reference.ts";
+
+// The loaders against spoilt copies of the data: bad data stops loudly and names the row.
+
+interface Loaded {
+  readonly assess: typeof assess;
+}
+
+const shared = fileURLToPath(new URL("../../../shared", import.meta.url));
+const copies: string[] = [];
+
+afterEach(() => {
+  for (const copy of copies.splice(0)) rmSync(copy, { recursive: true, force: true });
+});
+
+async function loadedWith(file: string, from: string, to: string): Promise<Loaded> {
+  const copy = mkdtempSync(join(tmpdir(), "vetwire-data-"));
+  copies.push(copy);
+  cpSync(shared, join(copy, "shared"), { recursive: true });
+  symlinkSync(join(shared, "../node_modules"), join(copy, "node_modules"));
+  const path = join(copy, "shared/data", file);
+  const before = readFileSync(path, "utf8");
+  expect(before).toContain(from);
+  writeFileSync(path, before.replace(from, to));
+  const url = pathToFileURL(join(copy, "shared/clinical/flag.ts")).href;
+  return (await import(url)) as Loaded;
+}
+
+test("an untouched copy loads", async () => {
+  await expect(loadedWith("units.json", '"g%"', '"g%"')).resolves.toHaveProperty("assess");
+});
+
+const ALT =
+  '"id":"dog-any-any-alt-cornell_cobas_2017","species":"dog","analyte":"ALT","unit":"U/L","low":"17","high":"95"';
+
+test.each([
+  ["reference-intervals.json", ALT, ALT.replace('"17"', '"95"'), "dog-any-any-alt-cornell_cobas_2017 has the low 95"],
+  ["reference-intervals.json", ALT, ALT.replace('"17"', '"seventeen"'), "dog-any-any-alt-cornell_cobas_2017"],
+  ["reference-intervals.json", ALT, ALT.replace("U/L", "mg/dL"), "has the unit mg/dL, which ALT does not come in"],
+  ["reference-intervals.json", ALT, ALT.replace('"ALT"', '"ALX"'), "is of ALX, which is no analyte"],
+  ["reference-intervals.json", ALT, ALT.replace('"ALT"', '"UGLU"'), "is of UGLU, which is an ordinal"],
+  ["reference-intervals.json", ALT, ALT.replace('"dog"', '"wolf"'), "dog-any-any-alt-cornell_cobas_2017"],
+  ["reference-intervals.json", ALT, ALT.replace("-alt-", "-ast-"), "dog-any-any-ast-cornell_cobas_2017 stands twice"],
+  [
+    "reference-intervals.json",
+    '"critical_low":"20"',
+    '"critical_low":"200"',
+    "has the critical_low 200, above the low 167",
+  ],
+  [
+    "reference-intervals.json",
+    '"critical_source_id":"wikivet_ecc21"',
+    '"critical_source_id":"?"',
+    "dog-any-any-plt-dap_2023 has a critical bound without a source",
+  ],
+  ["reference-intervals.json", '"age_max_days":2191', '"age_max_days":364', "ends before the age it begins at"],
+  ["sources.json", '"cornell_cobas_2017"', '"cornell"', "has no source cornell_cobas_2017"],
+  ["ordinal-normals.json", '"UPRO"', '"UPH"', "is of UPH, which is no ordinal"],
+  ["analytes.json", '"factor":0.1', '"factor":0', "HGB"],
+  ["analytes.json", '"canonical_unit":"g/dL"', '"canonical_unit":"g/L"', "HGB must begin its units with g/L"],
+  ["analytes.json", '"loinc":["789-8"]', '"loinc":["6690-2"]', "6690-2 of RBC stands twice"],
+  ["analytes.json", '"TRBC"', '"WBC"', "wbc names two analytes of HEMATOLOGY"],
+  ["units.json", '{"unit":"fL"', '{"unit":"fl"', "fL of MCV is missing"],
+])("%s spoilt in one place stops the start and names the place", async (file, from, to, message) => {
+  await expect(loadedWith(file, from, to)).rejects.toThrow(message);
+});
+
+async function intervalOf(code: string, unit: string, animal: Animal, file: string, from: string, to: string) {
+  const loaded = await loadedWith(file, from, to);
+  const analyte = analyteByCode(code);
+  if (analyte === undefined) throw new Error(`no analyte ${code}`);
+  const result = { analyte, value: 5, comparator: null, ordinal: false, unit, device_range: null, device_flag: null };
+  return loaded.assess(result, animal, null).interval_id;
+}
+
+function lineOf(row: string): string {
+  const lines = readFileSync(join(shared, "data/reference-intervals.json"), "utf8").split("\n");
+  return lines.find((line) => line.includes(row)) ?? "";
+}
+
+// What the published rows never put to the test.
+
+test("R2: an upper-bounded row beats a better ranked one without ages", async () => {
+  const ferret = { species: "exotic", subgroup: "ferret", ageDays: 400, sex: null, neutered: null };
+  const row = '"id":"exotic-ferret-any-hct-nova_ferret"';
+  const ranked = /"quality":"A","rank":0\}/;
+  const line = lineOf(row);
+  const worse = line.replace(ranked, '"quality":"A","rank":9}');
+  expect(worse).not.toBe(line);
+  expect(await intervalOf("HCT", "%", ferret, "reference-intervals.json", line, worse)).toBe(
+    "exotic-ferret-any-hct-nova_ferret",
+  );
+});
+
+test("R3: a bird without a subgroup gets no interval, even where a row names none", async () => {
+  const bird = { species: "bird", subgroup: null, ageDays: null, sex: null, neutered: null };
+  const row = '"id":"bird-ringneck_parakeet-any-wbc-ringneck_2024","species":"bird",';
+  expect(
+    await intervalOf("WBC", "10*3/uL", bird, "reference-intervals.json", `${row}"subgroup":"ringneck_parakeet",`, row),
+  ).toBeNull();
+});
+
+test("R2: of two rows equal in all else the first id is taken", async () => {
+  const dog = { species: "dog", subgroup: null, ageDays: null, sex: null, neutered: null };
+  const row = '"id":"dog-any-any-alt-dap_2023"';
+  const line = lineOf(row);
+  const same = line.replace('"rank":1', '"rank":0').replace("alt-dap_2023", "alt-a_dap_2023");
+  expect(await intervalOf("ALT", "U/L", dog, "reference-intervals.json", line, same)).toBe(
+    "dog-any-any-alt-a_dap_2023",
+  );
+});

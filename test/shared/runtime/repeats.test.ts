@@ -1,0 +1,24 @@
+import { expect, test } from "vitest";
+import { Repeats } from "../../../shared/runtime/repeats.ts";
+import { TestClock } from "../../support/wire.ts";
+
+test("the first ten of a kind are told, and the rest are summed up at the end of their minute", () => {
+  const clock = new TestClock();
+  const repeats = new Repeats(clock.setTimer);
+  const sums: [string, number][] = [];
+  const told = (kind: string, times: number) =>
+    Array.from({ length: times }, () => repeats.isTold(kind, (left) => sums.push([kind, left]))).filter(Boolean).length;
+  expect([told("401", 25), told("403", 3)]).toEqual([10, 3]);
+  expect(sums).toEqual([]);
+  clock.advance(60_000);
+  expect(sums).toEqual([["401", 15]]);
+  expect(told("401", 1)).toBe(1);
+});
+
+test("kinds beyond a thousand are counted as one", () => {
+  const clock = new TestClock();
+  const repeats = new Repeats(clock.setTimer);
+  const told = Array.from({ length: 5_000 }, (_, index) => repeats.isTold(`kind ${index}`, () => undefined));
+  expect(told.filter(Boolean)).toHaveLength(1_010);
+  expect(clock.pending).toHaveLength(1_001);
+});
