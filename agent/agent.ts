@@ -1,7 +1,10 @@
 import type { Logger } from "pino";
 import { makePrivate } from "../shared/runtime/private-folder.ts";
 import { createAnalyzers } from "./analyzers.ts";
-import type { Config } from "./config/config.ts";
+import type { Config } from "./config/schema.ts";
+import { isoOrNull } from "./runtime/iso-time.ts";
+import { CLOCK_META, SERVER_META } from "./spool/queries/status.ts";
+import { createMetrics, type Metrics } from "./status/metrics.ts";
 import { Directory, syncAppointments } from "./study/patient-directory.ts";
 import { every } from "./runtime/periodic.ts";
 import { IMAGES_FOLDER } from "./imaging/instance-store.ts";
@@ -13,9 +16,9 @@ import { readSecret } from "./config/secret-file.ts";
 import { exposedSecrets } from "./config/exposed-secrets.ts";
 import { httpServer, type Server } from "./push/server-client.ts";
 import { watched } from "./push/server-watch.ts";
-import { CLOCK_META, isoOrNull, SERVER_META, Spool, SPOOL_FILES } from "./spool/spool.ts";
+import { Spool, SPOOL_FILES } from "./spool/spool.ts";
 import { NOT_ASKED_YET, type ServerState } from "./states/server-state.ts";
-import { createMetrics, type Metrics, serveStatus } from "./status/status-server.ts";
+import { serveStatus } from "./status/status-server.ts";
 import { realTimer } from "./runtime/timer.ts";
 
 // Builds the running agent out of its parts, and takes it down again.

@@ -1,8 +1,11 @@
 import type { Logger } from "pino";
+import { type Config, type DeviceConfig, DICOM } from "./config/schema.ts";
+import { readTls } from "./config/tls-files.ts";
+import { Held } from "./connection/memory-budget.ts";
+import { recover } from "./connection/recovery.ts";
 import { parseAddress } from "./transport/address.ts";
 import type { Charset as AstmCharset } from "./protocols/astm/records.ts";
-import { type Config, type DeviceConfig, DICOM, readTls } from "./config/config.ts";
-import { Connection, Held, recover, type Send } from "./connection/connection.ts";
+import { Connection, type Send } from "./connection/connection.ts";
 import { profileById } from "./devices/index.ts";
 import type { Profile } from "./devices/profile.ts";
 import { Directives } from "./connection/device-commands.ts";
@@ -15,7 +18,10 @@ import { type Devices, serve, type Surroundings } from "./connection/device-serv
 import type { Spool } from "./spool/spool.ts";
 import type { StoredMessage } from "./spool/queries/operations.ts";
 import { realTimer } from "./runtime/timer.ts";
-import { dialTransport, listenTransport, repliesOn, serialTransport, type Transport } from "./transport/transport.ts";
+import { repliesOn } from "./transport/reply-connection.ts";
+import { serialTransport } from "./transport/serial.ts";
+import { dialTransport, listenTransport } from "./transport/tcp.ts";
+import type { Transport } from "./transport/transport.ts";
 import { Worklist } from "./orders/host-query.ts";
 
 // The devices that send messages: each one's line, and the way of what it sends to a study or to an answer.

@@ -1,7 +1,8 @@
 import type { Logger } from "pino";
+import { type Config, type DeviceConfig, DICOM } from "./config/schema.ts";
+import { readTls } from "./config/tls-files.ts";
 import { parseAddress } from "./transport/address.ts";
 import { type CommitmentDevice, type CommitmentEvents, Commitments } from "./imaging/storage-commitment.ts";
-import { type Config, type DeviceConfig, DICOM, readTls } from "./config/config.ts";
 import type { Destination } from "./config/destination.ts";
 import type { DicomDevice } from "./imaging/scp-server.ts";
 import { DicomServices, type ServiceDevice } from "./imaging/services.ts";

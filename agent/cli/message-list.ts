@@ -1,5 +1,6 @@
 import type Database from "better-sqlite3";
-import { listMessages, type MessageSummary, readSpool } from "../spool/spool.ts";
+import { readSpool } from "../spool/access.ts";
+import { listMessages, type MessageSummary } from "../spool/queries/message-summaries.ts";
 import type { MessageState } from "../spool/queries/operations.ts";
 import { zonedTime } from "../report/device-time.ts";
 

@@ -1,5 +1,5 @@
 import { clockSentence, isClockWrong } from "../push/clock-watch.ts";
-import type { DeviceStatus, SpoolStatus } from "../spool/spool.ts";
+import type { DeviceStatus, SpoolStatus } from "../spool/queries/status.ts";
 
 // `agent status` for a person: a table of the devices, the server, the outbox. Times are those of this machine's zone.
 

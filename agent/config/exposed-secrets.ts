@@ -1,5 +1,5 @@
 import { isOpenToOthers } from "../../shared/runtime/private-folder.ts";
-import type { Config } from "./config.ts";
+import type { Config } from "./schema.ts";
 
 /** One sentence for each file with a secret of the configuration that other users of this machine can read. */
 export function exposedSecrets({ server, devices }: Pick<Config, "server" | "devices">): string[] {

@@ -12,6 +12,7 @@ import { StorageError } from "../spool/storage-error.ts";
 import { zonedTime } from "../report/device-time.ts";
 import { realTimer, type SetTimer } from "../runtime/timer.ts";
 import type { Transport, Wire, WireHandler } from "../transport/transport.ts";
+import { Held } from "./memory-budget.ts";
 
 // The imperative shell of one device: chunk to spool, to link, actions carried out. The link is fed only what the disk
 // holds, in the order it holds it; so a replay of the disk takes the same path, and no reply is ever ahead of the disk. What a
@@ -39,8 +40,6 @@ export type Send = (message: Uint8Array, sent: () => void) => void;
 /** Bytes on their way to disk beyond which a device has to wait. */
 const UNSTORED_BYTES_MAX = 1024 * 1024;
 const NO_BYTES = new Uint8Array(0);
-/** What the links of all devices may hold of unfinished messages. Beyond that long ones are refused, for their devices to send again. */
-const HELD_BYTES_MAX = 128 * 1024 * 1024;
 /** A message of so many bytes is never refused for what others hold. */
 const HELD_BYTES_MIN = 1024 * 1024;
 /** How long until a timeout that the disk refused is offered to it again. */
@@ -62,16 +61,6 @@ export interface ConnectedDevice {
   readonly timeZone: string;
   /** Who may use it, where somebody keeps that. */
   readonly operators?: OperatorBook;
-}
-
-/** What the links of all devices hold of unfinished messages; shared by their connections. */
-export class Held {
-  bytes = 0;
-  readonly bytesMax: number;
-
-  constructor(bytesMax = HELD_BYTES_MAX) {
-    this.bytesMax = bytesMax;
-  }
 }
 
 /** What somebody has to say to the device, whenever it connects. */
@@ -534,37 +523,8 @@ class Conversation {
   }
 }
 
-/** Feeds what an earlier process left unfinished through fresh links; its messages are stored as if it had gone on. */
-export async function recover(spool: Spool, profileById: (id: string) => Profile | undefined): Promise<number> {
-  const sessions = await spool.call("unfinishedSessions");
-  for (const { id: session, device, profile: profileId, events } of sessions) {
-    const profile = profileById(profileId);
-    if (profile === undefined) continue; // a newer agent's profile: kept until one that knows it runs
-    const link = createLink(profile, linkContext("UTC")); // its replies go nowhere
-    const chunks = new LatestChunks();
-    const at = Date.now();
-    const closing = { id: 0, kind: "close", at, bytes: null } as const;
-    let ordinal = 0;
-    for (const event of [...events, closing]) {
-      if (event.kind === "chunk") chunks.add(event.id, event.bytes?.length ?? 0);
-      for (const action of apply(link, event.kind, event.bytes)) {
-        // An event is told once; how the device is, it says again when it is back.
-        if (action.do === "news" && action.news.topic === "event")
-          await spool.call("noteNews", device, action.news, event.at);
-        if (action.do !== "deliver") continue;
-        const { message: bytes, incomplete } = action;
-        const message = { id: newUlid(), device, profile: profileId, receivedAt: event.at, bytes, incomplete };
-        const row = rowOf(message, action.from, chunks, session, ordinal++);
-        await spool.call("addMessage", row, fingerprint(message, profile));
-      }
-    }
-    await spool.call("finishSessions", [session], at);
-  }
-  return sessions.length;
-}
-
 /** The message as it is stored: without its bytes where the record holds them. */
-function rowOf(
+export function rowOf(
   { id, device, profile, receivedAt, bytes, incomplete }: StoredMessage,
   from: number | undefined,
   chunks: LatestChunks,
@@ -576,6 +536,6 @@ function rowOf(
   return { id, session, ordinal, device, profile, receivedAt, incomplete, bytes: own, place };
 }
 
-function linkContext(timeZone: string): LinkContext {
+export function linkContext(timeZone: string): LinkContext {
   return { now: () => zonedTime(Date.now(), timeZone), newId: newUlid };
 }

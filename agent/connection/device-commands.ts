@@ -1,4 +1,5 @@
-import type { Config } from "../config/config.ts";
+import type { Config } from "../config/schema.ts";
+import { readSpool, writeSpool } from "../spool/access.ts";
 import type { Connection } from "./connection.ts";
 import type { Lock } from "../report/device-report.ts";
 import { profileById } from "../devices/index.ts";
@@ -6,7 +7,7 @@ import { type Directive, directiveOperationsOn } from "../spool/queries/device-c
 import { advice } from "../runtime/did-you-mean.ts";
 import { directivePart } from "../protocols/poct1/topics.ts";
 import { encodeParts } from "../protocols/poct1/message.ts";
-import { readSpool, type Spool, writeSpool } from "../spool/spool.ts";
+import type { Spool } from "../spool/spool.ts";
 
 // A person locks a point-of-care device, or unlocks it: typed beside the running agent, which tells the device as soon as it
 // is connected. Of a device the last word counts.

@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import { Repeats } from "../../shared/runtime/repeats.ts";
-import type { Config } from "../config/config.ts";
+import type { Config } from "../config/schema.ts";
+import type { Metrics } from "../status/metrics.ts";
 import type { ConnectionEvents } from "./connection.ts";
 import type { DeviceState } from "../states/device-state.ts";
 import type { Directory } from "../study/patient-directory.ts";
@@ -8,7 +9,6 @@ import type { LineState } from "../states/line-state.ts";
 import type { NoiseRun } from "../protocols/link.ts";
 import { protocolOf } from "../detection/foreign-protocol.ts";
 import type { Spool } from "../spool/spool.ts";
-import type { Metrics } from "../status/status-server.ts";
 
 // What devices of every kind have: their light in `status`, their counters and their log.
 

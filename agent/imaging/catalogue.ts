@@ -1,11 +1,11 @@
 import fs from "node:fs";
 import path from "node:path";
 import type Database from "better-sqlite3";
+import { isoOrNull } from "../runtime/iso-time.ts";
 import type { Preview } from "./render-frame.ts";
 import { imageFile } from "./instance-store.ts";
 import { type ForwardCount, type ForwardState, imagingOperationsOn } from "../spool/queries/imaging.ts";
 import { drawPreview } from "./preview.ts";
-import { isoOrNull } from "../spool/spool.ts";
 import type { MessageState } from "../spool/queries/operations.ts";
 
 // What `agent images` shows and exports.

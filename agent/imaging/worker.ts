@@ -4,6 +4,8 @@ import type { ImageLimits } from "../config/image-limits.ts";
 import type { Encoding } from "../protocols/dicom/dataset.ts";
 import type { Request } from "../protocols/dicom/dimse.ts";
 import type { ServiceRequest } from "../protocols/dicom/scp.ts";
+import { listenTransport } from "../transport/tcp.ts";
+import type { Security } from "../transport/tls.ts";
 import { type DicomDevice, type DicomParts, DicomServer, type ReportLine } from "./scp-server.ts";
 import type { Served, Talk } from "./services.ts";
 import { Headers } from "./header-reader.ts";
@@ -13,7 +15,6 @@ import type { NoiseRun } from "../protocols/link.ts";
 import { type Removed, removeOld } from "./retention.ts";
 import { SpoolLine } from "../spool/remote-spool.ts";
 import { ThreadCalls } from "../runtime/thread-rpc.ts";
-import { listenTransport, type Security } from "../transport/transport.ts";
 
 // The thread of the imaging devices: it has their sockets and the files of their images, and a way of its own to the spool, so
 // that no byte of an image passes the main thread. What is no image (worklists, examinations, commitments) is asked for there.

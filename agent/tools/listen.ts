@@ -1,6 +1,8 @@
 import { parseAddress } from "../transport/address.ts";
 import { SERIAL_LINES, type Sniffed, suggest, SURE } from "../detection/detect.ts";
-import { dialTransport, listenTransport, serialTransport, type Transport } from "../transport/transport.ts";
+import { serialTransport } from "../transport/serial.ts";
+import { dialTransport, listenTransport } from "../transport/tcp.ts";
+import type { Transport } from "../transport/transport.ts";
 
 // Listens to a device without a word, for `agent sniff`: what is heard goes to no spool and is answered by nobody.
 

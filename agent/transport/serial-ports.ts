@@ -1,6 +1,6 @@
 import fs from "node:fs";
 import path from "node:path";
-import { serialPortClass } from "./transport.ts";
+import { serialPortClass } from "./serial.ts";
 
 // The serial ports of this machine, by the name that agent.yaml should use.
 

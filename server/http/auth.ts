@@ -1,58 +1,25 @@
-import crypto, { createHmac, randomBytes, randomInt } from "node:crypto";
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import crypto from "node:crypto";
 import type { Socket } from "node:net";
-import { join } from "node:path";
-import zlib from "node:zlib";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
-import { newUlid } from "../../shared/api/fp.ts";
+import { digest, isActive, isWellFormedKey, type Permission } from "./api-keys.ts";
 import type { AuditedRequests } from "./audit-trail.ts";
 import type { CachedAnswers } from "./response-cache.ts";
 import { ApiError } from "./errors.ts";
 import type { Budget, RateLimiter, Verdict } from "./rate-limit.ts";
 import type { FoundKey } from "./request-context.ts";
-import {
-  type ApiKey,
-  countActiveKeys,
-  expireKey,
-  findKey,
-  findKeyById,
-  insertKey,
-  type KeyType,
-  touchKey,
-  touchNewKey,
-} from "../store/keys.ts";
-import type { Session } from "../store/query.ts";
+import { type ApiKey, findKey, touchKey, touchNewKey } from "../store/keys.ts";
 import type { Store } from "../store/types.ts";
 import type { Versions } from "../store/cache-versions.ts";
 
 // API keys: `sk_live_`, 32 random base62 letters, and 6 letters of CRC32 over all before them, so that a typing error
 // or junk is refused without asking the database. Stored is an HMAC only: the key is shown once, when it is made.
 
-export const permissions = [
-  "clinic.patient.view",
-  "clinic.calendar.view",
-  "clinic.inventory.view",
-  "clinic.soap.view",
-  "clinic.lab.view",
-  "clinic.lab.ingest",
-] as const;
-export type Permission = (typeof permissions)[number];
-
 /** The header in which an endpoint takes its key (specification, section 5). */
 export type KeyHeader = "x-api-key" | "authorization";
 
 /** Runs before anything else of a protected route; rejects with 401, 429 or 403, in this order (api.md 140). */
 export type Guard = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
-
-/** Enough for every program of a clinic; a loop that makes keys is stopped. */
-export const ACTIVE_KEYS_MAX = 25;
-
-const PREFIX = "sk_live_";
-const SECRET_LETTERS = 32;
-const CHECKSUM_LETTERS = 6;
-const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-const KEY = new RegExp(`^${PREFIX}[0-9A-Za-z]{${SECRET_LETTERS + CHECKSUM_LETTERS}}$`);
 
 /** A day-old last_used_at serves its purpose, a write at each request would not. */
 const LAST_USED_THROTTLE_MS = 60_000;
@@ -130,99 +97,6 @@ function refuseIfOver({ allowed, retryAfterS }: Verdict, header: KeyHeader): voi
   throw new ApiError(RATE_CODES[header], retryAfterS === 1 ? "1 second" : `${retryAfterS} seconds`, { headers });
 }
 
-export interface KeyToMake {
-  clinicId: number;
-  name: string;
-  type: KeyType;
-  permissions: readonly string[];
-  now: number;
-  expiresAt: number | null;
-}
-
-/**
- * Makes a key for a clinic and stores its digest; the returned text is the only copy of the key.
- * Rejects with a plain sentence when the clinic has as many active keys as it may.
- */
-export async function createKey(store: Store, pepper: Buffer, wanted: KeyToMake): Promise<string> {
-  return store.transaction((session) => makeKey(session, pepper, wanted));
-}
-
-/**
- * Makes a key that may do what an active one may; the old one ends after the grace, in milliseconds. The new one ends when
- * the old one was to end, unless another time is given: rolling changes the secret and lengthens nothing by itself.
- */
-export async function rollKey(
-  store: Store,
-  pepper: Buffer,
-  { publicId, graceMs, now, expiresAt }: { publicId: string; graceMs: number; now: number; expiresAt?: number },
-): Promise<{ key: string; oldExpiresAt: number; expiresAt: number | null }> {
-  return store.transaction(async (session) => {
-    const old = await findKeyById(session, publicId);
-    if (old === undefined) throw new Error(`key ${publicId} does not exist, expected an id that keys list shows`);
-    if (!isActive(old, now)) throw new Error(`key ${publicId} is revoked or expired, make a new one with keys create`);
-    const made = { ...old, clinicId: old.clinic_id, now, expiresAt: expiresAt ?? old.expires_at };
-    const key = await makeKey(session, pepper, made);
-    const oldExpiresAt = Math.min(now + graceMs, old.expires_at ?? Number.MAX_SAFE_INTEGER);
-    await expireKey(session, old, oldExpiresAt);
-    return { key, oldExpiresAt, expiresAt: made.expiresAt };
-  });
-}
-
-async function makeKey(session: Session, pepper: Buffer, wanted: KeyToMake): Promise<string> {
-  if ((await countActiveKeys(session, wanted.clinicId, wanted.now)) >= ACTIVE_KEYS_MAX) {
-    throw new Error(`the clinic has ${ACTIVE_KEYS_MAX} active keys, at most ${ACTIVE_KEYS_MAX}: revoke one first`);
-  }
-  const key = newKey();
-  await insertKey(session, {
-    public_id: `key_${newUlid()}`,
-    clinic_id: wanted.clinicId,
-    name: wanted.name,
-    type: wanted.type,
-    permissions: [...wanted.permissions],
-    digest: digest(pepper, key),
-    prefix: key.slice(0, PREFIX.length + 4),
-    last_four: key.slice(-4),
-    created_at: wanted.now,
-    expires_at: wanted.expiresAt,
-  });
-  return key;
-}
-
-/** Whether the text has the shape and the checksum of a key. */
-export function isWellFormedKey(text: string): boolean {
-  return KEY.test(text) && checksum(text.slice(0, -CHECKSUM_LETTERS)) === text.slice(-CHECKSUM_LETTERS);
-}
-
-const PEPPER_BYTES = 32;
-
-/**
- * The secret that key digests are made with, from its file in the data folder. It is made when no key needs one yet;
- * throws when keys exist and the file is gone, since none of them could be recognised again.
- */
-export function loadPepper(folder: string, keysExist: boolean): Buffer {
-  const path = join(folder, "pepper");
-  const kept = readIfThere(path);
-  if (kept === undefined) {
-    if (keysExist) throw new Error(`${path} is missing, and the keys of this database were made with it: restore it`);
-    // Linked into place whole: another process starting now reads all of it or makes none.
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const draft = `${path}.${process.pid}`;
-    writeFileSync(draft, randomBytes(PEPPER_BYTES), { mode: 0o600, flush: true });
-    try {
-      linkSync(draft, path);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    } finally {
-      rmSync(draft);
-    }
-  }
-  const pepper = kept ?? readFileSync(path);
-  if (pepper.length !== PEPPER_BYTES) {
-    throw new Error(`${path} has ${pepper.length} bytes, expected ${PEPPER_BYTES}: restore it`);
-  }
-  return pepper;
-}
-
 export const CHALLENGES: Record<KeyHeader, string> = {
   "x-api-key": 'X-API-Key realm="vetwire"',
   authorization: 'Bearer realm="vetwire"',
@@ -279,10 +153,6 @@ export function keyFinder(store: Store, pepper: Buffer) {
   };
 }
 
-function isActive({ revoked_at, expires_at }: ApiKey, now: number): boolean {
-  return revoked_at === null && (expires_at === null || expires_at > now);
-}
-
 /** The first uses that are being stored: requests that come meanwhile wait for the same transaction. */
 const firstUses = new WeakMap<ApiKey, Promise<void>>();
 
@@ -319,33 +189,4 @@ function warnOf(key: ApiKey, logger: Logger): (error: unknown) => void {
   return (error) => {
     logger.warn({ err: error, key: key.public_id }, "the last use of a key was not stored");
   };
-}
-
-function newKey(): string {
-  let key = PREFIX;
-  for (let letter = 0; letter < SECRET_LETTERS; letter += 1) key += BASE62.charAt(randomInt(BASE62.length));
-  return key + checksum(key);
-}
-
-function checksum(text: string): string {
-  let rest = zlib.crc32(text);
-  let letters = "";
-  while (letters.length < CHECKSUM_LETTERS) {
-    letters = BASE62.charAt(rest % BASE62.length) + letters;
-    rest = Math.floor(rest / BASE62.length);
-  }
-  return letters;
-}
-
-function digest(pepper: Buffer, key: string): string {
-  return createHmac("sha256", pepper).update(key).digest("hex");
-}
-
-function readIfThere(path: string): Buffer | undefined {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
 }

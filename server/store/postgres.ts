@@ -11,8 +11,8 @@ import {
   type QueryResult,
   types,
 } from "pg";
+import { type Engine, missingMigrations } from "./migrations.ts";
 import { filled, type Query, type Session, sqlBuilder, StoreUnavailable } from "./query.ts";
-import { type Engine, missingMigrations } from "./schema.ts";
 import type { Store } from "./types.ts";
 import { atEndOfTurn, raising, readVersions, type Versions } from "./cache-versions.ts";
 

@@ -5,8 +5,8 @@ import Sqlite from "better-sqlite3";
 import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
 import { makePrivateFile } from "../../shared/runtime/private-folder.ts";
 import { watchFiles } from "./file-watch.ts";
+import { type Engine, missingMigrations } from "./migrations.ts";
 import { filled, type Query, type Session, sqlBuilder, StoreUnavailable } from "./query.ts";
-import { type Engine, missingMigrations } from "./schema.ts";
 import type { Store } from "./types.ts";
 import { atEndOfTurn, raising, readVersions, type Versions } from "./cache-versions.ts";
 

@@ -5,8 +5,9 @@ import path from "node:path";
 import { pino } from "pino";
 import { expect, onTestFinished, test } from "vitest";
 import { startAgent } from "../../agent/agent.ts";
-import { checkConfig } from "../../agent/config/config.ts";
-import { readSpool, readStatus } from "../../agent/spool/spool.ts";
+import { checkConfig } from "../../agent/config/check.ts";
+import { readSpool } from "../../agent/spool/access.ts";
+import { readStatus } from "../../agent/spool/queries/status.ts";
 import { freePort, temporaryFolder, until } from "../support/processes.ts";
 
 const OPEN_FILES = "/proc/self/fd";

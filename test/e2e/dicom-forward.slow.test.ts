@@ -6,7 +6,7 @@ import Database from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { imageFile } from "../../agent/imaging/instance-store.ts";
 import { type ImageSummary, type ImageTotals, listImages } from "../../agent/imaging/catalogue.ts";
-import { readSpool } from "../../agent/spool/spool.ts";
+import { readSpool } from "../../agent/spool/access.ts";
 import { dcmtk, run } from "../support/dcmtk.ts";
 import { freePort, runAgentCommand, until, World } from "../support/processes.ts";
 

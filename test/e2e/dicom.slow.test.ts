@@ -1,14 +1,14 @@
 import fs from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { readSpool } from "../../agent/spool/access.ts";
 import {
-  type GeneratedInstance,
   generatedFile,
+  type GeneratedInstance,
   generateInstance,
 } from "../../agent/tools/simulator/generated-study.ts";
 import { imageFile } from "../../agent/imaging/instance-store.ts";
 import { listImages } from "../../agent/imaging/catalogue.ts";
-import { readSpool } from "../../agent/spool/spool.ts";
 import { dcmtk, run } from "../support/dcmtk.ts";
 import { freePort, runAgentCommand, until, World } from "../support/processes.ts";
 

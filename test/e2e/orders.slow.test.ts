@@ -2,8 +2,8 @@ import fs from "node:fs";
 import path from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { ACK, ENQ, EOT, LF, STX } from "../../agent/protocols/bytes.ts";
+import { readSpool } from "../../agent/spool/access.ts";
 import { type Line, openLine, playDevice } from "../../agent/tools/simulator/analyzer.ts";
-import { readSpool } from "../../agent/spool/spool.ts";
 import { session } from "../support/astm.ts";
 import { CLINIC, freePort, runAgentCommand, runServerCommand, until, World } from "../support/processes.ts";
 

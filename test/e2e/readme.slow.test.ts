@@ -5,7 +5,8 @@ import net from "node:net";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
-import { listMessages, type MessageSummary, readSpool } from "../../agent/spool/spool.ts";
+import { readSpool } from "../../agent/spool/access.ts";
+import { listMessages, type MessageSummary } from "../../agent/spool/queries/message-summaries.ts";
 import { freePort, ROOT, temporaryFolder, until } from "../support/processes.ts";
 import { type Block, blocksOf, commandsOf, LINES, readmes, whyExcluded } from "../support/readme.ts";
 

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { readSpool } from "../../agent/spool/spool.ts";
+import { readSpool } from "../../agent/spool/access.ts";
 import { session, vetScanRecords } from "../support/astm.ts";
 import { runAgentCommand, until, World } from "../support/processes.ts";
 import { socat } from "../support/pty.ts";

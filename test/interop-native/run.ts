@@ -5,6 +5,7 @@ import net from "node:net";
 import path from "node:path";
 import { DicomClient } from "../../agent/imaging/scu.ts";
 import { COMMAND, STATUS } from "../../agent/protocols/dicom/dimse.ts";
+import { readSpool } from "../../agent/spool/access.ts";
 import {
   EXPLICIT_LITTLE_ENDIAN,
   generatedFile,
@@ -12,7 +13,6 @@ import {
 } from "../../agent/tools/simulator/generated-study.ts";
 import { imageFile, imageFolder } from "../../agent/imaging/instance-store.ts";
 import { type ImageSummary, listImages } from "../../agent/imaging/catalogue.ts";
-import { readSpool } from "../../agent/spool/spool.ts";
 import { freePort, ROOT, temporaryFolder, until } from "../support/processes.ts";
 import { install } from "./install.ts";
 

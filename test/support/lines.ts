@@ -2,7 +2,8 @@ import { afterEach } from "vitest";
 import { Connection } from "../../agent/connection/connection.ts";
 import type { Profile } from "../../agent/devices/profile.ts";
 import { type Line, openLine } from "../../agent/tools/simulator/analyzer.ts";
-import { listenTransport, type Transport } from "../../agent/transport/transport.ts";
+import { listenTransport } from "../../agent/transport/tcp.ts";
+import type { Transport } from "../../agent/transport/transport.ts";
 import { freePort, until } from "./processes.ts";
 import type { useSpool } from "./spool.ts";
 

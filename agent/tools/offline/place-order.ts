@@ -1,10 +1,10 @@
 import { analytes } from "../../../shared/clinical/analytes.ts";
 import { fpForm, isFp } from "../../../shared/api/fp.ts";
+import { type Config, DICOM } from "../../config/schema.ts";
+import { readSpool, writeSpool } from "../../spool/access.ts";
 import { newAccession } from "../../spool/queries/accession.ts";
-import { type Config, DICOM } from "../../config/config.ts";
 import { profileById } from "../../devices/index.ts";
 import { advice } from "../../runtime/did-you-mean.ts";
-import { readSpool, writeSpool } from "../../spool/spool.ts";
 import type { TestOrder } from "../../spool/queries/operations.ts";
 
 // A person's order for an analyzer or an imaging device, placed beside the agent that will answer its query with it.

@@ -1,5 +1,6 @@
 import type Database from "better-sqlite3";
 import { resultLine } from "../../../shared/clinical/flag-text.ts";
+import { searchSpool, writeSpool } from "../../spool/access.ts";
 import { Directory } from "../../study/patient-directory.ts";
 import { assess, type FilingDevice, type Lookup } from "../../study/filing.ts";
 import { Headers } from "../../imaging/header-reader.ts";
@@ -8,7 +9,7 @@ import { BYTES_COLUMNS, messageReader, type Unread } from "../../spool/queries/e
 import { isWithdrawal, succeed } from "../../report/revision.ts";
 import { SendError } from "../../runtime/send-error.ts";
 import type { Server } from "../../push/server-client.ts";
-import { searchSpool, type SpoolCalls, writeSpool } from "../../spool/spool.ts";
+import type { SpoolCalls } from "../../spool/spool.ts";
 import {
   type MessageState,
   type Operations,

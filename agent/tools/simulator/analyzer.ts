@@ -1,14 +1,9 @@
 import { AstmLink, type AstmLinkOptions } from "../../protocols/astm/link.ts";
 import { CR, ENQ, ETB, ETX, STX } from "../../protocols/bytes.ts";
 import type { Link, LinkAction } from "../../protocols/link.ts";
-import {
-  dialTransport,
-  listenTransport,
-  serialTransport,
-  type Transport,
-  type Wire,
-  type WireHandler,
-} from "../../transport/transport.ts";
+import { serialTransport } from "../../transport/serial.ts";
+import { dialTransport, listenTransport } from "../../transport/tcp.ts";
+import type { Transport, Wire, WireHandler } from "../../transport/transport.ts";
 
 // Plays the other side of a line with our own link, so that the agent can be tried without hardware: a device that sends what
 // a fixture says, or a host that takes what a device sends.

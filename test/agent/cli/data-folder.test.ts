@@ -3,7 +3,7 @@ import path from "node:path";
 import { pino } from "pino";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { startAgent } from "../../../agent/agent.ts";
-import { checkConfig } from "../../../agent/config/config.ts";
+import { checkConfig } from "../../../agent/config/check.ts";
 import { makePrivate } from "../../../shared/runtime/private-folder.ts";
 import { freePort, temporaryFolder } from "../../support/processes.ts";
 

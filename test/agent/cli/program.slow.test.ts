@@ -4,9 +4,11 @@ import fs from "node:fs";
 import path from "node:path";
 import Database from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { recover } from "../../../agent/connection/connection.ts";
+import { recover } from "../../../agent/connection/recovery.ts";
 import { profileById } from "../../../agent/devices/index.ts";
-import { listMessages, readSpool, Spool } from "../../../agent/spool/spool.ts";
+import { readSpool } from "../../../agent/spool/access.ts";
+import { listMessages } from "../../../agent/spool/queries/message-summaries.ts";
+import { Spool } from "../../../agent/spool/spool.ts";
 import { AGENT, ROOT, temporaryFolder, until } from "../../support/processes.ts";
 
 // Goal: what a person gets of the agent's reading commands. Method: the build's commands in a folder with an agent.yaml and

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { DeviceStatus } from "../../../agent/spool/spool.ts";
+import type { DeviceStatus } from "../../../agent/spool/queries/status.ts";
 import { statusLines } from "../../../agent/cli/status-text.ts";
 
 const at = "2026-11-21T09:30:00.000Z";

@@ -1,8 +1,9 @@
 import fs from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { loadConfig } from "../../../agent/config/load.ts";
 import { parseAddress } from "../../../agent/transport/address.ts";
-import { checkConfig, loadConfig } from "../../../agent/config/config.ts";
+import { checkConfig } from "../../../agent/config/check.ts";
 import { profiles } from "../../../agent/devices/index.ts";
 import { temporaryFolder } from "../../support/processes.ts";
 

@@ -1,10 +1,14 @@
 import fs from "node:fs";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { Held } from "../../../agent/connection/memory-budget.ts";
+import { recover } from "../../../agent/connection/recovery.ts";
 import { encodeFrame } from "../../../agent/protocols/astm/frame.ts";
 import { ACK, ENQ, EOT, ETX, NAK } from "../../../agent/protocols/bytes.ts";
-import { Connection, Held, recover, type Send } from "../../../agent/connection/connection.ts";
+import { Connection, type Send } from "../../../agent/connection/connection.ts";
 import { profileById } from "../../../agent/devices/index.ts";
-import { listMessages, readSpool, Spool } from "../../../agent/spool/spool.ts";
+import { readSpool } from "../../../agent/spool/access.ts";
+import { listMessages } from "../../../agent/spool/queries/message-summaries.ts";
+import { Spool } from "../../../agent/spool/spool.ts";
 import type { StoredMessage } from "../../../agent/spool/queries/operations.ts";
 import { frames, session } from "../../support/astm.ts";
 import { temporaryFolder, until } from "../../support/processes.ts";

@@ -5,12 +5,13 @@ import path from "node:path";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type RunningAgent, startAgent } from "../../../agent/agent.ts";
-import { checkConfig } from "../../../agent/config/config.ts";
+import { checkConfig } from "../../../agent/config/check.ts";
+import { readSpool } from "../../../agent/spool/access.ts";
+import { type DeviceStatus, readStatus } from "../../../agent/spool/queries/status.ts";
 import type { Readiness } from "../../../agent/status/readiness.ts";
-import { type DeviceStatus, readSpool, readStatus } from "../../../agent/spool/spool.ts";
 import { freePort, temporaryFolder, until } from "../../support/processes.ts";
 import { newCable, socat } from "../../support/pty.ts";
-import { scriptedServer, type ScriptedRequest, type Step } from "../../support/scripted-server.ts";
+import { type ScriptedRequest, scriptedServer, type Step } from "../../support/scripted-server.ts";
 
 // Every state of a device and of the server is provoked for real, and read where a person reads it: `status` and /readyz.
 

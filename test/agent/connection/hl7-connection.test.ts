@@ -1,12 +1,15 @@
 import fs from "node:fs";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { Connection, recover, SESSION_MESSAGES_MAX } from "../../../agent/connection/connection.ts";
+import { Connection, SESSION_MESSAGES_MAX } from "../../../agent/connection/connection.ts";
+import { recover } from "../../../agent/connection/recovery.ts";
 import { profileById } from "../../../agent/devices/index.ts";
 import { genericHl7 } from "../../../agent/devices/generic-hl7.ts";
-import { listMessages, readSpool, Spool, type SpoolOptions } from "../../../agent/spool/spool.ts";
+import { readSpool } from "../../../agent/spool/access.ts";
+import { listMessages } from "../../../agent/spool/queries/message-summaries.ts";
+import { Spool, type SpoolOptions } from "../../../agent/spool/spool.ts";
 import type { StoredMessage } from "../../../agent/spool/queries/operations.ts";
-import { listenTransport } from "../../../agent/transport/transport.ts";
+import { listenTransport } from "../../../agent/transport/tcp.ts";
 import { bloodCount, frameOf, MllpClient, verdict } from "../../support/hl7.ts";
 import { freePort, temporaryFolder, until } from "../../support/processes.ts";
 

@@ -8,7 +8,7 @@ import { Headers } from "../../../agent/imaging/header-reader.ts";
 import { imageFile, imageFolder, ImageStore, tidyImages } from "../../../agent/imaging/instance-store.ts";
 import { countImages, listImages } from "../../../agent/imaging/catalogue.ts";
 import { removeOld } from "../../../agent/imaging/retention.ts";
-import { readSpool } from "../../../agent/spool/spool.ts";
+import { readSpool } from "../../../agent/spool/access.ts";
 import { CR_STORAGE, dataset, EXPLICIT } from "../../support/dicom.ts";
 import { useSpool } from "../../support/spool.ts";
 

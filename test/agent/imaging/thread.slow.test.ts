@@ -3,7 +3,7 @@ import path from "node:path";
 import tls from "node:tls";
 import Database from "better-sqlite3";
 import { beforeEach, expect, test } from "vitest";
-import { readTls } from "../../../agent/config/config.ts";
+import { readTls } from "../../../agent/config/tls-files.ts";
 import { encodeAssociateRequest } from "../../../agent/protocols/dicom/pdu.ts";
 import { STATUS } from "../../../agent/protocols/dicom/dimse.ts";
 import { DicomThread } from "../../../agent/imaging/thread.ts";

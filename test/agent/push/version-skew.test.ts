@@ -1,8 +1,9 @@
 import { afterEach, expect, test } from "vitest";
+import { readSpool } from "../../../agent/spool/access.ts";
+import { listMessages } from "../../../agent/spool/queries/message-summaries.ts";
 import { Directory, syncAppointments } from "../../../agent/study/patient-directory.ts";
 import { Push } from "../../../agent/push/push.ts";
 import { httpServer } from "../../../agent/push/server-client.ts";
-import { listMessages, readSpool } from "../../../agent/spool/spool.ts";
 import { testPatients, until } from "../../support/processes.ts";
 import { type ScriptedRequest, scriptedServer } from "../../support/scripted-server.ts";
 import { useSpool } from "../../support/spool.ts";

@@ -4,8 +4,11 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import Database from "better-sqlite3";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { readSpool } from "../../../agent/spool/access.ts";
+import { listMessages } from "../../../agent/spool/queries/message-summaries.ts";
+import { readStatus } from "../../../agent/spool/queries/status.ts";
 import type { DeviceState } from "../../../agent/states/device-state.ts";
-import { listMessages, readSpool, readStatus, Spool } from "../../../agent/spool/spool.ts";
+import { Spool } from "../../../agent/spool/spool.ts";
 import {
   type MessageRow,
   messageRow,

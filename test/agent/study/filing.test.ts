@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { readSpool } from "../../../agent/spool/access.ts";
+import { listMessages } from "../../../agent/spool/queries/message-summaries.ts";
 import { Directory } from "../../../agent/study/patient-directory.ts";
 import { abaxisVetscanVs2 } from "../../../agent/devices/abaxis-vetscan-vs2.ts";
 import { genericAstm } from "../../../agent/devices/generic-astm.ts";
 import type { Profile } from "../../../agent/devices/profile.ts";
 import { Filing } from "../../../agent/study/filing.ts";
 import { httpServer } from "../../../agent/push/server-client.ts";
-import { listMessages, readSpool } from "../../../agent/spool/spool.ts";
 import type { StoredMessage } from "../../../agent/spool/queries/operations.ts";
 import { StorageError } from "../../../agent/spool/storage-error.ts";
 import type { ClinicRanges } from "../../../shared/clinical/clinic-ranges.ts";

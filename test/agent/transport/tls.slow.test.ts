@@ -2,8 +2,9 @@ import fs from "node:fs";
 import net from "node:net";
 import tls from "node:tls";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { readTls } from "../../../agent/config/config.ts";
-import { dialTransport, listenTransport, type Transport, type Wire } from "../../../agent/transport/transport.ts";
+import { readTls } from "../../../agent/config/tls-files.ts";
+import { dialTransport, listenTransport } from "../../../agent/transport/tcp.ts";
+import type { Transport, Wire } from "../../../agent/transport/transport.ts";
 import { type Certificates, makeCertificates } from "../../support/certificates.ts";
 import { freePort, temporaryFolder, until } from "../../support/processes.ts";
 

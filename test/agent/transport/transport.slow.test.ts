@@ -1,14 +1,10 @@
 import net from "node:net";
 import { SerialPortMock } from "serialport";
 import { afterEach, describe, expect, test } from "vitest";
-import {
-  dialTransport,
-  listenTransport,
-  repliesOn,
-  serialTransport,
-  type Transport,
-  type Wire,
-} from "../../../agent/transport/transport.ts";
+import { repliesOn } from "../../../agent/transport/reply-connection.ts";
+import { serialTransport } from "../../../agent/transport/serial.ts";
+import { dialTransport, listenTransport } from "../../../agent/transport/tcp.ts";
+import type { Transport, Wire } from "../../../agent/transport/transport.ts";
 import { freePort, until } from "../../support/processes.ts";
 
 const transports: Transport[] = [];

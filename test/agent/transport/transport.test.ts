@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { DIAL_RETRY_MS, retryAfterMs } from "../../../agent/transport/transport.ts";
+import { DIAL_RETRY_MS, retryAfterMs } from "../../../agent/transport/reconnect.ts";
 
 test("R1: without chance the intervals double up to their last", () => {
   const intervals = [0, 1, 2, 3, 4, 5, 5_000].map((failures) => retryAfterMs(failures, DIAL_RETRY_MS, () => 0));

@@ -2,7 +2,7 @@ import type * as connections from "../../../agent/connection/connection.ts";
 import type * as devices from "../../../agent/devices/index.ts";
 import type { Profile } from "../../../agent/devices/profile.ts";
 import type * as spools from "../../../agent/spool/spool.ts";
-import type * as transports from "../../../agent/transport/transport.ts";
+import type * as transports from "../../../agent/transport/tcp.ts";
 import { fromBuild } from "../build.ts";
 
 // The agent up to the stored message: listener, spool, link and connection from the build, one device a port.

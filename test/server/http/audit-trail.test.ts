@@ -4,8 +4,8 @@ import { pino } from "pino";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { buildApp } from "../../../server/app.ts";
 import { auditLines } from "../../../server/cli/audit-log.ts";
+import { permissions } from "../../../server/http/api-keys.ts";
 import { Audit, ENTRIES_MAX, KEPT_MS, REFUSALS_MAX } from "../../../server/http/audit-trail.ts";
-import { permissions } from "../../../server/http/auth.ts";
 import { memoryCounters } from "../../../server/http/rate-limit.ts";
 import {
   type AuditDescription,

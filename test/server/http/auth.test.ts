@@ -6,11 +6,11 @@ import { buildApp } from "../../../server/app.ts";
 import {
   ACTIVE_KEYS_MAX,
   isWellFormedKey,
-  loadPepper,
   type Permission,
   permissions,
   rollKey,
-} from "../../../server/http/auth.ts";
+} from "../../../server/http/api-keys.ts";
+import { loadPepper } from "../../../server/http/pepper.ts";
 import { listRows } from "../../../server/store/audit.ts";
 import { exportEntities } from "../../../server/import/export.ts";
 import { listKeys, revokeKey } from "../../../server/store/keys.ts";

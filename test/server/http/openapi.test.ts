@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { buildApp } from "../../../server/app.ts";
-import type { Permission } from "../../../server/http/auth.ts";
+import type { Permission } from "../../../server/http/api-keys.ts";
 import { type ErrorEnvelope, fromClientError } from "../../../server/http/errors.ts";
 import { exampleFp, exampleUlid } from "../../../server/http/examples.ts";
 import { defaultLimits, memoryCounters } from "../../../server/http/rate-limit.ts";

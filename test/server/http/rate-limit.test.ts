@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { buildApp } from "../../../server/app.ts";
-import type { Permission } from "../../../server/http/auth.ts";
+import type { Permission } from "../../../server/http/api-keys.ts";
 import { defaultLimits, MemoryCounters, RateLimiter } from "../../../server/http/rate-limit.ts";
 import type { Counters } from "../../../server/store/rate-limit-counters.ts";
 import type { KeyType } from "../../../server/store/keys.ts";

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { permissions } from "../../../server/http/auth.ts";
+import { permissions } from "../../../server/http/api-keys.ts";
 import { AnswerCache } from "../../../server/http/response-cache.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { ClinicWorld, type Write } from "../clinic-world.ts";

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ACTIVE_KEYS_MAX, createKey } from "../../../server/http/auth.ts";
+import { ACTIVE_KEYS_MAX, createKey } from "../../../server/http/api-keys.ts";
 import { importFile } from "../../../server/import/importer.ts";
 import { MemoryCounters } from "../../../server/http/rate-limit.ts";
 import { type Cost, storeCounters } from "../../../server/store/rate-limit-counters.ts";

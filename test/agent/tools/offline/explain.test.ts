@@ -1,13 +1,14 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { recover } from "../../../../agent/connection/connection.ts";
+import { recover } from "../../../../agent/connection/recovery.ts";
 import { profileById } from "../../../../agent/devices/index.ts";
 import { abaxisVetscanVs2 } from "../../../../agent/devices/abaxis-vetscan-vs2.ts";
+import { readSpool } from "../../../../agent/spool/access.ts";
+import { listMessages, type MessageSummary } from "../../../../agent/spool/queries/message-summaries.ts";
 import { Directory } from "../../../../agent/study/patient-directory.ts";
 import { explain } from "../../../../agent/tools/offline/explain.ts";
 import { Filing, type FilingDevice } from "../../../../agent/study/filing.ts";
 import { reassess, store } from "../../../../agent/tools/offline/reprocess.ts";
 import { httpServer } from "../../../../agent/push/server-client.ts";
-import { listMessages, type MessageSummary, readSpool } from "../../../../agent/spool/spool.ts";
 import type { Patient } from "../../../../shared/api/patient.ts";
 import { session, vetScanRecords } from "../../../support/astm.ts";
 import { noteFetched, useSpool } from "../../../support/spool.ts";

@@ -12,7 +12,7 @@ import {
   type Received,
 } from "../../../../agent/tools/simulator/analyzer.ts";
 import { parseTalk, playTalk, wireText } from "../../../../agent/protocols/transcript.ts";
-import { dialTransport } from "../../../../agent/transport/transport.ts";
+import { dialTransport } from "../../../../agent/transport/tcp.ts";
 import { fixturesFolder } from "../../../make-fixtures.ts";
 import { session } from "../../../support/astm.ts";
 import { useLines } from "../../../support/lines.ts";

@@ -1,141 +1,26 @@
-import { X509Certificate } from "node:crypto";
 import fs from "node:fs";
 import net from "node:net";
 import path from "node:path";
-import tls from "node:tls";
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
 import { Compile } from "typebox/compile";
-import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
+import { LineCounter, parseDocument } from "yaml";
 import { problems } from "../../shared/api/problems.ts";
-import { Modality } from "../../shared/api/study.ts";
 import { reasonOf } from "../../shared/runtime/error-message.ts";
-import { type Address, parseAddress } from "../transport/address.ts";
+import { parseAddress } from "../transport/address.ts";
 import { CHARSETS as ASTM_CHARSETS } from "../protocols/astm/records.ts";
 import type { Destination } from "./destination.ts";
 import type { ImageLimits } from "./image-limits.ts";
 import { profileById, profiles } from "../devices/index.ts";
-import { ACK_MODES } from "../protocols/hl7/acknowledgement.ts";
 import { CHARSETS as HL7_CHARSETS } from "../protocols/hl7/message.ts";
 import { nearestWord } from "../runtime/did-you-mean.ts";
+import { dotted, lineAt, locate, type Located } from "./line-numbers.ts";
 import { readOperators } from "./operator-list.ts";
+import type { DestinationConfig, Images } from "./schema.ts";
+import { type Config, DICOM, DICOM_KEYS, type Raw, Schema } from "./schema.ts";
 import { readSecret } from "./secret-file.ts";
-import type { Security } from "../transport/transport.ts";
+import { tlsIn, tlsProblem } from "./tls-files.ts";
 
 // agent.yaml: one schema is type, defaults and checks. Every problem is found in one go, each with its line.
-
-/** Imaging devices: no link of bytes and messages, but a protocol with files. */
-export const DICOM = "dicom";
-
-const closed = { additionalProperties: false };
-
-const Serial = Type.Object(
-  {
-    path: Type.String({ minLength: 1 }),
-    baudRate: Type.Optional(Type.Integer({ minimum: 300, maximum: 921_600 })),
-    dataBits: Type.Optional(Type.Enum([7, 8])),
-    parity: Type.Optional(Type.Enum(["none", "even", "odd", "mark", "space"])),
-    stopBits: Type.Optional(Type.Enum([1, 2])),
-    rtscts: Type.Optional(Type.Boolean()),
-  },
-  closed,
-);
-
-const Replies = Type.Object({ listen: Type.Optional(Type.String()), dial: Type.Optional(Type.String()) }, closed);
-
-const Tls = Type.Object(
-  {
-    certificate: Type.Optional(Type.String({ minLength: 1 })),
-    key: Type.Optional(Type.String({ minLength: 1 })),
-    ca: Type.Optional(Type.String({ minLength: 1 })),
-  },
-  closed,
-);
-/** PS3.5 §6.2: no backslash, no control characters, and blanks do not count. */
-const AeTitle = Type.String({ pattern: "^[!-\\[\\]-~](?:[ -\\[\\]-~]{0,14}[!-\\[\\]-~])?$" });
-
-const Device = Type.Object(
-  {
-    id: Type.String({ pattern: "^[a-z0-9][a-z0-9-]{0,62}$" }),
-    profile: Type.String(),
-    connection: Type.Object(
-      {
-        serial: Type.Optional(Serial),
-        listen: Type.Optional(Type.String()),
-        dial: Type.Optional(Type.String()),
-        replies: Type.Optional(Replies),
-      },
-      closed,
-    ),
-    tls: Type.Optional(Tls),
-    allow: Type.Optional(Type.Array(Type.String())),
-    model: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
-    timeZone: Type.Optional(Type.String()),
-    charset: Type.Optional(Type.Enum([...new Set([...ASTM_CHARSETS, ...HL7_CHARSETS])])),
-    ackMode: Type.Optional(Type.Enum(ACK_MODES)),
-    operators: Type.Optional(Type.String({ minLength: 1 })),
-    // Of imaging devices alone.
-    aeTitle: Type.Optional(AeTitle),
-    callingAeTitles: Type.Optional(Type.Array(AeTitle, { maxItems: 100 })),
-    quietSeconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400 })),
-    modality: Type.Optional(Modality),
-    /** Where the device takes the reports of storage commitment. */
-    reportTo: Type.Optional(Type.String()),
-  },
-  closed,
-);
-
-/** A PACS, or another archive, that gets every image too. */
-const DestinationConfig = Type.Object(
-  {
-    id: Type.String({ pattern: "^[a-z0-9][a-z0-9-]{0,62}$" }),
-    dial: Type.Optional(Type.String()),
-    aeTitle: Type.Optional(AeTitle),
-    callingAeTitle: Type.Optional(AeTitle),
-    stow: Type.Optional(Type.String({ pattern: "^https?://" })),
-    authorizationFile: Type.Optional(Type.String({ minLength: 1 })),
-  },
-  closed,
-);
-
-/** What may be removed of images, and what their disk keeps free for everything else. */
-const Images = Type.Object(
-  {
-    keepDays: Type.Optional(Type.Integer({ minimum: 1, maximum: 36_500 })),
-    keepGigabytes: Type.Optional(Type.Number({ minimum: 0.001, maximum: 1_000_000 })),
-    freeGigabytes: Type.Optional(Type.Number({ minimum: 0, maximum: 1_000_000 })),
-  },
-  closed,
-);
-const DICOM_KEYS = ["aeTitle", "callingAeTitles", "quietSeconds", "modality", "reportTo"];
-
-const Schema = Type.Object(
-  {
-    server: Type.Object(
-      { url: Type.String({ pattern: "^https?://" }), keyFile: Type.String({ minLength: 1 }) },
-      closed,
-    ),
-    data: Type.String({ minLength: 1 }),
-    timeZone: Type.String(),
-    /** A result without any identifier goes to the only patient of that species and name, if it has an event on that day. */
-    matchByName: Type.Optional(Type.Boolean()),
-    status: Type.Optional(Type.Object({ listen: Type.String() }, closed)),
-    devices: Type.Array(Device, { minItems: 1, maxItems: 1000 }),
-    destinations: Type.Optional(Type.Array(DestinationConfig, { maxItems: 100 })),
-    images: Type.Optional(Images),
-  },
-  closed,
-);
-type Raw = Static<typeof Schema>;
-export type DeviceConfig = Raw["devices"][number];
-type TlsFiles = Static<typeof Tls>;
-
-/** The configuration, paths resolved against the file's folder. */
-export interface Config extends Omit<Raw, "status" | "destinations" | "images"> {
-  /** null: no local status server. */
-  readonly status: Address | null;
-  readonly destinations: readonly Destination[];
-  readonly images: ImageLimits;
-}
 
 export interface ConfigProblem {
   readonly line: number;
@@ -146,12 +31,6 @@ export interface ConfigProblem {
 export type ConfigResult = { readonly config: Config } | { readonly problems: readonly ConfigProblem[] };
 
 const validator = Compile(Schema);
-
-/** Reads and checks a configuration file. @throws only when the file cannot be read */
-export function loadConfig(file: string): ConfigResult {
-  const resolved = path.resolve(file);
-  return checkConfig(fs.readFileSync(resolved, "utf8"), path.dirname(resolved));
-}
 
 /** Checks a configuration's text; relative paths in it are relative to `folder`. */
 export function checkConfig(text: string, folder: string): ConfigResult {
@@ -215,45 +94,6 @@ function asDestination(
   const address = parseAddress(dial ?? "");
   if (address === null) throw new Error("a destination without an address: the configuration was not checked");
   return { id, way: "store", address, aeTitle, callingAeTitle };
-}
-
-interface Located {
-  readonly steps: readonly string[];
-  readonly message: string;
-}
-
-const KEYS: Readonly<Record<string, readonly string[]>> = {
-  "": Object.keys(Schema.properties),
-  server: Object.keys(Schema.properties.server.properties),
-  status: ["listen"],
-  devices: Object.keys(Device.properties),
-  destinations: Object.keys(DestinationConfig.properties),
-  images: Object.keys(Images.properties),
-  connection: Object.keys(Device.properties.connection.properties),
-  serial: Object.keys(Serial.properties),
-  replies: Object.keys(Replies.properties),
-  tls: Object.keys(Tls.properties),
-};
-
-/** Turns `devices/0/baud is not expected` into a place and a sentence with the nearest known key. */
-function locate(sentence: string): Located {
-  const end = sentence.search(/ is (?=missing|not expected|["[{\d-]|a list|an object|true|false|null)/);
-  const steps = end < 0 || sentence.startsWith("the value") ? [] : sentence.slice(0, end).split("/");
-  const name = dotted(steps);
-  const message = `${name || "the file"}${sentence.slice(end)}`;
-  if (!message.endsWith(" is not expected")) return { steps, message };
-  const parent = steps.slice(0, -1).findLast((step) => !/^\d+$/.test(step)) ?? "";
-  const known = KEYS[parent] ?? [];
-  const nearest = nearestWord(steps.at(-1) ?? "", known);
-  const advice = nearest === null ? `expected one of ${known.join(", ")}` : `did you mean ${nearest}?`;
-  return { steps, message: `${name} is no known key, ${advice}` };
-}
-
-function dotted(steps: readonly string[]): string {
-  return steps.reduce(
-    (name, step) => (/^\d+$/.test(step) ? `${name}[${step}]` : name === "" ? step : `${name}.${step}`),
-    "",
-  );
 }
 
 type Say = (steps: readonly string[], message: string) => void;
@@ -420,36 +260,6 @@ function keyProblem(file: string): string | null {
   }
 }
 
-/** @throws when a file cannot be read */
-export function readTls({ certificate, key, ca }: TlsFiles): Security {
-  return {
-    minVersion: "TLSv1.2",
-    ...(certificate === undefined ? {} : { cert: fs.readFileSync(certificate) }),
-    ...(key === undefined ? {} : { key: fs.readFileSync(key) }),
-    ...(ca === undefined ? {} : { ca: fs.readFileSync(ca) }),
-  };
-}
-
-function tlsIn(folder: string, files: TlsFiles): TlsFiles {
-  return Object.fromEntries(Object.entries(files).map(([name, file]) => [name, path.resolve(folder, file)]));
-}
-
-function tlsProblem(files: Record<string, unknown>, listens: boolean, folder: string): string | null {
-  if (!Object.values(files).every((file) => typeof file === "string")) return null;
-  const resolved = tlsIn(folder, files);
-  if (listens && resolved.certificate === undefined) return "has no certificate, which a listener shows to its devices";
-  if ("certificate" in files !== "key" in files) return "has one of certificate and key, expected both";
-  try {
-    const security = readTls(resolved);
-    tls.createSecureContext(security);
-    // What is no certificate is passed over there, and nobody would be trusted.
-    if (security.ca !== undefined) void new X509Certificate(security.ca);
-    return null;
-  } catch (error) {
-    return `cannot be used: ${reasonOf(error)}`;
-  }
-}
-
 function operatorsProblem(file: string, takesThem: boolean): string | null {
   if (!takesThem) return "is for devices that speak POCT1-A";
   try {
@@ -473,27 +283,6 @@ function isNetwork(text: string): boolean {
   const version = net.isIP(address);
   if (version === 0 || rest.length > 0) return false;
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128));
-}
-
-/** The line of the value at that path, or of the nearest thing around it that is there. */
-function lineAt(root: Node | null, steps: readonly string[], lines: LineCounter): number {
-  let node: unknown = root;
-  let start = root?.range?.[0] ?? 0;
-  for (const step of steps) {
-    if (isMap(node)) {
-      const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === step);
-      if (pair === undefined) break;
-      if (isScalar(pair.key) && pair.key.range) start = pair.key.range[0];
-      node = pair.value;
-    } else if (isSeq(node)) {
-      node = node.items[Number(step)];
-      const range = (node as Node | undefined)?.range;
-      if (range) start = range[0];
-    } else {
-      break;
-    }
-  }
-  return lines.linePos(start).line;
 }
 
 function asObject(value: unknown): Record<string, unknown> {

@@ -1,0 +1,64 @@
+import type { LineCounter } from "yaml";
+import { isMap, isScalar, isSeq, type Node } from "yaml";
+import { nearestWord } from "../runtime/did-you-mean.ts";
+import { DestinationConfig, Device, Images, Replies, Schema, Serial, Tls } from "./schema.ts";
+
+export interface Located {
+  readonly steps: readonly string[];
+  readonly message: string;
+}
+
+const KEYS: Readonly<Record<string, readonly string[]>> = {
+  "": Object.keys(Schema.properties),
+  server: Object.keys(Schema.properties.server.properties),
+  status: ["listen"],
+  devices: Object.keys(Device.properties),
+  destinations: Object.keys(DestinationConfig.properties),
+  images: Object.keys(Images.properties),
+  connection: Object.keys(Device.properties.connection.properties),
+  serial: Object.keys(Serial.properties),
+  replies: Object.keys(Replies.properties),
+  tls: Object.keys(Tls.properties),
+};
+
+/** Turns `devices/0/baud is not expected` into a place and a sentence with the nearest known key. */
+export function locate(sentence: string): Located {
+  const end = sentence.search(/ is (?=missing|not expected|["[{\d-]|a list|an object|true|false|null)/);
+  const steps = end < 0 || sentence.startsWith("the value") ? [] : sentence.slice(0, end).split("/");
+  const name = dotted(steps);
+  const message = `${name || "the file"}${sentence.slice(end)}`;
+  if (!message.endsWith(" is not expected")) return { steps, message };
+  const parent = steps.slice(0, -1).findLast((step) => !/^\d+$/.test(step)) ?? "";
+  const known = KEYS[parent] ?? [];
+  const nearest = nearestWord(steps.at(-1) ?? "", known);
+  const advice = nearest === null ? `expected one of ${known.join(", ")}` : `did you mean ${nearest}?`;
+  return { steps, message: `${name} is no known key, ${advice}` };
+}
+
+export function dotted(steps: readonly string[]): string {
+  return steps.reduce(
+    (name, step) => (/^\d+$/.test(step) ? `${name}[${step}]` : name === "" ? step : `${name}.${step}`),
+    "",
+  );
+}
+
+/** The line of the value at that path, or of the nearest thing around it that is there. */
+export function lineAt(root: Node | null, steps: readonly string[], lines: LineCounter): number {
+  let node: unknown = root;
+  let start = root?.range?.[0] ?? 0;
+  for (const step of steps) {
+    if (isMap(node)) {
+      const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === step);
+      if (pair === undefined) break;
+      if (isScalar(pair.key) && pair.key.range) start = pair.key.range[0];
+      node = pair.value;
+    } else if (isSeq(node)) {
+      node = node.items[Number(step)];
+      const range = (node as Node | undefined)?.range;
+      if (range) start = range[0];
+    } else {
+      break;
+    }
+  }
+  return lines.linePos(start).line;
+}

@@ -1,0 +1,130 @@
+import { type Static, Type } from "typebox";
+import { Modality } from "../../shared/api/study.ts";
+import { CHARSETS as ASTM_CHARSETS } from "../protocols/astm/records.ts";
+import { ACK_MODES } from "../protocols/hl7/acknowledgement.ts";
+import { CHARSETS as HL7_CHARSETS } from "../protocols/hl7/message.ts";
+import type { Address } from "../transport/address.ts";
+import type { Destination } from "./destination.ts";
+import type { ImageLimits } from "./image-limits.ts";
+
+/** Imaging devices: no link of bytes and messages, but a protocol with files. */
+export const DICOM = "dicom";
+
+const closed = { additionalProperties: false };
+
+export const Serial = Type.Object(
+  {
+    path: Type.String({ minLength: 1 }),
+    baudRate: Type.Optional(Type.Integer({ minimum: 300, maximum: 921_600 })),
+    dataBits: Type.Optional(Type.Enum([7, 8])),
+    parity: Type.Optional(Type.Enum(["none", "even", "odd", "mark", "space"])),
+    stopBits: Type.Optional(Type.Enum([1, 2])),
+    rtscts: Type.Optional(Type.Boolean()),
+  },
+  closed,
+);
+
+export const Replies = Type.Object(
+  { listen: Type.Optional(Type.String()), dial: Type.Optional(Type.String()) },
+  closed,
+);
+
+export const Tls = Type.Object(
+  {
+    certificate: Type.Optional(Type.String({ minLength: 1 })),
+    key: Type.Optional(Type.String({ minLength: 1 })),
+    ca: Type.Optional(Type.String({ minLength: 1 })),
+  },
+  closed,
+);
+
+/** PS3.5 §6.2: no backslash, no control characters, and blanks do not count. */
+const AeTitle = Type.String({ pattern: "^[!-\\[\\]-~](?:[ -\\[\\]-~]{0,14}[!-\\[\\]-~])?$" });
+
+export const Device = Type.Object(
+  {
+    id: Type.String({ pattern: "^[a-z0-9][a-z0-9-]{0,62}$" }),
+    profile: Type.String(),
+    connection: Type.Object(
+      {
+        serial: Type.Optional(Serial),
+        listen: Type.Optional(Type.String()),
+        dial: Type.Optional(Type.String()),
+        replies: Type.Optional(Replies),
+      },
+      closed,
+    ),
+    tls: Type.Optional(Tls),
+    allow: Type.Optional(Type.Array(Type.String())),
+    model: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+    timeZone: Type.Optional(Type.String()),
+    charset: Type.Optional(Type.Enum([...new Set([...ASTM_CHARSETS, ...HL7_CHARSETS])])),
+    ackMode: Type.Optional(Type.Enum(ACK_MODES)),
+    operators: Type.Optional(Type.String({ minLength: 1 })),
+    // Of imaging devices alone.
+    aeTitle: Type.Optional(AeTitle),
+    callingAeTitles: Type.Optional(Type.Array(AeTitle, { maxItems: 100 })),
+    quietSeconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400 })),
+    modality: Type.Optional(Modality),
+    /** Where the device takes the reports of storage commitment. */
+    reportTo: Type.Optional(Type.String()),
+  },
+  closed,
+);
+
+/** A PACS, or another archive, that gets every image too. */
+export const DestinationConfig = Type.Object(
+  {
+    id: Type.String({ pattern: "^[a-z0-9][a-z0-9-]{0,62}$" }),
+    dial: Type.Optional(Type.String()),
+    aeTitle: Type.Optional(AeTitle),
+    callingAeTitle: Type.Optional(AeTitle),
+    stow: Type.Optional(Type.String({ pattern: "^https?://" })),
+    authorizationFile: Type.Optional(Type.String({ minLength: 1 })),
+  },
+  closed,
+);
+
+/** What may be removed of images, and what their disk keeps free for everything else. */
+export const Images = Type.Object(
+  {
+    keepDays: Type.Optional(Type.Integer({ minimum: 1, maximum: 36_500 })),
+    keepGigabytes: Type.Optional(Type.Number({ minimum: 0.001, maximum: 1_000_000 })),
+    freeGigabytes: Type.Optional(Type.Number({ minimum: 0, maximum: 1_000_000 })),
+  },
+  closed,
+);
+
+export const DICOM_KEYS = ["aeTitle", "callingAeTitles", "quietSeconds", "modality", "reportTo"];
+
+export const Schema = Type.Object(
+  {
+    server: Type.Object(
+      { url: Type.String({ pattern: "^https?://" }), keyFile: Type.String({ minLength: 1 }) },
+      closed,
+    ),
+    data: Type.String({ minLength: 1 }),
+    timeZone: Type.String(),
+    /** A result without any identifier goes to the only patient of that species and name, if it has an event on that day. */
+    matchByName: Type.Optional(Type.Boolean()),
+    status: Type.Optional(Type.Object({ listen: Type.String() }, closed)),
+    devices: Type.Array(Device, { minItems: 1, maxItems: 1000 }),
+    destinations: Type.Optional(Type.Array(DestinationConfig, { maxItems: 100 })),
+    images: Type.Optional(Images),
+  },
+  closed,
+);
+
+export type Raw = Static<typeof Schema>;
+
+export type DeviceConfig = Raw["devices"][number];
+
+export type TlsFiles = Static<typeof Tls>;
+
+/** The configuration, paths resolved against the file's folder. */
+export interface Config extends Omit<Raw, "status" | "destinations" | "images"> {
+  /** null: no local status server. */
+  readonly status: Address | null;
+  readonly destinations: readonly Destination[];
+  readonly images: ImageLimits;
+}

@@ -1,0 +1,37 @@
+import tls from "node:tls";
+import path from "node:path";
+import fs from "node:fs";
+import { X509Certificate } from "node:crypto";
+import { reasonOf } from "../../shared/runtime/error-message.ts";
+import type { Security } from "../transport/tls.ts";
+import type { TlsFiles } from "./schema.ts";
+
+/** @throws when a file cannot be read */
+export function readTls({ certificate, key, ca }: TlsFiles): Security {
+  return {
+    minVersion: "TLSv1.2",
+    ...(certificate === undefined ? {} : { cert: fs.readFileSync(certificate) }),
+    ...(key === undefined ? {} : { key: fs.readFileSync(key) }),
+    ...(ca === undefined ? {} : { ca: fs.readFileSync(ca) }),
+  };
+}
+
+export function tlsIn(folder: string, files: TlsFiles): TlsFiles {
+  return Object.fromEntries(Object.entries(files).map(([name, file]) => [name, path.resolve(folder, file)]));
+}
+
+export function tlsProblem(files: Record<string, unknown>, listens: boolean, folder: string): string | null {
+  if (!Object.values(files).every((file) => typeof file === "string")) return null;
+  const resolved = tlsIn(folder, files);
+  if (listens && resolved.certificate === undefined) return "has no certificate, which a listener shows to its devices";
+  if ("certificate" in files !== "key" in files) return "has one of certificate and key, expected both";
+  try {
+    const security = readTls(resolved);
+    tls.createSecureContext(security);
+    // What is no certificate is passed over there, and nobody would be trusted.
+    if (security.ca !== undefined) void new X509Certificate(security.ca);
+    return null;
+  } catch (error) {
+    return `cannot be used: ${reasonOf(error)}`;
+  }
+}

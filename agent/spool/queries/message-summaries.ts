@@ -1,0 +1,48 @@
+import type Database from "better-sqlite3";
+import type { MessageState } from "./operations.ts";
+
+export interface MessageSummary {
+  readonly id: string;
+  readonly device: string;
+  readonly received_at: string;
+  readonly state: MessageState;
+  readonly reason: string | null;
+  readonly study_fps: readonly string[];
+}
+
+/**
+ * Every message, the oldest first. One that was cut short is where the message that completed it is. `behind`: only those that
+ * were stored after that row, and those of these ids.
+ */
+export function listMessages(
+  db: Database.Database,
+  behind: { row: number; ids: readonly string[] } = EVERY_ROW,
+): MessageSummary[] {
+  const rows = db
+    .prepare(
+      `SELECT m.id, m.device, m.received_at, COALESCE(c.state, m.state) AS state,
+         CASE WHEN c.id IS NULL THEN m.reason ELSE 'incomplete, completed by ' || c.id END AS reason,
+         (SELECT json_group_array(DISTINCT COALESCE(s.existing_fp, s.fp)) FROM message_study l
+            JOIN study s ON s.fp = l.fp AND s.revision = l.revision WHERE l.message = COALESCE(c.id, m.id)) AS fps
+       FROM message m LEFT JOIN message c ON c.id = m.completed_by
+       WHERE m.rowid > @row OR m.id IN (SELECT value FROM json_each(@ids)) ORDER BY m.received_at, m.rowid`,
+    )
+    .all({ row: behind.row, ids: JSON.stringify(behind.ids) }) as {
+    id: string;
+    device: string;
+    received_at: number;
+    state: MessageState;
+    reason: string | null;
+    fps: string;
+  }[];
+  return rows.map(({ id, device, received_at, state, reason, fps }) => ({
+    id,
+    device,
+    received_at: new Date(received_at).toISOString(),
+    state,
+    reason,
+    study_fps: JSON.parse(fps) as string[],
+  }));
+}
+
+const EVERY_ROW = { row: 0, ids: [] };

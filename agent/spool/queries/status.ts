@@ -1,0 +1,169 @@
+import Database from "better-sqlite3";
+import path from "node:path";
+import fs from "node:fs";
+import { isoOrNull } from "../../runtime/iso-time.ts";
+import type { Standing } from "../../states/device-state.ts";
+import type { ServerState } from "../../states/server-state.ts";
+import type { MessageState } from "./operations.ts";
+
+/** A device as it describes itself. */
+export interface Instrument {
+  readonly name: string;
+  readonly said_at: string;
+  /** Its last status, in its own words. */
+  readonly status: object;
+  /** The latest first. */
+  readonly events: readonly object[];
+}
+
+/** Of an instrument, `status` tells no more; the others stay in the spool for as long as messages do. */
+const EVENTS_SHOWN = 5;
+
+/** The key of the meta table under which the running agent keeps the state of its server. */
+export const SERVER_META = "server";
+
+/** The key under which it keeps this machine's clock less the server's, in seconds. */
+export const CLOCK_META = "clock";
+
+/** The word for a device of an agent that does not run, or that is not in its configuration any more. */
+export const NOT_SERVED = "not served";
+
+export interface DeviceStatus {
+  readonly id: string;
+  readonly connected: boolean;
+  readonly last_message_at: string | null;
+  readonly counts: Readonly<Record<MessageState, number>>;
+  readonly state: Standing["is"] | typeof NOT_SERVED;
+  /** Why it cannot be reached, and what to do. */
+  readonly reason: string | null;
+  readonly since: string | null;
+  readonly last_bytes_at: string | null;
+  readonly last_warning: { readonly at: string; readonly reason: string } | null;
+  /** Since the agent started; null while it is not served. */
+  readonly counters: {
+    readonly bytes: number;
+    readonly messages: number;
+    readonly warnings: number;
+    readonly noise_bytes: number;
+  } | null;
+  /** Those that speak on its connection, where they say how they are (POCT1-A). */
+  readonly instruments?: readonly Instrument[];
+}
+
+export interface SpoolStatus {
+  readonly running: boolean;
+  readonly devices: readonly DeviceStatus[];
+  /** null: the agent does not run. */
+  readonly server: { readonly state: ServerState["is"]; readonly reason: string | null; readonly since: string } | null;
+  /** This machine's clock less the server's; null until an answer with a Date came. */
+  readonly clock: { readonly offset_s: number } | null;
+  readonly outbox: { readonly depth: number; readonly oldest_at: string | null };
+  /** The clinic's patients as they are stored here. `fetched_at`: when the last full list was fetched; null: never. */
+  readonly directory: {
+    readonly patients: number;
+    readonly fetched_at: string | null;
+    readonly synced_at: string | null;
+  };
+}
+
+/** Devices, counts and the outbox; a device of an agent that is not running is not connected. */
+export function readStatus(db: Database.Database, folder: string): SpoolStatus {
+  const running = isRunning(folder);
+  const devices = db
+    .prepare("SELECT id, connected, last_message_at, last_bytes_at, standing FROM device ORDER BY id")
+    .all() as {
+    id: string;
+    connected: number;
+    last_message_at: number | null;
+    last_bytes_at: number | null;
+    standing: string | null;
+  }[];
+  const count = db.prepare("SELECT state, COUNT(*) AS count FROM message WHERE device = ? GROUP BY state");
+  const outbox = db
+    .prepare("SELECT COUNT(*) AS depth, MIN(created_at) AS oldest FROM study WHERE state = 'queued'")
+    .get() as {
+    depth: number;
+    oldest: number | null;
+  };
+  return {
+    running,
+    devices: devices.map(({ id, connected, last_message_at, last_bytes_at, standing }) => {
+      const counts = { pending: 0, filed: 0, unmatched: 0, "not-for-patients": 0, quarantined: 0 };
+      for (const row of count.all(id) as { state: MessageState; count: number }[]) counts[row.state] = row.count;
+      const device = {
+        ...{ id, connected: running && connected === 1, last_message_at: isoOrNull(last_message_at), counts },
+        ...readStanding(running ? standing : null),
+        last_bytes_at: isoOrNull(last_bytes_at),
+      };
+      const instruments = readInstruments(db, id);
+      return instruments.length === 0 ? device : { ...device, instruments };
+    }),
+    outbox: { depth: outbox.depth, oldest_at: isoOrNull(outbox.oldest) },
+    directory: readDirectory(db),
+    server: running ? readServer(db) : null,
+    clock: readClock(db),
+  };
+}
+
+function readServer(db: Database.Database): SpoolStatus["server"] {
+  const text = db.prepare("SELECT value FROM meta WHERE key = ?").pluck().get(SERVER_META) as string | undefined;
+  if (text === undefined) return null;
+  const { is: state, reason, since } = JSON.parse(text) as ServerState;
+  return { state, reason, since: new Date(since).toISOString() };
+}
+
+function readClock(db: Database.Database): SpoolStatus["clock"] {
+  const text = db.prepare("SELECT value FROM meta WHERE key = ?").pluck().get(CLOCK_META) as string | undefined;
+  return text === undefined ? null : { offset_s: Number(text) };
+}
+
+function readStanding(
+  standing: string | null,
+): Pick<DeviceStatus, "state" | "reason" | "since" | "last_warning" | "counters"> {
+  if (standing === null) return { state: NOT_SERVED, reason: null, since: null, last_warning: null, counters: null };
+  const { is: state, reason, since, lastWarning, counters } = JSON.parse(standing) as Standing;
+  const { noiseBytes: noise_bytes, ...counted } = counters;
+  return {
+    ...{ state, reason, since: isoOrNull(since) },
+    last_warning: lastWarning && { at: new Date(lastWarning.at).toISOString(), reason: lastWarning.reason },
+    counters: { ...counted, noise_bytes },
+  };
+}
+
+function readDirectory(db: Database.Database): SpoolStatus["directory"] {
+  const text = db.prepare("SELECT value FROM meta WHERE key = 'directory'").pluck().get() as string | undefined;
+  const { walkedAt = null, syncedAt = null } = JSON.parse(text ?? "{}") as { walkedAt?: number; syncedAt?: number };
+  const patients = db.prepare("SELECT COUNT(*) FROM patient").pluck().get() as number;
+  return { patients, fetched_at: isoOrNull(walkedAt), synced_at: isoOrNull(syncedAt) };
+}
+
+function readInstruments(db: Database.Database, device: string): Instrument[] {
+  const statuses = db
+    .prepare("SELECT name, content, at FROM news WHERE device = ? AND topic = 'status' ORDER BY name")
+    .all(device) as { name: string; content: string; at: number }[];
+  const events = db
+    .prepare(
+      `SELECT content FROM news WHERE device = ? AND name = ? AND topic = 'event' ORDER BY at DESC, content DESC LIMIT ${EVENTS_SHOWN}`,
+    )
+    .pluck();
+  return statuses.map(({ name, content, at }) => ({
+    name,
+    said_at: new Date(at).toISOString(),
+    status: JSON.parse(content) as object,
+    events: (events.all(device, name) as string[]).map((event) => JSON.parse(event) as object),
+  }));
+}
+
+function isRunning(folder: string): boolean {
+  const file = path.join(folder, "lock.db");
+  if (!fs.existsSync(file)) return false;
+  const db = new Database(file, { timeout: 0 });
+  try {
+    db.exec("BEGIN IMMEDIATE; ROLLBACK");
+    return false;
+  } catch {
+    return true;
+  } finally {
+    db.close();
+  }
+}

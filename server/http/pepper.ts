@@ -1,0 +1,42 @@
+import { randomBytes } from "node:crypto";
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+const PEPPER_BYTES = 32;
+
+/**
+ * The secret that key digests are made with, from its file in the data folder. It is made when no key needs one yet;
+ * throws when keys exist and the file is gone, since none of them could be recognised again.
+ */
+export function loadPepper(folder: string, keysExist: boolean): Buffer {
+  const path = join(folder, "pepper");
+  const kept = readIfThere(path);
+  if (kept === undefined) {
+    if (keysExist) throw new Error(`${path} is missing, and the keys of this database were made with it: restore it`);
+    // Linked into place whole: another process starting now reads all of it or makes none.
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const draft = `${path}.${process.pid}`;
+    writeFileSync(draft, randomBytes(PEPPER_BYTES), { mode: 0o600, flush: true });
+    try {
+      linkSync(draft, path);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    } finally {
+      rmSync(draft);
+    }
+  }
+  const pepper = kept ?? readFileSync(path);
+  if (pepper.length !== PEPPER_BYTES) {
+    throw new Error(`${path} has ${pepper.length} bytes, expected ${PEPPER_BYTES}: restore it`);
+  }
+  return pepper;
+}
+
+function readIfThere(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}

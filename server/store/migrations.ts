@@ -1,0 +1,312 @@
+/** What the engines write differently. */
+export interface Engine {
+  /** The column type of a key the database counts up. */
+  readonly id: string;
+  /** The type of a text column whose rows are listed in its order: by bytes in both engines. */
+  readonly orderedText: string;
+  /** Several servers may work on one database. */
+  readonly shared: boolean;
+  /** A trigger that refuses an UPDATE or DELETE of rows for which `when`, in terms of old and new, holds. */
+  readonly refuse: (trigger: {
+    name: string;
+    event: "update" | "delete";
+    table: string;
+    when: string;
+    message: string;
+  }) => string;
+}
+
+/** Append only: a migration that left the house is never edited. `id` is the column type of a key the database counts up. */
+export const migrations: readonly ((id: string, engine: Engine) => string)[] = [
+  (id, { orderedText }) => `
+    create table clinic (id ${id}, fp ${orderedText} not null unique, name text not null);
+    create table "user" (
+      id ${id}, fp ${orderedText} not null unique, name text not null, clinic_id bigint not null references clinic (id)
+    );
+    create table customer (id ${id}, fp ${orderedText} not null unique, time_zone text);
+
+    create table patient (
+      id ${id},
+      fp ${orderedText} not null unique,
+      name text not null,
+      species text not null,
+      breed text,
+      sex text,
+      date_of_birth text,
+      weight_kg double precision,
+      owner_customer_id bigint not null references customer (id),
+      created_at bigint not null,
+      updated_at bigint not null,
+      deleted_at bigint
+    );
+    create table patient_identifier (
+      patient_id bigint not null references patient (id), identifier ${orderedText} not null, primary key (patient_id, identifier)
+    );
+    create index patient_identifier_lookup on patient_identifier (identifier);
+
+    create table connection (
+      clinic_id bigint not null references clinic (id),
+      patient_id bigint not null references patient (id),
+      active integer not null,
+      listed integer not null,
+      patient_fp ${orderedText} not null,
+      patient_species text not null,
+      patient_updated_at bigint not null,
+      primary key (clinic_id, patient_id)
+    );
+    create index connection_patient on connection (patient_id);
+    create index connection_list on connection
+      (clinic_id, listed, patient_updated_at desc, patient_fp desc, patient_id);
+    create index connection_list_by_species on connection
+      (clinic_id, listed, patient_species, patient_updated_at desc, patient_fp desc, patient_id);
+
+    create table study (
+      id ${id},
+      fp ${orderedText} not null unique,
+      clinic_id bigint references clinic (id),
+      patient_id bigint references patient (id),
+      unmatched_reason text,
+      sent_patient_fp text,
+      modality text not null,
+      device_name text not null,
+      status text not null,
+      acquired_at bigint not null,
+      results text not null,
+      revision integer not null,
+      dedupe_key text,
+      content_hash text not null,
+      source text,
+      patient_hint text,
+      received_at bigint not null
+    );
+    create unique index study_dedupe on study (clinic_id, dedupe_key);
+    create index study_patient on study (patient_id, acquired_at);
+
+    create table study_revision (
+      study_id bigint not null references study (id),
+      revision integer not null,
+      content_hash text not null,
+      body text not null,
+      received_at bigint not null,
+      replaced_at bigint not null,
+      primary key (study_id, revision)
+    );
+
+    create table api_key (
+      id ${id},
+      public_id text not null unique,
+      clinic_id bigint not null references clinic (id),
+      name text not null,
+      type text not null,
+      permissions text not null,
+      digest text not null unique,
+      prefix text not null,
+      last_four text not null,
+      created_at bigint not null,
+      expires_at bigint,
+      revoked_at bigint,
+      last_used_at bigint
+    );
+    create index api_key_clinic on api_key (clinic_id);
+
+    create table heartbeat (
+      clinic_id bigint not null references clinic (id),
+      api_key_id bigint not null references api_key (id),
+      received_at bigint not null,
+      body text not null,
+      primary key (clinic_id, api_key_id)
+    );
+  `,
+  // Medical records, calendar and stock. The moves of a SOAP record are held by the database itself (api.md 73).
+  (id, { orderedText, refuse }) => `
+    alter table patient_identifier add column position integer not null default 0;
+
+    create table soap (
+      id ${id},
+      fp ${orderedText} not null unique,
+      patient_id bigint not null references patient (id),
+      clinic_id bigint not null references clinic (id),
+      soap_type text not null,
+      status text not null check (status in ('DRAFT', 'IN_PROGRESS', 'SIGNED', 'LOCKED')),
+      subjective text,
+      objective text,
+      assessment text,
+      plan text,
+      signed_at bigint,
+      created_at bigint not null,
+      amends_fp text,
+      check ((signed_at is not null) = (status in ('SIGNED', 'LOCKED')))
+    );
+    create index soap_patient on soap (patient_id, created_at);
+    ${refuse({
+      name: "soap_signed_stays",
+      event: "update",
+      table: "soap",
+      when: `old.status in ('SIGNED', 'LOCKED') and (${soapContent.map((column) => `old.${column} is distinct from new.${column}`).join(" or ")})`,
+      message: "a signed SOAP record is never changed, amend it",
+    })}
+    ${refuse({
+      name: "soap_signed_remains",
+      event: "delete",
+      table: "soap",
+      when: "old.status in ('SIGNED', 'LOCKED')",
+      message: "a signed SOAP record is never deleted",
+    })}
+    ${refuse({
+      name: "soap_moves",
+      event: "update",
+      table: "soap",
+      when: `old.status <> new.status and not (
+        old.status = 'DRAFT' and new.status = 'IN_PROGRESS'
+        or old.status = 'IN_PROGRESS' and new.status = 'SIGNED'
+        or old.status = 'SIGNED' and new.status = 'LOCKED'
+      )`,
+      message: "a SOAP record moves from DRAFT over IN_PROGRESS and SIGNED to LOCKED only",
+    })}
+
+    create table calendar_event (
+      id ${id},
+      fp ${orderedText} not null unique,
+      clinic_id bigint not null references clinic (id),
+      title text not null,
+      type text not null,
+      status text not null,
+      start_at bigint not null,
+      end_at bigint not null,
+      patient_id bigint references patient (id),
+      assigned_user_id bigint references "user" (id)
+    );
+    create index calendar_event_list on calendar_event (clinic_id, start_at, fp);
+
+    create table inventory_item (
+      id ${id},
+      fp ${orderedText} not null unique,
+      clinic_id bigint not null references clinic (id),
+      name ${orderedText} not null,
+      category text not null,
+      sku text,
+      unit text not null,
+      quantity_on_hand bigint not null check (quantity_on_hand >= 0),
+      low_stock_threshold bigint not null,
+      unit_price_cents bigint not null,
+      currency text not null,
+      is_virtual integer not null
+    );
+    create index inventory_item_list on inventory_item
+      (clinic_id, name, fp, id, quantity_on_hand, low_stock_threshold);
+    create index inventory_item_list_by_category on inventory_item
+      (clinic_id, category, name, fp, id, quantity_on_hand, low_stock_threshold);
+
+    create table inventory_batch (
+      id ${id},
+      item_id bigint not null references inventory_item (id),
+      lot text,
+      quantity bigint not null check (quantity >= 0),
+      received_at bigint not null,
+      expiry_date text
+    );
+    create unique index inventory_batch_identity on inventory_batch
+      (item_id, received_at, coalesce(lot, ''), coalesce(expiry_date, ''));
+  `,
+  // The audit has no index: it is written with every request and read by a person, in the order in which it was written.
+  (id) => `
+    create table audit (
+      id ${id},
+      at bigint not null,
+      request_id text,
+      api_key_id bigint references api_key (id),
+      method text,
+      route text,
+      fp text,
+      count integer,
+      status integer,
+      address text,
+      times integer not null
+    );
+  `,
+  () => `
+    alter table clinic add column version bigint not null default 0;
+    alter table clinic add column lists_version bigint not null default 0;
+  `,
+  // Servers that share a database count requests together; one that is alone counts in its memory. Unlogged: a count is
+  // worth no wait for a disk, and a crash may forget it.
+  (_id, { shared }) =>
+    shared
+      ? `create unlogged table request_count (
+           name text primary key,
+           short_used bigint not null,
+           short_ends_at bigint not null,
+           long_used bigint not null,
+           long_ends_at bigint not null,
+           taken boolean not null
+         )`
+      : "",
+  (id) => `
+    create table clinic_ranges (
+      id ${id},
+      clinic_id bigint not null references clinic (id),
+      version text not null,
+      imported_at bigint not null,
+      low_quality integer not null,
+      content text not null
+    );
+    create index clinic_ranges_latest on clinic_ranges (clinic_id, id);
+    alter table study add column snapshot text;
+  `,
+  // Until now every study came from an agent or a file, and its revision was the sender's.
+  (id) => `
+    alter table study add column pushed_revision integer;
+    alter table study add column cause text not null default 'pushed';
+    alter table study add column by_person integer not null default 0;
+    alter table study add column rejected_reason text;
+    update study set pushed_revision = revision;
+    update study set cause = 'imported' where clinic_id is null;
+    create index study_unmatched on study (id) where patient_id is null;
+
+    alter table study_revision add column pushed_revision integer;
+    update study_revision set pushed_revision = revision;
+
+    create table study_conflict (
+      id ${id},
+      study_id bigint not null references study (id),
+      clinic_id bigint not null references clinic (id),
+      content_hash text not null,
+      revision integer not null,
+      reason text not null,
+      body text not null,
+      received_at bigint not null
+    );
+    create unique index study_conflict_content on study_conflict (study_id, content_hash);
+  `,
+];
+
+const soapContent = [
+  "id",
+  "fp",
+  "patient_id",
+  "clinic_id",
+  "soap_type",
+  "subjective",
+  "objective",
+  "assessment",
+  "plan",
+  "signed_at",
+  "created_at",
+  "amends_fp",
+];
+
+/** What a database of this version still needs, in order; throws when a newer program wrote it. `database` is for the sentence. */
+export function missingMigrations(
+  database: string,
+  version: number,
+  engine: Engine,
+): { number: number; statements: string }[] {
+  if (version > migrations.length) {
+    throw new Error(
+      `${database} has schema version ${version}, this program knows versions up to ${migrations.length}: use the newer program`,
+    );
+  }
+  return migrations
+    .map((statements, index) => ({ number: index + 1, statements: statements(engine.id, engine) }))
+    .slice(version);
+}
