@@ -480,6 +480,7 @@ class Conversation {
       case "deliver": {
         const { id: device, profile } = this.#device;
         const { message: bytes, incomplete } = action;
+        if (incomplete === null) this.#wire.heardMessage?.();
         const message = { id: newUlid(), device, profile: profile.id, receivedAt: Date.now(), bytes, incomplete };
         void this.#save(session, message, session.delivered++, action.from);
         break;
@@ -498,6 +499,7 @@ class Conversation {
         this.#armTimer(this.#closed ? null : action.ms);
         break;
       case "identify":
+        this.#wire.heardMessage?.();
         if (!this.#closed) this.#events.identified(action.name);
         break;
       case "news":

@@ -449,6 +449,8 @@ export interface DeviceStatus {
   readonly since: string | null;
   readonly last_bytes_at: string | null;
   readonly last_warning: { readonly at: string; readonly reason: string } | null;
+  /** Silent connections closed for new ones since the agent started. Absent if there were none. */
+  readonly gave_way?: { readonly connections: number; readonly last_address: string };
   /** Since the agent started; null while it is not served. */
   readonly counters: {
     readonly bytes: number;
@@ -620,13 +622,16 @@ function readClock(db: Database.Database): SpoolStatus["clock"] {
 
 function readStanding(
   standing: string | null,
-): Pick<DeviceStatus, "state" | "reason" | "since" | "last_warning" | "counters"> {
+): Pick<DeviceStatus, "state" | "reason" | "since" | "last_warning" | "gave_way" | "counters"> {
   if (standing === null) return { state: NOT_SERVED, reason: null, since: null, last_warning: null, counters: null };
-  const { is: state, reason, since, lastWarning, counters } = JSON.parse(standing) as Standing;
+  const { is: state, reason, since, lastWarning, gaveWay, counters } = JSON.parse(standing) as Standing;
   const { noiseBytes: noise_bytes, ...counted } = counters;
   return {
     ...{ state, reason, since: isoOrNull(since) },
     last_warning: lastWarning && { at: new Date(lastWarning.at).toISOString(), reason: lastWarning.reason },
+    ...(gaveWay === undefined
+      ? {}
+      : { gave_way: { connections: gaveWay.connections, last_address: gaveWay.lastAddress } }),
     counters: { ...counted, noise_bytes },
   };
 }

@@ -1,4 +1,5 @@
 import { clockSentence, isClockWrong } from "./clock-watch.ts";
+import { gaveWayText } from "./line-state.ts";
 import type { DeviceStatus, SpoolStatus } from "./spool.ts";
 
 // `agent status` for a person: a table of the devices, the server, the outbox. Times are those of this machine's zone.
@@ -44,9 +45,14 @@ function row(device: DeviceStatus): string[] {
   ];
 }
 
-function whatToKnow({ reason, last_warning }: DeviceStatus): string {
+function whatToKnow({ reason, last_warning, gave_way }: DeviceStatus): string {
   if (reason !== null) return reason;
-  return last_warning === null ? "" : `last warning ${local(last_warning.at)}: ${last_warning.reason}`;
+  const sentences: string[] = [];
+  if (gave_way !== undefined) {
+    sentences.push(gaveWayText({ connections: gave_way.connections, lastAddress: gave_way.last_address }));
+  }
+  if (last_warning !== null) sentences.push(`last warning ${local(last_warning.at)}: ${last_warning.reason}`);
+  return sentences.join("; ");
 }
 
 function serverLine({ state, reason, since }: NonNullable<SpoolStatus["server"]>): string {

@@ -2,7 +2,16 @@ import { createRequire } from "node:module";
 import net from "node:net";
 import tls from "node:tls";
 import type { SerialPort } from "serialport";
-import { dialFault, faultText, type LineFault, type LineState, listenFault, serialFault } from "./line-state.ts";
+import {
+  dialFault,
+  faultText,
+  type GaveWay,
+  type LineFault,
+  type LineState,
+  listenFault,
+  serialFault,
+} from "./line-state.ts";
+import { OpenConnections } from "./open-connections.ts";
 
 // Where bytes come from: a serial port, a TCP listener, a TCP dialler. All three hand over wires and mend themselves.
 
@@ -16,6 +25,8 @@ export interface Wire {
   /** No more chunks until resume(): the spool lags behind. */
   pause(): void;
   resume(): void;
+  /** The device has sent a whole message. The wire no longer gives way to wires that have sent none. Absent: it never does. */
+  heardMessage?(): void;
 }
 
 export interface WireHandler {
@@ -46,7 +57,7 @@ export const DIAL_RETRY_MS = { first: 2_000, last: 30_000 };
 const LASTING_MS = 2_000;
 /** What was written before has left by then, or will not. */
 const CLOSE_MS = 1_000;
-/** One device may have that many sockets open; it uses one, or two while the first is not known to be dead. */
+/** A device uses one socket, or two while the first is not known to be dead. Of more, the longest silent gives way. */
 const CONNECTIONS_MAX = 16;
 /** A connection, with its TLS handshake, is made within that or not at all. */
 const OPENING_MS_MAX = 10_000;
@@ -170,7 +181,8 @@ export function dialTransport(
 
 /**
  * Listens for a device; an address outside `allow` (CIDR; empty: everyone) is turned away, before a word of TLS.
- * `connectionsMax`: sockets open at once.
+ * `connectionsMax`: sockets open at once that have sent no message, and as many that have. Of more, the longest silent one is
+ * closed, see OpenConnections.
  */
 export function listenTransport(
   { host, port }: Address,
@@ -179,12 +191,13 @@ export function listenTransport(
   connectionsMax = CONNECTIONS_MAX,
 ): Transport {
   const permitted = allow.length > 0 ? blockList(allow) : null;
-  const sockets = new Set<net.Socket>();
   const server = net.createServer(SOCKET);
-  server.maxConnections = connectionsMax;
   let retry: NodeJS.Timeout | undefined;
+  let tellGaveWay: (gaveWay: GaveWay) => void = () => undefined;
+  const connections = new OpenConnections(connectionsMax, (gaveWay) => tellGaveWay(gaveWay));
   return {
     open(accept, problem, stands = () => undefined) {
+      tellGaveWay = (gaveWay) => stands({ is: "listening", gaveWay });
       let told = "";
       const tell = (reason: string) => {
         if (reason !== told) problem(reason);
@@ -192,7 +205,11 @@ export function listenTransport(
       };
       let failedWith: string | undefined;
       const take = (socket: net.Socket) => {
-        const handler = serve(socket, accept);
+        const peer = peerOf(socket);
+        socket.on("data", () => connections.heard(peer));
+        const handler = serve(socket, (wire) =>
+          accept({ ...wire, heardMessage: () => connections.heardMessage(peer) }),
+        );
         socket.on("error", () => undefined); // "close" follows
         socket.once("close", () => handler.closed());
       };
@@ -217,8 +234,10 @@ export function listenTransport(
           socket.destroy();
           return;
         }
-        sockets.add(socket);
-        socket.once("close", () => sockets.delete(socket));
+        const peer = peerOf(socket);
+        const connection = { address, destroy: () => socket.destroy() };
+        connections.add(peer, connection);
+        socket.once("close", () => connections.remove(peer, connection));
         if (secured === null) take(socket);
         else secured.emit("connection", socket);
       });
@@ -227,7 +246,7 @@ export function listenTransport(
     },
     async close() {
       clearTimeout(retry);
-      for (const socket of sockets) socket.destroy();
+      connections.destroyAll();
       await new Promise<void>((resolve) => (server.listening ? server.close(() => resolve()) : resolve()));
     },
   };
@@ -315,9 +334,13 @@ function serve(socket: net.Socket, accept: (wire: Wire) => WireHandler): WireHan
   return handler;
 }
 
+function peerOf(socket: net.Socket): string {
+  return `${socket.remoteAddress}:${socket.remotePort}`;
+}
+
 function socketWire(socket: net.Socket): Wire {
   return {
-    peer: `${socket.remoteAddress}:${socket.remotePort}`,
+    peer: peerOf(socket),
     write: (bytes) => socket.write(bytes),
     close() {
       socket.end();

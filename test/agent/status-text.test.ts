@@ -48,6 +48,16 @@ test("each device is a line of a table with a header, its reason or its last war
   expect(new Set(starts).size).toBe(1);
 });
 
+test("silent connections that gave way are said before the last warning, with their number and the last address", () => {
+  const gave_way = { connections: 3, last_address: "10.0.0.66" };
+  const [, , several] = linesOf({ ...device, gave_way, last_warning: { at, reason: "noise" } });
+  const sentence =
+    "3 silent connections were closed to make room for new ones, the last from 10.0.0.66: if that is not the device, keep it out with allow";
+  expect(several?.slice(several.indexOf("3 silent"))).toBe(`${sentence}; last warning ${local}: noise`);
+  const [, , one] = linesOf({ ...device, gave_way: { ...gave_way, connections: 1 } });
+  expect(one).toContain("  1 silent connection was closed to make room for new ones, the last from 10.0.0.66: ");
+});
+
 test("an agent that does not run serves no device", () => {
   const stopped = { ...device, state: "not served", since: null, counters: null } as const;
   const nothingYet = { patients: 0, fetched_at: null, synced_at: null };
