@@ -2,15 +2,7 @@ import { createRequire } from "node:module";
 import net from "node:net";
 import tls from "node:tls";
 import type { SerialPort } from "serialport";
-import {
-  dialFault,
-  faultText,
-  type GaveWay,
-  type LineFault,
-  type LineState,
-  listenFault,
-  serialFault,
-} from "./line-state.ts";
+import { dialFault, faultText, type LineFault, type LineState, listenFault, serialFault } from "./line-state.ts";
 import { OpenConnections } from "./open-connections.ts";
 
 // Where bytes come from: a serial port, a TCP listener, a TCP dialler. All three hand over wires and mend themselves.
@@ -193,11 +185,11 @@ export function listenTransport(
   const permitted = allow.length > 0 ? blockList(allow) : null;
   const server = net.createServer(SOCKET);
   let retry: NodeJS.Timeout | undefined;
-  let tellGaveWay: (gaveWay: GaveWay) => void = () => undefined;
-  const connections = new OpenConnections(connectionsMax, (gaveWay) => tellGaveWay(gaveWay));
+  let connections: OpenConnections | null = null;
   return {
     open(accept, problem, stands = () => undefined) {
-      tellGaveWay = (gaveWay) => stands({ is: "listening", gaveWay });
+      const bounded = new OpenConnections(connectionsMax, (gaveWay) => stands({ is: "listening", gaveWay }));
+      connections = bounded;
       let told = "";
       const tell = (reason: string) => {
         if (reason !== told) problem(reason);
@@ -206,10 +198,8 @@ export function listenTransport(
       let failedWith: string | undefined;
       const take = (socket: net.Socket) => {
         const peer = peerOf(socket);
-        socket.on("data", () => connections.heard(peer));
-        const handler = serve(socket, (wire) =>
-          accept({ ...wire, heardMessage: () => connections.heardMessage(peer) }),
-        );
+        socket.on("data", () => bounded.heard(peer));
+        const handler = serve(socket, (wire) => accept({ ...wire, heardMessage: () => bounded.heardMessage(peer) }));
         socket.on("error", () => undefined); // "close" follows
         socket.once("close", () => handler.closed());
       };
@@ -236,8 +226,8 @@ export function listenTransport(
         }
         const peer = peerOf(socket);
         const connection = { address, destroy: () => socket.destroy() };
-        connections.add(peer, connection);
-        socket.once("close", () => connections.remove(peer, connection));
+        bounded.add(peer, connection);
+        socket.once("close", () => bounded.remove(peer, connection));
         if (secured === null) take(socket);
         else secured.emit("connection", socket);
       });
@@ -246,7 +236,7 @@ export function listenTransport(
     },
     async close() {
       clearTimeout(retry);
-      connections.destroyAll();
+      connections?.destroyAll();
       await new Promise<void>((resolve) => (server.listening ? server.close(() => resolve()) : resolve()));
     },
   };
