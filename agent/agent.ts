@@ -5,13 +5,13 @@ import type { Config } from "./config.ts";
 import { realTimer } from "./connection.ts";
 import { Directory, syncAppointments } from "./directory.ts";
 import { every } from "./every.ts";
+import { exposures } from "./exposures.ts";
 import { IMAGES_FOLDER } from "./image-store.ts";
 import { createImaging } from "./imaging.ts";
 import { Push } from "./push.ts";
 import { ClockWatch, clockSentence } from "./clock-watch.ts";
 import { readiness } from "./readiness.ts";
 import { readSecret } from "./secret-file.ts";
-import { exposedSecrets } from "./secrets.ts";
 import { httpServer, type Server } from "./server.ts";
 import { NOT_ASKED_YET, type ServerState, watched } from "./server-state.ts";
 import { CLOCK_META, isoOrNull, SERVER_META, Spool, SPOOL_FILES } from "./spool.ts";
@@ -52,7 +52,7 @@ export async function startAgent(config: Config, version: string, log: Logger): 
     log.warn({ stage: "spool", files: tightened.length }, "other users could read the data folder: not any more");
   }
   for (const reason of failed) log.warn({ stage: "spool", reason }, "other users can read the data folder");
-  for (const reason of exposedSecrets(config)) log.warn({ reason }, "a secret is exposed");
+  for (const reason of exposures(config)) log.warn({ reason }, "the configuration leaves something open to others");
   const spool = await Spool.open(config.data, { onCommit: (ms) => metrics.commits.observe(ms / 1000) });
   const startedAt = Date.now();
   let serverState: ServerState = { ...NOT_ASKED_YET, since: startedAt };

@@ -15,6 +15,7 @@ import { type Config, loadConfig, parseAddress } from "./config.ts";
 import { profileById, profiles } from "./devices/index.ts";
 import { awaitDirective, placeDirective } from "./directives.ts";
 import { explain } from "./explain.ts";
+import { exposures } from "./exposures.ts";
 import { type Faults, FaultyLine, parseFaults } from "./faults.ts";
 import { STUDY_KINDS } from "./generated-study.ts";
 import { imagingOf } from "./imaging.ts";
@@ -29,7 +30,6 @@ import { reassess, store } from "./reprocess.ts";
 import { type DicomTarget, parseDicomTarget, parseKinds, playModality } from "./simulate-dicom.ts";
 import { parseHabits, playPoct1Device } from "./simulate-poct1.ts";
 import { openLine, type Played, playDevice, playHost, type Received } from "./simulate.ts";
-import { exposedSecrets } from "./secrets.ts";
 import { playHl7Device, playLis } from "./simulate-hl7.ts";
 import { lineText, suggest } from "./sniff.ts";
 import { readSpool, readStatus, writeSpool } from "./spool.ts";
@@ -86,7 +86,7 @@ program
   .addOption(configOption())
   .action((options: { config: string }) => {
     const config = configOrExit(options.config);
-    for (const warning of exposedSecrets(config)) tell(`warning: ${warning}`);
+    for (const warning of exposures(config)) tell(`warning: ${warning}`);
     print(`${options.config} is right: ${config.devices.length} device${config.devices.length === 1 ? "" : "s"}`);
   });
 

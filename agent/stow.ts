@@ -3,6 +3,7 @@ import http from "node:http";
 import https from "node:https";
 import { pipeline } from "node:stream/promises";
 import { reasonOf } from "../shared/thrown.ts";
+import { readSecret } from "./secret-file.ts";
 import { SendError } from "./server.ts";
 
 // STOW-RS (PS3.18 §10.5): one instance a request, its file streamed as it stands.
@@ -15,12 +16,16 @@ const BOUNDARY = "vetwire-instance";
 export interface StowTarget {
   /** Of the service, without `/studies`. */
   readonly url: string;
-  /** Value of the Authorization header, read anew for each request; null: none. */
-  readonly authorization: (() => string) | null;
+  /** File with the value of the Authorization header, read anew for each request; null if there is none. */
+  readonly authorizationFile: string | null;
 }
 
 /** @throws SendError where the instance was not stored, of the kind that says what to do */
-export async function stow({ url, authorization }: StowTarget, file: string, transferSyntax: string): Promise<void> {
+export async function stow(
+  { url, authorizationFile }: StowTarget,
+  file: string,
+  transferSyntax: string,
+): Promise<void> {
   const type = `application/dicom; transfer-syntax=${transferSyntax}`;
   const before = Buffer.from(`--${BOUNDARY}\r\nContent-Type: ${type}\r\n\r\n`);
   const after = Buffer.from(`\r\n--${BOUNDARY}--\r\n`);
@@ -31,7 +36,7 @@ export async function stow({ url, authorization }: StowTarget, file: string, tra
       "content-type": `multipart/related; type="application/dicom"; boundary=${BOUNDARY}`,
       "content-length": before.length + size + after.length,
       accept: "application/dicom+json",
-      ...(authorization === null ? {} : { authorization: authorization() }),
+      ...(authorizationFile === null ? {} : { authorization: readSecret(authorizationFile) }),
     },
     async function* () {
       yield before;
