@@ -8,12 +8,14 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type RunningAgent, startAgent } from "../../agent/agent.ts";
 import { checkConfig } from "../../agent/config.ts";
 import type { Readiness } from "../../agent/readiness.ts";
+import { encodeReleaseRequest } from "../../agent/dicom/pdu.ts";
 import { type Line, openLine, playDevice } from "../../agent/simulate.ts";
 import { playHl7Device } from "../../agent/simulate-hl7.ts";
 import { playPoct1Device } from "../../agent/simulate-poct1.ts";
 import { type DeviceStatus, listMessages, readSpool, readStatus } from "../../agent/spool.ts";
 import { fixturesFolder } from "../make-fixtures.ts";
 import { Peer } from "../support/dicom.ts";
+import { observation, Poct1Client } from "../support/poct1.ts";
 import { freePort, temporaryFolder, until } from "../support/processes.ts";
 import { newCable, socat } from "../support/pty.ts";
 import { scriptedServer, type ScriptedRequest, type Step } from "../support/scripted-server.ts";
@@ -215,7 +217,10 @@ describe("peers that open connections and send nothing", () => {
     ["generic-poct1a", "generic-poct1a/dog.poct1", playPoct1Device],
   ] as const;
   const cases = kinds.flatMap(([profile, fixture, play]) =>
-    ["", "\v"].map((first) => ({ profile, fixture, play, first, bytes: first.length })),
+    [
+      { sent: "nothing", first: "" },
+      { sent: "one byte each", first: "\v" },
+    ].map((silent) => ({ profile, fixture, play, ...silent })),
   );
 
   async function connectAll(port: number, count: number, first = ""): Promise<net.Socket[]> {
@@ -272,13 +277,28 @@ describe("peers that open connections and send nothing", () => {
     });
   });
 
-  test("do not keep out a modality, after 128 connections", async () => {
+  test("do not close the connection of a POCT1-A device that has said its name and nothing else", async () => {
+    const port = await freePort();
+    await run([{ profile: "generic-poct1a", connection: { listen: `127.0.0.1:${port}` } }]);
+    const named = await Poct1Client.connect(port, "S1");
+    await connectAll(port, 40);
+    await until("the last", () => device()?.gave_way?.connections === 24);
+    const measured = { patient: "4711", at: "2026-11-21T09:30:00+00:00", sequence: 1, value: 4.2 };
+    expect(await named?.say((id) => observation(id, measured))).toBe(true);
+    named?.close();
+  });
+
+  test("do not keep out a modality once 128 of them are there, nor close an association", async () => {
     const port = await freePort();
     await run([{ id: "xray", profile: "dicom", connection: { listen: `127.0.0.1:${port}` } }]);
     await connectAll(port, 128);
     const modality = await Peer.associate(port);
-    const { gave_way } = await until("the sentence", () => (device()?.gave_way ? device() : null));
-    expect(gave_way).toEqual({ connections: 1, last_address: "127.0.0.1" });
+    await until("the sentence", () => device()?.gave_way?.connections === 1);
+    await connectAll(port, 140);
+    const { gave_way } = await until("the last", () => (device()?.gave_way?.connections === 140 ? device() : null));
+    expect(gave_way).toEqual({ connections: 140, last_address: "127.0.0.1" });
+    modality.send(encodeReleaseRequest());
+    expect((await modality.next())?.is).toBe("release-response");
     modality.end();
   });
 });
