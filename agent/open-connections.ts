@@ -3,9 +3,9 @@ import type { GaveWay } from "./line-state.ts";
 // The open connections of one listener, bounded without a lock-out: a peer that holds all of them must not keep the device out.
 //
 // A device may stay connected in silence for hours, so a connection that has sent a whole message never gives way to one that
-// has sent none. Single bytes earn nothing, because any peer can send them. Connections with and without a message are bounded
-// apart, and in each group the one that has been silent the longest gives way. A device that never closes its connections
-// therefore displaces its own oldest ones.
+// has sent none. Single bytes do not protect a connection, because any peer can send them. The two groups are bounded apart, and
+// in each the connection that has been silent the longest gives way. A device that never closes its connections therefore
+// displaces its own oldest ones.
 
 export interface OpenConnection {
   /** The address of the peer, without its port. */

@@ -263,6 +263,9 @@ describe("peers that open connections and send nothing", () => {
     await connectAll(port, 40);
     const { gave_way } = await until("the last", () => (device()?.gave_way?.connections === 24 ? device() : null));
     expect(gave_way).toEqual({ connections: 24, last_address: "127.0.0.1" });
+    // A fragment, cut by the beginning of the next frame, is stored but earns nothing.
+    await connectAll(port, 16, "\vMSH|^~\\&|x\r\v");
+    await until("the fragments", () => messages().length === 17);
     expect(await send()).toMatchObject({ accepted: true, resent: 0 });
     await line.close();
     const warnings = logged.filter((entry) => /to make room/.test(String((entry as { reason?: string }).reason)));
