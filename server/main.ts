@@ -1,6 +1,7 @@
 import "../shared/node-version.ts";
 import { closeSync, createWriteStream, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { isIP } from "node:net";
+import { dirname } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { Presets, SingleBar } from "cli-progress";
@@ -8,7 +9,7 @@ import { rangeText } from "../shared/clinic-ranges.ts";
 import { readInstant } from "../shared/instant.ts";
 import { createLog } from "../shared/log.ts";
 import { printable, printableJson, printableLines } from "../shared/printable.ts";
-import { makePrivate } from "../shared/private-folder.ts";
+import { makePrivate, syncFolder } from "../shared/private-folder.ts";
 import { VERSION } from "../shared/version.ts";
 import { buildApp } from "./app.ts";
 import { type AuditFormat, auditFormats, auditLines } from "./audit-lines.ts";
@@ -221,7 +222,8 @@ async function createKeyCommand({ data, clinic, expires, out, ...described }: Ke
     // Before the key: one that cannot be written down is not made.
     const file = openSync(out, "wx", 0o600);
     try {
-      writeFileSync(file, `${await make()}\n`);
+      writeFileSync(file, `${await make()}\n`, { flush: true });
+      syncFolder(dirname(out));
     } catch (error) {
       rmSync(out);
       throw error;

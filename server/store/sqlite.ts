@@ -1,9 +1,9 @@
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import Sqlite from "better-sqlite3";
 import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
-import { makePrivateFile } from "../../shared/private-folder.ts";
+import { makePrivateFile, makePrivateFolder } from "../../shared/private-folder.ts";
 import { watchFiles } from "./files.ts";
 import { filled, type Query, type Session, sqlBuilder, StoreUnavailable } from "./query.ts";
 import { type Engine, missingMigrations } from "./schema.ts";
@@ -25,7 +25,7 @@ export function hasSqliteFile(folder: string): boolean {
 
 /** The SQLite database of a data folder; what is committed is on the disk (synchronous=FULL). */
 export async function openSqlite(folder: string, writeWaitMs: number): Promise<Store> {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makePrivateFolder(folder);
   const path = join(folder, FILE);
   guarded(() => makePrivateFile(path));
 
