@@ -1,5 +1,6 @@
 import { clockSentence, isClockWrong } from "./clock-watch.ts";
 import type { DeviceStatus, SpoolStatus } from "./spool.ts";
+import { lossSentence, type SpoolLoss } from "./spool-loss.ts";
 
 // `agent status` for a person: a table of the devices, the server, the outbox. Times are those of this machine's zone.
 
@@ -15,7 +16,7 @@ const HEAD = [
   "WHAT TO KNOW",
 ];
 
-export function statusLines({ running, devices, server, clock, outbox, directory }: SpoolStatus): string[] {
+export function statusLines({ running, devices, server, clock, loss, outbox, directory }: SpoolStatus): string[] {
   const { patients, fetched_at, synced_at } = directory;
   const fetched = fetched_at === null ? "the full list was never fetched" : `full list fetched ${local(fetched_at)}`;
   const offsetS = clock?.offset_s ?? 0;
@@ -26,6 +27,7 @@ export function statusLines({ running, devices, server, clock, outbox, directory
     `${outbox.depth} to send${outbox.oldest_at === null ? "" : `, the oldest since ${local(outbox.oldest_at)}`}`,
     `${patients} patients, ${fetched}, last synced ${orNever(synced_at)}`,
     ...(isClockWrong(offsetS) ? [clockSentence(offsetS)] : []),
+    ...(loss === null ? [] : [lossLine(loss)]),
   ];
 }
 
@@ -51,6 +53,11 @@ function whatToKnow({ reason, last_warning }: DeviceStatus): string {
 
 function serverLine({ state, reason, since }: NonNullable<SpoolStatus["server"]>): string {
   return `server: ${state} since ${local(since)}${reason === null ? "" : `: ${reason}`}`;
+}
+
+function lossLine(loss: SpoolLoss): string {
+  const since = loss.since === null ? "" : `after ${local(loss.since)} and `;
+  return `LOSS: of what was stored ${since}until ${local(loss.until)}, ${lossSentence(loss)}`;
 }
 
 function orNever(time: string | null): string {
