@@ -2,12 +2,12 @@ import fs from "node:fs";
 import path from "node:path";
 import { MessageChannel, type MessagePort, type Worker } from "node:worker_threads";
 import Database from "better-sqlite3";
+import { type Loss, recentLoss } from "../shared/commit-mark.ts";
 import { makePrivateFolder } from "../shared/private-folder.ts";
 import type { Standing } from "./device-state.ts";
 import { EVENT_KINDS, type EventKind } from "./record.ts";
 import { type MessageRow, type MessageState, type Operations, operationsOn } from "./spool-operations.ts";
 import type { ServerState } from "./server-state.ts";
-import { readLoss, type SpoolLoss } from "./spool-loss.ts";
 import { isCurrent } from "./spool-schema.ts";
 import type { Answer, Call, OpenedSession, Post, Request, WorkerOptions } from "./spool-worker.ts";
 import { StorageError } from "./storage-error.ts";
@@ -72,7 +72,7 @@ export class Spool {
   #later: NodeJS.Timeout | null = null;
   #saving: NodeJS.Timeout | null = null;
   #ending: NodeJS.Timeout | null = null;
-  #idle: NodeJS.Timeout;
+  readonly #idle: NodeJS.Timeout;
   /** Sessions that are to be ended. */
   readonly #resting = new Set<number>();
   /** Of those whose record is on the disk. */
@@ -105,7 +105,7 @@ export class Spool {
       throw error;
     });
     worker.on("message", (answer: Answer) => this.#settle(answer));
-    this.#idle = this.#emptyLogLater();
+    this.#idle = setTimeout(() => this.#checkpointInPause("empty log"), IDLE_MS);
   }
 
   /** Why the disk refused the last group; null: it took it. */
@@ -304,10 +304,7 @@ export class Spool {
     } else {
       this.#onCommit(answer.commitMs);
       if (answer.isLogLong) this.#checkpointInPause("checkpoint");
-      if (answer.durable) {
-        clearTimeout(this.#idle);
-        this.#idle = this.#emptyLogLater();
-      }
+      if (answer.durable) this.#idle.refresh();
       const behind = answer.refused.length > 0 ? new StorageError("an event before it was refused") : null;
       const refused = new Set(answer.refused);
       let place = 0;
@@ -329,10 +326,6 @@ export class Spool {
       }
     }
     if (!this.#telling) this.#tell();
-  }
-
-  #emptyLogLater(): NodeJS.Timeout {
-    return setTimeout(() => this.#checkpointInPause("empty log"), IDLE_MS);
   }
 
   /** Puts the log into the database when no device is likely to wait for the thread. */
@@ -484,7 +477,7 @@ export interface SpoolStatus {
   readonly clock: { readonly offset_s: number } | null;
   readonly outbox: { readonly depth: number; readonly oldest_at: string | null };
   /** Found within the last 30 days; null: none was. */
-  readonly loss: SpoolLoss | null;
+  readonly loss: Loss | null;
   /** The clinic's patients as they are stored here. `fetched_at`: when the last full list was fetched; null: never. */
   readonly directory: {
     readonly patients: number;
@@ -620,7 +613,7 @@ export function readStatus(db: Database.Database, folder: string): SpoolStatus {
     directory: readDirectory(db),
     server: running ? readServer(db) : null,
     clock: readClock(db),
-    loss: readLoss(db),
+    loss: recentLoss(db),
   };
 }
 

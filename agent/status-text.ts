@@ -1,6 +1,6 @@
+import { type Loss, lossSentence } from "../shared/commit-mark.ts";
 import { clockSentence, isClockWrong } from "./clock-watch.ts";
 import type { DeviceStatus, SpoolStatus } from "./spool.ts";
-import { lossSentence, type SpoolLoss } from "./spool-loss.ts";
 
 // `agent status` for a person: a table of the devices, the server, the outbox. Times are those of this machine's zone.
 
@@ -55,9 +55,10 @@ function serverLine({ state, reason, since }: NonNullable<SpoolStatus["server"]>
   return `server: ${state} since ${local(since)}${reason === null ? "" : `: ${reason}`}`;
 }
 
-function lossLine(loss: SpoolLoss): string {
-  const since = loss.since === null ? "" : `after ${local(loss.since)} and `;
-  return `LOSS: of what was stored ${since}until ${local(loss.until)}, ${lossSentence(loss)}`;
+function lossLine(loss: Loss): string {
+  const since = loss.since === null ? "" : `since ${local(loss.since)} `;
+  const advice = "compare the results of that time at the analyzers, and send missing ones again";
+  return `LOSS ${since}until ${local(loss.until)}: ${lossSentence(loss)}; ${advice}`;
 }
 
 function orNever(time: string | null): string {

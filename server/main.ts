@@ -6,6 +6,7 @@ import { pipeline } from "node:stream/promises";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { Presets, SingleBar } from "cli-progress";
 import { rangeText } from "../shared/clinic-ranges.ts";
+import { lossSentence } from "../shared/commit-mark.ts";
 import { readInstant } from "../shared/instant.ts";
 import { createLog } from "../shared/log.ts";
 import { printable, printableJson, printableLines } from "../shared/printable.ts";
@@ -62,6 +63,7 @@ async function run({ data, port, host, limit, trustProxy, concealUnconnected = f
   }
   for (const reason of rights.failed) logger.warn({ reason }, "other users can read the data folder");
   const store = await openStore(placeOf(data));
+  if (store.loss !== null) logger.error(store.loss, lossSentence(store.loss));
   const pepper = await pepperOf(store, data);
   const limits = { ...defaultLimits, ...limit };
   const app = buildApp(store, { pepper, logger, limits, trustProxy, concealUnconnected });
@@ -85,7 +87,7 @@ async function run({ data, port, host, limit, trustProxy, concealUnconnected = f
 }
 
 const CLOSE_WAIT_MS = 5000;
-const DATA_FILES = ["vetwire.db", "vetwire.db-wal", "vetwire.db-shm", "pepper"];
+const DATA_FILES = ["vetwire.db", "vetwire.db-wal", "vetwire.db-shm", "vetwire.mark", "pepper"];
 
 async function importCommand(path: string, { data, owner }: Data & { owner?: string }): Promise<void> {
   await withMadeStore(data, async (store) => {

@@ -15,14 +15,16 @@ export interface Mark {
   readonly next: Readonly<Record<string, number>>;
 }
 
-/** Commits that were fsynced and are missing. */
+/** Fsynced commits that are missing, and the ids that were given in them. Times are ISO 8601. */
 export interface Loss {
-  /** When it was noticed, in milliseconds since 1970. */
-  readonly foundAt: number;
-  /** The last commit that the database has; null if it has none. */
-  readonly kept: Mark | null;
-  /** The last commit that was made. */
-  readonly last: Mark;
+  readonly found_at: string;
+  /** The time of the last commit before them; null if the database has none. */
+  readonly since: string | null;
+  /** The time of the last of them. */
+  readonly until: string;
+  readonly commits: number;
+  /** How many of each kind, at most. */
+  readonly ids: Readonly<Record<string, number>>;
 }
 
 /** A loss is reported for 30 days. */
@@ -50,7 +52,7 @@ export class CommitMark {
     const compare = db.transaction(() => {
       const kept = this.#counted();
       if (last === null || last.commit <= (kept?.commit ?? 0)) return;
-      this.#write.run("loss", JSON.stringify({ foundAt: Date.now(), kept, last } satisfies Loss));
+      this.#write.run("loss", JSON.stringify(lossBetween(kept, last)));
       this.#write.run("mark", JSON.stringify(last));
     });
     compare.immediate();
@@ -86,7 +88,23 @@ export class CommitMark {
 export function recentLoss(db: Database.Database): Loss | null {
   const text = db.prepare(READ).pluck().get("loss") as string | undefined;
   const loss = text === undefined ? null : (JSON.parse(text) as Loss);
-  return loss === null || Date.now() - loss.foundAt > REPORTED_MS ? null : loss;
+  return loss === null || Date.now() - Date.parse(loss.found_at) > REPORTED_MS ? null : loss;
+}
+
+export function lossSentence({ commits }: Loss): string {
+  const reason = "the write-ahead log was damaged, cut or deleted, or the database was replaced by an older one";
+  return `${commits} acknowledged commits are missing: ${reason}`;
+}
+
+function lossBetween(kept: Mark | null, last: Mark): Loss {
+  const ids = Object.entries(last.next).map(([kind, next]) => [kind, next - (kept?.next[kind] ?? 1)] as const);
+  return {
+    found_at: new Date().toISOString(),
+    since: kept === null ? null : new Date(kept.at).toISOString(),
+    until: new Date(last.at).toISOString(),
+    commits: last.commit - (kept?.commit ?? 0),
+    ids: Object.fromEntries(ids),
+  };
 }
 
 /** null for a file that is empty or damaged. */

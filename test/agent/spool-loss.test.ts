@@ -91,7 +91,7 @@ describe("a write-ahead log that lost commits", () => {
       since: left === 0 ? null : TIME,
       until: TIME,
       commits: before.length - left,
-      events: before.length - left,
+      ids: { session: left === 0 ? 1 : 0, event: before.length - left },
     });
     await restart(damaged);
     expect(lossOf(damaged)).toEqual(loss);

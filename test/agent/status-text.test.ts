@@ -11,7 +11,7 @@ const device = { ...nothing, id: "lab-1", connected: false, state: "listening", 
 
 const directory = { patients: 7, fetched_at: at, synced_at: at };
 
-const loss = { found_at: at, since: at, until: at, commits: 12, events: 40 };
+const loss = { found_at: at, since: at, until: at, commits: 12, ids: { session: 3, event: 40 } };
 
 function linesOf(...devices: readonly DeviceStatus[]): string[] {
   const outbox = { depth: 2, oldest_at: at };
@@ -45,7 +45,7 @@ test("each device is a line of a table with a header, its reason or its last war
     `2 to send, the oldest since ${local}`,
     `7 patients, full list fetched ${local}, last synced ${local}`,
     "this machine's clock is 125 s behind the server's, expected at most 60 s: set the one that is wrong",
-    `LOSS: of what was stored after ${local} and until ${local}, 12 commits with up to 40 events are missing: the spool's write-ahead log was damaged, cut or deleted, or its files were replaced by older ones. Compare the analyzers' results of that time, and send missing ones again`,
+    `LOSS since ${local} until ${local}: 12 acknowledged commits are missing: the write-ahead log was damaged, cut or deleted, or the database was replaced by an older one; compare the results of that time at the analyzers, and send missing ones again`,
   ]);
   const starts = [head, ...rest.slice(0, 3)].map((line = "") => line.search(/(?<= {2})\S/));
   expect(new Set(starts).size).toBe(1);
