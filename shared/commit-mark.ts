@@ -34,16 +34,16 @@ const FILE_BYTES = 256;
 const READ = "SELECT value FROM meta WHERE key = ?";
 
 export class CommitMark {
-  readonly #file: number;
+  readonly #file: string;
   readonly #read: Database.Statement;
   readonly #write: Database.Statement;
 
   /** Compares the file with the database. Numbers and ids go on above both, so that none is used twice. */
   constructor(db: Database.Database, file: string) {
     makePrivateFile(file);
-    this.#file = fs.openSync(file, "r+");
+    this.#file = file;
     // The file is read first: another process may commit in between.
-    const last = parse(fs.readFileSync(this.#file, "utf8"));
+    const last = parse(fs.readFileSync(file, "utf8"));
     db.exec("CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID");
     this.#read = db.prepare(READ).pluck();
     this.#write = db.prepare(
@@ -68,14 +68,10 @@ export class CommitMark {
   /** Writes the mark of a finished commit. Without an fsync it reaches the disk late, never before its commit. */
   save(mark: Mark): void {
     try {
-      fs.writeSync(this.#file, JSON.stringify(mark).padEnd(FILE_BYTES), 0);
+      fs.writeFileSync(this.#file, JSON.stringify(mark).padEnd(FILE_BYTES), { flag: "r+" });
     } catch {
       // The file keeps an older mark, which reports no loss.
     }
-  }
-
-  close(): void {
-    fs.closeSync(this.#file);
   }
 
   #counted(): Mark | null {
@@ -91,6 +87,7 @@ export function recentLoss(db: Database.Database): Loss | null {
   return loss === null || Date.now() - Date.parse(loss.found_at) > REPORTED_MS ? null : loss;
 }
 
+/** The loss as a sentence for a log, without its times. */
 export function lossSentence({ commits }: Loss): string {
   const reason = "the write-ahead log was damaged, cut or deleted, or the database was replaced by an older one";
   return `${commits} acknowledged commits are missing: ${reason}`;

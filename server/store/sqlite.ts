@@ -112,7 +112,6 @@ export async function openSqlite(folder: string, writeWaitMs: number): Promise<S
       await lastWrite;
       reader.close();
       writer.close();
-      mark.close();
     },
   };
 }
