@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { lossSentence, recentLoss } from "../shared/commit-mark.ts";
 import { makePrivate } from "../shared/private-folder.ts";
 import { createAnalyzers } from "./analyzers.ts";
 import type { Config } from "./config.ts";
@@ -14,7 +15,7 @@ import { readiness } from "./readiness.ts";
 import { readSecret } from "./secret-file.ts";
 import { httpServer, type Server } from "./server.ts";
 import { NOT_ASKED_YET, type ServerState, watched } from "./server-state.ts";
-import { CLOCK_META, isoOrNull, SERVER_META, Spool, SPOOL_FILES } from "./spool.ts";
+import { CLOCK_META, isoOrNull, readSpool, SERVER_META, Spool, SPOOL_FILES } from "./spool.ts";
 import { createMetrics, type Metrics, serveStatus } from "./status.ts";
 
 // Builds the running agent out of its parts, and takes it down again.
@@ -54,6 +55,8 @@ export async function startAgent(config: Config, version: string, log: Logger): 
   for (const reason of failed) log.warn({ stage: "spool", reason }, "other users can read the data folder");
   for (const reason of exposures(config)) log.warn({ reason }, "the configuration leaves something open to others");
   const spool = await Spool.open(config.data, { onCommit: (ms) => metrics.commits.observe(ms / 1000) });
+  const loss = readSpool(config.data, recentLoss);
+  if (loss !== null) log.error({ stage: "spool", ...loss }, lossSentence(loss));
   const startedAt = Date.now();
   let serverState: ServerState = { ...NOT_ASKED_YET, since: startedAt };
   const noteServer = (state: ServerState) => {

@@ -197,17 +197,23 @@ const NO_SESSION = 0;
 const NO_PLACE = { firstEvent: null, lastEvent: null, start: null, length: null } as const;
 const MESSAGE_COLUMNS = `id, device, profile, received_at AS receivedAt, incomplete, ${BYTES_COLUMNS}`;
 
+/** The next id as the commit mark has it, for rows that are missing or were pruned. */
+function marked(kind: "session" | "event"): string {
+  return `COALESCE((SELECT json_extract(value, '$.next.${kind}') FROM meta WHERE key = 'mark'), 1)`;
+}
+
 export function operationsOn(db: Database.Database) {
   const sql = {
     nextSession: db
       .prepare(
-        "SELECT MAX((SELECT COALESCE(MAX(id), 0) FROM session), (SELECT COALESCE(MAX(session), 0) FROM message)) + 1",
+        `SELECT MAX((SELECT COALESCE(MAX(id), 0) FROM session) + 1, (SELECT COALESCE(MAX(session), 0) FROM message) + 1,
+           ${marked("session")})`,
       )
       .pluck(),
     unfinished: db.prepare(
       "SELECT id, device, profile, first_event FROM session WHERE finished_at IS NULL ORDER BY id",
     ),
-    nextEvent: db.prepare("SELECT COALESCE(MAX(id), 0) + 1 FROM event").pluck(),
+    nextEvent: db.prepare(`SELECT MAX(COALESCE(MAX(id), 0) + 1, ${marked("event")}) FROM event`).pluck(),
     eventsOf: db.prepare("SELECT id, kind, at, bytes FROM event WHERE id >= ? AND session = ? ORDER BY id"),
     finish: db.prepare("UPDATE session SET finished_at = ? WHERE id = ?"),
     insertMessage: db.prepare(

@@ -1,6 +1,7 @@
 import path from "node:path";
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import Database from "better-sqlite3";
+import { CommitMark } from "../shared/commit-mark.ts";
 import { lockFolder } from "../shared/folder-lock.ts";
 import { makePrivateFile } from "../shared/private-folder.ts";
 import { reasonOf } from "../shared/thrown.ts";
@@ -48,13 +49,18 @@ export type Answer =
       readonly refused: readonly number[];
       readonly error: null;
       readonly commitMs: number;
+      /** The group was fsynced. */
+      readonly durable: boolean;
       /** It is time to put the log into the database: a moment should be chosen at which nobody waits for the disk. */
       readonly isLogLong: boolean;
     }
   | { readonly posts: number; readonly error: string }
   | { readonly fatal: string };
-/** What the thread is told: to store a post, to put the log into the database, or to hear another thread's calls, too. */
-export type Request = Post | "checkpoint" | { readonly line: MessagePort };
+/**
+ * A post to store, a checkpoint, or another thread's line to listen to. "checkpoint" keeps the file of the log, because a file
+ * that grows makes commits slower. "empty log" leaves nothing in it that damage could reach.
+ */
+export type Request = Post | "checkpoint" | "empty log" | { readonly line: MessagePort };
 export type CallResult = { readonly value: unknown } | { readonly error: string };
 /** To each call on a line, in order. `refused`: nothing of its group was stored. */
 export type LineAnswer = CallResult | { readonly refused: string };
@@ -75,10 +81,13 @@ const PROMISES: ReadonlySet<keyof Operations> = new Set([
   ...(["scheduledSteps", "createStep", "updateStep", "addCommitment", "promiseInstances", "removeInstances"] as const),
 ]);
 
-function open({ folder, bytesMax }: WorkerOptions): Database.Database {
+/** How long a commit waits for that of a command. */
+const BUSY_MS = 5_000;
+
+function open({ folder, bytesMax }: WorkerOptions): { db: Database.Database; mark: CommitMark } {
   lockFolder(folder, `another agent is running with the data folder ${folder}`);
   makePrivateFile(path.join(folder, "spool.db"));
-  const db = new Database(path.join(folder, "spool.db"));
+  const db = new Database(path.join(folder, "spool.db"), { timeout: BUSY_MS });
   db.pragma(`page_size = ${PAGE_BYTES}`);
   db.pragma("cache_size = -16000"); // KiB
   db.pragma("journal_mode = WAL");
@@ -86,22 +95,24 @@ function open({ folder, bytesMax }: WorkerOptions): Database.Database {
   // The file is kept, for growing it costs too.
   db.pragma(`journal_size_limit = ${LOG_PAGES.max * PAGE_BYTES}`);
   migrate(db);
+  const mark = new CommitMark(db, path.join(folder, "spool.mark"));
   // Beyond this SQLite answers "full", and the devices get NAK: a disk is never filled to the brim.
   db.pragma(`max_page_count = ${Math.ceil(bytesMax / PAGE_BYTES)}`);
-  return db;
+  return { db, mark };
 }
 
 function serve(): void {
   const port = parentPort;
   if (port === null) throw new Error("spool-worker runs as a worker thread");
   const answer = (value: Answer) => port.postMessage(value);
-  let db: Database.Database;
+  let files: ReturnType<typeof open>;
   try {
-    db = open(workerData as WorkerOptions);
+    files = open(workerData as WorkerOptions);
   } catch (error) {
     answer({ fatal: reasonOf(error) });
     return;
   }
+  const { db, mark } = files;
   const operations = operationsOn(db);
   const insertSession = db.prepare(
     "INSERT INTO session (id, device, profile, first_event, opened_at) VALUES (@id, @device, @profile, @firstEvent, @at)",
@@ -152,7 +163,7 @@ function serve(): void {
       return rows.length === 1 ? [{ error: reasonOf(error) }] : rows.flatMap((row) => saveMessages([row]));
     }
   };
-  const commit = db.transaction((posts: readonly Post[]) => {
+  const commit = db.transaction((posts: readonly Post[], durable: boolean) => {
     for (const session of posts.flatMap(({ opened }) => opened)) insertSession.run(session);
     const stored = storeEvents(posts);
     const ids = saveMessages(posts.flatMap(({ messages }) => messages));
@@ -166,7 +177,7 @@ function serve(): void {
         }
       }),
     );
-    return { ...stored, ids, results };
+    return { ...stored, ids, results, counted: durable ? mark.count(operations.nextIds()) : null };
   });
 
   let synchronous = "";
@@ -176,12 +187,16 @@ function serve(): void {
   };
 
   let logPages = 0;
-  const checkpoint = () => {
+  const checkpoint = (mode: "PASSIVE" | "TRUNCATE") => {
     logPages = 0;
     try {
-      db.pragma("wal_checkpoint(PASSIVE)");
+      // Devices must not wait until a command has read: then the log is emptied another time.
+      db.pragma("busy_timeout = 0");
+      db.pragma(`wal_checkpoint(${mode})`);
     } catch {
       // The disk's fault: the log grows on, and the next commit tells.
+    } finally {
+      db.pragma(`busy_timeout = ${BUSY_MS}`);
     }
   };
 
@@ -193,14 +208,15 @@ function serve(): void {
     const durable = group.some((post) => post.durable || post.calls.some(({ name }) => PROMISES.has(name)));
     synchronize(durable ? "FULL" : "NORMAL");
     try {
-      const { ids, results, refused, mended } = commit.immediate(group);
+      const { ids, results, refused, mended, counted } = commit.immediate(group, durable);
       const theirs = results.splice(results.length - asked.length);
       for (const [place, { line }] of asked.entries()) line.postMessage(theirs[place] satisfies LineAnswer | undefined);
       for (const session of mended) refusing.delete(session);
       logPages += PAGES_PER_COMMIT;
       for (const { bytes } of posts) logPages += bytes.length / PAGE_BYTES;
       const [commitMs, isLogLong] = [performance.now() - from, logPages >= LOG_PAGES.long];
-      answer({ posts: posts.length, ids, results, refused, error: null, commitMs, isLogLong });
+      answer({ posts: posts.length, ids, results, refused, error: null, commitMs, durable, isLogLong });
+      if (counted !== null) mark.save(counted);
     } catch (error) {
       for (const { line } of asked) line.postMessage({ refused: reasonOf(error) } satisfies LineAnswer);
       for (const { events } of posts) {
@@ -217,10 +233,11 @@ function serve(): void {
   const serveAll = (requests: Request[], asked: Asked[]) => {
     requests.push(...(waitingOn(port) as Request[]));
     for (const line of lines) asked.push(...(waitingOn(line) as Call[]).map((call) => ({ line, call })));
-    const posts = requests.filter((request) => request !== "checkpoint" && "events" in request);
+    const posts = requests.filter((request) => typeof request === "object" && "events" in request);
     if (posts.length > 0 || asked.length > 0) commitAll(posts, asked);
     for (const request of requests) {
-      if (request === "checkpoint") checkpoint();
+      if (request === "checkpoint") checkpoint("PASSIVE");
+      else if (request === "empty log") checkpoint("TRUNCATE");
       else if ("line" in request) listen(request.line);
     }
   };

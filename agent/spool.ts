@@ -2,6 +2,8 @@ import fs from "node:fs";
 import path from "node:path";
 import { MessageChannel, type MessagePort, type Worker } from "node:worker_threads";
 import Database from "better-sqlite3";
+import { type Loss, recentLoss } from "../shared/commit-mark.ts";
+import { makePrivateFolder } from "../shared/private-folder.ts";
 import type { Standing } from "./device-state.ts";
 import { EVENT_KINDS, type EventKind } from "./record.ts";
 import { type MessageRow, type MessageState, type Operations, operationsOn } from "./spool-operations.ts";
@@ -19,7 +21,7 @@ export interface SpoolOptions {
 }
 
 /** Its files in the data folder. */
-export const SPOOL_FILES = ["spool.db", "spool.db-wal", "spool.db-shm", "lock.db", "lock.db-journal"];
+export const SPOOL_FILES = ["spool.db", "spool.db-wal", "spool.db-shm", "spool.mark", "lock.db", "lock.db-journal"];
 
 /** How long an operation that nobody waits for may wait for company. */
 const LATER_MS_MAX = 200;
@@ -29,6 +31,8 @@ const SAVE_MS = { min: 2, max: 10 };
 const TELL_MS = 0.25;
 /** Devices that spoke within that time are about to speak again; after so much silence they have said it. */
 const PAUSE = { withinMs: 25, silenceMs: 2 };
+/** After that time without a durable commit the log is emptied: while it lasts, damage to one file loses rows. */
+const IDLE_MS = 5_000;
 const BYTES_MAX = 8 * 1024 ** 3;
 /**
  * When that many devices spoke within a period, an event waits that long for those of the others, for a commit and the way to
@@ -68,6 +72,7 @@ export class Spool {
   #later: NodeJS.Timeout | null = null;
   #saving: NodeJS.Timeout | null = null;
   #ending: NodeJS.Timeout | null = null;
+  readonly #idle: NodeJS.Timeout;
   /** Sessions that are to be ended. */
   readonly #resting = new Set<number>();
   /** Of those whose record is on the disk. */
@@ -76,7 +81,7 @@ export class Spool {
 
   /** @throws when the folder is in use by another agent or its database is newer than this program */
   static async open(folder: string, options: SpoolOptions = {}): Promise<Spool> {
-    fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makePrivateFolder(folder);
     const workerData: WorkerOptions = { folder: path.resolve(folder), bytesMax: options.bytesMax ?? BYTES_MAX };
     const worker = startWorker("spool-worker", { workerData });
     const first = await new Promise<Answer>((resolve, reject) => {
@@ -100,6 +105,7 @@ export class Spool {
       throw error;
     });
     worker.on("message", (answer: Answer) => this.#settle(answer));
+    this.#idle = setTimeout(() => this.#checkpointInPause("empty log"), IDLE_MS);
   }
 
   /** Why the disk refused the last group; null: it took it. */
@@ -234,6 +240,7 @@ export class Spool {
       if (this.#inFlight.length > 0 || this.#telling) await new Promise<void>((resolve) => (this.#closed = resolve));
       // Sessions end with their last message.
     } while (this.#messages.length > 0 || this.#resting.size > 0);
+    clearTimeout(this.#idle);
     this.#worker.removeAllListeners();
     await this.#worker.terminate();
   }
@@ -296,7 +303,8 @@ export class Spool {
       }
     } else {
       this.#onCommit(answer.commitMs);
-      if (answer.isLogLong) this.#checkpointInPause();
+      if (answer.isLogLong) this.#checkpointInPause("checkpoint");
+      if (answer.durable) this.#idle.refresh();
       const behind = answer.refused.length > 0 ? new StorageError("an event before it was refused") : null;
       const refused = new Set(answer.refused);
       let place = 0;
@@ -321,12 +329,12 @@ export class Spool {
   }
 
   /** Puts the log into the database when no device is likely to wait for the thread. */
-  #checkpointInPause(): void {
+  #checkpointInPause(request: "checkpoint" | "empty log"): void {
     if (this.#checkpointing) return;
     this.#checkpointing = true;
     void this.pause().then(() => {
       this.#checkpointing = false;
-      this.#worker.postMessage("checkpoint" satisfies Request);
+      this.#worker.postMessage(request satisfies Request);
     });
   }
 
@@ -470,6 +478,8 @@ export interface SpoolStatus {
   /** This machine's clock less the server's; null until an answer with a Date came. */
   readonly clock: { readonly offset_s: number } | null;
   readonly outbox: { readonly depth: number; readonly oldest_at: string | null };
+  /** Found within the last 30 days; null: none was. */
+  readonly loss: Loss | null;
   /** The clinic's patients as they are stored here. `fetched_at`: when the last full list was fetched; null: never. */
   readonly directory: {
     readonly patients: number;
@@ -605,6 +615,7 @@ export function readStatus(db: Database.Database, folder: string): SpoolStatus {
     directory: readDirectory(db),
     server: running ? readServer(db) : null,
     clock: readClock(db),
+    loss: recentLoss(db),
   };
 }
 

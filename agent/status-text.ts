@@ -1,3 +1,4 @@
+import { type Loss, lossSentence } from "../shared/commit-mark.ts";
 import { clockSentence, isClockWrong } from "./clock-watch.ts";
 import { gaveWayText } from "./line-state.ts";
 import type { DeviceStatus, SpoolStatus } from "./spool.ts";
@@ -16,7 +17,7 @@ const HEAD = [
   "WHAT TO KNOW",
 ];
 
-export function statusLines({ running, devices, server, clock, outbox, directory }: SpoolStatus): string[] {
+export function statusLines({ running, devices, server, clock, loss, outbox, directory }: SpoolStatus): string[] {
   const { patients, fetched_at, synced_at } = directory;
   const fetched = fetched_at === null ? "the full list was never fetched" : `full list fetched ${local(fetched_at)}`;
   const offsetS = clock?.offset_s ?? 0;
@@ -27,6 +28,7 @@ export function statusLines({ running, devices, server, clock, outbox, directory
     `${outbox.depth} to send${outbox.oldest_at === null ? "" : `, the oldest since ${local(outbox.oldest_at)}`}`,
     `${patients} patients, ${fetched}, last synced ${orNever(synced_at)}`,
     ...(isClockWrong(offsetS) ? [clockSentence(offsetS)] : []),
+    ...(loss === null ? [] : [lossLine(loss)]),
   ];
 }
 
@@ -57,6 +59,12 @@ function whatToKnow({ reason, last_warning, gave_way }: DeviceStatus): string {
 
 function serverLine({ state, reason, since }: NonNullable<SpoolStatus["server"]>): string {
   return `server: ${state} since ${local(since)}${reason === null ? "" : `: ${reason}`}`;
+}
+
+function lossLine(loss: Loss): string {
+  const since = loss.since === null ? "" : `since ${local(loss.since)} `;
+  const advice = "compare the results of that time at the analyzers, and send missing ones again";
+  return `LOSS ${since}until ${local(loss.until)}: ${lossSentence(loss)}; ${advice}`;
 }
 
 function orNever(time: string | null): string {

@@ -1,11 +1,12 @@
 import crypto, { createHmac, randomBytes, randomInt } from "node:crypto";
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import { join } from "node:path";
 import zlib from "node:zlib";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { newUlid } from "../shared/fp.ts";
+import { makePrivateFolder, syncFolder } from "../shared/private-folder.ts";
 import type { AuditedRequests } from "./audit.ts";
 import type { CachedAnswers } from "./cache.ts";
 import { ApiError } from "./errors.ts";
@@ -212,7 +213,7 @@ export function loadPepper(folder: string, keysExist: boolean): Buffer {
   if (kept === undefined) {
     if (keysExist) throw new Error(`${path} is missing, and the keys of this database were made with it: restore it`);
     // Linked into place whole: another process starting now reads all of it or makes none.
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makePrivateFolder(folder);
     const draft = `${path}.${process.pid}`;
     writeFileSync(draft, randomBytes(PEPPER_BYTES), { mode: 0o600, flush: true });
     try {
@@ -222,6 +223,8 @@ export function loadPepper(folder: string, keysExist: boolean): Buffer {
     } finally {
       rmSync(draft);
     }
+    // No key may outlive it.
+    syncFolder(folder);
   }
   const pepper = kept ?? readFileSync(path);
   if (pepper.length !== PEPPER_BYTES) {

@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import Sqlite from "better-sqlite3";
 import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
-import { makePrivateFile } from "../../shared/private-folder.ts";
+import { CommitMark, recentLoss } from "../../shared/commit-mark.ts";
+import { makePrivateFile, makePrivateFolder } from "../../shared/private-folder.ts";
 import { watchFiles } from "./files.ts";
 import { filled, type Query, type Session, sqlBuilder, StoreUnavailable } from "./query.ts";
 import { type Engine, missingMigrations } from "./schema.ts";
@@ -16,6 +17,9 @@ const FILE = "vetwire.db";
 
 const WRITE_RETRY_MS = 20;
 
+/** After that time without a commit the write-ahead log is emptied: damage to it loses commits. */
+const IDLE_MS = 5000;
+
 /** How long reads go on from a file that was removed. A look at it takes 4 us: for a commit nothing, for each read too much. */
 const READS_CHECK_MS = 1000;
 
@@ -25,15 +29,16 @@ export function hasSqliteFile(folder: string): boolean {
 
 /** The SQLite database of a data folder; what is committed is on the disk (synchronous=FULL). */
 export async function openSqlite(folder: string, writeWaitMs: number): Promise<Store> {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makePrivateFolder(folder);
   const path = join(folder, FILE);
   guarded(() => makePrivateFile(path));
 
   // Two connections: a read never sees half a transaction of ours, and never waits for one.
   const writer = guarded(() => connect(path, writeWaitMs));
   writer.pragma(`busy_timeout = ${WRITE_RETRY_MS}`);
-  await retryWhileBusy(writeWaitMs, () => {
+  const mark = await retryWhileBusy(writeWaitMs, () => {
     migrate(writer, path);
+    return new CommitMark(writer, join(folder, "vetwire.mark"));
   });
   const reader = connect(path, writeWaitMs);
   reader.pragma("query_only = ON");
@@ -50,12 +55,20 @@ export async function openSqlite(folder: string, writeWaitMs: number): Promise<S
   });
   const writes = session(writer);
   let lastWrite: Promise<unknown> = Promise.resolve();
+  const idle = setTimeout(() => {
+    lastWrite = lastWrite.then(() => emptyLog(writer));
+  }, IDLE_MS).unref();
+  const changes = writer.prepare("select total_changes()").pluck();
 
   async function commit<T>(work: (session: Session) => Promise<T>, deadline: number): Promise<T> {
     await retryWhileBusy(deadline - Date.now(), () => writer.exec("begin immediate"));
     try {
+      const before = changes.get();
       const result = await raising(writes, work);
+      const counted = changes.get() === before ? null : guarded(() => mark.count());
       guarded(() => writer.exec("commit"));
+      if (counted !== null) mark.save(counted);
+      idle.refresh();
       // Last of all: what was committed into a removed file is not acknowledged.
       checkPlace();
       return result;
@@ -69,6 +82,7 @@ export async function openSqlite(folder: string, writeWaitMs: number): Promise<S
   return {
     ...reads,
     shared: false,
+    loss: recentLoss(reader),
     transaction(work) {
       // Counted from here: whoever stands in line behind others has waited already.
       const deadline = Date.now() + writeWaitMs;
@@ -94,6 +108,7 @@ export async function openSqlite(folder: string, writeWaitMs: number): Promise<S
       guarded(() => reader.prepare("select 1").get());
     },
     async close() {
+      clearTimeout(idle);
       await lastWrite;
       reader.close();
       writer.close();
@@ -193,13 +208,21 @@ function migrate(connection: Sqlite.Database, path: string): void {
   run.immediate();
 }
 
+/** Where another process reads or writes, the log stays until the next time. */
+function emptyLog(connection: Sqlite.Database): void {
+  try {
+    connection.pragma("wal_checkpoint(TRUNCATE)");
+  } catch {
+    // The next commit reports the fault.
+  }
+}
+
 /** SQLite's own busy wait stops the event loop; this one lets requests be answered meanwhile. */
-async function retryWhileBusy(waitMs: number, attempt: () => void): Promise<void> {
+async function retryWhileBusy<Result>(waitMs: number, attempt: () => Result): Promise<Result> {
   const deadline = Date.now() + waitMs;
   for (;;) {
     try {
-      attempt();
-      return;
+      return attempt();
     } catch (error) {
       if (!(error instanceof Sqlite.SqliteError && error.code.startsWith("SQLITE_BUSY")) || Date.now() > deadline) {
         throw unavailable(error);

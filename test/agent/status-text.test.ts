@@ -11,12 +11,14 @@ const device = { ...nothing, id: "lab-1", connected: false, state: "listening", 
 
 const directory = { patients: 7, fetched_at: at, synced_at: at };
 
+const loss = { found_at: at, since: at, until: at, commits: 12, ids: { session: 3, event: 40 } };
+
 function linesOf(...devices: readonly DeviceStatus[]): string[] {
   const outbox = { depth: 2, oldest_at: at };
   return statusLines({
     running: true,
     devices,
-    ...{ outbox, directory, clock: { offset_s: -125 } },
+    ...{ outbox, directory, clock: { offset_s: -125 }, loss },
     server: { state: "wrong key", reason: "no such key", since: at },
   });
 }
@@ -43,6 +45,7 @@ test("each device is a line of a table with a header, its reason or its last war
     `2 to send, the oldest since ${local}`,
     `7 patients, full list fetched ${local}, last synced ${local}`,
     "this machine's clock is 125 s behind the server's, expected at most 60 s: set the one that is wrong",
+    `LOSS since ${local} until ${local}: 12 acknowledged commits are missing: the write-ahead log was damaged, cut or deleted, or the database was replaced by an older one; compare the results of that time at the analyzers, and send missing ones again`,
   ]);
   const starts = [head, ...rest.slice(0, 3)].map((line = "") => line.search(/(?<= {2})\S/));
   expect(new Set(starts).size).toBe(1);
@@ -63,7 +66,10 @@ test("an agent that does not run serves no device", () => {
   const nothingYet = { patients: 0, fetched_at: null, synced_at: null };
   const outbox = { depth: 0, oldest_at: null };
   expect(
-    statusLines({ running: false, devices: [stopped], server: null, outbox, directory: nothingYet, clock: null }),
+    statusLines({
+      ...{ running: false, devices: [stopped], server: null, outbox, directory: nothingYet, clock: null },
+      loss: null,
+    }),
   ).toEqual([
     "the agent is not running",
     "DEVICE  STATE       SINCE  LAST BYTES  LAST MESSAGE  MESSAGES  WARNINGS  NOISE  WHAT TO KNOW",

@@ -1,8 +1,9 @@
-import { renameSync, writeFileSync } from "node:fs";
+import { copyFileSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
-import { describe, expect, test } from "vitest";
-import { connect, nobody, openStore, query, StoreUnavailable } from "../../server/store/store.ts";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { connect, nobody, openStore, query, type Store, StoreUnavailable } from "../../server/store/store.ts";
+import type { Loss } from "../../shared/commit-mark.ts";
 import { newFp } from "../../shared/fp.ts";
 import { temporaryFolder } from "./harness.ts";
 
@@ -88,5 +89,86 @@ describe("the store on SQLite", () => {
       expect.stringContaining("USING INDEX calendar_event_list ("),
     ]);
     file.close();
+  });
+});
+
+// A kill leaves the files as they are copied here while the store is open.
+describe("the write-ahead log on SQLite", () => {
+  const FILES = ["vetwire.mark", "vetwire.db", "vetwire.db-wal"];
+  const write = (store: Store) => store.transaction((session) => session.all(insert, { fp: newFp("clinic") }));
+
+  async function killedAfter(commits: number): Promise<string> {
+    const [folder, copy] = [temporaryFolder(), temporaryFolder()];
+    const store = await openStore(folder);
+    for (let nth = 0; nth < commits; nth++) await write(store);
+    for (const file of FILES) copyFileSync(join(folder, file), join(copy, file));
+    await store.close();
+    return copy;
+  }
+
+  /** The loss as each of two starts finds it. */
+  async function lossOf(folder: string): Promise<(Loss | null)[]> {
+    const found: (Loss | null)[] = [];
+    for (let start = 0; start < 2; start++) {
+      const store = await openStore(folder);
+      found.push(store.loss);
+      await write(store);
+      await store.close();
+    }
+    return found;
+  }
+
+  test("is intact after a kill: no loss is reported", async () => {
+    expect(await lossOf(await killedAfter(5))).toEqual([null, null]);
+  });
+
+  test("is deleted, cut or flipped: the lost commits are counted, and reported again by the next start", async () => {
+    const damage: ((log: string) => void)[] = [
+      (log) => rmSync(log),
+      (log) => truncateSync(log, statSync(log).size / 2),
+      (log) => {
+        const bytes = readFileSync(log);
+        bytes[Math.floor(bytes.length / 10)]! ^= 1;
+        writeFileSync(log, bytes);
+      },
+    ];
+    for (const harm of damage) {
+      const folder = await killedAfter(200);
+      harm(join(folder, "vetwire.db-wal"));
+      const loss = { commits: expect.any(Number), found_at: expect.any(String), until: expect.any(String), ids: {} };
+      const [first, second] = await lossOf(folder);
+      expect(first).toMatchObject(loss);
+      expect(second).toEqual(first);
+    }
+  });
+
+  test("counts no commit for a transaction that changes nothing", async () => {
+    const folder = temporaryFolder();
+    const store = await openStore(folder);
+    await write(store);
+    const mark = () => readFileSync(join(folder, "vetwire.mark"), "utf8");
+    const before = mark();
+    await store.transaction(async () => undefined);
+    expect(mark()).toBe(before);
+    await write(store);
+    expect(mark()).not.toBe(before);
+    await store.close();
+  });
+
+  test("is emptied five seconds after the last commit", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const folder = temporaryFolder();
+    const store = await openStore(folder);
+    const logBytes = () => statSync(join(folder, "vetwire.db-wal")).size;
+    await write(store);
+    await vi.advanceTimersByTimeAsync(4_900);
+    await write(store);
+    await vi.advanceTimersByTimeAsync(4_900);
+    expect(logBytes()).toBeGreaterThan(0);
+    await vi.advanceTimersByTimeAsync(200);
+    expect(logBytes()).toBe(0);
+    await write(store);
+    await store.close();
   });
 });
