@@ -69,7 +69,7 @@ export async function createAnalyzers(around: Surroundings): Promise<Devices> {
     async resume() {
       const recovered = await recover(spool, profileById);
       if (recovered > 0) log.info({ stage: "message", sessions: recovered }, "unfinished sessions were replayed");
-      // Before the devices are served, so that each one's order is kept: what a crash leaves unsettled is a handful.
+      // Before the devices are served, so that each one's order is kept.
       await filing.acceptStored();
       stopDirectives = every(
         DIRECTIVES_EVERY_MS,

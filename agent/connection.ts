@@ -14,7 +14,7 @@ import type { OperatorBook } from "./poct1/lists.ts";
 import { fingerprint } from "./read.ts";
 import { type EventKind, LatestChunks } from "./record.ts";
 import type { Spool } from "./spool.ts";
-import { messageRow, type NewMessage, type StoredMessage } from "./spool-operations.ts";
+import { type MessageRow, messageRow, type NewMessage, type StoredMessage } from "./spool-operations.ts";
 import { StorageError } from "./storage-error.ts";
 import { zonedTime } from "./time.ts";
 import type { Transport, Wire, WireHandler } from "./transport.ts";
@@ -75,6 +75,8 @@ const SEND_TRIES_MAX = 3;
 const SEND_RETRY_MS = 5_000;
 /** A session of so many messages ends where the link rests: after a power cut it is replayed from its beginning. */
 export const SESSION_MESSAGES_MAX = 64;
+/** Messages of a replay that are stored at once. */
+const RECOVERED_AT_ONCE = 200;
 /** Messages that wait for a device; it asks for more only when it has its answer. */
 const OUTGOING_MAX = 20;
 
@@ -658,6 +660,7 @@ export async function recover(spool: Spool, profileById: (id: string) => Profile
     const at = Date.now();
     const closing = { id: 0, kind: "close", at, bytes: null } as const;
     let ordinal = 0;
+    const rows: MessageRow[] = [];
     for (const event of [...events, closing]) {
       if (event.kind === "chunk") chunks.add(event.id, event.bytes?.length ?? 0);
       for (const action of apply(link, event.kind, event.bytes)) {
@@ -668,9 +671,11 @@ export async function recover(spool: Spool, profileById: (id: string) => Profile
         const { message: bytes, incomplete } = action;
         const message = { id: newUlid(), device, profile: profileId, receivedAt: event.at, bytes, incomplete };
         const row = rowOf(message, action.from, chunks, session, ordinal++);
-        await spool.call("addMessage", row, fingerprint(message, profile));
+        rows.push(messageRow(row, fingerprint(message, profile)));
+        if (rows.length === RECOVERED_AT_ONCE) await spool.call("addMessages", rows.splice(0));
       }
     }
+    await spool.call("addMessages", rows);
     await spool.call("finishSessions", [session], at);
   }
   return sessions.length;

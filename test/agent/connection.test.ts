@@ -487,7 +487,7 @@ describe("after a crash", () => {
     try {
       expect(await recover(after, profileById)).toBe(1);
       expect(await recover(after, profileById)).toBe(0);
-      const stored = await after.call("unprocessedMessages", 10);
+      const stored = await after.call("unprocessedMessages", id, Number.MAX_SAFE_INTEGER, 10);
       expect(stored.map((message) => [message.device, text(message), message.incomplete])).toEqual([
         [id, `${records.join("\r")}\r`, null],
         [id, `${records.slice(0, 2).join("\r")}\r`, "the connection closed before the L record"],
