@@ -178,10 +178,12 @@ export class Hl7Link implements Link {
   /** `outcome`: what can become of a frame that begins in these bytes. */
   #read(chunk: Uint8Array, outcome: Outcome): void {
     if (outcome === "stored") this.#received += chunk.length;
+    const begins = new Places(chunk, VT);
+    const ends = new Places(chunk, FS);
     let at = 0;
     while (at < chunk.length) {
       if (this.#state === "in-frame") {
-        at = this.#readFrame(chunk, at, outcome);
+        at = this.#readFrame(chunk, at, Math.min(begins.next(at), ends.next(at)), outcome);
       } else {
         at += 1;
         this.#step(chunk[at - 1]!, outcome, chunk.length - at);
@@ -204,15 +206,9 @@ export class Hl7Link implements Link {
     else if (byte !== STX && !isUsualBetweenMessages(byte)) this.#say(this.#outside.add(byte));
   }
 
-  /** Reads up to and including VT or FS; answers where it stopped. */
-  #readFrame(chunk: Uint8Array, from: number, outcome: Outcome): number {
-    const rest = chunk.subarray(from);
-    const end = rest.indexOf(FS);
-    const whole = end < 0 ? rest : rest.subarray(0, end);
-    const restart = whole.indexOf(VT);
-    const taken = restart < 0 ? whole : whole.subarray(0, restart);
-    const at = from + taken.length;
-    this.#append(taken);
+  /** Reads up to and including the VT or FS at `at`, or the end of the chunk. @returns the place behind it */
+  #readFrame(chunk: Uint8Array, from: number, at: number, outcome: Outcome): number {
+    this.#append(chunk.subarray(from, at));
     if (at === chunk.length) return at;
     if (chunk[at] === FS) {
       this.#state = "frame-end";
@@ -374,6 +370,27 @@ export class Hl7Link implements Link {
       case "frame-end":
         return FRAME_END_TIMEOUT_MS;
     }
+  }
+}
+
+/** The places of a byte in a chunk. Each part of the chunk is searched once, however many frames begin in it. */
+class Places {
+  readonly #chunk: Uint8Array;
+  readonly #byte: number;
+  #next = -1;
+
+  constructor(chunk: Uint8Array, byte: number) {
+    this.#chunk = chunk;
+    this.#byte = byte;
+  }
+
+  /** @returns the first place from there on, and the length of the chunk if there is none */
+  next(from: number): number {
+    if (this.#next < from) {
+      const found = this.#chunk.indexOf(this.#byte, from);
+      this.#next = found < 0 ? this.#chunk.length : found;
+    }
+    return this.#next;
   }
 }
 
