@@ -53,7 +53,7 @@ export interface ConnectionEvents {
 export type Send = (message: Uint8Array, sent: () => void) => void;
 
 /** Bytes on their way to disk, and on disk but not taken by the link, beyond which the wire is not read. */
-const UNTAKEN_BYTES_MAX = 1024 * 1024;
+const UNTAKEN_BYTES_MAX = 256 * 1024;
 /**
  * Messages of one device that are delivered and not filed yet. Beyond that none of its wires is read, and what they sent
  * before is not answered, until some are filed.
