@@ -102,7 +102,7 @@ describe("a device is read only as fast", () => {
     return [...ids].map(([, id]) => Number(id));
   };
   const upTo = (count: number) => Array.from({ length: count }, (_, index) => index);
-  const chunksOf = (id: string) => sessionsOf(id).flatMap((session) => eventsOf(session.id)).length;
+  const chunksOf = (id: string) => sessionsOf(id).flatMap((one) => eventsOf(one.id)).length;
 
   test("as its messages are filed: what came before is on disk, and is answered then", async () => {
     const filed: (() => void)[] = [];
@@ -146,6 +146,7 @@ describe("a device is read only as fast", () => {
     await until("the last message", () => messages.length === UNFILED_MAX + 2);
     for (const done of filed.splice(0)) done();
     await until("no session is open", () => sessionsOf(id).every(({ finished }) => finished === 1));
+    expect(messages).toHaveLength(UNFILED_MAX + 2);
   });
 
   test("as it reads its answers", async () => {
@@ -167,8 +168,11 @@ describe("a device is read only as fast", () => {
     wire.isDeaf = true;
     for (let sent = 0; sent < 5_000; sent += 100) wire.send(chunk(sent, 100));
     await until("it is read no more", () => wire.paused);
+    await until("what is answered is stored", () => messages.length === answered(wire).length);
+    expect(messages.length).toBeLessThan(5_000);
     wire.cut();
     await until("all are stored", () => messages.length === 5_000);
+    expect(answered(wire).length).toBeLessThan(5_000);
   });
 });
 

@@ -321,9 +321,9 @@ describe("a backlog of an earlier process", () => {
   test("holds up no rematch of another device", async () => {
     const due = [await store("chem-1", dog.fp, 1)];
     const { own, spool, order, release } = gated("M0");
-    const call = spool.call;
+    const gate = spool.call.bind(spool);
     spool.call = (name, ...args) => {
-      if (name !== "dueMessages") return call(name, ...args);
+      if (name !== "dueMessages") return gate(name, ...args);
       const [devices] = args as unknown as [string[]];
       return Promise.resolve(due.filter(({ device }) => devices.includes(device))) as never;
     };
