@@ -26,7 +26,7 @@ export interface Surroundings {
 /** The devices of one kind, and what their messages go through. */
 export interface Devices {
   readonly served: readonly ServedDevice[];
-  /** Takes up what an earlier process left; no device is served before. */
+  /** Takes up what an earlier process left. No device is served before, so what takes long goes on in the background. */
   resume(): Promise<void>;
   /** A command may have queued something beside the agent. Absent: none can. */
   wake?(): void;

@@ -228,8 +228,12 @@ export function operationsOn(db: Database.Database) {
          RETURNING id`,
       )
       .pluck(),
+    backlog: db.prepare(
+      "SELECT device, MAX(rowid) AS lastRow FROM message WHERE processed_at IS NULL GROUP BY device ORDER BY device",
+    ),
     unprocessed: db.prepare(
-      `SELECT ${MESSAGE_COLUMNS} FROM message WHERE processed_at IS NULL AND session <> ${NO_SESSION} ORDER BY rowid LIMIT ?`,
+      `SELECT ${MESSAGE_COLUMNS} FROM message WHERE device = ? AND processed_at IS NULL AND rowid <= ?
+         AND session <> ${NO_SESSION} ORDER BY rowid LIMIT ?`,
     ),
     due: db.prepare(
       `SELECT ${MESSAGE_COLUMNS} FROM message WHERE id IN (SELECT message FROM waiting WHERE due = 1)
@@ -496,8 +500,14 @@ export function operationsOn(db: Database.Database) {
 
     addMessages,
 
-    unprocessedMessages(limit: number): StoredMessage[] {
-      return (sql.unprocessed.all(limit) as Unread<StoredMessage>[]).map(asMessage);
+    /** The devices of unprocessed messages and images, each with the row of its last one. */
+    backlog(): { device: string; lastRow: number }[] {
+      return sql.backlog.all() as { device: string; lastRow: number }[];
+    },
+
+    /** The oldest unprocessed messages of a device up to a row. Images are processed elsewhere. */
+    unprocessedMessages(device: string, lastRow: number, limit: number): StoredMessage[] {
+      return (sql.unprocessed.all(device, lastRow, limit) as Unread<StoredMessage>[]).map(asMessage);
     },
 
     /** The oldest messages of these devices that waited for a patient who came or changed. Images have a way of their own. */

@@ -179,6 +179,11 @@ const migrations: readonly string[] = [
     FROM study s JOIN message_study l ON l.fp = s.fp AND l.revision = s.revision
     WHERE s.state = 'unmatched' AND json_extract(s.body, '$.patient_hint.identifier') IS NOT NULL;
   `,
+  `
+  -- The backlog is read per device, each in the order of the rowids.
+  DROP INDEX message_unprocessed;
+  CREATE INDEX message_unprocessed ON message (device, processed_at) WHERE processed_at IS NULL;
+  `,
 ];
 
 /** Whether the database has this program's schema. */

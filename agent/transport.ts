@@ -10,11 +10,14 @@ import { OpenConnections } from "./open-connections.ts";
 /** One open connection to a device. */
 export interface Wire {
   readonly peer: string;
-  /** What is written to a device that is gone is dropped. */
-  write(bytes: Uint8Array): void;
+  /**
+   * Writes to the device; bytes for one that is gone are dropped. Calls `left` once the bytes have left the process or are
+   * dropped: a device that does not read leaves them in our memory.
+   */
+  write(bytes: Uint8Array, left?: () => void): void;
   /** Hangs up once all that was written has left. */
   close(): void;
-  /** No more chunks until resume(): the spool lags behind. */
+  /** No more chunks until resume(): the spool, the filing or the device lags behind. */
   pause(): void;
   resume(): void;
   /** The device has sent a whole message. The wire no longer gives way to wires that have sent none. Absent: it never does. */
@@ -110,7 +113,7 @@ export function serialTransport(
       if (stopped) return port.close();
       const handler = opened({
         peer: path,
-        write: (bytes) => port.write(bytes),
+        write: (bytes, left) => port.write(bytes, left),
         close: () => port.drain(() => port.isOpen && port.close()),
         pause: () => port.pause(),
         resume: () => port.resume(),
@@ -249,10 +252,11 @@ export function listenTransport(
 export function repliesOn(replies: Transport, device: Transport): Transport {
   let out: Wire | null = null;
   const waiting: Uint8Array[] = [];
-  const write = (bytes: Uint8Array) => {
-    if (out !== null) return out.write(bytes);
+  const write: Wire["write"] = (bytes, left) => {
+    if (out !== null) return out.write(bytes, left);
     waiting.push(bytes);
     if (waiting.length > REPLIES_WAITING_MAX) waiting.shift();
+    left?.(); // their number is bounded here
   };
   return {
     open(accept, problem, stands = () => undefined) {
@@ -331,7 +335,7 @@ function peerOf(socket: net.Socket): string {
 function socketWire(socket: net.Socket): Wire {
   return {
     peer: peerOf(socket),
-    write: (bytes) => socket.write(bytes),
+    write: (bytes, left) => socket.write(bytes, left),
     close() {
       socket.end();
       // A peer that is gone does not answer the end.

@@ -803,7 +803,7 @@ describe("messages that wait for their patient", () => {
     spool.settle(settlement("M2", { studies: [studyDraft({ dedupe_key: "chem-1:def" })] }));
     spool.settleStudies([{ ...answer(fp!, "unmatched"), matched: false }], 3000);
     const db = databases.at(-1)!;
-    db.exec(`DROP TABLE waiting; PRAGMA user_version = ${Number(db.pragma("user_version", { simple: true })) - 1}`);
+    db.exec(`DROP TABLE waiting; PRAGMA user_version = ${Number(db.pragma("user_version", { simple: true })) - 2}`);
     migrate(db);
     expect(rows()).toEqual([{ key: "4711", message: "M1", due: 0 }]);
   });
