@@ -1,6 +1,7 @@
 import path from "node:path";
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import Database from "better-sqlite3";
+import { damageTold } from "../shared/damaged-file.ts";
 import { lockFolder } from "../shared/folder-lock.ts";
 import { makePrivateFile } from "../shared/private-folder.ts";
 import { reasonOf } from "../shared/thrown.ts";
@@ -95,14 +96,20 @@ function serve(): void {
   const port = parentPort;
   if (port === null) throw new Error("spool-worker runs as a worker thread");
   const answer = (value: Answer) => port.postMessage(value);
+  const { folder } = workerData as WorkerOptions;
+  // An error of SQLite does not cross threads whole: its sentence does.
+  const told = (error: unknown) => reasonOf(damageTold(error, path.join(folder, "spool.db")));
   let db: Database.Database;
+  let operations: Operations;
+  let ready: ReturnType<Operations["nextIds"]>;
   try {
     db = open(workerData as WorkerOptions);
+    operations = operationsOn(db);
+    ready = operations.nextIds();
   } catch (error) {
-    answer({ fatal: reasonOf(error) });
+    answer({ fatal: told(error) });
     return;
   }
-  const operations = operationsOn(db);
   const insertSession = db.prepare(
     "INSERT INTO session (id, device, profile, first_event, opened_at) VALUES (@id, @device, @profile, @firstEvent, @at)",
   );
@@ -202,11 +209,11 @@ function serve(): void {
       const [commitMs, isLogLong] = [performance.now() - from, logPages >= LOG_PAGES.long];
       answer({ posts: posts.length, ids, results, refused, error: null, commitMs, isLogLong });
     } catch (error) {
-      for (const { line } of asked) line.postMessage({ refused: reasonOf(error) } satisfies LineAnswer);
+      for (const { line } of asked) line.postMessage({ refused: told(error) } satisfies LineAnswer);
       for (const { events } of posts) {
         for (let at = 0; at < events.length; at += NUMBERS_PER_EVENT) refusing.add(events[at]!);
       }
-      answer({ posts: posts.length, error: reasonOf(error) });
+      answer({ posts: posts.length, error: told(error) });
     }
   };
 
@@ -230,7 +237,7 @@ function serve(): void {
   };
 
   port.on("message", (first: Request) => serveAll([first], []));
-  answer({ ready: operations.nextIds() });
+  answer({ ready });
 }
 
 /** What another thread asks for. */

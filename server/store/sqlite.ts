@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import Sqlite from "better-sqlite3";
 import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
+import { damageTold } from "../../shared/damaged-file.ts";
 import { makePrivateFile } from "../../shared/private-folder.ts";
 import { watchFiles } from "./files.ts";
 import { filled, type Query, type Session, sqlBuilder, StoreUnavailable } from "./query.ts";
@@ -27,15 +28,15 @@ export function hasSqliteFile(folder: string): boolean {
 export async function openSqlite(folder: string, writeWaitMs: number): Promise<Store> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const path = join(folder, FILE);
-  guarded(() => makePrivateFile(path));
+  guarded(path, () => makePrivateFile(path));
 
   // Two connections: a read never sees half a transaction of ours, and never waits for one.
-  const writer = guarded(() => connect(path, writeWaitMs));
+  const writer = guarded(path, () => connect(path, writeWaitMs));
   writer.pragma(`busy_timeout = ${WRITE_RETRY_MS}`);
-  await retryWhileBusy(writeWaitMs, () => {
+  await retryWhileBusy(path, writeWaitMs, () => {
     migrate(writer, path);
   });
-  const reader = connect(path, writeWaitMs);
+  const reader = guarded(path, () => connect(path, writeWaitMs));
   reader.pragma("query_only = ON");
 
   const isInPlace = watchFiles(path);
@@ -52,10 +53,10 @@ export async function openSqlite(folder: string, writeWaitMs: number): Promise<S
   let lastWrite: Promise<unknown> = Promise.resolve();
 
   async function commit<T>(work: (session: Session) => Promise<T>, deadline: number): Promise<T> {
-    await retryWhileBusy(deadline - Date.now(), () => writer.exec("begin immediate"));
+    await retryWhileBusy(path, deadline - Date.now(), () => writer.exec("begin immediate"));
     try {
       const result = await raising(writes, work);
-      guarded(() => writer.exec("commit"));
+      guarded(path, () => writer.exec("commit"));
       // Last of all: what was committed into a removed file is not acknowledged.
       checkPlace();
       return result;
@@ -80,7 +81,7 @@ export async function openSqlite(folder: string, writeWaitMs: number): Promise<S
     async snapshot(work) {
       // A connection to a path without a file would make one.
       checkPlace();
-      const connection = guarded(() => connect(path, writeWaitMs));
+      const connection = guarded(path, () => connect(path, writeWaitMs));
       try {
         // Deferred: the first read fixes the state that is seen (WAL).
         connection.exec("begin");
@@ -91,7 +92,7 @@ export async function openSqlite(folder: string, writeWaitMs: number): Promise<S
     },
     async ping() {
       checkPlace();
-      guarded(() => reader.prepare("select 1").get());
+      guarded(path, () => reader.prepare("select 1").get());
     },
     async close() {
       await lastWrite;
@@ -134,10 +135,10 @@ function session(connection: Sqlite.Database, check: () => void = () => undefine
   }
 
   return {
-    all: async (asked, parameters) => guarded(() => rows(asked, parameters)),
-    first: async (asked, parameters) => guarded(() => rows(asked, parameters)[0]),
+    all: async (asked, parameters) => guarded(connection.name, () => rows(asked, parameters)),
+    first: async (asked, parameters) => guarded(connection.name, () => rows(asked, parameters)[0]),
     each: async (asked, list) =>
-      guarded(() => {
+      guarded(connection.name, () => {
         for (const parameters of list) rows(asked, parameters);
       }),
   };
@@ -157,7 +158,7 @@ function versionReader(reader: Sqlite.Database, reads: Session): Pick<Store, "lo
 
   return {
     look: atEndOfTurn(() => {
-      const current = guarded(() => dataVersion.get());
+      const current = guarded(reader.name, () => dataVersion.get());
       if (current !== seen) known.clear();
       seen = current;
     }),
@@ -194,7 +195,7 @@ function migrate(connection: Sqlite.Database, path: string): void {
 }
 
 /** SQLite's own busy wait stops the event loop; this one lets requests be answered meanwhile. */
-async function retryWhileBusy(waitMs: number, attempt: () => void): Promise<void> {
+async function retryWhileBusy(path: string, waitMs: number, attempt: () => void): Promise<void> {
   const deadline = Date.now() + waitMs;
   for (;;) {
     try {
@@ -202,26 +203,26 @@ async function retryWhileBusy(waitMs: number, attempt: () => void): Promise<void
       return;
     } catch (error) {
       if (!(error instanceof Sqlite.SqliteError && error.code.startsWith("SQLITE_BUSY")) || Date.now() > deadline) {
-        throw unavailable(error);
+        throw told(path, error);
       }
       await sleep(WRITE_RETRY_MS);
     }
   }
 }
 
-function guarded<T>(run: () => T): T {
+function guarded<T>(path: string, run: () => T): T {
   try {
     return run();
   } catch (error) {
-    throw unavailable(error);
+    throw told(path, error);
   }
 }
 
 const PASSING_FAULTS = /^SQLITE_(BUSY|LOCKED|FULL|IOERR|READONLY|CANTOPEN|NOMEM)/;
 
-function unavailable(error: unknown): unknown {
+function told(path: string, error: unknown): unknown {
   if (error instanceof Sqlite.SqliteError && PASSING_FAULTS.test(error.code)) {
     return new StoreUnavailable(`the database cannot be used now: ${error.code}, ${error.message}`, { cause: error });
   }
-  return error;
+  return damageTold(error, path);
 }
