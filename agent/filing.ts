@@ -87,7 +87,8 @@ export class Filing {
     for (;;) {
       const messages = await this.#spool.call("unprocessedMessages", BATCH);
       await Promise.all(messages.map((message) => this.accept(message)));
-      if (messages.length < BATCH) return;
+      // What the disk refused to settle is unprocessed still.
+      if (messages.length < BATCH || this.#stopped) return;
     }
   }
 
@@ -102,15 +103,22 @@ export class Filing {
     return this.idle();
   }
 
-  /** Tries again while the disk refuses, until the stop: its fault is no verdict on a message. */
+  /** Tries again while the disk refuses, until the stop: its fault is no verdict on a message. Never rejects. */
   async #settle(message: StoredMessage, rematch: boolean): Promise<void> {
+    let ownFault: string | null = null;
     for (;;) {
       try {
-        const settlement = await this.#assess(message);
+        const settlement = ownFault === null ? await this.#assess(message) : quarantined(message, ownFault);
         const fps = await this.#spool.call("settle", { ...settlement, rematch });
         return this.#events.settled(message, fps.length > 0 ? "pending" : settlement.state, fps.length);
       } catch (error) {
-        if (!(error instanceof StorageError)) throw error;
+        if (!(error instanceof StorageError)) {
+          this.#events.fault(message, error);
+          // Without a second try: the message is left to the next start.
+          if (ownFault !== null) return;
+          ownFault = `our own fault: ${reasonOf(error)}`;
+          continue;
+        }
         if (this.#stopped) return;
         await new Promise<void>((resolve) => setTimeout(resolve, SETTLE_RETRY_MS));
       }
