@@ -102,16 +102,16 @@ export class ImageFiling {
   }
 
   /** Settles one study, then looks for the next. Never rejects. */
-  async #run({ study, dueAt }: DueStudy): Promise<void> {
+  async #run(due: DueStudy): Promise<void> {
     try {
-      const isSettled = await this.#settle(study);
-      if (isSettled) await this.#spool.call("endImageStudy", study, dueAt);
+      const isSettled = await this.#settle(due.study);
+      if (isSettled) await this.#spool.call("endImageStudy", due.study, due.dueAt);
       else await this.#rest();
     } catch (error) {
       if (!(error instanceof StorageError)) this.#events.fault(error);
       await this.#rest();
     }
-    this.#underWay.delete(study);
+    this.#underWay.delete(due.study);
     this.wake();
   }
 

@@ -233,9 +233,9 @@ test("a stop settles what was accepted before it, and ends a rematch that the di
 test("a stop ends the settling of a backlog that the disk refuses", async () => {
   const stored = await Promise.all(Array.from({ length: 100 }, () => store("chem-1", dog.fp, 1)));
   const refusing = Object.create(used.spool) as typeof used.spool;
-  let asked = 0;
+  let batches = 0;
   refusing.call = (name, ...args) => {
-    if (name === "unprocessedMessages") asked += 1;
+    if (name === "unprocessedMessages") batches += 1;
     return name === "settle" ? Promise.reject(new StorageError("disk is full")) : used.spool.call(name, ...args);
   };
   const device = { profile: abaxisVetscanVs2, timeZone: "UTC", model: null };
@@ -243,7 +243,7 @@ test("a stop ends the settling of a backlog that the disk refuses", async () => 
   const backlog = own.acceptStored();
   await own.stop();
   await backlog;
-  expect([stored.length, asked]).toEqual([100, 1]);
+  expect([stored.length, batches]).toEqual([100, 1]);
 });
 
 test("a message that our own fault keeps from being settled is quarantined, and the next of its device is filed", async () => {
