@@ -127,12 +127,23 @@ export class Filing {
     return this.idle();
   }
 
+  /** Stores what a message comes to. Never rejects: what our own fault keeps from being stored is left to the next start. */
   async #settle(message: StoredMessage, rematch: boolean): Promise<void> {
-    const settled = await this.#insist(async () => {
-      const settlement = await this.#assess(message);
-      const fps = await this.#spool.call("settle", { ...settlement, rematch });
-      return { state: settlement.state, studies: fps.length };
-    });
+    const store = (assess: () => Promise<Settlement>) =>
+      this.#insist(async () => {
+        const settlement = await assess();
+        const fps = await this.#spool.call("settle", { ...settlement, rematch });
+        return { state: settlement.state, studies: fps.length };
+      });
+    const settled = await store(() => this.#assess(message))
+      .catch((error: unknown) => {
+        this.#events.fault(message, error);
+        return store(async () => quarantined(message, `our own fault: ${reasonOf(error)}`));
+      })
+      .catch((error: unknown) => {
+        this.#events.fault(message, error);
+        return null;
+      });
     if (settled === null) return;
     const { state, studies } = settled;
     this.#events.settled(message, studies > 0 ? "pending" : state, studies);

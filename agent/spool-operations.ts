@@ -135,6 +135,12 @@ export interface NewInstance {
   readonly headerBytes: number;
 }
 
+/** A study of images, and when it is held to be whole. */
+export interface DueStudy {
+  readonly study: string;
+  readonly dueAt: number;
+}
+
 export interface StoredInstance {
   readonly message: string;
   readonly device: string;
@@ -355,7 +361,10 @@ export function operationsOn(db: Database.Database) {
     ),
     // A clock that was set back leaves times far ahead: none is due later than its quiet time from now.
     boundStudies: db.prepare("UPDATE image_study SET due_at = @now + quiet_ms WHERE due_at > @now + quiet_ms"),
-    nextStudy: db.prepare("SELECT study, due_at AS dueAt FROM image_study ORDER BY due_at LIMIT 1"),
+    nextStudy: db.prepare(
+      `SELECT study, due_at AS dueAt FROM image_study WHERE study NOT IN (SELECT value FROM json_each(?))
+       ORDER BY due_at LIMIT 1`,
+    ),
     endStudy: db.prepare("DELETE FROM image_study WHERE study = ? AND due_at = ?"),
     instancesOf: db.prepare(
       `SELECT i.message, m.device, m.received_at AS receivedAt, m.state, i.sop_class AS sopClass, i.sop_instance AS sopInstance,
@@ -714,10 +723,10 @@ export function operationsOn(db: Database.Database) {
       return sql.hasInstance.get(message) !== undefined;
     },
 
-    /** The study of images that is held to be whole first; null: none is waited for. */
-    nextImageStudy(now: number): { study: string; dueAt: number } | null {
+    /** The study of images that is held to be whole first, besides the ones under way; null: none is waited for. */
+    nextImageStudy(now: number, underWay: readonly string[]): DueStudy | null {
       sql.boundStudies.run({ now });
-      return (sql.nextStudy.get() as { study: string; dueAt: number } | undefined) ?? null;
+      return (sql.nextStudy.get(JSON.stringify(underWay)) as DueStudy | undefined) ?? null;
     },
 
     instancesOf(study: string): StoredInstance[] {

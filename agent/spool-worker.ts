@@ -2,6 +2,7 @@ import path from "node:path";
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import Database from "better-sqlite3";
 import { CommitMark } from "../shared/commit-mark.ts";
+import { damageTold } from "../shared/damaged-file.ts";
 import { lockFolder } from "../shared/folder-lock.ts";
 import { makePrivateFile } from "../shared/private-folder.ts";
 import { reasonOf } from "../shared/thrown.ts";
@@ -105,15 +106,21 @@ function serve(): void {
   const port = parentPort;
   if (port === null) throw new Error("spool-worker runs as a worker thread");
   const answer = (value: Answer) => port.postMessage(value);
+  const { folder } = workerData as WorkerOptions;
+  // An error of SQLite does not cross threads whole: its sentence does.
+  const told = (error: unknown) => reasonOf(damageTold(error, path.join(folder, "spool.db")));
   let files: ReturnType<typeof open>;
+  let operations: Operations;
+  let ready: ReturnType<Operations["nextIds"]>;
   try {
     files = open(workerData as WorkerOptions);
+    operations = operationsOn(files.db);
+    ready = operations.nextIds();
   } catch (error) {
-    answer({ fatal: reasonOf(error) });
+    answer({ fatal: told(error) });
     return;
   }
   const { db, mark } = files;
-  const operations = operationsOn(db);
   const insertSession = db.prepare(
     "INSERT INTO session (id, device, profile, first_event, opened_at) VALUES (@id, @device, @profile, @firstEvent, @at)",
   );
@@ -218,11 +225,11 @@ function serve(): void {
       answer({ posts: posts.length, ids, results, refused, error: null, commitMs, durable, isLogLong });
       if (counted !== null) mark.save(counted);
     } catch (error) {
-      for (const { line } of asked) line.postMessage({ refused: reasonOf(error) } satisfies LineAnswer);
+      for (const { line } of asked) line.postMessage({ refused: told(error) } satisfies LineAnswer);
       for (const { events } of posts) {
         for (let at = 0; at < events.length; at += NUMBERS_PER_EVENT) refusing.add(events[at]!);
       }
-      answer({ posts: posts.length, error: reasonOf(error) });
+      answer({ posts: posts.length, error: told(error) });
     }
   };
 
@@ -247,7 +254,7 @@ function serve(): void {
   };
 
   port.on("message", (first: Request) => serveAll([first], []));
-  answer({ ready: operations.nextIds() });
+  answer({ ready });
 }
 
 /** What another thread asks for. */

@@ -4,6 +4,7 @@ import { MessageChannel, type MessagePort, type Worker } from "node:worker_threa
 import Database from "better-sqlite3";
 import { type Loss, recentLoss } from "../shared/commit-mark.ts";
 import { makePrivateFolder } from "../shared/private-folder.ts";
+import { damageTold } from "../shared/damaged-file.ts";
 import type { Standing } from "./device-state.ts";
 import { EVENT_KINDS, type EventKind } from "./record.ts";
 import { type MessageRow, type MessageState, type Operations, operationsOn } from "./spool-operations.ts";
@@ -490,9 +491,12 @@ export interface SpoolStatus {
 
 /** Reads a data folder beside the agent that writes it. @throws when there is no spool in it */
 export function readSpool<Result>(folder: string, read: (db: Database.Database) => Result): Result {
-  const db = new Database(spoolFile(folder), { readonly: true, fileMustExist: true });
+  const file = spoolFile(folder);
+  const db = new Database(file, { readonly: true, fileMustExist: true });
   try {
     return read(db);
+  } catch (error) {
+    throw damageTold(error, file);
   } finally {
     db.close();
   }
@@ -503,10 +507,13 @@ export async function searchSpool<Result>(
   folder: string,
   search: (db: Database.Database) => Promise<Result>,
 ): Promise<Result> {
-  const db = new Database(spoolFile(folder), { readonly: true, fileMustExist: true });
+  const file = spoolFile(folder);
+  const db = new Database(file, { readonly: true, fileMustExist: true });
   try {
     if (!isCurrent(db)) throw new Error(otherVersion(folder));
     return await search(db);
+  } catch (error) {
+    throw damageTold(error, file);
   } finally {
     db.close();
   }
@@ -521,12 +528,15 @@ const BUSY_MS = 5_000;
  * @throws when there is no spool in it, or one that the agent of this version has not opened yet
  */
 export function writeSpool<Result>(folder: string, write: (operations: Operations) => Result): Result {
-  const db = new Database(spoolFile(folder), { fileMustExist: true, timeout: BUSY_MS });
+  const file = spoolFile(folder);
+  const db = new Database(file, { fileMustExist: true, timeout: BUSY_MS });
   try {
     if (!isCurrent(db)) throw new Error(otherVersion(folder));
     db.pragma("synchronous = FULL");
     const operations = operationsOn(db);
     return db.transaction(() => write(operations)).immediate();
+  } catch (error) {
+    throw damageTold(error, file);
   } finally {
     db.close();
   }
@@ -678,7 +688,9 @@ function isRunning(folder: string): boolean {
   try {
     db.exec("BEGIN IMMEDIATE; ROLLBACK");
     return false;
-  } catch {
+  } catch (error) {
+    const told = damageTold(error, file);
+    if (told !== error) throw told;
     return true;
   } finally {
     db.close();

@@ -236,6 +236,43 @@ test("a stop settles what was accepted before it, and ends a rematch that the di
   expect(await queuedValues()).toEqual([1, 2, 3]);
 });
 
+test("a stop ends the settling of a backlog that the disk refuses", async () => {
+  const stored = await Promise.all(Array.from({ length: 100 }, () => store("chem-1", dog.fp, 1)));
+  const refusing = Object.create(used.spool) as typeof used.spool;
+  let batches = 0;
+  refusing.call = (name, ...args) => {
+    if (name === "unprocessedMessages") batches += 1;
+    return name === "settle" ? Promise.reject(new StorageError("disk is full")) : used.spool.call(name, ...args);
+  };
+  const device = { profile: abaxisVetscanVs2, timeZone: "UTC", model: null };
+  const own = new Filing(refusing, directory, () => device, { settled: () => undefined, fault: () => undefined });
+  const backlog = own.acceptStored();
+  await own.stop();
+  await backlog;
+  expect([stored.length, batches]).toEqual([100, 1]);
+});
+
+test("a message that our own fault keeps from being settled is quarantined, and the next of its device is filed", async () => {
+  const spool = Object.create(used.spool) as typeof used.spool;
+  let left = 1;
+  spool.call = (name, ...args) =>
+    name === "settle" && left-- > 0 ? Promise.reject(new Error("a bug")) : used.spool.call(name, ...args);
+  const faultsOf: string[] = [];
+  const events = { settled: () => undefined, fault: (message: StoredMessage) => void faultsOf.push(message.id) };
+  const device = { profile: abaxisVetscanVs2, timeZone: "UTC", model: null };
+  const own = new Filing(spool, directory, () => device, events);
+  const messages = [await store("chem-1", dog.fp, 1), await store("chem-1", dog.fp, 2)];
+  await Promise.all(messages.map((message) => own.accept(message)));
+  expect([faultsOf, listed(), await queuedValues()]).toEqual([
+    [messages[0]?.id],
+    [
+      ["quarantined", "our own fault: a bug"],
+      ["pending", null],
+    ],
+    [2],
+  ]);
+});
+
 test("a patient registered a moment ago is asked for before a result is called unmatched", async () => {
   known = [];
   await filing.accept(await store("chem-1", dog.fp, 1));

@@ -1,4 +1,15 @@
-import { copyFileSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  copyFileSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
@@ -90,6 +101,29 @@ describe("the store on SQLite", () => {
     ]);
     file.close();
   });
+
+  test.each([
+    ["the table of migrations", "migration", "database disk image is malformed"],
+    ["the first page", null, "file is not a database"],
+  ])("a start names a damaged file and says what to do (%s)", async (_, table, words) => {
+    const folder = temporaryFolder();
+    await (await openStore(folder)).close();
+    const file = damage(folder, table);
+    await expect(openStore(folder)).rejects.toThrow(`${file} is damaged (${words}): copy it with its -wal file`);
+  });
+
+  test("a query that meets a damaged page names the file and says what to do", async () => {
+    const folder = temporaryFolder();
+    await (await openStore(folder)).close();
+    const file = damage(folder, "clinic");
+    const store = await openStore(folder);
+    const clinics = query((db) => db.selectFrom("clinic").selectAll(), nobody);
+    const damaged = `${file} is damaged (database disk image is malformed): copy it with its -wal file`;
+    await expect(store.all(clinics, {})).rejects.toThrow(damaged);
+    const write = store.transaction((session) => session.all(insert, { fp: newFp("clinic") }));
+    await expect(write).rejects.toThrow(damaged);
+    await store.close();
+  });
 });
 
 // A kill leaves the files as they are copied here while the store is open.
@@ -172,3 +206,17 @@ describe("the write-ahead log on SQLite", () => {
     await store.close();
   });
 });
+
+/** Overwrites the root page of a table, or the file's first page, as a failing disk does. */
+function damage(folder: string, table: string | null): string {
+  const path = join(folder, "vetwire.db");
+  const file = new Sqlite(path);
+  const root = file.prepare("select rootpage from sqlite_schema where name = ?").pluck();
+  const page = table === null ? 1 : (root.get(table) as number);
+  const size = file.pragma("page_size", { simple: true }) as number;
+  file.close();
+  const descriptor = openSync(path, "r+");
+  writeSync(descriptor, Buffer.alloc(size, 0xa5), 0, size, (page - 1) * size);
+  closeSync(descriptor);
+  return path;
+}
