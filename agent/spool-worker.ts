@@ -5,6 +5,8 @@ import { lockFolder } from "../shared/folder-lock.ts";
 import { makePrivateFile } from "../shared/private-folder.ts";
 import { reasonOf } from "../shared/thrown.ts";
 import { EVENT_KINDS, NUMBERS_PER_EVENT } from "./record.ts";
+import { Reserve } from "./reserve.ts";
+import { RESERVE_BYTES, Room } from "./room.ts";
 import { type MessageRow, type Operations, operationsOn } from "./spool-operations.ts";
 import { migrate } from "./spool-schema.ts";
 
@@ -44,8 +46,10 @@ export type Answer =
       /** Of each message the id by which it is to be read: see addMessages(); or why it could not be stored. */
       readonly ids: readonly (string | null | { readonly error: string })[];
       readonly results: readonly CallResult[];
-      /** Events that were not stored, by their place in all of the group: see `refusing`. */
-      readonly refused: readonly number[];
+      /** Events that were not stored, by their place in all of the group, and why: see `refusing`. */
+      readonly refused: readonly (readonly [place: number, reason: string])[];
+      /** There is little room, or none. */
+      readonly isShort: boolean;
       readonly error: null;
       readonly commitMs: number;
       /** It is time to put the log into the database: a moment should be chosen at which nobody waits for the disk. */
@@ -76,7 +80,6 @@ const PROMISES: ReadonlySet<keyof Operations> = new Set([
 ]);
 
 function open({ folder, bytesMax }: WorkerOptions): Database.Database {
-  lockFolder(folder, `another agent is running with the data folder ${folder}`);
   makePrivateFile(path.join(folder, "spool.db"));
   const db = new Database(path.join(folder, "spool.db"));
   db.pragma(`page_size = ${PAGE_BYTES}`);
@@ -86,23 +89,39 @@ function open({ folder, bytesMax }: WorkerOptions): Database.Database {
   // The file is kept, for growing it costs too.
   db.pragma(`journal_size_limit = ${LOG_PAGES.max * PAGE_BYTES}`);
   migrate(db);
-  // Beyond this SQLite answers "full", and the devices get NAK: a disk is never filled to the brim.
-  db.pragma(`max_page_count = ${Math.ceil(bytesMax / PAGE_BYTES)}`);
+  // Devices are refused before: see Room. A disk is never filled to the brim.
+  db.pragma(`max_page_count = ${Math.ceil((bytesMax + RESERVE_BYTES) / PAGE_BYTES)}`);
   return db;
+}
+
+/** Takes a step of the start. On a disk without room the reserve is given up for it. */
+function withReserve<Result>(reserve: Reserve, step: () => Result): Result {
+  try {
+    return step();
+  } catch (error) {
+    const isFull = isStorageFault(error) || (error as NodeJS.ErrnoException).code === "ENOSPC";
+    if (!isFull || !reserve.giveUp()) throw error;
+    return step();
+  }
 }
 
 function serve(): void {
   const port = parentPort;
   if (port === null) throw new Error("spool-worker runs as a worker thread");
   const answer = (value: Answer) => port.postMessage(value);
+  const options = workerData as WorkerOptions;
+  const reserve = new Reserve(options.folder);
   let db: Database.Database;
   try {
-    db = open(workerData as WorkerOptions);
+    const { folder } = options;
+    withReserve(reserve, () => lockFolder(folder, `another agent is running with the data folder ${folder}`));
+    db = withReserve(reserve, () => open(options));
   } catch (error) {
     answer({ fatal: reasonOf(error) });
     return;
   }
-  const operations = operationsOn(db);
+  const room = new Room(db, options.bytesMax);
+  const operations = operationsOn(db, room.sizes);
   const insertSession = db.prepare(
     "INSERT INTO session (id, device, profile, first_event, opened_at) VALUES (@id, @device, @profile, @firstEvent, @at)",
   );
@@ -110,12 +129,17 @@ function serve(): void {
 
   // Sessions of which an event was refused. What was posted right behind it must not be stored as if nothing were missing:
   // it is refused too, until the session says with a gap that it knows.
-  const refusing = new Set<number>();
+  let refusing = new Set<number>();
+  /** Sessions without a stored event. A device that is refused takes no room, however often it comes. */
+  const unstored = new Map<number, OpenedSession>();
 
-  /** Stores the events of all posts; answers the places of those it refused, and the sessions that are whole again. */
-  const storeEvents = (posts: readonly Post[]): { refused: number[]; mended: Set<number> } => {
-    const refused: number[] = [];
-    const mended = new Set<number>();
+  /** Stores the events of all posts. Returns what it stored, what it refused, and the sessions that are not whole since. */
+  const storeEvents = (posts: readonly Post[]): StoredEvents => {
+    const refusal = reserve.isGivenUp ? () => "the disk is full" : room.refusal();
+    const refused: [number, string][] = [];
+    const broken = new Set(refusing);
+    const stored: [number, number][] = [];
+    const begun = new Set<number>();
     let place = 0;
     for (const post of posts) {
       let offset = 0;
@@ -127,15 +151,24 @@ function serve(): void {
         const length = post.events[at + 3]!;
         const bytes = length < 0 ? null : post.bytes.subarray(offset, offset + length);
         if (length > 0) offset += length;
-        const isRefusing = refusing.size > 0 && refusing.has(session);
-        if (isRefusing && kind === "gap") mended.add(session);
-        if (isRefusing && !mended.has(session)) refused.push(place);
-        else insertEvent.run(id, session, kind, time, bytes);
+        const isBehind = broken.has(session) && kind !== "gap";
+        const reason = isBehind ? "an event before it was refused" : refusal(session, bytes?.length ?? 0);
+        if (reason === null) {
+          const opened = begun.has(session) ? undefined : unstored.get(session);
+          if (opened !== undefined) insertSession.run(opened);
+          begun.add(session);
+          insertEvent.run(id, session, kind, time, bytes);
+          broken.delete(session);
+          stored.push([session, bytes?.length ?? 0]);
+        } else {
+          broken.add(session);
+          refused.push([place, reason]);
+        }
         id += 1;
         place += 1;
       }
     }
-    return { refused, mended };
+    return { refused, broken, stored };
   };
   const runCall = db.transaction((call: Call): unknown => {
     const operation = operations[call.name] as (...args: readonly unknown[]) => unknown;
@@ -153,8 +186,7 @@ function serve(): void {
     }
   };
   const commit = db.transaction((posts: readonly Post[]) => {
-    for (const session of posts.flatMap(({ opened }) => opened)) insertSession.run(session);
-    const stored = storeEvents(posts);
+    const events = storeEvents(posts);
     const ids = saveMessages(posts.flatMap(({ messages }) => messages));
     const results = posts.flatMap(({ calls }) =>
       calls.map((call): CallResult => {
@@ -166,7 +198,7 @@ function serve(): void {
         }
       }),
     );
-    return { ...stored, ids, results };
+    return { ...events, ids, results };
   });
 
   let synchronous = "";
@@ -185,6 +217,22 @@ function serve(): void {
     }
   };
 
+  /** A full disk gets room for all but the events of devices. */
+  const commitWithReserve = (group: readonly Post[]) => {
+    try {
+      return commit.immediate(group);
+    } catch (error) {
+      if (!isStorageFault(error) || !reserve.giveUp()) throw error;
+      checkpoint();
+      return commit.immediate(group);
+    }
+  };
+
+  const forget = ([sessions]: readonly unknown[]) => {
+    room.finish(sessions as readonly number[]);
+    for (const session of sessions as readonly number[]) unstored.delete(session);
+  };
+
   const commitAll = (posts: readonly Post[], asked: readonly Asked[]) => {
     const from = performance.now();
     const group = asked.length === 0 ? posts : [...posts, { ...NO_EVENTS, calls: asked.map(({ call }) => call) }];
@@ -192,15 +240,25 @@ function serve(): void {
     // What is computed from the bytes can be computed again, and is on the disk with the next commit that has to be.
     const durable = group.some((post) => post.durable || post.calls.some(({ name }) => PROMISES.has(name)));
     synchronize(durable ? "FULL" : "NORMAL");
+    for (const session of posts.flatMap(({ opened }) => opened)) {
+      unstored.set(session.id, session);
+      room.open(session.id, session.device);
+    }
     try {
-      const { ids, results, refused, mended } = commit.immediate(group);
+      const { ids, results, refused, broken, stored } = commitWithReserve(group);
       const theirs = results.splice(results.length - asked.length);
       for (const [place, { line }] of asked.entries()) line.postMessage(theirs[place] satisfies LineAnswer | undefined);
-      for (const session of mended) refusing.delete(session);
+      refusing = broken;
+      for (const [session, bytes] of stored) {
+        unstored.delete(session);
+        room.add(session, bytes);
+      }
+      for (const { name, args } of group.flatMap(({ calls }) => calls)) if (name === "finishSessions") forget(args);
       logPages += PAGES_PER_COMMIT;
       for (const { bytes } of posts) logPages += bytes.length / PAGE_BYTES;
       const [commitMs, isLogLong] = [performance.now() - from, logPages >= LOG_PAGES.long];
-      answer({ posts: posts.length, ids, results, refused, error: null, commitMs, isLogLong });
+      const isShort = reserve.isGivenUp || room.isShort;
+      answer({ posts: posts.length, ids, results, refused, isShort, error: null, commitMs, isLogLong });
     } catch (error) {
       for (const { line } of asked) line.postMessage({ refused: reasonOf(error) } satisfies LineAnswer);
       for (const { events } of posts) {
@@ -231,6 +289,14 @@ function serve(): void {
 
   port.on("message", (first: Request) => serveAll([first], []));
   answer({ ready: operations.nextIds() });
+  reserve.keep();
+}
+
+interface StoredEvents {
+  readonly refused: (readonly [place: number, reason: string])[];
+  readonly broken: Set<number>;
+  /** Sessions and lengths. */
+  readonly stored: (readonly [session: number, bytes: number])[];
 }
 
 /** What another thread asks for. */

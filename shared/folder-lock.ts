@@ -12,9 +12,11 @@ export function lockFolder(folder: string, held: string): void {
   const db = new Database(file, { timeout: 0 });
   try {
     db.exec("BEGIN EXCLUSIVE");
-  } catch {
+  } catch (error) {
     db.close();
-    throw new Error(held);
+    // A disk without room fails here too.
+    const isHeld = error instanceof Database.SqliteError && error.code === "SQLITE_BUSY";
+    throw isHeld ? new Error(held) : error;
   }
   process.once("exit", () => db.close());
 }
