@@ -30,7 +30,7 @@ function recordingsOf(profile: string): Uint8Array[] {
 function streamOf(dice: Dice, recordings: readonly Uint8Array[]): TestEvent[] {
   const pieces = Array.from({ length: 12 }, () => {
     const recording = pick(dice, recordings);
-    switch (dice(6)) {
+    switch (dice(7)) {
       case 0:
         return recording;
       case 1:
@@ -41,6 +41,9 @@ function streamOf(dice: Dice, recordings: readonly Uint8Array[]): TestEvent[] {
         return Uint8Array.from({ length: dice(20_000) }, () => 0x41 + dice(60));
       case 4:
         return new Uint8Array(dice(20_000)).fill(pick(dice, [0x00, 0x05, 0x0a, 0x55, 0xff]));
+      case 5:
+        // Headers of records that begin no line.
+        return Uint8Array.from({ length: dice(20_000) }, () => pick(dice, [0x41, 0x48, 0x7c]));
       default:
         return Uint8Array.from({ length: dice(300) }, () => pick(dice, [0x02, 0x03, 0x04, 0x05, 0x0b, 0x0d, 0x1c]));
     }
