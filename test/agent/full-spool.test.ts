@@ -119,7 +119,7 @@ describe("a line that is nothing but noise", () => {
     // Between the last one and the two before it, and within their session, noise was removed.
     const { id } = messages[2]!;
     const { bytes } = readSpool(folder, (db) => capture(db, folder, id, lookup, true));
-    expect(Buffer.from(bytes).includes(session(records))).toBe(true);
+    expect(text({ bytes })).toContain(text({ bytes: session(records) }));
     expect(readSpool(folder, (db) => explain(db, id, lookup)).join("\n")).toContain("1 results");
   });
 
@@ -129,8 +129,7 @@ describe("a line that is nothing but noise", () => {
     wire.send(session(records));
     await until("the message", () => messages.length === 1);
     await sendNoise(wire, 20);
-    const [enquiry, ...rest] = [Uint8Array.of(ENQ), ...frames(records)];
-    for (const bytes of [enquiry!, ...rest.slice(0, 3)]) wire.send(bytes);
+    for (const bytes of [Uint8Array.of(ENQ), ...frames(records).slice(0, 3)]) wire.send(bytes);
     await until("its frames are acknowledged", () => wire.replies.length === 9);
     await spool.close(); // as a kill leaves it
 
@@ -283,7 +282,7 @@ async function smallDisk(megabytes: number) {
     try {
       for (;;) fs.writeSync(file, new Uint8Array(4096));
     } catch (error) {
-      expect((error as NodeJS.ErrnoException).code).toBe("ENOSPC");
+      if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
     } finally {
       fs.closeSync(file);
     }
