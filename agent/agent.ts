@@ -34,6 +34,8 @@ const HEARTBEAT_EVERY_MS = 60_000;
 /** The server takes reasons up to this length. */
 const REASON_CHARS_MAX = 1_000;
 const PRUNE_EVERY_MS = 6 * 60 * 60_000;
+/** How often it is looked whether the spool is short of room; then it is pruned. */
+const PRUNE_SHORT_EVERY_MS = 5 * 60_000;
 const REMOVE_EVERY_MS = 10 * 60_000;
 /** Settled messages and the bytes they came in are kept that long for support and replay; unsettled ones are kept. */
 const KEEP_MS = 30 * 24 * 60 * 60_000;
@@ -100,6 +102,7 @@ export async function startAgent(config: Config, version: string, log: Logger): 
   const noting = setInterval(() => {
     for (const device of devices) device.note();
   }, NOTE_EVERY_MS);
+  let prunedAt = Number.NEGATIVE_INFINITY;
   const stopLoops = [
     () => clearInterval(noting),
     every(
@@ -138,9 +141,9 @@ export async function startAgent(config: Config, version: string, log: Logger): 
       (reason) => log.debug({ stage: "push", reason }, "no heartbeat"),
     ),
     every(
-      PRUNE_EVERY_MS,
-      PRUNE_EVERY_MS,
-      () => prune(spool),
+      PRUNE_SHORT_EVERY_MS,
+      PRUNE_SHORT_EVERY_MS,
+      () => pruneWhenDue(),
       (reason) => log.warn({ stage: "spool", reason }, "old rows stay"),
     ),
     every(
@@ -155,6 +158,12 @@ export async function startAgent(config: Config, version: string, log: Logger): 
     ),
   ];
   log.info({ devices: config.devices.length, version }, "the agent is running");
+
+  async function pruneWhenDue(): Promise<void> {
+    if (performance.now() < prunedAt + PRUNE_EVERY_MS && !spool.isShort) return;
+    await prune(spool);
+    prunedAt = performance.now();
+  }
 
   async function heartbeat(): Promise<void> {
     const { depth, oldestAt } = await spool.call("outbox");

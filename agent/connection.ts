@@ -12,7 +12,9 @@ import type { Link, LinkAction, LinkContext, NoiseRun } from "./link.ts";
 import { Conversation as Poct1Conversation } from "./poct1/conversation.ts";
 import type { OperatorBook } from "./poct1/lists.ts";
 import { fingerprint } from "./read.ts";
+import { NoiseFinder } from "./noise-events.ts";
 import { type EventKind, LatestChunks } from "./record.ts";
+import { ROW_BYTES } from "./room-operations.ts";
 import type { Spool } from "./spool.ts";
 import { type MessageRow, messageRow, type NewMessage, type StoredMessage } from "./spool-operations.ts";
 import { StorageError } from "./storage-error.ts";
@@ -286,6 +288,7 @@ class Conversation {
   readonly #unfiled: Unfiled;
   readonly #link: Link;
   readonly #chunks = new LatestChunks();
+  readonly #noise = new NoiseFinder();
   #session: Session | null = null;
   /** Events that are settled by the spool and wait for the link, each as the step that gives it to the link. */
   readonly #settled: (() => void)[] = [];
@@ -426,7 +429,7 @@ class Conversation {
       this.#spool.append({ device, session: session.id, kind: "gap", bytes: null, durable }, (error) => {
         this.#whenFree(() => {
           cancel?.();
-          this.#take(session, kind, bytes, error ?? TOO_MUCH);
+          this.#take(session, kind, null, bytes, error ?? TOO_MUCH);
         });
       });
       return;
@@ -436,7 +439,7 @@ class Conversation {
       this.#whenFree(() => {
         cancel?.();
         if (error === null && kind === "chunk") this.#chunks.add(id, bytes?.length ?? 0);
-        this.#take(session, kind, bytes, error);
+        this.#take(session, kind, id, bytes, error);
       });
     });
   }
@@ -492,7 +495,14 @@ class Conversation {
     return this.#held.bytes > this.#held.bytesMax && this.#heldBytes > HELD_BYTES_MIN;
   }
 
-  #take(session: Session, kind: EventKind, bytes: Uint8Array | null, error: StorageError | null): void {
+  /** `event`: its id; null where another event is stored in its place. */
+  #take(
+    session: Session,
+    kind: EventKind,
+    event: number | null,
+    bytes: Uint8Array | null,
+    error: StorageError | null,
+  ): void {
     session.untaken -= 1;
     this.#untakenBytes -= bytes?.length ?? 0;
     if (error !== null) {
@@ -505,6 +515,7 @@ class Conversation {
     // The device waits for its answer, and nobody for the rest.
     this.#reply(actions);
     for (const action of actions) if (action.do !== "reply") this.#carryOut(action, session);
+    this.#noteNoise(session, kind, error === null ? event : null, bytes, actions);
     this.#held.bytes -= this.#heldBytes;
     this.#heldBytes = this.#link.heldBytes ?? 0;
     this.#held.bytes += this.#heldBytes;
@@ -516,6 +527,24 @@ class Conversation {
       this.#rest(session);
       this.#hangUpIfDone();
     }
+  }
+
+  /** Gives the spool the events that no message needs. Should the disk refuse that, they stay with the others. */
+  #noteNoise(
+    { id }: Session,
+    kind: EventKind,
+    event: number | null,
+    bytes: Uint8Array | null,
+    actions: readonly LinkAction[],
+  ): void {
+    const isOwn = kind === "send" || kind === "resume" || kind === "close";
+    const size = (bytes?.length ?? 0) + ROW_BYTES.event;
+    const isDelivered = actions.some((action) => action.do === "deliver");
+    const noise =
+      event === null || isOwn
+        ? this.#noise.end()
+        : this.#noise.add(id, event, size, isDelivered, this.#link.between ?? null);
+    if (noise !== null) this.#spool.callLater("noteNoise", this.#device.id, noise);
   }
 
   /** Where devices are busy, one session holds many of their messages: to begin and to end one costs as much as a message. */

@@ -129,9 +129,9 @@ export class Filing {
 
   /** Stores what a message comes to. Never rejects: what our own fault keeps from being stored is left to the next start. */
   async #settle(message: StoredMessage, rematch: boolean): Promise<void> {
-    const store = (assess: () => Promise<Settlement>) =>
+    const store = (make: () => Promise<Settlement>) =>
       this.#insist(async () => {
-        const settlement = await assess();
+        const settlement = await make();
         const fps = await this.#spool.call("settle", { ...settlement, rematch });
         return { state: settlement.state, studies: fps.length };
       });

@@ -3,10 +3,12 @@ import type { Outcome } from "../shared/study.ts";
 import type { DeviceState, Standing } from "./device-state.ts";
 import { directiveOperationsOn } from "./directive-operations.ts";
 import { imagingOperationsOn, type InstanceContent } from "./imaging-operations.ts";
+import { noiseOperationsOn } from "./noise-operations.ts";
 import { BYTES_COLUMNS, type EventKind, messageReader, type Place, type Unread } from "./record.ts";
 import type { Collection } from "./report.ts";
 import { type HeldStudy, isWithdrawal, type StudyBody, succeed } from "./revision.ts";
 import type { News } from "./link.ts";
+import { ROW_BYTES, roomOperationsOn, type SessionSizes } from "./room-operations.ts";
 import { type Waiting, waitingOn } from "./waiting-operations.ts";
 
 // What the spool can be asked, besides storing events. Each operation runs inside the group's transaction.
@@ -208,7 +210,8 @@ function marked(kind: "session" | "event"): string {
   return `COALESCE((SELECT json_extract(value, '$.next.${kind}') FROM meta WHERE key = 'mark'), 1)`;
 }
 
-export function operationsOn(db: Database.Database) {
+/** `sizes`: the stored bytes of the sessions that this process opened. */
+export function operationsOn(db: Database.Database, sizes: SessionSizes = new Map()) {
   const sql = {
     nextSession: db
       .prepare(
@@ -221,7 +224,6 @@ export function operationsOn(db: Database.Database) {
     ),
     nextEvent: db.prepare(`SELECT MAX(COALESCE(MAX(id), 0) + 1, ${marked("event")}) FROM event`).pluck(),
     eventsOf: db.prepare("SELECT id, kind, at, bytes FROM event WHERE id >= ? AND session = ? ORDER BY id"),
-    finish: db.prepare("UPDATE session SET finished_at = ? WHERE id = ?"),
     insertMessage: db.prepare(
       `INSERT INTO message (id, session, ordinal, device, profile, received_at, incomplete, fingerprint, state,
          bytes, first_event, last_event, start, length)
@@ -387,7 +389,9 @@ export function operationsOn(db: Database.Database) {
        ON CONFLICT (id) DO UPDATE SET profile = @profile, connected = @connected, standing = @standing,
          last_message_at = COALESCE(@lastMessageAt, last_message_at), last_bytes_at = COALESCE(@lastBytesAt, last_bytes_at)`,
     ),
-    noteMessage: db.prepare("UPDATE device SET last_message_at = @receivedAt WHERE id = @device"),
+    noteMessage: db.prepare(
+      "UPDATE device SET last_message_at = @receivedAt, stored_bytes = stored_bytes + @bytes WHERE id = @device",
+    ),
     dropNews: db.prepare("DELETE FROM news WHERE device = ? AND name = ? AND topic = ?"),
     insertNews: db.prepare(
       "INSERT INTO news (device, name, topic, content, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
@@ -395,26 +399,34 @@ export function operationsOn(db: Database.Database) {
     newsOf: db.prepare("SELECT device, name, content FROM news WHERE topic = ?"),
     pruneNews: db.prepare("DELETE FROM news WHERE topic = 'event' AND at < ?"),
     disconnectAll: db.prepare("UPDATE device SET connected = 0, standing = NULL"),
-    pruneSessions: db.prepare("DELETE FROM session WHERE finished_at < ?"),
     oldestKept: db.prepare("SELECT id AS session, first_event AS event FROM session ORDER BY id LIMIT 1"),
     nthEvent: db.prepare("SELECT id FROM event ORDER BY id LIMIT 1 OFFSET ?").pluck(),
     withPlaceBefore: db.prepare(
       `SELECT id, ${BYTES_COLUMNS} FROM message WHERE session < @session AND first_event < @event`,
     ),
-    keepBytes: db.prepare(
-      "UPDATE message SET bytes = @bytes, first_event = NULL, last_event = NULL, start = NULL, length = NULL WHERE id = @id",
-    ),
+    keepBytes: db
+      .prepare(
+        `UPDATE message SET bytes = @bytes, first_event = NULL, last_event = NULL, start = NULL, length = NULL
+         WHERE id = @id RETURNING device`,
+      )
+      .pluck(),
     pruneEvents: db.prepare("DELETE FROM event WHERE id < ?"),
+    pruneNoise: db.prepare("DELETE FROM noise WHERE last_event < ?"),
     oldMessages: db
       .prepare(
         `SELECT id FROM message WHERE session > ${NO_SESSION} AND session < @session AND received_at < @before
            AND state IN ('filed', 'not-for-patients') LIMIT @limit`,
       )
       .pluck(),
-    deleteMessage: db.prepare("DELETE FROM message WHERE id = ?"),
+    deleteMessage: db.prepare(
+      `DELETE FROM message WHERE id = ? RETURNING device, length(bytes) + ${ROW_BYTES.message} AS bytes`,
+    ),
     deleteLinks: db.prepare("DELETE FROM message_study WHERE message = ?"),
     // A study outlives its messages: what is sent again within that time keeps its fp. Later the server's dedupe key does.
-    pruneStudies: db.prepare("DELETE FROM study WHERE settled_at < ?"),
+    pruneStudies: db.prepare(
+      `DELETE FROM study WHERE settled_at < ?
+       RETURNING json_extract(body, '$.source.device_id') AS device, length(body) + length(snapshot) + ${ROW_BYTES.study} AS bytes`,
+    ),
   };
 
   /** A message is what the worst of its studies became, as soon as none of them is on its way. */
@@ -441,6 +453,8 @@ export function operationsOn(db: Database.Database) {
   const imaging = imagingOperationsOn(db);
   const waits = waitingOn(db);
   const directives = directiveOperationsOn(db);
+  const room = roomOperationsOn(db, sizes);
+  const noise = noiseOperationsOn(db, room);
   const asMessage = messageReader(db);
   const nextIds = () => ({ session: sql.nextSession.get() as number, event: sql.nextEvent.get() as number });
   /** The key of the nearest study in time that collects, if it is near enough. */
@@ -461,14 +475,16 @@ export function operationsOn(db: Database.Database) {
    * Null: a later message has changed what it said, and it must not change that back.
    */
   function addMessages(rows: readonly MessageRow[]): (string | null)[] {
-    const heard = new Map<string, number>();
+    const heard = new Map<string, { receivedAt: number; bytes: number }>();
     const ids = rows.map((row) => {
-      const [id, , , device, , receivedAt, , fingerprint] = row;
-      heard.set(device, receivedAt);
-      if (sql.insertMessage.run(row).changes > 0 || fingerprint === null) return id;
+      const [id, , , device, , receivedAt, , fingerprint, own] = row;
+      const isNew = sql.insertMessage.run(row).changes > 0;
+      const stored = isNew ? (own?.length ?? 0) + ROW_BYTES.message : 0;
+      heard.set(device, { receivedAt, bytes: (heard.get(device)?.bytes ?? 0) + stored });
+      if (isNew || fingerprint === null) return id;
       return (sql.readAgain.get(device, fingerprint) as string | undefined) ?? null;
     });
-    for (const [device, receivedAt] of heard) sql.noteMessage.run({ device, receivedAt });
+    for (const [device, { receivedAt, bytes }] of heard) sql.noteMessage.run({ device, receivedAt, bytes });
     return ids;
   }
 
@@ -485,6 +501,7 @@ export function operationsOn(db: Database.Database) {
   return {
     ...imaging,
     ...directives,
+    ...noise,
 
     nextIds,
 
@@ -500,7 +517,7 @@ export function operationsOn(db: Database.Database) {
     },
 
     finishSessions(ids: readonly number[], at: number): void {
-      for (const id of ids) sql.finish.run(at, id);
+      room.finish(ids, at);
     },
 
     addMessage(message: NewMessage, fingerprint: string | null = null): string | null {
@@ -556,7 +573,9 @@ export function operationsOn(db: Database.Database) {
         if (next === "again") sql.queueAgain.run(fp, revision);
         if (isNew) {
           const row = { fp, revision, dedupeKey: dedupe_key, patientFp: next.body.patient_fp, at };
-          sql.insertStudy.run({ ...row, body: JSON.stringify(next.body), snapshot: JSON.stringify(next.snapshot) });
+          const [text, snapshot] = [JSON.stringify(next.body), JSON.stringify(next.snapshot)];
+          sql.insertStudy.run({ ...row, body: text, snapshot });
+          room.add(next.body.source.device_id, text.length + snapshot.length + ROW_BYTES.study);
           // The earlier messages of the study are filed with it.
           if (rematch && held !== undefined) sql.linkAlso.run({ fp, from: held.revision, to: revision });
         }
@@ -714,7 +733,7 @@ export function operationsOn(db: Database.Database) {
       sql.insertImageMessage.run(instance);
       sql.insertInstance.run(instance);
       imaging.queueForwards(instance.message);
-      sql.noteMessage.run(instance);
+      sql.noteMessage.run({ ...instance, bytes: instance.head.length + ROW_BYTES.message });
       sql.awaitStudy.run({ study: instance.study, dueAt: instance.receivedAt + quietMs, quietMs });
       return null;
     },
@@ -787,21 +806,27 @@ export function operationsOn(db: Database.Database) {
 
     /** Deletes at most `limit` old rows of each kind; answers whether there may be more. What nobody has settled is kept. */
     prune(before: number, limit: number): boolean {
-      sql.pruneSessions.run(before);
+      room.pruneSessions(before);
       sql.pruneNews.run(before);
-      sql.pruneStudies.run(before - STUDIES_KEPT_LONGER_MS);
+      const studies = sql.pruneStudies.all(before - STUDIES_KEPT_LONGER_MS) as { device: string; bytes: number }[];
+      for (const { device, bytes } of studies) room.add(device, -bytes);
       // With the sessions that are kept, all that came behind the first of them is.
       const kept = (sql.oldestKept.get() as { session: number; event: number } | undefined) ?? nextIds();
       const messages = sql.oldMessages.all({ session: kept.session, before, limit }) as string[];
       for (const id of messages) {
-        sql.deleteMessage.run(id);
+        const { device, bytes } = sql.deleteMessage.get(id) as { device: string; bytes: number };
+        room.add(device, -bytes);
         sql.deleteLinks.run(id);
         waits.set(id, null);
       }
       const end = Math.min(kept.event, (sql.nthEvent.get(limit) as number | undefined) ?? kept.event);
       const behind = sql.withPlaceBefore.all({ ...kept, event: end }) as Unread<{ id: string; bytes: Uint8Array }>[];
-      for (const row of behind) sql.keepBytes.run(asMessage(row));
+      for (const row of behind) {
+        const message = asMessage(row);
+        room.add(sql.keepBytes.get(message) as string, message.bytes.length);
+      }
       const events = sql.pruneEvents.run(end).changes;
+      sql.pruneNoise.run(end);
       return Math.max(events, messages.length) >= limit;
     },
   };

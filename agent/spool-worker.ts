@@ -7,6 +7,8 @@ import { lockFolder } from "../shared/folder-lock.ts";
 import { makePrivateFile } from "../shared/private-folder.ts";
 import { reasonOf } from "../shared/thrown.ts";
 import { EVENT_KINDS, NUMBERS_PER_EVENT } from "./record.ts";
+import { Reserve } from "./reserve.ts";
+import { RESERVE_BYTES, Room } from "./room.ts";
 import { type MessageRow, type Operations, operationsOn } from "./spool-operations.ts";
 import { migrate } from "./spool-schema.ts";
 
@@ -46,8 +48,10 @@ export type Answer =
       /** Of each message the id by which it is to be read: see addMessages(); or why it could not be stored. */
       readonly ids: readonly (string | null | { readonly error: string })[];
       readonly results: readonly CallResult[];
-      /** Events that were not stored, by their place in all of the group: see `refusing`. */
-      readonly refused: readonly number[];
+      /** Events that were not stored, by their place in all of the group, and why: see `refusing`. */
+      readonly refused: readonly (readonly [place: number, reason: string])[];
+      /** There is little room, or none. */
+      readonly isShort: boolean;
       readonly error: null;
       readonly commitMs: number;
       /** The group was fsynced. */
@@ -86,7 +90,6 @@ const PROMISES: ReadonlySet<keyof Operations> = new Set([
 const BUSY_MS = 5_000;
 
 function open({ folder, bytesMax }: WorkerOptions): { db: Database.Database; mark: CommitMark } {
-  lockFolder(folder, `another agent is running with the data folder ${folder}`);
   makePrivateFile(path.join(folder, "spool.db"));
   const db = new Database(path.join(folder, "spool.db"), { timeout: BUSY_MS });
   db.pragma(`page_size = ${PAGE_BYTES}`);
@@ -97,24 +100,40 @@ function open({ folder, bytesMax }: WorkerOptions): { db: Database.Database; mar
   db.pragma(`journal_size_limit = ${LOG_PAGES.max * PAGE_BYTES}`);
   migrate(db);
   const mark = new CommitMark(db, path.join(folder, "spool.mark"));
-  // Beyond this SQLite answers "full", and the devices get NAK: a disk is never filled to the brim.
-  db.pragma(`max_page_count = ${Math.ceil(bytesMax / PAGE_BYTES)}`);
+  // Devices are refused before: see Room. A disk is never filled to the brim.
+  db.pragma(`max_page_count = ${Math.ceil((bytesMax + RESERVE_BYTES) / PAGE_BYTES)}`);
   return { db, mark };
+}
+
+/** Takes a step of the start. On a disk without room the reserve is given up for it. */
+function withReserve<Result>(reserve: Reserve, step: () => Result): Result {
+  try {
+    return step();
+  } catch (error) {
+    const isFull = isStorageFault(error) || (error as NodeJS.ErrnoException).code === "ENOSPC";
+    if (!isFull || !reserve.giveUp()) throw error;
+    return step();
+  }
 }
 
 function serve(): void {
   const port = parentPort;
   if (port === null) throw new Error("spool-worker runs as a worker thread");
   const answer = (value: Answer) => port.postMessage(value);
-  const { folder } = workerData as WorkerOptions;
+  const options = workerData as WorkerOptions;
+  const { folder } = options;
   // An error of SQLite does not cross threads whole: its sentence does.
   const told = (error: unknown) => reasonOf(damageTold(error, path.join(folder, "spool.db")));
+  const reserve = new Reserve(folder);
   let files: ReturnType<typeof open>;
+  let room: Room;
   let operations: Operations;
   let ready: ReturnType<Operations["nextIds"]>;
   try {
-    files = open(workerData as WorkerOptions);
-    operations = operationsOn(files.db);
+    withReserve(reserve, () => lockFolder(folder, `another agent is running with the data folder ${folder}`));
+    files = withReserve(reserve, () => open(options));
+    room = new Room(files.db, options.bytesMax);
+    operations = operationsOn(files.db, room.sizes);
     ready = operations.nextIds();
   } catch (error) {
     answer({ fatal: told(error) });
@@ -128,12 +147,17 @@ function serve(): void {
 
   // Sessions of which an event was refused. What was posted right behind it must not be stored as if nothing were missing:
   // it is refused too, until the session says with a gap that it knows.
-  const refusing = new Set<number>();
+  let refusing = new Set<number>();
+  /** Sessions without a stored event. A device that is refused takes no room, however often it comes. */
+  const unstored = new Map<number, OpenedSession>();
 
-  /** Stores the events of all posts; answers the places of those it refused, and the sessions that are whole again. */
-  const storeEvents = (posts: readonly Post[]): { refused: number[]; mended: Set<number> } => {
-    const refused: number[] = [];
-    const mended = new Set<number>();
+  /** Stores the events of all posts. Returns what it stored, what it refused, and the sessions that are not whole since. */
+  const storeEvents = (posts: readonly Post[]): StoredEvents => {
+    const refusal = reserve.isGivenUp ? () => "the disk is full" : room.refusal();
+    const refused: [number, string][] = [];
+    const broken = new Set(refusing);
+    const stored: [number, number][] = [];
+    const begun = new Set<number>();
     let place = 0;
     for (const post of posts) {
       let offset = 0;
@@ -145,15 +169,24 @@ function serve(): void {
         const length = post.events[at + 3]!;
         const bytes = length < 0 ? null : post.bytes.subarray(offset, offset + length);
         if (length > 0) offset += length;
-        const isRefusing = refusing.size > 0 && refusing.has(session);
-        if (isRefusing && kind === "gap") mended.add(session);
-        if (isRefusing && !mended.has(session)) refused.push(place);
-        else insertEvent.run(id, session, kind, time, bytes);
+        const isBehind = broken.has(session) && kind !== "gap";
+        const reason = isBehind ? "an event before it was refused" : refusal(session, bytes?.length ?? 0);
+        if (reason === null) {
+          const opened = begun.has(session) ? undefined : unstored.get(session);
+          if (opened !== undefined) insertSession.run(opened);
+          begun.add(session);
+          insertEvent.run(id, session, kind, time, bytes);
+          broken.delete(session);
+          stored.push([session, bytes?.length ?? 0]);
+        } else {
+          broken.add(session);
+          refused.push([place, reason]);
+        }
         id += 1;
         place += 1;
       }
     }
-    return { refused, mended };
+    return { refused, broken, stored };
   };
   const runCall = db.transaction((call: Call): unknown => {
     const operation = operations[call.name] as (...args: readonly unknown[]) => unknown;
@@ -171,8 +204,7 @@ function serve(): void {
     }
   };
   const commit = db.transaction((posts: readonly Post[], durable: boolean) => {
-    for (const session of posts.flatMap(({ opened }) => opened)) insertSession.run(session);
-    const stored = storeEvents(posts);
+    const events = storeEvents(posts);
     const ids = saveMessages(posts.flatMap(({ messages }) => messages));
     const results = posts.flatMap(({ calls }) =>
       calls.map((call): CallResult => {
@@ -184,7 +216,7 @@ function serve(): void {
         }
       }),
     );
-    return { ...stored, ids, results, counted: durable ? mark.count(operations.nextIds()) : null };
+    return { ...events, ids, results, counted: durable ? mark.count(operations.nextIds()) : null };
   });
 
   let synchronous = "";
@@ -207,6 +239,22 @@ function serve(): void {
     }
   };
 
+  /** A full disk gets room for all but the events of devices. */
+  const commitWithReserve = (group: readonly Post[], durable: boolean) => {
+    try {
+      return commit.immediate(group, durable);
+    } catch (error) {
+      if (!isStorageFault(error) || !reserve.giveUp()) throw error;
+      checkpoint("PASSIVE");
+      return commit.immediate(group, durable);
+    }
+  };
+
+  const forget = ([sessions]: readonly unknown[]) => {
+    room.finish(sessions as readonly number[]);
+    for (const session of sessions as readonly number[]) unstored.delete(session);
+  };
+
   const commitAll = (posts: readonly Post[], asked: readonly Asked[]) => {
     const from = performance.now();
     const group = asked.length === 0 ? posts : [...posts, { ...NO_EVENTS, calls: asked.map(({ call }) => call) }];
@@ -214,15 +262,25 @@ function serve(): void {
     // What is computed from the bytes can be computed again, and is on the disk with the next commit that has to be.
     const durable = group.some((post) => post.durable || post.calls.some(({ name }) => PROMISES.has(name)));
     synchronize(durable ? "FULL" : "NORMAL");
+    for (const session of posts.flatMap(({ opened }) => opened)) {
+      unstored.set(session.id, session);
+      room.open(session.id, session.device);
+    }
     try {
-      const { ids, results, refused, mended, counted } = commit.immediate(group, durable);
+      const { ids, results, refused, broken, stored, counted } = commitWithReserve(group, durable);
       const theirs = results.splice(results.length - asked.length);
       for (const [place, { line }] of asked.entries()) line.postMessage(theirs[place] satisfies LineAnswer | undefined);
-      for (const session of mended) refusing.delete(session);
+      refusing = broken;
+      for (const [session, bytes] of stored) {
+        unstored.delete(session);
+        room.add(session, bytes);
+      }
+      for (const { name, args } of group.flatMap(({ calls }) => calls)) if (name === "finishSessions") forget(args);
       logPages += PAGES_PER_COMMIT;
       for (const { bytes } of posts) logPages += bytes.length / PAGE_BYTES;
       const [commitMs, isLogLong] = [performance.now() - from, logPages >= LOG_PAGES.long];
-      answer({ posts: posts.length, ids, results, refused, error: null, commitMs, durable, isLogLong });
+      const isShort = reserve.isGivenUp || room.isShort;
+      answer({ posts: posts.length, ids, results, refused, isShort, error: null, commitMs, durable, isLogLong });
       if (counted !== null) mark.save(counted);
     } catch (error) {
       for (const { line } of asked) line.postMessage({ refused: told(error) } satisfies LineAnswer);
@@ -255,6 +313,14 @@ function serve(): void {
 
   port.on("message", (first: Request) => serveAll([first], []));
   answer({ ready });
+  reserve.keep();
+}
+
+interface StoredEvents {
+  readonly refused: (readonly [place: number, reason: string])[];
+  readonly broken: Set<number>;
+  /** Sessions and lengths. */
+  readonly stored: (readonly [session: number, bytes: number])[];
 }
 
 /** What another thread asks for. */

@@ -8,6 +8,7 @@ import { damageTold } from "../shared/damaged-file.ts";
 import type { Standing } from "./device-state.ts";
 import { EVENT_KINDS, type EventKind } from "./record.ts";
 import { type MessageRow, type MessageState, type Operations, operationsOn } from "./spool-operations.ts";
+import { RESERVE_FILE } from "./reserve.ts";
 import type { ServerState } from "./server-state.ts";
 import { isCurrent } from "./spool-schema.ts";
 import type { Answer, Call, OpenedSession, Post, Request, WorkerOptions } from "./spool-worker.ts";
@@ -22,7 +23,9 @@ export interface SpoolOptions {
 }
 
 /** Its files in the data folder. */
-export const SPOOL_FILES = ["spool.db", "spool.db-wal", "spool.db-shm", "spool.mark", "lock.db", "lock.db-journal"];
+export const SPOOL_FILES = [
+  ...["spool.db", "spool.db-wal", "spool.db-shm", "spool.mark", "lock.db", "lock.db-journal", RESERVE_FILE],
+];
 
 /** How long an operation that nobody waits for may wait for company. */
 const LATER_MS_MAX = 200;
@@ -69,7 +72,10 @@ export class Spool {
   #telling = false;
   #checkpointing = false;
   #closed: (() => void) | undefined;
-  #problem: string | null = null;
+  /** Why the last group was refused, and why an event was in the last group that had some; null: it was not. */
+  #fault: string | null = null;
+  #refusal: string | null = null;
+  #isShort = false;
   #later: NodeJS.Timeout | null = null;
   #saving: NodeJS.Timeout | null = null;
   #ending: NodeJS.Timeout | null = null;
@@ -109,9 +115,14 @@ export class Spool {
     this.#idle = setTimeout(() => this.#checkpointInPause("empty log"), IDLE_MS);
   }
 
-  /** Why the disk refused the last group; null: it took it. */
+  /** Why nothing is stored, or a device is refused; null: all is stored. */
   get problem(): string | null {
-    return this.#problem;
+    return this.#fault ?? this.#refusal;
+  }
+
+  /** There is little room left, or none: what is old should go. */
+  get isShort(): boolean {
+    return this.#isShort;
   }
 
   /** A new session of a device; it is stored with its first event. */
@@ -292,7 +303,7 @@ export class Spool {
   #settle(answer: Answer): void {
     if (!("posts" in answer)) return;
     const settled = this.#inFlight.splice(0, answer.posts);
-    this.#problem = answer.error;
+    this.#fault = answer.error;
     for (const { events } of settled) this.#unsettled -= events.length;
     if (answer.error !== null) {
       const error = new StorageError(answer.error);
@@ -306,15 +317,16 @@ export class Spool {
       this.#onCommit(answer.commitMs);
       if (answer.isLogLong) this.#checkpointInPause("checkpoint");
       if (answer.durable) this.#idle.refresh();
-      const behind = answer.refused.length > 0 ? new StorageError("an event before it was refused") : null;
-      const refused = new Set(answer.refused);
+      const refused = new Map(answer.refused);
+      this.#isShort = answer.isShort;
+      if (settled.some(({ events }) => events.length > 0)) this.#refusal = answer.refused[0]?.[1] ?? null;
       let place = 0;
       let saved = 0;
       let next = 0;
       for (const { events, messages, calls } of settled) {
         for (const done of events) {
-          if (behind !== null && refused.has(place++)) this.#untold.push(() => done(behind));
-          else this.#untold.push(done);
+          const reason = refused.size === 0 ? undefined : refused.get(place++);
+          this.#untold.push(reason === undefined ? done : () => done(new StorageError(reason)));
         }
         for (const { resolve, reject } of messages) {
           const id = answer.ids[saved++] ?? null;

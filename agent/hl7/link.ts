@@ -84,6 +84,11 @@ export class Hl7Link implements Link {
     return this.#isQuiet && this.#sentId === null;
   }
 
+  get between(): string | null {
+    if (this.#state === "between-frames") return this.#state;
+    return this.#outcome === "stored" ? null : "in a refused frame";
+  }
+
   get heldBytes(): number {
     return this.#state === "between-frames" ? 0 : this.#frame.length;
   }

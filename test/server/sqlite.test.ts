@@ -157,7 +157,7 @@ describe("the write-ahead log on SQLite", () => {
   });
 
   test("is deleted, cut or flipped: the lost commits are counted, and reported again by the next start", async () => {
-    const damage: ((log: string) => void)[] = [
+    const faults: ((log: string) => void)[] = [
       (log) => rmSync(log),
       (log) => truncateSync(log, statSync(log).size / 2),
       (log) => {
@@ -166,7 +166,7 @@ describe("the write-ahead log on SQLite", () => {
         writeFileSync(log, bytes);
       },
     ];
-    for (const harm of damage) {
+    for (const harm of faults) {
       const folder = await killedAfter(200);
       harm(join(folder, "vetwire.db-wal"));
       const loss = { commits: expect.any(Number), found_at: expect.any(String), until: expect.any(String), ids: {} };
