@@ -1,19 +1,21 @@
 import type { Logger } from "pino";
+import { lossSentence, recentLoss } from "../shared/runtime/commit-mark.ts";
 import { makePrivate } from "../shared/runtime/private-folder.ts";
 import { createAnalyzers } from "./analyzers.ts";
 import type { Config } from "./config/schema.ts";
 import { isoOrNull } from "./runtime/iso-time.ts";
+import { readSpool } from "./spool/access.ts";
 import { CLOCK_META, SERVER_META } from "./spool/queries/status.ts";
 import { createMetrics, type Metrics } from "./status/metrics.ts";
 import { Directory, syncAppointments } from "./study/patient-directory.ts";
 import { every } from "./runtime/periodic.ts";
+import { exposures } from "./config/exposures.ts";
 import { IMAGES_FOLDER } from "./imaging/instance-store.ts";
 import { createImaging } from "./imaging-devices.ts";
 import { Push } from "./push/push.ts";
 import { clockSentence, ClockWatch } from "./push/clock-watch.ts";
 import { readiness } from "./status/readiness.ts";
 import { readSecret } from "./config/secret-file.ts";
-import { exposedSecrets } from "./config/exposed-secrets.ts";
 import { httpServer, type Server } from "./push/server-client.ts";
 import { watched } from "./push/server-watch.ts";
 import { Spool, SPOOL_FILES } from "./spool/spool.ts";
@@ -37,6 +39,8 @@ const HEARTBEAT_EVERY_MS = 60_000;
 /** The server takes reasons up to this length. */
 const REASON_CHARS_MAX = 1_000;
 const PRUNE_EVERY_MS = 6 * 60 * 60_000;
+/** How often it is looked whether the spool is short of room; then it is pruned. */
+const PRUNE_SHORT_EVERY_MS = 5 * 60_000;
 const REMOVE_EVERY_MS = 10 * 60_000;
 /** Settled messages and the bytes they came in are kept that long for support and replay; unsettled ones are kept. */
 const KEEP_MS = 30 * 24 * 60 * 60_000;
@@ -56,8 +60,10 @@ export async function startAgent(config: Config, version: string, log: Logger): 
     log.warn({ stage: "spool", files: tightened.length }, "other users could read the data folder: not any more");
   }
   for (const reason of failed) log.warn({ stage: "spool", reason }, "other users can read the data folder");
-  for (const reason of exposedSecrets(config)) log.warn({ reason }, "a secret is exposed");
+  for (const reason of exposures(config)) log.warn({ reason }, "the configuration leaves something open to others");
   const spool = await Spool.open(config.data, { onCommit: (ms) => metrics.commits.observe(ms / 1000) });
+  const loss = readSpool(config.data, recentLoss);
+  if (loss !== null) log.error({ stage: "spool", ...loss }, lossSentence(loss));
   const startedAt = Date.now();
   let serverState: ServerState = { ...NOT_ASKED_YET, since: startedAt };
   const noteServer = (state: ServerState) => {
@@ -101,6 +107,7 @@ export async function startAgent(config: Config, version: string, log: Logger): 
   const noting = setInterval(() => {
     for (const device of devices) device.note();
   }, NOTE_EVERY_MS);
+  let prunedAt = Number.NEGATIVE_INFINITY;
   const stopLoops = [
     () => clearInterval(noting),
     every(
@@ -139,9 +146,9 @@ export async function startAgent(config: Config, version: string, log: Logger): 
       (reason) => log.debug({ stage: "push", reason }, "no heartbeat"),
     ),
     every(
-      PRUNE_EVERY_MS,
-      PRUNE_EVERY_MS,
-      () => prune(spool),
+      PRUNE_SHORT_EVERY_MS,
+      PRUNE_SHORT_EVERY_MS,
+      () => pruneWhenDue(),
       (reason) => log.warn({ stage: "spool", reason }, "old rows stay"),
     ),
     every(
@@ -156,6 +163,12 @@ export async function startAgent(config: Config, version: string, log: Logger): 
     ),
   ];
   log.info({ devices: config.devices.length, version }, "the agent is running");
+
+  async function pruneWhenDue(): Promise<void> {
+    if (performance.now() < prunedAt + PRUNE_EVERY_MS && !spool.isShort) return;
+    await prune(spool);
+    prunedAt = performance.now();
+  }
 
   async function heartbeat(): Promise<void> {
     const { depth, oldestAt } = await spool.call("outbox");

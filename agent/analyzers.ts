@@ -62,11 +62,10 @@ export async function createAnalyzers(around: Surroundings): Promise<Devices> {
       const connected = { id, profile, timeZone, ...(operators === null ? {} : { operators }) };
       const message = (stored: StoredMessage, send: Send) => {
         received(stored.receivedAt);
-        void filing.accept(stored);
         // Beside the filing, which may wait for a server: the analyzer waits for its answer.
         return answer(stored, send, connected, worklist, spool, child);
       };
-      const own = { ...events, message };
+      const own = { ...events, message, file: (stored: StoredMessage) => filing.accept(stored) };
       const connection = new Connection(connected, transportOf(device, profile), spool, own, realTimer, held);
       if (profile.protocol === "poct1a") directives.serve(id, connection);
       return connection;
@@ -78,7 +77,7 @@ export async function createAnalyzers(around: Surroundings): Promise<Devices> {
     async resume() {
       const recovered = await recover(spool, profileById);
       if (recovered > 0) log.info({ stage: "message", sessions: recovered }, "unfinished sessions were replayed");
-      // Before the devices are served, so that each one's order is kept: what a crash leaves unsettled is a handful.
+      // Before the devices are served, so that each one's order is kept.
       await filing.acceptStored();
       stopDirectives = every(
         DIRECTIVES_EVERY_MS,

@@ -83,9 +83,8 @@ export async function createImaging(around: Surroundings): Promise<ImagingDevice
     wake,
     rematch: () => filing.rematch([...devices.keys()]),
     async stop() {
-      await filing.stop();
+      await Promise.all([filing.stop(), headers.close()]);
       await Promise.all(senders.map((sender) => sender.stop()));
-      await headers.close();
       await thread?.stop();
     },
     // Whoever gives names to images has to take them, too: see retention.

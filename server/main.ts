@@ -1,14 +1,16 @@
 import "../shared/runtime/node-version.ts";
 import { closeSync, createWriteStream, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { isIP } from "node:net";
+import { dirname } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { Presets, SingleBar } from "cli-progress";
 import { rangeText } from "../shared/clinical/clinic-ranges.ts";
+import { lossSentence } from "../shared/runtime/commit-mark.ts";
 import { readInstant } from "../shared/api/timestamp.ts";
 import { createLog } from "../shared/runtime/log.ts";
 import { printable, printableJson, printableLines } from "../shared/runtime/printable.ts";
-import { makePrivate } from "../shared/runtime/private-folder.ts";
+import { makePrivate, syncFolder } from "../shared/runtime/private-folder.ts";
 import { VERSION } from "../shared/runtime/version.ts";
 import { buildApp } from "./app.ts";
 import { type AuditFormat, auditFormats, auditLines } from "./cli/audit-log.ts";
@@ -64,6 +66,7 @@ async function run({ data, port, host, limit, trustProxy, concealUnconnected = f
   }
   for (const reason of rights.failed) logger.warn({ reason }, "other users can read the data folder");
   const store = await openStore(placeOf(data));
+  if (store.loss !== null) logger.error(store.loss, lossSentence(store.loss));
   const pepper = await pepperOf(store, data);
   const limits = { ...defaultLimits, ...limit };
   const app = buildApp(store, { pepper, logger, limits, trustProxy, concealUnconnected });
@@ -87,7 +90,7 @@ async function run({ data, port, host, limit, trustProxy, concealUnconnected = f
 }
 
 const CLOSE_WAIT_MS = 5000;
-const DATA_FILES = ["vetwire.db", "vetwire.db-wal", "vetwire.db-shm", "pepper"];
+const DATA_FILES = ["vetwire.db", "vetwire.db-wal", "vetwire.db-shm", "vetwire.mark", "pepper"];
 
 async function importCommand(path: string, { data, owner }: Data & { owner?: string }): Promise<void> {
   await withMadeStore(data, async (store) => {
@@ -224,7 +227,8 @@ async function createKeyCommand({ data, clinic, expires, out, ...described }: Ke
     // Before the key: one that cannot be written down is not made.
     const file = openSync(out, "wx", 0o600);
     try {
-      writeFileSync(file, `${await make()}\n`);
+      writeFileSync(file, `${await make()}\n`, { flush: true });
+      syncFolder(dirname(out));
     } catch (error) {
       rmSync(out);
       throw error;

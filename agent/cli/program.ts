@@ -19,6 +19,7 @@ import { capture } from "../tools/fixture/capture.ts";
 import { profileById, profiles } from "../devices/index.ts";
 import { awaitDirective, placeDirective } from "../connection/device-commands.ts";
 import { explain } from "../tools/offline/explain.ts";
+import { exposures } from "../config/exposures.ts";
 import { type Faults, FaultyLine, parseFaults } from "../tools/simulator/fault-injection.ts";
 import { STUDY_KINDS } from "../tools/simulator/generated-study.ts";
 import { imagingOf } from "../imaging-devices.ts";
@@ -33,7 +34,6 @@ import { reassess, store } from "../tools/offline/reprocess.ts";
 import { type DicomTarget, parseDicomTarget, parseKinds, playModality } from "../tools/simulator/modality.ts";
 import { parseHabits, playPoct1Device } from "../tools/simulator/poct1.ts";
 import { openLine, playDevice, type Played, playHost, type Received } from "../tools/simulator/analyzer.ts";
-import { exposedSecrets } from "../config/exposed-secrets.ts";
 import { playHl7Device, playLis } from "../tools/simulator/hl7.ts";
 import { lineText, suggest } from "../detection/detect.ts";
 import { MESSAGE_STATES, type MessageState } from "../spool/queries/operations.ts";
@@ -88,7 +88,7 @@ program
   .addOption(configOption())
   .action((options: { config: string }) => {
     const config = configOrExit(options.config);
-    for (const warning of exposedSecrets(config)) tell(`warning: ${warning}`);
+    for (const warning of exposures(config)) tell(`warning: ${warning}`);
     print(`${options.config} is right: ${config.devices.length} device${config.devices.length === 1 ? "" : "s"}`);
   });
 

@@ -1,5 +1,7 @@
+import { type Loss, lossSentence } from "../../shared/runtime/commit-mark.ts";
 import { clockSentence, isClockWrong } from "../push/clock-watch.ts";
 import type { DeviceStatus, SpoolStatus } from "../spool/queries/status.ts";
+import { gaveWayText } from "../states/line-state.ts";
 
 // `agent status` for a person: a table of the devices, the server, the outbox. Times are those of this machine's zone.
 
@@ -15,7 +17,7 @@ const HEAD = [
   "WHAT TO KNOW",
 ];
 
-export function statusLines({ running, devices, server, clock, outbox, directory }: SpoolStatus): string[] {
+export function statusLines({ running, devices, server, clock, loss, outbox, directory }: SpoolStatus): string[] {
   const { patients, fetched_at, synced_at } = directory;
   const fetched = fetched_at === null ? "the full list was never fetched" : `full list fetched ${local(fetched_at)}`;
   const offsetS = clock?.offset_s ?? 0;
@@ -26,6 +28,7 @@ export function statusLines({ running, devices, server, clock, outbox, directory
     `${outbox.depth} to send${outbox.oldest_at === null ? "" : `, the oldest since ${local(outbox.oldest_at)}`}`,
     `${patients} patients, ${fetched}, last synced ${orNever(synced_at)}`,
     ...(isClockWrong(offsetS) ? [clockSentence(offsetS)] : []),
+    ...(loss === null ? [] : [lossLine(loss)]),
   ];
 }
 
@@ -44,13 +47,24 @@ function row(device: DeviceStatus): string[] {
   ];
 }
 
-function whatToKnow({ reason, last_warning }: DeviceStatus): string {
+function whatToKnow({ reason, last_warning, gave_way }: DeviceStatus): string {
   if (reason !== null) return reason;
-  return last_warning === null ? "" : `last warning ${local(last_warning.at)}: ${last_warning.reason}`;
+  const sentences: string[] = [];
+  if (gave_way !== undefined) {
+    sentences.push(gaveWayText({ connections: gave_way.connections, lastAddress: gave_way.last_address }));
+  }
+  if (last_warning !== null) sentences.push(`last warning ${local(last_warning.at)}: ${last_warning.reason}`);
+  return sentences.join("; ");
 }
 
 function serverLine({ state, reason, since }: NonNullable<SpoolStatus["server"]>): string {
   return `server: ${state} since ${local(since)}${reason === null ? "" : `: ${reason}`}`;
+}
+
+function lossLine(loss: Loss): string {
+  const since = loss.since === null ? "" : `since ${local(loss.since)} `;
+  const advice = "compare the results of that time at the analyzers, and send missing ones again";
+  return `LOSS ${since}until ${local(loss.until)}: ${lossSentence(loss)}; ${advice}`;
 }
 
 function orNever(time: string | null): string {

@@ -84,12 +84,7 @@ function asDestination(
 ): Destination {
   if (stow !== undefined) {
     const file = authorizationFile === undefined ? null : inFolder(authorizationFile);
-    return {
-      id,
-      way: "stow",
-      url: stow,
-      authorization: file === null ? null : () => readSecret(file),
-    };
+    return { id, way: "stow", url: stow, authorizationFile: file };
   }
   const address = parseAddress(dial ?? "");
   if (address === null) throw new Error("a destination without an address: the configuration was not checked");

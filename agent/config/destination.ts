@@ -13,6 +13,6 @@ export type Destination =
 export interface StowTarget {
   /** Of the service, without `/studies`. */
   readonly url: string;
-  /** Value of the Authorization header, read anew for each request; null: none. */
-  readonly authorization: (() => string) | null;
+  /** File with the value of the Authorization header, read anew for each request; null if there is none. */
+  readonly authorizationFile: string | null;
 }

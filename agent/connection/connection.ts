@@ -5,7 +5,9 @@ import { fingerprint } from "../protocols/hl7/duplicate-key.ts";
 import type { LineState } from "../states/line-state.ts";
 import type { Link, LinkAction, LinkContext, NoiseRun } from "../protocols/link.ts";
 import type { OperatorBook } from "../protocols/poct1/topics.ts";
+import { NoiseFinder } from "../spool/queries/noise-events.ts";
 import { type EventKind, LatestChunks } from "../spool/queries/event-log.ts";
+import { ROW_BYTES } from "../spool/queries/room.ts";
 import type { Spool } from "../spool/spool.ts";
 import { messageRow, type NewMessage, type StoredMessage } from "../spool/queries/operations.ts";
 import { StorageError } from "../spool/storage-error.ts";
@@ -29,6 +31,8 @@ export interface ConnectionEvents {
   warning(reason: string, noise?: NoiseRun): void;
   /** A message is on disk; `send` gives its device one back. Whoever does that gives a promise that settles once it has. */
   message(message: StoredMessage, send: Send): unknown;
+  /** Files a message that is on disk. @returns a promise that settles once it is filed. Absent: nothing is filed */
+  file?(message: StoredMessage): Promise<void>;
 }
 
 /**
@@ -37,8 +41,15 @@ export interface ConnectionEvents {
  */
 export type Send = (message: Uint8Array, sent: () => void) => void;
 
-/** Bytes on their way to disk beyond which a device has to wait. */
-const UNSTORED_BYTES_MAX = 1024 * 1024;
+/** Bytes on their way to disk, and on disk but not taken by the link, beyond which the wire is not read. */
+const UNTAKEN_BYTES_MAX = 256 * 1024;
+/**
+ * Messages of one device that are delivered and not filed yet. Beyond that none of its wires is read, and what they sent
+ * before is not answered, until some are filed.
+ */
+export const UNFILED_MAX = 256;
+/** Bytes of answers in memory that a device has not read. Beyond that its wire is not read until it reads them. */
+export const UNREAD_BYTES_MAX = 64 * 1024;
 const NO_BYTES = new Uint8Array(0);
 /** A message of so many bytes is never refused for what others hold. */
 const HELD_BYTES_MIN = 1024 * 1024;
@@ -51,6 +62,8 @@ const SEND_TRIES_MAX = 3;
 const SEND_RETRY_MS = 5_000;
 /** A session of so many messages ends where the link rests: after a power cut it is replayed from its beginning. */
 export const SESSION_MESSAGES_MAX = 64;
+/** Messages of a replay that are stored at once. */
+export const RECOVERED_AT_ONCE = 200;
 /** Messages that wait for a device; it asks for more only when it has its answer. */
 const OUTGOING_MAX = 20;
 
@@ -80,6 +93,7 @@ export class Connection {
   readonly #held: Held;
   /** By the device's own name, where it gave one: the wire on which it spoke last. */
   readonly #identified = new Map<string, Conversation>();
+  readonly #unfiled = new Unfiled();
   #wires = 0;
   #announcement: Announcement | null = null;
 
@@ -144,7 +158,15 @@ export class Connection {
   #serve(wire: Wire): WireHandler {
     const identified = (name: string) => this.#identify(name, conversation);
     const events = { ...this.#events, identified };
-    const conversation = new Conversation(this.#device, wire, this.#spool, events, this.#setTimer, this.#held);
+    const conversation = new Conversation(
+      this.#device,
+      wire,
+      this.#spool,
+      events,
+      this.#setTimer,
+      this.#held,
+      this.#unfiled,
+    );
     this.#wires += 1;
     this.#events.connected(wire.peer);
     return {
@@ -172,11 +194,40 @@ export class Connection {
   }
 }
 
+/** The unfiled messages of a device, counted over all its wires: a peer that connects anew does not begin at 0. */
+class Unfiled {
+  #count = 0;
+  /** The wires that wait for the count to be within its bound again. */
+  readonly #waiting = new Set<() => void>();
+
+  get isTooMany(): boolean {
+    return this.#count > UNFILED_MAX;
+  }
+
+  add(): void {
+    this.#count += 1;
+  }
+
+  remove(): void {
+    this.#count -= 1;
+    // In turn: one that has to wait again is behind the others.
+    for (const goOn of this.#waiting) {
+      if (this.isTooMany) return;
+      this.#waiting.delete(goOn);
+      goOn();
+    }
+  }
+
+  whenFew(goOn: () => void): void {
+    this.#waiting.add(goOn);
+  }
+}
+
 /** A span of the spool from one rest of the link to another. */
 interface Session {
   readonly id: number;
-  /** Events on their way to disk. */
-  unstored: number;
+  /** Events on their way to disk, and those on disk that the link has yet to take. */
+  untaken: number;
   /** Messages delivered so far. */
   delivered: number;
   /** Messages on their way to disk. */
@@ -196,7 +247,7 @@ interface Outgoing {
 
 const TOO_MUCH = new StorageError("too many bytes of unfinished messages are held already");
 
-interface ConversationEvents extends Pick<ConnectionEvents, "warning" | "message"> {
+interface ConversationEvents extends Pick<ConnectionEvents, "warning" | "message" | "file"> {
   /** The device said its own name. */
   identified(name: string): void;
 }
@@ -209,10 +260,19 @@ class Conversation {
   readonly #events: ConversationEvents;
   readonly #setTimer: SetTimer;
   readonly #held: Held;
+  readonly #unfiled: Unfiled;
   readonly #link: Link;
   readonly #chunks = new LatestChunks();
+  readonly #noise = new NoiseFinder();
   #session: Session | null = null;
-  #unstoredBytes = 0;
+  /** Events that are settled by the spool and wait for the link, each as the step that gives it to the link. */
+  readonly #settled: (() => void)[] = [];
+  #isTaking = false;
+  readonly #goOn = () => this.#takeSettled();
+  /** Bytes on their way to disk, and those on disk that the link has yet to take. */
+  #untakenBytes = 0;
+  /** Answers that have not left the process. */
+  #unreadBytes = 0;
   /** This link's part of `#held`. */
   #heldBytes = 0;
   /** Messages on their way to disk, or to their answer. */
@@ -238,6 +298,7 @@ class Conversation {
     events: ConversationEvents,
     setTimer: SetTimer,
     held: Held,
+    unfiled: Unfiled,
   ) {
     this.#device = device;
     this.#wire = wire;
@@ -245,6 +306,7 @@ class Conversation {
     this.#events = events;
     this.#setTimer = setTimer;
     this.#held = held;
+    this.#unfiled = unfiled;
     this.#link = createLink(device.profile, linkContext(device.timeZone), device.operators);
     this.#armTimer(this.#link.silenceMs ?? null);
   }
@@ -265,6 +327,7 @@ class Conversation {
     this.#cancelRetry?.();
     this.#outgoing.length = 0;
     if (this.#isMoving) this.#store("close", null);
+    this.#takeSettled(); // nobody reads answers any more
   }
 
   hangUp(): void {
@@ -312,7 +375,7 @@ class Conversation {
     const begins = last === null || this.#gap;
     this.#session = last ?? {
       id: this.#spool.openSession(this.#device.id, this.#device.profile.id),
-      unstored: 0,
+      untaken: 0,
       delivered: 0,
       unsaved: 0,
       resting: false,
@@ -330,29 +393,61 @@ class Conversation {
 
   #append(session: Session, kind: EventKind, bytes: Uint8Array | null): void {
     const isPromise = bytes === null || (kind === "chunk" && (this.#link.mayAccept?.(bytes) ?? true));
-    const durable = session.unstored > 0 || isPromise;
-    session.unstored += 1;
-    this.#unstoredBytes += bytes?.length ?? 0;
-    if (!this.#paused && this.#unstoredBytes > UNSTORED_BYTES_MAX) {
-      this.#paused = true;
-      this.#wire.pause();
-    }
+    const durable = session.untaken > 0 || isPromise;
+    session.untaken += 1;
+    this.#untakenBytes += bytes?.length ?? 0;
+    this.#regulate();
     const cancel = kind === "chunk" && isPromise ? this.#awaitAnswer() : null;
     const { id: device } = this.#device;
     if (kind === "chunk" && this.#holdsTooMuch()) {
       // To whoever reads the disk later, what is not taken is missing.
       this.#spool.append({ device, session: session.id, kind: "gap", bytes: null, durable }, (error) => {
-        cancel?.();
-        this.#stored(session, kind, bytes, error ?? TOO_MUCH);
+        this.#whenFree(() => {
+          cancel?.();
+          this.#take(session, kind, null, bytes, error ?? TOO_MUCH);
+        });
       });
       return;
     }
     const meanwhile = kind === "chunk" && isPromise && bytes !== null ? this.#preparation(bytes) : null;
     const id = this.#spool.append({ device, session: session.id, kind, bytes, durable, meanwhile }, (error) => {
-      cancel?.();
-      if (error === null && kind === "chunk") this.#chunks.add(id, bytes?.length ?? 0);
-      this.#stored(session, kind, bytes, error);
+      this.#whenFree(() => {
+        cancel?.();
+        if (error === null && kind === "chunk") this.#chunks.add(id, bytes?.length ?? 0);
+        this.#take(session, kind, id, bytes, error);
+      });
     });
+  }
+
+  /** Takes the step behind those before it, once the link may take more. */
+  #whenFree(step: () => void): void {
+    this.#settled.push(step);
+    this.#takeSettled();
+  }
+
+  #takeSettled(): void {
+    if (this.#isTaking) return;
+    this.#isTaking = true;
+    while (this.#settled.length > 0 && !this.#isHeldBack) this.#settled.shift()?.();
+    this.#isTaking = false;
+    this.#regulate();
+  }
+
+  /** Neither the next chunk on disk nor the wire is read: backpressure to the device. */
+  get #isHeldBack(): boolean {
+    return this.#unfiled.isTooMany || (this.#unreadBytes > UNREAD_BYTES_MAX && !this.#closed);
+  }
+
+  /** Pauses or resumes the wire. */
+  #regulate(): void {
+    if (this.#unfiled.isTooMany) this.#unfiled.whenFew(this.#goOn);
+    if (this.#closed) return;
+    const bytesMax = this.#paused ? UNTAKEN_BYTES_MAX / 2 : UNTAKEN_BYTES_MAX;
+    const isBehind = this.#isHeldBack || this.#untakenBytes > bytesMax;
+    if (isBehind === this.#paused) return;
+    this.#paused = isBehind;
+    if (isBehind) this.#wire.pause();
+    else this.#wire.resume();
   }
 
   #preparation(bytes: Uint8Array): (() => void) | null {
@@ -366,7 +461,7 @@ class Conversation {
     return this.#setTimer(answerMs, () => {
       if (this.#closed || this.#late) return;
       this.#late = true;
-      this.#events.warning(`the spool did not take what the device said within ${answerMs / 1000} s: hung up`);
+      this.#events.warning(`what the device sent was not taken within ${answerMs / 1000} s: the connection is closed`);
       this.#wire.close();
     });
   }
@@ -375,13 +470,16 @@ class Conversation {
     return this.#held.bytes > this.#held.bytesMax && this.#heldBytes > HELD_BYTES_MIN;
   }
 
-  #stored(session: Session, kind: EventKind, bytes: Uint8Array | null, error: StorageError | null): void {
-    session.unstored -= 1;
-    this.#unstoredBytes -= bytes?.length ?? 0;
-    if (this.#paused && !this.#closed && this.#unstoredBytes <= UNSTORED_BYTES_MAX / 2) {
-      this.#paused = false;
-      this.#wire.resume();
-    }
+  /** `event`: its id; null where another event is stored in its place. */
+  #take(
+    session: Session,
+    kind: EventKind,
+    event: number | null,
+    bytes: Uint8Array | null,
+    error: StorageError | null,
+  ): void {
+    session.untaken -= 1;
+    this.#untakenBytes -= bytes?.length ?? 0;
     if (error !== null) {
       this.#gap = true;
       this.#events.warning(`the spool refused a ${kind}: ${error.message}`);
@@ -392,10 +490,11 @@ class Conversation {
     // The device waits for its answer, and nobody for the rest.
     this.#reply(actions);
     for (const action of actions) if (action.do !== "reply") this.#carryOut(action, session);
+    this.#noteNoise(session, kind, error === null ? event : null, bytes, actions);
     this.#held.bytes -= this.#heldBytes;
     this.#heldBytes = this.#link.heldBytes ?? 0;
     this.#held.bytes += this.#heldBytes;
-    if (session.unstored > 0) return;
+    if (session.untaken > 0) return;
     if (this.#timerRanOut) {
       this.#timerRanOut = false;
       this.#store("timeout", null);
@@ -403,6 +502,24 @@ class Conversation {
       this.#rest(session);
       this.#hangUpIfDone();
     }
+  }
+
+  /** Gives the spool the events that no message needs. Should the disk refuse that, they stay with the others. */
+  #noteNoise(
+    { id }: Session,
+    kind: EventKind,
+    event: number | null,
+    bytes: Uint8Array | null,
+    actions: readonly LinkAction[],
+  ): void {
+    const isOwn = kind === "send" || kind === "resume" || kind === "close";
+    const size = (bytes?.length ?? 0) + ROW_BYTES.event;
+    const isDelivered = actions.some((action) => action.do === "deliver");
+    const noise =
+      event === null || isOwn
+        ? this.#noise.end()
+        : this.#noise.add(id, event, size, isDelivered, this.#link.between ?? null);
+    if (noise !== null) this.#spool.callLater("noteNoise", this.#device.id, noise);
   }
 
   /** Where devices are busy, one session holds many of their messages: to begin and to end one costs as much as a message. */
@@ -447,7 +564,12 @@ class Conversation {
     for (const action of actions) if (action.do === "reply") replies.push(action.bytes);
     const [first, second] = replies;
     if (first === undefined || this.#closed || this.#late) return;
-    this.#wire.write(second === undefined ? first : Buffer.concat(replies));
+    const bytes = second === undefined ? first : Buffer.concat(replies);
+    this.#unreadBytes += bytes.length;
+    this.#wire.write(bytes, () => {
+      this.#unreadBytes -= bytes.length;
+      if (this.#paused) this.#goOn();
+    });
   }
 
   #carryOut(action: Exclude<LinkAction, { do: "reply" }>, session: Session): void {
@@ -455,6 +577,7 @@ class Conversation {
       case "deliver": {
         const { id: device, profile } = this.#device;
         const { message: bytes, incomplete } = action;
+        if (incomplete === null) this.#wire.heardMessage?.();
         const message = { id: newUlid(), device, profile: profile.id, receivedAt: Date.now(), bytes, incomplete };
         void this.#save(session, message, session.delivered++, action.from);
         break;
@@ -473,6 +596,7 @@ class Conversation {
         this.#armTimer(this.#closed ? null : action.ms);
         break;
       case "identify":
+        this.#wire.heardMessage?.();
         if (!this.#closed) this.#events.identified(action.name);
         break;
       case "news":
@@ -488,6 +612,7 @@ class Conversation {
   /** What it was made from is on disk and acknowledged, so it is offered until the disk takes it, or a restart replays it. */
   async #save(session: Session, message: StoredMessage, ordinal: number, from: number | undefined): Promise<void> {
     session.unsaved += 1;
+    this.#unfiled.add();
     const make = () => {
       const row = rowOf(message, from, this.#chunks, session.id, ordinal);
       return messageRow(row, fingerprint(message, this.#device.profile));
@@ -505,9 +630,16 @@ class Conversation {
     }
     session.unsaved -= 1;
     this.#endLater(session);
-    if (id !== null) await this.#events.message({ ...message, id }, (bytes, sent) => this.send(bytes, sent));
+    const known = id === null ? null : { ...message, id };
+    void this.#file(known);
+    if (known !== null) await this.#events.message(known, (bytes, sent) => this.send(bytes, sent));
     this.#unanswered -= 1;
     this.#hangUpIfDone();
+  }
+
+  async #file(message: StoredMessage | null): Promise<void> {
+    if (message !== null) await this.#events.file?.(message);
+    this.#unfiled.remove();
   }
 
   #armTimer(ms: number | null): void {
@@ -518,7 +650,7 @@ class Conversation {
 
   #timerFired(): void {
     this.#cancelTimer = null;
-    if (this.#session !== null && this.#session.unstored > 0) this.#timerRanOut = true;
+    if (this.#session !== null && this.#session.untaken > 0) this.#timerRanOut = true;
     else this.#store("timeout", null);
   }
 }

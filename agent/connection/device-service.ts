@@ -5,7 +5,7 @@ import type { Metrics } from "../status/metrics.ts";
 import type { ConnectionEvents } from "./connection.ts";
 import type { DeviceState } from "../states/device-state.ts";
 import type { Directory } from "../study/patient-directory.ts";
-import type { LineState } from "../states/line-state.ts";
+import { type GaveWay, gaveWayText, type LineState } from "../states/line-state.ts";
 import type { NoiseRun } from "../protocols/link.ts";
 import { protocolOf } from "../detection/foreign-protocol.ts";
 import type { Spool } from "../spool/spool.ts";
@@ -26,7 +26,7 @@ export interface Surroundings {
 /** The devices of one kind, and what their messages go through. */
 export interface Devices {
   readonly served: readonly ServedDevice[];
-  /** Takes up what an earlier process left; no device is served before. */
+  /** Takes up what an earlier process left. No device is served before, so what takes long goes on in the background. */
   resume(): Promise<void>;
   /** A command may have queued something beside the agent. Absent: none can. */
   wake?(): void;
@@ -68,12 +68,17 @@ export function serve(
   let lastMessageAt: number | null = null;
   let lastBytesAt: number | null = null;
   let lastWarning: DeviceState["lastWarning"] = null;
+  let gaveWay: GaveWay | null = null;
   const counters = { bytes: 0, messages: 0, warnings: 0, noiseBytes: 0 };
-  const words = () => (shell.connected ? CONNECTED : { reason: null, mayBeOff: false, ...line });
+  const words = () => {
+    if (shell.connected) return CONNECTED;
+    return "reason" in line ? line : { is: line.is, reason: null, mayBeOff: false };
+  };
   const state = (): DeviceState => {
     const { is, reason, mayBeOff } = words();
     const { connected } = shell;
-    return { id, profile, connected, is, reason, mayBeOff, since, lastMessageAt, lastBytesAt, lastWarning, counters };
+    const last = { lastMessageAt, lastBytesAt, lastWarning, ...(gaveWay === null ? {} : { gaveWay }) };
+    return { id, profile, connected, is, reason, mayBeOff, since, ...last, counters };
   };
   let noted = "";
   const isNews = () => {
@@ -87,10 +92,21 @@ export function serve(
   const tell = () => {
     metrics.connected.set({ device: id }, shell.connected ? 1 : 0);
     const text = JSON.stringify(words());
-    if (text !== told) since = Date.now();
+    if (text === told) return;
     told = text;
+    since = Date.now();
     // The device's light in `status`: not worth stopping for when the disk is full.
     if (isNews()) spool.call("setDevice", state()).catch(() => undefined);
+  };
+  const warnOfGaveWay = (latest: GaveWay) => {
+    gaveWay = latest;
+    const sumUp = (times: number) =>
+      child.warn(
+        { stage: "chunk", times },
+        "silent connections were closed to make room for new ones, many times more",
+      );
+    if (!repeats.isTold("gave way", sumUp)) return;
+    child.warn({ stage: "chunk", reason: gaveWayText(latest) }, "a silent connection was closed to make room");
   };
   const events: DeviceEvents = {
     connected(peer) {
@@ -103,6 +119,7 @@ export function serve(
     },
     stands(standing) {
       line = standing;
+      if (standing.is === "listening" && standing.gaveWay !== undefined) warnOfGaveWay(standing.gaveWay);
       tell();
     },
     bytes(count) {

@@ -2,8 +2,9 @@ import { newUlid } from "../../shared/api/fp.ts";
 import type { Profile } from "../devices/profile.ts";
 import { fingerprint } from "../protocols/hl7/duplicate-key.ts";
 import { LatestChunks } from "../spool/queries/event-log.ts";
+import { type MessageRow, messageRow } from "../spool/queries/operations.ts";
 import type { Spool } from "../spool/spool.ts";
-import { linkContext, rowOf } from "./connection.ts";
+import { linkContext, RECOVERED_AT_ONCE, rowOf } from "./connection.ts";
 import { apply, createLink } from "./create-link.ts";
 
 /** Feeds what an earlier process left unfinished through fresh links; its messages are stored as if it had gone on. */
@@ -17,6 +18,7 @@ export async function recover(spool: Spool, profileById: (id: string) => Profile
     const at = Date.now();
     const closing = { id: 0, kind: "close", at, bytes: null } as const;
     let ordinal = 0;
+    const rows: MessageRow[] = [];
     for (const event of [...events, closing]) {
       if (event.kind === "chunk") chunks.add(event.id, event.bytes?.length ?? 0);
       for (const action of apply(link, event.kind, event.bytes)) {
@@ -27,9 +29,11 @@ export async function recover(spool: Spool, profileById: (id: string) => Profile
         const { message: bytes, incomplete } = action;
         const message = { id: newUlid(), device, profile: profileId, receivedAt: event.at, bytes, incomplete };
         const row = rowOf(message, action.from, chunks, session, ordinal++);
-        await spool.call("addMessage", row, fingerprint(message, profile));
+        rows.push(messageRow(row, fingerprint(message, profile)));
+        if (rows.length === RECOVERED_AT_ONCE) await spool.call("addMessages", rows.splice(0));
       }
     }
+    await spool.call("addMessages", rows);
     await spool.call("finishSessions", [session], at);
   }
   return sessions.length;

@@ -2,66 +2,121 @@ import type { Worker } from "node:worker_threads";
 import type { HeaderAnswer, HeaderRequest } from "./header-worker.ts";
 import { startWorker } from "../runtime/start-worker.ts";
 
-/** A header of some kilobytes takes a millisecond. */
-const TIME_MS_MAX = 5_000;
+/** Time limits of one header in milliseconds. */
+export interface HeaderTimes {
+  /** A header of some kilobytes takes a millisecond. A header that takes longer is read again beside the others. */
+  readonly quickMs: number;
+  /** A header that takes longer is given up. */
+  readonly longMs: number;
+}
+
+const TIMES: HeaderTimes = { quickMs: 200, longMs: 5_000 };
 const MEMORY_MB_MAX = 256;
 
-/** Reads headers one after the other in a thread, which is ended when one takes too long, and started anew for the next. */
+/** Reads headers. One that takes long, as a hostile one may, is read in a thread of its own: the others do not wait for it. */
 export class Headers {
-  readonly #timeMs: number;
-  #worker: Worker | null = null;
-  #last: Promise<unknown> = Promise.resolve();
-  #begun: () => void = () => undefined;
-  #answered: (answer: HeaderAnswer) => void = () => undefined;
+  readonly #quick: Lane;
+  readonly #long: Lane;
 
-  constructor(timeMs = TIME_MS_MAX) {
-    this.#timeMs = timeMs;
+  constructor({ quickMs, longMs }: HeaderTimes = TIMES) {
+    this.#quick = new Lane(quickMs);
+    this.#long = new Lane(longMs);
   }
 
   /** What the header says, or why it cannot be read. */
-  read(request: HeaderRequest): Promise<HeaderAnswer> {
-    const answer = this.#last.then(() => this.#ask(request));
-    this.#last = answer;
-    return answer;
+  async read(request: HeaderRequest): Promise<HeaderAnswer> {
+    return (await this.#quick.read(request)) ?? (await this.#long.read(request)) ?? this.#long.tooLong;
+  }
+
+  /** Gives up what is not read yet. */
+  async close(): Promise<void> {
+    await Promise.all([this.#quick.close(), this.#long.close()]);
+  }
+}
+
+/** A request, and whom to tell: null if the time limit ended it. */
+interface Waiting {
+  readonly request: HeaderRequest;
+  readonly resolve: (answer: HeaderAnswer | null) => void;
+}
+
+/** Reads one header after the other in a thread, which is ended when one takes too long, and started anew for the next. */
+class Lane {
+  readonly #timeMs: number;
+  readonly #waiting: Waiting[] = [];
+  #current: Waiting | null = null;
+  #worker: Worker | null = null;
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(timeMs: number) {
+    this.#timeMs = timeMs;
+  }
+
+  get tooLong(): HeaderAnswer {
+    return { problem: `not read within ${this.#timeMs / 1000} s` };
+  }
+
+  /** @returns null if the header took too long */
+  read(request: HeaderRequest): Promise<HeaderAnswer | null> {
+    return new Promise((resolve) => {
+      this.#waiting.push({ request, resolve });
+      this.#readNext();
+    });
   }
 
   async close(): Promise<void> {
-    await this.#last;
-    await this.#worker?.terminate();
+    this.#closed = true;
+    const worker = this.#worker;
+    this.#worker = null;
+    this.#settle({ problem: CLOSED });
+    await worker?.terminate();
   }
 
-  #ask(request: HeaderRequest): Promise<HeaderAnswer> {
+  #readNext(): void {
+    if (this.#current !== null) return;
+    if (this.#closed) {
+      for (const { resolve } of this.#waiting.splice(0)) resolve({ problem: CLOSED });
+      return;
+    }
+    // The shortest first: a header that takes long is a long one.
+    const bytes = this.#waiting.map(({ request }) => request.headerBytes);
+    const [next] = this.#waiting.splice(bytes.indexOf(Math.min(...bytes)), 1);
+    if (next === undefined) return;
+    this.#current = next;
     this.#worker ??= this.#start();
-    const worker = this.#worker;
-    return new Promise((resolve) => {
-      let timer: NodeJS.Timeout | undefined;
-      // Not before: on a slow machine the thread takes longer to start than a header to parse.
-      this.#begun = () => {
-        timer = setTimeout(() => this.#giveUp(worker, `not read within ${this.#timeMs / 1000} s`), this.#timeMs);
-      };
-      this.#answered = (answer) => {
-        clearTimeout(timer);
-        resolve(answer);
-      };
-      worker.postMessage(request);
-    });
+    this.#worker.postMessage(next.request);
+  }
+
+  #settle(answer: HeaderAnswer | null): void {
+    clearTimeout(this.#timer);
+    this.#current?.resolve(answer);
+    this.#current = null;
+    this.#readNext();
   }
 
   #start(): Worker {
     const worker = startWorker(import.meta.url, "./header-worker", {
       resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB_MAX },
     });
-    worker.on("message", (said: HeaderAnswer | "begun") => (said === "begun" ? this.#begun() : this.#answered(said)));
-    worker.on("error", (error) => this.#giveUp(worker, error.message));
-    worker.on("exit", () => this.#giveUp(worker, "the parser ended"));
+    worker.on("message", (said: HeaderAnswer | "begun") => {
+      if (worker !== this.#worker) return;
+      if (said !== "begun") this.#settle(said);
+      // Not before: on a slow machine the thread takes longer to start than a header to parse.
+      else this.#timer = setTimeout(() => this.#giveUp(worker, null), this.#timeMs);
+    });
+    worker.on("error", (error) => this.#giveUp(worker, { problem: error.message }));
+    worker.on("exit", () => this.#giveUp(worker, { problem: "the parser ended" }));
     return worker;
   }
 
   /** The next header gets a thread of its own. */
-  #giveUp(worker: Worker, problem: string): void {
+  #giveUp(worker: Worker, answer: HeaderAnswer | null): void {
     if (this.#worker !== worker) return;
     this.#worker = null;
     void worker.terminate();
-    this.#answered({ problem });
+    this.#settle(answer);
   }
 }
+
+const CLOSED = "the agent stops";

@@ -4,6 +4,7 @@ import path from "node:path";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { newUlid } from "../../shared/api/fp.ts";
+import { makePrivateFolder } from "../../shared/runtime/private-folder.ts";
 import { isUid, STATUS } from "../protocols/dicom/dimse.ts";
 import { encodeFileHead } from "../protocols/dicom/part10.ts";
 import type { Identity, IncomingInstance } from "../protocols/dicom/scp.ts";
@@ -85,7 +86,7 @@ export async function isWhole(data: string, { message, head, sha256 }: InstanceC
 /** Makes the folder, and finishes or removes what an earlier process left there. */
 export async function tidyImages(data: string, spool: Pick<Spool, "call">): Promise<void> {
   const folder = imageFolder(data);
-  fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makePrivateFolder(folder);
   for (const name of fs.readdirSync(folder)) {
     if (name.endsWith(GONE)) fs.unlinkSync(path.join(folder, name));
     if (!name.endsWith(".part")) continue;

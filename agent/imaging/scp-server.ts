@@ -249,6 +249,7 @@ class Conversation {
 
   #enter(agreement: Agreement): void {
     this.#callingAe = agreement.callingAe;
+    this.#wire.heardMessage?.();
     this.#events.opened(agreement.callingAe);
     this.#line = this.#lineOf(agreement);
     if (this.#line !== null) this.#parts.commitments.join(this.#line);

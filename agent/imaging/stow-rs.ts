@@ -4,6 +4,7 @@ import https from "node:https";
 import { pipeline } from "node:stream/promises";
 import { reasonOf } from "../../shared/runtime/error-message.ts";
 import type { StowTarget } from "../config/destination.ts";
+import { readSecret } from "../config/secret-file.ts";
 import { SendError } from "../runtime/send-error.ts";
 
 // STOW-RS (PS3.18 §10.5): one instance a request, its file streamed as it stands.
@@ -14,7 +15,11 @@ const ANSWER_BYTES_MAX = 65_536;
 const BOUNDARY = "vetwire-instance";
 
 /** @throws SendError where the instance was not stored, of the kind that says what to do */
-export async function stow({ url, authorization }: StowTarget, file: string, transferSyntax: string): Promise<void> {
+export async function stow(
+  { url, authorizationFile }: StowTarget,
+  file: string,
+  transferSyntax: string,
+): Promise<void> {
   const type = `application/dicom; transfer-syntax=${transferSyntax}`;
   const before = Buffer.from(`--${BOUNDARY}\r\nContent-Type: ${type}\r\n\r\n`);
   const after = Buffer.from(`\r\n--${BOUNDARY}--\r\n`);
@@ -25,7 +30,7 @@ export async function stow({ url, authorization }: StowTarget, file: string, tra
       "content-type": `multipart/related; type="application/dicom"; boundary=${BOUNDARY}`,
       "content-length": before.length + size + after.length,
       accept: "application/dicom+json",
-      ...(authorization === null ? {} : { authorization: authorization() }),
+      ...(authorizationFile === null ? {} : { authorization: readSecret(authorizationFile) }),
     },
     async function* () {
       yield before;

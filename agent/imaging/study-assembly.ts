@@ -9,7 +9,7 @@ import { type ImageInstance, readImages } from "../protocols/dicom/read.ts";
 import { describe } from "../report/report.ts";
 import type { SpoolCalls } from "../spool/spool.ts";
 import { StorageError } from "../spool/storage-error.ts";
-import type { Settlement, StoredInstance, StudyDraft } from "../spool/queries/operations.ts";
+import type { DueStudy, Settlement, StoredInstance, StudyDraft } from "../spool/queries/operations.ts";
 import { study } from "../study/study.ts";
 import type { Waiting } from "../spool/queries/waiting.ts";
 
@@ -38,6 +38,8 @@ export interface ImageFilingEvents {
 }
 
 const RETRY_MS = 1_000;
+/** Studies under way at once: one whose headers take long, as hostile ones may, holds up none of the others. */
+const STUDIES_MAX = 100;
 /** Settled in one go: no other device's commit waits for a whole study of some thousand. */
 const SETTLE_BATCH = 50;
 
@@ -48,7 +50,9 @@ export class ImageFiling {
   #timer: NodeJS.Timeout | undefined;
   /** When the timer fires. */
   #lookAt = Number.POSITIVE_INFINITY;
-  #settling: Promise<void> = Promise.resolve();
+  #looking: Promise<void> = Promise.resolve();
+  /** By study. */
+  readonly #underWay = new Map<string, Promise<void>>();
   #stopped = false;
 
   constructor(stages: ImageStages, events: ImageFilingEvents) {
@@ -62,11 +66,11 @@ export class ImageFiling {
     if (this.#stopped || dueAt >= this.#lookAt) return;
     clearTimeout(this.#timer);
     this.#lookAt = dueAt;
-    const settle = () => {
+    const look = () => {
       this.#lookAt = Number.POSITIVE_INFINITY;
-      this.#settling = this.#settling.then(() => this.#settleDue());
+      this.#looking = this.#looking.then(() => this.#startDue());
     };
-    this.#timer = setTimeout(settle, Math.max(0, dueAt - Date.now()));
+    this.#timer = setTimeout(look, Math.max(0, dueAt - Date.now()));
   }
 
   /** Assesses again the studies of these devices whose awaited patient came or changed. */
@@ -74,21 +78,22 @@ export class ImageFiling {
     if (await this.#spool.call("awaitDueStudies", devices, Date.now())) this.wake();
   }
 
+  /** Ends soon once the headers are closed. What is not settled then is so after the next start. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
-    await this.#settling;
+    await this.#looking;
+    await Promise.all(this.#underWay.values());
   }
 
-  /** Settles what is due, and looks again when the next one is. Never rejects. */
-  async #settleDue(): Promise<void> {
-    while (!this.#stopped) {
+  /** Starts what is due, and looks again when the next one is. Never rejects. */
+  async #startDue(): Promise<void> {
+    while (!this.#stopped && this.#underWay.size < STUDIES_MAX) {
       try {
-        const next = await this.#spool.call("nextImageStudy", Date.now());
-        if (next === null) return;
+        const next = await this.#spool.call("nextImageStudy", Date.now(), [...this.#underWay.keys()]);
+        if (next === null || this.#stopped) return;
         if (next.dueAt > Date.now()) return this.wake(next.dueAt);
-        if (!(await this.#settle(next.study))) return this.wake(Date.now() + RETRY_MS);
-        await this.#spool.call("endImageStudy", next.study, next.dueAt);
+        this.#underWay.set(next.study, this.#run(next));
       } catch (error) {
         if (!(error instanceof StorageError)) this.#events.fault(error);
         return this.wake(Date.now() + RETRY_MS);
@@ -96,7 +101,26 @@ export class ImageFiling {
     }
   }
 
-  /** false: one of its images is still on its way to the disk. */
+  /** Settles one study, then looks for the next. Never rejects. */
+  async #run(due: DueStudy): Promise<void> {
+    try {
+      const isSettled = await this.#settle(due.study);
+      if (isSettled) await this.#spool.call("endImageStudy", due.study, due.dueAt);
+      else await this.#rest();
+    } catch (error) {
+      if (!(error instanceof StorageError)) this.#events.fault(error);
+      await this.#rest();
+    }
+    this.#underWay.delete(due.study);
+    this.wake();
+  }
+
+  /** Before a study is tried again. */
+  async #rest(): Promise<void> {
+    if (!this.#stopped) await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+  }
+
+  /** false: one of its images is still on its way to the disk, or the agent stops. */
   async #settle(studyUid: string): Promise<boolean> {
     const stored = await this.#spool.call("instancesOf", studyUid);
     if (stored.some(({ message }) => isArriving(this.#stages.data, message))) return false;
@@ -106,6 +130,8 @@ export class ImageFiling {
       const reason = `our own fault: ${reasonOf(error)}`;
       return stored.map(({ message }) => settlement(message, reason, []));
     });
+    // Its headers may have been given up for the stop alone.
+    if (this.#stopped) return false;
     for (let from = 0; from < settlements.length; from += SETTLE_BATCH) {
       const batch = settlements.slice(from, from + SETTLE_BATCH);
       await Promise.all(batch.map((one) => this.#spool.call("settle", one)));

@@ -77,6 +77,11 @@ export interface Link {
   readonly heldBytes?: number;
   /** Nothing is in flight: a fresh link would go on just as well, once it has been told the memory. */
   readonly atRest: boolean;
+  /**
+   * Where it stands, while no message has begun. From one such place back to the same one it has taken only noise, unless it
+   * delivered a message: a replay without these bytes delivers the same. Null while a message comes; absent: not known.
+   */
+  readonly between?: string | null;
   /** What of the connection so far the next messages depend on. Absent or null: nothing. */
   readonly memory?: Uint8Array | null;
   /** Goes on from there. The record of a connection that is long is cut where it rests: this begins each piece. */

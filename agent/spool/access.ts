@@ -1,14 +1,18 @@
 import Database from "better-sqlite3";
 import path from "node:path";
 import fs from "node:fs";
+import { damageTold } from "../../shared/runtime/damaged-file.ts";
 import { type Operations, operationsOn } from "./queries/operations.ts";
 import { isCurrent } from "./schema.ts";
 
 /** Reads a data folder beside the agent that writes it. @throws when there is no spool in it */
 export function readSpool<Result>(folder: string, read: (db: Database.Database) => Result): Result {
-  const db = new Database(spoolFile(folder), { readonly: true, fileMustExist: true });
+  const file = spoolFile(folder);
+  const db = new Database(file, { readonly: true, fileMustExist: true });
   try {
     return read(db);
+  } catch (error) {
+    throw damageTold(error, file);
   } finally {
     db.close();
   }
@@ -19,10 +23,13 @@ export async function searchSpool<Result>(
   folder: string,
   search: (db: Database.Database) => Promise<Result>,
 ): Promise<Result> {
-  const db = new Database(spoolFile(folder), { readonly: true, fileMustExist: true });
+  const file = spoolFile(folder);
+  const db = new Database(file, { readonly: true, fileMustExist: true });
   try {
     if (!isCurrent(db)) throw new Error(otherVersion(folder));
     return await search(db);
+  } catch (error) {
+    throw damageTold(error, file);
   } finally {
     db.close();
   }
@@ -37,12 +44,15 @@ const BUSY_MS = 5_000;
  * @throws when there is no spool in it, or one that the agent of this version has not opened yet
  */
 export function writeSpool<Result>(folder: string, write: (operations: Operations) => Result): Result {
-  const db = new Database(spoolFile(folder), { fileMustExist: true, timeout: BUSY_MS });
+  const file = spoolFile(folder);
+  const db = new Database(file, { fileMustExist: true, timeout: BUSY_MS });
   try {
     if (!isCurrent(db)) throw new Error(otherVersion(folder));
     db.pragma("synchronous = FULL");
     const operations = operationsOn(db);
     return db.transaction(() => write(operations)).immediate();
+  } catch (error) {
+    throw damageTold(error, file);
   } finally {
     db.close();
   }

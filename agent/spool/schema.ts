@@ -179,6 +179,25 @@ const migrations: readonly string[] = [
     FROM study s JOIN message_study l ON l.fp = s.fp AND l.revision = s.revision
     WHERE s.state = 'unmatched' AND json_extract(s.body, '$.patient_hint.identifier') IS NOT NULL;
   `,
+  `
+  -- The backlog is read per device, each in the order of the rowids.
+  DROP INDEX message_unprocessed;
+  CREATE INDEX message_unprocessed ON message (device, processed_at) WHERE processed_at IS NULL;
+  `,
+  `
+  -- What the events of a finished session take, and what a device takes in all, in bytes. Of an earlier program's rows the
+  -- messages are counted.
+  ALTER TABLE session ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE device ADD COLUMN stored_bytes INTEGER NOT NULL DEFAULT 0;
+  UPDATE device SET stored_bytes = known.bytes FROM
+    (SELECT device, SUM(length(bytes) + 400) AS bytes FROM message GROUP BY device) AS known WHERE known.device = device.id;
+
+  -- Events that belong to no message, in runs of one session. The oldest beyond a bound are removed.
+  CREATE TABLE noise (
+    device TEXT NOT NULL, first_event INTEGER NOT NULL, last_event INTEGER NOT NULL, session INTEGER NOT NULL,
+    bytes INTEGER NOT NULL, PRIMARY KEY (device, first_event)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 /** Whether the database has this program's schema. */

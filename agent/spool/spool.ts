@@ -1,8 +1,9 @@
-import fs from "node:fs";
 import path from "node:path";
 import { MessageChannel, type MessagePort, type Worker } from "node:worker_threads";
+import { makePrivateFolder } from "../../shared/runtime/private-folder.ts";
 import { EVENT_KINDS, type EventKind } from "./queries/event-log.ts";
 import type { MessageRow, Operations } from "./queries/operations.ts";
+import { RESERVE_FILE } from "./reserve.ts";
 import type { Answer, Call, OpenedSession, Post, Request, WorkerOptions } from "./worker.ts";
 import { StorageError } from "./storage-error.ts";
 import { startWorker } from "../runtime/start-worker.ts";
@@ -15,7 +16,9 @@ export interface SpoolOptions {
 }
 
 /** Its files in the data folder. */
-export const SPOOL_FILES = ["spool.db", "spool.db-wal", "spool.db-shm", "lock.db", "lock.db-journal"];
+export const SPOOL_FILES = [
+  ...["spool.db", "spool.db-wal", "spool.db-shm", "spool.mark", "lock.db", "lock.db-journal", RESERVE_FILE],
+];
 
 /** How long an operation that nobody waits for may wait for company. */
 const LATER_MS_MAX = 200;
@@ -25,6 +28,8 @@ const SAVE_MS = { min: 2, max: 10 };
 const TELL_MS = 0.25;
 /** Devices that spoke within that time are about to speak again; after so much silence they have said it. */
 const PAUSE = { withinMs: 25, silenceMs: 2 };
+/** After that time without a durable commit the log is emptied: while it lasts, damage to one file loses rows. */
+const IDLE_MS = 5_000;
 const BYTES_MAX = 8 * 1024 ** 3;
 /**
  * When that many devices spoke within a period, an event waits that long for those of the others, for a commit and the way to
@@ -60,10 +65,14 @@ export class Spool {
   #telling = false;
   #checkpointing = false;
   #closed: (() => void) | undefined;
-  #problem: string | null = null;
+  /** Why the last group was refused, and why an event was in the last group that had some; null: it was not. */
+  #fault: string | null = null;
+  #refusal: string | null = null;
+  #isShort = false;
   #later: NodeJS.Timeout | null = null;
   #saving: NodeJS.Timeout | null = null;
   #ending: NodeJS.Timeout | null = null;
+  readonly #idle: NodeJS.Timeout;
   /** Sessions that are to be ended. */
   readonly #resting = new Set<number>();
   /** Of those whose record is on the disk. */
@@ -72,7 +81,7 @@ export class Spool {
 
   /** @throws when the folder is in use by another agent or its database is newer than this program */
   static async open(folder: string, options: SpoolOptions = {}): Promise<Spool> {
-    fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makePrivateFolder(folder);
     const workerData: WorkerOptions = { folder: path.resolve(folder), bytesMax: options.bytesMax ?? BYTES_MAX };
     const worker = startWorker(import.meta.url, "./worker", { workerData });
     const first = await new Promise<Answer>((resolve, reject) => {
@@ -96,11 +105,17 @@ export class Spool {
       throw error;
     });
     worker.on("message", (answer: Answer) => this.#settle(answer));
+    this.#idle = setTimeout(() => this.#checkpointInPause("empty log"), IDLE_MS);
   }
 
-  /** Why the disk refused the last group; null: it took it. */
+  /** Why nothing is stored, or a device is refused; null: all is stored. */
   get problem(): string | null {
-    return this.#problem;
+    return this.#fault ?? this.#refusal;
+  }
+
+  /** There is little room left, or none: what is old should go. */
+  get isShort(): boolean {
+    return this.#isShort;
   }
 
   /** A new session of a device; it is stored with its first event. */
@@ -230,6 +245,7 @@ export class Spool {
       if (this.#inFlight.length > 0 || this.#telling) await new Promise<void>((resolve) => (this.#closed = resolve));
       // Sessions end with their last message.
     } while (this.#messages.length > 0 || this.#resting.size > 0);
+    clearTimeout(this.#idle);
     this.#worker.removeAllListeners();
     await this.#worker.terminate();
   }
@@ -280,7 +296,7 @@ export class Spool {
   #settle(answer: Answer): void {
     if (!("posts" in answer)) return;
     const settled = this.#inFlight.splice(0, answer.posts);
-    this.#problem = answer.error;
+    this.#fault = answer.error;
     for (const { events } of settled) this.#unsettled -= events.length;
     if (answer.error !== null) {
       const error = new StorageError(answer.error);
@@ -292,16 +308,18 @@ export class Spool {
       }
     } else {
       this.#onCommit(answer.commitMs);
-      if (answer.isLogLong) this.#checkpointInPause();
-      const behind = answer.refused.length > 0 ? new StorageError("an event before it was refused") : null;
-      const refused = new Set(answer.refused);
+      if (answer.isLogLong) this.#checkpointInPause("checkpoint");
+      if (answer.durable) this.#idle.refresh();
+      const refused = new Map(answer.refused);
+      this.#isShort = answer.isShort;
+      if (settled.some(({ events }) => events.length > 0)) this.#refusal = answer.refused[0]?.[1] ?? null;
       let place = 0;
       let saved = 0;
       let next = 0;
       for (const { events, messages, calls } of settled) {
         for (const done of events) {
-          if (behind !== null && refused.has(place++)) this.#untold.push(() => done(behind));
-          else this.#untold.push(done);
+          const reason = refused.size === 0 ? undefined : refused.get(place++);
+          this.#untold.push(reason === undefined ? done : () => done(new StorageError(reason)));
         }
         for (const { resolve, reject } of messages) {
           const id = answer.ids[saved++] ?? null;
@@ -317,12 +335,12 @@ export class Spool {
   }
 
   /** Puts the log into the database when no device is likely to wait for the thread. */
-  #checkpointInPause(): void {
+  #checkpointInPause(request: "checkpoint" | "empty log"): void {
     if (this.#checkpointing) return;
     this.#checkpointing = true;
     void this.pause().then(() => {
       this.#checkpointing = false;
-      this.#worker.postMessage("checkpoint" satisfies Request);
+      this.#worker.postMessage(request satisfies Request);
     });
   }
 

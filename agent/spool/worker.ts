@@ -1,10 +1,14 @@
 import path from "node:path";
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import Database from "better-sqlite3";
+import { CommitMark } from "../../shared/runtime/commit-mark.ts";
+import { damageTold } from "../../shared/runtime/damaged-file.ts";
 import { lockFolder } from "../../shared/runtime/folder-lock.ts";
 import { makePrivateFile } from "../../shared/runtime/private-folder.ts";
 import { reasonOf } from "../../shared/runtime/error-message.ts";
 import { EVENT_KINDS, NUMBERS_PER_EVENT } from "./queries/event-log.ts";
+import { Reserve } from "./reserve.ts";
+import { RESERVE_BYTES, Room } from "./room.ts";
 import { type MessageRow, type Operations, operationsOn } from "./queries/operations.ts";
 import { migrate } from "./schema.ts";
 
@@ -44,17 +48,24 @@ export type Answer =
       /** Of each message the id by which it is to be read: see addMessages(); or why it could not be stored. */
       readonly ids: readonly (string | null | { readonly error: string })[];
       readonly results: readonly CallResult[];
-      /** Events that were not stored, by their place in all of the group: see `refusing`. */
-      readonly refused: readonly number[];
+      /** Events that were not stored, by their place in all of the group, and why: see `refusing`. */
+      readonly refused: readonly (readonly [place: number, reason: string])[];
+      /** There is little room, or none. */
+      readonly isShort: boolean;
       readonly error: null;
       readonly commitMs: number;
+      /** The group was fsynced. */
+      readonly durable: boolean;
       /** It is time to put the log into the database: a moment should be chosen at which nobody waits for the disk. */
       readonly isLogLong: boolean;
     }
   | { readonly posts: number; readonly error: string }
   | { readonly fatal: string };
-/** What the thread is told: to store a post, to put the log into the database, or to hear another thread's calls, too. */
-export type Request = Post | "checkpoint" | { readonly line: MessagePort };
+/**
+ * A post to store, a checkpoint, or another thread's line to listen to. "checkpoint" keeps the file of the log, because a file
+ * that grows makes commits slower. "empty log" leaves nothing in it that damage could reach.
+ */
+export type Request = Post | "checkpoint" | "empty log" | { readonly line: MessagePort };
 export type CallResult = { readonly value: unknown } | { readonly error: string };
 /** To each call on a line, in order. `refused`: nothing of its group was stored. */
 export type LineAnswer = CallResult | { readonly refused: string };
@@ -75,10 +86,12 @@ const PROMISES: ReadonlySet<keyof Operations> = new Set([
   ...(["scheduledSteps", "createStep", "updateStep", "addCommitment", "promiseInstances", "removeInstances"] as const),
 ]);
 
-function open({ folder, bytesMax }: WorkerOptions): Database.Database {
-  lockFolder(folder, `another agent is running with the data folder ${folder}`);
+/** How long a commit waits for that of a command. */
+const BUSY_MS = 5_000;
+
+function open({ folder, bytesMax }: WorkerOptions): { db: Database.Database; mark: CommitMark } {
   makePrivateFile(path.join(folder, "spool.db"));
-  const db = new Database(path.join(folder, "spool.db"));
+  const db = new Database(path.join(folder, "spool.db"), { timeout: BUSY_MS });
   db.pragma(`page_size = ${PAGE_BYTES}`);
   db.pragma("cache_size = -16000"); // KiB
   db.pragma("journal_mode = WAL");
@@ -86,23 +99,47 @@ function open({ folder, bytesMax }: WorkerOptions): Database.Database {
   // The file is kept, for growing it costs too.
   db.pragma(`journal_size_limit = ${LOG_PAGES.max * PAGE_BYTES}`);
   migrate(db);
-  // Beyond this SQLite answers "full", and the devices get NAK: a disk is never filled to the brim.
-  db.pragma(`max_page_count = ${Math.ceil(bytesMax / PAGE_BYTES)}`);
-  return db;
+  const mark = new CommitMark(db, path.join(folder, "spool.mark"));
+  // Devices are refused before: see Room. A disk is never filled to the brim.
+  db.pragma(`max_page_count = ${Math.ceil((bytesMax + RESERVE_BYTES) / PAGE_BYTES)}`);
+  return { db, mark };
+}
+
+/** Takes a step of the start. On a disk without room the reserve is given up for it. */
+function withReserve<Result>(reserve: Reserve, step: () => Result): Result {
+  try {
+    return step();
+  } catch (error) {
+    const isFull = isStorageFault(error) || (error as NodeJS.ErrnoException).code === "ENOSPC";
+    if (!isFull || !reserve.giveUp()) throw error;
+    return step();
+  }
 }
 
 function serve(): void {
   const port = parentPort;
   if (port === null) throw new Error("spool-worker runs as a worker thread");
   const answer = (value: Answer) => port.postMessage(value);
-  let db: Database.Database;
+  const options = workerData as WorkerOptions;
+  const { folder } = options;
+  // An error of SQLite does not cross threads whole: its sentence does.
+  const told = (error: unknown) => reasonOf(damageTold(error, path.join(folder, "spool.db")));
+  const reserve = new Reserve(folder);
+  let files: ReturnType<typeof open>;
+  let room: Room;
+  let operations: Operations;
+  let ready: ReturnType<Operations["nextIds"]>;
   try {
-    db = open(workerData as WorkerOptions);
+    withReserve(reserve, () => lockFolder(folder, `another agent is running with the data folder ${folder}`));
+    files = withReserve(reserve, () => open(options));
+    room = new Room(files.db, options.bytesMax);
+    operations = operationsOn(files.db, room.sizes);
+    ready = operations.nextIds();
   } catch (error) {
-    answer({ fatal: reasonOf(error) });
+    answer({ fatal: told(error) });
     return;
   }
-  const operations = operationsOn(db);
+  const { db, mark } = files;
   const insertSession = db.prepare(
     "INSERT INTO session (id, device, profile, first_event, opened_at) VALUES (@id, @device, @profile, @firstEvent, @at)",
   );
@@ -110,12 +147,17 @@ function serve(): void {
 
   // Sessions of which an event was refused. What was posted right behind it must not be stored as if nothing were missing:
   // it is refused too, until the session says with a gap that it knows.
-  const refusing = new Set<number>();
+  let refusing = new Set<number>();
+  /** Sessions without a stored event. A device that is refused takes no room, however often it comes. */
+  const unstored = new Map<number, OpenedSession>();
 
-  /** Stores the events of all posts; answers the places of those it refused, and the sessions that are whole again. */
-  const storeEvents = (posts: readonly Post[]): { refused: number[]; mended: Set<number> } => {
-    const refused: number[] = [];
-    const mended = new Set<number>();
+  /** Stores the events of all posts. Returns what it stored, what it refused, and the sessions that are not whole since. */
+  const storeEvents = (posts: readonly Post[]): StoredEvents => {
+    const refusal = reserve.isGivenUp ? () => "the disk is full" : room.refusal();
+    const refused: [number, string][] = [];
+    const broken = new Set(refusing);
+    const stored: [number, number][] = [];
+    const begun = new Set<number>();
     let place = 0;
     for (const post of posts) {
       let offset = 0;
@@ -127,15 +169,24 @@ function serve(): void {
         const length = post.events[at + 3]!;
         const bytes = length < 0 ? null : post.bytes.subarray(offset, offset + length);
         if (length > 0) offset += length;
-        const isRefusing = refusing.size > 0 && refusing.has(session);
-        if (isRefusing && kind === "gap") mended.add(session);
-        if (isRefusing && !mended.has(session)) refused.push(place);
-        else insertEvent.run(id, session, kind, time, bytes);
+        const isBehind = broken.has(session) && kind !== "gap";
+        const reason = isBehind ? "an event before it was refused" : refusal(session, bytes?.length ?? 0);
+        if (reason === null) {
+          const opened = begun.has(session) ? undefined : unstored.get(session);
+          if (opened !== undefined) insertSession.run(opened);
+          begun.add(session);
+          insertEvent.run(id, session, kind, time, bytes);
+          broken.delete(session);
+          stored.push([session, bytes?.length ?? 0]);
+        } else {
+          broken.add(session);
+          refused.push([place, reason]);
+        }
         id += 1;
         place += 1;
       }
     }
-    return { refused, mended };
+    return { refused, broken, stored };
   };
   const runCall = db.transaction((call: Call): unknown => {
     const operation = operations[call.name] as (...args: readonly unknown[]) => unknown;
@@ -152,9 +203,8 @@ function serve(): void {
       return rows.length === 1 ? [{ error: reasonOf(error) }] : rows.flatMap((row) => saveMessages([row]));
     }
   };
-  const commit = db.transaction((posts: readonly Post[]) => {
-    for (const session of posts.flatMap(({ opened }) => opened)) insertSession.run(session);
-    const stored = storeEvents(posts);
+  const commit = db.transaction((posts: readonly Post[], durable: boolean) => {
+    const events = storeEvents(posts);
     const ids = saveMessages(posts.flatMap(({ messages }) => messages));
     const results = posts.flatMap(({ calls }) =>
       calls.map((call): CallResult => {
@@ -166,7 +216,7 @@ function serve(): void {
         }
       }),
     );
-    return { ...stored, ids, results };
+    return { ...events, ids, results, counted: durable ? mark.count(operations.nextIds()) : null };
   });
 
   let synchronous = "";
@@ -176,13 +226,33 @@ function serve(): void {
   };
 
   let logPages = 0;
-  const checkpoint = () => {
+  const checkpoint = (mode: "PASSIVE" | "TRUNCATE") => {
     logPages = 0;
     try {
-      db.pragma("wal_checkpoint(PASSIVE)");
+      // Devices must not wait until a command has read: then the log is emptied another time.
+      db.pragma("busy_timeout = 0");
+      db.pragma(`wal_checkpoint(${mode})`);
     } catch {
       // The disk's fault: the log grows on, and the next commit tells.
+    } finally {
+      db.pragma(`busy_timeout = ${BUSY_MS}`);
     }
+  };
+
+  /** A full disk gets room for all but the events of devices. */
+  const commitWithReserve = (group: readonly Post[], durable: boolean) => {
+    try {
+      return commit.immediate(group, durable);
+    } catch (error) {
+      if (!isStorageFault(error) || !reserve.giveUp()) throw error;
+      checkpoint("PASSIVE");
+      return commit.immediate(group, durable);
+    }
+  };
+
+  const forget = ([sessions]: readonly unknown[]) => {
+    room.finish(sessions as readonly number[]);
+    for (const session of sessions as readonly number[]) unstored.delete(session);
   };
 
   const commitAll = (posts: readonly Post[], asked: readonly Asked[]) => {
@@ -192,21 +262,32 @@ function serve(): void {
     // What is computed from the bytes can be computed again, and is on the disk with the next commit that has to be.
     const durable = group.some((post) => post.durable || post.calls.some(({ name }) => PROMISES.has(name)));
     synchronize(durable ? "FULL" : "NORMAL");
+    for (const session of posts.flatMap(({ opened }) => opened)) {
+      unstored.set(session.id, session);
+      room.open(session.id, session.device);
+    }
     try {
-      const { ids, results, refused, mended } = commit.immediate(group);
+      const { ids, results, refused, broken, stored, counted } = commitWithReserve(group, durable);
       const theirs = results.splice(results.length - asked.length);
       for (const [place, { line }] of asked.entries()) line.postMessage(theirs[place] satisfies LineAnswer | undefined);
-      for (const session of mended) refusing.delete(session);
+      refusing = broken;
+      for (const [session, bytes] of stored) {
+        unstored.delete(session);
+        room.add(session, bytes);
+      }
+      for (const { name, args } of group.flatMap(({ calls }) => calls)) if (name === "finishSessions") forget(args);
       logPages += PAGES_PER_COMMIT;
       for (const { bytes } of posts) logPages += bytes.length / PAGE_BYTES;
       const [commitMs, isLogLong] = [performance.now() - from, logPages >= LOG_PAGES.long];
-      answer({ posts: posts.length, ids, results, refused, error: null, commitMs, isLogLong });
+      const isShort = reserve.isGivenUp || room.isShort;
+      answer({ posts: posts.length, ids, results, refused, isShort, error: null, commitMs, durable, isLogLong });
+      if (counted !== null) mark.save(counted);
     } catch (error) {
-      for (const { line } of asked) line.postMessage({ refused: reasonOf(error) } satisfies LineAnswer);
+      for (const { line } of asked) line.postMessage({ refused: told(error) } satisfies LineAnswer);
       for (const { events } of posts) {
         for (let at = 0; at < events.length; at += NUMBERS_PER_EVENT) refusing.add(events[at]!);
       }
-      answer({ posts: posts.length, error: reasonOf(error) });
+      answer({ posts: posts.length, error: told(error) });
     }
   };
 
@@ -217,10 +298,11 @@ function serve(): void {
   const serveAll = (requests: Request[], asked: Asked[]) => {
     requests.push(...(waitingOn(port) as Request[]));
     for (const line of lines) asked.push(...(waitingOn(line) as Call[]).map((call) => ({ line, call })));
-    const posts = requests.filter((request) => request !== "checkpoint" && "events" in request);
+    const posts = requests.filter((request) => typeof request === "object" && "events" in request);
     if (posts.length > 0 || asked.length > 0) commitAll(posts, asked);
     for (const request of requests) {
-      if (request === "checkpoint") checkpoint();
+      if (request === "checkpoint") checkpoint("PASSIVE");
+      else if (request === "empty log") checkpoint("TRUNCATE");
       else if ("line" in request) listen(request.line);
     }
   };
@@ -230,7 +312,15 @@ function serve(): void {
   };
 
   port.on("message", (first: Request) => serveAll([first], []));
-  answer({ ready: operations.nextIds() });
+  answer({ ready });
+  reserve.keep();
+}
+
+interface StoredEvents {
+  readonly refused: (readonly [place: number, reason: string])[];
+  readonly broken: Set<number>;
+  /** Sessions and lengths. */
+  readonly stored: (readonly [session: number, bytes: number])[];
 }
 
 /** What another thread asks for. */

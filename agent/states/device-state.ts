@@ -1,4 +1,4 @@
-import type { LineState } from "./line-state.ts";
+import type { GaveWay, LineState } from "./line-state.ts";
 
 // The state of one device, as the running agent has it and as the spool keeps it for `status`. Times are milliseconds since 1970.
 
@@ -16,6 +16,8 @@ export interface DeviceState {
   readonly lastMessageAt: number | null;
   readonly lastBytesAt: number | null;
   readonly lastWarning: { readonly at: number; readonly reason: string } | null;
+  /** Absent as long as every connection found room. */
+  readonly gaveWay?: GaveWay;
   /** Since the agent started. */
   readonly counters: DeviceCounters;
 }

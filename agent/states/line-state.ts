@@ -3,7 +3,21 @@ import { holderOfFile, holderOfPort } from "./port-holder.ts";
 
 // Where the way to a device stands, in words; of a fault also the way out of it.
 
-export type LineState = { readonly is: "opening" | "listening" | "connecting" } | LineFault;
+export type LineState = { readonly is: "opening" | "connecting" } | Listening | LineFault;
+
+export interface Listening {
+  readonly is: "listening";
+  /** Absent as long as every connection found room. */
+  readonly gaveWay?: GaveWay;
+}
+
+/** Silent connections that were closed because the listener had no room for a new one. */
+export interface GaveWay {
+  /** Since the agent started. */
+  readonly connections: number;
+  /** The address from which the last of them came. */
+  readonly lastAddress: string;
+}
 
 export interface LineFault {
   readonly is: "cannot open" | "cannot listen" | "cannot connect";
@@ -16,6 +30,12 @@ export interface LineFault {
 /** @returns the fault as one sentence */
 export function faultText({ is, reason }: LineFault): string {
   return `${is}: ${reason}`;
+}
+
+/** @returns one sentence for the person who looks why connections end */
+export function gaveWayText({ connections, lastAddress }: GaveWay): string {
+  const what = connections === 1 ? "1 silent connection was" : `${connections} silent connections were`;
+  return `${what} closed to make room for new ones, the last from ${lastAddress}: if that is not the device, keep it out with allow`;
 }
 
 /** The serial port could not be opened; `message` is the driver's. */

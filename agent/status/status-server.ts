@@ -1,11 +1,24 @@
 import http from "node:http";
 import { reasonOf } from "../../shared/runtime/error-message.ts";
 import type { Address } from "../transport/address.ts";
+import { isLoopback } from "../transport/loopback.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Readiness } from "./readiness.ts";
 import type { Spool } from "../spool/spool.ts";
 
-// What the agent tells about itself on loopback: /healthz, /readyz and /metrics. Numbers and device ids, nothing of patients.
+// What the agent tells about itself: /healthz, /readyz and /metrics. Numbers and device ids, nothing of patients.
+
+/**
+ * Whether a Host header names this machine. A web page can point its own name at this machine and then read these answers in
+ * the user's browser (DNS rebinding), but its requests keep that name in Host. `reached` is the address that took the request.
+ */
+function isOwnHost(header: string, configured: string, reached: string | undefined): boolean {
+  const host = header
+    .replace(/:\d*$/, "")
+    .replace(/^\[(.*)\]$/, "$1")
+    .toLowerCase();
+  return isLoopback(host) || host === configured.toLowerCase() || host === reached?.replace(/^::ffff:/, "");
+}
 
 /** Starts the local status server. @throws with a sentence when the port is taken */
 export async function serveStatus(
@@ -19,6 +32,11 @@ export async function serveStatus(
       response.writeHead(status, { "content-type": type, "cache-control": "no-store" });
       response.end(request.method === "HEAD" ? undefined : body);
     };
+    const asked = request.headers.host ?? "";
+    if (!isOwnHost(asked, host, request.socket.localAddress)) {
+      const expected = `localhost, the address of this machine, or ${host} as in status.listen`;
+      return answer(421, `Host is ${asked || "missing"}, expected ${expected}\n`);
+    }
     if (request.method !== "GET" && request.method !== "HEAD") return answer(405, "GET and HEAD only\n");
     switch (request.url) {
       case "/healthz":

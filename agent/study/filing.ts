@@ -32,8 +32,8 @@ const REFRESH_AGE_MS = 10_000;
 const REFRESH_WAIT_MS = 3_000;
 /** How long until a message that the disk would not let be settled is tried again. */
 const SETTLE_RETRY_MS = 250;
-/** Messages read from the spool at once. */
-const BATCH = 100;
+/** Messages read from the spool at once; one may have 16 MiB. */
+const BATCH = 20;
 
 export class Filing {
   readonly #spool: Spool;
@@ -44,6 +44,8 @@ export class Filing {
   #cutShort: Set<string> | null = null;
   /** Per device, the message before: their order is kept, and no device waits for another. */
   readonly #tails = new Map<string, Promise<void>>();
+  /** The devices whose stored messages are still being settled. */
+  readonly #backlog = new Set<string>();
   #stopped = false;
 
   constructor(
@@ -68,7 +70,9 @@ export class Filing {
   /** Settles again, behind what came since, the messages of these devices whose awaited patient came or changed. */
   async rematch(devices: readonly string[]): Promise<void> {
     for (;;) {
-      const messages = await this.#spool.call("dueMessages", devices, BATCH);
+      // A rematch behind a long backlog would keep the other devices waiting.
+      const free = devices.filter((device) => !this.#backlog.has(device));
+      const messages = await this.#spool.call("dueMessages", free, BATCH);
       await Promise.all(messages.map((message) => this.#enqueue(message, true)));
       // What the disk refused to settle is due still.
       if (messages.length < BATCH || this.#stopped) return;
@@ -76,19 +80,37 @@ export class Filing {
   }
 
   #enqueue(message: StoredMessage, rematch: boolean): Promise<void> {
-    const settled = (this.#tails.get(message.device) ?? Promise.resolve()).then(() => this.#settle(message, rematch));
+    const settled = (this.#tails.get(message.device) ?? Promise.resolve()).then(() => {
+      // Stored messages of the device come before this one, and the stop left them to the next start.
+      if (!this.#backlog.has(message.device)) return this.#settle(message, rematch);
+    });
     this.#tails.set(message.device, settled);
     return settled;
   }
 
-  /** Settles what an earlier process stored and did not get to. */
+  /**
+   * Puts the messages that an earlier process left unsettled ahead of all that are accepted from now on. They are settled in
+   * the background, each device's by themselves.
+   */
   async acceptStored(): Promise<void> {
     this.#cutShort = new Set(await this.#spool.call("devicesCutShort"));
-    for (;;) {
-      const messages = await this.#spool.call("unprocessedMessages", BATCH);
-      await Promise.all(messages.map((message) => this.accept(message)));
-      if (messages.length < BATCH) return;
+    for (const { device, lastRow } of await this.#spool.call("backlog")) {
+      this.#backlog.add(device);
+      this.#tails.set(device, this.#settleStored(device, lastRow));
     }
+  }
+
+  async #settleStored(device: string, lastRow: number): Promise<void> {
+    for (;;) {
+      const page = await this.#insist(() => this.#spool.call("unprocessedMessages", device, lastRow, BATCH));
+      for (const message of page ?? []) {
+        if (this.#stopped) return;
+        await this.#settle(message, false);
+      }
+      if (this.#stopped) return;
+      if (page === null || page.length < BATCH) break;
+    }
+    this.#backlog.delete(device);
   }
 
   /** Resolves when everything accepted so far is settled. */
@@ -96,22 +118,45 @@ export class Filing {
     await Promise.all(this.#tails.values());
   }
 
-  /** Ends after what is under way. A message that the disk will not let be settled is left to the next start. */
+  /**
+   * Ends after what is under way. Left to the next start are a message that the disk will not let be settled, and of a device
+   * with a backlog all but the message under way.
+   */
   stop(): Promise<void> {
     this.#stopped = true;
     return this.idle();
   }
 
-  /** Tries again while the disk refuses, until the stop: its fault is no verdict on a message. */
+  /** Stores what a message comes to. Never rejects: what our own fault keeps from being stored is left to the next start. */
   async #settle(message: StoredMessage, rematch: boolean): Promise<void> {
+    const store = (make: () => Promise<Settlement>) =>
+      this.#insist(async () => {
+        const settlement = await make();
+        const fps = await this.#spool.call("settle", { ...settlement, rematch });
+        return { state: settlement.state, studies: fps.length };
+      });
+    const settled = await store(() => this.#assess(message))
+      .catch((error: unknown) => {
+        this.#events.fault(message, error);
+        return store(async () => quarantined(message, `our own fault: ${reasonOf(error)}`));
+      })
+      .catch((error: unknown) => {
+        this.#events.fault(message, error);
+        return null;
+      });
+    if (settled === null) return;
+    const { state, studies } = settled;
+    this.#events.settled(message, studies > 0 ? "pending" : state, studies);
+  }
+
+  /** Tries again while the disk refuses: its fault is no verdict on a message. @returns null if stopped meanwhile */
+  async #insist<Result>(task: () => Promise<Result>): Promise<Result | null> {
     for (;;) {
       try {
-        const settlement = await this.#assess(message);
-        const fps = await this.#spool.call("settle", { ...settlement, rematch });
-        return this.#events.settled(message, fps.length > 0 ? "pending" : settlement.state, fps.length);
+        return await task();
       } catch (error) {
         if (!(error instanceof StorageError)) throw error;
-        if (this.#stopped) return;
+        if (this.#stopped) return null;
         await new Promise<void>((resolve) => setTimeout(resolve, SETTLE_RETRY_MS));
       }
     }

@@ -11,10 +11,11 @@ const REPLIES_WAITING_MAX = 20;
 export function repliesOn(replies: Transport, device: Transport): Transport {
   let out: Wire | null = null;
   const waiting: Uint8Array[] = [];
-  const write = (bytes: Uint8Array) => {
-    if (out !== null) return out.write(bytes);
+  const write: Wire["write"] = (bytes, left) => {
+    if (out !== null) return out.write(bytes, left);
     waiting.push(bytes);
     if (waiting.length > REPLIES_WAITING_MAX) waiting.shift();
+    left?.(); // their number is bounded here
   };
   return {
     open(accept, problem, stands = () => undefined) {

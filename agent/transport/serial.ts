@@ -43,7 +43,7 @@ export function serialTransport(
       if (stopped) return port.close();
       const handler = opened({
         peer: path,
-        write: (bytes) => port.write(bytes),
+        write: (bytes, left) => port.write(bytes, left),
         close: () => port.drain(() => port.isOpen && port.close()),
         pause: () => port.pause(),
         resume: () => port.resume(),

@@ -2,11 +2,12 @@ import tls from "node:tls";
 import net from "node:net";
 import { dialFault, faultText, listenFault } from "../states/line-state.ts";
 import type { Address } from "./address.ts";
+import { OpenConnections } from "./open-connections.ts";
 import { DIAL_RETRY_MS, type Open, OPENING_MS_MAX, reopening, RETRY_MS } from "./reconnect.ts";
 import { type Security, tlsServer } from "./tls.ts";
 import { CLOSE_MS, type Transport, type Wire, type WireHandler } from "./transport.ts";
 
-/** One device may have that many sockets open; it uses one, or two while the first is not known to be dead. */
+/** A device uses one socket, or two while the first is not known to be dead. Of more, the longest silent gives way. */
 const CONNECTIONS_MAX = 16;
 
 const SOCKET = { allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: 30_000 } as const;
@@ -45,7 +46,8 @@ export function dialTransport(
 
 /**
  * Listens for a device; an address outside `allow` (CIDR; empty: everyone) is turned away, before a word of TLS.
- * `connectionsMax`: sockets open at once.
+ * `connectionsMax`: sockets open at once that have sent no message, and as many that have. Of more, the longest silent one is
+ * closed, see OpenConnections.
  */
 export function listenTransport(
   { host, port }: Address,
@@ -54,12 +56,13 @@ export function listenTransport(
   connectionsMax = CONNECTIONS_MAX,
 ): Transport {
   const permitted = allow.length > 0 ? blockList(allow) : null;
-  const sockets = new Set<net.Socket>();
   const server = net.createServer(SOCKET);
-  server.maxConnections = connectionsMax;
   let retry: NodeJS.Timeout | undefined;
+  let connections: OpenConnections | null = null;
   return {
     open(accept, problem, stands = () => undefined) {
+      const bounded = new OpenConnections(connectionsMax, (gaveWay) => stands({ is: "listening", gaveWay }));
+      connections = bounded;
       let told = "";
       const tell = (reason: string) => {
         if (reason !== told) problem(reason);
@@ -67,7 +70,9 @@ export function listenTransport(
       };
       let failedWith: string | undefined;
       const take = (socket: net.Socket) => {
-        const handler = serve(socket, accept);
+        const peer = peerOf(socket);
+        socket.on("data", () => bounded.heard(peer));
+        const handler = serve(socket, (wire) => accept({ ...wire, heardMessage: () => bounded.heardMessage(peer) }));
         socket.on("error", () => undefined); // "close" follows
         socket.once("close", () => handler.closed());
       };
@@ -92,8 +97,10 @@ export function listenTransport(
           socket.destroy();
           return;
         }
-        sockets.add(socket);
-        socket.once("close", () => sockets.delete(socket));
+        const peer = peerOf(socket);
+        const connection = { address, destroy: () => socket.destroy() };
+        bounded.add(peer, connection);
+        socket.once("close", () => bounded.remove(peer, connection));
         if (secured === null) take(socket);
         else secured.emit("connection", socket);
       });
@@ -102,7 +109,7 @@ export function listenTransport(
     },
     async close() {
       clearTimeout(retry);
-      for (const socket of sockets) socket.destroy();
+      connections?.destroyAll();
       await new Promise<void>((resolve) => (server.listening ? server.close(() => resolve()) : resolve()));
     },
   };
@@ -119,10 +126,14 @@ function serve(socket: net.Socket, accept: (wire: Wire) => WireHandler): WireHan
   return handler;
 }
 
+function peerOf(socket: net.Socket): string {
+  return `${socket.remoteAddress}:${socket.remotePort}`;
+}
+
 function socketWire(socket: net.Socket): Wire {
   return {
-    peer: `${socket.remoteAddress}:${socket.remotePort}`,
-    write: (bytes) => socket.write(bytes),
+    peer: peerOf(socket),
+    write: (bytes, left) => socket.write(bytes, left),
     close() {
       socket.end();
       // A peer that is gone does not answer the end.

@@ -5,13 +5,18 @@ import type { LineState } from "../states/line-state.ts";
 /** One open connection to a device. */
 export interface Wire {
   readonly peer: string;
-  /** What is written to a device that is gone is dropped. */
-  write(bytes: Uint8Array): void;
+  /**
+   * Writes to the device; bytes for one that is gone are dropped. Calls `left` once the bytes have left the process or are
+   * dropped: a device that does not read leaves them in our memory.
+   */
+  write(bytes: Uint8Array, left?: () => void): void;
   /** Hangs up once all that was written has left. */
   close(): void;
-  /** No more chunks until resume(): the spool lags behind. */
+  /** No more chunks until resume(): the spool, the filing or the device lags behind. */
   pause(): void;
   resume(): void;
+  /** The device has sent a whole message. The wire no longer gives way to wires that have sent none. Absent: it never does. */
+  heardMessage?(): void;
 }
 
 export interface WireHandler {

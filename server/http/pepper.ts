@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { makePrivateFolder, syncFolder } from "../../shared/runtime/private-folder.ts";
 
 const PEPPER_BYTES = 32;
 
@@ -14,7 +15,7 @@ export function loadPepper(folder: string, keysExist: boolean): Buffer {
   if (kept === undefined) {
     if (keysExist) throw new Error(`${path} is missing, and the keys of this database were made with it: restore it`);
     // Linked into place whole: another process starting now reads all of it or makes none.
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makePrivateFolder(folder);
     const draft = `${path}.${process.pid}`;
     writeFileSync(draft, randomBytes(PEPPER_BYTES), { mode: 0o600, flush: true });
     try {
@@ -24,6 +25,8 @@ export function loadPepper(folder: string, keysExist: boolean): Buffer {
     } finally {
       rmSync(draft);
     }
+    // No key may outlive it.
+    syncFolder(folder);
   }
   const pepper = kept ?? readFileSync(path);
   if (pepper.length !== PEPPER_BYTES) {

@@ -98,6 +98,7 @@ export async function openPostgres(url: string, lockWaitMs: number): Promise<Sto
   return {
     ...reads,
     shared: true,
+    loss: null,
     async transaction(work) {
       const result = commit(work);
       const settled = result.catch(() => undefined).finally(() => transactions.delete(settled));

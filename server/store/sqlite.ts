@@ -1,9 +1,11 @@
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import Sqlite from "better-sqlite3";
 import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
-import { makePrivateFile } from "../../shared/runtime/private-folder.ts";
+import { CommitMark, recentLoss } from "../../shared/runtime/commit-mark.ts";
+import { damageTold } from "../../shared/runtime/damaged-file.ts";
+import { makePrivateFile, makePrivateFolder } from "../../shared/runtime/private-folder.ts";
 import { watchFiles } from "./file-watch.ts";
 import { type Engine, missingMigrations } from "./migrations.ts";
 import { filled, type Query, type Session, sqlBuilder, StoreUnavailable } from "./query.ts";
@@ -16,6 +18,9 @@ const FILE = "vetwire.db";
 
 const WRITE_RETRY_MS = 20;
 
+/** After that time without a commit the write-ahead log is emptied: damage to it loses commits. */
+const IDLE_MS = 5000;
+
 /** How long reads go on from a file that was removed. A look at it takes 4 us: for a commit nothing, for each read too much. */
 const READS_CHECK_MS = 1000;
 
@@ -25,17 +30,18 @@ export function hasSqliteFile(folder: string): boolean {
 
 /** The SQLite database of a data folder; what is committed is on the disk (synchronous=FULL). */
 export async function openSqlite(folder: string, writeWaitMs: number): Promise<Store> {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makePrivateFolder(folder);
   const path = join(folder, FILE);
-  guarded(() => makePrivateFile(path));
+  guarded(path, () => makePrivateFile(path));
 
   // Two connections: a read never sees half a transaction of ours, and never waits for one.
-  const writer = guarded(() => connect(path, writeWaitMs));
+  const writer = guarded(path, () => connect(path, writeWaitMs));
   writer.pragma(`busy_timeout = ${WRITE_RETRY_MS}`);
-  await retryWhileBusy(writeWaitMs, () => {
+  const mark = await retryWhileBusy(path, writeWaitMs, () => {
     migrate(writer, path);
+    return new CommitMark(writer, join(folder, "vetwire.mark"));
   });
-  const reader = connect(path, writeWaitMs);
+  const reader = guarded(path, () => connect(path, writeWaitMs));
   reader.pragma("query_only = ON");
 
   const isInPlace = watchFiles(path);
@@ -50,12 +56,20 @@ export async function openSqlite(folder: string, writeWaitMs: number): Promise<S
   });
   const writes = session(writer);
   let lastWrite: Promise<unknown> = Promise.resolve();
+  const idle = setTimeout(() => {
+    lastWrite = lastWrite.then(() => emptyLog(writer));
+  }, IDLE_MS).unref();
+  const changes = writer.prepare("select total_changes()").pluck();
 
   async function commit<T>(work: (session: Session) => Promise<T>, deadline: number): Promise<T> {
-    await retryWhileBusy(deadline - Date.now(), () => writer.exec("begin immediate"));
+    await retryWhileBusy(path, deadline - Date.now(), () => writer.exec("begin immediate"));
     try {
+      const before = changes.get();
       const result = await raising(writes, work);
-      guarded(() => writer.exec("commit"));
+      const counted = changes.get() === before ? null : guarded(path, () => mark.count());
+      guarded(path, () => writer.exec("commit"));
+      if (counted !== null) mark.save(counted);
+      idle.refresh();
       // Last of all: what was committed into a removed file is not acknowledged.
       checkPlace();
       return result;
@@ -69,6 +83,7 @@ export async function openSqlite(folder: string, writeWaitMs: number): Promise<S
   return {
     ...reads,
     shared: false,
+    loss: recentLoss(reader),
     transaction(work) {
       // Counted from here: whoever stands in line behind others has waited already.
       const deadline = Date.now() + writeWaitMs;
@@ -80,7 +95,7 @@ export async function openSqlite(folder: string, writeWaitMs: number): Promise<S
     async snapshot(work) {
       // A connection to a path without a file would make one.
       checkPlace();
-      const connection = guarded(() => connect(path, writeWaitMs));
+      const connection = guarded(path, () => connect(path, writeWaitMs));
       try {
         // Deferred: the first read fixes the state that is seen (WAL).
         connection.exec("begin");
@@ -91,9 +106,10 @@ export async function openSqlite(folder: string, writeWaitMs: number): Promise<S
     },
     async ping() {
       checkPlace();
-      guarded(() => reader.prepare("select 1").get());
+      guarded(path, () => reader.prepare("select 1").get());
     },
     async close() {
+      clearTimeout(idle);
       await lastWrite;
       reader.close();
       writer.close();
@@ -134,10 +150,10 @@ function session(connection: Sqlite.Database, check: () => void = () => undefine
   }
 
   return {
-    all: async (asked, parameters) => guarded(() => rows(asked, parameters)),
-    first: async (asked, parameters) => guarded(() => rows(asked, parameters)[0]),
+    all: async (asked, parameters) => guarded(connection.name, () => rows(asked, parameters)),
+    first: async (asked, parameters) => guarded(connection.name, () => rows(asked, parameters)[0]),
     each: async (asked, list) =>
-      guarded(() => {
+      guarded(connection.name, () => {
         for (const parameters of list) rows(asked, parameters);
       }),
   };
@@ -157,7 +173,7 @@ function versionReader(reader: Sqlite.Database, reads: Session): Pick<Store, "lo
 
   return {
     look: atEndOfTurn(() => {
-      const current = guarded(() => dataVersion.get());
+      const current = guarded(reader.name, () => dataVersion.get());
       if (current !== seen) known.clear();
       seen = current;
     }),
@@ -193,35 +209,43 @@ function migrate(connection: Sqlite.Database, path: string): void {
   run.immediate();
 }
 
+/** Where another process reads or writes, the log stays until the next time. */
+function emptyLog(connection: Sqlite.Database): void {
+  try {
+    connection.pragma("wal_checkpoint(TRUNCATE)");
+  } catch {
+    // The next commit reports the fault.
+  }
+}
+
 /** SQLite's own busy wait stops the event loop; this one lets requests be answered meanwhile. */
-async function retryWhileBusy(waitMs: number, attempt: () => void): Promise<void> {
+async function retryWhileBusy<Result>(path: string, waitMs: number, attempt: () => Result): Promise<Result> {
   const deadline = Date.now() + waitMs;
   for (;;) {
     try {
-      attempt();
-      return;
+      return attempt();
     } catch (error) {
       if (!(error instanceof Sqlite.SqliteError && error.code.startsWith("SQLITE_BUSY")) || Date.now() > deadline) {
-        throw unavailable(error);
+        throw told(path, error);
       }
       await sleep(WRITE_RETRY_MS);
     }
   }
 }
 
-function guarded<T>(run: () => T): T {
+function guarded<T>(path: string, run: () => T): T {
   try {
     return run();
   } catch (error) {
-    throw unavailable(error);
+    throw told(path, error);
   }
 }
 
 const PASSING_FAULTS = /^SQLITE_(BUSY|LOCKED|FULL|IOERR|READONLY|CANTOPEN|NOMEM)/;
 
-function unavailable(error: unknown): unknown {
+function told(path: string, error: unknown): unknown {
   if (error instanceof Sqlite.SqliteError && PASSING_FAULTS.test(error.code)) {
     return new StoreUnavailable(`the database cannot be used now: ${error.code}, ${error.message}`, { cause: error });
   }
-  return error;
+  return damageTold(error, path);
 }

@@ -18,8 +18,10 @@ export function knownPart(schema: TSchema, value: unknown): unknown {
   const member = anyOf?.find((one) => (one as Parts).properties !== undefined);
   if (member !== undefined) return knownPart(member, value);
   if (properties === undefined) return value;
-  const entries = Object.entries(value).filter(([name]) => Object.hasOwn(properties, name));
-  return Object.fromEntries(entries.map(([name, inner]) => [name, knownPart(properties[name]!, inner)]));
+  const own = value as Readonly<Record<string, unknown>>;
+  // Walks the schema's names: the value may have hundreds of thousands of others.
+  const names = Object.keys(properties).filter((name) => Object.hasOwn(own, name));
+  return Object.fromEntries(names.map((name) => [name, knownPart(properties[name]!, own[name])]));
 }
 
 /**
@@ -27,15 +29,16 @@ export function knownPart(schema: TSchema, value: unknown): unknown {
  * a list, so it costs nothing where a check of the whole value would cost seconds.
  */
 export function overlongList(schema: TSchema, value: unknown, path = ""): string | null {
+  if (typeof value !== "object" || value === null) return null;
   const { properties, items, anyOf = [], maxItems = Number.POSITIVE_INFINITY } = schema as Parts;
   if (Array.isArray(value)) {
     if (value.length > maxItems) return `${path.slice(1)} is a list of ${value.length}, at most ${maxItems}`;
     return items === undefined ? null : first(value, (item, index) => overlongList(items, item, `${path}/${index}`));
   }
-  if (typeof value !== "object" || value === null) return null;
   const own = properties ?? anyOf.map((one) => (one as Parts).properties).find((each) => each !== undefined) ?? {};
   const inner = value as Readonly<Record<string, unknown>>;
-  return first(Object.entries(own), ([name, part]) => overlongList(part, inner[name], `${path}/${name}`));
+  const names = Object.keys(own).filter((name) => typeof inner[name] === "object");
+  return first(names, (name) => overlongList(own[name]!, inner[name], `${path}/${name}`));
 }
 
 function first<Item>(items: readonly Item[], find: (item: Item, index: number) => string | null): string | null {

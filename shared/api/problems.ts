@@ -4,17 +4,24 @@ import { Settings } from "typebox/system";
 
 // Turns a failed validation into sentences that say what was got and what was expected.
 
-// The library stops at eight; a person mends a file in one go only if all of its faults are told.
-Settings.Set({ maxErrors: 1000 });
+/** A person mends a file in one go only if all of its faults are told. */
+const FAULTS_MAX = 1000;
 
-/** One sentence a fault, such as `results/0/value is "7,1", expected a number`; none for a valid value. */
-export function problems(validator: Validator, value: unknown): string[] {
+/**
+ * One sentence a fault, such as `results/0/value is "7,1", expected a number`; none for a valid value. The check ends after
+ * `faultsMax` faults, and the last sentence says so.
+ */
+export function problems(validator: Validator, value: unknown, faultsMax = FAULTS_MAX): string[] {
+  Settings.Set({ maxErrors: faultsMax });
+  const faults = validator.Errors(value);
   const byPath = new Map<string, TLocalizedValidationError[]>();
-  for (const error of validator.Errors(value)) {
-    byPath.set(error.instancePath, [...(byPath.get(error.instancePath) ?? []), error]);
-  }
-  const found = [...byPath].flatMap(([path, errors]) => sentences(path, errors, value));
-  return found.length > 0 || byPath.size === 0 ? found : [`the value is ${shown(value)}, expected another form`];
+  for (const error of faults) byPath.set(error.instancePath, [...(byPath.get(error.instancePath) ?? []), error]);
+  const isCut = faults.length >= faultsMax;
+  // The end of the check may have cut off some of the faults of the last path.
+  const told = isCut && byPath.size > 1 ? [...byPath].slice(0, -1) : [...byPath];
+  const found = told.flatMap(([path, errors]) => sentences(path, errors, value));
+  if (found.length === 0 && told.length > 0) found.push(`the value is ${shown(value)}, expected another form`);
+  return isCut ? [...found, `the check ended after ${faultsMax} faults: there may be more`] : found;
 }
 
 /** One sentence for each text in the value that has a NUL, which PostgreSQL cannot store; no server takes it, so that all take the same. */

@@ -1,5 +1,6 @@
 import path from "node:path";
 import Database from "better-sqlite3";
+import { damageTold } from "./damaged-file.ts";
 import { makePrivateFile } from "./private-folder.ts";
 
 /**
@@ -12,9 +13,13 @@ export function lockFolder(folder: string, held: string): void {
   const db = new Database(file, { timeout: 0 });
   try {
     db.exec("BEGIN EXCLUSIVE");
-  } catch {
+  } catch (error) {
     db.close();
-    throw new Error(held);
+    throw isBusy(error) ? new Error(held) : damageTold(error, file);
   }
   process.once("exit", () => db.close());
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Database.SqliteError && error.code.startsWith("SQLITE_BUSY");
 }

@@ -8,6 +8,8 @@ import { startAgent } from "../../agent/agent.ts";
 import { checkConfig } from "../../agent/config/check.ts";
 import { readSpool } from "../../agent/spool/access.ts";
 import { readStatus } from "../../agent/spool/queries/status.ts";
+import { Spool } from "../../agent/spool/spool.ts";
+import { bloodCount, MllpClient, verdict } from "../support/hl7.ts";
 import { freePort, temporaryFolder, until } from "../support/processes.ts";
 
 const OPEN_FILES = "/proc/self/fd";
@@ -85,4 +87,56 @@ test("an https url at a port without TLS is said in the log and the status", asy
   await until("the problem is known", () => state().server?.reason);
   expect([state().server?.state, state().server?.reason, state().clock]).toEqual(["cannot be reached", problem, null]);
   expect(log.some((line) => line.includes(problem))).toBe(true);
+});
+
+test("ports are open before the backlog of an earlier process is settled, and a stop does not wait for all of it", async () => {
+  // Each message asks the server for its patient: the first one waits for the answer.
+  const held: http.ServerResponse[] = [];
+  const server = http.createServer((_, response) => void held.push(response)).listen(0, "127.0.0.1");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  await until("the server listens", () => server.address());
+  const folder = temporaryFolder();
+  onTestFinished(() => fs.rmSync(folder, { recursive: true }));
+  const spool = await Spool.open(path.join(folder, "data"));
+  const session = spool.openSession("hema-1", "generic-hl7");
+  for (let ordinal = 0; ordinal < 1_000; ordinal++) {
+    const segments = bloodCount({ id: `B${ordinal}`, patient: "4711", measured: "20260101090000", wbc: 9.8 });
+    const bytes = Buffer.from(segments.map((segment) => `${segment}\r`).join(""));
+    const message = {
+      id: `M${ordinal}`,
+      session,
+      ordinal,
+      device: "hema-1",
+      profile: "generic-hl7",
+      receivedAt: ordinal,
+    };
+    spool.callLater("addMessage", { ...message, bytes, incomplete: null });
+  }
+  await spool.close();
+
+  const port = await freePort();
+  fs.writeFileSync(path.join(folder, "agent.key"), "sk_live_test\n");
+  const device = { id: "hema-1", profile: "generic-hl7", connection: { listen: `127.0.0.1:${port}` } };
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const text = JSON.stringify({
+    server: { url, keyFile: "agent.key" },
+    data: "data",
+    timeZone: "UTC",
+    devices: [device],
+  });
+  const checked = checkConfig(text, folder);
+  if ("problems" in checked) throw new Error(JSON.stringify(checked.problems));
+  const unsettled = () =>
+    readSpool(checked.config.data, (db) =>
+      db.prepare("SELECT COUNT(*) FROM message WHERE processed_at IS NULL").pluck().get(),
+    ) as number;
+  const agent = await startAgent(checked.config, "test", pino({ enabled: false }));
+  const client = await MllpClient.connect(port);
+  const answered = await client.ask(bloodCount({ id: "NEW", patient: "4711", measured: "20260101090000", wbc: 9.9 }));
+  client.close();
+  await agent.stop();
+  expect([verdict(answered), unsettled() > 900]).toEqual(["AA NEW", true]);
 });

@@ -1,6 +1,7 @@
 import Database from "better-sqlite3";
 import path from "node:path";
 import { openLine, playDevice } from "../../agent/tools/simulator/analyzer.ts";
+import { recentLoss } from "../../shared/runtime/commit-mark.ts";
 import { session, vetScanRecords } from "./astm.ts";
 import { MllpClient, verdict } from "./hl7.ts";
 import { World } from "./processes.ts";
@@ -62,6 +63,7 @@ export async function crashUnderLoad(
     running = false;
     await Promise.all(devices);
     await world.drained();
+    checkIntegrity(world);
 
     const seen = new Map<number, string[]>();
     const wrongPatient: number[] = [];
@@ -133,6 +135,8 @@ function checkIntegrity(world: World): void {
   try {
     const result = db.pragma("integrity_check", { simple: true });
     if (result !== "ok") throw new Error(`the spool is damaged: ${String(result)}`);
+    const loss = recentLoss(db);
+    if (loss !== null) throw new Error(`the spool reports a loss after a kill: ${JSON.stringify(loss)}`);
   } finally {
     db.close();
   }

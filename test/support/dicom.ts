@@ -141,3 +141,14 @@ export class Peer {
     this.#socket.destroy();
   }
 }
+
+/**
+ * An instance that takes the parser many seconds: sequences of one item each without their lengths, of which it searches each
+ * end anew.
+ */
+export function hostileDataset(): Uint8Array {
+  const LEVELS = 3_000;
+  const start = Buffer.from("4000750253510000fffffffffeff00e0ffffffff", "hex");
+  const end = Buffer.from("feff0de000000000feffdde000000000", "hex");
+  return Buffer.concat([dataset(), ...Array(LEVELS).fill(start), ...Array(LEVELS).fill(end)] as Buffer[]);
+}

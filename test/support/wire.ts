@@ -34,18 +34,27 @@ export class TestWire {
   writes = 0;
   /** Called with each reply before it is kept. */
   onReply: (byte: number) => void = () => undefined;
+  /** The device does not read: our replies stay in our memory. */
+  set isDeaf(isDeaf: boolean) {
+    this.#isDeaf = isDeaf;
+    if (!isDeaf) for (const left of this.#unread.splice(0)) left();
+  }
+  #isDeaf = false;
+  readonly #unread: (() => void)[] = [];
   paused = false;
   hungUp = false;
 
   constructor(accept: (wire: Wire) => WireHandler) {
     this.#handler = accept({
       peer: "test",
-      write: (bytes) => {
+      write: (bytes, left) => {
         this.writes += 1;
+        if (left !== undefined) this.#unread.push(left);
         for (const byte of bytes) {
           this.onReply(byte);
           this.replies.push(byte);
         }
+        this.isDeaf = this.#isDeaf;
       },
       close: () => (this.hungUp = true),
       pause: () => (this.paused = true),

@@ -34,6 +34,11 @@ export class AstmLink implements Link {
     return this.state === "neutral" && !this.#receiver.hasNoise;
   }
 
+  get between(): string | null {
+    if (this.state === "neutral") return "neutral";
+    return this.#receiver.awaitsFirstFrame ? "a session without frames" : null;
+  }
+
   get heldBytes(): number {
     return this.#receiver.heldBytes;
   }

@@ -36,6 +36,11 @@ export class RawRecordsLink implements Link {
     return this.#message.length === 0 && !this.#noise.isPending;
   }
 
+  get between(): string | null {
+    if (this.#message.length > 0 || this.#digitSeen) return null;
+    return this.#skipping ? "in a line" : "between lines";
+  }
+
   receive(chunk: Uint8Array): LinkAction[] {
     for (const byte of chunk) this.#step(byte);
     return this.#takeActions();

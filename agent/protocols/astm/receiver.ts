@@ -118,6 +118,11 @@ export class Receiver {
     return this.#outside.isPending;
   }
 
+  /** A session was established, and no frame of it is accepted or has begun. */
+  get awaitsFirstFrame(): boolean {
+    return this.#state === "between-frames" && this.#lastNumber === null && !this.#gapped;
+  }
+
   get heldBytes(): number {
     return this.isNeutral ? 0 : this.#message.length;
   }

@@ -68,6 +68,9 @@ export class Hl7Link implements Link {
   #received = 0;
   #frameFrom = 0;
   readonly #outside = new Noise("outside frames");
+  /** Frames in a row that ended before their end, and whether one of them was delivered. */
+  #fragments = 0;
+  #hasFragment = false;
   /** MSH-10 of our message that the device has yet to acknowledge. */
   #sentId: string | null = null;
   #actions: LinkAction[] = [];
@@ -79,6 +82,11 @@ export class Hl7Link implements Link {
 
   get atRest(): boolean {
     return this.#isQuiet && this.#sentId === null;
+  }
+
+  get between(): string | null {
+    if (this.#state === "between-frames") return this.#state;
+    return this.#outcome === "stored" ? null : "in a refused frame";
   }
 
   get heldBytes(): number {
@@ -136,11 +144,12 @@ export class Hl7Link implements Link {
   timeout(): LinkAction[] {
     switch (this.#state) {
       case "between-frames":
-        if (this.#outside.isPending) this.#say(this.#outside.take());
+        if (this.#isPending) this.#reportPending();
         else this.#giveUp(`the device did not acknowledge it within ${ANSWER_TIMEOUT_MS / 1000} s`);
         break;
       case "in-frame":
         this.#dropFrame(`the device fell silent for ${FRAME_TIMEOUT_MS / 1000} s within a frame`);
+        this.#reportPending();
         break;
       case "frame-end":
         this.#endFrame();
@@ -152,22 +161,34 @@ export class Hl7Link implements Link {
   close(): LinkAction[] {
     if (this.#state === "in-frame") this.#dropFrame("the connection closed within a frame");
     if (this.#state === "frame-end") this.#endFrame();
-    this.#say(this.#outside.take());
+    this.#reportPending();
     this.#giveUp("the connection closed before the device acknowledged it");
     return this.#takeActions();
   }
 
   get #isQuiet(): boolean {
-    return this.#state === "between-frames" && !this.#outside.isPending;
+    return this.#state === "between-frames" && !this.#isPending;
+  }
+
+  /** Something is counted that was not reported yet. */
+  get #isPending(): boolean {
+    return this.#outside.isPending || this.#fragments > 0;
+  }
+
+  #reportPending(): void {
+    this.#say(this.#outside.take());
+    this.#endFragments();
   }
 
   /** `outcome`: what can become of a frame that begins in these bytes. */
   #read(chunk: Uint8Array, outcome: Outcome): void {
     if (outcome === "stored") this.#received += chunk.length;
+    const begins = new Places(chunk, VT);
+    const ends = new Places(chunk, FS);
     let at = 0;
     while (at < chunk.length) {
       if (this.#state === "in-frame") {
-        at = this.#readFrame(chunk, at, outcome);
+        at = this.#readFrame(chunk, at, Math.min(begins.next(at), ends.next(at)), outcome);
       } else {
         at += 1;
         this.#step(chunk[at - 1]!, outcome, chunk.length - at);
@@ -190,15 +211,9 @@ export class Hl7Link implements Link {
     else if (byte !== STX && !isUsualBetweenMessages(byte)) this.#say(this.#outside.add(byte));
   }
 
-  /** Reads up to and including VT or FS; answers where it stopped. */
-  #readFrame(chunk: Uint8Array, from: number, outcome: Outcome): number {
-    const rest = chunk.subarray(from);
-    const end = rest.indexOf(FS);
-    const whole = end < 0 ? rest : rest.subarray(0, end);
-    const restart = whole.indexOf(VT);
-    const taken = restart < 0 ? whole : whole.subarray(0, restart);
-    const at = from + taken.length;
-    this.#append(taken);
+  /** Reads up to and including the VT or FS at `at`, or the end of the chunk. @returns the place behind it */
+  #readFrame(chunk: Uint8Array, from: number, at: number, outcome: Outcome): number {
+    this.#append(chunk.subarray(from, at));
     if (at === chunk.length) return at;
     if (chunk[at] === FS) {
       this.#state = "frame-end";
@@ -238,7 +253,8 @@ export class Hl7Link implements Link {
   /** From here on the frame is read only to be answered at its end. */
   #refuseFrame(outcome: Outcome, incomplete: string): void {
     if (this.#state === "between-frames" || this.#outcome !== "stored") return;
-    this.#deliverIncomplete(incomplete);
+    this.#countFragment(incomplete);
+    this.#endFragments();
     this.#outcome = outcome;
     // Perhaps it was refused for the memory that it takes.
     this.#frame = this.#frame.slice(0, HEAD_BYTES_MAX);
@@ -247,9 +263,25 @@ export class Hl7Link implements Link {
 
   /** No answer: the device has given the frame up, or would take it for the answer to its next one. */
   #dropFrame(reason: string): void {
-    this.#warn(reason);
-    if (this.#outcome === "stored") this.#deliverIncomplete(reason);
+    const isStored = this.#outcome === "stored";
+    if (!isStored || this.#fragments === 0) this.#warn(reason);
+    if (isStored) this.#countFragment(reason);
     this.#leaveFrame();
+  }
+
+  #countFragment(reason: string): void {
+    this.#fragments += 1;
+    if (this.#hasFragment || this.#frameLength === 0) return;
+    this.#hasFragment = true;
+    this.#deliver(this.#frame.slice(0, this.#frameLength), 0, reason);
+  }
+
+  /** Reports the fragments behind the first one in one warning. A peer may send a fragment every 2 bytes. */
+  #endFragments(): void {
+    const more = this.#fragments - 1;
+    this.#fragments = 0;
+    this.#hasFragment = false;
+    if (more > 0) this.#warn(`${more} more incomplete frames in a row: only the first is kept as a message`);
   }
 
   #endFrame(): void {
@@ -261,6 +293,7 @@ export class Hl7Link implements Link {
       this.#warn("a frame without a message: not answered");
       return;
     }
+    if (outcome === "stored") this.#endFragments();
     for (const { message, replies, refusal } of foreseen?.answered ?? this.#answer(payload, outcome)) {
       if (outcome === "stored") this.#deliver(message, message.byteOffset - payload.byteOffset, null);
       if (refusal !== null) this.#warn(refusal);
@@ -312,11 +345,6 @@ export class Hl7Link implements Link {
     if (this.#frame.length > FRAME_BYTES_KEPT) this.#frame = new Uint8Array(FRAME_BYTES_INITIAL);
   }
 
-  #deliverIncomplete(incomplete: string): void {
-    if (this.#frameLength === 0) return;
-    this.#deliver(this.#frame.slice(0, this.#frameLength), 0, incomplete);
-  }
-
   /** A part of the frame, from so many bytes behind its first one. */
   #deliver(message: Uint8Array, start: number, incomplete: string | null): void {
     this.#actions.push({ do: "deliver", message, incomplete, from: this.#frameFrom + start });
@@ -340,13 +368,34 @@ export class Hl7Link implements Link {
   #timerMs(): number | null {
     switch (this.#state) {
       case "between-frames":
-        if (this.#outside.isPending) return NOISE_TIMEOUT_MS;
+        if (this.#isPending) return NOISE_TIMEOUT_MS;
         return this.#sentId === null ? null : ANSWER_TIMEOUT_MS;
       case "in-frame":
         return FRAME_TIMEOUT_MS;
       case "frame-end":
         return FRAME_END_TIMEOUT_MS;
     }
+  }
+}
+
+/** The places of a byte in a chunk. Each part of the chunk is searched once, however many frames begin in it. */
+class Places {
+  readonly #chunk: Uint8Array;
+  readonly #byte: number;
+  #next = -1;
+
+  constructor(chunk: Uint8Array, byte: number) {
+    this.#chunk = chunk;
+    this.#byte = byte;
+  }
+
+  /** @returns the first place from there on, and the length of the chunk if there is none */
+  next(from: number): number {
+    if (this.#next < from) {
+      const found = this.#chunk.indexOf(this.#byte, from);
+      this.#next = found < 0 ? this.#chunk.length : found;
+    }
+    return this.#next;
   }
 }
 

@@ -127,6 +127,8 @@ export class Conversation implements Link {
   /** The last document that was delivered: sent again, it is answered again, and not delivered. Not beyond a rest. */
   #lastKept: Uint8Array | null = null;
   #refusals = 0;
+  /** Documents in a row that were cut short. Only the first is delivered. */
+  #fragments = 0;
 
   constructor(context: LinkContext, operators: OperatorBook = NO_OPERATORS) {
     this.#context = context;
@@ -138,7 +140,11 @@ export class Conversation implements Link {
   }
 
   get atRest(): boolean {
-    return !this.#hasHeard || (this.#taken >= REST_AFTER_DOCUMENTS && this.memory !== null && this.#splitter.atRest);
+    return !this.#hasHeard || (this.#taken >= REST_AFTER_DOCUMENTS && this.memory !== null && this.#isBetweenDocuments);
+  }
+
+  get #isBetweenDocuments(): boolean {
+    return this.#splitter.atRest && this.#fragments === 0;
   }
 
   /** HELLO: without it nobody knows whose the documents behind it are. */
@@ -252,6 +258,7 @@ export class Conversation implements Link {
 
   close(): LinkAction[] {
     for (const found of this.#splitter.close()) this.#take(found);
+    this.#endFragments();
     this.#forget("the connection closed");
     this.#state = "closed";
     this.#hasHeard = false;
@@ -265,6 +272,8 @@ export class Conversation implements Link {
         this.#actions.push(found.warning);
         break;
       case "truncated": {
+        this.#fragments += 1;
+        if (this.#fragments > 1) break;
         const problem = `cut short by ${found.by}`;
         this.#warn(`a document was ${problem}`);
         if (this.#hello !== null) this.#deliver(found.bytes, problem);
@@ -275,11 +284,19 @@ export class Conversation implements Link {
         this.#hangUp();
         break;
       case "document":
+        this.#endFragments();
         this.#hasMoreTime ||= this.#waiting === "idle";
         this.#takeDocument(found.bytes, found.problem);
         this.#advance();
         break;
     }
+  }
+
+  /** Reports the fragments behind the first one in one warning. A peer may send a fragment every 3 bytes. */
+  #endFragments(): void {
+    const more = this.#fragments - 1;
+    this.#fragments = 0;
+    if (more > 0) this.#warn(`${more} more documents in a row were cut short: only the first is kept as a message`);
   }
 
   #takeDocument(document: Uint8Array, overrun: string | null): void {

@@ -36,6 +36,10 @@ export class EnqEtxLink implements Link {
     return this.#state.at === "neutral" && !this.#noise.isPending;
   }
 
+  get between(): string | null {
+    return this.#state.at === "neutral" ? "neutral" : null;
+  }
+
   receive(chunk: Uint8Array): LinkAction[] {
     for (const byte of chunk) this.#step(byte);
     return this.#takeActions();

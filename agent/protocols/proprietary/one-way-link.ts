@@ -30,6 +30,10 @@ export class OneWayLink implements Link {
     return this.#text === null && !this.#noise.isPending;
   }
 
+  get between(): string | null {
+    return this.#text === null ? "between texts" : null;
+  }
+
   receive(chunk: Uint8Array): LinkAction[] {
     for (const byte of chunk) this.#step(byte);
     return this.#takeActions();

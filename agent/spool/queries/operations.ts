@@ -4,9 +4,11 @@ import type { News } from "../../report/device-report.ts";
 import type { DeviceState, Standing } from "../../states/device-state.ts";
 import { directiveOperationsOn } from "./device-commands.ts";
 import { imagingOperationsOn, type InstanceContent } from "./imaging.ts";
+import { noiseOperationsOn } from "./noise.ts";
 import { BYTES_COLUMNS, type EventKind, messageReader, type Place, type Unread } from "./event-log.ts";
 import type { Collection } from "../../report/report.ts";
 import { type HeldStudy, isWithdrawal, type StudyBody, succeed } from "../../report/revision.ts";
+import { roomOperationsOn, ROW_BYTES, type SessionSizes } from "./room.ts";
 import { type Waiting, waitingOn } from "./waiting.ts";
 
 // What the spool can be asked, besides storing events. Each operation runs inside the group's transaction.
@@ -135,6 +137,12 @@ export interface NewInstance {
   readonly headerBytes: number;
 }
 
+/** A study of images, and when it is held to be whole. */
+export interface DueStudy {
+  readonly study: string;
+  readonly dueAt: number;
+}
+
 export interface StoredInstance {
   readonly message: string;
   readonly device: string;
@@ -197,19 +205,25 @@ const NO_SESSION = 0;
 const NO_PLACE = { firstEvent: null, lastEvent: null, start: null, length: null } as const;
 const MESSAGE_COLUMNS = `id, device, profile, received_at AS receivedAt, incomplete, ${BYTES_COLUMNS}`;
 
-export function operationsOn(db: Database.Database) {
+/** The next id as the commit mark has it, for rows that are missing or were pruned. */
+function marked(kind: "session" | "event"): string {
+  return `COALESCE((SELECT json_extract(value, '$.next.${kind}') FROM meta WHERE key = 'mark'), 1)`;
+}
+
+/** `sizes`: the stored bytes of the sessions that this process opened. */
+export function operationsOn(db: Database.Database, sizes: SessionSizes = new Map()) {
   const sql = {
     nextSession: db
       .prepare(
-        "SELECT MAX((SELECT COALESCE(MAX(id), 0) FROM session), (SELECT COALESCE(MAX(session), 0) FROM message)) + 1",
+        `SELECT MAX((SELECT COALESCE(MAX(id), 0) FROM session) + 1, (SELECT COALESCE(MAX(session), 0) FROM message) + 1,
+           ${marked("session")})`,
       )
       .pluck(),
     unfinished: db.prepare(
       "SELECT id, device, profile, first_event FROM session WHERE finished_at IS NULL ORDER BY id",
     ),
-    nextEvent: db.prepare("SELECT COALESCE(MAX(id), 0) + 1 FROM event").pluck(),
+    nextEvent: db.prepare(`SELECT MAX(COALESCE(MAX(id), 0) + 1, ${marked("event")}) FROM event`).pluck(),
     eventsOf: db.prepare("SELECT id, kind, at, bytes FROM event WHERE id >= ? AND session = ? ORDER BY id"),
-    finish: db.prepare("UPDATE session SET finished_at = ? WHERE id = ?"),
     insertMessage: db.prepare(
       `INSERT INTO message (id, session, ordinal, device, profile, received_at, incomplete, fingerprint, state,
          bytes, first_event, last_event, start, length)
@@ -222,8 +236,12 @@ export function operationsOn(db: Database.Database) {
          RETURNING id`,
       )
       .pluck(),
+    backlog: db.prepare(
+      "SELECT device, MAX(rowid) AS lastRow FROM message WHERE processed_at IS NULL GROUP BY device ORDER BY device",
+    ),
     unprocessed: db.prepare(
-      `SELECT ${MESSAGE_COLUMNS} FROM message WHERE processed_at IS NULL AND session <> ${NO_SESSION} ORDER BY rowid LIMIT ?`,
+      `SELECT ${MESSAGE_COLUMNS} FROM message WHERE device = ? AND processed_at IS NULL AND rowid <= ?
+         AND session <> ${NO_SESSION} ORDER BY rowid LIMIT ?`,
     ),
     due: db.prepare(
       `SELECT ${MESSAGE_COLUMNS} FROM message WHERE id IN (SELECT message FROM waiting WHERE due = 1)
@@ -345,7 +363,10 @@ export function operationsOn(db: Database.Database) {
     ),
     // A clock that was set back leaves times far ahead: none is due later than its quiet time from now.
     boundStudies: db.prepare("UPDATE image_study SET due_at = @now + quiet_ms WHERE due_at > @now + quiet_ms"),
-    nextStudy: db.prepare("SELECT study, due_at AS dueAt FROM image_study ORDER BY due_at LIMIT 1"),
+    nextStudy: db.prepare(
+      `SELECT study, due_at AS dueAt FROM image_study WHERE study NOT IN (SELECT value FROM json_each(?))
+       ORDER BY due_at LIMIT 1`,
+    ),
     endStudy: db.prepare("DELETE FROM image_study WHERE study = ? AND due_at = ?"),
     instancesOf: db.prepare(
       `SELECT i.message, m.device, m.received_at AS receivedAt, m.state, i.sop_class AS sopClass, i.sop_instance AS sopInstance,
@@ -368,7 +389,9 @@ export function operationsOn(db: Database.Database) {
        ON CONFLICT (id) DO UPDATE SET profile = @profile, connected = @connected, standing = @standing,
          last_message_at = COALESCE(@lastMessageAt, last_message_at), last_bytes_at = COALESCE(@lastBytesAt, last_bytes_at)`,
     ),
-    noteMessage: db.prepare("UPDATE device SET last_message_at = @receivedAt WHERE id = @device"),
+    noteMessage: db.prepare(
+      "UPDATE device SET last_message_at = @receivedAt, stored_bytes = stored_bytes + @bytes WHERE id = @device",
+    ),
     dropNews: db.prepare("DELETE FROM news WHERE device = ? AND name = ? AND topic = ?"),
     insertNews: db.prepare(
       "INSERT INTO news (device, name, topic, content, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
@@ -376,26 +399,34 @@ export function operationsOn(db: Database.Database) {
     newsOf: db.prepare("SELECT device, name, content FROM news WHERE topic = ?"),
     pruneNews: db.prepare("DELETE FROM news WHERE topic = 'event' AND at < ?"),
     disconnectAll: db.prepare("UPDATE device SET connected = 0, standing = NULL"),
-    pruneSessions: db.prepare("DELETE FROM session WHERE finished_at < ?"),
     oldestKept: db.prepare("SELECT id AS session, first_event AS event FROM session ORDER BY id LIMIT 1"),
     nthEvent: db.prepare("SELECT id FROM event ORDER BY id LIMIT 1 OFFSET ?").pluck(),
     withPlaceBefore: db.prepare(
       `SELECT id, ${BYTES_COLUMNS} FROM message WHERE session < @session AND first_event < @event`,
     ),
-    keepBytes: db.prepare(
-      "UPDATE message SET bytes = @bytes, first_event = NULL, last_event = NULL, start = NULL, length = NULL WHERE id = @id",
-    ),
+    keepBytes: db
+      .prepare(
+        `UPDATE message SET bytes = @bytes, first_event = NULL, last_event = NULL, start = NULL, length = NULL
+         WHERE id = @id RETURNING device`,
+      )
+      .pluck(),
     pruneEvents: db.prepare("DELETE FROM event WHERE id < ?"),
+    pruneNoise: db.prepare("DELETE FROM noise WHERE last_event < ?"),
     oldMessages: db
       .prepare(
         `SELECT id FROM message WHERE session > ${NO_SESSION} AND session < @session AND received_at < @before
            AND state IN ('filed', 'not-for-patients') LIMIT @limit`,
       )
       .pluck(),
-    deleteMessage: db.prepare("DELETE FROM message WHERE id = ?"),
+    deleteMessage: db.prepare(
+      `DELETE FROM message WHERE id = ? RETURNING device, length(bytes) + ${ROW_BYTES.message} AS bytes`,
+    ),
     deleteLinks: db.prepare("DELETE FROM message_study WHERE message = ?"),
     // A study outlives its messages: what is sent again within that time keeps its fp. Later the server's dedupe key does.
-    pruneStudies: db.prepare("DELETE FROM study WHERE settled_at < ?"),
+    pruneStudies: db.prepare(
+      `DELETE FROM study WHERE settled_at < ?
+       RETURNING json_extract(body, '$.source.device_id') AS device, length(body) + length(snapshot) + ${ROW_BYTES.study} AS bytes`,
+    ),
   };
 
   /** A message is what the worst of its studies became, as soon as none of them is on its way. */
@@ -422,6 +453,8 @@ export function operationsOn(db: Database.Database) {
   const imaging = imagingOperationsOn(db);
   const waits = waitingOn(db);
   const directives = directiveOperationsOn(db);
+  const room = roomOperationsOn(db, sizes);
+  const noise = noiseOperationsOn(db, room);
   const asMessage = messageReader(db);
   const nextIds = () => ({ session: sql.nextSession.get() as number, event: sql.nextEvent.get() as number });
   /** The key of the nearest study in time that collects, if it is near enough. */
@@ -442,14 +475,16 @@ export function operationsOn(db: Database.Database) {
    * Null: a later message has changed what it said, and it must not change that back.
    */
   function addMessages(rows: readonly MessageRow[]): (string | null)[] {
-    const heard = new Map<string, number>();
+    const heard = new Map<string, { receivedAt: number; bytes: number }>();
     const ids = rows.map((row) => {
-      const [id, , , device, , receivedAt, , fingerprint] = row;
-      heard.set(device, receivedAt);
-      if (sql.insertMessage.run(row).changes > 0 || fingerprint === null) return id;
+      const [id, , , device, , receivedAt, , fingerprint, own] = row;
+      const isNew = sql.insertMessage.run(row).changes > 0;
+      const stored = isNew ? (own?.length ?? 0) + ROW_BYTES.message : 0;
+      heard.set(device, { receivedAt, bytes: (heard.get(device)?.bytes ?? 0) + stored });
+      if (isNew || fingerprint === null) return id;
       return (sql.readAgain.get(device, fingerprint) as string | undefined) ?? null;
     });
-    for (const [device, receivedAt] of heard) sql.noteMessage.run({ device, receivedAt });
+    for (const [device, { receivedAt, bytes }] of heard) sql.noteMessage.run({ device, receivedAt, bytes });
     return ids;
   }
 
@@ -466,6 +501,7 @@ export function operationsOn(db: Database.Database) {
   return {
     ...imaging,
     ...directives,
+    ...noise,
 
     nextIds,
 
@@ -481,7 +517,7 @@ export function operationsOn(db: Database.Database) {
     },
 
     finishSessions(ids: readonly number[], at: number): void {
-      for (const id of ids) sql.finish.run(at, id);
+      room.finish(ids, at);
     },
 
     addMessage(message: NewMessage, fingerprint: string | null = null): string | null {
@@ -490,8 +526,14 @@ export function operationsOn(db: Database.Database) {
 
     addMessages,
 
-    unprocessedMessages(limit: number): StoredMessage[] {
-      return (sql.unprocessed.all(limit) as Unread<StoredMessage>[]).map(asMessage);
+    /** The devices of unprocessed messages and images, each with the row of its last one. */
+    backlog(): { device: string; lastRow: number }[] {
+      return sql.backlog.all() as { device: string; lastRow: number }[];
+    },
+
+    /** The oldest unprocessed messages of a device up to a row. Images are processed elsewhere. */
+    unprocessedMessages(device: string, lastRow: number, limit: number): StoredMessage[] {
+      return (sql.unprocessed.all(device, lastRow, limit) as Unread<StoredMessage>[]).map(asMessage);
     },
 
     /** The oldest messages of these devices that waited for a patient who came or changed. Images have a way of their own. */
@@ -531,7 +573,9 @@ export function operationsOn(db: Database.Database) {
         if (next === "again") sql.queueAgain.run(fp, revision);
         if (isNew) {
           const row = { fp, revision, dedupeKey: dedupe_key, patientFp: next.body.patient_fp, at };
-          sql.insertStudy.run({ ...row, body: JSON.stringify(next.body), snapshot: JSON.stringify(next.snapshot) });
+          const [text, snapshot] = [JSON.stringify(next.body), JSON.stringify(next.snapshot)];
+          sql.insertStudy.run({ ...row, body: text, snapshot });
+          room.add(next.body.source.device_id, text.length + snapshot.length + ROW_BYTES.study);
           // The earlier messages of the study are filed with it.
           if (rematch && held !== undefined) sql.linkAlso.run({ fp, from: held.revision, to: revision });
         }
@@ -689,7 +733,7 @@ export function operationsOn(db: Database.Database) {
       sql.insertImageMessage.run(instance);
       sql.insertInstance.run(instance);
       imaging.queueForwards(instance.message);
-      sql.noteMessage.run(instance);
+      sql.noteMessage.run({ ...instance, bytes: instance.head.length + ROW_BYTES.message });
       sql.awaitStudy.run({ study: instance.study, dueAt: instance.receivedAt + quietMs, quietMs });
       return null;
     },
@@ -698,10 +742,10 @@ export function operationsOn(db: Database.Database) {
       return sql.hasInstance.get(message) !== undefined;
     },
 
-    /** The study of images that is held to be whole first; null: none is waited for. */
-    nextImageStudy(now: number): { study: string; dueAt: number } | null {
+    /** The study of images that is held to be whole first, besides the ones under way; null: none is waited for. */
+    nextImageStudy(now: number, underWay: readonly string[]): DueStudy | null {
       sql.boundStudies.run({ now });
-      return (sql.nextStudy.get() as { study: string; dueAt: number } | undefined) ?? null;
+      return (sql.nextStudy.get(JSON.stringify(underWay)) as DueStudy | undefined) ?? null;
     },
 
     instancesOf(study: string): StoredInstance[] {
@@ -762,21 +806,27 @@ export function operationsOn(db: Database.Database) {
 
     /** Deletes at most `limit` old rows of each kind; answers whether there may be more. What nobody has settled is kept. */
     prune(before: number, limit: number): boolean {
-      sql.pruneSessions.run(before);
+      room.pruneSessions(before);
       sql.pruneNews.run(before);
-      sql.pruneStudies.run(before - STUDIES_KEPT_LONGER_MS);
+      const studies = sql.pruneStudies.all(before - STUDIES_KEPT_LONGER_MS) as { device: string; bytes: number }[];
+      for (const { device, bytes } of studies) room.add(device, -bytes);
       // With the sessions that are kept, all that came behind the first of them is.
       const kept = (sql.oldestKept.get() as { session: number; event: number } | undefined) ?? nextIds();
       const messages = sql.oldMessages.all({ session: kept.session, before, limit }) as string[];
       for (const id of messages) {
-        sql.deleteMessage.run(id);
+        const { device, bytes } = sql.deleteMessage.get(id) as { device: string; bytes: number };
+        room.add(device, -bytes);
         sql.deleteLinks.run(id);
         waits.set(id, null);
       }
       const end = Math.min(kept.event, (sql.nthEvent.get(limit) as number | undefined) ?? kept.event);
       const behind = sql.withPlaceBefore.all({ ...kept, event: end }) as Unread<{ id: string; bytes: Uint8Array }>[];
-      for (const row of behind) sql.keepBytes.run(asMessage(row));
+      for (const row of behind) {
+        const message = asMessage(row);
+        room.add(sql.keepBytes.get(message) as string, message.bytes.length);
+      }
       const events = sql.pruneEvents.run(end).changes;
+      sql.pruneNoise.run(end);
       return Math.max(events, messages.length) >= limit;
     },
   };

@@ -1,6 +1,8 @@
 import Database from "better-sqlite3";
 import path from "node:path";
 import fs from "node:fs";
+import { type Loss, recentLoss } from "../../../shared/runtime/commit-mark.ts";
+import { damageTold } from "../../../shared/runtime/damaged-file.ts";
 import { isoOrNull } from "../../runtime/iso-time.ts";
 import type { Standing } from "../../states/device-state.ts";
 import type { ServerState } from "../../states/server-state.ts";
@@ -39,6 +41,8 @@ export interface DeviceStatus {
   readonly since: string | null;
   readonly last_bytes_at: string | null;
   readonly last_warning: { readonly at: string; readonly reason: string } | null;
+  /** Silent connections closed for new ones since the agent started. Absent if there were none. */
+  readonly gave_way?: { readonly connections: number; readonly last_address: string };
   /** Since the agent started; null while it is not served. */
   readonly counters: {
     readonly bytes: number;
@@ -58,6 +62,8 @@ export interface SpoolStatus {
   /** This machine's clock less the server's; null until an answer with a Date came. */
   readonly clock: { readonly offset_s: number } | null;
   readonly outbox: { readonly depth: number; readonly oldest_at: string | null };
+  /** Found within the last 30 days; null: none was. */
+  readonly loss: Loss | null;
   /** The clinic's patients as they are stored here. `fetched_at`: when the last full list was fetched; null: never. */
   readonly directory: {
     readonly patients: number;
@@ -102,6 +108,7 @@ export function readStatus(db: Database.Database, folder: string): SpoolStatus {
     directory: readDirectory(db),
     server: running ? readServer(db) : null,
     clock: readClock(db),
+    loss: recentLoss(db),
   };
 }
 
@@ -119,13 +126,16 @@ function readClock(db: Database.Database): SpoolStatus["clock"] {
 
 function readStanding(
   standing: string | null,
-): Pick<DeviceStatus, "state" | "reason" | "since" | "last_warning" | "counters"> {
+): Pick<DeviceStatus, "state" | "reason" | "since" | "last_warning" | "gave_way" | "counters"> {
   if (standing === null) return { state: NOT_SERVED, reason: null, since: null, last_warning: null, counters: null };
-  const { is: state, reason, since, lastWarning, counters } = JSON.parse(standing) as Standing;
+  const { is: state, reason, since, lastWarning, gaveWay, counters } = JSON.parse(standing) as Standing;
   const { noiseBytes: noise_bytes, ...counted } = counters;
   return {
     ...{ state, reason, since: isoOrNull(since) },
     last_warning: lastWarning && { at: new Date(lastWarning.at).toISOString(), reason: lastWarning.reason },
+    ...(gaveWay === undefined
+      ? {}
+      : { gave_way: { connections: gaveWay.connections, last_address: gaveWay.lastAddress } }),
     counters: { ...counted, noise_bytes },
   };
 }
@@ -161,7 +171,9 @@ function isRunning(folder: string): boolean {
   try {
     db.exec("BEGIN IMMEDIATE; ROLLBACK");
     return false;
-  } catch {
+  } catch (error) {
+    const told = damageTold(error, file);
+    if (told !== error) throw told;
     return true;
   } finally {
     db.close();

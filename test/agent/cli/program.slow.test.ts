@@ -78,6 +78,27 @@ describe("the agent's reading commands", () => {
     });
   });
 
+  test("check warns of what is open to others, and finds the configuration right all the same", async () => {
+    const file = path.join(folder, "open.yaml");
+    const device = '{ id: hema-1, profile: generic-hl7, connection: { listen: "0.0.0.0:2575" } }';
+    fs.writeFileSync(path.join(folder, "open.key"), "sk_live_test\n", { mode: 0o644 });
+    fs.writeFileSync(
+      file,
+      `server: { url: "http://lab.example", keyFile: open.key }\ndata: agent\ntimeZone: UTC\ndevices: [${device}]\n`,
+    );
+    const { code, stdout, stderr } = await agent("check", "--config", file);
+    fs.rmSync(path.join(folder, "open.key"));
+    fs.rmSync(file);
+    expect([code, stdout.toString()]).toEqual([0, `${file} is right: 1 device\n`]);
+    const key = path.join(folder, "open.key");
+    expect(stderr.split("\n")).toEqual([
+      "warning: server.url is http://lab.example: the key and all results cross the network readable, use https",
+      "warning: device hema-1 listens on 0.0.0.0:2575 without allow: any host can send results, list the device's address in allow",
+      `warning: other users of this machine can read ${key}, which holds a secret: chmod 600 ${key}`,
+      "",
+    ]);
+  });
+
   test("list messages under a header in local time, follow new ones, explain one and make a fixture of it", async () => {
     await store("2026-11-21T07:00:30.000Z");
     const id = readSpool(path.join(folder, "agent"), listMessages)[0]?.id ?? "";

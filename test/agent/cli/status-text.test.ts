@@ -11,12 +11,14 @@ const device = { ...nothing, id: "lab-1", connected: false, state: "listening", 
 
 const directory = { patients: 7, fetched_at: at, synced_at: at };
 
+const loss = { found_at: at, since: at, until: at, commits: 12, ids: { session: 3, event: 40 } };
+
 function linesOf(...devices: readonly DeviceStatus[]): string[] {
   const outbox = { depth: 2, oldest_at: at };
   return statusLines({
     running: true,
     devices,
-    ...{ outbox, directory, clock: { offset_s: -125 } },
+    ...{ outbox, directory, clock: { offset_s: -125 }, loss },
     server: { state: "wrong key", reason: "no such key", since: at },
   });
 }
@@ -43,9 +45,20 @@ test("each device is a line of a table with a header, its reason or its last war
     `2 to send, the oldest since ${local}`,
     `7 patients, full list fetched ${local}, last synced ${local}`,
     "this machine's clock is 125 s behind the server's, expected at most 60 s: set the one that is wrong",
+    `LOSS since ${local} until ${local}: 12 acknowledged commits are missing: the write-ahead log was damaged, cut or deleted, or the database was replaced by an older one; compare the results of that time at the analyzers, and send missing ones again`,
   ]);
   const starts = [head, ...rest.slice(0, 3)].map((line = "") => line.search(/(?<= {2})\S/));
   expect(new Set(starts).size).toBe(1);
+});
+
+test("silent connections that gave way are said before the last warning, with their number and the last address", () => {
+  const gave_way = { connections: 3, last_address: "10.0.0.66" };
+  const [, , several] = linesOf({ ...device, gave_way, last_warning: { at, reason: "noise" } });
+  const sentence =
+    "3 silent connections were closed to make room for new ones, the last from 10.0.0.66: if that is not the device, keep it out with allow";
+  expect(several?.slice(several.indexOf("3 silent"))).toBe(`${sentence}; last warning ${local}: noise`);
+  const [, , one] = linesOf({ ...device, gave_way: { ...gave_way, connections: 1 } });
+  expect(one).toContain("  1 silent connection was closed to make room for new ones, the last from 10.0.0.66: ");
 });
 
 test("an agent that does not run serves no device", () => {
@@ -53,7 +66,10 @@ test("an agent that does not run serves no device", () => {
   const nothingYet = { patients: 0, fetched_at: null, synced_at: null };
   const outbox = { depth: 0, oldest_at: null };
   expect(
-    statusLines({ running: false, devices: [stopped], server: null, outbox, directory: nothingYet, clock: null }),
+    statusLines({
+      ...{ running: false, devices: [stopped], server: null, outbox, directory: nothingYet, clock: null },
+      loss: null,
+    }),
   ).toEqual([
     "the agent is not running",
     "DEVICE  STATE       SINCE  LAST BYTES  LAST MESSAGE  MESSAGES  WARNINGS  NOISE  WHAT TO KNOW",

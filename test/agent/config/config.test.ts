@@ -329,8 +329,8 @@ describe("destinations of images", () => {
       ...{ id: "pacs", way: "store", address: { host: "192.168.1.10", port: 104 } },
       ...{ aeTitle: "PACS", callingAeTitle: "VETWIRE" },
     });
-    expect(cloud).toMatchObject({ id: "cloud", way: "stow", url: "https://pacs.example/dicom-web" });
-    expect(cloud?.way === "stow" && cloud.authorization?.()).toBe("Bearer not-a-real-token");
+    const authorizationFile = path.join(folder, "pacs.auth");
+    expect(cloud).toEqual({ id: "cloud", way: "stow", url: "https://pacs.example/dicom-web", authorizationFile });
   });
 
   test.each([

@@ -4,7 +4,13 @@ import { Held } from "../../../agent/connection/memory-budget.ts";
 import { recover } from "../../../agent/connection/recovery.ts";
 import { encodeFrame } from "../../../agent/protocols/astm/frame.ts";
 import { ACK, ENQ, EOT, ETX, NAK } from "../../../agent/protocols/bytes.ts";
-import { Connection, type Send } from "../../../agent/connection/connection.ts";
+import {
+  Connection,
+  type ConnectionEvents,
+  type Send,
+  UNFILED_MAX,
+  UNREAD_BYTES_MAX,
+} from "../../../agent/connection/connection.ts";
 import { profileById } from "../../../agent/devices/index.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
 import { listMessages } from "../../../agent/spool/queries/message-summaries.ts";
@@ -34,6 +40,7 @@ afterAll(async () => {
 interface Harness {
   readonly id: string;
   readonly wire: TestWire;
+  readonly connectAgain: () => TestWire;
   readonly clock: TestClock;
   readonly messages: StoredMessage[];
   readonly warnings: string[];
@@ -41,7 +48,13 @@ interface Harness {
   readonly sends: Send[];
 }
 
-function connect(on = spool, held = new Held(), answering?: Promise<void>, using = profile): Harness {
+function connect(
+  on = spool,
+  held = new Held(),
+  answering?: Promise<void>,
+  using = profile,
+  file: ConnectionEvents["file"] = () => Promise.resolve(),
+): Harness {
   const id = `dev-${++device}`;
   const transport = new TestTransport();
   const clock = new TestClock();
@@ -59,9 +72,11 @@ function connect(on = spool, held = new Held(), answering?: Promise<void>, using
       sends.push(send);
       return answering;
     },
+    file,
   };
   new Connection({ id, profile: using, timeZone: "UTC" }, transport, on, events, clock.setTimer, held).open();
-  return { id, wire: transport.connect(), clock, messages, warnings, sends };
+  const connectAgain = () => transport.connect();
+  return { id, wire: transport.connect(), connectAgain, clock, messages, warnings, sends };
 }
 
 function sessionsOf(id: string, of = folder) {
@@ -76,6 +91,93 @@ function eventsOf(sessionId: number, of = folder): string[] {
 
 const replied = (wire: TestWire, count: number) => until(`${count} replies`, () => wire.replies.length >= count);
 const text = ({ bytes }: StoredMessage) => Buffer.from(bytes).toString("latin1");
+
+describe("a device is read only as fast", () => {
+  const hl7 = profileById("generic-hl7")!;
+  const message = (id: number) => `\x0bMSH|^~\\&|||||||ORU^R01|${id}|P|2.3\r\x1c\r`;
+  /** So many messages in a row in one chunk. */
+  const chunk = (from: number, count: number) =>
+    Buffer.from(Array.from({ length: count }, (_, index) => message(from + index)).join(""));
+  const answered = (wire: TestWire) => {
+    const ids = Buffer.from(wire.replies)
+      .toString()
+      .matchAll(/MSA\|AA\|(\d+)/g);
+    return [...ids].map(([, id]) => Number(id));
+  };
+  const upTo = (count: number) => Array.from({ length: count }, (_, index) => index);
+  const chunksOf = (id: string) => sessionsOf(id).flatMap((one) => eventsOf(one.id)).length;
+
+  test("as its messages are filed: what came before is on disk, and is answered then", async () => {
+    const filed: (() => void)[] = [];
+    const filing = () => new Promise<void>((resolve) => filed.push(resolve));
+    const { id, wire, connectAgain, messages } = connect(spool, new Held(), undefined, hl7, filing);
+    const beyond = UNFILED_MAX + 1;
+    wire.send(chunk(0, beyond));
+    wire.send(chunk(beyond, 1));
+    await until("both chunks are on disk", () => chunksOf(id) === 2);
+    await until("the first messages wait for the filing", () => filed.length === beyond);
+    expect([wire.paused, answered(wire)]).toEqual([true, upTo(beyond)]);
+    // A peer that connects anew is the same device.
+    const other = connectAgain();
+    other.send(chunk(beyond + 1, 1));
+    await until("its chunk is on disk", () => chunksOf(id) === 3);
+    expect([other.paused, answered(other), messages.length]).toEqual([true, [], beyond]);
+
+    // In turn, a chunk each.
+    wire.send(chunk(beyond + 2, 1));
+    filed.shift()!();
+    await until("the first wire's next chunk is answered", () => answered(wire).length === beyond + 1);
+    expect(answered(other)).toEqual([]);
+    filed.shift()!();
+    await until("the other wire's chunk is answered", () => answered(other).length === 1);
+    expect([wire.paused, other.paused, answered(wire).at(-1)]).toEqual([true, true, beyond]);
+    filed.shift()!();
+    await until("all are stored", () => messages.length === beyond + 3);
+    for (const done of filed.splice(0)) done();
+    await until("both are read again", () => !wire.paused && !other.paused);
+  });
+
+  test("as its messages are filed: one that leaves meanwhile leaves nothing behind", async () => {
+    const filed: (() => void)[] = [];
+    const filing = () => new Promise<void>((resolve) => filed.push(resolve));
+    const { id, wire, messages } = connect(spool, new Held(), undefined, hl7, filing);
+    wire.send(chunk(0, UNFILED_MAX + 1));
+    wire.send(chunk(UNFILED_MAX + 1, 1));
+    await until("the first messages wait for the filing", () => filed.length === UNFILED_MAX + 1);
+    wire.cut();
+    filed.shift()!();
+    await until("the last message", () => messages.length === UNFILED_MAX + 2);
+    for (const done of filed.splice(0)) done();
+    await until("no session is open", () => sessionsOf(id).every(({ finished }) => finished === 1));
+    expect(messages).toHaveLength(UNFILED_MAX + 2);
+  });
+
+  test("as it reads its answers", async () => {
+    const { wire, messages } = connect(spool, new Held(), undefined, hl7);
+    wire.isDeaf = true;
+    for (let sent = 0; sent < 5_000; sent += 100) wire.send(chunk(sent, 100));
+    await until("it is read no more", () => wire.paused);
+    await until("what is answered is stored", () => messages.length === answered(wire).length);
+    const atMost = UNREAD_BYTES_MAX + 100 * Math.ceil(wire.replies.length / messages.length);
+    expect(wire.replies.length).toBeGreaterThan(UNREAD_BYTES_MAX);
+    expect(wire.replies.length).toBeLessThanOrEqual(atMost);
+    wire.isDeaf = false;
+    await until("all are answered", () => answered(wire).length === 5_000);
+    expect([answered(wire), wire.paused]).toEqual([upTo(5_000), false]);
+  });
+
+  test("as it reads its answers: what one sent that leaves without reading them is stored", async () => {
+    const { wire, messages } = connect(spool, new Held(), undefined, hl7);
+    wire.isDeaf = true;
+    for (let sent = 0; sent < 5_000; sent += 100) wire.send(chunk(sent, 100));
+    await until("it is read no more", () => wire.paused);
+    await until("what is answered is stored", () => messages.length === answered(wire).length);
+    expect(messages.length).toBeLessThan(5_000);
+    wire.cut();
+    await until("all are stored", () => messages.length === 5_000);
+    expect(answered(wire).length).toBeLessThan(5_000);
+  });
+});
 
 describe("durable before acknowledged (P1)", () => {
   test("no reply leaves before the chunk it answers is on disk", async () => {
@@ -392,7 +494,7 @@ describe("after a crash", () => {
     try {
       expect(await recover(after, profileById)).toBe(1);
       expect(await recover(after, profileById)).toBe(0);
-      const stored = await after.call("unprocessedMessages", 10);
+      const stored = await after.call("unprocessedMessages", id, Number.MAX_SAFE_INTEGER, 10);
       expect(stored.map((message) => [message.device, text(message), message.incomplete])).toEqual([
         [id, `${records.join("\r")}\r`, null],
         [id, `${records.slice(0, 2).join("\r")}\r`, "the connection closed before the L record"],

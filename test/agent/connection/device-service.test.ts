@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import fs from "node:fs";
 import net from "node:net";
 import path from "node:path";
@@ -7,8 +8,16 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type RunningAgent, startAgent } from "../../../agent/agent.ts";
 import { checkConfig } from "../../../agent/config/check.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
+import { listMessages } from "../../../agent/spool/queries/message-summaries.ts";
 import { type DeviceStatus, readStatus } from "../../../agent/spool/queries/status.ts";
 import type { Readiness } from "../../../agent/status/readiness.ts";
+import { encodeReleaseRequest } from "../../../agent/protocols/dicom/pdu.ts";
+import { type Line, openLine, playDevice } from "../../../agent/tools/simulator/analyzer.ts";
+import { playHl7Device } from "../../../agent/tools/simulator/hl7.ts";
+import { playPoct1Device } from "../../../agent/tools/simulator/poct1.ts";
+import { fixturesFolder } from "../../make-fixtures.ts";
+import { Peer } from "../../support/dicom.ts";
+import { observation, Poct1Client } from "../../support/poct1.ts";
 import { freePort, temporaryFolder, until } from "../../support/processes.ts";
 import { newCable, socat } from "../../support/pty.ts";
 import { type ScriptedRequest, scriptedServer, type Step } from "../../support/scripted-server.ts";
@@ -33,6 +42,7 @@ afterEach(async () => {
   fs.rmSync(folder, { recursive: true });
 });
 
+const NO_LOG = pino({ enabled: false });
 const EMPTY_PAGE: Step = { status: 200, body: { data: { items: [], total: 0, has_more: false } } };
 
 function answers({ url }: ScriptedRequest): Step {
@@ -48,20 +58,20 @@ interface Device {
 }
 
 /** Starts an agent with these devices, by default with a server that answers. */
-async function run(devices: readonly Device[], answer: (request: ScriptedRequest) => Step = answers) {
+async function run(devices: readonly Device[], answer: (request: ScriptedRequest) => Step = answers, log = NO_LOG) {
   const server = await scriptedServer(answer);
   servers.push(server);
-  await runWith(server.url, devices);
+  await runWith(server.url, devices, log);
 }
 
-async function runWith(url: string, devices: readonly Device[]) {
+async function runWith(url: string, devices: readonly Device[], log = NO_LOG) {
   const described = devices.map((device) => ({ id: "chem-1", profile: "generic-astm", ...device }));
   const statusPort = await freePort();
   const status = { listen: `127.0.0.1:${statusPort}` };
   const settings = { server: { url, keyFile: "agent.key" }, data: "data", timeZone: "UTC", status, devices: described };
   const checked = checkConfig(JSON.stringify(settings), folder);
   if ("problems" in checked) throw new Error(JSON.stringify(checked.problems));
-  agent = await startAgent(checked.config, "test", pino({ enabled: false }));
+  agent = await startAgent(checked.config, "test", log);
 }
 
 async function ready(): Promise<Readiness & { readonly status: number }> {
@@ -196,6 +206,106 @@ test("a device that listens, is connected, sends bytes and leaves is shown so, w
     noisy.last_bytes_at,
     null,
   ]);
+});
+
+describe("peers that open connections and send nothing", () => {
+  const kinds = [
+    ["generic-astm", "generic-astm/one-frame.astm", playDevice],
+    [
+      "generic-hl7",
+      "generic-hl7/oru-r01.hl7",
+      (bytes: Uint8Array, to: Line) => playHl7Device(bytes, to, () => undefined),
+    ],
+    ["generic-poct1a", "generic-poct1a/dog.poct1", playPoct1Device],
+  ] as const;
+  const cases = kinds.flatMap(([profile, fixture, play]) =>
+    [
+      { sent: "nothing", first: "" },
+      { sent: "one byte each", first: "\v" },
+    ].map((silent) => ({ profile, fixture, play, ...silent })),
+  );
+
+  async function connectAll(port: number, count: number, first = ""): Promise<net.Socket[]> {
+    const sockets = Array.from({ length: count }, () => net.connect(port, "127.0.0.1"));
+    servers.push({ close: () => sockets.forEach((socket) => socket.destroy()) });
+    for (const socket of sockets) socket.on("error", () => undefined);
+    await Promise.all(sockets.map((socket) => once(socket, "connect")));
+    if (first !== "") for (const socket of sockets) socket.write(first);
+    return sockets;
+  }
+
+  const messages = () => readSpool(path.join(folder, "data"), listMessages);
+
+  test.each(cases)(
+    "do not keep out a device of profile $profile once 16 of them have sent $sent",
+    async ({ profile, fixture, play, first }) => {
+      const port = await freePort();
+      await run([{ profile, connection: { listen: `127.0.0.1:${port}` } }]);
+      await connectAll(port, 16, first);
+      if (first !== "") await until("their bytes", () => device()?.counters?.bytes === 16);
+      const line = await openLine(`tcp://127.0.0.1:${port}`);
+      const played = await play(fs.readFileSync(path.join(fixturesFolder, fixture)), line);
+      expect(played).toMatchObject({ accepted: true, reason: null });
+      await line.close();
+      await until("its result", () => messages().length > 0);
+      const { gave_way } = await until("the sentence", () => (device()?.gave_way ? device() : null));
+      expect(gave_way).toEqual({ connections: 1, last_address: "127.0.0.1" });
+    },
+  );
+
+  test("do not close the connection of a device that has sent a message, and are summed up in the log", async () => {
+    const port = await freePort();
+    const logged: unknown[] = [];
+    const log = pino({ base: null, timestamp: false }, { write: (text) => logged.push(JSON.parse(text)) });
+    await run([{ profile: "generic-hl7", connection: { listen: `127.0.0.1:${port}` } }], answers, log);
+    const line = await openLine(`tcp://127.0.0.1:${port}`);
+    const result = fs.readFileSync(path.join(fixturesFolder, "generic-hl7/oru-r01.hl7"));
+    const send = () => playHl7Device(result, line, () => undefined);
+    expect(await send()).toMatchObject({ accepted: true });
+    await connectAll(port, 40);
+    const { gave_way } = await until("the last", () => (device()?.gave_way?.connections === 24 ? device() : null));
+    expect(gave_way).toEqual({ connections: 24, last_address: "127.0.0.1" });
+    // A fragment, cut by the beginning of the next frame, is stored but earns nothing.
+    await connectAll(port, 16, "\vMSH|^~\\&|x\r\v");
+    await until("the fragments", () => messages().length === 17);
+    expect(await send()).toMatchObject({ accepted: true, resent: 0 });
+    await line.close();
+    const warnings = logged.filter((entry) => /to make room/.test(String((entry as { reason?: string }).reason)));
+    expect(warnings).toHaveLength(10);
+    expect(warnings[1]).toEqual({
+      level: 40,
+      device: "chem-1",
+      stage: "chunk",
+      reason:
+        "2 silent connections were closed to make room for new ones, the last from 127.0.0.1: if that is not the device, keep it out with allow",
+      msg: "a silent connection was closed to make room",
+    });
+  });
+
+  test("do not close the connection of a POCT1-A device that has said its name and nothing else", async () => {
+    const port = await freePort();
+    await run([{ profile: "generic-poct1a", connection: { listen: `127.0.0.1:${port}` } }]);
+    const named = await Poct1Client.connect(port, "S1");
+    await connectAll(port, 40);
+    await until("the last", () => device()?.gave_way?.connections === 24);
+    const measured = { patient: "4711", at: "2026-11-21T09:30:00+00:00", sequence: 1, value: 4.2 };
+    expect(await named?.say((id) => observation(id, measured))).toBe(true);
+    named?.close();
+  });
+
+  test("do not keep out a modality once 128 of them are there, nor close an association", async () => {
+    const port = await freePort();
+    await run([{ id: "xray", profile: "dicom", connection: { listen: `127.0.0.1:${port}` } }]);
+    await connectAll(port, 128);
+    const modality = await Peer.associate(port);
+    await until("the sentence", () => device()?.gave_way?.connections === 1);
+    await connectAll(port, 140);
+    const { gave_way } = await until("the last", () => (device()?.gave_way?.connections === 140 ? device() : null));
+    expect(gave_way).toEqual({ connections: 140, last_address: "127.0.0.1" });
+    modality.send(encodeReleaseRequest());
+    expect((await modality.next())?.is).toBe("release-response");
+    modality.end();
+  });
 });
 
 test("what is no DICOM is a warning of an imaging port, with what it looks like", async () => {

@@ -79,7 +79,12 @@ test("a message is on the disk once, as the chunks that it came in, until those 
   await until("all are stored", () => messages.length === 6);
   const asDelivered = new Map(messages.map(({ id, bytes }) => [id, Buffer.from(bytes).toString()]));
   const onDisk = async () =>
-    new Map((await spool.call("unprocessedMessages", 100)).map(({ id, bytes }) => [id, Buffer.from(bytes).toString()]));
+    new Map(
+      (await spool.call("unprocessedMessages", "hema-1", Number.MAX_SAFE_INTEGER, 100)).map(({ id, bytes }) => [
+        id,
+        Buffer.from(bytes).toString(),
+      ]),
+    );
   const ownBytes = () =>
     readSpool(folder, (db) => db.prepare("SELECT SUM(length(bytes)) FROM message").pluck().get()) as number;
   expect(await onDisk()).toEqual(asDelivered);

@@ -324,7 +324,9 @@ describe("when the disk stands still", () => {
       expect(wire.hungUp).toBe(false);
       clock.advance(1);
       expect(wire.hungUp).toBe(true);
-      expect(warnings).toEqual([`the spool did not take what the device said within ${budgetMs / 1_000} s: hung up`]);
+      expect(warnings).toEqual([
+        `what the device sent was not taken within ${budgetMs / 1_000} s: the connection is closed`,
+      ]);
       expect(messages).toHaveLength(1);
       goOn();
       // Stored after all, it is filed; that it was is for the device to hear when it says it again.

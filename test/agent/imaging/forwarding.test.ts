@@ -236,9 +236,11 @@ describe.skipIf(!dcmtk)("to a STOW-RS server", () => {
     return () => new Promise<void>((resolve) => server.close(() => resolve()));
   });
 
-  const cloud = (): Destination => ({
-    ...{ id: "pacs", way: "stow", url: `http://127.0.0.1:${port}/dicom-web/`, authorization: () => "Bearer secret" },
-  });
+  const cloud = (): Destination => {
+    const authorizationFile = path.join(used.folder, "pacs.auth");
+    fs.writeFileSync(authorizationFile, "Bearer secret\n");
+    return { id: "pacs", way: "stow", url: `http://127.0.0.1:${port}/dicom-web/`, authorizationFile };
+  };
 
   test("the file goes as it stands, in one part", async () => {
     await receive(1);

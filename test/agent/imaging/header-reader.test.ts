@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Element, encodeDataset } from "../../../agent/protocols/dicom/encode.ts";
 import { encodeFileHead } from "../../../agent/protocols/dicom/part10.ts";
 import { Headers } from "../../../agent/imaging/header-reader.ts";
-import { CR_STORAGE, dataset, EXPLICIT } from "../../support/dicom.ts";
+import { CR_STORAGE, dataset, EXPLICIT, hostileDataset } from "../../support/dicom.ts";
 import { temporaryFolder } from "../../support/processes.ts";
 
 let folder: string;
@@ -58,25 +58,32 @@ test("an unknown charset costs the rest nothing", async () => {
   });
 });
 
-/** Sequences of one item each, all of them with their lengths. */
-function nested(levels: number): Uint8Array {
-  const LEVEL_BYTES = 20;
-  const bytes = Buffer.alloc(levels * LEVEL_BYTES);
-  for (let level = 0; level < levels; level++) {
-    const inside = (levels - level - 1) * LEVEL_BYTES;
-    bytes.write("400075025351000000000000feff00e000000000", level * LEVEL_BYTES, "hex");
-    bytes.writeUInt32LE(inside + 8, level * LEVEL_BYTES + 8);
-    bytes.writeUInt32LE(inside, level * LEVEL_BYTES + 16);
-  }
-  return bytes;
-}
-
-test("sequences 20 000 deep run into the time limit, and the next header has a thread of its own", async () => {
-  const impatient = new Headers(1_000);
-  expect(await read(Buffer.concat([dataset(), nested(20_000)]), impatient)).toEqual({ problem: "not read within 1 s" });
+test("sequences 3 000 deep run into the time limit, and the next header has a thread of its own", async () => {
+  const impatient = new Headers({ quickMs: 100, longMs: 500 });
+  expect(await read(hostileDataset(), impatient)).toEqual({ problem: "not read within 0.5 s" });
   expect(await read(dataset(), impatient)).toMatchObject({ header: { cutShort: null } });
   await impatient.close();
 });
+
+test("a header that takes longer than most is read all the same", async () => {
+  const patient = new Headers({ quickMs: 1, longMs: 60_000 });
+  const long = encodeDataset(Array.from({ length: 30_000 }, (_, index) => [0x0011_1000 + index, "LO", "x"]));
+  expect(await read(long, patient)).toMatchObject({ header: { cutShort: null } });
+  await patient.close();
+});
+
+test.each([6, 60])(
+  "an honest header waits for none of %i hostile ones, and the end for none of them",
+  async (count) => {
+    const patient = new Headers({ quickMs: 1_500, longMs: 600_000 });
+    let ended = 0;
+    const given = Array.from({ length: count }, () => read(hostileDataset(), patient).finally(() => (ended += 1)));
+    expect(await read(dataset(), patient)).toMatchObject({ header: { cutShort: null } });
+    expect(ended).toBe(0);
+    await patient.close();
+    expect(await Promise.all(given)).toEqual(given.map(() => ({ problem: "the agent stops" })));
+  },
+);
 
 test("a length beyond the end is answered", async () => {
   const beyond = Buffer.from("e07f10004f570000f0ffffff00", "hex");

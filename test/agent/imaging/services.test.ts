@@ -56,7 +56,7 @@ describe("procedure steps", () => {
   }
 
   async function dueAt(): Promise<number | undefined> {
-    return (await used.spool.call("nextImageStudy", Date.now()))?.dueAt;
+    return (await used.spool.call("nextImageStudy", Date.now(), []))?.dueAt;
   }
 
   test.skipIf(!dcmtk)("one that is completed ends the wait for its study, and its order", async () => {

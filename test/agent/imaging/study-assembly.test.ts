@@ -7,11 +7,13 @@ import { listMessages } from "../../../agent/spool/queries/message-summaries.ts"
 import { Directory } from "../../../agent/study/patient-directory.ts";
 import { Headers } from "../../../agent/imaging/header-reader.ts";
 import { type ImageDevice, ImageFiling } from "../../../agent/imaging/study-assembly.ts";
-import { imageFolder } from "../../../agent/imaging/instance-store.ts";
+import { encodeFileHead } from "../../../agent/protocols/dicom/part10.ts";
+import { imageFile, imageFolder } from "../../../agent/imaging/instance-store.ts";
 import { reassess, store } from "../../../agent/tools/offline/reprocess.ts";
 import { httpServer } from "../../../agent/push/server-client.ts";
 import type { Patient } from "../../../shared/api/patient.ts";
 import { dog } from "../../make-fixtures.ts";
+import { CR_STORAGE, dataset, EXPLICIT, hostileDataset } from "../../support/dicom.ts";
 import { until } from "../../support/processes.ts";
 import { noteFetched, useSpool } from "../../support/spool.ts";
 
@@ -67,10 +69,15 @@ async function rematch(): Promise<void> {
   await settle(false, (filing) => void filing.rematch([...devices.keys()]));
 }
 
-async function settle(matchByName: boolean, wake: (filing: ImageFiling) => void): Promise<void> {
+async function settle(
+  matchByName: boolean,
+  wake: (filing: ImageFiling) => void,
+  headers = new Headers(),
+  studies = 1,
+): Promise<void> {
   let settled = 0;
   const lookup = { spool: used.spool, directory: directory(), matchByName };
-  const stages = { data: used.folder, headers: new Headers(), deviceById: (id: string) => devices.get(id), lookup };
+  const stages = { data: used.folder, headers, deviceById: (id: string) => devices.get(id), lookup };
   const filing = new ImageFiling(stages, {
     settled: () => (settled += 1),
     fault(error) {
@@ -78,8 +85,8 @@ async function settle(matchByName: boolean, wake: (filing: ImageFiling) => void)
     },
   });
   wake(filing);
-  await until("the study is settled", () => settled > 0);
-  await filing.stop();
+  await until("the study is settled", () => settled >= studies);
+  await Promise.all([filing.stop(), headers.close()]);
 }
 
 async function know(patient: Patient, ...identifiers: readonly string[]): Promise<void> {
@@ -106,6 +113,46 @@ test("a study waits no longer than its quiet time after the clock was set back",
   await receiveAt(Date.now() + YEAR_MS, 20, { patientId: "4711" });
   await file();
   expect(await send()).toEqual([dog.fp]);
+});
+
+describe("studies whose headers take the parser long", () => {
+  /** An image comes in as its device sent it, of a study of its own. */
+  async function receiveFile(device: string, content: Uint8Array): Promise<void> {
+    const message = `M${String(++ordinal).padStart(4, "0")}`;
+    const row = { sopClass: CR_STORAGE, sopInstance: `1.2.3.${ordinal}`, transferSyntax: EXPLICIT };
+    const bytes = Buffer.concat([encodeFileHead({ ...row, sourceAe: "DX1" }), content]);
+    fs.mkdirSync(imageFolder(used.folder), { recursive: true });
+    fs.writeFileSync(imageFile(used.folder, message), bytes);
+    await used.spool.call("addInstance", {
+      ...{ ...row, message, device, receivedAt: Date.now(), quietMs: 0, head: new Uint8Array(0) },
+      ...{ study: `1.2.${ordinal}`, callingAe: "DX1", sha256: message },
+      ...{ fileBytes: bytes.length, headerBytes: bytes.length },
+    });
+  }
+
+  test.each([
+    [6, "xray"],
+    [6, "ct"],
+    [60, "xray"],
+    [60, "ct"],
+  ])("%i of one device delay no study of the device %s, and no stop", async (count, device) => {
+    devices.set("ct", xray);
+    await know(dog, "4711");
+    for (let made = 0; made < count; made++) await receiveFile("xray", hostileDataset());
+    await receiveFile(device, dataset("1.2.3.1", [[0x0010_0020, "LO", "4711"]]));
+    const patient = new Headers({ quickMs: 1_500, longMs: 600_000 });
+    await settle(false, (filing) => filing.wake(), patient);
+    expect(await send()).toEqual([dog.fp]);
+    expect(states().toSorted()).toEqual(["filed", ...Array.from({ length: count }, () => "pending")]);
+  });
+
+  test("are kept for a person after the time limit", async () => {
+    for (let made = 0; made < 3; made++) await receiveFile("xray", hostileDataset());
+    await settle(false, (filing) => filing.wake(), new Headers({ quickMs: 50, longMs: 300 }), 3);
+    const reason = "its header cannot be read: not read within 0.3 s";
+    const told = readSpool(used.folder, listMessages).map((message) => [message.state, message.reason]);
+    expect(told).toEqual([1, 2, 3].map(() => ["quarantined", reason]));
+  });
 });
 
 test("a study waits for its image that is still on its way to the disk", async () => {

@@ -91,7 +91,9 @@ async function studiesAfterRestart(folder: string, isSentAgain: boolean): Promis
         throw error;
       },
     };
-    await new Filing(spool, new Directory(spool, away), () => device, events).acceptStored();
+    const filing = new Filing(spool, new Directory(spool, away), () => device, events);
+    await filing.acceptStored();
+    await filing.idle();
   } finally {
     await spool.close();
   }

@@ -2,6 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import Database from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
+import { RESERVE_BYTES } from "../../../agent/spool/room.ts";
 import { Spool } from "../../../agent/spool/spool.ts";
 import { SpoolLine } from "../../../agent/spool/remote-spool.ts";
 import { StorageError } from "../../../agent/spool/storage-error.ts";
@@ -53,7 +54,7 @@ test("what fails is told where it was asked for, and a full disk as such, in bot
   expect(failed).toMatchObject({ status: "rejected", reason: expect.any(Error) });
   expect(fine).toEqual({ status: "fulfilled", value: null });
   expect(spool.problem).toBe(null);
-  await expect(line.call("setMeta", "key", "x".repeat(2_000_000))).rejects.toThrow(StorageError);
+  await expect(line.call("setMeta", "key", "x".repeat(1_000_000 + RESERVE_BYTES))).rejects.toThrow(StorageError);
   await expect.poll(() => spool.problem).toMatch(/full/);
   await line.call("setMeta", "key", "room");
   expect(await spool.call("getMeta", "key")).toBe("room");

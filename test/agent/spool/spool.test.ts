@@ -19,6 +19,7 @@ import {
 } from "../../../agent/spool/queries/operations.ts";
 import { StorageError } from "../../../agent/spool/storage-error.ts";
 import { measurementsByConcept, migrate } from "../../../agent/spool/schema.ts";
+import { RESERVE_BYTES } from "../../../agent/spool/room.ts";
 import type { EventKind } from "../../../agent/spool/queries/event-log.ts";
 import { temporaryFolder, until } from "../../support/processes.ts";
 import { alt, studyDraft } from "../../support/study.ts";
@@ -437,7 +438,7 @@ describe("when the disk refuses", () => {
 
   test("a call is refused with the disk's reason", async () => {
     const spool = await openSpool(newFolder(), 300 * 1024);
-    const huge = "x".repeat(600 * 1024);
+    const huge = "x".repeat(300 * 1024 + RESERVE_BYTES);
     await expect(spool.call("setMeta", "key", huge)).rejects.toThrow(StorageError);
     await expect(spool.call("setMeta", "key", "small")).resolves.toBeUndefined();
   });
@@ -630,7 +631,7 @@ describe("messages and studies", () => {
     const spool = openOperations(folder);
     const own = databases.at(-1)!;
     own.exec(
-      "INSERT INTO session VALUES (1, 'chem-1', 'generic-astm', 1, 1, NULL), (2, 'chem-1', 'generic-astm', 2, 1, NULL)",
+      "INSERT INTO session (id, device, profile, first_event, opened_at) VALUES (1, 'chem-1', 'generic-astm', 1, 1), (2, 'chem-1', 'generic-astm', 2, 1)",
     );
     own.exec("INSERT INTO event VALUES (1, 1, 'chunk', 1, NULL), (2, 2, 'chunk', 1, NULL)");
     spool.finishSessions([1], 500);
@@ -806,7 +807,8 @@ describe("messages that wait for their patient", () => {
     spool.settle(settlement("M2", { studies: [studyDraft({ dedupe_key: "chem-1:def" })] }));
     spool.settleStudies([{ ...answer(fp!, "unmatched"), matched: false }], 3000);
     const db = databases.at(-1)!;
-    db.exec(`DROP TABLE waiting; PRAGMA user_version = ${Number(db.pragma("user_version", { simple: true })) - 1}`);
+    db.exec("ALTER TABLE session DROP COLUMN bytes; ALTER TABLE device DROP COLUMN stored_bytes; DROP TABLE noise");
+    db.exec(`DROP TABLE waiting; PRAGMA user_version = ${Number(db.pragma("user_version", { simple: true })) - 3}`);
     migrate(db);
     expect(rows()).toEqual([{ key: "4711", message: "M1", due: 0 }]);
   });

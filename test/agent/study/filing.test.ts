@@ -12,6 +12,7 @@ import { StorageError } from "../../../agent/spool/storage-error.ts";
 import type { ClinicRanges } from "../../../shared/clinical/clinic-ranges.ts";
 import type { Snapshot } from "../../../shared/api/study.ts";
 import { vetScanRecords } from "../../support/astm.ts";
+import { until } from "../../support/processes.ts";
 import { scriptedServer } from "../../support/scripted-server.ts";
 import { useSpool } from "../../support/spool.ts";
 
@@ -164,7 +165,9 @@ test("what a crash left unsettled is settled at the next start, once", async () 
   await store("chem-1", dog.fp, 1);
   await store("chem-1", dog.fp, 2);
   await filing.acceptStored();
+  await filing.idle();
   await filing.acceptStored();
+  await filing.idle();
   expect(await queuedValues()).toEqual([1, 2]);
 });
 
@@ -181,6 +184,7 @@ test("after a crash the messages are settled in the order they came, though the 
     bytes,
   });
   await filing.acceptStored();
+  await filing.idle();
   expect(await queuedValues()).toEqual([111, 222]);
 });
 
@@ -207,7 +211,9 @@ test("a message that the disk never lets be settled does not hold up the stop, a
   const own = new Filing(spool, directory, () => device, events);
   void own.accept(await store("chem-1", dog.fp, 1));
   await own.stop();
-  expect((await used.spool.call("unprocessedMessages", 10)).map(({ id }) => id)).toEqual(["M0"]);
+  expect(
+    (await used.spool.call("unprocessedMessages", "chem-1", Number.MAX_SAFE_INTEGER, 10)).map(({ id }) => id),
+  ).toEqual(["M0"]);
 });
 
 test("a stop settles what was accepted before it, and ends a rematch that the disk refuses", async () => {
@@ -229,6 +235,43 @@ test("a stop settles what was accepted before it, and ends a rematch that the di
   await full.stop();
   await rematching;
   expect(await queuedValues()).toEqual([1, 2, 3]);
+});
+
+test("a stop ends the settling of a backlog that the disk refuses", async () => {
+  const stored = await Promise.all(Array.from({ length: 100 }, () => store("chem-1", dog.fp, 1)));
+  const refusing = Object.create(used.spool) as typeof used.spool;
+  let batches = 0;
+  refusing.call = (name, ...args) => {
+    if (name === "unprocessedMessages") batches += 1;
+    return name === "settle" ? Promise.reject(new StorageError("disk is full")) : used.spool.call(name, ...args);
+  };
+  const device = { profile: abaxisVetscanVs2, timeZone: "UTC", model: null };
+  const own = new Filing(refusing, directory, () => device, { settled: () => undefined, fault: () => undefined });
+  const backlog = own.acceptStored();
+  await own.stop();
+  await backlog;
+  expect([stored.length, batches]).toEqual([100, 1]);
+});
+
+test("a message that our own fault keeps from being settled is quarantined, and the next of its device is filed", async () => {
+  const spool = Object.create(used.spool) as typeof used.spool;
+  let left = 1;
+  spool.call = (name, ...args) =>
+    name === "settle" && left-- > 0 ? Promise.reject(new Error("a bug")) : used.spool.call(name, ...args);
+  const faultsOf: string[] = [];
+  const events = { settled: () => undefined, fault: (message: StoredMessage) => void faultsOf.push(message.id) };
+  const device = { profile: abaxisVetscanVs2, timeZone: "UTC", model: null };
+  const own = new Filing(spool, directory, () => device, events);
+  const messages = [await store("chem-1", dog.fp, 1), await store("chem-1", dog.fp, 2)];
+  await Promise.all(messages.map((message) => own.accept(message)));
+  expect([faultsOf, listed(), await queuedValues()]).toEqual([
+    [messages[0]?.id],
+    [
+      ["quarantined", "our own fault: a bug"],
+      ["pending", null],
+    ],
+    [2],
+  ]);
 });
 
 test("a patient registered a moment ago is asked for before a result is called unmatched", async () => {
@@ -278,6 +321,91 @@ test("where the clinic lets names match, a nameless number is no hindrance: the 
   ]);
 });
 
+describe("a backlog of an earlier process", () => {
+  /** A filing whose settlements of these messages wait for `release`. */
+  function gated(...ids: readonly string[]) {
+    let release = (): void => undefined;
+    const gate = new Promise<void>((resolve) => (release = resolve));
+    const spool = Object.create(used.spool) as typeof used.spool;
+    const begun: string[] = [];
+    spool.call = async (name, ...args) => {
+      const [settlement] = args as unknown as { message: string }[];
+      if (name === "settle") begun.push(settlement!.message);
+      if (name === "settle" && ids.includes(settlement!.message)) await gate;
+      return used.spool.call(name, ...args);
+    };
+    const order: string[] = [];
+    const events = { settled: ({ id }: StoredMessage) => void order.push(id), fault: () => undefined };
+    const device = { profile: abaxisVetscanVs2, timeZone: "UTC", model: null };
+    return { own: new Filing(spool, directory, () => device, events), spool, order, begun, release: () => release() };
+  }
+  const storeMany = async (device: string, count: number) => {
+    for (let stored = 0; stored < count; stored++) await store(device, dog.fp, 50 + stored);
+  };
+
+  test("is settled ahead of the device's new messages, and holds up no other device", async () => {
+    await storeMany("chem-1", 45);
+    const { own, order, begun, release } = gated("M0");
+    await own.acceptStored();
+    void own.accept(await store("chem-1", dog.fp, 1));
+    await own.accept(await store("chem-2", dog.fp, 2));
+    await until("the first is under way", () => begun.includes("M0"));
+    expect(order).toEqual(["M46"]);
+    release();
+    await own.idle();
+    expect(order).toEqual(["M46", ...Array.from({ length: 46 }, (_, index) => `M${index}`)]);
+  });
+
+  test("holds up no rematch of another device", async () => {
+    const due = [await store("chem-1", dog.fp, 1)];
+    const { own, spool, order, release } = gated("M0");
+    const gate = spool.call.bind(spool);
+    spool.call = (name, ...args) => {
+      if (name !== "dueMessages") return gate(name, ...args);
+      const [devices] = args as unknown as [string[]];
+      return Promise.resolve(due.filter(({ device }) => devices.includes(device))) as never;
+    };
+    await own.acceptStored();
+    await own.rematch(["chem-1", "chem-2"]);
+    expect(order).toEqual([]);
+    release();
+    await own.idle();
+    await own.rematch(["chem-1", "chem-2"]);
+    expect(order).toEqual(["M0", "M0"]);
+  });
+
+  test("is left where a stop finds it, with the new messages behind it, and settled at the next start in its order", async () => {
+    await storeMany("chem-1", 45);
+    const first = gated("M0");
+    await first.own.acceptStored();
+    void first.own.accept(await store("chem-1", dog.fp, 1));
+    await until("the first is under way", () => first.begun.includes("M0"));
+    const stopped = first.own.stop();
+    first.release();
+    await stopped;
+    expect(first.order).toEqual(["M0"]);
+    const next = gated();
+    await next.own.acceptStored();
+    await next.own.idle();
+    expect(next.order).toEqual(Array.from({ length: 45 }, (_, index) => `M${index + 1}`));
+  });
+
+  test("is read again where the disk refuses", async () => {
+    await storeMany("chem-1", 2);
+    let refusals = 2;
+    const spool = Object.create(used.spool) as typeof used.spool;
+    spool.call = (name, ...args) =>
+      name === "unprocessedMessages" && refusals-- > 0
+        ? Promise.reject(new StorageError("database is locked"))
+        : used.spool.call(name, ...args);
+    const device = { profile: abaxisVetscanVs2, timeZone: "UTC", model: null };
+    const own = new Filing(spool, directory, () => device, { settled: () => undefined, fault: () => undefined });
+    await own.acceptStored();
+    await own.idle();
+    expect(await queuedValues()).toEqual([50, 51]);
+  });
+});
+
 test("with the server away the patients on disk decide", async () => {
   await filing.accept(await store("chem-1", dog.fp, 1)); // fetched now
   await server.close();
@@ -292,6 +420,7 @@ test.each([
   "a message cut short waits in quarantine, and is filed with the one that holds all of it: a device %s",
   async (_, started) => {
     if (started) await filing.acceptStored();
+    await filing.idle();
     const cut = await store("chem-1", dog.fp, 5, "the connection closed before the L record");
     await filing.accept(cut);
     expect(listed()).toEqual([["quarantined", "incomplete: the connection closed before the L record"]]);
@@ -532,6 +661,7 @@ describe("a result whose patient is not known yet", () => {
     const where = { id: "M1", session: 1, ordinal: 1, device: "lab-1", profile: "generic-astm", receivedAt: 1 };
     await used.spool.call("addMessage", { ...where, bytes, incomplete: null });
     await filing.acceptStored();
+    await filing.idle();
     known = [dog];
     await directory.sync();
     await rematch();
@@ -573,5 +703,6 @@ test("a host query is for no patient, and needs none", async () => {
   const where = { id: "M1", session: 1, ordinal: 1, device: "lab-1", profile: "generic-astm", receivedAt: 1 };
   await used.spool.call("addMessage", { ...where, bytes, incomplete: null });
   await filing.acceptStored();
+  await filing.idle();
   expect(listed()).toEqual([["not-for-patients", "host query"]]);
 });

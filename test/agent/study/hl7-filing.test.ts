@@ -122,7 +122,7 @@ describe("A4: a message sent again", () => {
 
   test("A4: after a crash that lost nothing but the settling is settled at the next start", async () => {
     await receive("hema-1", bloodCount(first));
-    const before = (await used.spool.call("unprocessedMessages", 10)).length;
+    const before = (await used.spool.call("unprocessedMessages", "hema-1", Number.MAX_SAFE_INTEGER, 10)).length;
     const bytes = Buffer.from(
       bloodCount(first)
         .map((segment) => `${segment}\r`)
@@ -130,7 +130,10 @@ describe("A4: a message sent again", () => {
     );
     const again = { id: "X", device: "hema-1", profile: "generic-hl7", receivedAt: 9, bytes, incomplete: null };
     await used.spool.call("addMessage", { ...again, session: 9, ordinal: 0 }, fingerprint(again, genericHl7));
-    expect([before, (await used.spool.call("unprocessedMessages", 10)).map(({ id }) => id)]).toEqual([0, ["M0"]]);
+    expect([
+      before,
+      (await used.spool.call("unprocessedMessages", "hema-1", Number.MAX_SAFE_INTEGER, 10)).map(({ id }) => id),
+    ]).toEqual([0, ["M0"]]);
   });
 });
 

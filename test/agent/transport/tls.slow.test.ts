@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import fs from "node:fs";
 import net from "node:net";
 import tls from "node:tls";
@@ -50,6 +51,12 @@ const pem = ({ certificate, key }: Certificates["ours"]) => ({
   key: fs.readFileSync(key),
 });
 
+async function silentPeers(port: number, count: number): Promise<void> {
+  const sockets = Array.from({ length: count }, () => net.connect(port, HOST));
+  for (const socket of sockets) socket.on("error", () => undefined);
+  await Promise.all(sockets.map((socket) => once(socket, "connect")));
+}
+
 /** What the device hears until its connection is gone, or the connection's error. */
 async function device(port: number, options: tls.ConnectionOptions, says: string): Promise<string> {
   let heard = "";
@@ -83,6 +90,23 @@ describe("F7: a listener", () => {
     expect(await heard).toBe("taken");
     expect(seen).toMatchObject({ bytes: "result", problems: [] });
     expect(seen.wires[0]!.peer).toMatch(/^127\.0\.0\.1:\d+$/);
+  });
+
+  test("takes devices though peers connect and never begin TLS, and keeps one that has sent a message", async () => {
+    const port = await freePort();
+    const seen = open(listenTransport({ host: HOST, port }, [], readTls(certificates.ours)));
+    await silentPeers(port, 16);
+    const first = device(port, {}, "result");
+    await until("the first wire", () => seen.wires[0]);
+    seen.wires[0]!.heardMessage?.();
+    await silentPeers(port, 40);
+    const second = device(port, {}, "result");
+    await until("the second wire", () => seen.wires[1]);
+    for (const wire of seen.wires) {
+      wire.write(Buffer.from("taken"));
+      wire.close();
+    }
+    expect(await Promise.all([first, second])).toEqual(["taken", "taken"]);
   });
 
   test("with an authority serves the devices that it signed, and no other", async () => {

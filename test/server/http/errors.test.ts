@@ -233,6 +233,19 @@ describe("a body", () => {
     const small = await postStudies(server, gzipSync('{"studies":[]}'), headers);
     expect([small.status, small.body]).toEqual([200, { outcomes: [] }]);
   });
+
+  test.each([
+    ["a list of empty objects", `[${Array.from({ length: 500_000 }, () => "{}").join()}]`],
+    ["lists in lists", "[".repeat(600_000) + "]".repeat(600_000)],
+    ["the keys of an object", `{${Array.from({ length: 500_000 }, (_, index) => `"${index % 10}":0`).join()}}`],
+  ])("has at most 500 000 values: %s is refused before it is parsed", async (_, values) => {
+    const server = await startServer(clinic(ours));
+    // Not JSON: who parses it answers 400.
+    const packed = gzipSync(`{"studies":[{"results":${values}`);
+    const headers = { "content-type": "application/json", "content-encoding": "gzip" };
+    const { status, body } = await postStudies(server, packed, headers);
+    expect([status, body.error.message]).toEqual([413, "The body has more than 500000 values."]);
+  });
 });
 
 function encoded(encoding: string | undefined): Record<string, string> {

@@ -1,10 +1,23 @@
-import { renameSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  copyFileSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { nobody, query, StoreUnavailable } from "../../../server/store/query.ts";
 import { connect } from "../../../server/store/sqlite.ts";
 import { openStore } from "../../../server/store/open.ts";
+import type { Store } from "../../../server/store/types.ts";
+import type { Loss } from "../../../shared/runtime/commit-mark.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { temporaryFolder } from "../harness.ts";
 
@@ -91,4 +104,122 @@ describe("the store on SQLite", () => {
     ]);
     file.close();
   });
+
+  test.each([
+    ["the table of migrations", "migration", "database disk image is malformed"],
+    ["the first page", null, "file is not a database"],
+  ])("a start names a damaged file and says what to do (%s)", async (_, table, words) => {
+    const folder = temporaryFolder();
+    await (await openStore(folder)).close();
+    const file = damage(folder, table);
+    await expect(openStore(folder)).rejects.toThrow(`${file} is damaged (${words}): copy it with its -wal file`);
+  });
+
+  test("a query that meets a damaged page names the file and says what to do", async () => {
+    const folder = temporaryFolder();
+    await (await openStore(folder)).close();
+    const file = damage(folder, "clinic");
+    const store = await openStore(folder);
+    const clinics = query((db) => db.selectFrom("clinic").selectAll(), nobody);
+    const damaged = `${file} is damaged (database disk image is malformed): copy it with its -wal file`;
+    await expect(store.all(clinics, {})).rejects.toThrow(damaged);
+    const write = store.transaction((session) => session.all(insert, { fp: newFp("clinic") }));
+    await expect(write).rejects.toThrow(damaged);
+    await store.close();
+  });
 });
+
+// A kill leaves the files as they are copied here while the store is open.
+describe("the write-ahead log on SQLite", () => {
+  const FILES = ["vetwire.mark", "vetwire.db", "vetwire.db-wal"];
+  const write = (store: Store) => store.transaction((session) => session.all(insert, { fp: newFp("clinic") }));
+
+  async function killedAfter(commits: number): Promise<string> {
+    const [folder, copy] = [temporaryFolder(), temporaryFolder()];
+    const store = await openStore(folder);
+    for (let nth = 0; nth < commits; nth++) await write(store);
+    for (const file of FILES) copyFileSync(join(folder, file), join(copy, file));
+    await store.close();
+    return copy;
+  }
+
+  /** The loss as each of two starts finds it. */
+  async function lossOf(folder: string): Promise<(Loss | null)[]> {
+    const found: (Loss | null)[] = [];
+    for (let start = 0; start < 2; start++) {
+      const store = await openStore(folder);
+      found.push(store.loss);
+      await write(store);
+      await store.close();
+    }
+    return found;
+  }
+
+  test("is intact after a kill: no loss is reported", async () => {
+    expect(await lossOf(await killedAfter(5))).toEqual([null, null]);
+  });
+
+  test("is deleted, cut or flipped: the lost commits are counted, and reported again by the next start", async () => {
+    const faults: ((log: string) => void)[] = [
+      (log) => rmSync(log),
+      (log) => truncateSync(log, statSync(log).size / 2),
+      (log) => {
+        const bytes = readFileSync(log);
+        bytes[Math.floor(bytes.length / 10)]! ^= 1;
+        writeFileSync(log, bytes);
+      },
+    ];
+    for (const harm of faults) {
+      const folder = await killedAfter(200);
+      harm(join(folder, "vetwire.db-wal"));
+      const loss = { commits: expect.any(Number), found_at: expect.any(String), until: expect.any(String), ids: {} };
+      const [first, second] = await lossOf(folder);
+      expect(first).toMatchObject(loss);
+      expect(second).toEqual(first);
+    }
+  });
+
+  test("counts no commit for a transaction that changes nothing", async () => {
+    const folder = temporaryFolder();
+    const store = await openStore(folder);
+    await write(store);
+    const mark = () => readFileSync(join(folder, "vetwire.mark"), "utf8");
+    const before = mark();
+    await store.transaction(async () => undefined);
+    expect(mark()).toBe(before);
+    await write(store);
+    expect(mark()).not.toBe(before);
+    await store.close();
+  });
+
+  test("is emptied five seconds after the last commit", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const folder = temporaryFolder();
+    const store = await openStore(folder);
+    const logBytes = () => statSync(join(folder, "vetwire.db-wal")).size;
+    await write(store);
+    await vi.advanceTimersByTimeAsync(4_900);
+    await write(store);
+    await vi.advanceTimersByTimeAsync(4_900);
+    expect(logBytes()).toBeGreaterThan(0);
+    await vi.advanceTimersByTimeAsync(200);
+    expect(logBytes()).toBe(0);
+    await write(store);
+    await store.close();
+  });
+});
+
+/** Overwrites the root page of a table, or the file's first page, as a failing disk does. */
+function damage(folder: string, table: string | null): string {
+  const path = join(folder, "vetwire.db");
+  const file = new Sqlite(path);
+  const root = file.prepare("select rootpage from sqlite_schema where name = ?").pluck();
+  const page = table === null ? 1 : (root.get(table) as number);
+  const size = file.pragma("page_size", { simple: true }) as number;
+  file.close();
+  const descriptor = openSync(path, "r+");
+  writeSync(descriptor, Buffer.alloc(size, 0xa5), 0, size, (page - 1) * size);
+  closeSync(descriptor);
+  return path;
+}

@@ -102,6 +102,42 @@ describe("F3: VT within a frame", () => {
   });
 });
 
+describe("frames that end before their end", () => {
+  const more = (count: number) => `${count} more incomplete frames in a row: only the first is kept as a message`;
+
+  test("many in a row are one message, its warning and one warning with their number", () => {
+    expect(play(newLink(), "<VT>a".repeat(100_000), GOOD)).toMatchObject({
+      deliveries: [
+        { message: "a", incomplete: CUT },
+        { message: result(), incomplete: null },
+      ],
+      warnings: [CUT, more(99_999)],
+    });
+    expect(play(newLink(), "<VT>".repeat(100_000), "a<VT>b<VT>c", "close()")).toMatchObject({
+      deliveries: [{ message: "a", incomplete: CUT }],
+      warnings: [CUT, more(100_001)],
+    });
+  });
+
+  test("a message, silence or a refusal ends the row, and an empty frame does not", () => {
+    const twice = (between: string) => play(newLink(), "<VT>a<VT>", between, "<VT>b<VT>", "close()");
+    const kept = (between: string) => twice(between).deliveries.filter(({ incomplete }) => incomplete !== null);
+    expect(kept(GOOD).map(({ message }) => message)).toEqual(["a", "b"]);
+    expect(kept("timeout()").map(({ message }) => message)).toEqual(["a", "b"]);
+    expect(kept("<FS><CR>").map(({ message }) => message)).toEqual(["a"]);
+    const refused = play(newLink(), "<VT>a<VT>b", { refused: "c" }, "<FS><CR><VT>d<VT>", "close()");
+    expect(refused.deliveries.map(({ message }) => message)).toEqual(["a", "d"]);
+  });
+
+  test("an empty frame behind one leaves the link busy until the row is reported", () => {
+    const link = newLink();
+    expect(play(link, "<VT>a<VT>b<VT><FS><CR>")).toMatchObject({ timer: NOISE_TIMEOUT_MS });
+    expect(link.atRest).toBe(false);
+    expect(play(link, "timeout()")).toMatchObject({ warnings: [more(1)], timer: null });
+    expect(link.atRest).toBe(true);
+  });
+});
+
 describe("F4: cuts", () => {
   const pieces = [
     ...[

@@ -284,6 +284,23 @@ describe("a document that cannot be read", () => {
     expect(talk.delivered.map(({ message }) => message.length < 1_100_000)).toEqual([true, true, true]);
   });
 
+  test("many in a row that were cut short are one message, its warning and one warning with their number", () => {
+    const talk = continuous();
+    expect(talk.hears("\x0b<a>".repeat(10_000))).toEqual([]);
+    expect(talk.conversation.atRest).toBe(false);
+    expect(talk.hears(`\x0b${observation(5)}\x1c`)).toEqual(["ACK AA 5"]);
+    expect(talk.delivered.map(({ incomplete }) => incomplete)).toEqual([
+      "cut short by the begin of an MLLP frame",
+      null,
+    ]);
+    expect(talk.warnings).toEqual([
+      "a document was cut short by the begin of an MLLP frame",
+      "9999 more documents in a row were cut short: only the first is kept as a message",
+    ]);
+    talk.hears("\x0b<a>\x0b");
+    expect(talk.delivered).toHaveLength(3);
+  });
+
   test("one that was cut short is kept as incomplete and never answered", () => {
     const talk = continuous();
     const cut = observation(4).slice(0, -30);

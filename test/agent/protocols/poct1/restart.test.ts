@@ -67,6 +67,7 @@ async function start(at: string): Promise<Agent> {
     },
   });
   await filing.acceptStored();
+  await filing.idle();
   let accepted = 0;
   const events = {
     connected: () => undefined,

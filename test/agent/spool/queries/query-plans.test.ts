@@ -12,12 +12,13 @@ const GROWING = ["session", "event", "message", "study", "message_study", "insta
 const SELDOM = [
   "SELECT DISTINCT device FROM message WHERE incomplete IS NOT NULL",
   "SELECT state, COUNT(*) AS count FROM message GROUP BY state",
-  "DELETE FROM session WHERE finished_at < ?",
   "SELECT id AS session, first_event AS event FROM session ORDER BY id LIMIT 1",
   "SELECT id FROM event ORDER BY id LIMIT 1 OFFSET ?",
-  "DELETE FROM study WHERE settled_at < ?",
+  "DELETE FROM study WHERE settled_at < ? RETURNING json_extract(body, '$.source.device_id') AS device, length(body) + length(snapshot) + 400 AS bytes",
   "SELECT destination, state, COUNT(*) AS count FROM forward GROUP BY destination, state ORDER BY destination, state",
   "UPDATE waiting SET due = 1 WHERE due = 0",
+  "SELECT device, SUM(bytes) AS bytes FROM session WHERE finished_at < ? GROUP BY device",
+  "DELETE FROM session WHERE finished_at < ?",
 ];
 
 test("no operation of every day reads a whole table that grows", () => {

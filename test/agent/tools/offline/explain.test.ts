@@ -52,6 +52,7 @@ async function receive(records: readonly string[], device = "chem-1"): Promise<v
   await recover(used.spool, profileById);
   const filing = new Filing(used.spool, directory(), deviceById, { settled: () => undefined, fault: () => undefined });
   await filing.acceptStored();
+  await filing.idle();
 }
 
 const run = (patient: string, alt = 143) =>

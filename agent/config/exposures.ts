@@ -1,0 +1,45 @@
+import { parseAddress } from "../transport/address.ts";
+import { isLoopback } from "../transport/loopback.ts";
+import { exposedSecrets } from "./exposed-secrets.ts";
+import type { Config, DeviceConfig } from "./schema.ts";
+
+/** @returns one sentence for each place where a valid configuration lets others read along or send results */
+export function exposures(config: Config): string[] {
+  return [...readableTraffic(config), ...config.devices.flatMap(openListeners), ...exposedSecrets(config)];
+}
+
+function readableTraffic({ server, destinations }: Pick<Config, "server" | "destinations">): string[] {
+  const found: string[] = [];
+  if (isReadable(server.url)) {
+    found.push(`server.url is ${originOf(server.url)}: the key and all results cross the network readable, use https`);
+  }
+  for (const destination of destinations) {
+    if (destination.way !== "stow" || !isReadable(destination.url)) continue;
+    const origin = originOf(destination.url);
+    found.push(`destination ${destination.id} is ${origin}: its images cross the network readable, use https`);
+  }
+  return found;
+}
+
+function isReadable(url: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { protocol, hostname } = new URL(url);
+  return protocol === "http:" && !isLoopback(hostname);
+}
+
+/** The URL without a password that stands in it. */
+function originOf(url: string): string {
+  return new URL(url).origin;
+}
+
+/** A listener with `tls.ca` is closed too: it takes results only from devices with a certificate of that authority. */
+function openListeners({ id, connection, allow = [], tls }: DeviceConfig): string[] {
+  if (allow.length > 0 || tls?.ca !== undefined) return [];
+  const listeners = [connection.listen, connection.replies?.listen].filter((listen) => listen !== undefined);
+  return listeners
+    .filter((listen) => !isLoopback(parseAddress(listen)?.host ?? ""))
+    .map(
+      (listen) =>
+        `device ${id} listens on ${listen} without allow: any host can send results, list the device's address in allow`,
+    );
+}

@@ -1,0 +1,38 @@
+import type Database from "better-sqlite3";
+import type { NoiseEvents } from "./noise-events.ts";
+import type { RoomOperations } from "./room.ts";
+
+// The newest noise of each device is kept, for whoever looks for the fault of the line.
+
+/** Bytes of a device that belong to no message. The oldest beyond that are removed as new ones come. */
+export const NOISE_BYTES_MAX = 16 * 1024 * 1024;
+
+/** Part of operationsOn(): each runs inside the transaction of a group commit. */
+export function noiseOperationsOn(db: Database.Database, room: RoomOperations) {
+  const sql = {
+    insert: db.prepare(
+      `INSERT INTO noise (device, first_event, last_event, session, bytes)
+       VALUES (@device, @firstEvent, @lastEvent, @session, @bytes) ON CONFLICT DO NOTHING`,
+    ),
+    bytes: db.prepare("SELECT SUM(bytes) FROM noise WHERE device = ?").pluck(),
+    takeOldest: db.prepare(
+      `DELETE FROM noise WHERE device = @device
+         AND first_event = (SELECT MIN(first_event) FROM noise WHERE device = @device)
+       RETURNING session, first_event AS firstEvent, last_event AS lastEvent, bytes`,
+    ),
+    removeEvents: db.prepare("DELETE FROM event WHERE id BETWEEN @firstEvent AND @lastEvent AND session = @session"),
+  };
+  return {
+    /** Notes events that no message needs, and removes the oldest ones of the device beyond its bound. */
+    noteNoise(device: string, events: NoiseEvents): void {
+      sql.insert.run({ device, ...events });
+      let kept = sql.bytes.get(device) as number;
+      while (kept > NOISE_BYTES_MAX) {
+        const oldest = sql.takeOldest.get({ device }) as NoiseEvents;
+        sql.removeEvents.run(oldest);
+        room.removed(device, oldest.session, oldest.bytes);
+        kept -= oldest.bytes;
+      }
+    },
+  };
+}

@@ -1,0 +1,57 @@
+import type Database from "better-sqlite3";
+
+// What each device takes of the spool, kept as sums: to add it up would read the whole spool. The sum of a device has
+// its messages, its studies and the events of its finished sessions. Bytes.
+
+/** What a row takes besides its own bytes, with its part of the indexes. */
+export const ROW_BYTES = { event: 32, message: 400, study: 400 } as const;
+
+/** The stored bytes of the sessions that this process opened. */
+export type SessionSizes = Pick<ReadonlyMap<number, number>, "get">;
+
+export type RoomOperations = ReturnType<typeof roomOperationsOn>;
+
+/** Statements on those sums, for the operations that store and remove rows. */
+export function roomOperationsOn(db: Database.Database, sizes: SessionSizes) {
+  const sql = {
+    add: db.prepare("UPDATE device SET stored_bytes = stored_bytes + @bytes WHERE id = @device"),
+    // A session of an earlier process is counted again; what was removed of it stands there, below zero.
+    count: db
+      .prepare(
+        `SELECT COALESCE(SUM(COALESCE(length(e.bytes), 0) + ${ROW_BYTES.event}), 0) - s.bytes
+         FROM session s JOIN event e ON e.id >= s.first_event AND e.session = s.id WHERE s.id = ?`,
+      )
+      .pluck(),
+    finish: db
+      .prepare("UPDATE session SET finished_at = @at, bytes = bytes + @bytes WHERE id = @id RETURNING device")
+      .pluck(),
+    remove: db.prepare("UPDATE session SET bytes = bytes - ? WHERE id = ?"),
+    old: db.prepare("SELECT device, SUM(bytes) AS bytes FROM session WHERE finished_at < ? GROUP BY device"),
+    pruneSessions: db.prepare("DELETE FROM session WHERE finished_at < ?"),
+  };
+  const add = (device: string, bytes: number) => void sql.add.run({ device, bytes });
+  return {
+    add,
+
+    finish(ids: readonly number[], at: number): void {
+      const sums = new Map<string, number>();
+      for (const id of ids) {
+        const bytes = sizes.get(id) ?? (sql.count.get(id) as number | null | undefined) ?? 0;
+        const device = sql.finish.get({ id, at, bytes }) as string | undefined;
+        if (device !== undefined) sums.set(device, (sums.get(device) ?? 0) + bytes);
+      }
+      for (const [device, bytes] of sums) add(device, bytes);
+    },
+
+    /** Takes off events of a session that were removed. */
+    removed(device: string, session: number, bytes: number): void {
+      sql.remove.run(bytes, session);
+      add(device, -bytes);
+    },
+
+    pruneSessions(before: number): void {
+      for (const { device, bytes } of sql.old.all(before) as { device: string; bytes: number }[]) add(device, -bytes);
+      sql.pruneSessions.run(before);
+    },
+  };
+}

@@ -1,0 +1,97 @@
+import type Database from "better-sqlite3";
+import { ROW_BYTES, type SessionSizes } from "./queries/room.ts";
+
+// Who takes how much of the spool's room. Events of devices are refused at a bound below SQLite's own: the agent's own
+// operations need room beyond it, to settle what was acknowledged, to prune and to stop.
+
+/** Room above the bound for operations of the agent itself. Bytes. */
+export const RESERVE_BYTES = 64 * 1024 * 1024;
+/** The share of the room that one device may take with what is not pruned. Beyond it that device alone is refused. */
+const DEVICE_SHARE = 0.5;
+/** With less room than that left the spool is short of it. */
+const SHORT_SHARE = 0.1;
+
+/** Why an event is not stored; null: it is. `bytes` is the length of the event. */
+export type Refusal = (session: number, bytes: number) => string | null;
+
+interface OpenSession {
+  readonly device: string;
+  bytes: number;
+}
+
+export class Room {
+  readonly #bytesMax: number;
+  readonly #taken: Database.Statement;
+  readonly #sums: Database.Statement;
+  /** Those that this process opened and did not finish yet. */
+  readonly #sessions = new Map<number, OpenSession>();
+
+  constructor(db: Database.Database, bytesMax: number) {
+    this.#bytesMax = bytesMax;
+    this.#taken = db
+      .prepare(
+        `SELECT (page_count - freelist_count) * page_size
+         FROM pragma_page_count, pragma_freelist_count, pragma_page_size`,
+      )
+      .pluck();
+    this.#sums = db.prepare("SELECT id, stored_bytes FROM device").raw();
+  }
+
+  get sizes(): SessionSizes {
+    return { get: (session) => this.#sessions.get(session)?.bytes };
+  }
+
+  get isShort(): boolean {
+    return this.#takenBytes() > this.#bytesMax * (1 - SHORT_SHARE);
+  }
+
+  open(session: number, device: string): void {
+    this.#sessions.set(session, { device, bytes: 0 });
+  }
+
+  /** An event of that length is stored. */
+  add(session: number, bytes: number): void {
+    const open = this.#sessions.get(session);
+    if (open !== undefined) open.bytes += bytes + ROW_BYTES.event;
+  }
+
+  finish(sessions: readonly number[]): void {
+    for (const session of sessions) this.#sessions.delete(session);
+  }
+
+  /** Decides about the events of one group, in their order. */
+  refusal(): Refusal {
+    let taken = this.#takenBytes();
+    const share = this.#bytesMax * DEVICE_SHARE;
+    let sums: Map<string, number> | null = null;
+    return (session, length) => {
+      const bytes = length + ROW_BYTES.event;
+      if (taken + bytes > this.#bytesMax) return `the spool is full: ${megabytes(this.#bytesMax)} MB at most`;
+      const device = this.#sessions.get(session)?.device;
+      // As long as all of them together take less than the share, so does each.
+      if (taken + bytes > share && device !== undefined) {
+        sums ??= this.#deviceSums();
+        const sum = (sums.get(device) ?? 0) + bytes;
+        if (sum > share)
+          return `the device takes its share of the spool: ${megabytes(share)} of ${megabytes(this.#bytesMax)} MB`;
+        sums.set(device, sum);
+      }
+      taken += bytes;
+      return null;
+    };
+  }
+
+  #takenBytes(): number {
+    return this.#taken.get() as number;
+  }
+
+  #deviceSums(): Map<string, number> {
+    const sums = new Map(this.#sums.all() as [string, number][]);
+    for (const { device, bytes } of this.#sessions.values()) sums.set(device, (sums.get(device) ?? 0) + bytes);
+    return sums;
+  }
+}
+
+function megabytes(bytes: number): number {
+  return Math.round(bytes / 1024 ** 2);
+}

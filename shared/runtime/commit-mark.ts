@@ -1,0 +1,116 @@
+import fs from "node:fs";
+import type Database from "better-sqlite3";
+import { makePrivateFile } from "./private-folder.ts";
+
+// SQLite ends a write-ahead log at its first damaged frame, and the commits behind it are missing without an error. A mark
+// counts the commits that were fsynced: in the database, and in a file beside it. The next start compares the two.
+
+/** A commit that was fsynced. */
+export interface Mark {
+  /** Its number, from 1. */
+  readonly commit: number;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** The next id of each kind. */
+  readonly next: Readonly<Record<string, number>>;
+}
+
+/** Fsynced commits that are missing, and the ids that were given in them. Times are ISO 8601. */
+export interface Loss {
+  readonly found_at: string;
+  /** The time of the last commit before them; null if the database has none. */
+  readonly since: string | null;
+  /** The time of the last of them. */
+  readonly until: string;
+  readonly commits: number;
+  /** How many of each kind, at most. */
+  readonly ids: Readonly<Record<string, number>>;
+}
+
+/** A loss is reported for 30 days. */
+const REPORTED_MS = 30 * 24 * 60 * 60_000;
+/** One sector, so that no write is torn. Spaces fill it. */
+const FILE_BYTES = 256;
+const READ = "SELECT value FROM meta WHERE key = ?";
+
+export class CommitMark {
+  readonly #file: string;
+  readonly #read: Database.Statement;
+  readonly #write: Database.Statement;
+
+  /** Compares the file with the database. Numbers and ids go on above both, so that none is used twice. */
+  constructor(db: Database.Database, file: string) {
+    makePrivateFile(file);
+    this.#file = file;
+    // The file is read first: another process may commit in between.
+    const last = parse(fs.readFileSync(file, "utf8"));
+    db.exec("CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID");
+    this.#read = db.prepare(READ).pluck();
+    this.#write = db.prepare(
+      "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+    );
+    const compare = db.transaction(() => {
+      const kept = this.#counted();
+      if (last === null || last.commit <= (kept?.commit ?? 0)) return;
+      this.#write.run("loss", JSON.stringify(lossBetween(kept, last)));
+      this.#write.run("mark", JSON.stringify(last));
+    });
+    compare.immediate();
+  }
+
+  /** Counts the commit of the open transaction, which must be fsynced. Returns its mark, for save(). */
+  count(next: Mark["next"] = {}): Mark {
+    const mark = { commit: (this.#counted()?.commit ?? 0) + 1, at: Date.now(), next };
+    this.#write.run("mark", JSON.stringify(mark));
+    return mark;
+  }
+
+  /** Writes the mark of a finished commit. Without an fsync it reaches the disk late, never before its commit. */
+  save(mark: Mark): void {
+    try {
+      fs.writeFileSync(this.#file, JSON.stringify(mark).padEnd(FILE_BYTES), { flag: "r+" });
+    } catch {
+      // The file keeps an older mark, which reports no loss.
+    }
+  }
+
+  #counted(): Mark | null {
+    const text = this.#read.get("mark") as string | undefined;
+    return text === undefined ? null : (JSON.parse(text) as Mark);
+  }
+}
+
+/** The last loss, if it was found within 30 days; null for none. */
+export function recentLoss(db: Database.Database): Loss | null {
+  const text = db.prepare(READ).pluck().get("loss") as string | undefined;
+  const loss = text === undefined ? null : (JSON.parse(text) as Loss);
+  return loss === null || Date.now() - Date.parse(loss.found_at) > REPORTED_MS ? null : loss;
+}
+
+/** The loss as a sentence for a log, without its times. */
+export function lossSentence({ commits }: Loss): string {
+  const reason = "the write-ahead log was damaged, cut or deleted, or the database was replaced by an older one";
+  return `${commits} acknowledged commits are missing: ${reason}`;
+}
+
+function lossBetween(kept: Mark | null, last: Mark): Loss {
+  const ids = Object.entries(last.next).map(([kind, next]) => [kind, next - (kept?.next[kind] ?? 1)] as const);
+  return {
+    found_at: new Date().toISOString(),
+    since: kept === null ? null : new Date(kept.at).toISOString(),
+    until: new Date(last.at).toISOString(),
+    commits: last.commit - (kept?.commit ?? 0),
+    ids: Object.fromEntries(ids),
+  };
+}
+
+/** null for a file that is empty or damaged. */
+function parse(text: string): Mark | null {
+  try {
+    const mark = JSON.parse(text) as Mark;
+    const numbers = [mark.commit, mark.at, ...Object.values(mark.next)];
+    return numbers.every(Number.isSafeInteger) ? mark : null;
+  } catch {
+    return null;
+  }
+}

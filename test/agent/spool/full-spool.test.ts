@@ -1,0 +1,369 @@
+import { execFileSync } from "node:child_process";
+import fs from "node:fs";
+import net from "node:net";
+import path from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { pino } from "pino";
+import Database from "better-sqlite3";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { startAgent } from "../../../agent/agent.ts";
+import { recover } from "../../../agent/connection/recovery.ts";
+import { ACK, ENQ, NAK } from "../../../agent/protocols/bytes.ts";
+import { readSpool } from "../../../agent/spool/access.ts";
+import { listMessages } from "../../../agent/spool/queries/message-summaries.ts";
+import { capture } from "../../../agent/tools/fixture/capture.ts";
+import { checkConfig } from "../../../agent/config/check.ts";
+import { Connection } from "../../../agent/connection/connection.ts";
+import { explain } from "../../../agent/tools/offline/explain.ts";
+import { profileById } from "../../../agent/devices/index.ts";
+import { NOISE_BYTES_MAX } from "../../../agent/spool/queries/noise.ts";
+import { RESERVE_FILE } from "../../../agent/spool/reserve.ts";
+import { RESERVE_BYTES } from "../../../agent/spool/room.ts";
+import { Spool } from "../../../agent/spool/spool.ts";
+import { messageRow, type StoredMessage } from "../../../agent/spool/queries/operations.ts";
+import { StorageError } from "../../../agent/spool/storage-error.ts";
+import { frames, session } from "../../support/astm.ts";
+import { freePort, temporaryFolder, until } from "../../support/processes.ts";
+import { TestClock, TestTransport, type TestWire } from "../../support/wire.ts";
+
+// Goal: one device never takes the room of the others, and a full spool or disk never keeps the agent from starting, pruning
+// and stopping. Method: real spools with a small bound, and agents on a small disk.
+
+const MB = 1024 * 1024;
+const profile = profileById("generic-astm")!;
+const records = ["H|\\^&|||Tester", "P|1|4711", "R|1|^^^GLU|5.5|mmol/L", "L|1|N"];
+const state = { connected: true, is: "connected", reason: null, mayBeOff: false, since: 0 } as const;
+const silence = { lastMessageAt: null, lastBytesAt: null, lastWarning: null };
+const counters = { bytes: 0, messages: 0, warnings: 0, noiseBytes: 0 };
+
+async function openSpool(bytesMax: number, folder = newFolder()): Promise<{ folder: string; spool: Spool }> {
+  const spool = await Spool.open(folder, { bytesMax });
+  let isClosed = false;
+  onTestFinished(async () => {
+    if (!isClosed) await spool.close();
+  });
+  const close = spool.close.bind(spool);
+  spool.close = () => ((isClosed = true), close());
+  for (const id of ["chem-1", "chem-2"]) {
+    await spool.call("setDevice", { id, profile: profile.id, ...state, ...silence, counters });
+  }
+  return { folder, spool };
+}
+
+function newFolder(): string {
+  const folder = temporaryFolder();
+  onTestFinished(() => fs.rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+function append(spool: Spool, device: string, number: number, bytes: Uint8Array): Promise<StorageError | null> {
+  const event = { device, session: number, kind: "chunk", bytes, durable: true } as const;
+  return new Promise((resolve) => spool.append(event, resolve));
+}
+
+/** Stores chunks in sessions that end, until not one byte is taken. Returns the reason. */
+async function fill(spool: Spool, device: string): Promise<string> {
+  let reason = "";
+  for (const bytes of [64 * 1024, 1024, 1]) {
+    for (let error: StorageError | null = null; error === null; ) {
+      const number = spool.openSession(device, profile.id);
+      error = await append(spool, device, number, new Uint8Array(bytes));
+      spool.callLater("finishSessions", [number], 1);
+      reason = error?.message ?? reason;
+    }
+  }
+  return reason;
+}
+
+function connect(spool: Spool, device: string) {
+  const transport = new TestTransport();
+  const messages: StoredMessage[] = [];
+  const warnings: string[] = [];
+  const nothing = () => undefined;
+  const events = {
+    ...{ connected: nothing, disconnected: nothing, stands: nothing, bytes: nothing },
+    warning: (reason: string) => void warnings.push(reason),
+    message: (message: StoredMessage) => void messages.push(message),
+  };
+  const clock = new TestClock();
+  new Connection({ id: device, profile, timeZone: "UTC" }, transport, spool, events, clock.setTimer).open();
+  return { wire: transport.connect(), messages, warnings };
+}
+
+async function sendNoise(wire: TestWire, megabytes: number): Promise<void> {
+  for (let chunk = 0; chunk < megabytes * 16; chunk++) {
+    wire.send(new Uint8Array(64 * 1024).fill(0x78));
+    while (wire.paused) await nextTurn();
+  }
+}
+
+const keptBytes = (folder: string) =>
+  readSpool(folder, (db) => db.prepare("SELECT SUM(length(bytes)) FROM event").pluck().get()) as number;
+
+const text = ({ bytes }: { bytes: Uint8Array }) => Buffer.from(bytes).toString("latin1");
+
+describe("a line that is nothing but noise", () => {
+  const lookup = () => ({ profile, timeZone: "UTC" });
+
+  test("keeps its newest 16 MB, and its messages stay whole and can be captured and explained", async () => {
+    const { folder, spool } = await openSpool(60 * MB);
+    const { wire, messages } = connect(spool, "chem-1");
+    for (let round = 1; round <= 3; round++) {
+      wire.send(session(records));
+      await until("the message", () => messages.length === round);
+      await sendNoise(wire, 12);
+    }
+    await spool.call("outbox");
+    expect(keptBytes(folder)).toBeGreaterThan(NOISE_BYTES_MAX * 0.9);
+    expect(keptBytes(folder)).toBeLessThan(NOISE_BYTES_MAX * 1.1);
+    expect(await append(spool, "chem-2", spool.openSession("chem-2", profile.id), Uint8Array.of(ENQ))).toBe(null);
+    const content = `${records.join("\r")}\r`;
+    expect((await spool.call("unprocessedMessages", "chem-1", Number.MAX_SAFE_INTEGER, 10)).map(text)).toEqual([
+      content,
+      content,
+      content,
+    ]);
+    // Between the last one and the two before it, and within their session, noise was removed.
+    const { id } = messages[2]!;
+    const { bytes } = readSpool(folder, (db) => capture(db, folder, id, lookup, true));
+    expect(text({ bytes })).toContain(text({ bytes: session(records) }));
+    expect(readSpool(folder, (db) => explain(db, id, lookup)).join("\n")).toContain("1 results");
+  });
+
+  test("is replayed after a crash with each of its messages once, the one still arriving among them", async () => {
+    const { folder, spool } = await openSpool(60 * MB);
+    const { wire, messages } = connect(spool, "chem-1");
+    wire.send(session(records));
+    await until("the message", () => messages.length === 1);
+    await sendNoise(wire, 20);
+    for (const bytes of [Uint8Array.of(ENQ), ...frames(records).slice(0, 3)]) wire.send(bytes);
+    await until("its frames are acknowledged", () => wire.replies.length === 9);
+    await spool.close(); // as a kill leaves it
+
+    const after = await Spool.open(folder);
+    await recover(after, profileById);
+    const stored = readSpool(folder, listMessages);
+    expect(stored.map(({ id }) => id)[0]).toBe(messages[0]!.id);
+    const all = await after.call("unprocessedMessages", "chem-1", Number.MAX_SAFE_INTEGER, 10);
+    expect(all.map(text)).toEqual([`${records.join("\r")}\r`, `${records.slice(0, 3).join("\r")}\r`]);
+    await after.close();
+  });
+});
+
+describe("a device", () => {
+  test("that takes half of the room is refused alone, and served again once its old rows are pruned", async () => {
+    const { spool } = await openSpool(8 * MB);
+    expect(await fill(spool, "chem-1")).toBe("the device takes its share of the spool: 4 of 8 MB");
+    const number = spool.openSession("chem-2", profile.id);
+    for (let chunk = 0; chunk < 10; chunk++) {
+      expect(await append(spool, "chem-2", number, new Uint8Array(64 * 1024))).toBe(null);
+    }
+    const late = spool.openSession("chem-1", profile.id);
+    expect(await append(spool, "chem-1", late, Uint8Array.of(ENQ))).toBeInstanceOf(StorageError);
+    while (await spool.call("prune", 10, 1_000));
+    expect(await append(spool, "chem-1", spool.openSession("chem-1", profile.id), Uint8Array.of(ENQ))).toBe(null);
+  });
+
+  test("keeps its share over a restart, also of sessions that were not finished", async () => {
+    const { folder, spool } = await openSpool(8 * MB);
+    const number = spool.openSession("chem-1", profile.id);
+    let error: StorageError | null = null;
+    while (error === null) error = await append(spool, "chem-1", number, new Uint8Array(64 * 1024));
+    await spool.close();
+    const again = (await openSpool(8 * MB, folder)).spool;
+    await recover(again, profileById);
+    expect(await fill(again, "chem-1")).toBe("the device takes its share of the spool: 4 of 8 MB");
+    expect(keptBytes(folder)).toBeLessThan(4.1 * MB);
+  });
+
+  test("has its share back when its events, messages and noise are gone", async () => {
+    const { folder, spool } = await openSpool(60 * MB);
+    const { wire, messages } = connect(spool, "chem-1");
+    wire.send(session(records));
+    await sendNoise(wire, 20);
+    await until("the message", () => messages.length === 1);
+    wire.cut();
+    const sum = () =>
+      readSpool(folder, (db) => db.prepare("SELECT stored_bytes FROM device WHERE id = 'chem-1'").pluck().get());
+    await until("the session has ended", async () =>
+      readSpool(
+        folder,
+        (db) => db.prepare("SELECT COUNT(*) FROM session WHERE finished_at IS NULL").pluck().get() === 0,
+      ),
+    );
+    expect(sum()).toBeGreaterThan(NOISE_BYTES_MAX * 0.9);
+    expect(sum()).toBeLessThan(NOISE_BYTES_MAX * 1.1);
+    const settled = { state: "not-for-patients", reason: null, studies: [], completes: [], at: 1 } as const;
+    await spool.call("settle", { message: messages[0]!.id, ...settled });
+    while (await spool.call("prune", Date.now() + 60_000, 1_000));
+    expect(sum()).toBe(0);
+  });
+});
+
+describe("a full spool", () => {
+  test("refuses devices while the agent's own operations go on, and serves them again once it is pruned", async () => {
+    const { folder, spool } = await openSpool(2 * MB);
+    await fill(spool, "chem-1");
+    expect(await fill(spool, "chem-2")).toBe("the spool is full: 2 MB at most");
+    expect(spool.problem).toBe("the spool is full: 2 MB at most");
+    expect(spool.isShort).toBe(true);
+    const refused = connect(spool, "chem-2");
+    refused.wire.send(Uint8Array.of(ENQ));
+    await until("the refusal", () => refused.wire.replies.length === 1);
+    expect(refused.wire.replies).toEqual([NAK]);
+
+    // What was acknowledged before is settled.
+    const common = { device: "chem-1", profile: profile.id, receivedAt: 1, incomplete: null };
+    const bytes = new Uint8Array(100_000);
+    const row = messageRow({ id: "M1", session: 1, ordinal: 0, ...common, bytes }, null);
+    expect(await spool.saveMessage(() => row)).toBe("M1");
+    const settled = { state: "quarantined", reason: "unreadable", studies: [], completes: [], at: 1 } as const;
+    await spool.call("settle", { message: "M1", ...settled });
+    await spool.call("setMeta", "key", "x".repeat(100_000));
+    await spool.close();
+
+    const again = (await openSpool(2 * MB, folder)).spool;
+    await again.call("disconnectAll");
+    expect(await fill(again, "chem-2")).toBe("the spool is full: 2 MB at most");
+    while (await again.call("prune", 10, 1_000));
+    const served = connect(again, "chem-2");
+    served.wire.send(Uint8Array.of(ENQ));
+    await until("the answer", () => served.wire.replies.length === 1);
+    expect(served.wire.replies).toEqual([ACK]);
+    expect([again.problem, again.isShort]).toEqual([null, false]);
+    expect(readSpool(folder, listMessages).map(({ id, state: ended }) => [id, ended])).toEqual([["M1", "quarantined"]]);
+  });
+
+  test("takes no more room for devices that come again and again", async () => {
+    const { folder, spool } = await openSpool(2 * MB);
+    await fill(spool, "chem-1");
+    await fill(spool, "chem-2");
+    const pages = () => readSpool(folder, (db) => db.prepare("SELECT COUNT(*) FROM session").pluck().get());
+    const before = pages();
+    for (let round = 0; round < 50; round++) {
+      const { wire } = connect(spool, "chem-2");
+      wire.send(session(records));
+      await until("the refusal", () => wire.replies.length > 0);
+      wire.cut();
+    }
+    await spool.call("outbox");
+    expect(pages()).toBe(before);
+  });
+});
+
+const mounted = mayMount();
+if (!mounted) process.stdout.write("agent: a full disk is left out, a tmpfs cannot be mounted here\n");
+
+function mayMount(): boolean {
+  const folder = temporaryFolder();
+  try {
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=1m", "vetwire", folder], { stdio: "ignore" });
+    execFileSync("umount", [folder]);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    fs.rmSync(folder, { recursive: true });
+  }
+}
+
+/** A data folder on a disk of its own, and an agent that serves one analyzer from it. */
+async function smallDisk(megabytes: number) {
+  const folder = temporaryFolder();
+  const data = path.join(folder, "data");
+  fs.mkdirSync(data);
+  execFileSync("mount", ["-t", "tmpfs", "-o", `size=${megabytes}m`, "vetwire", data]);
+  onTestFinished(() => {
+    execFileSync("umount", ["-l", data]);
+    fs.rmSync(folder, { recursive: true });
+  });
+  fs.writeFileSync(path.join(folder, "agent.key"), "sk_live_test\n", { mode: 0o600 });
+  const port = await freePort();
+  const device = { id: "chem-1", profile: profile.id, connection: { listen: `127.0.0.1:${port}` } };
+  const server = { url: `http://127.0.0.1:${await freePort()}`, keyFile: "agent.key" };
+  const checked = checkConfig(JSON.stringify({ server, data: "data", timeZone: "UTC", devices: [device] }), folder);
+  if ("problems" in checked) throw new Error(JSON.stringify(checked.problems));
+  const filler = path.join(data, "filler");
+  const fillDisk = () => {
+    const file = fs.openSync(filler, "w");
+    try {
+      for (;;) fs.writeSync(file, new Uint8Array(4096));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
+    } finally {
+      fs.closeSync(file);
+    }
+  };
+  return {
+    ...{ data, port, fillDisk },
+    freeDisk: () => fs.rmSync(filler),
+    start: () => startAgent(checked.config, "test", pino({ enabled: false })),
+    hasReserve: () => fs.existsSync(path.join(data, RESERVE_FILE)),
+  };
+}
+
+/** Says `bytes` and returns the first answer. */
+function ask(port: number, bytes: Uint8Array): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const socket = net.connect(port, "127.0.0.1", () => socket.write(bytes));
+    socket.once("data", (answer) => {
+      socket.destroy();
+      resolve(answer[0]!);
+    });
+    socket.once("error", reject);
+  });
+}
+
+describe.skipIf(!mounted)("on a full disk", () => {
+  test("the agent starts, refuses, prunes and stops, and serves its devices again when there is room", async () => {
+    const disk = await smallDisk(128);
+    const first = await disk.start();
+    expect(await ask(disk.port, session(records))).toBe(ACK);
+    await until("the reserve is made", disk.hasReserve);
+    await until("the message", () => readSpool(disk.data, listMessages).length === 1);
+    await first.stop();
+    disk.fillDisk();
+
+    const second = await disk.start();
+    expect(await ask(disk.port, Uint8Array.of(ENQ))).toBe(NAK);
+    expect(disk.hasReserve()).toBe(false);
+    disk.freeDisk();
+    await until("the reserve is made again", disk.hasReserve);
+    expect(await until("the device is served", async () => (await ask(disk.port, Uint8Array.of(ENQ))) === ACK)).toBe(
+      true,
+    );
+    disk.fillDisk();
+    const from = performance.now();
+    await second.stop();
+    expect(performance.now() - from).toBeLessThan(5_000);
+    expect(readSpool(disk.data, listMessages)).toHaveLength(1);
+  });
+
+  test("what fills up while devices send is refused, not acknowledged, and the agent starts again", async () => {
+    const disk = await smallDisk(128);
+    const first = await disk.start();
+    await until("the reserve is made", disk.hasReserve);
+    disk.fillDisk();
+    const answers: number[] = [];
+    for (let round = 0; round < 20; round++) answers.push(await ask(disk.port, session(records)));
+    expect(answers.at(-1)).toBe(NAK);
+    const acknowledged = answers.filter((answer) => answer === ACK).length;
+    const from = performance.now();
+    await first.stop();
+    expect(performance.now() - from).toBeLessThan(5_000);
+    const second = await disk.start();
+    expect(await ask(disk.port, Uint8Array.of(ENQ))).toBe(NAK);
+    await second.stop();
+    const db = new Database(path.join(disk.data, "spool.db"), { readonly: true });
+    expect(db.prepare("SELECT COUNT(*) FROM message").pluck().get()).toBeGreaterThanOrEqual(acknowledged > 0 ? 1 : 0);
+    expect(db.pragma("integrity_check", { simple: true })).toBe("ok");
+    db.close();
+  });
+});
+
+test("what even the reserve has no room for is refused as before", async () => {
+  const { spool } = await openSpool(1 * MB);
+  const huge = "x".repeat(2 * MB + RESERVE_BYTES);
+  await expect(spool.call("setMeta", "key", huge)).rejects.toThrow(StorageError);
+  await spool.call("setMeta", "key", "small");
+});

@@ -1,0 +1,122 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { ROOT, temporaryFolder } from "../../support/processes.ts";
+
+// A power cut keeps what was fsynced, and of the rest any part. strace lists what a program asks of the system, in order.
+
+const CALLS = "mkdir,openat,link,rename,unlink,pwrite64,write,fsync,fdatasync";
+const hasStrace = spawnSync("strace", ["--version"]).status === 0;
+
+let root: string;
+
+beforeEach(() => {
+  root = fs.realpathSync(temporaryFolder());
+});
+
+afterEach(() => fs.rmSync(root, { recursive: true }));
+
+interface SystemCall {
+  readonly name: string;
+  /** The paths in its arguments that are below the root. */
+  readonly paths: readonly string[];
+  readonly creates: boolean;
+}
+
+/** Runs a module of that text; `load` in it imports a file of the repository. */
+function traced(text: string): SystemCall[] {
+  const trace = path.join(root, "trace.txt");
+  const load = `const load = (file) => import(${JSON.stringify(`${pathToFileURL(ROOT).href}/`)} + file);`;
+  const module = [
+    "--import",
+    "tsx",
+    "--input-type=module",
+    "-e",
+    `${load} const root = ${JSON.stringify(root)}; ${text}`,
+  ];
+  const strace = ["-f", "-y", "-qq", "-e", `trace=${CALLS}`, "-o", trace, process.execPath, ...module];
+  execFileSync("strace", strace, { cwd: ROOT, timeout: 60_000, stdio: "pipe" });
+  return fs.readFileSync(trace, "utf8").split("\n").flatMap(readCall);
+}
+
+function readCall(line: string): SystemCall[] {
+  const [, name = "", rest = ""] = /^\d+ +(\w+)\((.*)$/.exec(line) ?? [];
+  if (/ = -1 E/.test(rest)) return [];
+  const paths = [...rest.matchAll(/["<](\/[^">]*)[">]/g)].map(([, found = ""]) => found);
+  const below = paths.filter((found) => found.startsWith(root) && !found.endsWith("trace.txt"));
+  return below.length === 0 ? [] : [{ name, paths: [...new Set(below)], creates: rest.includes("O_CREAT") }];
+}
+
+/** Names that a power cut may take, with all that is below them. An index of shared memory is made anew. */
+function unsyncedNames(calls: readonly SystemCall[]): string[] {
+  const names = new Set<string>();
+  const known = new Set<string>();
+  const make = (name: string) => {
+    if (!known.has(name)) names.add(name);
+    known.add(name);
+  };
+  for (const { name, paths, creates } of calls) {
+    const last = paths.at(-1)!;
+    if (name === "mkdir" || name === "link" || name === "rename" || creates) make(last);
+    if (name === "unlink" || name === "rename") names.delete(paths[0]!);
+    if (name === "fsync") for (const made of names) if (path.dirname(made) === last) names.delete(made);
+  }
+  return [...names].filter((made) => !made.endsWith("-shm")).map((made) => path.relative(root, made));
+}
+
+describe.skipIf(!hasStrace)("after a first start no power cut takes", { timeout: 60_000 }, () => {
+  test("the agent's data folder, its parents or a file in it", () => {
+    const calls = traced(`
+      const { Spool } = await load("agent/spool/spool.ts");
+      const { tidyImages } = await load("agent/imaging/instance-store.ts");
+      const data = root + "/clinic/agent";
+      const spool = await Spool.open(data);
+      await tidyImages(data, spool);
+      const session = spool.openSession("chem-1", "generic-astm");
+      const event = { device: "chem-1", session, kind: "chunk", bytes: Buffer.from("H"), durable: true };
+      await new Promise((resolve) => spool.append(event, resolve));
+      process.reallyExit(0);
+    `);
+    expect(calls.map(({ paths }) => paths.at(-1))).toContain(path.join(root, "clinic/agent/images"));
+    expect(unsyncedNames(calls)).toEqual([]);
+  });
+
+  test("the server's data folder, its parents or a file in it", () => {
+    const calls = traced(`
+      const { openStore } = await load("server/store/open.ts");
+      const { loadPepper } = await load("server/http/pepper.ts");
+      const data = root + "/clinic/server";
+      loadPepper(data, false);
+      await openStore(data);
+      process.reallyExit(0);
+    `);
+    expect(calls.map(({ paths }) => paths.at(-1))).toContain(path.join(root, "clinic/server/pepper"));
+    expect(unsyncedNames(calls)).toEqual([]);
+  });
+});
+
+describe.skipIf(!hasStrace)("the mark beside the spool", () => {
+  test("is written only while every commit before it is fsynced", { timeout: 60_000 }, () => {
+    const calls = traced(`
+      const { Spool } = await load("agent/spool/spool.ts");
+      const spool = await Spool.open(root + "/agent");
+      const session = spool.openSession("chem-1", "generic-astm");
+      const event = { device: "chem-1", session, kind: "chunk", bytes: Buffer.from("H") };
+      for (let nth = 0; nth < 30; nth++) {
+        await new Promise((resolve) => spool.append({ ...event, durable: nth % 3 === 0 }, resolve));
+      }
+      await spool.call("outbox");
+      process.reallyExit(0);
+    `);
+    let isSynced = true;
+    const marks: boolean[] = [];
+    for (const { name, paths } of calls) {
+      const file = path.basename(paths[0]!);
+      if (file === "spool.db-wal" && name !== "openat") isSynced = name === "fdatasync" || name === "fsync";
+      if (file === "spool.mark" && name.includes("write")) marks.push(isSynced);
+    }
+    expect(marks).toEqual(Array.from({ length: 10 }, () => true));
+  });
+});
