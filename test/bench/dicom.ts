@@ -11,8 +11,9 @@ const INSTANCES = 500;
 const INSTANCE_BYTES = 525_000;
 const LONG_BYTES = 200_000_000;
 const LONGEST_BYTES = 1_000_000_000;
-const RATE_MIN = 0.6;
-const RATE_TO_ORTHANC_MIN = 2.5;
+const RATE_MIN = 0.33;
+/** Orthanc syncs to the disk, as we do. */
+const RATE_TO_ORTHANC_MIN = 1;
 const LONG_TIME_MAX = 1.5;
 const MEMORY_MB_MAX = { long: 150, longest: 200 };
 

@@ -79,6 +79,7 @@ export const EXCLUDED: readonly (readonly [pattern: RegExp, reason: string])[] =
   [/^npm ci$/, ".ci/run installs from the lock file before the suite"],
   [/^npm test$/, "it is the suite that this test is part of"],
   [/^npm run check$/, "it is part of npm test"],
+  [/^npm run check:changed$/, "it is part of npm test"],
   [/^npm run contract$/, "test/server/openapi.test.ts compares the file that it writes"],
   [/npx vitest run /, "the suite runs that test file"],
   [/^npm run conformance$/, "it takes minutes"],

@@ -9,7 +9,7 @@ import { type Figure, median, whole } from "../figure.ts";
 
 const DEVICES = 50;
 const MESSAGE_BYTES = 1_500;
-const RATIO_MIN = 0.7;
+const RATIO_MIN = 0.65;
 
 /** Durable acknowledged messages a second, beside as long HL7 messages to the same agent: same disk, in turn. */
 export async function* besideHl7(quick: boolean): AsyncGenerator<Figure> {
