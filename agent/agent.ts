@@ -157,7 +157,7 @@ export async function startAgent(config: Config, version: string, log: Logger): 
       async () => {
         const { count, bytes, isEnough } = await imaging.removeOld();
         if (count > 0) log.info({ stage: "spool", images: count, bytes }, "images were removed");
-        if (!isEnough) throw new Error("they are beyond keepGigabytes, and archives, studies or persons wait for them");
+        if (!isEnough) throw new Error("they are beyond maxGigabytes, and archives, studies or persons wait for them");
       },
       (reason) => log.warn({ stage: "spool", reason }, "images stay"),
     ),

@@ -44,7 +44,7 @@ export async function createAnalyzers(around: Surroundings): Promise<Devices> {
       fault: ({ device, id: message }, err) =>
         log.error({ stage: "read", device, message, err }, "our own fault: message quarantined"),
     },
-    config.matchByName,
+    config.matchPatientsByName,
   );
   const worklist = new Worklist(spool, directory);
   const taken = await spool.call("newsOf", "operators");
@@ -147,20 +147,20 @@ function adapted(profile: Profile, { charset, ackMode }: DeviceConfig): Profile 
 }
 
 function operatorsOf(
-  { id, operators }: DeviceConfig,
+  { id, operatorListFile }: DeviceConfig,
   taken: readonly { device: string; name: string; content: string }[],
   problem: (reason: string) => void,
 ): Operators | null {
-  if (operators === undefined) return null;
+  if (operatorListFile === undefined) return null;
   const own = taken.filter(({ device }) => device === id);
   const lists = new Map(own.map(({ name, content }) => [name, JSON.parse(content) as Operator[]]));
-  return new Operators(operators, lists, problem);
+  return new Operators(operatorListFile, lists, problem);
 }
 
 /** Exactly one way, as the configuration's check has made sure. */
 function transportOf(device: DeviceConfig, profile: Profile): Transport {
   const { connection, allow } = device;
-  const { serial, replies } = connection;
+  const { serial, replyConnection: replies } = connection;
   if (serial !== undefined) {
     // 9600 8N1 is what LIS01-A2 §5.2 asks of every device.
     const usual = { baudRate: 9600, dataBits: 8, parity: "none", stopBits: 1, rtscts: false } as const;

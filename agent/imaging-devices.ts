@@ -27,7 +27,7 @@ export async function createImaging(around: Surroundings): Promise<ImagingDevice
   const { config, spool, directory, log, queued } = around;
   const devices = imagingOf(config);
   const headers = new Headers();
-  const lookup = { spool, directory, matchByName: config.matchByName ?? false };
+  const lookup = { spool, directory, matchPatientsByName: config.matchPatientsByName ?? false };
   const stages = { data: config.data, headers, deviceById: (id: string) => devices.get(id), lookup };
   const filing = new ImageFiling(stages, {
     settled(device, studies, instances) {
@@ -141,7 +141,7 @@ function readImaging(device: DeviceConfig, timeZone: string): ImagingDevice {
     quietMs: (device.quietSeconds ?? QUIET_SECONDS) * 1000,
     timeZone: device.timeZone ?? timeZone,
     modality: device.modality ?? null,
-    reportTo: device.reportTo === undefined ? null : parseAddress(device.reportTo),
+    commitmentScp: device.commitmentScp === undefined ? null : parseAddress(device.commitmentScp),
   };
 }
 

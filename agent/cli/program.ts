@@ -299,7 +299,7 @@ program
     const devices = { analyzers: analyzersOf(config), imaging: imagingOf(config) };
     const wanted = { states: options.state, since: options.since };
     let told = 0;
-    const done = await reassess(config.data, wanted, devices, config.matchByName ?? false, (count, of) => {
+    const done = await reassess(config.data, wanted, devices, config.matchPatientsByName ?? false, (count, of) => {
       const tenth = Math.floor((10 * count) / of);
       if (tenth > told) tell(`${10 * tenth} %`);
       told = tenth;

@@ -61,7 +61,7 @@ export function checkConfig(text: string, folder: string): ConfigResult {
       devices: valid.devices.map((device) => ({
         ...device,
         ...(device.tls === undefined ? {} : { tls: tlsIn(folder, device.tls) }),
-        ...(device.operators === undefined ? {} : { operators: inFolder(device.operators) }),
+        ...(device.operatorListFile === undefined ? {} : { operatorListFile: inFolder(device.operatorListFile) }),
       })),
       status: valid.status === undefined ? null : parseAddress(valid.status.listen),
       destinations: (valid.destinations ?? []).map((destination) => asDestination(destination, inFolder)),
@@ -70,11 +70,11 @@ export function checkConfig(text: string, folder: string): ConfigResult {
   };
 }
 
-function asLimits({ keepDays, keepGigabytes, freeGigabytes }: Static<typeof Images>): ImageLimits {
+function asLimits({ retainDays, maxGigabytes, minFreeGigabytes }: Static<typeof Images>): ImageLimits {
   return {
-    keepMs: keepDays === undefined ? null : keepDays * 24 * 60 * 60_000,
-    bytesMax: keepGigabytes === undefined ? null : keepGigabytes * 1e9,
-    freeBytes: freeGigabytes === undefined ? null : freeGigabytes * 1e9,
+    keepMs: retainDays === undefined ? null : retainDays * 24 * 60 * 60_000,
+    bytesMax: maxGigabytes === undefined ? null : maxGigabytes * 1e9,
+    freeBytes: minFreeGigabytes === undefined ? null : minFreeGigabytes * 1e9,
   };
 }
 
@@ -167,7 +167,7 @@ function profileProblems(device: Record<string, unknown>, at: readonly string[],
 
 /** Where the device is reached, and who may call. */
 function connectionProblems(device: Record<string, unknown>, at: readonly string[], say: Say, listener: Say): void {
-  const { profile, reportTo } = device;
+  const { profile, commitmentScp } = device;
   const connection = asObject(device["connection"]);
   const tcp = ({ listen, dial }: Record<string, unknown>, steps: readonly string[]) => {
     if (typeof listen === "string") listener([...steps, "listen"], listen);
@@ -191,12 +191,12 @@ function connectionProblems(device: Record<string, unknown>, at: readonly string
   if (profile === DICOM && ways.length === 1 && !("listen" in connection)) {
     say([...at, "connection"], `has ${ways[0]}, but a DICOM device is listened to: expected listen`);
   }
-  if (typeof reportTo === "string" && parseAddress(reportTo) === null) {
-    say([...at, "reportTo"], `is "${reportTo}", expected host:port such as 192.168.1.60:104`);
+  if (typeof commitmentScp === "string" && parseAddress(commitmentScp) === null) {
+    say([...at, "commitmentScp"], `is "${commitmentScp}", expected host:port such as 192.168.1.60:104`);
   }
-  if (!("replies" in connection)) return;
-  const replies = asObject(connection["replies"]);
-  const place = [...at, "connection", "replies"];
+  if (!("replyConnection" in connection)) return;
+  const replies = asObject(connection["replyConnection"]);
+  const place = [...at, "connection", "replyConnection"];
   if ("serial" in connection) say(place, "is for TCP: a serial line is answered on itself");
   if (profile === DICOM) say(place, "is for HL7: a DICOM device is answered on its own association");
   if ("listen" in replies === "dial" in replies) say(place, "has none or both, expected exactly one of listen, dial");
@@ -204,15 +204,15 @@ function connectionProblems(device: Record<string, unknown>, at: readonly string
 }
 
 function fileProblems(device: Record<string, unknown>, at: readonly string[], folder: string, say: Say): void {
-  const { profile, operators } = device;
+  const { profile, operatorListFile: operators } = device;
   if (typeof operators === "string" && operators !== "") {
     const known = typeof profile === "string" ? profileById(profile) : undefined;
     const problem = operatorsProblem(path.resolve(folder, operators), known?.protocol === "poct1a");
-    if (problem !== null) say([...at, "operators"], problem);
+    if (problem !== null) say([...at, "operatorListFile"], problem);
   }
   if ("tls" in device) {
     const connection = asObject(device["connection"]);
-    const listens = [connection, asObject(connection["replies"])].some((way) => "listen" in way);
+    const listens = [connection, asObject(connection["replyConnection"])].some((way) => "listen" in way);
     const problem = "serial" in connection ? "is for TCP" : tlsProblem(asObject(device["tls"]), listens, folder);
     if (problem !== null) say([...at, "tls"], problem);
   }

@@ -35,7 +35,7 @@ function originOf(url: string): string {
 /** A listener with `tls.ca` is closed too: it takes results only from devices with a certificate of that authority. */
 function openListeners({ id, connection, allow = [], tls }: DeviceConfig): string[] {
   if (allow.length > 0 || tls?.ca !== undefined) return [];
-  const listeners = [connection.listen, connection.replies?.listen].filter((listen) => listen !== undefined);
+  const listeners = [connection.listen, connection.replyConnection?.listen].filter((listen) => listen !== undefined);
   return listeners
     .filter((listen) => !isLoopback(parseAddress(listen)?.host ?? ""))
     .map(

@@ -17,8 +17,19 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
   images: Object.keys(Images.properties),
   connection: Object.keys(Device.properties.connection.properties),
   serial: Object.keys(Serial.properties),
-  replies: Object.keys(Replies.properties),
+  replyConnection: Object.keys(Replies.properties),
   tls: Object.keys(Tls.properties),
+};
+
+/** Keys of earlier versions, and those that replace them. */
+const RENAMED: Readonly<Record<string, string>> = {
+  matchByName: "matchPatientsByName",
+  reportTo: "commitmentScp",
+  keepDays: "retainDays",
+  keepGigabytes: "maxGigabytes",
+  freeGigabytes: "minFreeGigabytes",
+  replies: "replyConnection",
+  operators: "operatorListFile",
 };
 
 /** Turns `devices/0/baud is not expected` into a place and a sentence with the nearest known key. */
@@ -30,7 +41,10 @@ export function locate(sentence: string): Located {
   if (!message.endsWith(" is not expected")) return { steps, message };
   const parent = steps.slice(0, -1).findLast((step) => !/^\d+$/.test(step)) ?? "";
   const known = KEYS[parent] ?? [];
-  const nearest = nearestWord(steps.at(-1) ?? "", known);
+  const key = steps.at(-1) ?? "";
+  const newKey = RENAMED[key];
+  if (newKey !== undefined && known.includes(newKey)) return { steps, message: `${name} is now called ${newKey}` };
+  const nearest = nearestWord(key, known);
   const advice = nearest === null ? `expected one of ${known.join(", ")}` : `did you mean ${nearest}?`;
   return { steps, message: `${name} is no known key, ${advice}` };
 }

@@ -50,7 +50,7 @@ export const Device = Type.Object(
         serial: Type.Optional(Serial),
         listen: Type.Optional(Type.String()),
         dial: Type.Optional(Type.String()),
-        replies: Type.Optional(Replies),
+        replyConnection: Type.Optional(Replies),
       },
       closed,
     ),
@@ -60,14 +60,14 @@ export const Device = Type.Object(
     timeZone: Type.Optional(Type.String()),
     charset: Type.Optional(Type.Enum([...new Set([...ASTM_CHARSETS, ...HL7_CHARSETS])])),
     ackMode: Type.Optional(Type.Enum(ACK_MODES)),
-    operators: Type.Optional(Type.String({ minLength: 1 })),
+    operatorListFile: Type.Optional(Type.String({ minLength: 1 })),
     // Of imaging devices alone.
     aeTitle: Type.Optional(AeTitle),
     callingAeTitles: Type.Optional(Type.Array(AeTitle, { maxItems: 100 })),
     quietSeconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400 })),
     modality: Type.Optional(Modality),
     /** Where the device takes the reports of storage commitment. */
-    reportTo: Type.Optional(Type.String()),
+    commitmentScp: Type.Optional(Type.String()),
   },
   closed,
 );
@@ -88,14 +88,14 @@ export const DestinationConfig = Type.Object(
 /** What may be removed of images, and what their disk keeps free for everything else. */
 export const Images = Type.Object(
   {
-    keepDays: Type.Optional(Type.Integer({ minimum: 1, maximum: 36_500 })),
-    keepGigabytes: Type.Optional(Type.Number({ minimum: 0.001, maximum: 1_000_000 })),
-    freeGigabytes: Type.Optional(Type.Number({ minimum: 0, maximum: 1_000_000 })),
+    retainDays: Type.Optional(Type.Integer({ minimum: 1, maximum: 36_500 })),
+    maxGigabytes: Type.Optional(Type.Number({ minimum: 0.001, maximum: 1_000_000 })),
+    minFreeGigabytes: Type.Optional(Type.Number({ minimum: 0, maximum: 1_000_000 })),
   },
   closed,
 );
 
-export const DICOM_KEYS = ["aeTitle", "callingAeTitles", "quietSeconds", "modality", "reportTo"];
+export const DICOM_KEYS = ["aeTitle", "callingAeTitles", "quietSeconds", "modality", "commitmentScp"];
 
 export const Schema = Type.Object(
   {
@@ -106,7 +106,7 @@ export const Schema = Type.Object(
     data: Type.String({ minLength: 1 }),
     timeZone: Type.String(),
     /** A result without any identifier goes to the only patient of that species and name, if it has an event on that day. */
-    matchByName: Type.Optional(Type.Boolean()),
+    matchPatientsByName: Type.Optional(Type.Boolean()),
     status: Type.Optional(Type.Object({ listen: Type.String() }, closed)),
     devices: Type.Array(Device, { minItems: 1, maxItems: 1000 }),
     destinations: Type.Optional(Type.Array(DestinationConfig, { maxItems: 100 })),

@@ -23,7 +23,7 @@ export interface CommitmentDevice {
   readonly id: string;
   readonly aeTitle: string;
   /** Where the device takes associations; null: it is told on those that it opens. */
-  readonly reportTo: Address | null;
+  readonly commitmentScp: Address | null;
 }
 
 export interface CommitmentEvents {
@@ -164,11 +164,11 @@ export class Commitments {
   }
 
   async #dial({ callingAe }: Commitment, request: Omit<Request, "messageId">, event: Attributes): Promise<boolean> {
-    const { reportTo, aeTitle } = this.#device;
-    if (reportTo === null) return false;
+    const { commitmentScp, aeTitle } = this.#device;
+    if (commitmentScp === null) return false;
     try {
       const client = await DicomClient.connect({
-        address: reportTo,
+        address: commitmentScp,
         calledAe: callingAe,
         callingAe: aeTitle,
         contexts: [EXPLICIT_LITTLE_ENDIAN, IMPLICIT_LITTLE_ENDIAN].map((syntax, index) => ({

@@ -148,7 +148,7 @@ export async function assessImages(
   stored: readonly StoredInstance[],
   stages: ImageStages,
 ): Promise<Settlement[]> {
-  const { spool, directory, matchByName } = stages.lookup;
+  const { spool, directory, matchPatientsByName } = stages.lookup;
   const instances: ImageInstance[] = [];
   for (const instance of stored) instances.push(await readInstance(instance, stages));
   const { reports, leftOut } = readImages(studyUid, instances);
@@ -164,7 +164,12 @@ export async function assessImages(
   };
   const settlements = [...leftOut].map(([message, reason]) => settle(message, [reason], []));
   for (const { report, results, rows, images, messages, namedIn } of reports) {
-    const { patient, reason, how, waiting } = await findPatient(report, spool, directory, matchByName ? namedIn : null);
+    const { patient, reason, how, waiting } = await findPatient(
+      report,
+      spool,
+      directory,
+      matchPatientsByName ? namedIn : null,
+    );
     const first = stored.find(({ message }) => message === messages[0])!;
     const { body, snapshot } = study(report, patient, { device_id: first.device, message_id: first.message });
     const draft = {

@@ -53,10 +53,10 @@ export class Filing {
     directory: Directory,
     deviceById: (id: string) => FilingDevice | undefined,
     events: FilingEvents,
-    matchByName = false,
+    matchPatientsByName = false,
   ) {
     this.#spool = spool;
-    this.#lookup = { spool, directory, matchByName };
+    this.#lookup = { spool, directory, matchPatientsByName };
     this.#deviceById = deviceById;
     this.#events = events;
   }
@@ -180,7 +180,7 @@ export interface Lookup {
   readonly spool: SpoolCalls;
   readonly directory: Directory;
   /** The clinic lets the name of an animal that comes today match. */
-  readonly matchByName: boolean;
+  readonly matchPatientsByName: boolean;
 }
 
 /**
@@ -190,7 +190,7 @@ export interface Lookup {
 export async function assess(
   message: StoredMessage,
   device: FilingDevice | undefined,
-  { spool, directory, matchByName }: Lookup,
+  { spool, directory, matchPatientsByName }: Lookup,
   mayComplete = true,
 ): Promise<Settlement> {
   if (device === undefined) return quarantined(message, `no device ${message.device} in the configuration`);
@@ -210,7 +210,7 @@ export async function assess(
   const studies: StudyDraft[] = [];
   const awaited: Waiting[] = [];
   for (const report of reports) {
-    const namesIn = matchByName ? device.timeZone : null;
+    const namesIn = matchPatientsByName ? device.timeZone : null;
     const { patient, reason, how, waiting } = await findPatient(report, spool, directory, namesIn);
     if (waiting !== null) awaited.push(waiting);
     if (reason !== null) reasons.add(reason);

@@ -410,7 +410,7 @@ test.skipIf(!mounted)(
     const config = fs.readFileSync(world.config, "utf8");
     execFileSync("mount", ["-t", "tmpfs", "-o", "size=4m", "vetwire", folder]);
     try {
-      fs.writeFileSync(world.config, JSON.stringify({ ...JSON.parse(config), images: { freeGigabytes: 0.002 } }));
+      fs.writeFileSync(world.config, JSON.stringify({ ...JSON.parse(config), images: { minFreeGigabytes: 0.002 } }));
       await world.startAgent();
       const sender = await Peer.associate(port);
       const store = async (number: number) => {

@@ -74,7 +74,7 @@ describe.skipIf(!dcmtk)("a destination in agent.yaml", () => {
     archive?.kill();
     const [port, archivePort] = [await freePort(), await freePort()];
     const destinations = [{ id: "pacs", dial: `127.0.0.1:${archivePort}`, aeTitle: "PACS" }];
-    configure(port, { destinations, images: { keepDays: 1 } });
+    configure(port, { destinations, images: { retainDays: 1 } });
     const received = path.join(world.folder, "archive-2");
     fs.mkdirSync(received);
     const accepting = (...options: string[]) =>

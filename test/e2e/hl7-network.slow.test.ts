@@ -28,7 +28,7 @@ beforeAll(async () => {
   world.writeConfig([
     { id: "plain", profile: "generic-hl7", connection: listen(ports.plain) },
     { id: "secured", profile: "generic-hl7", connection: listen(ports.secured), ...{ tls, allow: ["127.0.0.1"] } },
-    { id: "far", profile: "generic-hl7", connection: { ...listen(ports.far), replies: listen(ports.replies) } },
+    { id: "far", profile: "generic-hl7", connection: { ...listen(ports.far), replyConnection: listen(ports.replies) } },
     { id: "dialled", profile: "generic-hl7", connection: { dial: `127.0.0.1:${ports.analyzer}` } },
     { id: "h6", profile: "bionote-vcheck-h6", connection: listen(ports.h6) },
   ]);

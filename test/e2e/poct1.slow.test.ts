@@ -24,7 +24,7 @@ beforeAll(async () => {
   port = await freePort();
   fs.writeFileSync(path.join(world.folder, "operators.yaml"), operators(40));
   const connection = { listen: `127.0.0.1:${port}` };
-  world.writeConfig([{ id: "poc-1", profile: "generic-poct1a", connection, operators: "./operators.yaml" }]);
+  world.writeConfig([{ id: "poc-1", profile: "generic-poct1a", connection, operatorListFile: "./operators.yaml" }]);
   await world.startAgent();
   await world.knowsPatients();
 });

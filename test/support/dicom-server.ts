@@ -18,7 +18,7 @@ export interface ServedDevice {
   /** Studies of which the device said that they are whole. */
   readonly examined: string[][];
   /** Where the device takes reports, of its own: nobody listens there until a test does. */
-  readonly reportTo: Address;
+  readonly commitmentScp: Address;
   readonly reported: string[];
   /** Of what is reported later. */
   readonly clock: TestClock;
@@ -32,7 +32,7 @@ export function useDicomServer(used: ReturnType<typeof useSpool>): ServedDevice 
     examined: [] as string[][],
     reported: [] as string[],
     clock: new TestClock(),
-    reportTo: { host: "127.0.0.1", port: 0 },
+    commitmentScp: { host: "127.0.0.1", port: 0 },
   };
   beforeEach(async () => {
     const server = await scriptedServer(() => ({ status: 404 }));
@@ -58,11 +58,11 @@ export function useDicomServer(used: ReturnType<typeof useSpool>): ServedDevice 
     };
     const images = { keepMs: null, bytesMax: null, freeBytes: null };
     const thread = new DicomThread({ data: used.folder, images, devices: [listening] }, used.spool);
-    served.reportTo.port = await freePort();
+    served.commitmentScp.port = await freePort();
     const commitments = new Commitments(
       used.folder,
       used.spool,
-      { ...device, reportTo: served.reportTo },
+      { ...device, commitmentScp: served.commitmentScp },
       {
         reported: (transaction, failures) => served.reported.push(`${transaction}: ${failures} failures`),
         givenUp: (transaction) => served.reported.push(`${transaction}: given up`),

@@ -129,7 +129,7 @@ export interface DeviceLine {
   readonly id: string;
   readonly profile: string;
   readonly connection: object;
-  readonly operators?: string;
+  readonly operatorListFile?: string;
 }
 
 /** What getStudy() gives for a study of these fields. */

@@ -50,7 +50,7 @@ export async function reassess(
   folder: string,
   wanted: Wanted,
   devices: KnownDevices,
-  matchByName: boolean,
+  matchPatientsByName: boolean,
   progress: (done: number, of: number) => void,
 ): Promise<Reprocessed[]> {
   const headers = new Headers();
@@ -61,7 +61,7 @@ export async function reassess(
       for (const [index, { id, study }] of all.entries()) {
         const { spool, resulted } = callsOn(db);
         // The patients on disk decide: the running agent keeps them in step.
-        const lookup = { spool, directory: new Directory(spool, away), matchByName };
+        const lookup = { spool, directory: new Directory(spool, away), matchPatientsByName };
         const settlements =
           study === null
             ? await assessMessage(messageOf(db, id), devices, lookup)

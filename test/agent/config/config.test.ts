@@ -37,7 +37,7 @@ const hl7Device = `  - { id: hema-3, profile: generic-hl7, connection: { listen:
 function poct1(operators: string): string {
   return good.replace(
     /( {2}- \{ id: hema-2,).*/,
-    `$1 profile: generic-poct1a, connection: { dial: "h:1" }, operators: ${operators} }`,
+    `$1 profile: generic-poct1a, connection: { dial: "h:1" }, operatorListFile: ${operators} }`,
   );
 }
 
@@ -130,12 +130,36 @@ devices:
   ]);
 });
 
+test.each([
+  ["matchByName: true", "data:", "matchByName is now called matchPatientsByName"],
+  ["images: { keepDays: 1 }", "data:", "images.keepDays is now called retainDays"],
+  ["images: { keepGigabytes: 1 }", "data:", "images.keepGigabytes is now called maxGigabytes"],
+  ["images: { freeGigabytes: 1 }", "data:", "images.freeGigabytes is now called minFreeGigabytes"],
+])("the renamed key of %s is an error that names the new key", (line, before, message) => {
+  const problems = problemsOf(good.replace(before, `${line}\n${before}`));
+  expect(problems.map((problem) => problem.replace(/^\d+: /, ""))).toEqual([message]);
+});
+
+test.each([
+  ["reportTo: h:1", "devices[2].reportTo is now called commitmentScp"],
+  ["operators: operators.yaml", "devices[2].operators is now called operatorListFile"],
+])("the renamed key of a device, %s, is an error that names the new key", (text, message) => {
+  const problems = problemsOf(good.replace("timeZone: UTC", text));
+  expect(problems.map((problem) => problem.replace(/^\d+: /, ""))).toEqual([message]);
+});
+
+test("the renamed key of a second connection is an error that names the new key", () => {
+  const faulty = good.replace('dial: "192.168.1.50:5500"', 'dial: "192.168.1.50:5500", replies: { dial: "h:1" }');
+  const problems = problemsOf(faulty).map((problem) => problem.replace(/^\d+: /, ""));
+  expect(problems).toEqual(["devices[2].connection.replies is now called replyConnection"]);
+});
+
 describe("single faults", () => {
   test.each([
     [
       "a key far from every known one names them all",
       good.replace("data:", "zzzzzzz: 1\ndata:"),
-      "3: zzzzzzz is no known key, expected one of server, data, timeZone, matchByName, status, devices, destinations, images",
+      "3: zzzzzzz is no known key, expected one of server, data, timeZone, matchPatientsByName, status, devices, destinations, images",
     ],
     ["a missing section", good.replace(/server:.*\n/, ""), "2: server is missing"],
     ["no devices", good.replace(/devices:[^]*/, "devices: []\n"), "6: devices is a list of 0, expected at least 1"],
@@ -167,18 +191,24 @@ describe("single faults", () => {
     ],
     [
       "replies on two connections",
-      good.replace('dial: "192.168.1.50:5500"', 'dial: "192.168.1.50:5500", replies: { dial: "h:1", listen: "2" }'),
-      "9: devices[2].connection.replies has none or both, expected exactly one of listen, dial",
+      good.replace(
+        'dial: "192.168.1.50:5500"',
+        'dial: "192.168.1.50:5500", replyConnection: { dial: "h:1", listen: "2" }',
+      ),
+      "9: devices[2].connection.replyConnection has none or both, expected exactly one of listen, dial",
     ],
     [
       "replies on a port that is taken",
-      good.replace('dial: "192.168.1.50:5500"', 'dial: "192.168.1.50:5500", replies: { listen: "0.0.0.0:2575" }'),
-      "9: devices[2].connection.replies.listen is 0.0.0.0:2575, but devices[1].connection.listen listens on that port already",
+      good.replace(
+        'dial: "192.168.1.50:5500"',
+        'dial: "192.168.1.50:5500", replyConnection: { listen: "0.0.0.0:2575" }',
+      ),
+      "9: devices[2].connection.replyConnection.listen is 0.0.0.0:2575, but devices[1].connection.listen listens on that port already",
     ],
     [
       "replies to a serial line",
-      good.replace("baudRate: 9600 }", 'baudRate: 9600 }, replies: { dial: "h:1" }'),
-      "7: devices[0].connection.replies is for TCP: a serial line is answered on itself",
+      good.replace("baudRate: 9600 }", 'baudRate: 9600 }, replyConnection: { dial: "h:1" }'),
+      "7: devices[0].connection.replyConnection is for TCP: a serial line is answered on itself",
     ],
     [
       "TLS without a certificate to show",
@@ -212,23 +242,23 @@ describe("single faults", () => {
     ],
     [
       "operators of a device that takes none",
-      good.replace("timeZone: UTC", "operators: operators.yaml"),
-      "9: devices[2].operators is for devices that speak POCT1-A",
+      good.replace("timeZone: UTC", "operatorListFile: operators.yaml"),
+      "9: devices[2].operatorListFile is for devices that speak POCT1-A",
     ],
     [
       "operators in a file that is not there",
       poct1("none.yaml"),
-      "9: devices[2].operators names FOLDER/none.yaml, which cannot be used: ENOENT: no such file or directory, open 'FOLDER/none.yaml'",
+      "9: devices[2].operatorListFile names FOLDER/none.yaml, which cannot be used: ENOENT: no such file or directory, open 'FOLDER/none.yaml'",
     ],
     [
       "operators that are no list of them",
       poct1("words.yaml"),
-      '9: devices[2].operators names FOLDER/words.yaml, which cannot be used: the value is "vt1 and vt2", expected an array',
+      '9: devices[2].operatorListFile names FOLDER/words.yaml, which cannot be used: the value is "vt1 and vt2", expected an array',
     ],
     [
       "an operator who stands twice",
       poct1("twice.yaml"),
-      "9: devices[2].operators names FOLDER/twice.yaml, which cannot be used: the operator vt1 stands twice",
+      "9: devices[2].operatorListFile names FOLDER/twice.yaml, which cannot be used: the operator vt1 stands twice",
     ],
   ])("%s", (_, text, expected) => {
     expect(problemsOf(text)).toEqual([expected.replaceAll("FOLDER", folder)]);
@@ -236,7 +266,7 @@ describe("single faults", () => {
 
   test("operators are read, and their path is resolved against the file's folder", () => {
     const result = checkConfig(poct1("operators.yaml"), folder);
-    expect("config" in result && result.config.devices[2]?.operators).toBe(path.join(folder, "operators.yaml"));
+    expect("config" in result && result.config.devices[2]?.operatorListFile).toBe(path.join(folder, "operators.yaml"));
   });
 
   test("YAML that cannot be parsed is told with its line", () => {
@@ -251,7 +281,7 @@ describe("single faults", () => {
 
 describe("images", () => {
   test("are kept for so long and so much, and leave so much of their disk free", () => {
-    const result = checkConfig(`${good}images: { keepDays: 365, keepGigabytes: 0.5, freeGigabytes: 10 }\n`, folder);
+    const result = checkConfig(`${good}images: { retainDays: 365, maxGigabytes: 0.5, minFreeGigabytes: 10 }\n`, folder);
     expect("config" in result && result.config.images).toEqual({
       keepMs: 31_536_000_000,
       bytesMax: 5e8,
@@ -262,9 +292,9 @@ describe("images", () => {
   });
 
   test.each([
-    ["keepDays: 0", "10: images.keepDays is 0, expected at least 1"],
-    ["keepGigabytes: 0", "10: images.keepGigabytes is 0, expected at least 0.001"],
-    ["keepDay: 3", "10: images.keepDay is no known key, did you mean keepDays?"],
+    ["retainDays: 0", "10: images.retainDays is 0, expected at least 1"],
+    ["maxGigabytes: 0", "10: images.maxGigabytes is 0, expected at least 0.001"],
+    ["retainDay: 3", "10: images.retainDay is no known key, did you mean retainDays?"],
   ])("%s is a fault", (setting, problem) => {
     expect(problemsOf(`${good}images: { ${setting} }\n`)).toEqual([problem]);
   });

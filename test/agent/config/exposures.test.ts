@@ -70,7 +70,7 @@ test("a device that is awaited on an address of the network without allow is a w
     { ...hl7, id: "any", connection: { listen: "0.0.0.0:4003" } },
     { ...hl7, id: "any-6", connection: { listen: "[::]:4004" }, allow: [] },
     { id: "xray", profile: "dicom", connection: { listen: "192.168.1.9:11112" }, callingAeTitles: ["DX1"] },
-    { ...hl7, id: "replies", connection: { dial: "192.168.1.51:5500", replies: { listen: "0.0.0.0:4005" } } },
+    { ...hl7, id: "replies", connection: { dial: "192.168.1.51:5500", replyConnection: { listen: "0.0.0.0:4005" } } },
   ];
   const sentence = (id: string, address: string) =>
     `device ${id} listens on ${address} without allow: any host can send results, list the device's address in allow`;

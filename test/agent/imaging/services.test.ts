@@ -187,7 +187,7 @@ describe.skipIf(!dcmtk)("storage commitment", () => {
     expect(await ask(peer, "1.2.3.2", references(uids))).toBe(STATUS.success);
     peer.cut();
     await until("the next try is set", () => served.clock.pending.length > 0);
-    const device = await TestPeer.listen(served.reportTo.port);
+    const device = await TestPeer.listen(served.commitmentScp.port);
     served.clock.advance(0);
     // Its turn comes by the clock on the wall: the row says when.
     await used.spool.call("delayCommitment", 1, 0);

@@ -60,8 +60,8 @@ async function receiveAt(receivedAt: number, quietMs: number, ...headers: readon
   }
 }
 
-async function file(matchByName = false): Promise<void> {
-  await settle(matchByName, (filing) => filing.wake());
+async function file(matchPatientsByName = false): Promise<void> {
+  await settle(matchPatientsByName, (filing) => filing.wake());
 }
 
 /** Has the studies filed that wait for a patient who came. */
@@ -70,13 +70,13 @@ async function rematch(): Promise<void> {
 }
 
 async function settle(
-  matchByName: boolean,
+  matchPatientsByName: boolean,
   wake: (filing: ImageFiling) => void,
   headers = new Headers(),
   studies = 1,
 ): Promise<void> {
   let settled = 0;
-  const lookup = { spool: used.spool, directory: directory(), matchByName };
+  const lookup = { spool: used.spool, directory: directory(), matchPatientsByName };
   const stages = { data: used.folder, headers, deviceById: (id: string) => devices.get(id), lookup };
   const filing = new ImageFiling(stages, {
     settled: () => (settled += 1),
@@ -181,9 +181,9 @@ describe("images without an identifier", () => {
     ["are nobody's on another day", true, { times: ["20260505090000"] }, null],
     ["are nobody's without a species", true, { species: "" }, null],
     ["are nobody's where another number of the animal is given", true, { otherPatientIds: ["77"] }, null],
-  ])("%s", async (_, matchByName, own, patient) => {
+  ])("%s", async (_, matchPatientsByName, own, patient) => {
     await receive(own, own);
-    await file(matchByName);
+    await file(matchPatientsByName);
     expect(await send()).toEqual([patient]);
   });
 

@@ -305,10 +305,10 @@ test("where the clinic lets names match, a nameless number is no hindrance: the 
   const devices = () => ({ profile: abaxisVetscanVs2, timeZone: "UTC", model: null });
   const events = { settled: () => undefined, fault: () => undefined };
   const told: (string | null)[] = [];
-  for (const matchByName of [false, true]) {
+  for (const matchPatientsByName of [false, true]) {
     const message = await store("chem-1", "", 50);
     const named = { ...message, bytes: Buffer.from(message.bytes.toString().replace("P|1||||||", "P|1||||TEST||")) };
-    const own = new Filing(used.spool, directory, devices, events, matchByName);
+    const own = new Filing(used.spool, directory, devices, events, matchPatientsByName);
     await own.accept(named);
     const queued = (await used.spool.call("takeQueued", 100, 1_000_000, 0)).batch.at(-1);
     told.push(queued?.patientFp ?? null, (JSON.parse(queued?.snapshot ?? "") as Snapshot).notes[0] ?? null);

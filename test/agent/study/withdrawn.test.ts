@@ -18,7 +18,7 @@ import { hello, said } from "../protocols/poct1/wire.ts";
 // and a value that is `""`. Method: a real spool; messages are filed as a connection stores them.
 
 const used = useSpool();
-const matchByName = false;
+const matchPatientsByName = false;
 let server: Awaited<ReturnType<typeof scriptedServer>>;
 let filing: Filing;
 let ordinal: number;
@@ -184,7 +184,7 @@ describe.each([
     expect(states()).toEqual([expect.stringMatching(/^quarantined: no result could be read: K has no final value: /)]);
     const wanted = { states: ["quarantined"] as const, since: 0 };
     const known = { analyzers: new Map([["chem-1", deviceById()]]), imaging: new Map() };
-    const [again] = await reassess(used.folder, wanted, known, matchByName, () => undefined);
+    const [again] = await reassess(used.folder, wanted, known, matchPatientsByName, () => undefined);
     expect(again?.diff).toEqual([]);
     // Beside a result that is one, it is no row of it.
     await receive(
