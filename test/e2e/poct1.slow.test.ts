@@ -34,7 +34,7 @@ afterAll(() => world.end());
 function simulate(name: string, wire: string, ...options: readonly string[]): string {
   const file = path.join(world.folder, name);
   fs.writeFileSync(file, wire);
-  return runAgentCommand("simulate", file, "--to", `tcp://127.0.0.1:${port}`, "--habits", "strict", ...options);
+  return runAgentCommand("simulate", file, "--to", `tcp://127.0.0.1:${port}`, "--dialect", "strict", ...options);
 }
 
 function operators(count: number): string {

@@ -60,7 +60,7 @@ export async function playDevice(fixture: Uint8Array, line: Line, contend = fals
  * Takes that many messages as the host, and answers a query (Q record) with `answer` or, without one, with "no
  * information". Gives why it did not come to the end, or null.
  */
-export async function playHost(
+export async function playAstmHost(
   line: Line,
   count: number,
   answer: Uint8Array | null,

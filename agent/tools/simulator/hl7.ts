@@ -46,7 +46,7 @@ export async function playHl7Device(
  * Takes that many messages as the LIS, and answers a query for orders with `answer` or, without one, that there are none.
  * Gives why it did not come to the end, or null.
  */
-export async function playLis(
+export async function playHl7Host(
   line: Line,
   count: number,
   answer: Uint8Array | null,

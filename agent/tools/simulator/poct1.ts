@@ -32,10 +32,10 @@ const NAMES: Readonly<Record<string, Partial<DeviceHabits>>> = {
 };
 
 /** Reads `strict,no-ack-request`. @throws with what is wrong with it */
-export function parseHabits(list: string): Partial<DeviceHabits> {
+export function parseDialect(list: string): Partial<DeviceHabits> {
   const named = list.split(",").map((name) => {
     const habit = NAMES[name.trim()];
-    if (habit === undefined) throw new Error(`--habits has ${name}, expected ${Object.keys(NAMES).join(", ")}`);
+    if (habit === undefined) throw new Error(`--dialect has ${name}, expected ${Object.keys(NAMES).join(", ")}`);
     return habit;
   });
   return Object.assign({}, ...named) as Partial<DeviceHabits>;

@@ -12,7 +12,7 @@ import { freePort } from "../../support/processes.ts";
 import { useSpool } from "../../support/spool.ts";
 
 // A recording dropped into fixtures/dicom/ is a regression test: what the device said is said again to a fresh provider, in
-// any cuts, and its answers are those that were recorded. Written by `npm run agent -- record --listen ... --to ...`.
+// any cuts, and its answers are those that were recorded. Written by `npm run agent -- record-association --listen ... --to ...`.
 
 const used = useSpool();
 const served = useDicomServer(used);

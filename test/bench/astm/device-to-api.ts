@@ -13,7 +13,7 @@ const POLL_MS = 2;
 /** From a device's last frame to the study in the API, beside the same study posted straight to the server. */
 export async function* deviceToApi(quick: boolean): AsyncGenerator<Figure> {
   const messages = quick ? 20 : 100;
-  const world = await World.create(messages + WARM_UP, ["--limit", "device=1000000/1000000"]);
+  const world = await World.create(messages + WARM_UP, ["--rate-limit", "device=1000000/1000000"]);
   try {
     const lines = await startDevices(world, DEVICES);
     const ours: number[] = [];

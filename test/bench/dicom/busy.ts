@@ -67,7 +67,7 @@ class Clinic {
   #messages = 0;
 
   static async open(): Promise<Clinic> {
-    const world = await World.create(50, ["--limit", "device=1000000/1000000"]);
+    const world = await World.create(50, ["--rate-limit", "device=1000000/1000000"]);
     const ports = await Promise.all(Array.from({ length: 2 * DEVICES + 2 }, () => freePort()));
     const [dicomPort = 0, statusPort = 0, ...others] = ports;
     const listen = (port: number) => ({ connection: { listen: `127.0.0.1:${port}` } });

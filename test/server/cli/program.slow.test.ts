@@ -21,7 +21,7 @@ import { newFp } from "../../../shared/api/fp.ts";
 import { type Body, clinic, connection, patient, study, temporaryFolder } from "../harness.ts";
 import { soap } from "../records.ts";
 
-// The commands of house.md section 5 as a person runs them, as real processes.
+// Method: the commands run as real processes, from the build.
 
 describe("npm run server --", () => {
   test("import, keys and run make a server from an empty folder, and a revoked key stops at the next request", async () => {
@@ -61,8 +61,8 @@ describe("npm run server --", () => {
     const plain = await server("keys", "list", ...ofClinic);
     for (const output of [listed, plain]) expect(output.stdout).not.toContain(key.slice(12, -4));
 
-    const options = ["--limit", "integration=50/70", "--limit", "address=1", "--trust-proxy", "127.0.0.1"];
-    const { process, address } = await run("--data", data, ...options, "--conceal-unconnected");
+    const options = ["--rate-limit", "integration=50/70", "--rate-limit", "address=1", "--trust-proxy", "127.0.0.1"];
+    const { process, address } = await run("--data", data, ...options, "--hide-unconnected");
     const total = async () => {
       const response = await fetch(`${address}/api/v1/patients`, { headers: { "x-api-key": key } });
       return response.ok ? ((await response.json()) as Body).data.total : response.status;
@@ -261,7 +261,7 @@ describe("npm run server --", () => {
       stdout: `${sent.fp} is filed to ${dog}\n`,
     });
     expect(await read()).toBe(200);
-    expect(await server("unmatched", "undo", sent.fp, ...at)).toMatchObject({
+    expect(await server("unmatched", "reopen", sent.fp, ...at)).toMatchObject({
       stdout: `${sent.fp} is unmatched again\n`,
     });
     expect(await read()).toBe(404);
@@ -295,7 +295,7 @@ describe("npm run server --", () => {
     await server("import", writeDemo(), "--data", data);
     const make = ["keys", "create", "--clinic", demoClinics.kadikoy, "--name", "a test", "--data", data];
     const key = (await server(...make, "--permissions", "clinic.inventory.view")).stdout.trim();
-    const { process, address } = await run("--data", data, "--limit", "integration=100000/100000");
+    const { process, address } = await run("--data", data, "--rate-limit", "integration=100000/100000");
     const answered: { id: string; at: number }[] = [];
     const end = Date.now() + 3300;
     while (Date.now() < end) {
@@ -334,7 +334,7 @@ describe("npm run server --", () => {
       ["unmatched", "show", cds],
       ["unmatched", "assign", cds, "--patient", patientFp],
       ["unmatched", "reject", cds, "--reason", "x"],
-      ["unmatched", "undo", cds],
+      ["unmatched", "reopen", cds],
       ["study", "history", cds],
       ["study", "conflicts"],
       ["explain", cds],
@@ -413,7 +413,10 @@ describe("npm run server --", () => {
       [["audit", "--since", "yesterday", "--data", data], "expected hours or days ago, such as 24h, or a time such as"],
       [["audit", "--key", "key_1", "--data", data], "key key_1 does not exist, expected an id that keys list shows\n"],
       [["audit", "--key", "key_1", "--clinic", unknown, "--data", data], "cannot be used with option '--clinic <fp>'"],
-      [["run", "--limit", "device=0/1", "--data", data], "expected such as device=120/3000, or address=600"],
+      [["run", "--rate-limit", "device=0/1", "--data", data], "expected such as device=120/3000, or address=600"],
+      [["run", "--limit", "device=1/1"], "run --limit has a new name: run --rate-limit\n"],
+      [["run", "--conceal-unconnected"], "run --conceal-unconnected has a new name: run --hide-unconnected\n"],
+      [["unmatched", "undo", newFp("cds")], "unmatched undo has a new name: unmatched reopen\n"],
       [["import", faulty, "--data", data], 'line 1: fp is "clinic_1", expected text like ^clinic_'],
       [["import", join(data, "none.ndjson"), "--data", data], "none.ndjson"],
       [["run", "--port", "99999", "--data", data], "expected 0 to 65535"],

@@ -94,7 +94,7 @@ test.each([
   [["simulate", dog, "--to", "tcp://127.0.0.1:1"], /cannot open tcp:\/\/127\.0\.0\.1:1: .*refused by/],
   [["simulate", dog, "--to", "tcp://127.0.0.1:1", "--faults", "flip"], /flip is not given, expected a probability/],
   [["simulate", "--to", "tcp://127.0.0.1:1"], /a device needs a fixture to play/],
-  [["simulate", dog, "--to", "tcp://127.0.0.1:1", "--role", "nurse"], /--role is nurse, expected device, host or lis/],
+  [["simulate", dog, "--to", "tcp://127.0.0.1:1", "--role", "nurse"], /--role is nurse, expected device or host/],
 ] as const)("%j is refused in a sentence", async (args, sentence) => {
   const { code, err } = await agent(...args);
   expect(code).toBe(1);
@@ -122,7 +122,7 @@ describe.skipIf(!socat)("over a serial cable", () => {
 
 test("a LIS takes what an HL7 device sends over a bad line, and both end with 0", async () => {
   const port = await freePort();
-  const lis = agent("simulate", "--role", "lis", "--repeat", "2", "--to", `listen://127.0.0.1:${port}`);
+  const lis = agent("simulate", "--role", "host", "--repeat", "2", "--to", `listen://127.0.0.1:${port}`);
   const args = ["fixtures/generic-hl7/oru-r01.hl7", "--repeat", "2", "--faults", "split:5,noise", "--seed", "3"];
   const played = await device(`tcp://127.0.0.1:${port}`, ...args);
   expect(played).toMatchObject({ code: 0, err: "--seed 3 plays the same faults again\n" });

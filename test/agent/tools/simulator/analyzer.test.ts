@@ -8,7 +8,7 @@ import {
   type Line,
   openLine,
   playDevice,
-  playHost,
+  playAstmHost,
   type Received,
 } from "../../../../agent/tools/simulator/analyzer.ts";
 import { parseTalk, playTalk, wireText } from "../../../../agent/protocols/transcript.ts";
@@ -69,7 +69,7 @@ describe("as the device", () => {
     const [host, device] = await twoEnds();
     const written: Uint8Array[] = [];
     const recorded = { ...spy(device, written), reply: (ms: number) => device.reply(ms) };
-    const hosted = playHost(host, 1, null, () => undefined);
+    const hosted = playAstmHost(host, 1, null, () => undefined);
     expect(await playDevice(fixture, recorded)).toMatchObject({ accepted: true });
     await device.close();
     await hosted;
@@ -203,7 +203,7 @@ describe("as the host", () => {
     const [device, host] = await twoEnds();
     const received: Received[] = [];
     const order = session(["H|\\^&", "P|1|4711", "O|1|SPEC-7||^^^ALT", "L|1|F"]);
-    const hosted = playHost(host, 1, order, (message) => received.push(message));
+    const hosted = playAstmHost(host, 1, order, (message) => received.push(message));
     expect(await playDevice(query, device)).toMatchObject({ accepted: true });
     expect(await heard(device)).toBe(messagesOf(order)[0]);
     expect(await hosted).toBe(null);
@@ -212,7 +212,7 @@ describe("as the host", () => {
 
   test("without a fixture it has no information", async () => {
     const [device, host] = await twoEnds();
-    const hosted = playHost(host, 1, null, () => undefined);
+    const hosted = playAstmHost(host, 1, null, () => undefined);
     await playDevice(query, device);
     expect(await heard(device)).toBe("H|\\^&\rL|1|I\r");
     expect(await hosted).toBe(null);
@@ -220,7 +220,7 @@ describe("as the host", () => {
 
   test("a device that leaves too early is told", async () => {
     const [device, host] = await twoEnds();
-    const hosted = playHost(host, 2, null, () => undefined);
+    const hosted = playAstmHost(host, 2, null, () => undefined);
     await playDevice(session(["H|\\^&", "L|1|N"]), device);
     await device.close();
     expect(await hosted).toBe("the line closed after 1 of 2 messages");
@@ -229,7 +229,7 @@ describe("as the host", () => {
   /** The next message that comes to the device. */
   async function heard(device: Line): Promise<string> {
     let message = "";
-    expect(await playHost(device, 1, null, (one) => (message = Buffer.from(one.message).toString("latin1")))).toBe(
+    expect(await playAstmHost(device, 1, null, (one) => (message = Buffer.from(one.message).toString("latin1")))).toBe(
       null,
     );
     return message;

@@ -6,7 +6,7 @@ import { FaultyLine, parseFaults } from "../../../../agent/tools/simulator/fault
 import { encodeFrame, Hl7Link } from "../../../../agent/protocols/hl7/link.ts";
 import { parseMessage } from "../../../../agent/protocols/hl7/message.ts";
 import type { Received } from "../../../../agent/tools/simulator/analyzer.ts";
-import { playHl7Device, playLis } from "../../../../agent/tools/simulator/hl7.ts";
+import { playHl7Device, playHl7Host } from "../../../../agent/tools/simulator/hl7.ts";
 import { fixturesFolder } from "../../../make-fixtures.ts";
 import { bloodCount, frameOf } from "../../../support/hl7.ts";
 import { useLines } from "../../../support/lines.ts";
@@ -132,7 +132,7 @@ describe("as the LIS", () => {
   test("it takes a device's messages, acknowledges them, and tells them", async () => {
     const [device, lis] = await twoEnds();
     const received: Received[] = [];
-    const served = playLis(lis, 10, null, (message) => received.push(message));
+    const served = playHl7Host(lis, 10, null, (message) => received.push(message));
     expect(await playHl7Device(ten, device, ignored)).toMatchObject({ accepted: true, frames: 10, resent: 0 });
     expect(await served).toBe(null);
     expect(received.map(({ message }) => Buffer.from(message).toString())).toEqual(
@@ -146,7 +146,7 @@ describe("as the LIS", () => {
       frameOf([header("QCK^Q02", "1"), "MSA|AA|1", "QAK|SR|OK"]),
       frameOf([header("DSR^Q03", "2"), "MSA|AA|1", "DSP|1||V34679AC"]),
     ]);
-    const served = playLis(lis, 1, answer, ignored);
+    const served = playHl7Host(lis, 1, answer, ignored);
     const heard: string[] = [];
     const played = await playHl7Device(query, device, ({ message }) => heard.push(Buffer.from(message).toString()));
     expect(played).toMatchObject({ accepted: true, frames: 1, resent: 0 });
@@ -159,7 +159,7 @@ describe("as the LIS", () => {
 
   test("without a fixture it has no orders", async () => {
     const [device, lis] = await twoEnds();
-    const served = playLis(lis, 1, null, ignored);
+    const served = playHl7Host(lis, 1, null, ignored);
     const heard: string[] = [];
     await playHl7Device(query, device, ({ message }) => heard.push(Buffer.from(message).toString()));
     expect(await served).toBe(null);
@@ -168,7 +168,7 @@ describe("as the LIS", () => {
 
   test("an order that the device refuses is told", async () => {
     const [device, lis] = await twoEnds();
-    const served = playLis(lis, 1, encodeFrame(Buffer.from(`${header("OML^O33", "5")}\r`)), ignored);
+    const served = playHl7Host(lis, 1, encodeFrame(Buffer.from(`${header("OML^O33", "5")}\r`)), ignored);
     device.send(query);
     const refusing = new Hl7Link(() => ({ time: "", id: "1" }));
     for (let byte = await device.reply(5_000); byte !== null; byte = await device.reply(500)) {
@@ -179,7 +179,7 @@ describe("as the LIS", () => {
 
   test("a device that leaves too early is told", async () => {
     const [device, lis] = await twoEnds();
-    const served = playLis(lis, 11, null, ignored);
+    const served = playHl7Host(lis, 11, null, ignored);
     await playHl7Device(ten, device, ignored);
     await device.close();
     expect(await served).toBe("the line closed after 10 of 11 messages");
