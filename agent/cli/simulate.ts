@@ -5,13 +5,15 @@ import { parsePositiveInteger } from "../../shared/cli/options.ts";
 import { printError, printLine } from "../../shared/cli/output.ts";
 import { parseTalk, playTalk } from "../protocols/transcript.ts";
 import { writeTime } from "../report/device-time.ts";
-import { type Line, openLine, playDevice, type Played, type Received } from "../tools/simulator/analyzer.ts";
+import { playDevice, type Played } from "../tools/simulator/analyzer.ts";
 import { type Faults, FaultyLine, parseFaults } from "../tools/simulator/fault-injection.ts";
 import { STUDY_KINDS } from "../tools/simulator/generated-study.ts";
 import { playHl7Device } from "../tools/simulator/hl7.ts";
 import { playHost } from "../tools/simulator/host.ts";
+import { type SimulatorLine, openLine } from "../tools/simulator/line.ts";
 import { type DicomTarget, parseDicomTarget, parseKinds, playModality } from "../tools/simulator/modality.ts";
 import { parseDialect, playPoct1Device } from "../tools/simulator/poct1.ts";
+import type { Received } from "../tools/simulator/station.ts";
 
 const SEED_MAX = 999_999_999;
 
@@ -99,7 +101,7 @@ function readFixture(file: string): Fixture {
 /** Plays one session. @returns its outcome in a few words. @throws Error if the other side did not accept it */
 async function playSession(
   fixture: Fixture,
-  line: Line,
+  line: SimulatorLine,
   session: number,
   { to, role, baud, faults, dialect }: SimulateOptions,
 ): Promise<string> {
@@ -133,7 +135,7 @@ function playedText({ accepted, frames, resent, reason }: Played, fixture: Uint8
 
 async function simulateHost(
   fixture: Exclude<Fixture, { format: "talk" }> | null,
-  line: Line,
+  line: SimulatorLine,
   { repeat, faults }: SimulateOptions,
 ): Promise<void> {
   const protocol = fixture === null ? null : fixture.format === "hl7" ? "hl7" : "astm";

@@ -1,7 +1,7 @@
 import { type Options, stringify } from "csv-stringify/sync";
 import type { AuditDescription } from "../store/audit.ts";
 
-// Formats the audit: text for a person, NDJSON for a program, CSV for a spreadsheet.
+// Formats the audit: text for a reader, NDJSON for a program, CSV for a spreadsheet.
 
 export const auditFormats = ["text", "json", "csv"] as const;
 export type AuditFormat = (typeof auditFormats)[number];

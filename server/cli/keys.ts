@@ -110,7 +110,7 @@ async function roll(publicId: string, { data, grace, expires }: RollOptions): Pr
       now,
       ...(expires !== undefined && { expiresAt: now + expires }),
     });
-    // Scripts read the key from stdout; the deadline for a person goes to stderr.
+    // Scripts read the key from stdout, so the deadline goes to stderr.
     printLine(rolled.key);
     const until = rolled.expiresAt === null ? "never expires" : `expires ${new Date(rolled.expiresAt).toISOString()}`;
     printError(`${publicId} expires ${new Date(rolled.oldExpiresAt).toISOString()}, the new key ${until}`);

@@ -1,7 +1,9 @@
 import { ENQ, STX } from "../../protocols/bytes.ts";
 import { VT } from "../../protocols/hl7/link.ts";
-import { type Line, playAstmHost, type Received } from "./analyzer.ts";
+import { playAstmHost } from "./analyzer.ts";
 import { playHl7Host } from "./hl7.ts";
+import type { SimulatorLine } from "./line.ts";
+import type { Received } from "./station.ts";
 
 // Plays the host that a real device sends to, in the protocol of the device.
 
@@ -23,7 +25,7 @@ const IDLE_MS = 60_000;
 
 /** Receives messages as the host. @returns the reason of an early end, or null */
 export async function playHost(
-  line: Line,
+  line: SimulatorLine,
   { protocol, count, reply, contend }: HostSession,
   onMessage: (received: Received) => void,
 ): Promise<string | null> {
@@ -38,7 +40,7 @@ export async function playHost(
  * Waits for the first byte of a frame: VT begins a message of HL7 (MLLP), ENQ or STX a session of ASTM. Discards noise.
  * @returns the protocol, and the line with that byte as its next one; null if the line closes before
  */
-async function awaitProtocol(line: Line): Promise<{ protocol: HostProtocol; line: Line } | null> {
+async function awaitProtocol(line: SimulatorLine): Promise<{ protocol: HostProtocol; line: SimulatorLine } | null> {
   for (;;) {
     const byte = await line.reply(IDLE_MS);
     if (byte === VT) return { protocol: "hl7", line: withFirstByte(line, byte) };
@@ -47,7 +49,7 @@ async function awaitProtocol(line: Line): Promise<{ protocol: HostProtocol; line
   }
 }
 
-function withFirstByte(line: Line, first: number): Line {
+function withFirstByte(line: SimulatorLine, first: number): SimulatorLine {
   let next: number | null = first;
   return {
     get isOpen() {

@@ -1,5 +1,5 @@
 import fs from "node:fs";
-import type { Line } from "../../../agent/tools/simulator/analyzer.ts";
+import type { SimulatorLine } from "../../../agent/tools/simulator/line.ts";
 import { vetScanRecords } from "../../support/astm.ts";
 import { type Running, type TestPatient, World } from "../../support/processes.ts";
 import type { Figure } from "../figure.ts";
@@ -41,7 +41,7 @@ export async function* busyLines(quick: boolean): AsyncGenerator<Figure> {
 
 /** Session after session, each frame when its line has room for it and the one before is acknowledged. */
 async function sendOn(
-  line: Line,
+  line: SimulatorLine,
   device: number,
   patients: readonly TestPatient[],
   sending: { until: number; bytes: number },

@@ -1,6 +1,6 @@
 import fs from "node:fs";
 import path from "node:path";
-import { type Line, openLine } from "../../../agent/tools/simulator/analyzer.ts";
+import { type SimulatorLine, openLine } from "../../../agent/tools/simulator/line.ts";
 import { freePort, World } from "../../support/processes.ts";
 import { DEVICES, devicesAtWork as analyzersAtWork } from "../astm/latency.ts";
 import { type Figure, milliseconds, percentile } from "../figure.ts";
@@ -60,7 +60,7 @@ class Latencies {
 /** An agent with devices of three kinds. */
 class Clinic {
   readonly #world: World;
-  readonly #lines: Line[] = [];
+  readonly #lines: SimulatorLine[] = [];
   readonly #devices: Device[] = [];
   readonly dicomPort: number;
   readonly #statusPort: number;

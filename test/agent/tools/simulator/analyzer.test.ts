@@ -4,14 +4,10 @@ import { describe, expect, test } from "vitest";
 import { createLink } from "../../../../agent/connection/create-link.ts";
 import { profileById } from "../../../../agent/devices/index.ts";
 import { FaultyLine, parseFaults } from "../../../../agent/tools/simulator/fault-injection.ts";
-import {
-  type Line,
-  openLine,
-  playDevice,
-  playAstmHost,
-  type Received,
-} from "../../../../agent/tools/simulator/analyzer.ts";
+import { playAstmHost, playDevice } from "../../../../agent/tools/simulator/analyzer.ts";
 import { parseTalk, playTalk, wireText } from "../../../../agent/protocols/transcript.ts";
+import { type SimulatorLine, openLine } from "../../../../agent/tools/simulator/line.ts";
+import type { Received } from "../../../../agent/tools/simulator/station.ts";
 import { dialTransport } from "../../../../agent/transport/tcp.ts";
 import { fixturesFolder } from "../../../make-fixtures.ts";
 import { session } from "../../../support/astm.ts";
@@ -227,7 +223,7 @@ describe("as the host", () => {
   });
 
   /** The next message that comes to the device. */
-  async function heard(device: Line): Promise<string> {
+  async function heard(device: SimulatorLine): Promise<string> {
     let message = "";
     expect(await playAstmHost(device, 1, null, (one) => (message = Buffer.from(one.message).toString("latin1")))).toBe(
       null,
@@ -265,7 +261,7 @@ test("a line that cannot be opened is told in a sentence", async () => {
 });
 
 /** A line that keeps what is written to it. */
-function spy(line: Pick<Line, "send"> | null, written: Uint8Array[]): Line {
+function spy(line: Pick<SimulatorLine, "send"> | null, written: Uint8Array[]): SimulatorLine {
   return {
     isOpen: true,
     send: (bytes) => {

@@ -1,10 +1,12 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { type Line, playDevice, type Received } from "../../../../agent/tools/simulator/analyzer.ts";
+import { playDevice } from "../../../../agent/tools/simulator/analyzer.ts";
 import { FaultyLine, parseFaults } from "../../../../agent/tools/simulator/fault-injection.ts";
 import { playHl7Device } from "../../../../agent/tools/simulator/hl7.ts";
 import { playHost } from "../../../../agent/tools/simulator/host.ts";
+import type { SimulatorLine } from "../../../../agent/tools/simulator/line.ts";
+import type { Received } from "../../../../agent/tools/simulator/station.ts";
 import { fixturesFolder } from "../../../make-fixtures.ts";
 import { useLines } from "../../../support/lines.ts";
 import { useSpool } from "../../../support/spool.ts";
@@ -17,8 +19,8 @@ const hl7 = fs.readFileSync(path.join(fixturesFolder, "generic-hl7/oru-r01.hl7")
 const SESSION = { protocol: null, count: 1, reply: null, contend: false } as const;
 
 const devices = {
-  astm: (line: Line) => playDevice(astm, line),
-  hl7: (line: Line) => playHl7Device(hl7, line, () => undefined),
+  astm: (line: SimulatorLine) => playDevice(astm, line),
+  hl7: (line: SimulatorLine) => playHl7Device(hl7, line, () => undefined),
 };
 
 test.each([
