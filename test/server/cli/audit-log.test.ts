@@ -34,7 +34,7 @@ test.each(["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\u{ff1d}1"])(
   },
 );
 
-test("a carriage return at the begin gets an apostrophe and quotes", async () => {
+test("a carriage return at the beginning gets an apostrophe and quotes", async () => {
   expect(await addressCell("\r=1")).toBe(`"'\r=1"`);
 });
 

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { fpParser } from "../../../server/cli/options.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 
-test("a command takes an fp in its own case alone, and says the form of one", () => {
+test("an option accepts an fp only in its own case, and its error names the form", () => {
   const said: string[] = [];
   const clinic = newFp("clinic");
   const parse = (fp: string) =>
