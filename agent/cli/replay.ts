@@ -68,10 +68,11 @@ function examplePatient(species: string, date_of_birth: string | null): Patient 
 
 function parseTimeZone(text: string): string {
   try {
-    return new Intl.DateTimeFormat("en", { timeZone: text }).resolvedOptions().timeZone;
+    new Intl.DateTimeFormat("en", { timeZone: text }).format();
   } catch {
     throw new InvalidArgumentError("expected an IANA time zone, such as Europe/Istanbul");
   }
+  return text;
 }
 
 function parseDate(text: string): string {

@@ -37,12 +37,12 @@ const formatters: Record<AuditFormat, (row: AuditDescription) => string> = {
 
 function sentence(row: AuditDescription): string {
   const { at, method, route, fp, count, status, address, times } = row;
-  const who = row.key ?? (status === null ? "" : "unknown key");
+  const key = row.key ?? (status === null ? "" : "unknown key");
   if (route === null) {
     const what = status === null ? "entries lost" : `further requests answered ${status}`;
-    return [at, `${times} ${what}`, who].filter((part) => part !== "").join("  ");
+    return [at, `${times} ${what}`, key].filter((part) => part !== "").join("  ");
   }
-  const what = fp ?? (count === null ? "-" : `${count} records`);
+  const subject = fp ?? (count === null ? "-" : `${count} records`);
   const often = times === 1 ? [] : [`${times} times`];
-  return [at, status ?? "-", method, route, what, who, address, row.request_id, ...often].join("  ");
+  return [at, status ?? "-", method, route, subject, key, address, row.request_id, ...often].join("  ");
 }

@@ -1,5 +1,4 @@
 import { type Dataset, encodeDataset } from "../../protocols/dicom/encode.ts";
-import { encodeFileHead } from "../../protocols/dicom/part10.ts";
 
 // Generates studies for the simulator and for tests: headers as veterinary devices write them, and synthetic pixels.
 
@@ -67,12 +66,6 @@ export function generateInstance(kind: StudyKind, study: GeneratedStudy, number:
     ...(kind === "sr" ? REPORT : pixels(kind === "us" ? 8 : 1, kind === "cr" ? 256 : 64, number)),
   ];
   return { sopClass, sopInstance, dataset: encodeDataset(dataset) };
-}
-
-/** Encodes an instance as a DICOM file (PS3.10). */
-export function generatedFile({ sopClass, sopInstance, dataset }: GeneratedInstance): Uint8Array {
-  const head = encodeFileHead({ sopClass, sopInstance, transferSyntax: EXPLICIT_LITTLE_ENDIAN, sourceAe: "SIMULATOR" });
-  return Buffer.concat([head, dataset]);
 }
 
 function pixels(frames: number, side: number, seed: number): Dataset {

@@ -44,23 +44,6 @@ class PduRecorder {
   }
 }
 
-export interface RecordedLine {
-  readonly from: "device" | "receiver";
-  readonly bytes: Uint8Array;
-}
-
-/** Reads the lines of a recording; `#` begins a comment. @throws Error for an invalid line */
-export function parseRecording(text: string): RecordedLine[] {
-  return text
-    .split(/\r?\n/)
-    .filter((line) => line.trim() !== "" && !line.startsWith("#"))
-    .map((line, index) => {
-      const match = /^([<>]) ((?:[0-9A-Fa-f]{2})+)$/.exec(line.trim());
-      if (match === null) throw new Error(`line ${index + 1} is neither < nor > and bytes in hexadecimal`);
-      return { from: match[1] === "<" ? "device" : "receiver", bytes: Buffer.from(match[2] ?? "", "hex") };
-    });
-}
-
 /** Listens for one connection and relays it. `lines` resolves once both sides have closed. */
 export async function recordAssociation(
   listen: Address,
