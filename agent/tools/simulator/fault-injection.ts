@@ -1,3 +1,4 @@
+import { setImmediate, setTimeout } from "node:timers/promises";
 import { ACK, CR, ENQ, EOT, NAK, STX } from "../../protocols/bytes.ts";
 import { FS, VT } from "../../protocols/hl7/link.ts";
 import type { SimulatorLine } from "./line.ts";
@@ -172,11 +173,11 @@ export class FaultyLine implements SimulatorLine {
 
   async #transmit(bytes: Uint8Array): Promise<void> {
     const { delayMs, splitBytes } = this.#faults;
-    if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
+    if (delayMs > 0) await setTimeout(delayMs);
     for (let at = 0; at < bytes.length; at += splitBytes) {
       this.#line.send(bytes.subarray(at, at + splitBytes));
       // Writes within one turn of the event loop would be sent together.
-      if (at + splitBytes < bytes.length) await new Promise((resolve) => setImmediate(resolve));
+      if (at + splitBytes < bytes.length) await setImmediate();
     }
   }
 }

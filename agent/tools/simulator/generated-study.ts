@@ -125,7 +125,7 @@ function measurement(concept: Dataset, value: string, unit: Dataset): Dataset {
   ];
 }
 
-/** After TID 5200, echocardiography procedure report. */
+/** Content after TID 5200, Echocardiography Procedure Report (PS3.16). */
 const REPORT: Dataset = [
   [0x0040_a040, "CS", "CONTAINER"],
   [0x0040_a043, "SQ", [code("125200", "DCM", "Adult Echocardiography Procedure Report")]],

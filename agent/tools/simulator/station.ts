@@ -23,7 +23,7 @@ export class Station {
   readonly #line: SimulatorLine;
   readonly #received: Received[] = [];
   #dueAt = Number.POSITIVE_INFINITY;
-  /** undefined while a message is under way, null once it is accepted, else the reason of its failure. */
+  /** Outcome of the message: undefined while it is under way, null if it is accepted, else the reason of its failure. */
   #outcome: string | null | undefined;
   /** Last frame of the current transfer; empty before its first frame. */
   #lastFrame: Uint8Array = new Uint8Array(0);

@@ -13,6 +13,10 @@ test.each([
   expect(nearestWord(word, profiles)).toBe(nearest);
 });
 
+test("two edits of a short word suggest the word", () => {
+  expect(nearestWord("WCB", ["GLU", "WBC"])).toBe("WBC");
+});
+
 test.each([
   ["a beginning of several words that is far from each", "mind"],
   ["a word that is too far from all", "idexx-catalyst"],
