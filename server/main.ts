@@ -1,4 +1,5 @@
 import "../shared/runtime/node-version.ts";
+import { runProgram } from "../shared/cli/program.ts";
+import { serverProgram } from "./cli/program.ts";
 
-const { runServerProgram } = await import("./cli/program.ts");
-await runServerProgram();
+await runProgram(serverProgram);

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { type RenamedWords, runProgram } from "../../shared/cli/program.ts";
+import type { ProgramDefinition, RenamedWords } from "../../shared/cli/program.ts";
 
 // The command line of the agent: a file for each command.
 
@@ -31,11 +31,9 @@ const renamed: readonly RenamedWords[] = [
   { old: "sniff --seconds", now: "sniff --duration" },
 ];
 
-export function runAgentProgram(): Promise<void> {
-  return runProgram({
-    name: "agent",
-    description: "Carries results from a clinic's devices to the Vetwire server",
-    commands,
-    renamed,
-  });
-}
+export const agentProgram: ProgramDefinition = {
+  name: "agent",
+  description: "Carries results from a clinic's devices to the Vetwire server",
+  commands,
+  renamed,
+};

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { type RenamedWords, runProgram } from "../../shared/cli/program.ts";
+import type { ProgramDefinition, RenamedWords } from "../../shared/cli/program.ts";
 
 // The command line of the server: a file for each command. Only run.ts and with-store.ts read the environment.
 
@@ -21,11 +21,9 @@ const renamed: readonly RenamedWords[] = [
   { old: "unmatched undo", now: "unmatched reopen" },
 ];
 
-export function runServerProgram(): Promise<void> {
-  return runProgram({
-    name: "server",
-    description: "Vetwire server: the read API and its data",
-    commands,
-    renamed,
-  });
-}
+export const serverProgram: ProgramDefinition = {
+  name: "server",
+  description: "Vetwire server: the read API and its data",
+  commands,
+  renamed,
+};
