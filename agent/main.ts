@@ -1,7 +1,9 @@
 import "../shared/runtime/node-version.ts";
 import v8 from "node:v8";
 
-// What loading the modules leaves behind would keep the young generation 30 MB large for good, and the agent idles most of
-// its life on a small PC. It has to be set before anything else is loaded, so the command line is a module of its own.
+// Limit heap growth during module loading; V8 would otherwise keep a 30 MB young generation. The flag takes effect only
+// before any other module is loaded.
 v8.setFlagsFromString("--semi-space-growth-factor=1");
-await import("./cli/program.ts");
+const { runProgram } = await import("../shared/cli/program.ts");
+const { agentProgram } = await import("./cli/program.ts");
+await runProgram(agentProgram);

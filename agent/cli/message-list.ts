@@ -4,14 +4,14 @@ import { listMessages, type MessageSummary } from "../spool/queries/message-summ
 import type { MessageState } from "../spool/queries/operations.ts";
 import { zonedTime } from "../report/device-time.ts";
 
-// The message list for a person: a header, columns, the time of this machine's zone, and new rows as they come.
+// The text of `agent messages`, and the source of new messages for `--follow`.
 
 export interface MessageFilter {
-  /** Empty: any. */
+  /** Empty for any state. */
   readonly states: readonly MessageState[];
-  /** Empty: any. */
+  /** Empty for any device. */
   readonly devices: readonly string[];
-  /** Received from then on, milliseconds since 1970. */
+  /** Earliest time of receipt, in ms since 1970. */
   readonly since: number;
 }
 
@@ -24,7 +24,7 @@ export function isWanted({ state, device, received_at }: MessageSummary, filter:
   );
 }
 
-/** Writes rows under a header; the columns are as wide as the ids of `devices` need. */
+/** Formats messages as rows under a header; the device column is as wide as the longest id of `devices`. */
 export function messageTable(
   devices: readonly string[],
   timeZone: string,
@@ -45,23 +45,24 @@ export function messageTable(
 
 const TIME = "2026-11-21 09:30:15";
 
-/** The latest of a message list: what is new, or no longer on its way, since it was asked last. */
+/** Reads the messages that are new or have left the state pending since the last call. */
 export class MessageFeed {
   readonly #folder: string;
-  /** The last row that was seen. */
+  /** Last message row of the previous call. */
   #row = 0;
+  /** Messages in state pending at the previous call. */
   #pending: readonly string[] = [];
 
   constructor(folder: string) {
     this.#folder = folder;
   }
 
-  /** All messages the first time, afterwards those that came or left the state pending meanwhile. */
+  /** Returns all messages at the first call, then those that arrived or left the state pending. */
   next(): MessageSummary[] {
     const seen = { row: this.#row, ids: this.#pending };
     const before = new Set(this.#pending);
     const messages = readSpool(this.#folder, (db) =>
-      // One transaction: a message that is stored between the two is in the next list.
+      // In one transaction: a message that is stored between the two reads is in the next list.
       db.transaction(() => {
         this.#row = lastRow(db);
         return listMessages(db, seen);

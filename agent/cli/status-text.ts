@@ -1,9 +1,11 @@
+import { tableLines } from "../../shared/cli/output.ts";
 import { type Loss, lossSentence } from "../../shared/runtime/commit-mark.ts";
+import type { ImageTotals } from "../imaging/catalogue.ts";
 import { clockSentence, isClockWrong } from "../push/clock-watch.ts";
 import type { DeviceStatus, SpoolStatus } from "../spool/queries/status.ts";
 import { gaveWayText } from "../states/line-state.ts";
 
-// `agent status` for a person: a table of the devices, the server, the outbox. Times are those of this machine's zone.
+// The text of `agent status`. Times are in the time zone of this machine.
 
 const HEAD = [
   "DEVICE",
@@ -17,37 +19,56 @@ const HEAD = [
   "WHAT TO KNOW",
 ];
 
+/** The agent, a table of the devices, the server, the queue for it, the patients, and the clock if it is wrong. */
 export function statusLines({ running, devices, server, clock, loss, outbox, directory }: SpoolStatus): string[] {
   const { patients, fetched_at, synced_at } = directory;
   const fetched = fetched_at === null ? "the full list was never fetched" : `full list fetched ${local(fetched_at)}`;
   const offsetS = clock?.offset_s ?? 0;
   return [
     running ? "the agent is running" : "the agent is not running",
-    ...table([HEAD, ...devices.map(row)]),
+    ...tableLines([HEAD, ...devices.map(deviceCells)]),
     ...(server === null ? [] : [serverLine(server)]),
     `${outbox.depth} to send${outbox.oldest_at === null ? "" : `, the oldest since ${local(outbox.oldest_at)}`}`,
-    `${patients} patients, ${fetched}, last synced ${orNever(synced_at)}`,
+    `${patients} patients, ${fetched}, last synced ${localOrNever(synced_at)}`,
     ...(isClockWrong(offsetS) ? [clockSentence(offsetS)] : []),
     ...(loss === null ? [] : [lossLine(loss)]),
   ];
 }
 
-function row(device: DeviceStatus): string[] {
-  const { id, state, since, last_bytes_at, last_message_at, counts, counters } = device;
-  const numbers = Object.entries(counts).filter(([, count]) => count > 0);
-  const noise = counters === null ? "-" : `${counters.noise_bytes} B`;
+/** The last status and the latest events of each instrument that reports them (POCT1-A). */
+export function instrumentLines({ devices }: SpoolStatus): string[] {
+  return devices.flatMap(({ id, instruments = [] }) =>
+    instruments.flatMap(({ name, said_at, status, events }) => [
+      `${id}: ${name || "an instrument without a name"}  ${said_at}  ${wordsText(status)}`,
+      ...events.map((event) => `  ${wordsText(event)}`),
+    ]),
+  );
+}
+
+export function imageLines({ kept, bytes, removed, forwards }: ImageTotals): string[] {
   return [
-    ...[id, state, since === null ? "-" : local(since), orNever(last_bytes_at), orNever(last_message_at)],
-    ...[
-      numbers.map(([word, count]) => `${count} ${word}`).join(", ") || "none",
-      String(counters?.warnings ?? "-"),
-      noise,
-    ],
-    whatToKnow(device),
+    `images: ${kept} kept (${(bytes / 1e9).toFixed(1)} GB), ${removed} removed`,
+    ...forwards.map(({ destination, state, count }) => `  ${destination}  ${count} ${state}`),
   ];
 }
 
-function whatToKnow({ reason, last_warning, gave_way }: DeviceStatus): string {
+function deviceCells(device: DeviceStatus): string[] {
+  const { id, state, since, last_bytes_at, last_message_at, counts, counters } = device;
+  const messages = Object.entries(counts).flatMap(([word, count]) => (count > 0 ? [`${count} ${word}`] : []));
+  return [
+    id,
+    state,
+    since === null ? "-" : local(since),
+    localOrNever(last_bytes_at),
+    localOrNever(last_message_at),
+    messages.join(", ") || "none",
+    String(counters?.warnings ?? "-"),
+    counters === null ? "-" : `${counters.noise_bytes} B`,
+    deviceNote(device),
+  ];
+}
+
+function deviceNote({ reason, last_warning, gave_way }: DeviceStatus): string {
   if (reason !== null) return reason;
   const sentences: string[] = [];
   if (gave_way !== undefined) {
@@ -67,22 +88,18 @@ function lossLine(loss: Loss): string {
   return `LOSS ${since}until ${local(loss.until)}: ${lossSentence(loss)}; ${advice}`;
 }
 
-function orNever(time: string | null): string {
+/** `condition R, new_observations 0` */
+function wordsText(words: object): string {
+  return Object.entries(words)
+    .map(([name, word]) => `${name} ${String(word)}`)
+    .join(", ");
+}
+
+function localOrNever(time: string | null): string {
   return time === null ? "never" : local(time);
 }
 
 /** `2026-11-21 09:30:00` */
 function local(time: string): string {
   return new Date(time).toLocaleString("sv-SE");
-}
-
-/** The rows as lines, each column as wide as its widest cell. */
-function table(rows: readonly (readonly string[])[]): string[] {
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((cells) => cells[column]?.length ?? 0))) ?? [];
-  return rows.map((cells) =>
-    cells
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join("  ")
-      .trimEnd(),
-  );
 }

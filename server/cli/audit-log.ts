@@ -1,6 +1,7 @@
+import { type Options, stringify } from "csv-stringify/sync";
 import type { AuditDescription } from "../store/audit.ts";
 
-// The audit as text for a person, as NDJSON for a program, as CSV for a spreadsheet.
+// Formats the audit: text for a reader, NDJSON for a program, CSV for a spreadsheet.
 
 export const auditFormats = ["text", "json", "csv"] as const;
 export type AuditFormat = (typeof auditFormats)[number];
@@ -19,37 +20,29 @@ const columns = [
   "times",
 ] as const satisfies (keyof AuditDescription)[];
 
-/** The rows as lines, each with its end. */
+/** RFC 4180. A spreadsheet computes a cell that begins with = + - @ TAB or CR, so such text gets an apostrophe in front. */
+const CSV: Options = { record_delimiter: "windows", escape_formulas: true, quoted_match: /[\r\n]/ };
+
+/** Formats the rows as lines, each with its line end. */
 export async function* auditLines(rows: AsyncIterable<AuditDescription>, format: AuditFormat): AsyncGenerator<string> {
-  if (format === "csv") yield csvLine(columns);
-  for await (const row of rows) yield writers[format](row);
+  if (format === "csv") yield stringify([columns], CSV);
+  for await (const row of rows) yield formatters[format](row);
 }
 
-const writers: Record<AuditFormat, (row: AuditDescription) => string> = {
+const formatters: Record<AuditFormat, (row: AuditDescription) => string> = {
   text: (row) => `${sentence(row)}\n`,
   json: (row) => `${JSON.stringify(Object.fromEntries(columns.map((column) => [column, row[column]])))}\n`,
-  csv: (row) => csvLine(columns.map((column) => row[column])),
+  csv: (row) => stringify([columns.map((column) => row[column])], CSV),
 };
 
 function sentence(row: AuditDescription): string {
   const { at, method, route, fp, count, status, address, times } = row;
-  const who = row.key ?? (status === null ? "" : "unknown key");
+  const key = row.key ?? (status === null ? "" : "unknown key");
   if (route === null) {
     const what = status === null ? "entries lost" : `further requests answered ${status}`;
-    return [at, `${times} ${what}`, who].filter((part) => part !== "").join("  ");
+    return [at, `${times} ${what}`, key].filter((part) => part !== "").join("  ");
   }
-  const what = fp ?? (count === null ? "-" : `${count} records`);
+  const subject = fp ?? (count === null ? "-" : `${count} records`);
   const often = times === 1 ? [] : [`${times} times`];
-  return [at, status ?? "-", method, route, what, who, address, row.request_id, ...often].join("  ");
-}
-
-/** A line of RFC 4180. */
-function csvLine(cells: readonly (string | number | null)[]): string {
-  return `${cells.map(csvCell).join(",")}\r\n`;
-}
-
-function csvCell(value: string | number | null): string {
-  // A spreadsheet computes a text that begins like a formula; an apostrophe tells it not to.
-  const text = String(value ?? "").replace(/^[=+\-@\t\r]/, "'$&");
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return [at, status ?? "-", method, route, subject, key, address, row.request_id, ...often].join("  ");
 }

@@ -1,6 +1,6 @@
 import { lstatSync, type Stats } from "node:fs";
 
-/** @throws when something else than a regular file stands at the path: a rename would put a file in its place */
+/** @throws Error if the path exists and is no regular file: a rename would replace it */
 export function requireRegularFile(path: string): void {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined || found.isFile()) return;

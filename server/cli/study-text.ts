@@ -5,7 +5,7 @@ import { FLAGGED_ANEW } from "../domain/flagging.ts";
 import type { AuditDescription } from "../store/audit.ts";
 import type { Conflict, HistoryEntry, StoredView, UnmatchedStudy } from "../store/unmatched.ts";
 
-// Studies as the commands of the desk print them: a line or a few for a person to read.
+// Formats studies as text for the commands unmatched, study and explain.
 
 export function unmatchedLine({
   fp,
@@ -17,8 +17,8 @@ export function unmatchedLine({
   rejected_reason,
 }: UnmatchedStudy): string {
   const { identifier, name, species, owner } = hint ?? { identifier: null, name: null, species: null, owner: null };
-  const animal = [identifier, name, species, owner].map((word) => word ?? "-").join(" / ");
-  return [fp, received_at, device_name, modality, animal, rejected_reason ?? reason ?? ""].join("  ").trimEnd();
+  const patient = [identifier, name, species, owner].map((word) => word ?? "-").join(" / ");
+  return [fp, received_at, device_name, modality, patient, rejected_reason ?? reason ?? ""].join("  ").trimEnd();
 }
 
 export function viewLines(
@@ -27,13 +27,13 @@ export function viewLines(
   conflicts: readonly Conflict[],
 ): string[] {
   const { study, revision, unmatched_reason, rejected_reason, hint, source, snapshot } = view;
-  const said = Object.entries(hint ?? {}).flatMap(([key, value]) => (value === null ? [] : [`${key} ${value}`]));
+  const hints = Object.entries(hint ?? {}).flatMap(([key, value]) => (value === null ? [] : [`${key} ${value}`]));
   return [
     `${study.fp}  revision ${revision}  ${study.device_name}  ${study.modality}  ${study.acquired_at}`,
     `clinic ${view.clinic_fp ?? "none"}  received ${view.received_at}  device ${source?.device_id ?? "-"}  message ${source?.message_id ?? "-"}`,
     study.patient_fp === "" ? `unmatched: ${unmatched_reason ?? "-"}` : `filed to ${study.patient_fp}`,
     ...(rejected_reason === null ? [] : [`rejected: ${rejected_reason}`]),
-    `the device says: ${said.join(", ") || "nothing"}`,
+    `the device says: ${hints.join(", ") || "nothing"}`,
     ...study.results.map((result, index) => `  ${resultLine(result)}${meaningText(snapshot?.rows[index])}`),
     ...candidates.map(({ patient, score, reasons }) => `candidate ${patient.fp}  ${score}  ${reasons.join(", ")}`),
     ...conflicts.map(conflictLine),
@@ -44,7 +44,7 @@ export function conflictLine({ fp, at, revision, reason, study }: Conflict): str
   return `conflict  ${fp}  ${at}  revision ${revision}: ${reason}  ${study.results.map(resultLine).join("; ")}`;
 }
 
-/** A revision, why its flags are the server's, and what it changed of the one before. */
+/** Returns for each revision its cause, notes on new flags, and the results that it changed. */
 export function historyLines(history: readonly HistoryEntry[]): string[] {
   return history.flatMap((entry, index) => {
     const before = new Set(history[index - 1]?.study.results.map(resultLine));
@@ -56,7 +56,7 @@ export function historyLines(history: readonly HistoryEntry[]): string[] {
   });
 }
 
-/** Everything the server knows of a study in the order of time, then why each result has its flag. */
+/** Returns the time line of a study, the earliest line first, then the reason of each flag. */
 export function explainLines(
   view: StoredView,
   {

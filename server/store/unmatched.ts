@@ -210,7 +210,7 @@ export async function undoPlacing(session: Session, { fp, ...act }: Act & { fp: 
     { ...flagged, patient_id: null, unmatched_reason, rejected_reason: null, cause: "undone" },
     act,
   );
-  await noteAct(session, "unmatched undo", [fp, stored.patient_fp], act);
+  await noteAct(session, "unmatched reopen", [fp, stored.patient_fp], act);
   return null;
 }
 

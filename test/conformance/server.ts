@@ -210,7 +210,7 @@ export async function ownServer(postgresUrl?: string): Promise<{ api: Api; stop:
   await importLines(...lines(today));
   const keys = await makeKeys();
 
-  const limit = ["--limit", "partner=1000000/1000000"];
+  const limit = ["--rate-limit", "partner=1000000/1000000"];
   const { child, url, log } = await startProcess(postgresUrl, "run", "--port", "0", "--data", data, ...limit);
   const keeper: Keeper = {
     import: importLines,

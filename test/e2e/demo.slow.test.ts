@@ -36,7 +36,7 @@ function programs(): { pid: number; module: string }[] {
   return fs.readdirSync("/proc").flatMap((name) => {
     try {
       if (!/^\d+$/.test(name) || fs.readlinkSync(`/proc/${name}/cwd`) !== folder) return [];
-      const module = /dist\/(\w+\/(?:demo-)?main)\.js\0/.exec(fs.readFileSync(`/proc/${name}/cmdline`, "utf8"))?.[1];
+      const module = /dist\/(\w+\/(?:demo\/)?main)\.js\0/.exec(fs.readFileSync(`/proc/${name}/cmdline`, "utf8"))?.[1];
       return module === undefined ? [] : [{ pid: Number(name), module }];
     } catch {
       return []; // it has ended meanwhile
@@ -68,7 +68,7 @@ async function says(child: ChildProcess, words: string): Promise<void> {
   );
 }
 
-const RUNNING = ["agent/main", "server/demo-main", "server/main"];
+const RUNNING = ["agent/main", "server/demo/main", "server/main"];
 
 describe("the demo", { timeout: 300_000 }, () => {
   test.each([

@@ -12,7 +12,7 @@ import {
   encodeData,
   encodeReleaseRequest,
 } from "../../agent/protocols/dicom/pdu.ts";
-import { generatedFile, generateInstance } from "../../agent/tools/simulator/generated-study.ts";
+import { generateInstance } from "../../agent/tools/simulator/generated-study.ts";
 import { imageFolder } from "../../agent/imaging/instance-store.ts";
 import { dcmtk, run } from "../support/dcmtk.ts";
 import {
@@ -25,6 +25,7 @@ import {
   Peer,
   storeRequest,
 } from "../support/dicom.ts";
+import { generatedFile } from "../support/generated-file.ts";
 import { freePort, temporaryFolder, until, World } from "../support/processes.ts";
 
 // Goal: nothing a peer, a crash or a disk does costs an acknowledged image, or anybody else's. Method: an agent that is a

@@ -93,13 +93,13 @@ describe.skipIf(!dcmtk)("a destination in agent.yaml", () => {
       { destination: "pacs", state: "refused", reason: expect.stringMatching(/^the peer takes no .* transfer syntax/) },
     ]);
     expect(command("list", "--study", uid)).toContain("pacs refused");
-    expect(() => command("forward", "--again", "pacz")).toThrow("--again is pacz, expected one of pacs");
+    expect(() => command("retry", "pacz")).toThrow("the destination is pacz, expected one of pacs");
 
     const gone = once(archive, "exit");
     archive.kill("SIGKILL");
     await gone;
     archive = accepting("+xa");
-    command("forward", "--again", "pacs", "--study", uid);
+    command("retry", "pacs", "--study", uid);
     await world.agent.end();
     await world.startAgent(); // looks at its queues, as it does every 25 seconds
     await until("it is in the archive", () => fs.readdirSync(received).length === 1);

@@ -2,14 +2,11 @@ import fs from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readSpool } from "../../agent/spool/access.ts";
-import {
-  generatedFile,
-  type GeneratedInstance,
-  generateInstance,
-} from "../../agent/tools/simulator/generated-study.ts";
+import { type GeneratedInstance, generateInstance } from "../../agent/tools/simulator/generated-study.ts";
 import { imageFile } from "../../agent/imaging/instance-store.ts";
 import { listImages } from "../../agent/imaging/catalogue.ts";
 import { dcmtk, run } from "../support/dcmtk.ts";
+import { generatedFile } from "../support/generated-file.ts";
 import { freePort, runAgentCommand, until, World } from "../support/processes.ts";
 
 // Goal: images reach the API, bit-exact and by the right name. Method: DCMTK's programs send to an agent that is a process of

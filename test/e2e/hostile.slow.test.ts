@@ -42,7 +42,7 @@ for (;;) {
 }`;
 
 beforeAll(async () => {
-  world = await World.create(2, ["--limit", "device=1000000/1000000"]);
+  world = await World.create(2, ["--rate-limit", "device=1000000/1000000"]);
   files = openFiles();
   const url = `http://127.0.0.1:${world.serverPort}/api/v1/patients`;
   asker = start("--input-type=module", ["-e", ASKER, url, world.key]);

@@ -3,7 +3,8 @@ import path from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { ACK, ENQ, EOT, LF, STX } from "../../agent/protocols/bytes.ts";
 import { readSpool } from "../../agent/spool/access.ts";
-import { type Line, openLine, playDevice } from "../../agent/tools/simulator/analyzer.ts";
+import { playDevice } from "../../agent/tools/simulator/analyzer.ts";
+import { type SimulatorLine, openLine } from "../../agent/tools/simulator/line.ts";
 import { session } from "../support/astm.ts";
 import { CLINIC, freePort, runAgentCommand, runServerCommand, until, World } from "../support/processes.ts";
 
@@ -15,7 +16,7 @@ const TODAY = new Date().toISOString();
 
 let world: World;
 let port: number;
-let line: Line;
+let line: SimulatorLine;
 
 beforeAll(async () => {
   world = await World.create(4);

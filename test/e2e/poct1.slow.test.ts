@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readSpool } from "../../agent/spool/access.ts";
 import { directiveOperationsOn } from "../../agent/spool/queries/device-commands.ts";
 import type { SpoolStatus } from "../../agent/spool/queries/status.ts";
-import { type Line, openLine } from "../../agent/tools/simulator/analyzer.ts";
+import { type SimulatorLine, openLine } from "../../agent/tools/simulator/line.ts";
 import { playPoct1Device } from "../../agent/tools/simulator/poct1.ts";
 import { fixturesFolder } from "../make-fixtures.ts";
 import { measurement, potassium, session, talkOf } from "../poct1-fixtures.ts";
@@ -34,7 +34,7 @@ afterAll(() => world.end());
 function simulate(name: string, wire: string, ...options: readonly string[]): string {
   const file = path.join(world.folder, name);
   fs.writeFileSync(file, wire);
-  return runAgentCommand("simulate", file, "--to", `tcp://127.0.0.1:${port}`, "--habits", "strict", ...options);
+  return runAgentCommand("simulate", file, "--to", `tcp://127.0.0.1:${port}`, "--dialect", "strict", ...options);
 }
 
 function operators(count: number): string {
@@ -45,7 +45,7 @@ function operators(count: number): string {
 async function converse(wire: string): Promise<{ reason: string | null; heard: string }> {
   const line = await openLine(`tcp://127.0.0.1:${port}`);
   let heard = "";
-  const listening: Line = {
+  const listening: SimulatorLine = {
     get isOpen() {
       return line.isOpen;
     },

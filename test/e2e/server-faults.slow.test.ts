@@ -1,7 +1,8 @@
 import http from "node:http";
 import type net from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openLine, playDevice } from "../../agent/tools/simulator/analyzer.ts";
+import { playDevice } from "../../agent/tools/simulator/analyzer.ts";
+import { openLine } from "../../agent/tools/simulator/line.ts";
 import { session, vetScanRecords } from "../support/astm.ts";
 import { freePort, World } from "../support/processes.ts";
 

@@ -37,7 +37,7 @@ afterEach(() => {
 });
 
 const sniff = (connection: string) =>
-  run(process.execPath, [AGENT, "sniff", "--connection", connection, "--seconds", "10"]);
+  run(process.execPath, [AGENT, "sniff", "--connection", connection, "--duration", "10"]);
 
 test("a device that listens on TCP is dialled, recognised and not answered", async () => {
   let answered = 0;

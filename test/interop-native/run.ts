@@ -6,13 +6,10 @@ import path from "node:path";
 import { DicomClient } from "../../agent/imaging/scu.ts";
 import { COMMAND, STATUS } from "../../agent/protocols/dicom/dimse.ts";
 import { readSpool } from "../../agent/spool/access.ts";
-import {
-  EXPLICIT_LITTLE_ENDIAN,
-  generatedFile,
-  generateInstance,
-} from "../../agent/tools/simulator/generated-study.ts";
+import { EXPLICIT_LITTLE_ENDIAN, generateInstance } from "../../agent/tools/simulator/generated-study.ts";
 import { imageFile, imageFolder } from "../../agent/imaging/instance-store.ts";
 import { type ImageSummary, listImages } from "../../agent/imaging/catalogue.ts";
+import { generatedFile } from "../support/generated-file.ts";
 import { freePort, ROOT, temporaryFolder, until } from "../support/processes.ts";
 import { install } from "./install.ts";
 

@@ -1,6 +1,7 @@
 import Database from "better-sqlite3";
 import path from "node:path";
-import { openLine, playDevice } from "../../agent/tools/simulator/analyzer.ts";
+import { playDevice } from "../../agent/tools/simulator/analyzer.ts";
+import { openLine } from "../../agent/tools/simulator/line.ts";
 import { recentLoss } from "../../shared/runtime/commit-mark.ts";
 import { session, vetScanRecords } from "./astm.ts";
 import { MllpClient, verdict } from "./hl7.ts";

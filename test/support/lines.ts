@@ -1,7 +1,7 @@
 import { afterEach } from "vitest";
 import { Connection } from "../../agent/connection/connection.ts";
 import type { Profile } from "../../agent/devices/profile.ts";
-import { type Line, openLine } from "../../agent/tools/simulator/analyzer.ts";
+import { type SimulatorLine, openLine } from "../../agent/tools/simulator/line.ts";
 import { listenTransport } from "../../agent/transport/tcp.ts";
 import type { Transport } from "../../agent/transport/transport.ts";
 import { freePort, until } from "./processes.ts";
@@ -10,7 +10,7 @@ import type { useSpool } from "./spool.ts";
 /** Lines of the simulator, and the agent's side of devices, for the tests of a file; each test's are closed after it. */
 export function useLines(used: ReturnType<typeof useSpool>) {
   const transports: Transport[] = [];
-  const lines: Line[] = [];
+  const lines: SimulatorLine[] = [];
 
   afterEach(async () => {
     await Promise.all(lines.splice(0).map((line) => line.close()));
@@ -38,7 +38,7 @@ export function useLines(used: ReturnType<typeof useSpool>) {
     return { target: `tcp://127.0.0.1:${port}`, seen };
   }
 
-  async function open(target: string): Promise<Line> {
+  async function open(target: string): Promise<SimulatorLine> {
     const line = await openLine(target);
     lines.push(line);
     return line;
@@ -47,7 +47,7 @@ export function useLines(used: ReturnType<typeof useSpool>) {
   const dial = (target: string) => until("the other side listens", () => open(target).catch(() => null));
 
   /** Two ends of one TCP connection. */
-  async function twoEnds(): Promise<[Line, Line]> {
+  async function twoEnds(): Promise<[SimulatorLine, SimulatorLine]> {
     const port = await freePort();
     const listener = open(`listen://127.0.0.1:${port}`);
     const dialler = await dial(`tcp://127.0.0.1:${port}`);

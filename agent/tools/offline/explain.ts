@@ -11,16 +11,17 @@ import type { StoredMessage, UnfinishedSession } from "../../spool/queries/opera
 import { wireText } from "../../protocols/transcript.ts";
 import { zonedTime } from "../../report/device-time.ts";
 
-// A study's or a message's way through the agent, from the first byte to the server's answer, as the spool has it and the pure stages say it.
+// Explains the way of a study or a message through the agent, from the first byte to the server's response. The spool has the
+// bytes and the outcomes; the pure stages are run again for the rest.
 
-/** What the configuration says of a device; undefined: it has it no more. */
+/** Looks a device up in the configuration; undefined if it is not there. */
 export type DeviceLookup = (id: string) => { readonly profile: Profile; readonly timeZone: string } | undefined;
 
-const SHOWN_LETTERS = 100;
+const SHOWN_CHARS = 100;
 
 /**
- * The lines of the time line, the earliest first, then why each result has its flag. `name`: a study's fp or a message's id.
- * @throws when the spool has neither
+ * Returns the time line of a study (fp) or a message (id), the earliest line first, then the reason of each flag.
+ * @throws Error if the spool has neither
  */
 export function explain(db: Database.Database, name: string, deviceById: DeviceLookup): string[] {
   const rows = db
@@ -29,7 +30,7 @@ export function explain(db: Database.Database, name: string, deviceById: DeviceL
   return rows.length > 0 ? explainStudy(db, rows, deviceById) : explainMessage(db, name, deviceById);
 }
 
-/** How a message came in, what was read of it, and the studies that it is in. */
+/** Returns the time line of a message: its bytes, its Reports and its studies. */
 function explainMessage(db: Database.Database, id: string, deviceById: DeviceLookup): string[] {
   const row = db.prepare(`SELECT ${MESSAGE_COLUMNS} FROM message m WHERE m.id = ?`).get(id);
   if (row === undefined)
@@ -117,7 +118,7 @@ function messagesOf(db: Database.Database, studies: readonly StudyRow[]): Messag
   return [...found.values()];
 }
 
-/** How the message came in: an image as a file, else the chunks and what the link made of each, run again from the session's record. */
+/** Returns the reception of a message: the file of an image, else the chunks and the actions of the link, which is run again. */
 function wireEvents(db: Database.Database, message: MessageRow, device: ReturnType<DeviceLookup>): TimedLine[] {
   const image = db
     .prepare(
@@ -137,7 +138,7 @@ function wireEvents(db: Database.Database, message: MessageRow, device: ReturnTy
   const { firstEvent } = session as { firstEvent: number };
   const events = db.prepare("SELECT id, kind, at, bytes FROM event WHERE id >= ? AND session = ? ORDER BY id");
   let now = message.receivedAt;
-  // The ids that our answers had are not kept.
+  // The spool does not store the ids of replies.
   const link = createLink(device.profile, { now: () => zonedTime(now, device.timeZone), newId: () => "-" });
   let ordinal = 0;
   const lines: TimedLine[] = [];
@@ -146,15 +147,15 @@ function wireEvents(db: Database.Database, message: MessageRow, device: ReturnTy
   >) {
     if (ordinal > message.ordinal) break;
     now = at;
-    const isOurs = ordinal === message.ordinal;
-    if (isOurs)
+    const isWanted = ordinal === message.ordinal;
+    if (isWanted)
       lines.push({
         at,
         line: bytes === null ? `chunk     ${kind}` : `chunk     ${bytes.length} bytes ${shown(bytes)}`,
       });
     for (const action of apply(link, kind, bytes)) {
       if (action.do === "deliver") ordinal += 1;
-      if (!isOurs) continue;
+      if (!isWanted) continue;
       if (action.do === "reply") lines.push({ at, line: `frame     answered ${shown(action.bytes)}` });
       if (action.do === "warn") lines.push({ at, line: `frame     ${action.reason}` });
     }
@@ -162,7 +163,7 @@ function wireEvents(db: Database.Database, message: MessageRow, device: ReturnTy
   return lines;
 }
 
-/** `keys`: of the Reports that are wanted; null: all of them. */
+/** Returns the outcome of a message and its Reports. `keys` are the dedupe keys of wanted Reports; null selects all. */
 function messageEvents(
   message: MessageRow,
   keys: ReadonlySet<string> | null,
@@ -183,9 +184,9 @@ function messageEvents(
 }
 
 function reportLines({ identifier, species, acquired_at, rows, unmapped, leftOut, patient_hint }: Report): string[] {
-  const who = `identifier ${identifier ?? "none"}, name ${patient_hint.name ?? "none"}, species ${species ?? "not said"}`;
+  const patient = `identifier ${identifier ?? "none"}, name ${patient_hint.name ?? "none"}, species ${species ?? "not said"}`;
   return [
-    `Report    ${rows.length} results of ${acquired_at}; ${who}`,
+    `Report    ${rows.length} results of ${acquired_at}; ${patient}`,
     ...unmapped.map((code) => `Report    unmapped: ${code}`),
     ...leftOut.map((reason) => `Report    left out: ${reason}`),
   ];
@@ -202,9 +203,9 @@ function studyEvents({
   snapshot,
   ...study
 }: StudyRow): TimedLine[] {
-  const [how = ""] = (JSON.parse(snapshot) as StudyBody["snapshot"]).notes;
+  const [match = ""] = (JSON.parse(snapshot) as StudyBody["snapshot"]).notes;
   const lines = [
-    { at: created_at, line: `study     ${fp} revision ${revision} for ${patient_fp ?? "nobody"}; ${how}` },
+    { at: created_at, line: `study     ${fp} revision ${revision} for ${patient_fp ?? "nobody"}; ${match}` },
   ];
   if (sent_at !== null)
     lines.push({ at: sent_at, line: `push      sent ${sends} ${sends === 1 ? "time" : "times"}, last now` });
@@ -218,7 +219,7 @@ function studyEvents({
 
 function shown(bytes: Uint8Array): string {
   const written = wireText(bytes);
-  return written.length > SHOWN_LETTERS ? `${written.slice(0, SHOWN_LETTERS)}...` : written;
+  return written.length > SHOWN_CHARS ? `${written.slice(0, SHOWN_CHARS)}...` : written;
 }
 
 function text(db: Database.Database, sql: string): string | undefined {

@@ -7,19 +7,19 @@ import { profileById } from "../../devices/index.ts";
 import { advice } from "../../runtime/did-you-mean.ts";
 import type { TestOrder } from "../../spool/queries/operations.ts";
 
-// A person's order for an analyzer or an imaging device, placed beside the agent that will answer its query with it.
+// Places an order for an analyzer or an imaging device in the spool; the agent replies with it to the device's query.
 
 export interface OrderRequest {
   readonly device: string;
   readonly patient: string;
-  /** Comma-separated, as the device calls them: its name goes out as it was typed. Of an imaging device: what to image. */
+  /** Comma-separated names, sent to the device as entered. For an imaging device they are procedures. */
   readonly tests: string;
 }
 
-/** More than any analyzer runs on one sample. */
+/** Max tests of one order, more than any analyzer runs on one sample. */
 const TESTS_MAX = 100;
 
-/** Places the order in the data folder; the agent may be running or not. @throws Error with a line a problem */
+/** Places the order in the data folder; no agent has to run. @throws Error with a line for each problem */
 export function placeOrder({ data, devices }: Config, request: OrderRequest): TestOrder {
   const tests = request.tests
     .split(",")
@@ -85,7 +85,7 @@ function testProblems(tests: readonly string[], profileId: string | undefined): 
     .map((test) => `--tests has ${test}, which is no analyte we know, ${advice(test, names)}`);
 }
 
-/** A worklist shows 64 characters of them. */
+/** Max characters of the procedures: Requested Procedure Description is LO, 64 characters (PS3.5 §6.2). */
 const PROCEDURES_LENGTH_MAX = 64;
 
 function procedureProblems(procedures: readonly string[]): string[] {

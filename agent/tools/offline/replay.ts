@@ -9,11 +9,10 @@ import { study } from "../../study/study.ts";
 import { wireText } from "../../protocols/transcript.ts";
 import { zonedTime } from "../../report/device-time.ts";
 
-// Runs a fixture through link, read and study without a spool or a server: what `agent replay` prints and what
-// test/fixtures.test.ts compares.
+// Runs a fixture through link, read and study without a spool or a server, for `agent replay` and the fixture tests.
 
 export interface Replay {
-  /** Our replies in order, control characters by name. */
+  /** Replies of the link in order, control characters by name. */
   readonly replies: string;
   readonly warnings: readonly string[];
   readonly messages: readonly ReplayedMessage[];
@@ -23,11 +22,11 @@ export interface ReplayedMessage {
   readonly incomplete: string | null;
   readonly reading: Reading;
   readonly studies: readonly StudyBody["body"][];
-  /** Per study, why a row has no range or no flag. */
+  /** Reasons of missing ranges and flags. */
   readonly withoutFlag: readonly string[];
 }
 
-/** `chunks`: the device's bytes in any segmentation. `patient`: the animal every Report is taken to be of, or null. */
+/** Replays the device's bytes in any segmentation. `patient` is assumed for every Report; null for none. */
 export function replay(
   chunks: Iterable<Uint8Array>,
   profile: Profile,
@@ -50,12 +49,12 @@ export function replay(
   return { replies: replies.join(""), warnings, messages };
 }
 
-/** XML is read as it is, a document a line. */
+/** Formats a reply: XML as it is, a document a line; other protocols with control characters by name. */
 function replyText(bytes: Uint8Array, { protocol }: Profile): string {
   return protocol === "poct1a" ? `${Buffer.from(bytes).toString("utf8")}\n` : wireText(bytes);
 }
 
-/** Our replies are the same at every replay: said when the message was received, and numbered. */
+/** Creates the context of a link whose replies are the same in every replay: their time is fixed, their ids are numbered. */
 function linkContext({ receivedAt, timeZone }: ReadContext): LinkContext {
   let replies = 0;
   return { now: () => zonedTime(receivedAt, timeZone), newId: () => `REPLAY-${++replies}` };

@@ -18,16 +18,16 @@ import {
   type StoredMessage,
 } from "../../spool/queries/operations.ts";
 
-// Runs settled messages through the stages again, after a profile, a map or a patient was mended: first what would be other,
-// then, if that is wanted, the same into the spool, from where the agent sends it.
+// Runs settled messages through the stages again, after a profile or a patient was corrected. The first step computes the
+// changes; the second one stores them in the spool, from where the agent sends them.
 
-export interface Wanted {
+export interface ReprocessFilter {
   readonly states: readonly MessageState[];
   /** Milliseconds since 1970. */
   readonly since: number;
 }
 
-/** What the configuration has now, by their ids. */
+/** Devices of the current configuration by id. */
 export interface KnownDevices {
   readonly analyzers: ReadonlyMap<string, FilingDevice>;
   readonly imaging: ReadonlyMap<string, ImageDevice>;
@@ -36,19 +36,19 @@ export interface KnownDevices {
 export interface Reprocessed {
   readonly message: StoredMessage & { readonly state: MessageState; readonly reason: string | null };
   readonly settlement: Settlement;
-  /** Accessions that have their result now. */
+  /** Accessions whose result has arrived. */
   readonly resulted: readonly string[];
-  /** Old against new, a line each, `-` and `+`; none where nothing would change. */
+  /** Changed lines, old with `-` and new with `+`; empty if nothing would change. */
   readonly diff: readonly string[];
 }
 
 /**
- * What each wanted message would come to now, an image together with all of its study; nothing is written.
- * `progress`: how many of how many messages and studies of images are done.
+ * Computes the outcome of each wanted message, of images by study; nothing is written. `progress` gets the number of
+ * processed messages and image studies, and their total.
  */
 export async function reassess(
   folder: string,
-  wanted: Wanted,
+  wanted: ReprocessFilter,
   devices: KnownDevices,
   matchPatientsByName: boolean,
   progress: (done: number, of: number) => void,
@@ -60,7 +60,7 @@ export async function reassess(
       const done: Reprocessed[] = [];
       for (const [index, { id, study }] of all.entries()) {
         const { spool, resulted } = callsOn(db);
-        // The patients on disk decide: the running agent keeps them in step.
+        // The patients of the spool decide; the running agent keeps them in sync.
         const lookup = { spool, directory: new Directory(spool, away), matchPatientsByName };
         const settlements =
           study === null
@@ -79,7 +79,7 @@ export async function reassess(
   }
 }
 
-/** Stores what would be other; a running agent sends it with its next round. How many messages that were. */
+/** Stores the changed messages; a running agent sends them with its next round. @returns their number */
 export function store(folder: string, reprocessed: readonly Reprocessed[]): number {
   const changed = reprocessed.filter(({ diff }) => diff.length > 0);
   for (const { settlement, resulted } of changed) {
@@ -91,8 +91,8 @@ export function store(folder: string, reprocessed: readonly Reprocessed[]): numb
   return changed.length;
 }
 
-/** The wanted messages, of images one of each study. */
-function wantedOf(db: Database.Database, { states, since }: Wanted): { id: string; study: string | null }[] {
+/** Returns the wanted messages, and one message for each image study. */
+function wantedOf(db: Database.Database, { states, since }: ReprocessFilter): { id: string; study: string | null }[] {
   const places = states.map(() => "?").join(", ");
   return db
     .prepare(
@@ -112,13 +112,13 @@ function messageOf(db: Database.Database, id: string): Reprocessed["message"] {
   return messageReader(db)(row);
 }
 
-/** Of a device that the configuration has no more nothing can be said. */
+/** Skips a message whose device is not in the configuration. */
 async function assessMessage(message: StoredMessage, { analyzers }: KnownDevices, lookup: Lookup) {
   const device = analyzers.get(message.device);
   return device === undefined ? [] : [await assess(message, device, lookup)];
 }
 
-/** As assessMessage(), for all images of a study. */
+/** Assesses all images of a study; skips it if a device is not in the configuration. */
 async function assessStudy(
   data: string,
   study: string,
@@ -134,7 +134,7 @@ async function assessStudy(
 const refused = () => Promise.reject(new SendError("transient", "nothing is fetched while messages are reassessed"));
 const away: Server = { get: refused, post: refused };
 
-/** A spool's calls on a database that is only read; what it was to note is gathered. */
+/** Creates spool calls on a read-only database; accessions to note are collected in `resulted`. */
 function callsOn(db: Database.Database): { spool: SpoolCalls; resulted: string[] } {
   const operations = operationsOn(db);
   const resulted: string[] = [];
@@ -168,7 +168,7 @@ function diffOf(db: Database.Database, { state, reason }: Reprocessed["message"]
       ...after.filter((line) => !before.includes(line)).map((line) => `+ ${line}`),
     );
   }
-  // A study that is the same leaves its message where the server's answer put it.
+  // An unchanged study leaves its message in the state that the server's response gave it.
   const isSame = settlement.studies.length > 0 ? !isNew : settlement.state === state && settlement.reason === reason;
   if (isSame) return [];
   const was = `${state}${reason === null ? "" : `: ${reason}`}`;

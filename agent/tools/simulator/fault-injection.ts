@@ -1,23 +1,27 @@
+import { setImmediate, setTimeout } from "node:timers/promises";
 import { ACK, CR, ENQ, EOT, NAK, STX } from "../../protocols/bytes.ts";
 import { FS, VT } from "../../protocols/hl7/link.ts";
-import type { Line } from "./analyzer.ts";
+import type { SimulatorLine } from "./line.ts";
 
-// A line that goes wrong, so that a device's worst day can be played at will.
+// Injects faults into a line, reproducibly by a seed.
 
 export interface Faults {
-  /** The ACK of a frame, of HL7 the frame that answers it, gets lost with that probability: the frame is sent again. */
+  /** Probability that the ACK of a frame is lost (HL7: the acknowledgment message), so that the frame is sent again. */
   readonly dropAck: number;
-  /** A bit of a frame is flipped on its way, with that probability; after NAK it is sent right. HL7: of MSH, for the rest has no checksum. */
+  /**
+   * Probability that a bit of a new frame is flipped; the resend is intact. In HL7 the bit is one of MSH, because the rest
+   * of a message has no checksum.
+   */
   readonly flip: number;
-  /** What is sent leaves in writes of so many bytes. */
+  /** Max bytes of one write. */
   readonly splitBytes: number;
-  /** Every frame and every reply leaves so much later. */
+  /** Delay before each frame and each reply is sent, in ms. */
   readonly delayMs: number;
-  /** Holds a message until the other side says ENQ, and says ENQ at the same time. */
+  /** Holds a message until the other side sends ENQ, then sends ENQ as well. */
   readonly contend: boolean;
-  /** Bytes that mean nothing stand before ENQ, each frame and EOT. */
+  /** Sends noise before ENQ, each frame and EOT. */
   readonly noise: boolean;
-  /** Every frame is sent twice. */
+  /** Sends every frame twice. */
   readonly dup: boolean;
 }
 
@@ -33,7 +37,7 @@ const NO_FAULTS: Faults = {
 
 const KNOWN = "drop-ack:P, flip:P, split:BYTES, delay:MS, contend, noise, dup";
 
-/** Reads `drop-ack:0.1,split:1,contend`. @throws with what is wrong with it */
+/** Reads `drop-ack:0.1,split:1,contend`. @throws Error with a sentence */
 export function parseFaults(list: string): Faults {
   let faults = NO_FAULTS;
   for (const item of list.split(",")) {
@@ -80,20 +84,20 @@ function wholeNumber(name: string, text = "", least: number): number {
   return Number(text);
 }
 
-/** A line that does to what passes what the faults say; the same seed does the same again. */
-export class FaultyLine implements Line {
-  readonly #line: Line;
+/** A line with faults; the same seed injects the same faults. */
+export class FaultyLine implements SimulatorLine {
+  readonly #line: SimulatorLine;
   readonly #faults: Faults;
   readonly #random: () => number;
-  /** What is on its way out, in order. */
+  /** Resolves once all bytes sent so far are written; it keeps their order. */
   #sending: Promise<void> = Promise.resolve();
   #lastFrame = new Uint8Array(0);
-  /** What was sent last is a frame: the next byte that comes is its reply. */
+  /** Whether the next byte is the reply to a frame. */
   #frameSent = false;
-  /** Replies to the second copies of frames: the sender does not know that there were any. */
+  /** Number of expected replies to duplicated frames; they are discarded. */
   #surplusReplies = 0;
 
-  constructor(line: Line, faults: Faults, seed: number) {
+  constructor(line: SimulatorLine, faults: Faults, seed: number) {
     this.#line = line;
     this.#faults = faults;
     this.#random = randomOf(seed);
@@ -116,7 +120,7 @@ export class FaultyLine implements Line {
       this.#surplusReplies -= 1;
       byte = await this.#line.reply(ms);
     }
-    // A device that misses an ACK sends its frame again. Our sender would wait for 15 s and give up: NAK makes it do the same.
+    // A device that misses an ACK sends its frame again. The sender here would time out after 15 s, so it gets a NAK instead.
     if (byte === ACK && this.#frameSent && this.#random() < this.#faults.dropAck) return NAK;
     if (byte !== VT || this.#random() >= this.#faults.dropAck) return byte;
     for (let last = byte; ; ) {
@@ -141,7 +145,7 @@ export class FaultyLine implements Line {
       if (isNew && this.#random() < flip) sent = this.#withBitFlipped(bytes);
       if (dup) {
         sent = Buffer.concat([sent, sent]);
-        // HL7 answers say what they answer.
+        // An HL7 acknowledgment names its message, so a duplicate of it does no harm.
         if (first === STX) this.#surplusReplies += 1;
       }
     }
@@ -149,7 +153,7 @@ export class FaultyLine implements Line {
     return noise && begins ? Buffer.concat([this.#noise(), sent]) : sent;
   }
 
-  /** Such a flip as makes no control character: what would look like an end of the frame is answered only after a timeout. */
+  /** Flips a bit that makes no control character; a false end of frame would cost a timeout. */
   #withBitFlipped(frame: Uint8Array): Uint8Array {
     const printable = frame[0] === VT ? [1, 2, 3] : [...frame.keys()].filter((at) => frame[at]! >= 0x20);
     const at = printable[this.#below(printable.length)]!;
@@ -158,7 +162,7 @@ export class FaultyLine implements Line {
     return flipped;
   }
 
-  /** No control characters: between frames a receiver ignores the rest. */
+  /** Makes noise without control characters; a receiver ignores such bytes between frames. */
   #noise(): Uint8Array {
     return Uint8Array.from({ length: 1 + this.#below(8) }, () => 0x20 + this.#below(0xe0));
   }
@@ -169,11 +173,11 @@ export class FaultyLine implements Line {
 
   async #transmit(bytes: Uint8Array): Promise<void> {
     const { delayMs, splitBytes } = this.#faults;
-    if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
+    if (delayMs > 0) await setTimeout(delayMs);
     for (let at = 0; at < bytes.length; at += splitBytes) {
       this.#line.send(bytes.subarray(at, at + splitBytes));
-      // Writes of one turn would leave together.
-      if (at + splitBytes < bytes.length) await new Promise((resolve) => setImmediate(resolve));
+      // Writes within one turn of the event loop would be sent together.
+      if (at + splitBytes < bytes.length) await setImmediate();
     }
   }
 }

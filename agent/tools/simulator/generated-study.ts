@@ -1,7 +1,6 @@
 import { type Dataset, encodeDataset } from "../../protocols/dicom/encode.ts";
-import { encodeFileHead } from "../../protocols/dicom/part10.ts";
 
-// Studies of nobody, for the simulator and for tests: headers as veterinary devices write them, pixels made up.
+// Generates studies for the simulator and for tests: headers as veterinary devices write them, and synthetic pixels.
 
 export const STUDY_KINDS = ["cr", "us", "es", "sr"] as const;
 export type StudyKind = (typeof STUDY_KINDS)[number];
@@ -9,7 +8,7 @@ export type StudyKind = (typeof STUDY_KINDS)[number];
 export interface GeneratedPatient {
   readonly id: string;
   readonly name: string;
-  /** In the device's words. */
+  /** Species in the device's words. */
   readonly species: string;
 }
 
@@ -21,7 +20,7 @@ export interface GeneratedStudy {
   readonly at: string;
 }
 
-/** An instance: its dataset, in Explicit VR Little Endian, and what names it. */
+/** An instance with its dataset in Explicit VR Little Endian. */
 export interface GeneratedInstance {
   readonly sopClass: string;
   readonly sopInstance: string;
@@ -37,7 +36,7 @@ const DEVICES = {
   sr: { modality: "SR", sopClass: "1.2.840.10008.5.1.4.1.1.88.33", maker: "Vetwire", model: "Simulated US" },
 } as const;
 
-/** The n-th instance of that kind. A report measures what an echocardiogram does. */
+/** Generates the `number`-th instance of a kind. A report (`sr`) has measurements of an echocardiogram. */
 export function generateInstance(kind: StudyKind, study: GeneratedStudy, number: number): GeneratedInstance {
   const { modality, sopClass, maker, model } = DEVICES[kind];
   const { patient, uid, at } = study;
@@ -67,12 +66,6 @@ export function generateInstance(kind: StudyKind, study: GeneratedStudy, number:
     ...(kind === "sr" ? REPORT : pixels(kind === "us" ? 8 : 1, kind === "cr" ? 256 : 64, number)),
   ];
   return { sopClass, sopInstance, dataset: encodeDataset(dataset) };
-}
-
-/** The instance as a file. */
-export function generatedFile({ sopClass, sopInstance, dataset }: GeneratedInstance): Uint8Array {
-  const head = encodeFileHead({ sopClass, sopInstance, transferSyntax: EXPLICIT_LITTLE_ENDIAN, sourceAe: "SIMULATOR" });
-  return Buffer.concat([head, dataset]);
 }
 
 function pixels(frames: number, side: number, seed: number): Dataset {
@@ -132,7 +125,7 @@ function measurement(concept: Dataset, value: string, unit: Dataset): Dataset {
   ];
 }
 
-/** After TID 5200, echocardiography procedure report. */
+/** Content after TID 5200, Echocardiography Procedure Report (PS3.16). */
 const REPORT: Dataset = [
   [0x0040_a040, "CS", "CONTAINER"],
   [0x0040_a043, "SQ", [code("125200", "DCM", "Adult Echocardiography Procedure Report")]],

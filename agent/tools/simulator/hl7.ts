@@ -2,75 +2,77 @@ import { newUlid } from "../../../shared/api/fp.ts";
 import { asksForOrders, encodeHeader, stampOf } from "../../protocols/hl7/acknowledgement.ts";
 import { encodeFrame, Hl7Link } from "../../protocols/hl7/link.ts";
 import { encodeSegment, encodeText, type Hl7Message, parseMessage } from "../../protocols/hl7/message.ts";
-import { type Line, type Played, type Received, Station } from "./analyzer.ts";
+import type { Played } from "./analyzer.ts";
 import { zonedTime } from "../../report/device-time.ts";
+import type { SimulatorLine } from "./line.ts";
+import { type Received, Station } from "./station.ts";
 
-// Plays the other side of an MLLP line: a device that sends what a fixture says, or a LIS that takes what a device sends.
+// Plays one side of an MLLP line: a device that sends a fixture, or the host that receives from a device.
 
-/** A message that is not taken is sent again, as it is. */
+/** Times that a message is sent before the simulated device gives up. */
 const TRIES_MAX = 5;
-/** What a device has asked for comes within that. */
+/** Max time for orders to arrive after a query, in ms. */
 const ORDERS_MS = 2_000;
 
 const stamp = () => stampOf({ now: () => zonedTime(Date.now(), "UTC"), newId: newUlid });
 
-/** Sends a fixture's messages as the device; what it is sent besides answers is acknowledged and told. */
+/** Sends a fixture's messages as the device. Reports received messages other than ACK, and acknowledges a DSR. */
 export async function playHl7Device(
   fixture: Uint8Array,
-  line: Line,
+  line: SimulatorLine,
   onMessage: (received: Received) => void,
 ): Promise<Played> {
   const station = new Station(new Hl7Link(stamp, { ackMode: "aa" }), line);
   const played = { frames: 0, resent: 0 };
-  for (const message of messagesIn(fixture)) {
-    const parsed = parse(message);
-    if (parsed !== null && isAnswer(parsed)) continue; // what it was answered then
-    let reason = await station.send(message);
+  for (const bytes of messagesIn(fixture)) {
+    const parsed = parse(bytes);
+    if (parsed !== null && isReply(parsed)) continue; // a reply in the recording
+    let reason = await station.send(bytes);
     for (let tries = 1; reason !== null && line.isOpen && tries < TRIES_MAX; tries++) {
       played.resent += 1;
-      reason = await station.send(message);
+      reason = await station.send(bytes);
     }
     if (reason !== null) return { accepted: false, ...played, reason };
     played.frames += 1;
     const hasAsked = parsed !== null && asksForOrders(parsed);
-    for (const received of await station.hear(hasAsked ? ORDERS_MS : 0)) {
-      const said = parse(received.message);
-      if (said?.header.component(9, 1) === "DSR") line.send(acknowledgementOf(said));
-      if (said?.header.component(9, 1) !== "ACK") onMessage(received);
+    for (const received of await station.receiveFor(hasAsked ? ORDERS_MS : 0)) {
+      const message = parse(received.message);
+      if (message?.header.component(9, 1) === "DSR") line.send(acknowledgementOf(message));
+      if (message?.header.component(9, 1) !== "ACK") onMessage(received);
     }
   }
   return { accepted: true, ...played, reason: null };
 }
 
 /**
- * Takes that many messages as the LIS, and answers a query for orders with `answer` or, without one, that there are none.
- * Gives why it did not come to the end, or null.
+ * Receives `count` messages as the host. Replies to a query for orders with `recordedReply`; null replies that there are
+ * none. @returns the reason of an early end, or null
  */
-export async function playLis(
-  line: Line,
+export async function playHl7Host(
+  line: SimulatorLine,
   count: number,
-  answer: Uint8Array | null,
+  recordedReply: Uint8Array | null,
   onMessage: (received: Received) => void,
 ): Promise<string | null> {
-  const station = new Station(new Hl7Link(stamp, { worklist: answer !== null }), line);
-  const answers = answer === null ? [] : messagesIn(answer);
-  for (let taken = 0; taken < count; ) {
+  const station = new Station(new Hl7Link(stamp, { worklist: recordedReply !== null }), line);
+  const replies = recordedReply === null ? [] : messagesIn(recordedReply);
+  for (let done = 0; done < count; ) {
     const received = await station.receive();
-    if (received === null) return `the line closed after ${taken} of ${count} messages`;
+    if (received === null) return `the line closed after ${done} of ${count} messages`;
     onMessage(received);
     const message = received.incomplete === null ? parse(received.message) : null;
-    if (message === null || isAnswer(message)) continue;
-    taken += 1;
-    for (const text of asksForOrders(message) ? answers : []) {
-      const reason = await station.send(answering(message, text));
+    if (message === null || isReply(message)) continue;
+    done += 1;
+    for (const text of asksForOrders(message) ? replies : []) {
+      const reason = await station.send(addressedTo(message, text));
       if (reason !== null) return `the answer was not taken: ${reason}`;
     }
   }
-  await station.rest();
+  await station.untilIdle();
   return null;
 }
 
-/** What a receiver makes of a recording. */
+/** Returns the messages of a recording. */
 function messagesIn(fixture: Uint8Array): Uint8Array[] {
   const link = new Hl7Link(stamp);
   const actions = [...link.receive(fixture), ...link.close()];
@@ -82,21 +84,21 @@ function parse(message: Uint8Array): Hl7Message | null {
   return "problem" in parsed ? null : parsed;
 }
 
-function isAnswer({ segments }: Hl7Message): boolean {
+function isReply({ segments }: Hl7Message): boolean {
   return segments.some(({ name }) => name === "MSA");
 }
 
-/** ACK^Q03 to DSR^Q03. */
+/** Encodes ACK^Q03 for a DSR^Q03. */
 function acknowledgementOf(display: Hl7Message): Uint8Array {
   const msa = encodeSegment("MSA", ["AA", display.header.field(10)], display.delimiters);
   const text = `${encodeHeader(display, ["ACK", "Q03"], stamp())}\r${msa}\r`;
   return encodeFrame(encodeText(text, display.charset));
 }
 
-/** A recorded answer, as one to this query: in MSA-2 stands the MSH-10 of what was asked then. */
-function answering(query: Hl7Message, answer: Uint8Array): Uint8Array {
-  const message = parse(answer);
-  if (message === null) return answer;
+/** Readdresses a recorded reply to this query: sets its MSA-2 to the MSH-10 of the query. */
+function addressedTo(query: Hl7Message, reply: Uint8Array): Uint8Array {
+  const message = parse(reply);
+  if (message === null) return reply;
   const { field } = message.delimiters;
   const segments = message.segments.map(({ name, text }) =>
     name === "MSA" ? text.split(field).with(2, query.header.raw(10)).join(field) : text,

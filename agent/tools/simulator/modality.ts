@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Address } from "../../transport/address.ts";
+import { type Address, parseAddress } from "../../transport/address.ts";
 import { COMMAND } from "../../protocols/dicom/dimse.ts";
 import { hex } from "../../protocols/dicom/bytes.ts";
 import { DicomClient } from "../../imaging/scu.ts";
@@ -12,7 +12,7 @@ import {
   type StudyKind,
 } from "./generated-study.ts";
 
-// The other side of an imaging device's line: sends studies of nobody, made up on the way.
+// Plays an imaging device: sends a generated study over one association.
 
 export interface DicomTarget {
   readonly address: Address;
@@ -20,7 +20,7 @@ export interface DicomTarget {
   readonly callingAe: string;
 }
 
-/** What a study is made of: `us,us,sr` are two ultrasound clips and a report. */
+/** Reads the images of a study: `us,us,sr` are two ultrasound clips and a report. */
 export function parseKinds(text: string): StudyKind[] {
   return text.split(",").map((word) => {
     const kind = STUDY_KINDS.find((known) => known === word.trim().toLowerCase());
@@ -29,18 +29,20 @@ export function parseKinds(text: string): StudyKind[] {
   });
 }
 
-/** `dicom://[CALLING@]host:port[/CALLED]`; null: another protocol's target. */
+/** Reads `dicom://[CALLING@]host:port[/CALLED]`. @returns null for another scheme. @throws Error for an invalid target */
 export function parseDicomTarget(text: string): DicomTarget | null {
   if (!text.startsWith("dicom://")) return null;
-  const match = /^dicom:\/\/(?:([^@/]{1,16})@)?([^:/@]+):(\d{1,5})(?:\/([^/]{1,16}))?$/.exec(text);
-  if (match === null) throw new Error(`${text} is no target, expected dicom://CALLING@host:port/CALLED`);
-  const [, callingAe = "SIMULATOR", host = "", port = "", calledAe = "VETWIRE"] = match;
-  return { calledAe, callingAe, address: { host, port: Number(port) } };
+  const match = /^dicom:\/\/(?:([^@/]{1,16})@)?([^/@]+:\d{1,5})(?:\/([^/]{1,16}))?$/.exec(text);
+  const address = parseAddress(match?.[2] ?? "");
+  if (match === null || address === null)
+    throw new Error(`invalid target ${text}, expected dicom://CALLING@host:port/CALLED`);
+  const [, callingAe = "SIMULATOR", , calledAe = "VETWIRE"] = match;
+  return { calledAe, callingAe, address };
 }
 
 /**
- * Sends one study on one association; answers its Study Instance UID.
- * @throws SendError when the association fails, Error when an instance is not taken
+ * Sends one study on one association. @returns its Study Instance UID
+ * @throws SendError if the association fails, Error if an instance is refused
  */
 export async function playModality(
   { address, calledAe, callingAe }: DicomTarget,
@@ -76,6 +78,8 @@ export async function playModality(
 function contextsOf(instances: readonly GeneratedInstance[]) {
   const classes = [...new Set(instances.map(({ sopClass }) => sopClass))];
   return classes.map((abstractSyntax, index) => ({
-    ...{ id: index * 2 + 1, abstractSyntax, transferSyntaxes: [EXPLICIT_LITTLE_ENDIAN] },
+    id: index * 2 + 1,
+    abstractSyntax,
+    transferSyntaxes: [EXPLICIT_LITTLE_ENDIAN],
   }));
 }

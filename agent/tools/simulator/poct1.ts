@@ -1,13 +1,14 @@
 import { type DeviceHabits, Poct1Device } from "../../protocols/poct1/simulated-device.ts";
-import type { Line, Played } from "./analyzer.ts";
+import type { Played } from "./analyzer.ts";
+import type { SimulatorLine } from "./line.ts";
 
-/** No device waits longer for an answer. */
+/** Max time that a device waits for a reply, in ms. */
 const REPLY_MS = 60_000;
 
-/** Plays a recorded POCT1-A device; `frames` are the documents that were acknowledged. @throws when there is no HELLO in it */
+/** Plays a recorded POCT1-A device; `frames` counts acknowledged documents. @throws Error if the fixture has no HELLO */
 export async function playPoct1Device(
   fixture: Uint8Array,
-  line: Line,
+  line: SimulatorLine,
   habits: Partial<DeviceHabits> = {},
 ): Promise<Played> {
   const device = new Poct1Device(fixture, habits);
@@ -15,7 +16,7 @@ export async function playPoct1Device(
   while (device.outcome === undefined) {
     const byte = await line.reply(REPLY_MS);
     if (byte === null) {
-      device.outcome = line.isOpen ? `no answer within ${REPLY_MS / 1000} s` : "the line closed";
+      device.outcome = line.isOpen ? `no reply within ${REPLY_MS / 1000} s` : "the line closed";
       break;
     }
     for (const document of device.receive(Uint8Array.of(byte))) line.send(document);
@@ -31,11 +32,11 @@ const NAMES: Readonly<Record<string, Partial<DeviceHabits>>> = {
   "no-ack-eot": { ackEndOfTopic: false },
 };
 
-/** Reads `strict,no-ack-request`. @throws with what is wrong with it */
-export function parseHabits(list: string): Partial<DeviceHabits> {
+/** Reads `strict,no-ack-request`. @throws Error with a sentence */
+export function parseDialect(list: string): Partial<DeviceHabits> {
   const named = list.split(",").map((name) => {
     const habit = NAMES[name.trim()];
-    if (habit === undefined) throw new Error(`--habits has ${name}, expected ${Object.keys(NAMES).join(", ")}`);
+    if (habit === undefined) throw new Error(`--dialect has ${name}, expected ${Object.keys(NAMES).join(", ")}`);
     return habit;
   });
   return Object.assign({}, ...named) as Partial<DeviceHabits>;

@@ -3,39 +3,39 @@ import net from "node:net";
 import type { Address } from "../../transport/address.ts";
 import { hex } from "../../protocols/dicom/bytes.ts";
 
-// A wire between an imaging device and its receiver that writes down what passes: one PDU a line, `<` from the device, `>`
-// from the receiver, in hexadecimal. Such a file is a fixture.
+// Relays an association between an imaging device and its receiver, and records it as a fixture: one PDU a line in
+// hexadecimal, `<` from the device, `>` from the receiver.
 
-/** Longer ones are no PDUs that we take: what passes is written as it comes then. */
+/** Max length of a PDU in bytes; the bytes of a longer one are recorded as they arrive. */
 const PDU_BYTES_MAX = 1024 * 1024;
 const HEADER_BYTES = 6;
 
-/** Puts the PDUs of one direction together. */
-class PduLines {
+/** Assembles the PDUs of one direction. */
+class PduRecorder {
   readonly #mark: "<" | ">";
-  #waiting: Buffer = Buffer.alloc(0);
+  #pending: Buffer = Buffer.alloc(0);
 
   constructor(mark: "<" | ">") {
     this.#mark = mark;
   }
 
   receive(chunk: Uint8Array): string[] {
-    this.#waiting = Buffer.concat([this.#waiting, chunk]);
+    this.#pending = Buffer.concat([this.#pending, chunk]);
     const lines: string[] = [];
-    while (this.#waiting.length >= HEADER_BYTES) {
-      const length = HEADER_BYTES + this.#waiting.readUInt32BE(2);
+    while (this.#pending.length >= HEADER_BYTES) {
+      const length = HEADER_BYTES + this.#pending.readUInt32BE(2);
       if (length > PDU_BYTES_MAX) return [...lines, ...this.end()];
-      if (this.#waiting.length < length) break;
-      lines.push(this.#line(this.#waiting.subarray(0, length)));
-      this.#waiting = this.#waiting.subarray(length);
+      if (this.#pending.length < length) break;
+      lines.push(this.#line(this.#pending.subarray(0, length)));
+      this.#pending = this.#pending.subarray(length);
     }
     return lines;
   }
 
-  /** What came without being a whole PDU. */
+  /** Returns the bytes of an incomplete PDU as a line. */
   end(): string[] {
-    const rest = this.#waiting;
-    this.#waiting = Buffer.alloc(0);
+    const rest = this.#pending;
+    this.#pending = Buffer.alloc(0);
     return rest.length === 0 ? [] : [this.#line(rest)];
   }
 
@@ -44,24 +44,7 @@ class PduLines {
   }
 }
 
-export interface RecordedLine {
-  readonly from: "device" | "receiver";
-  readonly bytes: Uint8Array;
-}
-
-/** The lines of a recording; `#` begins a remark. @throws Error where a line is none */
-export function parseRecording(text: string): RecordedLine[] {
-  return text
-    .split(/\r?\n/)
-    .filter((line) => line.trim() !== "" && !line.startsWith("#"))
-    .map((line, index) => {
-      const match = /^([<>]) ((?:[0-9A-Fa-f]{2})+)$/.exec(line.trim());
-      if (match === null) throw new Error(`line ${index + 1} is neither < nor > and bytes in hexadecimal`);
-      return { from: match[1] === "<" ? "device" : "receiver", bytes: Buffer.from(match[2] ?? "", "hex") };
-    });
-}
-
-/** Listens, and passes one connection on; `lines` are there once both sides have hung up. */
+/** Listens for one connection and relays it. `lines` resolves once both sides have closed. */
 export async function recordAssociation(
   listen: Address,
   to: Address,
@@ -70,7 +53,7 @@ export async function recordAssociation(
   const lines = new Promise<readonly string[]>((resolve) => {
     server.once("connection", (device) => {
       server.close(); // one association a recording
-      resolve(passOn(device, net.connect({ ...to, noDelay: true })));
+      resolve(relay(device, net.connect({ ...to, noDelay: true })));
     });
   });
   server.listen(listen);
@@ -78,9 +61,9 @@ export async function recordAssociation(
   return { lines };
 }
 
-async function passOn(device: net.Socket, receiver: net.Socket): Promise<readonly string[]> {
+async function relay(device: net.Socket, receiver: net.Socket): Promise<readonly string[]> {
   const lines: string[] = [];
-  const pass = (from: net.Socket, into: net.Socket, pdus: PduLines) => {
+  const pass = (from: net.Socket, into: net.Socket, pdus: PduRecorder) => {
     from.on("data", (chunk) => {
       lines.push(...pdus.receive(chunk));
       if (!into.write(chunk)) from.pause();
@@ -95,6 +78,6 @@ async function passOn(device: net.Socket, receiver: net.Socket): Promise<readonl
       }),
     );
   };
-  await Promise.all([pass(device, receiver, new PduLines("<")), pass(receiver, device, new PduLines(">"))]);
+  await Promise.all([pass(device, receiver, new PduRecorder("<")), pass(receiver, device, new PduRecorder(">"))]);
   return lines;
 }

@@ -7,7 +7,7 @@ import { checkConfig } from "../../../agent/config/check.ts";
 import { makePrivate } from "../../../shared/runtime/private-folder.ts";
 import { freePort, temporaryFolder } from "../../support/processes.ts";
 
-// Nobody but the agent's user reads its data folder, whatever the umask and whoever made it. Windows keeps rights otherwise.
+// Goal: only the user of the agent reads its data folder, for any umask and any owner. Windows has no file modes.
 
 let folder: string;
 let data: string;
@@ -55,7 +55,7 @@ const PRIVATE = {
 
 const told = () => lines.filter(({ msg }) => /folder|secret/.test(msg)).map(({ msg, files }) => [msg, files]);
 
-test.skipIf(process.platform === "win32")("a new folder is the agent's alone, with all its files", async () => {
+test.skipIf(process.platform === "win32")("a new folder and its files are private to the agent's user", async () => {
   const umask = process.umask(0);
   try {
     expect(await runOnce()).toMatchObject(PRIVATE);
@@ -66,7 +66,7 @@ test.skipIf(process.platform === "win32")("a new folder is the agent's alone, wi
 });
 
 test.skipIf(process.platform === "win32")(
-  "a folder that others could read is closed to them at the start, and that is logged once",
+  "a folder that others can read becomes private at the start, with one log line",
   async () => {
     await runOnce();
     const image = path.join(data, "images", "01.dcm");
@@ -81,7 +81,7 @@ test.skipIf(process.platform === "win32")(
 );
 
 test.skipIf(process.platform === "win32")(
-  "a key file that others can read is a warning that names the way out",
+  "a key file that others can read is a warning that names the remedy",
   async () => {
     const file = path.join(folder, "agent.key");
     fs.chmodSync(file, 0o644);
@@ -92,8 +92,11 @@ test.skipIf(process.platform === "win32")(
   },
 );
 
-test.skipIf(process.platform !== "linux")("rights that cannot be changed are told, and stop nothing", () => {
-  // /proc lets nobody change rights, not even root.
-  const { failed, tightened } = makePrivate("/proc/self", ["comm"]);
-  expect([tightened, failed.length]).toEqual([[], 2]);
-});
+test.skipIf(process.platform !== "linux")(
+  "file modes that cannot be changed are reported, and the start goes on",
+  () => {
+    // /proc lets nobody change rights, not even root.
+    const { failed, tightened } = makePrivate("/proc/self", ["comm"]);
+    expect([tightened, failed.length]).toEqual([[], 2]);
+  },
+);

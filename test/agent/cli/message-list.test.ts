@@ -6,7 +6,7 @@ import { useSpool } from "../../support/spool.ts";
 import Database from "better-sqlite3";
 import path from "node:path";
 
-// Method: rows of a real spool, written beside the feed that reads them.
+// Method: the test writes rows to a real spool beside the feed that reads them.
 
 const used = useSpool();
 let rows = 0;
@@ -38,7 +38,7 @@ const message: MessageSummary = {
 };
 
 describe("a message feed", () => {
-  test("gives every message once, and again when it is no longer on its way", () => {
+  test("returns every message once, and again when it leaves the state pending", () => {
     add("a", "filed");
     add("b", "pending");
     const feed = new MessageFeed(used.folder);
@@ -62,7 +62,7 @@ describe("a message feed", () => {
 });
 
 describe("the message table", () => {
-  test("has a header, the zone's time, and columns as wide as the device's id", () => {
+  test("has a header, times in the zone, and a device column as wide as the longest id", () => {
     const { header, row } = messageTable(["chem-1", "hematology"], "Europe/Istanbul");
     expect([header, row(message), row({ ...message, reason: null, study_fps: [] })]).toEqual([
       "received             message                     device      state             study                           reason (times of Europe/Istanbul)",
@@ -71,7 +71,7 @@ describe("the message table", () => {
     ]);
   });
 
-  test("takes state, device and time of receipt as filters", () => {
+  test("filters by state, device and time of receipt", () => {
     const all = { states: [], devices: [], since: 0 };
     const at = Date.parse(message.received_at);
     const filters = [

@@ -11,8 +11,7 @@ import { listMessages } from "../../../agent/spool/queries/message-summaries.ts"
 import { Spool } from "../../../agent/spool/spool.ts";
 import { AGENT, ROOT, temporaryFolder, until } from "../../support/processes.ts";
 
-// Goal: what a person gets of the agent's reading commands. Method: the build's commands in a folder with an agent.yaml and
-// a real spool, which the test writes beside them; no agent runs.
+// Method: the commands run from the build in a folder with an agent.yaml and a real spool, which the test writes; no agent runs.
 
 let folder: string;
 const dog = fs.readFileSync(path.join(ROOT, "fixtures/abaxis-vetscan-vs2/dog.astm"));
@@ -45,8 +44,8 @@ async function agent(...args: readonly string[]): Promise<{ code: number; stdout
   return { code, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr).toString() };
 }
 
-describe("the agent's reading commands", () => {
-  test("say that there is no spool, and make none", async () => {
+describe("the commands of the agent", () => {
+  test("report a missing spool and create none", async () => {
     const commands = [
       ["messages"],
       ["status"],
@@ -69,7 +68,7 @@ describe("the agent's reading commands", () => {
     expect(fs.readdirSync(folder).toSorted()).toEqual(["agent.key", "agent.yaml"]);
   });
 
-  test("read ./agent.yaml unless --config names another file, and name the one that is missing", async () => {
+  test("read ./agent.yaml unless --config names another file, and name a missing one", async () => {
     expect((await agent("check")).stdout.toString()).toBe("./agent.yaml is right: 1 device\n");
     expect(await agent("messages", "--config", "other.yaml")).toEqual({
       code: 78,
@@ -99,7 +98,19 @@ describe("the agent's reading commands", () => {
     ]);
   });
 
-  test("list messages under a header in local time, follow new ones, explain one and make a fixture of it", async () => {
+  test.each([
+    ["record --listen 1:1 --to 1:2", "record has a new name: record-association"],
+    ["images forward --again pacs", "images forward has a new name: images retry"],
+    ["replay x.astm --profile generic-astm --born 2020-01-01", "replay --born has a new name: replay --date-of-birth"],
+    ["simulate x.poct1 --to tcp://x:1 --habits strict", "simulate --habits has a new name: simulate --dialect"],
+    ["simulate --to tcp://x:1 --role lis", "simulate --role lis has a new name: simulate --role host"],
+    ["sniff --connection tcp://x:1 --seconds 1", "sniff --seconds has a new name: sniff --duration"],
+  ])("%s exits 1 and names the new words", async (line, sentence) => {
+    const { code, stdout, stderr } = await agent(...line.split(" "));
+    expect([code, stdout.toString(), stderr]).toEqual([1, "", `${sentence}\n`]);
+  });
+
+  test("list messages in local time, follow new ones, explain one and capture it", async () => {
     await store("2026-11-21T07:00:30.000Z");
     const id = readSpool(path.join(folder, "agent"), listMessages)[0]?.id ?? "";
     const listed = await agent("messages", "--state", "pending", "--device", "chem-1", "--since", "2026-11-21");
@@ -146,7 +157,7 @@ describe("the agent's reading commands", () => {
   });
 });
 
-/** One more message of the device, received at that time. */
+/** Stores one more message of the device, received at that time. */
 async function store(receivedAt: string): Promise<void> {
   const data = path.join(folder, "agent");
   const spool = await Spool.open(data);

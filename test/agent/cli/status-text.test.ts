@@ -23,7 +23,7 @@ function linesOf(...devices: readonly DeviceStatus[]): string[] {
   });
 }
 
-test("each device is a line of a table with a header, its reason or its last warning at the end", () => {
+test("each device is a row of a table that ends with its reason or its last warning", () => {
   const warned = { ...counters, warnings: 3, noise_bytes: 3000 };
   const [running, head, ...rest] = linesOf(
     device,
@@ -61,7 +61,7 @@ test("silent connections that gave way are said before the last warning, with th
   expect(one).toContain("  1 silent connection was closed to make room for new ones, the last from 10.0.0.66: ");
 });
 
-test("an agent that does not run serves no device", () => {
+test("the devices of a stopped agent are not served", () => {
   const stopped = { ...device, state: "not served", since: null, counters: null } as const;
   const nothingYet = { patients: 0, fetched_at: null, synced_at: null };
   const outbox = { depth: 0, oldest_at: null };

@@ -12,7 +12,8 @@ import { listMessages } from "../../../agent/spool/queries/message-summaries.ts"
 import { type DeviceStatus, readStatus } from "../../../agent/spool/queries/status.ts";
 import type { Readiness } from "../../../agent/status/readiness.ts";
 import { encodeReleaseRequest } from "../../../agent/protocols/dicom/pdu.ts";
-import { type Line, openLine, playDevice } from "../../../agent/tools/simulator/analyzer.ts";
+import { playDevice } from "../../../agent/tools/simulator/analyzer.ts";
+import { openLine, type SimulatorLine } from "../../../agent/tools/simulator/line.ts";
 import { playHl7Device } from "../../../agent/tools/simulator/hl7.ts";
 import { playPoct1Device } from "../../../agent/tools/simulator/poct1.ts";
 import { fixturesFolder } from "../../make-fixtures.ts";
@@ -214,7 +215,7 @@ describe("peers that open connections and send nothing", () => {
     [
       "generic-hl7",
       "generic-hl7/oru-r01.hl7",
-      (bytes: Uint8Array, to: Line) => playHl7Device(bytes, to, () => undefined),
+      (bytes: Uint8Array, to: SimulatorLine) => playHl7Device(bytes, to, () => undefined),
     ],
     ["generic-poct1a", "generic-poct1a/dog.poct1", playPoct1Device],
   ] as const;

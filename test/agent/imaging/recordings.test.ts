@@ -4,15 +4,16 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { STATUS } from "../../../agent/protocols/dicom/dimse.ts";
 import { Scp, type ScpAction } from "../../../agent/protocols/dicom/scp.ts";
-import { parseRecording, recordAssociation } from "../../../agent/tools/simulator/record-association.ts";
+import { recordAssociation } from "../../../agent/tools/simulator/record-association.ts";
 import { parseDicomTarget, parseKinds, playModality } from "../../../agent/tools/simulator/modality.ts";
 import { fixturesFolder } from "../../make-fixtures.ts";
+import { parseRecording } from "../../support/dicom-recording.ts";
 import { useDicomServer } from "../../support/dicom-server.ts";
 import { freePort } from "../../support/processes.ts";
 import { useSpool } from "../../support/spool.ts";
 
 // A recording dropped into fixtures/dicom/ is a regression test: what the device said is said again to a fresh provider, in
-// any cuts, and its answers are those that were recorded. Written by `npm run agent -- record --listen ... --to ...`.
+// any cuts, and its answers are those that were recorded. Written by `npm run agent -- record-association --listen ... --to ...`.
 
 const used = useSpool();
 const served = useDicomServer(used);

@@ -4,13 +4,14 @@ import { describe, expect, test } from "vitest";
 import type { Attributes } from "../../../agent/protocols/dicom/attributes.ts";
 import { COMMAND, STATUS } from "../../../agent/protocols/dicom/dimse.ts";
 import { PROCEDURE_STEP, STORAGE_COMMITMENT } from "../../../agent/protocols/dicom/scp.ts";
-import { generatedFile, generateInstance } from "../../../agent/tools/simulator/generated-study.ts";
+import { generateInstance } from "../../../agent/tools/simulator/generated-study.ts";
 import { imageFile } from "../../../agent/imaging/instance-store.ts";
 import { dog } from "../../make-fixtures.ts";
 import { dcmtk, run } from "../../support/dcmtk.ts";
 import { CR_STORAGE } from "../../support/dicom.ts";
 import { TestPeer } from "../../support/dicom-peer.ts";
 import { useDicomServer } from "../../support/dicom-server.ts";
+import { generatedFile } from "../../support/generated-file.ts";
 import { until } from "../../support/processes.ts";
 import { useSpool } from "../../support/spool.ts";
 

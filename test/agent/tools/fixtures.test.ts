@@ -122,7 +122,7 @@ test.each(captures)("%s reads the same in every segmentation", (capture) => {
   expect(differs).toEqual([]);
 });
 
-test("no json is without its capture", () => {
+test("each json has its capture", () => {
   const names = new Set(captures.map((capture) => capture.replace(CAPTURE, ".json")));
   expect(files.filter((file) => file.endsWith(".json") && !names.has(file))).toEqual([]);
 });
@@ -132,7 +132,7 @@ test("a capture without json fails where CI is set", () => {
   expect(() => unread("x/y.astm", nothing, true)).toThrow(/x\/y\.astm has no json/);
 });
 
-test("the committed bytes are those that make-fixtures.ts makes", () => {
+test("the committed bytes equal the output of make-fixtures.ts", () => {
   const committed = madeFixtures.map(({ path }) => ({ path, bytes: readFileSync(join(fixturesFolder, path)) }));
   expect(committed).toEqual(madeFixtures.map(({ path, bytes }) => ({ path, bytes })));
 });

@@ -45,7 +45,7 @@ async function startServer(data: string): Promise<{ running: Running; url: strin
   const begun = performance.now();
   const server = path.join(ROOT, "dist/server/main.js");
   // No request is refused, each is counted.
-  const limit = ["--limit", "integration=999999999/999999999"];
+  const limit = ["--rate-limit", "integration=999999999/999999999"];
   const running = start(server, ["run", "--port", "0", "--data", data, ...limit]);
   const url = await listens(running);
   return { running, url, ms: performance.now() - begun };

@@ -1,5 +1,5 @@
 import fs from "node:fs";
-import type { Line } from "../../../agent/tools/simulator/analyzer.ts";
+import type { SimulatorLine } from "../../../agent/tools/simulator/line.ts";
 import { vetScanRecords } from "../../support/astm.ts";
 import { type Running, type TestPatient, World } from "../../support/processes.ts";
 import type { Figure } from "../figure.ts";
@@ -19,7 +19,7 @@ const REPLY_MS = 15_000;
 /** What a whole agent costs while every device sends as fast as its line goes, beside what it costs to play the devices. */
 export async function* busyLines(quick: boolean): AsyncGenerator<Figure> {
   const [warmUpSeconds, seconds] = quick ? [2, 4] : [5, 30];
-  const world = await World.create(50, ["--limit", "device=1000000/1000000"]);
+  const world = await World.create(50, ["--rate-limit", "device=1000000/1000000"]);
   try {
     const lines = await startDevices(world, DEVICES);
     const sending = { until: performance.now() + (warmUpSeconds + seconds) * 1000, bytes: 0 };
@@ -41,7 +41,7 @@ export async function* busyLines(quick: boolean): AsyncGenerator<Figure> {
 
 /** Session after session, each frame when its line has room for it and the one before is acknowledged. */
 async function sendOn(
-  line: Line,
+  line: SimulatorLine,
   device: number,
   patients: readonly TestPatient[],
   sending: { until: number; bytes: number },

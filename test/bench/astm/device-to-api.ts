@@ -1,6 +1,6 @@
+import type { SimulatorLine } from "../../../agent/tools/simulator/line.ts";
 import type { Study } from "../../../shared/api/study.ts";
 import { newFp } from "../../../shared/api/fp.ts";
-import type { Line } from "../../../agent/tools/simulator/analyzer.ts";
 import { World } from "../../support/processes.ts";
 import { type Figure, milliseconds, percentile } from "../figure.ts";
 import { measurement, play, startDevices } from "./device.ts";
@@ -13,7 +13,7 @@ const POLL_MS = 2;
 /** From a device's last frame to the study in the API, beside the same study posted straight to the server. */
 export async function* deviceToApi(quick: boolean): AsyncGenerator<Figure> {
   const messages = quick ? 20 : 100;
-  const world = await World.create(messages + WARM_UP, ["--limit", "device=1000000/1000000"]);
+  const world = await World.create(messages + WARM_UP, ["--rate-limit", "device=1000000/1000000"]);
   try {
     const lines = await startDevices(world, DEVICES);
     const ours: number[] = [];
@@ -31,7 +31,7 @@ export async function* deviceToApi(quick: boolean): AsyncGenerator<Figure> {
   }
 }
 
-async function deviceToGet(world: World, line: Line, number: number): Promise<{ ms: number; study: Study }> {
+async function deviceToGet(world: World, line: SimulatorLine, number: number): Promise<{ ms: number; study: Study }> {
   const { lastFrameSentAt } = await play(measurement(number, world.patients), line);
   const fp = await soon("the study has its fp", () => world.messages()[number]?.study_fps[0]);
   const study = await soon("the study can be read", () => readable(world, fp));

@@ -1,4 +1,4 @@
-import { type Line, openLine } from "../../../agent/tools/simulator/analyzer.ts";
+import { type SimulatorLine, openLine } from "../../../agent/tools/simulator/line.ts";
 import { vetScanRecords } from "../../support/astm.ts";
 import type { TestPatient, World } from "../../support/processes.ts";
 import { type Session, sessionOfRecords } from "./frames.ts";
@@ -7,7 +7,7 @@ const ACK = 6;
 const REPLY_MS = 15_000;
 
 /** Gives the agent that many VetScans and starts it; answers their open lines. */
-export async function startDevices(world: World, count: number): Promise<Line[]> {
+export async function startDevices(world: World, count: number): Promise<SimulatorLine[]> {
   const ports = await world.giveDevices(count, "abaxis-vetscan-vs2");
   await world.startAgent();
   // What is measured is an agent that knows its clinic, not one that was started a moment ago.
@@ -24,7 +24,7 @@ export function measurement(number: number, patients: readonly TestPatient[]): S
 }
 
 /** Sends a session frame by frame; answers how long each ACK took, in milliseconds, and when the last frame left. */
-export async function play({ establish, frames, end }: Session, line: Line) {
+export async function play({ establish, frames, end }: Session, line: SimulatorLine) {
   const latencies: number[] = [];
   let sentAt = 0;
   for (const bytes of [establish, ...frames]) {

@@ -1,4 +1,4 @@
-import type { Line } from "../../../agent/tools/simulator/analyzer.ts";
+import type { SimulatorLine } from "../../../agent/tools/simulator/line.ts";
 import { World } from "../../support/processes.ts";
 import type { Figure } from "../figure.ts";
 import { besideBareFsyncs, latencyFigure } from "../latency.ts";
@@ -31,7 +31,7 @@ export async function* ackLatency(quick: boolean): AsyncGenerator<Figure> {
 /** Every line sends its messages at the pace of a busy clinic. */
 export async function devicesAtWork(
   world: World,
-  lines: readonly Line[],
+  lines: readonly SimulatorLine[],
   firstNumber: number,
   seconds: number,
   messageEveryMs = MESSAGE_EVERY_MS,

@@ -1,6 +1,6 @@
 import fs from "node:fs";
 import path from "node:path";
-import { type Line, openLine } from "../../../agent/tools/simulator/analyzer.ts";
+import { type SimulatorLine, openLine } from "../../../agent/tools/simulator/line.ts";
 import { freePort, World } from "../../support/processes.ts";
 import { DEVICES, devicesAtWork as analyzersAtWork } from "../astm/latency.ts";
 import { type Figure, milliseconds, percentile } from "../figure.ts";
@@ -60,14 +60,14 @@ class Latencies {
 /** An agent with devices of three kinds. */
 class Clinic {
   readonly #world: World;
-  readonly #lines: Line[] = [];
+  readonly #lines: SimulatorLine[] = [];
   readonly #devices: Device[] = [];
   readonly dicomPort: number;
   readonly #statusPort: number;
   #messages = 0;
 
   static async open(): Promise<Clinic> {
-    const world = await World.create(50, ["--limit", "device=1000000/1000000"]);
+    const world = await World.create(50, ["--rate-limit", "device=1000000/1000000"]);
     const ports = await Promise.all(Array.from({ length: 2 * DEVICES + 2 }, () => freePort()));
     const [dicomPort = 0, statusPort = 0, ...others] = ports;
     const listen = (port: number) => ({ connection: { listen: `127.0.0.1:${port}` } });

@@ -15,7 +15,7 @@ const ANSWER_MS = 10_000;
 /** Message to answer under the load of a busy clinic. */
 export async function* ackLatency(quick: boolean): AsyncGenerator<Figure> {
   const [rounds, seconds] = quick ? [2, 1.5] : [12, 2];
-  const world = await World.create(50, ["--limit", "device=1000000/1000000"]);
+  const world = await World.create(50, ["--rate-limit", "device=1000000/1000000"]);
   const devices: Device[] = [];
   try {
     const ports = await world.giveDevices(DEVICES, "generic-hl7");

@@ -11,7 +11,7 @@ const MESSAGE_EVERY_MS = 1000 / DEVICES;
 /** Observation to ACK at a message a second and device. */
 export async function* ackLatency(quick: boolean): AsyncGenerator<Figure> {
   const [rounds, seconds] = quick ? [3, 2] : [15, 3];
-  const world = await World.create(PATIENTS, ["--limit", "device=1000000/1000000"]);
+  const world = await World.create(PATIENTS, ["--rate-limit", "device=1000000/1000000"]);
   try {
     const clients = await startDevices(world);
     const load = { rounds, seconds, messageEveryMs: MESSAGE_EVERY_MS, writes: 1 };

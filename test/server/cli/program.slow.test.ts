@@ -21,10 +21,10 @@ import { newFp } from "../../../shared/api/fp.ts";
 import { type Body, clinic, connection, patient, study, temporaryFolder } from "../harness.ts";
 import { soap } from "../records.ts";
 
-// The commands of house.md section 5 as a person runs them, as real processes.
+// Method: the commands run as real processes, from the build.
 
 describe("npm run server --", () => {
-  test("import, keys and run make a server from an empty folder, and a revoked key stops at the next request", async () => {
+  test("import, keys and run set up a server in an empty folder, and revoking a key takes effect at the next request", async () => {
     const data = join(temporaryFolder(), "data");
     const file = writeDemo();
     const count = demoEntities().length;
@@ -61,8 +61,8 @@ describe("npm run server --", () => {
     const plain = await server("keys", "list", ...ofClinic);
     for (const output of [listed, plain]) expect(output.stdout).not.toContain(key.slice(12, -4));
 
-    const options = ["--limit", "integration=50/70", "--limit", "address=1", "--trust-proxy", "127.0.0.1"];
-    const { process, address } = await run("--data", data, ...options, "--conceal-unconnected");
+    const options = ["--rate-limit", "integration=50/70", "--rate-limit", "address=1", "--trust-proxy", "127.0.0.1"];
+    const { process, address } = await run("--data", data, ...options, "--hide-unconnected");
     const total = async () => {
       const response = await fetch(`${address}/api/v1/patients`, { headers: { "x-api-key": key } });
       return response.ok ? ((await response.json()) as Body).data.total : response.status;
@@ -116,7 +116,7 @@ describe("npm run server --", () => {
     expect(await audit("--until", rows[0]?.at ?? "")).toEqual([""]);
   }, 120_000);
 
-  test("keys create --out writes a new file for its owner alone, and refuses one that exists before it makes a key", async () => {
+  test("keys create --out writes a private new file, and creates no key if the file exists", async () => {
     const folder = temporaryFolder();
     const data = join(folder, "data");
     await server("import", writeDemo(), "--data", data);
@@ -143,7 +143,7 @@ describe("npm run server --", () => {
   });
 
   test.skipIf(process.platform === "win32")(
-    "run closes a data folder that others could read, and says so",
+    "run makes a data folder private that others could read",
     async () => {
       const data = join(temporaryFolder(), "data");
       await server("import", writeDemo(), "--data", data);
@@ -158,7 +158,7 @@ describe("npm run server --", () => {
     60_000,
   );
 
-  test("import counts and lists card numbers on two patients, and gives a record away only for its named owner", async () => {
+  test("import warns of card numbers on two patients, and moves a record only with its --owner", async () => {
     const folder = temporaryFolder();
     const [data, file] = [join(folder, "data"), join(folder, "clinic.ndjson")];
     const [ours, theirs] = [newFp("clinic"), newFp("clinic")];
@@ -184,7 +184,7 @@ describe("npm run server --", () => {
     expect(await server("import", file, "--owner", newFp("clinic"), "--data", data)).toMatchObject({ code: 1 });
   }, 120_000);
 
-  test("a clinic's intervals are imported, listed and exported, and a faulty file changes nothing", async () => {
+  test("ranges imports, lists and exports intervals, and an invalid file changes nothing", async () => {
     const folder = temporaryFolder();
     const data = join(folder, "data");
     await server("import", writeDemo(), "--data", data);
@@ -215,7 +215,7 @@ describe("npm run server --", () => {
     expect([readFileSync(copy, "utf8"), (await server("ranges", "export", ...ofClinic)).stdout]).toEqual([line, line]);
   }, 120_000);
 
-  test("an unmatched study is listed, shown, assigned, taken back and explained, and a typed one is added", async () => {
+  test("unmatched lists, shows, assigns, reopens and rejects a study, and study add stores a manual one", async () => {
     const folder = temporaryFolder();
     const data = join(folder, "data");
     await server("import", writeDemo(), "--data", data);
@@ -261,7 +261,7 @@ describe("npm run server --", () => {
       stdout: `${sent.fp} is filed to ${dog}\n`,
     });
     expect(await read()).toBe(200);
-    expect(await server("unmatched", "undo", sent.fp, ...at)).toMatchObject({
+    expect(await server("unmatched", "reopen", sent.fp, ...at)).toMatchObject({
       stdout: `${sent.fp} is unmatched again\n`,
     });
     expect(await read()).toBe(404);
@@ -290,12 +290,12 @@ describe("npm run server --", () => {
     expect(await server("study", "add", "--patient", dog, ...at)).toMatchObject({ code: 1 });
   }, 120_000);
 
-  test("a server that is killed loses at most the last second of its audit", async () => {
+  test("a killed server loses at most the last second of its audit", async () => {
     const data = join(temporaryFolder(), "data");
     await server("import", writeDemo(), "--data", data);
     const make = ["keys", "create", "--clinic", demoClinics.kadikoy, "--name", "a test", "--data", data];
     const key = (await server(...make, "--permissions", "clinic.inventory.view")).stdout.trim();
-    const { process, address } = await run("--data", data, "--limit", "integration=100000/100000");
+    const { process, address } = await run("--data", data, "--rate-limit", "integration=100000/100000");
     const answered: { id: string; at: number }[] = [];
     const end = Date.now() + 3300;
     while (Date.now() < end) {
@@ -313,7 +313,7 @@ describe("npm run server --", () => {
     expect(old.filter(({ id }) => !stdout.includes(id))).toEqual([]);
   }, 120_000);
 
-  test("only run, import and keys create make a database; every other command says that there is none", async () => {
+  test("only run, import and keys create make a database; every other command reports a missing one", async () => {
     const data = join(temporaryFolder(), "typo");
     const there = {
       code: 1,
@@ -334,7 +334,7 @@ describe("npm run server --", () => {
       ["unmatched", "show", cds],
       ["unmatched", "assign", cds, "--patient", patientFp],
       ["unmatched", "reject", cds, "--reason", "x"],
-      ["unmatched", "undo", cds],
+      ["unmatched", "reopen", cds],
       ["study", "history", cds],
       ["study", "conflicts"],
       ["explain", cds],
@@ -363,7 +363,7 @@ describe("npm run server --", () => {
     expect(await server("export", "--data", data)).toEqual({ code: 0, stdout: "", stderr: "" });
   }, 120_000);
 
-  test("export refuses to replace what is no regular file, and leaves it as it was", async () => {
+  test("export refuses to replace anything but a regular file, and leaves it unchanged", async () => {
     const folder = temporaryFolder();
     const data = join(folder, "data");
     await server("import", writeDemo(), "--data", data);
@@ -397,7 +397,7 @@ describe("npm run server --", () => {
     expect(readFileSync(at("old"), "utf8").split("\n")).toHaveLength(demoEntities().length + 1);
   }, 120_000);
 
-  test("says in one sentence what was got and what was expected, and exits 1", async () => {
+  test("an expected error is one sentence with the expected value, and exit code 1", async () => {
     const data = temporaryFolder();
     const faulty = join(data, "faulty.ndjson");
     writeFileSync(faulty, '{"type":"clinic","fp":"clinic_1","name":"x"}\n');
@@ -413,7 +413,10 @@ describe("npm run server --", () => {
       [["audit", "--since", "yesterday", "--data", data], "expected hours or days ago, such as 24h, or a time such as"],
       [["audit", "--key", "key_1", "--data", data], "key key_1 does not exist, expected an id that keys list shows\n"],
       [["audit", "--key", "key_1", "--clinic", unknown, "--data", data], "cannot be used with option '--clinic <fp>'"],
-      [["run", "--limit", "device=0/1", "--data", data], "expected such as device=120/3000, or address=600"],
+      [["run", "--rate-limit", "device=0/1", "--data", data], "expected such as device=120/3000, or address=600"],
+      [["run", "--limit", "device=1/1"], "run --limit has a new name: run --rate-limit\n"],
+      [["run", "--conceal-unconnected"], "run --conceal-unconnected has a new name: run --hide-unconnected\n"],
+      [["unmatched", "undo", newFp("cds")], "unmatched undo has a new name: unmatched reopen\n"],
       [["import", faulty, "--data", data], 'line 1: fp is "clinic_1", expected text like ^clinic_'],
       [["import", join(data, "none.ndjson"), "--data", data], "none.ndjson"],
       [["run", "--port", "99999", "--data", data], "expected 0 to 65535"],

@@ -277,8 +277,8 @@ describe("assigning", () => {
     expect(acts).toEqual([
       ["unmatched assign", sent.fp, "vet"],
       ["unmatched assign", cat.fp, "vet"],
-      ["unmatched undo", sent.fp, "vet"],
-      ["unmatched undo", cat.fp, "vet"],
+      ["unmatched reopen", sent.fp, "vet"],
+      ["unmatched reopen", cat.fp, "vet"],
       ["unmatched assign", sent.fp, "vet"],
       ["unmatched assign", dog.fp, "vet"],
     ]);

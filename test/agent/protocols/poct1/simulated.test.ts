@@ -5,7 +5,7 @@ import { Conversation } from "../../../../agent/protocols/poct1/link.ts";
 import { type DeviceHabits, Poct1Device } from "../../../../agent/protocols/poct1/simulated-device.ts";
 import { DocumentSplitter } from "../../../../agent/protocols/poct1/document-splitter.ts";
 import { readMessage } from "../../../../agent/protocols/poct1/message.ts";
-import { parseHabits } from "../../../../agent/tools/simulator/poct1.ts";
+import { parseDialect } from "../../../../agent/tools/simulator/poct1.ts";
 import { fixturesFolder } from "../../../make-fixtures.ts";
 import { fixedContext } from "../../../support/wire.ts";
 import { faultOf, type Line } from "./transcript.ts";
@@ -53,7 +53,7 @@ describe("a recorded device", () => {
   const cases = recordings.flatMap((file) => manners.map((manner) => [file, manner] as const));
 
   test.each(cases)("%s, %s, tells all it has and finds no fault with us", (file, manner) => {
-    const { device, lines, delivered, hungUp } = converse(readFileSync(join(folder, file)), parseHabits(manner));
+    const { device, lines, delivered, hungUp } = converse(readFileSync(join(folder, file)), parseDialect(manner));
     expect({ outcome: device.outcome, hungUp }).toEqual({ outcome: null, hungUp: true });
     expect(faultOf(lines, file.startsWith("i-stat"))).toBe(null);
     expect(delivered.length).toBeGreaterThan(0);

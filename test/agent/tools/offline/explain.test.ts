@@ -75,7 +75,7 @@ const listed = () => readSpool(used.folder, listMessages);
 const told = (fp: string) => readSpool(used.folder, (db) => explain(db, fp, deviceById));
 
 describe("explain", () => {
-  test("tells of a study from the first byte to the server's answer, and by which interval each result has its flag", async () => {
+  test("prints a study from the first byte to the server's response, and the interval of each flag", async () => {
     await know(dog);
     const records = run(dog.fp);
     await receive([...records.slice(0, 5), "R|9|9999-9^^LN^Unheard of|1|U/L||||F", ...records.slice(5)]);
@@ -105,7 +105,7 @@ describe("explain", () => {
     expect(times).toEqual(times.toSorted());
   });
 
-  test("says why a study is nobody's, and that the server was not asked yet", async () => {
+  test("prints the reason of a study without a patient, and that the server has not responded", async () => {
     await receive(run("4711"));
     const [fp = ""] = listed()[0]?.study_fps ?? [];
     const text = told(fp).join("\n");
@@ -117,7 +117,7 @@ describe("explain", () => {
     );
   });
 
-  test("tells of a message by its id: what came in, what was read, and the studies that it is in", async () => {
+  test("prints a message by its id: its bytes, its Report and its studies", async () => {
     await receive(run("4711"));
     const [{ id, study_fps }] = listed() as [MessageSummary];
     const lines = told(id).map((line) => line.replace(/^\d{4}\S+Z {2}/, ""));
@@ -133,7 +133,7 @@ describe("explain", () => {
     ]);
   });
 
-  test("tells of a quarantined message why it is none", async () => {
+  test("prints the reason of a quarantined message", async () => {
     await receive(["H|\\^&|||Somebody Else", "R|1|^^^GLU|5|mmol/L", "L|1|N"]);
     const [{ id, study_fps }] = listed() as [MessageSummary];
     expect(study_fps).toEqual([]);
@@ -151,7 +151,7 @@ describe("reprocess", () => {
   const again = (states: ("quarantined" | "unmatched")[], since = 0) =>
     reassess(used.folder, { states, since }, known, false, () => undefined);
 
-  test("shows what a mended patient makes of an unmatched message, and stores nothing until it is told to", async () => {
+  test("shows the new match of an unmatched message, and stores it only when asked to", async () => {
     await receive(run("4711"));
     await answer("unmatched", "patient_fp is null, expected the patient's fp");
     expect((await again(["unmatched"])).map(({ diff }) => diff)).toEqual([[]]);
@@ -181,7 +181,7 @@ describe("reprocess", () => {
     expect(await again(["unmatched", "quarantined"])).toEqual([]);
   });
 
-  test("sends a study again that the server rejected, though it reads as before", async () => {
+  test("queues a rejected study again, though it is unchanged", async () => {
     await know(dog);
     await receive(run(dog.fp));
     await answer("rejected", "acquired_at is 2099-01-01T00:00:00.000Z, at most a day ahead");
@@ -198,7 +198,7 @@ describe("reprocess", () => {
     expect(await again(["quarantined"])).toEqual([]);
   });
 
-  test("takes a quarantined message whose device is in the configuration again, and none from before", async () => {
+  test("selects quarantined messages of configured devices, received since the given time", async () => {
     await know(dog);
     await receive(run(dog.fp), "chem-2");
     expect(listed()[0]).toMatchObject({ state: "quarantined", reason: "no device chem-2 in the configuration" });
@@ -215,7 +215,7 @@ describe("reprocess", () => {
     expect(listed()[0]).toMatchObject({ state: "pending", study_fps: [expect.stringMatching(/^cds_/)] });
   });
 
-  test("tells how far it is", async () => {
+  test("reports its progress", async () => {
     for (const patient of ["1", "2", "3"]) await receive(run(patient, Number(patient)));
     await answer("unmatched");
     const steps: [number, number][] = [];

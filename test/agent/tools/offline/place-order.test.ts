@@ -38,7 +38,7 @@ function problemsOf(changes: Partial<OrderRequest>): string[] {
   }
 }
 
-test("an order is on disk when its accession is told, and the running agent sees it", async () => {
+test("an order is stored before its accession is returned, and the running agent sees it", async () => {
   const order = placeOrder(config(), { ...wish, tests: " alt , CRE,1742-6,CRE," });
   expect(order).toMatchObject({
     device: "chem-1",
@@ -49,7 +49,7 @@ test("an order is on disk when its accession is told, and the running agent sees
   expect(await used.spool.call("ordersByAccession", [order.accession])).toEqual([order]);
 });
 
-test("orders placed while the agent writes all the time are all kept, and none of its writes is lost", async () => {
+test("orders beside a writing agent are all stored, and no write of the agent is lost", async () => {
   const session = used.spool.openSession("chem-1", "generic-astm");
   const refused: string[] = [];
   let stored = 0;
@@ -66,7 +66,7 @@ test("orders placed while the agent writes all the time are all kept, and none o
   expect([refused, stored]).toEqual([[], 2_000]);
 });
 
-test("an accession that is a patient's number, or another order's, is not issued", async () => {
+test("an accession equals no patient's number and no other order's accession", async () => {
   await used.spool.call("setIdentifiers", [{ patientFp: dog.fp, identifiers: ["VCARD123"] }], 0);
   const order = { device: "chem-1", patientFp: dog.fp, tests: ["ALT"], createdAt: 0, state: "placed" as const };
   expect(await used.spool.call("placeOrder", { ...order, accession: "VCARD123" })).toBe(false);
@@ -102,7 +102,7 @@ test.each([
   expect(problemsOf(changes)).toEqual(sentences);
 });
 
-test("every problem is told at once", () => {
+test("all problems are reported at once", () => {
   expect(problemsOf({ device: "chem-2", patient: "4711", tests: "CREAA" })).toHaveLength(3);
 });
 
@@ -118,13 +118,13 @@ test.each([
   expect(() => place(" , ")).toThrow(`--tests is empty, expected ${example}`);
 });
 
-test("a folder that no agent has run with is refused with a sentence", () => {
+test("a data folder without a spool is refused with a sentence", () => {
   const folder = temporaryFolder();
   expect(() => placeOrder(config(folder), wish)).toThrow(/the agent has not run with it yet/);
   fs.rmSync(folder, { recursive: true });
 });
 
-test("an imaging device is told what to image, in the clinic's words", () => {
+test("an order for an imaging device has procedures in the clinic's words", () => {
   const xray = { id: "xray", profile: "dicom", connection: { listen: "127.0.0.1:0" } };
   const place = (tests: string) => placeOrder({ ...config(), devices: [xray] }, { ...wish, device: "xray", tests });
   expect(place("Thorax lateral, Abdomen")).toMatchObject({ device: "xray", tests: ["Thorax lateral", "Abdomen"] });

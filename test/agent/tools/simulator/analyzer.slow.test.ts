@@ -5,8 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AGENT, freePort, ROOT, temporaryFolder, until } from "../../../support/processes.ts";
 import { isOpen, newCable, socat } from "../../../support/pty.ts";
 
-// The commands as they are run from the build: what they print, and their exit codes. The other side of each line is a second
-// process in the other role.
+// Method: the commands run from the build. The other side of each line is a second process in the other role.
 
 const dog = "fixtures/abaxis-vetscan-vs2/dog.astm";
 let folder: string;
@@ -31,7 +30,7 @@ function agent(...args: readonly string[]): Promise<Ended> {
   return new Promise((resolve) => child.once("close", (code) => resolve({ code, out, err })));
 }
 
-/** The device, tried again until the host listens. */
+/** Runs the device, again and again until the host listens. */
 async function device(to: string, ...args: readonly string[]): Promise<Ended> {
   for (;;) {
     const ended = await agent("simulate", ...args, "--to", to);
@@ -45,7 +44,7 @@ function talk(...lines: readonly string[]): string {
   return file;
 }
 
-test("a host takes what a device sends, and both end with 0", async () => {
+test("a host receives the messages of a device, and both exit 0", async () => {
   const port = await freePort();
   const host = agent("simulate", "--role", "host", "--to", `listen://127.0.0.1:${port}`);
   const args = [dog, "--faults", "drop-ack:0.2,flip:0.2,split:1,noise,dup", "--seed", "3"];
@@ -57,7 +56,7 @@ test("a host takes what a device sends, and both end with 0", async () => {
   expect(out.split("\n").filter((record) => record.startsWith("L|"))).toEqual(["L|1|N"]);
 });
 
-test("a device that is not taken ends with 1", async () => {
+test("a device whose message is not accepted exits 1", async () => {
   const port = await freePort();
   const host = agent("simulate", "--role", "host", "--to", `listen://127.0.0.1:${port}`);
   const played = await device(`tcp://127.0.0.1:${port}`, dog, "--faults", "drop-ack:1", "--seed", "3");
@@ -68,7 +67,7 @@ test("a device that is not taken ends with 1", async () => {
   expect(await host).toMatchObject({ code: 1, err: expect.stringContaining("the line closed after 0 of 1 messages") });
 });
 
-test("a talk ends with 0 as written, and with 1 and the first line that differs", async () => {
+test("a talk exits 0 if it runs as written, else 1 with the first different line", async () => {
   const port = await freePort();
   const asHost = (file: string) => agent("simulate", file, "--role", "host", "--to", `listen://127.0.0.1:${port}`);
   const right = "fixtures/generic-astm/wrong-checksum.talk";
@@ -94,14 +93,14 @@ test.each([
   [["simulate", dog, "--to", "tcp://127.0.0.1:1"], /cannot open tcp:\/\/127\.0\.0\.1:1: .*refused by/],
   [["simulate", dog, "--to", "tcp://127.0.0.1:1", "--faults", "flip"], /flip is not given, expected a probability/],
   [["simulate", "--to", "tcp://127.0.0.1:1"], /a device needs a fixture to play/],
-  [["simulate", dog, "--to", "tcp://127.0.0.1:1", "--role", "nurse"], /--role is nurse, expected device, host or lis/],
-] as const)("%j is refused in a sentence", async (args, sentence) => {
+  [["simulate", dog, "--to", "tcp://127.0.0.1:1", "--role", "nurse"], /--role is nurse, expected device or host/],
+] as const)("%j exits 1 with a sentence", async (args, sentence) => {
   const { code, err } = await agent(...args);
   expect(code).toBe(1);
   expect(err).toMatch(sentence);
 });
 
-test("ports prints what is there, a JSON array with --json", async () => {
+test("ports lists the serial ports, with --json as an array", async () => {
   const { code, out } = await agent("ports", "--json");
   expect(code).toBe(0);
   expect(JSON.parse(out)).toBeInstanceOf(Array);
@@ -109,7 +108,7 @@ test("ports prints what is there, a JSON array with --json", async () => {
 });
 
 describe.skipIf(!socat)("over a serial cable", () => {
-  test("a device and a host are the two ends", async () => {
+  test("a device and a host at the two ends both exit 0", async () => {
     const cable = await newCable(folder);
     const host = agent("simulate", "--role", "host", "--to", `serial:${cable.ends[0]}`);
     await until("the host is on the line", () => isOpen(cable.ends[0]));
@@ -120,9 +119,9 @@ describe.skipIf(!socat)("over a serial cable", () => {
   });
 });
 
-test("a LIS takes what an HL7 device sends over a bad line, and both end with 0", async () => {
+test("a host without a fixture receives HL7 over a faulty line, and both sides exit 0", async () => {
   const port = await freePort();
-  const lis = agent("simulate", "--role", "lis", "--repeat", "2", "--to", `listen://127.0.0.1:${port}`);
+  const lis = agent("simulate", "--role", "host", "--repeat", "2", "--to", `listen://127.0.0.1:${port}`);
   const args = ["fixtures/generic-hl7/oru-r01.hl7", "--repeat", "2", "--faults", "split:5,noise", "--seed", "3"];
   const played = await device(`tcp://127.0.0.1:${port}`, ...args);
   expect(played).toMatchObject({ code: 0, err: "--seed 3 plays the same faults again\n" });
@@ -132,7 +131,7 @@ test("a LIS takes what an HL7 device sends over a bad line, and both end with 0"
   expect(out.split("\n").filter((segment) => segment.startsWith("MSH|"))).toHaveLength(2);
 });
 
-test("contention is nothing that an HL7 line has", async () => {
+test("contention on an HL7 line is refused", async () => {
   const args = ["simulate", "fixtures/generic-hl7/oru-r01.hl7", "--to", "tcp://127.0.0.1:1", "--faults", "contend"];
   const { code, err } = await agent(...args);
   expect({ code, err }).toEqual({ code: 1, err: "--faults has contend, but nobody contends for an HL7 line\n" });

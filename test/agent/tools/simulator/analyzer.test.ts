@@ -4,14 +4,10 @@ import { describe, expect, test } from "vitest";
 import { createLink } from "../../../../agent/connection/create-link.ts";
 import { profileById } from "../../../../agent/devices/index.ts";
 import { FaultyLine, parseFaults } from "../../../../agent/tools/simulator/fault-injection.ts";
-import {
-  type Line,
-  openLine,
-  playDevice,
-  playHost,
-  type Received,
-} from "../../../../agent/tools/simulator/analyzer.ts";
+import { playAstmHost, playDevice } from "../../../../agent/tools/simulator/analyzer.ts";
 import { parseTalk, playTalk, wireText } from "../../../../agent/protocols/transcript.ts";
+import { type SimulatorLine, openLine } from "../../../../agent/tools/simulator/line.ts";
+import type { Received } from "../../../../agent/tools/simulator/station.ts";
 import { dialTransport } from "../../../../agent/transport/tcp.ts";
 import { fixturesFolder } from "../../../make-fixtures.ts";
 import { session } from "../../../support/astm.ts";
@@ -20,14 +16,13 @@ import { freePort, until } from "../../../support/processes.ts";
 import { useSpool } from "../../../support/spool.ts";
 import { fixedContext } from "../../../support/wire.ts";
 
-// Goal: the simulator is a device one can believe, on its good days and its bad ones. Method: it talks to the agent's own
-// connection over TCP, spool included, or to itself in the other role.
+// Method: the simulator talks to a connection of the agent over TCP, spool included, or to itself in the other role.
 
 const { serve, listening, open, dial, twoEnds } = useLines(useSpool());
 const dog = fs.readFileSync(path.join(fixturesFolder, "abaxis-vetscan-vs2/dog.astm"));
 const standard = profileById("generic-astm")!;
 
-/** What the agent makes of a recording. */
+/** Messages that the agent reads from a recording. */
 function messagesOf(fixture: Uint8Array, profile = standard): string[] {
   const link = createLink(profile, fixedContext);
   return [...link.receive(fixture), ...link.close()].flatMap((action) =>
@@ -45,12 +40,12 @@ async function playDogWith(faults: string, seed = 1) {
   return { played, ...seen };
 }
 
-describe("as the device", () => {
+describe("a simulated device", () => {
   const fixtures = fs
     .readdirSync(fixturesFolder, { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".astm"));
 
-  test.each(fixtures)("%s is taken, and what arrives is what it says", async (file) => {
+  test.each(fixtures)("sends %s, and the agent receives its messages", async (file) => {
     const fixture = fs.readFileSync(path.join(fixturesFolder, file));
     const profile = profileById(path.dirname(file))!;
     const { target, seen } = await listening(profile);
@@ -64,19 +59,19 @@ describe("as the device", () => {
     expect(frames > 0 ? seen.warnings : []).toEqual([]);
   });
 
-  test.each(["etb-frames", "cut-at-240", "one-frame"])("%s leaves in the frames it was recorded in", async (name) => {
+  test.each(["etb-frames", "cut-at-240", "one-frame"])("sends %s in the recorded frames", async (name) => {
     const fixture = fs.readFileSync(path.join(fixturesFolder, `generic-astm/${name}.astm`));
     const [host, device] = await twoEnds();
     const written: Uint8Array[] = [];
     const recorded = { ...spy(device, written), reply: (ms: number) => device.reply(ms) };
-    const hosted = playHost(host, 1, null, () => undefined);
+    const hosted = playAstmHost(host, 1, null, () => undefined);
     expect(await playDevice(fixture, recorded)).toMatchObject({ accepted: true });
     await device.close();
     await hosted;
     expect(wireText(Buffer.concat(written))).toBe(wireText(fixture));
   });
 
-  test("a fixture that no LIS01 receiver understands is sent as it stands", async () => {
+  test("sends a fixture without a LIS01 message unchanged", async () => {
     const oneWay = Buffer.from("\x02 S1  GLU  = 95 mg/dl\r\x03");
     const [host, device] = await twoEnds();
     expect(await playDevice(oneWay, device)).toEqual({ accepted: true, frames: 0, resent: 0, reason: null });
@@ -85,7 +80,7 @@ describe("as the device", () => {
     expect(Buffer.from(bytes)).toEqual(oneWay);
   });
 
-  test("an agent that dials is waited for", async () => {
+  test("waits for an agent that dials", async () => {
     const port = await freePort();
     const waiting = open(`listen://127.0.0.1:${port}`);
     const seen = serve(dialTransport({ host: "127.0.0.1", port }), standard);
@@ -94,7 +89,7 @@ describe("as the device", () => {
     await until("the message", () => seen.messages.length);
   });
 
-  test("a line that is cut is told as not taken", async () => {
+  test("reports a cut line as not accepted", async () => {
     const [host, device] = await twoEnds();
     const played = playDevice(dog, device);
     await host.reply(1_000); // ENQ
@@ -105,8 +100,8 @@ describe("as the device", () => {
   });
 });
 
-describe("faults", () => {
-  test("drop-ack: the frame comes again, and counts once", async () => {
+describe("a faulty line", () => {
+  test("drops an ACK: the frame is sent again and counts once", async () => {
     const { played, messages, warnings } = await playDogWith("drop-ack:0.3");
     expect(played).toMatchObject({ accepted: true });
     expect(played.resent).toBeGreaterThan(0);
@@ -117,12 +112,12 @@ describe("faults", () => {
     expect(messages).toEqual(messagesOf(dog));
   });
 
-  test("drop-ack of every ACK: given up after six tries, as the standard says", async () => {
+  test("drops every ACK: the device gives up after six tries (LIS01-A2 §6.5.1.2)", async () => {
     const { played } = await playDogWith("drop-ack:1");
     expect(played).toEqual({ accepted: false, frames: 0, resent: 5, reason: "frame 1 was not accepted in 6 tries" });
   });
 
-  test("flip: a flipped bit is answered NAK, and the frame comes right", async () => {
+  test("flips a bit: the frame gets a NAK and is sent again intact", async () => {
     for (const seed of [1, 2, 3]) {
       const { played, messages, warnings } = await playDogWith("flip:1", seed);
       expect(played).toMatchObject({ accepted: true, resent: played.frames });
@@ -132,14 +127,14 @@ describe("faults", () => {
     }
   });
 
-  test("dup: every frame comes twice, and counts once", async () => {
+  test("duplicates frames: each arrives twice and counts once", async () => {
     const { played, messages, warnings } = await playDogWith("dup");
     expect(played).toMatchObject({ accepted: true, resent: 0 });
     expect(warnings).toHaveLength(played.frames);
     expect(messages).toEqual(messagesOf(dog));
   });
 
-  test("noise stands before ENQ, frames and EOT: it is a warning and costs nothing", async () => {
+  test("adds noise before ENQ, frames and EOT: the agent warns and loses nothing", async () => {
     const written = await writtenWith("noise", [Uint8Array.of(5), session(["L|1"]).subarray(1, -1), Uint8Array.of(6)]);
     expect(written[0]!.length).toBeGreaterThan(1);
     expect(written[0]!.at(-1)).toBe(5);
@@ -152,7 +147,7 @@ describe("faults", () => {
     for (const warning of warnings) expect(warning).toMatch(/^\d+ bytes? /);
   });
 
-  test("split: what is sent leaves in pieces of that size", async () => {
+  test("splits writes into pieces of the given size", async () => {
     expect(await writtenWith("split:2", [Uint8Array.of(1, 2, 3, 4, 5)])).toEqual(
       [[1, 2], [3, 4], [5]].map((piece) => Uint8Array.from(piece)),
     );
@@ -160,13 +155,13 @@ describe("faults", () => {
     expect({ messages, warnings }).toEqual({ messages: messagesOf(dog), warnings: [] });
   });
 
-  test("delay: each frame, ENQ and EOT leave that much later", async () => {
+  test("delays ENQ, each frame and EOT", async () => {
     const begin = performance.now();
     const { played } = await playDogWith("delay:20");
     expect(performance.now() - begin).toBeGreaterThan(20 * (played.frames + 2));
   });
 
-  test("contend: the device says ENQ against the host's, has priority, and both get through", async () => {
+  test("contends: the device has priority over the host, and both messages arrive", async () => {
     const [host, device] = await twoEnds();
     const played = playDevice(session(["H|\\^&", "L|1|N"]), device, true);
     const talk = parseTalk(
@@ -177,7 +172,7 @@ describe("faults", () => {
     expect(await played).toEqual({ accepted: true, frames: 2, resent: 0, reason: null });
   });
 
-  test("the same seed does the same again, another does not", async () => {
+  test("injects the same faults with the same seed, and others with another one", async () => {
     const [first, second, third] = [await flips(7), await flips(7), await flips(8)];
     expect(second).toEqual(first);
     expect(third).not.toEqual(first);
@@ -196,40 +191,40 @@ describe("faults", () => {
   });
 });
 
-describe("as the host", () => {
+describe("a simulated host", () => {
   const query = session(["H|\\^&|||Tester", "Q|1|^SPEC-7||ALL", "L|1|N"]);
 
-  test("it takes a device's messages and answers its query with the fixture", async () => {
+  test("receives messages and replies to a query with the fixture", async () => {
     const [device, host] = await twoEnds();
     const received: Received[] = [];
     const order = session(["H|\\^&", "P|1|4711", "O|1|SPEC-7||^^^ALT", "L|1|F"]);
-    const hosted = playHost(host, 1, order, (message) => received.push(message));
+    const hosted = playAstmHost(host, 1, order, (message) => received.push(message));
     expect(await playDevice(query, device)).toMatchObject({ accepted: true });
     expect(await heard(device)).toBe(messagesOf(order)[0]);
     expect(await hosted).toBe(null);
     expect(received).toEqual([{ message: Uint8Array.from(Buffer.from(messagesOf(query)[0]!)), incomplete: null }]);
   });
 
-  test("without a fixture it has no information", async () => {
+  test("replies no information without a fixture", async () => {
     const [device, host] = await twoEnds();
-    const hosted = playHost(host, 1, null, () => undefined);
+    const hosted = playAstmHost(host, 1, null, () => undefined);
     await playDevice(query, device);
     expect(await heard(device)).toBe("H|\\^&\rL|1|I\r");
     expect(await hosted).toBe(null);
   });
 
-  test("a device that leaves too early is told", async () => {
+  test("reports a device that leaves too early", async () => {
     const [device, host] = await twoEnds();
-    const hosted = playHost(host, 2, null, () => undefined);
+    const hosted = playAstmHost(host, 2, null, () => undefined);
     await playDevice(session(["H|\\^&", "L|1|N"]), device);
     await device.close();
     expect(await hosted).toBe("the line closed after 1 of 2 messages");
   });
 
   /** The next message that comes to the device. */
-  async function heard(device: Line): Promise<string> {
+  async function heard(device: SimulatorLine): Promise<string> {
     let message = "";
-    expect(await playHost(device, 1, null, (one) => (message = Buffer.from(one.message).toString("latin1")))).toBe(
+    expect(await playAstmHost(device, 1, null, (one) => (message = Buffer.from(one.message).toString("latin1")))).toBe(
       null,
     );
     return message;
@@ -241,21 +236,21 @@ describe("a talk", () => {
     parseTalk(fs.readFileSync(path.join(fixturesFolder, `generic-astm/${name}.talk`), "latin1"));
 
   test.each(["plain-session", "repeated-frame", "wrong-checksum", "eot-after-enq", "noise"])(
-    "%s goes as written with an agent",
+    "%s runs as written with an agent",
     async (name) => {
       const { target } = await listening(standard);
       expect(await playTalk(talkOf(name), "device", await dial(target))).toBe(null);
     },
   );
 
-  test("an agent that says something else is told with its line", async () => {
+  test("reports the line at which the agent differs", async () => {
     const { target } = await listening(standard);
     const talk = parseTalk("< <ENQ>\n> <ACK>\n< <STX>1H|<CR><ETX>00<CR><LF>\n> <ACK>");
     expect(await playTalk(talk, "device", await dial(target))).toBe("line 4: got <NAK>, expected <ACK>");
   });
 });
 
-test("a line that cannot be opened is told in a sentence", async () => {
+test("a line that cannot be opened is an error with a sentence", async () => {
   const port = await freePort();
   await expect(openLine(`tcp://127.0.0.1:${port}`)).rejects.toThrow(/^cannot open tcp:.*refused by 127\.0\.0\.1:/);
   await expect(openLine("serial:/dev/nothing-there")).rejects.toThrow(/^cannot open serial:.*no such port/);
@@ -265,7 +260,7 @@ test("a line that cannot be opened is told in a sentence", async () => {
 });
 
 /** A line that keeps what is written to it. */
-function spy(line: Pick<Line, "send"> | null, written: Uint8Array[]): Line {
+function spy(line: Pick<SimulatorLine, "send"> | null, written: Uint8Array[]): SimulatorLine {
   return {
     isOpen: true,
     send: (bytes) => {

@@ -5,8 +5,8 @@ import { profileById } from "../../../../agent/devices/index.ts";
 import { FaultyLine, parseFaults } from "../../../../agent/tools/simulator/fault-injection.ts";
 import { encodeFrame, Hl7Link } from "../../../../agent/protocols/hl7/link.ts";
 import { parseMessage } from "../../../../agent/protocols/hl7/message.ts";
-import type { Received } from "../../../../agent/tools/simulator/analyzer.ts";
-import { playHl7Device, playLis } from "../../../../agent/tools/simulator/hl7.ts";
+import { playHl7Device, playHl7Host } from "../../../../agent/tools/simulator/hl7.ts";
+import type { Received } from "../../../../agent/tools/simulator/station.ts";
 import { fixturesFolder } from "../../../make-fixtures.ts";
 import { bloodCount, frameOf } from "../../../support/hl7.ts";
 import { useLines } from "../../../support/lines.ts";
@@ -37,7 +37,7 @@ function idOf(message: string): string {
 
 const ignored = () => undefined;
 
-describe("as the device", () => {
+describe("a simulated HL7 device", () => {
   /** Those with something to take: what is refused, or waits for a worklist, is another test's. */
   const fixtures = fs
     .readdirSync(fixturesFolder, { recursive: true, encoding: "utf8" })
@@ -48,7 +48,7 @@ describe("as the device", () => {
       return replies !== "" && !/MSA.AR/.test(replies);
     });
 
-  test.each(fixtures)("%s is played to the end", async (file) => {
+  test.each(fixtures)("plays %s to its end", async (file) => {
     const fixture = fs.readFileSync(path.join(fixturesFolder, file));
     const { line, seen } = await connected(path.dirname(file));
     const { accepted, frames, resent, reason } = await playHl7Device(fixture, line, ignored);
@@ -57,14 +57,14 @@ describe("as the device", () => {
     await until("the messages", () => seen.messages.length >= frames);
   });
 
-  test("each message waits for the answer to the one before it", async () => {
+  test("sends a message only after the acknowledgment of the previous one", async () => {
     const { line, seen } = await connected();
     expect(await playHl7Device(ten, line, ignored)).toEqual({ accepted: true, frames: 10, resent: 0, reason: null });
     await until("the messages", () => seen.messages.length === 10);
     expect(seen.messages.map(idOf)).toEqual(["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]);
   });
 
-  test("a message that is refused is sent again, and given up with the reason", async () => {
+  test("sends a refused message again, and gives up with the reason", async () => {
     const { line } = await connected();
     const refused = frameOf([
       bloodCount({ id: "1", patient: "4711", measured, wbc: 1 })[0]!.replace("ORU^R01", "ZZZ^Z01"),
@@ -74,14 +74,14 @@ describe("as the device", () => {
     });
   });
 
-  test("a message that asks for no acknowledgement is not waited for", async () => {
+  test("waits for no acknowledgment where MSH-15 and MSH-16 ask for none", async () => {
     const never = frameOf(["MSH|^~\\&|A|B|||2026||ORU^R01|1|P|2.5|||NE|NE"]);
     const [, device] = await twoEnds();
     expect(await playHl7Device(never, device, ignored)).toMatchObject({ accepted: true, frames: 1 });
   });
 });
 
-describe("with faults", () => {
+describe("a faulty HL7 line", () => {
   async function playWith(faults: string, seed = 1) {
     const { line, seen } = await connected();
     const faulty = new FaultyLine(line, parseFaults(faults), seed);
@@ -91,13 +91,16 @@ describe("with faults", () => {
     return { played, ...seen };
   }
 
-  test.each(["split:1", "split:7,delay:1", "noise"])("%s: every message is taken at once", async (faults) => {
-    const { played, messages } = await playWith(faults);
-    expect(played).toEqual({ accepted: true, frames: 10, resent: 0, reason: null });
-    expect(messages.map(idOf)).toEqual(["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]);
-  });
+  test.each(["split:1", "split:7,delay:1", "noise"])(
+    "with %s delivers every message at the first try",
+    async (faults) => {
+      const { played, messages } = await playWith(faults);
+      expect(played).toEqual({ accepted: true, frames: 10, resent: 0, reason: null });
+      expect(messages.map(idOf)).toEqual(["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]);
+    },
+  );
 
-  test("drop-ack: what was not heard to be taken is sent again with the same MSH-10", async () => {
+  test("drops an acknowledgment: the message is sent again with the same MSH-10", async () => {
     const { played, messages } = await playWith("drop-ack:0.4", 3);
     expect(played).toMatchObject({ accepted: true, frames: 10, reason: null });
     expect(played.resent).toBeGreaterThan(0);
@@ -105,12 +108,12 @@ describe("with faults", () => {
     expect(new Set(messages).size).toBe(10);
   });
 
-  test("dup: each message is sent twice, and neither is taken for another", async () => {
+  test("duplicates messages: each arrives twice, and the acknowledgments match", async () => {
     const { played } = await playWith("dup");
     expect(played).toEqual({ accepted: true, frames: 10, resent: 0, reason: null });
   });
 
-  test("flip: a header that nobody can read is refused, and sent again as it should be", async () => {
+  test("flips a bit of MSH: the message is refused and sent again intact", async () => {
     const { played, messages, warnings } = await playWith("flip:0.5", 2);
     expect(played).toMatchObject({ accepted: true, frames: 10, reason: null });
     expect(played.resent).toBeGreaterThan(0);
@@ -118,21 +121,21 @@ describe("with faults", () => {
     expect(warnings).toHaveLength(played.resent);
   });
 
-  test("the same seed does the same again", async () => {
+  test("injects the same faults with the same seed", async () => {
     const [one, other] = [await playWith("drop-ack:0.3,flip:0.3", 7), await playWith("drop-ack:0.3,flip:0.3", 7)];
     expect(one.played).toEqual(other.played);
     expect(one.messages).toEqual(other.messages);
   });
 });
 
-describe("as the LIS", () => {
+describe("a simulated HL7 host", () => {
   const header = (type: string, id: string) => `MSH|^~\\&|A|B|||20261121090000||${type}|${id}|P|2.3.1`;
   const query = frameOf([header("QRY^Q02", "77"), "QRD|2026|R|D|1|||RD|V34679AC|OTH|||T|"]);
 
-  test("it takes a device's messages, acknowledges them, and tells them", async () => {
+  test("receives messages, acknowledges and reports them", async () => {
     const [device, lis] = await twoEnds();
     const received: Received[] = [];
-    const served = playLis(lis, 10, null, (message) => received.push(message));
+    const served = playHl7Host(lis, 10, null, (message) => received.push(message));
     expect(await playHl7Device(ten, device, ignored)).toMatchObject({ accepted: true, frames: 10, resent: 0 });
     expect(await served).toBe(null);
     expect(received.map(({ message }) => Buffer.from(message).toString())).toEqual(
@@ -140,13 +143,13 @@ describe("as the LIS", () => {
     );
   });
 
-  test("it answers a query with the fixture, whose answers name this query; the device acknowledges the display", async () => {
+  test("replies to a query with the fixture, readdressed to the query; the device acknowledges DSR", async () => {
     const [device, lis] = await twoEnds();
     const answer = Buffer.concat([
       frameOf([header("QCK^Q02", "1"), "MSA|AA|1", "QAK|SR|OK"]),
       frameOf([header("DSR^Q03", "2"), "MSA|AA|1", "DSP|1||V34679AC"]),
     ]);
-    const served = playLis(lis, 1, answer, ignored);
+    const served = playHl7Host(lis, 1, answer, ignored);
     const heard: string[] = [];
     const played = await playHl7Device(query, device, ({ message }) => heard.push(Buffer.from(message).toString()));
     expect(played).toMatchObject({ accepted: true, frames: 1, resent: 0 });
@@ -157,18 +160,18 @@ describe("as the LIS", () => {
     ]);
   });
 
-  test("without a fixture it has no orders", async () => {
+  test("replies not found without a fixture", async () => {
     const [device, lis] = await twoEnds();
-    const served = playLis(lis, 1, null, ignored);
+    const served = playHl7Host(lis, 1, null, ignored);
     const heard: string[] = [];
     await playHl7Device(query, device, ({ message }) => heard.push(Buffer.from(message).toString()));
     expect(await served).toBe(null);
     expect(heard).toEqual([expect.stringContaining("QAK|SR|NF\r")]);
   });
 
-  test("an order that the device refuses is told", async () => {
+  test("reports an order that the device refuses", async () => {
     const [device, lis] = await twoEnds();
-    const served = playLis(lis, 1, encodeFrame(Buffer.from(`${header("OML^O33", "5")}\r`)), ignored);
+    const served = playHl7Host(lis, 1, encodeFrame(Buffer.from(`${header("OML^O33", "5")}\r`)), ignored);
     device.send(query);
     const refusing = new Hl7Link(() => ({ time: "", id: "1" }));
     for (let byte = await device.reply(5_000); byte !== null; byte = await device.reply(500)) {
@@ -177,9 +180,9 @@ describe("as the LIS", () => {
     expect(await served).toBe('the answer was not taken: the device answered it with "AR"');
   });
 
-  test("a device that leaves too early is told", async () => {
+  test("reports a device that leaves too early", async () => {
     const [device, lis] = await twoEnds();
-    const served = playLis(lis, 11, null, ignored);
+    const served = playHl7Host(lis, 11, null, ignored);
     await playHl7Device(ten, device, ignored);
     await device.close();
     expect(await served).toBe("the line closed after 10 of 11 messages");

@@ -1,14 +1,14 @@
 import { Command } from "commander";
 import { expect, test } from "vitest";
-import { fpOption } from "../../../server/cli/fp-option.ts";
+import { fpParser } from "../../../server/cli/options.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 
-test("a command takes an fp in its own case alone, and says the form of one", () => {
+test("an option accepts an fp only in its own case, and its error names the form", () => {
   const said: string[] = [];
   const clinic = newFp("clinic");
   const parse = (fp: string) =>
     new Command("server")
-      .option("--clinic <fp>", "of one clinic", fpOption("clinic"))
+      .option("--clinic <fp>", "of one clinic", fpParser("clinic"))
       .configureOutput({ writeErr: (text) => void said.push(text) })
       .exitOverride()
       .parse(["--clinic", fp], { from: "user" })

@@ -1,0 +1,21 @@
+import { Command } from "commander";
+import { printError } from "../../shared/cli/output.ts";
+import { analyzersOf } from "../analyzers.ts";
+import { readSpool } from "../spool/access.ts";
+import { capture } from "../tools/fixture/capture.ts";
+import { type ConfigOption, configOption, readConfig } from "./options.ts";
+
+export const captureCommand = new Command("capture")
+  .argument("<message>")
+  .description("write a message as a fixture to stdout: the bytes that its device sent, without names")
+  .addOption(configOption())
+  .option("--raw", "keep the names")
+  .action((id: string, options: ConfigOption & { raw?: boolean }) => {
+    const config = readConfig(options);
+    const devices = analyzersOf(config);
+    const { bytes, notes } = readSpool(config.data, (db) =>
+      capture(db, config.data, id, (device) => devices.get(device), options.raw ?? false),
+    );
+    process.stdout.write(bytes);
+    for (const note of notes) printError(`note: ${note}`);
+  });

@@ -1,0 +1,65 @@
+import fs from "node:fs";
+import { Command } from "commander";
+import { parsePositiveInteger } from "../../shared/cli/options.ts";
+import { plural, printError, printJson, printLine } from "../../shared/cli/output.ts";
+import { drawableImages, exportImages, type ImageSummary, listImages, previewImage } from "../imaging/catalogue.ts";
+import { readSpool, writeSpool } from "../spool/access.ts";
+import { type ConfigOption, configOption, readConfig } from "./options.ts";
+
+const listCommand = new Command("list")
+  .description("list the images, also those that were removed, or copy their files")
+  .addOption(configOption())
+  .option("--study <uid>", "only images of the study")
+  .option("--export <folder>", "copy the files to a folder")
+  .option("--json", "print a JSON array")
+  .action((options: ConfigOption & { study?: string; export?: string; json?: boolean }) => {
+    const { data } = readConfig(options);
+    const images = readSpool(data, (db) => listImages(db, options.study ?? null));
+    if (options.export !== undefined) printError(`${exportImages(data, images, options.export)} copied`);
+    if (options.json) return printJson(images);
+    for (const image of images) printLine(imageLine(image));
+    printError(plural(images.length, "image"));
+  });
+
+const previewCommand = new Command("preview")
+  .argument("<id>")
+  .description("draw a frame of an image, or of the first image of a study that can be drawn, as PNG")
+  .addOption(configOption())
+  .requiredOption("--out <file>", "PNG file to write")
+  .option("--frame <n>", "frame of a clip", parsePositiveInteger, 1)
+  .action(async (name: string, options: ConfigOption & { out: string; frame: number }) => {
+    const { data } = readConfig(options);
+    const drawable = readSpool(data, (db) => drawableImages(db, name));
+    const { id, png, width, height, frames } = await previewImage(data, drawable, options.frame);
+    fs.writeFileSync(options.out, png);
+    printError(`${options.out}: frame ${options.frame} of ${frames} of ${id}, ${width} x ${height}`);
+  });
+
+const retryCommand = new Command("retry")
+  .argument("<destination>")
+  .description("offer a destination again the images that it refused for good")
+  .addOption(configOption())
+  .option("--study <uid>", "only images of the study")
+  .action((destination: string, options: ConfigOption & { study?: string }) => {
+    const { data, destinations } = readConfig(options);
+    const ids = destinations.map(({ id }) => id);
+    if (!ids.includes(destination)) {
+      const expected = ids.length === 0 ? "but there are no destinations" : `expected one of ${ids.join(", ")}`;
+      throw new Error(`the destination is ${destination}, ${expected}`);
+    }
+    const queued = writeSpool(data, (spool) => spool.forwardAgain(destination, options.study ?? null));
+    printError(`${plural(queued, "image")} queued: a running agent offers them within some minutes`);
+  });
+
+export const imagesCommand = new Command("images")
+  .description("images that came from imaging devices")
+  .addCommand(listCommand, { isDefault: true })
+  .addCommand(previewCommand)
+  .addCommand(retryCommand);
+
+function imageLine(image: ImageSummary): string {
+  const { id, received_at, device, state, bytes, study_uid, sop_class_uid, forwards, removed_at } = image;
+  const sent = forwards.map((forward) => `${forward.destination} ${forward.state}`);
+  const removed = removed_at === null ? [] : [`removed ${removed_at}`];
+  return [id, received_at, device, state, bytes, study_uid, sop_class_uid, ...sent, ...removed].join("  ");
+}

@@ -1,0 +1,25 @@
+import { Command } from "commander";
+import { printLine } from "../../shared/cli/output.ts";
+import { awaitDirective, placeDirective } from "../connection/device-commands.ts";
+import { type ConfigOption, configOption, readConfig } from "./options.ts";
+
+/** A connected device has accepted the command by then, or refused it three times. */
+const OUTCOME_WAIT_MS = 20_000;
+
+export const lockCommand = deviceCommand("lock", "LOCK");
+export const unlockCommand = deviceCommand("unlock", "UNLOCK");
+
+function deviceCommand(name: string, word: "LOCK" | "UNLOCK"): Command {
+  return new Command(name)
+    .description(`${name} a point-of-care device (POCT1-A), now or as soon as the running agent is connected to it`)
+    .addOption(configOption())
+    .requiredOption("--device <id>", "device of the configuration")
+    .action(async (options: ConfigOption & { device: string }) => {
+      const config = readConfig(options);
+      const { device } = options;
+      const placed = placeDirective(config, device, word);
+      const { state, reason } = await awaitDirective(config.data, placed, OUTCOME_WAIT_MS);
+      if (state === "refused") throw new Error(`${device} refused ${word}: ${reason}`);
+      printLine(state === "taken" ? `${device} took ${word}` : `${word} waits until ${device} takes it`);
+    });
+}

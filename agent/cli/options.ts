@@ -1,0 +1,42 @@
+import fs from "node:fs";
+import path from "node:path";
+import { Option } from "commander";
+import { CommandError } from "../../shared/cli/program.ts";
+import { plural } from "../../shared/cli/output.ts";
+import { loadConfig } from "../config/load.ts";
+import type { Config } from "../config/schema.ts";
+import type { MessageState } from "../spool/queries/operations.ts";
+
+// Options that several commands of the agent have.
+
+/** sysexits.h EX_CONFIG: service managers do not restart on it. */
+const EXIT_CONFIG = 78;
+
+export interface ConfigOption {
+  readonly config: string;
+}
+
+export function configOption(): Option {
+  return new Option("--config <file>", "configuration file").default("./agent.yaml");
+}
+
+/** Reads the file of `--config`. @throws CommandError with a line for each problem, and exit code 78 */
+export function readConfig({ config: file }: ConfigOption): Config {
+  if (!fs.existsSync(file)) {
+    const expected = "expected the agent's configuration here or by --config";
+    throw new CommandError(`${path.resolve(file)}: there is no such file, ${expected}`, EXIT_CONFIG);
+  }
+  const result = loadConfig(file);
+  if ("config" in result) return result.config;
+  const problems = result.problems.map(({ line, message }) => `${file}:${line}: ${message}`);
+  throw new CommandError([...problems, `${plural(problems.length, "problem")} in ${file}`].join("\n"), EXIT_CONFIG);
+}
+
+/** Creates the parser of a repeatable `--state` with one of the given states. */
+export function stateParser(expected: readonly MessageState[]) {
+  return (text: string, states: readonly MessageState[]): MessageState[] => {
+    const state = expected.find((each) => each === text);
+    if (state === undefined) throw new Error(`--state is ${text}, expected one of ${expected.join(", ")}`);
+    return [...states, state];
+  };
+}

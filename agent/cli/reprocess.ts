@@ -1,0 +1,53 @@
+import { Command } from "commander";
+import { parseTime } from "../../shared/cli/options.ts";
+import { plural, printError, printLine, progressInTenths } from "../../shared/cli/output.ts";
+import { analyzersOf } from "../analyzers.ts";
+import { imagingOf } from "../imaging-devices.ts";
+import type { MessageState } from "../spool/queries/operations.ts";
+import { reassess, type Reprocessed, store } from "../tools/offline/reprocess.ts";
+import { type ConfigOption, configOption, readConfig, stateParser } from "./options.ts";
+
+export const reprocessCommand = new Command("reprocess")
+  .description("run quarantined or unmatched messages through the stages again; prints old against new, then stores it")
+  .addOption(configOption())
+  .requiredOption(
+    "--state <state>",
+    "quarantined or unmatched; repeatable",
+    stateParser(["quarantined", "unmatched"]),
+    [],
+  )
+  .option("--since <time>", "only messages received since then: 24h, 7d or 2026-11-21T09:30:00Z", parseTime, 0)
+  .option("--dry-run", "print the changes and store nothing")
+  .action(reprocess);
+
+interface ReprocessOptions extends ConfigOption {
+  readonly state: readonly MessageState[];
+  readonly since: number;
+  readonly dryRun?: boolean;
+}
+
+async function reprocess(options: ReprocessOptions): Promise<void> {
+  const config = readConfig(options);
+  const devices = { analyzers: analyzersOf(config), imaging: imagingOf(config) };
+  const wanted = { states: options.state, since: options.since };
+  const done = await reassess(config.data, wanted, devices, config.matchPatientsByName ?? false, progressInTenths());
+  for (const line of changeLines(done)) printLine(line);
+  const messages = plural(done.length, "message");
+  if (options.dryRun) {
+    const changed = done.filter(({ diff }) => diff.length > 0).length;
+    return printError(`${messages}, ${changed} would change, nothing was stored`);
+  }
+  const stored = store(config.data, done);
+  const next = stored === 0 ? "" : ": a running agent sends them within some minutes";
+  printError(`${messages}, ${stored} stored anew${next}`);
+}
+
+/** A head for each changed message, and below it the change. Consecutive images of a study share one change. */
+function changeLines(done: readonly Reprocessed[]): string[] {
+  return done.flatMap(({ message, diff }, index) => {
+    if (diff.length === 0) return [];
+    const head = `${message.id}  ${new Date(message.receivedAt).toISOString()}  ${message.device}`;
+    const isLast = diff.join("\n") !== done[index + 1]?.diff.join("\n");
+    return isLast ? [head, ...diff.map((line) => `  ${line}`)] : [head];
+  });
+}

@@ -1,0 +1,30 @@
+import { Command } from "commander";
+import { printLine } from "../../shared/cli/output.ts";
+import { listRowsOf } from "../store/audit.ts";
+import { rangesOfVersion } from "../store/ranges.ts";
+import { historyOf, listConflicts } from "../store/unmatched.ts";
+import { type DataOption, dataOption } from "./options.ts";
+import { storedStudy } from "./stored-study.ts";
+import { explainLines } from "./study-text.ts";
+import { clinicIdOf, withStore } from "./with-store.ts";
+
+export const explainCommand = new Command("explain")
+  .argument("<fp>")
+  .description("print one time line of a study, and the interval behind the flag of each result")
+  .addOption(dataOption())
+  .action(explain);
+
+async function explain(fp: string, { data }: DataOption): Promise<void> {
+  await withStore(data, async (store) => {
+    const view = await storedStudy(store, fp);
+    const version = view.snapshot?.ranges ?? null;
+    const clinicId = view.clinic_fp === null ? null : await clinicIdOf(store, view.clinic_fp);
+    const records = {
+      history: await historyOf(store, fp),
+      conflicts: await listConflicts(store, { fp }),
+      audit: await listRowsOf(store, fp),
+      ranges: clinicId === null || version === null ? undefined : await rangesOfVersion(store, clinicId, version),
+    };
+    for (const line of explainLines(view, records)) printLine(line);
+  });
+}

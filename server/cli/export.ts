@@ -1,0 +1,34 @@
+import { createWriteStream, renameSync } from "node:fs";
+import { pipeline } from "node:stream/promises";
+import { Command } from "commander";
+import { printError } from "../../shared/cli/output.ts";
+import { countUnmatched, exportEntities } from "../import/export.ts";
+import type { Session } from "../store/query.ts";
+import { type DataOption, dataOption } from "./options.ts";
+import { requireRegularFile } from "./regular-file.ts";
+import { textChunks } from "./text-chunks.ts";
+import { withStore } from "./with-store.ts";
+
+export const exportCommand = new Command("export")
+  .argument("[file]")
+  .description("write all entities to an NDJSON file that import accepts, or to stdout")
+  .addOption(dataOption())
+  .action(exportToFile);
+
+async function exportToFile(path: string | undefined, { data }: DataOption): Promise<void> {
+  // The file gets its name only when it is complete.
+  const draft = `${path}.part`;
+  if (path !== undefined) for (const file of [path, draft]) requireRegularFile(file);
+  await withStore(data, (store) =>
+    store.snapshot(async (session) => {
+      await pipeline(textChunks(entityLines(session)), path === undefined ? process.stdout : createWriteStream(draft));
+      if (path !== undefined) renameSync(draft, path);
+      const unmatched = await countUnmatched(session);
+      if (unmatched > 0) printError(`${unmatched} unmatched studies stay here, an import file has no line for them`);
+    }),
+  );
+}
+
+async function* entityLines(session: Session): AsyncGenerator<string> {
+  for await (const entity of exportEntities(session)) yield `${JSON.stringify(entity)}\n`;
+}

@@ -1,0 +1,29 @@
+import type { Command } from "commander";
+import type { ProgramDefinition, RenamedWords } from "../../shared/cli/program.ts";
+
+// The command line of the server: a file for each command. Only run.ts and with-store.ts read the environment.
+
+const commands = new Map<string, () => Promise<Command>>([
+  ["run", async () => (await import("./run.ts")).runCommand],
+  ["import", async () => (await import("./import.ts")).importCommand],
+  ["export", async () => (await import("./export.ts")).exportCommand],
+  ["audit", async () => (await import("./audit.ts")).auditCommand],
+  ["ranges", async () => (await import("./ranges.ts")).rangesCommand],
+  ["unmatched", async () => (await import("./unmatched.ts")).unmatchedCommand],
+  ["study", async () => (await import("./study.ts")).studyCommand],
+  ["explain", async () => (await import("./explain.ts")).explainCommand],
+  ["keys", async () => (await import("./keys.ts")).keysCommand],
+]);
+
+const renamed: readonly RenamedWords[] = [
+  { old: "run --limit", now: "run --rate-limit" },
+  { old: "run --conceal-unconnected", now: "run --hide-unconnected" },
+  { old: "unmatched undo", now: "unmatched reopen" },
+];
+
+export const serverProgram: ProgramDefinition = {
+  name: "server",
+  description: "Vetwire server: the read API and its data",
+  commands,
+  renamed,
+};

@@ -1,0 +1,46 @@
+import { loadPepper } from "../http/pepper.ts";
+import { countKeys, findClinic } from "../store/keys.ts";
+import { isPostgresUrl, openExistingStore, openStore } from "../store/open.ts";
+import type { Store } from "../store/types.ts";
+
+// The database of a command, from `--data` and DATABASE_URL.
+
+type StoreWork = (store: Store) => Promise<void>;
+
+/** Runs a command that reads or changes an existing database. @throws Error if there is none */
+export async function withStore(data: string, work: StoreWork): Promise<void> {
+  await closeAfter(await openExistingStore(storeLocation(data)), work);
+}
+
+/** Runs a command that creates the database if there is none. */
+export async function withNewStore(data: string, work: StoreWork): Promise<void> {
+  await closeAfter(await openStore(storeLocation(data)), work);
+}
+
+async function closeAfter(store: Store, work: StoreWork): Promise<void> {
+  try {
+    await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Returns the URL of PostgreSQL in DATABASE_URL, else the data folder with the SQLite file. */
+export function storeLocation(data: string): string {
+  const url = process.env["DATABASE_URL"];
+  if (url === undefined) return data;
+  if (!isPostgresUrl(url)) throw new Error("DATABASE_URL is no postgres:// URL: mend it, or unset it to use SQLite");
+  return url;
+}
+
+/** Loads the pepper of the key digests. It is a file of the data folder with either engine. */
+export async function loadStorePepper(store: Store, data: string): Promise<Buffer> {
+  return loadPepper(data, (await countKeys(store)) > 0);
+}
+
+/** @throws Error if there is no such clinic */
+export async function clinicIdOf(store: Store, fp: string): Promise<number> {
+  const clinic = await findClinic(store, fp);
+  if (clinic === undefined) throw new Error(`clinic ${fp} does not exist, expected the fp of an imported clinic`);
+  return clinic.id;
+}

@@ -1,0 +1,18 @@
+// Reads the recordings that `agent record-association` prints.
+
+export interface RecordedPdu {
+  readonly from: "device" | "receiver";
+  readonly bytes: Uint8Array;
+}
+
+/** Reads the lines of a recording; `#` begins a comment. @throws Error for an invalid line */
+export function parseRecording(text: string): RecordedPdu[] {
+  return text
+    .split(/\r?\n/)
+    .filter((line) => line.trim() !== "" && !line.startsWith("#"))
+    .map((line, index) => {
+      const match = /^([<>]) ((?:[0-9A-Fa-f]{2})+)$/.exec(line.trim());
+      if (match === null) throw new Error(`line ${index + 1} is neither < nor > and bytes in hexadecimal`);
+      return { from: match[1] === "<" ? "device" : "receiver", bytes: Buffer.from(match[2] ?? "", "hex") };
+    });
+}
