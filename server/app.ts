@@ -5,8 +5,8 @@ import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { type Logger, pino } from "pino";
 import { newUlid } from "../shared/api/fp.ts";
 import { Repeats } from "../shared/runtime/repeats.ts";
-import { Audit, auditedRequests, FLUSH_MS, subjectOf } from "./http/audit-trail.ts";
-import { createGuards, keyFinder } from "./http/auth.ts";
+import { AuditTrail, auditedRequests, FLUSH_MS, subjectOf } from "./http/audit-trail.ts";
+import { createGuards, createKeyLookup } from "./http/auth.ts";
 import { cachedAnswers } from "./http/response-cache.ts";
 import { ApiError, fromClientError, toApiError } from "./http/errors.ts";
 import { commonHeaders, limitHeaders, setHeaders } from "./http/response-headers.ts";
@@ -138,9 +138,9 @@ export function buildApp(
     done();
   });
 
-  const audited = auditedRequests(startAudit(app, new Audit(store, logger, now)), now);
+  const audited = auditedRequests(startAudit(app, new AuditTrail(store, logger, now)), now);
   const limiter = new RateLimiter(limits, counters);
-  const guarding = { store, findPresented: keyFinder(store, pepper), limiter, audited, now, logger };
+  const guarding = { store, findPresented: createKeyLookup(store, pepper), limiter, audited, now, logger };
   const context = { store, now, concealUnconnected };
   app.register(async (scope) => {
     const cached = { ...context, guard: createGuards(guarding, cachedAnswers(scope, limiter, now)) };
@@ -156,7 +156,7 @@ export function buildApp(
   return app;
 }
 
-function startAudit(app: FastifyInstance, audit: Audit): Audit {
+function startAudit(app: FastifyInstance, audit: AuditTrail): AuditTrail {
   app.addHook("preSerialization", async (request, _reply, payload) => {
     request.setDecorator("subject", subjectOf(request, payload));
     return payload;

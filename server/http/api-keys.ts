@@ -29,7 +29,7 @@ const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 const KEY = new RegExp(`^${PREFIX}[0-9A-Za-z]{${SECRET_LETTERS + CHECKSUM_LETTERS}}$`);
 
-export interface KeyToMake {
+export interface NewApiKey {
   clinicId: number;
   name: string;
   type: KeyType;
@@ -42,7 +42,7 @@ export interface KeyToMake {
  * Makes a key for a clinic and stores its digest; the returned text is the only copy of the key.
  * Rejects with a plain sentence when the clinic has as many active keys as it may.
  */
-export async function createKey(store: Store, pepper: Buffer, wanted: KeyToMake): Promise<string> {
+export async function createKey(store: Store, pepper: Buffer, wanted: NewApiKey): Promise<string> {
   return store.transaction((session) => makeKey(session, pepper, wanted));
 }
 
@@ -67,7 +67,7 @@ export async function rollKey(
   });
 }
 
-async function makeKey(session: Session, pepper: Buffer, wanted: KeyToMake): Promise<string> {
+async function makeKey(session: Session, pepper: Buffer, wanted: NewApiKey): Promise<string> {
   if ((await countActiveKeys(session, wanted.clinicId, wanted.now)) >= ACTIVE_KEYS_MAX) {
     throw new Error(`the clinic has ${ACTIVE_KEYS_MAX} active keys, at most ${ACTIVE_KEYS_MAX}: revoke one first`);
   }

@@ -30,7 +30,7 @@ const MINUTE_MS = 60_000;
 export type AuditedRequests = ReturnType<typeof auditedRequests>;
 
 /** Requests whose every answer is in the audit, and which are in it too when their client left before. */
-export function auditedRequests(audit: Audit, now: () => number) {
+export function auditedRequests(audit: AuditTrail, now: () => number) {
   function note(request: FastifyRequest, reply: FastifyReply): void {
     const entry = entryOf(request, reply, now());
     if (entry !== undefined) audit.note(entry);
@@ -100,7 +100,7 @@ function isRefusal(status: number | null): boolean {
   return status === 401 || status === 429;
 }
 
-export class Audit {
+export class AuditTrail {
   readonly #store: Store;
   readonly #logger: Logger;
   readonly #now: () => number;

@@ -26,7 +26,7 @@ const LAST_USED_THROTTLE_MS = 60_000;
 
 interface GuardContext {
   readonly store: Store;
-  readonly findPresented: ReturnType<typeof keyFinder>;
+  readonly findPresented: ReturnType<typeof createKeyLookup>;
   readonly limiter: RateLimiter;
   readonly audited: AuditedRequests;
   readonly now: () => number;
@@ -118,7 +118,7 @@ function presentedKey(request: FastifyRequest, header: KeyHeader): string {
 const KEYS_CACHED_MAX = 10_000;
 
 /** Finds keys as they are presented, revoked and expired ones too, and asks the database only when the clinic has changed. */
-export function keyFinder(store: Store, pepper: Buffer) {
+export function createKeyLookup(store: Store, pepper: Buffer) {
   // By a hash, so that no list of keys lies in the memory.
   const cached = new Map<string, FoundKey>();
   // A connection commonly presents one key all its life, and is hashed once.
@@ -136,7 +136,7 @@ export function keyFinder(store: Store, pepper: Buffer) {
     const name = nameOf(socket, presented);
     const known = cached.get(name);
     if (known !== undefined) {
-      await store.look();
+      await store.refreshVersions();
       const current = store.versions(known.key.clinic_id);
       const { answers } = current instanceof Promise ? await current : current;
       if (answers === known.versions.answers) return known;

@@ -1,7 +1,14 @@
 import { isIP } from "node:net";
 import type { HeaderList } from "./response-headers.ts";
 import type { Soon } from "../store/maybe-promise.ts";
-import type { Cost, Count, Counters, SharedCounters, Taken, Window } from "../store/rate-limit-counters.ts";
+import type {
+  Cost,
+  WindowCount,
+  Counters,
+  SharedCounters,
+  CounterResult,
+  Window,
+} from "../store/rate-limit-counters.ts";
 import type { KeyType } from "../store/keys.ts";
 
 // Rate limits (api.md 141-146): fixed windows, a minute and an hour at once, counted for each key.
@@ -100,7 +107,7 @@ export class RateLimiter {
     return { ...verdict(taken, tell(spent, counts, now)), headers: [] };
   }
 
-  #toldLast(key: object, spent: Budgeted, counts: readonly Count[], now: number): Told {
+  #toldLast(key: object, spent: Budgeted, counts: readonly WindowCount[], now: number): Told {
     let told = this.#told.get(key);
     if (told?.spent !== spent || !isStillSo(told, counts, now)) {
       told = tell(spent, counts, now);
@@ -141,7 +148,7 @@ interface Left {
   readonly resetS: number;
 }
 
-function tell(spent: Budgeted, counts: readonly Count[], now: number): Told {
+function tell(spent: Budgeted, counts: readonly WindowCount[], now: number): Told {
   const { windows, policy, labels } = spent;
   let tightest = { limit: 0, remaining: Infinity, resetS: 1 };
   let state = "";
@@ -176,7 +183,7 @@ function verdict(taken: boolean, { resetS, headers }: Told): Verdict {
   return { allowed: taken, retryAfterS: taken ? 0 : resetS, headers };
 }
 
-function isStillSo({ spent, left }: Told, counts: readonly Count[], now: number): boolean {
+function isStillSo({ spent, left }: Told, counts: readonly WindowCount[], now: number): boolean {
   for (let index = 0; index < left.length; index += 1) {
     const { remaining, resetS } = left[index] as Left;
     const count = counts[index];
@@ -186,12 +193,12 @@ function isStillSo({ spent, left }: Told, counts: readonly Count[], now: number)
   return true;
 }
 
-function remainingIn({ limit }: Window, count: Count | undefined): number {
+function remainingIn({ limit }: Window, count: WindowCount | undefined): number {
   return Math.max(0, limit - (count?.used ?? 0));
 }
 
 // Rounded up: who comes back after that many seconds is let in.
-function secondsLeft(count: Count | undefined, now: number): number {
+function secondsLeft(count: WindowCount | undefined, now: number): number {
   return Math.max(1, Math.ceil(((count?.endsAt ?? now) - now) / 1000));
 }
 
@@ -238,7 +245,7 @@ export class MemoryCounters implements Counters {
     return this.#counts.size;
   }
 
-  take(name: string, windows: readonly Window[], now: number, cost: Cost = 1): Soon<Taken> {
+  take(name: string, windows: readonly Window[], now: number, cost: Cost = 1): Soon<CounterResult> {
     const counts = this.#counts.get(name) ?? windows.map(() => ({ used: 0, endsAt: 0 }));
     let taken = true;
     for (let index = 0; index < windows.length; index += 1) {

@@ -1,4 +1,4 @@
-import { nobody, type Query, query, type Session } from "./query.ts";
+import { noInvalidation, type Query, query, type Session } from "./query.ts";
 
 // What tells a cache that an answer is stale: two numbers of each clinic, raised in the transaction of the write itself.
 
@@ -14,7 +14,7 @@ export interface Versions {
 const PATIENTS_MAX = 1000;
 
 /** Does the work of a transaction, and as its last act raises the versions of the clinics whose answers its writes change. */
-export async function raising<T>(session: Session, work: (session: Session) => Promise<T>): Promise<T> {
+export async function runAndBumpVersions<T>(session: Session, work: (session: Session) => Promise<T>): Promise<T> {
   const { raise, ...watchedSession } = watched(session);
   const result = await work(watchedSession);
   await raise();
@@ -98,7 +98,7 @@ const raiseAnswers = query(
       .updateTable("clinic")
       .set((set) => ({ version: set("version", "+", 1) }))
       .where("id", "=", p.id),
-  nobody,
+  noInvalidation,
 );
 
 const raiseLists = query(
@@ -107,7 +107,7 @@ const raiseLists = query(
       .updateTable("clinic")
       .set((set) => ({ version: set("version", "+", 1), lists_version: set("lists_version", "+", 1) }))
       .where("id", "=", p.id),
-  nobody,
+  noInvalidation,
 );
 
 const raiseAll = query(
@@ -115,5 +115,5 @@ const raiseAll = query(
     db
       .updateTable("clinic")
       .set((set) => ({ version: set("version", "+", 1), lists_version: set("lists_version", "+", 1) })),
-  nobody,
+  noInvalidation,
 );

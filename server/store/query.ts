@@ -8,14 +8,14 @@ import type { Tables } from "./schema.ts";
 export interface Query<Parameters, Row> {
   readonly compile: (builder: Kysely<Tables>) => { sql: string; values: readonly unknown[] };
   /** Of a query that writes: whose answers it changes. */
-  changes?(parameters: Parameters): Changed;
+  changes?(parameters: Parameters): CacheInvalidation;
   // Never set: they carry the two types to the functions that run the query.
   readonly parameters?: Parameters;
   readonly row?: Row;
 }
 
 /** Whose answers a write changes: what the clinic reads, or who may read it. Null is nobody. */
-export interface Changed {
+export interface CacheInvalidation {
   readonly clinics?: readonly (number | null)[];
   /** All clinics that are connected to these patients. */
   readonly patients?: readonly (number | null)[];
@@ -24,7 +24,7 @@ export interface Changed {
 }
 
 /** Of a write that no answer shows. */
-export function nobody(): Changed {
+export function noInvalidation(): CacheInvalidation {
   return {};
 }
 
@@ -59,11 +59,11 @@ export function query<Parameters, Row>(
 ): Query<Parameters, Row>;
 export function query<Parameters, Row>(
   build: (db: Kysely<Tables>, p: Parameters) => Compilable<Row>,
-  changes: (parameters: Parameters) => Changed,
+  changes: (parameters: Parameters) => CacheInvalidation,
 ): Query<Parameters, Row>;
 export function query<Parameters, Row>(
   build: (db: Kysely<Tables>, p: Parameters) => Compilable<Row>,
-  changes?: (parameters: Parameters) => Changed,
+  changes?: (parameters: Parameters) => CacheInvalidation,
 ): Query<Parameters, Row> {
   return {
     compile(builder) {

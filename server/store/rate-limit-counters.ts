@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Soon } from "./maybe-promise.ts";
-import { nobody, query, type Session } from "./query.ts";
+import { noInvalidation, query, type Session } from "./query.ts";
 import type { RequestCount } from "./schema.ts";
 
 // Counts requests in a PostgreSQL that several servers share, so that a key has one limit however many of them it asks.
@@ -30,7 +30,7 @@ export function storeCounters(session: Session): SharedCounters {
   return { keys: counters("key"), addresses: counters("address") };
 }
 
-function countsOf(row: RequestCount, windows: readonly Window[]): Count[] {
+function countsOf(row: RequestCount, windows: readonly Window[]): WindowCount[] {
   const counts = [
     { used: row.short_used, endsAt: row.short_ends_at },
     { used: row.long_used, endsAt: row.long_ends_at },
@@ -105,13 +105,13 @@ const count = query(
       returning name, short_used, short_ends_at, long_used, long_ends_at, taken
     `.compile(db),
   }),
-  nobody,
+  noInvalidation,
 );
 
 const prune = query(
   (db, p: { now: number }) =>
     db.deleteFrom("request_count").where("short_ends_at", "<=", p.now).where("long_ends_at", "<=", p.now),
-  nobody,
+  noInvalidation,
 );
 
 /** A stretch of time that begins with its first request. */
@@ -122,7 +122,7 @@ export interface Window {
 }
 
 /** How full a window is just now; `endsAt` in milliseconds since 1970. */
-export interface Count {
+export interface WindowCount {
   readonly used: number;
   readonly endsAt: number;
 }
@@ -130,9 +130,9 @@ export interface Count {
 /** 0 only looks, -1 gives back what was taken. */
 export type Cost = -1 | 0 | 1;
 
-export interface Taken {
+export interface CounterResult {
   readonly taken: boolean;
-  readonly counts: readonly Count[];
+  readonly counts: readonly WindowCount[];
 }
 
 /** Where requests are counted. Nodes that share one limit together. */
@@ -141,7 +141,7 @@ export interface Counters {
    * Counts a request in all windows of a name, or in none of them when one is full: a client that keeps asking must not
    * spend its hour on refusals. `counts` are the windows' in order, this request included when it was taken.
    */
-  take(name: string, windows: readonly Window[], now: number, cost?: Cost): Soon<Taken>;
+  take(name: string, windows: readonly Window[], now: number, cost?: Cost): Soon<CounterResult>;
 }
 
 /** Keys and addresses are counted apart: a flood from many addresses must not push a key's count out of a bounded memory. */

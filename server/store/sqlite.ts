@@ -8,7 +8,7 @@ import { watchFiles } from "./file-watch.ts";
 import { type Engine, missingMigrations } from "./migrations.ts";
 import { filled, type Query, type Session, sqlBuilder, StoreUnavailable } from "./query.ts";
 import type { Store } from "./types.ts";
-import { atEndOfTurn, raising, readVersions, type Versions } from "./cache-versions.ts";
+import { atEndOfTurn, runAndBumpVersions, readVersions, type Versions } from "./cache-versions.ts";
 
 // The database as a file of the data folder.
 
@@ -54,7 +54,7 @@ export async function openSqlite(folder: string, writeWaitMs: number): Promise<S
   async function commit<T>(work: (session: Session) => Promise<T>, deadline: number): Promise<T> {
     await retryWhileBusy(deadline - Date.now(), () => writer.exec("begin immediate"));
     try {
-      const result = await raising(writes, work);
+      const result = await runAndBumpVersions(writes, work);
       guarded(() => writer.exec("commit"));
       // Last of all: what was committed into a removed file is not acknowledged.
       checkPlace();
@@ -144,7 +144,7 @@ function session(connection: Sqlite.Database, check: () => void = () => undefine
 }
 
 /** SQLite tells by one number whether anybody committed: only then are versions read again. */
-function versionReader(reader: Sqlite.Database, reads: Session): Pick<Store, "look" | "versions"> {
+function versionReader(reader: Sqlite.Database, reads: Session): Pick<Store, "refreshVersions" | "versions"> {
   const dataVersion = reader.prepare("pragma data_version").pluck();
   const known = new Map<number, Versions>();
   let seen: unknown;
@@ -156,7 +156,7 @@ function versionReader(reader: Sqlite.Database, reads: Session): Pick<Store, "lo
   }
 
   return {
-    look: atEndOfTurn(() => {
+    refreshVersions: atEndOfTurn(() => {
       const current = guarded(() => dataVersion.get());
       if (current !== seen) known.clear();
       seen = current;

@@ -12,7 +12,7 @@ export interface Store extends Session {
    */
   transaction<T>(work: (session: Session) => Promise<T>): Promise<T>;
   /** Looks for what was committed, by whatever process, until this was asked or later: `versions` knows it then. */
-  look(): Promise<void>;
+  refreshVersions(): Promise<void>;
   /** A clinic's versions as the last look found them. */
   versions(clinicId: number): Soon<Versions>;
   /** Reads one state of the database, however long the work takes; writers go on meanwhile. */

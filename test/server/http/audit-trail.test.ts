@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { buildApp } from "../../../server/app.ts";
 import { auditLines } from "../../../server/cli/audit-log.ts";
 import { permissions } from "../../../server/http/api-keys.ts";
-import { Audit, ENTRIES_MAX, KEPT_MS, REFUSALS_MAX } from "../../../server/http/audit-trail.ts";
+import { AuditTrail, ENTRIES_MAX, KEPT_MS, REFUSALS_MAX } from "../../../server/http/audit-trail.ts";
 import { memoryCounters } from "../../../server/http/rate-limit.ts";
 import {
   type AuditDescription,
@@ -455,7 +455,7 @@ async function startAudit() {
   const clock = { now: noon };
   const log: { level: number; msg: string; lost?: number }[] = [];
   const logger = pino({}, { write: (line) => log.push(JSON.parse(line) as (typeof log)[number]) });
-  return { database, store, clock, log, audit: new Audit(store, logger, () => clock.now) };
+  return { database, store, clock, log, audit: new AuditTrail(store, logger, () => clock.now) };
 }
 
 function read(at: number): AuditRow {

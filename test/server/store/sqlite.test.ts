@@ -2,7 +2,7 @@ import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describe, expect, test } from "vitest";
-import { nobody, query, StoreUnavailable } from "../../../server/store/query.ts";
+import { noInvalidation, query, StoreUnavailable } from "../../../server/store/query.ts";
 import { connect } from "../../../server/store/sqlite.ts";
 import { openStore } from "../../../server/store/open.ts";
 import { newFp } from "../../../shared/api/fp.ts";
@@ -10,7 +10,7 @@ import { temporaryFolder } from "../harness.ts";
 
 // What holds for the embedded database alone.
 
-const insert = query((db, p: { fp: string }) => db.insertInto("clinic").values({ fp: p.fp, name: "" }), nobody);
+const insert = query((db, p: { fp: string }) => db.insertInto("clinic").values({ fp: p.fp, name: "" }), noInvalidation);
 
 describe("the store on SQLite", () => {
   test("acknowledges nothing into a file that was removed or replaced, and goes on when it is put back", async () => {
@@ -37,7 +37,7 @@ describe("the store on SQLite", () => {
   test("runs on a file that keeps every commit through a power cut: WAL, synchronous FULL, foreign keys", async () => {
     const folder = temporaryFolder();
     const store = await openStore(folder);
-    const orphan = query((db) => db.insertInto("user").values({ fp: "x", name: "x", clinic_id: 99 }), nobody);
+    const orphan = query((db) => db.insertInto("user").values({ fp: "x", name: "x", clinic_id: 99 }), noInvalidation);
     await expect(store.transaction((session) => session.all(orphan, {}))).rejects.toThrow("FOREIGN KEY");
     // The pragma holds for a connection only: it is read where it is set.
     const file = connect(join(folder, "vetwire.db"), 0);
