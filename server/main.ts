@@ -17,7 +17,7 @@ import { addDeskCommands } from "./cli/unmatched.ts";
 import { fpOption } from "./cli/fp-option.ts";
 import { loadPepper } from "./http/pepper.ts";
 import { ImportError, importFile, type Progress } from "./import/importer.ts";
-import { defaultLimits, type Limits } from "./http/rate-limit.ts";
+import { defaultLimits, type Limits } from "./http/rate-limiter.ts";
 import { readRanges } from "./import/clinic-ranges.ts";
 import { requireRegularFile } from "./cli/regular-file.ts";
 import { listRows } from "./store/audit.ts";

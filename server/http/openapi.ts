@@ -2,12 +2,13 @@ import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import { type FpKind, fpPattern, ULID } from "../../shared/api/fp.ts";
 import { DATE_PATTERN, TIMESTAMP_PATTERN } from "../../shared/api/schema.ts";
-import type { Permission } from "./api-keys.ts";
-import { CHALLENGES, type KeyHeader, RATE_CODES } from "./auth.ts";
+import type { KeyHeader, Permission } from "./api-keys.ts";
+import { CHALLENGES } from "./authorization.ts";
 import { type ErrorCode, errorSchema, statusOf } from "./errors.ts";
 import { errorExamples, exampleFp, exampleUlid } from "./examples.ts";
-import { FREE_TIMES, type Limits } from "./rate-limit.ts";
 import type { Parameters } from "./query-parameters.ts";
+import { RATE_CODES } from "./rate-limit.ts";
+import { FREE_TIMES, type Limits } from "./rate-limiter.ts";
 
 // The API document (OpenAPI 3.1) is made from the routes' schemas, parameters and permissions, the table of errors and the
 // rate limits in force. Only the prose and the headers stand here.

@@ -17,9 +17,9 @@ import { fileStudies } from "../store/studies.ts";
 import { pageOf, type RouteContext } from "./context.ts";
 import { instant, pageParameters, readParameters } from "../http/query-parameters.ts";
 
-// What the agent talks to; not public (house, section 5, "Ingest").
+// The endpoints of the agent. They are not public.
 
-/** Both of a body as sent and of what it unpacks to. */
+/** Max size of a body, both as sent and unpacked. */
 export const BODY_BYTES_MAX = 5 * 1024 * 1024;
 
 const pushedStudy = Compile(PushedStudy);
@@ -27,11 +27,10 @@ const heartbeat = Compile(Heartbeat);
 const directoryParameters = { ...pageParameters, updated_since: instant("only patients updated at or after it") };
 const Outcomes = Type.Object({ outcomes: Type.Array(Outcome) });
 
-export async function agentRoutes(
-  app: FastifyInstance,
-  { store, guard, now, concealUnconnected }: RouteContext,
-): Promise<void> {
-  const onRequest = guard("x-api-key", "clinic.lab.ingest");
+const ingest = { header: "x-api-key", permissions: ["clinic.lab.ingest"], budget: "ingest" } as const;
+const directory = { ...ingest, budget: "directory" } as const;
+
+export function agentRoutes(app: FastifyInstance, { store, now, concealUnconnected }: RouteContext): void {
   const outlines = new Outlines();
 
   app.removeAllContentTypeParsers();
@@ -40,7 +39,7 @@ export async function agentRoutes(
   app.route({
     method: "POST",
     url: "/agent/v1/studies",
-    onRequest,
+    config: ingest,
     schema: { response: { 200: Outcomes } },
     handler: async (request) => {
       const clinicId = keyOf(request).clinic_id;
@@ -58,11 +57,11 @@ export async function agentRoutes(
   app.route({
     method: "POST",
     url: "/agent/v1/heartbeat",
-    onRequest,
+    config: ingest,
     handler: async (request) => {
       const overlong = overlongList(Heartbeat, request.body);
       if (overlong !== null) throw new ApiError("REQUEST.INVALID_BODY", `${overlong}.`);
-      // A field of another version is passed over, so that nobody fills the database with fields.
+      // Unknown fields of another version are discarded, so that a heartbeat has a bounded size.
       const body = knownPart(Heartbeat, request.body);
       if (!heartbeat.Check(body)) {
         throw new ApiError("REQUEST.INVALID_BODY", `${listed(problems(heartbeat, body))}.`);
@@ -73,7 +72,7 @@ export async function agentRoutes(
     },
   });
 
-  // Lists for the agent's directory: identifiers and removed patients, paged as GET /api/v1/patients is.
+  // Lists for the agent's patient directory, with the pages of GET /api/v1/patients.
   const directories = [
     { url: "/agent/v1/identifiers", read: listIdentifiers, isListed: true },
     { url: "/agent/v1/removed", read: listRemoved, isListed: false },
@@ -82,8 +81,7 @@ export async function agentRoutes(
     app.route({
       method: "GET",
       url,
-      onRequest,
-      config: { parameters: directoryParameters },
+      config: { ...directory, parameters: directoryParameters },
       handler: async (request) => {
         const { page, page_size: pageSize, updated_since: updatedSince } = readParameters(request, directoryParameters);
         const clinicId = keyOf(request).clinic_id;
@@ -95,11 +93,11 @@ export async function agentRoutes(
     });
   }
 
-  // So that both programs flag by the same rows; null where the clinic has none of its own.
+  // The clinic's reference intervals, so that agent and server flag alike. Null if the clinic has none.
   app.route({
     method: "GET",
     url: "/agent/v1/ranges",
-    onRequest,
+    config: directory,
     handler: async (request) => {
       const ranges = await currentRanges(store, keyOf(request).clinic_id);
       return { success: true, data: ranges ?? null };
@@ -118,8 +116,8 @@ function studyList(body: unknown): unknown[] {
   return studies;
 }
 
-// Each study on its own: a bad one stops none of its neighbours. What an agent of another version adds is passed over before
-// the check, so it is neither stored nor part of the content's hash: the same study with one field more is no conflict.
+// Checks each study on its own, so that an invalid one does not reject the others. Unknown fields of another version are
+// discarded first. They enter neither the store nor the content hash, so they cause no conflict.
 function readStudy(pushed: unknown, now: number): { study: PushedStudy } | { rejected: Outcome } {
   const overlong = overlongList(PushedStudy, pushed);
   if (overlong !== null) return rejected(pushed, overlong);
@@ -127,7 +125,7 @@ function readStudy(pushed: unknown, now: number): { study: PushedStudy } | { rej
   const faults = problems(pushedStudy, candidate);
   if (pushedStudy.Check(candidate)) {
     const { device_name, dedupe_key } = candidate;
-    // What a device left in the hint or in a result is stored as JSON, which has a way to write NUL.
+    // The hint and the results may contain NUL, since they are stored as JSON, which escapes it.
     faults.push(...nulProblems({ device_name, dedupe_key }));
     faults.push(...studyProblems(candidate, now));
     if (faults.length === 0) return { study: candidate };
@@ -152,7 +150,7 @@ function withWholeHint(candidate: unknown): unknown {
 
 const FAULTS_LISTED_MAX = 20;
 
-// A list of a thousand bad rows needs no sentence for each.
+// Lists the first faults and the number of the others.
 function listed(faults: string[]): string {
   const rest = faults.length - FAULTS_LISTED_MAX;
   return faults.slice(0, FAULTS_LISTED_MAX).join("; ") + (rest > 0 ? `; and ${rest} more` : "");
@@ -175,7 +173,7 @@ async function unpack(encoding: string | undefined, body: Buffer): Promise<Buffe
     case "gzip":
     case "x-gzip":
       try {
-        // The bound holds while it unpacks: a small body can stand for gigabytes.
+        // The bound applies while it unpacks, since a small body can unpack to gigabytes.
         return await promisify(gunzip)(body, { maxOutputLength: BODY_BYTES_MAX });
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") {

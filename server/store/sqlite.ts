@@ -143,7 +143,7 @@ function session(connection: Sqlite.Database, check: () => void = () => undefine
   };
 }
 
-/** SQLite tells by one number whether anybody committed: only then are versions read again. */
+/** Caches versions until SQLite's data_version shows a commit by another connection. */
 function versionReader(reader: Sqlite.Database, reads: Session): Pick<Store, "refreshVersions" | "versions"> {
   const dataVersion = reader.prepare("pragma data_version").pluck();
   const known = new Map<number, Versions>();
@@ -161,7 +161,7 @@ function versionReader(reader: Sqlite.Database, reads: Session): Pick<Store, "re
       if (current !== seen) known.clear();
       seen = current;
     }),
-    versions: (clinicId) => known.get(clinicId) ?? read(clinicId),
+    versions: async (clinicId) => known.get(clinicId) ?? read(clinicId),
   };
 }
 

@@ -11,7 +11,7 @@ import { createKey, type NewApiKey, type Permission } from "../../server/http/ap
 import { loadPepper } from "../../server/http/pepper.ts";
 import type { Entity } from "../../server/import/lines.ts";
 import { importFile } from "../../server/import/importer.ts";
-import type { Limits } from "../../server/http/rate-limit.ts";
+import type { Limits } from "../../server/http/rate-limiter.ts";
 import { findClinic } from "../../server/store/keys.ts";
 import { openStore } from "../../server/store/open.ts";
 import type { Store } from "../../server/store/types.ts";

@@ -5,8 +5,8 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { buildApp } from "../../../server/app.ts";
 import { auditLines } from "../../../server/cli/audit-log.ts";
 import { permissions } from "../../../server/http/api-keys.ts";
-import { AuditTrail, ENTRIES_MAX, KEPT_MS, REFUSALS_MAX } from "../../../server/http/audit-trail.ts";
-import { memoryCounters } from "../../../server/http/rate-limit.ts";
+import { AuditQueue, ENTRIES_MAX, REFUSALS_MAX, RETENTION_MS } from "../../../server/http/audit-queue.ts";
+import { memoryCounters } from "../../../server/http/memory-counters.ts";
 import {
   type AuditDescription,
   type AuditFilter,
@@ -288,7 +288,7 @@ describe("the audit", () => {
       [500, 1],
     ] as const) {
       clock.now += afterMs;
-      for (let count = 0; count < requests; count += 1) audit.note(refusal(clock.now));
+      for (let count = 0; count < requests; count += 1) audit.add(refusal(clock.now));
       await audit.flush();
     }
     expect((await list(store)).map(({ at, times }) => [Date.parse(at) - noon, times])).toEqual([
@@ -301,7 +301,7 @@ describe("the audit", () => {
     const { store, audit } = await startAudit();
     for (let flood = 0; flood < 2; flood += 1) {
       for (let host = 0; host < REFUSALS_MAX + 50; host += 1) {
-        audit.note({ ...refusal(noon), address: `192.0.${host >> 8}.${host & 255}` });
+        audit.add({ ...refusal(noon), address: `192.0.${host >> 8}.${host & 255}` });
       }
       await audit.flush();
     }
@@ -314,11 +314,11 @@ describe("the audit", () => {
   test("keeps what the database refuses, the newest when there is too much, and says how much was lost", async () => {
     const { store, audit, log, database } = await startAudit();
     const other = await lock(database);
-    audit.note(refusal(noon));
-    for (let count = 0; count < 250; count += 1) audit.note(read(noon + count));
+    audit.add(refusal(noon));
+    for (let count = 0; count < 250; count += 1) audit.add(read(noon + count));
     await audit.flush();
-    audit.note(refusal(noon));
-    for (let count = 250; count < ENTRIES_MAX + 7; count += 1) audit.note(read(noon + count));
+    audit.add(refusal(noon));
+    for (let count = 250; count < ENTRIES_MAX + 7; count += 1) audit.add(read(noon + count));
     await audit.flush();
     expect(await list(store)).toEqual([]);
     await other.run("rollback");
@@ -344,9 +344,9 @@ describe("the audit", () => {
   test("says how much is lost when the database refuses to the end", async () => {
     const { store, audit, log, database } = await startAudit();
     const other = await lock(database);
-    audit.note(read(noon));
-    audit.note(refusal(noon));
-    audit.note(refusal(noon));
+    audit.add(read(noon));
+    audit.add(refusal(noon));
+    audit.add(refusal(noon));
     await audit.close();
     await other.run("rollback");
     expect(await list(store)).toEqual([]);
@@ -355,9 +355,9 @@ describe("the audit", () => {
 
   test("writes at its end what was noted while it wrote", async () => {
     const { store, audit } = await startAudit();
-    audit.note(read(noon));
+    audit.add(read(noon));
     const flushing = audit.flush();
-    audit.note(read(noon + 1));
+    audit.add(read(noon + 1));
     await audit.close();
     await flushing;
     expect((await list(store)).map(({ at }) => Date.parse(at) - noon)).toEqual([0, 1]);
@@ -365,16 +365,16 @@ describe("the audit", () => {
 
   test("keeps a row for 400 days", async () => {
     const { store, audit, clock } = await startAudit();
-    audit.note(read(noon));
-    audit.note(read(noon + 1));
+    audit.add(read(noon));
+    audit.add(read(noon + 1));
     await audit.flush();
-    clock.now += KEPT_MS;
-    audit.note(read(clock.now));
+    clock.now += RETENTION_MS;
+    audit.add(read(clock.now));
     await audit.flush();
     clock.now += 1;
-    audit.note(read(clock.now));
+    audit.add(read(clock.now));
     await audit.flush();
-    expect((await list(store)).map(({ at }) => Date.parse(at) - noon)).toEqual([1, KEPT_MS, KEPT_MS + 1]);
+    expect((await list(store)).map(({ at }) => Date.parse(at) - noon)).toEqual([1, RETENTION_MS, RETENTION_MS + 1]);
   });
 
   test("is listed by time, key and clinic, over many pages", async () => {
@@ -455,7 +455,7 @@ async function startAudit() {
   const clock = { now: noon };
   const log: { level: number; msg: string; lost?: number }[] = [];
   const logger = pino({}, { write: (line) => log.push(JSON.parse(line) as (typeof log)[number]) });
-  return { database, store, clock, log, audit: new AuditTrail(store, logger, () => clock.now) };
+  return { database, store, clock, log, audit: new AuditQueue(store, logger, () => clock.now) };
 }
 
 function read(at: number): AuditRow {

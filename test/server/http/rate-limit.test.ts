@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { buildApp } from "../../../server/app.ts";
 import type { Permission } from "../../../server/http/api-keys.ts";
-import { defaultLimits, MemoryCounters, RateLimiter } from "../../../server/http/rate-limit.ts";
+import { memoryCounters, MemoryCounters } from "../../../server/http/memory-counters.ts";
+import { defaultLimits, RateLimiter } from "../../../server/http/rate-limiter.ts";
 import type { Counters } from "../../../server/store/rate-limit-counters.ts";
 import type { KeyType } from "../../../server/store/keys.ts";
 import { newFp } from "../../../shared/api/fp.ts";
@@ -179,7 +180,7 @@ describe("requests without a valid key", () => {
   });
 
   test("149 a 304 tells what is left now, not what was left at the last one", async () => {
-    const limiter = new RateLimiter(limits);
+    const limiter = new RateLimiter(limits, memoryCounters());
     const key = { id: 1, type: "integration" } as const;
     const told = async (seconds: number) => {
       const { headers } = await limiter.takeUnchanged(key, noon + seconds * 1000);
@@ -196,10 +197,10 @@ describe("requests without a valid key", () => {
   });
 
   test("146 of one IPv6 network count together, a mapped IPv4 address as itself", async () => {
-    const limiter = new RateLimiter(limits);
+    const limiter = new RateLimiter(limits, memoryCounters());
     const allowedFrom = async (addresses: string[]) => {
       const verdicts = [];
-      for (const address of addresses) verdicts.push((await limiter.takeForAddress(address, noon)).allowed);
+      for (const address of addresses) verdicts.push((await limiter.takeForAddress(address, noon)).isAllowed);
       return verdicts;
     };
     expect(
@@ -274,7 +275,7 @@ describe("the counters", () => {
     const verdicts = [];
     for (let count = 0; count < 4; count += 1) {
       const node = nodes[count % 2];
-      verdicts.push((await node?.takeForKey({ id: 1, type: "integration" }, "api", noon))?.allowed);
+      verdicts.push((await node?.takeForKey({ id: 1, type: "integration" }, "api", noon))?.isAllowed);
     }
     expect(verdicts).toEqual([true, true, true, false]);
   });

@@ -1,10 +1,9 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { permissions } from "../../../server/http/api-keys.ts";
-import { AnswerCache } from "../../../server/http/response-cache.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { ClinicWorld, type Write } from "../clinic-world.ts";
-import { clinic, connection, connectTo, noon, patient, startLimitedServer, startServer } from "../harness.ts";
+import { clinic, connection, connectTo, patient, startLimitedServer, startServer } from "../harness.ts";
 
 const ours = newFp("clinic");
 
@@ -152,18 +151,4 @@ test("149 a 304 costs no budget, until there were ten times as many as other ans
   expect(seen).toEqual([...Array.from({ length: 30 }, () => "304 2"), "304 1", "304 0", ...refused]);
   server.clock.now += 60_000;
   expect((await ask({ "if-none-match": etag })).headers["x-ratelimit-remaining"]).toBe("3");
-});
-
-test("the cache keeps what was used last, within its bytes", () => {
-  const cache = new AnswerCache(10_000);
-  const answer = { body: "x".repeat(1000), etag: '"e"', headers: [], subject: { route: null, fp: null, count: null } };
-  for (let index = 0; index < 20; index += 1) {
-    cache.keep(`url ${index}`, 1, noon, answer);
-    expect(cache.find("url 0", 1, noon)).toBe(answer);
-    expect(cache.bytes).toBeLessThanOrEqual(10_000);
-  }
-  expect(cache.find("url 19", 1, noon)).toBe(answer);
-  expect(cache.find("url 10", 1, noon)).toBe(undefined);
-  cache.keep("url 19", 2, noon, answer);
-  expect(cache.find("url 19", 1, noon)).toBe(undefined);
 });

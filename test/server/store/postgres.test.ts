@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ACTIVE_KEYS_MAX, createKey } from "../../../server/http/api-keys.ts";
 import { importFile } from "../../../server/import/importer.ts";
-import { MemoryCounters } from "../../../server/http/rate-limit.ts";
+import { MemoryCounters } from "../../../server/http/memory-counters.ts";
 import { type Cost, storeCounters } from "../../../server/store/rate-limit-counters.ts";
 import { listKeys } from "../../../server/store/keys.ts";
 import { noInvalidation, query, type Session, StoreUnavailable } from "../../../server/store/query.ts";
