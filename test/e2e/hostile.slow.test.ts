@@ -174,7 +174,11 @@ describe.concurrent("at the same time", () => {
     const get = "GET /api/v1/patients HTTP/1.1\r\nHost: x\r\n\r\n";
     const begun = performance.now();
     peer.socket.write(get.repeat(100_000));
-    await until("the server closes the connection", () => peer.socket.destroyed || !isEstablished(peer.socket), 2 * STALLED_MS_MAX);
+    await until(
+      "the server closes the connection",
+      () => peer.socket.destroyed || !isEstablished(peer.socket),
+      2 * STALLED_MS_MAX,
+    );
     expect(performance.now() - begun).toBeLessThan(STALLED_MS_MAX);
   });
 

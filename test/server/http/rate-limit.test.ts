@@ -18,8 +18,8 @@ const limits = {
   ingest: { minute: 4, hour: 100 },
 };
 
-describe("a key's budget", () => {
-  test("141 143 144 145 is a minute's, and comes back when the minute ends", async () => {
+describe("the budget of a key", () => {
+  test("a key gets 429 after its requests of a minute, and 200 when the minute ends", async () => {
     const server = await startLimitedServer(limits, clinic(ours));
     const key = await server.makeKey(ours, reads);
     const seen = [];
@@ -57,7 +57,7 @@ describe("a key's budget", () => {
     expect((await server.get(key, "/api/v1/patients")).status).toBe(200);
   });
 
-  test("145 is an hour's too; what was refused does not count", async () => {
+  test("a key gets 429 after its requests of an hour, without the refused ones", async () => {
     const server = await startLimitedServer(limits, clinic(ours));
     const key = await server.makeKey(ours, reads);
     const spend = async (times: number) => {
@@ -75,7 +75,7 @@ describe("a key's budget", () => {
     expect(await spend(4)).toEqual([200, 200, 200, 429]);
   });
 
-  test("142 is a warning of another code on SOAP and diagnostics, out of the same budget", async () => {
+  test("SOAP and diagnostics share the budget, and refuse with AUTH.RATE_LIMITED and severity warning", async () => {
     const server = await startLimitedServer(limits, clinic(ours));
     const key = await server.makeKey(ours, reads);
     for (let count = 0; count < 3; count += 1) await server.get(key, "/api/v1/patients");
@@ -88,7 +88,7 @@ describe("a key's budget", () => {
     });
   });
 
-  test("145 follows the key's type, and is its own", async () => {
+  test("each key has its own budget, by its type", async () => {
     const server = await startLimitedServer(limits, clinic(ours));
     for (const [type, minute] of [
       ["integration", 3],
@@ -101,7 +101,7 @@ describe("a key's budget", () => {
     }
   });
 
-  test("140 is spent before the permission, the parameter and the record are looked at, and told with each answer", async () => {
+  test("a request without permission, with an invalid parameter or without a record spends budget", async () => {
     const server = await startLimitedServer(limits, clinic(ours));
     const key = await server.makeKey(ours, reads);
     const answers = [];
@@ -109,7 +109,7 @@ describe("a key's budget", () => {
       const { status, headers } = await server.get(key, url);
       answers.push([status, headers["x-ratelimit-remaining"]]);
     }
-    // The agent's directory has a budget of its own.
+    // The agent's directory has its own budget, so the first request is not counted here.
     expect(answers).toEqual([
       [403, "2"],
       [400, "2"],
@@ -121,7 +121,7 @@ describe("a key's budget", () => {
     expect((await server.get(key, "/healthz")).headers).not.toHaveProperty("x-ratelimit-limit");
   });
 
-  test("an agent's walk over its directory holds up neither its results nor its heartbeat", async () => {
+  test("the directory sync of an agent spends no budget of its pushes and heartbeats", async () => {
     const server = await startLimitedServer(limits, clinic(ours));
     const key = await server.makeFreshKey(ours, [...reads, "clinic.lab.ingest"], { type: "device" });
     expect(await allowed(server, key, "/api/v1/patients")).toBe(4);
@@ -135,7 +135,7 @@ describe("a key's budget", () => {
     expect(refused.json<Body>().error.code).toBe("API_KEY.RATE_LIMIT_EXCEEDED");
   });
 
-  test("of a device lets a clinic of 6,000 patients be walked at once, with its identifiers", async () => {
+  test("a device key can sync 6,000 patients and their identifiers within a minute", async () => {
     const server = await startLimitedServer(defaultLimits, clinic(ours));
     const key = await server.makeFreshKey(ours, [...reads, "clinic.lab.ingest"], { type: "device" });
     for (let page = 1; page <= 60; page += 1) {
@@ -147,7 +147,7 @@ describe("a key's budget", () => {
 });
 
 describe("requests without a valid key", () => {
-  test("146 are limited by address, and spend and lose no key's budget", async () => {
+  test("requests without a valid key are limited by address, and spend no budget of a key", async () => {
     const server = await startLimitedServer(limits, clinic(ours));
     const key = await server.makeKey(ours, reads);
     const flood = async (remoteAddress: string, headers = {}) => {
@@ -179,7 +179,7 @@ describe("requests without a valid key", () => {
     expect(await flood("192.0.2.1")).toBe(401);
   });
 
-  test("149 a 304 tells what is left now, not what was left at the last one", async () => {
+  test("a 304 reports the current remaining budget", async () => {
     const limiter = new RateLimiter(limits, memoryCounters());
     const key = { id: 1, type: "integration" } as const;
     const told = async (seconds: number) => {
@@ -196,7 +196,7 @@ describe("requests without a valid key", () => {
     expect(new Set([first, second, third].map(([, , state]) => state)).size).toBe(3);
   });
 
-  test("146 of one IPv6 network count together, a mapped IPv4 address as itself", async () => {
+  test("addresses of one IPv6 /64 share a limit, and a mapped IPv4 address counts as IPv4", async () => {
     const limiter = new RateLimiter(limits, memoryCounters());
     const allowedFrom = async (addresses: string[]) => {
       const verdicts = [];
@@ -220,7 +220,7 @@ describe("requests without a valid key", () => {
 describe("X-Forwarded-For", () => {
   const proxies = ["192.0.2.1", "2001:db8::/32"];
 
-  /** A function that tells how many requests of a client are let through before one is refused; `forwarded` for each of them. */
+  /** Returns a function that counts the requests of a client before the first 429. `forwarded` makes X-Forwarded-For. */
   async function counterBehind(trustProxy: readonly string[]) {
     const server = await startLimitedServer(limits, clinic(ours));
     const { store, pepper, clock } = server;
@@ -236,27 +236,27 @@ describe("X-Forwarded-For", () => {
     };
   }
 
-  test("is believed of nobody unless a proxy is named", async () => {
+  test("X-Forwarded-For is ignored without a trusted proxy", async () => {
     const count = await counterBehind([]);
     for (const address of ["127.0.0.1", "192.0.2.1", "10.0.0.1"]) {
       expect(await count(address, (request) => `198.51.100.${request}`)).toBe(3);
     }
   });
 
-  test("of a named proxy is the client that is counted, whatever the client claims itself to be", async () => {
+  test("a request through a trusted proxy counts for the client, whatever header the client sends", async () => {
     const count = await counterBehind(proxies);
     for (const proxy of ["192.0.2.1", "2001:db8::9"]) {
       const client = proxy.includes(":") ? "198.51.100.8" : "198.51.100.7";
       expect(await count(proxy, (request) => `203.0.113.${request}`)).toBe(Number.POSITIVE_INFINITY);
-      // The proxy puts the address it saw behind what the client sent.
+      // A proxy appends the address of its client to the header.
       expect(await count(proxy, (request) => `203.0.113.9${request}, 192.0.2.1, ${client}`)).toBe(3);
       expect(await count(proxy, () => client)).toBe(0);
     }
-    // Whoever reaches us past the proxy is no proxy.
+    // A client that bypasses the proxy is not trusted.
     expect(await count("192.0.2.2", (request) => `203.0.113.${request}`)).toBe(3);
   });
 
-  test("that is no address gives no budget of its own", async () => {
+  test("invalid addresses in X-Forwarded-For share one limit", async () => {
     const count = await counterBehind(proxies);
     expect(await count("192.0.2.1", (request) => `${"x".repeat(1000)}${request}`)).toBe(3);
   });
@@ -268,7 +268,7 @@ describe("the counters", () => {
     { name: "hour", ms: 3_600_000, limit: 100 },
   ];
 
-  test("of one store are one limit for two nodes", async () => {
+  test("two limiters with the same counters share a limit", async () => {
     const keys = new MemoryCounters(10);
     const shared = { keys, addresses: new MemoryCounters(10) };
     const nodes = [new RateLimiter(limits, shared), new RateLimiter(limits, shared)];
@@ -280,7 +280,7 @@ describe("the counters", () => {
     expect(verdicts).toEqual([true, true, true, false]);
   });
 
-  test("take a bounded memory: the ended are forgotten first, then those that began first", async () => {
+  test("memory counters are bounded, and evict ended windows before the oldest ones", async () => {
     const counters = new MemoryCounters(1000);
     for (let index = 0; index < 5000; index += 1) await counters.take(`a${index}`, windows, noon + index);
     expect(counters.size).toBe(1000);
@@ -291,7 +291,7 @@ describe("the counters", () => {
     expect(counters.size).toBe(1);
   });
 
-  test("do not hold a client longer than a window when the clock is set back", async () => {
+  test("a clock that is set back does not lengthen a window", async () => {
     const counters = new MemoryCounters(10);
     await counters.take("a", windows, noon + 86_400_000);
     await counters.take("a", windows, noon + 86_400_000);
@@ -304,7 +304,7 @@ describe("the counters", () => {
   }
 });
 
-/** How many requests are let through before one is refused. */
+/** Counts the requests before the first 429. */
 async function allowed(server: TestServer, key: string, url: string): Promise<number> {
   for (let count = 0; ; count += 1) {
     if ((await server.get(key, url)).status === 429) return count;
