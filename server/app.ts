@@ -20,7 +20,7 @@ import { refuseUnknownRoutes } from "./http/unknown-routes.ts";
 import { calendarRoutes } from "./routes/calendar.ts";
 import { diagnosticRoutes } from "./routes/diagnostics.ts";
 import { docsRoutes } from "./routes/docs.ts";
-import { agentRoutes, BODY_BYTES_MAX } from "./routes/ingest.ts";
+import { agentRoutes } from "./routes/ingest.ts";
 import { inventoryRoutes } from "./routes/inventory.ts";
 import { patientRoutes } from "./routes/patients.ts";
 import { soapRoutes } from "./routes/soap.ts";
@@ -57,7 +57,7 @@ export function buildApp(
     timeouts = defaultTimeouts,
   }: AppOptions,
 ): FastifyInstance {
-  const app = createHttpServer({ logger, timeouts, trustProxy, bodyBytesMax: BODY_BYTES_MAX });
+  const app = createHttpServer({ logger, timeouts, trustProxy });
   const operations = collectOperations(app);
   const trail = startAuditTrail(app, new AuditQueue(store, logger, now));
   const limiter = new RateLimiter(limits, counters);

@@ -5,6 +5,7 @@ import type { Logger } from "pino";
 import { newUlid } from "../../shared/api/fp.ts";
 import { sendError } from "./error-handler.ts";
 import { fromClientError } from "./errors.ts";
+import { BODY_BYTES_MAX } from "./json-body.ts";
 import { commonHeaders, setHeaders } from "./response-headers.ts";
 
 // The HTTP server under the routes: its timeouts and limits, and its response to bytes that are not an HTTP request.
@@ -44,14 +45,13 @@ interface HttpServerOptions {
   readonly logger: Logger;
   readonly timeouts: HttpTimeouts;
   readonly trustProxy: readonly string[];
-  readonly bodyBytesMax: number;
 }
 
 /** Creates the Fastify instance, without hooks and routes. */
-export function createHttpServer({ logger, timeouts, trustProxy, bodyBytesMax }: HttpServerOptions): FastifyInstance {
+export function createHttpServer({ logger, timeouts, trustProxy }: HttpServerOptions): FastifyInstance {
   const app = fastify({
     genReqId: newUlid,
-    bodyLimit: bodyBytesMax,
+    bodyLimit: BODY_BYTES_MAX,
     requestTimeout: timeouts.requestMs,
     connectionTimeout: timeouts.idleMs,
     keepAliveTimeout: timeouts.keepAliveMs,

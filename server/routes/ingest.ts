@@ -1,6 +1,4 @@
-import { promisify } from "node:util";
-import { gunzip } from "node:zlib";
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { knownPart, overlongList } from "../../shared/api/known.ts";
@@ -8,6 +6,7 @@ import { nulProblems, problems, shown } from "../../shared/api/problems.ts";
 import { studyProblems } from "../../shared/clinical/study-checks.ts";
 import { Heartbeat, Outcome, PatientHint, PushedStudy, STUDIES_PER_PUSH_MAX } from "../../shared/api/study.ts";
 import { ApiError } from "../http/errors.ts";
+import { parseJsonBodies } from "../http/json-body.ts";
 import { keyOf, versionsOf } from "../http/request-context.ts";
 import { storeHeartbeat } from "../store/heartbeats.ts";
 import { Outlines } from "../store/page-index.ts";
@@ -19,9 +18,6 @@ import { instant, pageParameters, readParameters } from "../http/query-parameter
 
 // The endpoints of the agent. They are not public.
 
-/** Max size of a body, both as sent and unpacked. */
-export const BODY_BYTES_MAX = 5 * 1024 * 1024;
-
 const pushedStudy = Compile(PushedStudy);
 const heartbeat = Compile(Heartbeat);
 const directoryParameters = { ...pageParameters, updated_since: instant("only patients updated at or after it") };
@@ -32,9 +28,7 @@ const directory = { ...ingest, budget: "directory" } as const;
 
 export function agentRoutes(app: FastifyInstance, { store, now, concealUnconnected }: RouteContext): void {
   const outlines = new Outlines();
-
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser("application/json", { parseAs: "buffer" }, parseJson);
+  parseJsonBodies(app);
 
   app.route({
     method: "POST",
@@ -140,7 +134,7 @@ function rejected(candidate: unknown, reason: string): { rejected: Outcome } {
 
 const NO_HINT = Object.fromEntries(Object.keys(PatientHint.properties).map((name) => [name, null]));
 
-/** Fills facts that the agent does not send with null. */
+/** Adds null for each fact of the hint that the agent left out. */
 function withWholeHint(candidate: unknown): unknown {
   if (typeof candidate !== "object" || candidate === null || Array.isArray(candidate)) return candidate;
   const { patient_hint: hint = {} } = candidate as { patient_hint?: unknown };
@@ -154,34 +148,4 @@ const FAULTS_LISTED_MAX = 20;
 function listed(faults: string[]): string {
   const rest = faults.length - FAULTS_LISTED_MAX;
   return faults.slice(0, FAULTS_LISTED_MAX).join("; ") + (rest > 0 ? `; and ${rest} more` : "");
-}
-
-async function parseJson(request: FastifyRequest, body: Buffer): Promise<unknown> {
-  const text = (await unpack(request.headers["content-encoding"], body)).toString("utf8");
-  try {
-    return JSON.parse(text) as unknown;
-  } catch (error) {
-    throw new ApiError("REQUEST.INVALID_BODY", `The body is not JSON: ${(error as Error).message}.`);
-  }
-}
-
-async function unpack(encoding: string | undefined, body: Buffer): Promise<Buffer> {
-  switch (encoding?.toLowerCase()) {
-    case undefined:
-    case "identity":
-      return body;
-    case "gzip":
-    case "x-gzip":
-      try {
-        // The bound applies while it unpacks, since a small body can unpack to gigabytes.
-        return await promisify(gunzip)(body, { maxOutputLength: BODY_BYTES_MAX });
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") {
-          throw new ApiError("REQUEST.TOO_LARGE", `The body unpacks to more than ${BODY_BYTES_MAX} bytes.`);
-        }
-        throw new ApiError("REQUEST.INVALID_BODY", "The body is not gzip, as its content-encoding says.");
-      }
-    default:
-      throw new ApiError("REQUEST.INVALID_BODY", `content-encoding is ${encoding}, expected gzip or none.`);
-  }
 }
