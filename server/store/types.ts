@@ -16,7 +16,7 @@ export interface Store extends Session {
   versions(clinicId: number): Promise<Versions>;
   /** Reads one state of the database, however long the work takes; writers go on meanwhile. */
   snapshot<T>(work: (session: Session) => Promise<T>): Promise<T>;
-  /** Rejects when the database does not answer. */
+  /** Rejects if the database does not respond. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }

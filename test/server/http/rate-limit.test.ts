@@ -1,9 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { buildApp } from "../../../server/app.ts";
 import type { Permission } from "../../../server/http/api-keys.ts";
-import { memoryCounters, MemoryCounters } from "../../../server/http/memory-counters.ts";
-import { defaultLimits, RateLimiter } from "../../../server/http/rate-limiter.ts";
-import type { Counters } from "../../../server/store/rate-limit-counters.ts";
+import { defaultLimits } from "../../../server/http/rate-limiter.ts";
 import type { KeyType } from "../../../server/store/keys.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { type Body, clinic, noon, startLimitedServer, study, type TestServer } from "../harness.ts";
@@ -178,43 +176,6 @@ describe("requests without a valid key", () => {
     server.clock.now += 60_000;
     expect(await flood("192.0.2.1")).toBe(401);
   });
-
-  test("a 304 reports the current remaining budget", async () => {
-    const limiter = new RateLimiter(limits, memoryCounters());
-    const key = { id: 1, type: "integration" } as const;
-    const told = async (seconds: number) => {
-      const { headers } = await limiter.takeUnchanged(key, noon + seconds * 1000);
-      const of = (name: string) => headers[headers.indexOf(name) + 1];
-      return [of("x-ratelimit-remaining"), of("x-ratelimit-reset"), of("ratelimit")];
-    };
-    const first = await told(0);
-    expect(await told(0)).toEqual(first);
-    await limiter.takeForKey(key, "api", noon);
-    const second = await told(0);
-    const third = await told(1);
-    expect([first[0], second[0], third[0]]).toEqual(["3", "2", "2"]);
-    expect(new Set([first, second, third].map(([, , state]) => state)).size).toBe(3);
-  });
-
-  test("addresses of one IPv6 /64 share a limit, and a mapped IPv4 address counts as IPv4", async () => {
-    const limiter = new RateLimiter(limits, memoryCounters());
-    const allowedFrom = async (addresses: string[]) => {
-      const verdicts = [];
-      for (const address of addresses) verdicts.push((await limiter.takeForAddress(address, noon)).isAllowed);
-      return verdicts;
-    };
-    expect(
-      await allowedFrom(["2001:db8:0:1::1", "2001:db8:0:1:2:3:4:5", "2001:db8:0:1:ffff::", "2001:db8:0:1::2"]),
-    ).toEqual([true, true, true, false]);
-    expect(await allowedFrom(["2001:db8:0:2::1", "2001:db8::1", "::1", "fe80::1%eth0"])).toEqual(Array(4).fill(true));
-    expect(await allowedFrom(["192.0.2.1", "::ffff:192.0.2.1", "192.0.2.1", "::ffff:192.0.2.1"])).toEqual([
-      true,
-      true,
-      true,
-      false,
-    ]);
-    expect(await allowedFrom(["::ffff:192.0.2.2"])).toEqual([true]);
-  });
 });
 
 describe("X-Forwarded-For", () => {
@@ -260,48 +221,6 @@ describe("X-Forwarded-For", () => {
     const count = await counterBehind(proxies);
     expect(await count("192.0.2.1", (request) => `${"x".repeat(1000)}${request}`)).toBe(3);
   });
-});
-
-describe("the counters", () => {
-  const windows = [
-    { name: "minute", ms: 60_000, limit: 2 },
-    { name: "hour", ms: 3_600_000, limit: 100 },
-  ];
-
-  test("two limiters with the same counters share a limit", async () => {
-    const keys = new MemoryCounters(10);
-    const shared = { keys, addresses: new MemoryCounters(10) };
-    const nodes = [new RateLimiter(limits, shared), new RateLimiter(limits, shared)];
-    const verdicts = [];
-    for (let count = 0; count < 4; count += 1) {
-      const node = nodes[count % 2];
-      verdicts.push((await node?.takeForKey({ id: 1, type: "integration" }, "api", noon))?.isAllowed);
-    }
-    expect(verdicts).toEqual([true, true, true, false]);
-  });
-
-  test("memory counters are bounded, and evict ended windows before the oldest ones", async () => {
-    const counters = new MemoryCounters(1000);
-    for (let index = 0; index < 5000; index += 1) await counters.take(`a${index}`, windows, noon + index);
-    expect(counters.size).toBe(1000);
-    expect(await used(counters, "a4999", noon + 5000)).toBe(2);
-    expect(await used(counters, "a0", noon + 5000)).toBe(1);
-
-    await counters.take("later", windows, noon + 2 * 3_600_000);
-    expect(counters.size).toBe(1);
-  });
-
-  test("a clock that is set back does not lengthen a window", async () => {
-    const counters = new MemoryCounters(10);
-    await counters.take("a", windows, noon + 86_400_000);
-    await counters.take("a", windows, noon + 86_400_000);
-    const { taken, counts } = await counters.take("a", windows, noon);
-    expect([taken, counts[0]]).toEqual([true, { used: 1, endsAt: noon + 60_000 }]);
-  });
-
-  async function used(counters: Counters, name: string, now: number): Promise<number | undefined> {
-    return (await counters.take(name, windows, now)).counts[0]?.used;
-  }
 });
 
 /** Counts the requests before the first 429. */
