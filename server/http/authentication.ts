@@ -28,8 +28,8 @@ export function authenticateRequests(scope: FastifyInstance, { findKey, noteUse,
 }
 
 /** The key in the header that the route expects. Empty if there is none. */
-function presentedKey({ headers, routeOptions }: FastifyRequest): string {
-  const { header = "x-api-key" } = routeOptions.config;
+function presentedKey({ headers, context }: FastifyRequest): string {
+  const { header = "x-api-key" } = context.route;
   const value = headers[header];
   if (typeof value !== "string") return "";
   if (header === "x-api-key") return value;

@@ -21,7 +21,7 @@ export function authorizeRequests(scope: FastifyInstance): void {
     throw new Error(`route ${url}: expected a key header and permissions in its config`);
   });
   scope.addHook("onRequest", (request, _reply, done) => {
-    const { header = "x-api-key", permissions = [] } = request.routeOptions.config;
+    const { header = "x-api-key", permissions = [] } = request.context.route;
     if (request.context.key === null) throw unauthorized(header);
     if (!isPermitted(request)) {
       throw new ApiError("AUTH.FORBIDDEN", permissions.join(" or "), { details: { required: permissions } });
@@ -31,8 +31,8 @@ export function authorizeRequests(scope: FastifyInstance): void {
 }
 
 /** Whether the request has an active key with at least one permission of the route. */
-export function isPermitted({ context, routeOptions }: FastifyRequest): boolean {
-  const { permissions = [] } = routeOptions.config;
+export function isPermitted({ context }: FastifyRequest): boolean {
+  const { permissions = [] } = context.route;
   return permissions.some((permission) => context.key?.permissions.includes(permission) === true);
 }
 

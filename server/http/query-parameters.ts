@@ -139,7 +139,7 @@ const IGNORED_NAME_CHARS_MAX = 64;
 /** Names the query parameters that the route does not have in X-Ignored-Parameters, so that a misspelt filter is noticed. */
 export function reportIgnoredParameters(app: FastifyInstance): void {
   app.addHook("preHandler", (request, reply, done) => {
-    const { parameters = {} } = request.routeOptions.config;
+    const { parameters = {} } = request.context.route;
     const ignored = Object.keys(request.query as object).filter((name) => !Object.hasOwn(parameters, name));
     if (ignored.length > 0) {
       const names = ignored.slice(0, IGNORED_NAMES_MAX);

@@ -19,15 +19,15 @@ export function limitRequests(scope: FastifyInstance, limiter: RateLimiter, now:
   scope.addHook("onRequest", async (request) => {
     const result = await count(request, limiter, now());
     request.context.limitHeaders = result.headers;
-    if (!result.isAllowed) throw tooManyRequests(request.routeOptions.config.header ?? "x-api-key", result);
+    if (!result.isAllowed) throw tooManyRequests(request.context.route.header ?? "x-api-key", result);
   });
 }
 
 async function count(request: FastifyRequest, limiter: RateLimiter, now: number): Promise<RateLimitResult> {
-  const { key, cacheHit } = request.context;
+  const { key, cacheHit, route } = request.context;
   if (key === null) return limiter.takeForAddress(request.ip, now);
   if (cacheHit?.status === 304) return limiter.takeUnchanged(key, now);
-  return limiter.takeForKey(key, request.routeOptions.config.budget ?? "api", now);
+  return limiter.takeForKey(key, route.budget ?? "api", now);
 }
 
 function tooManyRequests(header: KeyHeader, { retryAfterS }: RateLimitResult): ApiError {

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from "fastify";
 import type { Versions } from "../store/cache-versions.ts";
 import type { ApiKey } from "../store/keys.ts";
 import type { CacheHit, Subject } from "./cached-response.ts";
@@ -6,6 +6,8 @@ import type { HeaderList } from "./response-headers.ts";
 
 /** The state of one request. Each plugin fills in its own fields, in the order in which app.ts registers the plugins. */
 export interface RequestContext {
+  /** The config of the route. Fastify builds `routeOptions` anew at each access, so it is read once. */
+  readonly route: FastifyContextConfig;
   /** The active key of the request, set by authentication. Null without one. */
   key: ApiKey | null;
   /** The presented key, if it is revoked or expired. The audit trail names it. */
@@ -33,6 +35,7 @@ export function startRequestContext(app: FastifyInstance): void {
   app.decorateRequest("context");
   app.addHook("onRequest", (request, _reply, done) => {
     request.context = {
+      route: request.routeOptions.config,
       key: null,
       inactiveKey: null,
       versions: null,
