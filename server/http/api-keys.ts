@@ -16,39 +16,47 @@ export const permissions = [
 
 export type Permission = (typeof permissions)[number];
 
-/** Enough for every program of a clinic; a loop that makes keys is stopped. */
+/** The header in which an endpoint takes its key (specification, section 5). */
+export type KeyHeader = "x-api-key" | "authorization";
+
+// Format of a key: the prefix, a secret of 32 random base62 characters, and a CRC32 of both in 6 base62 characters. The
+// checksum detects typing errors and junk without a database query. The store keeps an HMAC of the key, never the key.
+
+/** Max active keys of a clinic, so that a faulty script cannot create keys without end. */
 export const ACTIVE_KEYS_MAX = 25;
 
 const PREFIX = "sk_live_";
 
-const SECRET_LETTERS = 32;
+const SECRET_CHARS = 32;
 
-const CHECKSUM_LETTERS = 6;
+const CHECKSUM_CHARS = 6;
 
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-const KEY = new RegExp(`^${PREFIX}[0-9A-Za-z]{${SECRET_LETTERS + CHECKSUM_LETTERS}}$`);
+const KEY = new RegExp(`^${PREFIX}[0-9A-Za-z]{${SECRET_CHARS + CHECKSUM_CHARS}}$`);
 
-export interface KeyToMake {
+export interface NewApiKey {
   clinicId: number;
   name: string;
   type: KeyType;
   permissions: readonly string[];
+  /** Milliseconds since 1970. */
   now: number;
+  /** Milliseconds since 1970, or null for a key that never expires. */
   expiresAt: number | null;
 }
 
 /**
- * Makes a key for a clinic and stores its digest; the returned text is the only copy of the key.
- * Rejects with a plain sentence when the clinic has as many active keys as it may.
+ * Creates a key for a clinic and stores its digest. Rejects if the clinic has ACTIVE_KEYS_MAX active keys.
+ * @returns the only copy of the key
  */
-export async function createKey(store: Store, pepper: Buffer, wanted: KeyToMake): Promise<string> {
+export async function createKey(store: Store, pepper: Buffer, wanted: NewApiKey): Promise<string> {
   return store.transaction((session) => makeKey(session, pepper, wanted));
 }
 
 /**
- * Makes a key that may do what an active one may; the old one ends after the grace, in milliseconds. The new one ends when
- * the old one was to end, unless another time is given: rolling changes the secret and lengthens nothing by itself.
+ * Creates a successor of an active key, with the same permissions. The old key expires after `graceMs`. The new key
+ * expires when the old one would have, unless `expiresAt` is given.
  */
 export async function rollKey(
   store: Store,
@@ -67,7 +75,7 @@ export async function rollKey(
   });
 }
 
-async function makeKey(session: Session, pepper: Buffer, wanted: KeyToMake): Promise<string> {
+async function makeKey(session: Session, pepper: Buffer, wanted: NewApiKey): Promise<string> {
   if ((await countActiveKeys(session, wanted.clinicId, wanted.now)) >= ACTIVE_KEYS_MAX) {
     throw new Error(`the clinic has ${ACTIVE_KEYS_MAX} active keys, at most ${ACTIVE_KEYS_MAX}: revoke one first`);
   }
@@ -87,9 +95,9 @@ async function makeKey(session: Session, pepper: Buffer, wanted: KeyToMake): Pro
   return key;
 }
 
-/** Whether the text has the shape and the checksum of a key. */
+/** Whether the text has the format and the checksum of a key. */
 export function isWellFormedKey(text: string): boolean {
-  return KEY.test(text) && checksum(text.slice(0, -CHECKSUM_LETTERS)) === text.slice(-CHECKSUM_LETTERS);
+  return KEY.test(text) && checksum(text.slice(0, -CHECKSUM_CHARS)) === text.slice(-CHECKSUM_CHARS);
 }
 
 export function isActive({ revoked_at, expires_at }: ApiKey, now: number): boolean {
@@ -98,20 +106,21 @@ export function isActive({ revoked_at, expires_at }: ApiKey, now: number): boole
 
 function newKey(): string {
   let key = PREFIX;
-  for (let letter = 0; letter < SECRET_LETTERS; letter += 1) key += BASE62.charAt(randomInt(BASE62.length));
+  for (let count = 0; count < SECRET_CHARS; count += 1) key += BASE62.charAt(randomInt(BASE62.length));
   return key + checksum(key);
 }
 
 function checksum(text: string): string {
   let rest = zlib.crc32(text);
-  let letters = "";
-  while (letters.length < CHECKSUM_LETTERS) {
-    letters = BASE62.charAt(rest % BASE62.length) + letters;
+  let chars = "";
+  while (chars.length < CHECKSUM_CHARS) {
+    chars = BASE62.charAt(rest % BASE62.length) + chars;
     rest = Math.floor(rest / BASE62.length);
   }
-  return letters;
+  return chars;
 }
 
+/** The HMAC under which the store keeps a key, as hex. */
 export function digest(pepper: Buffer, key: string): string {
   return createHmac("sha256", pepper).update(key).digest("hex");
 }

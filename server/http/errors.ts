@@ -2,13 +2,14 @@ import type { FastifyError } from "fastify";
 import { Type } from "typebox";
 import { StoreUnavailable } from "../store/query.ts";
 
-// Every error an integrator can meet, in one table (specification, section 7; api.md, section 3).
+// The table of all API errors (specification, section 7), and the conversion of other errors into them.
 
-interface Kind {
+interface ErrorDefinition {
   status: number;
   severity: "error" | "warning";
+  /** Makes the message. `subject` is the variable part of the sentence. */
   message: (subject: string) => string;
-  /** What `details` holds, in an error that has some. */
+  /** Schema of `details`, for an error that has them. */
   details?: Type.TObject;
 }
 
@@ -44,7 +45,7 @@ const RangeFault = Type.Object(
   { ...closed, description: "The limit of a range." },
 );
 
-const kinds = {
+const errorDefinitions = {
   "AUTH.UNAUTHORIZED": error(401, () => "Authentication required.", ExpectedHeader),
   "AUTH.FORBIDDEN": error(403, (needed) => `Insufficient permissions. This key needs ${needed}.`, MissingPermission),
   "AUTH.RATE_LIMITED": { status: 429, severity: "warning", message: (wait) => `Too many requests. Wait ${wait}.` },
@@ -67,19 +68,19 @@ const kinds = {
     () => "The server cannot answer just now. Try again after the time in Retry-After.",
     RequestId,
   ),
-} satisfies Record<string, Kind>;
+} satisfies Record<string, ErrorDefinition>;
 
-export type ErrorCode = keyof typeof kinds;
+export type ErrorCode = keyof typeof errorDefinitions;
 
-/** An error as it is answered (specification, section 2.1). */
+/** The body of an error response (specification, section 2.1). */
 export interface ErrorEnvelope {
   success: false;
   error: { code: ErrorCode; message: string; severity: "error" | "warning"; details?: Record<string, unknown> };
 }
 
-/** The schema of an error with this code, for the API document; `description` says when it is returned. */
+/** The schema of an error with this code, for the API document. `description` is the case in which it is returned. */
 export function errorSchema(code: ErrorCode, description: string): Type.TObject {
-  const { severity, details }: Kind = kinds[code];
+  const { severity, details }: ErrorDefinition = errorDefinitions[code];
   return Type.Object(
     {
       code: Type.Literal(code, { description: "Name of the error, for programs." }),
@@ -93,7 +94,7 @@ export function errorSchema(code: ErrorCode, description: string): Type.TObject 
 
 /** The HTTP status of an error with this code. */
 export function statusOf(code: ErrorCode): number {
-  return kinds[code].status;
+  return errorDefinitions[code].status;
 }
 
 interface Extra {
@@ -101,7 +102,7 @@ interface Extra {
   headers?: Record<string, string>;
 }
 
-/** What the caller did wrong, or may not have; one handler in app.ts turns it into the envelope. */
+/** An error with a code of the table. The error handler sends its envelope. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
@@ -109,9 +110,9 @@ export class ApiError extends Error {
   readonly #details: Record<string, unknown> | undefined;
 
   constructor(code: ErrorCode, subject = "", { details, headers = {} }: Extra = {}) {
-    super(kinds[code].message(subject));
+    super(errorDefinitions[code].message(subject));
     this.code = code;
-    this.status = kinds[code].status;
+    this.status = errorDefinitions[code].status;
     this.headers = headers;
     this.#details = details;
   }
@@ -119,14 +120,17 @@ export class ApiError extends Error {
   get envelope(): ErrorEnvelope {
     const { code, message } = this;
     const details = this.#details;
-    return { success: false, error: { code, message, severity: kinds[code].severity, ...(details && { details }) } };
+    return {
+      success: false,
+      error: { code, message, severity: errorDefinitions[code].severity, ...(details && { details }) },
+    };
   }
 }
 
-/** How long a client should wait when the database cannot be used. */
+/** Retry-After of a response while the database is unavailable. */
 const RETRY_AFTER_S = 5;
 
-/** The ApiError for anything thrown while a request was answered: ours as it is, the framework's by its code, the rest a 500. */
+/** Converts any thrown value. An ApiError stays, an error of Fastify is mapped by its code, any other becomes a 500. */
 export function toApiError(thrown: unknown, requestId: string): ApiError {
   if (thrown instanceof ApiError) return thrown;
   if (thrown instanceof StoreUnavailable) {
@@ -138,7 +142,7 @@ export function toApiError(thrown: unknown, requestId: string): ApiError {
   const { code = "", statusCode = 500 } = thrown as Partial<FastifyError>;
   const known = frameworkErrors.get(code);
   if (known !== undefined) return known;
-  // What else Fastify found wrong with a request before a handler saw it: a wrong content length, an aborted body.
+  // Other faults that Fastify finds before the handler: a wrong content length, an aborted body.
   if (code.startsWith("FST_ERR_") && statusCode < 500) {
     return new ApiError("REQUEST.MALFORMED", "The request is not well formed.");
   }
@@ -152,10 +156,10 @@ const frameworkErrors = new Map([
   ["FST_ERR_CTP_INVALID_MEDIA_TYPE", new ApiError("REQUEST.INVALID_BODY", "The content type is not application/json.")],
 ]);
 
-/** The first byte of a TLS handshake (RFC 8446 §5.1), with which no HTTP method begins. */
+/** The first byte of a TLS handshake (RFC 8446 §5.1). No HTTP method begins with it. */
 const TLS_HANDSHAKE = 0x16;
 
-/** The ApiError for bytes that the HTTP parser refused; there is no request yet. */
+/** Converts an error of the HTTP parser. There is no request yet. */
 export function fromClientError({ code, rawPacket }: { code?: string; rawPacket?: unknown }): ApiError {
   if (rawPacket instanceof Uint8Array && rawPacket[0] === TLS_HANDSHAKE) {
     const problem = "This is a TLS handshake, but this port speaks plain HTTP: expected a URL with http://.";
@@ -166,6 +170,7 @@ export function fromClientError({ code, rawPacket }: { code?: string; rawPacket?
   return new ApiError("REQUEST.MALFORMED", "This is not an HTTP request.");
 }
 
-function error(status: number, message: Kind["message"], details?: Type.TObject): Kind {
+/** A definition with severity "error". */
+function error(status: number, message: ErrorDefinition["message"], details?: Type.TObject): ErrorDefinition {
   return { status, severity: "error", message, ...(details && { details }) };
 }

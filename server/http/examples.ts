@@ -8,7 +8,7 @@ import { ApiError, type ErrorCode, type ErrorEnvelope } from "./errors.ts";
 
 // Made-up records and errors for the API document.
 
-/** A made-up ULID; a reader sees the word EXAMP1E in it. */
+/** A made-up ULID, recognisable by the word EXAMP1E. */
 export const exampleUlid = `01EXAMP1E${"0".repeat(17)}`;
 
 /** A made-up fingerprint of a kind. */

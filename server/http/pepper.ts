@@ -6,15 +6,15 @@ import { makePrivateFolder, syncFolder } from "../../shared/runtime/private-fold
 const PEPPER_BYTES = 32;
 
 /**
- * The secret that key digests are made with, from its file in the data folder. It is made when no key needs one yet;
- * throws when keys exist and the file is gone, since none of them could be recognised again.
+ * Reads the pepper, the secret of the key digests, from the data folder. Creates it if there are no keys yet. Throws if
+ * keys exist and the file is missing, since a new pepper would match none of them.
  */
 export function loadPepper(folder: string, keysExist: boolean): Buffer {
   const path = join(folder, "pepper");
   const kept = readIfThere(path);
   if (kept === undefined) {
     if (keysExist) throw new Error(`${path} is missing, and the keys of this database were made with it: restore it`);
-    // Linked into place whole: another process starting now reads all of it or makes none.
+    // The link is atomic: a process that starts at the same time reads the complete file.
     makePrivateFolder(folder);
     const draft = `${path}.${process.pid}`;
     writeFileSync(draft, randomBytes(PEPPER_BYTES), { mode: 0o600, flush: true });

@@ -1,16 +1,16 @@
-import type { FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { type FpKind, fpForm, isFp } from "../../shared/api/fp.ts";
 import { readInstant } from "../../shared/api/timestamp.ts";
 import { ApiError } from "./errors.ts";
 
-// Query parameters, read strictly: a filter that is misread must not answer with all records (api.md 42, 49). Described
-// once: what reads a parameter stands beside what the API document says of it.
+// Query parameters. They are read strictly: an invalid filter is an error, since ignoring it would return all records. Each
+// parameter has one definition, with its reader and its schema for the API document.
 
 /** One query parameter. */
 export interface Parameter<Value> {
   readonly schema: Type.TSchema;
-  /** `given` is null when the parameter was not. */
+  /** `given` is null if the request lacks the parameter. */
   readonly read: (given: string | null, name: string) => Value;
 }
 
@@ -19,7 +19,7 @@ export type Parameters = Readonly<Record<string, Parameter<unknown>>>;
 
 type Values<P extends Parameters> = { [Name in keyof P]: P[Name] extends Parameter<infer Value> ? Value : never };
 
-/** What a request gives for the parameters of its route; the first that is not as described is thrown. */
+/** Reads the parameters of a route from a request. Throws an ApiError for the first invalid one. */
 export function readParameters<P extends Parameters>(request: FastifyRequest, parameters: P): Values<P> {
   const query = request.query as Record<string, string | string[] | undefined>;
   const values = Object.entries(parameters).map(([name, { read }]) => {
@@ -34,7 +34,7 @@ export const PAGE_SIZE_MAX = 100;
 const PAGE_SIZE_DEFAULT = 20;
 const PAGE_MAX = 999_999_999;
 
-/** `page` and `page_size` (specification, section 8; api.md 40-42). */
+/** `page` and `page_size` (specification, section 8). */
 export const pageParameters = {
   page: positiveInteger({ otherwise: 1, max: PAGE_MAX, description: "Page number; the first page is 1." }),
   page_size: positiveInteger({
@@ -44,12 +44,12 @@ export const pageParameters = {
   }),
 };
 
-/** A text as it came; null when it was not given. */
+/** Any text. Null if it is absent. */
 export function text(description: string): Parameter<string | null> {
   return { schema: Type.String({ description }), read: (given) => given };
 }
 
-/** One of a few words, in exactly this spelling; null when it was not given (api.md 111). */
+/** One of several words, case-sensitive. Null if it is absent. */
 export function choice<Choice extends string>(
   choices: readonly Choice[],
   description: string,
@@ -60,7 +60,7 @@ export function choice<Choice extends string>(
   };
 }
 
-/** `true` or `false`, in exactly this spelling (api.md 122). */
+/** `true` or `false`, case-sensitive. False if it is absent. */
 export function yesOrNo(description: string): Parameter<boolean> {
   return {
     schema: Type.Boolean({ default: false, description }),
@@ -68,7 +68,7 @@ export function yesOrNo(description: string): Parameter<boolean> {
   };
 }
 
-/** An instant in milliseconds; date only means the first of that day in UTC, and so does a time without a zone mean UTC (api.md 48). */
+/** A time in milliseconds since 1970. A date alone is its first instant in UTC. A time without a zone is UTC. */
 export function instant(description: string): Parameter<number | null> {
   return {
     schema: Type.String({
@@ -79,12 +79,12 @@ export function instant(description: string): Parameter<number | null> {
   };
 }
 
-/** The path parameter `fp`, fit to be repeated in a message (api.md 62). */
+/** The path parameter `fp`, shortened and without control characters, for a message. */
 export function printableFp(fp: string): string {
   return fp.slice(0, 64).replaceAll(/\p{C}/gu, "");
 }
 
-/** The 404 of a record; a text that is no fp of its kind gets the form of one beside it. */
+/** The 404 of a record. If the text is an invalid fp, the details show the format of a valid one. */
 export function notFound(kind: FpKind, name: string, fp: string): ApiError {
   const value = printableFp(fp);
   const details = { parameter: "fp", value, rule: fpForm(kind) };
@@ -92,7 +92,7 @@ export function notFound(kind: FpKind, name: string, fp: string): ApiError {
 }
 
 function parseInstant(given: string, name: string): number {
-  // A `+` that was not escaped arrives as a space.
+  // An unescaped `+` arrives as a space.
   const read = readInstant(given.replace(/ (?=\d\d:?\d\d$)/, "+"));
   if (read === null) throw invalid(name, given, "an ISO 8601 timestamp such as 2026-11-21T09:30:00.000Z");
   return read;
@@ -131,4 +131,21 @@ function invalid(parameter: string, value: string | string[], rule: string, boun
       details: { parameter, value: shown, rule, ...bounds },
     },
   );
+}
+
+const IGNORED_NAMES_MAX = 20;
+const IGNORED_NAME_CHARS_MAX = 64;
+
+/** Names the query parameters that the route does not have in X-Ignored-Parameters, so that a misspelt filter is noticed. */
+export function reportIgnoredParameters(app: FastifyInstance): void {
+  app.addHook("preHandler", (request, reply, done) => {
+    const { parameters = {} } = request.context.route;
+    const ignored = Object.keys(request.query as object).filter((name) => !Object.hasOwn(parameters, name));
+    if (ignored.length > 0) {
+      const names = ignored.slice(0, IGNORED_NAMES_MAX);
+      const shown = names.map((name) => encodeURIComponent(name).slice(0, IGNORED_NAME_CHARS_MAX));
+      reply.header("x-ignored-parameters", shown.join(", "));
+    }
+    done();
+  });
 }

@@ -1,19 +1,64 @@
-import type { FastifyRequest } from "fastify";
-import type { ApiKey } from "../store/keys.ts";
+import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from "fastify";
 import type { Versions } from "../store/cache-versions.ts";
+import type { ApiKey } from "../store/keys.ts";
+import type { CacheHit, Subject } from "./cached-response.ts";
+import type { HeaderList } from "./response-headers.ts";
 
-/** The key that a guard let through. */
-export function keyOf(request: FastifyRequest): ApiKey {
-  return request.getDecorator<ApiKey>("apiKey");
+/** The state of one request. Each plugin fills in its own fields, in the order in which app.ts registers the plugins. */
+export interface RequestContext {
+  /** The config of the route. Fastify builds `routeOptions` anew at each access, so it is read once. */
+  readonly route: FastifyContextConfig;
+  /** The active key of the request, set by authentication. Null without one. */
+  key: ApiKey | null;
+  /** The presented key, if it is revoked or expired. The audit trail names it. */
+  inactiveKey: ApiKey | null;
+  /** Versions of the key's clinic, set together with `key`. They are read before any data. */
+  versions: Versions | null;
+  /** The cached response to this request, set by the response cache. */
+  cacheHit: CacheHit | null;
+  /** Rate-limit headers of the response, set by the rate limit. Empty without an active key. */
+  limitHeaders: HeaderList;
+  /** The requested records, for the audit trail. Null until a response exists. */
+  subject: Subject | null;
+  /** Whether the audit trail still waits for the request to be admitted or refused. */
+  isAwaitingAdmission: boolean;
 }
 
-/** What the key's clinic had changed to when the guard let the request through. */
-export function versionsOf(request: FastifyRequest): Versions {
-  return request.getDecorator<Versions>("versions");
+declare module "fastify" {
+  interface FastifyRequest {
+    context: RequestContext;
+  }
 }
 
-/** A key, and what its clinic had changed to when it was found. */
-export interface FoundKey {
-  readonly key: ApiKey;
-  readonly versions: Versions;
+/** Gives each request its context. Register it before all other hooks. */
+export function startRequestContext(app: FastifyInstance): void {
+  app.decorateRequest("context");
+  app.addHook("onRequest", (request, _reply, done) => {
+    request.context = {
+      route: request.routeOptions.config,
+      key: null,
+      inactiveKey: null,
+      versions: null,
+      cacheHit: null,
+      limitHeaders: [],
+      subject: null,
+      isAwaitingAdmission: false,
+    };
+    done();
+  });
+}
+
+/** The active key of an authorized request. */
+export function keyOf({ context }: FastifyRequest): ApiKey {
+  return authorized(context.key);
+}
+
+/** The versions of the key's clinic, for an authorized request. They were read before any data. */
+export function versionsOf({ context }: FastifyRequest): Versions {
+  return authorized(context.versions);
+}
+
+function authorized<T>(value: T | null): T {
+  if (value === null) throw new Error("expected an authorized request, got one without a key");
+  return value;
 }

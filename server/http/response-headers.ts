@@ -1,25 +1,23 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 
-// The headers of every answer, whoever sends it. A list of names and values, in turn, is what Node writes with the least work.
-
+/** Names and values in turn: the form that Node writes fastest. */
 export type HeaderList = readonly string[];
 
+/** The headers of every response. */
 export function commonHeaders(request: FastifyRequest): HeaderList {
-  return ["x-request-id", request.id, ...ALIKE];
+  return ["x-request-id", request.id, ...CONSTANT_HEADERS];
 }
 
-const ALIKE = [
-  ...["cache-control", "private, no-cache"],
-  ...["vary", "X-API-Key, Authorization, Accept-Encoding"],
-  ...["x-content-type-options", "nosniff"],
+const CONSTANT_HEADERS = [
+  "cache-control",
+  "private, no-cache",
+  "vary",
+  "X-API-Key, Authorization, Accept-Encoding",
+  "x-content-type-options",
+  "nosniff",
 ];
 
-/** What is left of the key's budget; nothing where no valid key was given. */
-export function limitHeaders(request: FastifyRequest): HeaderList {
-  return request.getDecorator<HeaderList | null>("limitHeaders") ?? [];
-}
-
-/** Sets those that the reply does not have: the documents' files come with a Cache-Control of their own. */
+/** Sets the headers that the reply lacks. The files of the API document keep their own Cache-Control. */
 export function setHeaders(reply: FastifyReply, headers: HeaderList): void {
   for (let index = 0; index < headers.length; index += 2) {
     const name = headers[index] ?? "";

@@ -14,7 +14,7 @@ import type {
   UserLine,
 } from "./lines.ts";
 import { importEvent } from "../store/calendar.ts";
-import { nobody, query, type Session } from "../store/query.ts";
+import { noInvalidation, query, type Session } from "../store/query.ts";
 import type { Tables } from "../store/schema.ts";
 import { amendmentProblem, importSoap } from "../store/soap.ts";
 import { importBatch, importItem } from "../store/stock.ts";
@@ -289,7 +289,7 @@ const upsertClinic = query(
       .insertInto("clinic")
       .values({ fp: p.fp, name: p.name })
       .onConflict((conflict) => conflict.column("fp").doUpdateSet({ name: p.name })),
-  nobody,
+  noInvalidation,
 );
 
 const userByFp = query((db, p: { fp: string }) =>
@@ -302,7 +302,7 @@ const upsertUser = query(
       .insertInto("user")
       .values({ fp: p.fp, name: p.name, clinic_id: p.clinicId })
       .onConflict((conflict) => conflict.column("fp").doUpdateSet({ name: p.name, clinic_id: p.clinicId })),
-  nobody,
+  noInvalidation,
 );
 
 const customerByFp = query((db, p: { fp: string }) =>
@@ -317,7 +317,7 @@ const insertCustomer = query(
       .values({ fp: p.fp })
       .onConflict((conflict) => conflict.column("fp").doUpdateSet({ fp: p.fp }))
       .returning("id"),
-  nobody,
+  noInvalidation,
 );
 
 const upsertCustomer = query(
@@ -326,7 +326,7 @@ const upsertCustomer = query(
       .insertInto("customer")
       .values({ fp: p.fp, time_zone: p.timeZone })
       .onConflict((conflict) => conflict.column("fp").doUpdateSet({ time_zone: p.timeZone })),
-  nobody,
+  noInvalidation,
 );
 
 const patientByFp = query((db, p: { fp: string }) => db.selectFrom("patient").selectAll().where("fp", "=", p.fp));
@@ -334,7 +334,7 @@ const patientByFp = query((db, p: { fp: string }) => db.selectFrom("patient").se
 // Nobody sees a patient before it is connected.
 const insertPatient = query(
   (db, p: PatientRow) => db.insertInto("patient").values(patientValues(p)).returning("id"),
-  nobody,
+  noInvalidation,
 );
 
 const updatePatient = query(

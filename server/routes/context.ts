@@ -1,13 +1,11 @@
 import { Type } from "typebox";
-import type { createGuards } from "../http/auth.ts";
 import type { Page } from "../store/patients.ts";
 import type { Store } from "../store/types.ts";
 import { PAGE_SIZE_MAX } from "../http/query-parameters.ts";
 
-/** What every route file gets. */
+/** Dependencies of the routes. */
 export interface RouteContext {
   readonly store: Store;
-  readonly guard: ReturnType<typeof createGuards>;
   readonly now: () => number;
   readonly concealUnconnected: boolean;
 }
@@ -30,7 +28,7 @@ export function PageOf<T extends Type.TSchema>(item: T, title: string) {
   );
 }
 
-/** The envelope of a success; only the patients' have a message (specification, section 2.1). */
+/** The envelope of a success (specification, section 2.1). Only that of the patients has a message. */
 export function EnvelopeOf<T extends Type.TSchema>(data: T, title: string) {
   return Type.Object({ success: Succeeded, data }, { title, description: "A success.", additionalProperties: false });
 }
@@ -45,7 +43,7 @@ export function EnvelopeWithMessageOf<T extends Type.TSchema>(data: T, title: st
 
 const Succeeded = Type.Literal(true, { description: "True in every success, false in every error." });
 
-/** A stretch of a list as a page object; has_more as in api.md 17. */
+/** Makes the page object. `has_more` is false on the last page, also on a full one. */
 export function pageOf<Item>({ items, total }: Page<Item>, page: number, pageSize: number) {
   return { items, total, page, page_size: pageSize, has_more: page * pageSize < total };
 }

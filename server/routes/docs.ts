@@ -2,10 +2,10 @@ import swagger, { type StaticDocumentSpec } from "@fastify/swagger";
 import swaggerUi from "@fastify/swagger-ui";
 import type { FastifyError, FastifyInstance } from "fastify";
 import { ApiError } from "../http/errors.ts";
-import type { Limits } from "../http/rate-limit.ts";
+import type { Limits } from "../http/rate-limiter.ts";
 import { type collectOperations, describeApi } from "../http/openapi.ts";
 
-// The API document and a page that shows it, without a key. The page's files are the server's own: it needs no internet.
+// The API document, and a page that shows it. Both need no key. The page's files come from this server, not the internet.
 
 export async function docsRoutes(
   app: FastifyInstance,
@@ -15,7 +15,7 @@ export async function docsRoutes(
   const document = describeApi(routes, limits);
   const json = JSON.stringify(document);
 
-  // What the file server refuses (a range past the end, a NUL in a name) is the caller's fault, as the rest of the API says it.
+  // Gives the errors of the file server (a range past the end, a NUL in a name) the envelope of the API.
   app.setErrorHandler((error: FastifyError) => {
     throw (error.statusCode ?? 500) < 500
       ? new ApiError("REQUEST.MALFORMED", "The request is not well formed.")
@@ -33,12 +33,12 @@ export async function docsRoutes(
     routePrefix: "/docs",
     staticCSP: CSP,
     theme: { title: "Vetwire read API" },
-    // Without the bar that loads other documents.
+    // Omits the bar that loads other documents.
     uiConfig: { layout: "BaseLayout" },
   });
 }
 
-// The page sets styles of its own while it runs; scripts come from files alone.
+// The page sets inline styles at run time. Scripts come from files only.
 const CSP =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";

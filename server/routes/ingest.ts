@@ -1,6 +1,4 @@
-import { promisify } from "node:util";
-import { gunzip } from "node:zlib";
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { knownPart, overlongList } from "../../shared/api/known.ts";
@@ -8,6 +6,7 @@ import { nulProblems, problems, shown } from "../../shared/api/problems.ts";
 import { studyProblems } from "../../shared/clinical/study-checks.ts";
 import { Heartbeat, Outcome, PatientHint, PushedStudy, STUDIES_PER_PUSH_MAX } from "../../shared/api/study.ts";
 import { ApiError } from "../http/errors.ts";
+import { parseJsonBodies } from "../http/json-body.ts";
 import { keyOf, versionsOf } from "../http/request-context.ts";
 import { storeHeartbeat } from "../store/heartbeats.ts";
 import { Outlines } from "../store/page-index.ts";
@@ -17,39 +16,27 @@ import { fileStudies } from "../store/studies.ts";
 import { pageOf, type RouteContext } from "./context.ts";
 import { instant, pageParameters, readParameters } from "../http/query-parameters.ts";
 
-// What the agent talks to; not public (house, section 5, "Ingest").
+// The endpoints of the agent. They are not public.
 
-/** Both of a body as sent and of what it unpacks to. */
-export const BODY_BYTES_MAX = 5 * 1024 * 1024;
-
-/** Of one study: a list of a thousand bad rows needs no sentence for each, and their search would hold up other requests. */
+/** Max faults that the check of a study reports. A longer search would block other requests. */
 const FAULTS_MAX = 20;
-
-/**
- * In one body: an honest one has more than 10 bytes a value. Millions of empty values fit into 5 MB, which take seconds and
- * gigabytes to parse.
- */
-const VALUES_MAX = 500_000;
 
 const pushedStudy = Compile(PushedStudy);
 const heartbeat = Compile(Heartbeat);
 const directoryParameters = { ...pageParameters, updated_since: instant("only patients updated at or after it") };
 const Outcomes = Type.Object({ outcomes: Type.Array(Outcome) });
 
-export async function agentRoutes(
-  app: FastifyInstance,
-  { store, guard, now, concealUnconnected }: RouteContext,
-): Promise<void> {
-  const onRequest = guard("x-api-key", "clinic.lab.ingest");
-  const outlines = new Outlines();
+const ingest = { header: "x-api-key", permissions: ["clinic.lab.ingest"], budget: "ingest" } as const;
+const directory = { ...ingest, budget: "directory" } as const;
 
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser("application/json", { parseAs: "buffer" }, parseJson);
+export function agentRoutes(app: FastifyInstance, { store, now, concealUnconnected }: RouteContext): void {
+  const outlines = new Outlines();
+  parseJsonBodies(app);
 
   app.route({
     method: "POST",
     url: "/agent/v1/studies",
-    onRequest,
+    config: ingest,
     schema: { response: { 200: Outcomes } },
     handler: async (request) => {
       const clinicId = keyOf(request).clinic_id;
@@ -67,11 +54,11 @@ export async function agentRoutes(
   app.route({
     method: "POST",
     url: "/agent/v1/heartbeat",
-    onRequest,
+    config: ingest,
     handler: async (request) => {
       const overlong = overlongList(Heartbeat, request.body);
       if (overlong !== null) throw new ApiError("REQUEST.INVALID_BODY", `${overlong}.`);
-      // A field of another version is passed over, so that nobody fills the database with fields.
+      // Unknown fields of another version are discarded, so that a heartbeat has a bounded size.
       const body = knownPart(Heartbeat, request.body);
       if (!heartbeat.Check(body)) {
         throw new ApiError("REQUEST.INVALID_BODY", `${listed(problems(heartbeat, body, FAULTS_MAX))}.`);
@@ -82,7 +69,7 @@ export async function agentRoutes(
     },
   });
 
-  // Lists for the agent's directory: identifiers and removed patients, paged as GET /api/v1/patients is.
+  // Lists for the agent's patient directory, with the pages of GET /api/v1/patients.
   const directories = [
     { url: "/agent/v1/identifiers", read: listIdentifiers, isListed: true },
     { url: "/agent/v1/removed", read: listRemoved, isListed: false },
@@ -91,8 +78,7 @@ export async function agentRoutes(
     app.route({
       method: "GET",
       url,
-      onRequest,
-      config: { parameters: directoryParameters },
+      config: { ...directory, parameters: directoryParameters },
       handler: async (request) => {
         const { page, page_size: pageSize, updated_since: updatedSince } = readParameters(request, directoryParameters);
         const clinicId = keyOf(request).clinic_id;
@@ -104,11 +90,11 @@ export async function agentRoutes(
     });
   }
 
-  // So that both programs flag by the same rows; null where the clinic has none of its own.
+  // The clinic's reference intervals, so that agent and server flag alike. Null if the clinic has none.
   app.route({
     method: "GET",
     url: "/agent/v1/ranges",
-    onRequest,
+    config: directory,
     handler: async (request) => {
       const ranges = await currentRanges(store, keyOf(request).clinic_id);
       return { success: true, data: ranges ?? null };
@@ -127,8 +113,8 @@ function studyList(body: unknown): unknown[] {
   return studies;
 }
 
-// Each study on its own: a bad one stops none of its neighbours. What an agent of another version adds is passed over before
-// the check, so it is neither stored nor part of the content's hash: the same study with one field more is no conflict.
+// Checks each study on its own, so that an invalid one does not reject the others. Unknown fields of another version are
+// discarded first. They enter neither the store nor the content hash, so they cause no conflict.
 function readStudy(pushed: unknown, now: number): { study: PushedStudy } | { rejected: Outcome } {
   const overlong = overlongList(PushedStudy, pushed);
   if (overlong !== null) return rejected(pushed, overlong);
@@ -136,7 +122,7 @@ function readStudy(pushed: unknown, now: number): { study: PushedStudy } | { rej
   const faults = problems(pushedStudy, candidate, FAULTS_MAX);
   if (pushedStudy.Check(candidate)) {
     const { device_name, dedupe_key } = candidate;
-    // What a device left in the hint or in a result is stored as JSON, which has a way to write NUL.
+    // The hint and the results may contain NUL, since they are stored as JSON, which escapes it.
     faults.push(...nulProblems({ device_name, dedupe_key }));
     faults.push(...studyProblems(candidate, now));
     if (faults.length === 0) return { study: candidate };
@@ -151,7 +137,7 @@ function rejected(candidate: unknown, reason: string): { rejected: Outcome } {
 
 const NO_HINT = Object.fromEntries(Object.keys(PatientHint.properties).map((name) => [name, null]));
 
-/** Fills facts that the agent does not send with null. */
+/** Adds null for each fact of the hint that the agent left out. */
 function withWholeHint(candidate: unknown): unknown {
   if (typeof candidate !== "object" || candidate === null || Array.isArray(candidate)) return candidate;
   const { patient_hint: hint = {} } = candidate as { patient_hint?: unknown };
@@ -159,53 +145,8 @@ function withWholeHint(candidate: unknown): unknown {
   return isObject ? { ...candidate, patient_hint: { ...NO_HINT, ...hint } } : candidate;
 }
 
+// Lists the first faults and the number of the others.
 function listed(faults: readonly string[]): string {
   const rest = faults.length - FAULTS_MAX;
   return faults.slice(0, FAULTS_MAX).join("; ") + (rest > 0 ? `; and at least ${rest} more` : "");
-}
-
-async function parseJson(request: FastifyRequest, body: Buffer): Promise<unknown> {
-  const unpacked = await unpack(request.headers["content-encoding"], body);
-  if (hasManyValues(unpacked)) {
-    throw new ApiError("REQUEST.TOO_LARGE", `The body has more than ${VALUES_MAX} values.`);
-  }
-  try {
-    return JSON.parse(unpacked.toString("utf8")) as unknown;
-  } catch (error) {
-    throw new ApiError("REQUEST.INVALID_BODY", `The body is not JSON: ${(error as Error).message}.`);
-  }
-}
-
-const [COMMA, LIST, OBJECT] = [0x2c, 0x5b, 0x7b];
-
-/** Counts before anything is parsed. Commas within text count, too: an upper bound is enough. */
-function hasManyValues(json: Buffer): boolean {
-  let count = 0;
-  // An iterator would take five times as long.
-  for (let index = 0; index < json.length; index++) {
-    const byte = json[index];
-    if (byte === COMMA || byte === LIST || byte === OBJECT) count += 1;
-  }
-  return count > VALUES_MAX;
-}
-
-async function unpack(encoding: string | undefined, body: Buffer): Promise<Buffer> {
-  switch (encoding?.toLowerCase()) {
-    case undefined:
-    case "identity":
-      return body;
-    case "gzip":
-    case "x-gzip":
-      try {
-        // The bound holds while it unpacks: a small body can stand for gigabytes.
-        return await promisify(gunzip)(body, { maxOutputLength: BODY_BYTES_MAX });
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") {
-          throw new ApiError("REQUEST.TOO_LARGE", `The body unpacks to more than ${BODY_BYTES_MAX} bytes.`);
-        }
-        throw new ApiError("REQUEST.INVALID_BODY", "The body is not gzip, as its content-encoding says.");
-      }
-    default:
-      throw new ApiError("REQUEST.INVALID_BODY", `content-encoding is ${encoding}, expected gzip or none.`);
-  }
 }

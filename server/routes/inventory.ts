@@ -25,11 +25,10 @@ const list = {
   example: { success: true, data: pageOf({ items: [exampleOf.item], total: 1 }, 1, 20) },
 } satisfies Operation;
 
-export function inventoryRoutes(app: FastifyInstance, { store, guard }: RouteContext): void {
+export function inventoryRoutes(app: FastifyInstance, { store }: RouteContext): void {
   app.route({
     method: "GET",
     url: "/api/v1/inventory",
-    onRequest: guard(list.header, ...list.permissions),
     schema: { response: { 200: ItemPageEnvelope } },
     config: list,
     handler: async (request) => {

@@ -45,13 +45,12 @@ const get = {
   errors: ["PATIENT.NOT_FOUND", "PATIENT.ACCESS_DENIED"],
 } satisfies Operation;
 
-export function patientRoutes(app: FastifyInstance, { store, guard, concealUnconnected }: RouteContext): void {
+export function patientRoutes(app: FastifyInstance, { store, concealUnconnected }: RouteContext): void {
   const outlines = new Outlines();
 
   app.route({
     method: "GET",
     url: "/api/v1/patients",
-    onRequest: guard(list.header, ...list.permissions),
     schema: { response: { 200: PatientPageEnvelope } },
     config: list,
     handler: async (request) => {
@@ -72,7 +71,6 @@ export function patientRoutes(app: FastifyInstance, { store, guard, concealUncon
   app.route<{ Params: { fp: string } }>({
     method: "GET",
     url: "/api/v1/patients/:fp",
-    onRequest: guard(get.header, ...get.permissions),
     schema: { response: { 200: PatientEnvelope } },
     config: get,
     handler: async (request) => {

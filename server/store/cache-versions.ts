@@ -1,28 +1,28 @@
-import { nobody, type Query, query, type Session } from "./query.ts";
+import { noInvalidation, type Query, query, type Session } from "./query.ts";
 
-// What tells a cache that an answer is stale: two numbers of each clinic, raised in the transaction of the write itself.
+// Cache invalidation by version: each clinic has two version numbers. The transaction that changes its data bumps them.
 
-/** As long as a number stays, so does what it counts changes of. */
+/** Version numbers of a clinic. Data read under a number is current while the number stays. */
 export interface Versions {
-  /** All that the clinic reads, and its keys. */
+  /** Version of all data that the clinic reads, and of its keys. */
   readonly answers: number;
-  /** The order and number of its patients: a total is dear to count, and most writes leave it. */
+  /** Version of the order and number of its patients. Totals are expensive to count, and most writes keep them. */
   readonly lists: number;
 }
 
-/** Looking up the clinics of more patients costs more than all clinics' caches do. */
+/** Max patients whose clinics are looked up. A larger write bumps the versions of all clinics. */
 const PATIENTS_MAX = 1000;
 
-/** Does the work of a transaction, and as its last act raises the versions of the clinics whose answers its writes change. */
-export async function raising<T>(session: Session, work: (session: Session) => Promise<T>): Promise<T> {
-  const { raise, ...watchedSession } = watched(session);
+/** Runs the work of a transaction. Then bumps the versions of the clinics whose responses its writes change. */
+export async function runAndBumpVersions<T>(session: Session, work: (session: Session) => Promise<T>): Promise<T> {
+  const { bumpVersions, ...watchedSession } = watched(session);
   const result = await work(watchedSession);
-  await raise();
+  await bumpVersions();
   return result;
 }
 
-function watched(session: Session): Session & { raise: () => Promise<void> } {
-  // By id, and whether the clinics' lists change too.
+function watched(session: Session): Session & { bumpVersions: () => Promise<void> } {
+  // Ids of changed clinics and patients. The value is true if the patient lists change too.
   const clinics = new Map<number, boolean>();
   const patients = new Map<number, boolean>();
 
@@ -47,17 +47,17 @@ function watched(session: Session): Session & { raise: () => Promise<void> } {
       for (const parameters of list) watch(asked, parameters);
       return session.each(asked, list);
     },
-    async raise() {
+    async bumpVersions() {
       if (patients.size > PATIENTS_MAX) {
-        await session.all(raiseAll, {});
+        await session.all(bumpAll, {});
         return;
       }
       for (const [patientId, lists] of patients) {
         for (const { clinic_id } of await session.all(clinicsOf, { patientId })) note(clinics, clinic_id, lists);
       }
-      // In one order everywhere: two transactions must not each wait for a row of the other.
+      // Lock rows in id order to avoid deadlocks.
       for (const [id, lists] of [...clinics].toSorted(([a], [b]) => a - b)) {
-        await session.all(lists ? raiseLists : raiseAnswers, { id });
+        await session.all(lists ? bumpLists : bumpAnswers, { id });
       }
     },
   };
@@ -67,21 +67,21 @@ function note(map: Map<number, boolean>, id: number | null, lists: boolean): voi
   if (id !== null) map.set(id, lists || map.get(id) === true);
 }
 
-/** The versions of a clinic, which must be read before what is kept under them. */
+/** Reads the versions of a clinic. Call it before reading the data that is cached under them. */
 export async function readVersions(session: Session, clinicId: number): Promise<Versions> {
   const row = await session.first(versionsOf, { clinicId });
   if (row === undefined) throw new Error(`clinic ${clinicId} of a key does not exist`);
   return { answers: row.version, lists: row.lists_version };
 }
 
-/** One look for all requests of a turn of the event loop, at its end: so it comes after each of them began. */
-export function atEndOfTurn(look: () => void): () => Promise<void> {
-  let coming: Promise<void> | undefined;
-  function lookNow(): void {
-    coming = undefined;
-    look();
+/** Returns a function that runs `refresh` once at the end of the current event-loop turn, for all its callers. */
+export function atEndOfTurn(refresh: () => void): () => Promise<void> {
+  let scheduled: Promise<void> | undefined;
+  function refreshNow(): void {
+    scheduled = undefined;
+    refresh();
   }
-  return () => (coming ??= new Promise<void>((resolve) => void setImmediate(resolve)).then(lookNow));
+  return () => (scheduled ??= new Promise<void>((resolve) => void setImmediate(resolve)).then(refreshNow));
 }
 
 const versionsOf = query((db, p: { clinicId: number }) =>
@@ -92,28 +92,28 @@ const clinicsOf = query((db, p: { patientId: number }) =>
   db.selectFrom("connection").select("clinic_id").where("patient_id", "=", p.patientId),
 );
 
-const raiseAnswers = query(
+const bumpAnswers = query(
   (db, p: { id: number }) =>
     db
       .updateTable("clinic")
       .set((set) => ({ version: set("version", "+", 1) }))
       .where("id", "=", p.id),
-  nobody,
+  noInvalidation,
 );
 
-const raiseLists = query(
+const bumpLists = query(
   (db, p: { id: number }) =>
     db
       .updateTable("clinic")
       .set((set) => ({ version: set("version", "+", 1), lists_version: set("lists_version", "+", 1) }))
       .where("id", "=", p.id),
-  nobody,
+  noInvalidation,
 );
 
-const raiseAll = query(
+const bumpAll = query(
   (db) =>
     db
       .updateTable("clinic")
       .set((set) => ({ version: set("version", "+", 1), lists_version: set("lists_version", "+", 1) })),
-  nobody,
+  noInvalidation,
 );

@@ -1,5 +1,5 @@
 import type { Heartbeat } from "../../shared/api/study.ts";
-import { nobody, query, type Session } from "./query.ts";
+import { noInvalidation, query, type Session } from "./query.ts";
 
 /** Keeps the latest heartbeat of an agent, which is known by its key. */
 export async function storeHeartbeat(
@@ -20,5 +20,5 @@ const upsert = query(
       .onConflict((conflict) =>
         conflict.columns(["clinic_id", "api_key_id"]).doUpdateSet({ received_at: p.now, body: p.body }),
       ),
-  nobody,
+  noInvalidation,
 );

@@ -1,4 +1,4 @@
-import { nobody, query, type Session } from "./query.ts";
+import { noInvalidation, query, type Session } from "./query.ts";
 import type { Versions } from "./cache-versions.ts";
 
 // API keys. The key itself never comes here: only its digest, and enough of its letters for a person to recognise it.
@@ -187,7 +187,7 @@ const expire = query(
 
 const touch = query(
   (db, p: { id: number; now: number }) => db.updateTable("api_key").set({ last_used_at: p.now }).where("id", "=", p.id),
-  nobody,
+  noInvalidation,
 );
 
 // It changes nothing. On PostgreSQL it makes the transaction collide with an import, which raises the clinic's versions.
@@ -197,7 +197,7 @@ const writeClinic = query(
       .updateTable("clinic")
       .set((set) => ({ version: set.ref("version") }))
       .where("id", "=", p.id),
-  nobody,
+  noInvalidation,
 );
 
 const clinicsOfUsedKeys = query((db) =>

@@ -14,7 +14,7 @@ import {
 import { type Engine, missingMigrations } from "./migrations.ts";
 import { filled, type Query, type Session, sqlBuilder, StoreUnavailable } from "./query.ts";
 import type { Store } from "./types.ts";
-import { atEndOfTurn, raising, readVersions, type Versions } from "./cache-versions.ts";
+import { atEndOfTurn, runAndBumpVersions, readVersions, type Versions } from "./cache-versions.ts";
 
 // The database as a PostgreSQL that several servers may share.
 
@@ -85,7 +85,7 @@ export async function openPostgres(url: string, lockWaitMs: number): Promise<Sto
       const lock = attempt < ATTEMPTS_MAX ? "row share" : "exclusive";
       try {
         const begin = `begin isolation level serializable; lock table migration in ${lock} mode`;
-        return await inside(writers, begin, async (own) => raising(own, work));
+        return await inside(writers, begin, async (own) => runAndBumpVersions(own, work));
       } catch (error) {
         if (!(error instanceof DatabaseError && LOST_AGAINST_ANOTHER.test(error.code ?? ""))) throw error;
         if (attempt === ATTEMPTS_MAX) throw unavailable(error);
@@ -118,10 +118,10 @@ export async function openPostgres(url: string, lockWaitMs: number): Promise<Sto
 }
 
 /** Asks once for all requests of a clinic in a turn of the event loop. */
-function versionReader(reads: Session): Pick<Store, "look" | "versions"> {
+function versionReader(reads: Session): Pick<Store, "refreshVersions" | "versions"> {
   const asked = new Map<number, Promise<Versions>>();
   return {
-    look: atEndOfTurn(() => {
+    refreshVersions: atEndOfTurn(() => {
       asked.clear();
     }),
     versions(clinicId) {

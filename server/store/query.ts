@@ -7,24 +7,24 @@ import type { Tables } from "./schema.ts";
 /** A query and the parameters it waits for. */
 export interface Query<Parameters, Row> {
   readonly compile: (builder: Kysely<Tables>) => { sql: string; values: readonly unknown[] };
-  /** Of a query that writes: whose answers it changes. */
-  changes?(parameters: Parameters): Changed;
+  /** For a write: the cached responses that it invalidates. */
+  changes?(parameters: Parameters): CacheInvalidation;
   // Never set: they carry the two types to the functions that run the query.
   readonly parameters?: Parameters;
   readonly row?: Row;
 }
 
-/** Whose answers a write changes: what the clinic reads, or who may read it. Null is nobody. */
-export interface Changed {
+/** The cached responses that a write invalidates. A null id stands for no clinic or patient. */
+export interface CacheInvalidation {
   readonly clinics?: readonly (number | null)[];
-  /** All clinics that are connected to these patients. */
+  /** Patients whose connected clinics are invalidated. */
   readonly patients?: readonly (number | null)[];
-  /** Patients enter, leave or move in the lists of these clinics. */
+  /** Set if the write changes the order or number of patients in the lists of these clinics. */
   readonly lists?: true;
 }
 
-/** Of a write that no answer shows. */
-export function nobody(): Changed {
+/** Returns an empty invalidation: the write changes no cached response. */
+export function noInvalidation(): CacheInvalidation {
   return {};
 }
 
@@ -59,11 +59,11 @@ export function query<Parameters, Row>(
 ): Query<Parameters, Row>;
 export function query<Parameters, Row>(
   build: (db: Kysely<Tables>, p: Parameters) => Compilable<Row>,
-  changes: (parameters: Parameters) => Changed,
+  changes: (parameters: Parameters) => CacheInvalidation,
 ): Query<Parameters, Row>;
 export function query<Parameters, Row>(
   build: (db: Kysely<Tables>, p: Parameters) => Compilable<Row>,
-  changes?: (parameters: Parameters) => Changed,
+  changes?: (parameters: Parameters) => CacheInvalidation,
 ): Query<Parameters, Row> {
   return {
     compile(builder) {

@@ -1,19 +1,18 @@
 import { sql } from "kysely";
-import type { Soon } from "./maybe-promise.ts";
-import { nobody, query, type Session } from "./query.ts";
+import { noInvalidation, query, type Session } from "./query.ts";
 import type { RequestCount } from "./schema.ts";
 
-// Counts requests in a PostgreSQL that several servers share, so that a key has one limit however many of them it asks.
-// Ended windows go by the servers' clocks: those must be in step.
+// Rate-limit counters in a PostgreSQL database, so that servers on one database share each limit. Windows end by the
+// servers' own clocks, which must be synchronised.
 
-/** What has ended is deleted this often; till then it only takes room. */
+/** Interval between deletions of ended windows. */
 const PRUNE_MS = 60_000;
 
-/** Rejects with StoreUnavailable while the database is away: a request that cannot be counted is not let through. */
+/** Counters in the database. `take` rejects with StoreUnavailable while the database is away, so such requests get 503. */
 export function storeCounters(session: Session): SharedCounters {
   let prunedAt = 0;
 
-  /** Windows are one or two, the shorter first. */
+  /** Expects one or two windows, the shorter first. */
   function counters(prefix: string): Counters {
     return {
       async take(name, windows, now, cost = 1) {
@@ -30,7 +29,7 @@ export function storeCounters(session: Session): SharedCounters {
   return { keys: counters("key"), addresses: counters("address") };
 }
 
-function countsOf(row: RequestCount, windows: readonly Window[]): Count[] {
+function countsOf(row: RequestCount, windows: readonly Window[]): WindowCount[] {
   const counts = [
     { used: row.short_used, endsAt: row.short_ends_at },
     { used: row.long_used, endsAt: row.long_ends_at },
@@ -45,9 +44,9 @@ async function counted(
   now: number,
   cost: Cost,
 ): Promise<RequestCount> {
-  // A single window stands for both.
+  // A single window fills both pairs of columns.
   const [short, long = short] = windows;
-  if (short === undefined || long === undefined) throw new Error("no window is given, expected one or two");
+  if (short === undefined || long === undefined) throw new Error("expected one or two windows, got none");
   const row = await session.first(count, {
     name,
     now,
@@ -61,7 +60,7 @@ async function counted(
   return row;
 }
 
-interface Counted {
+interface CountParameters {
   name: string;
   now: number;
   cost: Cost;
@@ -71,10 +70,10 @@ interface Counted {
   longEndsAt: number;
 }
 
-// One statement, so that the row's lock makes servers count one after the other. Inside out: which windows go on (a clock
-// that was set back must not make one last longer than it is), what they hold, whether there is room in all of them.
+// One statement, so that the row lock serialises the servers. From the innermost select outwards: which windows have not
+// ended, their counts, and whether all of them have room. A clock that was set back must not lengthen a window.
 const count = query(
-  (db, p: Counted) => ({
+  (db, p: CountParameters) => ({
     compile: () =>
       sql<RequestCount>`
       insert into request_count as stored (name, short_used, short_ends_at, long_used, long_ends_at, taken)
@@ -105,46 +104,45 @@ const count = query(
       returning name, short_used, short_ends_at, long_used, long_ends_at, taken
     `.compile(db),
   }),
-  nobody,
+  noInvalidation,
 );
 
 const prune = query(
   (db, p: { now: number }) =>
     db.deleteFrom("request_count").where("short_ends_at", "<=", p.now).where("long_ends_at", "<=", p.now),
-  nobody,
+  noInvalidation,
 );
 
-/** A stretch of time that begins with its first request. */
+/** A fixed window. It begins with its first request. */
 export interface Window {
   readonly name: string;
   readonly ms: number;
   readonly limit: number;
 }
 
-/** How full a window is just now; `endsAt` in milliseconds since 1970. */
-export interface Count {
+/** Requests counted in the current window. `endsAt` is in milliseconds since 1970. */
+export interface WindowCount {
   readonly used: number;
   readonly endsAt: number;
 }
 
-/** 0 only looks, -1 gives back what was taken. */
+/** Requests to count: 0 only reads the counts, -1 refunds a request. */
 export type Cost = -1 | 0 | 1;
 
-export interface Taken {
+export interface CounterResult {
+  /** False if a window was full. The request is not counted then. */
   readonly taken: boolean;
-  readonly counts: readonly Count[];
+  /** Counts of the windows in their order, this request included. */
+  readonly counts: readonly WindowCount[];
 }
 
-/** Where requests are counted. Nodes that share one limit together. */
+/** Request counters. Servers that use the same counters share one limit. */
 export interface Counters {
-  /**
-   * Counts a request in all windows of a name, or in none of them when one is full: a client that keeps asking must not
-   * spend its hour on refusals. `counts` are the windows' in order, this request included when it was taken.
-   */
-  take(name: string, windows: readonly Window[], now: number, cost?: Cost): Soon<Taken>;
+  /** Counts a request in all windows of a name, or in none if one is full. Refused requests thus spend no hourly budget. */
+  take(name: string, windows: readonly Window[], now: number, cost?: Cost): Promise<CounterResult>;
 }
 
-/** Keys and addresses are counted apart: a flood from many addresses must not push a key's count out of a bounded memory. */
+/** Separate counters for keys and addresses: a flood from many addresses must not evict the count of a key. */
 export interface SharedCounters {
   readonly keys: Counters;
   readonly addresses: Counters;

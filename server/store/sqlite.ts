@@ -10,7 +10,7 @@ import { watchFiles } from "./file-watch.ts";
 import { type Engine, missingMigrations } from "./migrations.ts";
 import { filled, type Query, type Session, sqlBuilder, StoreUnavailable } from "./query.ts";
 import type { Store } from "./types.ts";
-import { atEndOfTurn, raising, readVersions, type Versions } from "./cache-versions.ts";
+import { atEndOfTurn, runAndBumpVersions, readVersions, type Versions } from "./cache-versions.ts";
 
 // The database as a file of the data folder.
 
@@ -65,7 +65,7 @@ export async function openSqlite(folder: string, writeWaitMs: number): Promise<S
     await retryWhileBusy(path, deadline - Date.now(), () => writer.exec("begin immediate"));
     try {
       const before = changes.get();
-      const result = await raising(writes, work);
+      const result = await runAndBumpVersions(writes, work);
       const counted = changes.get() === before ? null : guarded(path, () => mark.count());
       guarded(path, () => writer.exec("commit"));
       if (counted !== null) mark.save(counted);
@@ -159,8 +159,8 @@ function session(connection: Sqlite.Database, check: () => void = () => undefine
   };
 }
 
-/** SQLite tells by one number whether anybody committed: only then are versions read again. */
-function versionReader(reader: Sqlite.Database, reads: Session): Pick<Store, "look" | "versions"> {
+/** Caches versions until SQLite's data_version shows a commit by another connection. */
+function versionReader(reader: Sqlite.Database, reads: Session): Pick<Store, "refreshVersions" | "versions"> {
   const dataVersion = reader.prepare("pragma data_version").pluck();
   const known = new Map<number, Versions>();
   let seen: unknown;
@@ -172,12 +172,12 @@ function versionReader(reader: Sqlite.Database, reads: Session): Pick<Store, "lo
   }
 
   return {
-    look: atEndOfTurn(() => {
+    refreshVersions: atEndOfTurn(() => {
       const current = guarded(reader.name, () => dataVersion.get());
       if (current !== seen) known.clear();
       seen = current;
     }),
-    versions: (clinicId) => known.get(clinicId) ?? read(clinicId),
+    versions: async (clinicId) => known.get(clinicId) ?? read(clinicId),
   };
 }
 

@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import type { InventoryItem } from "../../shared/api/inventory.ts";
 import { consume, type Consumption } from "../domain/inventory-stock.ts";
 import type { Page } from "./patients.ts";
-import { nobody, query, type Session } from "./query.ts";
+import { noInvalidation, query, type Session } from "./query.ts";
 import type { BatchColumns, ItemColumns, Tables } from "./schema.ts";
 
 // Inventory items of a clinic, and the batches behind them, which the public interface does not show (specification, section 2.6).
@@ -200,13 +200,13 @@ const insertBatch = query(
       received_at: p.received_at,
       expiry_date: p.expiry_date,
     }),
-  nobody,
+  noInvalidation,
 );
 
 const setBatch = query(
   (db, p: { id: number; quantity: number }) =>
     db.updateTable("inventory_batch").set({ quantity: p.quantity }).where("id", "=", p.id),
-  nobody,
+  noInvalidation,
 );
 
 const takeFromBatch = query(
@@ -215,5 +215,5 @@ const takeFromBatch = query(
       .updateTable("inventory_batch")
       .set((set) => ({ quantity: set("quantity", "-", p.taken) }))
       .where("id", "=", p.id),
-  nobody,
+  noInvalidation,
 );

@@ -8,7 +8,7 @@ import type { Outcome, PushedStudy, Result, Snapshot, Study } from "../../shared
 import { decideFiling } from "../domain/study-filing.ts";
 import { whyFlagAnew } from "../domain/flagging.ts";
 import { findPatient } from "./patients.ts";
-import { nobody, query, type Session } from "./query.ts";
+import { noInvalidation, query, type Session } from "./query.ts";
 import { currentRanges } from "./ranges.ts";
 import type { ConflictColumns, StudyColumns, Tables } from "./schema.ts";
 
@@ -468,7 +468,7 @@ const insertRevision = query(
       replaced_at: p.replaced_at,
       pushed_revision: p.pushed_revision,
     }),
-  nobody,
+  noInvalidation,
 );
 
 const countConflicts = query((db, p: { studyId: number; clinicId: number }) =>
@@ -493,5 +493,5 @@ const insertConflict = query(
         received_at: p.received_at,
       })
       .onConflict((conflict) => conflict.columns(["study_id", "content_hash"]).doNothing()),
-  nobody,
+  noInvalidation,
 );

@@ -1,5 +1,4 @@
 import type { Loss } from "../../shared/runtime/commit-mark.ts";
-import type { Soon } from "./maybe-promise.ts";
 import type { Session } from "./query.ts";
 import type { Versions } from "./cache-versions.ts";
 
@@ -14,13 +13,13 @@ export interface Store extends Session {
    * when PostgreSQL undid it for another server's sake: what it changes besides the session, it must begin anew.
    */
   transaction<T>(work: (session: Session) => Promise<T>): Promise<T>;
-  /** Looks for what was committed, by whatever process, until this was asked or later: `versions` knows it then. */
-  look(): Promise<void>;
-  /** A clinic's versions as the last look found them. */
-  versions(clinicId: number): Soon<Versions>;
+  /** Makes `versions` include every commit, of any process, that precedes this call. */
+  refreshVersions(): Promise<void>;
+  /** Returns a clinic's versions as of the last refresh. */
+  versions(clinicId: number): Promise<Versions>;
   /** Reads one state of the database, however long the work takes; writers go on meanwhile. */
   snapshot<T>(work: (session: Session) => Promise<T>): Promise<T>;
-  /** Rejects when the database does not answer. */
+  /** Rejects if the database does not respond. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }

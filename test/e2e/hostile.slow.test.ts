@@ -1,20 +1,23 @@
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import net from "node:net";
+import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Running, start, until, World } from "../support/processes.ts";
+import { hostileTimeouts } from "./hostile-timeouts.ts";
 
-// Goal: whatever comes in on its port, the server stays up and answers others. Method: all of it at once against a real
-// server, while a well-behaved client asks on and on; at the end nothing of it is left in the server.
+// Goal: hostile input neither stops the server nor delays other clients. Method: several attacks at once against a server
+// process, while a well-behaved client sends requests. Afterwards the server must hold no connection of an attacker.
 
 const IDLE = 10_000;
-/** For every request of the well-behaved client: answered at all, on whatever machine. Of a quiet run the slowest took 600 ms. */
-const ANSWER_MS_MAX = 10_000;
-/** The times of app.ts, and some for a busy machine. */
-const HEADERS_MS_MAX = 15_000 + 5000;
-const BODY_MS_MAX = 60_000 + 5000;
-const STALLED_MS_MAX = 60_000 + 5000;
-/** Resident, while everything is going on: 10 000 connections among it. */
+/** Max response time for the well-behaved client, on any machine. */
+const RESPONSE_MS_MAX = 10_000;
+/** Allowance for a busy machine. */
+const DELAY_MS_MAX = 5000;
+const HEADERS_MS_MAX = hostileTimeouts.headersMs + DELAY_MS_MAX;
+const BODY_MS_MAX = hostileTimeouts.requestMs + DELAY_MS_MAX;
+const STALLED_MS_MAX = hostileTimeouts.idleMs + DELAY_MS_MAX;
+/** Max growth of resident memory during the attacks, 10 000 connections included. */
 const GROWTH_MB_MAX = 200;
 
 const filesMax = Number(
@@ -24,6 +27,8 @@ const enoughFiles = filesMax > IDLE + 1000;
 if (!enoughFiles) process.stdout.write(`hostile: ${IDLE} idle sockets are skipped: ulimit -Hn is ${filesMax}\n`);
 
 let world: World;
+let server: Running;
+let serverPort: number;
 let files: number;
 let megabytes: number;
 let megabytesMax = 0;
@@ -31,7 +36,7 @@ let asker: Running;
 let watching: NodeJS.Timeout;
 const sockets: net.Socket[] = [];
 
-/** Asks on and on, each time over a connection of its own, and prints status and milliseconds. Beside us: we are busy. */
+/** The well-behaved client. Prints status and milliseconds of each request. Its own process, since this one is busy. */
 const ASKER = `
 const [url, key] = process.argv.slice(1);
 for (;;) {
@@ -42,11 +47,17 @@ for (;;) {
 }`;
 
 beforeAll(async () => {
-  world = await World.create(2, ["--rate-limit", "device=1000000/1000000"]);
+  world = await World.create(2);
+  await world.server.end();
+  const script = path.join(import.meta.dirname, "hostile-server.ts");
+  server = start("--import", ["tsx", script, world.serverData]);
+  serverPort = Number(
+    await until("the server listens", () => /listening on http:\/\/127\.0\.0\.1:(\d+)/.exec(server.output())?.[1]),
+  );
   files = openFiles();
-  const url = `http://127.0.0.1:${world.serverPort}/api/v1/patients`;
+  const url = `http://127.0.0.1:${serverPort}/api/v1/patients`;
   asker = start("--input-type=module", ["-e", ASKER, url, world.key]);
-  await until("the first 200 are answered", () => answers().length > 200);
+  await until("the first 200 responses", () => answers().length > 200);
   megabytes = residentMegabytes();
   watching = setInterval(() => (megabytesMax = Math.max(megabytesMax, residentMegabytes())), 100);
 });
@@ -55,15 +66,16 @@ afterAll(async () => {
   clearInterval(watching);
   for (const socket of sockets) socket.destroy();
   await asker.end();
+  await server.end("SIGKILL");
   await world.end();
 });
 
 describe.concurrent("at the same time", () => {
   test.skipIf(!enoughFiles)(
-    "10 000 sockets that say nothing are hung up on, and 10 000 more",
+    "10 000 silent connections are closed with 408, and so are the next 10 000",
     { timeout: 120_000 },
     async () => {
-      // Once more: what they took must be there for the next.
+      // The second wave needs the resources of the first.
       for (const _wave of [1, 2]) {
         const idle: Peer[] = [];
         while (idle.length < IDLE) {
@@ -79,7 +91,7 @@ describe.concurrent("at the same time", () => {
     },
   );
 
-  test("headers of one byte a second are a 408", { timeout: 60_000 }, async () => {
+  test("headers of one byte a second get 408", { timeout: 60_000 }, async () => {
     const peers = Array.from({ length: 200 }, () => open());
     const begun = performance.now();
     for (const peer of peers)
@@ -89,7 +101,7 @@ describe.concurrent("at the same time", () => {
     expect(new Set(said.map(briefly))).toEqual(new Set(["408 REQUEST.TIMEOUT"]));
   });
 
-  test("a body of one byte a second is a 408, also where none belongs", { timeout: 120_000 }, async () => {
+  test("a body of one byte a second gets 408, on POST and on GET", { timeout: 120_000 }, async () => {
     const heads = [
       `POST /agent/v1/studies HTTP/1.1\r\nHost: x\r\nX-API-Key: ${world.key}\r\nContent-Type: application/json\r\nContent-Length: 1000`,
       `POST /agent/v1/studies HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000`,
@@ -104,7 +116,7 @@ describe.concurrent("at the same time", () => {
     expect(said.map(statuses)).toEqual([[408], [401, 408], [200, 408], [200, 408]]);
   });
 
-  test("a body without end on a GET is let go by", { timeout: 120_000 }, async () => {
+  test("an endless body on a GET is discarded until the request times out", { timeout: 120_000 }, async () => {
     const peer = open(
       `GET /api/v1/patients HTTP/1.1\r\nHost: x\r\nX-API-Key: ${world.key}\r\nTransfer-Encoding: chunked\r\n\r\n`,
     );
@@ -118,7 +130,7 @@ describe.concurrent("at the same time", () => {
     expect(statuses(await peer.answer)[0]).toBe(200);
   });
 
-  test("a body on a GET is passed over, and the next request on the connection is answered", async () => {
+  test("a body on a GET is discarded, and the next request on the connection gets its response", async () => {
     const get = `GET /api/v1/patients HTTP/1.1\r\nHost: x\r\nX-API-Key: ${world.key}\r\n`;
     const large = "GET /admin HTTP/1.1\r\n\r\n".repeat(50_000);
     for (const body of [
@@ -130,7 +142,7 @@ describe.concurrent("at the same time", () => {
     }
   });
 
-  test("huge headers and URLs are refused in the envelope", async () => {
+  test("headers and URLs that are too long get an error in the envelope", async () => {
     const line = (url: string) => `GET ${url} HTTP/1.1\r\nHost: x\r\n`;
     for (const [bytes, expected] of [
       [`${line("/")}X-Long: ${"a".repeat(17_000)}\r\n\r\n`, "431 REQUEST.HEADERS_TOO_LARGE"],
@@ -140,12 +152,12 @@ describe.concurrent("at the same time", () => {
     ] as const) {
       expect(briefly(await open(bytes).answer)).toBe(expected);
     }
-    // Who goes on sending is hung up on, whether or not he saw why.
+    // A client that keeps sending is disconnected, with or without having read the error.
     const flood = open(`${line("/")}X-Long: ${"a".repeat(50_000_000)}`);
     expect(await flood.answer).toMatch(/^(HTTP\/1\.1 431 .*)?$/s);
   });
 
-  test("garbage behind a request ends the connection", async () => {
+  test("garbage behind a request closes the connection", async () => {
     const get = `GET /api/v1/patients HTTP/1.1\r\nHost: x\r\nX-API-Key: ${world.key}\r\n\r\n`;
     for (const garbage of ["\0".repeat(100), "\x16\x03\x01\x02\x00", "GET\r\n\r\n", "\r\nHTTP/1.1 200 OK\r\n\r\n"]) {
       const peers = Array.from({ length: 50 }, () => open(get + garbage + get));
@@ -153,7 +165,7 @@ describe.concurrent("at the same time", () => {
     }
   });
 
-  test("requests by the ten thousand, of which no answer is read, hold neither memory nor connection", {
+  test("a client that sends 100 000 requests and reads no response is disconnected", {
     timeout: 120_000,
   }, async () => {
     const peer = open();
@@ -162,11 +174,15 @@ describe.concurrent("at the same time", () => {
     const get = "GET /api/v1/patients HTTP/1.1\r\nHost: x\r\n\r\n";
     const begun = performance.now();
     peer.socket.write(get.repeat(100_000));
-    await until("it is hung up on", () => peer.socket.destroyed || !isEstablished(peer.socket), 2 * STALLED_MS_MAX);
+    await until(
+      "the server closes the connection",
+      () => peer.socket.destroyed || !isEstablished(peer.socket),
+      2 * STALLED_MS_MAX,
+    );
     expect(performance.now() - begun).toBeLessThan(STALLED_MS_MAX);
   });
 
-  test("half-closed connections are answered and closed, and those never closed by their peer are cut", {
+  test("a half-closed connection gets its response and is closed, and one that the peer keeps open is cut", {
     timeout: 60_000,
   }, async () => {
     const get = `GET /api/v1/patients HTTP/1.1\r\nHost: x\r\nX-API-Key: ${world.key}\r\n\r\n`;
@@ -179,13 +195,13 @@ describe.concurrent("at the same time", () => {
       peer.socket.end(bytes);
       expect(statuses(await peer.answer)).toEqual(expected);
     }
-    // Told 408, they keep their side open: the count of the server's files, below, tells whether it lets go.
+    // These keep their side open after the 408. The count of open files in the last test shows whether the server closes them.
     const stubborn = Array.from({ length: 50 }, () => open("GET / HTTP/1.1\r\n", { allowHalfOpen: true }));
     await Promise.all(stubborn.map(({ ended }) => ended));
   });
 });
 
-test("meanwhile everyone else was answered, and afterwards nothing is left of it", {
+test("other clients get all their responses during the attacks, and no connection is left afterwards", {
   timeout: 60_000,
 }, async () => {
   expect(asker.process.exitCode).toBe(null);
@@ -194,32 +210,32 @@ test("meanwhile everyone else was answered, and afterwards nothing is left of it
   const times = asked.map(({ ms }) => ms).toSorted((a, b) => a - b);
   const [p99 = 0, slowest = 0] = [times.at(Math.floor(0.99 * times.length)), times.at(-1)];
   await asker.end();
-  // What it holds with nobody connected, but for the files that SQLite opened meanwhile.
-  await until("the server has closed them all", () => openFiles() <= files + 1);
+  // One more than before, since SQLite may have opened a file.
+  await until("the server has closed all connections", () => openFiles() <= files + 1);
   process.stdout.write(
     `hostile: ${asked.length} answers, 99 in 100 within ${p99} ms, the slowest in ${slowest} ms; ` +
       `resident ${megabytes} MB before, ${megabytesMax} MB at most, ${residentMegabytes()} MB after\n`,
   );
-  expect(asked.length).toBeGreaterThan(500);
-  expect(slowest).toBeLessThan(ANSWER_MS_MAX);
+  expect(asked.length).toBeGreaterThan(300);
+  expect(slowest).toBeLessThan(RESPONSE_MS_MAX);
   expect(megabytesMax - megabytes).toBeLessThan(GROWTH_MB_MAX);
 });
 
 interface Peer {
   readonly socket: net.Socket;
   readonly connected: Promise<void>;
-  /** The server has said all that it will. */
+  /** Resolves when the server has closed its side. */
   readonly ended: Promise<void>;
-  /** What it said, once the connection is closed. */
+  /** All bytes from the server, once the connection is closed. */
   readonly answer: Promise<string>;
 }
 
 function open(bytes = "", options: { allowHalfOpen?: boolean } = {}): Peer {
-  const socket = net.connect({ port: world.serverPort, host: "127.0.0.1", ...options });
+  const socket = net.connect({ port: serverPort, host: "127.0.0.1", ...options });
   sockets.push(socket);
   let answer = "";
   socket.on("data", (chunk) => (answer += chunk.toString("latin1")));
-  // A reset is one of the ways to be hung up on.
+  // A reset is one way to be disconnected.
   socket.on("error", () => undefined);
   if (bytes !== "") socket.write(bytes, "latin1");
   return {
@@ -256,15 +272,15 @@ function answers(): { status: number; ms: number }[] {
 }
 
 function openFiles(): number {
-  return fs.readdirSync(`/proc/${world.server.process.pid}/fd`).length;
+  return fs.readdirSync(`/proc/${server.process.pid}/fd`).length;
 }
 
 function residentMegabytes(): number {
-  const status = fs.readFileSync(`/proc/${world.server.process.pid}/status`, "utf8");
+  const status = fs.readFileSync(`/proc/${server.process.pid}/status`, "utf8");
   return Math.round(Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024);
 }
 
-/** Asked of the kernel: a paused socket does not notice that it was hung up on. */
+/** Reads the state from the kernel, since a paused socket does not notice a disconnect. */
 function isEstablished(socket: net.Socket): boolean {
   const hex = (port = 0) => `:${port.toString(16).toUpperCase().padStart(4, "0")} `;
   const lines = fs.readFileSync("/proc/net/tcp", "utf8").split("\n");

@@ -7,11 +7,11 @@ import { Client } from "pg";
 import { pino } from "pino";
 import { inject, onTestFinished } from "vitest";
 import { buildApp } from "../../server/app.ts";
-import { createKey, type KeyToMake, type Permission } from "../../server/http/api-keys.ts";
+import { createKey, type NewApiKey, type Permission } from "../../server/http/api-keys.ts";
 import { loadPepper } from "../../server/http/pepper.ts";
 import type { Entity } from "../../server/import/lines.ts";
 import { importFile } from "../../server/import/importer.ts";
-import type { Limits } from "../../server/http/rate-limit.ts";
+import type { Limits } from "../../server/http/rate-limiter.ts";
 import { findClinic } from "../../server/store/keys.ts";
 import { openStore } from "../../server/store/open.ts";
 import type { Store } from "../../server/store/types.ts";
@@ -119,10 +119,10 @@ export async function startLimitedServer(limits: Limits, ...entities: (Entity | 
   await importEntities(store, ...entities.flat());
 
   /** A key of its own. */
-  async function makeFreshKey(clinicFp: string, permissions: Permission[], more: Partial<KeyToMake> = {}) {
+  async function makeFreshKey(clinicFp: string, permissions: Permission[], more: Partial<NewApiKey> = {}) {
     const clinicId = (await findClinic(store, clinicFp))?.id ?? 0;
     const now = clock.now;
-    const wanted: KeyToMake = { clinicId, name: "test", type: "integration", permissions, now, expiresAt: null };
+    const wanted: NewApiKey = { clinicId, name: "test", type: "integration", permissions, now, expiresAt: null };
     return createKey(store, pepper, { ...wanted, ...more });
   }
 

@@ -5,8 +5,8 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { buildApp } from "../../../server/app.ts";
 import { auditLines } from "../../../server/cli/audit-log.ts";
 import { permissions } from "../../../server/http/api-keys.ts";
-import { Audit, ENTRIES_MAX, KEPT_MS, REFUSALS_MAX } from "../../../server/http/audit-trail.ts";
-import { memoryCounters } from "../../../server/http/rate-limit.ts";
+import { AuditQueue, ENTRIES_MAX, REFUSALS_MAX, RETENTION_MS } from "../../../server/http/audit-queue.ts";
+import { memoryCounters } from "../../../server/http/memory-counters.ts";
 import {
   type AuditDescription,
   type AuditFilter,
@@ -39,8 +39,8 @@ const theirs = newFp("clinic");
 
 const whole: AuditFilter = { since: 0, until: Number.MAX_SAFE_INTEGER };
 
-describe("the audit has a row for", () => {
-  test("every answer to a key: who, what, how many, from where, under the id of the answer", async () => {
+describe("the audit trail of requests", () => {
+  test("every request with a key has a row with key, route, record, count, address and request id", async () => {
     const one = patient();
     const foreign = patient();
     const record = soap(one.fp, ours);
@@ -133,7 +133,7 @@ describe("the audit has a row for", () => {
     expect(await rowsOf(server)).toEqual(expected);
   });
 
-  test("a fault of ours and a push that the database refused", async () => {
+  test("a server error and an invalid parameter have a row with their status", async () => {
     const server = await startServer(clinic(ours));
     const key = await server.makeKey(ours, [...permissions]);
     const other = await lock(server.database);
@@ -146,7 +146,7 @@ describe("the audit has a row for", () => {
     ]);
   });
 
-  test("refusals without a key and with a revoked one, those alike in one row that counts them", async () => {
+  test("similar refusals share a row that counts them, with and without a known key", async () => {
     const server = await startServer(clinic(ours));
     const junk = `sk_live_${"x".repeat(38)}`;
     const revoked = await server.makeFreshKey(ours, ["clinic.patient.view"]);
@@ -169,7 +169,7 @@ describe("the audit has a row for", () => {
       await ask(junk, "/api/v1/patients", "192.0.2.7");
       await ask(revoked, "/api/v1/patients", "192.0.2.7");
       await ask("", `/api/v1/patients/${newFp("patient")}`, "192.0.2.7");
-      // One subscriber has all addresses of a /64.
+      // Addresses of one /64 count as one.
       await ask("", "/api/v1/patients", `2001:db8::${count + 2}`);
     }
 
@@ -181,7 +181,7 @@ describe("the audit has a row for", () => {
     ]);
   });
 
-  test("limits: a key's own, and an address that asks without one", async () => {
+  test("requests over the limit of a key or an address share a row", async () => {
     const two = { minute: 2, hour: 100 };
     const limits = { integration: two, device: two, partner: two, ingest: two, addressMinute: 2 };
     const server = await startLimitedServer(limits, clinic(ours));
@@ -198,7 +198,7 @@ describe("the audit has a row for", () => {
     ]);
   });
 
-  test("nothing that was asked and answered without a key, though its answer has a request id", async () => {
+  test("requests to routes without a key have no row", async () => {
     const server = await startServer(clinic(ours));
     const key = await server.makeKey(ours, [...permissions]);
     for (const url of ["/healthz", "/readyz", "/nothing", "/api/v1/patients/", "/api/v1/patients/%zz"]) {
@@ -209,8 +209,8 @@ describe("the audit has a row for", () => {
     expect(await rowsOf(server)).toEqual([]);
   });
 
-  test("a client that hangs up in the middle of a long answer, and one that does before its own", async () => {
-    // More than the buffers of both ends of a connection hold.
+  test("a client that disconnects during or before its response has a row", async () => {
+    // A response larger than the socket buffers of both sides.
     const events = Array.from({ length: 12_000 }, () => event(ours, { title: "x".repeat(500) }));
     const server = await startServer(clinic(ours), events);
     const key = await server.makeKey(ours, ["clinic.calendar.view", "clinic.lab.ingest"]);
@@ -235,7 +235,7 @@ describe("the audit has a row for", () => {
     ]);
   });
 
-  test("a client that leaves before its request is counted, though its answer then comes out of the cache", async () => {
+  test("a client that disconnects before its cached response has a row", async () => {
     const { store, pepper, clock, makeKey } = await startServer(clinic(ours));
     const key = await makeKey(ours, ["clinic.patient.view"]);
     const { keys, addresses } = memoryCounters();
@@ -277,8 +277,8 @@ describe("the audit has a row for", () => {
   });
 });
 
-describe("the audit", () => {
-  test("counts refusals that are alike in one row for a minute, and from then on in another", async () => {
+describe("the audit queue", () => {
+  test("similar refusals share a row for a minute, then a new row begins", async () => {
     const { store, audit, clock } = await startAudit();
     for (const [afterMs, requests] of [
       [0, 3],
@@ -288,7 +288,7 @@ describe("the audit", () => {
       [500, 1],
     ] as const) {
       clock.now += afterMs;
-      for (let count = 0; count < requests; count += 1) audit.note(refusal(clock.now));
+      for (let count = 0; count < requests; count += 1) audit.add(refusal(clock.now));
       await audit.flush();
     }
     expect((await list(store)).map(({ at, times }) => [Date.parse(at) - noon, times])).toEqual([
@@ -297,11 +297,11 @@ describe("the audit", () => {
     ]);
   });
 
-  test("gives 250 different refusals a minute a row of their own, and counts the others of a flood together", async () => {
+  test("250 different refusals per minute have their own row, and the others share one", async () => {
     const { store, audit } = await startAudit();
     for (let flood = 0; flood < 2; flood += 1) {
       for (let host = 0; host < REFUSALS_MAX + 50; host += 1) {
-        audit.note({ ...refusal(noon), address: `192.0.${host >> 8}.${host & 255}` });
+        audit.add({ ...refusal(noon), address: `192.0.${host >> 8}.${host & 255}` });
       }
       await audit.flush();
     }
@@ -311,14 +311,14 @@ describe("the audit", () => {
     expect(rows.at(-1)).toEqual({ ...empty, at: new Date(noon).toISOString(), status: 401, times: 100 });
   });
 
-  test("keeps what the database refuses, the newest when there is too much, and says how much was lost", async () => {
+  test("rows that cannot be written wait in memory, and the oldest are dropped, counted and logged", async () => {
     const { store, audit, log, database } = await startAudit();
     const other = await lock(database);
-    audit.note(refusal(noon));
-    for (let count = 0; count < 250; count += 1) audit.note(read(noon + count));
+    audit.add(refusal(noon));
+    for (let count = 0; count < 250; count += 1) audit.add(read(noon + count));
     await audit.flush();
-    audit.note(refusal(noon));
-    for (let count = 250; count < ENTRIES_MAX + 7; count += 1) audit.note(read(noon + count));
+    audit.add(refusal(noon));
+    for (let count = 250; count < ENTRIES_MAX + 7; count += 1) audit.add(read(noon + count));
     await audit.flush();
     expect(await list(store)).toEqual([]);
     await other.run("rollback");
@@ -341,43 +341,43 @@ describe("the audit", () => {
     ]);
   });
 
-  test("says how much is lost when the database refuses to the end", async () => {
+  test("rows that cannot be written on closing are logged as lost", async () => {
     const { store, audit, log, database } = await startAudit();
     const other = await lock(database);
-    audit.note(read(noon));
-    audit.note(refusal(noon));
-    audit.note(refusal(noon));
+    audit.add(read(noon));
+    audit.add(refusal(noon));
+    audit.add(refusal(noon));
     await audit.close();
     await other.run("rollback");
     expect(await list(store)).toEqual([]);
     expect(log.at(-1)).toMatchObject({ level: 50, lost: 3, msg: "audit entries were lost" });
   });
 
-  test("writes at its end what was noted while it wrote", async () => {
+  test("closing writes the rows that were added during the last flush", async () => {
     const { store, audit } = await startAudit();
-    audit.note(read(noon));
+    audit.add(read(noon));
     const flushing = audit.flush();
-    audit.note(read(noon + 1));
+    audit.add(read(noon + 1));
     await audit.close();
     await flushing;
     expect((await list(store)).map(({ at }) => Date.parse(at) - noon)).toEqual([0, 1]);
   });
 
-  test("keeps a row for 400 days", async () => {
+  test("a row is removed after 400 days", async () => {
     const { store, audit, clock } = await startAudit();
-    audit.note(read(noon));
-    audit.note(read(noon + 1));
+    audit.add(read(noon));
+    audit.add(read(noon + 1));
     await audit.flush();
-    clock.now += KEPT_MS;
-    audit.note(read(clock.now));
+    clock.now += RETENTION_MS;
+    audit.add(read(clock.now));
     await audit.flush();
     clock.now += 1;
-    audit.note(read(clock.now));
+    audit.add(read(clock.now));
     await audit.flush();
-    expect((await list(store)).map(({ at }) => Date.parse(at) - noon)).toEqual([1, KEPT_MS, KEPT_MS + 1]);
+    expect((await list(store)).map(({ at }) => Date.parse(at) - noon)).toEqual([1, RETENTION_MS, RETENTION_MS + 1]);
   });
 
-  test("is listed by time, key and clinic, over many pages", async () => {
+  test("rows are listed by time, key and clinic, over many pages", async () => {
     const one = patient();
     const server = await startServer([clinic(ours), clinic(theirs), one, connection(one.fp, ours)]);
     for (const fp of [ours, ours, theirs]) await server.makeFreshKey(fp, ["clinic.patient.view"]);
@@ -392,7 +392,7 @@ describe("the audit", () => {
   });
 });
 
-describe("the audit is printed as", () => {
+describe("the audit log", () => {
   const at = "2026-11-21T12:00:00.000Z";
   const fp = "patient_01K9TEST0000000000000000P1";
   const rows: AuditDescription[] = [
@@ -414,7 +414,7 @@ describe("the audit is printed as", () => {
     return text;
   };
 
-  test("text for a person", async () => {
+  test("the audit log prints text", async () => {
     expect((await printed("text")).split("\n")).toEqual([
       `${at}  200  GET  /api/v1/patients/:fp  ${fp}  key_1  192.0.2.7  01A`,
       `${at}  -  GET  /a  20 records  key_1  ::1  01B`,
@@ -425,12 +425,12 @@ describe("the audit is printed as", () => {
     ]);
   });
 
-  test("JSON, an object a line", async () => {
+  test("the audit log prints JSON, one object per line", async () => {
     const lines = (await printed("json")).trimEnd().split("\n");
     expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual(rows);
   });
 
-  test("CSV in which nothing is a formula", async () => {
+  test("the audit log prints CSV without formulas", async () => {
     expect((await printed("csv")).split("\r\n")).toEqual([
       "at,clinic_fp,key,method,route,fp,count,status,address,request_id,times",
       `${at},clinic_1,key_1,GET,/api/v1/patients/:fp,${fp},,200,192.0.2.7,01A,1`,
@@ -455,7 +455,7 @@ async function startAudit() {
   const clock = { now: noon };
   const log: { level: number; msg: string; lost?: number }[] = [];
   const logger = pino({}, { write: (line) => log.push(JSON.parse(line) as (typeof log)[number]) });
-  return { database, store, clock, log, audit: new Audit(store, logger, () => clock.now) };
+  return { database, store, clock, log, audit: new AuditQueue(store, logger, () => clock.now) };
 }
 
 function read(at: number): AuditRow {
@@ -469,7 +469,7 @@ function refusal(at: number): AuditRow {
   return { ...read(at), count: null, status: 401 };
 }
 
-/** Another program writes and does not come to an end. */
+/** Begins a write transaction of another program, which stays open. */
 async function lock(database: string): Promise<{ run: (sql: string) => Promise<void> }> {
   const other = await connectTo(database);
   onTestFinished(() => other.close());

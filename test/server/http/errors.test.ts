@@ -24,8 +24,8 @@ const documented = [
   "/api/v1/inventory",
 ];
 
-describe("every answer", () => {
-  test("9 10 12 14 an unknown route is a 404 in the envelope, with any method", async () => {
+describe("every response", () => {
+  test("an unknown route gets 404 in the envelope, with any method", async () => {
     const server = await startServer(clinic(ours));
     const routes = [
       "/",
@@ -52,7 +52,7 @@ describe("every answer", () => {
     }
   });
 
-  test("13 a trailing slash is another route, HEAD answers as GET without its body", async () => {
+  test("a trailing slash is another route, and HEAD returns the headers of GET", async () => {
     const one = patient();
     const server = await startServer(clinic(ours), one, connection(one.fp, ours));
     const key = await server.makeKey(ours, ["clinic.patient.view"]);
@@ -66,7 +66,7 @@ describe("every answer", () => {
     expect(head.headers["content-length"]).toBe(get.headers["content-length"]);
   });
 
-  test("15 140 another method on a documented path is 405 before any key or body is looked at", async () => {
+  test("a wrong method gets 405 before key and body are read", async () => {
     const server = await startServer(clinic(ours));
     for (const url of documented) {
       for (const method of ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const) {
@@ -80,7 +80,7 @@ describe("every answer", () => {
     expect([ingest.statusCode, ingest.headers["allow"]]).toEqual([405, "POST"]);
   });
 
-  test("20 150 carries a request id, and may be kept only by its client", async () => {
+  test("every response has its own request id, and Cache-Control private", async () => {
     const server = await startServer(clinic(ours));
     const ids = new Set<unknown>();
     for (const url of ["/healthz", "/nothing", "/api/v1/patients", "/api/v1/patients/%zz"]) {
@@ -95,7 +95,7 @@ describe("every answer", () => {
     expect([...ids]).not.toContain(undefined);
   });
 
-  test("12 a URL that cannot be decoded or is too long is refused in the envelope", async () => {
+  test("a malformed or too long URL gets an error in the envelope", async () => {
     const server = await startServer(clinic(ours));
     const code = async (url: string) => {
       const response = await server.app.inject({ url });
@@ -106,7 +106,7 @@ describe("every answer", () => {
     expect(await code(`/api/v1/patients/${"a".repeat(5000)}`)).toEqual([414, "REQUEST.URL_TOO_LONG"]);
   });
 
-  test("12 bytes that are no request are refused in the envelope", async () => {
+  test("bytes that are not an HTTP request get an error in the envelope", async () => {
     const server = await startServer(clinic(ours));
     const port = await listen(server);
     for (const [bytes, status, code] of [
@@ -127,7 +127,7 @@ describe("every answer", () => {
     }
   });
 
-  test("a TLS client of the plain port is answered in plain HTTP that this port speaks http", async () => {
+  test("a TLS handshake gets an error that names http://", async () => {
     const port = await listen(await startServer(clinic(ours)));
     const hello = await new Promise<Buffer>((resolve) => {
       const silent = createServer((socket) => {
@@ -142,7 +142,7 @@ describe("every answer", () => {
         tls.connect(silentPort, "127.0.0.1").on("error", () => undefined);
       });
     });
-    // The first packet of a slow client may be short.
+    // The first packet may hold a part of the handshake.
     for (const bytes of [hello, hello.subarray(0, 1)]) {
       const answer = await exchange(port, bytes.toString("latin1"));
       expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
@@ -157,7 +157,7 @@ describe("every answer", () => {
     }
   });
 
-  test("12 20 a fault of ours is a 500 that tells only the request id, and is logged", async () => {
+  test("an exception in a handler gets 500 with the request id only, and is logged", async () => {
     const server = await startServer(clinic(ours));
     server.app.route({
       method: "GET",
@@ -176,10 +176,10 @@ describe("every answer", () => {
     expect(server.log.join("")).toContain("secret detail");
   });
 
-  test("12 a write that the database cannot take now is 503 with Retry-After, while reads go on", async () => {
+  test("a write to a locked database gets 503 with Retry-After, while reads succeed", async () => {
     const server = await startServer(clinic(ours));
     const key = await server.makeKey(ours, ["clinic.lab.ingest"]);
-    // Another program holds the write lock for longer than we wait.
+    // Another program holds the write lock longer than the server waits.
     await holdWriteLock(server, async () => {
       const response = await server.app.inject({
         method: "POST",
@@ -199,7 +199,7 @@ describe("every answer", () => {
 });
 
 describe("a body", () => {
-  test("that is no list of studies, not JSON, not gzip or of another type is 400", async () => {
+  test("a body that is not JSON, not gzip, of another type or without a list of studies gets 400", async () => {
     const server = await startServer(clinic(ours));
     const json = "application/json";
     for (const [payload, type, encoding] of [
@@ -222,7 +222,7 @@ describe("a body", () => {
     }
   });
 
-  test("is at most 5 MB, as sent and as unpacked", async () => {
+  test("a body over 5 MB gets 413, as sent and as unpacked", async () => {
     const server = await startServer(clinic(ours));
     const large = JSON.stringify({ studies: [], filler: "a".repeat(5 * 1024 * 1024) });
     const plain = await postStudies(server, large, { "content-type": "application/json" });

@@ -7,7 +7,8 @@ import { buildApp } from "../../../server/app.ts";
 import type { Permission } from "../../../server/http/api-keys.ts";
 import { type ErrorEnvelope, fromClientError } from "../../../server/http/errors.ts";
 import { exampleFp, exampleUlid } from "../../../server/http/examples.ts";
-import { defaultLimits, memoryCounters } from "../../../server/http/rate-limit.ts";
+import { memoryCounters } from "../../../server/http/memory-counters.ts";
+import { defaultLimits } from "../../../server/http/rate-limiter.ts";
 import { StoreUnavailable } from "../../../server/store/query.ts";
 import type { Store } from "../../../server/store/types.ts";
 import { newFp } from "../../../shared/api/fp.ts";
@@ -54,7 +55,7 @@ const answering = [
 
 const CONTRACT = new URL("../contract.json", import.meta.url);
 
-/** Apps that have met the key, and whose database fails from then on; no test can make SQLite refuse a reader. */
+/** Apps that know the key and whose reads fail. No test can make SQLite refuse a reader. */
 async function failingApps({ store, pepper, clock }: TestServer, key: string) {
   const errors = [new StoreUnavailable("gone"), new Error("a fault of ours")];
   return Promise.all(
@@ -86,7 +87,7 @@ async function documentOf({ app }: Pick<TestServer, "app">): Promise<ApiDocument
   return (await app.inject("/openapi.json")).json<ApiDocument>();
 }
 
-/** Every object of a JSON value with its place. */
+/** Yields every object of a JSON value with its path. */
 function* objectsIn(value: unknown, place = "#"): Generator<[place: string, object: Record<string, unknown>]> {
   if (typeof value !== "object" || value === null) return;
   yield [place, value as Record<string, unknown>];
@@ -97,7 +98,7 @@ const once = { minute: 1, hour: 1 };
 const onceEach = { integration: once, device: once, partner: once, ingest: once, addressMinute: 1 };
 
 describe("the API document", () => {
-  test("is the one in contract.json", async () => {
+  test("the API document equals contract.json", async () => {
     const served = await documentOf(await startLimitedServer(defaultLimits));
     if (process.env["UPDATE_CONTRACT"] === "1") writeFileSync(CONTRACT, JSON.stringify(served, null, 2));
     const kept = JSON.parse(readFileSync(CONTRACT, "utf8")) as unknown;
@@ -106,7 +107,7 @@ describe("the API document", () => {
     expect(changes.length > 0 ? [...changes, advice] : []).toEqual([]);
   });
 
-  test("has no status and no header that cannot be met", async () => {
+  test("every documented status and header occurs in a response", async () => {
     const server = await startServer(...entities);
     const contract = new Contract(await documentOf(server));
     const meet = async ({ app }: Pick<TestServer, "app">, url: string, headers: Record<string, string> = {}) => {
@@ -146,7 +147,7 @@ describe("the API document", () => {
     expect(contract.missingHeaders).toEqual([]);
   });
 
-  test("is what answers are held to: a field, status, header or type that it does not have is told", async () => {
+  test("the contract check reports an undocumented field, status, header or type", async () => {
     const server = await startServer(...entities);
     const contract = new Contract(await documentOf(server));
     const url = `/api/v1/patients/${one.fp}`;
@@ -173,7 +174,7 @@ describe("the API document", () => {
     expect(problems({ headers: [...good.headers, ["x-secret", "1"]] })).toEqual([
       `${prefix} 200: x-secret is not documented`,
     ]);
-    // An error that this status does not have.
+    // An error code of another status.
     const forbidden = { success: false, error: { code: "AUTH.FORBIDDEN", message: "", severity: "error" } };
     const ofErrors = [...good.headers].filter(([name]) => name !== "etag");
     expect(problems({ status: 403, headers: ofErrors, text: JSON.stringify(forbidden) })).toEqual([]);
@@ -181,14 +182,14 @@ describe("the API document", () => {
     expect(problems({ url: "/api/v1/nothing" })).not.toEqual([]);
   });
 
-  test("lets clients take fields that are added later", async () => {
+  test("the API document allows additional fields", async () => {
     const forbidding = [...objectsIn(await documentOf(await startServer()))].filter(
       ([, object]) => "additionalProperties" in object || "unevaluatedProperties" in object,
     );
     expect(forbidding).toEqual([]);
   });
 
-  test("describes every field, parameter, header, response, tag and security scheme", async () => {
+  test("every field, parameter, header, response, tag and security scheme has a description", async () => {
     const document = await documentOf(await startServer());
     const places = new Map(objectsIn(document));
     const isDescribed = ({ description, $ref }: Record<string, unknown>): boolean =>
@@ -207,7 +208,7 @@ describe("the API document", () => {
     expect(named).toEqual(answering.map(() => true));
   });
 
-  test("gives fingerprints, times and dates a pattern and a format", async () => {
+  test("fingerprints, times and dates have a pattern and a format", async () => {
     const { schemas } = (await documentOf(await startServer())).components;
     const fields = Object.values(schemas).flatMap(({ properties = {} }) => Object.entries(properties));
     const shapes = fields.flatMap(([name, field]) => {
@@ -222,11 +223,11 @@ describe("the API document", () => {
     ]);
   });
 
-  test("has an example of every answer, error and header, as its own schemas say", async () => {
+  test("every response, error and header has a valid example", async () => {
     const document = await documentOf(await startServer());
     expect(new Contract(document).faultsOfExamples).toEqual([]);
 
-    // An example that is none is told.
+    // An invalid example is reported.
     const faulty = JSON.parse(
       JSON.stringify(document).replace('"weight_kg":12.5', '"weight_kg":"12.5"'),
     ) as ApiDocument;
@@ -237,7 +238,7 @@ describe("the API document", () => {
     ]);
   });
 
-  test("shows every error as the server returns it", async () => {
+  test("the example of every error equals the response of the server", async () => {
     const stranger = patient({ fp: exampleFp("patient") });
     const server = await startServer(...entities, stranger);
     const apart = await startServer(...entities);
@@ -277,14 +278,14 @@ describe("the API document", () => {
     expect(byCode(Object.values(examples).map(({ value }) => value as ErrorEnvelope))).toEqual(byCode(returned));
   });
 
-  test("names the rate limits of each type of key that are in force", async () => {
+  test("the API document names the rate limits of each key type", async () => {
     const limits = { ...onceEach, device: { minute: 7, hour: 77 }, addressMinute: 5 };
     const { description } = (await documentOf(await startLimitedServer(limits))).info;
     expect(description).toContain("\n| integration | 1 | 1 |\n| device | 7 | 77 |\n| partner | 1 | 1 |\n");
     expect(description).toContain("A network address may send 5 requests without a valid key per minute.");
   });
 
-  test("says where a key comes from and where it must not be, and shows none", async () => {
+  test("the API document says where to get and where to keep a key, and shows none", async () => {
     const document = await documentOf(await startServer());
     for (const { description } of [document.info, ...Object.values(document.components.securitySchemes)]) {
       expect(description).toMatch(/under Settings, Developer, API Keys\. .*`server keys create`/);
@@ -293,7 +294,7 @@ describe("the API document", () => {
     expect(JSON.stringify(document)).not.toMatch(/sk_live_\w/);
   });
 
-  test("passes redocly lint without a warning", async () => {
+  test("the API document passes redocly lint without a warning", async () => {
     const file = join(temporaryFolder(), "openapi.json");
     writeFileSync(file, JSON.stringify(await documentOf(await startServer())));
     const cli = "node_modules/@redocly/cli/bin/cli.js";
@@ -312,7 +313,7 @@ describe("the API document", () => {
 });
 
 describe("the docs page", () => {
-  test("is whole without the internet and without a key, and spends no budget", async () => {
+  test("the docs page loads without internet and key, and spends no budget", async () => {
     const { app } = await startServer(clinic(ours));
     const page = await app.inject("/docs");
     expect([page.statusCode, page.headers["content-type"]]).toEqual([200, "text/html; charset=utf-8"]);
@@ -329,7 +330,7 @@ describe("the docs page", () => {
     expect((await app.inject("/docs/json")).json()).toEqual((await app.inject("/openapi.json")).json());
   });
 
-  test("has errors in the envelope", async () => {
+  test("an error of the docs page has the envelope", async () => {
     const { app } = await startServer(clinic(ours));
     for (const [method, url, headers, status, code] of [
       ["GET", "/docs/nothing", {}, 404, "ROUTE.NOT_FOUND"],
@@ -352,7 +353,7 @@ describe("the docs page", () => {
   });
 });
 
-/** Each place where two JSON values differ, in words. */
+/** Describes each difference between two JSON values. */
 function differences(kept: unknown, served: unknown, place = "#"): string[] {
   if (typeof kept !== "object" || typeof served !== "object" || kept === null || served === null) {
     return kept === served ? [] : [`${place} was ${shown(kept)}, is ${shown(served)}`];

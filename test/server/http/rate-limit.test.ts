@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { buildApp } from "../../../server/app.ts";
 import type { Permission } from "../../../server/http/api-keys.ts";
-import { defaultLimits, MemoryCounters, RateLimiter } from "../../../server/http/rate-limit.ts";
-import type { Counters } from "../../../server/store/rate-limit-counters.ts";
+import { defaultLimits } from "../../../server/http/rate-limiter.ts";
 import type { KeyType } from "../../../server/store/keys.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { type Body, clinic, noon, startLimitedServer, study, type TestServer } from "../harness.ts";
@@ -17,8 +16,8 @@ const limits = {
   ingest: { minute: 4, hour: 100 },
 };
 
-describe("a key's budget", () => {
-  test("141 143 144 145 is a minute's, and comes back when the minute ends", async () => {
+describe("the budget of a key", () => {
+  test("a key gets 429 after its requests of a minute, and 200 when the minute ends", async () => {
     const server = await startLimitedServer(limits, clinic(ours));
     const key = await server.makeKey(ours, reads);
     const seen = [];
@@ -56,7 +55,7 @@ describe("a key's budget", () => {
     expect((await server.get(key, "/api/v1/patients")).status).toBe(200);
   });
 
-  test("145 is an hour's too; what was refused does not count", async () => {
+  test("a key gets 429 after its requests of an hour, without the refused ones", async () => {
     const server = await startLimitedServer(limits, clinic(ours));
     const key = await server.makeKey(ours, reads);
     const spend = async (times: number) => {
@@ -74,7 +73,7 @@ describe("a key's budget", () => {
     expect(await spend(4)).toEqual([200, 200, 200, 429]);
   });
 
-  test("142 is a warning of another code on SOAP and diagnostics, out of the same budget", async () => {
+  test("SOAP and diagnostics share the budget, and refuse with AUTH.RATE_LIMITED and severity warning", async () => {
     const server = await startLimitedServer(limits, clinic(ours));
     const key = await server.makeKey(ours, reads);
     for (let count = 0; count < 3; count += 1) await server.get(key, "/api/v1/patients");
@@ -87,7 +86,7 @@ describe("a key's budget", () => {
     });
   });
 
-  test("145 follows the key's type, and is its own", async () => {
+  test("each key has its own budget, by its type", async () => {
     const server = await startLimitedServer(limits, clinic(ours));
     for (const [type, minute] of [
       ["integration", 3],
@@ -100,7 +99,7 @@ describe("a key's budget", () => {
     }
   });
 
-  test("140 is spent before the permission, the parameter and the record are looked at, and told with each answer", async () => {
+  test("a request without permission, with an invalid parameter or without a record spends budget", async () => {
     const server = await startLimitedServer(limits, clinic(ours));
     const key = await server.makeKey(ours, reads);
     const answers = [];
@@ -108,7 +107,7 @@ describe("a key's budget", () => {
       const { status, headers } = await server.get(key, url);
       answers.push([status, headers["x-ratelimit-remaining"]]);
     }
-    // The agent's directory has a budget of its own.
+    // The agent's directory has its own budget, so the first request is not counted here.
     expect(answers).toEqual([
       [403, "2"],
       [400, "2"],
@@ -120,7 +119,7 @@ describe("a key's budget", () => {
     expect((await server.get(key, "/healthz")).headers).not.toHaveProperty("x-ratelimit-limit");
   });
 
-  test("an agent's walk over its directory holds up neither its results nor its heartbeat", async () => {
+  test("the directory sync of an agent spends no budget of its pushes and heartbeats", async () => {
     const server = await startLimitedServer(limits, clinic(ours));
     const key = await server.makeFreshKey(ours, [...reads, "clinic.lab.ingest"], { type: "device" });
     expect(await allowed(server, key, "/api/v1/patients")).toBe(4);
@@ -134,7 +133,7 @@ describe("a key's budget", () => {
     expect(refused.json<Body>().error.code).toBe("API_KEY.RATE_LIMIT_EXCEEDED");
   });
 
-  test("of a device lets a clinic of 6,000 patients be walked at once, with its identifiers", async () => {
+  test("a device key can sync 6,000 patients and their identifiers within a minute", async () => {
     const server = await startLimitedServer(defaultLimits, clinic(ours));
     const key = await server.makeFreshKey(ours, [...reads, "clinic.lab.ingest"], { type: "device" });
     for (let page = 1; page <= 60; page += 1) {
@@ -146,7 +145,7 @@ describe("a key's budget", () => {
 });
 
 describe("requests without a valid key", () => {
-  test("146 are limited by address, and spend and lose no key's budget", async () => {
+  test("requests without a valid key are limited by address, and spend no budget of a key", async () => {
     const server = await startLimitedServer(limits, clinic(ours));
     const key = await server.makeKey(ours, reads);
     const flood = async (remoteAddress: string, headers = {}) => {
@@ -177,49 +176,12 @@ describe("requests without a valid key", () => {
     server.clock.now += 60_000;
     expect(await flood("192.0.2.1")).toBe(401);
   });
-
-  test("149 a 304 tells what is left now, not what was left at the last one", async () => {
-    const limiter = new RateLimiter(limits);
-    const key = { id: 1, type: "integration" } as const;
-    const told = async (seconds: number) => {
-      const { headers } = await limiter.takeUnchanged(key, noon + seconds * 1000);
-      const of = (name: string) => headers[headers.indexOf(name) + 1];
-      return [of("x-ratelimit-remaining"), of("x-ratelimit-reset"), of("ratelimit")];
-    };
-    const first = await told(0);
-    expect(await told(0)).toEqual(first);
-    await limiter.takeForKey(key, "api", noon);
-    const second = await told(0);
-    const third = await told(1);
-    expect([first[0], second[0], third[0]]).toEqual(["3", "2", "2"]);
-    expect(new Set([first, second, third].map(([, , state]) => state)).size).toBe(3);
-  });
-
-  test("146 of one IPv6 network count together, a mapped IPv4 address as itself", async () => {
-    const limiter = new RateLimiter(limits);
-    const allowedFrom = async (addresses: string[]) => {
-      const verdicts = [];
-      for (const address of addresses) verdicts.push((await limiter.takeForAddress(address, noon)).allowed);
-      return verdicts;
-    };
-    expect(
-      await allowedFrom(["2001:db8:0:1::1", "2001:db8:0:1:2:3:4:5", "2001:db8:0:1:ffff::", "2001:db8:0:1::2"]),
-    ).toEqual([true, true, true, false]);
-    expect(await allowedFrom(["2001:db8:0:2::1", "2001:db8::1", "::1", "fe80::1%eth0"])).toEqual(Array(4).fill(true));
-    expect(await allowedFrom(["192.0.2.1", "::ffff:192.0.2.1", "192.0.2.1", "::ffff:192.0.2.1"])).toEqual([
-      true,
-      true,
-      true,
-      false,
-    ]);
-    expect(await allowedFrom(["::ffff:192.0.2.2"])).toEqual([true]);
-  });
 });
 
 describe("X-Forwarded-For", () => {
   const proxies = ["192.0.2.1", "2001:db8::/32"];
 
-  /** A function that tells how many requests of a client are let through before one is refused; `forwarded` for each of them. */
+  /** Returns a function that counts the requests of a client before the first 429. `forwarded` makes X-Forwarded-For. */
   async function counterBehind(trustProxy: readonly string[]) {
     const server = await startLimitedServer(limits, clinic(ours));
     const { store, pepper, clock } = server;
@@ -235,75 +197,33 @@ describe("X-Forwarded-For", () => {
     };
   }
 
-  test("is believed of nobody unless a proxy is named", async () => {
+  test("X-Forwarded-For is ignored without a trusted proxy", async () => {
     const count = await counterBehind([]);
     for (const address of ["127.0.0.1", "192.0.2.1", "10.0.0.1"]) {
       expect(await count(address, (request) => `198.51.100.${request}`)).toBe(3);
     }
   });
 
-  test("of a named proxy is the client that is counted, whatever the client claims itself to be", async () => {
+  test("a request through a trusted proxy counts for the client, whatever header the client sends", async () => {
     const count = await counterBehind(proxies);
     for (const proxy of ["192.0.2.1", "2001:db8::9"]) {
       const client = proxy.includes(":") ? "198.51.100.8" : "198.51.100.7";
       expect(await count(proxy, (request) => `203.0.113.${request}`)).toBe(Number.POSITIVE_INFINITY);
-      // The proxy puts the address it saw behind what the client sent.
+      // A proxy appends the address of its client to the header.
       expect(await count(proxy, (request) => `203.0.113.9${request}, 192.0.2.1, ${client}`)).toBe(3);
       expect(await count(proxy, () => client)).toBe(0);
     }
-    // Whoever reaches us past the proxy is no proxy.
+    // A client that bypasses the proxy is not trusted.
     expect(await count("192.0.2.2", (request) => `203.0.113.${request}`)).toBe(3);
   });
 
-  test("that is no address gives no budget of its own", async () => {
+  test("invalid addresses in X-Forwarded-For share one limit", async () => {
     const count = await counterBehind(proxies);
     expect(await count("192.0.2.1", (request) => `${"x".repeat(1000)}${request}`)).toBe(3);
   });
 });
 
-describe("the counters", () => {
-  const windows = [
-    { name: "minute", ms: 60_000, limit: 2 },
-    { name: "hour", ms: 3_600_000, limit: 100 },
-  ];
-
-  test("of one store are one limit for two nodes", async () => {
-    const keys = new MemoryCounters(10);
-    const shared = { keys, addresses: new MemoryCounters(10) };
-    const nodes = [new RateLimiter(limits, shared), new RateLimiter(limits, shared)];
-    const verdicts = [];
-    for (let count = 0; count < 4; count += 1) {
-      const node = nodes[count % 2];
-      verdicts.push((await node?.takeForKey({ id: 1, type: "integration" }, "api", noon))?.allowed);
-    }
-    expect(verdicts).toEqual([true, true, true, false]);
-  });
-
-  test("take a bounded memory: the ended are forgotten first, then those that began first", async () => {
-    const counters = new MemoryCounters(1000);
-    for (let index = 0; index < 5000; index += 1) await counters.take(`a${index}`, windows, noon + index);
-    expect(counters.size).toBe(1000);
-    expect(await used(counters, "a4999", noon + 5000)).toBe(2);
-    expect(await used(counters, "a0", noon + 5000)).toBe(1);
-
-    await counters.take("later", windows, noon + 2 * 3_600_000);
-    expect(counters.size).toBe(1);
-  });
-
-  test("do not hold a client longer than a window when the clock is set back", async () => {
-    const counters = new MemoryCounters(10);
-    await counters.take("a", windows, noon + 86_400_000);
-    await counters.take("a", windows, noon + 86_400_000);
-    const { taken, counts } = await counters.take("a", windows, noon);
-    expect([taken, counts[0]]).toEqual([true, { used: 1, endsAt: noon + 60_000 }]);
-  });
-
-  async function used(counters: Counters, name: string, now: number): Promise<number | undefined> {
-    return (await counters.take(name, windows, now)).counts[0]?.used;
-  }
-});
-
-/** How many requests are let through before one is refused. */
+/** Counts the requests before the first 429. */
 async function allowed(server: TestServer, key: string, url: string): Promise<number> {
   for (let count = 0; ; count += 1) {
     if ((await server.get(key, url)).status === 429) return count;

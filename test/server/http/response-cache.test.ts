@@ -1,14 +1,15 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { permissions } from "../../../server/http/api-keys.ts";
-import { AnswerCache } from "../../../server/http/response-cache.ts";
+import { listKeys, revokeKey } from "../../../server/store/keys.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { ClinicWorld, type Write } from "../clinic-world.ts";
-import { clinic, connection, connectTo, noon, patient, startLimitedServer, startServer } from "../harness.ts";
+import { clinic, connection, connectTo, patient, startLimitedServer, startServer } from "../harness.ts";
 
 const ours = newFp("clinic");
+const theirs = newFp("clinic");
 
-describe("what a write has changed is never served from the cache", () => {
+describe("the cache serves no data that a write has changed", () => {
   const one = (count: number) => fc.nat({ max: count - 1 });
   const common = {
     patient: one(3),
@@ -23,8 +24,8 @@ describe("what a write has changed is never served from the cache", () => {
     fc.record({ ...common, what: fc.constantFrom("make key", "revoke key", "wait") }),
   );
 
-  // After each write every clinic reads everything, with the ETag it got before, and must see what the model says.
-  test("136 149 whoever writes, and whatever: a plain model of the data says the same", {
+  // After each write every clinic reads all its data with the last ETags, and the responses must equal the model.
+  test("responses after any sequence of writes equal those of a model", {
     timeout: 120_000,
   }, async () => {
     await fc.assert(
@@ -41,7 +42,7 @@ describe("what a write has changed is never served from the cache", () => {
     );
   });
 
-  test("what moves to another patient or clinic is gone where it was", async () => {
+  test("a record that moves to another patient or clinic disappears from the first one", async () => {
     const world = await ClinicWorld.create();
     const first = { patient: 0, clinic: 0, record: 0, value: 1, elsewhere: false };
     await world.write({ ...first, what: "connect", patient: 1, clinic: 1 });
@@ -54,7 +55,7 @@ describe("what a write has changed is never served from the cache", () => {
     await world.close();
   });
 
-  test("the calendar's default range moves on with the UTC day", async () => {
+  test("the default range of the calendar moves with the UTC day", async () => {
     const world = await ClinicWorld.create();
     await world.write({ what: "event", patient: 0, clinic: 0, record: 0, value: 0, elsewhere: false });
     for (const now of ["2026-11-21T23:59:59.999Z", "2026-11-22T00:00:00.000Z"]) {
@@ -65,7 +66,7 @@ describe("what a write has changed is never served from the cache", () => {
   });
 });
 
-describe("an answer", () => {
+describe("a response", () => {
   async function serverWithOne() {
     const one = patient();
     const server = await startServer(clinic(ours), one, connection(one.fp, ours));
@@ -75,10 +76,10 @@ describe("an answer", () => {
     return { one, server, ask };
   }
 
-  test("is given again without asking the tables while its clinic's version stays", async () => {
+  test("a response is served from memory while the version of its clinic stays", async () => {
     const { one, server, ask } = await serverWithOne();
     const first = await ask("GET");
-    // Behind the server's back, as no write of ours is: the version stays.
+    // A write past the store, which keeps the version.
     const behind = await connectTo(server.database);
     await behind.run(`update patient set name = 'Changed' where fp = '${one.fp}'`);
     expect((await ask("GET")).body).toBe(first.body);
@@ -90,7 +91,7 @@ describe("an answer", () => {
     expect(changed.headers["etag"]).not.toBe(first.headers["etag"]);
   });
 
-  test("2 13 20 150 has the same headers the first time and from the cache, but for its id and its budget", async () => {
+  test("a cached response has the headers of the first one, except request id and budget", async () => {
     const { ask } = await serverWithOne();
     const stable = async (method: "GET" | "HEAD", url?: string) => {
       const { "x-request-id": id, date: _date, ...headers } = (await ask(method, {}, url)).headers;
@@ -108,14 +109,14 @@ describe("an answer", () => {
     }
   });
 
-  test("149 is 304 to its ETag in every form, by GET and HEAD, cached or not", async () => {
+  test("a matching If-None-Match of any form gets 304, with GET and HEAD, cached or not", async () => {
     for (const cached of [true, false]) {
       for (const method of ["GET", "HEAD"] as const) {
         const { ask } = await serverWithOne();
         const etag = String((await ask("GET")).headers["etag"]);
         const url = (await ask("GET")).json<{ data: { fp: string } }>().data.fp;
         for (const [index, value] of [etag, `W/${etag}`, "*", `"other", ${etag}`].entries()) {
-          // An unknown parameter makes it another URL of the same body.
+          // An unknown parameter makes a new cache entry with the same body.
           const path = `/api/v1/patients/${url}${cached ? "" : `?nth=${index}`}`;
           const response = await ask(method, { "if-none-match": value }, path);
           expect([response.statusCode, response.body, response.headers["etag"]]).toEqual([304, "", etag]);
@@ -131,7 +132,7 @@ describe("an answer", () => {
   });
 });
 
-test("149 a 304 costs no budget, until there were ten times as many as other answers are allowed", async () => {
+test("304 responses are free up to ten times the budget", async () => {
   const limits = { minute: 3, hour: 100 };
   const server = await startLimitedServer(
     { integration: limits, device: limits, partner: limits, ingest: limits, addressMinute: 3 },
@@ -154,16 +155,65 @@ test("149 a 304 costs no budget, until there were ten times as many as other ans
   expect((await ask({ "if-none-match": etag })).headers["x-ratelimit-remaining"]).toBe("3");
 });
 
-test("the cache keeps what was used last, within its bytes", () => {
-  const cache = new AnswerCache(10_000);
-  const answer = { body: "x".repeat(1000), etag: '"e"', headers: [], subject: { route: null, fp: null, count: null } };
-  for (let index = 0; index < 20; index += 1) {
-    cache.keep(`url ${index}`, 1, noon, answer);
-    expect(cache.find("url 0", 1, noon)).toBe(answer);
-    expect(cache.bytes).toBeLessThanOrEqual(10_000);
+describe("a cached response", () => {
+  const limits = { minute: 100, hour: 100 };
+
+  async function limitedServer() {
+    const [mine, foreign] = [patient(), patient()];
+    const server = await startLimitedServer(
+      { integration: limits, device: limits, partner: limits, ingest: limits, addressMinute: 100 },
+      [clinic(ours), clinic(theirs), mine, foreign, connection(mine.fp, ours), connection(foreign.fp, theirs)],
+    );
+    const ask = async (key: string, headers = {}) =>
+      server.app.inject({ url: "/api/v1/patients", headers: { "x-api-key": key, ...headers } });
+    const first = await ask(await server.makeKey(ours, [...permissions]));
+    return { server, ask, first, etag: String(first.headers["etag"]), mine, foreign };
   }
-  expect(cache.find("url 19", 1, noon)).toBe(answer);
-  expect(cache.find("url 10", 1, noon)).toBe(undefined);
-  cache.keep("url 19", 2, noon, answer);
-  expect(cache.find("url 19", 1, noon)).toBe(undefined);
+
+  test("a key of another clinic gets its own response", async () => {
+    const { server, ask, first, etag, foreign } = await limitedServer();
+    const theirKey = await server.makeKey(theirs, [...permissions]);
+    for (const headers of [{}, { "if-none-match": etag }, {}]) {
+      const response = await ask(theirKey, headers);
+      expect(response.statusCode).toBe(200);
+      expect(response.body).toContain(foreign.fp);
+      expect(response.headers["etag"]).not.toBe(first.headers["etag"]);
+    }
+  });
+
+  test("a key without permission gets 403 and pays for it, with and without If-None-Match", async () => {
+    const { server, ask, etag } = await limitedServer();
+    const weak = await server.makeKey(ours, ["clinic.inventory.view"]);
+    // A new key bumps the version of its clinic, so this fills the cache again.
+    expect((await ask(await server.makeKey(ours, [...permissions]))).headers["etag"]).toBe(etag);
+    const seen = [];
+    for (const headers of [{}, { "if-none-match": etag }, { "if-none-match": "*" }]) {
+      const response = await ask(weak, headers);
+      seen.push([response.statusCode, response.headers["x-ratelimit-remaining"], response.headers["etag"]]);
+    }
+    expect(seen).toEqual([
+      [403, "99", undefined],
+      [403, "98", undefined],
+      [403, "97", undefined],
+    ]);
+  });
+
+  test("a cached 304 is sent to a key with an empty budget, and a cached 200 is not", async () => {
+    const { server, ask, etag } = await limitedServer();
+    const key = await server.makeKey(ours, [...permissions]);
+    for (let count = 1; count < limits.minute; count += 1) expect((await ask(key)).statusCode).toBe(200);
+    expect((await ask(key)).statusCode).toBe(429);
+    const unchanged = await ask(key, { "if-none-match": etag });
+    expect([unchanged.statusCode, unchanged.headers["x-ratelimit-remaining"]]).toEqual([304, "0"]);
+    expect((await ask(key, { "if-none-match": '"other"' })).statusCode).toBe(429);
+  });
+
+  test("a revoked key gets 401 for a cached response", async () => {
+    const { server, ask, etag } = await limitedServer();
+    const key = await server.makeFreshKey(ours, [...permissions]);
+    expect((await ask(key)).statusCode).toBe(200);
+    const publicId = (await listKeys(server.store, 1)).at(-1)?.id ?? "";
+    await server.store.transaction((session) => revokeKey(session, publicId, server.clock.now));
+    expect((await ask(key, { "if-none-match": etag })).statusCode).toBe(401);
+  });
 });

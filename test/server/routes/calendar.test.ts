@@ -9,7 +9,7 @@ const ours = newFp("clinic");
 const theirs = newFp("clinic");
 
 describe("GET /api/v1/calendar/events", () => {
-  test("8 13 24 30 94 98 114 is a bare array of the clinic's own events, by start and fp", async () => {
+  test("the calendar is a bare array of the clinic's events, by start and fp", async () => {
     const one = patient();
     const user = { type: "user" as const, fp: newFp("user"), name: "Elif", clinic_fp: ours };
     const [first, second, third, foreign] = [
@@ -29,12 +29,12 @@ describe("GET /api/v1/calendar/events", () => {
     expect([head.status, head.text, head.headers["content-length"]]).toEqual([200, "", headers["content-length"]]);
   });
 
-  test("8 an empty calendar is an empty array", async () => {
+  test("an empty calendar is an empty array", async () => {
     const server = await startServer(clinic(ours));
     expect((await (await reader(server))("")).body).toEqual([]);
   });
 
-  test("99 100 101 takes events by their start, the first instant included and the last not", async () => {
+  test("a range includes events that start at its start_date, and excludes those at its end_date", async () => {
     const starts = ["2026-11-30T23:59:59.999Z", "2026-12-01T00:00:00.000Z", "2026-12-01T23:59:59.999Z", "2026-12-02"];
     const server = await startServer(
       clinic(ours),
@@ -64,7 +64,7 @@ describe("GET /api/v1/calendar/events", () => {
     expect(await titles("?start_date=2026-12-01&end_date=2026-12-01")).toEqual([]);
   });
 
-  test("102 106 107 without dates begins with the UTC day of today and ends 30 days ahead", async () => {
+  test("the default range begins with the UTC day and ends 30 days later", async () => {
     const starts = [
       "2026-11-20T23:59:59.999Z",
       "2026-11-21T00:00:00.000Z",
@@ -84,7 +84,7 @@ describe("GET /api/v1/calendar/events", () => {
     expect(await titles("")).toEqual(starts.slice(0, 2));
   });
 
-  test("11 103 104 105 107 a range is at most 90 days and not reversed", async () => {
+  test("a range over 90 days or with reversed dates gets 400", async () => {
     const get = await reader(await startServer(clinic(ours)));
     expect(await get("?start_date=2026-11-01&end_date=2027-01-30")).toMatchObject({ status: 200, body: [] });
     for (const range of ["?start_date=2026-11-01&end_date=2027-01-30T00:00:00.001Z", "?start_date=2026-09-21"]) {
@@ -118,7 +118,7 @@ describe("GET /api/v1/calendar/events", () => {
     }
   });
 
-  test("42 111 112 a bad date, type or status is told by its name", async () => {
+  test("an invalid date, type or status gets 400 with its name", async () => {
     const get = await reader(await startServer(clinic(ours)));
     const bad: [string, string[]][] = [
       ["start_date", ["", "today", "2026-02-30", "2026", "1700000000"]],
@@ -144,7 +144,7 @@ describe("GET /api/v1/calendar/events", () => {
     });
   });
 
-  test("95 96 108 109 110 type and status filter, and together", async () => {
+  test("type and status filter alone and together", async () => {
     const events = eventTypes.flatMap((event_type) =>
       eventStatuses.map((status) => event(ours, { title: `${event_type} ${status}`, event_type, status })),
     );
@@ -163,7 +163,7 @@ describe("GET /api/v1/calendar/events", () => {
     expect(await titles("")).toHaveLength(36);
   });
 
-  test("57 58 113 page, page_size and clinic_fp do nothing and are named", async () => {
+  test("page, page_size and clinic_fp are ignored and reported", async () => {
     const server = await startServer(clinic(ours), clinic(theirs), event(ours), event(ours));
     const { headers, body } = await (await reader(server))(`?page=x&page_size=1&clinic_fp=${theirs}`);
     expect(body).toHaveLength(2);
@@ -174,7 +174,7 @@ describe("GET /api/v1/calendar/events", () => {
 });
 
 describe("a calendar event", () => {
-  test("115 is moved by its clinic alone, and not once it is cancelled", async () => {
+  test("an event is moved by its own clinic only, and not after its cancellation", async () => {
     const one = event(ours);
     const server = await startServer(clinic(ours), clinic(theirs), one);
     const move = async (clinicId: number, to: "CHECKED_IN" | "CLOSED" | "CANCELLED") =>
@@ -191,7 +191,7 @@ describe("a calendar event", () => {
     expect(await statuses()).toEqual(["CANCELLED"]);
   });
 
-  test("115 is imported along its moves only; its other fields change freely", async () => {
+  test("an import changes the status of an event along its moves only, and other fields freely", async () => {
     const one = event(ours);
     const server = await startServer(clinic(ours), one);
     const outcome = async (changes: object) =>
@@ -212,7 +212,7 @@ describe("a calendar event", () => {
   });
 });
 
-/** GET of the clinic's events; the body is an array or an error. */
+/** Gets the clinic's events. The body is an array or an error. */
 async function reader(server: TestServer, clinicFp = ours) {
   const key = await server.makeKey(clinicFp, ["clinic.calendar.view"]);
   return async (query: string, method: "GET" | "HEAD" = "GET") => {

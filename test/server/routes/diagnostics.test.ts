@@ -6,7 +6,7 @@ const ours = newFp("clinic");
 const theirs = newFp("clinic");
 
 describe("GET /api/v1/lab/diagnostics/{fp}", () => {
-  test("6 24 27 76 79 80 82 87 91 a pushed study is read back by both connected clinics, with exactly its keys", async () => {
+  test("a pushed study has exactly the documented fields, for every connected clinic", async () => {
     const one = patient();
     const server = await startServer([
       clinic(ours),
@@ -25,7 +25,7 @@ describe("GET /api/v1/lab/diagnostics/{fp}", () => {
     }
   });
 
-  test("79 90 an imported study and an image have the same shape, with an empty list", async () => {
+  test("an imported study and an imaging study have an empty list of results", async () => {
     const one = patient();
     const { revision: _r, dedupe_key: _d, source: _s, patient_hint: _h, ...image } = study({ modality: "RADIOLOGY" });
     const imported = { ...image, patient_fp: one.fp, results: [] };
@@ -35,7 +35,7 @@ describe("GET /api/v1/lab/diagnostics/{fp}", () => {
     expect(body).toEqual({ success: true, data: imported });
   });
 
-  test("75 89 92 unknown, malformed, unmatched and a deleted patient's studies do not exist", async () => {
+  test("unknown, malformed and unmatched studies, and those of a deleted patient, get 404", async () => {
     const one = patient();
     const server = await startServer(clinic(ours), one, connection(one.fp, ours));
     const key = await server.makeKey(ours, keyPermissions);
@@ -57,7 +57,7 @@ describe("GET /api/v1/lab/diagnostics/{fp}", () => {
     }
   });
 
-  test("34 88 a clinic that is no longer connected is denied", async () => {
+  test("a clinic with a closed connection gets 403", async () => {
     const one = patient();
     const server = await startServer(clinic(ours), one, connection(one.fp, ours));
     const key = await server.makeKey(ours, keyPermissions);

@@ -22,7 +22,7 @@ async function ingestServer() {
     two,
     foreign,
     push: async (...studies: unknown[]) => server.push(key, ...studies),
-    /** What GET shows; null when it does not show it. */
+    /** The body of GET, or null if it is not 200. */
     read: async (fp: string) => {
       const { status, body } = await server.get(key, `/api/v1/lab/diagnostics/${fp}`);
       return status === 200 ? body.data : null;
@@ -35,12 +35,12 @@ const higher = (value: number): Partial<PushedStudy> => ({
 });
 
 describe("POST /agent/v1/studies", () => {
-  test("91 a new study of a connected patient is filed and stays so when it is sent again", async () => {
+  test("a new study of a connected patient is filed, and a resend keeps it", async () => {
     const { push, read, one } = await ingestServer();
     const sent = study({ patient_fp: one.fp });
     expect(await push(sent)).toEqual([{ fp: sent.fp, outcome: "filed", reason: null }]);
     expect(await push(sent)).toEqual([{ fp: sent.fp, outcome: "unchanged", reason: null }]);
-    // Only how it came differs: another message, a fuller hint, the keys in another order.
+    // Only the source, the hint and the order of the keys differ.
     const { results, ...rest } = sent;
     const again = {
       results: results.map((row) => Object.fromEntries(Object.entries(row).toReversed())),
@@ -52,7 +52,7 @@ describe("POST /agent/v1/studies", () => {
     expect((await read(sent.fp))?.results).toEqual(sent.results);
   });
 
-  test("92 a study without a patient that is known and connected is held, and filed once it can be", async () => {
+  test("a study without a connected patient is unmatched, and filed once the patient is connected", async () => {
     const { server, push, read, foreign } = await ingestServer();
     const unknown = newFp("patient");
     const [none, nobody, others] = [study(), study({ patient_fp: unknown }), study({ patient_fp: foreign.fp })];
@@ -74,7 +74,7 @@ describe("POST /agent/v1/studies", () => {
     expect((await read(others.fp))?.patient_fp).toBe(foreign.fp);
   });
 
-  test("the same revision with another body is a conflict and nothing is overwritten", async () => {
+  test("the same revision with another body is a conflict and changes nothing", async () => {
     const { push, read, one, two } = await ingestServer();
     const sent = study({ patient_fp: one.fp });
     await push(sent);
@@ -99,7 +99,7 @@ describe("POST /agent/v1/studies", () => {
     expect(await read(sent.fp)).toMatchObject({ results: sent.results, patient_fp: one.fp });
   });
 
-  test("a higher revision becomes current and the old one is kept, a lower one changes nothing", async () => {
+  test("a higher revision becomes current and keeps the old one, a lower one changes nothing", async () => {
     const { server, push, read, one } = await ingestServer();
     const first = study({ patient_fp: one.fp });
     const third = { ...first, ...higher(9), revision: 3 };
@@ -120,7 +120,7 @@ describe("POST /agent/v1/studies", () => {
     expect(JSON.parse(kept[0]?.body ?? "")).toMatchObject({ results: first.results, source: first.source });
   });
 
-  test("a revision whose device took all results back is filed, and read without any", async () => {
+  test("a revision without results is filed, and read without results", async () => {
     const { push, read, one } = await ingestServer();
     const first = study({ patient_fp: one.fp });
     await push(first);
@@ -130,7 +130,7 @@ describe("POST /agent/v1/studies", () => {
     expect(await read(first.fp)).toMatchObject({ fp: first.fp, status: "COMPLETED", results: [] });
   });
 
-  test("a higher revision files a held study, moves a filed one, and without a patient leaves it where it is", async () => {
+  test("a higher revision files or moves a study, and without a patient leaves it where it is", async () => {
     const { push, read, one, two } = await ingestServer();
     const held = study();
     await push(held);
@@ -147,7 +147,7 @@ describe("POST /agent/v1/studies", () => {
     }
   });
 
-  test("93 a known dedupe key under a new fp makes no second study", async () => {
+  test("a known dedupe key with a new fp creates no second study", async () => {
     const { push, read, one } = await ingestServer();
     const first = study({ patient_fp: one.fp });
     await push(first);
@@ -169,13 +169,13 @@ describe("POST /agent/v1/studies", () => {
       },
     ]);
     expect(await read(twin.fp)).toBe(null);
-    // Nor may a study that exists take another's key with a later revision.
+    // A later revision of an existing study cannot take the dedupe key of another one.
     const other = study({ patient_fp: one.fp });
     await push(other);
     expect((await push({ ...other, revision: 2, dedupe_key: first.dedupe_key }))[0]?.outcome).toBe("unchanged");
   });
 
-  test("a known dedupe key of an unmatched study under a new fp is unmatched too, and files it once it names a patient", async () => {
+  test("a known dedupe key with a new fp files the unmatched study once it names a patient", async () => {
     const { server, push, read, one, foreign } = await ingestServer();
     const lost = study();
     const [{ reason } = { reason: null }] = await push(lost);
@@ -185,7 +185,7 @@ describe("POST /agent/v1/studies", () => {
     expect(await push(again)).toEqual([held]);
     expect(await push({ ...again, patient_fp: foreign.fp })).toEqual([held]);
     expect((await push({ ...again, ...higher(9), patient_fp: one.fp }))[0]?.outcome).toBe("conflict");
-    // Not by a revision of another study, which would then be there twice.
+    // A revision of another study does not file it, since the study would exist twice.
     const other = study({ patient_fp: one.fp });
     await push(other);
     expect((await push({ ...other, revision: 2, dedupe_key: lost.dedupe_key }))[0]?.outcome).toBe("unmatched");
@@ -204,7 +204,7 @@ describe("POST /agent/v1/studies", () => {
     expect(kept.map(({ revision, pushed_revision }) => [revision, pushed_revision])).toEqual([[1, 1]]);
   });
 
-  test("a bad study is rejected with its faults and stops none of its neighbours", async () => {
+  test("an invalid study is rejected with its faults, and the others are filed", async () => {
     const { push, one } = await ingestServer();
     const good = study({ patient_fp: one.fp });
     const bad: [unknown, string][] = [
@@ -256,7 +256,7 @@ describe("POST /agent/v1/studies", () => {
     expect(outcomes[12]?.fp).toBe("");
   });
 
-  test("a list that is longer than it may be is rejected by its length, and stops none of its neighbours", async () => {
+  test("a study with a list that is too long is rejected, and the others are filed", async () => {
     const { push, one } = await ingestServer();
     const [long, rows, notes, many, good] = Array.from({ length: 5 }, () => study({ patient_fp: one.fp }));
     const snapshot = { catalogue: "1", ranges: null, instrument: null, rows: [], notes: [] };
@@ -277,7 +277,7 @@ describe("POST /agent/v1/studies", () => {
     ]);
   });
 
-  test("what a device left in the hint or in a result is kept as it is, a NUL included", async () => {
+  test("the hint and the results keep their text, NUL included", async () => {
     const { push, read, one } = await ingestServer();
     const results = study().results.map((row) => ({ ...row, value_text: "5.2\u0000" }));
     const sent = study({ patient_fp: one.fp, results, patient_hint: { ...study().patient_hint, name: "\u0000" } });
@@ -285,7 +285,7 @@ describe("POST /agent/v1/studies", () => {
     expect((await read(sent.fp))?.results).toEqual(results);
   });
 
-  test("duplicates within one batch follow the same rules, one outcome a study, in order", async () => {
+  test("duplicates within a push follow the same rules, with one outcome per study in order", async () => {
     const { push, one } = await ingestServer();
     const first = study({ patient_fp: one.fp });
     const batch = [
@@ -305,7 +305,7 @@ describe("POST /agent/v1/studies", () => {
     );
   });
 
-  test("what was answered is in the database, whoever opens it", async () => {
+  test("an acknowledged study is in the database for other processes", async () => {
     const { server, push, one } = await ingestServer();
     const sent = Array.from({ length: 100 }, () => study({ patient_fp: one.fp }));
     expect(new Set((await push(...sent)).map(({ outcome }) => outcome))).toEqual(new Set(["filed"]));
@@ -315,7 +315,7 @@ describe("POST /agent/v1/studies", () => {
     expect(stored.map(({ fp }) => fp)).toEqual(sent.map(({ fp }) => fp));
   });
 
-  test("concurrent pushes of the same study file it once", async () => {
+  test("concurrent pushes of one study file it once", async () => {
     const { push, one } = await ingestServer();
     const sent = study({ patient_fp: one.fp });
     const outcomes = await Promise.all(Array.from({ length: 10 }, () => push(sent)));
@@ -326,7 +326,7 @@ describe("POST /agent/v1/studies", () => {
 });
 
 describe("the agent's other routes", () => {
-  test("POST /agent/v1/heartbeat keeps the latest of each key", async () => {
+  test("the latest heartbeat of each key is stored", async () => {
     const { server, key } = await ingestServer();
     const beat = async (payload: object) => {
       const headers = { "x-api-key": key };
@@ -353,7 +353,7 @@ describe("the agent's other routes", () => {
     });
   });
 
-  test("GET /agent/v1/identifiers lists the identifiers of connected patients in the order of the patient list", async () => {
+  test("the identifiers of connected patients are listed in the order of the patients", async () => {
     const [early, late, bare, foreign] = [
       patient({ updated_at: "2026-10-01T00:00:00.000Z", external_ids: ["10021", "792090000124031"] }),
       patient({ updated_at: "2026-10-02T00:00:00.000Z", external_ids: ["10022"] }),

@@ -19,7 +19,7 @@ interface Page {
 }
 
 describe("GET /api/v1/inventory", () => {
-  test("7 16 28 30 116 118 125 128 is a page of the clinic's own items, by name and fp, without batches", async () => {
+  test("the inventory is a page of the clinic's items, by name and fp, without batches", async () => {
     const items = [
       item(ours, { name: "Zoletil", category: "MEDICATION", sku: null, currency: "EUR" }),
       item(ours, { name: "Bandage", category: "CONSUMABLE", quantity_on_hand: 0 }),
@@ -58,7 +58,7 @@ describe("GET /api/v1/inventory", () => {
     expect((await (await reader(server, theirs))("")).data.items).toEqual([publishedItem(foreign)]);
   });
 
-  test("13 15 119 HEAD is GET without its body, another method is 405, a trailing slash another route", async () => {
+  test("the inventory supports HEAD, and refuses other methods and a trailing slash", async () => {
     const server = await startServer(clinic(ours), item(ours));
     const key = await server.makeKey(ours, ["clinic.inventory.view"]);
     const url = "/api/v1/inventory";
@@ -79,7 +79,7 @@ describe("GET /api/v1/inventory", () => {
     ]);
   });
 
-  test("17 18 19 40 41 42 119 pages are counted and bounded as those of the patients", async () => {
+  test("the inventory has the paging of the patients", async () => {
     const get = await reader(
       await startServer(
         clinic(ours),
@@ -99,11 +99,11 @@ describe("GET /api/v1/inventory", () => {
     }
   });
 
-  test("120 121 122 123 category and low stock filter exactly and together, walked to the last page", async () => {
+  test("category and low_stock_only filter alone and together, on all pages", async () => {
     const categories = ["MEDICATION", "VACCINE", "CONSUMABLE"];
     const items = Array.from({ length: 120 }, (_, index) =>
       item(ours, {
-        // Few names for many items: the order must not rest on the name alone.
+        // Several items share a name, so the order also depends on the fp.
         name: ["Ağ", "Amoxicillin", "Zoletil"][index % 3] ?? "",
         category: categories[index % 4] ?? "SERVICE",
         quantity_on_hand: index % 5,
@@ -138,7 +138,7 @@ describe("GET /api/v1/inventory", () => {
     );
   });
 
-  test("122 low_stock_only is true or false and nothing else", async () => {
+  test("low_stock_only accepts true and false only", async () => {
     const get = await reader(await startServer(clinic(ours)));
     for (const value of ["1", "0", "TRUE", "False", "", "yes", "true%20"]) {
       const { status, error } = await get(`?low_stock_only=${value}`);
@@ -151,7 +151,7 @@ describe("GET /api/v1/inventory", () => {
 });
 
 describe("stock", () => {
-  test("127 leaves the batches in their order, and what is refused leaves all as it was", async () => {
+  test("stock is consumed in the order of the batches, and a refused consumption changes nothing", async () => {
     const vaccine = item(ours, { quantity_on_hand: 12 });
     const server = await startServer(clinic(ours), clinic(theirs), vaccine, [
       batch(vaccine.fp, { lot: "late", expiry_date: "2028-01-01", received_at: "2026-01-01T00:00:00.000Z" }),
@@ -173,7 +173,7 @@ describe("stock", () => {
     expect(await left()).toEqual([0, ["late", 0], ["soon", 0], [null, 0]]);
   });
 
-  test("126 of a virtual item is neither imported nor consumed, silently", async () => {
+  test("a virtual item has no stock, and consuming it changes nothing", async () => {
     const fee = item(ours, { is_virtual: true, category: "SERVICE", quantity_on_hand: 7, low_stock_threshold: 9 });
     const server = await startServer(clinic(ours), fee);
     expect(await importEntities(server.store, fee, batch(fee.fp))).toEqual({ new: 0, changed: 0, unchanged: 2 });
@@ -186,7 +186,7 @@ describe("stock", () => {
     expect(shown).toEqual([{ ...publishedItem(fee), quantity_on_hand: 0, low_stock_threshold: 0 }]);
   });
 
-  test("a batch is known by its item, lot, received_at and expiry_date, also where they are null", async () => {
+  test("item, lot, received_at and expiry_date identify a batch, nulls included", async () => {
     const one = item(ours);
     const server = await startServer(clinic(ours), one);
     const bare = batch(one.fp, { lot: null, expiry_date: null });

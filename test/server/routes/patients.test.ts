@@ -18,7 +18,7 @@ const ours = newFp("clinic");
 const theirs = newFp("clinic");
 
 describe("GET /api/v1/patients", () => {
-  test("3 4 16 31 33 34 36 37 lists exactly the connected, living patients with exactly the documented keys", async () => {
+  test("the list holds the connected, not deleted patients with exactly the documented fields", async () => {
     const [seen, shared, closed, deleted, foreign] = [
       patient({ updated_at: "2026-10-03T00:00:00.000Z", external_ids: ["10021"] }),
       patient({
@@ -50,7 +50,7 @@ describe("GET /api/v1/patients", () => {
     expect((await list(server, "?include_deleted=true")).body).toEqual(body);
   });
 
-  test("56 an empty clinic has an empty page", async () => {
+  test("a clinic without patients has an empty page", async () => {
     const server = await startServer(clinic(ours));
     expect((await list(server, "")).body.data).toEqual({
       items: [],
@@ -61,7 +61,7 @@ describe("GET /api/v1/patients", () => {
     });
   });
 
-  test("40 41 42 page is at least 1 and page_size 1 to 100, read strictly", async () => {
+  test("page must be at least 1, and page_size 1 to 100", async () => {
     const server = await startServer(clinic(ours));
     const bad = ["0", "-1", "abc", "1.5", "", "1e2", "99999999999999999999", "+1", "01", "1%20"];
     for (const name of ["page", "page_size"]) {
@@ -98,7 +98,7 @@ describe("GET /api/v1/patients", () => {
     });
   });
 
-  test("17 18 19 has_more is false on the last page, also of an exact multiple, and past the end", async () => {
+  test("has_more is false on the last page, also on a full one, and beyond it", async () => {
     const server = await startServer(...connected(4));
     const page = async (query: string) => {
       const { items, ...rest } = (await list(server, query)).body.data;
@@ -110,8 +110,8 @@ describe("GET /api/v1/patients", () => {
     expect(await page("?page=999999999&page_size=100")).toMatchObject({ count: 0, total: 4 });
   });
 
-  test("54 55 walking the pages meets every match once, newest first, for any page size", async () => {
-    // Few instants for many patients: the order must not rest on updated_at alone.
+  test("the pages hold every match once, newest first, for any page_size", async () => {
+    // Several patients share an updated_at, so the order also depends on the fp.
     const instants = ["2026-10-01T00:00:00.000Z", "2026-10-01T00:00:00.001Z", "2026-10-02T00:00:00.000Z"];
     const patients = Array.from({ length: 230 }, (_, index) =>
       patient({ updated_at: instants[index % 3] ?? "", species: index % 4 === 0 ? "cat" : "dog" }),
@@ -143,7 +143,7 @@ describe("GET /api/v1/patients", () => {
     );
   });
 
-  test("32 43 44 45 51 species filters exactly and silently", async () => {
+  test("species filters exactly, and an unknown one matches nothing", async () => {
     const dog = patient();
     const cat = patient({ species: "cat" });
     const server = await startServer(clinic(ours), dog, cat, connection(dog.fp, ours), connection(cat.fp, ours));
@@ -156,7 +156,7 @@ describe("GET /api/v1/patients", () => {
     expect(await fps("?species=cat&updated_since=2026-10-02")).toEqual([]);
   });
 
-  test("46 47 48 50 updated_since is an inclusive instant in any usual form", async () => {
+  test("updated_since is inclusive, and accepts the usual forms of ISO 8601", async () => {
     const one = patient({ updated_at: "2026-10-01T08:00:00.000Z" });
     const server = await startServer(clinic(ours), one, connection(one.fp, ours));
     const total = async (since: string) => (await list(server, `?updated_since=${since}`)).body.data.total;
@@ -182,7 +182,7 @@ describe("GET /api/v1/patients", () => {
     }
   });
 
-  test("49 an updated_since that is no instant is refused, never all records", async () => {
+  test("an invalid updated_since gets 400", async () => {
     const server = await startServer(clinic(ours));
     for (const since of [
       "",
@@ -202,7 +202,7 @@ describe("GET /api/v1/patients", () => {
     expect((await list(server, "?updated_since=2026-10-01&updated_since=2026-10-02")).status).toBe(400);
   });
 
-  test("52 53 a newly connected patient stands in the clinic's next updated_since run", async () => {
+  test("a newly connected patient is in the clinic's next list by updated_since", async () => {
     const one = patient({ updated_at: "2026-10-01T08:00:00.000Z" });
     const server = await startServer(clinic(ours), clinic(theirs), one, connection(one.fp, theirs));
     const since = `?updated_since=${new Date(noon).toISOString()}`;
@@ -214,7 +214,7 @@ describe("GET /api/v1/patients", () => {
     ]);
   });
 
-  test("57 58 other parameters do nothing and are named", async () => {
+  test("unknown parameters are ignored and reported", async () => {
     const server = await startServer(...connected(1), clinic(theirs));
     const { headers, body } = await list(server, `?clinic_fp=${theirs}&page=1&%C3%BC=1`);
     expect(body.data.total).toBe(1);
@@ -226,7 +226,7 @@ describe("GET /api/v1/patients", () => {
 });
 
 describe("GET /api/v1/patients/{fp}", () => {
-  test("an fp in the wrong case does not exist, is told the form of an fp, and costs the database nothing", async () => {
+  test("an fp in the wrong case gets 404 with the format of an fp, without a database query", async () => {
     const one = patient();
     const server = await startServer(clinic(ours), one, connection(one.fp, ours));
     const key = await server.makeKey(ours, ["clinic.patient.view"]);
@@ -246,7 +246,7 @@ describe("GET /api/v1/patients/{fp}", () => {
       return { response, questions: asked - before };
     };
     await read(one.fp);
-    // The key itself may be a question: servers that share a database ask for its versions.
+    // Servers that share a database query the versions of the key.
     const unknown = await read(newFp("patient"));
     for (const fp of [one.fp.toUpperCase(), one.fp.toLowerCase(), one.fp.replace("patient_", "Patient_")]) {
       const { response, questions } = await read(fp);
@@ -271,7 +271,7 @@ describe("GET /api/v1/patients/{fp}", () => {
     await app.close();
   });
 
-  test("3 23 26 30 31 33 35 59 a shared patient is the same for both clinics, whoever made it", async () => {
+  test("a shared patient is the same for both clinics", async () => {
     const one = patient({ breed: null, sex: null, date_of_birth: null, weight_kg: null });
     const server = await startServer([
       clinic(ours),
@@ -288,7 +288,7 @@ describe("GET /api/v1/patients/{fp}", () => {
     }
   });
 
-  test("36 60 unknown and deleted patients do not exist", async () => {
+  test("unknown and deleted patients get 404", async () => {
     const deleted = patient({ deleted_at: "2026-10-05T00:00:00.000Z" });
     const server = await startServer(clinic(ours), deleted, connection(deleted.fp, ours));
     for (const fp of [deleted.fp, newFp("patient")]) {
@@ -301,7 +301,7 @@ describe("GET /api/v1/patients/{fp}", () => {
     }
   });
 
-  test("34 61 a patient without an active connection is denied", async () => {
+  test("a patient without an active connection gets 403", async () => {
     const [closed, foreign] = [patient(), patient()];
     const server = await startServer(
       [clinic(ours), clinic(theirs), closed, foreign],
@@ -313,7 +313,7 @@ describe("GET /api/v1/patients/{fp}", () => {
     }
   });
 
-  test("62 a malformed fp does not exist, and is repeated short and printable", async () => {
+  test("a malformed fp gets 404, with the fp shortened and without control characters", async () => {
     const server = await startServer(clinic(ours));
     const malformed = [
       "x",

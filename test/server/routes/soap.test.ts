@@ -21,7 +21,7 @@ const theirs = newFp("clinic");
 const signed = { status: "SIGNED" as const, signed_at: "2026-11-01T10:00:00.000Z" };
 
 describe("GET /api/v1/soap/{fp}", () => {
-  test("5 24 30 64 65 67 69 a record is the same for every connected clinic, whoever performed it", async () => {
+  test("a SOAP record is the same for every connected clinic", async () => {
     const one = patient();
     const records = [
       soap(one.fp, theirs),
@@ -40,7 +40,7 @@ describe("GET /api/v1/soap/{fp}", () => {
     }
   });
 
-  test("13 14 15 HEAD, other methods and the plan items of an existing record", async () => {
+  test("a SOAP record supports HEAD, refuses other methods, and has no plan items", async () => {
     const { server, one } = await serverWith();
     const record = soap(one.fp, ours, signed);
     await importEntities(server.store, record);
@@ -66,7 +66,7 @@ describe("GET /api/v1/soap/{fp}", () => {
     }
   });
 
-  test("71 75 unknown, malformed and a deleted patient's records do not exist", async () => {
+  test("unknown and malformed SOAP records, and those of a deleted patient, get 404", async () => {
     const { server, one } = await serverWith();
     const record = soap(one.fp, ours);
     await importEntities(server.store, record, { ...one, deleted_at: "2026-11-21T00:00:00.000Z" });
@@ -86,7 +86,7 @@ describe("GET /api/v1/soap/{fp}", () => {
     }
   });
 
-  test("34 70 a clinic without an active connection is denied, also the one that performed it", async () => {
+  test("a clinic without an active connection gets 403, also the one that performed the record", async () => {
     const { server, one } = await serverWith();
     const record = soap(one.fp, ours, { plan: "Foreign-plan" });
     await importEntities(server.store, record, connection(one.fp, ours, false));
@@ -100,7 +100,7 @@ describe("GET /api/v1/soap/{fp}", () => {
 });
 
 describe("a signed SOAP record", () => {
-  test("73 is refused any change by the database itself, but for the move to LOCKED", async () => {
+  test("the database refuses any change of a signed record except the move to LOCKED", async () => {
     const { server, one } = await serverWith();
     const other = patient();
     const record = soap(one.fp, ours, signed);
@@ -132,7 +132,7 @@ describe("a signed SOAP record", () => {
     expect(await write("status = 'LOCKED'")).toBe(null);
   });
 
-  test("73 is reached by the database's moves only, none skipped, and with its time of signing", async () => {
+  test("the database accepts only the next status of a record, and SIGNED only with a time", async () => {
     const { server, one } = await serverWith();
     await importEntities(server.store, soap(one.fp, ours));
     const write = (change: string) => attempt(server, `update soap set ${change}`);
@@ -146,7 +146,7 @@ describe("a signed SOAP record", () => {
     expect(await write("plan = 'z'")).toBe(stays);
   });
 
-  test("72 73 the owning clinic moves a record and amends it by a new one, another clinic does neither", async () => {
+  test("the owning clinic moves and amends a record, and another clinic can do neither", async () => {
     const { server, one, id } = await serverWith();
     const record = soap(one.fp, ours);
     await importEntities(server.store, record);
@@ -182,7 +182,7 @@ describe("a signed SOAP record", () => {
 });
 
 describe("an import", () => {
-  test("72 73 takes a record through its moves, and no change of a signed one", async () => {
+  test("an import moves a record, and refuses changes of a signed one", async () => {
     const { server, one } = await serverWith();
     const record = soap(one.fp, ours);
     const steps: [object, string][] = [
@@ -209,7 +209,7 @@ describe("an import", () => {
     }
   });
 
-  test("73 takes an amendment before or after what it amends, and says what it cannot amend", async () => {
+  test("an import accepts an amendment before or after its record, and names an invalid one", async () => {
     const { server, one } = await serverWith();
     const other = patient();
     const [original, draft, elsewhere] = [soap(one.fp, ours, signed), soap(one.fp, ours), soap(other.fp, ours, signed)];
@@ -248,7 +248,7 @@ async function serverWith() {
   return { server, one, id: { ours: 1, theirs: 2 } };
 }
 
-/** What the database says to a statement that none of our queries is; null when it does it. */
+/** Runs a statement directly. @returns the message of the database if it refuses, otherwise null */
 async function attempt(server: TestServer, sql: string): Promise<string | null> {
   const beside = await connectTo(server.database);
   try {
@@ -261,7 +261,7 @@ async function attempt(server: TestServer, sql: string): Promise<string | null> 
   }
 }
 
-/** What became of the one line, or the first problem. */
+/** Imports a line. @returns its outcome, or the first problem */
 async function importOutcome(server: TestServer, ...entities: object[]): Promise<string> {
   try {
     const result = await importEntities(server.store, ...entities);

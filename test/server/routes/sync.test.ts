@@ -15,14 +15,14 @@ import {
   type TestServer,
 } from "../harness.ts";
 
-// A client that asks with updated_since learns of all changes of an import, whatever times the file has.
+// A client with updated_since receives all changes of an import, whatever times the file has.
 
 const ours = newFp("clinic");
 const theirs = newFp("clinic");
 const old = "2026-09-01T00:00:00.000Z";
 const later = "2026-11-21T13:00:00.000Z";
 
-/** A clinic's client: it has synchronised at noon, and the next import comes an hour later. */
+/** A client of a clinic that synchronised at noon. The next import follows an hour later. */
 async function synchronised(...entities: Parameters<typeof startServer>) {
   const server = await startServer(clinic(ours), clinic(theirs), ...entities);
   const key = await server.makeKey(ours, keyPermissions);
@@ -54,7 +54,7 @@ async function importLater(server: TestServer, ...entities: object[]) {
 }
 
 describe("an import after a sync", () => {
-  test("shows all that it made, changed or connected, however old the file's times are", async () => {
+  test("new, changed and connected patients appear in updated_since, also with old times in the file", async () => {
     const [changed, renumbered, connected, undeleted, same] = [
       patient({ updated_at: old }),
       patient({ updated_at: old }),
@@ -83,7 +83,7 @@ describe("an import after a sync", () => {
     });
   });
 
-  test("names who was deleted or disconnected, and nothing of them that changes afterwards", async () => {
+  test("deleted and disconnected patients are listed as removed, without their later changes", async () => {
     const [deleted, closed, reopened, foreign, stays] = Array.from({ length: 5 }, () => patient({ updated_at: old }));
     if (!deleted || !closed || !reopened || !foreign || !stays) throw new Error("five patients are made");
     const known = [deleted, closed, reopened, stays];
@@ -106,7 +106,7 @@ describe("an import after a sync", () => {
     expect(await sync.removed()).toEqual(gone);
   });
 
-  test("has the time of its end: what a client saw meanwhile is older", async () => {
+  test("changes have the time at which the import ended", async () => {
     const one = patient({ updated_at: old });
     const { server, key } = await synchronised(one, connection(one.fp, ours));
     const file = join(temporaryFolder(), "import.ndjson");
@@ -122,7 +122,7 @@ describe("an import after a sync", () => {
     expect([body.data.species, body.data.updated_at, times]).toEqual(["cat", "2026-11-21T12:01:00.000Z", []]);
   });
 
-  test("keeps the file's times for a clinic that was never served, also beside one that was", async () => {
+  test("an import keeps the times of the file for a clinic that has used no key", async () => {
     const [fresh, known, shared] = [patient({ created_at: old, updated_at: old }), patient(), patient()];
     const { server, ...sync } = await synchronised(
       [known, shared],
@@ -146,7 +146,7 @@ describe("an import after a sync", () => {
 });
 
 describe("GET /agent/v1/removed", () => {
-  test("is paged as the list of patients is, and counts those of the clinic alone", async () => {
+  test("removed patients have the paging of the patients, per clinic", async () => {
     const gone = Array.from({ length: 5 }, (_, index) =>
       patient({ created_at: old, updated_at: `2026-10-0${index + 1}T00:00:00.000Z` }),
     );

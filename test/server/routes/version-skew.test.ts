@@ -4,7 +4,7 @@ import { newFp } from "../../../shared/api/fp.ts";
 import type { PushedStudy } from "../../../shared/api/study.ts";
 import { clinic, connection, importEntities, keyPermissions, patient, startServer, study } from "../harness.ts";
 
-// An agent one minor version ahead of the server, or behind it, files its studies as one of the same version does.
+// The server files studies of agents that are one minor version ahead or behind.
 
 async function ingestServer() {
   const [ours, animal] = [newFp("clinic"), patient()];
@@ -47,7 +47,7 @@ const snapshot: PushedStudy["snapshot"] = {
   notes: [],
 };
 
-/** The value with a field of a later version in every object. */
+/** Adds a field of a later version to every object of a value. */
 function fromLater(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(fromLater);
   if (typeof value !== "object" || value === null) return value;
@@ -62,7 +62,7 @@ function without(sent: PushedStudy, ...path: readonly string[]): unknown {
 }
 
 describe("a push of an agent of another version", () => {
-  test("with unknown fields at every level is filed, and none of them is read back or kept", async () => {
+  test("a push with unknown fields is filed without them", async () => {
     const { server, animal, push, read } = await ingestServer();
     const sent = study({ patient_fp: animal.fp, snapshot });
     expect(await push(fromLater(sent))).toEqual([{ fp: sent.fp, outcome: "filed", reason: null }]);
@@ -72,7 +72,7 @@ describe("a push of an agent of another version", () => {
     expect([stored.includes(fp), stored.includes("later_field")]).toEqual([true, false]);
   });
 
-  test("sent again by the agent that was upgraded meanwhile is the same study, and no conflict", async () => {
+  test("a resend after an upgrade of the agent is the same study", async () => {
     const { animal, push } = await ingestServer();
     const sent = study({ patient_fp: animal.fp, snapshot });
     const unchanged = [{ fp: sent.fp, outcome: "unchanged", reason: null }];
@@ -92,13 +92,13 @@ describe("a push of an agent of another version", () => {
     ["patient_hint.owner"],
     ["patient_hint.date_of_birth"],
     ["patient_hint.weight_kg"],
-  ])("without %s is filed", async (path) => {
+  ])("a study without %s is filed", async (path) => {
     const { animal, push } = await ingestServer();
     const sent = study({ patient_fp: animal.fp, snapshot });
     expect(await push(without(sent, ...path.split(".")))).toEqual([{ fp: sent.fp, outcome: "filed", reason: null }]);
   });
 
-  test("with a wrong type is rejected, as one of the same version", async () => {
+  test("a push with a wrong type is rejected", async () => {
     const { push } = await ingestServer();
     const sent = { ...study(), patient_hint: 7 };
     expect(await push(fromLater(sent))).toEqual([
@@ -107,7 +107,7 @@ describe("a push of an agent of another version", () => {
   });
 });
 
-test("an import stays strict: an unknown field is an error", async () => {
+test("an unknown field in an import is an error", async () => {
   const { server, animal } = await ingestServer();
   const { fp, modality, device_name, status, acquired_at, results } = study();
   const line = { type: "study", fp, patient_fp: animal.fp, modality, device_name, status, acquired_at, results };

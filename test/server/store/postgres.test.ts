@@ -4,10 +4,10 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ACTIVE_KEYS_MAX, createKey } from "../../../server/http/api-keys.ts";
 import { importFile } from "../../../server/import/importer.ts";
-import { MemoryCounters } from "../../../server/http/rate-limit.ts";
+import { MemoryCounters } from "../../../server/http/memory-counters.ts";
 import { type Cost, storeCounters } from "../../../server/store/rate-limit-counters.ts";
 import { listKeys } from "../../../server/store/keys.ts";
-import { nobody, query, type Session, StoreUnavailable } from "../../../server/store/query.ts";
+import { noInvalidation, query, type Session, StoreUnavailable } from "../../../server/store/query.ts";
 import { openStore } from "../../../server/store/open.ts";
 import type { Store } from "../../../server/store/types.ts";
 import { newFp } from "../../../shared/api/fp.ts";
@@ -29,8 +29,11 @@ import { item } from "../records.ts";
 
 const clinics = query((db) => db.selectFrom("clinic").select("fp").orderBy("id"));
 const customers = query((db) => db.selectFrom("customer").select("fp").orderBy("id"));
-const addClinic = query((db, p: { fp: string }) => db.insertInto("clinic").values({ fp: p.fp, name: "" }), nobody);
-const addCustomer = query((db, p: { fp: string }) => db.insertInto("customer").values({ fp: p.fp }), nobody);
+const addClinic = query(
+  (db, p: { fp: string }) => db.insertInto("clinic").values({ fp: p.fp, name: "" }),
+  noInvalidation,
+);
+const addCustomer = query((db, p: { fp: string }) => db.insertInto("customer").values({ fp: p.fp }), noInvalidation);
 const counted = query((db) => db.selectFrom("request_count").select("name").orderBy("name"));
 
 /** Two servers' stores on one database. */

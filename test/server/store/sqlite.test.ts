@@ -13,7 +13,7 @@ import {
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { nobody, query, StoreUnavailable } from "../../../server/store/query.ts";
+import { noInvalidation, query, StoreUnavailable } from "../../../server/store/query.ts";
 import { connect } from "../../../server/store/sqlite.ts";
 import { openStore } from "../../../server/store/open.ts";
 import type { Store } from "../../../server/store/types.ts";
@@ -23,7 +23,7 @@ import { temporaryFolder } from "../harness.ts";
 
 // What holds for the embedded database alone.
 
-const insert = query((db, p: { fp: string }) => db.insertInto("clinic").values({ fp: p.fp, name: "" }), nobody);
+const insert = query((db, p: { fp: string }) => db.insertInto("clinic").values({ fp: p.fp, name: "" }), noInvalidation);
 
 describe("the store on SQLite", () => {
   test("acknowledges nothing into a file that was removed or replaced, and goes on when it is put back", async () => {
@@ -50,7 +50,7 @@ describe("the store on SQLite", () => {
   test("runs on a file that keeps every commit through a power cut: WAL, synchronous FULL, foreign keys", async () => {
     const folder = temporaryFolder();
     const store = await openStore(folder);
-    const orphan = query((db) => db.insertInto("user").values({ fp: "x", name: "x", clinic_id: 99 }), nobody);
+    const orphan = query((db) => db.insertInto("user").values({ fp: "x", name: "x", clinic_id: 99 }), noInvalidation);
     await expect(store.transaction((session) => session.all(orphan, {}))).rejects.toThrow("FOREIGN KEY");
     // The pragma holds for a connection only: it is read where it is set.
     const file = connect(join(folder, "vetwire.db"), 0);
@@ -120,7 +120,7 @@ describe("the store on SQLite", () => {
     await (await openStore(folder)).close();
     const file = damage(folder, "clinic");
     const store = await openStore(folder);
-    const clinics = query((db) => db.selectFrom("clinic").selectAll(), nobody);
+    const clinics = query((db) => db.selectFrom("clinic").selectAll(), noInvalidation);
     const damaged = `${file} is damaged (database disk image is malformed): copy it with its -wal file`;
     await expect(store.all(clinics, {})).rejects.toThrow(damaged);
     const write = store.transaction((session) => session.all(insert, { fp: newFp("clinic") }));

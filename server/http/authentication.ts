@@ -1,0 +1,38 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { isActive } from "./api-keys.ts";
+import type { KeyLookup } from "./key-lookup.ts";
+import type { KeyUse } from "./key-use.ts";
+
+// Plugin: finds the API key of each request. It refuses none, so that the rate limit also counts requests without a key.
+
+interface Authentication {
+  readonly findKey: KeyLookup;
+  readonly noteUse: KeyUse;
+  readonly now: () => number;
+}
+
+export function authenticateRequests(scope: FastifyInstance, { findKey, noteUse, now }: Authentication): void {
+  scope.addHook("onRequest", async (request) => {
+    const { context } = request;
+    const found = await findKey(presentedKey(request));
+    if (found === undefined) return;
+    const at = now();
+    if (!isActive(found.key, at)) {
+      context.inactiveKey = found.key;
+      return;
+    }
+    context.key = found.key;
+    context.versions = found.versions;
+    await noteUse(found.key, at);
+  });
+}
+
+/** The key in the header that the route expects. Empty if there is none. */
+function presentedKey({ headers, context }: FastifyRequest): string {
+  const { header = "x-api-key" } = context.route;
+  const value = headers[header];
+  if (typeof value !== "string") return "";
+  if (header === "x-api-key") return value;
+  // The scheme is case-insensitive (RFC 9110 §11.1). One space follows it (RFC 6750 §2.1).
+  return /^bearer ([^ ]+)$/i.exec(value)?.[1] ?? "";
+}

@@ -1,0 +1,99 @@
+import { STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import { fastify, type FastifyInstance } from "fastify";
+import type { Logger } from "pino";
+import { newUlid } from "../../shared/api/fp.ts";
+import { sendError } from "./error-handler.ts";
+import { fromClientError } from "./errors.ts";
+import { BODY_BYTES_MAX } from "./json-body.ts";
+import { commonHeaders, setHeaders } from "./response-headers.ts";
+
+// The HTTP server under the routes: its timeouts and limits, and its response to bytes that are not an HTTP request.
+
+/** Timeouts in milliseconds. */
+export interface HttpTimeouts {
+  /** Time for the headers of a request. A connection that sends none is closed after it, with 408. */
+  readonly headersMs: number;
+  /** Time for a whole request. A body of 5 MB fits in at 700 kbit/s. */
+  readonly requestMs: number;
+  /** Interval of the check for both. Node's default of 30 s would triple the first. */
+  readonly checkMs: number;
+  /** Time without any byte in either direction, after which the connection is destroyed. */
+  readonly idleMs: number;
+  /** Idle time between two requests. It exceeds the 60 s of common load balancers, which must close first. */
+  readonly keepAliveMs: number;
+  /** Time for a client without a valid request to take the error and close. Then the server closes. */
+  readonly lastResponseMs: number;
+}
+
+export const defaultTimeouts: HttpTimeouts = {
+  headersMs: 15_000,
+  requestMs: 60_000,
+  checkMs: 500,
+  idleMs: 60_000,
+  keepAliveMs: 72_000,
+  lastResponseMs: 2000,
+};
+
+/** Max length of a path parameter in characters. It exceeds any fp, and stays below Node's 16 KiB for the headers. */
+const PARAMETER_CHARS_MAX = 4096;
+
+/** Max open connections, about 10 kB each and below common limits for open files. Further ones are closed at once. */
+const CONNECTIONS_MAX = 16_000;
+
+interface HttpServerOptions {
+  readonly logger: Logger;
+  readonly timeouts: HttpTimeouts;
+  readonly trustProxy: readonly string[];
+}
+
+/** Creates the Fastify instance, without hooks and routes. */
+export function createHttpServer({ logger, timeouts, trustProxy }: HttpServerOptions): FastifyInstance {
+  const app = fastify({
+    genReqId: newUlid,
+    bodyLimit: BODY_BYTES_MAX,
+    requestTimeout: timeouts.requestMs,
+    connectionTimeout: timeouts.idleMs,
+    keepAliveTimeout: timeouts.keepAliveMs,
+    http: {
+      headersTimeout: timeouts.headersMs,
+      connectionsCheckingInterval: timeouts.checkMs,
+      // Node's response to a missing Host has no body. refuseUnknownRoutes sends the envelope.
+      requireHostHeader: false,
+    },
+    trustProxy: trustProxy.length > 0 && [...trustProxy],
+    routerOptions: { maxParamLength: PARAMETER_CHARS_MAX },
+    // Open connections are served while the server closes. Fastify's 503 has no envelope.
+    return503OnClosing: false,
+    // Fastify runs no hook for these errors, so the headers are set here.
+    frameworkErrors: (error, request, reply) => {
+      setHeaders(reply, commonHeaders(request));
+      void sendError(error, request, reply, logger);
+    },
+    clientErrorHandler: (error, socket) => refuseConnection(error, socket, timeouts.lastResponseMs),
+  });
+  app.server.maxConnections = CONNECTIONS_MAX;
+  // A server may ignore an unknown expectation (RFC 9110 §10.1.1). Node would respond 417 without a body.
+  app.server.on("checkExpectation", (request, response) => app.routing(request, response));
+  return app;
+}
+
+/** Sends the envelope by hand, since there is no reply object before a valid request. */
+function refuseConnection(error: { code?: string; rawPacket?: unknown }, socket: Socket, lastResponseMs: number): void {
+  if (!socket.writable || error.code === "ECONNRESET") {
+    socket.destroy();
+    return;
+  }
+  socket.setTimeout(lastResponseMs);
+  const { status, envelope } = fromClientError(error);
+  const body = JSON.stringify(envelope);
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    `x-request-id: ${newUlid()}`,
+    "content-type: application/json; charset=utf-8",
+    `content-length: ${Buffer.byteLength(body)}`,
+    "cache-control: private, no-cache",
+    "connection: close",
+  ];
+  socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
+}

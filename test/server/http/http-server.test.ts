@@ -1,0 +1,85 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { promisify } from "node:util";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { buildApp } from "../../../server/app.ts";
+import { defaultTimeouts, type HttpTimeouts } from "../../../server/http/http-server.ts";
+import { newFp } from "../../../shared/api/fp.ts";
+import { clinic, startServer } from "../harness.ts";
+
+const ours = newFp("clinic");
+
+/** Time in which a loaded machine acts on a timeout. */
+const DELAY_MS_MAX = 10_000;
+
+test("the default timeouts are those of the HTTP server", async () => {
+  const { app } = await startServer(clinic(ours));
+  const { headersTimeout, requestTimeout, timeout, keepAliveTimeout, maxConnections } = app.server;
+  expect({ headersTimeout, requestTimeout, timeout, keepAliveTimeout, maxConnections }).toEqual({
+    headersTimeout: 15_000,
+    requestTimeout: 60_000,
+    timeout: 60_000,
+    keepAliveTimeout: 72_000,
+    maxConnections: 16_000,
+  });
+});
+
+describe("with short timeouts", () => {
+  const short: HttpTimeouts = { ...defaultTimeouts, headersMs: 200, requestMs: 400, checkMs: 20, lastResponseMs: 50 };
+
+  async function listen(timeouts: HttpTimeouts) {
+    const { store, pepper, clock, makeKey } = await startServer(clinic(ours));
+    const app = buildApp(store, { pepper, now: () => clock.now, timeouts });
+    onTestFinished(() => app.close());
+    const { port } = new URL(await app.listen({ port: 0, host: "127.0.0.1" }));
+    return { app, port: Number(port), key: await makeKey(ours, ["clinic.lab.ingest"]) };
+  }
+
+  test.each([
+    ["no byte", ""],
+    ["half of its headers", "GET /healthz HTTP/1.1\r\nHost: x\r\n"],
+  ])("a connection with %s gets 408 after headersMs", async (_name, bytes) => {
+    const { port } = await listen(short);
+    const begun = performance.now();
+    const response = await read(open(port, bytes));
+    expect(response).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n.*"code":"REQUEST\.TIMEOUT"/s);
+    expect(performance.now() - begun).toBeGreaterThan(150);
+    expect(performance.now() - begun).toBeLessThan(DELAY_MS_MAX);
+  });
+
+  test("a request without its whole body gets 408 after requestMs", async () => {
+    const { port, key } = await listen(short);
+    const head = `POST /agent/v1/heartbeat HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nContent-Type: application/json\r\n`;
+    const response = await read(open(port, `${head}Content-Length: 100\r\n\r\n{`));
+    expect(response).toMatch(/^HTTP\/1\.1 408 /);
+  });
+
+  test("a connection without traffic is closed after idleMs", async () => {
+    const { port } = await listen({ ...defaultTimeouts, idleMs: 100 });
+    expect(await read(open(port, "GET /healthz HTTP/1.1\r\nHost: x"))).toBe("");
+  });
+
+  test("a client that keeps its side open after the error is disconnected after lastResponseMs", async () => {
+    const { app, port } = await listen(short);
+    const socket = open(port, "GET / HTTP/1.1\r\n", { allowHalfOpen: true });
+    socket.resume();
+    await once(socket, "end");
+    const connections = promisify(app.server.getConnections.bind(app.server));
+    await expect.poll(connections, { timeout: DELAY_MS_MAX }).toBe(0);
+  });
+});
+
+function open(port: number, bytes: string, options: { allowHalfOpen?: boolean } = {}): Socket {
+  const socket = connect({ port, host: "127.0.0.1", ...options });
+  socket.on("error", () => undefined);
+  onTestFinished(() => void socket.destroy());
+  socket.write(bytes);
+  return socket;
+}
+
+async function read(socket: Socket): Promise<string> {
+  let text = "";
+  socket.on("data", (chunk) => (text += chunk.toString("latin1")));
+  await once(socket, "close");
+  return text;
+}
