@@ -15,8 +15,7 @@ import type { Transport, Wire, WireHandler } from "../transport/transport.ts";
 import { Held } from "./memory-budget.ts";
 
 // The imperative shell of one device: chunk to spool, to link, actions carried out. The link is fed only what the disk
-// holds, in the order it holds it; so a replay of the disk takes the same path, and no reply is ever ahead of the disk. What a
-// link prepares while bytes are on their way changes nothing of that.
+// holds, in the order it holds it; so a replay of the disk takes the same path, and no reply is ever ahead of the disk.
 
 export interface ConnectionEvents {
   connected(peer: string): void;
@@ -347,16 +346,11 @@ class Conversation {
       });
       return;
     }
-    const meanwhile = kind === "chunk" && isPromise && bytes !== null ? this.#preparation(bytes) : null;
-    const id = this.#spool.append({ device, session: session.id, kind, bytes, durable, meanwhile }, (error) => {
+    const id = this.#spool.append({ device, session: session.id, kind, bytes, durable }, (error) => {
       cancel?.();
       if (error === null && kind === "chunk") this.#chunks.add(id, bytes?.length ?? 0);
       this.#stored(session, kind, bytes, error);
     });
-  }
-
-  #preparation(bytes: Uint8Array): (() => void) | null {
-    return this.#link.prepare === undefined ? null : () => this.#link.prepare?.(bytes);
   }
 
   /** Hangs up unless that is cancelled in time. What the disk takes later is stored and filed, and was never accepted. */

@@ -1,10 +1,10 @@
 import { EnqEtxLink } from "../protocols/proprietary/enq-etx-link.ts";
 import { AstmLink } from "../protocols/astm/link.ts";
-import { OneWayLink, SUB } from "../protocols/proprietary/one-way-link.ts";
+import { OneWayLink } from "../protocols/proprietary/one-way-link.ts";
 import { RawRecordsLink } from "../protocols/astm/raw-records.ts";
-import { ETX } from "../protocols/bytes.ts";
+import { ETX, SUB } from "../protocols/bytes.ts";
 import type { Profile } from "../devices/profile.ts";
-import { stampOf } from "../protocols/hl7/acknowledgement.ts";
+import { stampOf } from "../protocols/hl7/acknowledgement-message.ts";
 import { Hl7Link } from "../protocols/hl7/link.ts";
 import type { Link, LinkAction, LinkContext } from "../protocols/link.ts";
 import { Conversation as Poct1Conversation } from "../protocols/poct1/link.ts";

@@ -1,7 +1,7 @@
 import net from "node:net";
 import type { Address } from "../transport/address.ts";
 import { type Agreement, Association, type AssociationAction } from "../protocols/dicom/association.ts";
-import { concat } from "../protocols/dicom/bytes.ts";
+import { concat } from "../protocols/bytes.ts";
 import {
   COMMAND,
   type Command,

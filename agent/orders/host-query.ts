@@ -6,7 +6,7 @@ import type { AstmProfile } from "../protocols/astm/profile.ts";
 import { parseRecords } from "../protocols/astm/records.ts";
 import type { Profile } from "../devices/profile.ts";
 import type { Directory } from "../study/patient-directory.ts";
-import { stampOf } from "../protocols/hl7/acknowledgement.ts";
+import { stampOf } from "../protocols/hl7/acknowledgement-message.ts";
 import { encodeAnswers, readOrderQuery } from "../protocols/hl7/orders.ts";
 import { parseMessage } from "../protocols/hl7/message.ts";
 import type { Hl7Profile } from "../protocols/hl7/profile.ts";

@@ -56,11 +56,6 @@ export interface Link {
    * says it again. Absent: it waits.
    */
   readonly answerMs?: number;
-  /**
-   * Bytes on their way to the disk, which takes its time: whatever becomes of them, what they would be answered with can be worked
-   * out already. Absent: it is quickly done.
-   */
-  prepare?(chunk: Uint8Array): void;
   /** Bytes that are on disk. */
   receive(chunk: Uint8Array): LinkAction[];
   /** Bytes that could not be stored: nothing they complete may be accepted. */

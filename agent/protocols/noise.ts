@@ -1,3 +1,4 @@
+import { CR, LF, NUL, XOFF, XON } from "./bytes.ts";
 import type { LinkAction, NoiseRun } from "./link.ts";
 
 // Bytes that belong to no message. A run of them is one warning, whatever chunks it came in.
@@ -8,8 +9,6 @@ export const NOISE_TIMEOUT_MS = 1_000;
 export const NOISE_BYTES_MAX = 64 * 1024;
 /** Kept of the beginning of a run: enough to recognise a protocol by. */
 const HEAD_BYTES = 512;
-
-const [NUL, LF, CR, XON, XOFF] = [0x00, 0x0a, 0x0d, 0x11, 0x13];
 
 /** Line ends, breaks and flow control stand between messages on many lines and mean nothing there. */
 export function isUsualBetweenMessages(byte: number): boolean {

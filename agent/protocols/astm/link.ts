@@ -1,5 +1,5 @@
+import { ActionQueue } from "../action-queue.ts";
 import type { Link, LinkAction } from "../link.ts";
-import { Actions } from "./actions.ts";
 import { Receiver, type ReceiverOptions } from "./receiver.ts";
 import { Sender, type SenderOptions, type SenderState } from "./sender.ts";
 
@@ -15,7 +15,7 @@ export type AstmLinkOptions = ReceiverOptions & SenderOptions;
 export type AstmState = "neutral" | "receiving" | Exclude<SenderState, "idle">;
 
 export class AstmLink implements Link {
-  readonly #actions = new Actions();
+  readonly #actions = new ActionQueue();
   readonly #sender: Sender;
   readonly #receiver: Receiver;
 

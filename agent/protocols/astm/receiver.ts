@@ -1,13 +1,29 @@
-import { ACK, CR, DIGIT_0, ENQ, EOT, ETB, ETX, hexByte, hexDigit, LF, NAK, STX, upper } from "../bytes.ts";
+import type { ActionQueue } from "../action-queue.ts";
+import {
+  ACK,
+  CR,
+  DIGIT_0,
+  ENQ,
+  EOT,
+  ETB,
+  ETX,
+  hexByte,
+  hexDigit,
+  isAlphanumeric,
+  isDigit,
+  LF,
+  NAK,
+  NUL,
+  STX,
+  upper,
+  withCapacity,
+} from "../bytes.ts";
 import type { LinkAction } from "../link.ts";
 import { isUsualBetweenMessages, Noise, NOISE_TIMEOUT_MS } from "../noise.ts";
-import type { Actions } from "./actions.ts";
 import type { Sender } from "./sender.ts";
 
 // The receiver of LIS01-A2: frames in, acknowledgements and whole messages out.
 // Every decision is made from the current byte and the state, so any segmentation of the stream gives the same result.
-
-const NUL = 0x00;
 
 /** Analyzers overrun the standard's 240 and 64 000 bytes (a whole message with histograms in one frame): NAK beyond this. */
 export const FRAME_BYTES_MAX = 1024 * 1024;
@@ -58,7 +74,7 @@ const LETTER_H = 0x48;
 const LETTER_L = 0x4c;
 
 export class Receiver {
-  readonly #actions: Actions;
+  readonly #actions: ActionQueue;
   readonly #sender: Sender;
   readonly #checksumPolicy: "strict" | "warn" | "none";
   readonly #frameEnd: "CR LF" | "none";
@@ -98,7 +114,7 @@ export class Receiver {
 
   constructor(
     { checksum = "strict", frameEnd = "CR LF", digitBeforeRecords = false, interrupts = false }: ReceiverOptions,
-    actions: Actions,
+    actions: ActionQueue,
     sender: Sender,
   ) {
     this.#checksumPolicy = checksum;
@@ -224,14 +240,14 @@ export class Receiver {
   }
 
   #countNoise(noise: Noise, byte: number): void {
-    if (!isUsualBetweenMessages(byte)) this.#actions.say(noise.add(byte));
+    if (!isUsualBetweenMessages(byte)) this.#actions.push(noise.add(byte));
     // In a session the timer runs for the next frame, and while a message of ours is on its way, for that.
     if (this.hasNoise && this.#sender.state === "idle") this.#actions.startTimer(NOISE_TIMEOUT_MS);
   }
 
   #reportNoise(): void {
-    this.#actions.say(this.#outside.take());
-    this.#actions.say(this.#between.take());
+    this.#actions.push(this.#outside.take());
+    this.#actions.push(this.#between.take());
   }
 
   #establish(): void {
@@ -275,7 +291,7 @@ export class Receiver {
       // §6.2.6: a receiver that cannot take data answers ENQ with NAK; the sender waits 10 s and tries again.
       if (byte === ENQ) {
         this.#actions.warn("cannot store: session refused");
-        this.#actions.say(REJECT);
+        this.#actions.push(REJECT);
       }
     } else if (byte === STX) {
       this.#state = "refused-frame";
@@ -295,7 +311,7 @@ export class Receiver {
   #readText(chunk: Uint8Array, from: number): number {
     const room = FRAME_BYTES_MAX - this.#frameLength;
     const end = Math.min(chunk.length, from + room);
-    this.#frame = withRoom(this.#frame, this.#frameLength + end - from);
+    this.#frame = withCapacity(this.#frame, this.#frameLength + end - from);
     const frame = this.#frame;
     let length = this.#frameLength;
     let sum = this.#sum;
@@ -399,7 +415,7 @@ export class Receiver {
     const length = this.#frameLength;
     // Where the search for CR stops: the buffer may be much longer, from an earlier frame. ETX had room here.
     frame[length] = CR;
-    this.#message = withRoom(this.#message, this.#messageLength + length);
+    this.#message = withCapacity(this.#message, this.#messageLength + length);
     // A record may be cut anywhere by the end of a frame: text is joined as it is, only CR ends a record.
     let from = 0;
     while (from < length) {
@@ -449,7 +465,7 @@ export class Receiver {
   }
 
   #deliver(incomplete: string | null): void {
-    this.#actions.say({ do: "deliver", message: this.#message.slice(0, this.#messageLength), incomplete });
+    this.#actions.push({ do: "deliver", message: this.#message.slice(0, this.#messageLength), incomplete });
     this.#messageLength = 0;
     this.#recordStart = 0;
   }
@@ -463,14 +479,14 @@ export class Receiver {
   }
 
   #accept(reply: LinkAction): void {
-    this.#actions.say(reply);
+    this.#actions.push(reply);
     this.#actions.startTimer(RECEIVE_TIMEOUT_MS);
   }
 
   #reject(reason: string): void {
     this.#isRest = true;
     this.#actions.warn(reason);
-    this.#actions.say(REJECT);
+    this.#actions.push(REJECT);
     this.#actions.startTimer(RECEIVE_TIMEOUT_MS);
   }
 }
@@ -482,19 +498,4 @@ function isReplyOrEnd(byte: number): boolean {
 
 function frameNumberText(number: number): string {
   return number >= 0 && number <= 7 ? String(number) : `byte ${hexByte(number + DIGIT_0)}`;
-}
-
-function isDigit(byte: number): boolean {
-  return byte >= DIGIT_0 && byte <= DIGIT_0 + 9;
-}
-
-function isAlphanumeric(byte: number): boolean {
-  return isDigit(byte) || (upper(byte) >= 0x41 && upper(byte) <= 0x5a);
-}
-
-function withRoom(buffer: Uint8Array<ArrayBuffer>, length: number): Uint8Array<ArrayBuffer> {
-  if (length <= buffer.length) return buffer;
-  const larger = new Uint8Array(Math.max(length, buffer.length * 2));
-  larger.set(buffer);
-  return larger;
 }

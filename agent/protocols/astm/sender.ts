@@ -1,6 +1,6 @@
+import type { ActionQueue } from "../action-queue.ts";
 import { ACK, CR, ENQ, EOT, ETB, ETX, NAK } from "../bytes.ts";
 import type { LinkAction } from "../link.ts";
-import type { Actions } from "./actions.ts";
 import { encodeFrame } from "./frame.ts";
 
 // The sender of LIS01-A2: one message at a time, frame by frame, each acknowledged before the next. A message that does
@@ -57,7 +57,7 @@ const SAY_ENQ: LinkAction = { do: "reply", bytes: Uint8Array.of(ENQ) };
 const SAY_EOT: LinkAction = { do: "reply", bytes: Uint8Array.of(EOT) };
 
 export class Sender {
-  readonly #actions: Actions;
+  readonly #actions: ActionQueue;
   readonly #contentionMs: number;
   readonly #frameBytes: number;
   readonly #framing: "record" | "etb-record" | "message";
@@ -73,7 +73,7 @@ export class Sender {
   #frameText = 0;
   #frameTries = 0;
 
-  constructor({ role = "host", frameBytes = 240, framing = "record" }: SenderOptions, actions: Actions) {
+  constructor({ role = "host", frameBytes = 240, framing = "record" }: SenderOptions, actions: ActionQueue) {
     this.#contentionMs = role === "host" ? HOST_CONTENTION_MS : INSTRUMENT_CONTENTION_MS;
     this.#frameBytes = frameBytes;
     this.#framing = framing;
@@ -170,7 +170,7 @@ export class Sender {
       return;
     }
     this.#enquiries += 1;
-    this.#actions.say(SAY_ENQ);
+    this.#actions.push(SAY_ENQ);
     this.#wait("establishing", REPLY_TIMEOUT_MS);
   }
 
@@ -218,7 +218,7 @@ export class Sender {
     const message = this.#message!;
     if (this.#acceptedBytes === message.length) {
       this.#state = "idle";
-      this.#actions.say(SAY_EOT);
+      this.#actions.push(SAY_EOT);
       this.#actions.stopTimer();
       this.#sent();
       return;
@@ -242,7 +242,7 @@ export class Sender {
 
   #transmit(): void {
     this.#frameTries += 1;
-    this.#actions.say({ do: "reply", bytes: this.#frame });
+    this.#actions.push({ do: "reply", bytes: this.#frame });
     this.#wait("transferring", REPLY_TIMEOUT_MS);
   }
 
@@ -254,26 +254,26 @@ export class Sender {
 
   /** A message that was cut here is sent again from its beginning. */
   #stop(): void {
-    this.#actions.say(SAY_EOT);
+    this.#actions.push(SAY_EOT);
     this.#wait("interrupted", INTERRUPT_MS);
     if (this.#acceptedBytes === this.#message!.length) this.#sent();
   }
 
   #abort(reason: string): void {
     this.#state = "idle";
-    this.#actions.say(SAY_EOT);
+    this.#actions.push(SAY_EOT);
     this.#actions.stopTimer();
     this.#giveBack(reason);
   }
 
   #sent(): void {
     this.#message = null;
-    this.#actions.say({ do: "sent" });
+    this.#actions.push({ do: "sent" });
   }
 
   #giveBack(reason: string): void {
     this.#message = null;
-    this.#actions.say({ do: "unsent", reason });
+    this.#actions.push({ do: "unsent", reason });
   }
 
   #ready(): void {

@@ -1,5 +1,6 @@
 import iconv from "iconv-lite";
-import { ascii, concat, latin1 } from "./bytes.ts";
+import { concat } from "../bytes.ts";
+import { ascii, latin1 } from "./bytes.ts";
 import { type Encoding, LONG_VRS, UNDEFINED_LENGTH } from "./dataset.ts";
 import { type Dataset, encodeDataset } from "./encode.ts";
 

@@ -20,16 +20,6 @@ export function evenText(text: string, pad: " " | "\0"): Uint8Array {
   return ascii(text.length % 2 === 0 ? text : text + pad);
 }
 
-export function concat(parts: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
-}
-
 /** As a tag is written: four digits for 16 bits. */
 export function hex(value: number, digits: number): string {
   return value.toString(16).toUpperCase().padStart(digits, "0");

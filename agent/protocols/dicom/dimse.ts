@@ -1,4 +1,5 @@
-import { concat, evenText, hex, readUid } from "./bytes.ts";
+import { concat } from "../bytes.ts";
+import { evenText, hex, readUid } from "./bytes.ts";
 
 // DIMSE command sets (PS3.7 §6.3, annex E): group 0000 in Implicit VR Little Endian, whatever the context's transfer syntax.
 

@@ -1,4 +1,5 @@
-import { ascii, concat, evenText } from "./bytes.ts";
+import { concat } from "../bytes.ts";
+import { ascii, evenText } from "./bytes.ts";
 import { type Encoding, LONG_VRS, UNDEFINED_LENGTH } from "./dataset.ts";
 
 // Writes elements (PS3.5 §7), for File Meta Information and for what the simulator sends.

@@ -1,4 +1,5 @@
-import { concat, hex } from "./bytes.ts";
+import { concat } from "../bytes.ts";
+import { hex } from "./bytes.ts";
 import { type Encoding, UNDEFINED_LENGTH } from "./dataset.ts";
 
 // Where a frame's bytes stand in a file. Nothing but the frame is read, for a clip may have gigabytes.

@@ -1,4 +1,5 @@
-import { ascii, concat } from "./bytes.ts";
+import { concat } from "../bytes.ts";
+import { ascii } from "./bytes.ts";
 import { type Dataset, encodeDataset } from "./encode.ts";
 
 // What a file has before its dataset (PS3.10 §7.1).

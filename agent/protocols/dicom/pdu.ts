@@ -1,4 +1,5 @@
-import { ascii, concat, hex, latin1, readUid } from "./bytes.ts";
+import { concat } from "../bytes.ts";
+import { ascii, hex, latin1, readUid } from "./bytes.ts";
 
 // The PDUs of the DICOM Upper Layer (PS3.8 §9.3), pure: bytes in, events out. Data is handed on in the pieces in which it
 // came, never gathered: an instance of 1 GB needs no more memory here than one of a kilobyte.

@@ -1,5 +1,5 @@
 import { type AgreedContext, type Agreement, Association, type AssociationAction } from "./association.ts";
-import { concat } from "./bytes.ts";
+import { concat } from "../bytes.ts";
 import { DatasetWalker, type Encoding, encodingOf } from "./dataset.ts";
 import {
   ATTRIBUTES_BYTES_MAX,

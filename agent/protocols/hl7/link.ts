@@ -1,16 +1,16 @@
+import { ActionQueue } from "../action-queue.ts";
+import { FS, STX, VT, withCapacity } from "../bytes.ts";
 import { printable } from "../escape-sequences.ts";
 import type { Link, LinkAction } from "../link.ts";
 import { isUsualBetweenMessages, Noise, NOISE_TIMEOUT_MS } from "../noise.ts";
-import { type AckOptions, Answers, HEAD_BYTES_MAX, type Outcome, type Stamp } from "./acknowledgement.ts";
+import { encodeMllp } from "../mllp.ts";
+import { type AckOptions, HEAD_BYTES_MAX, type Outcome } from "./acknowledgement.ts";
+import type { Stamp } from "./acknowledgement-message.ts";
+import { AcknowledgementTemplate } from "./acknowledgement-template.ts";
 import { parseMessage, splitMessages } from "./message.ts";
 
 // MLLP: VT, a message, FS CR. What the link is given is on disk, so it answers a whole message at once.
 // Framing is found in bytes: VT, FS and CR are no part of a character in any charset but UTF-16 and UTF-32.
-
-export const VT = 0x0b;
-export const FS = 0x1c;
-const STX = 0x02;
-const CR = 0x0d;
 
 /** Images come within messages. What is longer is refused at its end, and what came of it is delivered as incomplete. */
 export const MESSAGE_BYTES_MAX = 16 * 1024 * 1024;
@@ -36,45 +36,33 @@ type State =
   | "frame-end";
 
 /** A message of a frame, and what it is answered with. */
-interface Answered {
+interface AcknowledgedMessage {
   readonly message: Uint8Array;
   /** Frames. */
   readonly replies: readonly Uint8Array[];
   readonly refusal: string | null;
 }
 
-/** What a frame that begins and ends in one chunk comes to, if it is stored. */
-interface Prepared {
-  /** In the chunk, behind VT. */
-  readonly start: number;
-  readonly payload: Uint8Array;
-  readonly answered: readonly Answered[];
-}
-
 export class Hl7Link implements Link {
   readonly #options: LinkOptions;
-  readonly #answers: Answers;
+  readonly #acknowledgements: AcknowledgementTemplate;
   #state: State = "between-frames";
   /** What was read of the frame; of one that will be refused, only enough to answer it. */
   #frame = new Uint8Array(FRAME_BYTES_INITIAL);
   #frameLength = 0;
   /** What will become of the frame. */
   #outcome: Outcome = "stored";
-  /** By the chunks that are on their way to the disk. */
-  readonly #prepared = new Map<Uint8Array, readonly Prepared[]>();
-  /** Of the frame that has come up to its FS, if that is known. */
-  #foreseen: Prepared | null = null;
   /** Bytes received, up to the end of the present chunk, and before the first of the frame. */
   #received = 0;
   #frameFrom = 0;
   readonly #outside = new Noise("outside frames");
   /** MSH-10 of our message that the device has yet to acknowledge. */
   #sentId: string | null = null;
-  #actions: LinkAction[] = [];
+  readonly #actions = new ActionQueue();
 
   constructor(stamp: () => Stamp, options: LinkOptions = {}) {
     this.#options = options;
-    this.#answers = new Answers(options, stamp);
+    this.#acknowledgements = new AcknowledgementTemplate(options, stamp);
   }
 
   get atRest(): boolean {
@@ -90,38 +78,24 @@ export class Hl7Link implements Link {
     return this.#state === "frame-end" || chunk.includes(FS);
   }
 
-  prepare(chunk: Uint8Array): void {
-    const prepared: Prepared[] = [];
-    let end = chunk.indexOf(FS);
-    for (let from = 0; end >= 0; from = end + 1, end = chunk.indexOf(FS, from)) {
-      const start = chunk.subarray(from, end).lastIndexOf(VT) + from + 1;
-      if (start === from || start === end) continue;
-      const payload = new Uint8Array(chunk.buffer, chunk.byteOffset + start, end - start);
-      prepared.push({ start, payload, answered: this.#answer(payload, "stored") });
-    }
-    if (prepared.length > 0) this.#prepared.set(chunk, prepared);
-  }
-
   receive(chunk: Uint8Array): LinkAction[] {
     const wasQuiet = this.#isQuiet;
     this.#read(chunk, "stored");
-    this.#prepared.delete(chunk);
     // Heartbeats do not put off the end of our waiting.
-    if (wasQuiet && this.#isQuiet && this.#sentId !== null && this.#actions.length === 0) return [];
+    if (wasQuiet && this.#isQuiet && this.#sentId !== null && this.#actions.isEmpty) return [];
     return this.#takeActions();
   }
 
   /** A message with its header. @throws when the one before it is not acknowledged yet */
   send(message: Uint8Array): LinkAction[] {
     if (this.#sentId !== null) throw new Error(`message ${this.#sentId} is not acknowledged yet`);
-    this.#actions.push({ do: "reply", bytes: encodeFrame(message) });
+    this.#actions.reply(encodeMllp(message));
     this.#sentId = idToAcknowledge(message, this.#options);
     if (this.#sentId === null) this.#actions.push({ do: "sent" });
     return this.#takeActions();
   }
 
   refuse(chunk: Uint8Array): LinkAction[] {
-    this.#prepared.delete(chunk);
     this.#loseBytes();
     this.#read(chunk, "not-stored");
     return this.#takeActions();
@@ -136,7 +110,7 @@ export class Hl7Link implements Link {
   timeout(): LinkAction[] {
     switch (this.#state) {
       case "between-frames":
-        if (this.#outside.isPending) this.#say(this.#outside.take());
+        if (this.#outside.isPending) this.#actions.push(this.#outside.take());
         else this.#giveUp(`the device did not acknowledge it within ${ANSWER_TIMEOUT_MS / 1000} s`);
         break;
       case "in-frame":
@@ -152,7 +126,7 @@ export class Hl7Link implements Link {
   close(): LinkAction[] {
     if (this.#state === "in-frame") this.#dropFrame("the connection closed within a frame");
     if (this.#state === "frame-end") this.#endFrame();
-    this.#say(this.#outside.take());
+    this.#actions.push(this.#outside.take());
     this.#giveUp("the connection closed before the device acknowledged it");
     return this.#takeActions();
   }
@@ -187,7 +161,7 @@ export class Hl7Link implements Link {
     }
     if (byte === VT) this.#beginFrame(outcome, left);
     // A BC-5800 says STX every 3 s.
-    else if (byte !== STX && !isUsualBetweenMessages(byte)) this.#say(this.#outside.add(byte));
+    else if (byte !== STX && !isUsualBetweenMessages(byte)) this.#actions.push(this.#outside.add(byte));
   }
 
   /** Reads up to and including VT or FS; answers where it stopped. */
@@ -202,7 +176,6 @@ export class Hl7Link implements Link {
     if (at === chunk.length) return at;
     if (chunk[at] === FS) {
       this.#state = "frame-end";
-      this.#foreseen = this.#prepared.get(chunk)?.find(({ start }) => start === from) ?? null;
     } else {
       this.#dropFrame("a new frame began before its end");
       this.#beginFrame(outcome, chunk.length - at - 1);
@@ -211,7 +184,7 @@ export class Hl7Link implements Link {
   }
 
   #beginFrame(outcome: Outcome, left: number): void {
-    this.#say(this.#outside.take());
+    this.#actions.push(this.#outside.take());
     this.#state = "in-frame";
     this.#frameFrom = this.#received - left;
     this.#frameLength = 0;
@@ -221,7 +194,7 @@ export class Hl7Link implements Link {
   #append(bytes: Uint8Array): void {
     const max = this.#outcome === "stored" ? MESSAGE_BYTES_MAX : HEAD_BYTES_MAX;
     const taken = bytes.subarray(0, max - this.#frameLength);
-    this.#frame = withRoom(this.#frame, this.#frameLength + taken.length);
+    this.#frame = withCapacity(this.#frame, this.#frameLength + taken.length);
     this.#frame.set(taken, this.#frameLength);
     this.#frameLength += taken.length;
     if (taken.length < bytes.length) {
@@ -247,32 +220,31 @@ export class Hl7Link implements Link {
 
   /** No answer: the device has given the frame up, or would take it for the answer to its next one. */
   #dropFrame(reason: string): void {
-    this.#warn(reason);
+    this.#actions.warn(reason);
     if (this.#outcome === "stored") this.#deliverIncomplete(reason);
     this.#leaveFrame();
   }
 
   #endFrame(): void {
     const outcome = this.#outcome;
-    const foreseen = outcome === "stored" ? this.#foreseen : null;
-    const payload = foreseen?.payload ?? this.#takeFrame();
+    const payload = this.#takeFrame();
     this.#leaveFrame();
     if (payload.length === 0) {
-      this.#warn("a frame without a message: not answered");
+      this.#actions.warn("a frame without a message: not answered");
       return;
     }
-    for (const { message, replies, refusal } of foreseen?.answered ?? this.#answer(payload, outcome)) {
+    for (const { message, replies, refusal } of this.#acknowledge(payload, outcome)) {
       if (outcome === "stored") this.#deliver(message, message.byteOffset - payload.byteOffset, null);
-      if (refusal !== null) this.#warn(refusal);
-      for (const bytes of replies) this.#actions.push({ do: "reply", bytes });
+      if (refusal !== null) this.#actions.warn(refusal);
+      for (const bytes of replies) this.#actions.reply(bytes);
       if (outcome === "stored" && this.#sentId !== null) this.#readAcknowledgement(message, this.#sentId);
     }
   }
 
-  #answer(payload: Uint8Array, outcome: Outcome): Answered[] {
+  #acknowledge(payload: Uint8Array, outcome: Outcome): AcknowledgedMessage[] {
     return splitMessages(payload).map((message) => {
-      const { messages, refusal } = this.#answers.answer(message, outcome);
-      return { message, replies: messages.map(encodeFrame), refusal };
+      const { messages, refusal } = this.#acknowledgements.acknowledge(message, outcome);
+      return { message, replies: messages.map(encodeMllp), refusal };
     });
   }
 
@@ -306,7 +278,6 @@ export class Hl7Link implements Link {
 
   #leaveFrame(): void {
     this.#state = "between-frames";
-    this.#foreseen = null;
     this.#frameLength = 0;
     // One long message must not hold its memory for days.
     if (this.#frame.length > FRAME_BYTES_KEPT) this.#frame = new Uint8Array(FRAME_BYTES_INITIAL);
@@ -322,19 +293,11 @@ export class Hl7Link implements Link {
     this.#actions.push({ do: "deliver", message, incomplete, from: this.#frameFrom + start });
   }
 
-  #warn(reason: string): void {
-    this.#actions.push({ do: "warn", reason });
-  }
-
-  #say(action: LinkAction | null): void {
-    if (action !== null) this.#actions.push(action);
-  }
-
   #takeActions(): LinkAction[] {
-    const actions = this.#actions;
-    this.#actions = [];
-    actions.push({ do: "timer", ms: this.#timerMs() });
-    return actions;
+    const ms = this.#timerMs();
+    if (ms === null) this.#actions.stopTimer();
+    else this.#actions.startTimer(ms);
+    return this.#actions.take();
   }
 
   #timerMs(): number | null {
@@ -353,16 +316,6 @@ export class Hl7Link implements Link {
 const FRAME_BYTES_INITIAL = 1024;
 const FRAME_BYTES_KEPT = 256 * 1024;
 
-/** A message as it goes on the wire. */
-export function encodeFrame(message: Uint8Array): Uint8Array {
-  const frame = new Uint8Array(message.length + 3);
-  frame[0] = VT;
-  frame.set(message, 1);
-  frame[message.length + 1] = FS;
-  frame[message.length + 2] = CR;
-  return frame;
-}
-
 /**
  * MSH-10 of a message that is to be acknowledged. What answers a query is not (it has MSA), but for a display response, and
  * nor is what says in MSH-15 and MSH-16 that it never is.
@@ -375,11 +328,4 @@ function idToAcknowledge(message: Uint8Array, { displayFirst }: LinkOptions): st
   const isAwaited = header.component(9, 1) === "DSR" && displayFirst !== true;
   const isAnswer = segments.some(({ name }) => name === "MSA") && !isAwaited;
   return never || isAnswer ? null : header.field(10);
-}
-
-function withRoom(buffer: Uint8Array<ArrayBuffer>, length: number): Uint8Array<ArrayBuffer> {
-  if (length <= buffer.length) return buffer;
-  const larger = new Uint8Array(Math.max(length, buffer.length * 2));
-  larger.set(buffer);
-  return larger;
 }

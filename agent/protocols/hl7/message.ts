@@ -1,4 +1,5 @@
 import iconv from "iconv-lite";
+import { CR, LF } from "../bytes.ts";
 import { escapeText, hexadecimal, printable, unescapeText } from "../escape-sequences.ts";
 
 // HL7 v2 messages. Segments' fields, repetitions, components and sub-components are numbered as the standard numbers them:
@@ -275,8 +276,6 @@ export function encodeText(text: string, charset: Charset): Uint8Array {
 const LETTER_M = 0x4d;
 const LETTER_S = 0x53;
 const LETTER_H = 0x48;
-const CR = 0x0d;
-const LF = 0x0a;
 
 /** Bytes may be compared before they are decoded: no charset of ours has CR or LF within a character. */
 function beginsHeader(payload: Uint8Array, at: number): boolean {

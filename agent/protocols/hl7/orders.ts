@@ -1,7 +1,8 @@
 import type { Patient } from "../../../shared/api/patient.ts";
 import { readNeutered, readSex } from "../../../shared/clinical/reference.ts";
 import type { Answer, Answered, AnsweredOrder, Asked } from "../order-query.ts";
-import { acknowledgeQuery, asksForOrders, echo, encodeHeader, type Stamp } from "./acknowledgement.ts";
+import { acknowledgeQuery, echo, encodeHeader, type Stamp } from "./acknowledgement-message.ts";
+import { asksForOrders } from "./message-types.ts";
 import { encodeSegment, encodeText, type Field, type Hl7Message } from "./message.ts";
 
 // Orders for a device that asks for them: QRY^Q02 (Mindray BS and its kin), ORM^O01 (Mindray BC), QBP^Q11 (IHE LAW).

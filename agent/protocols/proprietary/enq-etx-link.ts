@@ -1,3 +1,4 @@
+import { ActionQueue } from "../action-queue.ts";
 import { ACK, ENQ, EOT, ETX, NAK } from "../bytes.ts";
 import type { Link, LinkAction } from "../link.ts";
 import { isUsualBetweenMessages, Noise, NOISE_TIMEOUT_MS } from "../noise.ts";
@@ -25,7 +26,7 @@ export class EnqEtxLink implements Link {
   readonly #problemOf: (body: Uint8Array) => string | null;
   #state: State = { at: "neutral" };
   readonly #noise = new Noise("outside a body");
-  #actions: LinkAction[] = [];
+  readonly #actions = new ActionQueue();
 
   /** `problemOf`: why these bytes are no whole body; null where they are. */
   constructor(problemOf: (body: Uint8Array) => string | null) {
@@ -38,13 +39,13 @@ export class EnqEtxLink implements Link {
 
   receive(chunk: Uint8Array): LinkAction[] {
     for (const byte of chunk) this.#step(byte);
-    return this.#takeActions();
+    return this.#actions.take();
   }
 
   refuse(chunk: Uint8Array): LinkAction[] {
     this.gap();
     for (const byte of chunk) this.#refuseByte(byte);
-    return this.#takeActions();
+    return this.#actions.take();
   }
 
   /** What comes next begins a body; the rest of the one that bytes are missing of is no whole one. */
@@ -56,14 +57,14 @@ export class EnqEtxLink implements Link {
   }
 
   timeout(): LinkAction[] {
-    if (this.#state.at === "body") this.#warn(`no ETX within ${BODY_TIMEOUT_MS / 1000} s`);
+    if (this.#state.at === "body") this.#actions.warn(`no ETX within ${BODY_TIMEOUT_MS / 1000} s`);
     this.#end("the device fell silent before the end of the body");
-    return this.#takeActions();
+    return this.#actions.take();
   }
 
   close(): LinkAction[] {
     this.#end("the connection closed before the end of the body");
-    return this.#takeActions();
+    return this.#actions.take();
   }
 
   #step(byte: number): void {
@@ -81,14 +82,8 @@ export class EnqEtxLink implements Link {
 
   #ignore(byte: number): void {
     if (isUsualBetweenMessages(byte) || byte === ACK || byte === NAK) return;
-    const warning = this.#noise.add(byte);
-    if (warning !== null) this.#actions.push(warning);
-    if (this.#state.at === "neutral") this.#actions.push({ do: "timer", ms: NOISE_TIMEOUT_MS });
-  }
-
-  #reportNoise(): void {
-    const warning = this.#noise.take();
-    if (warning !== null) this.#actions.push(warning);
+    this.#actions.push(this.#noise.add(byte));
+    if (this.#state.at === "neutral") this.#actions.startTimer(NOISE_TIMEOUT_MS);
   }
 
   #readBody(byte: number): void {
@@ -124,12 +119,12 @@ export class EnqEtxLink implements Link {
     const message = Uint8Array.from(bytes);
     const problem = this.#problemOf(message);
     if (problem === null) {
-      this.#actions.push({ do: "deliver", message, incomplete: null });
+      this.#actions.deliver(message, null);
       this.#state = { at: "accepted" };
       this.#reply(ACK, ANSWER_AGAIN_MS);
     } else {
       this.#state = { at: "rejected", bytes, reason: problem };
-      this.#warn(problem);
+      this.#actions.warn(problem);
       this.#reply(NAK, BODY_TIMEOUT_MS);
     }
   }
@@ -138,7 +133,7 @@ export class EnqEtxLink implements Link {
     if (byte === ETX) {
       this.#answer();
     } else if (byte === ENQ) {
-      this.#warn("cannot store: ENQ refused");
+      this.#actions.warn("cannot store: ENQ refused");
       this.#reply(NAK, this.atRest ? null : BODY_TIMEOUT_MS);
     }
   }
@@ -148,26 +143,18 @@ export class EnqEtxLink implements Link {
     const state = this.#state;
     if (state.at === "body") this.#deliverIncomplete(state.bytes, incomplete);
     if (state.at === "rejected") this.#deliverIncomplete(state.bytes, state.reason);
-    this.#reportNoise();
+    this.#actions.push(this.#noise.take());
     this.#state = { at: "neutral" };
-    this.#actions.push({ do: "timer", ms: null });
+    this.#actions.stopTimer();
   }
 
   #deliverIncomplete(bytes: readonly number[], incomplete: string): void {
-    if (bytes.length > 0) this.#actions.push({ do: "deliver", message: Uint8Array.from(bytes), incomplete });
+    if (bytes.length > 0) this.#actions.deliver(Uint8Array.from(bytes), incomplete);
   }
 
   #reply(byte: typeof ACK | typeof NAK, timerMs: number | null): void {
-    this.#actions.push({ do: "reply", bytes: Uint8Array.of(byte) }, { do: "timer", ms: timerMs });
-  }
-
-  #warn(reason: string): void {
-    this.#actions.push({ do: "warn", reason });
-  }
-
-  #takeActions(): LinkAction[] {
-    const actions = this.#actions;
-    this.#actions = [];
-    return actions;
+    this.#actions.reply(Uint8Array.of(byte));
+    if (timerMs === null) this.#actions.stopTimer();
+    else this.#actions.startTimer(timerMs);
   }
 }

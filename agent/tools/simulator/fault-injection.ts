@@ -1,5 +1,5 @@
 import { ACK, CR, ENQ, EOT, NAK, STX } from "../../protocols/bytes.ts";
-import { FS, VT } from "../../protocols/hl7/link.ts";
+import { FS, VT } from "../../protocols/bytes.ts";
 import type { Line } from "./analyzer.ts";
 
 // A line that goes wrong, so that a device's worst day can be played at will.

@@ -17,7 +17,7 @@ import { mindrayBc2800Vet, mindrayBc2800VetOneWay } from "../../../agent/devices
 import { mindrayBs } from "../../../agent/devices/mindray-bs.ts";
 import type { Profile } from "../../../agent/devices/profile.ts";
 import { skyla } from "../../../agent/devices/skyla.ts";
-import { encodeFrame as mllpFrame } from "../../../agent/protocols/hl7/link.ts";
+import { encodeMllp } from "../../../agent/protocols/mllp.ts";
 import { read } from "../../../agent/study/read.ts";
 import { type Replay, replay, type ReplayedMessage } from "../../../agent/tools/offline/replay.ts";
 import { dog } from "../../make-fixtures.ts";
@@ -246,7 +246,7 @@ const hl7Present = existsSync(hl7Folder);
 /** They were logged without their frames. */
 function framedHl7(name: string): Uint8Array {
   const logged = readFileSync(join(hl7Folder, name));
-  return mllpFrame(logged[0] === 0x0b ? logged.subarray(1) : logged);
+  return encodeMllp(logged[0] === 0x0b ? logged.subarray(1) : logged);
 }
 
 /** What the file prints of OBX: code and name, value, unit. */

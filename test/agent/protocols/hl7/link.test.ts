@@ -1,17 +1,12 @@
 import * as fc from "fast-check";
 import { isDeepStrictEqual } from "node:util";
 import { describe, expect, test } from "vitest";
-import {
-  FRAME_END_TIMEOUT_MS,
-  FRAME_TIMEOUT_MS,
-  Hl7Link,
-  MESSAGE_BYTES_MAX,
-} from "../../../../agent/protocols/hl7/link.ts";
+import { FRAME_END_TIMEOUT_MS, FRAME_TIMEOUT_MS, MESSAGE_BYTES_MAX } from "../../../../agent/protocols/hl7/link.ts";
 import type { LinkAction } from "../../../../agent/protocols/link.ts";
 import { NOISE_BYTES_MAX, NOISE_TIMEOUT_MS } from "../../../../agent/protocols/noise.ts";
 import { play, segmentationCounterexample } from "../astm/said.ts";
 import { bytes, show } from "../astm/wire.ts";
-import { frame, header, newLink, result, saidOf, STAMP, textOf } from "./wire.ts";
+import { frame, header, newLink, result, saidOf, textOf } from "./wire.ts";
 
 const GOOD = frame(result());
 const CUT = "a new frame began before its end";
@@ -268,48 +263,20 @@ describe("A3: bytes that could not be stored", () => {
   });
 });
 
-describe("A3: bytes on their way to the disk", () => {
-  test("A3: what they are answered with is worked out meanwhile, and nothing is said or known of them", () => {
-    let stamps = 0;
-    const link = new Hl7Link(() => ({ ...STAMP, id: `V-${++stamps}` }));
-    const chunk = bytes(GOOD + frame(result("2")));
-    link.prepare(chunk);
-    expect([stamps, link.atRest]).toEqual([2, true]);
-    expect(saidOf(link.receive(chunk))).toMatchObject({ answers: ["AA 4711", "AA 2"], messages: ["4711", "2"] });
-    expect(stamps).toBe(2);
-  });
+test("A3: a frame that was whole, had its FS not been text, is refused with the bytes behind it", () => {
+  const link = newLink({ textMayHoldFs: true });
+  const chunk = bytes(`<VT>${result("1")}<FS>`);
+  link.receive(chunk);
+  const actions = [...link.refuse(bytes("<CR>")), ...link.receive(bytes(GOOD))];
+  expect(saidOf(actions)).toMatchObject({ answers: ["AE 1", "AA 4711"], messages: ["4711"] });
+});
 
-  test("A3: if the disk does not take them, they are refused all the same, and so is what they end", () => {
-    for (const [before, chunk] of [
-      ["", GOOD],
-      ["<VT>", GOOD],
-      [`<VT>${result()}`, `<FS><CR>${GOOD}`],
-    ] as const) {
-      const [link, other] = [newLink(), newLink()];
-      for (const one of [link, other]) one.receive(bytes(before));
-      const refused = bytes(chunk);
-      link.prepare(refused);
-      expect(link.refuse(refused)).toEqual(other.refuse(refused));
-    }
-  });
-
-  test("A3: a frame that was whole, had its FS not been text, is refused with the bytes behind it", () => {
-    const link = newLink({ textMayHoldFs: true });
-    const chunk = bytes(`<VT>${result("1")}<FS>`);
-    link.prepare(chunk);
-    link.receive(chunk);
-    const actions = [...link.refuse(bytes("<CR>")), ...link.receive(bytes(GOOD))];
-    expect(saidOf(actions)).toMatchObject({ answers: ["AE 1", "AA 4711"], messages: ["4711"] });
-  });
-
-  test("A3: a frame that began before a gap is not taken for the whole one behind it", () => {
-    const link = newLink({ textMayHoldFs: true });
-    link.receive(bytes(`<VT>${result("1")}<FS>`));
-    const chunk = bytes(`text<VT>${result("2")}<FS><CR>`);
-    link.prepare(chunk);
-    link.gap();
-    expect(saidOf(link.receive(chunk)).messages).toEqual(["2"]);
-  });
+test("A3: a frame that began before a gap is not taken for the whole one behind it", () => {
+  const link = newLink({ textMayHoldFs: true });
+  link.receive(bytes(`<VT>${result("1")}<FS>`));
+  const chunk = bytes(`text<VT>${result("2")}<FS><CR>`);
+  link.gap();
+  expect(saidOf(link.receive(chunk)).messages).toEqual(["2"]);
 });
 
 test("A5: a frame that holds no message is answered AR and delivered as it is", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { OneWayLink, SILENCE_MS, SUB, TEXT_BYTES_MAX } from "../../../../agent/protocols/proprietary/one-way-link.ts";
-import { ETX } from "../../../../agent/protocols/bytes.ts";
+import { OneWayLink, SILENCE_MS, TEXT_BYTES_MAX } from "../../../../agent/protocols/proprietary/one-way-link.ts";
+import { ETX, SUB } from "../../../../agent/protocols/bytes.ts";
 import { NOISE_TIMEOUT_MS } from "../../../../agent/protocols/noise.ts";
 import { gapCounterexample, play, segmentationCounterexample } from "../astm/said.ts";
 
