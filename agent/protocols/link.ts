@@ -1,4 +1,4 @@
-import type { News } from "../report/device-report.ts";
+import type { DeviceReport } from "../report/device-report.ts";
 
 // What every protocol's link has in common. A link turns bytes into messages and replies; it sees neither a port nor a clock.
 
@@ -24,7 +24,7 @@ export type LinkAction =
    * What the device of that name said of itself, for whoever looks after it: of status and operators the last word counts, of
    * events each.
    */
-  | { readonly do: "news"; readonly news: News }
+  | { readonly do: "news"; readonly news: DeviceReport }
   /** Close the connection once all replies have left. */
   | { readonly do: "hang up" };
 

@@ -1,4 +1,4 @@
-export interface News {
+export interface DeviceReport {
   readonly device: string;
   readonly topic: "status" | "event" | "operators";
   /** JSON */

@@ -1,3 +1,4 @@
+import { CR, ETX, FS, LF, NUL, TAB, VT, withCapacity } from "../bytes.ts";
 import type { LinkAction } from "../link.ts";
 import { Noise } from "../noise.ts";
 
@@ -26,13 +27,6 @@ export type Found =
   /** Nothing more will come of this stream. */
   | { readonly is: "hopeless"; readonly reason: string };
 
-const NUL = 0x00;
-const ETX = 0x03;
-const TAB = 0x09;
-const LF = 0x0a;
-const VT = 0x0b;
-const CR = 0x0d;
-const FS = 0x1c;
 const SPACE = 0x20;
 const BANG = 0x21;
 const DOUBLE_QUOTE = 0x22;
@@ -129,15 +123,6 @@ export class DocumentSplitter {
     return this.#take();
   }
 
-  /**
-   * The same for a chunk that is known to be one document, whose beginning and end need not be looked for; null: it has to be
-   * received, for something came before it, or nothing has told yet how the device wraps its documents.
-   */
-  receiveDocument(chunk: Uint8Array): readonly Found[] | null {
-    if (!this.atRest || this.#framing !== "none" || this.#junk.isPending) return null;
-    return [{ is: "document", bytes: new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.length), problem: null }];
-  }
-
   /** Bytes are missing here: the document they may belong to is given up. */
   gap(): void {
     this.#beginDocument();
@@ -162,7 +147,7 @@ export class DocumentSplitter {
   #keepPlain(chunk: Uint8Array, from: number): number {
     if (DECIDES[chunk[from]!] === 1 || this.#declared > 0 || !this.#takesPlain()) return from;
     const end = Math.min(chunk.length, from + Math.max(0, DOCUMENT_BYTES_MAX - this.#size));
-    while (this.#document.length < this.#length + end - from) this.#document = doubled(this.#document);
+    this.#document = withCapacity(this.#document, this.#length + end - from);
     const document = this.#document;
     let length = this.#length;
     let at = from;
@@ -355,7 +340,7 @@ export class DocumentSplitter {
   /** Past what is kept a document is still followed to its end, so that the next one is found. */
   #put(byte: number): void {
     if (this.#length < DOCUMENT_BYTES_MAX) {
-      if (this.#length === this.#document.length) this.#document = doubled(this.#document);
+      this.#document = withCapacity(this.#document, this.#length + 1);
       this.#document[this.#length++] = byte;
     }
     this.#size += 1;
@@ -458,10 +443,4 @@ function isBlank(byte: number): boolean {
 
 function isSpace(byte: number): boolean {
   return byte === SPACE || byte === LF || byte === CR || byte === TAB;
-}
-
-function doubled(buffer: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
-  const larger = new Uint8Array(buffer.length * 2);
-  larger.set(buffer);
-  return larger;
 }

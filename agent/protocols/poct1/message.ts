@@ -1,6 +1,6 @@
 import iconv from "iconv-lite";
 import { SaxesParser } from "saxes";
-import type { Habits } from "./dialect.ts";
+import type { Dialect } from "./dialect.ts";
 import { DEPTH_MAX, DocumentSplitter } from "./document-splitter.ts";
 
 // POCT1-A messages: one document to what it says, and what we say to one document.
@@ -155,7 +155,7 @@ export function encodeMessage(
   message: ManagerMessage,
   controlId: number,
   createdAt: string,
-  habits: Habits,
+  dialect: Dialect,
 ): Uint8Array {
   const header = element(
     "HDR",
@@ -164,8 +164,8 @@ export function encodeMessage(
     field("HDR.version_id", "POCT1"),
     field("HDR.creation_dttm", createdAt),
   );
-  const declaration = habits.xmlDeclaration ? '<?xml version="1.0" encoding="utf-8"?>' : "";
-  return utf8Encoder.encode(declaration + element(rootOf(message), header, ...bodyOf(message, habits)));
+  const declaration = dialect.xmlDeclaration ? '<?xml version="1.0" encoding="utf-8"?>' : "";
+  return utf8Encoder.encode(declaration + element(rootOf(message), header, ...bodyOf(message, dialect)));
 }
 
 /** Parts as bytes, so that the shell can hand them over. */
@@ -187,7 +187,7 @@ function rootOf(message: ManagerMessage): string {
   return message.is === "DTV" && message.time !== undefined ? "DTV.R02" : `${message.is}.R01`;
 }
 
-function bodyOf(message: ManagerMessage, { ackField }: Habits): string[] {
+function bodyOf(message: ManagerMessage, { ackField }: Dialect): string[] {
   switch (message.is) {
     case "part":
       return [message.body];

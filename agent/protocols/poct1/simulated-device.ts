@@ -1,12 +1,12 @@
-import { mllp } from "./link.ts";
-import { GENERIC, type Habits, habitsOf } from "./dialect.ts";
+import { encodeMllp } from "../mllp.ts";
+import { GENERIC, type Dialect, dialectOf } from "./dialect.ts";
 import { DocumentSplitter } from "./document-splitter.ts";
 import { element, type Element, field, find, type Message, readMessage, value } from "./message.ts";
 
 // The device's side of a POCT1-A conversation, for the simulator: it says what a recorded device said, each word when a data
 // manager asks for it, and acknowledges in its own way. A strict one escapes whatever a real device was seen to refuse.
 
-export interface DeviceHabits extends Habits {
+export interface DeviceDialect extends Dialect {
   /** Acknowledges a request before it sends what was asked for; many send at once. */
   readonly ackRequest: boolean;
   /** Answers a fault of the data manager with an escape and ends there. */
@@ -26,7 +26,7 @@ interface Line {
 }
 
 export class Poct1Device {
-  readonly #habits: DeviceHabits;
+  readonly #dialect: DeviceDialect;
   readonly #framing: "none" | "mllp";
   readonly #createdAt: string;
   readonly #bytesMax: number;
@@ -57,7 +57,7 @@ export class Poct1Device {
   outcome: string | null | undefined;
 
   /** @throws when the recording holds no HELLO */
-  constructor(recording: Uint8Array, habits: Partial<DeviceHabits> = {}) {
+  constructor(recording: Uint8Array, dialect: Partial<DeviceDialect> = {}) {
     const splitter = new DocumentSplitter();
     const lines = splitter.receive(recording).flatMap((found): Line[] => {
       const message = found.is === "document" && found.problem === null ? readMessage(found.bytes) : null;
@@ -74,8 +74,8 @@ export class Poct1Device {
     this.#framing = splitter.framing;
     this.#createdAt = value(hello.message.root, "HDR.creation_dttm");
     this.#bytesMax = Number(value(hello.message.root, "DSC.max_message_sz")) || Number.POSITIVE_INFINITY;
-    const own = habitsOf(hello.message.hello);
-    this.#habits = { ...GENERIC, ...own, ackRequest: own.ackEndOfTopic, strict: false, ...habits };
+    const own = dialectOf(hello.message.hello);
+    this.#dialect = { ...GENERIC, ...own, ackRequest: own.ackEndOfTopic, strict: false, ...dialect };
     this.#introduction = status === undefined ? [hello] : [hello, status];
     this.#stored = {
       ROBS: observations.slice(0, announced.observations),
@@ -110,7 +110,7 @@ export class Poct1Device {
   }
 
   #say(document: Uint8Array): void {
-    this.#said.push(this.#framing === "mllp" ? mllp(document) : document);
+    this.#said.push(this.#framing === "mllp" ? encodeMllp(document) : document);
   }
 
   /** A message of its own making; answers its control id. */
@@ -125,7 +125,7 @@ export class Poct1Device {
   }
 
   #acknowledge(id: string): void {
-    const answer = element("ACK", field("ACK.type_cd", "AA"), field(this.#habits.ackField, id));
+    const answer = element("ACK", field("ACK.type_cd", "AA"), field(this.#dialect.ackField, id));
     this.#say(this.#message("ACK.R01", answer).document);
   }
 
@@ -138,7 +138,7 @@ export class Poct1Device {
     const [next] = this.#telling;
     if (next === undefined) return;
     const message = readMessage(next);
-    const isUnanswered = message.is === "end of topic" && !this.#habits.ackEndOfTopic;
+    const isUnanswered = message.is === "end of topic" && !this.#dialect.ackEndOfTopic;
     this.#awaited = isUnanswered ? null : message.controlId;
     this.#say(next);
     if (isUnanswered) this.#told();
@@ -154,7 +154,7 @@ export class Poct1Device {
       this.#awaitedRoot = message.answer;
       return;
     }
-    if (message?.is === "end of topic" || (message?.is === "observations" && this.#habits.requestEach)) {
+    if (message?.is === "end of topic" || (message?.is === "observations" && this.#dialect.requestEach)) {
       this.#request = null;
     }
     if (message?.is === "terminate") this.#end();
@@ -179,7 +179,7 @@ export class Poct1Device {
       this.outcome = `the data manager said what cannot be read: ${message.problem}`;
       return;
     }
-    const fault = this.#habits.strict ? this.#faultOf(message, document) : null;
+    const fault = this.#dialect.strict ? this.#faultOf(message, document) : null;
     this.#managerId = Number(message.controlId);
     if (fault !== null) {
       const fields = [field("ESC.esc_control_id", message.controlId), field("ESC.detail_cd", "OTH")];
@@ -218,11 +218,11 @@ export class Poct1Device {
   #hearOther({ root, controlId }: Message): void {
     const code = value(root, "REQ.request_cd");
     if (code === "ROBS" || code === "RDEV") {
-      if (this.#habits.ackRequest) this.#acknowledge(controlId);
+      if (this.#dialect.ackRequest) this.#acknowledge(controlId);
       this.#request = { code, id: controlId };
-      const count = this.#habits.requestEach && code === "ROBS" ? 1 : this.#stored[code].length;
+      const count = this.#dialect.requestEach && code === "ROBS" ? 1 : this.#stored[code].length;
       const told = this.#stored[code].splice(0, count).map(({ document }) => document);
-      const isEnded = !this.#habits.requestEach || code !== "ROBS" || told.length === 0;
+      const isEnded = !this.#dialect.requestEach || code !== "ROBS" || told.length === 0;
       this.#tell(isEnded ? [...told, this.#endOfTopic(code, controlId)] : told);
       return;
     }
@@ -251,7 +251,7 @@ export class Poct1Device {
     if (!TIME.test(time)) return `time "${time}", expected two digits a part and an offset`;
     if (this.#splitter.framing !== this.#framing) return `framing ${this.#splitter.framing}, expected ${this.#framing}`;
     if (document.length > this.#bytesMax) return `${document.length} bytes, at most ${this.#bytesMax}`;
-    if (!this.#habits.xmlDeclaration && document[1] === 0x3f) return "an XML declaration, which is taken for the root";
+    if (!this.#dialect.xmlDeclaration && document[1] === 0x3f) return "an XML declaration, which is taken for the root";
     if (message.is === "acknowledgement") return this.#acknowledgementFault(message);
     if (message.is === "terminate" && !isIn(root, "TRM", "TRM.reason_cd")) return "END without TRM.reason_cd in TRM";
     if (message.is === "terminate" || message.is === "escape") return null;
@@ -261,9 +261,9 @@ export class Poct1Device {
   }
 
   #acknowledgementFault({ root }: Message): string | null {
-    const [type, of] = [value(root, "ACK.type_cd"), value(root, this.#habits.ackField)];
+    const [type, of] = [value(root, "ACK.type_cd"), value(root, this.#dialect.ackField)];
     if (type !== "AA" && type !== "AE") return `ACK.type_cd "${type}", expected AA or AE`;
-    if (of === "") return `an ACK without ${this.#habits.ackField}`;
+    if (of === "") return `an ACK without ${this.#dialect.ackField}`;
     return of === this.#awaited ? null : `an ACK of ${of}, expected ${this.#awaited ?? "none"}`;
   }
 }

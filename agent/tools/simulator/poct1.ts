@@ -1,4 +1,4 @@
-import { type DeviceHabits, Poct1Device } from "../../protocols/poct1/simulated-device.ts";
+import { type DeviceDialect, Poct1Device } from "../../protocols/poct1/simulated-device.ts";
 import type { Line, Played } from "./analyzer.ts";
 
 /** No device waits longer for an answer. */
@@ -8,7 +8,7 @@ const REPLY_MS = 60_000;
 export async function playPoct1Device(
   fixture: Uint8Array,
   line: Line,
-  habits: Partial<DeviceHabits> = {},
+  habits: Partial<DeviceDialect> = {},
 ): Promise<Played> {
   const device = new Poct1Device(fixture, habits);
   for (const document of device.begin()) line.send(document);
@@ -23,7 +23,7 @@ export async function playPoct1Device(
   return { accepted: device.outcome === null, frames: device.acknowledged, resent: 0, reason: device.outcome };
 }
 
-const NAMES: Readonly<Record<string, Partial<DeviceHabits>>> = {
+const NAMES: Readonly<Record<string, Partial<DeviceDialect>>> = {
   strict: { strict: true },
   "ack-request": { ackRequest: true },
   "no-ack-request": { ackRequest: false },
@@ -32,11 +32,11 @@ const NAMES: Readonly<Record<string, Partial<DeviceHabits>>> = {
 };
 
 /** Reads `strict,no-ack-request`. @throws with what is wrong with it */
-export function parseHabits(list: string): Partial<DeviceHabits> {
+export function parseHabits(list: string): Partial<DeviceDialect> {
   const named = list.split(",").map((name) => {
     const habit = NAMES[name.trim()];
     if (habit === undefined) throw new Error(`--habits has ${name}, expected ${Object.keys(NAMES).join(", ")}`);
     return habit;
   });
-  return Object.assign({}, ...named) as Partial<DeviceHabits>;
+  return Object.assign({}, ...named) as Partial<DeviceDialect>;
 }

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { LinkAction } from "../../../../agent/protocols/link.ts";
-import { Conversation } from "../../../../agent/protocols/poct1/link.ts";
+import { Poct1Link } from "../../../../agent/protocols/poct1/link.ts";
 import { DOCUMENT_BYTES_MAX } from "../../../../agent/protocols/poct1/document-splitter.ts";
 import { type Dice, diceOf, mutated } from "../../../support/dice.ts";
 import { MEANINGFUL, randomConversation } from "./device.ts";
@@ -35,7 +35,7 @@ test(`${SESSIONS} conversations deliver the same when replayed at another time, 
   const property = fc.property(fc.nat(), fc.nat(), (seed, other) => {
     const dice = diceOf(other);
     const { talk, events } = randomConversation(seed, 40);
-    const again = new Conversation({ ...fixedContext, now: () => "2031-01-01T00:00:00+00:00" });
+    const again = new Poct1Link({ ...fixedContext, now: () => "2031-01-01T00:00:00+00:00" });
     const delivered: string[] = [];
     for (const event of events) {
       delivered.push(...deliveries(event === "timeout" ? again.timeout() : again.receive(bytes(event))));
@@ -50,17 +50,17 @@ test(`${SESSIONS / 10} long conversations deliver the same when their record is 
   let rests = 0;
   const property = fc.property(fc.nat(), (seed) => {
     const { events } = randomConversation(seed, 300);
-    const live = new Conversation(fixedContext);
-    let replayed = new Conversation(fixedContext);
+    const live = new Poct1Link(fixedContext);
+    let replayed = new Poct1Link(fixedContext);
     for (const event of events) {
       const memory = live.atRest ? live.memory : null;
       if (memory !== null) {
         rests += 1;
         live.resume(memory);
-        replayed = new Conversation(fixedContext);
+        replayed = new Poct1Link(fixedContext);
         replayed.resume(memory);
       }
-      const delivered = (conversation: Conversation) =>
+      const delivered = (conversation: Poct1Link) =>
         deliveries(event === "timeout" ? conversation.timeout() : conversation.receive(bytes(event)));
       expect(delivered(replayed)).toEqual(delivered(live));
     }
@@ -104,7 +104,7 @@ test(`${SESSIONS} mutated streams are never our fault, and say the same whole, i
   const property = fc.property(fc.nat(), (seed) => {
     const chunks = pieces(diceOf(seed));
     const play = (some: readonly Uint8Array[]) => {
-      const conversation = new Conversation(fixedContext);
+      const conversation = new Poct1Link(fixedContext);
       const actions = some.map((chunk) => conversation.receive(chunk));
       actions.push(conversation.close());
       for (const each of actions) expect(fault(each)).toBe(null);
@@ -128,7 +128,7 @@ test(`after each of ${MUTATED} short sessions with faults the next good document
     const dice = diceOf(seed);
     const documents = Array.from({ length: 1 + dice(3) }, () => XML.repeat(dice(2)) + shapes[dice(shapes.length)]!);
     const wire = mutated(dice, bytes(hello() + documents.join("")), MEANINGFUL);
-    const conversation = new Conversation(fixedContext);
+    const conversation = new Poct1Link(fixedContext);
     const cut = dice(wire.length + 1);
     const actions = [...conversation.receive(wire.subarray(0, cut)), ...conversation.receive(wire.subarray(cut))];
     const isOver = actions.some((action) => action.do === "hang up");
@@ -150,8 +150,8 @@ test(`${SESSIONS} streams of which pieces are refused deliver live what a replay
           const cut = dice(document.length);
           return [document.subarray(0, cut), document.subarray(cut)];
         });
-    const live = new Conversation(fixedContext);
-    const replayed = new Conversation(fixedContext);
+    const live = new Poct1Link(fixedContext);
+    const replayed = new Poct1Link(fixedContext);
     const [delivered, again]: [string[], string[]] = [[], []];
     const refused: LinkAction[] = [];
     let gap = false;

@@ -1,15 +1,13 @@
-import * as fc from "fast-check";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   BUSY_MS,
-  BUSY_TRIES_MAX,
-  Conversation,
   HELLO_TIMEOUT_MS,
   IDLE_TIMEOUT_MS,
-  REFUSALS_MAX,
-  REST_AFTER_DOCUMENTS,
   RESPONSE_TIMEOUT_MS,
-} from "../../../../agent/protocols/poct1/link.ts";
+} from "../../../../agent/protocols/poct1/dialogue-state.ts";
+import { Poct1Link, REST_AFTER_DOCUMENTS } from "../../../../agent/protocols/poct1/link.ts";
+import { BUSY_TRIES_MAX } from "../../../../agent/protocols/poct1/outgoing-topics.ts";
+import { REFUSALS_MAX } from "../../../../agent/protocols/poct1/replies.ts";
 import type { Operator } from "../../../../agent/protocols/poct1/topics.ts";
 import type { LinkAction } from "../../../../agent/protocols/link.ts";
 import { fixedContext } from "../../../support/wire.ts";
@@ -92,72 +90,6 @@ describe("HELLO", () => {
     expect(talk.hears(hello({ id: 9 }))).toEqual(["ACK AA 9"]);
     expect(talk.hears(status(10, 1))).toEqual(["ACK AA 10", "REQ ROBS"]);
     expect(talk.words.map(({ id }) => id)).toEqual([1, 2, 3, 4, 5, 6]);
-  });
-});
-
-describe("bytes on their way to the disk", () => {
-  test("are read meanwhile, and that changes nothing of what is said, wherever they are cut and whatever becomes of them", () => {
-    const pieces = [
-      ...[
-        `${observation(7)}<!-- </OBS.R01> -->`,
-        observation(8).replace("<PT>", "<PT><?note <?xml ?>"),
-        `\x0b${status(9, 0)}\x1c\r`,
-      ],
-      ...[
-        observation(8).replace("<PT>", `<PT><!-- ${XML} -->`),
-        observation(7).replace("</OBS.R01>", "</OBS.R01 >"),
-        "\ufeff",
-      ],
-      ...[hello(), status(2, 1), observation(3), observation(3), observation(4, "7.4"), endOfTopic(5)],
-      ...[
-        "<OBS.R01>",
-        "</OBS.R01>",
-        "noise",
-        "\n",
-        "<a/>",
-        "<!-- > -->",
-        `${XML}${observation(6)}`,
-        "<!DOCTYPE x>",
-        "\0",
-      ],
-    ];
-    const cuts = fc.array(fc.nat({ max: 1_500 }), { maxLength: 6 });
-    const talk = fc.array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 12 });
-    const property = fc.property(talk, cuts, fc.nat({ max: 3 }), fc.nat(8), (words, places, ahead, refused) => {
-      const whole = bytes(hello() + words.join(""));
-      const edges = [
-        0,
-        ...places.filter((at) => at < whole.length).toSorted((one, other) => one - other),
-        whole.length,
-      ];
-      // Cut anywhere, or just between what is said.
-      const between = words.reduce(
-        (all, word) => [...all, all.at(-1)! + bytes(word).length],
-        [0, bytes(hello()).length],
-      );
-      const joints = [...new Set(places.length === 0 ? between : edges)];
-      const chunks = joints.slice(1).map((edge, index) => whole.subarray(joints[index], edge));
-      const [prepared, plain] = [new Conversation(fixedContext), new Conversation(fixedContext)];
-      for (const chunk of chunks.slice(0, ahead)) prepared.prepare(chunk);
-      for (const [index, chunk] of chunks.entries()) {
-        const next = chunks[index + ahead];
-        if (next !== undefined) prepared.prepare(next);
-        const hear = (link: Conversation) =>
-          index === refused ? [...link.refuse(chunk), ...link.gap()] : link.receive(chunk);
-        expect(hear(prepared)).toEqual(hear(plain));
-      }
-    });
-    fc.assert(property, { numRuns: 1_000 });
-  });
-
-  test("that are one document are read once", () => {
-    const talk = continuous();
-    const chunk = bytes(observation(4));
-    talk.conversation.prepare(chunk);
-    const compared = vi.spyOn(Buffer, "compare");
-    onTestFinished(() => compared.mockRestore());
-    talk.conversation.receive(chunk);
-    expect(compared.mock.results.map(({ value }) => value as number)).toEqual([0]);
   });
 });
 
@@ -323,7 +255,7 @@ describe("answers", () => {
   });
 
   test("a HemoScreen is answered in MLLP frames and finds the id in ACK.control_id", () => {
-    const conversation = new Conversation(fixedContext);
+    const conversation = new Poct1Link(fixedContext);
     const actions = conversation.receive(bytes(`\x0b${hello({ vendor: "PixCell" })}\x1c\r`));
     const reply = actions.find((action) => action.do === "reply");
     const text = reply?.do === "reply" ? Buffer.from(reply.bytes).toString() : "";
@@ -604,7 +536,7 @@ describe("silence and the end", () => {
   test("no answer within the device's own timeout: END, and the connection is closed", () => {
     const talk = requested();
     expect(talk.timeout()).toEqual(["END UNK", "hang up"]);
-    expect(talk.conversation.state).toBe("closed");
+    expect(talk.conversation.state).toBe("ended");
     expect(talk.warnings).toEqual(["the device is unresponsive: no response to 3"]);
     const silent = new Talk();
     silent.hears(hello({ timeout: "" }));
@@ -735,7 +667,7 @@ describe("a connection that stays open for weeks", () => {
 });
 
 test("only what may end a document may be accepted", () => {
-  const conversation = new Conversation(fixedContext);
+  const conversation = new Poct1Link(fixedContext);
   expect(conversation.mayAccept(bytes("<OBS.R01"))).toBe(false);
   expect(conversation.mayAccept(bytes("</OBS.R01>"))).toBe(true);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { GENERIC, habitsOf } from "../../../../agent/protocols/poct1/dialect.ts";
+import { GENERIC, dialectOf } from "../../../../agent/protocols/poct1/dialect.ts";
 import { DEPTH_MAX } from "../../../../agent/protocols/poct1/document-splitter.ts";
 import {
   controlIdOf,
@@ -212,6 +212,6 @@ test.each([
   ["NOVABIO", "StatStrip", { ...GENERIC, ackEndOfTopic: false }],
   ["PixCell", "HemoScreen", { ...GENERIC, ackField: "ACK.control_id" }],
   ["ABBOTT", "i-STAT 1", { ...GENERIC, xmlDeclaration: false, requestEach: true }],
-])("the habits of %s %s", (vendor, model, habits) => {
-  expect(habitsOf({ vendor, model })).toEqual(habits);
+])("the dialect of %s %s", (vendor, model, dialect) => {
+  expect(dialectOf({ vendor, model })).toEqual(dialect);
 });

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { Conversation } from "../../../../agent/protocols/poct1/link.ts";
-import { type DeviceHabits, Poct1Device } from "../../../../agent/protocols/poct1/simulated-device.ts";
+import { Poct1Link } from "../../../../agent/protocols/poct1/link.ts";
+import { type DeviceDialect, Poct1Device } from "../../../../agent/protocols/poct1/simulated-device.ts";
 import { DocumentSplitter } from "../../../../agent/protocols/poct1/document-splitter.ts";
 import { readMessage } from "../../../../agent/protocols/poct1/message.ts";
 import { parseHabits } from "../../../../agent/tools/simulator/poct1.ts";
@@ -28,9 +28,9 @@ function lineOf(document: Uint8Array): Line {
 }
 
 /** Both talk until nobody has anything to say. */
-function converse(recording: Uint8Array, habits: Partial<DeviceHabits>) {
+function converse(recording: Uint8Array, habits: Partial<DeviceDialect>) {
   const device = new Poct1Device(recording, habits);
-  const conversation = new Conversation(fixedContext);
+  const conversation = new Poct1Link(fixedContext);
   const lines: Line[] = [];
   const delivered: string[] = [];
   let hungUp = false;
