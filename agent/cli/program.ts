@@ -38,7 +38,7 @@ import { playHl7Device, playLis } from "../tools/simulator/hl7.ts";
 import { lineText, suggest } from "../detection/detect.ts";
 import { MESSAGE_STATES, type MessageState } from "../spool/queries/operations.ts";
 import { statusLines } from "./status-text.ts";
-import { parseTalk, playTalk } from "../protocols/transcript.ts";
+import { parseTranscript, playTranscript } from "../protocols/transcript.ts";
 import { writeTime } from "../report/device-time.ts";
 
 // The command line of the agent. Results go to stdout, everything else to stderr.
@@ -434,7 +434,7 @@ async function simulate(file: string | undefined, options: SimulateOptions): Pro
   const isTalk = file !== undefined && path.extname(file) === ".talk";
   const isHl7 = role === "lis" || (file !== undefined && path.extname(file) === ".hl7");
   if (isHl7 && faults?.contend === true) throw new Error("--faults has contend, but nobody contends for an HL7 line");
-  const talk = isTalk && fixture !== null ? parseTalk(fixture.toString("latin1")) : null;
+  const talk = isTalk && fixture !== null ? parseTranscript(fixture.toString("latin1")) : null;
   if (faults !== undefined) tell(`--seed ${seed} plays the same faults again`);
 
   const opened = await openLine(to, baud);
@@ -450,7 +450,7 @@ async function simulate(file: string | undefined, options: SimulateOptions): Pro
     }
     for (let session = 1; session <= repeat; session++) {
       if (talk !== null) {
-        const difference = await playTalk(talk, role === "host" ? "us" : "device", line);
+        const difference = await playTranscript(talk, role === "host" ? "us" : "device", line);
         if (difference !== null) throw new Error(`session ${session}: ${difference}`);
         print(`session ${session}: ${talk.length} lines as written`);
       } else if (fixture !== null && path.extname(file ?? "") === ".poct1") {

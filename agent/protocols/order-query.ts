@@ -2,8 +2,8 @@ import type { Patient } from "../../shared/api/patient.ts";
 
 // What an analyzer asks of the worklist and what it is answered, whatever protocol it asks by.
 
-export interface Asked {
-  readonly samples: readonly AskedSample[];
+export interface OrderQuery {
+  readonly samples: readonly QueriedSample[];
   /** The whole worklist. */
   readonly all: boolean;
   /** The worklist from when to when, as sent. */
@@ -22,7 +22,7 @@ export interface Asked {
 }
 
 /** "" for what the device does not say. */
-export interface AskedSample {
+export interface QueriedSample {
   readonly patient: string;
   readonly specimen: string;
   /** All components as sent, where there are more: `rack^position^number` of a tray. */
@@ -30,14 +30,14 @@ export interface AskedSample {
 }
 
 /** One animal of an answer. */
-export interface Answered {
+export interface OrderReply {
   /** null: nobody we know; `asked` is whom the device asked for. */
   readonly patient: Patient | null;
   readonly asked: string;
-  readonly orders: readonly AnsweredOrder[];
+  readonly orders: readonly RepliedOrder[];
 }
 
-export interface AnsweredOrder {
+export interface RepliedOrder {
   readonly specimen: string;
   /** Q: what the device asked for; Y: no order for this sample; Z: no such animal. */
   readonly report: "Q" | "Y" | "Z";
@@ -51,7 +51,7 @@ export interface AnsweredOrder {
 }
 
 /** A message for the device, and the orders that it has once it took it. */
-export interface Answer {
+export interface OrderMessage {
   readonly message: Uint8Array;
   readonly accessions: readonly string[];
 }

@@ -3,7 +3,7 @@ import { hexByte, STX } from "./bytes.ts";
 // A conversation as text, one line a chunk: `<` from the device, `>` from us, control characters as `<ENQ>`, any byte as
 // `<0xF6>`, `<CS>` for the checksum of the frame it stands in, `#` begins a comment. Whoever speaks one side compares the other.
 
-export interface TalkLine {
+export interface TranscriptLine {
   /** Its number in the file. */
   readonly number: number;
   readonly from: "device" | "us";
@@ -11,7 +11,7 @@ export interface TalkLine {
 }
 
 /** Whom a talk is played to. */
-export interface Listener {
+export interface TranscriptPeer {
   send(bytes: Uint8Array): void;
   /** Its next byte, or null after `ms` without one. */
   reply(ms: number): Promise<number | null>;
@@ -30,9 +30,9 @@ const AFTERWARDS_MS = 200;
 const SHOWN_BYTES_MAX = 300;
 
 /** `text` as Latin-1, so that a file in any charset keeps its bytes. @throws with the line that cannot be read */
-export function parseTalk(text: string): TalkLine[] {
+export function parseTranscript(text: string): TranscriptLine[] {
   const frames = { device: new FrameSum(), us: new FrameSum() };
-  const lines: TalkLine[] = [];
+  const lines: TranscriptLine[] = [];
   for (const [index, line] of text.split(/\r?\n/).entries()) {
     if (line === "" || line.startsWith("#")) continue;
     const [, mark, said = ""] = /^([<>]) (.+)$/.exec(line) ?? [];
@@ -53,10 +53,10 @@ export function wireText(bytes: Uint8Array): string {
 }
 
 /** Speaks one side of a talk; answers the first line of the other side that differs, or null: it went as written. */
-export async function playTalk(
-  talk: readonly TalkLine[],
-  side: TalkLine["from"],
-  other: Listener,
+export async function playTranscript(
+  talk: readonly TranscriptLine[],
+  side: TranscriptLine["from"],
+  other: TranscriptPeer,
 ): Promise<string | null> {
   for (const { number, from, bytes } of talk) {
     if (from === side) {
@@ -109,7 +109,7 @@ class FrameSum {
   }
 }
 
-async function saidWithin(other: Listener, ms: number): Promise<number[]> {
+async function saidWithin(other: TranscriptPeer, ms: number): Promise<number[]> {
   const said: number[] = [];
   while (said.length < SHOWN_BYTES_MAX) {
     const byte = await other.reply(ms);

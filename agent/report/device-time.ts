@@ -7,7 +7,7 @@ import { DateTime } from "luxon";
 const DEVICE_TIME = /^(\d{4})(\d\d)(\d\d)(?: ?(\d\d):?(\d\d)(?::?(\d\d))?)?(?:\.\d+)?([+-](?:0\d|1[0-4]):?[0-5]\d)?$/;
 
 /** The rows of a message repeat a few times, and a zone's offset takes luxon longer than all else that is read. */
-const known = new Map<string, string | null>();
+const knownTimes = new Map<string, string | null>();
 const KNOWN_MAX = 256;
 
 /** UTC with milliseconds; null for what is no date on the calendar. Without an offset the time is the device's zone's. */
@@ -15,11 +15,11 @@ export function readTime(text: string, timeZone: string): string | null {
   const match = DEVICE_TIME.exec(text.trim());
   if (match === null) return null;
   const key = [...match.slice(1), timeZone].join(" ");
-  let time = known.get(key);
+  let time = knownTimes.get(key);
   if (time === undefined) {
     time = utc(match, timeZone);
-    if (known.size === KNOWN_MAX) known.clear();
-    known.set(key, time);
+    if (knownTimes.size === KNOWN_MAX) knownTimes.clear();
+    knownTimes.set(key, time);
   }
   return time;
 }

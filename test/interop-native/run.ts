@@ -1,3 +1,4 @@
+import { EXPLICIT_LITTLE_ENDIAN } from "../../agent/protocols/dicom/uids.ts";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import fs from "node:fs";
@@ -6,11 +7,7 @@ import path from "node:path";
 import { DicomClient } from "../../agent/imaging/scu.ts";
 import { COMMAND, STATUS } from "../../agent/protocols/dicom/dimse.ts";
 import { readSpool } from "../../agent/spool/access.ts";
-import {
-  EXPLICIT_LITTLE_ENDIAN,
-  generatedFile,
-  generateInstance,
-} from "../../agent/tools/simulator/generated-study.ts";
+import { generatedFile, generateInstance } from "../../agent/tools/simulator/generated-study.ts";
 import { imageFile, imageFolder } from "../../agent/imaging/instance-store.ts";
 import { type ImageSummary, listImages } from "../../agent/imaging/catalogue.ts";
 import { freePort, ROOT, temporaryFolder, until } from "../support/processes.ts";

@@ -1,12 +1,12 @@
 import type { Patient } from "../../../shared/api/patient.ts";
 import { readSex } from "../../../shared/clinical/reference.ts";
-import type { Answered, AnsweredOrder, Asked } from "../order-query.ts";
+import type { OrderReply, RepliedOrder, OrderQuery } from "../order-query.ts";
 import { type AstmMessage, type AstmRecord, type Delimiters, encodeRecord } from "./records.ts";
 
 // The host query of LIS02-A2: what a device asks (Q), and the H P O L message that answers it.
 
 /** Q-3 `patient^specimen`, or ALL; Q-5 tests; Q-7 and Q-8; Q-13. Nothing of Q-9 to Q-12 (a physician, fields of the user's) is looked at. */
-export interface Query extends Asked {
+export interface AstmOrderQuery extends OrderQuery {
   readonly delimiters: Delimiters;
   /** H-5 and H-13 as sent: the answer names its receiver, and keeps to its version. */
   readonly sender: string;
@@ -26,7 +26,7 @@ const RESULTS = ["C", "P", "F", "X", "I", "S", "M", "R"];
 const SAMPLES_MAX = 500;
 
 /** What a message asks; null: nothing, or only to forget what it asked before (Q-13 A). */
-export function readQuery({ delimiters, records }: AstmMessage): Query | null {
+export function readQuery({ delimiters, records }: AstmMessage): AstmOrderQuery | null {
   const queries = records.filter(({ type }) => type === "Q").map((record) => ({ record, status: statuses(record) }));
   const asking = queries.filter(({ status }) => !status.includes("A"));
   const [header] = records;
@@ -83,9 +83,9 @@ function testsOf(query: AstmRecord): string[] {
 }
 
 /** H P O L in the query's own delimiters. `sentAt`: `YYYYMMDDHHMMSS` of the device's zone. */
-export function encodeAnswer(
-  query: Query,
-  answered: readonly Answered[],
+export function encodeReply(
+  query: AstmOrderQuery,
+  answered: readonly OrderReply[],
   format: OrderFormat,
   sentAt: string,
 ): Uint8Array {
@@ -128,7 +128,7 @@ function animal(patient: Patient, { species }: OrderFormat): Fields {
 }
 
 /** O-26 is the report type. */
-function orderFields({ specimen, place, report, tests, orderedAt }: AnsweredOrder): Fields {
+function orderFields({ specimen, place, report, tests, orderedAt }: RepliedOrder): Fields {
   const named = place === undefined ? specimen : [place];
   if (report !== "Q") return { 3: named, 26: report };
   // The code is the device's own (component 4), a LOINC code the universal one (component 1).
@@ -137,7 +137,7 @@ function orderFields({ specimen, place, report, tests, orderedAt }: AnsweredOrde
 }
 
 /** L-3. Q: an error in the request; I: no information for it; F: answered. */
-function termination({ problem }: Query, answered: readonly Answered[]): "Q" | "I" | "F" {
+function termination({ problem }: AstmOrderQuery, answered: readonly OrderReply[]): "Q" | "I" | "F" {
   if (problem !== null) return "Q";
   const found = answered.some(
     ({ patient, orders }) => patient !== null && orders.every(({ report }) => report === "Q"),

@@ -1,6 +1,5 @@
 import {
   ABORT_REASON,
-  APPLICATION_CONTEXT,
   type AssociateAccept,
   type AssociateReject,
   type AssociateRequest,
@@ -15,6 +14,7 @@ import {
   type PduEvent,
   PduReader,
 } from "./pdu.ts";
+import { APPLICATION_CONTEXT } from "./uids.ts";
 
 // The state machine of an association (PS3.8 §9.2), for the side that is called and the side that calls. It sees neither a
 // socket nor a clock. What the standard asks the local user for is answered at once, so the states that wait for it
@@ -42,7 +42,7 @@ export interface AgreedContext {
 }
 
 /** What is answered to a request; the association itself sees to protocol version and application context. */
-export type Answer = (request: AssociateRequest) => AssociateAccept | AssociateReject;
+export type Negotiate = (request: AssociateRequest) => AssociateAccept | AssociateReject;
 
 type State =
   /** Sta2 and Sta5. */
@@ -56,7 +56,7 @@ type State =
   | { readonly at: "awaiting-close" };
 
 type Role =
-  | { readonly is: "acceptor"; readonly answer: Answer }
+  | { readonly is: "acceptor"; readonly answer: Negotiate }
   | { readonly is: "requestor"; readonly request: AssociateRequest };
 
 /** For the peer's request, its answers and its hanging up. */
@@ -77,12 +77,12 @@ export class Association {
   readonly #role: Role;
   #state: State;
   /** Longest P-DATA-TF the peer takes. */
-  #pduBytesMax = 0;
+  #maxPduLength = 0;
   #wholePdus = 0;
   #actions: AssociationAction[] = [];
 
   /** Of a connection that came in. */
-  static acceptor(answer: Answer): Association {
+  static acceptor(answer: Negotiate): Association {
     return new Association({ is: "acceptor", answer }, { at: "awaiting-request" });
   }
 
@@ -116,7 +116,7 @@ export class Association {
   }
 
   send(fragment: DataFragment): AssociationAction[] {
-    if (this.#state.at === "open") this.#write(encodeData(fragment, this.#pduBytesMax));
+    if (this.#state.at === "open") this.#write(encodeData(fragment, this.#maxPduLength));
     return this.#take();
   }
 
@@ -217,13 +217,13 @@ export class Association {
       return;
     }
     this.#write(encodeAssociateAccept(answer));
-    this.#pduBytesMax = request.pduBytesMax;
+    this.#maxPduLength = request.maxPduLength;
     this.#open(request, answer);
   }
 
   #agree(accept: AssociateAccept): void {
     if (this.#role.is === "acceptor") throw new Error("an acceptor awaits no answer");
-    this.#pduBytesMax = accept.pduBytesMax;
+    this.#maxPduLength = accept.maxPduLength;
     this.#open(this.#role.request, accept);
   }
 

@@ -240,7 +240,7 @@ function valuesOf(bytes: Uint8Array, vr: string, charset: string): readonly stri
 
 /** The dataset, its character set included where it needs one: `charset` if its letters are enough. */
 export function encodeAttributes(attributes: Attributes, encoding: Encoding, charset = ""): Uint8Array {
-  const letters = lettersOf(attributes);
+  const letters = charactersOf(attributes);
   const chosen = [charset, ...CHARSET_PREFERENCE].find((name) => holds(name, letters)) ?? UTF_8;
   const declared = chosen === "" ? attributes : { ...attributes, SpecificCharacterSet: [chosen] };
   return encodeDataset(elementsOf(declared, chosen), encoding);
@@ -298,11 +298,11 @@ function holds(charset: string, text: string): boolean {
   return iconv.decode(iconv.encode(text, encoding), encoding) === text;
 }
 
-function lettersOf(attributes: Attributes): string {
+function charactersOf(attributes: Attributes): string {
   return KEYWORDS.flatMap((keyword) => {
     const value = attributes[keyword];
     if (value === undefined) return [];
-    if (isSequence(keyword)) return (value as readonly Attributes[]).map(lettersOf);
+    if (isSequence(keyword)) return (value as readonly Attributes[]).map(charactersOf);
     return TEXT_VRS.has(vrOf(keyword)) ? (value as readonly string[]) : [];
   }).join("");
 }

@@ -1,3 +1,10 @@
+import {
+  DEFLATED_EXPLICIT_LITTLE_ENDIAN,
+  EXPLICIT_BIG_ENDIAN,
+  GE_PRIVATE_IMPLICIT,
+  IMPLICIT_LITTLE_ENDIAN,
+  JPIP_REFERENCED_DEFLATE,
+} from "./uids.ts";
 import { hex, readUid } from "./bytes.ts";
 
 // Walks over the elements of a dataset (PS3.5 §7) as it passes by: who it says it is, where its pixels begin, and whether
@@ -8,15 +15,15 @@ export interface Encoding {
   readonly littleEndian: boolean;
 }
 
-const DEFLATED: readonly string[] = ["1.2.840.10008.1.2.1.99", "1.2.840.10008.1.2.4.95"];
+const DEFLATED: readonly string[] = [DEFLATED_EXPLICIT_LITTLE_ENDIAN, JPIP_REFERENCED_DEFLATE];
 
 /** How datasets of a transfer syntax are encoded; null: deflated, so that nothing can be read in passing. */
 export function encodingOf(transferSyntax: string): Encoding | null {
   if (DEFLATED.includes(transferSyntax)) return null;
   return {
     // GE's private syntax differs from Implicit VR Little Endian in its pixels only.
-    explicitVr: transferSyntax !== "1.2.840.10008.1.2" && transferSyntax !== "1.2.840.113619.5.2",
-    littleEndian: transferSyntax !== "1.2.840.10008.1.2.2",
+    explicitVr: transferSyntax !== IMPLICIT_LITTLE_ENDIAN && transferSyntax !== GE_PRIVATE_IMPLICIT,
+    littleEndian: transferSyntax !== EXPLICIT_BIG_ENDIAN,
   };
 }
 

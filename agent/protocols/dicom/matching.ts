@@ -20,7 +20,7 @@ export function matches(keys: Attributes, entry: Attributes): boolean {
 }
 
 /** What the keys ask for, and nothing else; all of a sequence whose key has no item, or an empty one. */
-export function answerTo(keys: Attributes, entry: Attributes): Attributes {
+export function worklistResponse(keys: Attributes, entry: Attributes): Attributes {
   const answer: Partial<Record<Keyword, unknown>> = {};
   for (const keyword of KEYWORDS) {
     if (!(keyword in keys) || keyword === "SpecificCharacterSet") continue;
@@ -28,7 +28,7 @@ export function answerTo(keys: Attributes, entry: Attributes): Attributes {
     if (value === undefined) continue;
     const [key] = isSequence(keyword) ? (keys[keyword] ?? []) : [];
     const narrow = key !== undefined && Object.keys(key).length > 0;
-    answer[keyword] = narrow ? (value as readonly Attributes[]).map((item) => answerTo(key, item)) : value;
+    answer[keyword] = narrow ? (value as readonly Attributes[]).map((item) => worklistResponse(key, item)) : value;
   }
   return answer as Attributes;
 }

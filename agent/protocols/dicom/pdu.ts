@@ -1,5 +1,6 @@
 import { concat } from "../bytes.ts";
 import { ascii, hex, latin1, readUid } from "./bytes.ts";
+import { APPLICATION_CONTEXT } from "./uids.ts";
 
 // The PDUs of the DICOM Upper Layer (PS3.8 §9.3), pure: bytes in, events out. Data is handed on in the pieces in which it
 // came, never gathered: an instance of 1 GB needs no more memory here than one of a kilobyte.
@@ -21,8 +22,6 @@ const ASSOCIATE_PDU_BYTES_MAX = 262_144;
 const HEADER_BYTES = 6;
 const PDV_HEADER_BYTES = 6;
 
-export const APPLICATION_CONTEXT = "1.2.840.10008.3.1.1.1";
-
 export interface ProposedContext {
   /** Odd, 1 to 255. */
   readonly id: number;
@@ -38,9 +37,9 @@ export interface AssociateRequest {
   readonly applicationContext: string;
   readonly contexts: readonly ProposedContext[];
   /** SOP classes of which the caller is the provider (SCP/SCU Role Selection, PS3.7 §D.3.3.4). */
-  readonly providerOf?: readonly string[];
+  readonly acceptScpScuRole?: readonly string[];
   /** Longest P-DATA-TF the peer takes; 0: any. */
-  readonly pduBytesMax: number;
+  readonly maxPduLength: number;
   readonly implementationClassUid: string;
   readonly implementationVersion: string;
 }
@@ -55,7 +54,7 @@ const CONTEXT_RESULTS: readonly ContextResult[] = [
   "transfer-syntaxes",
 ];
 
-export interface AnsweredContext {
+export interface NegotiatedContext {
   readonly id: number;
   readonly result: ContextResult;
   /** Says nothing where the context is not accepted. */
@@ -65,8 +64,8 @@ export interface AnsweredContext {
 export interface AssociateAccept {
   readonly calledAe: string;
   readonly callingAe: string;
-  readonly contexts: readonly AnsweredContext[];
-  readonly pduBytesMax: number;
+  readonly contexts: readonly NegotiatedContext[];
+  readonly maxPduLength: number;
   readonly implementationClassUid: string;
   readonly implementationVersion: string;
 }
@@ -258,7 +257,7 @@ const ITEM = {
   abstractSyntax: 0x30,
   transferSyntax: 0x40,
   userInformation: 0x50,
-  pduBytesMax: 0x51,
+  maxPduLength: 0x51,
   implementationClassUid: 0x52,
   roleSelection: 0x54,
   implementationVersion: 0x55,
@@ -290,7 +289,7 @@ function readAssociateRequest(body: Uint8Array): PduEvent | { problem: string } 
 
 function readAssociateAccept(body: Uint8Array): PduEvent | { problem: string } {
   return orProblem(() => {
-    const contexts: AnsweredContext[] = [];
+    const contexts: NegotiatedContext[] = [];
     const common = readItems(body, ITEM.answeredContext, (id, items, code) => {
       const transferSyntax = readUid(items.find(({ type }) => type === ITEM.transferSyntax)?.value ?? NO_BYTES);
       contexts.push({ id, result: CONTEXT_RESULTS[code] ?? "no-reason", transferSyntax });
@@ -313,7 +312,7 @@ type ReadContext = (id: number, items: readonly Item[], result: number) => void;
 function readItems(body: Uint8Array, contextType: number, readContext: ReadContext) {
   if (body.length < FIXED_BYTES) throw new Malformed(`an association PDU of ${body.length} bytes`);
   let applicationContext = "";
-  let pduBytesMax = 0;
+  let maxPduLength = 0;
   let implementationClassUid = "";
   let implementationVersion = "";
   for (const { type, value } of itemsOf(body.subarray(FIXED_BYTES))) {
@@ -324,7 +323,7 @@ function readItems(body: Uint8Array, contextType: number, readContext: ReadConte
       readContext(value[0]!, itemsOf(value.subarray(4)), value[2]!);
     } else if (type === ITEM.userInformation) {
       for (const item of itemsOf(value)) {
-        if (item.type === ITEM.pduBytesMax && item.value.length === 4) pduBytesMax = uint32(item.value, 0);
+        if (item.type === ITEM.maxPduLength && item.value.length === 4) maxPduLength = uint32(item.value, 0);
         if (item.type === ITEM.implementationClassUid) implementationClassUid = readUid(item.value);
         if (item.type === ITEM.implementationVersion) implementationVersion = latin1(item.value).trim();
       }
@@ -335,7 +334,7 @@ function readItems(body: Uint8Array, contextType: number, readContext: ReadConte
     calledAe: aeTitle(body.subarray(4, 20)),
     callingAe: aeTitle(body.subarray(20, 36)),
     applicationContext,
-    pduBytesMax,
+    maxPduLength,
     implementationClassUid,
     implementationVersion,
   };
@@ -381,11 +380,11 @@ export function encodeAssociateAccept(accept: AssociateAccept): Uint8Array {
   return encodeAssociate(PDU.associateAccept, accept, 1, APPLICATION_CONTEXT, contexts);
 }
 
-type Ends = Omit<AssociateAccept, "contexts"> & Pick<AssociateRequest, "providerOf">;
+type Ends = Omit<AssociateAccept, "contexts"> & Pick<AssociateRequest, "acceptScpScuRole">;
 
 function encodeAssociate(
   type: number,
-  { calledAe, callingAe, providerOf = [], pduBytesMax, implementationClassUid, implementationVersion }: Ends,
+  { calledAe, callingAe, acceptScpScuRole = [], maxPduLength, implementationClassUid, implementationVersion }: Ends,
   protocolVersion: number,
   applicationContext: string,
   contexts: readonly Uint8Array[],
@@ -399,9 +398,9 @@ function encodeAssociate(
     encodeItem(ITEM.applicationContext, [ascii(applicationContext)]),
     ...contexts,
     encodeItem(ITEM.userInformation, [
-      encodeItem(ITEM.pduBytesMax, [bytes32(pduBytesMax)]),
+      encodeItem(ITEM.maxPduLength, [bytes32(maxPduLength)]),
       encodeItem(ITEM.implementationClassUid, [ascii(implementationClassUid)]),
-      ...providerOf.map((sopClass) =>
+      ...acceptScpScuRole.map((sopClass) =>
         encodeItem(ITEM.roleSelection, [Uint8Array.of(0, sopClass.length), ascii(sopClass), Uint8Array.of(0, 1)]),
       ),
       encodeItem(ITEM.implementationVersion, [ascii(implementationVersion)]),
@@ -425,9 +424,9 @@ export function encodeAbort(source: number, reason: number): Uint8Array {
   return encodePdu(PDU.abort, [Uint8Array.of(0, 0, source, reason)]);
 }
 
-/** A command or dataset, or a part of one, as P-DATA-TF PDUs that the peer takes (`pduBytesMax` 0: of any length). */
-export function encodeData({ context, part, bytes, last }: DataFragment, pduBytesMax: number): Uint8Array {
-  const room = (pduBytesMax === 0 ? DATA_PDU_BYTES_MAX : pduBytesMax) - PDV_HEADER_BYTES;
+/** A command or dataset, or a part of one, as P-DATA-TF PDUs that the peer takes (`maxPduLength` 0: of any length). */
+export function encodeData({ context, part, bytes, last }: DataFragment, maxPduLength: number): Uint8Array {
+  const room = (maxPduLength === 0 ? DATA_PDU_BYTES_MAX : maxPduLength) - PDV_HEADER_BYTES;
   const pdus: Uint8Array[] = [];
   let at = 0;
   do {

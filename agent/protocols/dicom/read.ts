@@ -1,3 +1,4 @@
+import { ULTRASOUND_IMAGE, ULTRASOUND_MULTI_FRAME_IMAGE, VIDEO_ENDOSCOPIC_IMAGE, VL_ENDOSCOPIC_IMAGE } from "./uids.ts";
 import { createHash } from "node:crypto";
 import { readSpecies } from "../../../shared/clinical/species.ts";
 import type { Modality, PatientHint, Result, RowSnapshot } from "../../../shared/api/study.ts";
@@ -60,10 +61,10 @@ const MODALITIES: Readonly<Record<string, Modality>> = {
 const COMPANIONS: readonly string[] = ["SR", "PR", "KO", "SC", "OT", "DOC", ""];
 /** SOP classes that name a modality where (0008,0060) does not: ultrasound, and video and still endoscopy. */
 const SOP_CLASSES: Readonly<Record<string, Modality>> = {
-  "1.2.840.10008.5.1.4.1.1.6.1": "ULTRASOUND",
-  "1.2.840.10008.5.1.4.1.1.3.1": "ULTRASOUND",
-  "1.2.840.10008.5.1.4.1.1.77.1.1": "ENDOSCOPY",
-  "1.2.840.10008.5.1.4.1.1.77.1.1.1": "ENDOSCOPY",
+  [ULTRASOUND_IMAGE]: "ULTRASOUND",
+  [ULTRASOUND_MULTI_FRAME_IMAGE]: "ULTRASOUND",
+  [VL_ENDOSCOPIC_IMAGE]: "ENDOSCOPY",
+  [VIDEO_ENDOSCOPIC_IMAGE]: "ENDOSCOPY",
 };
 
 type Read = ImageInstance & { readonly header: Header };

@@ -4,8 +4,8 @@ import { DatasetWalker, type Encoding, encodingOf } from "./dataset.ts";
 import {
   ATTRIBUTES_BYTES_MAX,
   COMMAND,
-  COMMAND_BYTES_MAX,
   type Command,
+  COMMAND_BYTES_MAX,
   encodeRequest,
   encodeResponse,
   isUid,
@@ -16,7 +16,7 @@ import {
 } from "./dimse.ts";
 import { IMPLEMENTATION_CLASS_UID, IMPLEMENTATION_VERSION } from "./part10.ts";
 import {
-  type AnsweredContext,
+  type NegotiatedContext,
   type AssociateAccept,
   type AssociateReject,
   type AssociateRequest,
@@ -24,6 +24,14 @@ import {
   type DataFragment,
   type ProposedContext,
 } from "./pdu.ts";
+import {
+  EXPLICIT_LITTLE_ENDIAN,
+  IMPLICIT_LITTLE_ENDIAN,
+  MODALITY_WORKLIST,
+  MODALITY_PERFORMED_PROCEDURE_STEP,
+  STORAGE_COMMITMENT,
+  VERIFICATION,
+} from "./uids.ts";
 
 // The services we give on one association. Pure: bytes in, actions out. Verification is answered here. An instance to store
 // is handed on in the pieces in which it came, other datasets whole; whoever carries it out says what became of it.
@@ -82,23 +90,16 @@ const REJECT_CALLING_AE: AssociateReject = { result: 1, source: 1, reason: 3 };
 const REJECT_CALLED_AE: AssociateReject = { result: 1, source: 1, reason: 7 };
 const REJECT_LOCAL_LIMIT: AssociateReject = { result: 2, source: 3, reason: 2 };
 
-const VERIFICATION = "1.2.840.10008.1.1";
-export const MODALITY_WORKLIST = "1.2.840.10008.5.1.4.31";
-export const PROCEDURE_STEP = "1.2.840.10008.3.1.2.3.3";
-export const STORAGE_COMMITMENT = "1.2.840.10008.1.20.1";
 /** The operations of the services whose datasets are read whole. */
 const OPERATIONS: Readonly<Record<string, readonly number[]>> = {
   [MODALITY_WORKLIST]: [COMMAND.findRequest],
-  [PROCEDURE_STEP]: [COMMAND.createRequest, COMMAND.setRequest],
+  [MODALITY_PERFORMED_PROCEDURE_STEP]: [COMMAND.createRequest, COMMAND.setRequest],
   [STORAGE_COMMITMENT]: [COMMAND.actionRequest],
 };
 /** The standard's storage classes, but for some that stand elsewhere. */
 const STORAGE = /^1\.2\.840\.10008\.5\.1\.4\.(1\.1\.|34\.7$|38\.1$|39\.1$|43\.1$|44\.1$|45\.1$)/;
 /** Makers have storage classes of their own, and no other services that a peer would offer to a stranger. */
 const STANDARD = "1.2.840.10008.";
-export const IMPLICIT_LITTLE_ENDIAN = "1.2.840.10008.1.2";
-export const EXPLICIT_LITTLE_ENDIAN = "1.2.840.10008.1.2.1";
-
 /** An instance whose dataset is coming. */
 interface Receiving {
   readonly contextId: number;
@@ -173,7 +174,7 @@ export class Scp {
   }
 
   /** What became of a request; a comment explains what is no success. `sopInstance`: the name we gave to what it made. */
-  answer(messageId: number, status: number, comment: string | null, sopInstance?: string): ScpAction[] {
+  respond(messageId: number, status: number, comment: string | null, sopInstance?: string): ScpAction[] {
     const request = this.#unanswered.get(messageId);
     this.#unanswered.delete(messageId);
     if (request === undefined) return this.#take();
@@ -363,7 +364,7 @@ function answerTo(request: AssociateRequest, { aeTitle, callingAeTitles, admits 
     calledAe,
     callingAe,
     contexts: contexts.map(answerContext),
-    pduBytesMax: DATA_PDU_BYTES_MAX,
+    maxPduLength: DATA_PDU_BYTES_MAX,
     implementationClassUid: IMPLEMENTATION_CLASS_UID,
     implementationVersion: IMPLEMENTATION_VERSION,
   } satisfies AssociateAccept;
@@ -372,7 +373,7 @@ function answerTo(request: AssociateRequest, { aeTitle, callingAeTitles, admits 
 const READ_WHOLE = [IMPLICIT_LITTLE_ENDIAN, EXPLICIT_LITTLE_ENDIAN];
 
 /** Nothing is ever transcoded, so any transfer syntax will do: the one the peer likes best. */
-function answerContext({ id, abstractSyntax, transferSyntaxes }: ProposedContext): AnsweredContext {
+function answerContext({ id, abstractSyntax, transferSyntaxes }: ProposedContext): NegotiatedContext {
   const isStorage = STORAGE.test(abstractSyntax) || (isUid(abstractSyntax) && !abstractSyntax.startsWith(STANDARD));
   const isService = abstractSyntax in OPERATIONS;
   const [preferred] = transferSyntaxes.filter((syntax) => (isService ? READ_WHOLE.includes(syntax) : isUid(syntax)));

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { isResultType } from "./read.ts";
 import { withoutStamp } from "./message.ts";
 
-const ID_LETTERS_MAX = 20;
+const ID_CHARS_MAX = 20;
 
 /**
  * The same for a message and for that message sent again, and for no other of its device; null where nothing tells. An id
@@ -19,5 +19,5 @@ export function fingerprint(
   const { id, header, end } = stamped;
   const hash = createHash("sha256").update(`${id}\r${header}`).update(bytes.subarray(end)).digest("hex");
   // With the id before it, what a device sends one after the other stands together in the index.
-  return `${id.slice(0, ID_LETTERS_MAX)} ${hash}`;
+  return `${id.slice(0, ID_CHARS_MAX)} ${hash}`;
 }

@@ -1,13 +1,13 @@
 import type { Patient } from "../../../shared/api/patient.ts";
 import { readNeutered, readSex } from "../../../shared/clinical/reference.ts";
-import type { Answer, Answered, AnsweredOrder, Asked } from "../order-query.ts";
+import type { OrderMessage, OrderReply, RepliedOrder, OrderQuery } from "../order-query.ts";
 import { acknowledgeQuery, echo, encodeHeader, type Stamp } from "./acknowledgement-message.ts";
 import { asksForOrders } from "./message-types.ts";
 import { encodeSegment, encodeText, type Field, type Hl7Message } from "./message.ts";
 
 // Orders for a device that asks for them: QRY^Q02 (Mindray BS and its kin), ORM^O01 (Mindray BC), QBP^Q11 (IHE LAW).
 
-export interface OrderQuery extends Asked {
+export interface Hl7OrderQuery extends OrderQuery {
   readonly message: Hl7Message;
 }
 
@@ -52,7 +52,7 @@ export interface DisplayLines {
 const BS_LINES: DisplayLines = { identifier: 1, name: 3, born: 4, sex: 5, specimen: 21, orderedAt: 23, tests: 29 };
 
 /** What a message asks; null: nothing. */
-export function readOrderQuery(message: Hl7Message): OrderQuery | null {
+export function readOrderQuery(message: Hl7Message): Hl7OrderQuery | null {
   if (!asksForOrders(message)) return null;
   const { all, kind, numbers, from = "", to = "" } = askedBy(message);
   const named = [...new Set(numbers.map((number) => number.trim()))].filter(Boolean);
@@ -107,18 +107,18 @@ function askedBy({ header, segments }: Hl7Message): Query {
 }
 
 /** The messages that answer a query, in the order in which they go; each brings the orders in it. */
-export function encodeAnswers(
-  query: OrderQuery,
-  answered: readonly Answered[],
+export function encodeReplies(
+  query: Hl7OrderQuery,
+  answered: readonly OrderReply[],
   format: OrderFormat,
   stamp: () => Stamp,
-): Answer[] {
+): OrderMessage[] {
   const { message } = query;
   const ordered = answered.flatMap(({ patient, orders }) =>
     patient === null ? [] : orders.filter(({ report }) => report === "Q").map((order) => ({ patient, order })),
   );
   const reply = acknowledgeQuery(message, ordered.length > 0, stamp());
-  const answer = (segments: readonly string[], orders: readonly Ordered[] = []): Answer => ({
+  const answer = (segments: readonly string[], orders: readonly Ordered[] = []): OrderMessage => ({
     message: encodeText(segments.map((segment) => `${segment}\r`).join(""), message.charset),
     accessions: orders.map(({ order }) => order.specimen),
   });
@@ -140,7 +140,7 @@ export function encodeAnswers(
 /** An order, and whose it is. */
 interface Ordered {
   readonly patient: Patient;
-  readonly order: AnsweredOrder;
+  readonly order: RepliedOrder;
 }
 
 /** DSR^Q03, one sample: lines for a display, at numbers that the device knows. `next`: more samples follow. */
@@ -258,7 +258,7 @@ function speciesCode({ species }: Patient, format: OrderFormat): string {
 }
 
 /** OBR of each test, or of the panel. */
-function requests({ specimen, tests, orderedAt }: AnsweredOrder, { panel, testSystem }: OrderFormat): Fields[] {
+function requests({ specimen, tests, orderedAt }: RepliedOrder, { panel, testSystem }: OrderFormat): Fields[] {
   const services = panel === undefined ? tests.map((test) => serviceOf(test, testSystem)) : [panel];
   return services.map((service, index) => ({ 1: String(index + 1), 2: specimen, 4: [service], 6: orderedAt }));
 }
@@ -269,7 +269,7 @@ function serviceOf(test: string, system: string | undefined): readonly string[] 
 }
 
 /** The lines up to the last test; what stands nowhere is an empty line. */
-function displayLines(patient: Patient, order: AnsweredOrder, format: OrderFormat, stamp: Stamp): Field[] {
+function displayLines(patient: Patient, order: RepliedOrder, format: OrderFormat, stamp: Stamp): Field[] {
   const { lines = BS_LINES } = format;
   const months = ageInMonths(patient, stamp);
   const age = months === null ? ["", ""] : months < 12 ? [String(months), "M"] : [String(Math.floor(months / 12)), "Y"];
@@ -291,7 +291,7 @@ function displayLines(patient: Patient, order: AnsweredOrder, format: OrderForma
   return Array.from({ length: last }, (_, index) => texts.get(index + 1) ?? "");
 }
 
-function testLines({ tests }: AnsweredOrder, { tests: at }: DisplayLines): [line: number, text: Field][] {
+function testLines({ tests }: RepliedOrder, { tests: at }: DisplayLines): [line: number, text: Field][] {
   if (typeof at === "number") return tests.map((test, index) => [at + index, [[test, "", "", ""]]]);
   return Object.entries(at).map(([test, line]) => [line, tests.includes(test) ? [[test, test, "1"]] : ""]);
 }

@@ -1,10 +1,10 @@
+import { EXPLICIT_LITTLE_ENDIAN } from "../../protocols/dicom/uids.ts";
 import { randomUUID } from "node:crypto";
 import type { Address } from "../../transport/address.ts";
 import { COMMAND } from "../../protocols/dicom/dimse.ts";
 import { hex } from "../../protocols/dicom/bytes.ts";
 import { DicomClient } from "../../imaging/scu.ts";
 import {
-  EXPLICIT_LITTLE_ENDIAN,
   type GeneratedInstance,
   type GeneratedPatient,
   generateInstance,

@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Attributes } from "../../../agent/protocols/dicom/attributes.ts";
 import { COMMAND, STATUS } from "../../../agent/protocols/dicom/dimse.ts";
-import { PROCEDURE_STEP, STORAGE_COMMITMENT } from "../../../agent/protocols/dicom/scp.ts";
+import { MODALITY_PERFORMED_PROCEDURE_STEP, STORAGE_COMMITMENT } from "../../../agent/protocols/dicom/uids.ts";
 import { generatedFile, generateInstance } from "../../../agent/tools/simulator/generated-study.ts";
 import { imageFile } from "../../../agent/imaging/instance-store.ts";
 import { dog } from "../../make-fixtures.ts";
@@ -50,7 +50,7 @@ describe("procedure steps", () => {
   });
 
   async function says(peer: TestPeer, field: number, attributes: Attributes, sopInstance = "1.2.3.9") {
-    peer.ask({ field, messageId: 1, sopClass: PROCEDURE_STEP, sopInstance }, attributes);
+    peer.ask({ field, messageId: 1, sopClass: MODALITY_PERFORMED_PROCEDURE_STEP, sopInstance }, attributes);
     const { command } = await peer.hear();
     return command;
   }
@@ -68,7 +68,7 @@ describe("procedure steps", () => {
       createdAt: Date.now(),
     };
     await used.spool.call("placeOrder", { ...order, state: "sent" });
-    const peer = await TestPeer.connect(served.port, PROCEDURE_STEP);
+    const peer = await TestPeer.connect(served.port, MODALITY_PERFORMED_PROCEDURE_STEP);
     expect((await says(peer, COMMAND.createRequest, begun)).status).toBe(STATUS.success);
     const uids = await store(2);
     expect(await dueAt()).toBeGreaterThan(Date.now() + 30_000);
@@ -83,7 +83,7 @@ describe("procedure steps", () => {
   test.skipIf(!dcmtk)(
     "images that are still to come are waited for, and so are those of a step broken off",
     async () => {
-      const peer = await TestPeer.connect(served.port, PROCEDURE_STEP);
+      const peer = await TestPeer.connect(served.port, MODALITY_PERFORMED_PROCEDURE_STEP);
       await says(peer, COMMAND.createRequest, begun);
       await says(peer, COMMAND.createRequest, begun, "1.2.3.10");
       const uids = await store(1);
@@ -98,7 +98,7 @@ describe("procedure steps", () => {
   );
 
   test("one without a name gets one, under which it is changed", async () => {
-    const peer = await TestPeer.connect(served.port, PROCEDURE_STEP);
+    const peer = await TestPeer.connect(served.port, MODALITY_PERFORMED_PROCEDURE_STEP);
     const created = await says(peer, COMMAND.createRequest, begun, "");
     expect(created).toMatchObject({
       status: STATUS.success,
@@ -110,7 +110,7 @@ describe("procedure steps", () => {
   });
 
   test("what cannot be is refused, each with its status", async () => {
-    const peer = await TestPeer.connect(served.port, PROCEDURE_STEP);
+    const peer = await TestPeer.connect(served.port, MODALITY_PERFORMED_PROCEDURE_STEP);
     const status = async (...what: [number, Attributes, string?]) => (await says(peer, ...what)).status;
     expect(await status(COMMAND.createRequest, ended([]))).toBe(STATUS.invalidAttributeValue);
     expect(await status(COMMAND.createRequest, begun, "../../x")).toBe(STATUS.invalidInstance);

@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { encodeAnswer, type Query, readQuery } from "../../../../agent/protocols/astm/orders.ts";
+import { encodeReply, type AstmOrderQuery, readQuery } from "../../../../agent/protocols/astm/orders.ts";
 import { type AstmMessage, parseRecords } from "../../../../agent/protocols/astm/records.ts";
-import type { Answered } from "../../../../agent/protocols/order-query.ts";
+import type { OrderReply } from "../../../../agent/protocols/order-query.ts";
 import { dog } from "../../../make-fixtures.ts";
 
 const HEADER = "H|\\^&|||3600796^1|||||||P|LIS2-A|20261121110643";
@@ -16,7 +16,7 @@ function parsed(bytes: Uint8Array): AstmMessage {
 const queryOf = (...records: readonly string[]) =>
   readQuery(parsed(Buffer.from([HEADER, ...records, "L|1|N"].map((line) => `${line}\r`).join(""))));
 
-function asked(...records: readonly string[]): Query {
+function asked(...records: readonly string[]): AstmOrderQuery {
   const query = queryOf(...records);
   if (query === null) throw new Error("no query");
   return query;
@@ -118,8 +118,8 @@ describe("what a device asks", () => {
   });
 });
 
-function lines(query: Query, answered: readonly Answered[], format = {}): string[] {
-  const bytes = encodeAnswer(query, answered, format, "20261121140000");
+function lines(query: AstmOrderQuery, answered: readonly OrderReply[], format = {}): string[] {
+  const bytes = encodeReply(query, answered, format, "20261121140000");
   return Buffer.from(bytes).toString("latin1").split("\r").slice(0, -1);
 }
 
@@ -145,16 +145,16 @@ describe("what it is answered", () => {
   });
 
   test("nobody we know is Z, an animal without an order for the sample is Y, and both end with L-3 I", () => {
-    const unknown: Answered = { patient: null, asked: "99", orders: [{ ...none, specimen: "X1", report: "Z" }] };
+    const unknown: OrderReply = { patient: null, asked: "99", orders: [{ ...none, specimen: "X1", report: "Z" }] };
     expect(lines(query, [unknown])).toEqual([header, "P|1|99", `O|1|X1${"|".repeat(23)}Z`, "L|1|I"]);
-    const without: Answered = { patient: dog, asked: "", orders: [{ ...none, specimen: "X1", report: "Y" }] };
+    const without: OrderReply = { patient: dog, asked: "", orders: [{ ...none, specimen: "X1", report: "Y" }] };
     expect(lines(query, [without]).slice(2)).toEqual([`O|1|X1${"|".repeat(23)}Y`, "L|1|I"]);
     expect(lines(query, [])).toEqual([header, "L|1|I"]);
   });
 
   test("samples are numbered by animal, orders anew in each, and one that is found makes it L-3 F", () => {
-    const unknown: Answered = { patient: null, asked: "", orders: [{ ...none, specimen: "X1", report: "Z" }] };
-    const two: Answered = { patient: dog, asked: "", orders: [order, { ...order, specimen: "V9" }] };
+    const unknown: OrderReply = { patient: null, asked: "", orders: [{ ...none, specimen: "X1", report: "Z" }] };
+    const two: OrderReply = { patient: dog, asked: "", orders: [order, { ...order, specimen: "V9" }] };
     const short = lines(query, [unknown, two]).map((line) => line.split("|").slice(0, 3).join("|"));
     expect(short.slice(1)).toEqual(["P|1|", "O|1|X1", `P|2|${dog.fp.slice(8)}`, "O|1|V34679AC", "O|2|V9", "L|1|F"]);
   });
@@ -203,7 +203,7 @@ describe("what it is answered", () => {
         fc.array(text, { minLength: 1, maxLength: 4 }),
         (declared, name, specimen, tests) => {
           const own = readQuery(parsed(Buffer.from(`${declared}\rQ${declared[1]}1${declared[1]}A1\rL\r`)))!;
-          const bytes = encodeAnswer(
+          const bytes = encodeReply(
             own,
             [{ patient: { ...dog, name }, asked: "", orders: [{ ...order, specimen, tests }] }],
             {},

@@ -22,7 +22,7 @@ const accept: AssociateAccept = {
   calledAe: "VETWIRE",
   callingAe: "DX1",
   contexts: [{ id: 1, result: "acceptance", transferSyntax: IMPLICIT }],
-  pduBytesMax: 16_384,
+  maxPduLength: 16_384,
   implementationClassUid: "1.2.3.4",
   implementationVersion: "TEST",
 };

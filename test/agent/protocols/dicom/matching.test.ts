@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Attributes } from "../../../../agent/protocols/dicom/attributes.ts";
-import { answerTo, matches } from "../../../../agent/protocols/dicom/matching.ts";
+import { worklistResponse, matches } from "../../../../agent/protocols/dicom/matching.ts";
 
 const entry: Attributes = {
   AccessionNumber: ["VDAG0001"],
@@ -144,7 +144,7 @@ describe("what goes back", () => {
       { PatientSpeciesCodeSequence: entry.PatientSpeciesCodeSequence! },
     ],
   ])("%s", (_, keys, expected) => {
-    expect(answerTo(keys, entry)).toEqual(expected);
+    expect(worklistResponse(keys, entry)).toEqual(expected);
   });
 });
 
@@ -189,7 +189,7 @@ describe("whatever the letters are", () => {
           ...step({ ScheduledProcedureStepStartDate: day, ScheduledProcedureStepStartTime: clock }),
         };
         expect(typeof matches(keys, entry)).toBe("boolean");
-        expect(Object.keys(answerTo(keys, entry)).every((keyword) => keyword in keys)).toBe(true);
+        expect(Object.keys(worklistResponse(keys, entry)).every((keyword) => keyword in keys)).toBe(true);
       }),
       { numRuns: 500 },
     );

@@ -1,7 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
-  APPLICATION_CONTEXT,
   type AssociateAccept,
   type AssociateRequest,
   DATA_PDU_BYTES_MAX,
@@ -15,6 +14,7 @@ import {
   type PduEvent,
   PduReader,
 } from "../../../../agent/protocols/dicom/pdu.ts";
+import { APPLICATION_CONTEXT } from "../../../../agent/protocols/dicom/uids.ts";
 
 const bytes = (hex: string) => Uint8Array.from(Buffer.from(hex.replace(/\s/g, ""), "hex"));
 const read = (...chunks: readonly Uint8Array[]) => {
@@ -31,7 +31,7 @@ const request: AssociateRequest = {
     { id: 1, abstractSyntax: "1.2.840.10008.1.1", transferSyntaxes: ["1.2.840.10008.1.2"] },
     { id: 255, abstractSyntax: "1.2.840.10008.5.1.4.1.1.1", transferSyntaxes: ["1.2.840.10008.1.2.4.50", "1.2.3"] },
   ],
-  pduBytesMax: 16_384,
+  maxPduLength: 16_384,
   implementationClassUid: "1.2.3.4",
   implementationVersion: "TEST",
 };
@@ -42,7 +42,7 @@ const accept: AssociateAccept = {
     { id: 1, result: "acceptance", transferSyntax: "1.2.840.10008.1.2" },
     { id: 255, result: "transfer-syntaxes", transferSyntax: "1.2.840.10008.1.2" },
   ],
-  pduBytesMax: 0,
+  maxPduLength: 0,
   implementationClassUid: "1.2.3.4",
   implementationVersion: "TEST",
 };
@@ -162,8 +162,8 @@ describe("data", () => {
         fc.uint8Array({ maxLength: 300 }),
         fc.integer({ min: 8, max: 64 }),
         fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1 }),
-        (dataset, pduBytesMax, cuts) => {
-          const sent = encodeData({ context: 1, part: "dataset", bytes: dataset, last: true }, pduBytesMax);
+        (dataset, maxPduLength, cuts) => {
+          const sent = encodeData({ context: 1, part: "dataset", bytes: dataset, last: true }, maxPduLength);
           const chunks: Uint8Array[] = [];
           for (let at = 0, turn = 0; at < sent.length; turn++) {
             const end = at + cuts[turn % cuts.length]!;

@@ -14,7 +14,8 @@ import {
   encodeData,
   encodeReleaseRequest,
 } from "../../../../agent/protocols/dicom/pdu.ts";
-import { MODALITY_WORKLIST, Scp, type ScpAction, type ScpOptions } from "../../../../agent/protocols/dicom/scp.ts";
+import { Scp, type ScpAction, type ScpOptions } from "../../../../agent/protocols/dicom/scp.ts";
+import { MODALITY_WORKLIST } from "../../../../agent/protocols/dicom/uids.ts";
 import {
   associateRequest,
   CR_STORAGE,
@@ -45,8 +46,8 @@ function connected(others: Partial<ScpOptions> = {}): Scp {
 
 const command = (context: number, bytes: Uint8Array) =>
   encodeData({ context, part: "command", bytes, last: true }, 16_384);
-const data = (context: number, bytes: Uint8Array, pduBytesMax = 16_384) =>
-  encodeData({ context, part: "dataset", bytes, last: true }, pduBytesMax);
+const data = (context: number, bytes: Uint8Array, maxPduLength = 16_384) =>
+  encodeData({ context, part: "dataset", bytes, last: true }, maxPduLength);
 const stored = (uid = "1.2.3.1", bytes = dataset(uid), context = STORE) =>
   Buffer.concat([command(context, encodeStoreRequest(1, CR_STORAGE, uid)), data(context, bytes)]);
 
@@ -140,7 +141,7 @@ describe("services", () => {
           { do: "keep", identity: { study: "1.2.3", headerBytes: bytes.length - 3_000 - 12 } },
         ]);
         expect(scp.unanswered).toBe(1);
-        expect(answers(scp.answer(5, STATUS.success, null))).toEqual([STATUS.success]);
+        expect(answers(scp.respond(5, STATUS.success, null))).toEqual([STATUS.success]);
         expect(scp.unanswered).toBe(0);
       }),
       { numRuns: 50 },
@@ -235,7 +236,7 @@ describe("services", () => {
     ]);
     const cancel = command(1, encodeCancelRequest(1));
     expect(what(scp.receive(Buffer.concat([find, cancel])))).toEqual(["serve", "cancel"]);
-    scp.answer(1, STATUS.cancelled, null);
+    scp.respond(1, STATUS.cancelled, null);
     expect(what(scp.receive(cancel))).toEqual([]);
     expect(what(scp.receive(find))).toEqual(["serve"]);
   });
@@ -244,7 +245,7 @@ describe("services", () => {
     const scp = connected();
     scp.receive(stored());
     expect(what(scp.timeout())).toEqual([]);
-    scp.answer(1, STATUS.success, null);
+    scp.respond(1, STATUS.success, null);
     expect(answers(scp.timeout())).toEqual(["abort"]);
   });
 });

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { COMMAND, STATUS } from "../../../../agent/protocols/dicom/dimse.ts";
-import { MODALITY_WORKLIST } from "../../../../agent/protocols/dicom/scp.ts";
 import { studyUidOf } from "../../../../agent/imaging/services.ts";
+import { MODALITY_WORKLIST } from "../../../../agent/protocols/dicom/uids.ts";
 import { dayOf } from "../../../../agent/report/device-time.ts";
 import { cat, dog } from "../../../make-fixtures.ts";
 import { dcmtk, run } from "../../../support/dcmtk.ts";

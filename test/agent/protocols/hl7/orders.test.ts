@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import {
-  encodeAnswers,
+  encodeReplies,
   type OrderFormat,
-  type OrderQuery,
+  type Hl7OrderQuery,
   readOrderQuery,
 } from "../../../../agent/protocols/hl7/orders.ts";
-import type { Answered } from "../../../../agent/protocols/order-query.ts";
+import type { OrderReply } from "../../../../agent/protocols/order-query.ts";
 import { cat, dog } from "../../../make-fixtures.ts";
 import { bytes, show } from "../astm/wire.ts";
 import { answers, header, parsed, STAMP, textOf } from "./wire.ts";
@@ -22,25 +22,25 @@ const LAW = header({ 9: "QBP^Q11^QBP_Q11", 12: "2.5.1", 15: "NE", 16: "AL", 18: 
 const QBP = textOf(LAW, "QPD|WOS^Work Order Step^IHELAW|tag1|V34679AC", "RCP|I||R^Real Time^HL70394");
 
 const ulid = (fp: string) => fp.slice("patient_".length);
-const one = (patient: Answered["patient"], tests: readonly string[] = ["ALT", "2160-0"]): Answered => ({
+const one = (patient: OrderReply["patient"], tests: readonly string[] = ["ALT", "2160-0"]): OrderReply => ({
   patient,
   asked: "",
   orders: [{ specimen: "V34679AC", report: "Q", tests, orderedAt: "20261121085000" }],
 });
-const nobody: Answered = {
+const nobody: OrderReply = {
   ...one(null),
   orders: [{ specimen: "V34679AC", report: "Z", tests: [], orderedAt: "" }],
 };
 
-function queryOf(message: string): OrderQuery {
+function queryOf(message: string): Hl7OrderQuery {
   const query = readOrderQuery(parsed(message));
   if (query === null) throw new Error("no query");
   return query;
 }
 
 /** The answers' segments, and the orders in each. */
-function answered(message: string, found: readonly Answered[], format: OrderFormat = {}) {
-  return encodeAnswers(queryOf(message), found, format, () => STAMP).map((answer) => ({
+function answered(message: string, found: readonly OrderReply[], format: OrderFormat = {}) {
+  return encodeReplies(queryOf(message), found, format, () => STAMP).map((answer) => ({
     segments: show(answer.message).split("<CR>").slice(0, -1),
     accessions: answer.accessions,
   }));
@@ -246,7 +246,7 @@ test("O1: names cannot break out of their field, and are in the query's charset 
   const named = { ...dog, name: "Şans|PID^~\\&" };
   const own = bytes("MSH#@*/%#H6#V###2026##QRY@Q02#1#P#2.3.1######8859/9<CR>QRD#########A1<CR>");
   const query = readOrderQuery(parsed(own.toString("latin1")))!;
-  const [, display] = encodeAnswers({ ...query }, [one(named)], {}, () => STAMP);
+  const [, display] = encodeReplies({ ...query }, [one(named)], {}, () => STAMP);
   const text = new TextDecoder("windows-1254").decode(display!.message);
   expect(text).toContain("\rDSP#3##Şans|PID^~\\&\r");
   const [, standard] = answered(QRY, [one({ ...dog, name: "a|b^c~d\\e&f\rPID" })]);

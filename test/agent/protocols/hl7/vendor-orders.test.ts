@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { createLink } from "../../../../agent/connection/create-link.ts";
 import { profileById } from "../../../../agent/devices/index.ts";
 import { parseMessage } from "../../../../agent/protocols/hl7/message.ts";
-import { encodeAnswers, readOrderQuery } from "../../../../agent/protocols/hl7/orders.ts";
+import { encodeReplies, readOrderQuery } from "../../../../agent/protocols/hl7/orders.ts";
 import type { Hl7Profile } from "../../../../agent/protocols/hl7/profile.ts";
 import type { Patient } from "../../../../shared/api/patient.ts";
 import { cat, dog, fixturesFolder } from "../../../make-fixtures.ts";
@@ -33,7 +33,7 @@ function answersTo(id: string, tests: readonly string[], patient: Patient = mixe
     if ("problem" in message) throw new Error(message.problem);
     const query = readOrderQuery(message)!;
     const found = [{ patient, asked: "", orders: [{ ...ORDER, tests }] }];
-    const answers = encodeAnswers(query, found, profile.orders!, () => STAMP);
+    const answers = encodeReplies(query, found, profile.orders!, () => STAMP);
     return answers.map((answer) => show(answer.message).split("<CR>").slice(0, -1));
   });
 }

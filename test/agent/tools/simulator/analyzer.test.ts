@@ -11,7 +11,7 @@ import {
   playHost,
   type Received,
 } from "../../../../agent/tools/simulator/analyzer.ts";
-import { parseTalk, playTalk, wireText } from "../../../../agent/protocols/transcript.ts";
+import { parseTranscript, playTranscript, wireText } from "../../../../agent/protocols/transcript.ts";
 import { dialTransport } from "../../../../agent/transport/tcp.ts";
 import { fixturesFolder } from "../../../make-fixtures.ts";
 import { session } from "../../../support/astm.ts";
@@ -169,11 +169,11 @@ describe("faults", () => {
   test("contend: the device says ENQ against the host's, has priority, and both get through", async () => {
     const [host, device] = await twoEnds();
     const played = playDevice(session(["H|\\^&", "L|1|N"]), device, true);
-    const talk = parseTalk(
+    const talk = parseTranscript(
       ["> <ENQ>", "< <ENQ>", "< <ENQ>", "> <ACK>", "< <STX>1H|\\^&<CR><ETX><CS><CR><LF>", "> <ACK>"].join("\n") +
         "\n< <STX>2L|1|N<CR><ETX><CS><CR><LF>\n> <ACK>\n< <EOT>",
     );
-    expect(await playTalk(talk, "us", host)).toBe(null);
+    expect(await playTranscript(talk, "us", host)).toBe(null);
     expect(await played).toEqual({ accepted: true, frames: 2, resent: 0, reason: null });
   });
 
@@ -238,20 +238,20 @@ describe("as the host", () => {
 
 describe("a talk", () => {
   const talkOf = (name: string) =>
-    parseTalk(fs.readFileSync(path.join(fixturesFolder, `generic-astm/${name}.talk`), "latin1"));
+    parseTranscript(fs.readFileSync(path.join(fixturesFolder, `generic-astm/${name}.talk`), "latin1"));
 
   test.each(["plain-session", "repeated-frame", "wrong-checksum", "eot-after-enq", "noise"])(
     "%s goes as written with an agent",
     async (name) => {
       const { target } = await listening(standard);
-      expect(await playTalk(talkOf(name), "device", await dial(target))).toBe(null);
+      expect(await playTranscript(talkOf(name), "device", await dial(target))).toBe(null);
     },
   );
 
   test("an agent that says something else is told with its line", async () => {
     const { target } = await listening(standard);
-    const talk = parseTalk("< <ENQ>\n> <ACK>\n< <STX>1H|<CR><ETX>00<CR><LF>\n> <ACK>");
-    expect(await playTalk(talk, "device", await dial(target))).toBe("line 4: got <NAK>, expected <ACK>");
+    const talk = parseTranscript("< <ENQ>\n> <ACK>\n< <STX>1H|<CR><ETX>00<CR><LF>\n> <ACK>");
+    expect(await playTranscript(talk, "device", await dial(target))).toBe("line 4: got <NAK>, expected <ACK>");
   });
 });
 
