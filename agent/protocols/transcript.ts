@@ -1,19 +1,20 @@
 import { hexByte, STX } from "./bytes.ts";
 
-// A conversation as text, one line a chunk: `<` from the device, `>` from us, control characters as `<ENQ>`, any byte as
-// `<0xF6>`, `<CS>` for the checksum of the frame it stands in, `#` begins a comment. Whoever speaks one side compares the other.
+// Text form of a dialogue, one line per chunk. `<` is sent by the device, `>` by the agent. `<ENQ>` is a control
+// character, `<0xF6>` any byte, `<CS>` the checksum of its frame. `#` begins a comment. A player sends one side and
+// compares the other.
 
 export interface TranscriptLine {
-  /** Its number in the file. */
+  /** Line number in the file. */
   readonly number: number;
   readonly from: "device" | "us";
   readonly bytes: Uint8Array;
 }
 
-/** Whom a talk is played to. */
+/** Peer that a transcript is played to. */
 export interface TranscriptPeer {
   send(bytes: Uint8Array): void;
-  /** Its next byte, or null after `ms` without one. */
+  /** Resolves to the peer's next byte, or to null after `ms` milliseconds of silence. */
   reply(ms: number): Promise<number | null>;
 }
 
@@ -22,14 +23,14 @@ const NAMES: readonly string[] = [
   ...["DLE", "DC1", "DC2", "DC3", "DC4", "NAK", "SYN", "ETB", "CAN", "EM", "SUB", "ESC", "FS", "GS", "RS", "US"],
 ];
 
-/** LIS01-A2 §6.5.2: a reply comes within 15 s. */
+/** Max wait for a reply: 15 s (LIS01-A2 §6.5.2). */
 const REPLY_MS = 15_000;
-/** So long after the last line, or after one that differs, whatever else is said belongs to it. */
+/** Max silence within extra output of the peer, in milliseconds. */
 const AFTERWARDS_MS = 200;
-/** Of what differs, no more is shown. */
+/** Max bytes of differing output that an error shows. */
 const SHOWN_BYTES_MAX = 300;
 
-/** `text` as Latin-1, so that a file in any charset keeps its bytes. @throws with the line that cannot be read */
+/** Parses a transcript. Latin-1 keeps the bytes of a file in any charset. @throws with the first invalid line */
 export function parseTranscript(text: string): TranscriptLine[] {
   const frames = { device: new FrameSum(), us: new FrameSum() };
   const lines: TranscriptLine[] = [];
@@ -43,7 +44,7 @@ export function parseTranscript(text: string): TranscriptLine[] {
   return lines;
 }
 
-/** The notation of a talk, for one line. */
+/** Encodes bytes in the notation of a transcript line. */
 export function wireText(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => {
     const name = NAMES[byte];
@@ -52,7 +53,7 @@ export function wireText(bytes: Uint8Array): string {
   }).join("");
 }
 
-/** Speaks one side of a talk; answers the first line of the other side that differs, or null: it went as written. */
+/** Plays one side of a transcript. @returns the first difference of the other side; null if there is none */
 export async function playTranscript(
   talk: readonly TranscriptLine[],
   side: TranscriptLine["from"],
@@ -96,7 +97,7 @@ function wireBytes(said: string, frame: FrameSum, number: number): Uint8Array {
   return Uint8Array.from(bytes);
 }
 
-/** §6.3.3: from behind STX to ETX or ETB, wherever the lines are cut. */
+/** Checksum from behind STX to ETX or ETB, across lines (LIS01-A2 §6.3.3). */
 class FrameSum {
   #sum = 0;
 

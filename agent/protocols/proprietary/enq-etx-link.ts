@@ -3,23 +3,24 @@ import { ACK, ENQ, EOT, ETX, NAK } from "../bytes.ts";
 import type { Link, LinkAction } from "../link.ts";
 import { isUsualBetweenMessages, Noise, NOISE_TIMEOUT_MS } from "../noise.ts";
 
-// ENQ, we ACK; a body without frames; EOT; ETX, we ACK. After NAK the device sends the body again, and after any other
-// answer, or none within its 4 s, ETX alone. There is no checksum: what a whole body looks like is the profile's to say.
+// Dialogue: ENQ, ACK of the agent, body without frames, EOT, ETX, ACK of the agent. After NAK the device sends the body
+// again. After any other reply, or none within 4 s, it repeats ETX. There is no checksum: the profile decides whether a
+// body is whole.
 
-/** What runs on beyond this is no body; its end is answered NAK. */
+/** Max bytes of a body; the end of a longer one gets NAK. */
 export const BODY_BYTES_MAX = 64 * 1024;
-/** Counted from our last reply: a body of 2.5 kB takes 2.3 s at 9600 baud, and 18 s at 1200. */
+/** Max time for a body after the agent's last reply. A body of 2.5 kB takes 2.3 s at 9600 baud, 18 s at 1200. */
 export const BODY_TIMEOUT_MS = 30_000;
-/** The device waits 4 s for the answer to its ETX, and asks for it once more. */
+/** Time for a repeated ETX. The device waits 4 s for the reply to its ETX, then repeats it once. */
 export const ANSWER_AGAIN_MS = 10_000;
 
 type State =
-  /** Everything but ENQ is ignored, and reported. */
+  /** Everything but ENQ is reported as noise. */
   | { readonly at: "neutral" }
   | { readonly at: "body"; readonly bytes: number[] }
-  /** ETX was answered with ACK; when that answer is lost the device repeats ETX. */
+  /** ETX got ACK. A device that misses the ACK repeats ETX. */
   | { readonly at: "accepted" }
-  /** These bytes were no whole body: the device is to send it again. */
+  /** The bytes are not a whole body; the device has to send it again. */
   | { readonly at: "rejected"; readonly bytes: readonly number[]; readonly reason: string };
 
 export class EnqEtxLink implements Link {
@@ -28,7 +29,7 @@ export class EnqEtxLink implements Link {
   readonly #noise = new Noise("outside a body");
   readonly #actions = new ActionQueue();
 
-  /** `problemOf`: why these bytes are no whole body; null where they are. */
+  /** @param problemOf returns why bytes are not a whole body; null for a whole one */
   constructor(problemOf: (body: Uint8Array) => string | null) {
     this.#problemOf = problemOf;
   }
@@ -48,7 +49,7 @@ export class EnqEtxLink implements Link {
     return this.#actions.take();
   }
 
-  /** What comes next begins a body; the rest of the one that bytes are missing of is no whole one. */
+  /** Rejects the body with missing bytes; the next bytes begin a new body. */
   gap(): LinkAction[] {
     if (this.#state.at === "body") {
       this.#state = { at: "rejected", bytes: this.#state.bytes, reason: "bytes of it could not be stored" };
@@ -69,7 +70,7 @@ export class EnqEtxLink implements Link {
 
   #step(byte: number): void {
     if (byte === ENQ) {
-      // Also within a body: the device gave up and has begun again.
+      // ENQ within a body: the device has started again.
       this.#end("a new ENQ came before the end of the body");
       this.#state = { at: "body", bytes: [] };
       this.#reply(ACK, BODY_TIMEOUT_MS);
@@ -97,7 +98,7 @@ export class EnqEtxLink implements Link {
     }
   }
 
-  /** ETX asks for an answer: to the body before it, or once more to the last one, when our answer was lost. */
+  /** Replies to ETX: to the body before it, or again to the last body if the device missed the reply. */
   #answer(): void {
     const state = this.#state;
     switch (state.at) {
@@ -138,7 +139,7 @@ export class EnqEtxLink implements Link {
     }
   }
 
-  /** Whatever was begun and not accepted is delivered as incomplete, so that a person sees it. */
+  /** Delivers an unaccepted body as incomplete, so that a user sees it. */
   #end(incomplete: string): void {
     const state = this.#state;
     if (state.at === "body") this.#deliverIncomplete(state.bytes, incomplete);
