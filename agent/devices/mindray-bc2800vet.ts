@@ -1,10 +1,10 @@
 import type { DeviceResult } from "../report/report.ts";
 import type { TextProfile, TextReading } from "../protocols/proprietary/profile.ts";
 
-// Mindray BC-2800Vet hematology analyzer, serial, a protocol of its own: a body of fixed width without decimal points.
-// Dog layout: checked against a capture and its print-out. The other two layouts, the lengths of QC bodies and the device's
-// habits after NAK are after the manual alone (unverified), corrected by the 10 characters that the capture has more.
-// The sample id may count by itself; it stays as sent, zeros in front, so that it is no card number by chance.
+// Mindray BC-2800Vet hematology analyzer, serial, with its own protocol: a body of fixed width without decimal points.
+// The dog layout matches a capture and its print-out. The other two layouts, QC lengths and the device's reaction to
+// NAK follow the manual alone (unverified), corrected by the 10 additional characters of the capture. The sample id may
+// be a counter. It stays as sent, with leading zeros, so that it cannot look like a card number.
 
 /** Name, digits, how many of them stand after the implied point, unit. */
 type Column = readonly [name: string, digits: number, decimals: number, unit: string];

@@ -8,39 +8,41 @@ import { readRange, readValue } from "../../shared/clinical/value.ts";
 import { type Collection, type DeviceResult, describe, type ReadContext, type Reading, type Report } from "./report.ts";
 import { hasClock, readTime } from "./device-time.ts";
 
-// The second half of stage 3, the same for every protocol: what a message says of samples to Reports, with values,
-// units, times and identity understood. The first half (read-astm.ts, read-text.ts) knows where a protocol says it.
+// Second half of reading, shared by all protocols: turns samples into Reports with parsed values, units, times and
+// identity. The first half (the protocols' read.ts) finds the sample's fields in a message.
 
-/** One sample of one animal as a device described it: what becomes one study. */
+/** One sample of one patient as the device described it. It becomes one study per modality. */
 export interface Sample {
   readonly device_name: string;
   readonly identifier: string | null;
   readonly otherIdentifiers: readonly string[];
   readonly patient_hint: PatientHint;
-  /** As sent, what names the patient and the sample to the device: parts of the identity of a measurement. */
+  /** Patient and specimen numbers as sent: parts of a measurement's identity. */
   readonly patient: readonly string[];
-  readonly specimen: readonly string[]; // the first is its number with whoever ordered it
-  /** As sent: of the results (completed before started), of the order (collected before ordered), of the message. */
+  readonly specimen: readonly string[]; // the first is the orderer's number
+  /**
+   * Times as sent: of the results (completed before started), of the order (collected before ordered), of the message.
+   */
   readonly times: { readonly results: readonly string[]; readonly order: readonly string[]; readonly sent: string };
-  /** The device says that the specimen is urine. */
+  /** The device declares urine. */
   readonly urine: boolean;
-  /** It says that it is blood: a ketone meter's KET makes no urine of the glucose beside it. */
+  /** The device declares blood. Without it, a ketone meter's KET would make the glucose beside it urine. */
   readonly blood?: boolean;
   readonly results: readonly DeviceResult[];
   readonly notes: readonly string[];
   readonly comments: readonly string[];
 }
 
-/** What a profile says of every sample. */
+/** Columns of a profile that apply to every sample. */
 export interface SampleProfile {
   readonly modality: Modality | null;
   readonly valueSuffix?: RegExp;
   readonly collectHours?: number;
-  /** 7,41 is 7.41, as it is where nothing is said. */
+  /** Reads 7,41 as 7.41. Default true. */
   readonly decimalComma?: boolean;
 }
 
-/** The samples' Reports, or why there are none. `notes`: what the message says besides. */
+/** Reads samples into Reports. `notes`: further notes on the message. @returns null without any result */
 export function readSamples(
   samples: readonly Sample[],
   notes: readonly string[],
@@ -58,24 +60,24 @@ export function readSamples(
   return { is: "quarantined", reason, ...(reports.length > 0 ? { withdrawals: reports } : {}) };
 }
 
-/** A field's text for a patient hint, null where it is empty. */
+/** Trims a text for a patient hint. @returns null for an empty one */
 export function hintText(value: string): string | null {
   return value.trim().slice(0, 200) || null;
 }
 
-/** What a result is called in a sentence. */
+/** Returns the result's name for a sentence. */
 export function labelOf(names: readonly string[]): string {
   return names[0] ?? NO_CODE;
 }
 
 const NO_CODE = "(no code)";
 
-/** The first of these device times that is one, in UTC. */
+/** Returns the first valid device time, in UTC. */
 export function firstTime(texts: readonly string[], { timeZone }: ReadContext): string | null {
   return texts.map((text) => readTime(text, timeZone)).find((time) => time !== null) ?? null;
 }
 
-/** One Report a modality; without any readable row still one, which says what was left out. */
+/** Returns one Report per modality. A sample without any readable row yields one Report that lists the omissions. */
 function readSample(sample: Sample, profile: SampleProfile, context: ReadContext): Report[] {
   const { results, times, patient_hint } = sample;
   if (results.length === 0) return [];
@@ -101,7 +103,7 @@ function readSample(sample: Sample, profile: SampleProfile, context: ReadContext
   }
   const exact = firstTime(ownTimes.filter(hasClock), context);
   const number = sample.specimen.find((part) => part !== "");
-  // Of an analyzer that sends one test a message: what it counts itself names a sample only together with its animal.
+  // If an analyzer sends one test per message, its own counter names a sample only together with a patient.
   const isNamed = number !== undefined && (sample.specimen[0] === number || sample.identifier !== null);
   const identity = {
     patient: sample.patient,
@@ -139,7 +141,7 @@ function readSample(sample: Sample, profile: SampleProfile, context: ReadContext
       : collected(context.device, [sample.patient, number, modality], acquired_at, hours)),
     rows: own,
     ...withdrawnOf(rows, modality),
-    // What was left out of the sample is said once.
+    // Only the first Report lists the omissions of the sample.
     ...(index === 0 ? {} : { unmapped: [], leftOut: [], notes: [], comments: [] }),
   }));
 }
@@ -221,16 +223,16 @@ interface Identity {
   readonly patient: readonly string[];
   readonly specimen: readonly string[];
   readonly time: string | null;
-  /** The time has its hour and minute: a date alone names no measurement. */
+  /** The time has hour and minute; a date alone names no measurement. */
   readonly isExact: boolean;
-  /** The specimen's number is the device's own, and another's tomorrow. */
+  /** The specimen number is a device counter, reused on another day. */
   readonly isCounted: boolean;
   readonly modality: Modality;
 }
 
 /**
- * Device + patient as sent + specimen or order + time (house, section 6). A patient's number alone would make next year's
- * results a correction of this year's, so without specimen and time the results themselves are part of the key.
+ * Builds the key from device, patient as sent, specimen or order, and time. A patient number alone would make next
+ * year's results a correction of this year's. Without specimen and time, the results are part of the key.
  */
 function dedupeKey(device: string, identity: Identity, rows: readonly Measurement[]): string {
   const isNamed = !identity.isCounted && identity.specimen.some((part) => part !== "");
@@ -239,7 +241,9 @@ function dedupeKey(device: string, identity: Identity, rows: readonly Measuremen
   return `${device}:${digest(parts).slice(0, 32)}`;
 }
 
-/** The time of one test is not that of the sample: it only tells a sample from one that had its number another day. */
+/**
+ * Builds the key of a collected study. A test's time is not the sample's time; it only separates reused sample numbers.
+ */
 function collected(
   device: string,
   sampleParts: readonly unknown[],
@@ -250,7 +254,10 @@ function collected(
   return { dedupe_key: prefix + acquired_at, collect: { prefix, withinMs: hours * 60 * 60_000 } };
 }
 
-/** Several animals without any number may come in one message and one second: their results keep them apart. */
+/**
+ * Separates Reports with equal keys by their results: one message may hold several patients without a number in one
+ * second.
+ */
 function distinct(reports: readonly Report[]): Report[] {
   const seen = new Map<string, number>();
   const count = (key: string) => {
@@ -261,7 +268,7 @@ function distinct(reports: readonly Report[]): Report[] {
   for (const { dedupe_key } of reports) count(dedupe_key);
   return reports.map((report) => {
     if (seen.get(report.dedupe_key) === 1) return report;
-    // None of them keeps the bare key: one that is sent again alone must not pass for another's correction.
+    // No Report keeps the bare key: a single resend must not count as a correction of another Report.
     const own = `${report.dedupe_key}:${digest(report.rows).slice(0, 8)}`;
     const nth = count(own);
     return { ...report, dedupe_key: nth === 1 ? own : `${own}:${nth}` };

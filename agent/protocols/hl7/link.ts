@@ -9,22 +9,28 @@ import type { Stamp } from "./acknowledgement-message.ts";
 import { AcknowledgementTemplate } from "./acknowledgement-template.ts";
 import { parseMessage, splitMessages } from "./message.ts";
 
-// MLLP: VT, a message, FS CR. What the link is given is on disk, so it answers a whole message at once.
-// Framing is found in bytes: VT, FS and CR are no part of a character in any charset but UTF-16 and UTF-32.
+// MLLP link: VT, a message, FS CR. Received bytes are stored already, so a whole message is acknowledged at once.
+// Framing is found in bytes: VT, FS and CR are part of no character in any charset but UTF-16 and UTF-32.
 
-/** Images come within messages. What is longer is refused at its end, and what came of it is delivered as incomplete. */
+/**
+ * Max bytes of a message, images included. A longer one is refused at its end, and its first part is delivered as
+ * incomplete.
+ */
 export const MESSAGE_BYTES_MAX = 16 * 1024 * 1024;
-/** A frame that goes on no more is given up. Between frames a device may be silent for days. */
+/** Max silence within a frame; then the frame is dropped. Between frames a device may be silent for days. */
 export const FRAME_TIMEOUT_MS = 30_000;
-/** FS without CR: this much silence ends the frame too. */
+/** Silence after an FS without CR that ends the frame. */
 export const FRAME_END_TIMEOUT_MS = 200;
-/** How long a device may take to acknowledge a message of ours that wants it. */
+/** Max wait for the device's acknowledgement of a message. */
 export const ANSWER_TIMEOUT_MS = 10_000;
 
 export interface LinkOptions extends AckOptions {
-  /** FS before a printable character is text: for devices that send images as they are. Else every FS ends its frame. */
+  /**
+   * FS before a printable character is text, for devices that send images unescaped. By default every FS ends its
+   * frame.
+   */
   readonly textMayHoldFs?: boolean;
-  /** A DSR^Q03 is sent and that is that: the QCK^Q02 behind it is not to wait for its acknowledgement. */
+  /** A DSR^Q03 is not awaited, so that the QCK^Q02 behind it follows at once. */
   readonly displayFirst?: boolean;
 }
 
@@ -32,13 +38,13 @@ type State =
   /** Everything but VT is ignored. */
   | "between-frames"
   | "in-frame"
-  /** FS came; CR belongs to it. */
+  /** FS was received; a CR may follow. */
   | "frame-end";
 
-/** A message of a frame, and what it is answered with. */
+/** A message of a frame, with its acknowledgement. */
 interface AcknowledgedMessage {
   readonly message: Uint8Array;
-  /** Frames. */
+  /** Encoded frames. */
   readonly replies: readonly Uint8Array[];
   readonly refusal: string | null;
 }
@@ -47,16 +53,16 @@ export class Hl7Link implements Link {
   readonly #options: LinkOptions;
   readonly #acknowledgements: AcknowledgementTemplate;
   #state: State = "between-frames";
-  /** What was read of the frame; of one that will be refused, only enough to answer it. */
+  /** Content of the current frame. A frame that will be refused keeps only the head, for its acknowledgement. */
   #frame = new Uint8Array(FRAME_BYTES_INITIAL);
   #frameLength = 0;
-  /** What will become of the frame. */
+  /** Outcome of the current frame. */
   #outcome: Outcome = "stored";
-  /** Bytes received, up to the end of the present chunk, and before the first of the frame. */
+  /** Bytes received up to the end of the current chunk, and up to the start of the frame. */
   #received = 0;
   #frameFrom = 0;
   readonly #outside = new Noise("outside frames");
-  /** MSH-10 of our message that the device has yet to acknowledge. */
+  /** MSH-10 of the message that the device has to acknowledge; null if none. */
   #sentId: string | null = null;
   readonly #actions = new ActionQueue();
 
@@ -73,7 +79,7 @@ export class Hl7Link implements Link {
     return this.#state === "between-frames" ? 0 : this.#frame.length;
   }
 
-  /** Only the end of a frame is answered. */
+  /** Only the end of a frame is acknowledged. */
   mayAccept(chunk: Uint8Array): boolean {
     return this.#state === "frame-end" || chunk.includes(FS);
   }
@@ -81,12 +87,12 @@ export class Hl7Link implements Link {
   receive(chunk: Uint8Array): LinkAction[] {
     const wasQuiet = this.#isQuiet;
     this.#read(chunk, "stored");
-    // Heartbeats do not put off the end of our waiting.
+    // Heartbeats do not restart the timer of an awaited acknowledgement.
     if (wasQuiet && this.#isQuiet && this.#sentId !== null && this.#actions.isEmpty) return [];
     return this.#takeActions();
   }
 
-  /** A message with its header. @throws when the one before it is not acknowledged yet */
+  /** Sends a message with its header. @throws while the last message is not acknowledged */
   send(message: Uint8Array): LinkAction[] {
     if (this.#sentId !== null) throw new Error(`message ${this.#sentId} is not acknowledged yet`);
     this.#actions.reply(encodeMllp(message));
@@ -101,7 +107,7 @@ export class Hl7Link implements Link {
     return this.#takeActions();
   }
 
-  /** Delivers what refuse() delivered: a replay has to count the same messages. */
+  /** Delivers the same messages as refuse(), so that a replay counts equally. */
   gap(): LinkAction[] {
     this.#loseBytes();
     return this.#takeActions();
@@ -135,7 +141,7 @@ export class Hl7Link implements Link {
     return this.#state === "between-frames" && !this.#outside.isPending;
   }
 
-  /** `outcome`: what can become of a frame that begins in these bytes. */
+  /** @param outcome possible outcome of a frame that begins in these bytes */
   #read(chunk: Uint8Array, outcome: Outcome): void {
     if (outcome === "stored") this.#received += chunk.length;
     let at = 0;
@@ -149,7 +155,7 @@ export class Hl7Link implements Link {
     }
   }
 
-  /** `left`: how many bytes of the chunk are behind this one. */
+  /** @param left bytes of the chunk behind this one */
   #step(byte: number, outcome: Outcome, left: number): void {
     if (this.#state === "frame-end") {
       if (this.#options.textMayHoldFs === true && byte >= 0x20) {
@@ -160,11 +166,11 @@ export class Hl7Link implements Link {
       this.#endFrame();
     }
     if (byte === VT) this.#beginFrame(outcome, left);
-    // A BC-5800 says STX every 3 s.
+    // A BC-5800 sends STX every 3 s.
     else if (byte !== STX && !isUsualBetweenMessages(byte)) this.#actions.push(this.#outside.add(byte));
   }
 
-  /** Reads up to and including VT or FS; answers where it stopped. */
+  /** Reads up to and including VT or FS. @returns the offset behind it */
   #readFrame(chunk: Uint8Array, from: number, outcome: Outcome): number {
     const rest = chunk.subarray(from);
     const end = rest.indexOf(FS);
@@ -202,23 +208,23 @@ export class Hl7Link implements Link {
     }
   }
 
-  /** Bytes are missing here. A frame that came up to its FS is whole without them, unless that FS may be text. */
+  /** Handles missing bytes. A frame that reached its FS is whole without them, unless that FS may be text. */
   #loseBytes(): void {
     if (this.#state === "frame-end" && this.#options.textMayHoldFs !== true) this.#endFrame();
     else this.#refuseFrame("not-stored", "bytes of it could not be stored");
   }
 
-  /** From here on the frame is read only to be answered at its end. */
+  /** Marks the frame as refused. The rest is read only for its acknowledgement. */
   #refuseFrame(outcome: Outcome, incomplete: string): void {
     if (this.#state === "between-frames" || this.#outcome !== "stored") return;
     this.#deliverIncomplete(incomplete);
     this.#outcome = outcome;
-    // Perhaps it was refused for the memory that it takes.
+    // The frame may be refused because of its memory, so the memory is released.
     this.#frame = this.#frame.slice(0, HEAD_BYTES_MAX);
     this.#frameLength = Math.min(this.#frameLength, HEAD_BYTES_MAX);
   }
 
-  /** No answer: the device has given the frame up, or would take it for the answer to its next one. */
+  /** Drops the frame without a reply: the device has given it up, and would take the reply for the next one. */
   #dropFrame(reason: string): void {
     this.#actions.warn(reason);
     if (this.#outcome === "stored") this.#deliverIncomplete(reason);
@@ -254,7 +260,7 @@ export class Hl7Link implements Link {
     if (msa === undefined) return;
     const accepts = /^[AC]A$/i.test(msa.field(1).trim());
     const named = msa.field(2).trim();
-    // Who could not read our header refuses it without its id.
+    // A device that could not read the header refuses it without its id.
     if (named !== id && (accepts || named !== "")) return;
     if (accepts) {
       this.#sentId = null;
@@ -270,7 +276,7 @@ export class Hl7Link implements Link {
     this.#actions.push({ do: "unsent", reason });
   }
 
-  /** What is too large to be kept for the next frame need not be copied. */
+  /** Takes the frame's content. A buffer too large to be kept is returned without a copy. */
   #takeFrame(): Uint8Array {
     const isLetGo = this.#frame.length > FRAME_BYTES_KEPT;
     return isLetGo ? this.#frame.subarray(0, this.#frameLength) : this.#frame.slice(0, this.#frameLength);
@@ -279,7 +285,7 @@ export class Hl7Link implements Link {
   #leaveFrame(): void {
     this.#state = "between-frames";
     this.#frameLength = 0;
-    // One long message must not hold its memory for days.
+    // Releases the memory of a long message.
     if (this.#frame.length > FRAME_BYTES_KEPT) this.#frame = new Uint8Array(FRAME_BYTES_INITIAL);
   }
 
@@ -288,7 +294,7 @@ export class Hl7Link implements Link {
     this.#deliver(this.#frame.slice(0, this.#frameLength), 0, incomplete);
   }
 
-  /** A part of the frame, from so many bytes behind its first one. */
+  /** Delivers a part of the frame. @param start offset of the part in the frame */
   #deliver(message: Uint8Array, start: number, incomplete: string | null): void {
     this.#actions.push({ do: "deliver", message, incomplete, from: this.#frameFrom + start });
   }
@@ -317,8 +323,8 @@ const FRAME_BYTES_INITIAL = 1024;
 const FRAME_BYTES_KEPT = 256 * 1024;
 
 /**
- * MSH-10 of a message that is to be acknowledged. What answers a query is not (it has MSA), but for a display response, and
- * nor is what says in MSH-15 and MSH-16 that it never is.
+ * Returns MSH-10 of a message that the device has to acknowledge, else null. Query replies (with MSA) are not
+ * acknowledged, except a display response. MSH-15 and MSH-16 may both say never.
  */
 function idToAcknowledge(message: Uint8Array, { displayFirst }: LinkOptions): string | null {
   const parsed = parseMessage(message);

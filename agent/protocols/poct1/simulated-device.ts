@@ -3,23 +3,24 @@ import { GENERIC, type Dialect, dialectOf } from "./dialect.ts";
 import { DocumentSplitter } from "./document-splitter.ts";
 import { element, type Element, field, find, type Message, readMessage, value } from "./message.ts";
 
-// The device's side of a POCT1-A conversation, for the simulator: it says what a recorded device said, each word when a data
-// manager asks for it, and acknowledges in its own way. A strict one escapes whatever a real device was seen to refuse.
+// Device side of a POCT1-A dialogue, for the simulator. It plays a recording, sends each document when a data manager
+// requests it, and acknowledges in its own dialect. A strict device escapes everything that real devices were seen to
+// refuse.
 
 export interface DeviceDialect extends Dialect {
-  /** Acknowledges a request before it sends what was asked for; many send at once. */
+  /** Acknowledges a request before its data; many devices send the data at once. */
   readonly ackRequest: boolean;
-  /** Answers a fault of the data manager with an escape and ends there. */
+  /** Replies to a fault of the data manager with an escape and ends. */
   readonly strict: boolean;
 }
 
-/** How often what was refused is sent again. */
+/** Max sends of a refused document; then the dialogue fails. */
 const TRIES_MAX = 6;
-/** Beyond the ids of any recording. */
+/** Control ids beyond those of any recording. */
 const FIRST_OWN_ID = 90_001;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?([+-]\d\d:\d\d|Z)$/;
 
-/** What a recorded device said of its own accord. */
+/** Document of the recording. */
 interface Line {
   readonly message: Message;
   readonly document: Uint8Array;
@@ -32,28 +33,28 @@ export class Poct1Device {
   readonly #bytesMax: number;
   /** HELLO and status. */
   readonly #introduction: Line[];
-  /** What it tells when it is asked, by the code of the request. */
+  /** Documents that are sent on request, by request code. */
   readonly #stored: Record<"ROBS" | "RDEV", Line[]>;
-  /** What it tells unasked, in continuous mode. */
+  /** Documents that are sent unsolicited in continuous mode. */
   readonly #later: Line[];
 
   readonly #splitter = new DocumentSplitter();
   #said: Uint8Array[] = [];
   #ownId = FIRST_OWN_ID;
   #managerId = 0;
-  /** What it tells now, one acknowledged after the other. */
+  /** Documents to send, each after the ACK of the last. */
   #telling: Uint8Array[] = [];
-  /** The id that has to be acknowledged next; null: none has. */
+  /** Control id of the awaited ACK; null if none. */
   #awaited: string | null = null;
   #tries = 0;
-  /** A request whose data have not ended. */
+  /** Request whose data have not ended. */
   #request: { readonly code: "ROBS" | "RDEV"; readonly id: string } | null = null;
   #isContinuous = false;
-  /** What it waits for before it goes on: the answer to a query of its own. */
+  /** Root of the awaited reply to the device's own query. */
   #awaitedRoot: string | null = null;
-  /** Documents that were acknowledged. */
+  /** Number of acknowledged documents. */
   acknowledged = 0;
-  /** undefined: the conversation goes on; null: all was told and taken; else why not. */
+  /** undefined while the dialogue runs, null after a complete one, else the fault. */
   outcome: string | null | undefined;
 
   /** @throws when the recording holds no HELLO */
@@ -87,13 +88,13 @@ export class Poct1Device {
     );
   }
 
-  /** What it says first. */
+  /** Returns the first documents. */
   begin(): Uint8Array[] {
     this.#tell(this.#introduction.map(({ document }) => document));
     return this.#take();
   }
 
-  /** What it says to that. */
+  /** Handles a chunk of the data manager. @returns the replies */
   receive(chunk: Uint8Array): Uint8Array[] {
     for (const found of this.#splitter.receive(chunk)) {
       if (this.outcome !== undefined) break;
@@ -113,7 +114,7 @@ export class Poct1Device {
     this.#said.push(this.#framing === "mllp" ? encodeMllp(document) : document);
   }
 
-  /** A message of its own making; answers its control id. */
+  /** Encodes a message of the simulator's own. @returns it with its control id */
   #message(root: string, ...body: readonly string[]): { readonly id: string; readonly document: Uint8Array } {
     const id = String(this.#ownId++);
     const fields = [
@@ -144,7 +145,7 @@ export class Poct1Device {
     if (isUnanswered) this.#told();
   }
 
-  /** The document that was told last is settled. */
+  /** Handles the end of the last document. */
   #told(): void {
     const told = this.#telling.shift();
     const message = told === undefined ? null : readMessage(told);
@@ -162,7 +163,7 @@ export class Poct1Device {
     else if (this.#isContinuous && this.#request === null && message?.is !== "status") this.#takeLeave();
   }
 
-  /** Unasked, all it has left; then END. */
+  /** Sends all remaining documents, then END. */
   #takeLeave(): void {
     const rest = this.#later.splice(0).map(({ document }) => document);
     this.#tell([...rest, this.#message("END.R01", element("TRM", field("TRM.reason_cd", "NRM"))).document]);
@@ -241,7 +242,7 @@ export class Poct1Device {
     return this.#message("EOT.R01", element("EOT", topic, field("EOT.eot_control_id", of))).document;
   }
 
-  /** What a real device was seen to answer with an escape, or not to understand; null: nothing. */
+  /** Returns the fault that a real device was seen to escape, or not to understand; null if none. */
   #faultOf(message: Message, document: Uint8Array): string | null {
     const { root, controlId } = message;
     const [version, time] = [value(root, "HDR.version_id"), value(root, "HDR.creation_dttm")];
@@ -268,7 +269,7 @@ export class Poct1Device {
   }
 }
 
-/** Whether the message has that field in that object, directly under the root. */
+/** Returns whether the message has this field in this object directly under the root. */
 function isIn(root: Element, object: string, name: string): boolean {
   const own = root.children.find((child) => child.name === object);
   return own !== undefined && find(own, name) !== null;
