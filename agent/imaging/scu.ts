@@ -200,7 +200,7 @@ export class DicomClient {
     const command = readCommand(concat(this.#command));
     this.#command = [];
     if (typeof command === "string") return this.#carryOut(this.#association.abort(command));
-    if ((command.field & RESPONSE) === 0 || command.field === COMMAND.cancelRequest) {
+    if ((command.field & RESPONSE) === 0 || command.field === COMMAND.cCancelRequest) {
       return this.#carryOut(this.#association.abort("a request came where we expect responses"));
     }
     this.#response?.resolve(command);

@@ -81,7 +81,7 @@ export class DicomServices {
       case MODALITY_WORKLIST:
         return this.#find(request, read, device, talk);
       case MODALITY_PERFORMED_PROCEDURE_STEP:
-        return request.command.field === COMMAND.createRequest
+        return request.command.field === COMMAND.nCreateRequest
           ? this.#createStep(request, read.attributes, device)
           : this.#updateStep(request, read.attributes, device);
       case STORAGE_COMMITMENT:

@@ -111,7 +111,7 @@ export class Commitments {
     const { id, transaction, at, tries } = commitment;
     const { event, failures } = await this.#assess(commitment);
     const request = {
-      field: COMMAND.eventReportRequest,
+      field: COMMAND.nEventReportRequest,
       sopClass: STORAGE_COMMITMENT,
       sopInstance: STORAGE_COMMITMENT_INSTANCE,
       typeId: failures === 0 ? ALL_HELD : SOME_NOT_HELD,

@@ -37,7 +37,7 @@ export function parseTranscript(text: string): TranscriptLine[] {
   for (const [index, line] of text.split(/\r?\n/).entries()) {
     if (line === "" || line.startsWith("#")) continue;
     const [, mark, said = ""] = /^([<>]) (.+)$/.exec(line) ?? [];
-    if (mark === undefined) throw new Error(`line ${index + 1} is "${line}", expected "< " or "> " and what is said`);
+    if (mark === undefined) throw new Error(`line ${index + 1} is "${line}", expected "< " or "> " and a chunk`);
     const from = mark === "<" ? "device" : "us";
     lines.push({ number: index + 1, from, bytes: wireBytes(said, frames[from], index + 1) });
   }
@@ -92,7 +92,7 @@ function wireBytes(said: string, frame: FrameSum, number: number): Uint8Array {
     else if (name === "CS") for (const digit of frame.checksum()) put(digit.charCodeAt(0));
     else if (NAMES.includes(name)) put(NAMES.indexOf(name));
     else if (name.startsWith("0x")) put(Number(name));
-    else throw new Error(`line ${number}: ${part} is no control character and not <CS>`);
+    else throw new Error(`line ${number}: ${part} is neither a control character nor <CS>`);
   }
   return Uint8Array.from(bytes);
 }

@@ -210,7 +210,7 @@ async function storeAs(sopInstance: string, peer: { port: number; calledAe: stri
     contexts: [{ id: 1, abstractSyntax: sopClass, transferSyntaxes: [EXPLICIT_LITTLE_ENDIAN] }],
   });
   try {
-    const { status } = await client.request(1, { field: COMMAND.storeRequest, sopClass, sopInstance }, [dataset]);
+    const { status } = await client.request(1, { field: COMMAND.cStoreRequest, sopClass, sopInstance }, [dataset]);
     return status;
   } finally {
     await client.release();

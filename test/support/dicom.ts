@@ -22,16 +22,16 @@ export const EXPLICIT = "1.2.840.10008.1.2.1";
 export const JPEG = "1.2.840.10008.1.2.4.50";
 
 export const encodeEchoRequest = (messageId: number) =>
-  encodeRequest({ field: COMMAND.echoRequest, messageId, sopClass: VERIFICATION, sopInstance: "", hasDataset: false });
+  encodeRequest({ field: COMMAND.cEchoRequest, messageId, sopClass: VERIFICATION, sopInstance: "", hasDataset: false });
 
 export const encodeStoreRequest = (messageId: number, sopClass: string, sopInstance: string) =>
-  encodeRequest({ field: COMMAND.storeRequest, messageId, sopClass, sopInstance, hasDataset: true });
+  encodeRequest({ field: COMMAND.cStoreRequest, messageId, sopClass, sopInstance, hasDataset: true });
 
 /** C-CANCEL, which has neither a SOP class nor an answer (PS3.7 §9.3.2.3). */
 export const encodeCancelRequest = (messageId: number) =>
   encodeDataset(
     [
-      [0x0000_0100, "US", COMMAND.cancelRequest],
+      [0x0000_0100, "US", COMMAND.cCancelRequest],
       [0x0000_0120, "US", messageId],
       [0x0000_0800, "US", 0x0101],
     ],

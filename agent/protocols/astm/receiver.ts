@@ -387,7 +387,7 @@ export class Receiver {
       this.#reject(wrong);
       return;
     }
-    if (wrong !== null) this.#actions.warn(`${wrong}: accepted, as the profile says`);
+    if (wrong !== null) this.#actions.warn(`${wrong}: accepted by the profile`);
     if (number === this.#lastNumber && this.#isRepetition()) {
       // The device missed the ACK and sent the frame again (§6.3.2).
       this.#actions.warn(`frame ${number} was repeated: acknowledged, not counted again`);

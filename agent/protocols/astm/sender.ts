@@ -157,7 +157,7 @@ export class Sender {
         this.#abort(`no reply to frame ${this.#frameNumber} within ${REPLY_TIMEOUT_MS / 1000} s`);
         break;
       case "garbled":
-        this.#notAccepted("was answered by what is no reply");
+        this.#notAccepted("got an invalid reply");
         break;
     }
   }
@@ -211,7 +211,7 @@ export class Sender {
         this.#stop();
         return true;
       case NAK:
-        this.#notAccepted("was answered NAK");
+        this.#notAccepted("got NAK");
         return true;
       default:
         // An invalid character counts as NAK (§6.5.1.2), unless a reply follows it directly.

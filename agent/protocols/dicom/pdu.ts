@@ -2,8 +2,8 @@ import { concat } from "../bytes.ts";
 import { ascii, hex, latin1, readUid } from "./bytes.ts";
 import { APPLICATION_CONTEXT } from "./uids.ts";
 
-// The PDUs of the DICOM Upper Layer (PS3.8 §9.3), pure: bytes in, events out. Data is handed on in the pieces in which it
-// came, never gathered: an instance of 1 GB needs no more memory here than one of a kilobyte.
+// PDUs of the DICOM Upper Layer (PS3.8 §9.3): bytes in, events out. Data is passed on in received pieces, never
+// collected. An instance of 1 GB needs no more memory here than one of 1 kB.
 
 export const PDU = {
   associateRequest: 0x01,
@@ -15,9 +15,9 @@ export const PDU = {
   abort: 0x07,
 } as const;
 
-/** The longest P-DATA-TF we take, told to the peer; what is longer ends the association. */
+/** Max length of a received P-DATA-TF, announced to the peer. A longer one ends the association. */
 export const DATA_PDU_BYTES_MAX = 131_072;
-/** 128 contexts with 40 transfer syntaxes each are 170 kB. */
+/** Max bytes of an association request; 128 contexts with 40 transfer syntaxes each have 170 kB. */
 const ASSOCIATE_PDU_BYTES_MAX = 262_144;
 const HEADER_BYTES = 6;
 const PDV_HEADER_BYTES = 6;
@@ -26,7 +26,7 @@ export interface ProposedContext {
   /** Odd, 1 to 255. */
   readonly id: number;
   readonly abstractSyntax: string;
-  /** The proposer's preference first. */
+  /** The requestor's preference first. */
   readonly transferSyntaxes: readonly string[];
 }
 
@@ -36,9 +36,9 @@ export interface AssociateRequest {
   readonly callingAe: string;
   readonly applicationContext: string;
   readonly contexts: readonly ProposedContext[];
-  /** SOP classes of which the caller is the provider (SCP/SCU Role Selection, PS3.7 §D.3.3.4). */
+  /** SOP classes of which the requestor accepts the SCP role (SCP/SCU Role Selection, PS3.7 §D.3.3.4). */
   readonly acceptScpScuRole?: readonly string[];
-  /** Longest P-DATA-TF the peer takes; 0: any. */
+  /** Max length of the peer's P-DATA-TF (PS3.8 D.1); 0 for any. */
   readonly maxPduLength: number;
   readonly implementationClassUid: string;
   readonly implementationVersion: string;
@@ -57,7 +57,7 @@ const CONTEXT_RESULTS: readonly ContextResult[] = [
 export interface NegotiatedContext {
   readonly id: number;
   readonly result: ContextResult;
-  /** Says nothing where the context is not accepted. */
+  /** Meaningless if the context is not accepted. */
   readonly transferSyntax: string;
 }
 
@@ -70,14 +70,14 @@ export interface AssociateAccept {
   readonly implementationVersion: string;
 }
 
-/** PS3.8 table 9-21: result, source and reason as the numbers on the wire. */
+/** PS3.8 table 9-21: result, source and reason as numbers on the wire. */
 export interface AssociateReject {
   readonly result: number;
   readonly source: number;
   readonly reason: number;
 }
 
-/** A piece of a presentation data value; `last`: with it the command or the dataset is complete. */
+/** Fragment of a presentation data value. `last`: it completes the command or dataset. */
 export interface DataFragment {
   readonly context: number;
   readonly part: "command" | "dataset";
@@ -94,7 +94,7 @@ export type PduEvent =
   | { readonly is: "release-response" }
   /** `source` 0: the peer's application; 2: its Upper Layer. */
   | { readonly is: "abort"; readonly source: number; readonly reason: number }
-  /** Not a PDU: nothing after it can be read. `reason` as in PS3.8 table 9-26. */
+  /** Invalid PDU: the rest of the stream is unreadable. `reason` as in PS3.8 table 9-26. */
   | { readonly is: "invalid"; readonly reason: number; readonly problem: string };
 
 /** A-ABORT reasons of the Upper Layer (PS3.8 table 9-26). */
@@ -102,7 +102,7 @@ export const ABORT_REASON = { notSpecified: 0, unrecognizedPdu: 1, unexpectedPdu
 
 type State =
   | { readonly at: "header" }
-  /** Of a PDU that is gathered whole. */
+  /** Body of a PDU that is collected whole. */
   | { readonly at: "body"; readonly type: number; readonly length: number }
   | { readonly at: "pdv-header"; readonly pduLeft: number }
   | {
@@ -114,19 +114,19 @@ type State =
     }
   | { readonly at: "nothing-more" };
 
-/** Finds the PDUs of a stream in any segmentation. */
+/** Splits a stream into PDUs, in any segmentation. */
 export class PduReader {
   #state: State = { at: "header" };
   #gathered = new Uint8Array(HEADER_BYTES);
   #gatheredLength = 0;
   #wholePdus = 0;
 
-  /** PDUs that came to their end. */
+  /** Number of completed PDUs. */
   get wholePdus(): number {
     return this.#wholePdus;
   }
 
-  /** The events share the chunk's memory. */
+  /** Reads a chunk. The events share its memory. */
   receive(chunk: Uint8Array): PduEvent[] {
     const events: PduEvent[] = [];
     let at = 0;
@@ -151,7 +151,7 @@ export class PduReader {
     return events;
   }
 
-  /** The bytes wanted, or null while some are missing. They are the reader's own until it is asked for more. */
+  /** Collects `wanted` bytes. Returns null while some are missing. The result is valid until the next call. */
   #gather(piece: Uint8Array, wanted: number): Uint8Array | null {
     if (this.#gatheredLength === 0 && piece.length === wanted) return piece;
     if (this.#gathered.length < wanted) {
@@ -263,7 +263,7 @@ const ITEM = {
   implementationVersion: 0x55,
 } as const;
 
-/** Protocol version, called and calling AE title, reserved: what stands before the items (PS3.8 §9.3.2). */
+/** Bytes before the items: protocol version, called and calling AE title, reserved (PS3.8 §9.3.2). */
 const FIXED_BYTES = 68;
 const CONTEXTS_MAX = 128;
 
@@ -424,7 +424,7 @@ export function encodeAbort(source: number, reason: number): Uint8Array {
   return encodePdu(PDU.abort, [Uint8Array.of(0, 0, source, reason)]);
 }
 
-/** A command or dataset, or a part of one, as P-DATA-TF PDUs that the peer takes (`maxPduLength` 0: of any length). */
+/** Encodes a fragment of a command or dataset as P-DATA-TF PDUs of at most `maxPduLength` bytes (0: any length). */
 export function encodeData({ context, part, bytes, last }: DataFragment, maxPduLength: number): Uint8Array {
   const room = (maxPduLength === 0 ? DATA_PDU_BYTES_MAX : maxPduLength) - PDV_HEADER_BYTES;
   const pdus: Uint8Array[] = [];

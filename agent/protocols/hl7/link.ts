@@ -236,7 +236,7 @@ export class Hl7Link implements Link {
     const payload = this.#takeFrame();
     this.#leaveFrame();
     if (payload.length === 0) {
-      this.#actions.warn("a frame without a message: not answered");
+      this.#actions.warn("a frame without a message: no reply");
       return;
     }
     for (const { message, replies, refusal } of this.#acknowledge(payload, outcome)) {

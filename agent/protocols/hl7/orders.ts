@@ -68,7 +68,7 @@ export function readOrderQuery(message: Hl7Message): Hl7OrderQuery | null {
     demographicsOnly: false,
     resultsOnly: false,
     tests: [],
-    problem: all || named.length > 0 ? null : "nobody is named",
+    problem: all || named.length > 0 ? null : "no sample or patient is named",
   };
 }
 

@@ -242,7 +242,7 @@ export class Dialogue {
   }
 
   #begin(hello: Hello, document: Uint8Array): void {
-    this.#dropTopics("the device said HELLO again");
+    this.#dropTopics("the device sent HELLO again");
     if (this.isOpen) this.#state = "await-status";
     this.#introduce(hello, document);
     this.#replies.reset();
@@ -377,7 +377,7 @@ export class Dialogue {
 
   hangUp(): void {
     if (!this.isOpen) return;
-    this.#dropTopics("the conversation ended");
+    this.#dropTopics("the dialogue ended");
     this.#state = this.hasReceived ? "ended" : "closed";
     this.#actions.push({ do: "hang up" });
   }

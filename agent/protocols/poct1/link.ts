@@ -94,7 +94,7 @@ export class Poct1Link implements Link {
    */
   send(bytes: Uint8Array): LinkAction[] {
     if (this.#dialogue.isSending) throw new Error("the message before this one is not settled");
-    if (!this.#dialogue.isOpen) return [{ do: "unsent", reason: "the conversation has ended" }];
+    if (!this.#dialogue.isOpen) return [{ do: "unsent", reason: "the dialogue has ended" }];
     const parts = decodeParts(bytes);
     if (parts.length === 0) return [{ do: "unsent", reason: "it holds no message" }];
     this.#dialogue.send(parts);

@@ -374,6 +374,6 @@ function decode(document: Uint8Array): { readonly text: string; readonly problem
   try {
     return { text: utf8Decoder.decode(document), problem: null };
   } catch {
-    return { text: asLatin1(), problem: "bytes that are no UTF-8" };
+    return { text: asLatin1(), problem: "invalid UTF-8" };
   }
 }

@@ -26,7 +26,7 @@ const FLAG_NOTE = /^[*!~^]$/;
 export function readPoct1(bytes: Uint8Array, profile: Poct1Profile, context: ReadContext): Reading {
   const { hello, document } = split(bytes);
   if (hello?.is !== "hello" || document === undefined) {
-    return { is: "quarantined", reason: "no HELLO before the document: nobody knows whose it is" };
+    return { is: "quarantined", reason: "no HELLO before the document: unknown device" };
   }
   const message = readMessage(document);
   if (message.is === "unreadable") return { is: "quarantined", reason: message.problem };
@@ -77,7 +77,7 @@ function deviceOf(message: Uint8Array): string | null {
 
 function readObservations(message: Message, hello: Hello, profile: Poct1Profile, context: ReadContext): Reading {
   const services = children(message.root, "SVC");
-  if (services.length === 0) return { is: "quarantined", reason: "no SVC: nothing says what was measured" };
+  if (services.length === 0) return { is: "quarantined", reason: "no SVC: unknown measurement" };
   const controls = services.map((service) => controlReason(message.root, service));
   const samples = services.flatMap((service, index) =>
     controls[index] === null
@@ -197,7 +197,7 @@ function observationNotes(observation: Element, { names, unit }: DeviceResult): 
   return [
     ...(method === undefined ? [] : [`${name} is ${method}`]),
     ...(isUsable(normal, unit) ? [] : [`${name}: the device's range ${written(normal)} is not in the value's unit`]),
-    ...(critical === "" ? [] : [`${name}: the device calls critical what is outside ${critical}`]),
+    ...(critical === "" ? [] : [`${name}: the device's critical range is ${critical}`]),
   ];
 }
 

@@ -99,7 +99,7 @@ export class Poct1Device {
     for (const found of this.#splitter.receive(chunk)) {
       if (this.outcome !== undefined) break;
       if (found.is === "document") this.#hear(found.bytes);
-      else this.outcome = `the data manager said what is no document: ${found.is}`;
+      else this.outcome = `the data manager sent an invalid document: ${found.is}`;
     }
     return this.#take();
   }
@@ -171,13 +171,13 @@ export class Poct1Device {
 
   #end(): void {
     const left = this.#stored.ROBS.length + this.#stored.RDEV.length + this.#later.length + this.#telling.length;
-    this.outcome ??= left === 0 ? null : `the conversation ended with ${left} documents untold`;
+    this.outcome ??= left === 0 ? null : `the dialogue ended with ${left} unsent documents`;
   }
 
   #hear(document: Uint8Array): void {
     const message = readMessage(document);
     if (message.is === "unreadable") {
-      this.outcome = `the data manager said what cannot be read: ${message.problem}`;
+      this.outcome = `the data manager sent an unreadable document: ${message.problem}`;
       return;
     }
     const fault = this.#dialect.strict ? this.#faultOf(message, document) : null;
@@ -246,7 +246,7 @@ export class Poct1Device {
   #faultOf(message: Message, document: Uint8Array): string | null {
     const { root, controlId } = message;
     const [version, time] = [value(root, "HDR.version_id"), value(root, "HDR.creation_dttm")];
-    if (!/^\d+$/.test(controlId)) return `control id "${controlId}" is no number`;
+    if (!/^\d+$/.test(controlId)) return `control id "${controlId}" is not a number`;
     if (Number(controlId) <= this.#managerId) return `control id ${controlId} after ${this.#managerId}`;
     if (version !== "POCT1") return `version "${version}", expected POCT1`;
     if (!TIME.test(time)) return `time "${time}", expected two digits a part and an offset`;

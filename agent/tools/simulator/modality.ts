@@ -62,7 +62,7 @@ export async function playModality(
       if (context === null) throw new Error(`the peer takes no ${sopClass}`);
       const { status, comment } = await client.request(
         context,
-        { field: COMMAND.storeRequest, sopClass, sopInstance },
+        { field: COMMAND.cStoreRequest, sopClass, sopInstance },
         [dataset],
       );
       if (status !== 0) throw new Error(`${sopInstance} was answered ${hex(status, 4)} ${comment}`.trim());

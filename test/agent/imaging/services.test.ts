@@ -69,10 +69,10 @@ describe("procedure steps", () => {
     };
     await used.spool.call("placeOrder", { ...order, state: "sent" });
     const peer = await TestPeer.connect(served.port, MODALITY_PERFORMED_PROCEDURE_STEP);
-    expect((await says(peer, COMMAND.createRequest, begun)).status).toBe(STATUS.success);
+    expect((await says(peer, COMMAND.nCreateRequest, begun)).status).toBe(STATUS.success);
     const uids = await store(2);
     expect(await dueAt()).toBeGreaterThan(Date.now() + 30_000);
-    expect((await says(peer, COMMAND.setRequest, ended(uids))).status).toBe(STATUS.success);
+    expect((await says(peer, COMMAND.nSetRequest, ended(uids))).status).toBe(STATUS.success);
     expect(await dueAt()).toBeLessThanOrEqual(Date.now());
     expect(served.examined).toEqual([[STUDY]]);
     const resulted = async () => (await used.spool.call("ordersByAccession", ["VDAG0001"]))[0]?.state === "resulted";
@@ -84,11 +84,11 @@ describe("procedure steps", () => {
     "images that are still to come are waited for, and so are those of a step broken off",
     async () => {
       const peer = await TestPeer.connect(served.port, MODALITY_PERFORMED_PROCEDURE_STEP);
-      await says(peer, COMMAND.createRequest, begun);
-      await says(peer, COMMAND.createRequest, begun, "1.2.3.10");
+      await says(peer, COMMAND.nCreateRequest, begun);
+      await says(peer, COMMAND.nCreateRequest, begun, "1.2.3.10");
       const uids = await store(1);
-      expect((await says(peer, COMMAND.setRequest, ended([...uids, "1.2.3.4.5"]))).status).toBe(STATUS.success);
-      expect((await says(peer, COMMAND.setRequest, ended(uids, "DISCONTINUED"), "1.2.3.10")).status).toBe(
+      expect((await says(peer, COMMAND.nSetRequest, ended([...uids, "1.2.3.4.5"]))).status).toBe(STATUS.success);
+      expect((await says(peer, COMMAND.nSetRequest, ended(uids, "DISCONTINUED"), "1.2.3.10")).status).toBe(
         STATUS.success,
       );
       expect(await dueAt()).toBeGreaterThan(Date.now() + 30_000);
@@ -99,12 +99,12 @@ describe("procedure steps", () => {
 
   test("one without a name gets one, under which it is changed", async () => {
     const peer = await TestPeer.connect(served.port, MODALITY_PERFORMED_PROCEDURE_STEP);
-    const created = await says(peer, COMMAND.createRequest, begun, "");
+    const created = await says(peer, COMMAND.nCreateRequest, begun, "");
     expect(created).toMatchObject({
       status: STATUS.success,
       affectedSopInstance: expect.stringMatching(/^2\.25\.\d+$/),
     });
-    const changed = await says(peer, COMMAND.setRequest, ended([]), created.affectedSopInstance);
+    const changed = await says(peer, COMMAND.nSetRequest, ended([]), created.affectedSopInstance);
     expect(changed.status).toBe(STATUS.success);
     peer.cut();
   });
@@ -112,14 +112,14 @@ describe("procedure steps", () => {
   test("what cannot be is refused, each with its status", async () => {
     const peer = await TestPeer.connect(served.port, MODALITY_PERFORMED_PROCEDURE_STEP);
     const status = async (...what: [number, Attributes, string?]) => (await says(peer, ...what)).status;
-    expect(await status(COMMAND.createRequest, ended([]))).toBe(STATUS.invalidAttributeValue);
-    expect(await status(COMMAND.createRequest, begun, "../../x")).toBe(STATUS.invalidInstance);
-    expect(await status(COMMAND.setRequest, ended([]))).toBe(STATUS.noSuchInstance);
-    expect(await status(COMMAND.createRequest, begun)).toBe(STATUS.success);
-    expect(await status(COMMAND.createRequest, begun)).toBe(STATUS.duplicateInstance);
-    expect(await status(COMMAND.setRequest, ended([], "DONE"))).toBe(STATUS.invalidAttributeValue);
-    expect(await status(COMMAND.setRequest, ended([]))).toBe(STATUS.success);
-    expect(await status(COMMAND.setRequest, ended([]))).toBe(STATUS.processingFailure);
+    expect(await status(COMMAND.nCreateRequest, ended([]))).toBe(STATUS.invalidAttributeValue);
+    expect(await status(COMMAND.nCreateRequest, begun, "../../x")).toBe(STATUS.invalidInstance);
+    expect(await status(COMMAND.nSetRequest, ended([]))).toBe(STATUS.noSuchInstance);
+    expect(await status(COMMAND.nCreateRequest, begun)).toBe(STATUS.success);
+    expect(await status(COMMAND.nCreateRequest, begun)).toBe(STATUS.duplicateInstance);
+    expect(await status(COMMAND.nSetRequest, ended([], "DONE"))).toBe(STATUS.invalidAttributeValue);
+    expect(await status(COMMAND.nSetRequest, ended([]))).toBe(STATUS.success);
+    expect(await status(COMMAND.nSetRequest, ended([]))).toBe(STATUS.processingFailure);
     peer.cut();
   });
 });
@@ -129,7 +129,7 @@ describe.skipIf(!dcmtk)("storage commitment", () => {
 
   async function ask(peer: TestPeer, transaction: string, instances: Attributes[], typeId = 1): Promise<number> {
     const request = {
-      field: COMMAND.actionRequest,
+      field: COMMAND.nActionRequest,
       messageId: 7,
       sopClass: STORAGE_COMMITMENT,
       sopInstance: WELL_KNOWN,
@@ -150,7 +150,7 @@ describe.skipIf(!dcmtk)("storage commitment", () => {
     expect(await ask(peer, "1.2.3.1", asked)).toBe(STATUS.success);
     const report = await peer.hear();
     expect(report.command).toMatchObject({
-      ...{ field: COMMAND.eventReportRequest, typeId: 2, affectedSopInstance: WELL_KNOWN },
+      ...{ field: COMMAND.nEventReportRequest, typeId: 2, affectedSopInstance: WELL_KNOWN },
     });
     const failed = (attributes: Attributes[], reason: number) =>
       attributes.map((one) => ({ ...one, FailureReason: [String(reason)] }));

@@ -99,7 +99,9 @@ describe("the text form", () => {
   });
 
   test("a line that cannot be read is told with its number", () => {
-    expect(() => parseTranscript("< <ENQ>\nACK")).toThrow(`line 2 is "ACK", expected "< " or "> " and what is said`);
-    expect(() => parseTranscript("# nothing\n< <FOO>")).toThrow("line 2: <FOO> is no control character and not <CS>");
+    expect(() => parseTranscript("< <ENQ>\nACK")).toThrow(`line 2 is "ACK", expected "< " or "> " and a chunk`);
+    expect(() => parseTranscript("# nothing\n< <FOO>")).toThrow(
+      "line 2: <FOO> is neither a control character nor <CS>",
+    );
   });
 });

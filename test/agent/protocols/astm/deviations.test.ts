@@ -34,7 +34,7 @@ describe("checksums", () => {
     expect(received(wrong, { checksum: "warn" })).toEqual({
       replies: "<ACK><ACK>",
       deliveries: [complete(H, L)],
-      warnings: [`checksum 00, computed ${computed}: accepted, as the profile says`],
+      warnings: [`checksum 00, computed ${computed}: accepted by the profile`],
     });
   });
 

@@ -311,7 +311,7 @@ describe("noise", () => {
     });
   });
 
-  test("the rest of a frame that was answered NAK is no noise of its own", () => {
+  test("the rest of a frame that got NAK is no noise of its own", () => {
     const session = `<ENQ><STX>1H<ETX>XYmore of it<CR><LF>${frame(1, `${H}<CR>`)}`;
     expect(received(session)).toMatchObject({
       replies: "<ACK><NAK><ACK>",

@@ -115,7 +115,7 @@ describe("no reply, or not the right one", () => {
     host.receive("<NAK>");
     host.receive("<ACK>");
     expect(host.replies()).toBe(`<ENQ>${FRAMES[0]}${FRAMES[1]}${FRAMES[1]}${FRAMES[2]}`);
-    expect(host.said().warnings).toEqual(["frame 2 was answered NAK"]);
+    expect(host.said().warnings).toEqual(["frame 2 got NAK"]);
   });
 
   test("six times NAK: EOT, and the message is given back; another frame has its own six", () => {

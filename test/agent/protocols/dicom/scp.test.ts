@@ -229,7 +229,7 @@ describe("services", () => {
   test("a cancellation is of the request that waits, and of none that is answered", () => {
     const scp = new Scp(options);
     scp.receive(encodeAssociateRequest(associateRequest([[MODALITY_WORKLIST, EXPLICIT]])));
-    const request = { field: COMMAND.findRequest, messageId: 1, sopClass: MODALITY_WORKLIST, sopInstance: "" };
+    const request = { field: COMMAND.cFindRequest, messageId: 1, sopClass: MODALITY_WORKLIST, sopInstance: "" };
     const find = Buffer.concat([
       command(1, encodeRequest({ ...request, hasDataset: true })),
       data(1, new Uint8Array(0)),

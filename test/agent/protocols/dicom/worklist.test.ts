@@ -150,7 +150,7 @@ describe.skipIf(!dcmtk)("findscu", () => {
 test("a cancelled query ends with its status, without the rest of its answers, and the next one is answered", async () => {
   await appoint(dog.fp, cat.fp);
   const peer = await TestPeer.connect(served.port, MODALITY_WORKLIST);
-  const request = { field: COMMAND.findRequest, messageId: 1, sopClass: MODALITY_WORKLIST, sopInstance: "" };
+  const request = { field: COMMAND.cFindRequest, messageId: 1, sopClass: MODALITY_WORKLIST, sopInstance: "" };
   const statuses = async () => {
     const heard: number[] = [];
     do heard.push((await peer.hear()).command.status);

@@ -65,7 +65,7 @@ describe("O1: what a device asks", () => {
       { samples: [{ patient: "V34679AC", specimen: "" }] },
     ],
     ["QBP^Q11 of all", QBP.replace("WOS^", "WOS_ALL^"), { samples: [], all: true, problem: null }],
-    ["nobody", QBP.replace("V34679AC", ""), { samples: [], all: false, problem: "nobody is named" }],
+    ["nobody", QBP.replace("V34679AC", ""), { samples: [], all: false, problem: "no sample or patient is named" }],
   ])("O1: %s", (_, message, expected) => {
     expect(queryOf(message)).toMatchObject(expected);
   });

@@ -150,9 +150,9 @@ describe("what is not read", () => {
     expect(read(deep(100_000))).toMatchObject({ problem: `elements nested more than ${DEPTH_MAX} deep` });
   });
 
-  test("bytes that are no UTF-8, and encodings that cannot be told apart by bytes", () => {
+  test("invalid UTF-8, and encodings that cannot be told apart by bytes", () => {
     const latin1 = Buffer.from(`${begin}<A V="\u00b5"/></OBS.R01>`, "latin1");
-    expect(read(latin1)).toEqual({ is: "unreadable", problem: "bytes that are no UTF-8", controlId: "7" });
+    expect(read(latin1)).toEqual({ is: "unreadable", problem: "invalid UTF-8", controlId: "7" });
     expect(read(`<?xml version="1.0" encoding="UTF-16"?>${begin}</OBS.R01>`)).toEqual({
       is: "unreadable",
       problem: "encoding UTF-16, expected UTF-8, ISO-8859 or a Windows code page",

@@ -299,7 +299,7 @@ describe("the device's opinion is kept beside ours", () => {
     expect(other.notes).toContain("2823-3: the device's range [152;199] mg/L is not in the value's unit");
     expect(flagged(limits("[3,9;5,1]")).rows[0]!.device_range).toBe(null);
     expect(flagged(field("OBS.critical_lo-hi_limit", "[2.5;6.5]")).notes).toContain(
-      "2823-3: the device calls critical what is outside [2.5;6.5]",
+      "2823-3: the device's critical range is [2.5;6.5]",
     );
   });
 
@@ -348,7 +348,7 @@ describe("a document that was cut short", () => {
 });
 
 test.each([
-  ["without HELLO", bytes(said("OBS.R01", 3, service())), "no HELLO before the document: nobody knows whose it is"],
+  ["without HELLO", bytes(said("OBS.R01", 3, service())), "no HELLO before the document: unknown device"],
   ["that is no XML", bytes(`${hello()}<OBS.R01><A></B></OBS.R01>`), /unexpected close tag|mismatch/i],
 ])("a message %s is quarantined", (_, wire, reason) => {
   const made = read(wire, genericPoct1a, context);

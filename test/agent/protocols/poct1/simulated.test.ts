@@ -63,7 +63,7 @@ describe("a recorded device", () => {
     const dca = readFileSync(join(folder, "siemens-dca.poct1"));
     // It waits for an acknowledgement of its end of topic, which a DCA never gets.
     const waiting = converse(dca, { strict: true, ackEndOfTopic: true });
-    expect(waiting.device.outcome).toBe("the conversation ended with 1 documents untold");
+    expect(waiting.device.outcome).toBe("the dialogue ended with 1 unsent documents");
     const generic = readFileSync(join(folder, "dog.poct1"));
     const strict = { strict: true } as const;
     expect(converse(generic, { ...strict, ackEndOfTopic: false }).device.outcome).toMatch(
@@ -105,7 +105,7 @@ describe("a strict device escapes", () => {
     ["an ACK of its ACK", [...introduced, request, acknowledgement(4, 90001)], "an ACK of 90001, expected 3"],
     ["a time without padding", [said("ACK.R01", 1, "", "2026-5-4T9:00:00+02:00")], /^time "2026-5-4T9:00:00\+02:00"/],
     ["a time without offset", [said("ACK.R01", 1, "", "2026-05-04T09:00:00")], /^time "2026-05-04T09:00:00"/],
-    ["a control id that is a word", [acknowledgement("a1", 1)], 'control id "a1" is no number'],
+    ["a control id that is a word", [acknowledgement("a1", 1)], 'control id "a1" is not a number'],
     ["a control id twice", [acknowledgement(1, 1), acknowledgement(1, 2)], "control id 1 after 1"],
     ["its own header sent back", [acknowledgement(5, 1), acknowledgement(2, 2)], "control id 2 after 5"],
     [
