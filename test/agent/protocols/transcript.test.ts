@@ -55,15 +55,15 @@ function played(text: string, profile = "generic-astm"): Promise<string | null> 
   return playTranscript(talk, "device", linkAtTheOtherEnd(talk, createLink(profileById(profile)!, fixedContext)));
 }
 
-test.each(talks)("%s goes as written", async (file) => {
+test.each(talks)("%s plays without a difference", async (file) => {
   expect(await played(readFileSync(join(fixturesFolder, file), "latin1"), dirname(file))).toBe(null);
 });
 
-test("there are talks", () => {
+test("there are transcripts", () => {
   expect(talks.length).toBeGreaterThan(4);
 });
 
-describe("the first line that differs is told with what was got and expected", () => {
+describe("the first differing line is reported with got and expected", () => {
   const begin = "< <ENQ>\n> <ACK>\n";
   test.each([
     ["another reply", `${begin}< <STX>1H|<ETX>00<CR><LF>\n> <ACK>`, "line 4: got <NAK>, expected <ACK>"],
@@ -83,7 +83,7 @@ describe("the first line that differs is told with what was got and expected", (
 describe("the text form", () => {
   const bytesOf = (line: string) => Buffer.from(parseTranscript(line)[0]!.bytes).toString("latin1");
 
-  test("control characters by name, any byte in hex, the rest as it stands", () => {
+  test("control characters have names, other bytes hex or plain text", () => {
     expect(bytesOf("< <ENQ><DC1><0xF6><0x3C>a<b<NUL>")).toBe("\x05\x11\xf6<a<b\x00");
   });
 
@@ -93,12 +93,12 @@ describe("the text form", () => {
     expect(wireText(Buffer.concat([first!.bytes, second!.bytes]))).toBe("<STX>1H|<ETX>F8");
   });
 
-  test("what is written of any bytes reads back as the same bytes", () => {
+  test("written bytes read back as the same bytes", () => {
     const all = Uint8Array.from({ length: 256 }, (_, byte) => byte);
     expect(parseTranscript(`> ${wireText(all)}`)).toEqual([{ number: 1, from: "us", bytes: all }]);
   });
 
-  test("a line that cannot be read is told with its number", () => {
+  test("an invalid line is reported with its number", () => {
     expect(() => parseTranscript("< <ENQ>\nACK")).toThrow(`line 2 is "ACK", expected "< " or "> " and a chunk`);
     expect(() => parseTranscript("# nothing\n< <FOO>")).toThrow(
       "line 2: <FOO> is neither a control character nor <CS>",

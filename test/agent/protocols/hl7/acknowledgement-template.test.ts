@@ -10,7 +10,7 @@ import { AcknowledgementTemplate } from "../../../../agent/protocols/hl7/acknowl
 import { bytes, show } from "../astm/wire.ts";
 import { answeredWith, header, STAMP, textOf } from "./wire.ts";
 
-test("the answers to one message after the other are those to each by itself", () => {
+test("the template acknowledges every sequence of messages as the full path does", () => {
   const some = <T>(...values: readonly T[]) => fc.constantFrom(...values);
   // Of one device: but for the time and the id its headers are alike.
   const device = fc.record({
@@ -86,7 +86,7 @@ test.each([
   ["whose second line goes on with the header", header().replaceAll("|", "#"), ["PID|1", "OBR#1"]],
   ["whose third line goes on with the second", header().replaceAll("|", "#"), ["PID#1", "MSA|1"]],
   ["that answers something of ours", header(), ["MSA|AA|1", "OBR|1"]],
-])("behind a usual result one %s is answered for what it is", (_, head, segments) => {
+])("behind a result, a message %s is acknowledged as on the full path", (_, head, segments) => {
   const template = new AcknowledgementTemplate({}, () => STAMP);
   const separator = head[3] ?? "";
   const real = segments.map((segment) => segment.replaceAll("|", separator));
@@ -103,7 +103,7 @@ test.each([
   ["MSH-10 holds a control character", { 10: "1\t2" }],
   ["MSH-10 holds a letter beyond ASCII", { 10: "K\xf6" }],
   ["MSH-3 does, in UTF-8", { 3: "K\xc3\xb6", 18: "UNICODE" }],
-])("of results alike, of which the %s, each is answered as by itself", (_, fields) => {
+])("a result after which the %s is acknowledged as on the full path", (_, fields) => {
   const template = new AcknowledgementTemplate({}, () => STAMP);
   for (const own of [{ ...fields, 10: "1" }, fields, fields]) {
     const message = bytes(textOf(header(own), "PID|1", "OBR|1"));
@@ -113,7 +113,7 @@ test.each([
 });
 
 test.each(["1ID|x", "P-D|x", "PI-|x", "PI{|x", "PID#x"])(
-  "a header that goes on in a line %s has its MSH-10 read to the end",
+  "a header that continues in a line %s is read up to its MSH-10",
   (line) => {
     const template = new AcknowledgementTemplate({}, () => STAMP);
     for (const id of ["4711", "4712"]) {
@@ -124,7 +124,7 @@ test.each(["1ID|x", "P-D|x", "PI-|x", "PI{|x", "PID#x"])(
   },
 );
 
-test("behind a usual result one with LF for CR is read to its end all the same", () => {
+test("a result with LF line ends is acknowledged as on the full path, behind a usual one", () => {
   const template = new AcknowledgementTemplate({}, () => STAMP);
   const replies = ["<CR>", "<LF>"].map((end) => {
     const text = [header(), "PID|1", textOf("OBR|1", "MSA|AA|1")].join(end);
@@ -135,7 +135,7 @@ test("behind a usual result one with LF for CR is read to its end all the same",
 });
 
 test.each([-2, -1, 0, 1, 2])(
-  "a third segment that ends %i bytes behind what is read of a message is read alike behind a usual one",
+  "a third segment that ends %i bytes behind the max head is acknowledged as on the full path",
   (beyond) => {
     const alone = (message: Uint8Array) => acknowledge(message, "stored", {}, () => STAMP).messages.map(show);
     const short = bytes(textOf(header(), "PID|1", "MSA|AA|1"));
@@ -151,7 +151,7 @@ test.each([-2, -1, 0, 1, 2])(
   },
 );
 
-test("the header of one result after the other is read once", () => {
+test("the template decides once for results with the same header", () => {
   let [stamps, decisions] = [0, 0];
   const options: AckOptions = {
     get ackMode() {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { type AckMode } from "../../../../agent/protocols/hl7/acknowledgement.ts";
 import { answeredWith, answers, header, parsed, textOf } from "./wire.ts";
 
-describe("A1: the mode of acknowledgement", () => {
+describe("acknowledgment mode", () => {
   test.each([
     ["", "", ["AA"], ["AE"]],
     ["NE", "NE", [], []],
@@ -22,15 +22,12 @@ describe("A1: the mode of acknowledgement", () => {
     ["", "2", ["AA"], ["AE"]],
     ["AL", "2", ["CA"], ["CR"]],
     [" al ", "ne", ["CA"], ["CR"]],
-  ])(
-    "A1: MSH-15 %j and MSH-16 %j are answered %j, and %j where nothing was stored",
-    (accept, application, good, bad) => {
-      const message = textOf(header({ 15: accept, 16: application }));
-      const codes = (outcome: "stored" | "not-stored") =>
-        answers(message, {}, outcome).map((reply) => answeredWith(reply).slice(0, 2));
-      expect([codes("stored"), codes("not-stored")]).toEqual([good, bad]);
-    },
-  );
+  ])("MSH-15 %j and MSH-16 %j get %j, and %j if the message is not stored", (accept, application, good, bad) => {
+    const message = textOf(header({ 15: accept, 16: application }));
+    const codes = (outcome: "stored" | "not-stored") =>
+      answers(message, {}, outcome).map((reply) => answeredWith(reply).slice(0, 2));
+    expect([codes("stored"), codes("not-stored")]).toEqual([good, bad]);
+  });
 
   test.each<[AckMode, string, string, string[]]>([
     ["original", "AL", "AL", ["AA"]],
@@ -40,12 +37,12 @@ describe("A1: the mode of acknowledgement", () => {
     ["enhanced", "NE", "AL", ["AA"]],
     ["aa", "AL", "NE", ["AA"]],
     ["aa", "NE", "NE", ["AA"]],
-  ])("A1: a profile's mode %s changes MSH-15 %j and MSH-16 %j to %j", (ackMode, accept, application, codes) => {
+  ])("mode %s turns MSH-15 %j and MSH-16 %j into %j", (ackMode, accept, application, codes) => {
     const replies = answers(textOf(header({ 15: accept, 16: application })), { ackMode });
     expect(replies.map((reply) => answeredWith(reply).slice(0, 2))).toEqual(codes);
   });
 
-  test("A1: mode aa says AA to whatever is stored, and never to what is not", () => {
+  test("mode aa sends AA for every stored message, and for no other", () => {
     const options = { ackMode: "aa" } as const;
     const messages = ["", "noise", textOf(header({ 9: "ADT^A01" })), textOf(header({ 10: "" }))];
     expect(messages.map((message) => answers(message, options).map(answeredWith))).toEqual([
@@ -58,7 +55,7 @@ describe("A1: the mode of acknowledgement", () => {
     expect(answers(textOf(header()), options, "too-long").map(answeredWith)).toEqual(["AR 4711"]);
   });
 
-  test("A1: an acknowledgement is not answered, or two programs would answer each other for ever", () => {
+  test("an acknowledgement gets no reply", () => {
     const acknowledgement = textOf(header({ 9: "ACK^Q03" }), "MSA|AA|1");
     const response = textOf(header({ 9: "ORL^O34^ORL_O34" }), "MSA|AA|1");
     for (const ackMode of ["auto", "original", "aa"] as const) {
@@ -70,15 +67,15 @@ describe("A1: the mode of acknowledgement", () => {
     expect(answers(asked).map(answeredWith)).toEqual(["CA 4711"]);
   });
 
-  test("A1: results that answer a query of ours are not answered, though MSA stands behind the software segment", () => {
+  test("a result with MSA behind the software segment gets no reply", () => {
     const rows = ["PID|||K9-1", "OBR|1", "OBX|1|NM|ALT||40|U/L"];
     expect(answers(textOf(header({ 9: "ORU^R01" }), "SFT|Vendor", "MSA|AA|1", ...rows))).toEqual([]);
     expect(answers(textOf(header({ 9: "ORU^R01" }), "SFT|Vendor", ...rows)).map(answeredWith)).toEqual(["AA 4711"]);
   });
 });
 
-describe("A2: the content", () => {
-  test("A2: of an answer to 2.3.1: addresses swapped, processing, version and charset echoed, MSA-6, CR at every end", () => {
+describe("content of an acknowledgement", () => {
+  test("a 2.3.1 acknowledgement swaps addresses, echoes processing id, version and charset, and has MSA-6", () => {
     expect(answers(textOf(header({ 18: "UNICODE" })))).toEqual([
       textOf(
         "MSH|^~\\&|LIS|Clinic|BC-5300|Mindray|20261121173059+0300||ACK^R01|V-1|P|2.3.1||||||UNICODE",
@@ -87,7 +84,7 @@ describe("A2: the content", () => {
     ]);
   });
 
-  test("A2: of an answer to 2.6: the structure is named where the device names one, and nothing is in MSA-6", () => {
+  test("a 2.6 acknowledgement repeats the message structure and leaves MSA-6 empty", () => {
     const message = textOf(
       header({ 9: "ORU^R01^ORU_R01", 10: "{a127593b-8705}", 11: "P", 12: "2.6", 15: "AL", 16: "NE" }),
     );
@@ -99,7 +96,7 @@ describe("A2: the content", () => {
     ]);
   });
 
-  test("A2: of a refusal to 2.5 and later: ERR says why, in table 0357's codes", () => {
+  test("a refusal of 2.5 and later has an ERR with a code of table 0357", () => {
     const message = textOf(header({ 9: "ADT^A01^ADT_A01", 12: "2.5.1" }));
     expect(answers(message)).toEqual([
       textOf(
@@ -110,7 +107,7 @@ describe("A2: the content", () => {
     ]);
   });
 
-  test("A2: MSA-2 is MSH-10 as it was sent: braces, spaces, escapes, and in the message's own charset", () => {
+  test("MSA-2 repeats MSH-10 as sent, in the message's charset", () => {
     for (const id of [" {4711} ", "A\\T\\B", "20241024_152427_617", "a&b~c"]) {
       expect(answers(textOf(header({ 10: id })))[0]).toContain(`<CR>MSA|AA|${id}|Message`);
     }
@@ -119,7 +116,7 @@ describe("A2: the content", () => {
     expect(answers(message)[0]).toMatch(/^MSH\|\^~\\&\|LIS\|Clinic\|\x81\\\|Mindray\|.*<CR>MSA\|AA\|x\x81\\x\|Message/);
   });
 
-  test("A2: what is echoed can end neither our segment nor our frame", () => {
+  test("echoed text cannot end the segment or the frame", () => {
     const [reply = ""] = answers(`${header({ 10: "47<LF>11<FS>x" })}<CR>`);
     expect(reply).toContain("<CR>MSA|AA|47 11 x|Message accepted|||0<CR>");
     const [found = ""] = answers(textOf(header({ 9: "QBP^Q11" }), "QPD|WOS|tag|a", "line", "RCP|I"));
@@ -128,14 +125,14 @@ describe("A2: the content", () => {
     expect(named.endsWith("<CR>QPD|WOS|tag<CR>")).toBe(true);
   });
 
-  test("A2: the delimiters are those of the message", () => {
+  test("an acknowledgement uses the message's delimiters", () => {
     const message = textOf("MSH#@*/%#BC#M###2026##ORU@R01#77#P#2.3.1");
     expect(answers(message)).toEqual([
       textOf("MSH#@*/%###BC#M#20261121173059+0300##ACK@R01#V-1#P#2.3.1", "MSA#AA#77#Message accepted###0"),
     ]);
   });
 
-  test("A2: a text that holds delimiters makes no field more, and is cut at 80 characters", () => {
+  test("a text with delimiters stays in its field, and is cut at 80 characters", () => {
     const [reply = ""] = answers(textOf(header({ 9: `A|^${"x".repeat(100)}` })));
     const msa = parsed(reply).segments[1]!;
     expect(msa.field(3).length).toBeLessThanOrEqual(80);
@@ -143,37 +140,37 @@ describe("A2: the content", () => {
   });
 });
 
-describe("A3: what is refused", () => {
+describe("refused messages", () => {
   test.each([
     ["the disk refused it", header(), "not-stored", "AE", "207"],
     ["it is too long", header(), "too-long", "AR", "207"],
     ["it has no control id", header({ 10: " " }), "stored", "AR", "101"],
     ["it is of a kind that no device of ours sends", header({ 9: "ADT^A01" }), "stored", "AR", "200"],
-  ] as const)("A3: %s", (_, first, outcome, code, status) => {
+  ] as const)("%s", (_, first, outcome, code, status) => {
     const [reply = ""] = answers(textOf(first), {}, outcome);
     const msa = parsed(reply).segments[1]!;
     expect([msa.field(1), msa.field(6)]).toEqual([code, status]);
   });
 
-  test("A3: a message whose results cannot be read is accepted all the same: it is stored", () => {
+  test("a message with unreadable results is accepted, because it is stored", () => {
     expect(answers(textOf(header(), "OBX|1|NM|?|?|~~~", "ZZZ", "garbage")).map(answeredWith)).toEqual(["AA 4711"]);
   });
 });
 
-describe("A5: what cannot be read", () => {
+describe("unreadable messages", () => {
   test.each([
     ["noise", "noise", "AR"],
     ["an empty frame", "", "AR"],
     ["another segment first", textOf("PID|1||D-77", header()), "AR 4711"],
     ["noise before MSH", `noise ${textOf(header())}`, "AR 4711"],
     ["delimiters that are none", "MSHA^~\\&ABC-5300", "AR"],
-  ])("A5: %s is answered AR, with the id where there is one", (_, message, code) => {
+  ])("%s gets AR, with the id if there is one", (_, message, code) => {
     expect(answers(message).map(answeredWith)).toEqual([code]);
   });
 });
 
-describe("O1: queries are answered in their own kind, and say that no order waits", () => {
-  test("O1: QRY^Q02 by QCK^Q02", () => {
+describe("queries get the reply of their type, without an order", () => {
+  test("QRY^Q02 gets QCK^Q02", () => {
     const query = textOf(header({ 9: "QRY^Q02" }), "QRD|2026|R|D|1|||RD|D-77|OTH|||T");
     expect(answers(query)[0]).toMatch(
       /\|QCK\^Q02\|.*<CR>MSA\|AA\|4711\|Message accepted\|\|\|0<CR>ERR\|0<CR>QAK\|SR\|NF<CR>$/,
@@ -183,7 +180,7 @@ describe("O1: queries are answered in their own kind, and say that no order wait
   test.each([
     ["QBP^Q11^QBP_Q11", "RSP^K11^RSP_K11"],
     ["QBP^ZV1^QBP_ZV1", "RSP^ZV2^RSP_ZV2"],
-  ])("O1: %s by %s", (asked, answered) => {
+  ])("%s gets %s", (asked, answered) => {
     const query = "QPD|WOS^Work Order Step^IHELAW|tag-1|D-77";
     const [reply = ""] = answers(textOf(header({ 9: asked, 12: "2.5.1" }), query, "RCP|I"));
     expect(reply).toContain(`|${answered}|`);
@@ -192,7 +189,7 @@ describe("O1: queries are answered in their own kind, and say that no order wait
     ).toBe(true);
   });
 
-  test("O1: ORM^O01 by ORR^O02 with AR, for AA without an order would be an empty order; in enhanced mode CA comes first", () => {
+  test("ORM^O01 gets ORR^O02 with AR, and in enhanced mode CA first", () => {
     const order = (more: Record<number, string>) => textOf(header({ 9: "ORM^O01", ...more }), "ORC|RF||D-77||IP");
     expect(answers(order({}))[0]).toMatch(
       /\|ORR\^O02\|.*<CR>MSA\|AR\|4711\|no order waits for this device\|\|\|204<CR>$/,
@@ -203,7 +200,7 @@ describe("O1: queries are answered in their own kind, and say that no order wait
   });
 });
 
-describe("O2: results and states", () => {
+describe("results and states", () => {
   test.each([
     ["ORU^R01", "ACK^R01"],
     ["OUL^R22", "ACK^R22"],
@@ -219,7 +216,7 @@ describe("O2: results and states", () => {
     ["NMQ^N01", "NMR^N01"],
     ["ORU", "ACK"],
     ["oru^r01", "ACK^r01"],
-  ])("O2: %s is answered %s", (type, expected) => {
+  ])("%s gets %s", (type, expected) => {
     const [reply = ""] = answers(textOf(header({ 9: type })));
     expect([reply.split("|")[8], answeredWith(reply)]).toEqual([expected, "AA 4711"]);
   });

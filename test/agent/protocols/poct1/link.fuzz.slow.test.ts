@@ -17,7 +17,7 @@ const MUTATED = Number(process.env["MUTATED_SESSIONS"] ?? 20_000);
 const SESSIONS = Number(process.env["FUZZ_SESSIONS"] ?? 2_000);
 const seeds = process.env["FUZZ_SEED"] === undefined ? {} : { seed: Number(process.env["FUZZ_SEED"]) };
 
-test(`${SESSIONS} conversations keep to the rules`, () => {
+test(`${SESSIONS} dialogues obey the rules`, () => {
   const property = fc.property(fc.nat(), fc.integer({ min: 1, max: 80 }), (seed, steps) => {
     const { lines, requestEach } = randomConversation(seed, steps);
     expect(faultOf(lines, requestEach)).toBe(null);
@@ -31,7 +31,7 @@ function deliveries(actions: readonly LinkAction[]): string[] {
   );
 }
 
-test(`${SESSIONS} conversations deliver the same when replayed at another time, with other timers`, () => {
+test(`${SESSIONS} dialogues deliver the same in a replay at another time, with other timers`, () => {
   const property = fc.property(fc.nat(), fc.nat(), (seed, other) => {
     const dice = diceOf(other);
     const { talk, events } = randomConversation(seed, 40);
@@ -46,7 +46,7 @@ test(`${SESSIONS} conversations deliver the same when replayed at another time, 
   fc.assert(property, { numRuns: SESSIONS, ...seeds });
 }, 600_000);
 
-test(`${SESSIONS / 10} long conversations deliver the same when their record is cut wherever they rest`, () => {
+test(`${SESSIONS / 10} long dialogues deliver the same when split at every rest`, () => {
   let rests = 0;
   const property = fc.property(fc.nat(), (seed) => {
     const { events } = randomConversation(seed, 300);
@@ -100,7 +100,7 @@ function withoutTimers(actions: readonly LinkAction[]): LinkAction[] {
   return actions.filter((action) => action.do !== "timer");
 }
 
-test(`${SESSIONS} mutated streams are never our fault, and say the same whole, in pieces and byte by byte`, () => {
+test(`${SESSIONS} mutated streams throw nothing, and give the same whole, in pieces and byte by byte`, () => {
   const property = fc.property(fc.nat(), (seed) => {
     const chunks = pieces(diceOf(seed));
     const play = (some: readonly Uint8Array[]) => {
@@ -119,7 +119,7 @@ test(`${SESSIONS} mutated streams are never our fault, and say the same whole, i
   fc.assert(property, { numRuns: SESSIONS, ...seeds });
 }, 600_000);
 
-test(`after each of ${MUTATED} short sessions with faults the next good document is taken, and nothing is kept of them`, () => {
+test(`after each of ${MUTATED} short sessions with faults the next good document is accepted, and no memory is kept`, () => {
   const first = Number(process.env["FUZZ_SEED"] ?? 1);
   const shapes = [hello(), status(2, 1), observation(3), said("KPA.R01", 4), endOfTopic(5), escape(6, 1, "CNC")];
   const good = bytes(`]]>-->${XML}${hello()}${observation(7)}`);
@@ -141,7 +141,7 @@ test(`after each of ${MUTATED} short sessions with faults the next good document
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(200e6);
 }, 3_600_000);
 
-test(`${SESSIONS} streams of which pieces are refused deliver live what a replay with gaps delivers`, () => {
+test(`${SESSIONS} streams with refused pieces deliver the same live as in a replay with gaps`, () => {
   const property = fc.property(fc.nat(), fc.boolean(), (seed, bent) => {
     const dice = diceOf(seed);
     const chunks = bent
@@ -178,7 +178,7 @@ test(`${SESSIONS} streams of which pieces are refused deliver live what a replay
   fc.assert(property, { numRuns: SESSIONS, ...seeds });
 }, 600_000);
 
-test("our control ids begin again behind 99999", () => {
+test("control ids start again after 99999", () => {
   const talk = new Talk();
   const keepAlive = bytes(said("KPA.R01", 2).repeat(1_000));
   for (let count = 0; count < 100; count++) talk.conversation.receive(keepAlive);

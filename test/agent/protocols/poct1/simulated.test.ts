@@ -52,14 +52,14 @@ describe("a recorded device", () => {
   const manners = ["strict", "strict,ack-request", "strict,no-ack-request"];
   const cases = recordings.flatMap((file) => manners.map((manner) => [file, manner] as const));
 
-  test.each(cases)("%s, %s, tells all it has and finds no fault with us", (file, manner) => {
+  test.each(cases)("%s with %s sends everything and escapes nothing", (file, manner) => {
     const { device, lines, delivered, hungUp } = converse(readFileSync(join(folder, file)), parseHabits(manner));
     expect({ outcome: device.outcome, hungUp }).toEqual({ outcome: null, hungUp: true });
     expect(faultOf(lines, file.startsWith("i-stat"))).toBe(null);
     expect(delivered.length).toBeGreaterThan(0);
   });
 
-  test("of other manners than its vendor's stumbles: the choice by HELLO is no decoration", () => {
+  test("a dialect that does not match the vendor in HELLO fails", () => {
     const dca = readFileSync(join(folder, "siemens-dca.poct1"));
     // It waits for an acknowledgement of its end of topic, which a DCA never gets.
     const waiting = converse(dca, { strict: true, ackEndOfTopic: true });
@@ -135,12 +135,12 @@ describe("a strict device escapes", () => {
     expect(readMessage(last!)).toMatchObject({ is: "escape", detail: "OTH" });
   });
 
-  test("nothing in a good conversation", () => {
+  test("a strict device escapes nothing in a valid dialogue", () => {
     expect(told(...introduced, request, acknowledgement(4, 3)).outcome).toBe(undefined);
   });
 });
 
-test("a device that is refused tells it again, and gives up after a while", () => {
+test("a refused device sends again, then gives up", () => {
   const device = new Poct1Device(bytes(hello() + status(2, 0)));
   device.begin();
   for (let id = 1; id < 6; id++) expect(device.receive(bytes(acknowledgement(id, 1, "AE")))).toHaveLength(1);
@@ -148,7 +148,7 @@ test("a device that is refused tells it again, and gives up after a while", () =
   expect(device.outcome).toMatch(/^refused 6 times/);
 });
 
-test("a device that asks for a patient waits for the answer before it goes on", () => {
+test("a device with a patient query waits for the reply", () => {
   const query = said("REQ.R01", 3, '<REQ><REQ.request_cd V="RPAT"/><PT><PT.patient_id V="4711"/></PT></REQ>');
   const device = new Poct1Device(bytes(hello() + status(2, 0) + query + observation(4)));
   const heard = (document: string) => device.receive(bytes(document)).map((reply) => readMessage(reply).is);
