@@ -79,71 +79,101 @@ export function firstTime(texts: readonly string[], { timeZone }: ReadContext): 
 
 /** Returns one Report per modality. A sample without any readable row yields one Report that lists the omissions. */
 function readSample(sample: Sample, profile: SampleProfile, context: ReadContext): Report[] {
-  const { results, times, patient_hint } = sample;
-  if (results.length === 0) return [];
-  const species = readSpecies(patient_hint.species ?? "");
+  if (sample.results.length === 0) return [];
+  const species = readSpecies(sample.patient_hint.species ?? "");
   const rows = readRows(sample, profile, species);
-  const ownTimes = [...times.order, ...times.results];
-  const firstResult = firstTime(times.results, context);
-  const ordered = firstTime(times.order, context);
-  const sentTime = readTime(times.sent, context.timeZone);
-  const acquired_at = firstResult ?? ordered ?? sentTime ?? new Date(context.receivedAt).toISOString();
-  const noTimes = [...ownTimes, times.sent].filter(
-    (text) => text.trim() !== "" && readTime(text, context.timeZone) === null,
-  );
-  const notes = [
-    ...sample.notes,
-    ...rows.notes,
-    ...new Set(noTimes.map((text) => `${JSON.stringify(text.trim())} is no time`)),
-  ];
-  if (firstResult === null && ordered === null) {
-    notes.push(
-      `the results carry no readable time: ${sentTime === null ? "that of receipt" : "the header's"} stands for it`,
-    );
-  }
-  const exact = firstTime(ownTimes.filter(hasClock), context);
-  const number = sample.specimen.find((part) => part !== "");
-  // If an analyzer sends one test per message, its own counter names a sample only together with a patient.
-  const isNamed = number !== undefined && (sample.specimen[0] === number || sample.identifier !== null);
-  const identity = {
-    patient: sample.patient,
-    specimen: sample.specimen,
-    time: exact ?? ordered ?? firstResult,
-    isExact: exact !== null,
-    isCounted: profile.collectHours !== undefined && !isNamed,
-  };
+  const times = readTimes(sample, context);
   const common = {
     device_name: sample.device_name,
     identifier: sample.identifier,
     otherIdentifiers: sample.otherIdentifiers,
-    patient_hint,
+    patient_hint: sample.patient_hint,
     species,
-    acquired_at,
+    acquired_at: times.acquired_at,
     unmapped: rows.unmapped,
     leftOut: rows.leftOut,
-    notes,
+    notes: [...sample.notes, ...rows.notes, ...times.notes],
     comments: sample.comments,
   };
-  const hours = isNamed ? (profile.collectHours ?? null) : null;
-  const byModality = new Map<Modality, Measurement[]>();
-  for (const { modality, row } of rows.found) {
-    const own = byModality.get(modality);
-    if (own === undefined) byModality.set(modality, [row]);
-    else own.push(row);
-  }
-  for (const { modality } of rows.withdrawn) if (!byModality.has(modality)) byModality.set(modality, []);
-  if (byModality.size === 0) byModality.set(profile.modality ?? "BIOCHEMISTRY", []);
-  return [...byModality].map(([modality, own], index) => ({
+  return [...rowsByModality(rows, profile)].map(([modality, own], index) => ({
     ...common,
     modality,
-    ...(hours === null
-      ? { dedupe_key: dedupeKey(context.device, { ...identity, modality }, own) }
-      : collected(context.device, [sample.patient, number, modality], acquired_at, hours)),
+    ...identify(sample, times, { modality, rows: own }, profile, context),
     rows: own,
     ...withdrawnOf(rows, modality),
     // Only the first Report lists the omissions of the sample.
     ...(index === 0 ? {} : { unmapped: [], leftOut: [], notes: [], comments: [] }),
   }));
+}
+
+interface SampleTimes {
+  readonly acquired_at: string;
+  /** Time in the dedupe_key; null without a readable time. */
+  readonly identifying: string | null;
+  /** The identifying time has hour and minute. */
+  readonly isExact: boolean;
+  readonly notes: readonly string[];
+}
+
+function readTimes({ times }: Sample, context: ReadContext): SampleTimes {
+  const ownTimes = [...times.order, ...times.results];
+  const firstResult = firstTime(times.results, context);
+  const ordered = firstTime(times.order, context);
+  const sentTime = readTime(times.sent, context.timeZone);
+  const exact = firstTime(ownTimes.filter(hasClock), context);
+  const invalid = [...ownTimes, times.sent].filter(
+    (text) => text.trim() !== "" && readTime(text, context.timeZone) === null,
+  );
+  const notes = [...new Set(invalid.map((text) => `${JSON.stringify(text.trim())} is no time`))];
+  if (firstResult === null && ordered === null) {
+    notes.push(
+      `the results carry no readable time: ${sentTime === null ? "that of receipt" : "the header's"} stands for it`,
+    );
+  }
+  return {
+    acquired_at: firstResult ?? ordered ?? sentTime ?? new Date(context.receivedAt).toISOString(),
+    identifying: exact ?? ordered ?? firstResult,
+    isExact: exact !== null,
+    notes,
+  };
+}
+
+/** Returns the key of a sample's Report, and its collection if the device sends one test per message. */
+function identify(
+  sample: Sample,
+  times: SampleTimes,
+  { modality, rows }: { readonly modality: Modality; readonly rows: readonly Measurement[] },
+  { collectHours }: SampleProfile,
+  { device }: ReadContext,
+): Pick<Report, "dedupe_key" | "collect"> {
+  const number = sample.specimen.find((part) => part !== "");
+  // If an analyzer sends one test per message, its own counter names a sample only together with a patient.
+  const isNamed = number !== undefined && (sample.specimen[0] === number || sample.identifier !== null);
+  if (isNamed && collectHours !== undefined) {
+    return collected(device, [sample.patient, number, modality], times.acquired_at, collectHours);
+  }
+  const identity = {
+    patient: sample.patient,
+    specimen: sample.specimen,
+    time: times.identifying,
+    isExact: times.isExact,
+    isCounted: collectHours !== undefined && !isNamed,
+    modality,
+  };
+  return { dedupe_key: dedupeKey(device, identity, rows) };
+}
+
+/** Groups the rows by modality. A modality with withdrawals only, and a sample without any row, get an empty group. */
+function rowsByModality({ found, withdrawn }: Rows, profile: SampleProfile): Map<Modality, Measurement[]> {
+  const byModality = new Map<Modality, Measurement[]>();
+  for (const { modality, row } of found) {
+    const own = byModality.get(modality);
+    if (own === undefined) byModality.set(modality, [row]);
+    else own.push(row);
+  }
+  for (const { modality } of withdrawn) if (!byModality.has(modality)) byModality.set(modality, []);
+  if (byModality.size === 0) byModality.set(profile.modality ?? "BIOCHEMISTRY", []);
+  return byModality;
 }
 
 function withdrawnOf({ withdrawn }: Rows, modality: Modality): Pick<Report, "withdrawn"> {

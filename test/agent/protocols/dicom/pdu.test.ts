@@ -86,12 +86,12 @@ describe("associations", () => {
     ["a release request", encodeReleaseRequest(), { is: "release-request" }],
     ["a release response", encodeReleaseResponse(), { is: "release-response" }],
     ["an abort", encodeAbort(2, 6), { is: "abort", source: 2, reason: 6 }],
-  ])("%s comes out as it went in, whole and byte by byte", (_, encoded, expected) => {
+  ])("%s reads back unchanged, whole and byte by byte", (_, encoded, expected) => {
     expect(read(encoded)).toEqual([expected]);
     expect(read(...Array.from(encoded, (byte) => Uint8Array.of(byte)))).toEqual([expected]);
   });
 
-  test("UIDs and titles may be filled up with blanks or NUL", () => {
+  test("UIDs and titles may be padded with blanks or NUL", () => {
     const padded = Buffer.from(
       encodeAssociateRequest({
         ...request,
@@ -136,7 +136,7 @@ describe("associations", () => {
       6,
       "2 bytes behind the last data value of a PDU",
     ],
-  ])("%s is invalid, and nothing after it is read", (_, sent, reason, problem) => {
+  ])("%s is invalid, and the rest of the stream is not read", (_, sent, reason, problem) => {
     const events = read(sent, encodeReleaseRequest());
     expect(events.at(-1)).toEqual({ is: "invalid", reason, problem });
     expect(events.filter(({ is }) => is !== "data")).toHaveLength(1);
@@ -147,7 +147,7 @@ describe("data", () => {
   const joined = (events: readonly PduEvent[]) =>
     Buffer.concat(events.map((event) => (event.is === "data" ? event.bytes : new Uint8Array(0))));
 
-  test("a PDU with several values gives each, and only the end of the last one is the last", () => {
+  test("a PDU with several values gives each, and only the final fragment is last", () => {
     const pdu = bytes("04 00 00000015 00000004 0301 0a0b 00000003 0300 0c 00000002 0302");
     expect(read(pdu)).toEqual([
       { is: "data", context: 3, part: "command", bytes: bytes("0a0b"), last: false },
@@ -180,7 +180,7 @@ describe("data", () => {
     );
   });
 
-  test("PDUs are no longer than the peer takes", () => {
+  test("PDUs never exceed the peer's max length", () => {
     const sent = encodeData({ context: 1, part: "dataset", bytes: new Uint8Array(1_000), last: true }, 100);
     for (let at = 0; at < sent.length; ) {
       const length = Buffer.from(sent).readUInt32BE(at + 2);
@@ -190,7 +190,7 @@ describe("data", () => {
   });
 });
 
-test("no bytes whatever make the reader throw or keep more than an association request", () => {
+test("any bytes are read without an exception, within bounded memory", () => {
   fc.assert(
     fc.property(fc.array(fc.uint8Array({ maxLength: 200 }), { maxLength: 20 }), (chunks) => {
       for (const event of read(...chunks)) expect(event.is).toBeTypeOf("string");

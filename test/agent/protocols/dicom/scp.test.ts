@@ -87,7 +87,7 @@ describe("contexts", () => {
     ]);
   });
 
-  test("a transfer syntax that is no UID is passed over", () => {
+  test("an invalid transfer syntax is skipped", () => {
     expect(answered([CR_STORAGE, "x", "1.2.3"], [CR_STORAGE, "x"])).toEqual([
       { id: 1, result: "acceptance", transferSyntax: "1.2.3" },
       { id: 3, result: "transfer-syntaxes", transferSyntax: IMPLICIT },
@@ -98,7 +98,7 @@ describe("contexts", () => {
     ["another called title", { calledAe: "OTHER" }, {}, { result: 1, source: 1, reason: 7 }],
     ["another calling title", { callingAe: "DX2" }, {}, { result: 1, source: 1, reason: 3 }],
     ["no room", {}, { admits: () => false }, { result: 2, source: 3, reason: 2 }],
-  ])("%s is turned away", (_, others, own, reject) => {
+  ])("%s is rejected", (_, others, own, reject) => {
     const actions = new Scp({ ...options, ...own }).receive(encodeAssociateRequest(associateRequest(contexts, others)));
     expect(pdusIn(actions.flatMap((action) => (action.do === "write" ? [action.bytes] : [])))).toEqual([
       { is: "associate-reject", reject },
@@ -107,11 +107,11 @@ describe("contexts", () => {
 });
 
 describe("services", () => {
-  test("an echo is answered", () => {
+  test("C-ECHO gets a response", () => {
     expect(answers(connected().receive(command(ECHO, encodeEchoRequest(7))))).toEqual([STATUS.success]);
   });
 
-  test("an instance is handed on bit by bit and answered when it is kept, whatever its segmentation", () => {
+  test("an instance is passed on in pieces, and gets its response when it is stored, in any segmentation", () => {
     const bytes = dataset("1.2.3.1", [[0x7fe0_0010, "OW", new Uint8Array(3_000).fill(9)]]);
     const sent = Buffer.concat([command(STORE, encodeStoreRequest(5, CR_STORAGE, "1.2.3.1")), data(STORE, bytes, 64)]);
     fc.assert(
@@ -180,7 +180,7 @@ describe("services", () => {
       STATUS.unrecognizedOperation,
       ["write"],
     ],
-  ])("%s is refused, and the association goes on", (_, sent, status, actions) => {
+  ])("%s is refused, and the association continues", (_, sent, status, actions) => {
     const scp = connected();
     const done = scp.receive(sent);
     expect(what(done)).toEqual(actions);
@@ -226,7 +226,7 @@ describe("services", () => {
     expect(what(sent === null ? scp.closed() : scp.receive(sent))).toContain("discard");
   });
 
-  test("a cancellation is of the request that waits, and of none that is answered", () => {
+  test("a cancel reaches a waiting request, and no settled one", () => {
     const scp = new Scp(options);
     scp.receive(encodeAssociateRequest(associateRequest([[MODALITY_WORKLIST, EXPLICIT]])));
     const request = { field: COMMAND.cFindRequest, messageId: 1, sopClass: MODALITY_WORKLIST, sopInstance: "" };
@@ -241,7 +241,7 @@ describe("services", () => {
     expect(what(scp.receive(find))).toEqual(["serve"]);
   });
 
-  test("while the disk works the peer is not timed out", () => {
+  test("a peer that waits for the disk is not timed out", () => {
     const scp = connected();
     scp.receive(stored());
     expect(what(scp.timeout())).toEqual([]);
