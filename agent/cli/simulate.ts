@@ -3,7 +3,7 @@ import path from "node:path";
 import { Command } from "commander";
 import { parsePositiveInteger } from "../../shared/cli/options.ts";
 import { printError, printLine } from "../../shared/cli/output.ts";
-import { parseTalk, playTalk } from "../protocols/transcript.ts";
+import { parseTranscript, playTranscript } from "../protocols/transcript.ts";
 import { writeTime } from "../report/device-time.ts";
 import { playDevice, type Played } from "../tools/simulator/analyzer.ts";
 import { type Faults, FaultyLine, parseFaults } from "../tools/simulator/fault-injection.ts";
@@ -58,7 +58,7 @@ interface SimulateOptions {
 }
 
 type Fixture =
-  | { readonly format: "talk"; readonly talk: ReturnType<typeof parseTalk> }
+  | { readonly format: "talk"; readonly talk: ReturnType<typeof parseTranscript> }
   | { readonly format: "astm" | "hl7" | "poct1"; readonly bytes: Uint8Array };
 
 async function simulate(file: string | undefined, options: SimulateOptions): Promise<void> {
@@ -88,7 +88,7 @@ function readFixture(file: string): Fixture {
   const bytes = fs.readFileSync(file);
   switch (path.extname(file)) {
     case ".talk":
-      return { format: "talk", talk: parseTalk(bytes.toString("latin1")) };
+      return { format: "talk", talk: parseTranscript(bytes.toString("latin1")) };
     case ".hl7":
       return { format: "hl7", bytes };
     case ".poct1":
@@ -107,7 +107,7 @@ async function playSession(
 ): Promise<string> {
   switch (fixture.format) {
     case "talk": {
-      const difference = await playTalk(fixture.talk, role === "host" ? "us" : "device", line);
+      const difference = await playTranscript(fixture.talk, role === "host" ? "us" : "device", line);
       if (difference !== null) throw new Error(`session ${session}: ${difference}`);
       return `${fixture.talk.length} lines as written`;
     }

@@ -17,8 +17,7 @@ import type { Transport, Wire, WireHandler } from "../transport/transport.ts";
 import { Held } from "./memory-budget.ts";
 
 // The imperative shell of one device: chunk to spool, to link, actions carried out. The link is fed only what the disk
-// holds, in the order it holds it; so a replay of the disk takes the same path, and no reply is ever ahead of the disk. What a
-// link prepares while bytes are on their way changes nothing of that.
+// holds, in the order it holds it; so a replay of the disk takes the same path, and no reply is ever ahead of the disk.
 
 export interface ConnectionEvents {
   connected(peer: string): void;
@@ -409,8 +408,7 @@ class Conversation {
       });
       return;
     }
-    const meanwhile = kind === "chunk" && isPromise && bytes !== null ? this.#preparation(bytes) : null;
-    const id = this.#spool.append({ device, session: session.id, kind, bytes, durable, meanwhile }, (error) => {
+    const id = this.#spool.append({ device, session: session.id, kind, bytes, durable }, (error) => {
       this.#whenFree(() => {
         cancel?.();
         if (error === null && kind === "chunk") this.#chunks.add(id, bytes?.length ?? 0);
@@ -448,10 +446,6 @@ class Conversation {
     this.#paused = isBehind;
     if (isBehind) this.#wire.pause();
     else this.#wire.resume();
-  }
-
-  #preparation(bytes: Uint8Array): (() => void) | null {
-    return this.#link.prepare === undefined ? null : () => this.#link.prepare?.(bytes);
   }
 
   /** Hangs up unless that is cancelled in time. What the disk takes later is stored and filed, and was never accepted. */

@@ -1,13 +1,13 @@
 import { EnqEtxLink } from "../protocols/proprietary/enq-etx-link.ts";
 import { AstmLink } from "../protocols/astm/link.ts";
-import { OneWayLink, SUB } from "../protocols/proprietary/one-way-link.ts";
+import { OneWayLink } from "../protocols/proprietary/one-way-link.ts";
 import { RawRecordsLink } from "../protocols/astm/raw-records.ts";
-import { ETX } from "../protocols/bytes.ts";
+import { ETX, SUB } from "../protocols/bytes.ts";
 import type { Profile } from "../devices/profile.ts";
-import { stampOf } from "../protocols/hl7/acknowledgement.ts";
+import { stampOf } from "../protocols/hl7/acknowledgement-message.ts";
 import { Hl7Link } from "../protocols/hl7/link.ts";
 import type { Link, LinkAction, LinkContext } from "../protocols/link.ts";
-import { Conversation as Poct1Conversation } from "../protocols/poct1/link.ts";
+import { Poct1Link } from "../protocols/poct1/link.ts";
 import type { OperatorBook } from "../protocols/poct1/topics.ts";
 import type { EventKind } from "../spool/queries/event-log.ts";
 
@@ -28,7 +28,7 @@ export function createLink(profile: Profile, context: LinkContext, operators?: O
       return new Hl7Link(() => stampOf(context), { ...link, ...asked });
     }
     case "poct1a":
-      return new Poct1Conversation(context, operators);
+      return new Poct1Link(context, operators);
   }
 }
 

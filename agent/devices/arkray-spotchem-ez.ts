@@ -1,17 +1,17 @@
 import type { DeviceResult } from "../report/report.ts";
 import type { TextProfile, TextReading } from "../protocols/proprietary/profile.ts";
 
-/** Every line has this many characters: one that has not lost or gained one, and its numbers may have moved. */
+/** Characters of every line. Another length means a lost or extra character, so numbers may have moved. */
 const COLUMNS = 20;
 const ETB = "\x17";
 
-/** A value beyond what the device can measure stands with its bound, and without unit: `ALP   UNDER <  0.83`. */
+/** A value beyond the measuring range, with its bound and without unit: `ALP   UNDER <  0.83`. */
 const BEYOND = /^(?:UNDER (<)|OVER  (>))([ \d.]{6}) $/;
 const TIME = /^(\d\d)\/(\d\d)\/(\d\d) +(\d\d):(\d\d) *$/;
 const ID = /^ID# ?(.*)$/;
 const PANEL = /^ /;
 
-/** The mark before a value: above and below the device's own range. */
+/** Mark before a value: above or below the device's own range. */
 const FLAGS: Readonly<Record<string, string>> = { " ": "", "\x1e": "H", "\x1f": "L" };
 
 function read(text: string): TextReading {
@@ -41,7 +41,7 @@ function read(text: string): TextReading {
   return { is: "sample", sample: { identifier, name: "", species: "", specimen: "", measuredAt, results } };
 }
 
-/** Name 6 columns, mark 1, value 5, a blank, unit 7. */
+/** Reads a line: name in 6 columns, mark 1, value 5, a blank, unit 7. */
 function readResult(line: string): DeviceResult | null {
   const name = line.slice(0, 6).trimEnd();
   if (!/^\S/.test(name)) return null;
@@ -54,7 +54,7 @@ function readResult(line: string): DeviceResult | null {
     : deviceResult(name, value, line.slice(13), flag);
 }
 
-/** Right-aligned, without a blank or a second point inside. */
+/** Returns whether the value is right-aligned, without inner blanks or a second point. */
 function isNumber(value: string): boolean {
   return /^ *\d+(\.\d+)?$/.test(value);
 }
@@ -64,8 +64,8 @@ function deviceResult(name: string, value: string, unit: string, flag: string): 
 }
 
 /**
- * Arkray SPOTCHEM EZ SP-4430 chemistry analyzer, serial, one way, without checksum. One MULTI block was checked against a
- * capture; a SINGLE block behind ETB, the mark for low and OVER follow the documented layout (unverified).
+ * Arkray SPOTCHEM EZ SP-4430 chemistry analyzer, serial, one-way, without checksum. One MULTI block matches a capture.
+ * A SINGLE block behind ETB, the mark for low and OVER follow the documented layout (unverified).
  */
 export const arkraySpotchemEz: TextProfile = {
   id: "arkray-spotchem-ez",

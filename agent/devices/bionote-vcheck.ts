@@ -1,27 +1,30 @@
 import type { Hl7Profile } from "../protocols/hl7/profile.ts";
 
-/** Bionote Vcheck V200 and F200 immunoassay readers, HL7 2.6 (IHE PCD): after a capture of a V200; the notes of an F200 are unverified. */
+/**
+ * Bionote Vcheck V200 and F200 immunoassay readers, HL7 2.6 (IHE PCD). Source: a capture of a V200; the notes of an
+ * F200 are unverified.
+ */
 export const bionoteVcheck: Hl7Profile = {
   id: "bionote-vcheck",
   protocol: "hl7",
   link: { kind: "mllp" },
-  device_name: "Bionote Vcheck", // MSH-3 is its serial number
+  device_name: "Bionote Vcheck", // MSH-3 is the serial number
   modality: "BIOCHEMISTRY",
   sender: /\|BioNote$/i,
-  // `BN0010^Canine CRP^LN`, which is no LOINC.
+  // `BN0010^Canine CRP^LN`, an invalid LOINC code.
   code: (obx) => [obx.component(3, 1), obx.component(3, 2)],
-  noteValue: /^(?<unit>Cut Off Index),Value=(?<value>.+)$/, // `Cut Off Index,Value=0.57`, where OBX-5 is empty
+  noteValue: /^(?<unit>Cut Off Index),Value=(?<value>.+)$/, // `Cut Off Index,Value=0.57`, with an empty OBX-5
 };
 
-/** Bionote Vcheck C10 chemistry, HL7 2.5.1 (IHE LAW). Unverified: the shape was read in a program that talks to it. */
+/** Bionote Vcheck C10 chemistry, HL7 2.5.1 (IHE LAW). Unverified; source: the code of a program that connects to it. */
 export const bionoteVcheckC10: Hl7Profile = {
   id: "bionote-vcheck-c10",
   protocol: "hl7",
   link: { kind: "mllp" },
   device_name: "Bionote Vcheck C10",
   modality: "BIOCHEMISTRY",
-  owner: (pid) => pid.component(21, 1), // where the standard has the mother's identifier
-  // QBP^Q11, answered with RSP^K11 and OML^O33: `DC001B^Comprehensive 17^VCHECK`.
+  owner: (pid) => pid.component(21, 1), // in place of the mother's identifier
+  // QBP^Q11 gets RSP^K11 and OML^O33: `DC001B^Comprehensive 17^VCHECK`.
   orders: {
     species: { dog: "Canine", cat: "Feline" },
     tests: { pattern: /^[A-Z]{2}\d{3}[A-Z]$/, example: "DC001B: the code of a rotor" },
@@ -30,17 +33,17 @@ export const bionoteVcheckC10: Hl7Profile = {
   },
 };
 
-/** Bionote Vcheck H6 hematology, HL7 2.3.1. Unverified: the shape was read in a program that talks to it. */
+/** Bionote Vcheck H6 hematology, HL7 2.3.1. Unverified; source: the code of a program that connects to it. */
 export const bionoteVcheckH6: Hl7Profile = {
   id: "bionote-vcheck-h6",
   protocol: "hl7",
   link: { kind: "mllp" },
   device_name: "Bionote Vcheck H6",
   modality: "HEMATOLOGY",
-  species: (pid) => pid.component(10, 2), // where the standard has the race
-  owner: (pid) => pid.component(6, 1), // and here the mother's maiden name
-  remarks: /^(Age|Weight)\b|Title/, // the animal's, and the headings of its print-out
-  // QRY^Q02, answered with DSR^Q03 and QCK^Q02. 21 and 22 are species of the clinic's own: nobody knows which here.
+  species: (pid) => pid.component(10, 2), // in place of the race
+  owner: (pid) => pid.component(6, 1), // in place of the mother's maiden name
+  remarks: /^(Age|Weight)\b|Title/, // age and weight of the patient, and headings of the print-out
+  // QRY^Q02 gets DSR^Q03 and QCK^Q02. Species 21 and 22 are defined by the clinic, so they are unknown.
   orders: {
     displayFirst: true,
     species: { dog: "0", cat: "1" },

@@ -1,7 +1,7 @@
 import type { DeviceResult } from "../report/report.ts";
 import type { TextProfile, TextReading } from "../protocols/proprietary/profile.ts";
 
-/** R, mode, date, time, number, id, name, species, sex, age, ?, number of results; then seven columns a result. */
+/** R, mode, date, time, number, id, name, species, sex, age, ?, number of results; then seven columns per result. */
 const HEAD_COLUMNS = 12;
 const RESULT_COLUMNS = 7;
 
@@ -14,7 +14,7 @@ function read(text: string): TextReading {
   if (mode !== "NORMAL") return problem(`the mode is ${mode}, and only NORMAL is known to be a patient's`);
   const count = Number(columns[HEAD_COLUMNS - 1]);
   const expected = HEAD_COLUMNS + RESULT_COLUMNS * count;
-  // No checksum tells of a lost byte: the columns have to be as many as announced, each of its form.
+  // There is no checksum: the column count must match, and each column must have its form.
   if (columns.length !== expected)
     return problem(`${columns.length} columns, expected ${expected} for ${columns[HEAD_COLUMNS - 1]} results`);
   const [, day, month, year] = /^(\d\d)-(\d\d)-(\d{4})$/.exec(date) ?? [];
@@ -32,7 +32,7 @@ function read(text: string): TextReading {
   return { is: "sample", sample: { identifier, name, species: "", specimen: number, measuredAt, results } };
 }
 
-/** `TCHO-PS ,=,4.53     mmol/l,1 ,0.00 ,0.00 ,`: name, comparator, value and unit, ?, the device's range, ?. */
+/** Reads `TCHO-PS ,=,4.53     mmol/l,1 ,0.00 ,0.00 ,`: name, comparator, value and unit, ?, the device's range, ?. */
 function readResult([
   name = "",
   comparator = "",
@@ -45,10 +45,10 @@ function readResult([
   if (name === "" || !/^[=<>]$/.test(comparator) || value === undefined) return null;
   if (![low, high].every((bound) => /^\d+(\.\d+)?$/.test(bound))) return null;
   return {
-    names: [name.replace(/-PS?$/, "")], // the slide's kind stands behind the analyte
+    names: [name.replace(/-PS?$/, "")], // the slide type follows the analyte
     value: comparator === "=" ? value : `${comparator}${value}`,
     unit,
-    range: `${low}-${high}`, // 0.00-0.00, a range not set, is none
+    range: `${low}-${high}`, // 0.00-0.00 is an unset range
     flag: "",
     notFinal: null,
   };
@@ -59,8 +59,8 @@ function problem(reason: string): TextReading {
 }
 
 /**
- * Fujifilm DRI-CHEM NX chemistry analyzers, serial, one way, without checksum. The layout follows a capture of unproven
- * origin: other modes than NORMAL, comparators, set ranges and the code of the species are unverified, so the species is not read.
+ * Fujifilm DRI-CHEM NX chemistry analyzers, serial, one-way, without checksum. Source: a capture of unproven origin.
+ * Modes other than NORMAL, comparators, set ranges and species codes are unverified, so the species is not read.
  */
 export const fujiDriChemNx: TextProfile = {
   id: "fuji-dri-chem-nx",

@@ -1,6 +1,6 @@
 import type { Hl7Profile } from "../protocols/hl7/profile.ts";
 
-/** Any analyzer that keeps to HL7 v2 over MLLP; its codes are found through the catalogue's LOINC codes and synonyms. */
+/** Any analyzer that follows HL7 v2 over MLLP. Its codes are matched by the catalogue's LOINC codes and synonyms. */
 export const genericHl7: Hl7Profile = {
   id: "generic-hl7",
   protocol: "hl7",

@@ -13,7 +13,7 @@ import type { Profile } from "./profile.ts";
 import { skyla } from "./skyla.ts";
 import { zybioZ } from "./zybio-z.ts";
 
-/** Every profile; the order is that of the documentation. */
+/** All profiles, in the order of the documentation. */
 export const profiles: readonly Profile[] = [
   abaxisVetscanVs2,
   skyla,

@@ -1,12 +1,12 @@
 import type { DeviceResult } from "../report/report.ts";
 import type { TextProfile, TextReading } from "../protocols/proprietary/profile.ts";
 
-// Mindray BC-2800Vet hematology analyzer, serial, a protocol of its own: a body of fixed width without decimal points.
-// Dog layout: checked against a capture and its print-out. The other two layouts, the lengths of QC bodies and the device's
-// habits after NAK are after the manual alone (unverified), corrected by the 10 characters that the capture has more.
-// The sample id may count by itself; it stays as sent, zeros in front, so that it is no card number by chance.
+// Mindray BC-2800Vet hematology analyzer, serial, with its own protocol: a body of fixed width without decimal points.
+// The dog layout matches a capture and its print-out. The other two layouts, QC lengths and the device's reaction to
+// NAK follow the manual alone (unverified), corrected by the 10 additional characters of the capture. The sample id may
+// be a counter. It stays as sent, with leading zeros, so that it cannot look like a card number.
 
-/** Name, digits, how many of them stand after the implied point, unit. */
+/** Name, digits, digits after the implied point, unit. */
 type Column = readonly [name: string, digits: number, decimals: number, unit: string];
 
 const DIFFERENTIAL: readonly Column[] = [
@@ -34,18 +34,18 @@ const PLATELETS: readonly Column[] = [
 ];
 const WBC: Column = ["WBC", 4, 1, "10^9/L"];
 
-/** Identifier 1, sample id 8, mode 1, month 2, day 2, year 4, hour 2, minute 2: the results come after them. */
+/** Identifier 1, sample id 8, mode 1, month 2, day 2, year 4, hour 2, minute 2; the results follow. */
 const HEAD = /^A([\d*]{8})[\d*](\d\d)(\d\d)(20\d\d)(\d\d)(\d\d)/;
 const RESULTS_AT = 22;
 
 interface Layout {
   /** Characters of the whole body, its 2304 of histograms included. */
   readonly length: number;
-  /** The species code: where it stands, and in how many digits. */
+  /** Offset and digits of the species code. */
   readonly speciesAt: number;
   readonly speciesDigits: number;
   readonly species: Readonly<Record<string, string>>;
-  /** A number is that many characters to pass over. */
+  /** A number is a count of characters to skip. */
   readonly columns: readonly (Column | number)[];
 }
 
@@ -61,7 +61,7 @@ const LAYOUTS: readonly Layout[] = [
     length: 2453,
     speciesAt: 106,
     speciesDigits: 2,
-    // 7 to 10 are the clinic's own settings: which animal that is the device does not say.
+    // The clinic defines 7 to 10; the device does not send their species.
     species: { "03": "Pig", "04": "Cattle", "05": "Buffalo", "07": "", "08": "", "09": "", "10": "" },
     columns: [WBC, 21, ...RED_CELLS, ...PLATELETS],
   },
@@ -75,10 +75,10 @@ const LAYOUTS: readonly Layout[] = [
 ];
 
 const LENGTH_MAX = 2456;
-/** A QC body is shorter, by how much the manual leaves open. */
+/** Min length of a QC body. The manual leaves its exact length open. */
 const QC_LENGTH_MIN = 13;
 
-/** Values that the device computes from others of the same body: the only proof there is that no column has moved. */
+/** Values that the device computes from others of the same body: the only check that no column has moved. */
 const COMPUTED: readonly (readonly [result: string, from: readonly string[], by: (...values: number[]) => number])[] = [
   ["WBC", ["LYM#", "MID#", "GRAN#"], (lymphocytes = 0, mid = 0, granulocytes = 0) => lymphocytes + mid + granulocytes],
   ["LYM#", ["WBC", "LYM%"], (total = 0, percent = 0) => (total * percent) / 100],
@@ -90,12 +90,12 @@ const COMPUTED: readonly (readonly [result: string, from: readonly string[], by:
   ["PCT", ["PLT", "MPV"], (platelets = 0, volume = 0) => (platelets * volume) / 10_000],
 ];
 
-/** Why the device should send these bytes again. */
+/** Returns why the device has to send the body again; null for a whole one. */
 function bodyProblem(body: Uint8Array): string | null {
   return damage(String.fromCharCode(...body.subarray(0, LENGTH_MAX + 1)), body.length);
 }
 
-/** What shows that characters of the body were lost or changed; null where nothing does. */
+/** Returns evidence of lost or changed characters; null without any. */
 function damage(body: string, length = body.length): string | null {
   if (!/^[ABC][\d*B][\d*]*$/.test(body)) return "a body with other characters than digits and *";
   if (!body.startsWith("A")) return length < QC_LENGTH_MIN ? `a QC body of ${length} characters` : null;
@@ -165,7 +165,7 @@ interface ReadColumn {
   readonly unit: string;
   /** As sent. */
   readonly digits: string;
-  /** NaN where the device has none. */
+  /** NaN if the device has none. */
   readonly value: number;
   readonly decimals: number;
 }
@@ -186,7 +186,10 @@ function readColumns(body: string, { columns }: Layout): ReadColumn[] {
   return found;
 }
 
-/** Each value may be a last digit off, for the device computes before it rounds; without one of them there is nothing to compare. */
+/**
+ * Compares a computed value. Each value may differ by its last digit, because the device computes before rounding. A
+ * missing value passes.
+ */
 function holds([name, from, by]: (typeof COMPUTED)[number], columns: readonly ReadColumn[]): boolean {
   const [result, ...others] = [name, ...from].map((wanted) => columns.find((column) => column.name === wanted));
   const spans = others.map((column) => span(column));
@@ -206,7 +209,7 @@ function span(column: ReadColumn | undefined): [number, number] {
   return [Math.max(0, column.value - step), column.value + step];
 }
 
-/** Handshake on: the setting in which a damaged body is sent again. */
+/** Handshake on: a damaged body is sent again. */
 export const mindrayBc2800Vet: TextProfile = {
   id: "mindray-bc2800vet",
   protocol: "text",

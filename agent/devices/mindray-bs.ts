@@ -1,6 +1,9 @@
 import type { Hl7Profile } from "../protocols/hl7/profile.ts";
 
-/** Mindray BS chemistry analyzers, HL7 2.3.1: BS-200E after a capture, Vet models after the same manual (unverified). */
+/**
+ * Mindray BS chemistry analyzers, HL7 2.3.1. Source: a capture of a BS-200E, and the same manual for Vet models
+ * (unverified).
+ */
 export const mindrayBs: Hl7Profile = {
   id: "mindray-bs",
   protocol: "hl7",
@@ -8,9 +11,9 @@ export const mindrayBs: Hl7Profile = {
   device_name: "Mindray BS",
   modality: "BIOCHEMISTRY",
   sender: /^Mindray\|BS-/i,
-  code: (obx) => [obx.field(4)], // its name; OBX-3 is the number that the test has on this one analyzer
-  species: () => "", // PID-35 is unknown to it, and PID-10 is a blood type
-  // QRY^Q02, answered with QCK^Q02 and DSR^Q03. It has no place for a species.
+  code: (obx) => [obx.field(4)], // the name; OBX-3 is a test number of this one analyzer
+  species: () => "", // PID-35 is undefined for it, and PID-10 is a blood type
+  // QRY^Q02 gets QCK^Q02 and DSR^Q03, without a species.
   orders: { tests: { pattern: /^\d{1,4}$/, example: "2,5: the numbers that the tests have on the analyzer" } },
-  collectHours: 12, // one test a message; the number of a sample is free again the next day
+  collectHours: 12, // one test per message; a sample number is reused the next day
 };

@@ -1,8 +1,8 @@
 import type { AstmProfile } from "../protocols/astm/profile.ts";
 
 /**
- * Skyla VB1 and Solution chemistry analyzers, ASTM. The records were checked against the one of a vendor's document; its
- * frames, its status messages and the IBM 850 text are after that document alone (unverified).
+ * Skyla VB1 and Solution chemistry analyzers, ASTM. The records match an example of a vendor document. Frames, status
+ * messages and the IBM 850 charset follow that document alone (unverified).
  */
 export const skyla: AstmProfile = {
   id: "skyla",
@@ -12,8 +12,8 @@ export const skyla: AstmProfile = {
   modality: "BIOCHEMISTRY",
   sender: /^Skyla\b/i,
   code: (r) => [r.component(3, 4)],
-  species: (p) => p.component(17, 1), // `Canine`, where LIS02 has the height
+  species: (p) => p.component(17, 1), // `Canine`, in place of the height
   owner: (p) => p.component(16, 1),
-  fields: { processing: 10, sentAt: 12, weight: 19, resultStatus: 11 }, // the header lacks two fields, P and R have some more
+  fields: { processing: 10, sentAt: 12, weight: 19, resultStatus: 11 }, // the header lacks two fields, P and R have additional ones
   charset: "cp850",
 };

@@ -133,7 +133,7 @@ async function storeOne(client: DicomClient, data: string, instance: HeldInstanc
   const dataset = fs.createReadStream(file, { start: head.length, highWaterMark: READ_BYTES });
   const { status, comment } = await client.request(
     context,
-    { field: COMMAND.storeRequest, sopClass, sopInstance },
+    { field: COMMAND.cStoreRequest, sopClass, sopInstance },
     dataset as AsyncIterable<Buffer>,
   );
   if (isStored(status)) return;

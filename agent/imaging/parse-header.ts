@@ -1,3 +1,4 @@
+import { EXPLICIT_LITTLE_ENDIAN } from "../protocols/dicom/uids.ts";
 import fs from "node:fs";
 import { inflateRawSync } from "node:zlib";
 import { data, log } from "dcmjs";
@@ -18,7 +19,6 @@ export interface HeaderPlace {
 /** A header is some kilobytes; a long structured report some hundred. */
 const HEADER_BYTES_MAX = 8 * 1024 * 1024;
 const INFLATED_BYTES_MAX = 64 * 1024 * 1024;
-const EXPLICIT_LITTLE_ENDIAN = "1.2.840.10008.1.2.1";
 
 log.setLevel("silent");
 

@@ -1,5 +1,5 @@
 import { crc32, deflateSync } from "node:zlib";
-import { concat } from "../protocols/dicom/bytes.ts";
+import { concat } from "../protocols/bytes.ts";
 import type { Picture } from "../protocols/dicom/pixels.ts";
 
 const SIGNATURE = Buffer.from("89504e470d0a1a0a", "hex");

@@ -1,3 +1,10 @@
+import {
+  EXPLICIT_BIG_ENDIAN,
+  EXPLICIT_LITTLE_ENDIAN,
+  IMPLICIT_LITTLE_ENDIAN,
+  JPEG_BASELINE,
+  RLE_LOSSLESS,
+} from "../protocols/dicom/uids.ts";
 import fs from "node:fs";
 import { decode } from "jpeg-js";
 import { reasonOf } from "../../shared/runtime/error-message.ts";
@@ -33,9 +40,7 @@ export interface Preview {
 
 export type PreviewAnswer = Preview | { readonly problem: string };
 
-const PLAIN: readonly string[] = ["1.2.840.10008.1.2", "1.2.840.10008.1.2.1", "1.2.840.10008.1.2.2"];
-const RLE = "1.2.840.10008.1.2.5";
-const JPEG_BASELINE = "1.2.840.10008.1.2.4.50";
+const PLAIN: readonly string[] = [IMPLICIT_LITTLE_ENDIAN, EXPLICIT_LITTLE_ENDIAN, EXPLICIT_BIG_ENDIAN];
 const JPEG_MEMORY_MB_MAX = 512;
 const JPEG_MEGAPIXELS_MAX = 64;
 
@@ -77,7 +82,7 @@ function pictureOf(read: ReadAt, place: FramePlace, format: PixelFormat, transfe
     const frame = plainFrame(read, place, frameLength(format));
     return typeof frame === "string" ? frame : drawFrame(frame, format);
   }
-  if (transferSyntax === RLE) {
+  if (transferSyntax === RLE_LOSSLESS) {
     const frame = encapsulatedFrame(read, place, () => true); // a fragment a frame (PS3.5 §A.4.2)
     return typeof frame === "string" ? frame : fromRle(frame, format);
   }

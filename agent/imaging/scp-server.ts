@@ -1,7 +1,8 @@
 import type { Agreement } from "../protocols/dicom/association.ts";
 import { type Encoding, encodingOf } from "../protocols/dicom/dataset.ts";
 import { type Request, STATUS } from "../protocols/dicom/dimse.ts";
-import { type Identity, Scp, type ScpAction, type ServiceRequest, STORAGE_COMMITMENT } from "../protocols/dicom/scp.ts";
+import { type Identity, Scp, type ScpAction, type ServiceRequest } from "../protocols/dicom/scp.ts";
+import { STORAGE_COMMITMENT } from "../protocols/dicom/uids.ts";
 import type { Served, Talk } from "./services.ts";
 import type { ImageStore, IncomingFile } from "./instance-store.ts";
 import type { DeviceEvents } from "../connection/device-service.ts";
@@ -269,7 +270,7 @@ class Conversation {
       const { status, comment } = await file.keep(identity);
       if (status === STATUS.success) this.#events.kept(Date.now());
       else this.#events.warning(`an instance was refused: ${comment}`);
-      this.#carryOut(this.#scp.answer(file.messageId, status, comment));
+      this.#carryOut(this.#scp.respond(file.messageId, status, comment));
     } catch (error) {
       this.#carryOut(this.#scp.abort("our own fault"));
       throw error;
@@ -289,7 +290,7 @@ class Conversation {
     const { status, comment, sopInstance } = await this.#parts.serve(request, talk);
     this.#cancelled.delete(messageId);
     if (comment !== null) this.#events.warning(`a request was refused: ${comment}`);
-    this.#carryOut(this.#scp.answer(messageId, status, comment, sopInstance));
+    this.#carryOut(this.#scp.respond(messageId, status, comment, sopInstance));
     if (request.command.affectedSopClass === STORAGE_COMMITMENT) this.#parts.commitments.wake();
   }
 

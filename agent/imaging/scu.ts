@@ -1,7 +1,8 @@
 import net from "node:net";
+import { APPLICATION_CONTEXT } from "../protocols/dicom/uids.ts";
 import type { Address } from "../transport/address.ts";
 import { type Agreement, Association, type AssociationAction } from "../protocols/dicom/association.ts";
-import { concat } from "../protocols/dicom/bytes.ts";
+import { concat } from "../protocols/bytes.ts";
 import {
   COMMAND,
   type Command,
@@ -12,12 +13,7 @@ import {
   RESPONSE,
 } from "../protocols/dicom/dimse.ts";
 import { IMPLEMENTATION_CLASS_UID, IMPLEMENTATION_VERSION } from "../protocols/dicom/part10.ts";
-import {
-  APPLICATION_CONTEXT,
-  DATA_PDU_BYTES_MAX,
-  type DataFragment,
-  type ProposedContext,
-} from "../protocols/dicom/pdu.ts";
+import { DATA_PDU_BYTES_MAX, type DataFragment, type ProposedContext } from "../protocols/dicom/pdu.ts";
 import { SendError } from "../runtime/send-error.ts";
 
 // An association that we open: one request after the other, each with the answer of the peer.
@@ -28,7 +24,7 @@ export interface Called {
   readonly callingAe: string;
   readonly contexts: readonly ProposedContext[];
   /** SOP classes of which we are the provider, although it is we who call. */
-  readonly providerOf?: readonly string[];
+  readonly acceptScpScuRole?: readonly string[];
 }
 
 const CONNECT_MS = 10_000;
@@ -55,15 +51,15 @@ export class DicomClient {
     return client;
   }
 
-  private constructor({ address, calledAe, callingAe, contexts, providerOf = [] }: Called) {
+  private constructor({ address, calledAe, callingAe, contexts, acceptScpScuRole = [] }: Called) {
     this.#association = Association.requestor({
       protocolVersion: 1,
       calledAe,
       callingAe,
       applicationContext: APPLICATION_CONTEXT,
       contexts,
-      providerOf,
-      pduBytesMax: DATA_PDU_BYTES_MAX,
+      acceptScpScuRole,
+      maxPduLength: DATA_PDU_BYTES_MAX,
       implementationClassUid: IMPLEMENTATION_CLASS_UID,
       implementationVersion: IMPLEMENTATION_VERSION,
     });
@@ -204,7 +200,7 @@ export class DicomClient {
     const command = readCommand(concat(this.#command));
     this.#command = [];
     if (typeof command === "string") return this.#carryOut(this.#association.abort(command));
-    if ((command.field & RESPONSE) === 0 || command.field === COMMAND.cancelRequest) {
+    if ((command.field & RESPONSE) === 0 || command.field === COMMAND.cCancelRequest) {
       return this.#carryOut(this.#association.abort("a request came where we expect responses"));
     }
     this.#response?.resolve(command);

@@ -7,8 +7,9 @@ import {
   readAttributes,
 } from "../protocols/dicom/attributes.ts";
 import { COMMAND, isUid, STATUS } from "../protocols/dicom/dimse.ts";
-import { answerTo, matches } from "../protocols/dicom/matching.ts";
-import { MODALITY_WORKLIST, PROCEDURE_STEP, type ServiceRequest, STORAGE_COMMITMENT } from "../protocols/dicom/scp.ts";
+import { worklistResponse, matches } from "../protocols/dicom/matching.ts";
+import type { ServiceRequest } from "../protocols/dicom/scp.ts";
+import { MODALITY_WORKLIST, MODALITY_PERFORMED_PROCEDURE_STEP, STORAGE_COMMITMENT } from "../protocols/dicom/uids.ts";
 import { worklistEntry } from "../protocols/dicom/worklist.ts";
 import type { Directory } from "../study/patient-directory.ts";
 import type { InstanceReference, StepState, WorklistRow } from "../spool/queries/imaging.ts";
@@ -79,8 +80,8 @@ export class DicomServices {
     switch (request.command.affectedSopClass) {
       case MODALITY_WORKLIST:
         return this.#find(request, read, device, talk);
-      case PROCEDURE_STEP:
-        return request.command.field === COMMAND.createRequest
+      case MODALITY_PERFORMED_PROCEDURE_STEP:
+        return request.command.field === COMMAND.nCreateRequest
           ? this.#createStep(request, read.attributes, device)
           : this.#updateStep(request, read.attributes, device);
       case STORAGE_COMMITMENT:
@@ -116,7 +117,7 @@ export class DicomServices {
     for (const row of rows) {
       const entry = worklistEntry({ ...scheduled(row, device.timeZone), ...machine });
       if (!matches(keys, entry)) continue;
-      const isWanted = await talk.pending(status, encodeAttributes(answerTo(keys, entry), encoding, charset));
+      const isWanted = await talk.pending(status, encodeAttributes(worklistResponse(keys, entry), encoding, charset));
       if (!isWanted) return { status: STATUS.cancelled, comment: null };
       accessions.push(row.accession);
     }

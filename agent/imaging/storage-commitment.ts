@@ -1,8 +1,13 @@
+import {
+  EXPLICIT_LITTLE_ENDIAN,
+  IMPLICIT_LITTLE_ENDIAN,
+  STORAGE_COMMITMENT,
+  STORAGE_COMMITMENT_INSTANCE,
+} from "../protocols/dicom/uids.ts";
 import type { Address } from "../transport/address.ts";
 import { type Attributes, encodeAttributes } from "../protocols/dicom/attributes.ts";
 import { encodingOf } from "../protocols/dicom/dataset.ts";
 import { COMMAND, type Request, STATUS } from "../protocols/dicom/dimse.ts";
-import { EXPLICIT_LITTLE_ENDIAN, IMPLICIT_LITTLE_ENDIAN, STORAGE_COMMITMENT } from "../protocols/dicom/scp.ts";
 import { DicomClient } from "./scu.ts";
 import { isWhole } from "./instance-store.ts";
 import type { Commitment, InstanceReference } from "../spool/queries/imaging.ts";
@@ -37,7 +42,6 @@ const RETRY_BASE_MS = 10_000;
 const RETRY_MAX_MS = 60 * 60_000;
 const KEEP_MS = 7 * 24 * 60 * 60_000;
 /** The one instance of the service (PS3.4 §J.3.5). */
-const WELL_KNOWN_INSTANCE = "1.2.840.10008.1.20.1.1";
 /** Event types (PS3.4 table J.3-2). */
 const ALL_HELD = 1;
 const SOME_NOT_HELD = 2;
@@ -107,9 +111,9 @@ export class Commitments {
     const { id, transaction, at, tries } = commitment;
     const { event, failures } = await this.#assess(commitment);
     const request = {
-      field: COMMAND.eventReportRequest,
+      field: COMMAND.nEventReportRequest,
       sopClass: STORAGE_COMMITMENT,
-      sopInstance: WELL_KNOWN_INSTANCE,
+      sopInstance: STORAGE_COMMITMENT_INSTANCE,
       typeId: failures === 0 ? ALL_HELD : SOME_NOT_HELD,
       hasDataset: true,
     };
@@ -174,7 +178,7 @@ export class Commitments {
         contexts: [EXPLICIT_LITTLE_ENDIAN, IMPLICIT_LITTLE_ENDIAN].map((syntax, index) => ({
           ...{ id: index * 2 + 1, abstractSyntax: STORAGE_COMMITMENT, transferSyntaxes: [syntax] },
         })),
-        providerOf: [STORAGE_COMMITMENT],
+        acceptScpScuRole: [STORAGE_COMMITMENT],
       });
       try {
         for (const syntax of [EXPLICIT_LITTLE_ENDIAN, IMPLICIT_LITTLE_ENDIAN]) {

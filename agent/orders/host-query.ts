@@ -1,16 +1,16 @@
 import { newUlid } from "../../shared/api/fp.ts";
 import type { Patient } from "../../shared/api/patient.ts";
 import { readSex } from "../../shared/clinical/reference.ts";
-import { encodeAnswer, readQuery } from "../protocols/astm/orders.ts";
+import { encodeReply, readQuery } from "../protocols/astm/orders.ts";
 import type { AstmProfile } from "../protocols/astm/profile.ts";
 import { parseRecords } from "../protocols/astm/records.ts";
 import type { Profile } from "../devices/profile.ts";
 import type { Directory } from "../study/patient-directory.ts";
-import { stampOf } from "../protocols/hl7/acknowledgement.ts";
-import { encodeAnswers, readOrderQuery } from "../protocols/hl7/orders.ts";
+import { stampOf } from "../protocols/hl7/acknowledgement-message.ts";
+import { encodeReplies, readOrderQuery } from "../protocols/hl7/orders.ts";
 import { parseMessage } from "../protocols/hl7/message.ts";
 import type { Hl7Profile } from "../protocols/hl7/profile.ts";
-import type { Answer, Answered, Asked, AskedSample } from "../protocols/order-query.ts";
+import type { OrderMessage, OrderReply, OrderQuery, QueriedSample } from "../protocols/order-query.ts";
 import { patientPart } from "../protocols/poct1/topics.ts";
 import { encodeParts } from "../protocols/poct1/message.ts";
 import { readPoct1Query } from "../protocols/poct1/read.ts";
@@ -33,7 +33,7 @@ interface Entry {
   readonly patient: Patient | null;
   readonly orders: readonly TestOrder[];
   /** What was asked for, where one sample was. */
-  readonly sample: AskedSample | null;
+  readonly sample: QueriedSample | null;
 }
 
 export class Worklist {
@@ -46,7 +46,7 @@ export class Worklist {
   }
 
   /** What to send for a message that asks for orders; nothing where it asks for none, or its device takes none. */
-  async answer(message: StoredMessage, profile: Profile, timeZone: string): Promise<readonly Answer[]> {
+  async answer(message: StoredMessage, profile: Profile, timeZone: string): Promise<readonly OrderMessage[]> {
     if (message.incomplete !== null) return [];
     switch (profile.protocol) {
       case "astm":
@@ -60,7 +60,11 @@ export class Worklist {
     }
   }
 
-  async #astm({ bytes, device }: StoredMessage, profile: AstmProfile, timeZone: string): Promise<readonly Answer[]> {
+  async #astm(
+    { bytes, device }: StoredMessage,
+    profile: AstmProfile,
+    timeZone: string,
+  ): Promise<readonly OrderMessage[]> {
     if (profile.orders === undefined) return [];
     const parsed = parseRecords(bytes);
     if ("problem" in parsed || profile.sender?.test(parsed.records[0]!.field(5)) === false) return [];
@@ -70,20 +74,24 @@ export class Worklist {
     const { answered, problem } = await this.#look(device, query, timeZone, now);
     return [
       {
-        message: encodeAnswer({ ...query, problem }, answered, profile.orders, writeTime(now, timeZone)),
+        message: encodeReply({ ...query, problem }, answered, profile.orders, writeTime(now, timeZone)),
         accessions: accessionsOf(answered),
       },
     ];
   }
 
-  async #hl7({ bytes, device }: StoredMessage, profile: Hl7Profile, timeZone: string): Promise<readonly Answer[]> {
+  async #hl7(
+    { bytes, device }: StoredMessage,
+    profile: Hl7Profile,
+    timeZone: string,
+  ): Promise<readonly OrderMessage[]> {
     if (profile.orders === undefined) return [];
     const parsed = parseMessage(bytes, profile.link);
     if ("problem" in parsed) return [];
     const query = readOrderQuery(parsed);
     if (query === null) return [];
     const { answered } = await this.#look(device, query, timeZone, Date.now());
-    return encodeAnswers(query, answered, profile.orders, () =>
+    return encodeReplies(query, answered, profile.orders, () =>
       stampOf({ now: () => zonedTime(Date.now(), timeZone), newId: newUlid }),
     );
   }
@@ -91,10 +99,10 @@ export class Worklist {
   /** Whose orders these are, and why they cannot be told. */
   async #look(
     device: string,
-    asked: Asked,
+    asked: OrderQuery,
     timeZone: string,
     now: number,
-  ): Promise<{ answered: Answered[]; problem: string | null }> {
+  ): Promise<{ answered: OrderReply[]; problem: string | null }> {
     const period = periodOf(asked, timeZone, now);
     const problem = asked.problem ?? ("problem" in period ? period.problem : null);
     if (problem !== null || asked.resultsOnly || "problem" in period) return { answered: [], problem };
@@ -109,7 +117,7 @@ export class Worklist {
   }
 
   /** A POCT1-A device asks who a patient is: that one, or nobody. */
-  async #whoIs({ bytes, device }: StoredMessage): Promise<readonly Answer[]> {
+  async #whoIs({ bytes, device }: StoredMessage): Promise<readonly OrderMessage[]> {
     const query = readPoct1Query(bytes);
     if (query === null) return [];
     const { patient } = await this.#sample(device, { patient: query.patient, specimen: "" });
@@ -127,7 +135,7 @@ export class Worklist {
   }
 
   /** ALL: the orders that wait for a result, an animal's together, then who else comes today. */
-  async #everybody(device: string, query: Asked, period: Period, today: Period): Promise<Entry[]> {
+  async #everybody(device: string, query: OrderQuery, period: Period, today: Period): Promise<Entry[]> {
     const orders = await this.#spool.call("openOrders", { device, patientFp: null, ...period });
     const wanted = query.newOnly ? orders.filter(({ state }) => state === "placed") : orders;
     const entries: Entry[] = [];
@@ -152,13 +160,13 @@ export class Worklist {
    * Named as results are matched: exactly, and one animal or none. An accession of ours behind a rack and a position is the
    * sample's number, and they are nobody's.
    */
-  async #sample(device: string, { place, ...sample }: AskedSample): Promise<Entry> {
+  async #sample(device: string, { place, ...sample }: QueriedSample): Promise<Entry> {
     if (place === undefined) return this.#named(device, sample);
     const [onTray] = await this.#directory.issued({ identifier: null, otherIdentifiers: place.slice(2) });
     return this.#named(device, onTray === undefined ? sample : { patient: "", specimen: onTray.accession, place });
   }
 
-  async #named(device: string, sample: AskedSample): Promise<Entry> {
+  async #named(device: string, sample: QueriedSample): Promise<Entry> {
     const { patient: identifier, specimen } = sample;
     const named = { identifier: identifier || null, otherIdentifiers: specimen === "" ? [] : [specimen] };
     let { patients, orders: issued } = await this.#directory.find(named);
@@ -178,7 +186,7 @@ export class Worklist {
   }
 }
 
-function write({ patient, orders, sample }: Entry, query: Asked, timeZone: string): Answered {
+function write({ patient, orders, sample }: Entry, query: OrderQuery, timeZone: string): OrderReply {
   const asked = sample?.patient ?? "";
   const specimen = sample?.specimen || asked;
   const place = sample?.place === undefined ? {} : { place: sample.place };
@@ -203,11 +211,11 @@ function write({ patient, orders, sample }: Entry, query: Asked, timeZone: strin
   };
 }
 
-function isWanted(test: string, { tests }: Asked): boolean {
+function isWanted(test: string, { tests }: OrderQuery): boolean {
   return tests.length === 0 || tests.includes(test.toUpperCase());
 }
 
-function accessionsOf(answered: readonly Answered[]): string[] {
+function accessionsOf(answered: readonly OrderReply[]): string[] {
   const orders = answered.flatMap((animal) => animal.orders);
   // Of an order in part the rest is still to be asked for.
   return orders.filter(({ report, partial }) => report === "Q" && partial !== true).map(({ specimen }) => specimen);
@@ -224,7 +232,7 @@ function openPeriod(now: number): Period {
 }
 
 /** Q-7 and Q-8, or the days that a worklist has without them; a date alone is the whole day. */
-function periodOf({ from, to }: Asked, timeZone: string, now: number): Period | { readonly problem: string } {
+function periodOf({ from, to }: OrderQuery, timeZone: string, now: number): Period | { readonly problem: string } {
   const usual = openPeriod(now);
   const [start, end] = [from, to].map((text) => readTime(text, timeZone));
   if ((from !== "" && !start) || (to !== "" && !end)) return { problem: `"${from}" to "${to}" (Q-7, Q-8) is no time` };

@@ -1,9 +1,8 @@
-// What the texts of ASTM and HL7 share. Escape sequences stand between two marks in ASTM (LIS02-A2 §5.4.5) and in HL7
-// (chapter 2) alike; what a code means differs.
+// Escape sequences of ASTM (LIS02-A2 §5.4.5) and HL7 (chapter 2). Both put a code between two marks; the codes differ.
 
 /**
- * The text with its escape sequences decoded. Unknown and unclosed ones stay as they are: a lone ampersand in a comment, a
- * backslash in a path are common. `decode` gives null for a code that is none.
+ * Decodes escape sequences. Unknown and unclosed sequences stay as they are, because comments hold lone ampersands and
+ * paths hold backslashes. `decode` returns null for an unknown code.
  */
 export function unescapeText(text: string, mark: string, decode: (code: string) => string | null): string {
   let result = "";
@@ -14,7 +13,7 @@ export function unescapeText(text: string, mark: string, decode: (code: string) 
     if (close < 0) return result + text.slice(at);
     const decoded = decode(text.slice(open + 1, close));
     if (decoded === null) {
-      // Not an escape: the second mark may begin one.
+      // The first mark is text; the second may begin an escape.
       result += text.slice(at, close);
       at = close;
     } else {
@@ -26,8 +25,8 @@ export function unescapeText(text: string, mark: string, decode: (code: string) 
 }
 
 /**
- * The text with what `codes` has a code for, and every control character, written as escape sequences: one name may not make
- * a field, a record or a frame more. Where the message declares no escape a space stands for them.
+ * Encodes control characters and the characters of `codes` as escape sequences, so that a text cannot add a field,
+ * record or frame. A message that declares no escape gets spaces.
  */
 export function escapeText(text: string, mark: string | null, codes: ReadonlyMap<string | null, string>): string {
   let result = "";
@@ -40,13 +39,13 @@ export function escapeText(text: string, mark: string | null, codes: ReadonlyMap
   return result;
 }
 
-/** The bytes of a code such as `X0D0A`; null: it is none. */
+/** Returns the bytes of a code such as `X0D0A`, null for an invalid code. */
 export function hexadecimal(code: string): Uint8Array | null {
   if (!/^X(?:[0-9A-F]{2})+$/i.test(code)) return null;
   return Uint8Array.from(code.slice(1).match(/../g)!, (digits) => Number.parseInt(digits, 16));
 }
 
-/** A short quotation for a reason: no control characters. */
+/** Quotes the start of a text for an error message, without control characters. */
 export function printable(text: string): string {
   const short = text.slice(0, 20).replace(/[^\x20-\x7e]/g, "?");
   return `"${short}${text.length > 20 ? "..." : ""}"`;

@@ -1,41 +1,42 @@
-import type { News } from "../report/device-report.ts";
+import type { DeviceReport } from "../report/device-report.ts";
 
-// What every protocol's link has in common. A link turns bytes into messages and replies; it sees neither a port nor a clock.
+// Interface of every protocol's link. A link turns bytes into messages and replies. It knows neither a port nor a
+// clock.
 
-/** What the shell (connection.ts) has to carry out: all replies first, for the device waits for them, each kind in its order. */
+/**
+ * Effect that the connection carries out: all replies first, because the device waits for them, then each kind in
+ * order.
+ */
 export type LinkAction =
   | { readonly do: "reply"; readonly bytes: Uint8Array }
   /**
-   * A message for the next stage; `incomplete` says why it ended before its own end. Where its bytes came just so, one behind
-   * the other, `from` says how many were received before the first of them.
+   * Delivers a message to the next stage. `incomplete`: why the message is cut short, null for a whole one. `from`:
+   * bytes received before its first byte, if its bytes were received in one run.
    */
   | { readonly do: "deliver"; readonly message: Uint8Array; readonly incomplete: string | null; readonly from?: number }
-  /** Reports a fault of the device; `noise`: the run of bytes outside any message. */
+  /** Reports a fault of the device. `noise`: the run of bytes outside any message. */
   | { readonly do: "warn"; readonly reason: string; readonly noise?: NoiseRun }
-  /** The message given to send() was taken whole by the device. */
+  /** The device has accepted the whole message given to send(). */
   | { readonly do: "sent" }
-  /** Given up for now; the shell keeps the message and offers it again. */
+  /** The attempt to send failed; the connection keeps the message and offers it again. */
   | { readonly do: "unsent"; readonly reason: string }
-  /** Call timeout() after that many milliseconds unless told otherwise before; null: no more. */
+  /** Calls timeout() after `ms` milliseconds unless another timer action comes first. `null` stops the timer. */
   | { readonly do: "timer"; readonly ms: number | null }
-  /** The device by its own name: any other wire on which it spoke is dead. */
+  /** The device identified itself; close any older connection of the same device. */
   | { readonly do: "identify"; readonly name: string }
-  /**
-   * What the device of that name said of itself, for whoever looks after it: of status and operators the last word counts, of
-   * events each.
-   */
-  | { readonly do: "news"; readonly news: News }
-  /** Close the connection once all replies have left. */
+  /** Report of the device on itself. The last status and operator list replace the earlier ones; events accumulate. */
+  | { readonly do: "news"; readonly news: DeviceReport }
+  /** Closes the connection after all replies are sent. */
   | { readonly do: "hang up" };
 
 export interface NoiseRun {
-  /** How many there were. */
+  /** Length of the run. */
   readonly bytes: number;
-  /** The first of them. */
+  /** First bytes of the run. */
   readonly head: Uint8Array;
 }
 
-/** What stands in replies and comes from outside. What is delivered never depends on it: a replay gives the same. */
+/** External values for replies. Deliveries never depend on them, so a replay gives the same. */
 export interface LinkContext {
   /** The time with the offset of the device's zone: `2026-05-04T09:00:00+02:00`. */
   readonly now: () => string;
@@ -45,45 +46,45 @@ export interface LinkContext {
 
 export interface Link {
   /**
-   * Whether a reply to these bytes may mean "accepted", so that they have to survive a power cut before it leaves. Asked when
-   * the link has taken all that came before them. Absent: any bytes may.
+   * Returns whether a reply to these bytes may mean "accepted". Such bytes must survive a power cut before the reply
+   * leaves. Called after all earlier bytes were received. Without it, any bytes may be accepted.
    */
   mayAccept?(chunk: Uint8Array): boolean;
-  /** A connection on which nothing has come by then has run into its timeout. Absent: it may be silent for ever. */
+  /** Max silence after connecting; then timeout() is called. Without it, the device may be silent for any time. */
   readonly silenceMs?: number;
   /**
-   * How long the device waits for its answer. What is not on disk by then is answered no more: the connection ends, and the device
-   * says it again. Absent: it waits.
+   * Max time that the device waits for a reply. If the bytes are not stored by then, the connection is closed and the
+   * device sends them again. Without it, the device waits for any time.
    */
   readonly answerMs?: number;
-  /**
-   * Bytes on their way to the disk, which takes its time: whatever becomes of them, what they would be answered with can be worked
-   * out already. Absent: it is quickly done.
-   */
-  prepare?(chunk: Uint8Array): void;
-  /** Bytes that are on disk. */
+  /** Receives stored bytes. */
   receive(chunk: Uint8Array): LinkAction[];
-  /** Bytes that could not be stored: nothing they complete may be accepted. */
+  /** Receives bytes that could not be stored. Nothing that they complete may be accepted. */
   refuse(chunk: Uint8Array): LinkAction[];
-  /** Bytes went missing from the record here (they were refused): drop the frame they belonged to. */
+  /** Bytes are missing here because they were refused. Drops the frame that they belong to. */
   gap(): LinkAction[];
-  /** The timer asked for has run out. */
+  /** The requested timer has expired. */
   timeout(): LinkAction[];
-  /** Sends a message when the line is free; one at a time: the next only after "sent" or "unsent". Absent: it cannot send. */
+  /**
+   * Sends a message when the line is free. The next message may follow only after "sent" or "unsent". Links that cannot
+   * send lack it.
+   */
   send?(message: Uint8Array): LinkAction[];
-  /** The connection is gone. */
+  /** The connection is closed. */
   close(): LinkAction[];
-  /** Bytes of memory that an unfinished message takes. Absent: never more than a mebibyte or two. */
+  /** Bytes of memory that an unfinished message takes. Links without it never hold more than 2 MiB. */
   readonly heldBytes?: number;
-  /** Nothing is in flight: a fresh link would go on just as well, once it has been told the memory. */
+  /** No message or reply is pending: a fresh link that resumes from `memory` would continue equally. */
   readonly atRest: boolean;
   /**
-   * Where it stands, while no message has begun. From one such place back to the same one it has taken only noise, unless it
-   * delivered a message: a replay without these bytes delivers the same. Null while a message comes; absent: not known.
+   * Position of the link between two messages; null while a message arrives. Bytes from one position back to the same one are
+   * noise, unless the link delivered a message: a replay without them delivers the same. Links without it report no noise.
    */
   readonly between?: string | null;
-  /** What of the connection so far the next messages depend on. Absent or null: nothing. */
+  /** Link state to restore after a session is split; null or undefined when there is none. */
   readonly memory?: Uint8Array | null;
-  /** Goes on from there. The record of a connection that is long is cut where it rests: this begins each piece. */
+  /**
+   * Restores the state of `memory`. A long session is split while the link is at rest; each part begins with this call.
+   */
   resume?(memory: Uint8Array): void;
 }

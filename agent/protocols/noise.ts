@@ -1,23 +1,22 @@
+import { CR, LF, NUL, XOFF, XON } from "./bytes.ts";
 import type { LinkAction, NoiseRun } from "./link.ts";
 
-// Bytes that belong to no message. A run of them is one warning, whatever chunks it came in.
+// Bytes outside any message. A run of them is one warning, whatever chunks it comes in.
 
-/** A run ends with this much silence, in milliseconds, where nothing else ends it. */
+/** Silence that ends a run, in milliseconds, if nothing else ends it. */
 export const NOISE_TIMEOUT_MS = 1_000;
-/** A longer run is reported in pieces of so many bytes: a line at the wrong baud rate may never fall silent. */
+/** Max bytes of one warning; a longer run is reported in pieces. A line at the wrong baud rate may never be silent. */
 export const NOISE_BYTES_MAX = 64 * 1024;
-/** Kept of the beginning of a run: enough to recognise a protocol by. */
+/** Bytes kept from the start of a run: enough to detect a protocol. */
 const HEAD_BYTES = 512;
 
-const [NUL, LF, CR, XON, XOFF] = [0x00, 0x0a, 0x0d, 0x11, 0x13];
-
-/** Line ends, breaks and flow control stand between messages on many lines and mean nothing there. */
+/** Returns whether the byte is a line end, a break or flow control. Many lines carry these between messages. */
 export function isUsualBetweenMessages(byte: number): boolean {
   return byte === NUL || byte === CR || byte === LF || byte === XON || byte === XOFF;
 }
 
 export class Noise {
-  /** Where the bytes stood: `outside a session`. */
+  /** Place of the bytes: `outside a session`. */
   readonly #where: string;
   #bytes = 0;
   #head: number[] = [];
@@ -30,14 +29,14 @@ export class Noise {
     return this.#bytes > 0;
   }
 
-  /** @returns the warning when the run has reached its bound, else null */
+  /** @returns the warning when the run has reached its max length, else null */
   add(byte: number): LinkAction | null {
     if (this.#bytes < HEAD_BYTES) this.#head.push(byte);
     this.#bytes += 1;
     return this.#bytes === NOISE_BYTES_MAX ? this.take() : null;
   }
 
-  /** Ends the run. @returns its warning, null if there is none */
+  /** Ends the run. @returns its warning; null without one */
   take(): LinkAction | null {
     if (this.#bytes === 0) return null;
     const noise = { bytes: this.#bytes, head: Uint8Array.from(this.#head) };

@@ -1,57 +1,57 @@
 import type { Patient } from "../../shared/api/patient.ts";
 
-// What an analyzer asks of the worklist and what it is answered, whatever protocol it asks by.
+// Order query of an analyzer and its reply, independent of the protocol.
 
-export interface Asked {
-  readonly samples: readonly AskedSample[];
-  /** The whole worklist. */
+export interface OrderQuery {
+  readonly samples: readonly QueriedSample[];
+  /** The query covers all open orders. */
   readonly all: boolean;
-  /** The worklist from when to when, as sent. */
+  /** Start and end of the requested period, as sent. */
   readonly from: string;
   readonly to: string;
-  /** Only what the device has not had yet. */
+  /** Only orders that the device has not received yet. */
   readonly newOnly: boolean;
-  /** The animals without their orders. */
+  /** Only patients, without their orders. */
   readonly demographicsOnly: boolean;
-  /** Results, of which a worklist has none. */
+  /** Only results, which the host does not have. */
   readonly resultsOnly: boolean;
-  /** Only these tests of each order, in capitals; none: all. */
+  /** Requested tests in upper case; empty for all tests of each order. */
   readonly tests: readonly string[];
-  /** Why it cannot be answered, in which case the answer says just that. */
+  /** Reason why the query cannot be answered; null for a valid query. */
   readonly problem: string | null;
 }
 
-/** "" for what the device does not say. */
-export interface AskedSample {
+/** Sample that the query names. Fields that the device leaves out are "". */
+export interface QueriedSample {
   readonly patient: string;
   readonly specimen: string;
-  /** All components as sent, where there are more: `rack^position^number` of a tray. */
+  /** All components as sent, if there are more: `rack^position^number` of a tray. */
   readonly place?: readonly string[];
 }
 
-/** One animal of an answer. */
-export interface Answered {
-  /** null: nobody we know; `asked` is whom the device asked for. */
+/** Orders of one patient. */
+export interface OrderReply {
+  /** null for an unknown patient; `asked` is the identifier that the device sent. */
   readonly patient: Patient | null;
   readonly asked: string;
-  readonly orders: readonly AnsweredOrder[];
+  readonly orders: readonly RepliedOrder[];
 }
 
-export interface AnsweredOrder {
+export interface RepliedOrder {
   readonly specimen: string;
-  /** Q: what the device asked for; Y: no order for this sample; Z: no such animal. */
+  /** Report type. Q: reply to the query; Y: no order for this sample; Z: unknown patient. */
   readonly report: "Q" | "Y" | "Z";
   readonly tests: readonly string[];
-  /** It has more tests, which were not asked for. */
+  /** The order has more tests than the query requests. */
   readonly partial?: boolean;
-  /** How the device named it, where that says more than its number. */
+  /** Rack position and number as the device sent them, if it sent more than the number. */
   readonly place?: readonly string[];
-  /** `YYYYMMDDHHMMSS` of the device's zone; "" where there is no order. */
+  /** `YYYYMMDDHHMMSS` in the device's zone; "" without an order. */
   readonly orderedAt: string;
 }
 
-/** A message for the device, and the orders that it has once it took it. */
-export interface Answer {
+/** Message for the device, and the accessions that it holds after accepting it. */
+export interface OrderMessage {
   readonly message: Uint8Array;
   readonly accessions: readonly string[];
 }

@@ -1,19 +1,20 @@
 import { hexByte, STX } from "./bytes.ts";
 
-// A conversation as text, one line a chunk: `<` from the device, `>` from us, control characters as `<ENQ>`, any byte as
-// `<0xF6>`, `<CS>` for the checksum of the frame it stands in, `#` begins a comment. Whoever speaks one side compares the other.
+// Text form of a dialogue, one line per chunk. `<` is sent by the device, `>` by the agent. `<ENQ>` is a control
+// character, `<0xF6>` any byte, `<CS>` the checksum of its frame. `#` begins a comment. A player sends one side and
+// compares the other.
 
-export interface TalkLine {
-  /** Its number in the file. */
+export interface TranscriptLine {
+  /** Line number in the file. */
   readonly number: number;
   readonly from: "device" | "us";
   readonly bytes: Uint8Array;
 }
 
-/** Whom a talk is played to. */
-export interface Listener {
+/** Peer that a transcript is played to. */
+export interface TranscriptPeer {
   send(bytes: Uint8Array): void;
-  /** Its next byte, or null after `ms` without one. */
+  /** Resolves to the peer's next byte, or to null after `ms` milliseconds of silence. */
   reply(ms: number): Promise<number | null>;
 }
 
@@ -22,28 +23,28 @@ const NAMES: readonly string[] = [
   ...["DLE", "DC1", "DC2", "DC3", "DC4", "NAK", "SYN", "ETB", "CAN", "EM", "SUB", "ESC", "FS", "GS", "RS", "US"],
 ];
 
-/** LIS01-A2 §6.5.2: a reply comes within 15 s. */
+/** Max wait for a reply: 15 s (LIS01-A2 §6.5.2). */
 const REPLY_MS = 15_000;
-/** So long after the last line, or after one that differs, whatever else is said belongs to it. */
+/** Max silence within extra output of the peer, in milliseconds. */
 const AFTERWARDS_MS = 200;
-/** Of what differs, no more is shown. */
+/** Max bytes of differing output that an error shows. */
 const SHOWN_BYTES_MAX = 300;
 
-/** `text` as Latin-1, so that a file in any charset keeps its bytes. @throws with the line that cannot be read */
-export function parseTalk(text: string): TalkLine[] {
+/** Parses a transcript. Latin-1 keeps the bytes of a file in any charset. @throws with the first invalid line */
+export function parseTranscript(text: string): TranscriptLine[] {
   const frames = { device: new FrameSum(), us: new FrameSum() };
-  const lines: TalkLine[] = [];
+  const lines: TranscriptLine[] = [];
   for (const [index, line] of text.split(/\r?\n/).entries()) {
     if (line === "" || line.startsWith("#")) continue;
     const [, mark, said = ""] = /^([<>]) (.+)$/.exec(line) ?? [];
-    if (mark === undefined) throw new Error(`line ${index + 1} is "${line}", expected "< " or "> " and what is said`);
+    if (mark === undefined) throw new Error(`line ${index + 1} is "${line}", expected "< " or "> " and a chunk`);
     const from = mark === "<" ? "device" : "us";
     lines.push({ number: index + 1, from, bytes: wireBytes(said, frames[from], index + 1) });
   }
   return lines;
 }
 
-/** The notation of a talk, for one line. */
+/** Encodes bytes in the notation of a transcript line. */
 export function wireText(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => {
     const name = NAMES[byte];
@@ -52,11 +53,11 @@ export function wireText(bytes: Uint8Array): string {
   }).join("");
 }
 
-/** Speaks one side of a talk; answers the first line of the other side that differs, or null: it went as written. */
-export async function playTalk(
-  talk: readonly TalkLine[],
-  side: TalkLine["from"],
-  other: Listener,
+/** Plays one side of a transcript. @returns the first difference of the other side; null if there is none */
+export async function playTranscript(
+  talk: readonly TranscriptLine[],
+  side: TranscriptLine["from"],
+  other: TranscriptPeer,
 ): Promise<string | null> {
   for (const { number, from, bytes } of talk) {
     if (from === side) {
@@ -91,12 +92,12 @@ function wireBytes(said: string, frame: FrameSum, number: number): Uint8Array {
     else if (name === "CS") for (const digit of frame.checksum()) put(digit.charCodeAt(0));
     else if (NAMES.includes(name)) put(NAMES.indexOf(name));
     else if (name.startsWith("0x")) put(Number(name));
-    else throw new Error(`line ${number}: ${part} is no control character and not <CS>`);
+    else throw new Error(`line ${number}: ${part} is neither a control character nor <CS>`);
   }
   return Uint8Array.from(bytes);
 }
 
-/** §6.3.3: from behind STX to ETX or ETB, wherever the lines are cut. */
+/** Checksum from behind STX to ETX or ETB, across lines (LIS01-A2 §6.3.3). */
 class FrameSum {
   #sum = 0;
 
@@ -109,7 +110,7 @@ class FrameSum {
   }
 }
 
-async function saidWithin(other: Listener, ms: number): Promise<number[]> {
+async function saidWithin(other: TranscriptPeer, ms: number): Promise<number[]> {
   const said: number[] = [];
   while (said.length < SHOWN_BYTES_MAX) {
     const byte = await other.reply(ms);

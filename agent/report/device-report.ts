@@ -1,7 +1,7 @@
-export interface News {
+export interface DeviceReport {
   readonly device: string;
   readonly topic: "status" | "event" | "operators";
-  /** JSON */
+  /** JSON. */
   readonly content: string;
 }
 

@@ -1,25 +1,28 @@
 import { DateTime } from "luxon";
 
 /**
- * Device times: `20261121`, `202611210930`, `20261121093015`, with or without an offset (LIS02-A2 §5.6.2, HL7 TS); Bionote
- * writes `20261121 09:30:15+0300`.
+ * Device times: `20261121`, `202611210930`, `20261121093015`, with or without an offset (LIS02-A2 §5.6.2, HL7 TS).
+ * Bionote writes `20261121 09:30:15+0300`.
  */
 const DEVICE_TIME = /^(\d{4})(\d\d)(\d\d)(?: ?(\d\d):?(\d\d)(?::?(\d\d))?)?(?:\.\d+)?([+-](?:0\d|1[0-4]):?[0-5]\d)?$/;
 
-/** The rows of a message repeat a few times, and a zone's offset takes luxon longer than all else that is read. */
-const known = new Map<string, string | null>();
+/** Converted times. The rows of a message repeat a few times, and luxon's zone lookup dominates the reading time. */
+const knownTimes = new Map<string, string | null>();
 const KNOWN_MAX = 256;
 
-/** UTC with milliseconds; null for what is no date on the calendar. Without an offset the time is the device's zone's. */
+/**
+ * Converts a device time to UTC with milliseconds. Without an offset the time is in the device's zone. @returns null
+ * for an invalid date
+ */
 export function readTime(text: string, timeZone: string): string | null {
   const match = DEVICE_TIME.exec(text.trim());
   if (match === null) return null;
   const key = [...match.slice(1), timeZone].join(" ");
-  let time = known.get(key);
+  let time = knownTimes.get(key);
   if (time === undefined) {
     time = utc(match, timeZone);
-    if (known.size === KNOWN_MAX) known.clear();
-    known.set(key, time);
+    if (knownTimes.size === KNOWN_MAX) knownTimes.clear();
+    knownTimes.set(key, time);
   }
   return time;
 }
@@ -39,17 +42,18 @@ function utc(match: RegExpExecArray, timeZone: string): string | null {
     { zone },
   );
   if (!time.isValid) return null;
-  // Of an hour that comes twice luxon takes the one with today's offset: the same message would be another in winter.
+  // luxon resolves a repeated hour by today's offset, so the same message would change in winter. The first offset is
+  // stable.
   const first = Math.min(...time.getPossibleOffsets().map((possible) => possible.toMillis()));
   return new Date(first).toISOString();
 }
 
-/** `YYYYMMDDHHMMSS` of the zone, as LIS02-A2 writes a time. */
+/** Formats a time as `YYYYMMDDHHMMSS` of the zone, the format of LIS02-A2. */
 export function writeTime(ms: number, timeZone: string): string {
   return DateTime.fromMillis(ms, { zone: timeZone }).toFormat("yyyyMMddHHmmss");
 }
 
-/** The instant as the zone's clock shows it, with its offset: `2026-05-04T09:00:00+02:00`. */
+/** Formats a time as the zone's local time with its offset: `2026-05-04T09:00:00+02:00`. */
 export function zonedTime(ms: number, timeZone: string): string {
   const second = Math.floor(ms / 1000);
   const last = shown.get(timeZone);
@@ -62,17 +66,17 @@ export function zonedTime(ms: number, timeZone: string): string {
   return text;
 }
 
-/** What the clock of each zone showed last: it is asked for many times a second. */
+/** Last local time of each zone; many calls per second ask for the same one. */
 const shown = new Map<string, { readonly second: number; readonly text: string }>();
 
 function pad(number: number): string {
   return String(number).padStart(2, "0");
 }
 
-/** The offset of each zone in the quarter of an hour that was asked for last: an acknowledgement waits for its time. */
+/** Offset of each zone in the last requested quarter of an hour. Acknowledgements wait for it. */
 const offsets = new Map<string, { readonly quarter: number; readonly minutes: number }>();
 
-/** In minutes. No zone has changed its clocks within a quarter of an hour since 1973. */
+/** Returns the offset in minutes. No zone has changed its offset within a quarter of an hour since 1973. */
 function offsetOf(ms: number, timeZone: string): number {
   const quarter = Math.floor(ms / 900_000);
   const last = offsets.get(timeZone);
@@ -82,18 +86,18 @@ function offsetOf(ms: number, timeZone: string): number {
   return minutes;
 }
 
-/** The day of the zone that the instant lies in: its first millisecond and that of the next day. */
+/** Returns the first millisecond of the zone's day that contains the time, and that of the next day. */
 export function dayOf(ms: number, timeZone: string): { readonly from: number; readonly to: number } {
   const start = DateTime.fromMillis(ms, { zone: timeZone }).startOf("day");
   return { from: start.toMillis(), to: start.plus({ days: 1 }).toMillis() };
 }
 
-/** Whether a device time says more than the day. */
+/** Returns whether a device time has hour and minute. */
 export function hasClock(text: string): boolean {
   return /^\d{8} ?\d\d:?\d\d/.test(text.trim());
 }
 
-/** `YYYY-MM-DD`, or null for what is no date. */
+/** Returns the date as `YYYY-MM-DD`, null for an invalid one. */
 export function readDate(text: string): string | null {
   const time = readTime(text.trim().slice(0, 8), "UTC");
   return time === null ? null : time.slice(0, 10);

@@ -1,27 +1,28 @@
 import { measured } from "../../shared/clinical/measurement-key.ts";
 import type { PushedStudy, Snapshot } from "../../shared/api/study.ts";
 
-// What a later message about the same measurement does to its study. Pure; the spool calls it inside its transaction.
+// Revisions: how a later message about the same measurement changes its study. Pure; the spool calls it inside its
+// transaction.
 
-/** A study before it has fp and revision, with what its flags were computed from. */
+/** A study without fp and revision, with the facts that its flags were computed from. */
 export interface StudyBody {
   readonly body: Omit<PushedStudy, "fp" | "revision" | "snapshot">;
   readonly snapshot: Snapshot;
-  /** Analytes whose earlier results no longer stand, unless there is a result of them. */
+  /** Analytes whose earlier results are withdrawn, unless there is a new result. */
   readonly withdrawn?: readonly string[];
 }
 
-/** The latest revision of a study. */
+/** Latest revision of a study. */
 export interface HeldStudy extends StudyBody {
-  /** The server filed this revision to nobody. */
+  /** The server filed this revision as unmatched. */
   readonly isUnmatched: boolean;
   /** The server rejected this revision. */
   readonly isRejected: boolean;
 }
 
 /**
- * The effect of a message on a study: the next revision, or null where the message says nothing new. "again": the server
- * refused the patient before, or rejected the study, so the same revision is sent once more.
+ * Returns the effect of a message on a study: the next revision, or null if nothing changed. "again": the server had
+ * refused the patient or rejected the study, so the same revision is sent once more.
  */
 export function succeed(held: HeldStudy, late: StudyBody): StudyBody | "again" | null {
   const { patient_fp } = late.body;
@@ -31,20 +32,20 @@ export function succeed(held: HeldStudy, late: StudyBody): StudyBody | "again" |
   return revise({ ...held, body: { ...held.body, patient_fp: null } }, late);
 }
 
-/** Nothing but a withdrawal: of what was never sent it makes no study. */
+/** Returns whether the study is only a withdrawal. A withdrawal of unsent results creates no study. */
 export function isWithdrawal({ body, withdrawn = [] }: StudyBody): boolean {
   return body.results.length === 0 && withdrawn.length > 0;
 }
 
 /**
- * The next revision, or null where the message says nothing new. Analytes the message does not name stay: many analyzers
- * send one test a message, and a late test must not take the earlier ones away. What it withdraws goes. The first time stands, for a header's newer
- * time must not move a measurement. A resend does not change what was computed (R7), unless the animal is known only now.
+ * Returns the next revision; null if nothing changed. Analytes that the message does not name stay, because many
+ * analyzers send one test per message. Withdrawn analytes are removed. The first time stays: a header's newer time must
+ * not move a measurement. A resend does not recompute flags unless it identifies the patient.
  */
 export function revise(held: StudyBody, late: StudyBody): StudyBody | null {
   const matchedOnlyNow = held.body.patient_fp === null && late.body.patient_fp !== null;
   const withdrawn = late.withdrawn ?? [];
-  // All images of a study are read together: a later reading has every result that still stands.
+  // All images of a study are read together, so a later reading has every valid result.
   const isComplete = late.snapshot.images !== undefined;
   const replace = <Row extends { readonly analyte: string }>(earlier: readonly Row[], later: readonly Row[]) =>
     replaceByAnalyte(isComplete ? [] : earlier, later, withdrawn);
@@ -61,14 +62,14 @@ export function revise(held: StudyBody, late: StudyBody): StudyBody | null {
   };
 }
 
-/** False where earlier rows stay that were flagged for other facts of the patient than the later ones. */
+/** Returns whether the remaining earlier rows were flagged with the same patient facts as the later ones. */
 function isFlaggedAlike(held: Snapshot, late: Snapshot, withdrawn: readonly string[]): boolean {
   const replaced = new Set([...late.rows.map(({ analyte }) => analyte), ...withdrawn]);
   if (held.rows.every(({ analyte }) => replaced.has(analyte))) return true;
   return JSON.stringify(held.animal ?? null) === JSON.stringify(late.animal ?? null);
 }
 
-/** The earlier rows, without the withdrawn ones, with those of the later analytes in their place, then the analytes that are new. */
+/** Replaces the earlier rows of each analyte by the later ones, removes withdrawn rows, and appends new analytes. */
 function replaceByAnalyte<Row extends { readonly analyte: string }>(
   earlier: readonly Row[],
   later: readonly Row[],

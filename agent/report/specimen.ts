@@ -8,39 +8,41 @@ import { readRange, readValue } from "../../shared/clinical/value.ts";
 import { type Collection, type DeviceResult, describe, type ReadContext, type Reading, type Report } from "./report.ts";
 import { hasClock, readTime } from "./device-time.ts";
 
-// The second half of stage 3, the same for every protocol: what a message says of samples to Reports, with values,
-// units, times and identity understood. The first half (read-astm.ts, read-text.ts) knows where a protocol says it.
+// Second half of reading, shared by all protocols: turns samples into Reports with parsed values, units, times and
+// identity. The first half (the protocols' read.ts) finds the sample's fields in a message.
 
-/** One sample of one animal as a device described it: what becomes one study. */
+/** One sample of one patient as the device described it. It becomes one study per modality. */
 export interface Sample {
   readonly device_name: string;
   readonly identifier: string | null;
   readonly otherIdentifiers: readonly string[];
   readonly patient_hint: PatientHint;
-  /** As sent, what names the patient and the sample to the device: parts of the identity of a measurement. */
+  /** Patient and specimen numbers as sent: parts of a measurement's identity. */
   readonly patient: readonly string[];
-  readonly specimen: readonly string[]; // the first is its number with whoever ordered it
-  /** As sent: of the results (completed before started), of the order (collected before ordered), of the message. */
+  readonly specimen: readonly string[]; // the first is the orderer's number
+  /**
+   * Times as sent: of the results (completed before started), of the order (collected before ordered), of the message.
+   */
   readonly times: { readonly results: readonly string[]; readonly order: readonly string[]; readonly sent: string };
-  /** The device says that the specimen is urine. */
+  /** The device declares urine. */
   readonly urine: boolean;
-  /** It says that it is blood: a ketone meter's KET makes no urine of the glucose beside it. */
+  /** The device declares blood. Without it, a ketone meter's KET would make the glucose beside it urine. */
   readonly blood?: boolean;
   readonly results: readonly DeviceResult[];
   readonly notes: readonly string[];
   readonly comments: readonly string[];
 }
 
-/** What a profile says of every sample. */
+/** Columns of a profile that apply to every sample. */
 export interface SampleProfile {
   readonly modality: Modality | null;
   readonly valueSuffix?: RegExp;
   readonly collectHours?: number;
-  /** 7,41 is 7.41, as it is where nothing is said. */
+  /** Reads 7,41 as 7.41. Default true. */
   readonly decimalComma?: boolean;
 }
 
-/** The samples' Reports, or why there are none. `notes`: what the message says besides. */
+/** Reads samples into Reports. `notes`: further notes on the message. @returns null without any result */
 export function readSamples(
   samples: readonly Sample[],
   notes: readonly string[],
@@ -58,90 +60,120 @@ export function readSamples(
   return { is: "quarantined", reason, ...(reports.length > 0 ? { withdrawals: reports } : {}) };
 }
 
-/** A field's text for a patient hint, null where it is empty. */
+/** Trims a text for a patient hint. @returns null for an empty one */
 export function hintText(value: string): string | null {
   return value.trim().slice(0, 200) || null;
 }
 
-/** What a result is called in a sentence. */
+/** Returns the result's name for a sentence. */
 export function labelOf(names: readonly string[]): string {
   return names[0] ?? NO_CODE;
 }
 
 const NO_CODE = "(no code)";
 
-/** The first of these device times that is one, in UTC. */
+/** Returns the first valid device time, in UTC. */
 export function firstTime(texts: readonly string[], { timeZone }: ReadContext): string | null {
   return texts.map((text) => readTime(text, timeZone)).find((time) => time !== null) ?? null;
 }
 
-/** One Report a modality; without any readable row still one, which says what was left out. */
+/** Returns one Report per modality. A sample without any readable row yields one Report that lists the omissions. */
 function readSample(sample: Sample, profile: SampleProfile, context: ReadContext): Report[] {
-  const { results, times, patient_hint } = sample;
-  if (results.length === 0) return [];
-  const species = readSpecies(patient_hint.species ?? "");
+  if (sample.results.length === 0) return [];
+  const species = readSpecies(sample.patient_hint.species ?? "");
   const rows = readRows(sample, profile, species);
+  const times = readTimes(sample, context);
+  const common = {
+    device_name: sample.device_name,
+    identifier: sample.identifier,
+    otherIdentifiers: sample.otherIdentifiers,
+    patient_hint: sample.patient_hint,
+    species,
+    acquired_at: times.acquired_at,
+    unmapped: rows.unmapped,
+    leftOut: rows.leftOut,
+    notes: [...sample.notes, ...rows.notes, ...times.notes],
+    comments: sample.comments,
+  };
+  return [...rowsByModality(rows, profile)].map(([modality, own], index) => ({
+    ...common,
+    modality,
+    ...identify(sample, times, { modality, rows: own }, profile, context),
+    rows: own,
+    ...withdrawnOf(rows, modality),
+    // Only the first Report lists the omissions of the sample.
+    ...(index === 0 ? {} : { unmapped: [], leftOut: [], notes: [], comments: [] }),
+  }));
+}
+
+interface SampleTimes {
+  readonly acquired_at: string;
+  /** Time in the dedupe_key; null without a readable time. */
+  readonly identifying: string | null;
+  /** The identifying time has hour and minute. */
+  readonly isExact: boolean;
+  readonly notes: readonly string[];
+}
+
+function readTimes({ times }: Sample, context: ReadContext): SampleTimes {
   const ownTimes = [...times.order, ...times.results];
   const firstResult = firstTime(times.results, context);
   const ordered = firstTime(times.order, context);
   const sentTime = readTime(times.sent, context.timeZone);
-  const acquired_at = firstResult ?? ordered ?? sentTime ?? new Date(context.receivedAt).toISOString();
-  const noTimes = [...ownTimes, times.sent].filter(
+  const exact = firstTime(ownTimes.filter(hasClock), context);
+  const invalid = [...ownTimes, times.sent].filter(
     (text) => text.trim() !== "" && readTime(text, context.timeZone) === null,
   );
-  const notes = [
-    ...sample.notes,
-    ...rows.notes,
-    ...new Set(noTimes.map((text) => `${JSON.stringify(text.trim())} is no time`)),
-  ];
+  const notes = [...new Set(invalid.map((text) => `${JSON.stringify(text.trim())} is no time`))];
   if (firstResult === null && ordered === null) {
     notes.push(
       `the results carry no readable time: ${sentTime === null ? "that of receipt" : "the header's"} stands for it`,
     );
   }
-  const exact = firstTime(ownTimes.filter(hasClock), context);
+  return {
+    acquired_at: firstResult ?? ordered ?? sentTime ?? new Date(context.receivedAt).toISOString(),
+    identifying: exact ?? ordered ?? firstResult,
+    isExact: exact !== null,
+    notes,
+  };
+}
+
+/** Returns the key of a sample's Report, and its collection if the device sends one test per message. */
+function identify(
+  sample: Sample,
+  times: SampleTimes,
+  { modality, rows }: { readonly modality: Modality; readonly rows: readonly Measurement[] },
+  { collectHours }: SampleProfile,
+  { device }: ReadContext,
+): Pick<Report, "dedupe_key" | "collect"> {
   const number = sample.specimen.find((part) => part !== "");
-  // Of an analyzer that sends one test a message: what it counts itself names a sample only together with its animal.
+  // If an analyzer sends one test per message, its own counter names a sample only together with a patient.
   const isNamed = number !== undefined && (sample.specimen[0] === number || sample.identifier !== null);
+  if (isNamed && collectHours !== undefined) {
+    return collected(device, [sample.patient, number, modality], times.acquired_at, collectHours);
+  }
   const identity = {
     patient: sample.patient,
     specimen: sample.specimen,
-    time: exact ?? ordered ?? firstResult,
-    isExact: exact !== null,
-    isCounted: profile.collectHours !== undefined && !isNamed,
+    time: times.identifying,
+    isExact: times.isExact,
+    isCounted: collectHours !== undefined && !isNamed,
+    modality,
   };
-  const common = {
-    device_name: sample.device_name,
-    identifier: sample.identifier,
-    otherIdentifiers: sample.otherIdentifiers,
-    patient_hint,
-    species,
-    acquired_at,
-    unmapped: rows.unmapped,
-    leftOut: rows.leftOut,
-    notes,
-    comments: sample.comments,
-  };
-  const hours = isNamed ? (profile.collectHours ?? null) : null;
+  return { dedupe_key: dedupeKey(device, identity, rows) };
+}
+
+/** Groups the rows by modality. A modality with withdrawals only, and a sample without any row, get an empty group. */
+function rowsByModality({ found, withdrawn }: Rows, profile: SampleProfile): Map<Modality, Measurement[]> {
   const byModality = new Map<Modality, Measurement[]>();
-  for (const { modality, row } of rows.found) {
+  for (const { modality, row } of found) {
     const own = byModality.get(modality);
     if (own === undefined) byModality.set(modality, [row]);
     else own.push(row);
   }
-  for (const { modality } of rows.withdrawn) if (!byModality.has(modality)) byModality.set(modality, []);
+  for (const { modality } of withdrawn) if (!byModality.has(modality)) byModality.set(modality, []);
   if (byModality.size === 0) byModality.set(profile.modality ?? "BIOCHEMISTRY", []);
-  return [...byModality].map(([modality, own], index) => ({
-    ...common,
-    modality,
-    ...(hours === null
-      ? { dedupe_key: dedupeKey(context.device, { ...identity, modality }, own) }
-      : collected(context.device, [sample.patient, number, modality], acquired_at, hours)),
-    rows: own,
-    ...withdrawnOf(rows, modality),
-    // What was left out of the sample is said once.
-    ...(index === 0 ? {} : { unmapped: [], leftOut: [], notes: [], comments: [] }),
-  }));
+  return byModality;
 }
 
 function withdrawnOf({ withdrawn }: Rows, modality: Modality): Pick<Report, "withdrawn"> {
@@ -221,16 +253,16 @@ interface Identity {
   readonly patient: readonly string[];
   readonly specimen: readonly string[];
   readonly time: string | null;
-  /** The time has its hour and minute: a date alone names no measurement. */
+  /** The time has hour and minute; a date alone names no measurement. */
   readonly isExact: boolean;
-  /** The specimen's number is the device's own, and another's tomorrow. */
+  /** The specimen number is a device counter, reused on another day. */
   readonly isCounted: boolean;
   readonly modality: Modality;
 }
 
 /**
- * Device + patient as sent + specimen or order + time (house, section 6). A patient's number alone would make next year's
- * results a correction of this year's, so without specimen and time the results themselves are part of the key.
+ * Builds the key from device, patient as sent, specimen or order, and time. A patient number alone would make next
+ * year's results a correction of this year's. Without specimen and time, the results are part of the key.
  */
 function dedupeKey(device: string, identity: Identity, rows: readonly Measurement[]): string {
   const isNamed = !identity.isCounted && identity.specimen.some((part) => part !== "");
@@ -239,7 +271,9 @@ function dedupeKey(device: string, identity: Identity, rows: readonly Measuremen
   return `${device}:${digest(parts).slice(0, 32)}`;
 }
 
-/** The time of one test is not that of the sample: it only tells a sample from one that had its number another day. */
+/**
+ * Builds the key of a collected study. A test's time is not the sample's time; it only separates reused sample numbers.
+ */
 function collected(
   device: string,
   sampleParts: readonly unknown[],
@@ -250,7 +284,10 @@ function collected(
   return { dedupe_key: prefix + acquired_at, collect: { prefix, withinMs: hours * 60 * 60_000 } };
 }
 
-/** Several animals without any number may come in one message and one second: their results keep them apart. */
+/**
+ * Separates Reports with equal keys by their results: one message may hold several patients without a number in one
+ * second.
+ */
 function distinct(reports: readonly Report[]): Report[] {
   const seen = new Map<string, number>();
   const count = (key: string) => {
@@ -261,7 +298,7 @@ function distinct(reports: readonly Report[]): Report[] {
   for (const { dedupe_key } of reports) count(dedupe_key);
   return reports.map((report) => {
     if (seen.get(report.dedupe_key) === 1) return report;
-    // None of them keeps the bare key: one that is sent again alone must not pass for another's correction.
+    // No Report keeps the bare key: a single resend must not count as a correction of another Report.
     const own = `${report.dedupe_key}:${digest(report.rows).slice(0, 8)}`;
     const nth = count(own);
     return { ...report, dedupe_key: nth === 1 ? own : `${own}:${nth}` };

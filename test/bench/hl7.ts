@@ -1,4 +1,5 @@
 import type * as links from "../../agent/protocols/hl7/link.ts";
+import { encodeMllp } from "../../agent/protocols/mllp.ts";
 import type * as messages from "../../agent/protocols/hl7/message.ts";
 import { parseByOther } from "../support/hl7-standard.ts";
 import { fromBuild } from "./build.ts";
@@ -28,11 +29,11 @@ export async function* hl7(quick: boolean): AsyncGenerator<Figure> {
 
 /** The link without any I/O: one long message beside as many bytes of short ones. */
 async function linkFigure(shortBytes: number, slowerMax: number, quick: boolean): Promise<Figure> {
-  const { encodeFrame, Hl7Link } = await fromBuild<typeof links>("agent/protocols/hl7/link.ts");
-  const short = encodeFrame(Buffer.from(messageOf(shortBytes)));
+  const { Hl7Link } = await fromBuild<typeof links>("agent/protocols/hl7/link.ts");
+  const short = encodeMllp(Buffer.from(messageOf(shortBytes)));
   const streams = {
     short: Buffer.concat(Array.from({ length: Math.floor(LONG_BYTES / short.length) }, () => short)),
-    long: Buffer.from(encodeFrame(Buffer.from(messageOf(LONG_BYTES - 1_000)))),
+    long: Buffer.from(encodeMllp(Buffer.from(messageOf(LONG_BYTES - 1_000)))),
   };
   const rates = { short: 0, long: 0 };
   for (let round = 0; round < (quick ? 4 : 12); round++) {

@@ -1,3 +1,4 @@
+import { EXPLICIT_LITTLE_ENDIAN } from "../../agent/protocols/dicom/uids.ts";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import fs from "node:fs";
@@ -6,7 +7,7 @@ import path from "node:path";
 import { DicomClient } from "../../agent/imaging/scu.ts";
 import { COMMAND, STATUS } from "../../agent/protocols/dicom/dimse.ts";
 import { readSpool } from "../../agent/spool/access.ts";
-import { EXPLICIT_LITTLE_ENDIAN, generateInstance } from "../../agent/tools/simulator/generated-study.ts";
+import { generateInstance } from "../../agent/tools/simulator/generated-study.ts";
 import { imageFile, imageFolder } from "../../agent/imaging/instance-store.ts";
 import { type ImageSummary, listImages } from "../../agent/imaging/catalogue.ts";
 import { generatedFile } from "../support/generated-file.ts";
@@ -210,7 +211,7 @@ async function storeAs(sopInstance: string, peer: { port: number; calledAe: stri
     contexts: [{ id: 1, abstractSyntax: sopClass, transferSyntaxes: [EXPLICIT_LITTLE_ENDIAN] }],
   });
   try {
-    const { status } = await client.request(1, { field: COMMAND.storeRequest, sopClass, sopInstance }, [dataset]);
+    const { status } = await client.request(1, { field: COMMAND.cStoreRequest, sopClass, sopInstance }, [dataset]);
     return status;
   } finally {
     await client.release();

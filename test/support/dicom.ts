@@ -4,13 +4,13 @@ import { type Encoding, encodingOf } from "../../agent/protocols/dicom/dataset.t
 import { COMMAND, encodeRequest, readCommand } from "../../agent/protocols/dicom/dimse.ts";
 import { type Dataset, encodeDataset } from "../../agent/protocols/dicom/encode.ts";
 import {
-  APPLICATION_CONTEXT,
   type AssociateRequest,
   encodeAssociateRequest,
   encodeData,
   type PduEvent,
   PduReader,
 } from "../../agent/protocols/dicom/pdu.ts";
+import { APPLICATION_CONTEXT } from "../../agent/protocols/dicom/uids.ts";
 import { until } from "./processes.ts";
 
 // What a DICOM device sends, piece by piece.
@@ -22,16 +22,16 @@ export const EXPLICIT = "1.2.840.10008.1.2.1";
 export const JPEG = "1.2.840.10008.1.2.4.50";
 
 export const encodeEchoRequest = (messageId: number) =>
-  encodeRequest({ field: COMMAND.echoRequest, messageId, sopClass: VERIFICATION, sopInstance: "", hasDataset: false });
+  encodeRequest({ field: COMMAND.cEchoRequest, messageId, sopClass: VERIFICATION, sopInstance: "", hasDataset: false });
 
 export const encodeStoreRequest = (messageId: number, sopClass: string, sopInstance: string) =>
-  encodeRequest({ field: COMMAND.storeRequest, messageId, sopClass, sopInstance, hasDataset: true });
+  encodeRequest({ field: COMMAND.cStoreRequest, messageId, sopClass, sopInstance, hasDataset: true });
 
 /** C-CANCEL, which has neither a SOP class nor an answer (PS3.7 §9.3.2.3). */
 export const encodeCancelRequest = (messageId: number) =>
   encodeDataset(
     [
-      [0x0000_0100, "US", COMMAND.cancelRequest],
+      [0x0000_0100, "US", COMMAND.cCancelRequest],
       [0x0000_0120, "US", messageId],
       [0x0000_0800, "US", 0x0101],
     ],
@@ -53,7 +53,7 @@ export function associateRequest(
       abstractSyntax,
       transferSyntaxes,
     })),
-    pduBytesMax: 16_384,
+    maxPduLength: 16_384,
     implementationClassUid: "1.2.3.4",
     implementationVersion: "TEST",
     ...others,
@@ -82,11 +82,11 @@ export function dataset(uid = "1.2.3.1", extra: Dataset = [], transferSyntax = E
 }
 
 /** A C-STORE with its dataset in values of that many bytes. */
-export function storeRequest(context: number, uid: string, bytes: Uint8Array, pduBytesMax = 16_384): Uint8Array {
+export function storeRequest(context: number, uid: string, bytes: Uint8Array, maxPduLength = 16_384): Uint8Array {
   const command = encodeStoreRequest(1, CR_STORAGE, uid);
   return Buffer.concat([
     encodeData({ context, part: "command", bytes: command, last: true }, 16_384),
-    encodeData({ context, part: "dataset", bytes, last: true }, pduBytesMax),
+    encodeData({ context, part: "dataset", bytes, last: true }, maxPduLength),
   ]);
 }
 

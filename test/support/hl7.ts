@@ -1,10 +1,11 @@
 import net from "node:net";
 import tls from "node:tls";
-import { encodeFrame, FS } from "../../agent/protocols/hl7/link.ts";
+import { encodeMllp } from "../../agent/protocols/mllp.ts";
+import { FS } from "../../agent/protocols/bytes.ts";
 
 /** Segments as one message in its frame. */
 export function frameOf(segments: readonly string[]): Uint8Array {
-  return encodeFrame(Buffer.from(segments.map((segment) => `${segment}\r`).join("")));
+  return encodeMllp(Buffer.from(segments.map((segment) => `${segment}\r`).join("")));
 }
 
 export interface BloodCount {

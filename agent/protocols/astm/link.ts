@@ -1,21 +1,21 @@
+import { ActionQueue } from "../action-queue.ts";
 import type { Link, LinkAction } from "../link.ts";
-import { Actions } from "./actions.ts";
 import { Receiver, type ReceiverOptions } from "./receiver.ts";
 import { Sender, type SenderOptions, type SenderState } from "./sender.ts";
 
-// ASTM E1381 / CLSI LIS01-A2, both roles: who has the line. How frames are received stands in receiver.ts, how a message
-// is sent in sender.ts; between the two the line is neutral, and whoever says ENQ first has it (§6.2).
+// ASTM E1381 / CLSI LIS01-A2 link in both roles. receiver.ts receives frames, sender.ts sends messages. Between the two
+// the line is neutral, and the first side to send ENQ gets it (§6.2).
 
 /**
- * Which side of the line we are, and how the device departs from the standard. What is not said here is not done: the
- * link never tries one way after another.
+ * Role of the agent, and the device's departures from the standard. The link applies only declared departures; it never
+ * tries one variant after another.
  */
 export type AstmLinkOptions = ReceiverOptions & SenderOptions;
 
 export type AstmState = "neutral" | "receiving" | Exclude<SenderState, "idle">;
 
 export class AstmLink implements Link {
-  readonly #actions = new Actions();
+  readonly #actions = new ActionQueue();
   readonly #sender: Sender;
   readonly #receiver: Receiver;
 
@@ -24,7 +24,7 @@ export class AstmLink implements Link {
     this.#receiver = new Receiver(options, this.#actions, this.#sender);
   }
 
-  /** Where the line stands, in the standard's words. */
+  /** State of the line, in the standard's terms. */
   get state(): AstmState {
     if (!this.#receiver.isNeutral) return "receiving";
     return this.#sender.state === "idle" ? "neutral" : this.#sender.state;
@@ -43,7 +43,7 @@ export class AstmLink implements Link {
     return this.#receiver.heldBytes;
   }
 
-  /** While the device answers us the receiver is neutral: nothing of the device's is accepted. */
+  /** While the device replies to the agent, the receiver is neutral and accepts nothing. */
   mayAccept(chunk: Uint8Array): boolean {
     return this.#receiver.mayAccept(chunk);
   }
@@ -54,14 +54,14 @@ export class AstmLink implements Link {
     return this.#settle();
   }
 
-  /** Records, each ended by CR. @throws when the message before it is neither sent nor unsent yet */
+  /** Sends records, each ended by CR. @throws while the last message is neither sent nor unsent */
   send(message: Uint8Array): LinkAction[] {
     this.#sender.offer(message);
     return this.#settle();
   }
 
   refuse(chunk: Uint8Array): LinkAction[] {
-    // A reply that is not on disk has not come: the sender goes on waiting for it.
+    // An unstored reply counts as missing: the sender keeps waiting for it.
     if (this.#sender.awaitsReply) this.#actions.warn("cannot store: reply ignored");
     else this.#receiver.refuse(chunk);
     return this.#settle();
@@ -84,7 +84,7 @@ export class AstmLink implements Link {
     return this.#settle();
   }
 
-  /** Only at the end of a chunk: a device that says EOT and ENQ in one breath has the line again. */
+  /** Called at the end of a chunk only: a device that sends EOT and ENQ together keeps the line. */
   #settle(): LinkAction[] {
     if (this.#receiver.isNeutral) this.#sender.begin();
     return this.#actions.take();

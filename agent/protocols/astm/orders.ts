@@ -1,32 +1,35 @@
 import type { Patient } from "../../../shared/api/patient.ts";
 import { readSex } from "../../../shared/clinical/reference.ts";
-import type { Answered, AnsweredOrder, Asked } from "../order-query.ts";
+import type { OrderReply, RepliedOrder, OrderQuery } from "../order-query.ts";
 import { type AstmMessage, type AstmRecord, type Delimiters, encodeRecord } from "./records.ts";
 
-// The host query of LIS02-A2: what a device asks (Q), and the H P O L message that answers it.
+// Host query of LIS02-A2: the device's Q records, and the H P O L message that replies.
 
-/** Q-3 `patient^specimen`, or ALL; Q-5 tests; Q-7 and Q-8; Q-13. Nothing of Q-9 to Q-12 (a physician, fields of the user's) is looked at. */
-export interface Query extends Asked {
+/**
+ * Query of Q-3 (`patient^specimen`, or ALL), Q-5 (tests), Q-7, Q-8 and Q-13. Q-9 to Q-12 (physician and user fields)
+ * are ignored.
+ */
+export interface AstmOrderQuery extends OrderQuery {
   readonly delimiters: Delimiters;
-  /** H-5 and H-13 as sent: the answer names its receiver, and keeps to its version. */
+  /** H-5 and H-13 as sent: receiver and version of the reply. */
   readonly sender: string;
   readonly version: string;
 }
 
-/** Where a device that takes orders wants what LIS02-A2 has no field for. */
+/** Fields that a device needs beyond LIS02-A2. */
 export interface OrderFormat {
-  /** The P field for the species. */
+  /** Number of the P field with the species. */
   readonly species?: number;
 }
 
-/** Q-13 of who wants results: corrected, preliminary, final, cancelled, pending, partial, a MIC, sent before. */
+/** Q-13 of a query for results: corrected, preliminary, final, cancelled, pending, partial, a MIC, sent before. */
 const RESULTS = ["C", "P", "F", "X", "I", "S", "M", "R"];
 
-/** More samples than this in one query are no query: an analyzer's tray holds about a hundred. */
+/** Max samples of one query; a query for more gets an error. An analyzer's tray holds about a hundred. */
 const SAMPLES_MAX = 500;
 
-/** What a message asks; null: nothing, or only to forget what it asked before (Q-13 A). */
-export function readQuery({ delimiters, records }: AstmMessage): Query | null {
+/** Reads an order query. @returns null without one, or if it only cancels an earlier query (Q-13 A) */
+export function readQuery({ delimiters, records }: AstmMessage): AstmOrderQuery | null {
   const queries = records.filter(({ type }) => type === "Q").map((record) => ({ record, status: statuses(record) }));
   const asking = queries.filter(({ status }) => !status.includes("A"));
   const [header] = records;
@@ -58,7 +61,7 @@ export function readQuery({ delimiters, records }: AstmMessage): Query | null {
   };
 
   function problemOf(): string | null {
-    // Accessions are no sequence: what lies between two of them is nobody's sample.
+    // Accessions are not sequential, so a range of them names no samples.
     const range = asking.find(({ record }) => /[\p{L}\p{N}]/u.test(record.raw(4)) && record.raw(4) !== record.raw(3));
     if (range !== undefined)
       return `a range of samples (Q-4 is "${range.record.field(4)}"), expected single ones or ALL`;
@@ -68,7 +71,7 @@ export function readQuery({ delimiters, records }: AstmMessage): Query | null {
   }
 }
 
-/** Q-13, which may repeat: `O@N`. */
+/** Reads Q-13, which may repeat: `O@N`. */
 function statuses(query: AstmRecord): string[] {
   return query
     .repeats(13)
@@ -76,16 +79,16 @@ function statuses(query: AstmRecord): string[] {
     .filter((status) => status !== "");
 }
 
-/** Q-5, which may repeat: the names of each test, in whatever component. None: all tests. */
+/** Reads Q-5, which may repeat. @returns the test names of all components; empty for all tests */
 function testsOf(query: AstmRecord): string[] {
   const names = query.repeats(5).flatMap((parts) => parts.map((part) => part.trim().toUpperCase()));
   return names.includes("ALL") ? [] : names.filter((name) => name !== "");
 }
 
-/** H P O L in the query's own delimiters. `sentAt`: `YYYYMMDDHHMMSS` of the device's zone. */
-export function encodeAnswer(
-  query: Query,
-  answered: readonly Answered[],
+/** Encodes H P O L in the query's delimiters. `sentAt`: `YYYYMMDDHHMMSS` in the device's zone. */
+export function encodeReply(
+  query: AstmOrderQuery,
+  answered: readonly OrderReply[],
   format: OrderFormat,
   sentAt: string,
 ): Uint8Array {
@@ -94,7 +97,7 @@ export function encodeAnswer(
   const declared = [delimiters.repeat, delimiters.component, delimiters.escape ?? ""].join("");
   const header = list({ 5: "Vetwire", 10: query.sender, 12: "P", 13: query.version || "LIS2-A2", 14: sentAt });
   const records = [
-    // Field 2 is the declaration itself: nothing of it may be escaped.
+    // Field 2 declares the delimiters, so it must not be escaped.
     encodeRecord(`H${delimiters.field}${declared}`, header.slice(1), delimiters),
     ...answered.flatMap(({ patient, asked, orders }, index) => [
       write("P", { 2: String(index + 1), ...(patient === null ? { 3: asked } : animal(patient, format)) }),
@@ -105,7 +108,7 @@ export function encodeAnswer(
   return new TextEncoder().encode(records.map((record) => `${record}\r`).join(""));
 }
 
-/** By the standard's numbers, 2 and up: a text, or the components of each repeat. */
+/** Fields by the standard's numbers from 2: a text, or the components of each repeat. */
 type Fields = Readonly<Record<number, string | readonly (readonly string[])[]>>;
 
 function list(fields: Fields): (string | readonly (readonly string[])[])[] {
@@ -118,7 +121,7 @@ function list(fields: Fields): (string | readonly (readonly string[])[])[] {
 
 function animal(patient: Patient, { species }: OrderFormat): Fields {
   return {
-    // The bare ULID: cut short by a device it names nobody, where half a card number may name another animal.
+    // The bare ULID: a device that cuts it yields no patient, while half a card number may name another patient.
     3: patient.fp.slice("patient_".length),
     6: patient.name,
     8: patient.date_of_birth?.replaceAll("-", "") ?? "",
@@ -127,17 +130,17 @@ function animal(patient: Patient, { species }: OrderFormat): Fields {
   };
 }
 
-/** O-26 is the report type. */
-function orderFields({ specimen, place, report, tests, orderedAt }: AnsweredOrder): Fields {
+/** O record; O-26 is the report type. */
+function orderFields({ specimen, place, report, tests, orderedAt }: RepliedOrder): Fields {
   const named = place === undefined ? specimen : [place];
   if (report !== "Q") return { 3: named, 26: report };
-  // The code is the device's own (component 4), a LOINC code the universal one (component 1).
+  // Component 4 holds the device's code, component 1 the universal one (LOINC).
   const codes = tests.map((test) => (/^\d{1,7}-\d$/.test(test) ? [test] : ["", "", "", test]));
   return { 3: named, 5: codes, 6: "R", 7: orderedAt, 12: "N", 26: report };
 }
 
-/** L-3. Q: an error in the request; I: no information for it; F: answered. */
-function termination({ problem }: Query, answered: readonly Answered[]): "Q" | "I" | "F" {
+/** L-3. Q: invalid query; I: no information; F: orders follow. */
+function termination({ problem }: AstmOrderQuery, answered: readonly OrderReply[]): "Q" | "I" | "F" {
   if (problem !== null) return "Q";
   const found = answered.some(
     ({ patient, orders }) => patient !== null && orders.every(({ report }) => report === "Q"),
@@ -145,7 +148,7 @@ function termination({ problem }: Query, answered: readonly Answered[]): "Q" | "
   return found ? "F" : "I";
 }
 
-/** Nothing says whether this device reads Latin-1, UTF-8 or IBM 850, and all of them read letters without marks. */
+/** Encodes as ASCII. Devices read Latin-1, UTF-8 or IBM 850, and all of them read unaccented characters. */
 function ascii(text: string): string {
   const plain = text.normalize("NFD").replace(/\p{M}/gu, "").replaceAll("ı", "i");
   return plain.replace(/[^\0-\x7f]/gu, "?");

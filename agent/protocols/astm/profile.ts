@@ -4,31 +4,31 @@ import type { OrderFormat } from "./orders.ts";
 import type { AstmRecord, Charset } from "./records.ts";
 
 export type AstmLinkKind =
-  /** Frames of LIS01-A2, and how the device departs from it. */
+  /** Frames of LIS01-A2, with the device's departures from it. */
   | ({ readonly kind: "lis01" } & Omit<AstmLinkOptions, "role">)
-  /** Records as plain lines; `digitPrefixed`: with their frames' numbers left before them. */
+  /** Records as plain lines. `digitPrefixed`: their frame numbers are left before them. */
   | { readonly kind: "raw-records"; readonly digitPrefixed: boolean };
 
-/** A device that sends LIS02-A2 records. */
+/** Device that sends LIS02-A2 records. */
 export interface AstmProfile extends ProfileBase {
   readonly protocol: "astm";
   readonly link: AstmLinkKind;
-  /** As the API publishes it; null: what the header's sender (H-5) says. */
+  /** Name in the API; null for the header's sender (H-5). */
   readonly device_name: string | null;
-  /** H-5 as sent; another sender on this connection is quarantined, not read with the wrong table. */
+  /** Expected H-5. A message of another sender is quarantined, because another table may apply. */
   readonly sender?: RegExp;
-  /** The names of the analyte of an R record, the most trustworthy first. */
+  /** Analyte names of an R record, the most reliable first. */
   readonly code: (r: AstmRecord) => readonly string[];
-  /** The animal's species in the device's words, from its P record. */
+  /** Reads the patient's species, in the device's terms, from the P record. */
   readonly species?: (p: AstmRecord) => string;
   readonly owner?: (p: AstmRecord) => string;
-  /** O records whose test id (O-5) matches, and their results, are not for a patient. */
+  /** Pattern of O-5. Matching orders and their results are not for a patient. */
   readonly skipOrder?: RegExp;
-  /** It asks for orders and takes them; absent: it is sent none, and its queries stay unanswered. */
+  /** Order format of a device that accepts orders. Other devices get no orders, and no reply to queries. */
   readonly orders?: OrderFormat;
-  /** Numbers of fields that do not stand where LIS02-A2 has them. */
+  /** Numbers of fields that depart from LIS02-A2. */
   readonly fields?: Partial<FieldNumbers>;
-  /** What text is in that is no UTF-8; Windows-1252, which holds Latin-1, where it is not said. */
+  /** Charset of text that is not UTF-8; default Windows-1252, a superset of Latin-1. */
   readonly charset?: Charset;
 }
 

@@ -5,12 +5,12 @@ import type { DeviceResult, ReadContext, Reading } from "../../report/report.ts"
 import { firstTime, hintText, labelOf, readSamples, type Sample } from "../../report/specimen.ts";
 import { readDate } from "../../report/device-time.ts";
 
-// LIS02-A2 records to samples: who, what, when, and what is not for patients.
+// Reads LIS02-A2 records into samples, without those that are not for patients.
 
-/** Where LIS02-A2 has what some devices have elsewhere. */
+/** Field numbers of LIS02-A2, for fields that some devices move. */
 const STANDARD_FIELDS: FieldNumbers = { processing: 12, sentAt: 14, weight: 18, resultStatus: 9 };
 
-/** H-12 (LIS02-A2 §6.12): only production may become a study. */
+/** H-12 (LIS02-A2 §6.12): only production messages become studies. */
 const NOT_PRODUCTION: Readonly<Record<string, string>> = { T: "training", D: "demo or debug", Q: "quality control" };
 /** L-3 (LIS02-A2 §13.3): the sender did not finish. */
 const NOT_FINISHED: Readonly<Record<string, string>> = {
@@ -18,7 +18,7 @@ const NOT_FINISHED: Readonly<Record<string, string>> = {
   R: "receiver aborted",
   E: "system error",
 };
-/** R-9 (LIS02-A2 §9.9): there is no final value in this record. */
+/** R-9 (LIS02-A2 §9.9): the record has no final value. */
 const NOT_FINAL: Readonly<Record<string, string>> = {
   I: "pending in the instrument",
   N: "awaits information",
@@ -27,13 +27,13 @@ const NOT_FINAL: Readonly<Record<string, string>> = {
   X: "cannot be done",
 };
 
-/** Of these, what takes back the value sent before it. */
+/** R-9 that withdraws the value sent before. */
 const WITHDRAWS = ["X"];
 
-/** O-16, specimen descriptor (LIS02-A2 §8.4.16): nothing fixes its words. */
+/** O-16, specimen descriptor (LIS02-A2 §8.4.16); the standard lists no values. */
 const URINE = /^(u|ur|urine?)$/i;
 
-/** One H..L message to Reports. */
+/** Reads one H..L message. */
 export function readAstm(bytes: Uint8Array, profile: AstmProfile, context: ReadContext): Reading {
   const message = parseRecords(bytes, profile.charset);
   if ("problem" in message) return { is: "quarantined", reason: message.problem };
@@ -66,7 +66,7 @@ export function readAstm(bytes: Uint8Array, profile: AstmProfile, context: ReadC
   return { is: "not-for-patients", reason };
 }
 
-/** The orders of one sample of one animal, and what hangs on them. */
+/** Orders of one sample of one patient, with their results. */
 interface Group {
   readonly patient: AstmRecord | null;
   readonly order: AstmRecord | null;
@@ -75,7 +75,10 @@ interface Group {
   manufacturerRecords: number;
 }
 
-/** Walks the records by their hierarchy (LIS02-A2 §5.6.7): O belongs to the P before it, R to the O, C and M to whatever is before them. */
+/**
+ * Groups the records by their hierarchy (LIS02-A2 §5.6.7): O belongs to the last P, R to the last O, C and M to the
+ * last record.
+ */
 function collectGroups(
   message: AstmMessage,
   profile: AstmProfile,
@@ -87,11 +90,12 @@ function collectGroups(
   let patients = 0;
   let current: Group | null = null;
   let skipping = false;
-  /** Comments on H and P: they stand before the orders that they are about. */
+  /** Comments on H and P, for the orders that follow. */
   let ofHeader: string[] = [];
   let ofPatient: string[] = [];
   const groupOf = (order: AstmRecord | null): Group => {
-    // Orders of one tube at one time are one study, though many analyzers send an O record (and some a P record) per test.
+    // Orders of one tube at one time are one study, though many analyzers send an O record (and some a P record) per
+    // test.
     const named = [3, 4, 5, 6].map((field) => sent(patient, field));
     const animal = named.some((field) => field !== "") ? named.join("|") : patients;
     const time = firstTime(orderTimes(order), context) ?? "";
@@ -139,12 +143,12 @@ function collectGroups(
   return { groups: [...groups.values()], notes };
 }
 
-/** A remark on a result names it: some analyzers send a bare number there. */
+/** Names the result that a remark belongs to: some analyzers send a bare number. */
 function about(result: AstmRecord | undefined, profile: AstmProfile): string {
   return result === undefined ? "" : `${labelOf(namesOf(result, profile))}: `;
 }
 
-/** O-12 action code Q (LIS02-A2 §8.4.12), or an order the profile knows as control. */
+/** Returns whether the order is quality control: O-12 is Q (LIS02-A2 §8.4.12), or the profile lists it. */
 function isControl(order: AstmRecord, profile: AstmProfile): boolean {
   return order.field(12).trim().toUpperCase() === "Q" || (profile.skipOrder?.test(order.field(5)) ?? false);
 }
@@ -175,7 +179,8 @@ function deviceResult(result: AstmRecord, profile: AstmProfile, { resultStatus }
   const notFinal = NOT_FINAL[status];
   return {
     names: namesOf(result, profile),
-    // GeneXpert may leave the first component empty and put the number into the second. Two values are none.
+    // GeneXpert may leave the first component empty and put the number into the second. Two values stay joined, which
+    // is not a number.
     value: filled(result.repeats(4), "^").join("^"),
     unit: given(result.field(5)),
     range: result.field(6),
@@ -185,7 +190,7 @@ function deviceResult(result: AstmRecord, profile: AstmProfile, { resultStatus }
       "",
     ).join(" "),
     notFinal: notFinal === undefined ? null : `${notFinal} (R-${resultStatus} is ${status})`,
-    // `""` deletes what was there before (LIS02-A2 §5.4.9).
+    // `""` deletes the earlier value (LIS02-A2 §5.4.9).
     withdraws: WITHDRAWS.includes(status) || result.raw(4).trim() === '""',
   };
 }
@@ -197,19 +202,19 @@ function namesOf(result: AstmRecord, profile: AstmProfile): string[] {
     .filter((name) => name !== "");
 }
 
-/** A field as sent; "" where nothing is in it but blanks and delimiters, or `""`, the standard's delete (LIS02-A2 §5.4.9). */
+/** Returns a field as sent; "" for a field of blanks, delimiters or `""`, the standard's delete (LIS02-A2 §5.4.9). */
 function sent(record: AstmRecord | null, field: number): string {
   const raw = record?.raw(field) ?? "";
   return /[\p{L}\p{N}]/u.test(raw) ? raw : "";
 }
 
-/** A text without the blanks around it, "" for the standard's delete. */
+/** Trims a text. @returns "" for the standard's delete */
 function given(text: string): string {
   const trimmed = text.trim();
   return trimmed === '""' ? "" : trimmed;
 }
 
-/** Each repeat's filled components, joined; repeats without any are left out. */
+/** Joins the filled components of each repeat, without empty repeats. */
 function filled(repeats: readonly (readonly string[])[], joint: string): string[] {
   return repeats.map((parts) => parts.map(given).filter(Boolean).join(joint)).filter(Boolean);
 }
@@ -219,12 +224,14 @@ function orderTimes(order: AstmRecord | null): string[] {
   return order === null ? [] : [order.field(8), order.field(7)];
 }
 
-/** H-5, sender name: the first component names the instrument, the others its software and serial number. */
+/** Reads H-5: the first component names the instrument, the others its software and serial number. */
 function deviceName(header: AstmRecord): string {
   return header.component(5, 1).trim().slice(0, 200) || "ASTM analyzer";
 }
 
-/** P-3 practice, P-4 laboratory, P-5 third id: the first that is there is the one a person typed. */
+/**
+ * Reads P-3 (practice), P-4 (laboratory) and P-5 (third id). The first filled one is the identifier that a user typed.
+ */
 function identifiers(patient: AstmRecord | null, order: AstmRecord | null) {
   const typed = patient === null ? [] : [3, 4, 5].map((number) => given(patient.component(number, 1))).filter(Boolean);
   const specimen = order === null ? [] : [...order.components(3), ...order.components(4)].map(given).filter(Boolean);
@@ -236,7 +243,7 @@ function patientHint(
   profile: AstmProfile,
   { weight: weightField }: FieldNumbers,
 ): PatientHint {
-  // P-6: two components are owner and animal, a single one is the animal (house, section 6).
+  // P-6: two components are owner and patient, a single one is the patient.
   const [first = "", second = ""] = patient?.components(6).map(given) ?? [];
   const two = second !== "";
   const [weight = "", unit = ""] = patient?.components(weightField) ?? [];

@@ -1,64 +1,85 @@
-import { ACK, CR, DIGIT_0, ENQ, EOT, ETB, ETX, hexByte, hexDigit, LF, NAK, STX, upper } from "../bytes.ts";
+import type { ActionQueue } from "../action-queue.ts";
+import {
+  ACK,
+  CR,
+  DIGIT_0,
+  ENQ,
+  EOT,
+  ETB,
+  ETX,
+  hexByte,
+  hexDigit,
+  isAlphanumeric,
+  isDigit,
+  LF,
+  NAK,
+  NUL,
+  STX,
+  upper,
+  withCapacity,
+} from "../bytes.ts";
 import type { LinkAction } from "../link.ts";
 import { isUsualBetweenMessages, Noise, NOISE_TIMEOUT_MS } from "../noise.ts";
-import type { Actions } from "./actions.ts";
 import type { Sender } from "./sender.ts";
 
-// The receiver of LIS01-A2: frames in, acknowledgements and whole messages out.
-// Every decision is made from the current byte and the state, so any segmentation of the stream gives the same result.
+// Receiver of LIS01-A2: frames in, acknowledgements and whole messages out. Every decision depends on the current byte
+// and the state, so any segmentation of the stream gives the same result.
 
-const NUL = 0x00;
-
-/** Analyzers overrun the standard's 240 and 64 000 bytes (a whole message with histograms in one frame): NAK beyond this. */
+/**
+ * Max bytes of a frame; a longer one gets NAK. Analyzers exceed the standard's 240 and 64 000 bytes: some send a whole
+ * message with histograms in one frame.
+ */
 export const FRAME_BYTES_MAX = 1024 * 1024;
-/** A message beyond this is refused frame by frame; the device gives up and what came is quarantined as incomplete. */
+/**
+ * Max bytes of a message. Further frames get NAK; the device gives up, and the message is quarantined as incomplete.
+ */
 export const MESSAGE_BYTES_MAX = 16 * 1024 * 1024;
-/** §6.5.2.4: the receiver waits 30 s for a frame or EOT, counted from its last reply. */
+/** Max wait for a frame or EOT after the last reply: 30 s (§6.5.2.4). */
 export const RECEIVE_TIMEOUT_MS = 30_000;
-/** Some devices leave out LF, or CR and LF, and wait for the reply: this much silence after the checksum ends the frame too. */
+/** Silence after the checksum that ends a frame. Some devices omit LF, or CR and LF, and wait for the reply. */
 export const FRAME_END_TIMEOUT_MS = 300;
 
 export interface ReceiverOptions {
   /**
-   * `warn`: a wrong checksum is accepted with a warning (some devices add up other bytes). `none`: whatever stands
-   * between ETX or ETB and the end of the frame is not looked at. `strict` if not given.
+   * `warn`: accept a wrong checksum with a warning (some devices sum other bytes). `none`: ignore the bytes between ETX
+   * or ETB and the end of the frame. Default `strict`.
    */
   readonly checksum?: "strict" | "warn" | "none";
-  /** `none`: nothing is waited for behind the checksum, or behind ETX and ETB where there is no checksum. */
+  /** `none`: the frame ends with its checksum, or with ETX or ETB if there is no checksum. */
   readonly frameEnd?: "CR LF" | "none";
-  /** Records begin with a digit left over from a frame number: `2P|1`. It is no part of the record. */
+  /** Records begin with a digit left from a frame number: `2P|1`. The digit is skipped. */
   readonly digitBeforeRecords?: boolean;
-  /** While a message of ours waits, frames are answered EOT (§6.3.5). Not every device knows it: no, if not given. */
+  /** Frames get EOT while a message of the agent waits (§6.3.5). Default false: not every device supports it. */
   readonly interrupts?: boolean;
 }
 
 type State =
-  /** Neutral: everything but ENQ is ignored (§6.2.5), and reported. */
+  /** Neutral: everything but ENQ is ignored (§6.2.5) and reported. */
   | "neutral"
-  /** Data transfer: everything but STX and EOT is ignored (§6.5.1.1), and reported. */
+  /** Data transfer: everything but STX and EOT is ignored (§6.5.1.1) and reported. */
   | "between-frames"
-  /** Part of this frame could not be stored: its end is answered NAK. */
+  /** Part of this frame could not be stored; its end gets NAK. */
   | "refused-frame"
   | "frame-number"
   | "text"
   | "checksum-high"
   | "checksum-low"
-  /** Checksum read; CR, then LF, end the frame. */
+  /** The checksum is read; CR and LF end the frame. */
   | "frame-end"
   | "frame-end-after-cr"
-  /** Anything may stand here; LF ends the frame. */
+  /** Any byte may follow; LF ends the frame. */
   | "unchecked-frame-end";
 
 const ACCEPT: LinkAction = { do: "reply", bytes: Uint8Array.of(ACK) };
 const REJECT: LinkAction = { do: "reply", bytes: Uint8Array.of(NAK) };
-/** In place of ACK: accepted, and please stop (§6.3.5). */
+/** Replaces ACK: the frame is accepted, and the sender is asked to stop (§6.3.5). */
 const INTERRUPT: LinkAction = { do: "reply", bytes: Uint8Array.of(EOT) };
 
 const LETTER_H = 0x48;
 const LETTER_L = 0x4c;
 
 export class Receiver {
-  readonly #actions: Actions;
+  readonly #actions: ActionQueue;
   readonly #sender: Sender;
   readonly #checksumPolicy: "strict" | "warn" | "none";
   readonly #frameEnd: "CR LF" | "none";
@@ -66,7 +87,7 @@ export class Receiver {
   readonly #interrupts: boolean;
   #state: State = "neutral";
 
-  /** The frame being read: what follows its number. */
+  /** Text of the current frame, behind its number. */
   #frame = new Uint8Array(512);
   #frameLength = 0;
   #frameNumber = -1;
@@ -76,29 +97,29 @@ export class Receiver {
   #sum = 0;
   #checksum = 0;
 
-  /** The last accepted frame of this session, to know a repetition from a new frame; null: none yet. */
+  /** Last accepted frame of the session, to detect repetitions; its number is null before the first frame. */
   #last = new Uint8Array(512);
   #lastLength = 0;
   #lastNumber: number | null = null;
   #lastTerminator = 0;
-  /** The first frame of a session is 1, after 7 comes 0 (§6.3.2.1). */
+  /** Frames count from 1; 0 follows 7 (§6.3.2.1). */
   #expected = 1;
-  /** The rest of a frame that was answered NAK: that it is ignored needs no further warning. */
+  /** The rest of a rejected frame is being skipped, without further warnings. */
   #isRest = false;
   readonly #outside = new Noise("outside a session");
   readonly #between = new Noise("between frames");
-  /** Bytes are missing since the last accepted frame; EOT may have been among them. */
+  /** Bytes are missing since the last accepted frame; EOT may be among them. */
   #gapped = false;
 
-  /** The records of the current message: accepted text only. */
+  /** Accepted text of the current message. */
   #message = new Uint8Array(1024);
   #messageLength = 0;
-  /** Where the record that is not ended yet begins. */
+  /** Offset of the unended record. */
   #recordStart = 0;
 
   constructor(
     { checksum = "strict", frameEnd = "CR LF", digitBeforeRecords = false, interrupts = false }: ReceiverOptions,
-    actions: Actions,
+    actions: ActionQueue,
     sender: Sender,
   ) {
     this.#checksumPolicy = checksum;
@@ -113,7 +134,7 @@ export class Receiver {
     return this.#state === "neutral";
   }
 
-  /** Bytes outside a session that were not reported yet. */
+  /** Unreported bytes outside a session. */
   get hasNoise(): boolean {
     return this.#outside.isPending;
   }
@@ -127,7 +148,7 @@ export class Receiver {
     return this.isNeutral ? 0 : this.#message.length;
   }
 
-  /** ACK to ENQ only says that we listen (§6.2.3): no frame, nothing accepted. */
+  /** ACK to ENQ means "ready" (§6.2.3); it accepts no frame. */
   mayAccept(chunk: Uint8Array): boolean {
     return !(this.#state === "neutral" || this.#state === "between-frames") || chunk.includes(STX);
   }
@@ -145,7 +166,7 @@ export class Receiver {
   }
 
   refuse(chunk: Uint8Array): void {
-    // What stands between frames is no frame: its LF wants no reply.
+    // Noise between frames gets no reply at its LF.
     const betweenFrames = this.#state === "between-frames";
     this.gap();
     if (betweenFrames) this.#state = "between-frames";
@@ -153,7 +174,7 @@ export class Receiver {
     if (this.#state === "refused-frame") this.#actions.startTimer(FRAME_END_TIMEOUT_MS);
   }
 
-  /** Leaves the link where refuse() left the one that was on the wire, so that what was stored since reads the same. */
+  /** Leaves the link in the state after refuse(), so that a replay reads the later bytes equally. */
   gap(): void {
     if (this.#state !== "neutral") {
       this.#state = "refused-frame";
@@ -229,14 +250,14 @@ export class Receiver {
   }
 
   #countNoise(noise: Noise, byte: number): void {
-    if (!isUsualBetweenMessages(byte)) this.#actions.say(noise.add(byte));
-    // In a session the timer runs for the next frame, and while a message of ours is on its way, for that.
+    if (!isUsualBetweenMessages(byte)) this.#actions.push(noise.add(byte));
+    // In a session the timer waits for the next frame; while the agent sends, for the reply.
     if (this.hasNoise && this.#sender.state === "idle") this.#actions.startTimer(NOISE_TIMEOUT_MS);
   }
 
   #reportNoise(): void {
-    this.#actions.say(this.#outside.take());
-    this.#actions.say(this.#between.take());
+    this.#actions.push(this.#outside.take());
+    this.#actions.push(this.#between.take());
   }
 
   #establish(): void {
@@ -264,7 +285,8 @@ export class Receiver {
     } else if (byte === EOT) {
       this.#endSession("the session ended before the L record");
     } else if (byte === ENQ && this.#gapped) {
-      // EOT may be among the missing bytes. No reply: were this a damaged STX, ACK would accept a frame we do not have.
+      // EOT may be among the missing bytes. No reply: if this is a damaged STX, ACK would accept a frame that was not
+      // received.
       this.#endSession("a new session began before the L record");
       this.#beginSession();
       this.#actions.startTimer(RECEIVE_TIMEOUT_MS);
@@ -277,10 +299,10 @@ export class Receiver {
 
   #refuseByte(byte: number): void {
     if (this.#state === "neutral") {
-      // §6.2.6: a receiver that cannot take data answers ENQ with NAK; the sender waits 10 s and tries again.
+      // A receiver that cannot store data replies NAK to ENQ; the sender waits 10 s and tries again (§6.2.6).
       if (byte === ENQ) {
         this.#actions.warn("cannot store: session refused");
-        this.#actions.say(REJECT);
+        this.#actions.push(REJECT);
       }
     } else if (byte === STX) {
       this.#state = "refused-frame";
@@ -296,11 +318,11 @@ export class Receiver {
     this.#reject("cannot store: frame refused");
   }
 
-  /** Reads text up to and including ETX or ETB; answers where it stopped. */
+  /** Reads text up to and including ETX or ETB. @returns the offset behind it */
   #readText(chunk: Uint8Array, from: number): number {
     const room = FRAME_BYTES_MAX - this.#frameLength;
     const end = Math.min(chunk.length, from + room);
-    this.#frame = withRoom(this.#frame, this.#frameLength + end - from);
+    this.#frame = withCapacity(this.#frame, this.#frameLength + end - from);
     const frame = this.#frame;
     let length = this.#frameLength;
     let sum = this.#sum;
@@ -309,18 +331,18 @@ export class Receiver {
       const byte = chunk[at]!;
       at += 1;
       sum += byte;
-      // Only the ends of text matter: any other control character here is damage, and the checksum finds all but NUL.
-      // Starting over at a stray STX would let a damaged frame pass whose tail happens to have the right sum.
+      // Only the ends of the text matter: any other control character is damage, and the checksum detects all but NUL.
+      // Starting over at a stray STX would accept a damaged frame whose tail has the right sum.
       if (byte > ETB || byte === CR) {
         frame[length++] = byte;
       } else if (byte === NUL) {
-        // A break on a serial line reads as NUL, which no sum shows; the standard forbids it in text.
+        // A break on a serial line reads as NUL, which no sum detects. The standard forbids NUL in text.
       } else if (byte === ETX || byte === ETB) {
         this.#terminator = byte;
         this.#state = "checksum-high";
         break;
       } else if (byte === ENQ && length > 0 && frame[length - 1] === EOT) {
-        // EOT ENQ never stands in text: the frame was cut, and the device has begun again.
+        // EOT ENQ never occurs in text: the frame was cut, and the device has started again.
         this.#actions.warn("a frame was cut short by EOT and a new ENQ");
         this.#endSession("a new session began before the L record");
         this.#establish();
@@ -346,22 +368,22 @@ export class Receiver {
     else this.#actions.startTimer(FRAME_END_TIMEOUT_MS);
   }
 
-  /** The byte after the checksum, or after its CR. */
+  /** Handles the byte after the checksum, or after its CR. */
   #afterChecksum(byte: number): void {
     if (byte === LF) {
       this.#settleFrame();
     } else if (byte === STX || byte === EOT || byte === ENQ) {
-      // CR LF left out and the device did not wait for the reply.
+      // The device omitted CR LF and did not wait for the reply.
       this.#settleFrame();
       this.#step(byte);
     } else {
-      // The end of text was not the end of the frame: a damaged byte looked like ETX or ETB.
+      // The frame did not end here: a damaged byte looked like ETX or ETB.
       this.#state = "between-frames";
       this.#reject("the checksum is not followed by CR LF");
     }
   }
 
-  /** A whole frame is here: accept it, know it as a repetition, or reject it (§6.5.1.1). */
+  /** Accepts the whole frame, acknowledges it as a repetition, or rejects it (§6.5.1.1). */
   #settleFrame(): void {
     this.#state = "between-frames";
     const number = this.#frameNumber;
@@ -370,9 +392,9 @@ export class Receiver {
       this.#reject(wrong);
       return;
     }
-    if (wrong !== null) this.#actions.warn(`${wrong}: accepted, as the profile says`);
+    if (wrong !== null) this.#actions.warn(`${wrong}: accepted by the profile`);
     if (number === this.#lastNumber && this.#isRepetition()) {
-      // Our ACK was lost and the device sent the frame again (§6.3.2).
+      // The device missed the ACK and sent the frame again (§6.3.2).
       this.#actions.warn(`frame ${number} was repeated: acknowledged, not counted again`);
       this.#accept(ACCEPT);
     } else if (number !== this.#expected) {
@@ -392,7 +414,9 @@ export class Receiver {
     return `checksum ${sent}, computed ${hexByte(sum)}`;
   }
 
-  /** Same number, other bytes is data we would lose (a sender that never counts): that is no repetition. */
+  /**
+   * Compares the frame with the last one. The same number with other bytes is new data of a sender that does not count.
+   */
   #isRepetition(): boolean {
     if (this.#frameLength !== this.#lastLength || this.#terminator !== this.#lastTerminator) return false;
     for (let i = 0; i < this.#frameLength; i++) if (this.#frame[i] !== this.#last[i]) return false;
@@ -402,10 +426,10 @@ export class Receiver {
   #takeFrame(): void {
     const frame = this.#frame;
     const length = this.#frameLength;
-    // Where the search for CR stops: the buffer may be much longer, from an earlier frame. ETX had room here.
+    // Bounds the search for CR: the buffer may hold the rest of a longer frame. ETX had room here.
     frame[length] = CR;
-    this.#message = withRoom(this.#message, this.#messageLength + length);
-    // A record may be cut anywhere by the end of a frame: text is joined as it is, only CR ends a record.
+    this.#message = withCapacity(this.#message, this.#messageLength + length);
+    // A frame may end within a record, so text is joined as it is. Only CR ends a record.
     let from = 0;
     while (from < length) {
       if (this.#messageLength === this.#recordStart) {
@@ -424,7 +448,7 @@ export class Receiver {
       if (ended) this.#endRecord();
       from = to;
     }
-    // "L|1|N" without CR in the last frame of a message.
+    // The last frame may end "L|1|N" without CR.
     if (this.#terminator === ETX && this.#recordIs(LETTER_L)) this.#endRecord();
 
     this.#frame = this.#last;
@@ -446,7 +470,7 @@ export class Receiver {
     else this.#recordStart = this.#messageLength;
   }
 
-  /** Whether the record that stands at the end of the message is of that type; case does not matter (LIS02 §5.5). */
+  /** Returns whether the last record of the message is of this type, in either case (LIS02 §5.5). */
   #recordIs(letter: number): boolean {
     const at = this.#recordStart;
     if (at >= this.#messageLength || upper(this.#message[at]!) !== letter) return false;
@@ -454,7 +478,7 @@ export class Receiver {
   }
 
   #deliver(incomplete: string | null): void {
-    this.#actions.say({ do: "deliver", message: this.#message.slice(0, this.#messageLength), incomplete });
+    this.#actions.push({ do: "deliver", message: this.#message.slice(0, this.#messageLength), incomplete });
     this.#messageLength = 0;
     this.#recordStart = 0;
   }
@@ -468,38 +492,23 @@ export class Receiver {
   }
 
   #accept(reply: LinkAction): void {
-    this.#actions.say(reply);
+    this.#actions.push(reply);
     this.#actions.startTimer(RECEIVE_TIMEOUT_MS);
   }
 
   #reject(reason: string): void {
     this.#isRest = true;
     this.#actions.warn(reason);
-    this.#actions.say(REJECT);
+    this.#actions.push(REJECT);
     this.#actions.startTimer(RECEIVE_TIMEOUT_MS);
   }
 }
 
-/** In neutral state the repeated end of a session, or a late reply to a message of ours, is no noise. */
+/** Returns whether the byte is a repeated end of session or a late reply; in neutral state neither is noise. */
 function isReplyOrEnd(byte: number): boolean {
   return byte === EOT || byte === ACK || byte === NAK;
 }
 
 function frameNumberText(number: number): string {
   return number >= 0 && number <= 7 ? String(number) : `byte ${hexByte(number + DIGIT_0)}`;
-}
-
-function isDigit(byte: number): boolean {
-  return byte >= DIGIT_0 && byte <= DIGIT_0 + 9;
-}
-
-function isAlphanumeric(byte: number): boolean {
-  return isDigit(byte) || (upper(byte) >= 0x41 && upper(byte) <= 0x5a);
-}
-
-function withRoom(buffer: Uint8Array<ArrayBuffer>, length: number): Uint8Array<ArrayBuffer> {
-  if (length <= buffer.length) return buffer;
-  const larger = new Uint8Array(Math.max(length, buffer.length * 2));
-  larger.set(buffer);
-  return larger;
 }

@@ -1,20 +1,20 @@
 import iconv from "iconv-lite";
 import { escapeText, hexadecimal, printable, unescapeText } from "../escape-sequences.ts";
 
-// ASTM E1394 / CLSI LIS02-A2 records. Fields, repeats and components are numbered as the standard numbers them: from 1,
-// and field 1 is the record type.
+// Records of ASTM E1394 / CLSI LIS02-A2. Fields, repeats and components count from 1, as in the standard; field 1 is
+// the record type.
 
 export interface Delimiters {
   readonly field: string;
   readonly repeat: string;
   readonly component: string;
-  /** null: the header declares none (`H|\^|`). */
+  /** null if the header declares none (`H|\^|`). */
   readonly escape: string | null;
 }
 
 export const STANDARD_DELIMITERS: Delimiters = { field: "|", repeat: "\\", component: "^", escape: "&" };
 
-/** What devices write that send neither UTF-8 nor Latin-1: IBM 850 and the Windows code pages of the languages around it. */
+/** Charsets of devices that send neither UTF-8 nor Latin-1: IBM 850 and Windows code pages. */
 export const CHARSETS = [
   "cp850",
   "windows-1250",
@@ -26,7 +26,7 @@ export const CHARSETS = [
 ] as const;
 export type Charset = (typeof CHARSETS)[number];
 
-/** More records than this (empty lines count too) are no message: the largest seen has 125. */
+/** Max records of a message, empty lines included; a longer one is unreadable. The largest seen has 125. */
 const RECORDS_MAX = 100_000;
 
 export class AstmRecord {
@@ -40,27 +40,27 @@ export class AstmRecord {
     this.#fields = text.split(delimiters.field);
   }
 
-  /** H, P, O, R, C, M, Q, S or L, upper case (types are case-insensitive, §5.5). */
+  /** H, P, O, R, C, M, Q, S or L in upper case (types are case-insensitive, §5.5). */
   get type(): string {
     return (this.#fields[0] ?? "").trim().toUpperCase();
   }
 
-  /** The field's text, unescaped, its repeats and components still joined; "" when it is not there. */
+  /** Returns the unescaped text of a field with its repeats and components still joined, "" for a missing field. */
   field(number: number): string {
     return this.#unescape(this.raw(number));
   }
 
-  /** The n-th component of the field's first repeat, unescaped. */
+  /** Returns the n-th component of the field's first repeat, unescaped. */
   component(number: number, component: number): string {
     return this.components(number)[component - 1] ?? "";
   }
 
-  /** The components of the field's first repeat, unescaped. */
+  /** Returns the components of the field's first repeat, unescaped. */
   components(number: number): string[] {
     return this.repeats(number)[0] ?? [];
   }
 
-  /** Every repeat of the field, each as its components. Escapes are decoded after splitting (§5.4.5). */
+  /** Returns every repeat of the field as its components. Escapes are decoded after splitting (§5.4.5). */
   repeats(number: number): string[][] {
     const { repeat, component } = this.#delimiters;
     return this.raw(number)
@@ -68,12 +68,12 @@ export class AstmRecord {
       .map((text) => text.split(component).map((part) => this.#unescape(part)));
   }
 
-  /** The field as it was sent. */
+  /** Returns the field as sent. */
   raw(number: number): string {
     return this.#fields[number - 1] ?? "";
   }
 
-  /** How many fields were sent, the type included. */
+  /** Number of sent fields, the type included. */
   get length(): number {
     return this.#fields.length;
   }
@@ -92,12 +92,12 @@ export interface AstmMessage {
   readonly records: readonly AstmRecord[];
 }
 
-/** The records of one H..L message, or why they cannot be read. `charset`: of text that is no UTF-8. */
+/** Parses one H..L message. `charset`: of text that is not UTF-8. @returns the problem of an unreadable message */
 export function parseRecords(
   message: Uint8Array,
   charset: Charset = "windows-1252",
 ): AstmMessage | { readonly problem: string } {
-  // One more than RECORDS_MAX for the empty piece after the last CR, and one to see that there are more.
+  // RECORDS_MAX, one for the empty piece after the last CR, and one to detect more.
   const pieces = decodeText(message, charset).split("\r", RECORDS_MAX + 2);
   if (pieces.length > RECORDS_MAX + 1) return { problem: `more than ${RECORDS_MAX} records` };
   const lines = pieces.map((line) => (line.startsWith("\n") ? line.slice(1) : line)).filter((line) => line !== "");
@@ -109,7 +109,7 @@ export function parseRecords(
 
   const records: AstmRecord[] = [];
   for (const [index, line] of lines.entries()) {
-    // Field 2 of H holds the delimiters themselves and must not be split at them.
+    // Field 2 of H declares the delimiters and must not be split at them.
     const record = new AstmRecord(index === 0 ? maskDelimiters(line, delimiters) : line, delimiters, charset);
     if (!/^[A-Z]$/.test(record.type))
       return { problem: `record ${index + 1} is ${printable(line)}, expected a type letter` };
@@ -119,7 +119,7 @@ export function parseRecords(
   return { delimiters, records };
 }
 
-/** A record's text without its CR. Plain text in, escapes out: the mirror of AstmRecord. */
+/** Encodes a record without its CR, with escapes: the inverse of AstmRecord. */
 export function encodeRecord(
   type: string,
   fields: readonly (string | readonly (readonly string[])[])[],
@@ -139,7 +139,7 @@ export function encodeRecord(
   return [type, ...encoded].join(delimiters.field);
 }
 
-/** The H record's declaration: `H|\^&`. Its four characters are read by position, whatever they are. */
+/** Reads the declaration of the H record, `H|\^&`, by position: any four characters may be declared. */
 function readDelimiters(header: string): Delimiters | { readonly problem: string } {
   const [field, repeat, component, fourth] = [header[1], header[2], header[3], header[4]];
   const escapeMark = fourth === undefined || fourth === field || fourth === " " ? null : fourth;
@@ -180,13 +180,13 @@ function decodeEscape(code: string, delimiters: Delimiters, charset: Charset): s
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 const UNDEFINED = "\ufffd";
 
-/** The standard says Latin-1 (§5.1), devices send UTF-8 as well: decided once per message, never per field. */
+/** Decodes a whole message, never a field. The standard says Latin-1 (§5.1), but devices send UTF-8 too. */
 function decodeText(bytes: Uint8Array, charset: Charset): string {
   try {
     return utf8.decode(bytes);
   } catch {
     const text = iconv.decode(bytes, charset);
-    // One byte is one character here, so a byte that the code page leaves open stays what it is in Latin-1.
+    // These charsets have one byte per character. A byte that the code page leaves undefined is read as Latin-1.
     return text.includes(UNDEFINED)
       ? Array.from(text, (char, index) => (char === UNDEFINED ? String.fromCharCode(bytes[index]!) : char)).join("")
       : text;

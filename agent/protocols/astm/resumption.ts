@@ -1,24 +1,24 @@
 import { CR } from "../bytes.ts";
 import { type AstmRecord, parseRecords } from "./records.ts";
 
-// What becomes of a message that was cut short when the device sends again (LIS02-A2 §4.2): either all of it, or only from
-// the first record on that it does not take for stored, with that record's P and O repeated before it.
+// Resends of a message that was cut short (LIS02-A2 §4.2). A device sends either the whole message, or the records from
+// the first unacknowledged one, with the P and O of that record repeated before it.
 
 /**
- * Whether a message that was cut short is wholly contained in a later one. Headers differ (they carry the time of
- * sending); the last record of the cut one may be a part.
+ * Returns whether a later message contains all of a cut one. Headers differ (they hold the time of sending). The last
+ * record of the cut message may be a part.
  */
 export function contains(message: Uint8Array, incomplete: Uint8Array): boolean {
   const cut = incomplete.indexOf(CR);
-  if (cut < 0) return true; // not even its header came whole
+  if (cut < 0) return true; // The header itself is cut.
   const whole = message.subarray(message.indexOf(CR) + 1);
   return incomplete.subarray(cut + 1).every((byte, index) => byte === whole[index]);
 }
 
 /**
- * The message that a cut one and the rest of it make together, its repeated parents once; null where the later one is not
- * surely the rest. It is where its first records repeat the P (and O) under which the cut one ended, these name an animal or a
- * sample, and the next record is the one that was cut, or has the next number.
+ * Joins a cut message and its rest, with repeated parents once. Returns null unless the later message surely is the
+ * rest. It is if its first records repeat the last P (and O) of the cut message and name a patient or sample. The next
+ * record must be the cut one, or have the next number.
  */
 export function resume(incomplete: Uint8Array, message: Uint8Array): Uint8Array | null {
   const earlier = lines(incomplete);
@@ -36,7 +36,7 @@ export function resume(incomplete: Uint8Array, message: Uint8Array): Uint8Array 
   }
   if (!parents.some(({ record }) => namesSomething(record))) return null;
   const rest = sent.slice(parents.length);
-  // What the device was not sure of it may have sent once more.
+  // The device may resend records whose ACK it missed.
   const repeated = overlap(held, rest);
   const next = rest[repeated];
   if (next === undefined) return null;
@@ -48,11 +48,11 @@ export function resume(incomplete: Uint8Array, message: Uint8Array): Uint8Array 
 }
 
 interface Line {
-  /** One character a byte. */
+  /** One character per byte. */
   readonly text: string;
   readonly record: AstmRecord;
   readonly type: string;
-  /** Its CR came; else it is the part that was cut. */
+  /** The CR was received; otherwise the record is cut. */
   readonly ended: boolean;
 }
 
@@ -74,13 +74,16 @@ function lines(message: Uint8Array): Line[] | null {
   }));
 }
 
-/** A practice's, laboratory's or other number or name (P-3 to P-6), a specimen's (O-3, O-4): without one, records of two animals look alike. */
+/**
+ * Returns whether the record has an identifier or name (P-3 to P-6, O-3, O-4). Without one, records of two patients
+ * look alike.
+ */
 function namesSomething(record: AstmRecord): boolean {
   const numbers = record.type === "P" ? [3, 4, 5, 6] : [3, 4];
   return numbers.some((number) => /[\p{L}\p{N}]/u.test(record.raw(number)));
 }
 
-/** How many records at the end of what is held come again at the beginning of the rest. */
+/** Returns how many records at the end of `held` are repeated at the start of `rest`. */
 function overlap(held: readonly Line[], rest: readonly Line[]): number {
   for (let count = Math.min(held.length, rest.length); count > 0; count--) {
     const end = held.slice(-count);
@@ -91,7 +94,10 @@ function overlap(held: readonly Line[], rest: readonly Line[]): number {
 
 const LEVELS = ["P", "O", "R"];
 
-/** Numbers (field 2) count within the parent: 1 2 3, and again from 1 under the next one (§5.6.7). */
+/**
+ * Returns whether the record has the next number (field 2). Numbers count within the parent: 1 2 3, then from 1 again
+ * (§5.6.7).
+ */
 function isNext(held: readonly Line[], next: Line): boolean {
   const level = LEVELS.indexOf(next.type);
   const parentAt = held.findLastIndex(({ type }) => LEVELS.includes(type) && LEVELS.indexOf(type) < level);

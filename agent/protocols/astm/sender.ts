@@ -1,63 +1,66 @@
+import type { ActionQueue } from "../action-queue.ts";
 import { ACK, CR, ENQ, EOT, ETB, ETX, NAK } from "../bytes.ts";
 import type { LinkAction } from "../link.ts";
-import type { Actions } from "./actions.ts";
 import { encodeFrame } from "./frame.ts";
 
-// The sender of LIS01-A2: one message at a time, frame by frame, each acknowledged before the next. A message that does
-// not get through is given back whole: the shell keeps it and offers it again.
+// Sender of LIS01-A2: one message at a time, each frame acknowledged before the next. A message that fails is returned
+// as unsent; the connection keeps it and offers it again.
 
-/** §6.5.2.1, §6.5.2.3: a reply comes within 15 s, or the sender ends with EOT. */
+/** Max wait for a reply: 15 s, then the sender ends with EOT (§6.5.2.1, §6.5.2.3). */
 export const REPLY_TIMEOUT_MS = 15_000;
-/** §6.5.1.2: a frame that is not accepted six times ends the transfer. */
+/** Max tries of one frame; then the transfer ends (§6.5.1.2). */
 export const FRAME_TRIES_MAX = 6;
-/** §6.2.6: after NAK the sender waits 10 s before its next ENQ. */
+/** Wait after NAK before the next ENQ: 10 s (§6.2.6). */
 export const BUSY_MS = 10_000;
-/** §6.5.2.2: a computer leaves the line to the instrument for 20 s. */
+/** Wait of a computer after contention, for the instrument to send: 20 s (§6.5.2.2). */
 export const HOST_CONTENTION_MS = 20_000;
-/** §6.2.7.1: an instrument, which has priority, sends its next ENQ after 1 s. */
+/** Wait of an instrument, which has priority, after contention: 1 s (§6.2.7.1). */
 export const INSTRUMENT_CONTENTION_MS = 1_000;
-/** §6.3.5: a sender that was asked to stop leaves the line free for 15 s, or until the other side has sent and ended. */
+/** Wait of an interrupted sender: 15 s, or until the other side has sent and ended (§6.3.5). */
 export const INTERRUPT_MS = 15_000;
-/** So long after a character that is no reply, the reply may still come; a frame sent again sooner would be answered twice. */
+/** Wait for the reply behind an invalid character. Without it, the repeated frame would get two replies. */
 export const GARBLED_MS = 300;
-/** ENQs for one message; the standard sets no bound. Then it is given back, and the shell decides when to try again. */
+/** Max ENQs for one message; then it is returned as unsent. The standard sets no bound. */
 export const ENQUIRIES_MAX = 6;
 
 export interface SenderOptions {
-  /** Who has priority when both say ENQ: the instrument. A computer if not given. */
+  /** Side with priority when both send ENQ: the instrument. Default `host`, a computer. */
   readonly role?: "host" | "instrument";
-  /** Text in one frame: 240 by E1381-95; LIS01-A2 (§6.3.1) allows 63 993, and recommends it over TCP alone (§4.4.1). */
+  /**
+   * Max text bytes of a frame: 240 in E1381-95. LIS01-A2 allows 63 993 (§6.3.1), and recommends that only over TCP
+   * (§4.4.1).
+   */
   readonly frameBytes?: number;
   /**
-   * What one frame holds. `record`, as most do: a record, ETX behind each. `etb-record`: a record, ETX behind the last
-   * of the message alone. `message`: as much of the message as there is room for.
+   * Content of a frame. `record`, the usual: one record, ended by ETX. `etb-record`: one record, ended by ETX only at
+   * the end of the message. `message`: as much of the message as fits.
    */
   readonly framing?: "record" | "etb-record" | "message";
 }
 
 export type SenderState =
-  /** There is nothing to send. */
+  /** No message to send. */
   | "idle"
   /** A message waits for the line. */
   | "ready"
   /** ENQ is sent. */
   | "establishing"
-  /** ENQ was answered NAK: the other side cannot receive now. */
+  /** ENQ got NAK: the other side cannot receive now. */
   | "busy"
-  /** ENQ was answered ENQ: both want to send. */
+  /** ENQ got ENQ: both sides want to send. */
   | "contention"
   /** A frame is sent. */
   | "transferring"
-  /** A frame is sent, and a character came that is no reply. */
+  /** A frame is sent, and an invalid reply character was received. */
   | "garbled"
-  /** A frame was answered EOT: the other side wants to send. */
+  /** A frame got EOT: the other side wants to send. */
   | "interrupted";
 
 const SAY_ENQ: LinkAction = { do: "reply", bytes: Uint8Array.of(ENQ) };
 const SAY_EOT: LinkAction = { do: "reply", bytes: Uint8Array.of(EOT) };
 
 export class Sender {
-  readonly #actions: Actions;
+  readonly #actions: ActionQueue;
   readonly #contentionMs: number;
   readonly #frameBytes: number;
   readonly #framing: "record" | "etb-record" | "message";
@@ -65,15 +68,15 @@ export class Sender {
 
   #message: Uint8Array | null = null;
   #enquiries = 0;
-  /** How much of the message was accepted. */
+  /** Accepted bytes of the message. */
   #acceptedBytes = 0;
-  /** The frame that is sent, on the wire and as a number, and the text it takes from the message. */
+  /** The current frame, its number, and the message bytes in it. */
   #frame: Uint8Array = new Uint8Array(0);
   #frameNumber = 0;
   #frameText = 0;
   #frameTries = 0;
 
-  constructor({ role = "host", frameBytes = 240, framing = "record" }: SenderOptions, actions: Actions) {
+  constructor({ role = "host", frameBytes = 240, framing = "record" }: SenderOptions, actions: ActionQueue) {
     this.#contentionMs = role === "host" ? HOST_CONTENTION_MS : INSTRUMENT_CONTENTION_MS;
     this.#frameBytes = frameBytes;
     this.#framing = framing;
@@ -84,12 +87,15 @@ export class Sender {
     return this.#state;
   }
 
-  /** Something is sent and not answered: what comes is the reply. */
+  /** The next bytes are a reply. */
   get awaitsReply(): boolean {
     return this.#state === "establishing" || this.#state === "transferring" || this.#state === "garbled";
   }
 
-  /** A message waits, and not because the other side asked for the line: two that both ask would never get anywhere. */
+  /**
+   * A message waits, and the other side has not asked for the line. Two sides that both interrupt would make no
+   * progress.
+   */
   get wantsLine(): boolean {
     return this.#message !== null && this.#state !== "interrupted";
   }
@@ -101,12 +107,12 @@ export class Sender {
     if (this.#state === "idle") this.#state = "ready";
   }
 
-  /** The line is neutral: what waits may begin. */
+  /** Starts sending; the line is neutral. */
   begin(): void {
     if (this.#state === "ready") this.#enquire();
   }
 
-  /** The other side has sent and ended. */
+  /** Handles the end of the other side's session. */
   sessionEnded(): void {
     switch (this.#state) {
       case "contention":
@@ -114,7 +120,7 @@ export class Sender {
         this.#ready();
         break;
       case "busy":
-        // How much of the 10 s has passed the link cannot know: it has no clock.
+        // The link has no clock, so it cannot know how much of the 10 s has passed.
         this.#wait("busy", BUSY_MS);
         break;
       case "idle":
@@ -126,7 +132,7 @@ export class Sender {
     }
   }
 
-  /** Only the first reply of a chunk is one: what stands behind it came before we could answer it. */
+  /** Takes the first reply of a chunk. Later bytes were sent before the agent could respond to it. */
   receive(chunk: Uint8Array): void {
     for (const byte of chunk) {
       const isReply = this.#state === "establishing" ? this.#replyToEnq(byte) : this.#replyToFrame(byte);
@@ -151,7 +157,7 @@ export class Sender {
         this.#abort(`no reply to frame ${this.#frameNumber} within ${REPLY_TIMEOUT_MS / 1000} s`);
         break;
       case "garbled":
-        this.#notAccepted("was answered by what is no reply");
+        this.#notAccepted("got an invalid reply");
         break;
     }
   }
@@ -170,7 +176,7 @@ export class Sender {
       return;
     }
     this.#enquiries += 1;
-    this.#actions.say(SAY_ENQ);
+    this.#actions.push(SAY_ENQ);
     this.#wait("establishing", REPLY_TIMEOUT_MS);
   }
 
@@ -185,7 +191,7 @@ export class Sender {
         this.#wait("busy", BUSY_MS);
         return true;
       case ENQ:
-        // This ENQ is not answered: the instrument says it again (§6.2.7.1).
+        // No reply: the instrument repeats its ENQ (§6.2.7.1).
         this.#wait("contention", this.#contentionMs);
         return true;
       default:
@@ -200,15 +206,15 @@ export class Sender {
         this.#sendNext();
         return true;
       case EOT:
-        // Accepted, and please stop (§6.3.5).
+        // The frame is accepted, and the receiver asks to stop (§6.3.5).
         this.#acceptedBytes += this.#frameText;
         this.#stop();
         return true;
       case NAK:
-        this.#notAccepted("was answered NAK");
+        this.#notAccepted("got NAK");
         return true;
       default:
-        // What is no reply counts as NAK (§6.5.1.2), unless the reply is right behind it.
+        // An invalid character counts as NAK (§6.5.1.2), unless a reply follows it directly.
         if (this.#state !== "garbled") this.#wait("garbled", GARBLED_MS);
         return false;
     }
@@ -218,7 +224,7 @@ export class Sender {
     const message = this.#message!;
     if (this.#acceptedBytes === message.length) {
       this.#state = "idle";
-      this.#actions.say(SAY_EOT);
+      this.#actions.push(SAY_EOT);
       this.#actions.stopTimer();
       this.#sent();
       return;
@@ -231,7 +237,7 @@ export class Sender {
     this.#transmit();
   }
 
-  /** The text of the next frame and how it ends. */
+  /** Returns the text of the next frame and its terminator. */
   #cut(rest: Uint8Array): { text: Uint8Array; terminator: typeof ETX | typeof ETB } {
     const cr = this.#framing === "message" ? -1 : rest.indexOf(CR);
     const recordEnd = cr < 0 ? rest.length : cr + 1;
@@ -242,7 +248,7 @@ export class Sender {
 
   #transmit(): void {
     this.#frameTries += 1;
-    this.#actions.say({ do: "reply", bytes: this.#frame });
+    this.#actions.push({ do: "reply", bytes: this.#frame });
     this.#wait("transferring", REPLY_TIMEOUT_MS);
   }
 
@@ -252,28 +258,28 @@ export class Sender {
     else this.#abort(`frame ${this.#frameNumber} was not accepted in ${FRAME_TRIES_MAX} tries`);
   }
 
-  /** A message that was cut here is sent again from its beginning. */
+  /** Stops for the other side. The message is sent again from its beginning. */
   #stop(): void {
-    this.#actions.say(SAY_EOT);
+    this.#actions.push(SAY_EOT);
     this.#wait("interrupted", INTERRUPT_MS);
     if (this.#acceptedBytes === this.#message!.length) this.#sent();
   }
 
   #abort(reason: string): void {
     this.#state = "idle";
-    this.#actions.say(SAY_EOT);
+    this.#actions.push(SAY_EOT);
     this.#actions.stopTimer();
     this.#giveBack(reason);
   }
 
   #sent(): void {
     this.#message = null;
-    this.#actions.say({ do: "sent" });
+    this.#actions.push({ do: "sent" });
   }
 
   #giveBack(reason: string): void {
     this.#message = null;
-    this.#actions.say({ do: "unsent", reason });
+    this.#actions.push({ do: "unsent", reason });
   }
 
   #ready(): void {

@@ -1,6 +1,5 @@
 import {
   ABORT_REASON,
-  APPLICATION_CONTEXT,
   type AssociateAccept,
   type AssociateReject,
   type AssociateRequest,
@@ -15,20 +14,23 @@ import {
   type PduEvent,
   PduReader,
 } from "./pdu.ts";
+import { APPLICATION_CONTEXT } from "./uids.ts";
 
-// The state machine of an association (PS3.8 §9.2), for the side that is called and the side that calls. It sees neither a
-// socket nor a clock. What the standard asks the local user for is answered at once, so the states that wait for it
-// (Sta3, Sta8, Sta9, Sta12) do not occur.
+// State machine of an association (PS3.8 §9.2), as acceptor and as requestor. It knows neither a socket nor a clock.
+// The local user responds at once, so the states that wait for it (Sta3, Sta8, Sta9, Sta12) do not occur.
 
 export type AssociationAction =
   | { readonly do: "write"; readonly bytes: Uint8Array }
-  /** Call timeout() after that many milliseconds unless told otherwise before; null: no more. */
+  /** Calls timeout() after `ms` milliseconds unless another timer action comes first. `null` stops the timer. */
   | { readonly do: "timer"; readonly ms: number | null }
-  /** Close the connection once all is written. */
+  /** Closes the connection after everything is written. */
   | { readonly do: "close" }
   | { readonly do: "open"; readonly agreement: Agreement }
   | ({ readonly do: "data" } & DataFragment)
-  /** No more data comes; null: released in order. `rejected`: the peer will not have us next time either. */
+  /**
+   * No more data follows. `reason`: null after an orderly release. `rejected`: the peer would reject the next request
+   * too.
+   */
   | { readonly do: "over"; readonly reason: string | null; readonly rejected?: true };
 
 export interface Agreement {
@@ -41,8 +43,8 @@ export interface AgreedContext {
   readonly transferSyntax: string;
 }
 
-/** What is answered to a request; the association itself sees to protocol version and application context. */
-export type Answer = (request: AssociateRequest) => AssociateAccept | AssociateReject;
+/** Negotiates an association request. The association itself checks protocol version and application context. */
+export type Negotiate = (request: AssociateRequest) => AssociateAccept | AssociateReject;
 
 type State =
   /** Sta2 and Sta5. */
@@ -50,18 +52,18 @@ type State =
   | { readonly at: "awaiting-answer" }
   /** Sta6. */
   | { readonly at: "open" }
-  /** Sta7; Sta11 when both sides asked at once. */
+  /** Sta7; Sta11 if both sides requested a release. */
   | { readonly at: "awaiting-release" }
-  /** Sta13, and Sta1 after it. */
+  /** Sta13, then Sta1. */
   | { readonly at: "awaiting-close" };
 
 type Role =
-  | { readonly is: "acceptor"; readonly answer: Answer }
+  | { readonly is: "acceptor"; readonly answer: Negotiate }
   | { readonly is: "requestor"; readonly request: AssociateRequest };
 
-/** For the peer's request, its answers and its hanging up. */
+/** Max wait for the peer's request, its response, or its close (ARTIM timer of PS3.8). */
 export const ARTIM_MS = 30_000;
-/** How long an association may stand still between two PDUs. */
+/** Max pause between two PDUs; then the association is aborted. */
 export const IDLE_MS = 60_000;
 
 const REJECTED_PERMANENT = 1;
@@ -76,17 +78,17 @@ export class Association {
   readonly #reader = new PduReader();
   readonly #role: Role;
   #state: State;
-  /** Longest P-DATA-TF the peer takes. */
-  #pduBytesMax = 0;
+  /** Max length of the peer's P-DATA-TF. */
+  #maxPduLength = 0;
   #wholePdus = 0;
   #actions: AssociationAction[] = [];
 
-  /** Of a connection that came in. */
-  static acceptor(answer: Answer): Association {
+  /** Association of an incoming connection. */
+  static acceptor(answer: Negotiate): Association {
     return new Association({ is: "acceptor", answer }, { at: "awaiting-request" });
   }
 
-  /** Of a connection that we opened. */
+  /** Association of an outgoing connection. */
   static requestor(request: AssociateRequest): Association {
     return new Association({ is: "requestor", request }, { at: "awaiting-answer" });
   }
@@ -100,7 +102,7 @@ export class Association {
     return this.#state.at === "open";
   }
 
-  /** The connection is there. */
+  /** Starts the association; the connection is open. */
   start(): AssociationAction[] {
     if (this.#role.is === "requestor") this.#write(encodeAssociateRequest(this.#role.request));
     this.#timer(ARTIM_MS);
@@ -109,14 +111,14 @@ export class Association {
 
   receive(chunk: Uint8Array): AssociationAction[] {
     for (const event of this.#reader.receive(chunk)) this.#step(event);
-    // A peer that sends a byte now and then does not keep its place.
+    // Only whole PDUs restart the timer, so that a peer cannot hold its place with single bytes.
     if (this.#state.at === "open" && this.#reader.wholePdus > this.#wholePdus) this.#timer(IDLE_MS);
     this.#wholePdus = this.#reader.wholePdus;
     return this.#take();
   }
 
   send(fragment: DataFragment): AssociationAction[] {
-    if (this.#state.at === "open") this.#write(encodeData(fragment, this.#pduBytesMax));
+    if (this.#state.at === "open") this.#write(encodeData(fragment, this.#maxPduLength));
     return this.#take();
   }
 
@@ -129,7 +131,7 @@ export class Association {
     return this.#take();
   }
 
-  /** What the peer does cannot be gone on with, or we cannot. */
+  /** Aborts an association that cannot continue. */
   abort(reason: string): AssociationAction[] {
     if (this.#state.at !== "awaiting-close") this.#abort(BY_USER, ABORT_REASON.notSpecified, reason);
     return this.#take();
@@ -154,7 +156,7 @@ export class Association {
     return this.#take();
   }
 
-  /** The connection is gone. */
+  /** Ends the association; the connection is closed. */
   closed(): AssociationAction[] {
     this.#timer(null);
     if (this.#state.at !== "awaiting-close") this.#over("the connection closed without a release");
@@ -185,7 +187,7 @@ export class Association {
         break;
       case "awaiting-release":
         if (event.is === "release-response") this.#hangUp(null);
-        // Both asked at once: the other side's is answered, ours still waits for its answer (AR-8, AR-9).
+        // Release collision: the peer's request is confirmed, the agent's own still waits (AR-8, AR-9).
         else if (event.is === "release-request") this.#write(encodeReleaseResponse());
         else if (event.is !== "data") this.#refuse(event, BY_PROVIDER);
         break;
@@ -195,7 +197,7 @@ export class Association {
     }
   }
 
-  /** An abort ends it; anything else that has no place in this state is answered with one (AA-1, AA-8). */
+  /** Ends the association on an abort. Responds to any other unexpected PDU with an abort (AA-1, AA-8). */
   #refuse(event: PduEvent, source: number): void {
     if (event.is === "abort") this.#hangUp(`the peer aborted (source ${event.source}, reason ${event.reason})`);
     else if (event.is === "invalid") this.#abort(source, event.reason, event.problem);
@@ -204,7 +206,7 @@ export class Association {
 
   #answer(request: AssociateRequest): void {
     if (this.#role.is === "requestor") throw new Error("a requestor awaits no request");
-    // Bit 0 of the protocol version is ours; the others belong to versions to come (PS3.8 §9.3.2).
+    // Bit 0 is the protocol version of the agent; the others are reserved for later versions (PS3.8 §9.3.2).
     const answer =
       request.protocolVersion % 2 === 0
         ? REJECT_PROTOCOL_VERSION
@@ -217,13 +219,13 @@ export class Association {
       return;
     }
     this.#write(encodeAssociateAccept(answer));
-    this.#pduBytesMax = request.pduBytesMax;
+    this.#maxPduLength = request.maxPduLength;
     this.#open(request, answer);
   }
 
   #agree(accept: AssociateAccept): void {
     if (this.#role.is === "acceptor") throw new Error("an acceptor awaits no answer");
-    this.#pduBytesMax = accept.pduBytesMax;
+    this.#maxPduLength = accept.maxPduLength;
     this.#open(this.#role.request, accept);
   }
 
@@ -239,12 +241,12 @@ export class Association {
   }
 
   #abort(source: number, reason: number, problem: string): void {
-    // The reason belongs to the Upper Layer; an application's abort has none (PS3.8 §9.3.8).
+    // Only an abort by the Upper Layer has a reason (PS3.8 §9.3.8).
     this.#write(encodeAbort(source, source === BY_USER ? ABORT_REASON.notSpecified : reason));
     this.#awaitClose(problem);
   }
 
-  /** The last word is said; the peer is given time to hear it and to hang up. */
+  /** Waits for the peer to read the last PDU and to close the connection. */
   #awaitClose(reason: string | null): void {
     this.#over(reason);
     this.#state = { at: "awaiting-close" };
@@ -292,7 +294,7 @@ function rejectionText({ result, source, reason }: AssociateReject): string {
   return known?.text ?? `rejected (result ${result}, source ${source}, reason ${reason})`;
 }
 
-/** PS3.8 table 9-21, as far as anybody sends it. */
+/** PS3.8 table 9-21, the reasons in use. */
 const REJECTIONS = [
   { source: 1, reason: 2, text: "application context not supported" },
   { source: 1, reason: 3, text: "calling AE title not recognized" },

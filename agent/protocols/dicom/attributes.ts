@@ -1,10 +1,11 @@
 import iconv from "iconv-lite";
-import { ascii, concat, latin1 } from "./bytes.ts";
+import { concat } from "../bytes.ts";
+import { ascii, latin1 } from "./bytes.ts";
 import { type Encoding, LONG_VRS, UNDEFINED_LENGTH } from "./dataset.ts";
 import { type Dataset, encodeDataset } from "./encode.ts";
 
-// Small datasets read whole: the identifiers of queries, procedure steps and commitments. Attributes have the standard's
-// keywords; what is not in the table is passed over.
+// Small datasets that are read whole: identifiers of queries, procedure steps and commitments. Attributes have the
+// standard's keywords; unlisted attributes are skipped.
 
 const ATTRIBUTE = {
   SpecificCharacterSet: [0x0008_0005, "CS"],
@@ -83,7 +84,7 @@ export type TextKeyword = Exclude<Keyword, SequenceKeyword>;
 
 type Texts = { readonly [Name in TextKeyword]?: readonly string[] };
 type Sequences = { readonly [Name in SequenceKeyword]?: readonly Attributes[] };
-/** A dataset's attributes with their values; none where an attribute is there without a value. */
+/** Attributes of a dataset with their values; an attribute without a value has an empty list. */
 export interface Attributes extends Texts, Sequences {}
 
 export const KEYWORDS = Object.keys(ATTRIBUTE) as Keyword[];
@@ -104,7 +105,7 @@ export function isSequence(keyword: Keyword): keyword is SequenceKeyword {
 
 export interface ReadAttributes {
   readonly attributes: Attributes;
-  /** Some attribute is not in our table. */
+  /** The dataset has attributes that the table lacks. */
   readonly someUnknown: boolean;
 }
 
@@ -112,14 +113,14 @@ const DEPTH_MAX = 8;
 const ITEM = 0xfffe_e000;
 const ITEM_END = 0xfffe_e00d;
 const SEQUENCE_END = 0xfffe_e0dd;
-/** What Specific Character Set concerns (PS3.5 §6.1.2.3). */
+/** VRs that Specific Character Set applies to (PS3.5 §6.1.2.3). */
 const TEXT_VRS = new Set(["SH", "LO", "ST", "LT", "PN", "UC", "UT"]);
-/** Their backslash is a letter. */
+/** VRs in which a backslash is text. */
 const SINGLE_VALUE_VRS = new Set(["ST", "LT", "UT"]);
 
 class Malformed extends Error {}
 
-/** The attributes of a dataset in little endian; a string says why it is none. */
+/** Reads the attributes of a little endian dataset. @returns a string with the problem of an invalid one */
 export function readAttributes(bytes: Uint8Array, encoding: Encoding): ReadAttributes | string {
   const reader = new Reader(bytes, encoding);
   try {
@@ -144,7 +145,7 @@ class Reader {
     this.#encoding = encoding;
   }
 
-  /** The elements up to `end`, or up to the delimiter of an item of undefined length. */
+  /** Reads the elements up to `end`, or up to the delimiter of an item of undefined length. */
   read(end: number | null, outerCharset: string, depth: number): Attributes {
     if (depth > DEPTH_MAX) throw new Malformed(`sequences nested deeper than ${DEPTH_MAX} levels`);
     const attributes: Partial<Record<Keyword, readonly string[] | readonly Attributes[]>> = {};
@@ -237,9 +238,9 @@ function valuesOf(bytes: Uint8Array, vr: string, charset: string): readonly stri
   return trimmed.every((value) => value === "") ? [] : trimmed;
 }
 
-/** The dataset, its character set included where it needs one: `charset` if its letters are enough. */
+/** Encodes a dataset, with its character set if needed: `charset` if it has all characters. */
 export function encodeAttributes(attributes: Attributes, encoding: Encoding, charset = ""): Uint8Array {
-  const letters = lettersOf(attributes);
+  const letters = charactersOf(attributes);
   const chosen = [charset, ...CHARSET_PREFERENCE].find((name) => holds(name, letters)) ?? UTF_8;
   const declared = chosen === "" ? attributes : { ...attributes, SpecificCharacterSet: [chosen] };
   return encodeDataset(elementsOf(declared, chosen), encoding);
@@ -264,9 +265,9 @@ function encodeValues(values: readonly string[], vr: string, charset: string): U
 }
 
 const UTF_8 = "ISO_IR 192";
-/** What a device most likely knows comes first; "" is the default repertoire, ASCII. */
+/** Character sets in order of preference, the most widely supported first; "" is the default repertoire, ASCII. */
 const CHARSET_PREFERENCE = ["", "ISO_IR 100", "ISO_IR 148", UTF_8];
-/** Defined terms (PS3.3 table C.12-2 to C.12-5), with or without code extensions, of which only the first set is read. */
+/** Defined terms (PS3.3 tables C.12-2 to C.12-5). Of code extensions only the first set is read. */
 const ENCODINGS: Readonly<Record<string, string>> = {
   "": "ascii",
   "6": "ascii",
@@ -288,7 +289,7 @@ const ENCODINGS: Readonly<Record<string, string>> = {
 function encodingNamed(charset: string): string {
   const [first = ""] = charset.split("\\");
   if (first === "GB18030" || first === "GBK") return first;
-  // What is in no repertoire that we know is shown letter by letter, so that nothing is lost.
+  // Text of an unknown repertoire is decoded byte by byte, so that nothing is lost.
   return ENCODINGS[first.replace(/^ISO(_| 2022 )IR /, "").trim()] ?? "iso-8859-1";
 }
 
@@ -297,11 +298,11 @@ function holds(charset: string, text: string): boolean {
   return iconv.decode(iconv.encode(text, encoding), encoding) === text;
 }
 
-function lettersOf(attributes: Attributes): string {
+function charactersOf(attributes: Attributes): string {
   return KEYWORDS.flatMap((keyword) => {
     const value = attributes[keyword];
     if (value === undefined) return [];
-    if (isSequence(keyword)) return (value as readonly Attributes[]).map(lettersOf);
+    if (isSequence(keyword)) return (value as readonly Attributes[]).map(charactersOf);
     return TEXT_VRS.has(vrOf(keyword)) ? (value as readonly string[]) : [];
   }).join("");
 }

@@ -1,4 +1,4 @@
-// What the codecs of this folder share.
+// Byte helpers of the DICOM codecs.
 
 const LATIN1 = new TextDecoder("latin1");
 
@@ -6,7 +6,7 @@ export function latin1(bytes: Uint8Array): string {
   return LATIN1.decode(bytes);
 }
 
-/** A UID as a peer wrote it: NUL is the standard's padding, blanks are some devices' own. */
+/** Reads a UID without its padding: NUL by the standard, blanks by some devices. */
 export function readUid(bytes: Uint8Array): string {
   return latin1(bytes).replace(/[\0 ]+$/, "");
 }
@@ -15,22 +15,12 @@ export function ascii(text: string): Uint8Array {
   return Uint8Array.from(text, (letter) => letter.charCodeAt(0));
 }
 
-/** A text of even length (PS3.5 §6.2), filled up with `pad`. */
+/** Encodes a text in even length (PS3.5 §6.2), filled up with `pad`. */
 export function evenText(text: string, pad: " " | "\0"): Uint8Array {
   return ascii(text.length % 2 === 0 ? text : text + pad);
 }
 
-export function concat(parts: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
-}
-
-/** As a tag is written: four digits for 16 bits. */
+/** Formats a number as in a tag: four digits for 16 bits. */
 export function hex(value: number, digits: number): string {
   return value.toString(16).toUpperCase().padStart(digits, "0");
 }

@@ -1,22 +1,29 @@
+import {
+  DEFLATED_EXPLICIT_LITTLE_ENDIAN,
+  EXPLICIT_BIG_ENDIAN,
+  GE_PRIVATE_IMPLICIT,
+  IMPLICIT_LITTLE_ENDIAN,
+  JPIP_REFERENCED_DEFLATE,
+} from "./uids.ts";
 import { hex, readUid } from "./bytes.ts";
 
-// Walks over the elements of a dataset (PS3.5 §7) as it passes by: who it says it is, where its pixels begin, and whether
-// it ends where it should. Values are skipped, not kept, and nothing recurses: how deep sequences nest is a number.
+// Walks over the elements of a dataset in passing (PS3.5 §7): its identity, the offset of its pixels, and whether its
+// end is valid. Values are skipped. Nothing recurses: the depth of sequences is a number.
 
 export interface Encoding {
   readonly explicitVr: boolean;
   readonly littleEndian: boolean;
 }
 
-const DEFLATED: readonly string[] = ["1.2.840.10008.1.2.1.99", "1.2.840.10008.1.2.4.95"];
+const DEFLATED: readonly string[] = [DEFLATED_EXPLICIT_LITTLE_ENDIAN, JPIP_REFERENCED_DEFLATE];
 
-/** How datasets of a transfer syntax are encoded; null: deflated, so that nothing can be read in passing. */
+/** Returns the encoding of a transfer syntax; null for a deflated one, which cannot be read in passing. */
 export function encodingOf(transferSyntax: string): Encoding | null {
   if (DEFLATED.includes(transferSyntax)) return null;
   return {
     // GE's private syntax differs from Implicit VR Little Endian in its pixels only.
-    explicitVr: transferSyntax !== "1.2.840.10008.1.2" && transferSyntax !== "1.2.840.113619.5.2",
-    littleEndian: transferSyntax !== "1.2.840.10008.1.2.2",
+    explicitVr: transferSyntax !== IMPLICIT_LITTLE_ENDIAN && transferSyntax !== GE_PRIVATE_IMPLICIT,
+    littleEndian: transferSyntax !== EXPLICIT_BIG_ENDIAN,
   };
 }
 
@@ -24,15 +31,18 @@ export interface DatasetSummary {
   readonly sopClass: string;
   readonly sopInstance: string;
   readonly study: string;
-  /** Bytes before the first element of the pixels; of all where there are none. */
+  /** Bytes before the first element of the pixels; the whole length without pixels. */
   readonly headerBytes: number;
-  /** Why this cannot be a whole dataset; null where it is, or where nobody can say. */
+  /** Reason why the dataset cannot be whole; null if it is, or if that is undecidable. */
   readonly problem: string | null;
 }
 
-/** Levels of sequences of undefined length. Enhanced objects and reports use six or seven. */
+/**
+ * Max depth of sequences of undefined length; deeper ones are not checked. Enhanced objects and reports use six or
+ * seven.
+ */
 const DEPTH_MAX = 64;
-/** A UID has at most 64 bytes. */
+/** Max bytes of a value that is kept: a UID has up to 64. */
 const VALUE_BYTES_MAX = 66;
 export const UNDEFINED_LENGTH = 0xffff_ffff;
 
@@ -43,16 +53,16 @@ const SOP_CLASS = 0x0008_0016;
 const SOP_INSTANCE = 0x0008_0018;
 const STUDY = 0x0020_000d;
 const PIXELS = 0x7fe0_0000;
-/** A reserved half and a length of 32 bits follow these (PS3.5 table 7.1-1), a length of 16 bits the others. */
+/** VRs with a reserved half and a length of 32 bits (PS3.5 table 7.1-1); the others have 16 bits. */
 export const LONG_VRS = new Set(["OB", "OD", "OF", "OL", "OV", "OW", "SQ", "SV", "UC", "UN", "UR", "UT", "UV"]);
 const SHORT_VRS = new Set("AE AS AT CS DA DS DT FL FD IS LO LT PN SH SL SS ST TM UI UL US".split(" "));
 
 type State =
   | { readonly at: "element" }
-  /** Of an element whose VR has a length of 32 bits. */
+  /** Length of an element whose VR has 32 bits of it. */
   | { readonly at: "long-length"; readonly tag: number; readonly vr: string }
   | { readonly at: "value"; readonly tag: number; left: number }
-  /** What came is no element that we know how to pass over: from here on nothing is judged. */
+  /** An unknown element: the rest is not checked. */
   | { readonly at: "lost" };
 
 export class DatasetWalker {
@@ -61,9 +71,9 @@ export class DatasetWalker {
   readonly #header = new Uint8Array(8);
   readonly #headerView = new DataView(this.#header.buffer);
   #headerLength = 0;
-  /** Even: between elements; odd: between items of a sequence, or the fragments of encapsulated pixels. */
+  /** Even between elements; odd between items of a sequence or fragments of encapsulated pixels. */
   #depth = 0;
-  /** An element UN of undefined length is a sequence in Implicit VR Little Endian (PS3.5 §6.2.2): its depth. */
+  /** Depth of an element UN of undefined length, a sequence in Implicit VR Little Endian (PS3.5 §6.2.2). */
   #implicitFrom = Number.POSITIVE_INFINITY;
   #deepest = 0;
   #offset = 0;
@@ -98,7 +108,7 @@ export class DatasetWalker {
     this.#offset += bytes.length;
   }
 
-  /** Nothing more comes. */
+  /** Ends the dataset. */
   end(): DatasetSummary {
     const text = (tag: number) => readUid(Uint8Array.from(this.#found.get(tag) ?? []));
     return {
@@ -172,7 +182,7 @@ export class DatasetWalker {
     this.#found.set(tag, value);
   }
 
-  /** Items and delimiters too are in the dataset's byte order, but for those within UN. */
+  /** Byte order. Items and delimiters follow that of the dataset, except within UN. */
   get #littleEndian(): boolean {
     return this.#encoding.littleEndian || this.#depth >= this.#implicitFrom;
   }

@@ -1,18 +1,19 @@
-import { concat, evenText, hex, readUid } from "./bytes.ts";
+import { concat } from "../bytes.ts";
+import { evenText, hex, readUid } from "./bytes.ts";
 
-// DIMSE command sets (PS3.7 §6.3, annex E): group 0000 in Implicit VR Little Endian, whatever the context's transfer syntax.
+// DIMSE command sets (PS3.7 §6.3, annex E): group 0000 in Implicit VR Little Endian, in every context.
 
 export const COMMAND = {
-  storeRequest: 0x0001,
-  storeResponse: 0x8001,
-  findRequest: 0x0020,
-  echoRequest: 0x0030,
-  echoResponse: 0x8030,
-  eventReportRequest: 0x0100,
-  setRequest: 0x0120,
-  actionRequest: 0x0130,
-  createRequest: 0x0140,
-  cancelRequest: 0x0fff,
+  cStoreRequest: 0x0001,
+  cStoreResponse: 0x8001,
+  cFindRequest: 0x0020,
+  cEchoRequest: 0x0030,
+  cEchoResponse: 0x8030,
+  nEventReportRequest: 0x0100,
+  nSetRequest: 0x0120,
+  nActionRequest: 0x0130,
+  nCreateRequest: 0x0140,
+  cCancelRequest: 0x0fff,
 } as const;
 
 /** Status codes (PS3.4 table B.2-1, PS3.7 annex C). */
@@ -33,7 +34,7 @@ export const STATUS = {
   cannotUnderstand: 0xc000,
   cancelled: 0xfe00,
   pending: 0xff00,
-  /** Pending, and some keys of the query are not supported. */
+  /** Pending, with unsupported keys in the query. */
   pendingWithoutSomeKeys: 0xff01,
 } as const;
 
@@ -41,13 +42,13 @@ export interface Command {
   readonly field: number;
   readonly messageId: number;
   readonly messageIdRespondedTo: number;
-  /** Some operations call it the requested one. */
+  /** Some operations name it the requested SOP class. */
   readonly affectedSopClass: string;
   readonly affectedSopInstance: string;
-  /** Of an event or an action. */
+  /** Type of an event or an action. */
   readonly typeId: number;
   readonly hasDataset: boolean;
-  /** Of a response. */
+  /** Status of a response. */
   readonly status: number;
   readonly comment: string;
 }
@@ -72,12 +73,12 @@ const TAG = {
 /** (0000,0800): no dataset follows. */
 const NO_DATASET = 0x0101;
 const DATASET = 0x0001;
-/** A command set has some hundred bytes. */
+/** Max bytes of a command set; typical ones have some hundred. */
 export const COMMAND_BYTES_MAX = 16_384;
-/** Of a dataset that is no instance: 10 000 references to instances, as a commitment has, are 1.5 MB. */
+/** Max bytes of a dataset without pixels. A commitment of 10 000 instances has 1.5 MB. */
 export const ATTRIBUTES_BYTES_MAX = 4 * 1024 * 1024;
 
-/** A command set; a string says why it is none. */
+/** Reads a command set. @returns a string with the problem of an invalid one */
 export function readCommand(bytes: Uint8Array): Command | string {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const values = new Map<number, Uint8Array>();
@@ -111,7 +112,7 @@ export function readCommand(bytes: Uint8Array): Command | string {
   };
 }
 
-/** The response to a request; a comment explains what is no success. */
+/** Encodes the response to a request. A comment explains a failure or warning. */
 export function encodeResponse(
   request: Command,
   status: number,
@@ -136,18 +137,18 @@ export interface Request {
   readonly field: number;
   readonly messageId: number;
   readonly sopClass: string;
-  /** "": the operation is on none, or the peer names it. */
+  /** "" for an operation without an instance, or one that the peer names. */
   readonly sopInstance: string;
-  /** Of an event or an action. */
+  /** Type of an event or an action. */
   readonly typeId?: number;
   readonly hasDataset: boolean;
 }
 
 export function encodeRequest({ field, messageId, sopClass, sopInstance, typeId, hasDataset }: Request): Uint8Array {
-  const onExisting = field === COMMAND.setRequest || field === COMMAND.actionRequest;
-  const typeTag = field === COMMAND.actionRequest ? TAG.actionTypeId : TAG.eventTypeId;
+  const onExisting = field === COMMAND.nSetRequest || field === COMMAND.nActionRequest;
+  const typeTag = field === COMMAND.nActionRequest ? TAG.actionTypeId : TAG.eventTypeId;
   const instanceTag = onExisting ? TAG.requestedSopInstance : TAG.affectedSopInstance;
-  const hasPriority = field === COMMAND.storeRequest || field === COMMAND.findRequest;
+  const hasPriority = field === COMMAND.cStoreRequest || field === COMMAND.cFindRequest;
   return encodeCommand([
     [onExisting ? TAG.requestedSopClass : TAG.affectedSopClass, evenText(sopClass, "\0")],
     [TAG.field, uint16(field)],
@@ -159,7 +160,7 @@ export function encodeRequest({ field, messageId, sopClass, sopInstance, typeId,
   ]);
 }
 
-/** A response has the number of its request and this bit. */
+/** Bit that the command field of a response adds to that of its request. */
 export const RESPONSE = 0x8000;
 
 function encodeCommand(elements: readonly (readonly [number, Uint8Array])[]): Uint8Array {
@@ -179,7 +180,7 @@ function encodeElement(element: number, value: Uint8Array): Uint8Array {
   return bytes;
 }
 
-/** A UID that is one (PS3.5 §9.1, but for leading zeros, which devices write). */
+/** Returns whether the text is a UID (PS3.5 §9.1). Leading zeros are allowed, because devices write them. */
 export function isUid(text: string): boolean {
   return /^[0-9.]{1,64}$/.test(text);
 }

@@ -1,19 +1,18 @@
-// Reads elements of a parsed dataset. They come from a parser of other people's making, so nothing about their shape is
-// believed.
+// Reads elements of a parsed dataset. A third-party parser supplies them, so their shape is checked.
 
 /** Elements by their tag in eight hex digits. */
 export type Elements = Readonly<Record<string, unknown>>;
 
 export interface Code {
   readonly value: string;
-  /** Coding scheme designator, upper case. */
+  /** Coding scheme designator in upper case. */
   readonly scheme: string;
   readonly meaning: string;
 }
 
 const TEXT_LENGTH_MAX = 1_000;
 
-/** The first value as text; "" where there is none. */
+/** Returns the first value as text, "" without one. */
 export function text(elements: Elements, tag: string): string {
   return asText(values(elements, tag)[0]);
 }
@@ -22,12 +21,12 @@ export function texts(elements: Elements, tag: string): string[] {
   return values(elements, tag).map(asText);
 }
 
-/** The items of a sequence. */
+/** Returns the items of a sequence. */
 export function items(elements: Elements, tag: string): Elements[] {
   return values(elements, tag).filter(isObject);
 }
 
-/** The codes of a code sequence (PS3.3 §8). */
+/** Returns the codes of a code sequence (PS3.3 §8). */
 export function codes(elements: Elements, tag: string): Code[] {
   return items(elements, tag).map((item) => ({
     // Long values and URNs have elements of their own.
@@ -46,7 +45,7 @@ function values(elements: Elements, tag: string): readonly unknown[] {
 function asText(value: unknown): string {
   if (typeof value === "string") return value.replaceAll("\0", "").trim().slice(0, TEXT_LENGTH_MAX);
   if (typeof value === "number") return String(value);
-  // A person's name comes in up to three scripts.
+  // A person name has up to three representations.
   return isObject(value) ? asText(value["Alphabetic"] ?? value["Ideographic"]) : "";
 }
 

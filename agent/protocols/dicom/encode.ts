@@ -1,12 +1,13 @@
-import { ascii, concat, evenText } from "./bytes.ts";
+import { concat } from "../bytes.ts";
+import { ascii, evenText } from "./bytes.ts";
 import { type Encoding, LONG_VRS, UNDEFINED_LENGTH } from "./dataset.ts";
 
-// Writes elements (PS3.5 §7), for File Meta Information and for what the simulator sends.
+// Encodes elements (PS3.5 §7), for File Meta Information and for the simulator.
 
-/** A text, bytes as they stand, a number where the VR is one of 16 bits, or the items of a sequence. */
+/** Value: a text, raw bytes, a number for a VR of 16 bits, or the items of a sequence. */
 export type Value = string | number | Uint8Array | readonly Dataset[];
 export type Element = readonly [tag: number, vr: string, value: Value];
-/** In the order of the tags. */
+/** Elements in the order of their tags. */
 export type Dataset = readonly Element[];
 
 const EXPLICIT_LITTLE_ENDIAN: Encoding = { explicitVr: true, littleEndian: true };
@@ -18,7 +19,7 @@ export function encodeDataset(dataset: Dataset, encoding: Encoding = EXPLICIT_LI
   return concat(dataset.map((element) => encodeElement(element, encoding)));
 }
 
-/** Sequences are of undefined length, as most devices write them. */
+/** Encodes sequences in undefined length, as most devices do. */
 function encodeElement([tag, vr, value]: Element, encoding: Encoding): Uint8Array {
   if (typeof value === "object" && !(value instanceof Uint8Array)) {
     return concat([
@@ -43,7 +44,7 @@ function encodeValue(vr: string, value: string | number | Uint8Array, { littleEn
   return bytes;
 }
 
-/** Tag, VR and length; `vr` "": of an item, which has none. */
+/** Encodes tag, VR and length. Items have the VR "". */
 function encodeHead(tag: number, vr: string, length: number, { explicitVr, littleEndian }: Encoding): Uint8Array {
   const hasVr = explicitVr && vr !== "";
   const isLong = hasVr && LONG_VRS.has(vr);

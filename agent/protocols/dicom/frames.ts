@@ -1,26 +1,27 @@
-import { concat, hex } from "./bytes.ts";
+import { concat } from "../bytes.ts";
+import { hex } from "./bytes.ts";
 import { type Encoding, UNDEFINED_LENGTH } from "./dataset.ts";
 
-// Where a frame's bytes stand in a file. Nothing but the frame is read, for a clip may have gigabytes.
+// Finds and reads a single frame of a file. A clip may have gigabytes, so nothing else is read.
 
-/** Bytes of the file; fewer where it ends. */
+/** Reads bytes of the file; fewer at its end. */
 export type ReadAt = (offset: number, length: number) => Uint8Array;
 
 export interface FramePlace {
-  /** The first byte of the element of the pixels. */
+  /** Offset of the pixel element. */
   readonly offset: number;
   readonly encoding: Encoding;
-  /** The first is 1. */
+  /** Frame number, from 1. */
   readonly number: number;
 }
 
 const PIXEL_DATA = 0x7fe0_0010;
 const OFFSET_TABLES: readonly number[] = [0x7fe0_0001, 0x7fe0_0002];
 const ITEM = 0xfffe_e000;
-/** What a frame may have, compressed or not. */
+/** Max bytes of a frame, compressed or not; a larger one is not drawn. */
 const FRAME_BYTES_MAX = 256 * 1024 * 1024;
 
-/** A frame of that many bytes among others like it, in little endian; a string says why there is none. */
+/** Reads an uncompressed frame as little endian. @returns a string with the problem of an invalid one */
 export function plainFrame(
   read: ReadAt,
   { offset, encoding, number }: FramePlace,
@@ -34,10 +35,10 @@ export function plainFrame(
   const frame = read(head.valueOffset + (number - 1) * length, length);
   if (frame.length < length) return "the file ends within the frame";
   if (encoding.littleEndian || head.vr !== "OW") return frame;
-  return frame.map((_, index) => frame[index ^ 1]!); // words of 16 bits, whatever is in them
+  return frame.map((_, index) => frame[index ^ 1]!); // swaps words of 16 bits, whatever they hold
 }
 
-/** The fragments of a frame that is encapsulated (PS3.5 §A.4) put together; `begins`: whether a fragment begins a frame. */
+/** Joins the fragments of an encapsulated frame (PS3.5 §A.4). `begins`: whether a fragment begins a frame. */
 export function encapsulatedFrame(
   read: ReadAt,
   { offset, encoding, number }: FramePlace,
@@ -48,7 +49,7 @@ export function encapsulatedFrame(
   if (head.length !== UNDEFINED_LENGTH) return "its pixels are not encapsulated";
   const fragments: Uint8Array[] = [];
   let [frame, bytes] = [0, 0];
-  // The first item is the table of offsets, which many devices leave empty and some fill wrongly: the items are counted.
+  // The first item is the offset table. Many devices leave it empty and some fill it wrongly, so the items are counted.
   for (let at = head.valueOffset, isTable = true; ; isTable = false) {
     const item = read(at, 8);
     if (item.length < 8) return "the file ends within its frames";
@@ -81,7 +82,8 @@ function readHead(read: ReadAt, offset: number, { explicitVr, littleEndian }: En
   if (bytes.length < 12) return "it has no pixels";
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const tag = view.getUint16(0, littleEndian) * 0x1_0000 + view.getUint16(2, littleEndian);
-  // Tables of offsets of an encapsulated clip (PS3.3 §C.7.6.3.1.8) stand before its pixels; OV, so of Explicit VR.
+  // Offset tables of an encapsulated clip (PS3.3 §C.7.6.3.1.8) precede its pixels. Their VR is OV, so they need
+  // Explicit VR.
   if (OFFSET_TABLES.includes(tag) && explicitVr) {
     return readHead(read, offset + 12 + view.getUint32(8, littleEndian), { explicitVr, littleEndian });
   }

@@ -1,7 +1,7 @@
 import { type Code, codes, type Elements, items, text, texts } from "./elements.ts";
 import { type Measurement, readMeasurements } from "./structured-report.ts";
 
-/** What we use of an instance's header, as the device wrote it; what it does not say is "" or empty. */
+/** Header fields of an instance as the device wrote them; "" or empty for missing ones. */
 export interface Header {
   readonly study: string;
   readonly sopClass: string;
@@ -23,13 +23,13 @@ export interface Header {
   readonly species: string;
   readonly breed: string;
   readonly responsiblePerson: string;
-  /** Dates with their times, the nearest to the acquisition first. */
+  /** Dates with times, the nearest to the acquisition first. */
   readonly times: readonly string[];
-  /** `+0300`; "" where the times are in the device's own zone. */
+  /** `+0300`; "" for times in the device's zone. */
   readonly utcOffset: string;
-  /** Of a structured report. */
+  /** Measurements of a structured report. */
   readonly measurements: readonly Measurement[];
-  /** Why it was read in part only; null: all of it was. */
+  /** Reason why the header was read in part only; null for a whole one. */
   readonly cutShort: string | null;
 }
 

@@ -1,8 +1,8 @@
 import { type Attributes, isSequence, type Keyword, KEYWORDS, type TextKeyword, vrOf } from "./attributes.ts";
 
-// How the keys of a query choose among entries (PS3.4 §C.2.2.2), and what of an entry goes back.
+// Matching of query keys (PS3.4 §C.2.2.2), and the attributes that a response returns.
 
-/** Whether the entry has what the keys ask for. */
+/** Returns whether the entry matches the keys. */
 export function matches(keys: Attributes, entry: Attributes): boolean {
   return KEYWORDS.every((keyword) => {
     if (!(keyword in keys) || keyword === "SpecificCharacterSet") return true;
@@ -19,8 +19,11 @@ export function matches(keys: Attributes, entry: Attributes): boolean {
   });
 }
 
-/** What the keys ask for, and nothing else; all of a sequence whose key has no item, or an empty one. */
-export function answerTo(keys: Attributes, entry: Attributes): Attributes {
+/**
+ * Returns the requested attributes of an entry. A sequence key without an item, or with an empty one, requests the
+ * whole sequence.
+ */
+export function worklistResponse(keys: Attributes, entry: Attributes): Attributes {
   const answer: Partial<Record<Keyword, unknown>> = {};
   for (const keyword of KEYWORDS) {
     if (!(keyword in keys) || keyword === "SpecificCharacterSet") continue;
@@ -28,12 +31,12 @@ export function answerTo(keys: Attributes, entry: Attributes): Attributes {
     if (value === undefined) continue;
     const [key] = isSequence(keyword) ? (keys[keyword] ?? []) : [];
     const narrow = key !== undefined && Object.keys(key).length > 0;
-    answer[keyword] = narrow ? (value as readonly Attributes[]).map((item) => answerTo(key, item)) : value;
+    answer[keyword] = narrow ? (value as readonly Attributes[]).map((item) => worklistResponse(key, item)) : value;
   }
   return answer as Attributes;
 }
 
-/** Nothing in it asks for anything. */
+/** Returns whether the keys match every entry. */
 function isUniversal(keys: Attributes): boolean {
   return KEYWORDS.every((keyword) => {
     if (!(keyword in keys)) return true;
@@ -47,7 +50,7 @@ const LENGTHS: Readonly<Record<string, number>> = { DA: 8, TM: 6 };
 
 function matchesValues(keys: readonly string[], values: readonly string[], vr: string): boolean {
   if (keys.length === 0 || (WILDCARD_VRS.has(vr) && keys.every((key) => key === "*"))) return true;
-  // Several values are a list of UIDs; devices write several modalities too, and mean the same.
+  // Several values are a list of UIDs. Devices list several modalities too, with the same meaning.
   return keys.some((key) => values.some((value) => matchesValue(key, value, vr)));
 }
 
@@ -62,11 +65,11 @@ function matchesValue(key: string, value: string, vr: string): boolean {
   return WILDCARD_VRS.has(vr) ? pattern(key).test(value) : key === value;
 }
 
-/** Letter case and accents do not matter in names, nor do carets at the end (PS3.5 §6.2.1). */
+/** Matches names without regard to case, accents and trailing carets (PS3.5 §6.2.1). */
 function matchesName(key: string, value: string): boolean {
   const asked = pattern(foldName(key));
   if (asked.test(foldName(value))) return true;
-  // An animal's name is the second component (PS3.5 §6.2.1.1), where few people who type it would put it.
+  // The patient's name is the second component (PS3.5 §6.2.1.1), but most users type it without one.
   return !key.includes("^") && value.split("^").some((part) => part !== "" && asked.test(foldName(part)));
 }
 
@@ -79,13 +82,13 @@ function foldName(name: string): string {
     .replace(/[\^=]+$/, "");
 }
 
-/** `*` is any letters, `?` any one. */
+/** Parses a wildcard pattern: `*` matches any characters, `?` a single one. */
 function pattern(key: string): { test(value: string): boolean } {
   if (!/[*?]/.test(key)) return { test: (value) => value === key };
   return { test: (value) => matchesPattern(Array.from(key), Array.from(value)) };
 }
 
-/** Without a regular expression: `*a*a*a*a*b` would take one for ever. */
+/** Matches without a regular expression: `*a*a*a*a*b` would backtrack exponentially. */
 function matchesPattern(key: readonly string[], value: readonly string[]): boolean {
   let at = 0;
   let star = -1;
@@ -116,7 +119,7 @@ interface Paired {
 const START: Paired = { date: "ScheduledProcedureStepStartDate", time: "ScheduledProcedureStepStartTime" };
 const PAIRED: Partial<Record<Keyword, Paired>> = { [START.date]: START, [START.time]: START };
 
-/** Ranges of both are one: from the first day's time to the last day's (PS3.4 table K.6-1). */
+/** Combines the ranges of date and time: from the first day's time to the last day's (PS3.4 table K.6-1). */
 function matchesMoments(keys: Attributes, entry: Attributes, { date, time }: Paired): boolean {
   const [days, times] = [rangeOf(keys[date]?.[0] ?? "", "DA"), rangeOf(keys[time]?.[0] ?? "", "TM")];
   const moment = padded(entry[date]?.[0] ?? "", "DA", "0") + padded(entry[time]?.[0] ?? "", "TM", "0");
@@ -127,13 +130,13 @@ function isRange(keys: readonly string[] | undefined): boolean {
   return keys?.[0]?.includes("-") === true;
 }
 
-/** Digits, both ends inclusive: a time without seconds is its whole minute. */
+/** Returns the range of a key in digits, both ends inclusive. A time without seconds covers its whole minute. */
 function rangeOf(key: string, vr: "DA" | "TM"): { from: string; to: string } {
   const [from = "", to = from] = key.split("-");
   return { from: padded(from, vr, "0"), to: padded(to, vr, "9") };
 }
 
-/** To the second; older devices write 2026.11.21 and 10:15:00. */
+/** Pads a time to seconds. Older devices write 2026.11.21 and 10:15:00. */
 function padded(text: string, vr: "DA" | "TM", fill: string): string {
   const digits = vr === "TM" ? text.replace(/\..*$/, "").replaceAll(":", "") : text.replaceAll(".", "");
   return digits

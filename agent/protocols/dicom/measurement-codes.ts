@@ -1,10 +1,10 @@
 import type { Code } from "./elements.ts";
 
-// Short codes of measurements in ultrasound reports, as clinics abbreviate them. Concepts and modifiers are those of DICOM PS3.16:
-// echocardiography (TID 5200 with TID 5203, TID 5300 with CID 12300, TID 5302), OB-GYN (TID 5000) and vascular ultrasound (TID 5100).
-// SNOMED concepts stand by their SCT code; the older SRT code of the same concept is in SNOMED_RT.
+// Short codes of ultrasound measurements, as clinics abbreviate them. Concepts and modifiers are from DICOM PS3.16:
+// echocardiography (TID 5200 with TID 5203, TID 5300 with CID 12300, TID 5302), OB-GYN (TID 5000) and vascular
+// ultrasound (TID 5100). SNOMED concepts have their SCT code; SNOMED_RT lists older SRT codes.
 
-/** A modifier of a measurement: (Finding Site, Left Ventricle). */
+/** Modifier of a measurement: (Finding Site, Left Ventricle). */
 export interface Modifier {
   readonly name: Code;
   readonly value: Code;
@@ -143,7 +143,7 @@ const CONCEPTS: Readonly<Record<string, string>> = {
   "LN 18185-9": "GA",
 };
 
-/** Concepts that mean something only together with a site (CID 12222, CID 12250, CID 12304, CID 12120 to CID 12122). */
+/** Concepts that need a site (CID 12222, CID 12250, CID 12304, CID 12120 to CID 12122). */
 const PROPERTIES: Readonly<Record<string, string>> = {
   "SCT 399133000": "E'",
   "SCT 399007006": "A'",
@@ -176,7 +176,7 @@ const PROPERTIES: Readonly<Record<string, string>> = {
   "SCT 118565006": "vol",
 };
 
-/** Properties that have a name of their own at a site and in a phase. */
+/** Properties with a name of their own at a site and in a phase. */
 const NAMED: Readonly<Record<string, string>> = {
   "LV ID d": "LVIDd",
   "LV ID s": "LVIDs",
@@ -247,7 +247,7 @@ const PHASES: Readonly<Record<string, string>> = {
 };
 /** CID 244. */
 const SIDES: Readonly<Record<string, string>> = { "SCT 7771000": "left", "SCT 24028007": "right" };
-/** CID 3627 and CID 7464: a mean, a median or the best value stands for the quantity itself. */
+/** CID 3627 and CID 7464: a mean, a median or the best value represents the quantity itself. */
 const DERIVATIONS: Readonly<Record<string, string>> = {
   "SCT 373098007": "",
   "SCT 373099004": "",
@@ -267,7 +267,7 @@ const DIRECTIONS: Readonly<Record<string, string>> = {
 };
 const NO_WORDS: Readonly<Record<string, string>> = {};
 
-/** The modifiers that say what is measured. The others (image mode, image view, method) say how. */
+/** Modifiers of the measured object. The others (image mode, image view, method) describe how it was measured. */
 const FINDING_SITE = "SCT 363698007";
 const LATERALITY = "SCT 272741003";
 const CARDIAC_PHASE = "SCT 272518008";
@@ -278,7 +278,7 @@ const OTHERS: readonly (readonly [name: string, words: Readonly<Record<string, s
   ["DCM 121401", DERIVATIONS],
 ];
 
-/** Valves by their site, with the letters of a flow back through them. */
+/** Valves by site, with the abbreviation of their regurgitation. */
 const REGURGITATION: Readonly<Record<string, string>> = { MV: "MR", AV: "AR", TV: "TR", PV: "PR" };
 const BACKWARD: readonly string[] = ["regurgitant", "retrograde"];
 
@@ -368,24 +368,23 @@ const SNOMED_RT: Readonly<Record<string, string>> = {
 };
 const SNOMED_RT_SCHEMES: readonly string[] = ["SRT", "SNM3", "99SDM"];
 
-/** Longest code value that is taken as it is. SH has 16 characters; a Long Code Value (PS3.3 §8.1) may have more. */
+/** Max characters of a code value that is used unchanged. SH has 16; a Long Code Value (PS3.3 §8.1) may have more. */
 const CODE_LENGTH_MAX = 32;
-/** Longest word of a modifier: SNOMED CT codes have up to 18 digits. */
+/** Max characters of a modifier's word: SNOMED CT codes have up to 18 digits. */
 const WORD_LENGTH_MAX = 18;
 
-/** Coding schemes of PS3.16: their code values differ in form, so that none needs its scheme. */
+/** Coding schemes of PS3.16. Their code values differ in form, so they need no scheme. */
 const STANDARD_SCHEMES: readonly string[] = ["LN", "SCT", "DCM", ...SNOMED_RT_SCHEMES];
 
-/** `SCHEME VALUE`, with SNOMED CT for SNOMED RT where both name the concept. */
+/** Returns `SCHEME VALUE`, with SNOMED CT in place of SNOMED RT if both name the concept. */
 export function conceptKey({ scheme, value }: Code): string {
   const current = SNOMED_RT_SCHEMES.includes(scheme) ? SNOMED_RT[value] : undefined;
   return current === undefined ? `${scheme} ${value}` : `SCT ${current}`;
 }
 
 /**
- * The short code of a measurement: the clinic's abbreviation, else the concept's own code value, each with the modifiers that
- * say what is measured.
- * @returns null if the concept is not in the tables and its code value is no code
+ * Returns the short code of a measurement: the clinic's abbreviation, else the concept's own code value, each with the
+ * modifiers of the measured object. @returns null for an unlisted concept with an unusable code value
  */
 export function shortCode(concept: Code, modifiers: readonly Modifier[]): string | null {
   const key = conceptKey(concept);
@@ -405,7 +404,7 @@ export function shortCode(concept: Code, modifiers: readonly Modifier[]): string
   return joined(NAMED[whole] ?? whole, backward === undefined ? direction : "", ...others);
 }
 
-/** The concept and all its modifiers in the device's words. */
+/** Joins the device's names of the concept and all its modifiers. */
 export function meaningOf(concept: Code, modifiers: readonly Modifier[]): string {
   const name = concept.meaning || concept.value || "(no name)";
   const details = [...new Set(modifiers.map(({ value }) => value.meaning || value.value).filter(Boolean))];
@@ -417,7 +416,7 @@ function wordOf(modifiers: readonly Modifier[], name: string, words: Readonly<Re
   return joined(...found.map(({ value }) => words[conceptKey(value)] ?? bareWord(value.value)));
 }
 
-/** A code value, or the letters of a text that stands in its place. */
+/** Returns a code value, or the characters of a text in its place. */
 function bareWord(text: string): string {
   return text.replaceAll(/\s/g, "").slice(0, WORD_LENGTH_MAX);
 }
@@ -426,7 +425,9 @@ function joined(...words: readonly string[]): string {
   return words.filter((word) => word !== "").join(" ");
 }
 
-/** The code value, behind its scheme unless that is a standard one. No coding scheme has codes with white space. */
+/**
+ * Returns the code value, behind its scheme unless that is a standard one. No coding scheme has codes with white space.
+ */
 function ownCode({ scheme, value }: Code): string | null {
   if (value === "" || value.length > CODE_LENGTH_MAX || /\s/.test(value)) return null;
   return STANDARD_SCHEMES.includes(scheme) || scheme === "" ? value : `${scheme}:${value}`;

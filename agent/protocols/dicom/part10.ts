@@ -1,9 +1,10 @@
-import { ascii, concat } from "./bytes.ts";
+import { concat } from "../bytes.ts";
+import { ascii } from "./bytes.ts";
 import { type Dataset, encodeDataset } from "./encode.ts";
 
-// What a file has before its dataset (PS3.10 §7.1).
+// File head before the dataset (PS3.10 §7.1).
 
-/** Ours; made once from a UUID (PS3.5 annex B.2). */
+/** Implementation class UID of the agent, made from a UUID (PS3.5 annex B.2). */
 export const IMPLEMENTATION_CLASS_UID = "2.25.284520651568792438234364113214113150493";
 export const IMPLEMENTATION_VERSION = "VETWIRE";
 
@@ -11,11 +12,11 @@ export interface FileMeta {
   readonly sopClass: string;
   readonly sopInstance: string;
   readonly transferSyntax: string;
-  /** AE title of who sent it. */
+  /** AE title of the sender. */
   readonly sourceAe: string;
 }
 
-/** Preamble, "DICM" and the File Meta Information, which is always in Explicit VR Little Endian. */
+/** Encodes the preamble, "DICM" and the File Meta Information, which is always in Explicit VR Little Endian. */
 export function encodeFileHead({ sopClass, sopInstance, transferSyntax, sourceAe }: FileMeta): Uint8Array {
   const meta: Dataset = [
     [0x0002_0001, "OB", Uint8Array.of(0, 1)],

@@ -1,7 +1,9 @@
-import { ascii, concat, hex, latin1, readUid } from "./bytes.ts";
+import { concat } from "../bytes.ts";
+import { ascii, hex, latin1, readUid } from "./bytes.ts";
+import { APPLICATION_CONTEXT } from "./uids.ts";
 
-// The PDUs of the DICOM Upper Layer (PS3.8 §9.3), pure: bytes in, events out. Data is handed on in the pieces in which it
-// came, never gathered: an instance of 1 GB needs no more memory here than one of a kilobyte.
+// PDUs of the DICOM Upper Layer (PS3.8 §9.3): bytes in, events out. Data is passed on in received pieces, never
+// collected. An instance of 1 GB needs no more memory here than one of 1 kB.
 
 export const PDU = {
   associateRequest: 0x01,
@@ -13,20 +15,18 @@ export const PDU = {
   abort: 0x07,
 } as const;
 
-/** The longest P-DATA-TF we take, told to the peer; what is longer ends the association. */
+/** Max length of a received P-DATA-TF, announced to the peer. A longer one ends the association. */
 export const DATA_PDU_BYTES_MAX = 131_072;
-/** 128 contexts with 40 transfer syntaxes each are 170 kB. */
+/** Max bytes of an association request; 128 contexts with 40 transfer syntaxes each have 170 kB. */
 const ASSOCIATE_PDU_BYTES_MAX = 262_144;
 const HEADER_BYTES = 6;
 const PDV_HEADER_BYTES = 6;
-
-export const APPLICATION_CONTEXT = "1.2.840.10008.3.1.1.1";
 
 export interface ProposedContext {
   /** Odd, 1 to 255. */
   readonly id: number;
   readonly abstractSyntax: string;
-  /** The proposer's preference first. */
+  /** The requestor's preference first. */
   readonly transferSyntaxes: readonly string[];
 }
 
@@ -36,10 +36,10 @@ export interface AssociateRequest {
   readonly callingAe: string;
   readonly applicationContext: string;
   readonly contexts: readonly ProposedContext[];
-  /** SOP classes of which the caller is the provider (SCP/SCU Role Selection, PS3.7 §D.3.3.4). */
-  readonly providerOf?: readonly string[];
-  /** Longest P-DATA-TF the peer takes; 0: any. */
-  readonly pduBytesMax: number;
+  /** SOP classes of which the requestor accepts the SCP role (SCP/SCU Role Selection, PS3.7 §D.3.3.4). */
+  readonly acceptScpScuRole?: readonly string[];
+  /** Max length of the peer's P-DATA-TF (PS3.8 D.1); 0 for any. */
+  readonly maxPduLength: number;
   readonly implementationClassUid: string;
   readonly implementationVersion: string;
 }
@@ -54,30 +54,30 @@ const CONTEXT_RESULTS: readonly ContextResult[] = [
   "transfer-syntaxes",
 ];
 
-export interface AnsweredContext {
+export interface NegotiatedContext {
   readonly id: number;
   readonly result: ContextResult;
-  /** Says nothing where the context is not accepted. */
+  /** Meaningless if the context is not accepted. */
   readonly transferSyntax: string;
 }
 
 export interface AssociateAccept {
   readonly calledAe: string;
   readonly callingAe: string;
-  readonly contexts: readonly AnsweredContext[];
-  readonly pduBytesMax: number;
+  readonly contexts: readonly NegotiatedContext[];
+  readonly maxPduLength: number;
   readonly implementationClassUid: string;
   readonly implementationVersion: string;
 }
 
-/** PS3.8 table 9-21: result, source and reason as the numbers on the wire. */
+/** PS3.8 table 9-21: result, source and reason as numbers on the wire. */
 export interface AssociateReject {
   readonly result: number;
   readonly source: number;
   readonly reason: number;
 }
 
-/** A piece of a presentation data value; `last`: with it the command or the dataset is complete. */
+/** Fragment of a presentation data value. `last`: it completes the command or dataset. */
 export interface DataFragment {
   readonly context: number;
   readonly part: "command" | "dataset";
@@ -94,7 +94,7 @@ export type PduEvent =
   | { readonly is: "release-response" }
   /** `source` 0: the peer's application; 2: its Upper Layer. */
   | { readonly is: "abort"; readonly source: number; readonly reason: number }
-  /** Not a PDU: nothing after it can be read. `reason` as in PS3.8 table 9-26. */
+  /** Invalid PDU: the rest of the stream is unreadable. `reason` as in PS3.8 table 9-26. */
   | { readonly is: "invalid"; readonly reason: number; readonly problem: string };
 
 /** A-ABORT reasons of the Upper Layer (PS3.8 table 9-26). */
@@ -102,7 +102,7 @@ export const ABORT_REASON = { notSpecified: 0, unrecognizedPdu: 1, unexpectedPdu
 
 type State =
   | { readonly at: "header" }
-  /** Of a PDU that is gathered whole. */
+  /** Body of a PDU that is collected whole. */
   | { readonly at: "body"; readonly type: number; readonly length: number }
   | { readonly at: "pdv-header"; readonly pduLeft: number }
   | {
@@ -114,19 +114,19 @@ type State =
     }
   | { readonly at: "nothing-more" };
 
-/** Finds the PDUs of a stream in any segmentation. */
+/** Splits a stream into PDUs, in any segmentation. */
 export class PduReader {
   #state: State = { at: "header" };
   #gathered = new Uint8Array(HEADER_BYTES);
   #gatheredLength = 0;
   #wholePdus = 0;
 
-  /** PDUs that came to their end. */
+  /** Number of completed PDUs. */
   get wholePdus(): number {
     return this.#wholePdus;
   }
 
-  /** The events share the chunk's memory. */
+  /** Reads a chunk. The events share its memory. */
   receive(chunk: Uint8Array): PduEvent[] {
     const events: PduEvent[] = [];
     let at = 0;
@@ -151,7 +151,7 @@ export class PduReader {
     return events;
   }
 
-  /** The bytes wanted, or null while some are missing. They are the reader's own until it is asked for more. */
+  /** Collects `wanted` bytes. Returns null while some are missing. The result is valid until the next call. */
   #gather(piece: Uint8Array, wanted: number): Uint8Array | null {
     if (this.#gatheredLength === 0 && piece.length === wanted) return piece;
     if (this.#gathered.length < wanted) {
@@ -257,13 +257,13 @@ const ITEM = {
   abstractSyntax: 0x30,
   transferSyntax: 0x40,
   userInformation: 0x50,
-  pduBytesMax: 0x51,
+  maxPduLength: 0x51,
   implementationClassUid: 0x52,
   roleSelection: 0x54,
   implementationVersion: 0x55,
 } as const;
 
-/** Protocol version, called and calling AE title, reserved: what stands before the items (PS3.8 §9.3.2). */
+/** Bytes before the items: protocol version, called and calling AE title, reserved (PS3.8 §9.3.2). */
 const FIXED_BYTES = 68;
 const CONTEXTS_MAX = 128;
 
@@ -289,7 +289,7 @@ function readAssociateRequest(body: Uint8Array): PduEvent | { problem: string } 
 
 function readAssociateAccept(body: Uint8Array): PduEvent | { problem: string } {
   return orProblem(() => {
-    const contexts: AnsweredContext[] = [];
+    const contexts: NegotiatedContext[] = [];
     const common = readItems(body, ITEM.answeredContext, (id, items, code) => {
       const transferSyntax = readUid(items.find(({ type }) => type === ITEM.transferSyntax)?.value ?? NO_BYTES);
       contexts.push({ id, result: CONTEXT_RESULTS[code] ?? "no-reason", transferSyntax });
@@ -312,7 +312,7 @@ type ReadContext = (id: number, items: readonly Item[], result: number) => void;
 function readItems(body: Uint8Array, contextType: number, readContext: ReadContext) {
   if (body.length < FIXED_BYTES) throw new Malformed(`an association PDU of ${body.length} bytes`);
   let applicationContext = "";
-  let pduBytesMax = 0;
+  let maxPduLength = 0;
   let implementationClassUid = "";
   let implementationVersion = "";
   for (const { type, value } of itemsOf(body.subarray(FIXED_BYTES))) {
@@ -323,7 +323,7 @@ function readItems(body: Uint8Array, contextType: number, readContext: ReadConte
       readContext(value[0]!, itemsOf(value.subarray(4)), value[2]!);
     } else if (type === ITEM.userInformation) {
       for (const item of itemsOf(value)) {
-        if (item.type === ITEM.pduBytesMax && item.value.length === 4) pduBytesMax = uint32(item.value, 0);
+        if (item.type === ITEM.maxPduLength && item.value.length === 4) maxPduLength = uint32(item.value, 0);
         if (item.type === ITEM.implementationClassUid) implementationClassUid = readUid(item.value);
         if (item.type === ITEM.implementationVersion) implementationVersion = latin1(item.value).trim();
       }
@@ -334,7 +334,7 @@ function readItems(body: Uint8Array, contextType: number, readContext: ReadConte
     calledAe: aeTitle(body.subarray(4, 20)),
     callingAe: aeTitle(body.subarray(20, 36)),
     applicationContext,
-    pduBytesMax,
+    maxPduLength,
     implementationClassUid,
     implementationVersion,
   };
@@ -380,11 +380,11 @@ export function encodeAssociateAccept(accept: AssociateAccept): Uint8Array {
   return encodeAssociate(PDU.associateAccept, accept, 1, APPLICATION_CONTEXT, contexts);
 }
 
-type Ends = Omit<AssociateAccept, "contexts"> & Pick<AssociateRequest, "providerOf">;
+type Ends = Omit<AssociateAccept, "contexts"> & Pick<AssociateRequest, "acceptScpScuRole">;
 
 function encodeAssociate(
   type: number,
-  { calledAe, callingAe, providerOf = [], pduBytesMax, implementationClassUid, implementationVersion }: Ends,
+  { calledAe, callingAe, acceptScpScuRole = [], maxPduLength, implementationClassUid, implementationVersion }: Ends,
   protocolVersion: number,
   applicationContext: string,
   contexts: readonly Uint8Array[],
@@ -398,9 +398,9 @@ function encodeAssociate(
     encodeItem(ITEM.applicationContext, [ascii(applicationContext)]),
     ...contexts,
     encodeItem(ITEM.userInformation, [
-      encodeItem(ITEM.pduBytesMax, [bytes32(pduBytesMax)]),
+      encodeItem(ITEM.maxPduLength, [bytes32(maxPduLength)]),
       encodeItem(ITEM.implementationClassUid, [ascii(implementationClassUid)]),
-      ...providerOf.map((sopClass) =>
+      ...acceptScpScuRole.map((sopClass) =>
         encodeItem(ITEM.roleSelection, [Uint8Array.of(0, sopClass.length), ascii(sopClass), Uint8Array.of(0, 1)]),
       ),
       encodeItem(ITEM.implementationVersion, [ascii(implementationVersion)]),
@@ -424,9 +424,9 @@ export function encodeAbort(source: number, reason: number): Uint8Array {
   return encodePdu(PDU.abort, [Uint8Array.of(0, 0, source, reason)]);
 }
 
-/** A command or dataset, or a part of one, as P-DATA-TF PDUs that the peer takes (`pduBytesMax` 0: of any length). */
-export function encodeData({ context, part, bytes, last }: DataFragment, pduBytesMax: number): Uint8Array {
-  const room = (pduBytesMax === 0 ? DATA_PDU_BYTES_MAX : pduBytesMax) - PDV_HEADER_BYTES;
+/** Encodes a fragment of a command or dataset as P-DATA-TF PDUs of at most `maxPduLength` bytes (0: any length). */
+export function encodeData({ context, part, bytes, last }: DataFragment, maxPduLength: number): Uint8Array {
+  const room = (maxPduLength === 0 ? DATA_PDU_BYTES_MAX : maxPduLength) - PDV_HEADER_BYTES;
   const pdus: Uint8Array[] = [];
   let at = 0;
   do {

@@ -1,14 +1,14 @@
 import { type Elements, text } from "./elements.ts";
 
-// From the pixels of one frame to a picture for the screen: grey through its window, colour as RGB, eight bits each.
+// Converts the pixels of one frame to a picture: grey through its window, colour as RGB, 8 bits per channel.
 
-/** How an image's pixels are written (PS3.3 §C.7.6.3), and how their values become grey (§C.11). */
+/** Pixel encoding of an image (PS3.3 §C.7.6.3), and its conversion to grey (§C.11). */
 export interface PixelFormat {
   readonly columns: number;
   readonly rows: number;
   readonly frames: number;
   readonly photometric: string;
-  /** Colour comes a plane at a time, in place of a pixel at a time. */
+  /** Colour planes follow each other, instead of colour pixels. */
   readonly planar: boolean;
   readonly bitsAllocated: 8 | 16;
   readonly bitsStored: number;
@@ -16,7 +16,7 @@ export interface PixelFormat {
   readonly signed: boolean;
   readonly slope: number;
   readonly intercept: number;
-  /** null: the image has none. */
+  /** null for an image without a window. */
   readonly window: { readonly center: number; readonly width: number; readonly exact: boolean } | null;
 }
 
@@ -30,10 +30,10 @@ export interface Picture {
 
 const GREY: readonly string[] = ["MONOCHROME1", "MONOCHROME2"];
 const COLOUR: readonly string[] = ["RGB", "YBR_FULL", "YBR_FULL_422"];
-/** A mammogram has 20 million. */
+/** Max pixels of a frame; a larger one is not drawn. A mammogram has 20 million. */
 const PIXELS_MAX = 64_000_000;
 
-/** A string says why no picture can be made. */
+/** Reads the pixel format. @returns a string with the reason if no picture can be made */
 export function readPixelFormat(elements: Elements): PixelFormat | string {
   const number = (tag: string, otherwise: number) => {
     const word = text(elements, tag);
@@ -68,13 +68,13 @@ export function readPixelFormat(elements: Elements): PixelFormat | string {
   };
 }
 
-/** Bytes of a frame that is not compressed. */
+/** Returns the bytes of an uncompressed frame. */
 export function frameLength({ rows, columns, photometric, bitsAllocated }: PixelFormat): number {
   const samples = photometric === "YBR_FULL_422" ? 2 : GREY.includes(photometric) ? 1 : 3;
   return (rows * columns * samples * bitsAllocated) / 8;
 }
 
-/** The frame's bytes are in little endian, and as many as frameLength() says. */
+/** Draws a little endian frame of frameLength() bytes. */
 export function drawFrame(bytes: Uint8Array, format: PixelFormat): Picture {
   const { columns: width, rows: height, photometric } = format;
   if (GREY.includes(photometric)) return { width, height, channels: 1, pixels: drawGrey(bytes, format) };
@@ -86,7 +86,7 @@ function drawGrey(bytes: Uint8Array, format: PixelFormat): Uint8Array {
   const stored = bitsAllocated === 8 ? bytes : words(bytes);
   const shift = highBit - bitsStored + 1;
   const span = 2 ** bitsStored;
-  // What the device put into the other bits does not count (overlays stood there once).
+  // Unused bits are masked: they may hold overlays.
   const valueOf = (word: number) => {
     const value = (word >> shift) & (span - 1);
     return (signed && value >= span / 2 ? value - span : value) * slope + intercept;
@@ -99,8 +99,8 @@ function drawGrey(bytes: Uint8Array, format: PixelFormat): Uint8Array {
   } else {
     grey = stretched(stored, valueOf);
   }
-  const inverted = photometric === "MONOCHROME1"; // the lowest is white
-  // A table of all words: most images have more pixels than that.
+  const inverted = photometric === "MONOCHROME1"; // the lowest value is white
+  // Lookup table of all words: most images have more pixels.
   const table = Uint8Array.from({ length: 2 ** bitsAllocated }, (_, word) => {
     const shade = clamped(grey(valueOf(word)));
     return inverted ? 255 - shade : shade;
@@ -116,7 +116,7 @@ function words(bytes: Uint8Array): Uint16Array {
   return found;
 }
 
-/** PS3.3 §C.11.2.1.2.1, and §C.11.2.1.3.2 for the exact one. */
+/** PS3.3 §C.11.2.1.2.1; exact: §C.11.2.1.3.2. */
 function windowed({ center, width, exact }: NonNullable<PixelFormat["window"]>): (value: number) => number {
   if (exact) return (value) => ((value - center) / width + 0.5) * 255;
   const middle = center - 0.5;
@@ -127,7 +127,7 @@ function windowed({ center, width, exact }: NonNullable<PixelFormat["window"]>):
   };
 }
 
-/** From the lowest to the highest value that is there. */
+/** Scales from the lowest to the highest value. */
 function stretched(stored: Uint8Array | Uint16Array, valueOf: (word: number) => number): (value: number) => number {
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const word of stored) {
@@ -144,7 +144,7 @@ function drawColour(bytes: Uint8Array, { columns, rows, photometric, planar }: P
   const [step, plane] = planar ? [1, count] : [3, 1];
   const isPaired = photometric === "YBR_FULL_422";
   for (let pixel = 0; pixel < count; pixel++) {
-    const pair = (pixel >> 1) * 4; // Y Y Cb Cr: two pixels have their colour in common
+    const pair = (pixel >> 1) * 4; // Y Y Cb Cr: two pixels share their colour
     const first = bytes[isPaired ? pair + (pixel & 1) : pixel * step]!;
     const second = bytes[isPaired ? pair + 2 : pixel * step + plane]!;
     const third = bytes[isPaired ? pair + 3 : pixel * step + 2 * plane]!;
@@ -154,7 +154,7 @@ function drawColour(bytes: Uint8Array, { columns, rows, photometric, planar }: P
       pixels[pixel * 3 + 2] = third;
     } else {
       const [cb, cr] = [second - 128, third - 128];
-      pixels[pixel * 3] = clamped(first + 1.402 * cr); // PS3.3 §C.7.6.3.1.2, the other way round
+      pixels[pixel * 3] = clamped(first + 1.402 * cr); // inverse of PS3.3 §C.7.6.3.1.2
       pixels[pixel * 3 + 1] = clamped(first - 0.344136 * cb - 0.714136 * cr);
       pixels[pixel * 3 + 2] = clamped(first + 1.772 * cb);
     }
@@ -166,7 +166,7 @@ function clamped(value: number): number {
   return Math.round(Math.min(255, Math.max(0, value)));
 }
 
-/** Smaller, if a side is longer than that: each pixel is the mean of a square of them. */
+/** Scales a picture down to the max side length: each pixel is the mean of a square. */
 export function shrink(picture: Picture, sideMax: number): Picture {
   const { width, height, channels, pixels } = picture;
   const side = Math.ceil(Math.max(width, height) / sideMax);

@@ -1,3 +1,4 @@
+import { ULTRASOUND_IMAGE, ULTRASOUND_MULTI_FRAME_IMAGE, VIDEO_ENDOSCOPIC_IMAGE, VL_ENDOSCOPIC_IMAGE } from "./uids.ts";
 import { createHash } from "node:crypto";
 import { readSpecies } from "../../../shared/clinical/species.ts";
 import type { Modality, PatientHint, Result, RowSnapshot } from "../../../shared/api/study.ts";
@@ -9,41 +10,44 @@ import type { Report } from "../../report/report.ts";
 import { hintText } from "../../report/specimen.ts";
 import { readDate, readTime } from "../../report/device-time.ts";
 
-// Stage 3 for images: the instances of one DICOM study to Reports, one for each modality of the API. Pure.
+// Reads the instances of one DICOM study into Reports, one per modality of the API. Pure.
 
 export interface ImageInstance {
   readonly message: string;
   readonly receivedAt: number;
   readonly sopInstance: string;
   readonly sha256: string;
-  /** A string says why it is not known. */
+  /** A string with the reason for an unreadable header. */
   readonly header: Header | string;
   /** IANA zone of the device's clock. */
   readonly timeZone: string;
-  /** What the configuration says of images whose modality the API does not name. */
+  /** Configured modality of images whose modality the API lacks. */
   readonly modality: Modality | null;
 }
 
 export interface ImageReport {
   readonly report: Report;
-  /** Results of structured reports. No intervals exist for them, so they have neither range nor flag. */
+  /** Results of structured reports. No reference intervals exist for them, so they have neither range nor flag. */
   readonly results: readonly Result[];
-  /** One row for each result, in the same order; it has the concept's meaning. */
+  /** One row per result, in the same order, with the concept's meaning. */
   readonly rows: readonly RowSnapshot[];
-  /** Names the set of instances. */
+  /** Key of the set of instances. */
   readonly images: string;
   readonly messages: readonly string[];
-  /** The device's zone, where all the images say the same of the animal and none has an identifier; else null: a name is not enough. */
+  /**
+   * The device's zone if all images agree on the patient and none has an identifier; else null, because a name is not
+   * enough.
+   */
   readonly namedIn: string | null;
 }
 
 export interface ImageReading {
   readonly reports: readonly ImageReport[];
-  /** Instances of no report, each with the reason. */
+  /** Instances without a Report, each with its reason. */
   readonly leftOut: ReadonlyMap<string, string>;
 }
 
-/** (0008,0060) as the API names it. */
+/** API modality by (0008,0060). */
 const MODALITIES: Readonly<Record<string, Modality>> = {
   CR: "RADIOLOGY",
   DX: "RADIOLOGY",
@@ -56,14 +60,14 @@ const MODALITIES: Readonly<Record<string, Modality>> = {
   IVUS: "ULTRASOUND",
   ES: "ENDOSCOPY",
 };
-/** They say something of images and are none of the animal themselves. */
+/** Modalities of objects that describe images and are no study of their own. */
 const COMPANIONS: readonly string[] = ["SR", "PR", "KO", "SC", "OT", "DOC", ""];
-/** SOP classes that name a modality where (0008,0060) does not: ultrasound, and video and still endoscopy. */
+/** SOP classes that imply a modality if (0008,0060) does not: ultrasound, and video and still endoscopy. */
 const SOP_CLASSES: Readonly<Record<string, Modality>> = {
-  "1.2.840.10008.5.1.4.1.1.6.1": "ULTRASOUND",
-  "1.2.840.10008.5.1.4.1.1.3.1": "ULTRASOUND",
-  "1.2.840.10008.5.1.4.1.1.77.1.1": "ENDOSCOPY",
-  "1.2.840.10008.5.1.4.1.1.77.1.1.1": "ENDOSCOPY",
+  [ULTRASOUND_IMAGE]: "ULTRASOUND",
+  [ULTRASOUND_MULTI_FRAME_IMAGE]: "ULTRASOUND",
+  [VL_ENDOSCOPIC_IMAGE]: "ENDOSCOPY",
+  [VIDEO_ENDOSCOPIC_IMAGE]: "ENDOSCOPY",
 };
 
 type Read = ImageInstance & { readonly header: Header };
@@ -88,7 +92,7 @@ export function readImages(study: string, instances: readonly ImageInstance[]): 
     if (named === null) leftOut.set(message, `no modality in the API: ${header.modality}`);
     else images.set(named, [...(images.get(named) ?? []), read]);
   }
-  const host = images.has("ULTRASOUND") ? "ULTRASOUND" : [...images.keys()][0]; // what is measured is mostly ultrasound
+  const host = images.has("ULTRASOUND") ? "ULTRASOUND" : [...images.keys()][0]; // most measurements are ultrasound
   if (host === undefined) {
     for (const { message, header } of companions) {
       leftOut.set(message, `no image of its study has come: ${header.modality || "no modality"} alone makes no study`);
@@ -126,7 +130,7 @@ function imageReport(
       device_name: deviceName(header),
       modality,
       dedupe_key: `${study} ${modality}`,
-      // Never the wrong patient: images of two animals are for a person to part.
+      // Images with different identifiers have none: a user has to separate two patients.
       identifier: identifiers.size === 1 ? header.patientId : null,
       otherIdentifiers: identifiers.size > 1 ? [] : [...header.otherPatientIds, header.accession].filter(Boolean),
       patient_hint: patientHint(header),
@@ -146,7 +150,7 @@ function imageReport(
   };
 }
 
-/** Who an image is of, by what there is besides identifiers. */
+/** Returns the patient's further data, for images without an identifier. */
 function animal({ header: { patientName, species, speciesCodes, sex, birthDate } }: Read): string {
   return JSON.stringify([patientName, species, speciesCodes, sex, birthDate]);
 }
@@ -156,7 +160,7 @@ const UNIT_LENGTH_MAX = 32;
 const MEANING_LENGTH_MAX = 400;
 const NO_INTERVALS = "no reference intervals for measurements in images";
 
-/** The rows of all reports of a study. Two concepts never share a code: where they would, each code carries its concept. */
+/** Reads the rows of all reports of a study. If two concepts shared a code, each code would carry its concept. */
 function imagingResults(measurements: readonly Measurement[]): {
   results: Result[];
   rows: RowSnapshot[];
@@ -194,7 +198,7 @@ function imagingResults(measurements: readonly Measurement[]): {
   return { results, rows, leftOut };
 }
 
-/** Stands for a concept without a usable code: the scheme and a digest of all that names the measurement. */
+/** Builds a code for a concept without a usable one: its scheme and a digest of the measurement's name. */
 function digestCode({ scheme, value }: Code, meaning: string): string {
   return `${scheme.slice(0, 16) || "UNCODED"}:${digest([value, meaning]).slice(0, 12)}`;
 }
@@ -210,7 +214,7 @@ function deviceName({ manufacturer, model, station }: Header): string {
 }
 
 function patientHint(header: Header): PatientHint {
-  // Two components are owner and animal, a single one is the animal (house, section 6).
+  // Two components are owner and patient, a single one is the patient.
   const [first = "", second = ""] = header.patientName.split("^");
   const two = second.trim() !== "";
   const kilograms = Number(header.weight);
@@ -226,7 +230,7 @@ function patientHint(header: Header): PatientHint {
   };
 }
 
-/** CID 7454 by SNOMED CT and by the older SNOMED RT codes of the same animals; null: no species of ours. */
+/** CID 7454 by SNOMED CT and older SNOMED RT codes. */
 const SPECIES_CODES: Readonly<Record<string, string>> = {
   "448771007": "dog", // Canis lupus familiaris
   "388490000": "dog", // Canis
@@ -245,10 +249,13 @@ const SPECIES_CODES: Readonly<Record<string, string>> = {
   "447612001": "exotic", // Mus musculus
   "371565004": "exotic", // Rattus norvegicus
 };
-/** SNOMED CT, SNOMED RT and what RT was called before. */
+/** SNOMED CT, SNOMED RT, and RT's former names. */
 const SNOMED: readonly string[] = ["SCT", "SRT", "SNM3", "99SDM"];
 
-/** By code, else by the words of the codes, the description or the breed; null where they name none or several. */
+/**
+ * Returns the species by code, else by the words of the codes, the description or the breed. Returns null for none or
+ * several.
+ */
 function speciesOf({ speciesCodes, species, breed }: Header): string | null {
   const coded = new Set(speciesCodes.map(speciesOfCode).filter((name) => name !== null));
   if (coded.size > 0) return coded.size === 1 ? [...coded][0]! : null;

@@ -1,11 +1,11 @@
-// RLE frames (PS3.5 annex G): a segment for each byte of a pixel, the high ones first, each run-length encoded.
+// RLE frames (PS3.5 annex G): one run-length encoded segment per byte of a pixel, the high bytes first.
 
 const HEADER_BYTES = 64;
 const SEGMENTS_MAX = 15;
 
 /**
- * A frame in little endian, a plane for each sample, `pixels` in each; a string says why it is none.
- * `bytesEach`: of a sample.
+ * Decodes a frame to little endian planes, one per sample, of `pixels` pixels and `bytesEach` bytes a sample. @returns
+ * a string with the problem of an invalid frame
  */
 export function decodeRle(bytes: Uint8Array, pixels: number, samples: number, bytesEach: number): Uint8Array | string {
   if (bytes.length < HEADER_BYTES) return `an RLE frame of ${bytes.length} bytes`;
@@ -26,7 +26,7 @@ export function decodeRle(bytes: Uint8Array, pixels: number, samples: number, by
   return frame;
 }
 
-/** Writes at most `pixels` bytes, `step` apart; answers how many there were. */
+/** Writes at most `pixels` bytes, `step` apart. @returns the number of written bytes */
 function unpack(packed: Uint8Array, frame: Uint8Array, first: number, step: number, pixels: number): number {
   let written = 0;
   for (let at = 0; at < packed.length && written < pixels; ) {

@@ -1,11 +1,11 @@
 import { type AgreedContext, type Agreement, Association, type AssociationAction } from "./association.ts";
-import { concat } from "./bytes.ts";
+import { concat } from "../bytes.ts";
 import { DatasetWalker, type Encoding, encodingOf } from "./dataset.ts";
 import {
   ATTRIBUTES_BYTES_MAX,
   COMMAND,
-  COMMAND_BYTES_MAX,
   type Command,
+  COMMAND_BYTES_MAX,
   encodeRequest,
   encodeResponse,
   isUid,
@@ -16,7 +16,7 @@ import {
 } from "./dimse.ts";
 import { IMPLEMENTATION_CLASS_UID, IMPLEMENTATION_VERSION } from "./part10.ts";
 import {
-  type AnsweredContext,
+  type NegotiatedContext,
   type AssociateAccept,
   type AssociateReject,
   type AssociateRequest,
@@ -24,24 +24,32 @@ import {
   type DataFragment,
   type ProposedContext,
 } from "./pdu.ts";
+import {
+  EXPLICIT_LITTLE_ENDIAN,
+  IMPLICIT_LITTLE_ENDIAN,
+  MODALITY_WORKLIST,
+  MODALITY_PERFORMED_PROCEDURE_STEP,
+  STORAGE_COMMITMENT,
+  VERIFICATION,
+} from "./uids.ts";
 
-// The services we give on one association. Pure: bytes in, actions out. Verification is answered here. An instance to store
-// is handed on in the pieces in which it came, other datasets whole; whoever carries it out says what became of it.
+// Services of the agent on one association: bytes in, actions out. C-ECHO gets its response here. An instance to store
+// is passed on in received pieces, other datasets whole. The caller reports the outcome.
 
 export type ScpAction =
   | Extract<AssociationAction, { readonly do: "write" | "timer" | "close" | "open" | "over" }>
-  /** An instance begins. It ends with "stored" or "discard" before another one begins. */
+  /** An instance begins. "keep" or "discard" ends it before the next one begins. */
   | { readonly do: "begin"; readonly instance: IncomingInstance }
   | { readonly do: "bytes"; readonly bytes: Uint8Array }
-  /** It is whole. Keep it and say so with answer(). */
+  /** The instance is whole. The caller stores it and calls respond(). */
   | { readonly do: "keep"; readonly identity: Identity }
-  /** It will not be whole, or is not wanted. */
+  /** The instance is incomplete or refused. */
   | { readonly do: "discard" }
-  /** A request of another service, with all of its dataset: say what came of it with pending() and answer(). */
+  /** A request of another service with its whole dataset. The caller calls pending() and respond(). */
   | { readonly do: "serve"; readonly request: ServiceRequest }
-  /** The answer to a request of that id is not wanted any more. */
+  /** The peer has cancelled the request with this id. */
   | { readonly do: "cancel"; readonly messageId: number }
-  /** What the peer says to a request of ours. */
+  /** Response of the peer to a request of the agent. */
   | { readonly do: "answered"; readonly command: Command };
 
 export interface ServiceRequest {
@@ -60,7 +68,7 @@ export interface IncomingInstance {
   readonly callingAe: string;
 }
 
-/** What the dataset says of itself; `study` null: it is deflated, so that whoever keeps it has to look. */
+/** Identity in the dataset. `study` is null for a deflated one, which the caller has to parse. */
 export interface Identity {
   readonly study: string | null;
   /** Bytes of the dataset before its pixels. */
@@ -69,49 +77,42 @@ export interface Identity {
 
 export interface ScpOptions {
   readonly aeTitle: string;
-  /** Who may call; empty: everyone. */
+  /** Allowed calling AE titles; empty for any. */
   readonly callingAeTitles: readonly string[];
-  /** Whether there is room for one more association of that peer. */
+  /** Returns whether another association of this peer is admitted. */
   readonly admits: (callingAe: string) => boolean;
 }
 
-/** Longer ones have no even length of 32 bits: no dataset is. */
+/** Exclusive bound of the bytes of an instance: its length has 32 bits. */
 export const INSTANCE_BYTES_MAX = 4 * 1024 ** 3;
 
 const REJECT_CALLING_AE: AssociateReject = { result: 1, source: 1, reason: 3 };
 const REJECT_CALLED_AE: AssociateReject = { result: 1, source: 1, reason: 7 };
 const REJECT_LOCAL_LIMIT: AssociateReject = { result: 2, source: 3, reason: 2 };
 
-const VERIFICATION = "1.2.840.10008.1.1";
-export const MODALITY_WORKLIST = "1.2.840.10008.5.1.4.31";
-export const PROCEDURE_STEP = "1.2.840.10008.3.1.2.3.3";
-export const STORAGE_COMMITMENT = "1.2.840.10008.1.20.1";
-/** The operations of the services whose datasets are read whole. */
+/** Operations of services whose datasets are read whole. */
 const OPERATIONS: Readonly<Record<string, readonly number[]>> = {
-  [MODALITY_WORKLIST]: [COMMAND.findRequest],
-  [PROCEDURE_STEP]: [COMMAND.createRequest, COMMAND.setRequest],
-  [STORAGE_COMMITMENT]: [COMMAND.actionRequest],
+  [MODALITY_WORKLIST]: [COMMAND.cFindRequest],
+  [MODALITY_PERFORMED_PROCEDURE_STEP]: [COMMAND.nCreateRequest, COMMAND.nSetRequest],
+  [STORAGE_COMMITMENT]: [COMMAND.nActionRequest],
 };
-/** The standard's storage classes, but for some that stand elsewhere. */
+/** The standard's storage classes, except some with other prefixes. */
 const STORAGE = /^1\.2\.840\.10008\.5\.1\.4\.(1\.1\.|34\.7$|38\.1$|39\.1$|43\.1$|44\.1$|45\.1$)/;
-/** Makers have storage classes of their own, and no other services that a peer would offer to a stranger. */
+/** Root of the standard's UIDs. A private SOP class that a peer proposes is taken for a storage class. */
 const STANDARD = "1.2.840.10008.";
-export const IMPLICIT_LITTLE_ENDIAN = "1.2.840.10008.1.2";
-export const EXPLICIT_LITTLE_ENDIAN = "1.2.840.10008.1.2.1";
-
-/** An instance whose dataset is coming. */
+/** Instance whose dataset is being received. */
 interface Receiving {
   readonly contextId: number;
   readonly command: Command;
   readonly context: AgreedContext;
-  /** null: deflated. */
+  /** null for a deflated dataset. */
   readonly walker: DatasetWalker | null;
-  /** Decided before the dataset came: it is passed over, then answered with this. */
+  /** Refusal decided before the dataset: the dataset is skipped, then the response follows. */
   readonly refusal: Refusal | null;
   bytes: number;
 }
 
-/** A request of another service whose dataset is coming. */
+/** Request of another service whose dataset is being received. */
 interface Gathering {
   readonly contextId: number;
   readonly command: Command;
@@ -131,7 +132,7 @@ export class Scp {
   #command: { readonly context: number; readonly parts: Uint8Array[]; length: number } | null = null;
   #receiving: Receiving | null = null;
   #gathering: Gathering | null = null;
-  /** Requests that wait for answer(), by message id. */
+  /** Requests that wait for respond(), by message id. */
   readonly #unanswered = new Map<number, { readonly contextId: number; readonly command: Command }>();
   #actions: ScpAction[] = [];
 
@@ -139,7 +140,7 @@ export class Scp {
     this.#association = Association.acceptor((request) => answerTo(request, options));
   }
 
-  /** Instances that are being kept. */
+  /** Number of instances that are being stored. */
   get unanswered(): number {
     return this.#unanswered.size;
   }
@@ -155,7 +156,7 @@ export class Scp {
   }
 
   timeout(): ScpAction[] {
-    // The peer waits for us.
+    // The peer waits for the agent.
     if (this.#unanswered.size > 0) this.#actions.push({ do: "timer", ms: UNANSWERED_MS });
     else this.#apply(this.#association.timeout());
     return this.#take();
@@ -166,14 +167,14 @@ export class Scp {
     return this.#take();
   }
 
-  /** Ends the association from our side. */
+  /** Aborts the association. */
   abort(reason: string): ScpAction[] {
     this.#apply(this.#association.abort(reason));
     return this.#take();
   }
 
-  /** What became of a request; a comment explains what is no success. `sopInstance`: the name we gave to what it made. */
-  answer(messageId: number, status: number, comment: string | null, sopInstance?: string): ScpAction[] {
+  /** Responds to a request. A comment explains a failure or warning. `sopInstance`: UID of a created instance. */
+  respond(messageId: number, status: number, comment: string | null, sopInstance?: string): ScpAction[] {
     const request = this.#unanswered.get(messageId);
     this.#unanswered.delete(messageId);
     if (request === undefined) return this.#take();
@@ -182,7 +183,7 @@ export class Scp {
     return this.#take();
   }
 
-  /** One of several answers to a request; the last is answer(). */
+  /** Sends one of several responses; respond() sends the last. */
   pending(messageId: number, status: number, dataset: Uint8Array): ScpAction[] {
     const request = this.#unanswered.get(messageId);
     if (request === undefined) return this.#take();
@@ -193,7 +194,7 @@ export class Scp {
     return this.#take();
   }
 
-  /** A request of ours, on a context that the peer proposed: it is told of an event. */
+  /** Sends a request to the peer, such as an event report, on a context that the peer proposed. */
   request(context: number, request: Request, dataset: Uint8Array): ScpAction[] {
     this.#apply(this.#association.send({ context, part: "command", bytes: encodeRequest(request), last: true }));
     this.#apply(this.#association.send({ context, part: "dataset", bytes: dataset, last: true }));
@@ -227,7 +228,7 @@ export class Scp {
   }
 
   #data({ context, part, bytes, last }: DataFragment): void {
-    if (!this.#association.isOpen) return; // ended by what stood before it in the same chunk
+    if (!this.#association.isOpen) return; // an earlier PDU of the same chunk ended it
     if (part === "dataset") return this.#datasetPart(context, bytes, last);
     if (this.#receiving !== null || this.#gathering !== null) return this.#fail("a command came within a dataset");
     this.#command ??= { context, parts: [], length: 0 };
@@ -248,10 +249,10 @@ export class Scp {
     if (context === undefined)
       return this.#fail(`a command on the presentation context ${contextId}, which was not accepted`);
     switch (command.field) {
-      case COMMAND.echoRequest:
+      case COMMAND.cEchoRequest:
         if (command.hasDataset) return this.#fail("a C-ECHO with a dataset");
         return this.#respond(contextId, command, STATUS.success, null);
-      case COMMAND.storeRequest: {
+      case COMMAND.cStoreRequest: {
         if (!command.hasDataset) return this.#respond(contextId, command, STATUS.cannotUnderstand, "no dataset");
         if (this.#unanswered.has(command.messageId)) return this.#fail(`message ${command.messageId} came twice`);
         const refusal = refusalOf(command, context);
@@ -261,12 +262,12 @@ export class Scp {
         if (refusal === null) this.#begin(command, context);
         return;
       }
-      case COMMAND.cancelRequest:
-        // It may have crossed the last answer; the id can be another request's tomorrow.
+      case COMMAND.cCancelRequest:
+        // The cancel may cross the last response, and the id may be reused later.
         if (this.#unanswered.has(command.messageIdRespondedTo))
           this.#actions.push({ do: "cancel", messageId: command.messageIdRespondedTo });
         return;
-      case COMMAND.eventReportRequest | RESPONSE:
+      case COMMAND.nEventReportRequest | RESPONSE:
         this.#actions.push({ do: "answered", command });
         return;
       default: {
@@ -278,7 +279,7 @@ export class Scp {
           if (!command.hasDataset) this.#serve(this.#gathering);
           return;
         }
-        // A dataset may follow: what it means nobody here knows.
+        // The meaning of a dataset behind the command is unknown.
         if (command.hasDataset) return this.#fail(`a request of type ${command.field} with a dataset`);
         return this.#respond(contextId, command, STATUS.unrecognizedOperation, "no such operation here");
       }
@@ -351,7 +352,7 @@ export class Scp {
   }
 }
 
-/** How soon an association that waits for us is looked at again. */
+/** Interval at which an association that waits for the agent is checked. */
 const UNANSWERED_MS = 60_000;
 
 function answerTo(request: AssociateRequest, { aeTitle, callingAeTitles, admits }: ScpOptions) {
@@ -363,7 +364,7 @@ function answerTo(request: AssociateRequest, { aeTitle, callingAeTitles, admits 
     calledAe,
     callingAe,
     contexts: contexts.map(answerContext),
-    pduBytesMax: DATA_PDU_BYTES_MAX,
+    maxPduLength: DATA_PDU_BYTES_MAX,
     implementationClassUid: IMPLEMENTATION_CLASS_UID,
     implementationVersion: IMPLEMENTATION_VERSION,
   } satisfies AssociateAccept;
@@ -371,8 +372,8 @@ function answerTo(request: AssociateRequest, { aeTitle, callingAeTitles, admits 
 
 const READ_WHOLE = [IMPLICIT_LITTLE_ENDIAN, EXPLICIT_LITTLE_ENDIAN];
 
-/** Nothing is ever transcoded, so any transfer syntax will do: the one the peer likes best. */
-function answerContext({ id, abstractSyntax, transferSyntaxes }: ProposedContext): AnsweredContext {
+/** Accepts the peer's preferred transfer syntax. Nothing is transcoded, so any syntax is acceptable. */
+function answerContext({ id, abstractSyntax, transferSyntaxes }: ProposedContext): NegotiatedContext {
   const isStorage = STORAGE.test(abstractSyntax) || (isUid(abstractSyntax) && !abstractSyntax.startsWith(STANDARD));
   const isService = abstractSyntax in OPERATIONS;
   const [preferred] = transferSyntaxes.filter((syntax) => (isService ? READ_WHOLE.includes(syntax) : isUid(syntax)));
@@ -383,7 +384,7 @@ function answerContext({ id, abstractSyntax, transferSyntaxes }: ProposedContext
   return { id, result: "acceptance", transferSyntax: preferred };
 }
 
-/** What a C-STORE is refused for before its dataset is seen. */
+/** Returns why a C-STORE is refused before its dataset. */
 function refusalOf(
   { affectedSopClass, affectedSopInstance }: Command,
   { abstractSyntax }: AgreedContext,
@@ -391,7 +392,7 @@ function refusalOf(
   if (abstractSyntax === VERIFICATION || affectedSopClass !== abstractSyntax) {
     return { status: STATUS.sopClassNotSupported, comment: "not the SOP class of its presentation context" };
   }
-  if (!isUid(affectedSopInstance)) return { status: STATUS.invalidInstance, comment: "the SOP Instance UID is no UID" };
+  if (!isUid(affectedSopInstance)) return { status: STATUS.invalidInstance, comment: "invalid SOP Instance UID" };
   return null;
 }
 

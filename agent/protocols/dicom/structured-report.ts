@@ -1,24 +1,24 @@
 import { type Code, codes, type Elements, items, text } from "./elements.ts";
 import type { Modifier } from "./measurement-codes.ts";
 
-// The measurements in a structured report (PS3.3 §C.17.3): its NUM content items, in whatever template they stand. Modifiers of
-// the containers around an item (finding site, laterality) hold for the item too.
+// Measurements of a structured report (PS3.3 §C.17.3): its NUM content items in any template. Modifiers of the
+// containers around an item (finding site, laterality) apply to the item too.
 
-/** As the device wrote it. */
+/** Measurement as the device wrote it. */
 export interface Measurement {
   readonly concept: Code;
-  /** The outermost first. A modifier of the item itself replaces the same modifier of a container. */
+  /** Modifiers, the outermost first. An item's own modifier replaces that of a container. */
   readonly modifiers: readonly Modifier[];
-  /** DS; "" where the device measured nothing. */
+  /** DS; "" without a measured value. */
   readonly value: string;
-  /** UCUM; null where the value has none. */
+  /** UCUM; null for a value without a unit. */
   readonly unit: string | null;
 }
 
 const MEASUREMENTS_MAX = 1_000;
 const CONTENT_ITEMS_MAX = 50_000;
 const NO_CODE: Code = { value: "", scheme: "", meaning: "" };
-/** Fetus ID (PS3.16 TID 1008): it tells littermates apart. */
+/** Fetus ID (PS3.16 TID 1008): it separates littermates. */
 const FETUS_ID = "11951-1";
 
 export function readMeasurements(report: Elements): Measurement[] {
@@ -48,7 +48,7 @@ function measurement(item: Elements, modifiers: readonly Modifier[]): Measuremen
   };
 }
 
-/** Statements of an item about itself and all items below it. */
+/** Returns the modifiers of an item, which apply to all items below it. */
 function modifiersOf(item: Elements): Modifier[] {
   return items(item, "0040A730").flatMap((child) => {
     const [relationship, type] = [text(child, "0040A010"), text(child, "0040A040")];

@@ -3,16 +3,16 @@ import { readSex } from "../../../shared/clinical/reference.ts";
 import { fold } from "../../../shared/clinical/species.ts";
 import type { Attributes } from "./attributes.ts";
 
-// An entry of the Modality Worklist (PS3.4 table K.6-1), as far as a veterinary clinic knows it.
+// Modality Worklist entry (PS3.4 table K.6-1), with the fields that a veterinary clinic has.
 
-/** An animal that is to be imaged. */
+/** Imaging appointment or order of a patient. */
 export interface ScheduledStep {
   readonly patient: Patient;
   readonly accession: string;
   readonly studyUid: string;
-  /** `YYYYMMDDHHMMSS` of the device's zone. */
+  /** `YYYYMMDDHHMMSS` in the device's zone. */
   readonly start: string;
-  /** What was ordered, in the clinic's words; none for an appointment. */
+  /** Ordered procedures in the clinic's words; empty for an appointment. */
   readonly procedures: readonly string[];
   readonly stationAe: string;
   readonly modality: string;
@@ -27,7 +27,7 @@ export function worklistEntry(step: ScheduledStep): Attributes {
     ReferringPhysicianName: [],
     ReferencedStudySequence: [],
     ReferencedPatientSequence: [],
-    // Of an animal the first component is the responsible party's name, the second its own (PS3.5 §6.2.1.1).
+    // The first component is the responsible party's name, the second the patient's (PS3.5 §6.2.1.1).
     PatientName: [`^${component(patient.name)}`],
     PatientID: [patient.fp.slice("patient_".length)],
     PatientBirthDate: optional(patient.date_of_birth?.replaceAll("-", "")),
@@ -42,7 +42,7 @@ export function worklistEntry(step: ScheduledStep): Attributes {
     PatientBreedDescription: optional(patient.breed === null ? null : word(patient.breed)),
     PatientBreedCodeSequence: [],
     BreedRegistrationSequence: [],
-    // The API knows the owner by number only.
+    // The API has the owner's number only.
     ResponsiblePerson: [patient.owner_customer_fp],
     ResponsiblePersonRole: ["OWNER"],
     ResponsibleOrganization: [],
@@ -97,7 +97,7 @@ function neutered(sex: string | null): string | null {
   return / (intact|entire) /.test(words) ? "UNALTERED" : null;
 }
 
-/** A backslash would begin another value, an equals sign another writing of the name, a caret another component. */
+/** Replaces delimiters: a backslash separates values, an equals sign representations, a caret components. */
 function component(text: string): string {
   return word(text).replace(/[\^=]/g, " ").slice(0, 62);
 }

@@ -1,30 +1,36 @@
+import { ActionQueue } from "../action-queue.ts";
+import { FS, STX, VT, withCapacity } from "../bytes.ts";
 import { printable } from "../escape-sequences.ts";
 import type { Link, LinkAction } from "../link.ts";
 import { isUsualBetweenMessages, Noise, NOISE_TIMEOUT_MS } from "../noise.ts";
-import { type AckOptions, Answers, HEAD_BYTES_MAX, type Outcome, type Stamp } from "./acknowledgement.ts";
+import { encodeMllp } from "../mllp.ts";
+import { type AckOptions, HEAD_BYTES_MAX, type Outcome } from "./acknowledgement.ts";
+import type { Stamp } from "./acknowledgement-message.ts";
+import { AcknowledgementTemplate } from "./acknowledgement-template.ts";
 import { parseMessage, splitMessages } from "./message.ts";
 
-// MLLP: VT, a message, FS CR. What the link is given is on disk, so it answers a whole message at once.
-// Framing is found in bytes: VT, FS and CR are no part of a character in any charset but UTF-16 and UTF-32.
+// MLLP link: VT, a message, FS CR. Received bytes are stored already, so a whole message is acknowledged at once.
+// Framing is found in bytes: VT, FS and CR are part of no character in any charset but UTF-16 and UTF-32.
 
-export const VT = 0x0b;
-export const FS = 0x1c;
-const STX = 0x02;
-const CR = 0x0d;
-
-/** Images come within messages. What is longer is refused at its end, and what came of it is delivered as incomplete. */
+/**
+ * Max bytes of a message, images included. A longer one is refused at its end, and its first part is delivered as
+ * incomplete.
+ */
 export const MESSAGE_BYTES_MAX = 16 * 1024 * 1024;
-/** A frame that goes on no more is given up. Between frames a device may be silent for days. */
+/** Max silence within a frame; then the frame is dropped. Between frames a device may be silent for days. */
 export const FRAME_TIMEOUT_MS = 30_000;
-/** FS without CR: this much silence ends the frame too. */
+/** Silence after an FS without CR that ends the frame. */
 export const FRAME_END_TIMEOUT_MS = 200;
-/** How long a device may take to acknowledge a message of ours that wants it. */
+/** Max wait for the device's acknowledgement of a message. */
 export const ANSWER_TIMEOUT_MS = 10_000;
 
 export interface LinkOptions extends AckOptions {
-  /** FS before a printable character is text: for devices that send images as they are. Else every FS ends its frame. */
+  /**
+   * FS before a printable character is text, for devices that send images unescaped. By default every FS ends its
+   * frame.
+   */
   readonly textMayHoldFs?: boolean;
-  /** A DSR^Q03 is sent and that is that: the QCK^Q02 behind it is not to wait for its acknowledgement. */
+  /** A DSR^Q03 is not awaited, so that the QCK^Q02 behind it follows at once. */
   readonly displayFirst?: boolean;
 }
 
@@ -32,52 +38,41 @@ type State =
   /** Everything but VT is ignored. */
   | "between-frames"
   | "in-frame"
-  /** FS came; CR belongs to it. */
+  /** FS was received; a CR may follow. */
   | "frame-end";
 
-/** A message of a frame, and what it is answered with. */
-interface Answered {
+/** A message of a frame, with its acknowledgement. */
+interface AcknowledgedMessage {
   readonly message: Uint8Array;
-  /** Frames. */
+  /** Encoded frames. */
   readonly replies: readonly Uint8Array[];
   readonly refusal: string | null;
 }
 
-/** What a frame that begins and ends in one chunk comes to, if it is stored. */
-interface Prepared {
-  /** In the chunk, behind VT. */
-  readonly start: number;
-  readonly payload: Uint8Array;
-  readonly answered: readonly Answered[];
-}
-
 export class Hl7Link implements Link {
   readonly #options: LinkOptions;
-  readonly #answers: Answers;
+  readonly #acknowledgements: AcknowledgementTemplate;
   #state: State = "between-frames";
-  /** What was read of the frame; of one that will be refused, only enough to answer it. */
+  /** Content of the current frame. A frame that will be refused keeps only the head, for its acknowledgement. */
   #frame = new Uint8Array(FRAME_BYTES_INITIAL);
   #frameLength = 0;
-  /** What will become of the frame. */
+  /** Outcome of the current frame. */
   #outcome: Outcome = "stored";
-  /** By the chunks that are on their way to the disk. */
-  readonly #prepared = new Map<Uint8Array, readonly Prepared[]>();
-  /** Of the frame that has come up to its FS, if that is known. */
-  #foreseen: Prepared | null = null;
-  /** Bytes received, up to the end of the present chunk, and before the first of the frame. */
+  /** Bytes received up to the end of the current chunk, and up to the start of the frame. */
   #received = 0;
   #frameFrom = 0;
   readonly #outside = new Noise("outside frames");
-  /** Frames in a row that ended before their end, and whether one of them was delivered. */
+  /** Incomplete frames in a row. */
   #fragments = 0;
+  /** One of these frames was delivered. */
   #hasFragment = false;
-  /** MSH-10 of our message that the device has yet to acknowledge. */
+  /** MSH-10 of the message that the device has to acknowledge; null if none. */
   #sentId: string | null = null;
-  #actions: LinkAction[] = [];
+  readonly #actions = new ActionQueue();
 
   constructor(stamp: () => Stamp, options: LinkOptions = {}) {
     this.#options = options;
-    this.#answers = new Answers(options, stamp);
+    this.#acknowledgements = new AcknowledgementTemplate(options, stamp);
   }
 
   get atRest(): boolean {
@@ -93,49 +88,35 @@ export class Hl7Link implements Link {
     return this.#state === "between-frames" ? 0 : this.#frame.length;
   }
 
-  /** Only the end of a frame is answered. */
+  /** Only the end of a frame is acknowledged. */
   mayAccept(chunk: Uint8Array): boolean {
     return this.#state === "frame-end" || chunk.includes(FS);
-  }
-
-  prepare(chunk: Uint8Array): void {
-    const prepared: Prepared[] = [];
-    let end = chunk.indexOf(FS);
-    for (let from = 0; end >= 0; from = end + 1, end = chunk.indexOf(FS, from)) {
-      const start = chunk.subarray(from, end).lastIndexOf(VT) + from + 1;
-      if (start === from || start === end) continue;
-      const payload = new Uint8Array(chunk.buffer, chunk.byteOffset + start, end - start);
-      prepared.push({ start, payload, answered: this.#answer(payload, "stored") });
-    }
-    if (prepared.length > 0) this.#prepared.set(chunk, prepared);
   }
 
   receive(chunk: Uint8Array): LinkAction[] {
     const wasQuiet = this.#isQuiet;
     this.#read(chunk, "stored");
-    this.#prepared.delete(chunk);
-    // Heartbeats do not put off the end of our waiting.
-    if (wasQuiet && this.#isQuiet && this.#sentId !== null && this.#actions.length === 0) return [];
+    // Heartbeats do not restart the timer of an awaited acknowledgement.
+    if (wasQuiet && this.#isQuiet && this.#sentId !== null && this.#actions.isEmpty) return [];
     return this.#takeActions();
   }
 
-  /** A message with its header. @throws when the one before it is not acknowledged yet */
+  /** Sends a message with its header. @throws while the last message is not acknowledged */
   send(message: Uint8Array): LinkAction[] {
     if (this.#sentId !== null) throw new Error(`message ${this.#sentId} is not acknowledged yet`);
-    this.#actions.push({ do: "reply", bytes: encodeFrame(message) });
+    this.#actions.reply(encodeMllp(message));
     this.#sentId = idToAcknowledge(message, this.#options);
     if (this.#sentId === null) this.#actions.push({ do: "sent" });
     return this.#takeActions();
   }
 
   refuse(chunk: Uint8Array): LinkAction[] {
-    this.#prepared.delete(chunk);
     this.#loseBytes();
     this.#read(chunk, "not-stored");
     return this.#takeActions();
   }
 
-  /** Delivers what refuse() delivered: a replay has to count the same messages. */
+  /** Delivers the same messages as refuse(), so that a replay counts equally. */
   gap(): LinkAction[] {
     this.#loseBytes();
     return this.#takeActions();
@@ -170,17 +151,17 @@ export class Hl7Link implements Link {
     return this.#state === "between-frames" && !this.#isPending;
   }
 
-  /** Something is counted that was not reported yet. */
+  /** Noise or fragments were counted and not reported. */
   get #isPending(): boolean {
     return this.#outside.isPending || this.#fragments > 0;
   }
 
   #reportPending(): void {
-    this.#say(this.#outside.take());
+    this.#actions.push(this.#outside.take());
     this.#endFragments();
   }
 
-  /** `outcome`: what can become of a frame that begins in these bytes. */
+  /** @param outcome possible outcome of a frame that begins in these bytes */
   #read(chunk: Uint8Array, outcome: Outcome): void {
     if (outcome === "stored") this.#received += chunk.length;
     const begins = new Places(chunk, VT);
@@ -196,7 +177,7 @@ export class Hl7Link implements Link {
     }
   }
 
-  /** `left`: how many bytes of the chunk are behind this one. */
+  /** @param left bytes of the chunk behind this one */
   #step(byte: number, outcome: Outcome, left: number): void {
     if (this.#state === "frame-end") {
       if (this.#options.textMayHoldFs === true && byte >= 0x20) {
@@ -207,17 +188,16 @@ export class Hl7Link implements Link {
       this.#endFrame();
     }
     if (byte === VT) this.#beginFrame(outcome, left);
-    // A BC-5800 says STX every 3 s.
-    else if (byte !== STX && !isUsualBetweenMessages(byte)) this.#say(this.#outside.add(byte));
+    // A BC-5800 sends STX every 3 s.
+    else if (byte !== STX && !isUsualBetweenMessages(byte)) this.#actions.push(this.#outside.add(byte));
   }
 
-  /** Reads up to and including the VT or FS at `at`, or the end of the chunk. @returns the place behind it */
+  /** Reads up to and including the VT or FS at `at`, or the end of the chunk. @returns the offset behind it */
   #readFrame(chunk: Uint8Array, from: number, at: number, outcome: Outcome): number {
     this.#append(chunk.subarray(from, at));
     if (at === chunk.length) return at;
     if (chunk[at] === FS) {
       this.#state = "frame-end";
-      this.#foreseen = this.#prepared.get(chunk)?.find(({ start }) => start === from) ?? null;
     } else {
       this.#dropFrame("a new frame began before its end");
       this.#beginFrame(outcome, chunk.length - at - 1);
@@ -226,7 +206,7 @@ export class Hl7Link implements Link {
   }
 
   #beginFrame(outcome: Outcome, left: number): void {
-    this.#say(this.#outside.take());
+    this.#actions.push(this.#outside.take());
     this.#state = "in-frame";
     this.#frameFrom = this.#received - left;
     this.#frameLength = 0;
@@ -236,7 +216,7 @@ export class Hl7Link implements Link {
   #append(bytes: Uint8Array): void {
     const max = this.#outcome === "stored" ? MESSAGE_BYTES_MAX : HEAD_BYTES_MAX;
     const taken = bytes.subarray(0, max - this.#frameLength);
-    this.#frame = withRoom(this.#frame, this.#frameLength + taken.length);
+    this.#frame = withCapacity(this.#frame, this.#frameLength + taken.length);
     this.#frame.set(taken, this.#frameLength);
     this.#frameLength += taken.length;
     if (taken.length < bytes.length) {
@@ -244,27 +224,27 @@ export class Hl7Link implements Link {
     }
   }
 
-  /** Bytes are missing here. A frame that came up to its FS is whole without them, unless that FS may be text. */
+  /** Handles missing bytes. A frame that reached its FS is whole without them, unless that FS may be text. */
   #loseBytes(): void {
     if (this.#state === "frame-end" && this.#options.textMayHoldFs !== true) this.#endFrame();
     else this.#refuseFrame("not-stored", "bytes of it could not be stored");
   }
 
-  /** From here on the frame is read only to be answered at its end. */
+  /** Marks the frame as refused. The rest is read only for its acknowledgement. */
   #refuseFrame(outcome: Outcome, incomplete: string): void {
     if (this.#state === "between-frames" || this.#outcome !== "stored") return;
     this.#countFragment(incomplete);
     this.#endFragments();
     this.#outcome = outcome;
-    // Perhaps it was refused for the memory that it takes.
+    // The frame may be refused because of its memory, so the memory is released.
     this.#frame = this.#frame.slice(0, HEAD_BYTES_MAX);
     this.#frameLength = Math.min(this.#frameLength, HEAD_BYTES_MAX);
   }
 
-  /** No answer: the device has given the frame up, or would take it for the answer to its next one. */
+  /** Drops the frame without a reply: the device has given it up, and would take the reply for the next one. */
   #dropFrame(reason: string): void {
     const isStored = this.#outcome === "stored";
-    if (!isStored || this.#fragments === 0) this.#warn(reason);
+    if (!isStored || this.#fragments === 0) this.#actions.warn(reason);
     if (isStored) this.#countFragment(reason);
     this.#leaveFrame();
   }
@@ -281,31 +261,30 @@ export class Hl7Link implements Link {
     const more = this.#fragments - 1;
     this.#fragments = 0;
     this.#hasFragment = false;
-    if (more > 0) this.#warn(`${more} more incomplete frames in a row: only the first is kept as a message`);
+    if (more > 0) this.#actions.warn(`${more} more incomplete frames in a row: only the first is kept as a message`);
   }
 
   #endFrame(): void {
     const outcome = this.#outcome;
-    const foreseen = outcome === "stored" ? this.#foreseen : null;
-    const payload = foreseen?.payload ?? this.#takeFrame();
+    const payload = this.#takeFrame();
     this.#leaveFrame();
     if (payload.length === 0) {
-      this.#warn("a frame without a message: not answered");
+      this.#actions.warn("a frame without a message: no reply");
       return;
     }
     if (outcome === "stored") this.#endFragments();
-    for (const { message, replies, refusal } of foreseen?.answered ?? this.#answer(payload, outcome)) {
+    for (const { message, replies, refusal } of this.#acknowledge(payload, outcome)) {
       if (outcome === "stored") this.#deliver(message, message.byteOffset - payload.byteOffset, null);
-      if (refusal !== null) this.#warn(refusal);
-      for (const bytes of replies) this.#actions.push({ do: "reply", bytes });
+      if (refusal !== null) this.#actions.warn(refusal);
+      for (const bytes of replies) this.#actions.reply(bytes);
       if (outcome === "stored" && this.#sentId !== null) this.#readAcknowledgement(message, this.#sentId);
     }
   }
 
-  #answer(payload: Uint8Array, outcome: Outcome): Answered[] {
+  #acknowledge(payload: Uint8Array, outcome: Outcome): AcknowledgedMessage[] {
     return splitMessages(payload).map((message) => {
-      const { messages, refusal } = this.#answers.answer(message, outcome);
-      return { message, replies: messages.map(encodeFrame), refusal };
+      const { messages, refusal } = this.#acknowledgements.acknowledge(message, outcome);
+      return { message, replies: messages.map(encodeMllp), refusal };
     });
   }
 
@@ -315,7 +294,7 @@ export class Hl7Link implements Link {
     if (msa === undefined) return;
     const accepts = /^[AC]A$/i.test(msa.field(1).trim());
     const named = msa.field(2).trim();
-    // Who could not read our header refuses it without its id.
+    // A device that could not read the header refuses it without its id.
     if (named !== id && (accepts || named !== "")) return;
     if (accepts) {
       this.#sentId = null;
@@ -331,7 +310,7 @@ export class Hl7Link implements Link {
     this.#actions.push({ do: "unsent", reason });
   }
 
-  /** What is too large to be kept for the next frame need not be copied. */
+  /** Takes the frame's content. A buffer too large to be kept is returned without a copy. */
   #takeFrame(): Uint8Array {
     const isLetGo = this.#frame.length > FRAME_BYTES_KEPT;
     return isLetGo ? this.#frame.subarray(0, this.#frameLength) : this.#frame.slice(0, this.#frameLength);
@@ -339,30 +318,21 @@ export class Hl7Link implements Link {
 
   #leaveFrame(): void {
     this.#state = "between-frames";
-    this.#foreseen = null;
     this.#frameLength = 0;
-    // One long message must not hold its memory for days.
+    // Releases the memory of a long message.
     if (this.#frame.length > FRAME_BYTES_KEPT) this.#frame = new Uint8Array(FRAME_BYTES_INITIAL);
   }
 
-  /** A part of the frame, from so many bytes behind its first one. */
+  /** Delivers a part of the frame. @param start offset of the part in the frame */
   #deliver(message: Uint8Array, start: number, incomplete: string | null): void {
     this.#actions.push({ do: "deliver", message, incomplete, from: this.#frameFrom + start });
   }
 
-  #warn(reason: string): void {
-    this.#actions.push({ do: "warn", reason });
-  }
-
-  #say(action: LinkAction | null): void {
-    if (action !== null) this.#actions.push(action);
-  }
-
   #takeActions(): LinkAction[] {
-    const actions = this.#actions;
-    this.#actions = [];
-    actions.push({ do: "timer", ms: this.#timerMs() });
-    return actions;
+    const ms = this.#timerMs();
+    if (ms === null) this.#actions.stopTimer();
+    else this.#actions.startTimer(ms);
+    return this.#actions.take();
   }
 
   #timerMs(): number | null {
@@ -378,7 +348,7 @@ export class Hl7Link implements Link {
   }
 }
 
-/** The places of a byte in a chunk. Each part of the chunk is searched once, however many frames begin in it. */
+/** Offsets of a byte in a chunk. Each part of the chunk is searched once. */
 class Places {
   readonly #chunk: Uint8Array;
   readonly #byte: number;
@@ -389,7 +359,7 @@ class Places {
     this.#byte = byte;
   }
 
-  /** @returns the first place from there on, and the length of the chunk if there is none */
+  /** @returns the first offset at or behind `from`; the length of the chunk if there is none */
   next(from: number): number {
     if (this.#next < from) {
       const found = this.#chunk.indexOf(this.#byte, from);
@@ -402,19 +372,9 @@ class Places {
 const FRAME_BYTES_INITIAL = 1024;
 const FRAME_BYTES_KEPT = 256 * 1024;
 
-/** A message as it goes on the wire. */
-export function encodeFrame(message: Uint8Array): Uint8Array {
-  const frame = new Uint8Array(message.length + 3);
-  frame[0] = VT;
-  frame.set(message, 1);
-  frame[message.length + 1] = FS;
-  frame[message.length + 2] = CR;
-  return frame;
-}
-
 /**
- * MSH-10 of a message that is to be acknowledged. What answers a query is not (it has MSA), but for a display response, and
- * nor is what says in MSH-15 and MSH-16 that it never is.
+ * Returns MSH-10 of a message that the device has to acknowledge, else null. Query replies (with MSA) are not
+ * acknowledged, except a display response. MSH-15 and MSH-16 may both say never.
  */
 function idToAcknowledge(message: Uint8Array, { displayFirst }: LinkOptions): string | null {
   const parsed = parseMessage(message);
@@ -424,11 +384,4 @@ function idToAcknowledge(message: Uint8Array, { displayFirst }: LinkOptions): st
   const isAwaited = header.component(9, 1) === "DSR" && displayFirst !== true;
   const isAnswer = segments.some(({ name }) => name === "MSA") && !isAwaited;
   return never || isAnswer ? null : header.field(10);
-}
-
-function withRoom(buffer: Uint8Array<ArrayBuffer>, length: number): Uint8Array<ArrayBuffer> {
-  if (length <= buffer.length) return buffer;
-  const larger = new Uint8Array(Math.max(length, buffer.length * 2));
-  larger.set(buffer);
-  return larger;
 }

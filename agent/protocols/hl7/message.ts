@@ -1,14 +1,15 @@
 import iconv from "iconv-lite";
+import { CR, LF } from "../bytes.ts";
 import { escapeText, hexadecimal, printable, unescapeText } from "../escape-sequences.ts";
 
-// HL7 v2 messages. Segments' fields, repetitions, components and sub-components are numbered as the standard numbers them:
-// from 1, and MSH-1 is the field separator itself. Nothing is split before it is asked for.
+// HL7 v2 messages. Fields, repetitions, components and sub-components count from 1, as in the standard; MSH-1 is the
+// field separator itself. Segments are split on first access.
 
 export interface Delimiters {
   readonly field: string;
   readonly component: string;
   readonly repetition: string;
-  /** null: the header declares none (`MSH|^~|`). */
+  /** null if the header declares none (`MSH|^~|`). */
   readonly escape: string | null;
   readonly subcomponent: string | null;
 }
@@ -21,7 +22,7 @@ export const STANDARD_DELIMITERS: Delimiters = {
   subcomponent: "&",
 };
 
-/** MSH-18 (table 0211, and what devices write there). Every analyzer seen that says UNICODE means UTF-8. */
+/** MSH-18: table 0211, and values of devices. All known analyzers with UNICODE send UTF-8. */
 const STATED_CHARSETS = {
   UNICODE: "utf-8",
   "UNICODE UTF-8": "utf-8",
@@ -48,27 +49,27 @@ export type Charset = (typeof STATED_CHARSETS)[keyof typeof STATED_CHARSETS];
 export const CHARSETS: readonly Charset[] = [...new Set(Object.values(STATED_CHARSETS))];
 
 export interface CharsetOptions {
-  /** Whatever MSH-18 says: some devices say ASCII and send something else. */
+  /** Overrides MSH-18: some devices declare ASCII and send another charset. */
   readonly charset?: Charset;
-  /** Of text that says nothing and is no UTF-8; windows-1252 if not given. */
+  /** Charset of undeclared text that is not UTF-8; default windows-1252. */
   readonly fallbackCharset?: Charset;
 }
 
-/** More segments than this are no message: the largest seen has 1300. */
+/** Max segments of a message; a longer one is unreadable. The largest seen has 1300. */
 const SEGMENTS_MAX = 100_000;
 
-/** The repetitions of an empty field. */
+/** Repetitions of an empty field. */
 const NOTHING: readonly (readonly string[])[] = [[""]];
 
 export class Segment {
-  /** Three letters or digits, upper case. */
+  /** Three letters or digits in upper case. */
   readonly name: string;
-  /** As it was sent, without its line end; a continuation line is joined with LF. */
+  /** Text as sent, without its line end; continuation lines are joined with LF. */
   readonly text: string;
   readonly #delimiters: Delimiters;
   readonly #charset: Charset;
   #fields: string[] | null = null;
-  /** By the field's number, of those that have more than one part: a reader comes back to the same few, in every row. */
+  /** Split fields by number. A reader accesses the same few fields of every row. */
   readonly #repetitions: (readonly (readonly string[])[])[] = [];
 
   constructor(text: string, delimiters: Delimiters, charset: Charset = "utf-8") {
@@ -78,24 +79,27 @@ export class Segment {
     this.#charset = charset;
   }
 
-  /** The field's text, unescaped, whatever delimiters stand in it: free text may hold a bare `&`. "" when it is not there. */
+  /**
+   * Returns the unescaped text of a field, delimiters included, because free text may hold a bare `&`. "" for a missing
+   * field.
+   */
   field(number: number): string {
     return this.#unescape(this.raw(number));
   }
 
-  /** The n-th component of the field's first repetition, unescaped, its sub-components still joined. */
+  /** Returns the n-th component of the field's first repetition, unescaped, with its sub-components still joined. */
   component(number: number, component: number): string {
     const raw = this.raw(number);
     if (this.#isOnePart(raw)) return component === 1 ? raw : "";
     return this.components(number)[component - 1] ?? "";
   }
 
-  /** The components of the field's first repetition, unescaped. */
+  /** Returns the components of the field's first repetition, unescaped. */
   components(number: number): readonly string[] {
     return this.repetitions(number)[0] ?? [];
   }
 
-  /** Every repetition of the field, each as its components. */
+  /** Returns every repetition of the field as its components. */
   repetitions(number: number): readonly (readonly string[])[] {
     const raw = this.raw(number);
     if (raw === "") return NOTHING;
@@ -106,19 +110,19 @@ export class Segment {
     return this.#repetitions[number];
   }
 
-  /** The sub-components of the n-th component of the field's first repetition. */
+  /** Returns the sub-components of the n-th component of the field's first repetition. */
   subcomponents(number: number, component: number): string[] {
     const text = this.#split(number)[0]?.[component - 1] ?? "";
     return splitAt(text, this.#delimiters.subcomponent).map((part) => this.#unescape(part));
   }
 
-  /** The field as it was sent. */
+  /** Returns the field as sent. */
   raw(number: number): string {
     this.#fields ??= this.#splitFields();
     return this.#fields[number] ?? "";
   }
 
-  /** The number of the last field that was sent. */
+  /** Number of the last sent field. */
   get length(): number {
     this.#fields ??= this.#splitFields();
     return this.#fields.length - 1;
@@ -130,13 +134,13 @@ export class Segment {
     return fields;
   }
 
-  /** What most fields are: nothing in it is to be split, and nothing to be unescaped. */
+  /** Returns whether the text has neither delimiters nor escapes, as most fields. */
   #isOnePart(text: string): boolean {
     const { repetition, component, escape: mark } = this.#delimiters;
     return !text.includes(component) && !text.includes(repetition) && !(mark !== null && text.includes(mark));
   }
 
-  /** Delimiters are found before escapes are decoded: an escaped one is text. */
+  /** Splits before escapes are decoded: an escaped delimiter is text. */
   #split(number: number): string[][] {
     const { repetition, component } = this.#delimiters;
     // MSH-2 holds the delimiters themselves.
@@ -156,23 +160,23 @@ export class Segment {
 export interface Hl7Message {
   readonly delimiters: Delimiters;
   readonly charset: Charset;
-  /** Characters that the charset does not have, decoded as U+FFFD. */
+  /** Characters that could not be decoded, as U+FFFD. */
   readonly replacements: number;
   readonly header: Segment;
-  /** In the order they were sent; the first is the header. */
+  /** Segments as sent; the first is the header. */
   readonly segments: readonly Segment[];
 }
 
-/** One message with one MSH, or why it cannot be read. */
+/** Parses one message with one MSH. @returns the problem of an unreadable message */
 export function parseMessage(
   bytes: Uint8Array,
   options: CharsetOptions = {},
 ): Hl7Message | { readonly problem: string } {
   const { text, charset } = decodeText(bytes, options);
-  // One more for the empty piece after the last line end, and one to see that there are more.
+  // SEGMENTS_MAX, one for the empty piece after the last line end, and one to detect more.
   const lines = text.split(/[\r\n]+/, SEGMENTS_MAX + 2);
   if (lines.length > SEGMENTS_MAX + 1) return { problem: `more than ${SEGMENTS_MAX} segments` };
-  // What stands before MSH: nothing, or the headers of a batch.
+  // Only batch headers may precede MSH.
   const first = lines.findIndex((line) => line.trimStart() !== "" && !/^\s*[FB]HS/i.test(line));
   const header = lines[first]?.trimStart();
   if (header === undefined) return { problem: "the message is empty" };
@@ -187,39 +191,42 @@ export function parseMessage(
   return { delimiters, charset, replacements: text.split("\ufffd").length - 1, header: segments[0]!, segments };
 }
 
-/** A frame may hold several messages: each MSH at the beginning of a line begins one. */
+/** Splits a frame into its messages: each MSH at the start of a line begins one. */
 export function splitMessages(payload: Uint8Array): Uint8Array[] {
   const starts = [0];
   let begun = false;
   const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.length);
   for (let at = bytes.indexOf("MSH"); at >= 0; at = bytes.indexOf("MSH", at + 1)) {
     if (!beginsHeader(payload, at)) continue;
-    // What stands before the first MSH belongs to it.
+    // Text before the first MSH belongs to the first message.
     if (begun) starts.push(at);
     begun = true;
   }
   return starts.map((start, index) => payload.subarray(start, starts[index + 1]));
 }
 
-/** A message without what changes when it is sent again: its MSH-7 and MSH-10. One character a byte. */
+/** A message without MSH-7 and MSH-10, which differ in a resend. One character per byte. */
 export interface Unstamped {
   /** MSH-9. */
   readonly type: string;
   /** MSH-10. */
   readonly id: string;
   readonly header: string;
-  /** Where the header's line ends in the message. */
+  /** Offset of the header's line end. */
   readonly end: number;
 }
 
-/** Null where no line begins with MSH. Asked of most messages twice, while their device waits: nothing is split that need not be. */
+/**
+ * Returns null if no line begins with MSH. Called twice for most messages while the device waits, so it splits as
+ * little as possible.
+ */
 export function withoutStamp(message: Uint8Array): Unstamped | null {
   let start = message.indexOf(LETTER_M);
   while (start >= 0 && !beginsHeader(message, start)) start = message.indexOf(LETTER_M, start + 1);
   if (start < 0) return null;
   const end = endOfLine(message, start);
   const text = Buffer.from(message.buffer, message.byteOffset + start, end - start).toString("latin1");
-  // MSH-1 is the separator itself: MSH-n stands behind the (n-1)th.
+  // MSH-1 is the separator itself, so MSH-n stands behind the (n-1)th separator.
   const separators: number[] = [];
   for (let at = 3; at >= 0 && separators.length < 10; at = text.indexOf(text[3]!, at + 1)) separators.push(at);
   const begin = (field: number) => (separators[field - 2] ?? text.length - 1) + 1;
@@ -229,17 +236,17 @@ export function withoutStamp(message: Uint8Array): Unstamped | null {
   return { type: field(9), id: field(10), header, end };
 }
 
-/** The first CR or LF from there, or the end of the bytes. */
+/** Returns the offset of the next CR or LF, or the end of the bytes. */
 export function endOfLine(bytes: Uint8Array, from: number): number {
   let end = from;
   while (end < bytes.length && bytes[end] !== CR && bytes[end] !== LF) end += 1;
   return end;
 }
 
-/** A field as plain text, or as its repetitions of components; a component as plain text, or as its sub-components. */
+/** Field as text or repetitions of components; component as text or sub-components. */
 export type Field = string | readonly (readonly (string | readonly string[])[])[];
 
-/** A segment's text without its CR. Plain text in, escapes out: the mirror of Segment. Not for MSH. */
+/** Encodes a segment without its CR, with escapes: the inverse of Segment. It does not support MSH. */
 export function encodeSegment(name: string, fields: readonly Field[], delimiters = STANDARD_DELIMITERS): string {
   const { field, repetition, component, subcomponent } = delimiters;
   const escaped = (text: string) => escapeField(text, delimiters);
@@ -255,7 +262,7 @@ export function encodeSegment(name: string, fields: readonly Field[], delimiters
   return [name, ...encoded].join(field);
 }
 
-/** Plain text as a field may hold it. */
+/** Escapes text for a field. */
 export function escapeField(text: string, { field, component, repetition, escape: mark, subcomponent }: Delimiters) {
   const codes = new Map([
     [field, "F"],
@@ -267,7 +274,7 @@ export function escapeField(text: string, { field, component, repetition, escape
   return escapeText(text, mark, codes);
 }
 
-/** What the charset does not have becomes `?`. */
+/** Encodes text; characters outside the charset become `?`. */
 export function encodeText(text: string, charset: Charset): Uint8Array {
   return iconv.encode(text, iconv.encodingExists(charset) ? charset : "ascii");
 }
@@ -275,10 +282,8 @@ export function encodeText(text: string, charset: Charset): Uint8Array {
 const LETTER_M = 0x4d;
 const LETTER_S = 0x53;
 const LETTER_H = 0x48;
-const CR = 0x0d;
-const LF = 0x0a;
 
-/** Bytes may be compared before they are decoded: no charset of ours has CR or LF within a character. */
+/** Compares bytes before decoding: no supported charset has CR or LF within a character. */
 function beginsHeader(payload: Uint8Array, at: number): boolean {
   const before = payload[at - 1];
   if (at > 0 && before !== CR && before !== LF) return false;
@@ -287,7 +292,7 @@ function beginsHeader(payload: Uint8Array, at: number): boolean {
   return separator !== undefined && /[^A-Za-z0-9\s]/.test(String.fromCharCode(separator));
 }
 
-/** MSH-1 and MSH-2 are read by position, whatever they are. A fifth character (truncation, v2.7) is not used in results. */
+/** Reads MSH-1 and MSH-2 by position. Results do not use a fifth character (truncation, v2.7). */
 function readDelimiters(header: string): Delimiters | { readonly problem: string } {
   const [field = "", ...rest] = header.slice(3, 8);
   const end = rest.indexOf(field);
@@ -306,7 +311,7 @@ function readDelimiters(header: string): Delimiters | { readonly problem: string
   };
 }
 
-/** Some devices break long text into lines: what does not begin like a segment goes on with the one before. */
+/** Joins continuation lines: some devices break long text into lines, and only some lines begin a segment. */
 function segmentTexts(header: string, lines: readonly string[], field: string): string[] {
   const texts = [header];
   for (const line of lines) {
@@ -318,7 +323,7 @@ function segmentTexts(header: string, lines: readonly string[], field: string): 
   return texts;
 }
 
-/** Whether a line of that text is a segment, and does not go on with the one before. */
+/** Returns whether a line begins a segment. */
 export function beginsSegment(text: string, field: string): boolean {
   if (text.length === 3) return /^[A-Z][A-Z0-9]{2}$/.test(text);
   return text[3] === field && /^[A-Za-z][A-Za-z0-9]{2}/.test(text);
@@ -328,7 +333,7 @@ function splitAt(text: string, delimiter: string | null): string[] {
   return delimiter === null ? [text] : text.split(delimiter);
 }
 
-/** Chapter 2, "Use of escape sequences in text fields"; null: none that we know. */
+/** Decodes an escape (chapter 2, "Use of escape sequences in text fields"). @returns null for an unknown code */
 function decodeEscape(code: string, delimiters: Delimiters, charset: Charset): string | null {
   switch (code) {
     case "F":
@@ -355,12 +360,12 @@ function decodeEscape(code: string, delimiters: Delimiters, charset: Charset): s
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** A byte order mark at the beginning goes, and a byte that does not belong becomes U+FFFD. */
+/** Drops a leading byte order mark; an invalid byte becomes U+FFFD. */
 function decodeFrom(charset: Charset, bytes: Uint8Array): string {
   return iconv.encodingExists(charset) ? iconv.decode(bytes, charset) : new TextDecoder(charset).decode(bytes);
 }
 
-/** Decoded as a whole before it is split: hundreds of GB 18030 characters end with the byte of a delimiter. */
+/** Decodes the whole message before splitting: hundreds of GB 18030 characters end with the byte of a delimiter. */
 function decodeText(
   bytes: Uint8Array,
   { charset, fallbackCharset = "windows-1252" }: CharsetOptions,
@@ -374,10 +379,13 @@ function decodeText(
   }
 }
 
-/** The header's bytes, to see what it says of itself. */
+/** Bytes that are searched for MSH-18. */
 const HEADER_BYTES_MAX = 2_048;
 
-/** MSH-18, its first repetition. ASCII is none: devices say so and send something else. */
+/**
+ * Reads the first repetition of MSH-18. ASCII counts as undeclared, because devices declare it and send another
+ * charset.
+ */
 function statedCharset(bytes: Uint8Array): Charset | null {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, HEADER_BYTES_MAX)).toString("latin1");
   const [, field, rest] = /(?:^|[^A-Za-z0-9])MSH([^A-Za-z0-9\s])([^\r\n]*)/.exec(head) ?? [];

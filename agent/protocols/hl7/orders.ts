@@ -1,34 +1,35 @@
 import type { Patient } from "../../../shared/api/patient.ts";
 import { readNeutered, readSex } from "../../../shared/clinical/reference.ts";
-import type { Answer, Answered, AnsweredOrder, Asked } from "../order-query.ts";
-import { acknowledgeQuery, asksForOrders, echo, encodeHeader, type Stamp } from "./acknowledgement.ts";
+import type { OrderMessage, OrderReply, RepliedOrder, OrderQuery } from "../order-query.ts";
+import { acknowledgeQuery, echo, encodeHeader, type Stamp } from "./acknowledgement-message.ts";
+import { asksForOrders } from "./message-types.ts";
 import { encodeSegment, encodeText, type Field, type Hl7Message } from "./message.ts";
 
-// Orders for a device that asks for them: QRY^Q02 (Mindray BS and its kin), ORM^O01 (Mindray BC), QBP^Q11 (IHE LAW).
+// Orders for a device that queries them: QRY^Q02 (Mindray BS and compatible), ORM^O01 (Mindray BC), QBP^Q11 (IHE LAW).
 
-export interface OrderQuery extends Asked {
+export interface Hl7OrderQuery extends OrderQuery {
   readonly message: Hl7Message;
 }
 
-/** How a device that asks for orders wants what the standard leaves open. */
+/** Order format of a device, where the standard leaves a choice. */
 export interface OrderFormat {
-  /** The device's code for each species of ours; one that is not listed is not told. Absent: our words. */
+  /** Codes of species. A species without a code is omitted. Default: the API's words. */
   readonly species?: Readonly<Record<string, string>>;
-  /** The device's letters for neutered animals; absent: those of the others. */
+  /** Sex codes of neutered patients; default those of other patients. */
   readonly neutered?: Readonly<Record<"M" | "F", string>>;
-  /** What may be ordered, and an example of it, where the device does not know its tests by an analyte's name or code. */
+  /** Pattern and example of the device's test codes, if it does not accept an analyte's name or code. */
   readonly tests?: { readonly pattern: RegExp; readonly example: string };
-  /** The coding system of those names, in OBR-4. */
+  /** Coding system of the test codes, in OBR-4. */
   readonly testSystem?: string;
-  /** OBR-4 of every order, for a device that runs one panel whatever was ordered. */
+  /** OBR-4 of every order, for a device that always runs one panel. */
   readonly panel?: readonly string[];
-  /** OML^O33 says the animal's age and weight in rows behind the order. */
+  /** OML^O33 holds the patient's age and weight in rows behind the order. */
   readonly animalRows?: true;
-  /** OBX-3 of a row that says the species in ORR^O02. */
+  /** OBX-3 of the row with the species in ORR^O02. */
   readonly speciesRow?: readonly string[];
-  /** DSR^Q03: the number of the line (DSP-1) that holds each thing. */
+  /** Line numbers (DSP-1) of a DSR^Q03. */
   readonly lines?: DisplayLines;
-  /** DSR^Q03 goes before QCK^Q02, and at once: the device does not acknowledge the one before it has the other. */
+  /** DSR^Q03 is sent before QCK^Q02, without waiting: the device acknowledges the first after the second. */
   readonly displayFirst?: boolean;
 }
 
@@ -36,22 +37,22 @@ export interface DisplayLines {
   readonly identifier?: number;
   readonly name: number;
   readonly born?: number;
-  /** In whole years, or months in the first one; and which of them (Y, M). */
+  /** Line numbers of the age and its unit: whole years (Y), or months (M) in the first year. */
   readonly age?: { readonly number: number; readonly unit: number };
   readonly sex: number;
   readonly weight?: number;
   readonly species?: number;
   readonly specimen: number;
   readonly orderedAt?: number;
-  /** The first test, the others follow; or of a device of a few tests that of each, which says that it is to be run. */
+  /** Line number of the first test; the others follow. A device with fixed tests has a line number for each. */
   readonly tests: number | Readonly<Record<string, number>>;
 }
 
-/** Those of Mindray's BS analyzers; they have none for the species. */
+/** Line numbers of Mindray's BS analyzers, which have no species. */
 const BS_LINES: DisplayLines = { identifier: 1, name: 3, born: 4, sex: 5, specimen: 21, orderedAt: 23, tests: 29 };
 
-/** What a message asks; null: nothing. */
-export function readOrderQuery(message: Hl7Message): OrderQuery | null {
+/** Reads an order query. @returns null without one */
+export function readOrderQuery(message: Hl7Message): Hl7OrderQuery | null {
   if (!asksForOrders(message)) return null;
   const { all, kind, numbers, from = "", to = "" } = askedBy(message);
   const named = [...new Set(numbers.map((number) => number.trim()))].filter(Boolean);
@@ -62,18 +63,18 @@ export function readOrderQuery(message: Hl7Message): OrderQuery | null {
     all,
     from,
     to,
-    // The whole worklist goes as one message an order: what the device has had is not sent again.
+    // A query for all orders gets one message per order, without orders that the device has received.
     newOnly: all,
     demographicsOnly: false,
     resultsOnly: false,
     tests: [],
-    problem: all || named.length > 0 ? null : "nobody is named",
+    problem: all || named.length > 0 ? null : "no sample or patient is named",
   };
 }
 
 interface Query {
   readonly all: boolean;
-  /** What the numbers are of. */
+  /** Kind of the queried numbers. */
   readonly kind: "patient" | "specimen";
   readonly numbers: readonly string[];
   readonly from?: string;
@@ -84,20 +85,20 @@ function askedBy({ header, segments }: Hl7Message): Query {
   const those = (name: string) => segments.filter((segment) => segment.name === name);
   switch (header.component(9, 1).trim().toUpperCase()) {
     case "QRY": {
-      // QRD-8, the barcode; without one all samples of the time from QRF-2 to QRF-3.
+      // QRD-8 holds the barcode. Without one the query covers the period from QRF-2 to QRF-3.
       const numbers = those("QRD").flatMap((qrd) => qrd.repetitions(8).map(([first = ""]) => first));
       const [range] = those("QRF");
       const all = numbers.every((number) => number.trim() === "");
       return { all, kind: "specimen", numbers, from: range?.component(2, 1) ?? "", to: range?.component(3, 1) ?? "" };
     }
     case "ORM": {
-      // The device fills the order: the sample's number stands in ORC-3, of some in ORC-2.
+      // The device fills the order: ORC-3 holds the sample number, ORC-2 on some devices.
       const numbers = those("ORC").map((orc) => orc.component(3, 1).trim() || orc.component(2, 1));
       return { all: false, kind: "specimen", numbers };
     }
     default: {
       const [query] = those("QPD");
-      // IHE LAW: WOS, a container; WOS_BY_PATIENT; WOS_ALL.
+      // IHE LAW queries: WOS (one container), WOS_BY_PATIENT, WOS_ALL.
       const name = query?.component(1, 1).trim().toUpperCase();
       const kind = name === "WOS_BY_PATIENT" ? "patient" : "specimen";
       return { all: name === "WOS_ALL", kind, numbers: [query?.component(3, 1) ?? ""] };
@@ -105,19 +106,19 @@ function askedBy({ header, segments }: Hl7Message): Query {
   }
 }
 
-/** The messages that answer a query, in the order in which they go; each brings the orders in it. */
-export function encodeAnswers(
-  query: OrderQuery,
-  answered: readonly Answered[],
+/** Encodes the reply messages in sending order, each with the accessions in it. */
+export function encodeReplies(
+  query: Hl7OrderQuery,
+  answered: readonly OrderReply[],
   format: OrderFormat,
   stamp: () => Stamp,
-): Answer[] {
+): OrderMessage[] {
   const { message } = query;
   const ordered = answered.flatMap(({ patient, orders }) =>
     patient === null ? [] : orders.filter(({ report }) => report === "Q").map((order) => ({ patient, order })),
   );
   const reply = acknowledgeQuery(message, ordered.length > 0, stamp());
-  const answer = (segments: readonly string[], orders: readonly Ordered[] = []): Answer => ({
+  const answer = (segments: readonly string[], orders: readonly Ordered[] = []): OrderMessage => ({
     message: encodeText(segments.map((segment) => `${segment}\r`).join(""), message.charset),
     accessions: orders.map(({ order }) => order.specimen),
   });
@@ -136,13 +137,13 @@ export function encodeAnswers(
   }
 }
 
-/** An order, and whose it is. */
+/** An order and its patient. */
 interface Ordered {
   readonly patient: Patient;
-  readonly order: AnsweredOrder;
+  readonly order: RepliedOrder;
 }
 
-/** DSR^Q03, one sample: lines for a display, at numbers that the device knows. `next`: more samples follow. */
+/** Encodes DSR^Q03 of one sample: display lines at fixed numbers. `next`: more samples follow. */
 function displaySegments(
   query: Hl7Message,
   reply: readonly string[],
@@ -155,14 +156,14 @@ function displaySegments(
   const lines = displayLines(patient, order, format, stamp).map((text, at) => ({ 1: String(at + 1), 3: text }));
   return [
     encodeHeader(query, ["DSR", "Q03"], stamp),
-    ...reply.slice(1), // MSA and how the query went, as in QCK^Q02
+    ...reply.slice(1), // MSA and query status, as in QCK^Q02
     ...asked.map(({ text }) => echo(text)),
     ...lines.map((line) => write(query, "DSP", line)),
     write(query, "DSC", { 1: next }),
   ];
 }
 
-/** The rest of ORR^O02: the orders of one sample, which are one animal's. */
+/** Encodes the rest of ORR^O02: the orders of one sample. */
 function responseSegments(query: Hl7Message, ordered: readonly Ordered[], format: OrderFormat): string[] {
   const [first] = ordered;
   if (first === undefined) return [];
@@ -178,7 +179,7 @@ function responseSegments(query: Hl7Message, ordered: readonly Ordered[], format
   ];
 }
 
-/** OML^O33 of one sample. It asks for its application's answer (ORL^O34) and nothing else. */
+/** Encodes OML^O33 of one sample. It requests the application acknowledgement (ORL^O34) only. */
 function orderSegments(query: Hl7Message, { patient, order }: Ordered, format: OrderFormat, stamp: Stamp): string[] {
   return [
     encodeHeader(query, ["OML", "O33", "OML_O33"], stamp, ["NE", "AL"]),
@@ -206,10 +207,10 @@ function animalRows(patient: Patient, stamp: Stamp): Fields[] {
     }));
 }
 
-/** By the standard's numbers. */
+/** Fields by the standard's numbers. */
 type Fields = Readonly<Record<number, Field>>;
 
-/** In the query's delimiters. */
+/** Encodes a segment in the query's delimiters. */
 function write({ delimiters }: Hl7Message, name: string, fields: Fields): string {
   const last = Math.max(...Object.keys(fields).map(Number));
   const list = Array.from({ length: last }, (_, index) => fields[index + 1] ?? "");
@@ -220,7 +221,7 @@ function animal(patient: Patient, format: OrderFormat): Fields {
   const species = format.speciesRow === undefined ? speciesCode(patient, format) : "";
   return {
     1: "1",
-    // The bare ULID: cut short by a device it names nobody, where half a card number may name another animal.
+    // The bare ULID: a device that cuts it yields no patient, while half a card number may name another patient.
     3: [[identifierOf(patient), "", "", "", "MR"]],
     5: [["", patient.name]],
     7: patient.date_of_birth?.replaceAll("-", "") ?? "",
@@ -235,7 +236,7 @@ function sexOf({ sex }: Patient, { neutered }: OrderFormat): string | null {
   return letter !== null && neutered !== undefined && readNeutered(sex) === true ? neutered[letter] : letter;
 }
 
-/** Whole months from birth to when this is said. */
+/** Returns the whole months from birth to the time of the message. */
 function ageInMonths({ date_of_birth }: Patient, { time }: Stamp): number | null {
   if (date_of_birth === null) return null;
   const [born, now] = [date_of_birth.replaceAll("-", ""), time.slice(0, 8)];
@@ -243,7 +244,7 @@ function ageInMonths({ date_of_birth }: Patient, { time }: Stamp): number | null
   return months < 0 ? null : months;
 }
 
-/** `YYYYMMDD`, counted from the year 0. */
+/** Returns the month of `YYYYMMDD`, counted from the year 0. */
 function monthOf(day: string): number {
   return Number(day.slice(0, 4)) * 12 + Number(day.slice(4, 6));
 }
@@ -256,8 +257,8 @@ function speciesCode({ species }: Patient, format: OrderFormat): string {
   return format.species === undefined ? species : (format.species[species] ?? "");
 }
 
-/** OBR of each test, or of the panel. */
-function requests({ specimen, tests, orderedAt }: AnsweredOrder, { panel, testSystem }: OrderFormat): Fields[] {
+/** Encodes the OBR of each test, or of the panel. */
+function requests({ specimen, tests, orderedAt }: RepliedOrder, { panel, testSystem }: OrderFormat): Fields[] {
   const services = panel === undefined ? tests.map((test) => serviceOf(test, testSystem)) : [panel];
   return services.map((service, index) => ({ 1: String(index + 1), 2: specimen, 4: [service], 6: orderedAt }));
 }
@@ -267,8 +268,8 @@ function serviceOf(test: string, system: string | undefined): readonly string[] 
   return /^\d{1,7}-\d$/.test(test) ? [test, "", "LN"] : [test];
 }
 
-/** The lines up to the last test; what stands nowhere is an empty line. */
-function displayLines(patient: Patient, order: AnsweredOrder, format: OrderFormat, stamp: Stamp): Field[] {
+/** Returns the lines up to the last test, with empty lines between them. */
+function displayLines(patient: Patient, order: RepliedOrder, format: OrderFormat, stamp: Stamp): Field[] {
   const { lines = BS_LINES } = format;
   const months = ageInMonths(patient, stamp);
   const age = months === null ? ["", ""] : months < 12 ? [String(months), "M"] : [String(Math.floor(months / 12)), "Y"];
@@ -290,7 +291,7 @@ function displayLines(patient: Patient, order: AnsweredOrder, format: OrderForma
   return Array.from({ length: last }, (_, index) => texts.get(index + 1) ?? "");
 }
 
-function testLines({ tests }: AnsweredOrder, { tests: at }: DisplayLines): [line: number, text: Field][] {
+function testLines({ tests }: RepliedOrder, { tests: at }: DisplayLines): [line: number, text: Field][] {
   if (typeof at === "number") return tests.map((test, index) => [at + index, [[test, "", "", ""]]]);
   return Object.entries(at).map(([test, line]) => [line, tests.includes(test) ? [[test, test, "1"]] : ""]);
 }

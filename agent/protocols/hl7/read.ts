@@ -6,11 +6,11 @@ import type { DeviceResult, ReadContext, Reading } from "../../report/report.ts"
 import { firstTime, hintText, readSamples, type Sample } from "../../report/specimen.ts";
 import { readDate } from "../../report/device-time.ts";
 
-// HL7 v2 segments to samples: who, what, when, and what is not for patients.
+// Reads HL7 v2 segments into samples, without those that are not for patients.
 
-/** MSH-11 (table 0103, Q as Mindray has it): only production may become a study. */
+/** MSH-11 (table 0103; Q is Mindray's): only production messages become studies. */
 const NOT_PRODUCTION: Readonly<Record<string, string>> = { T: "training", D: "debugging", Q: "quality control" };
-/** MSH-16 of Mindray and Zybio, where the standard has AL, NE, ER or SU. */
+/** MSH-16 of Mindray and Zybio, in place of the standard's AL, NE, ER or SU. */
 const NOT_OF_PATIENTS: Readonly<Record<string, string>> = { "1": "calibration", "2": "quality control" };
 /** SPM-11, specimen role (table 0369). */
 const CONTROL_ROLES: Readonly<Record<string, string>> = {
@@ -22,10 +22,10 @@ const CONTROL_ROLES: Readonly<Record<string, string>> = {
   Q: "a control",
   V: "a verifying calibrator",
 };
-/** OBR-4 of the control programs of Mindray and its kin: `00003^LJ QCR^99MRC`. */
+/** OBR-4 of Mindray's control programs: `00003^LJ QCR^99MRC`. */
 const CONTROL_ORDER = /\bQCR\b/;
 
-/** OBX-11 and OBR-25 (tables 0085 and 0123): there is no final value in this row. */
+/** OBX-11 and OBR-25 (tables 0085 and 0123): the row has no final value. */
 const NOT_FINAL: Readonly<Record<string, string>> = {
   D: "deleted",
   I: "pending in the instrument",
@@ -38,10 +38,10 @@ const NOT_FINAL: Readonly<Record<string, string>> = {
   X: "cannot be done",
 };
 
-/** Of these, what takes back the value sent before it. */
+/** Statuses that withdraw the value sent before. */
 const WITHDRAWS = ["D", "W", "X"];
 
-/** OBX-2: pictures, histograms and curves. They stay in the message, which the spool keeps as it came. */
+/** OBX-2 of pictures, histograms and curves. They stay in the stored message. */
 const DATA_TYPES = ["ED", "RP", "NA", "MA"];
 const CODED_TYPES = ["CE", "CF", "CNE", "CWE"];
 
@@ -49,12 +49,12 @@ const CODED_TYPES = ["CE", "CF", "CNE", "CWE"];
 const URINE = /^(u|ur|urine?)$/i;
 const LOINC = /^\d{1,7}-\d$/;
 
-/** MSH-9 of the messages that carry results. */
+/** Returns whether messages of this type (MSH-9) carry results. */
 export function isResultType(type: string): boolean {
   return /^(ORU|OUL|OPU)\b/i.test(type.trim());
 }
 
-/** One message to Reports. */
+/** Reads one message. */
 export function readHl7(bytes: Uint8Array, profile: Hl7Profile, context: ReadContext): Reading {
   const message = parseMessage(bytes, profile.link);
   if ("problem" in message) return { is: "quarantined", reason: message.problem };
@@ -89,17 +89,17 @@ function purposeOf(header: Segment): string | null {
   return Object.hasOwn(NOT_OF_PATIENTS, kind) ? `${NOT_OF_PATIENTS[kind]} (MSH-16 is ${kind})` : null;
 }
 
-/** An OBX and the notes behind it. */
+/** An OBX and its notes. */
 interface Row {
   readonly obx: Segment;
   readonly is: "result" | "remark" | "data";
   readonly notes: string[];
 }
 
-/** Notes on one patient; they are about each of its samples. */
+/** Max notes of one patient; each of its samples repeats them. Further notes are dropped. */
 const PATIENT_NOTES_MAX = 100;
 
-/** The orders of one sample of one animal, and what hangs on them. */
+/** Orders of one sample of one patient, with their results. */
 interface Group {
   readonly patient: Segment | null;
   readonly order: Segment | null;
@@ -109,7 +109,10 @@ interface Group {
   readonly comments: string[];
 }
 
-/** Walks the segments by the structure of the message: OBX belongs to the OBR before it, that to the PID before it, NTE to whatever is before it. */
+/**
+ * Groups the segments by the message structure: OBX belongs to the last OBR, OBR to the last PID, NTE to the last
+ * segment.
+ */
 function collectGroups(
   { segments }: Hl7Message,
   profile: Hl7Profile,
@@ -138,7 +141,7 @@ function collectGroups(
   const group = (): Group => {
     if (current !== null) return current;
     // Orders of one tube at one time are one study, though many analyzers send an OBR per test. A PID without any
-    // identifier is an animal of its own.
+    // identifier is a patient of its own.
     const named = [2, 3, 4].map((field) => sent(patient, field));
     const animal = named.some((field) => field !== "") ? named.join("|") : patients;
     const time = firstTime(orderTimes(order, specimen), context) ?? "";
@@ -190,7 +193,7 @@ function collectGroups(
   return { groups: [...groups.values()], notes };
 }
 
-/** The segment of that name that belongs to the order or specimen at `index`. */
+/** Returns the segment of this name that belongs to the order or specimen at `index`. */
 function following(segments: readonly Segment[], index: number, name: string): Segment | null {
   const own = segments[index]?.name ?? "";
   for (let at = index + 1; at < segments.length; at++) {
@@ -238,7 +241,10 @@ function sampleOf(group: Group, header: Segment, profile: Hl7Profile): Sample {
   };
 }
 
-/** Remarks are what the profile knows as no result, the animal's weight, and alarms: coded rows of T or F. */
+/**
+ * Returns the kind of a row. Remarks are rows that the profile lists, the patient's weight, and alarms (coded rows with
+ * T or F).
+ */
 function kindOf(obx: Segment, { remarks, speciesRow }: Hl7Profile): Row["is"] {
   if (DATA_TYPES.includes(valueType(obx))) return "data";
   const code = obx.field(3);
@@ -246,12 +252,12 @@ function kindOf(obx: Segment, { remarks, speciesRow }: Hl7Profile): Row["is"] {
   return isKnown || (valueType(obx) === "IS" && /^[TF]$/i.test(valueOf(obx))) ? "remark" : "result";
 }
 
-/** Practices send the animal's weight as an observation. */
+/** Returns whether the row is the patient's weight, which practices send as an observation. */
 function isWeight(obx: Segment): boolean {
   return obx.component(3, 1) === "3141-9";
 }
 
-/** What a row is called in a sentence. */
+/** Returns the row's name for a sentence. */
 function title(obx: Segment): string {
   const [code = "", name = ""] = obx.components(3).map(given);
   return name || code || "(no code)";
@@ -261,7 +267,7 @@ function deviceResult({ obx, notes }: Row, order: Segment | null, profile: Hl7Pr
   const ownStatus = given(obx.component(11, 1));
   const [field, status] = ownStatus === "" ? ["OBR-25", given(order?.component(25, 1) ?? "")] : ["OBX-11", ownStatus];
   const notFinal = NOT_FINAL[status.toUpperCase()];
-  // `""` is HL7's null: what was there before is deleted.
+  // `""` is HL7's null: it deletes the earlier value.
   const withdraws = WITHDRAWS.includes(status.toUpperCase()) || obx.raw(5).trim() === '""';
   const ownValue = valueOf(obx);
   const noted = ownValue === "" && profile.noteValue !== undefined ? notedValue(notes, profile.noteValue) : undefined;
@@ -285,19 +291,22 @@ function notedValue(notes: readonly string[], pattern: RegExp): { value?: string
   return notes.map((note) => pattern.exec(note)?.groups).find((groups) => groups !== undefined);
 }
 
-/** `mg/L^milligram per liter^UCUM`; in the `10^9/L` of many an analyzer the power is no delimiter. */
+/**
+ * Reads the unit: `mg/L^milligram per liter^UCUM`. In `10^9/L`, which many analyzers send, the caret is not a
+ * delimiter.
+ */
 function unitOf(obx: Segment): string {
   const [code = "", text = ""] = obx.components(6).map(given);
   return code === "10" ? given(obx.field(6)) : code || text;
 }
 
-/** OBX-5 as one text. Two values are none: their delimiters stay, and it is no number. */
+/** Returns OBX-5 as one text. Two values keep their delimiters, so they are not a number. */
 function valueOf(obx: Segment): string {
   const type = valueType(obx);
   const [first = "", second = "", third = ""] = obx.components(5).map(given);
   // Comparator, number, separator, number: `<^0.2`, `^2^+`.
   if (type === "SN") return obx.components(5).map(given).join("");
-  // A code of a coding system is no value, its text is. Bionote writes the answer where the system stands.
+  // The text of a coded value is the result. Bionote writes the result in place of the coding system.
   if (CODED_TYPES.includes(type)) return second || (third === "" ? first : third);
   return given(obx.field(5));
 }
@@ -311,8 +320,8 @@ function namesOf(obx: Segment, profile: Hl7Profile): string[] {
 }
 
 /**
- * OBX-3: code, name, coding system, and the same again of another one. LOINC is told by its shape, for not all say LN; a
- * vendor's code is known with its system.
+ * Reads OBX-3: code, name and coding system, twice. LOINC is detected by its form, because some devices omit LN. A
+ * vendor's code keeps its system.
  */
 function standardNames(obx: Segment): string[] {
   const [code = "", name = "", system = "", otherCode = "", otherName = ""] = obx.components(3).map(given);
@@ -322,19 +331,19 @@ function standardNames(obx: Segment): string[] {
   return [...codes.filter((each) => LOINC.test(each)), ...ofSystem, name, ...local, otherName];
 }
 
-/** A field as sent; "" where nothing is in it but blanks and delimiters, or `""`, the standard's null. */
+/** Returns a field as sent; "" for a field of blanks, delimiters or `""`, the standard's null. */
 function sent(segment: Segment | null, field: number): string {
   const raw = segment?.raw(field) ?? "";
   return /[\p{L}\p{N}]/u.test(raw) ? raw : "";
 }
 
-/** A text without the blanks around it, "" for the standard's null. */
+/** Trims a text. @returns "" for the standard's null */
 function given(text: string): string {
   const trimmed = text.trim();
   return trimmed === '""' ? "" : trimmed;
 }
 
-/** Each repetition's filled components, joined; repetitions without any are left out. */
+/** Joins the filled components of each repetition, without empty repetitions. */
 function filled(repetitions: readonly (readonly string[])[], joint: string): string[] {
   return repetitions.map((parts) => parts.map(given).filter(Boolean).join(joint)).filter(Boolean);
 }
@@ -346,17 +355,21 @@ function orderTimes(order: Segment | null, specimen: Segment | null): string[] {
   );
 }
 
-/** OBR-2 and OBR-3, the placer's and the filler's number; SPM-2 and SAC-3, those of specimen and container. As sent. */
+/**
+ * Returns the placer's and filler's number (OBR-2, OBR-3), and those of specimen and container (SPM-2, SAC-3), as sent.
+ */
 function specimenIds(order: Segment | null, specimen: Segment | null, container: Segment | null): string[] {
   return [sent(order, 2), sent(order, 3), sent(specimen, 2), sent(container, 3)];
 }
 
-/** MSH-3, sending application: the first component names it. */
+/** Reads MSH-3, sending application: the first component is the name. */
 function deviceName(header: Segment): string {
   return given(header.component(3, 1)).slice(0, 200) || "HL7 analyzer";
 }
 
-/** PID-3, the list of identifiers, before PID-2, which was the external one. PID-4 may be a cage, and never matches alone. */
+/**
+ * Reads PID-3, the identifier list, then PID-2, the former external id. PID-4 may be a cage and never matches alone.
+ */
 function identifiers({ patient, order, specimen, container }: Group) {
   const firsts = (segment: Segment | null, field: number) =>
     (segment?.repetitions(field) ?? []).map(([first = ""]) => given(first)).filter(Boolean);
@@ -377,7 +390,7 @@ function identifiers({ patient, order, specimen, container }: Group) {
 function patientHint(group: Group, profile: Hl7Profile): PatientHint {
   const { patient, rows } = group;
   const text = (field: number) => given(patient?.component(field, 1) ?? "");
-  // PID-5: two components are owner and animal, a single one is the animal (house, section 6).
+  // PID-5: two components are owner and patient, a single one is the patient.
   const [first = "", second = ""] = patient?.components(5).map(given) ?? [];
   const [code = "", words = ""] = patient?.components(35).map(given) ?? [];
   const stated = patient === null || profile.species === undefined ? words || code : given(profile.species(patient));

@@ -1,33 +1,33 @@
-// What POCT1-A leaves open, or a device does its own way. Who the device is says its HELLO.
+// Vendor dialects of POCT1-A, chosen by the vendor and model in HELLO.
 
-export interface Habits {
-  /** Whether our documents begin with an XML declaration. */
+export interface Dialect {
+  /** The agent's documents begin with an XML declaration. */
   readonly xmlDeclaration: boolean;
-  /** Where an ACK names the message it answers. */
+  /** Field in which an ACK names the acknowledged message. */
   readonly ackField: "ACK.ack_control_id" | "ACK.control_id";
-  /** Whether the device wants its end of topic acknowledged; some answer an ACK they do not expect with an escape. */
+  /** The device expects an ACK of its end of topic; some reply to an unexpected ACK with an escape. */
   readonly ackEndOfTopic: boolean;
-  /** One request brings one observation, and no end of topic. */
+  /** One request returns one observation, without an end of topic. */
   readonly requestEach: boolean;
 }
 
-export const GENERIC: Habits = {
+export const GENERIC: Dialect = {
   xmlDeclaration: true,
   ackField: "ACK.ack_control_id",
   ackEndOfTopic: true,
   requestEach: false,
 };
 
-const BY_VENDOR: readonly { readonly vendor: RegExp; readonly habits: Partial<Habits> }[] = [
-  { vendor: /\bSIEM/i, habits: { ackEndOfTopic: false } },
-  { vendor: /\bNOVA/i, habits: { ackEndOfTopic: false } },
-  { vendor: /\b(?:PixCell|HemoScreen)/i, habits: { ackField: "ACK.control_id" } },
+const BY_VENDOR: readonly { readonly vendor: RegExp; readonly dialect: Partial<Dialect> }[] = [
+  { vendor: /\bSIEM/i, dialect: { ackEndOfTopic: false } },
+  { vendor: /\bNOVA/i, dialect: { ackEndOfTopic: false } },
+  { vendor: /\b(?:PixCell|HemoScreen)/i, dialect: { ackField: "ACK.control_id" } },
   // Its reader takes the first tag for the root.
-  { vendor: /\bi-?STAT/i, habits: { xmlDeclaration: false, requestEach: true } },
+  { vendor: /\bi-?STAT/i, dialect: { xmlDeclaration: false, requestEach: true } },
 ];
 
-/** `generic-poct1a` for a vendor that is not known. */
-export function habitsOf({ vendor, model }: { readonly vendor: string; readonly model: string }): Habits {
+/** Returns the dialect of a device, GENERIC for an unknown vendor. */
+export function dialectOf({ vendor, model }: { readonly vendor: string; readonly model: string }): Dialect {
   const name = `${vendor} ${model}`;
-  return { ...GENERIC, ...BY_VENDOR.find((entry) => entry.vendor.test(name))?.habits };
+  return { ...GENERIC, ...BY_VENDOR.find((entry) => entry.vendor.test(name))?.dialect };
 }

@@ -1,38 +1,34 @@
+import { CR, ETX, FS, LF, NUL, TAB, VT, withCapacity } from "../bytes.ts";
 import type { LinkAction } from "../link.ts";
 import { Noise } from "../noise.ts";
 
-// POCT1-A has no framing: XML documents stand back to back, cut anywhere by TCP. This finds where each begins and ends, by
-// the depth of its tags; whether it is good XML is not decided here. Searching for the root's end tag would not do: comments,
-// CDATA and attributes may hold one, and the root may nest.
-// Every decision is made from the current byte and the state, so any segmentation of the stream gives the same result.
+// Splits a POCT1-A stream into XML documents by the depth of their tags. POCT1-A has no framing: documents follow each
+// other, cut anywhere by TCP. A search for the root's end tag fails, because comments, CDATA and attributes may hold
+// one, and the root may nest. Every decision depends on the current byte and the state, so any segmentation of the
+// stream gives the same result. Validity is checked later.
 
-/** Largest document seen from a device is 70 kB; what is longer is not kept whole. */
+/** Max bytes kept of a document; the largest seen has 70 kB. */
 export const DOCUMENT_BYTES_MAX = 1024 * 1024;
-/** Standard messages nest 7 deep. */
+/** Max depth of elements; standard messages nest 7 deep. */
 export const DEPTH_MAX = 32;
-/** A document that has not ended by then never will. */
+/** Max bytes of a document; then the stream is given up. */
 export const UNENDED_BYTES_MAX = 2 * DOCUMENT_BYTES_MAX;
 
-/** HemoScreen wraps each document in MLLP and wants its answers so. */
+/** HemoScreen wraps each document in MLLP and expects wrapped replies. */
 export type Framing = "none" | "mllp";
 
 export type Found =
-  /** `problem`: it went past a limit; of a long one only the beginning is kept. */
+  /**
+   * A whole document. `problem`: the limit that it exceeds, null if none; only the start of a long document is kept.
+   */
   | { readonly is: "document"; readonly bytes: Uint8Array; readonly problem: string | null }
-  /** It was cut short by the next document or by the end of the connection: never to be parsed. */
+  /** A document cut short by the next one or by the end of the connection. It must not be parsed. */
   | { readonly is: "truncated"; readonly bytes: Uint8Array; readonly by: string }
-  /** Bytes that belong to no document, counted over a whole burst. */
+  /** A run of bytes outside documents. */
   | { readonly is: "junk"; readonly warning: LinkAction }
-  /** Nothing more will come of this stream. */
+  /** The rest of the stream is unreadable. */
   | { readonly is: "hopeless"; readonly reason: string };
 
-const NUL = 0x00;
-const ETX = 0x03;
-const TAB = 0x09;
-const LF = 0x0a;
-const VT = 0x0b;
-const CR = 0x0d;
-const FS = 0x1c;
 const SPACE = 0x20;
 const BANG = 0x21;
 const DOUBLE_QUOTE = 0x22;
@@ -59,53 +55,53 @@ type State =
   | "bang"
   | "comment"
   | "cdata"
-  /** `<!DOCTYPE` and what nests in it. */
+  /** `<!DOCTYPE` and its nested declarations. */
   | "declaration"
-  /** Bytes went missing: skips to where a document surely begins. */
+  /** Bytes are missing: skips to the certain start of a document. */
   | "lost"
   | "hopeless";
 
 const NOTHING: readonly Found[] = [];
 const DECLARATION_BEGINS = [LESS, QUESTION, 0x78, 0x6d, 0x6c];
-/** What begins a document when all before it is unknown. */
+/** Start of a document behind a gap. */
 const BEGINNING = /^<(?:\?xml|[A-Z]+\.R\d\d)[\s/>]$/;
 const BEGINNING_BYTES_MAX = 16;
-/** 1 for the few bytes that may change the state within a document. */
+/** 1 for bytes that may change the state within a document. */
 const DECIDES = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte <= FS || [DOUBLE_QUOTE, SINGLE_QUOTE, LESS, GREATER].includes(byte) ? 1 : 0,
 );
 
 export class DocumentSplitter {
   #state: State = "outside";
-  /** null: nothing has come yet that tells. */
+  /** null until the first document or frame. */
   #framing: Framing | null = null;
 
-  /** What is kept of the document so far, and how long it is in truth. */
+  /** Kept bytes of the document, and its total length. */
   #document = new Uint8Array(4096);
   #length = 0;
   #size = 0;
   #problem: string | null = null;
   #depth = 0;
   #hasRoot = false;
-  /** Its last byte has come. */
+  /** The last byte of the document was received. */
   #ended = false;
 
-  /** Where the `<` of the current markup stands in the document. */
+  /** Offset of the `<` of the current markup. */
   #markupAt = 0;
-  /** The last byte of the document, and the one before that. */
+  /** The last byte of the document, and the one before it. */
   #previous = 0;
   #beforePrevious = 0;
-  /** The quote that is open in a tag or a declaration; 0: none. */
+  /** The open quote in a tag or declaration; 0 if none. */
   #quote = 0;
-  /** How many `<` wait for their `>` in a declaration. */
+  /** Number of `<` without their `>` in a declaration. */
   #nesting = 0;
-  /** How many bytes of `<?xml` end here. */
+  /** Number of bytes of `<?xml` that end here. */
   #declared = 0;
 
   readonly #junk = new Noise("outside documents");
   #found: Found[] = [];
 
-  /** How the device wraps its documents, and wants ours. */
+  /** Framing of the device, also for replies. */
   get framing(): Framing {
     return this.#framing ?? "none";
   }
@@ -115,7 +111,7 @@ export class DocumentSplitter {
     return this.#state === "outside" && this.#size === 0;
   }
 
-  /** The document that has begun and not ended. */
+  /** The unfinished document. */
   get partial(): Uint8Array {
     return this.#document.slice(0, this.#length);
   }
@@ -129,16 +125,7 @@ export class DocumentSplitter {
     return this.#take();
   }
 
-  /**
-   * The same for a chunk that is known to be one document, whose beginning and end need not be looked for; null: it has to be
-   * received, for something came before it, or nothing has told yet how the device wraps its documents.
-   */
-  receiveDocument(chunk: Uint8Array): readonly Found[] | null {
-    if (!this.atRest || this.#framing !== "none" || this.#junk.isPending) return null;
-    return [{ is: "document", bytes: new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.length), problem: null }];
-  }
-
-  /** Bytes are missing here: the document they may belong to is given up. */
+  /** Drops the document with the missing bytes. */
   gap(): void {
     this.#beginDocument();
     this.#state = "lost";
@@ -158,11 +145,11 @@ export class DocumentSplitter {
     return found;
   }
 
-  /** Most bytes decide nothing within a document: kept in one go; answers where they stop. */
+  /** Keeps bytes that change no state, as most within a document. @returns the offset behind them */
   #keepPlain(chunk: Uint8Array, from: number): number {
     if (DECIDES[chunk[from]!] === 1 || this.#declared > 0 || !this.#takesPlain()) return from;
     const end = Math.min(chunk.length, from + Math.max(0, DOCUMENT_BYTES_MAX - this.#size));
-    while (this.#document.length < this.#length + end - from) this.#document = doubled(this.#document);
+    this.#document = withCapacity(this.#document, this.#length + end - from);
     const document = this.#document;
     let length = this.#length;
     let at = from;
@@ -224,7 +211,7 @@ export class DocumentSplitter {
         this.#stepBang(byte);
         break;
       case "comment":
-        // The dashes of `<!--` are not those of `-->`.
+        // The dashes of `<!--` do not count for `-->`.
         if (byte === GREATER && this.#endsWithTwo(DASH) && this.#markupBytes > 5) this.#endMarkup();
         break;
       case "cdata":
@@ -243,11 +230,12 @@ export class DocumentSplitter {
     if (this.#ended) this.#endDocument();
   }
 
-  /** Control characters that XML cannot hold and that yet come. */
+  /** Handles control characters that XML does not allow but devices send. */
   #isForeign(byte: number): boolean {
     switch (byte) {
       case NUL:
-        // `<` and NUL are one character in UTF-16, in either byte order; elsewhere it pads, even within a document.
+        // `<` and NUL are one character in UTF-16, in either byte order. Elsewhere NUL is padding, even within a
+        // document.
         if (this.#state === "markup") this.#giveUp("the stream is UTF-16, expected UTF-8");
         return true;
       case ETX:
@@ -261,7 +249,7 @@ export class DocumentSplitter {
     }
   }
 
-  /** An MLLP frame begins or ends: no document goes on across that. */
+  /** Handles the start or end of an MLLP frame. No document crosses it. */
   #frameBorder(byte: number): void {
     if (this.#state === "hopeless") return;
     if (this.#state === "lost") this.#state = "outside";
@@ -333,7 +321,7 @@ export class DocumentSplitter {
     } else if (this.#markupBytes === 2 && byte === BRACKET_OPEN) {
       this.#state = "cdata";
     } else {
-      // DOCTYPE, which the parser refuses: only its end matters here.
+      // The parser refuses DOCTYPE; the splitter only finds its end.
       this.#state = "declaration";
       this.#quote = 0;
       this.#nesting = 1;
@@ -352,10 +340,10 @@ export class DocumentSplitter {
     return this.#previous === byte && this.#beforePrevious === byte;
   }
 
-  /** Past what is kept a document is still followed to its end, so that the next one is found. */
+  /** Appends a byte. A document beyond the max length is still followed to its end, to find the next one. */
   #put(byte: number): void {
     if (this.#length < DOCUMENT_BYTES_MAX) {
-      if (this.#length === this.#document.length) this.#document = doubled(this.#document);
+      this.#document = withCapacity(this.#document, this.#length + 1);
       this.#document[this.#length++] = byte;
     }
     this.#size += 1;
@@ -373,8 +361,8 @@ export class DocumentSplitter {
   }
 
   /**
-   * `<?xml ` begins a document wherever it stands, but in a comment or CDATA: the device was restarted in the middle of the
-   * one before. In an attribute, too, where XML allows no `<`.
+   * Starts a document at `<?xml `, even within another one: the device was restarted. Comments and CDATA are exempt;
+   * attributes are not, because XML allows no `<` there.
    */
   #seekDeclaration(byte: number): void {
     if (this.#state === "comment" || this.#state === "cdata") {
@@ -393,7 +381,7 @@ export class DocumentSplitter {
     }
   }
 
-  /** Behind a gap: skips to what can only be the begin of a document. */
+  /** Skips to the certain start of a document behind a gap. */
   #stepLost(byte: number): void {
     if (byte === LESS) this.#length = 0;
     else if (this.#length === 0 || this.#length === BEGINNING_BYTES_MAX) return;
@@ -425,13 +413,13 @@ export class DocumentSplitter {
     if (this.#hasRoot) {
       this.#found.push({ is: "document", bytes: this.partial, problem: this.#problem });
     } else {
-      for (const byte of this.partial) this.#sayJunk(this.#junk.add(byte)); // an end tag, and nothing that it could end
+      for (const byte of this.partial) this.#sayJunk(this.#junk.add(byte)); // an end tag without its start
     }
     this.#beginDocument();
   }
 
   #cutShort(by: string): void {
-    // A prolog alone says nothing.
+    // A prolog alone is dropped.
     if (this.#hasRoot) this.#found.push({ is: "truncated", bytes: this.partial, by });
     this.#beginDocument();
   }
@@ -451,17 +439,11 @@ export class DocumentSplitter {
   }
 }
 
-/** What may stand between documents and means nothing. */
+/** Returns whether a byte between documents is insignificant. */
 function isBlank(byte: number): boolean {
   return isSpace(byte) || BYTE_ORDER_MARKS.includes(byte);
 }
 
 function isSpace(byte: number): boolean {
   return byte === SPACE || byte === LF || byte === CR || byte === TAB;
-}
-
-function doubled(buffer: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
-  const larger = new Uint8Array(buffer.length * 2);
-  larger.set(buffer);
-  return larger;
 }

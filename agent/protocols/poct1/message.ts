@@ -1,14 +1,14 @@
 import iconv from "iconv-lite";
 import { SaxesParser } from "saxes";
-import type { Habits } from "./dialect.ts";
+import type { Dialect } from "./dialect.ts";
 import { DEPTH_MAX, DocumentSplitter } from "./document-splitter.ts";
 
-// POCT1-A messages: one document to what it says, and what we say to one document.
+// POCT1-A messages: parses documents of the device and encodes those of the agent.
 
-/** The largest document seen has 3 000. */
+/** Max elements of a document; a larger one is unreadable. The largest seen has 3 000. */
 export const ELEMENTS_MAX = 20_000;
 
-/** An element; POCT1-A keeps a field's value in attribute `V`. */
+/** XML element. POCT1-A keeps a field's value in attribute `V`. */
 export interface Element {
   readonly name: string;
   readonly attributes: Readonly<Record<string, string>>;
@@ -16,34 +16,34 @@ export interface Element {
   readonly text: string;
 }
 
-/** Who a device says it is, and what it can do. What it left out is "". */
+/** Identity and capabilities of a device. Fields that it leaves out are "". */
 export interface Hello {
   readonly vendor: string;
   readonly model: string;
   readonly serial: string;
-  /** Which device of all it is: vendor, model and serial number, or the id that it has instead. */
+  /** Unique name of the device: vendor, model and serial number, or the device id. */
   readonly name: string;
-  /** null: not said, or not a number of seconds that makes sense. */
+  /** null if missing or implausible. */
   readonly applicationTimeoutMs: number | null;
   readonly directives: readonly string[];
   readonly topics: readonly string[];
-  /** The longest message that it takes, in bytes; null: it did not say. */
+  /** Max bytes of a message to the device; null if unknown. */
   readonly bytesMax: number | null;
 }
 
 export interface Status {
-  /** The device's clock, as sent. */
+  /** Device clock, as sent. */
   readonly createdAt: string;
-  /** How many new ones it has. */
+  /** Number of new observations, and of new events. */
   readonly observations: number;
   readonly events: number;
   /** `R`: ready. */
   readonly condition: string;
-  /** When it got its list of operators, as sent; "": it did not say. */
+  /** Time of the device's last operator list, as sent; "" if unknown. */
   readonly operatorsAt: string;
 }
 
-/** What befell a device, as it tells it. */
+/** Event report of a device. */
 export interface DeviceEvent {
   readonly at: string;
   readonly description: string;
@@ -51,17 +51,17 @@ export interface DeviceEvent {
   readonly severity: string;
 }
 
-/** What a device said, as far as the conversation goes by it; the whole of it is in `root`. */
+/** Message of a device; `root` holds the whole document. */
 export type Message = {
   readonly root: Element;
-  /** As sent; "" when it is missing. */
+  /** As sent; "" if missing. */
   readonly controlId: string;
 } & (
   | { readonly is: "hello"; readonly hello: Hello }
   | { readonly is: "status"; readonly status: Status }
   | { readonly is: "observations" }
   | { readonly is: "events"; readonly events: readonly DeviceEvent[] }
-  /** The device asks who that is. */
+  /** Query for a patient. */
   | { readonly is: "query"; readonly answer: "PTL.R01" | "PVR.R01"; readonly patient: string }
   | { readonly is: "end of topic"; readonly topic: string; readonly requestId: string }
   | { readonly is: "keep alive" }
@@ -71,21 +71,21 @@ export type Message = {
   | { readonly is: "other" }
 );
 
-/** A document that says nothing for sure; its control id, where it came before the fault, lets it be answered. */
+/** Unreadable document. A control id before the fault allows a reply. */
 export interface Unreadable {
   readonly is: "unreadable";
   readonly problem: string;
   readonly controlId: string | null;
 }
 
-/** A message of ours without its header, which is made when it is its turn. */
+/** Message of the agent without its header, which is added on sending. */
 export interface Part {
   readonly root: string;
-  /** XML */
+  /** XML. */
   readonly body: string;
 }
 
-/** What the manager says. */
+/** Message of the agent (data manager). */
 export type ManagerMessage =
   | ({ readonly is: "part" } & Part)
   | { readonly is: "ACK"; readonly accepted: boolean; readonly of: string; readonly note?: string }
@@ -94,7 +94,7 @@ export type ManagerMessage =
   | { readonly is: "KPA" }
   | { readonly is: "END"; readonly reason: "NRM" | "UNK" };
 
-/** The message that one document is. */
+/** Reads the message in a document. */
 export function readMessage(document: Uint8Array): Message | Unreadable {
   const parsed = parse(document);
   if (parsed.problem !== null) return { is: "unreadable", problem: parsed.problem, controlId: parsed.controlId };
@@ -145,17 +145,17 @@ export function readMessage(document: Uint8Array): Message | Unreadable {
   }
 }
 
-/** The control id of a document of which only the beginning is here; null when it does not reach that far. */
+/** Reads the control id from the start of a document. @returns null if it is not in it */
 export function controlIdOf(beginning: Uint8Array): string | null {
   return parse(beginning).controlId;
 }
 
-/** One document of ours. `createdAt`: with the offset, for a device may know no other zone than its own. */
+/** Encodes a document. `createdAt`: with its offset, because a device may know only its own zone. */
 export function encodeMessage(
   message: ManagerMessage,
   controlId: number,
   createdAt: string,
-  habits: Habits,
+  dialect: Dialect,
 ): Uint8Array {
   const header = element(
     "HDR",
@@ -164,11 +164,11 @@ export function encodeMessage(
     field("HDR.version_id", "POCT1"),
     field("HDR.creation_dttm", createdAt),
   );
-  const declaration = habits.xmlDeclaration ? '<?xml version="1.0" encoding="utf-8"?>' : "";
-  return utf8Encoder.encode(declaration + element(rootOf(message), header, ...bodyOf(message, habits)));
+  const declaration = dialect.xmlDeclaration ? '<?xml version="1.0" encoding="utf-8"?>' : "";
+  return utf8Encoder.encode(declaration + element(rootOf(message), header, ...bodyOf(message, dialect)));
 }
 
-/** Parts as bytes, so that the shell can hand them over. */
+/** Encodes parts for Link.send(). */
 export function encodeParts(parts: readonly Part[]): Uint8Array {
   return utf8Encoder.encode(parts.map(({ root, body }) => element(root, body)).join(""));
 }
@@ -187,7 +187,7 @@ function rootOf(message: ManagerMessage): string {
   return message.is === "DTV" && message.time !== undefined ? "DTV.R02" : `${message.is}.R01`;
 }
 
-function bodyOf(message: ManagerMessage, { ackField }: Habits): string[] {
+function bodyOf(message: ManagerMessage, { ackField }: Dialect): string[] {
   switch (message.is) {
     case "part":
       return [message.body];
@@ -200,7 +200,7 @@ function bodyOf(message: ManagerMessage, { ackField }: Habits): string[] {
       return [element("REQ", field("REQ.request_cd", message.code))];
     case "DTV": {
       const directive = element("DTV", field("DTV.command_cd", message.command));
-      // Beside the directive, not in it.
+      // TM stands beside the directive, not in it.
       return message.time === undefined ? [directive] : [directive, element("TM", field("TM.dttm", message.time))];
     }
     case "KPA":
@@ -221,18 +221,18 @@ export function field(name: string, text: string, more: { unit?: string; content
 }
 
 function escaped(text: string): string {
-  // Control characters are no XML, however they are written.
+  // XML allows no control characters, not even as references.
   const legal = text.replace(/[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, " ");
   return legal.replace(/[&<>"\t\n\r]/g, (char) => `&#${char.charCodeAt(0)};`);
 }
 
-/** A few printable characters of what a device sent, for a reason. */
+/** Quotes a few printable characters for an error message. */
 export function short(text: string): string {
   const printable = text.slice(0, 60).replace(/[^\x20-\x7e]/g, "?");
   return printable === "" ? "nothing" : printable;
 }
 
-/** The first element of that name, at any depth: devices put DCP and DSC in different places. */
+/** Returns the first element of this name at any depth: devices put DCP and DSC in different places. */
 export function find(parent: Element, name: string): Element | null {
   if (parent.name === name) return parent;
   for (const child of parent.children) {
@@ -250,19 +250,19 @@ function values(parent: Element, name: string): string[] {
   return all(parent, name).map((each) => each.attributes["V"]?.trim() ?? "");
 }
 
-/** Every element of that name, at any depth. */
+/** Returns every element of this name at any depth. */
 export function all(parent: Element, name: string): Element[] {
   return [...(parent.name === name ? [parent] : []), ...parent.children.flatMap((child) => all(child, name))];
 }
 
-/** 0 for what is no number: nothing is asked for then. */
+/** Returns 0 for an invalid number, so that nothing is requested. */
 function quantity(root: Element, name: string): number {
   const text = value(root, name);
   return /^\d{1,9}$/.test(text) ? Number(text) : 0;
 }
 
 function readHello(root: Element): Hello {
-  // `VENDOR^Model^Serial` where these have no fields of their own.
+  // Fallback for devices without these fields: `VENDOR^Model^Serial`.
   const [vendor = "", model = "", serial = ""] = value(root, "DEV.device_id").split("^");
   const seconds = quantity(root, "DCP.application_timeout");
   const identity = {
@@ -307,7 +307,7 @@ interface OpenElement extends Element {
   text: string;
 }
 
-/** Strict: what is not well-formed is not read at all. No entity but XML's own five is ever expanded. */
+/** Parses strictly: a document that is not well-formed is unreadable. No entity but XML's own five is expanded. */
 function parse(document: Uint8Array): Parsed {
   let controlId: string | null = null;
   let root: OpenElement | null = null;
@@ -355,10 +355,10 @@ class Malformed extends Error {}
 const utf8Encoder = new TextEncoder();
 const utf8Decoder = new TextDecoder("utf-8", { fatal: true });
 const ENCODING = /^<\?xml\s[^>]*?\sencoding\s*=\s*["']([\w.:-]{1,40})["']/;
-/** One byte is one character in these, and ASCII stays ASCII, so documents can be told apart before they are decoded. */
+/** Charsets with one byte per character that contain ASCII, so documents can be split before decoding. */
 const SINGLE_BYTE = /^(?:us-ascii|iso-8859-\d\d?|windows-125\d)$/i;
 
-/** UTF-8, also when the declaration is silent. With a problem the text is good for the control id only. */
+/** Decodes as UTF-8 without a declaration. With a problem, the text serves only for the control id. */
 function decode(document: Uint8Array): { readonly text: string; readonly problem: string | null } {
   const declaration = Buffer.from(document.buffer, document.byteOffset, Math.min(200, document.length)).toString(
     "latin1",
@@ -374,6 +374,6 @@ function decode(document: Uint8Array): { readonly text: string; readonly problem
   try {
     return { text: utf8Decoder.decode(document), problem: null };
   } catch {
-    return { text: asLatin1(), problem: "bytes that are no UTF-8" };
+    return { text: asLatin1(), problem: "invalid UTF-8" };
   }
 }

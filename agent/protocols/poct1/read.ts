@@ -7,26 +7,26 @@ import type { DeviceResult, ReadContext, Reading } from "../../report/report.ts"
 import { hintText, readSamples, type Sample } from "../../report/specimen.ts";
 import { readDate, readTime } from "../../report/device-time.ts";
 
-// POCT1-A observations to samples: who, what, when, and above all what is not for patients.
+// Reads POCT1-A observations into samples, without those that are not for patients.
 
-/** What stands for "no number was typed" in PT.patient_id. */
+/** PT.patient_id of a device on which no identifier was typed. */
 const NOBODY = /^unknown$/i;
-/** OBS.status_cd: there is no value in this observation, and one that was sent before no longer stands. */
+/** OBS.status_cd: the observation has no value, and withdraws one sent before. */
 const NOT_FINAL: Readonly<Record<string, string>> = { D: "discarded", R: "rejected" };
-/** OBS.method_cd of what the device did not measure itself. */
+/** OBS.method_cd of a value that the device did not measure. */
 const NOT_MEASURED: Readonly<Record<string, string>> = { C: "calculated", I: "typed in" };
-/** A clock that is further ahead than this, or shows a year before devices had one, was never set. */
+/** Max time that a set clock is ahead. A clock further ahead, or before CLOCK_BEGINS, was never set. */
 const CLOCK_AHEAD_MAX_MS = 24 * 60 * 60_000;
 const CLOCK_BEGINS = "2000-01-01T00:00:00.000Z";
 const LOINC = /^\d{1,7}-\d$/;
 /** HemoScreen's flags: a note of one character. */
 const FLAG_NOTE = /^[*!~^]$/;
 
-/** A HELLO and the document that came behind it, to Reports. */
+/** Reads a HELLO and the document behind it. */
 export function readPoct1(bytes: Uint8Array, profile: Poct1Profile, context: ReadContext): Reading {
   const { hello, document } = split(bytes);
   if (hello?.is !== "hello" || document === undefined) {
-    return { is: "quarantined", reason: "no HELLO before the document: nobody knows whose it is" };
+    return { is: "quarantined", reason: "no HELLO before the document: unknown device" };
   }
   const message = readMessage(document);
   if (message.is === "unreadable") return { is: "quarantined", reason: message.problem };
@@ -35,7 +35,7 @@ export function readPoct1(bytes: Uint8Array, profile: Poct1Profile, context: Rea
   return readObservations(message, hello.hello, profile, context);
 }
 
-/** Whom the device asks for; null: it does not ask. */
+/** Reads a patient query. @returns null without one */
 export function readPoct1Query(bytes: Uint8Array): (Message & { readonly is: "query" }) | null {
   const { document } = split(bytes);
   const message = document === undefined ? null : readMessage(document);
@@ -51,8 +51,8 @@ function split(bytes: Uint8Array): { readonly hello: Message | Unreadable | null
 }
 
 /**
- * Whether a message holds all of one that was cut short: after a new header the same bytes, from the same device. What was
- * cut before its time names no measurement.
+ * Returns whether a message holds all of a cut one: the same bytes of the same device behind a new header. A cut before
+ * the time names no measurement.
  */
 export function continues(message: Uint8Array, incomplete: Uint8Array): boolean {
   const [whole, part] = [message, incomplete].map((bytes) => Buffer.from(bytes).toString("latin1"));
@@ -64,7 +64,7 @@ export function continues(message: Uint8Array, incomplete: Uint8Array): boolean 
 
 const TIMED = /<SVC\.observation_dttm\s[^<>]*>/;
 
-/** What stands behind the header of the second document, in which a resend differs. */
+/** Returns the text behind the second document's header, in which a resend differs. */
 function behindHeader(message: string): string {
   const [, , body = ""] = message.split("</HDR>", 3);
   return body;
@@ -77,7 +77,7 @@ function deviceOf(message: Uint8Array): string | null {
 
 function readObservations(message: Message, hello: Hello, profile: Poct1Profile, context: ReadContext): Reading {
   const services = children(message.root, "SVC");
-  if (services.length === 0) return { is: "quarantined", reason: "no SVC: nothing says what was measured" };
+  if (services.length === 0) return { is: "quarantined", reason: "no SVC: unknown measurement" };
   const controls = services.map((service) => controlReason(message.root, service));
   const samples = services.flatMap((service, index) =>
     controls[index] === null
@@ -91,8 +91,8 @@ function readObservations(message: Message, hello: Hello, profile: Poct1Profile,
 }
 
 /**
- * Why this is not of a patient; null: it is. Root, subject and role all have to say patient: devices were seen to contradict
- * themselves, and the lot of a control may read like a patient's number.
+ * Returns why the service is not for a patient; null if it is. Root, subject and role all have to indicate a patient:
+ * some devices contradict themselves, and a control lot may look like a patient id.
  */
 function controlReason(root: Element, service: Element): string | null {
   const roles = all(service, "SVC.role_cd").map((role) => attribute(role, "V"));
@@ -122,7 +122,7 @@ function sampleOf(service: Element, patient: Element, hello: Hello, context: Rea
     identifier: NOBODY.test(identifier) ? null : hintText(identifier),
     otherIdentifiers: specimen.filter((id) => id !== ""),
     patient_hint: patientHint(patient, identifier),
-    // One port may serve several devices, and a device that counts its measurements says which of them it is.
+    // Several devices may share a port, and a sequence number counts per device.
     patient: [identifier, hello.name, sequence],
     specimen,
     times: { results: [...new Set(times.map(compactTime))], order: [], sent: "" },
@@ -156,7 +156,7 @@ function deviceResult(observation: Element): DeviceResult {
   };
 }
 
-/** LOINC first, then the device's own code, its translations, and the name it shows. */
+/** Analyte names: LOINC, the device's own code, its translations, and the displayed name. */
 function namesOf(observation: Element): string[] {
   const id = child(observation, "OBS.observation_id");
   const translations = children(id, "TRANSLTN").map((translation) => attribute(translation, "V"));
@@ -164,7 +164,7 @@ function namesOf(observation: Element): string[] {
   return [...names.filter((name) => LOINC.test(name)), ...names.filter((name) => !LOINC.test(name))];
 }
 
-/** A bound may stand in the value itself, or be told by the interpretation alone. */
+/** Returns the value with its bound, which may be in the value or in the interpretation. */
 function valueOf(observation: Element, interpretation: string): string {
   const value = text(observation, "OBS.value");
   if (value === "") return text(observation, "OBS.qualitative_value");
@@ -177,13 +177,13 @@ function notFinal(observation: Element): string | null {
   const reason = NOT_FINAL[status];
   if (reason !== undefined) return `${reason} (OBS.status_cd is ${status})`;
   const qualitative = text(observation, "OBS.value") === "" ? text(observation, "OBS.qualitative_value") : "";
-  // A word of a strip may be its rank; a number in that place is no measurement.
+  // A strip's word may be its rank. A number in the qualitative field is not a measurement.
   return readValue(qualitative, { decimalComma: false }).is === "number"
     ? `only a qualitative value ${JSON.stringify(qualitative)}`
     : null;
 }
 
-/** Its unit may be another one than the value's. */
+/** Returns whether the limits have the value's unit and no decimal comma. */
 function isUsable(limits: Element | null, unit: string): boolean {
   const own = attribute(limits, "U");
   return (own === "" || own === unit) && !attribute(limits, "V").includes(",");
@@ -197,7 +197,7 @@ function observationNotes(observation: Element, { names, unit }: DeviceResult): 
   return [
     ...(method === undefined ? [] : [`${name} is ${method}`]),
     ...(isUsable(normal, unit) ? [] : [`${name}: the device's range ${written(normal)} is not in the value's unit`]),
-    ...(critical === "" ? [] : [`${name}: the device calls critical what is outside ${critical}`]),
+    ...(critical === "" ? [] : [`${name}: the device's critical range is ${critical}`]),
   ];
 }
 
@@ -221,7 +221,7 @@ function statusNotes(service: Element): string[] {
   return status === "" || status === "NRM" ? [] : [`the measurement has status ${short(status)}`];
 }
 
-/** What reagents, notes and prompts say, for whoever reads the Report. */
+/** Comments for the Report: reagents, notes and prompts. */
 function comments(service: Element): string[] {
   const reagents = all(service, "RGT").map(
     (reagent) => `reagent ${text(reagent, "RGT.name")} lot ${text(reagent, "RGT.lot_number")}`,
@@ -245,14 +245,14 @@ function notesOf(parent: Element): string[] {
 function patientHint(patient: Element, identifier: string): PatientHint {
   const name = child(patient, "PT.name");
   const [family, given] = [attribute(child(name, "FAM"), "V"), attribute(child(name, "GIV"), "V")];
-  // As in PID-5: two parts are owner and animal, a single one is the animal (house, section 6).
+  // As in PID-5: two parts are owner and patient, a single one is the patient.
   const two = family !== "" && given !== "";
   const weight = child(patient, "PT.weight");
   const kilograms = readValue(attribute(weight, "V"), { decimalComma: false });
   return {
     identifier: hintText(identifier),
     name: hintText(two ? given : family || given || attribute(name, "V")),
-    species: null, // no field of POCT1-A holds one
+    species: null, // POCT1-A has no species
     breed: null,
     sex: hintText(text(patient, "PT.gender_cd")),
     owner: two ? hintText(family) : null,
@@ -261,7 +261,10 @@ function patientHint(patient: Element, identifier: string): PatientHint {
   };
 }
 
-/** `2026-05-04T08:55:10.25+02:00` as `20260504085510.25+0200`, how the other protocols write it; what is no such time as sent. */
+/**
+ * Converts `2026-05-04T08:55:10.25+02:00` to `20260504085510.25+0200`, the form of the other protocols. An invalid time
+ * stays as sent.
+ */
 function compactTime(time: string): string {
   const parts = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d(?::\d\d)?)(\.\d+)?(Z|[+-]\d\d:?\d\d)?)?$/.exec(time);
   if (parts === null) return time;
@@ -273,7 +276,7 @@ function written(field: Element | null): string {
   return [attribute(field, "V"), attribute(field, "U")].join(" ").trim();
 }
 
-/** Fields of SVC stand in it or in one of its objects (SPC, ORD), those of a patient's observations do not. */
+/** Returns a field's value. Fields of SVC are in it or in its objects (SPC, ORD), a patient's observations are not. */
 function text(parent: Element | null, name: string): string {
   return parent === null ? "" : attribute(find(parent, name), "V");
 }

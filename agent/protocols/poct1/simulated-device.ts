@@ -1,63 +1,64 @@
-import { mllp } from "./link.ts";
-import { GENERIC, type Habits, habitsOf } from "./dialect.ts";
+import { encodeMllp } from "../mllp.ts";
+import { GENERIC, type Dialect, dialectOf } from "./dialect.ts";
 import { DocumentSplitter } from "./document-splitter.ts";
 import { element, type Element, field, find, type Message, readMessage, value } from "./message.ts";
 
-// The device's side of a POCT1-A conversation, for the simulator: it says what a recorded device said, each word when a data
-// manager asks for it, and acknowledges in its own way. A strict one escapes whatever a real device was seen to refuse.
+// Device side of a POCT1-A dialogue, for the simulator. It plays a recording, sends each document when a data manager
+// requests it, and acknowledges in its own dialect. A strict device escapes everything that real devices were seen to
+// refuse.
 
-export interface DeviceHabits extends Habits {
-  /** Acknowledges a request before it sends what was asked for; many send at once. */
+export interface DeviceDialect extends Dialect {
+  /** Acknowledges a request before its data; many devices send the data at once. */
   readonly ackRequest: boolean;
-  /** Answers a fault of the data manager with an escape and ends there. */
+  /** Replies to a fault of the data manager with an escape and ends. */
   readonly strict: boolean;
 }
 
-/** How often what was refused is sent again. */
+/** Max sends of a refused document; then the dialogue fails. */
 const TRIES_MAX = 6;
-/** Beyond the ids of any recording. */
+/** Control ids beyond those of any recording. */
 const FIRST_OWN_ID = 90_001;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?([+-]\d\d:\d\d|Z)$/;
 
-/** What a recorded device said of its own accord. */
+/** Document of the recording. */
 interface Line {
   readonly message: Message;
   readonly document: Uint8Array;
 }
 
 export class Poct1Device {
-  readonly #habits: DeviceHabits;
+  readonly #dialect: DeviceDialect;
   readonly #framing: "none" | "mllp";
   readonly #createdAt: string;
   readonly #bytesMax: number;
   /** HELLO and status. */
   readonly #introduction: Line[];
-  /** What it tells when it is asked, by the code of the request. */
+  /** Documents that are sent on request, by request code. */
   readonly #stored: Record<"ROBS" | "RDEV", Line[]>;
-  /** What it tells unasked, in continuous mode. */
+  /** Documents that are sent unsolicited in continuous mode. */
   readonly #later: Line[];
 
   readonly #splitter = new DocumentSplitter();
   #said: Uint8Array[] = [];
   #ownId = FIRST_OWN_ID;
   #managerId = 0;
-  /** What it tells now, one acknowledged after the other. */
+  /** Documents to send, each after the ACK of the last. */
   #telling: Uint8Array[] = [];
-  /** The id that has to be acknowledged next; null: none has. */
+  /** Control id of the awaited ACK; null if none. */
   #awaited: string | null = null;
   #tries = 0;
-  /** A request whose data have not ended. */
+  /** Request whose data have not ended. */
   #request: { readonly code: "ROBS" | "RDEV"; readonly id: string } | null = null;
   #isContinuous = false;
-  /** What it waits for before it goes on: the answer to a query of its own. */
+  /** Root of the awaited reply to the device's own query. */
   #awaitedRoot: string | null = null;
-  /** Documents that were acknowledged. */
+  /** Number of acknowledged documents. */
   acknowledged = 0;
-  /** undefined: the conversation goes on; null: all was told and taken; else why not. */
+  /** undefined while the dialogue runs, null after a complete one, else the fault. */
   outcome: string | null | undefined;
 
   /** @throws when the recording holds no HELLO */
-  constructor(recording: Uint8Array, habits: Partial<DeviceHabits> = {}) {
+  constructor(recording: Uint8Array, dialect: Partial<DeviceDialect> = {}) {
     const splitter = new DocumentSplitter();
     const lines = splitter.receive(recording).flatMap((found): Line[] => {
       const message = found.is === "document" && found.problem === null ? readMessage(found.bytes) : null;
@@ -74,8 +75,8 @@ export class Poct1Device {
     this.#framing = splitter.framing;
     this.#createdAt = value(hello.message.root, "HDR.creation_dttm");
     this.#bytesMax = Number(value(hello.message.root, "DSC.max_message_sz")) || Number.POSITIVE_INFINITY;
-    const own = habitsOf(hello.message.hello);
-    this.#habits = { ...GENERIC, ...own, ackRequest: own.ackEndOfTopic, strict: false, ...habits };
+    const own = dialectOf(hello.message.hello);
+    this.#dialect = { ...GENERIC, ...own, ackRequest: own.ackEndOfTopic, strict: false, ...dialect };
     this.#introduction = status === undefined ? [hello] : [hello, status];
     this.#stored = {
       ROBS: observations.slice(0, announced.observations),
@@ -87,18 +88,18 @@ export class Poct1Device {
     );
   }
 
-  /** What it says first. */
+  /** Returns the first documents. */
   begin(): Uint8Array[] {
     this.#tell(this.#introduction.map(({ document }) => document));
     return this.#take();
   }
 
-  /** What it says to that. */
+  /** Handles a chunk of the data manager. @returns the replies */
   receive(chunk: Uint8Array): Uint8Array[] {
     for (const found of this.#splitter.receive(chunk)) {
       if (this.outcome !== undefined) break;
       if (found.is === "document") this.#hear(found.bytes);
-      else this.outcome = `the data manager said what is no document: ${found.is}`;
+      else this.outcome = `the data manager sent an invalid document: ${found.is}`;
     }
     return this.#take();
   }
@@ -110,10 +111,10 @@ export class Poct1Device {
   }
 
   #say(document: Uint8Array): void {
-    this.#said.push(this.#framing === "mllp" ? mllp(document) : document);
+    this.#said.push(this.#framing === "mllp" ? encodeMllp(document) : document);
   }
 
-  /** A message of its own making; answers its control id. */
+  /** Encodes a message of the simulator's own. @returns it with its control id */
   #message(root: string, ...body: readonly string[]): { readonly id: string; readonly document: Uint8Array } {
     const id = String(this.#ownId++);
     const fields = [
@@ -125,7 +126,7 @@ export class Poct1Device {
   }
 
   #acknowledge(id: string): void {
-    const answer = element("ACK", field("ACK.type_cd", "AA"), field(this.#habits.ackField, id));
+    const answer = element("ACK", field("ACK.type_cd", "AA"), field(this.#dialect.ackField, id));
     this.#say(this.#message("ACK.R01", answer).document);
   }
 
@@ -138,13 +139,13 @@ export class Poct1Device {
     const [next] = this.#telling;
     if (next === undefined) return;
     const message = readMessage(next);
-    const isUnanswered = message.is === "end of topic" && !this.#habits.ackEndOfTopic;
+    const isUnanswered = message.is === "end of topic" && !this.#dialect.ackEndOfTopic;
     this.#awaited = isUnanswered ? null : message.controlId;
     this.#say(next);
     if (isUnanswered) this.#told();
   }
 
-  /** The document that was told last is settled. */
+  /** Handles the end of the last document. */
   #told(): void {
     const told = this.#telling.shift();
     const message = told === undefined ? null : readMessage(told);
@@ -154,7 +155,7 @@ export class Poct1Device {
       this.#awaitedRoot = message.answer;
       return;
     }
-    if (message?.is === "end of topic" || (message?.is === "observations" && this.#habits.requestEach)) {
+    if (message?.is === "end of topic" || (message?.is === "observations" && this.#dialect.requestEach)) {
       this.#request = null;
     }
     if (message?.is === "terminate") this.#end();
@@ -162,7 +163,7 @@ export class Poct1Device {
     else if (this.#isContinuous && this.#request === null && message?.is !== "status") this.#takeLeave();
   }
 
-  /** Unasked, all it has left; then END. */
+  /** Sends all remaining documents, then END. */
   #takeLeave(): void {
     const rest = this.#later.splice(0).map(({ document }) => document);
     this.#tell([...rest, this.#message("END.R01", element("TRM", field("TRM.reason_cd", "NRM"))).document]);
@@ -170,16 +171,16 @@ export class Poct1Device {
 
   #end(): void {
     const left = this.#stored.ROBS.length + this.#stored.RDEV.length + this.#later.length + this.#telling.length;
-    this.outcome ??= left === 0 ? null : `the conversation ended with ${left} documents untold`;
+    this.outcome ??= left === 0 ? null : `the dialogue ended with ${left} unsent documents`;
   }
 
   #hear(document: Uint8Array): void {
     const message = readMessage(document);
     if (message.is === "unreadable") {
-      this.outcome = `the data manager said what cannot be read: ${message.problem}`;
+      this.outcome = `the data manager sent an unreadable document: ${message.problem}`;
       return;
     }
-    const fault = this.#habits.strict ? this.#faultOf(message, document) : null;
+    const fault = this.#dialect.strict ? this.#faultOf(message, document) : null;
     this.#managerId = Number(message.controlId);
     if (fault !== null) {
       const fields = [field("ESC.esc_control_id", message.controlId), field("ESC.detail_cd", "OTH")];
@@ -218,11 +219,11 @@ export class Poct1Device {
   #hearOther({ root, controlId }: Message): void {
     const code = value(root, "REQ.request_cd");
     if (code === "ROBS" || code === "RDEV") {
-      if (this.#habits.ackRequest) this.#acknowledge(controlId);
+      if (this.#dialect.ackRequest) this.#acknowledge(controlId);
       this.#request = { code, id: controlId };
-      const count = this.#habits.requestEach && code === "ROBS" ? 1 : this.#stored[code].length;
+      const count = this.#dialect.requestEach && code === "ROBS" ? 1 : this.#stored[code].length;
       const told = this.#stored[code].splice(0, count).map(({ document }) => document);
-      const isEnded = !this.#habits.requestEach || code !== "ROBS" || told.length === 0;
+      const isEnded = !this.#dialect.requestEach || code !== "ROBS" || told.length === 0;
       this.#tell(isEnded ? [...told, this.#endOfTopic(code, controlId)] : told);
       return;
     }
@@ -241,17 +242,17 @@ export class Poct1Device {
     return this.#message("EOT.R01", element("EOT", topic, field("EOT.eot_control_id", of))).document;
   }
 
-  /** What a real device was seen to answer with an escape, or not to understand; null: nothing. */
+  /** Returns the fault that a real device was seen to escape, or not to understand; null if none. */
   #faultOf(message: Message, document: Uint8Array): string | null {
     const { root, controlId } = message;
     const [version, time] = [value(root, "HDR.version_id"), value(root, "HDR.creation_dttm")];
-    if (!/^\d+$/.test(controlId)) return `control id "${controlId}" is no number`;
+    if (!/^\d+$/.test(controlId)) return `control id "${controlId}" is not a number`;
     if (Number(controlId) <= this.#managerId) return `control id ${controlId} after ${this.#managerId}`;
     if (version !== "POCT1") return `version "${version}", expected POCT1`;
     if (!TIME.test(time)) return `time "${time}", expected two digits a part and an offset`;
     if (this.#splitter.framing !== this.#framing) return `framing ${this.#splitter.framing}, expected ${this.#framing}`;
     if (document.length > this.#bytesMax) return `${document.length} bytes, at most ${this.#bytesMax}`;
-    if (!this.#habits.xmlDeclaration && document[1] === 0x3f) return "an XML declaration, which is taken for the root";
+    if (!this.#dialect.xmlDeclaration && document[1] === 0x3f) return "an XML declaration, which is taken for the root";
     if (message.is === "acknowledgement") return this.#acknowledgementFault(message);
     if (message.is === "terminate" && !isIn(root, "TRM", "TRM.reason_cd")) return "END without TRM.reason_cd in TRM";
     if (message.is === "terminate" || message.is === "escape") return null;
@@ -261,14 +262,14 @@ export class Poct1Device {
   }
 
   #acknowledgementFault({ root }: Message): string | null {
-    const [type, of] = [value(root, "ACK.type_cd"), value(root, this.#habits.ackField)];
+    const [type, of] = [value(root, "ACK.type_cd"), value(root, this.#dialect.ackField)];
     if (type !== "AA" && type !== "AE") return `ACK.type_cd "${type}", expected AA or AE`;
-    if (of === "") return `an ACK without ${this.#habits.ackField}`;
+    if (of === "") return `an ACK without ${this.#dialect.ackField}`;
     return of === this.#awaited ? null : `an ACK of ${of}, expected ${this.#awaited ?? "none"}`;
   }
 }
 
-/** Whether the message has that field in that object, directly under the root. */
+/** Returns whether the message has this field in this object directly under the root. */
 function isIn(root: Element, object: string, name: string): boolean {
   const own = root.children.find((child) => child.name === object);
   return own !== undefined && find(own, name) !== null;

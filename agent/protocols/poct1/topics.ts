@@ -1,39 +1,42 @@
 import type { Lock } from "../../report/device-report.ts";
 import { element, field, type Part } from "./message.ts";
 
-// What a data manager tells a device of people: who may use it, whether anybody may, and which patient a number is.
+// Topics that a data manager sends: operator lists, locks and patients.
 
 export interface Operator {
   readonly id: string;
   readonly name?: string | undefined;
-  /** As the device counts them: 1 is a user to one vendor and a supervisor to the next. */
+  /** Permission level as the device counts: 1 is a user to one vendor and a supervisor to the next. */
   readonly level?: number | undefined;
 }
 
-/** Who may use a device, and whom it knows already. Stands only in what we say. */
+/** Operator lists of the clinic and of each device. Only replies depend on it. */
 export interface OperatorBook {
-  /** null: nobody keeps a list. */
+  /** Returns the clinic's list; null without one. */
   current(): readonly Operator[] | null;
-  /** The list that the device of that name took last; null: none that we know of. */
+  /** Returns the list that this device accepted last; null if unknown. */
   takenBy(device: string): readonly Operator[] | null;
-  /** It has this list now. */
+  /** Notes that the device has accepted this list. */
   took(device: string, list: readonly Operator[]): void;
 }
 
-/** What a device said of the lists that it takes. */
+/** Operator lists that a device supports. */
 export interface ListOffer {
   readonly full: boolean;
   readonly incremental: boolean;
-  /** null: it did not say. */
+  /** null if unknown. */
   readonly bytesMax: number | null;
 }
 
-/** The header and the declaration that a part gets on its way, and an MLLP frame. */
+/** Bytes of header, declaration and MLLP frame around a part. */
 const OVERHEAD_BYTES = 350;
-/** Where HELLO does not say how much a device takes; the smallest limit seen is 1000. */
+/** Max bytes of a message for a device without max_message_sz; the smallest limit seen is 1000. */
 const BYTES_MAX = 16_000;
 
-/** The messages that bring a device from the operators it knows to the current ones, the end of the topic last. None: it knows them. */
+/**
+ * Returns the messages that update a device to the current operators, ended by the end of topic. Empty if it is up to
+ * date.
+ */
 export function operatorParts(
   current: readonly Operator[],
   known: readonly Operator[] | null,
@@ -79,7 +82,9 @@ function operatorEntry({ id, name, level }: Operator): string {
   );
 }
 
-/** As many entries a message as it may hold; an empty list is one empty message, for it says that there is nobody. */
+/**
+ * Packs as many entries as fit into each message. An empty list is one empty message, which clears the device's list.
+ */
 function packed(entries: readonly string[], bytesMax: number): string[] {
   const bodies: string[] = [];
   let body = "";
@@ -105,18 +110,18 @@ export function directivePart(command: Lock): Part {
 
 export const DIRECTIVE = "DTV.R01";
 
-/** What a device that asks for a patient gets: that one, or nobody. */
+/** Reply to a patient query; null for an unknown patient. */
 export interface ListedPatient {
-  /** As the device asked for it: its result will name it so. */
+  /** As in the query: the result will carry it. */
   readonly id: string;
   readonly name: string;
-  /** `YYYY-MM-DD` */
+  /** `YYYY-MM-DD`. */
   readonly bornOn: string | null;
   readonly sex: "M" | "F" | null;
   readonly weightKg: number | null;
 }
 
-/** The answer to a request for a patient (PTL.R01) or to a verification (PVR.R01: no note names a field of its PVF). */
+/** Encodes the reply to a request for a patient (PTL.R01) or to a verification (PVR.R01, whose PVF is empty). */
 export function patientPart(root: "PTL.R01" | "PVR.R01", patient: ListedPatient | null): Part {
   const verdict = root === "PVR.R01" ? element("PVF") : "";
   return { root, body: verdict + (patient === null ? "" : patientElement(patient)) };

@@ -1,33 +1,35 @@
+import { ActionQueue } from "../action-queue.ts";
 import { ACK, ENQ, EOT, ETX, NAK } from "../bytes.ts";
 import type { Link, LinkAction } from "../link.ts";
 import { isUsualBetweenMessages, Noise, NOISE_TIMEOUT_MS } from "../noise.ts";
 
-// ENQ, we ACK; a body without frames; EOT; ETX, we ACK. After NAK the device sends the body again, and after any other
-// answer, or none within its 4 s, ETX alone. There is no checksum: what a whole body looks like is the profile's to say.
+// Dialogue: ENQ, ACK of the agent, body without frames, EOT, ETX, ACK of the agent. After NAK the device sends the body
+// again. After any other reply, or none within 4 s, it repeats ETX. There is no checksum: the profile decides whether a
+// body is whole.
 
-/** What runs on beyond this is no body; its end is answered NAK. */
+/** Max bytes of a body; the end of a longer one gets NAK. */
 export const BODY_BYTES_MAX = 64 * 1024;
-/** Counted from our last reply: a body of 2.5 kB takes 2.3 s at 9600 baud, and 18 s at 1200. */
+/** Max time for a body after the agent's last reply. A body of 2.5 kB takes 2.3 s at 9600 baud, 18 s at 1200. */
 export const BODY_TIMEOUT_MS = 30_000;
-/** The device waits 4 s for the answer to its ETX, and asks for it once more. */
+/** Time for a repeated ETX. The device waits 4 s for the reply to its ETX, then repeats it once. */
 export const ANSWER_AGAIN_MS = 10_000;
 
 type State =
-  /** Everything but ENQ is ignored, and reported. */
+  /** Everything but ENQ is reported as noise. */
   | { readonly at: "neutral" }
   | { readonly at: "body"; readonly bytes: number[] }
-  /** ETX was answered with ACK; when that answer is lost the device repeats ETX. */
+  /** ETX got ACK. A device that misses the ACK repeats ETX. */
   | { readonly at: "accepted" }
-  /** These bytes were no whole body: the device is to send it again. */
+  /** The bytes are not a whole body; the device has to send it again. */
   | { readonly at: "rejected"; readonly bytes: readonly number[]; readonly reason: string };
 
 export class EnqEtxLink implements Link {
   readonly #problemOf: (body: Uint8Array) => string | null;
   #state: State = { at: "neutral" };
   readonly #noise = new Noise("outside a body");
-  #actions: LinkAction[] = [];
+  readonly #actions = new ActionQueue();
 
-  /** `problemOf`: why these bytes are no whole body; null where they are. */
+  /** @param problemOf returns why bytes are not a whole body; null for a whole one */
   constructor(problemOf: (body: Uint8Array) => string | null) {
     this.#problemOf = problemOf;
   }
@@ -42,16 +44,16 @@ export class EnqEtxLink implements Link {
 
   receive(chunk: Uint8Array): LinkAction[] {
     for (const byte of chunk) this.#step(byte);
-    return this.#takeActions();
+    return this.#actions.take();
   }
 
   refuse(chunk: Uint8Array): LinkAction[] {
     this.gap();
     for (const byte of chunk) this.#refuseByte(byte);
-    return this.#takeActions();
+    return this.#actions.take();
   }
 
-  /** What comes next begins a body; the rest of the one that bytes are missing of is no whole one. */
+  /** Rejects the body with missing bytes; the next bytes begin a new body. */
   gap(): LinkAction[] {
     if (this.#state.at === "body") {
       this.#state = { at: "rejected", bytes: this.#state.bytes, reason: "bytes of it could not be stored" };
@@ -60,19 +62,19 @@ export class EnqEtxLink implements Link {
   }
 
   timeout(): LinkAction[] {
-    if (this.#state.at === "body") this.#warn(`no ETX within ${BODY_TIMEOUT_MS / 1000} s`);
+    if (this.#state.at === "body") this.#actions.warn(`no ETX within ${BODY_TIMEOUT_MS / 1000} s`);
     this.#end("the device fell silent before the end of the body");
-    return this.#takeActions();
+    return this.#actions.take();
   }
 
   close(): LinkAction[] {
     this.#end("the connection closed before the end of the body");
-    return this.#takeActions();
+    return this.#actions.take();
   }
 
   #step(byte: number): void {
     if (byte === ENQ) {
-      // Also within a body: the device gave up and has begun again.
+      // ENQ within a body: the device has started again.
       this.#end("a new ENQ came before the end of the body");
       this.#state = { at: "body", bytes: [] };
       this.#reply(ACK, BODY_TIMEOUT_MS);
@@ -85,14 +87,8 @@ export class EnqEtxLink implements Link {
 
   #ignore(byte: number): void {
     if (isUsualBetweenMessages(byte) || byte === ACK || byte === NAK) return;
-    const warning = this.#noise.add(byte);
-    if (warning !== null) this.#actions.push(warning);
-    if (this.#state.at === "neutral") this.#actions.push({ do: "timer", ms: NOISE_TIMEOUT_MS });
-  }
-
-  #reportNoise(): void {
-    const warning = this.#noise.take();
-    if (warning !== null) this.#actions.push(warning);
+    this.#actions.push(this.#noise.add(byte));
+    if (this.#state.at === "neutral") this.#actions.startTimer(NOISE_TIMEOUT_MS);
   }
 
   #readBody(byte: number): void {
@@ -106,7 +102,7 @@ export class EnqEtxLink implements Link {
     }
   }
 
-  /** ETX asks for an answer: to the body before it, or once more to the last one, when our answer was lost. */
+  /** Replies to ETX: to the body before it, or again to the last body if the device missed the reply. */
   #answer(): void {
     const state = this.#state;
     switch (state.at) {
@@ -128,12 +124,12 @@ export class EnqEtxLink implements Link {
     const message = Uint8Array.from(bytes);
     const problem = this.#problemOf(message);
     if (problem === null) {
-      this.#actions.push({ do: "deliver", message, incomplete: null });
+      this.#actions.deliver(message, null);
       this.#state = { at: "accepted" };
       this.#reply(ACK, ANSWER_AGAIN_MS);
     } else {
       this.#state = { at: "rejected", bytes, reason: problem };
-      this.#warn(problem);
+      this.#actions.warn(problem);
       this.#reply(NAK, BODY_TIMEOUT_MS);
     }
   }
@@ -142,36 +138,28 @@ export class EnqEtxLink implements Link {
     if (byte === ETX) {
       this.#answer();
     } else if (byte === ENQ) {
-      this.#warn("cannot store: ENQ refused");
+      this.#actions.warn("cannot store: ENQ refused");
       this.#reply(NAK, this.atRest ? null : BODY_TIMEOUT_MS);
     }
   }
 
-  /** Whatever was begun and not accepted is delivered as incomplete, so that a person sees it. */
+  /** Delivers an unaccepted body as incomplete, so that a user sees it. */
   #end(incomplete: string): void {
     const state = this.#state;
     if (state.at === "body") this.#deliverIncomplete(state.bytes, incomplete);
     if (state.at === "rejected") this.#deliverIncomplete(state.bytes, state.reason);
-    this.#reportNoise();
+    this.#actions.push(this.#noise.take());
     this.#state = { at: "neutral" };
-    this.#actions.push({ do: "timer", ms: null });
+    this.#actions.stopTimer();
   }
 
   #deliverIncomplete(bytes: readonly number[], incomplete: string): void {
-    if (bytes.length > 0) this.#actions.push({ do: "deliver", message: Uint8Array.from(bytes), incomplete });
+    if (bytes.length > 0) this.#actions.deliver(Uint8Array.from(bytes), incomplete);
   }
 
   #reply(byte: typeof ACK | typeof NAK, timerMs: number | null): void {
-    this.#actions.push({ do: "reply", bytes: Uint8Array.of(byte) }, { do: "timer", ms: timerMs });
-  }
-
-  #warn(reason: string): void {
-    this.#actions.push({ do: "warn", reason });
-  }
-
-  #takeActions(): LinkAction[] {
-    const actions = this.#actions;
-    this.#actions = [];
-    return actions;
+    this.#actions.reply(Uint8Array.of(byte));
+    if (timerMs === null) this.#actions.stopTimer();
+    else this.#actions.startTimer(timerMs);
   }
 }

@@ -2,7 +2,7 @@ import type { ReadContext, Reading } from "../../report/report.ts";
 import { hintText, readSamples } from "../../report/specimen.ts";
 import type { TextProfile } from "./profile.ts";
 
-/** One message in a layout of its device's own to Reports. */
+/** Reads one message in the device's own layout. */
 export function readText(bytes: Uint8Array, profile: TextProfile, context: ReadContext): Reading {
   const reading = profile.read(Buffer.from(bytes).toString("latin1"));
   if (reading.is === "not-for-patients") return reading;

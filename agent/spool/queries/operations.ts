@@ -1,6 +1,6 @@
 import type Database from "better-sqlite3";
 import type { Outcome } from "../../../shared/api/study.ts";
-import type { News } from "../../report/device-report.ts";
+import type { DeviceReport } from "../../report/device-report.ts";
 import type { DeviceState, Standing } from "../../states/device-state.ts";
 import { directiveOperationsOn } from "./device-commands.ts";
 import { imagingOperationsOn, type InstanceContent } from "./imaging.ts";
@@ -783,12 +783,12 @@ export function operationsOn(db: Database.Database, sizes: SessionSizes = new Ma
       sql.upsertDevice.run({ ...row, standing: JSON.stringify(standing satisfies Standing) });
     },
 
-    noteNews(device: string, { device: name, topic, content }: News, at: number): void {
+    noteNews(device: string, { device: name, topic, content }: DeviceReport, at: number): void {
       if (topic !== "event") sql.dropNews.run(device, name, topic);
       sql.insertNews.run(device, name, topic, content, at);
     },
 
-    newsOf(topic: News["topic"]): { device: string; name: string; content: string }[] {
+    newsOf(topic: DeviceReport["topic"]): { device: string; name: string; content: string }[] {
       return sql.newsOf.all(topic) as { device: string; name: string; content: string }[];
     },
 

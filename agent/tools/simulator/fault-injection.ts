@@ -1,6 +1,6 @@
 import { setImmediate, setTimeout } from "node:timers/promises";
 import { ACK, CR, ENQ, EOT, NAK, STX } from "../../protocols/bytes.ts";
-import { FS, VT } from "../../protocols/hl7/link.ts";
+import { FS, VT } from "../../protocols/bytes.ts";
 import type { SimulatorLine } from "./line.ts";
 
 // Injects faults into a line, reproducibly by a seed.

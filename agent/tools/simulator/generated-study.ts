@@ -1,3 +1,9 @@
+import {
+  COMPREHENSIVE_SR,
+  COMPUTED_RADIOGRAPHY_IMAGE,
+  ULTRASOUND_MULTI_FRAME_IMAGE,
+  VL_ENDOSCOPIC_IMAGE,
+} from "../../protocols/dicom/uids.ts";
 import { type Dataset, encodeDataset } from "../../protocols/dicom/encode.ts";
 
 // Generates studies for the simulator and for tests: headers as veterinary devices write them, and synthetic pixels.
@@ -27,13 +33,11 @@ export interface GeneratedInstance {
   readonly dataset: Uint8Array;
 }
 
-export const EXPLICIT_LITTLE_ENDIAN = "1.2.840.10008.1.2.1";
-
 const DEVICES = {
-  cr: { modality: "CR", sopClass: "1.2.840.10008.5.1.4.1.1.1", maker: "Vetwire", model: "Simulated CR" },
-  us: { modality: "US", sopClass: "1.2.840.10008.5.1.4.1.1.3.1", maker: "Vetwire", model: "Simulated US" },
-  es: { modality: "ES", sopClass: "1.2.840.10008.5.1.4.1.1.77.1.1", maker: "Vetwire", model: "Simulated ES" },
-  sr: { modality: "SR", sopClass: "1.2.840.10008.5.1.4.1.1.88.33", maker: "Vetwire", model: "Simulated US" },
+  cr: { modality: "CR", sopClass: COMPUTED_RADIOGRAPHY_IMAGE, maker: "Vetwire", model: "Simulated CR" },
+  us: { modality: "US", sopClass: ULTRASOUND_MULTI_FRAME_IMAGE, maker: "Vetwire", model: "Simulated US" },
+  es: { modality: "ES", sopClass: VL_ENDOSCOPIC_IMAGE, maker: "Vetwire", model: "Simulated ES" },
+  sr: { modality: "SR", sopClass: COMPREHENSIVE_SR, maker: "Vetwire", model: "Simulated US" },
 } as const;
 
 /** Generates the `number`-th instance of a kind. A report (`sr`) has measurements of an echocardiogram. */

@@ -1,6 +1,8 @@
 import { newUlid } from "../../../shared/api/fp.ts";
-import { asksForOrders, encodeHeader, stampOf } from "../../protocols/hl7/acknowledgement.ts";
-import { encodeFrame, Hl7Link } from "../../protocols/hl7/link.ts";
+import { encodeHeader, stampOf } from "../../protocols/hl7/acknowledgement-message.ts";
+import { Hl7Link } from "../../protocols/hl7/link.ts";
+import { asksForOrders } from "../../protocols/hl7/message-types.ts";
+import { encodeMllp } from "../../protocols/mllp.ts";
 import { encodeSegment, encodeText, type Hl7Message, parseMessage } from "../../protocols/hl7/message.ts";
 import type { Played } from "./analyzer.ts";
 import { zonedTime } from "../../report/device-time.ts";
@@ -92,7 +94,7 @@ function isReply({ segments }: Hl7Message): boolean {
 function acknowledgementOf(display: Hl7Message): Uint8Array {
   const msa = encodeSegment("MSA", ["AA", display.header.field(10)], display.delimiters);
   const text = `${encodeHeader(display, ["ACK", "Q03"], stamp())}\r${msa}\r`;
-  return encodeFrame(encodeText(text, display.charset));
+  return encodeMllp(encodeText(text, display.charset));
 }
 
 /** Readdresses a recorded reply to this query: sets its MSA-2 to the MSH-10 of the query. */

@@ -1,10 +1,10 @@
+import { EXPLICIT_LITTLE_ENDIAN } from "../../protocols/dicom/uids.ts";
 import { randomUUID } from "node:crypto";
 import { type Address, parseAddress } from "../../transport/address.ts";
 import { COMMAND } from "../../protocols/dicom/dimse.ts";
 import { hex } from "../../protocols/dicom/bytes.ts";
 import { DicomClient } from "../../imaging/scu.ts";
 import {
-  EXPLICIT_LITTLE_ENDIAN,
   type GeneratedInstance,
   type GeneratedPatient,
   generateInstance,
@@ -64,7 +64,7 @@ export async function playModality(
       if (context === null) throw new Error(`the peer takes no ${sopClass}`);
       const { status, comment } = await client.request(
         context,
-        { field: COMMAND.storeRequest, sopClass, sopInstance },
+        { field: COMMAND.cStoreRequest, sopClass, sopInstance },
         [dataset],
       );
       if (status !== 0) throw new Error(`${sopInstance} was answered ${hex(status, 4)} ${comment}`.trim());

@@ -1,4 +1,4 @@
-import { type DeviceHabits, Poct1Device } from "../../protocols/poct1/simulated-device.ts";
+import { type DeviceDialect, Poct1Device } from "../../protocols/poct1/simulated-device.ts";
 import type { Played } from "./analyzer.ts";
 import type { SimulatorLine } from "./line.ts";
 
@@ -9,7 +9,7 @@ const REPLY_MS = 60_000;
 export async function playPoct1Device(
   fixture: Uint8Array,
   line: SimulatorLine,
-  habits: Partial<DeviceHabits> = {},
+  habits: Partial<DeviceDialect> = {},
 ): Promise<Played> {
   const device = new Poct1Device(fixture, habits);
   for (const document of device.begin()) line.send(document);
@@ -24,7 +24,7 @@ export async function playPoct1Device(
   return { accepted: device.outcome === null, frames: device.acknowledged, resent: 0, reason: device.outcome };
 }
 
-const NAMES: Readonly<Record<string, Partial<DeviceHabits>>> = {
+const NAMES: Readonly<Record<string, Partial<DeviceDialect>>> = {
   strict: { strict: true },
   "ack-request": { ackRequest: true },
   "no-ack-request": { ackRequest: false },
@@ -33,11 +33,11 @@ const NAMES: Readonly<Record<string, Partial<DeviceHabits>>> = {
 };
 
 /** Reads `strict,no-ack-request`. @throws Error with a sentence */
-export function parseDialect(list: string): Partial<DeviceHabits> {
+export function parseDialect(list: string): Partial<DeviceDialect> {
   const named = list.split(",").map((name) => {
     const habit = NAMES[name.trim()];
     if (habit === undefined) throw new Error(`--dialect has ${name}, expected ${Object.keys(NAMES).join(", ")}`);
     return habit;
   });
-  return Object.assign({}, ...named) as Partial<DeviceHabits>;
+  return Object.assign({}, ...named) as Partial<DeviceDialect>;
 }

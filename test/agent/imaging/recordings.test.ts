@@ -29,7 +29,7 @@ function answersTo(chunks: readonly Uint8Array[]): string {
     for (const action of actions) {
       if (action.do === "write") written.push(action.bytes);
       else if (action.do === "begin") messageId = action.instance.messageId;
-      else if (action.do === "keep") carryOut(scp.answer(messageId, STATUS.success, null));
+      else if (action.do === "keep") carryOut(scp.respond(messageId, STATUS.success, null));
     }
   };
   for (const chunk of chunks) carryOut(scp.receive(chunk));

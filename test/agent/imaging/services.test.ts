@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Attributes } from "../../../agent/protocols/dicom/attributes.ts";
 import { COMMAND, STATUS } from "../../../agent/protocols/dicom/dimse.ts";
-import { PROCEDURE_STEP, STORAGE_COMMITMENT } from "../../../agent/protocols/dicom/scp.ts";
+import { MODALITY_PERFORMED_PROCEDURE_STEP, STORAGE_COMMITMENT } from "../../../agent/protocols/dicom/uids.ts";
 import { generateInstance } from "../../../agent/tools/simulator/generated-study.ts";
 import { imageFile } from "../../../agent/imaging/instance-store.ts";
 import { dog } from "../../make-fixtures.ts";
@@ -51,7 +51,7 @@ describe("procedure steps", () => {
   });
 
   async function says(peer: TestPeer, field: number, attributes: Attributes, sopInstance = "1.2.3.9") {
-    peer.ask({ field, messageId: 1, sopClass: PROCEDURE_STEP, sopInstance }, attributes);
+    peer.ask({ field, messageId: 1, sopClass: MODALITY_PERFORMED_PROCEDURE_STEP, sopInstance }, attributes);
     const { command } = await peer.hear();
     return command;
   }
@@ -69,11 +69,11 @@ describe("procedure steps", () => {
       createdAt: Date.now(),
     };
     await used.spool.call("placeOrder", { ...order, state: "sent" });
-    const peer = await TestPeer.connect(served.port, PROCEDURE_STEP);
-    expect((await says(peer, COMMAND.createRequest, begun)).status).toBe(STATUS.success);
+    const peer = await TestPeer.connect(served.port, MODALITY_PERFORMED_PROCEDURE_STEP);
+    expect((await says(peer, COMMAND.nCreateRequest, begun)).status).toBe(STATUS.success);
     const uids = await store(2);
     expect(await dueAt()).toBeGreaterThan(Date.now() + 30_000);
-    expect((await says(peer, COMMAND.setRequest, ended(uids))).status).toBe(STATUS.success);
+    expect((await says(peer, COMMAND.nSetRequest, ended(uids))).status).toBe(STATUS.success);
     expect(await dueAt()).toBeLessThanOrEqual(Date.now());
     expect(served.examined).toEqual([[STUDY]]);
     const resulted = async () => (await used.spool.call("ordersByAccession", ["VDAG0001"]))[0]?.state === "resulted";
@@ -84,12 +84,12 @@ describe("procedure steps", () => {
   test.skipIf(!dcmtk)(
     "images that are still to come are waited for, and so are those of a step broken off",
     async () => {
-      const peer = await TestPeer.connect(served.port, PROCEDURE_STEP);
-      await says(peer, COMMAND.createRequest, begun);
-      await says(peer, COMMAND.createRequest, begun, "1.2.3.10");
+      const peer = await TestPeer.connect(served.port, MODALITY_PERFORMED_PROCEDURE_STEP);
+      await says(peer, COMMAND.nCreateRequest, begun);
+      await says(peer, COMMAND.nCreateRequest, begun, "1.2.3.10");
       const uids = await store(1);
-      expect((await says(peer, COMMAND.setRequest, ended([...uids, "1.2.3.4.5"]))).status).toBe(STATUS.success);
-      expect((await says(peer, COMMAND.setRequest, ended(uids, "DISCONTINUED"), "1.2.3.10")).status).toBe(
+      expect((await says(peer, COMMAND.nSetRequest, ended([...uids, "1.2.3.4.5"]))).status).toBe(STATUS.success);
+      expect((await says(peer, COMMAND.nSetRequest, ended(uids, "DISCONTINUED"), "1.2.3.10")).status).toBe(
         STATUS.success,
       );
       expect(await dueAt()).toBeGreaterThan(Date.now() + 30_000);
@@ -99,28 +99,28 @@ describe("procedure steps", () => {
   );
 
   test("one without a name gets one, under which it is changed", async () => {
-    const peer = await TestPeer.connect(served.port, PROCEDURE_STEP);
-    const created = await says(peer, COMMAND.createRequest, begun, "");
+    const peer = await TestPeer.connect(served.port, MODALITY_PERFORMED_PROCEDURE_STEP);
+    const created = await says(peer, COMMAND.nCreateRequest, begun, "");
     expect(created).toMatchObject({
       status: STATUS.success,
       affectedSopInstance: expect.stringMatching(/^2\.25\.\d+$/),
     });
-    const changed = await says(peer, COMMAND.setRequest, ended([]), created.affectedSopInstance);
+    const changed = await says(peer, COMMAND.nSetRequest, ended([]), created.affectedSopInstance);
     expect(changed.status).toBe(STATUS.success);
     peer.cut();
   });
 
   test("what cannot be is refused, each with its status", async () => {
-    const peer = await TestPeer.connect(served.port, PROCEDURE_STEP);
+    const peer = await TestPeer.connect(served.port, MODALITY_PERFORMED_PROCEDURE_STEP);
     const status = async (...what: [number, Attributes, string?]) => (await says(peer, ...what)).status;
-    expect(await status(COMMAND.createRequest, ended([]))).toBe(STATUS.invalidAttributeValue);
-    expect(await status(COMMAND.createRequest, begun, "../../x")).toBe(STATUS.invalidInstance);
-    expect(await status(COMMAND.setRequest, ended([]))).toBe(STATUS.noSuchInstance);
-    expect(await status(COMMAND.createRequest, begun)).toBe(STATUS.success);
-    expect(await status(COMMAND.createRequest, begun)).toBe(STATUS.duplicateInstance);
-    expect(await status(COMMAND.setRequest, ended([], "DONE"))).toBe(STATUS.invalidAttributeValue);
-    expect(await status(COMMAND.setRequest, ended([]))).toBe(STATUS.success);
-    expect(await status(COMMAND.setRequest, ended([]))).toBe(STATUS.processingFailure);
+    expect(await status(COMMAND.nCreateRequest, ended([]))).toBe(STATUS.invalidAttributeValue);
+    expect(await status(COMMAND.nCreateRequest, begun, "../../x")).toBe(STATUS.invalidInstance);
+    expect(await status(COMMAND.nSetRequest, ended([]))).toBe(STATUS.noSuchInstance);
+    expect(await status(COMMAND.nCreateRequest, begun)).toBe(STATUS.success);
+    expect(await status(COMMAND.nCreateRequest, begun)).toBe(STATUS.duplicateInstance);
+    expect(await status(COMMAND.nSetRequest, ended([], "DONE"))).toBe(STATUS.invalidAttributeValue);
+    expect(await status(COMMAND.nSetRequest, ended([]))).toBe(STATUS.success);
+    expect(await status(COMMAND.nSetRequest, ended([]))).toBe(STATUS.processingFailure);
     peer.cut();
   });
 });
@@ -130,7 +130,7 @@ describe.skipIf(!dcmtk)("storage commitment", () => {
 
   async function ask(peer: TestPeer, transaction: string, instances: Attributes[], typeId = 1): Promise<number> {
     const request = {
-      field: COMMAND.actionRequest,
+      field: COMMAND.nActionRequest,
       messageId: 7,
       sopClass: STORAGE_COMMITMENT,
       sopInstance: WELL_KNOWN,
@@ -151,7 +151,7 @@ describe.skipIf(!dcmtk)("storage commitment", () => {
     expect(await ask(peer, "1.2.3.1", asked)).toBe(STATUS.success);
     const report = await peer.hear();
     expect(report.command).toMatchObject({
-      ...{ field: COMMAND.eventReportRequest, typeId: 2, affectedSopInstance: WELL_KNOWN },
+      ...{ field: COMMAND.nEventReportRequest, typeId: 2, affectedSopInstance: WELL_KNOWN },
     });
     const failed = (attributes: Attributes[], reason: number) =>
       attributes.map((one) => ({ ...one, FailureReason: [String(reason)] }));

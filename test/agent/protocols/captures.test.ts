@@ -17,7 +17,7 @@ import { mindrayBc2800Vet, mindrayBc2800VetOneWay } from "../../../agent/devices
 import { mindrayBs } from "../../../agent/devices/mindray-bs.ts";
 import type { Profile } from "../../../agent/devices/profile.ts";
 import { skyla } from "../../../agent/devices/skyla.ts";
-import { encodeFrame as mllpFrame } from "../../../agent/protocols/hl7/link.ts";
+import { encodeMllp } from "../../../agent/protocols/mllp.ts";
 import { read } from "../../../agent/study/read.ts";
 import { type Replay, replay, type ReplayedMessage } from "../../../agent/tools/offline/replay.ts";
 import { dog } from "../../make-fixtures.ts";
@@ -78,7 +78,7 @@ describe.skipIf(!present)("field captures", () => {
     expect(messageOf(played).reading).toEqual({ is: "not-for-patients", reason: "demo or debug (H-12 is D)" });
   });
 
-  test("the same run as production has the rows that the file prints, and none of its QC order", () => {
+  test("the VetScan run as production has the printed rows without its QC order", () => {
     const production = reframed(capture(vetscan), (text) => text.replace("|D|E 1394", "|P|E 1394"));
     const message = messageOf(play(production, abaxisVetscanVs2));
     const report = only(reportsOf(message.reading));
@@ -103,7 +103,7 @@ describe.skipIf(!present)("field captures", () => {
     expect(message.reading).toEqual({ is: "not-for-patients", reason: "no results (sign-on or status)" });
   });
 
-  test("Sysmex XP: codes in component 5, padded values, one study of hematology", () => {
+  test("Sysmex XP: component 5 codes and padded values give one hematology study", () => {
     const bytes = capture("sysmex-xp100__one-frame.raw");
     const message = messageOf(play(session(bytes), genericAstm));
     const report = only(reportsOf(message.reading));
@@ -121,7 +121,7 @@ describe.skipIf(!present)("field captures", () => {
     expect(report.rows.every(({ unit }) => unit !== null)).toBe(true);
   });
 
-  test("cobas c311: a test number is no code of ours, so every one is listed and nothing is filed", () => {
+  test("cobas c311: test numbers are listed, and nothing is filed", () => {
     const message = messageOf(play(session(capture("cobas-c311__one-frame.raw")), genericAstm));
     expect(message.reading).toEqual({
       is: "quarantined",
@@ -129,7 +129,7 @@ describe.skipIf(!present)("field captures", () => {
     });
   });
 
-  test("VITROS: its numeric codes are listed, its host query is one", () => {
+  test("VITROS: numeric codes are listed, and its host query is detected", () => {
     const results = play(capture("vitros-3600__results.raw"), genericAstm);
     expect(results.replies).toBe("<ACK>".repeat(8));
     expect(messageOf(results).reading).toEqual({
@@ -140,7 +140,7 @@ describe.skipIf(!present)("field captures", () => {
     expect(messageOf(query).reading).toEqual({ is: "not-for-patients", reason: "host query" });
   });
 
-  test("Skyla: patient, owner, species and weight from their shifted fields, the rows that the file prints", () => {
+  test("Skyla: patient, owner, species and weight are read from shifted fields", () => {
     const bytes = capture("skyla-solution__liver-panel-records.txt");
     const report = only(reportsOf(read(bytes, skyla, context)));
     expect(report).toMatchObject({
@@ -179,7 +179,7 @@ describe.skipIf(!present)("field captures", () => {
     });
   });
 
-  test("SPOTCHEM EZ: values, units and marks of the lines, and the one below range without a unit", () => {
+  test("SPOTCHEM EZ: values, units and marks are read, and the value below range has no unit", () => {
     const report = only(
       reportsOf(messageOf(play(capture("arkray-spotchem-ez__multi-panel.raw"), arkraySpotchemEz)).reading),
     );
@@ -201,7 +201,7 @@ describe.skipIf(!present)("field captures", () => {
     ]);
   });
 
-  test("DRI-CHEM NX: three slides, the day before the month", () => {
+  test("DRI-CHEM NX: three slides are read, with the day before the month", () => {
     const report = only(
       reportsOf(messageOf(play(capture("fuji-dri-chem-nx__three-slides.raw"), fujiDriChemNx)).reading),
     );
@@ -218,7 +218,7 @@ describe.skipIf(!present)("field captures", () => {
     ]);
   });
 
-  test("no capture is filed by a profile of another vendor's device", () => {
+  test("no capture is filed by another vendor's profile", () => {
     const files = present ? readdirSync(folder).filter((file) => !file.includes("generic")) : [];
     expect(files.length).toBeGreaterThanOrEqual(11);
     for (const profile of profiles.filter(({ id }) => !id.startsWith("generic-"))) {
@@ -231,7 +231,7 @@ describe.skipIf(!present)("field captures", () => {
     }
   });
 
-  test("no capture of a device with a layout of its own is filed by a generic profile", () => {
+  test("no capture of a proprietary layout is filed by a generic profile", () => {
     for (const file of readdirSync(folder).filter((name) => /^(arkray|fuji|mindray)-/.test(name))) {
       for (const profile of [genericAstm, genericAstmRaw]) {
         expect(play(session(capture(file)), profile).messages.flatMap(({ studies }) => studies)).toEqual([]);
@@ -246,7 +246,7 @@ const hl7Present = existsSync(hl7Folder);
 /** They were logged without their frames. */
 function framedHl7(name: string): Uint8Array {
   const logged = readFileSync(join(hl7Folder, name));
-  return mllpFrame(logged[0] === 0x0b ? logged.subarray(1) : logged);
+  return encodeMllp(logged[0] === 0x0b ? logged.subarray(1) : logged);
 }
 
 /** What the file prints of OBX: code and name, value, unit. */
@@ -262,7 +262,7 @@ describe.skipIf(!hl7Present)("HL7 field captures", () => {
   const bc5380 = "mindray-bc5380__histograms.hl7";
   const dymind = "dymind-df5x__invalid-values.hl7";
 
-  test("BC-5380: every row that has an analyte has the value and unit that the file prints, and the rest is named", () => {
+  test("BC-5380: every row with an analyte has the printed value and unit, and the rest is listed", () => {
     const played = play(framedHl7(bc5380), mindrayBc);
     expect(played.warnings).toEqual([]);
     expect(played.replies).toMatch(/ACK\^R01.*<CR>MSA\|AA\|87\|Message accepted\|\|\|0<CR><FS><CR>$/);
@@ -291,7 +291,7 @@ describe.skipIf(!hl7Present)("HL7 field captures", () => {
     expect(report.notes).toContain("kept in the message, not read: WBC Histogram. Binary, PLT Histogram. Binary");
   });
 
-  test("Dymind DF5x: a value that is none makes no row, and is named with its reason", () => {
+  test("Dymind DF5x: an invalid value gives no row and is listed with its reason", () => {
     const report = only(reportsOf(messageOf(play(framedHl7(dymind), dymindDf)).reading));
     expect(report.rows.map(({ code, value, device_flag }) => [code, value, device_flag])).toEqual([
       ["WBC", 0.01, "L A"],
@@ -304,7 +304,7 @@ describe.skipIf(!hl7Present)("HL7 field captures", () => {
     expect(report).toMatchObject({ device_name: "DF5x", unmapped: [], acquired_at: "2024-10-24T12:24:27.000Z" });
   });
 
-  test("Vcheck V200: exactly one CA, its own code, the range in brackets, the note as a remark", () => {
+  test("Vcheck V200: one CA, the device's code, the bracketed range and the note as a remark", () => {
     const played = play(framedHl7("bionote-vcheck-v200__canine-crp.hl7"), bionoteVcheck);
     expect(played.replies.match(/<VT>/g)).toHaveLength(1);
     expect(played.replies).toContain("MSA|CA|{a127593b-8705-46f4-8bf9-5e35cad3f360}|");
@@ -324,14 +324,14 @@ describe.skipIf(!hl7Present)("HL7 field captures", () => {
     expect(report.comments).toContain("Canine CRP: Interpretation=Normal");
   });
 
-  test("BS-200E: a test's number is no code of ours, its name is; control makes no study", () => {
+  test("BS-200E: the name is matched instead of the test number, and control gives no study", () => {
     const one = messageOf(play(framedHl7("mindray-bs200e__one-test.hl7"), mindrayBs));
     expect(one.reading).toEqual({ is: "quarantined", reason: "no result could be read: unmapped: test2" });
     const control = messageOf(play(framedHl7("mindray-bs200__qc.hl7"), mindrayBs));
     expect(control.reading).toEqual({ is: "not-for-patients", reason: "quality control (MSH-16 is 2)" });
   });
 
-  test("no capture is filed by a profile of another vendor's device, and the generic one files no control", () => {
+  test("no capture is filed by another vendor's profile, and no control by the generic one", () => {
     const files = readdirSync(hl7Folder).filter((file) => file.endsWith(".hl7"));
     expect(files.length).toBeGreaterThanOrEqual(5);
     const studiesOf = (file: string, profile: Profile) =>

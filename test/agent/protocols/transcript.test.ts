@@ -5,7 +5,13 @@ import { ENQ, STX } from "../../../agent/protocols/bytes.ts";
 import { createLink } from "../../../agent/connection/create-link.ts";
 import { profileById } from "../../../agent/devices/index.ts";
 import type { Link, LinkAction } from "../../../agent/protocols/link.ts";
-import { type Listener, parseTalk, playTalk, type TalkLine, wireText } from "../../../agent/protocols/transcript.ts";
+import {
+  type TranscriptPeer,
+  parseTranscript,
+  playTranscript,
+  type TranscriptLine,
+  wireText,
+} from "../../../agent/protocols/transcript.ts";
 import { fixturesFolder } from "../../make-fixtures.ts";
 import { fixedContext } from "../../support/wire.ts";
 
@@ -16,7 +22,7 @@ const talks = readdirSync(fixturesFolder, { recursive: true, encoding: "utf8" })
   .filter((file) => file.endsWith(".talk"))
   .toSorted();
 
-function linkAtTheOtherEnd(talk: readonly TalkLine[], link: Link): Listener {
+function linkAtTheOtherEnd(talk: readonly TranscriptLine[], link: Link): TranscriptPeer {
   let message = messageFromUs(talk);
   const said: number[] = [];
   const carryOut = (actions: readonly LinkAction[]) => {
@@ -35,7 +41,7 @@ function linkAtTheOtherEnd(talk: readonly TalkLine[], link: Link): Listener {
 }
 
 /** The records that our frames in a talk carry; null: we send none. A frame said again follows itself. */
-function messageFromUs(talk: readonly TalkLine[]): Uint8Array | null {
+function messageFromUs(talk: readonly TranscriptLine[]): Uint8Array | null {
   const ours = talk.filter(({ from }) => from === "us").map(({ bytes }) => bytes);
   if (!ours.some(([first]) => first === ENQ)) return null;
   const frames = ours.filter(([first]) => first === STX);
@@ -45,19 +51,19 @@ function messageFromUs(talk: readonly TalkLine[]): Uint8Array | null {
 }
 
 function played(text: string, profile = "generic-astm"): Promise<string | null> {
-  const talk = parseTalk(text);
-  return playTalk(talk, "device", linkAtTheOtherEnd(talk, createLink(profileById(profile)!, fixedContext)));
+  const talk = parseTranscript(text);
+  return playTranscript(talk, "device", linkAtTheOtherEnd(talk, createLink(profileById(profile)!, fixedContext)));
 }
 
-test.each(talks)("%s goes as written", async (file) => {
+test.each(talks)("%s plays without a difference", async (file) => {
   expect(await played(readFileSync(join(fixturesFolder, file), "latin1"), dirname(file))).toBe(null);
 });
 
-test("there are talks", () => {
+test("there are transcripts", () => {
   expect(talks.length).toBeGreaterThan(4);
 });
 
-describe("the first line that differs is told with what was got and expected", () => {
+describe("the first differing line is reported with got and expected", () => {
   const begin = "< <ENQ>\n> <ACK>\n";
   test.each([
     ["another reply", `${begin}< <STX>1H|<ETX>00<CR><LF>\n> <ACK>`, "line 4: got <NAK>, expected <ACK>"],
@@ -75,25 +81,27 @@ describe("the first line that differs is told with what was got and expected", (
 });
 
 describe("the text form", () => {
-  const bytesOf = (line: string) => Buffer.from(parseTalk(line)[0]!.bytes).toString("latin1");
+  const bytesOf = (line: string) => Buffer.from(parseTranscript(line)[0]!.bytes).toString("latin1");
 
-  test("control characters by name, any byte in hex, the rest as it stands", () => {
+  test("control characters have names, other bytes hex or plain text", () => {
     expect(bytesOf("< <ENQ><DC1><0xF6><0x3C>a<b<NUL>")).toBe("\x05\x11\xf6<a<b\x00");
   });
 
   test("<CS> is the checksum of its frame, and each side has its own", () => {
     expect(bytesOf("< <STX>1H|<ETX><CS>")).toBe("\x021H|\x03F8");
-    const [first, , second] = parseTalk("< <STX>1H|\n> <STX>1L|<ETX><CS>\n< <ETX><CS>");
+    const [first, , second] = parseTranscript("< <STX>1H|\n> <STX>1L|<ETX><CS>\n< <ETX><CS>");
     expect(wireText(Buffer.concat([first!.bytes, second!.bytes]))).toBe("<STX>1H|<ETX>F8");
   });
 
-  test("what is written of any bytes reads back as the same bytes", () => {
+  test("written bytes read back as the same bytes", () => {
     const all = Uint8Array.from({ length: 256 }, (_, byte) => byte);
-    expect(parseTalk(`> ${wireText(all)}`)).toEqual([{ number: 1, from: "us", bytes: all }]);
+    expect(parseTranscript(`> ${wireText(all)}`)).toEqual([{ number: 1, from: "us", bytes: all }]);
   });
 
-  test("a line that cannot be read is told with its number", () => {
-    expect(() => parseTalk("< <ENQ>\nACK")).toThrow(`line 2 is "ACK", expected "< " or "> " and what is said`);
-    expect(() => parseTalk("# nothing\n< <FOO>")).toThrow("line 2: <FOO> is no control character and not <CS>");
+  test("an invalid line is reported with its number", () => {
+    expect(() => parseTranscript("< <ENQ>\nACK")).toThrow(`line 2 is "ACK", expected "< " or "> " and a chunk`);
+    expect(() => parseTranscript("# nothing\n< <FOO>")).toThrow(
+      "line 2: <FOO> is neither a control character nor <CS>",
+    );
   });
 });

@@ -4,7 +4,8 @@ import path from "node:path";
 import { Worker } from "node:worker_threads";
 import Database from "better-sqlite3";
 import { CR } from "../../../agent/protocols/bytes.ts";
-import { encodeFrame, FS } from "../../../agent/protocols/hl7/link.ts";
+import { encodeMllp } from "../../../agent/protocols/mllp.ts";
+import { FS } from "../../../agent/protocols/bytes.ts";
 import type { Group } from "../astm/bare-loop-thread.ts";
 
 // The baselines: frames are found and answered AA with their MSH-10, and nothing else is done with them but storing: not at
@@ -71,7 +72,7 @@ const server = net.createServer({ noDelay: true }, (socket) => {
       const header = message.subarray(0, message.indexOf(CR)).toString();
       const id = header.split("|")[9] ?? "";
       const answer = `MSH|^~\\&|||||20261121090000||ACK^R01|1|P|2.3.1\rMSA|AA|${id}\r`;
-      store(message, () => socket.write(encodeFrame(Buffer.from(answer))));
+      store(message, () => socket.write(encodeMllp(Buffer.from(answer))));
       rest = rest.subarray(end + 2);
     }
     chunks = [rest];

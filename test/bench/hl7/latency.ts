@@ -1,5 +1,6 @@
 import net from "node:net";
-import { encodeFrame, FS } from "../../../agent/protocols/hl7/link.ts";
+import { encodeMllp } from "../../../agent/protocols/mllp.ts";
+import { FS } from "../../../agent/protocols/bytes.ts";
 import { type TestPatient, World } from "../../support/processes.ts";
 import { sleepUntil } from "../astm/device.ts";
 import type { Figure } from "../figure.ts";
@@ -64,7 +65,7 @@ export async function devicesAtWork(
 function blood(number: number, patients: readonly TestPatient[]): Uint8Array {
   const patient = patients[number % patients.length]!.externalId;
   const measured = new Date(Date.UTC(2026, 0, 1) + number * 1000).toISOString().replace(/\D/g, "").slice(0, 14);
-  return encodeFrame(Buffer.from(messageOf(MESSAGE_BYTES, { id: String(number), patient, measured })));
+  return encodeMllp(Buffer.from(messageOf(MESSAGE_BYTES, { id: String(number), patient, measured })));
 }
 
 export class Device {

@@ -1,5 +1,5 @@
 import fs from "node:fs";
-import { encodeFrame } from "../../../agent/protocols/hl7/link.ts";
+import { encodeMllp } from "../../../agent/protocols/mllp.ts";
 
 export interface Stamped {
   /** MSH-10, ten digits: it can be written over. */
@@ -49,7 +49,7 @@ let number = 0;
 
 /** Frames that differ in their MSH-10 alone: each is a new message. */
 export function frames(length: number): () => Buffer {
-  const frame = Buffer.from(encodeFrame(Buffer.from(messageOf(length))));
+  const frame = Buffer.from(encodeMllp(Buffer.from(messageOf(length))));
   const at = frame.indexOf(SOME.id);
   return () => {
     const next = Buffer.from(frame);

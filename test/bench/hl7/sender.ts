@@ -1,5 +1,5 @@
 import net from "node:net";
-import { FS } from "../../../agent/protocols/hl7/link.ts";
+import { FS } from "../../../agent/protocols/bytes.ts";
 import { frames } from "./message.ts";
 
 /** What is not answered within that is lost. */

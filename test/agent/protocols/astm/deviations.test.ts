@@ -20,7 +20,7 @@ describe("checksums", () => {
   const wrong = `<ENQ>${frame(1, `${H}<CR>${L}<CR>`, "ETX", "00")}`;
   const computed = checksumOf(`1${H}<CR>${L}<CR><ETX>`);
 
-  test("strict, and where nothing is declared: a wrong one is answered NAK", () => {
+  test("strict, the default: a wrong checksum gets NAK", () => {
     for (const options of [{}, { checksum: "strict" }] as const) {
       expect(received(wrong, options)).toEqual({
         replies: "<ACK><NAK>",
@@ -30,20 +30,20 @@ describe("checksums", () => {
     }
   });
 
-  test("warn: a wrong one is accepted and told", () => {
+  test("warn: a wrong checksum is accepted with a warning", () => {
     expect(received(wrong, { checksum: "warn" })).toEqual({
       replies: "<ACK><ACK>",
       deliveries: [complete(H, L)],
-      warnings: [`checksum 00, computed ${computed}: accepted, as the profile says`],
+      warnings: [`checksum 00, computed ${computed}: accepted by the profile`],
     });
   });
 
-  test("warn: what is no checksum at all, and a wrong frame number, are answered NAK all the same", () => {
+  test("warn: an invalid checksum and a wrong frame number get NAK", () => {
     expect(received("<ENQ><STX>1L|1|N<CR><ETX>G0<CR><LF>", { checksum: "warn" }).replies).toBe("<ACK><NAK>");
     expect(received(`<ENQ>${frame(2, `${L}<CR>`)}`, { checksum: "warn" }).replies).toBe("<ACK><NAK>");
   });
 
-  test.each(["", "00", computed, "anything"])("none: between ETX and LF may stand %j", (instead) => {
+  test.each(["", "00", computed, "anything"])("none: %j between ETX and LF is ignored", (instead) => {
     const session = sessionOf(H, R, L).replace(/(<ETX>)..(<CR><LF>)/g, `$1${instead}$2`);
     expect(received(session, { checksum: "none" })).toEqual({
       replies: "<ACK>".repeat(4),
@@ -52,7 +52,7 @@ describe("checksums", () => {
     });
   });
 
-  test("none: a device that sends nothing behind ETX gets its reply after a short silence, or with the next STX", () => {
+  test("none: a frame that ends with ETX gets its reply after a short silence, or with the next STX", () => {
     const [first, second] = [`<STX>1${H}<CR><ETX>`, `<STX>2${L}<CR><ETX>`];
     const waiting = station({ checksum: "none" });
     waiting.receive(`<ENQ>${first}`);
@@ -63,7 +63,7 @@ describe("checksums", () => {
     expect(received(`<ENQ>${first}${second}<EOT>`, { checksum: "none" })).toEqual(waiting.said());
   });
 
-  test("none: frames are still numbered, and a repeated one is counted once", () => {
+  test("none: frame numbers are checked, and a repetition is counted once", () => {
     const bare = sessionOf(H, R, L).replace(/(<ETX>)..<CR>/g, "$1");
     const [twice, skipped] = [bare.replace(/<STX>2.*?<LF>/, "$&$&"), bare.replace(/<STX>2.*?<LF>/, "")];
     expect(received(twice, { checksum: "none" })).toEqual({
@@ -76,13 +76,13 @@ describe("checksums", () => {
 });
 
 describe("frame ends", () => {
-  test("none: the reply leaves with the checksum; undeclared it waits for the silence", () => {
+  test("none: the reply follows the checksum directly; by default it waits for the silence", () => {
     const wire = `<STX>1${L}<CR><ETX>${checksumOf(`1${L}<CR><ETX>`)}`;
     expect(received(`<ENQ>${wire}`, { frameEnd: "none" }).replies).toBe("<ACK><ACK>");
     expect(received(`<ENQ>${wire}`).replies).toBe("<ACK>");
   });
 
-  test("none: CR LF that come all the same are answered by nothing", () => {
+  test("none: CR LF behind the checksum get no reply", () => {
     expect(received(sessionOf(H, R, L), { frameEnd: "none" })).toEqual({
       replies: "<ACK>".repeat(4),
       deliveries: [complete(H, R, L)],
@@ -90,7 +90,7 @@ describe("frame ends", () => {
     });
   });
 
-  test("none, and no checksum: the reply leaves with ETX, in any segmentation", () => {
+  test("none, without checksum: the reply follows ETX directly, in any segmentation", () => {
     const session = bytes(sessionOf(H, R, L).replace(/(<ETX>)..<CR><LF>/g, "$1"));
     for (const size of [1, 2, 7, session.length]) {
       const device = station({ frameEnd: "none", checksum: "none" });
@@ -103,7 +103,7 @@ describe("frame ends", () => {
 describe("a digit before each record", () => {
   const wire = frame(1, `${H}<CR>2P|1<CR>3${R}<CR>4${L}<CR>`);
 
-  test("declared, it is no part of the record", () => {
+  test("a declared digit is removed from the record", () => {
     expect(received(`<ENQ>${wire}<EOT>`, { digitBeforeRecords: true })).toEqual({
       replies: "<ACK><ACK>",
       deliveries: [complete(H, "P|1", R, L)],
@@ -111,12 +111,12 @@ describe("a digit before each record", () => {
     });
   });
 
-  test("declared, also where a frame ends between the digit and its record, and where it is missing", () => {
+  test("a declared digit may be missing, or separated from its record by a frame end", () => {
     const session = `<ENQ>${frame(1, `${H}<CR>2`, "ETB")}${frame(2, `P|1<CR>${R}<CR>4`, "ETB")}${frame(3, `${L}<CR>`)}`;
     expect(received(session, { digitBeforeRecords: true }).deliveries).toEqual([complete(H, "P|1", R, L)]);
   });
 
-  test("undeclared, nothing is guessed: the message ends without an L record", () => {
+  test("an undeclared digit leaves the message without an L record", () => {
     expect(received(`<ENQ>${wire}<EOT>`).deliveries).toEqual([
       {
         message: `${H}<CR>2P|1<CR>3${R}<CR>4${L}<CR>`,
@@ -138,7 +138,7 @@ test.each([
   expect(received(changed)).toMatchObject({ deliveries: [complete(H, R, L)], warnings: [] });
 });
 
-test("no session changes how the next one is read: nothing is switched", () => {
+test("a session never changes how the next one is read", () => {
   const odd = [
     frame(1, `${L}<CR>`, "ETX", "00"),
     `<STX>1${L}<CR><ETX><CR><LF>`,

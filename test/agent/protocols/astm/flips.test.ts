@@ -27,7 +27,7 @@ function valuesFor(byte: number): number[] {
   return values.filter((value) => value !== byte);
 }
 
-test("a frame with one byte changed, so that its checksum is another, is answered NAK; not acknowledged at all events", () => {
+test("a frame with one changed byte and another checksum gets NAK, and never ACK", () => {
   const wrong: unknown[] = [];
   for (const [number, wire] of FRAMES.entries()) {
     const etxAt = wire.length - 5;
@@ -52,7 +52,7 @@ test("a frame with one byte changed, so that its checksum is another, is answere
   expect(wrong).toEqual([]);
 });
 
-test("no byte changed anywhere changes a value of a study", () => {
+test("no single changed byte changes a value of a study", () => {
   const context = { device: "chem-1", timeZone: "UTC", receivedAt: Date.UTC(2026, 10, 21, 9, 31) };
   const studiesOf = (stream: Uint8Array) =>
     replay([stream], abaxisVetscanVs2, context, dog).messages.flatMap(({ studies }) => studies);

@@ -46,14 +46,14 @@ function outcomeOf({ accepted, repliesMax, deliveries }: ReturnType<typeof trans
   return { accepted, repliesMax, whole, strange: begun.filter((head) => !TEXTS.some((text) => text.startsWith(head))) };
 }
 
-describe("a line that damages what is sent", { timeout: 120_000 }, () => {
-  test("without damage everything goes through in one session", () => {
+describe("a line that damages frames", { timeout: 120_000 }, () => {
+  test("an undamaged line carries everything in one session", () => {
     const outcome = transmitOver((byte) => [byte]);
     expect(outcomeOf(outcome)).toEqual(INTACT);
     expect([outcome.sessions, outcome.warnings]).toEqual([1, []]);
   });
 
-  test("any byte changed", () => {
+  test("any changed byte is survived", () => {
     for (let place = 0; place < LENGTH; place++) {
       for (let bit = 1; bit < 256; bit *= 2) {
         expect(outcomeOf(transmitOver((byte, at) => [at === place ? byte ^ bit : byte]))).toEqual(INTACT);
@@ -64,13 +64,13 @@ describe("a line that damages what is sent", { timeout: 120_000 }, () => {
     }
   });
 
-  test("any byte lost", () => {
+  test("any lost byte is survived", () => {
     for (let place = 0; place < LENGTH; place++) {
       expect(outcomeOf(transmitOver((byte, at) => (at === place ? [] : [byte])))).toEqual(INTACT);
     }
   });
 
-  test("any byte doubled, or a control character put in anywhere", () => {
+  test("any doubled byte or inserted control character is survived", () => {
     for (let place = 0; place < LENGTH; place++) {
       expect(outcomeOf(transmitOver((byte, at) => (at === place ? [byte, byte] : [byte])))).toEqual(INTACT);
       for (const value of CONTROLS) {
@@ -79,7 +79,7 @@ describe("a line that damages what is sent", { timeout: 120_000 }, () => {
     }
   });
 
-  test("any stretch of bytes lost, unless their sum is nothing, which no receiver can see", () => {
+  test("any lost run of bytes is survived, unless its sum is 0", () => {
     for (let from = 0; from < LENGTH; from++) {
       for (let to = from + 2; to < from + (QUICK ? 20 : 100); to++) {
         let lost = 0;
@@ -106,7 +106,7 @@ describe("a line that damages replies", () => {
     }
   });
 
-  test("a lost reply brings at most the same message once more", () => {
+  test("a lost reply repeats a message at most once", () => {
     for (let place = 0; place < replies; place++) {
       let at = 0;
       const outcome = outcomeOf(transmit(MESSAGES, { damageReply: (reply) => (at++ === place ? "" : reply) }));
@@ -116,7 +116,7 @@ describe("a line that damages replies", () => {
   });
 });
 
-test("through an outage of the disk nothing is lost, and the record of what was stored reads the same", () => {
+test("a disk outage loses nothing, and the replay gives the same", () => {
   for (let seed = 0; seed < 1_000; seed++) {
     const dice = diceOf(seed);
     /** A fresh link that gets what the spool holds. */

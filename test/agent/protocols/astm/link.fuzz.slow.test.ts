@@ -187,7 +187,7 @@ function roundFault(seed: number, link: AstmLink, frames: number): string | null
   }
 }
 
-test(`${FRAMES} frames with faults are never our fault, and the next good session is received`, () => {
+test(`${FRAMES} frames with faults throw nothing, and the next good session is received`, () => {
   expect(GOOD_ACTIONS.match(/"deliver"/g)).toHaveLength(1);
   expect(SENT_ACTIONS.match(/"sent"/g)).toHaveLength(1);
   // One link takes them all, one after the other: what a session leaves behind is part of the next one's situation.
@@ -216,7 +216,7 @@ test.each([
   ["CR", "<STX>1", "<CR>"],
   ["a message", "", endlessMessage()],
   ["frames with bad checksums", "", frame(1, "x".repeat(1_000), "ETX", "0G")],
-])("%s without end is held up to the bounds and no further", (_, begin, endless) => {
+])("endless %s takes no more memory than its bound", (_, begin, endless) => {
   const link = new AstmLink();
   const before = process.memoryUsage().arrayBuffers;
   link.receive(bytes(`<ENQ>${begin}`));

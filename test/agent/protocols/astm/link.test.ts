@@ -36,13 +36,13 @@ describe("establishment", () => {
     ["a frame", ["<ENQ>"], frame(1, "H|"), true],
     ["ENQ and the beginning of a frame", [], "<ENQ><STX>", true],
     ["the last byte of a frame", ["<ENQ>", frame(1, "H|").slice(0, -"<LF>".length)], "<LF>", true],
-  ] as const)("%s: whether it may end in the acceptance of a frame", (_, before, chunk, may) => {
+  ] as const)("%s: mayAccept tells whether it may accept a frame", (_, before, chunk, may) => {
     const device = receiver();
     for (const earlier of before) device.receive(earlier);
     expect(device.link.mayAccept(bytes(chunk))).toBe(may);
   });
 
-  test("everything but ENQ is ignored in the neutral state, and reported when the device falls silent", () => {
+  test("in the neutral state everything but ENQ is ignored, and reported after silence", () => {
     const device = receiver();
     const noise = `noise\xff${frame(1, `${H}<CR>`).replace("<CR><LF>", "")}`;
     device.receive(`<EOT><ACK><NAK><CR><LF><NUL>${noise}<CR><LF><EOT>`);
@@ -55,7 +55,7 @@ describe("establishment", () => {
     expect([device.timer(), device.link.atRest]).toEqual([null, true]);
   });
 
-  test("ENQ EOT, a keep-alive, makes no message, however often it comes", () => {
+  test("a keep-alive of ENQ EOT makes no message", () => {
     expect(received("<ENQ><EOT><ENQ><EOT><ENQ><EOT>")).toEqual({
       replies: "<ACK><ACK><ACK>",
       deliveries: [],
@@ -73,7 +73,7 @@ describe("establishment", () => {
     expect(device.timer()).toBe(null);
   });
 
-  test("ENQ within a session is ignored: an ACK would accept the frame whose STX was damaged to ENQ", () => {
+  test("ENQ within a session is ignored, because it may be a damaged STX", () => {
     const damaged = frame(2, `${L}<CR>`).replace("<STX>", "<ENQ>");
     expect(received(`<ENQ><ENQ>${frame(1, `${H}<CR>`)}${damaged}${frame(2, `${L}<CR>`)}<EOT>`)).toEqual({
       replies: "<ACK><ACK><ACK>",
@@ -89,7 +89,7 @@ describe("checksums", () => {
     ["3 and L, VetScan VS2", "<STX>3L|1|N<CR><ETX>06<CR><LF>"],
     ["2 and P, VITROS 3600", "<STX>2P|1<CR><ETX>3F<CR><LF>"],
     ["6 and C, VetScan VS2", "<STX>6C|3|I|^^|G<CR><ETX>F8<CR><LF>"],
-  ])("frame %s has the sum that was captured on a real line", (_, wire) => {
+  ])("frame %s has the checksum captured on a real line", (_, wire) => {
     const [, number, text] = /<STX>(\d)(.*)<ETX>/.exec(wire) ?? [];
     expect(show(encodeFrame(Number(number), bytes(text ?? ""), ETX))).toBe(wire);
     const device = receiver();
@@ -100,13 +100,13 @@ describe("checksums", () => {
     expect(device.replies()).toBe("<ACK>".repeat(1 + Number(number)));
   });
 
-  test("the sum counts from the frame number to ETB or ETX, both included", () => {
+  test("the sum includes the frame number and ETB or ETX", () => {
     // 33 4C 7C 31 7C 4E 0D add up to 203h; ETX makes it 206h, ETB 21Ah.
     expect(show(encodeFrame(3, bytes("L|1|N<CR>"), ETX))).toBe("<STX>3L|1|N<CR><ETX>06<CR><LF>");
     expect(show(encodeFrame(3, bytes("L|1|N<CR>"), ETB))).toBe("<STX>3L|1|N<CR><ETB>1A<CR><LF>");
   });
 
-  test("a frame with a wrong checksum is answered NAK, and its resend is counted once", () => {
+  test("a frame with a wrong checksum gets NAK, and its resend is counted once", () => {
     const session = `<ENQ>${frame(1, `${H}<CR>`, "ETX", "00")}${frame(1, `${H}<CR>`)}${frame(2, `${L}<CR>`)}<EOT>`;
     expect(received(session)).toEqual({
       replies: "<ACK><NAK><ACK><ACK>",
@@ -115,7 +115,7 @@ describe("checksums", () => {
     });
   });
 
-  test("an ETB frame is summed with ETB: the sum that ETX would have is answered NAK", () => {
+  test("an ETB frame with the sum of ETX gets NAK", () => {
     const asIfEtx = checksumOf("1H|\\^&<CR><ETX>");
     expect(received(`<ENQ>${frame(1, "H|\\^&<CR>", "ETB", asIfEtx)}`)).toEqual({
       replies: "<ACK><NAK>",
@@ -124,7 +124,7 @@ describe("checksums", () => {
     });
   });
 
-  test("an ETB frame with a wrong checksum leaves nothing behind", () => {
+  test("a rejected ETB frame leaves nothing behind", () => {
     const session = `<ENQ>${frame(1, `${H}<CR>R|1|^^^GLU|9`, "ETB")}${frame(2, `9|mg/dL<CR>`, "ETB", "00")}${frame(2, `5|mg/dL<CR>`, "ETB")}${frame(3, `${L}<CR>`)}<EOT>`;
     expect(received(session)).toEqual({
       replies: "<ACK><ACK><NAK><ACK><ACK>",
@@ -133,7 +133,7 @@ describe("checksums", () => {
     });
   });
 
-  test("a checksum in lower case is taken", () => {
+  test("a checksum in lower case is accepted", () => {
     expect(received("<ENQ><STX>1H|\\^&<CR><ETX>e5<CR><LF>")).toEqual({
       replies: "<ACK><ACK>",
       deliveries: [],
@@ -141,7 +141,7 @@ describe("checksums", () => {
     });
   });
 
-  test.each(["G0", "0G", " 6", "6 ", "0x", "@0", "`0", ":0", "/0"])("%j is no checksum", (sum) => {
+  test.each(["G0", "0G", " 6", "6 ", "0x", "@0", "`0", ":0", "/0"])("%j is an invalid checksum", (sum) => {
     expect(received(`<ENQ>${frame(1, "L|1|N<CR>", "ETX", sum)}`)).toEqual({
       replies: "<ACK><NAK>",
       deliveries: [],
@@ -151,7 +151,7 @@ describe("checksums", () => {
 });
 
 describe("frame numbers", () => {
-  test("twenty frames count from 1 and go from 7 to 0", () => {
+  test("twenty frames count from 1, and 0 follows 7", () => {
     const results = Array.from({ length: 18 }, (_, index) => `R|${index + 1}|^^^T${index}|${index}`);
     expect(received(sessionOf(H, ...results, L))).toEqual({
       replies: "<ACK>".repeat(21),
@@ -160,7 +160,7 @@ describe("frame numbers", () => {
     });
   });
 
-  test("7 is not followed by 1", () => {
+  test("frame 1 behind frame 7 is rejected", () => {
     const frames = Array.from({ length: 7 }, (_, index) => frame(index + 1, `C|${index}<CR>`)).join("");
     expect(received(`<ENQ>${frames}${frame(1, "C|7<CR>")}`)).toEqual({
       replies: "<ACK>".repeat(8) + "<NAK>",
@@ -169,7 +169,7 @@ describe("frame numbers", () => {
     });
   });
 
-  test("a skipped number is answered NAK until the missing frame comes", () => {
+  test("a skipped number gets NAK until the missing frame comes", () => {
     const session = `<ENQ>${frame(1, `${H}<CR>`)}${frame(5, `${GLU}<CR>`)}${frame(3, `${L}<CR>`)}${frame(2, `${GLU}<CR>`)}${frame(3, `${L}<CR>`)}<EOT>`;
     expect(received(session)).toEqual({
       replies: "<ACK><ACK><NAK><NAK><ACK><ACK>",
@@ -196,7 +196,7 @@ describe("frame numbers", () => {
     ["length", frame(1, "H|\\^&|||A<CR>C|1<CR>")],
     ["length, its beginning,", frame(1, "H|\\^&|||A")],
     ["end", frame(1, "H|\\^&|||A<CR>", "ETB")],
-  ])("the number of the last frame with another %s is no repetition: NAK, not dropped in silence", (_, second) => {
+  ])("the number of the last frame with another %s gets NAK", (_, second) => {
     expect(received(`<ENQ>${frame(1, "H|\\^&|||A<CR>")}${second}`)).toEqual({
       replies: "<ACK><ACK><NAK>",
       deliveries: [],
@@ -204,7 +204,7 @@ describe("frame numbers", () => {
     });
   });
 
-  test("only the last frame can be repeated, not the one before", () => {
+  test("only the last frame can be repeated", () => {
     expect(received(`<ENQ>${frame(1, `${H}<CR>`)}${frame(2, `${GLU}<CR>`)}${frame(1, `${H}<CR>`)}`)).toEqual({
       replies: "<ACK><ACK><ACK><NAK>",
       deliveries: [],
@@ -218,7 +218,7 @@ describe("frame numbers", () => {
     expect(received(sessionOf(...records)).deliveries).toEqual([complete(...records)]);
   });
 
-  test.each(["0", "2", "8", "9", "/", "A", " "])("a session whose first frame is %j is answered NAK", (number) => {
+  test.each(["0", "2", "8", "9", "/", "A", " "])("a session whose first frame is %j gets NAK", (number) => {
     const device = receiver();
     device.receive(sessionOf(H, L));
     device.receive(`<ENQ>${frame(number, `${L}<CR>`)}`);
@@ -226,7 +226,7 @@ describe("frame numbers", () => {
     expect(device.deliveries).toEqual([complete(H, L)]);
   });
 
-  test("what came last in one session is no repetition at the start of the next", () => {
+  test("the last frame of a session is no repetition in the next", () => {
     // One below "0": the number before the first must not be mistaken for a number that was there.
     for (const number of ["/", "1"]) {
       const device = receiver();
@@ -236,7 +236,7 @@ describe("frame numbers", () => {
     }
   });
 
-  test("numbers go on over the messages of a session and begin again with the next", () => {
+  test("numbers continue across the messages of a session, and restart with the next session", () => {
     const first = sessionOf(H, L, H, GLU, L);
     expect(received(first + first)).toEqual({
       replies: "<ACK>".repeat(12),
@@ -261,7 +261,7 @@ describe("frame ends", () => {
   test.each([
     ["LF", "<CR>"],
     ["CR LF", ""],
-  ])("a device that leaves out %s and waits gets its reply after a short silence", (_, end) => {
+  ])("a device that omits %s and waits gets its reply after a short silence", (_, end) => {
     const device = receiver();
     device.receive(`<ENQ>${frame(1, `${H}<CR>${L}<CR>`).replace(/<CR><LF>$/, end)}`);
     expect(device.replies()).toBe("<ACK>");
@@ -274,12 +274,12 @@ describe("frame ends", () => {
   test.each([
     ["LF", "<CR>"],
     ["CR LF", ""],
-  ])("a device that leaves out %s and does not wait is understood", (_, end) => {
+  ])("a device that omits %s and does not wait is received", (_, end) => {
     const session = sessionOf(H, GLU, L).replaceAll(/<CR><LF>/g, end);
     expect(received(session)).toEqual({ replies: "<ACK>".repeat(4), deliveries: [complete(H, GLU, L)], warnings: [] });
   });
 
-  test("a wrong checksum without CR LF is answered NAK after the silence", () => {
+  test("a wrong checksum without CR LF gets NAK after the silence", () => {
     const device = receiver();
     device.receive("<ENQ><STX>1L|1|N<CR><ETX>FF");
     device.wait(FRAME_END_TIMEOUT_MS);
@@ -290,7 +290,7 @@ describe("frame ends", () => {
     });
   });
 
-  test("a frame that goes on after its checksum is answered NAK: its ETX was a damaged byte", () => {
+  test("a frame that continues behind its checksum gets NAK, because its ETX was a damaged byte", () => {
     const cut = "1H|\\^&|||<ETX>";
     const session = `<ENQ><STX>${cut}${checksumOf(cut)}nalyzer<CR><ETX>00<CR><LF>${frame(1, `${H}<CR>`)}`;
     expect(received(session)).toEqual({
@@ -302,7 +302,7 @@ describe("frame ends", () => {
 });
 
 describe("noise", () => {
-  test("other characters before STX, between frames and before EOT are ignored, and each run is one warning", () => {
+  test("bytes before STX, between frames and before EOT give one warning per run", () => {
     const session = `<ENQ>~\xff<CR><LF>${frame(1, `${H}<CR>`)}xyz<ACK>${frame(2, `${L}<CR>`)}<NAK><LF><EOT>`;
     expect(received(session)).toEqual({
       replies: "<ACK><ACK><ACK>",
@@ -311,7 +311,7 @@ describe("noise", () => {
     });
   });
 
-  test("the rest of a frame that was answered NAK is no noise of its own", () => {
+  test("the rest of a rejected frame gives no further warning", () => {
     const session = `<ENQ><STX>1H<ETX>XYmore of it<CR><LF>${frame(1, `${H}<CR>`)}`;
     expect(received(session)).toMatchObject({
       replies: "<ACK><NAK><ACK>",
@@ -319,7 +319,7 @@ describe("noise", () => {
     });
   });
 
-  test("line ends, breaks and flow control between frames and between sessions are usual", () => {
+  test("line ends, breaks and flow control between frames and sessions are ignored", () => {
     const usual = "<CR><LF><NUL>\x11\x13";
     const session = `${usual}<ENQ>${usual}${frame(1, `${H}<CR>`)}${usual}${frame(2, `${L}<CR>`)}${usual}<EOT>${usual}`;
     const device = receiver();
@@ -327,7 +327,7 @@ describe("noise", () => {
     expect([device.said().warnings, device.timer()]).toEqual([[], null]);
   });
 
-  test("a whole message of another protocol is one warning, with its beginning for whoever recognises it", () => {
+  test("a message of another protocol gives one warning with its start", () => {
     const message = `<VT>MSH|^~\\&|Analyzer${"<CR>OBX|1|NM|GLU||95".repeat(100)}<FS><CR>`;
     const device = receiver();
     device.receive(message);
@@ -342,7 +342,7 @@ describe("noise", () => {
     ]);
   });
 
-  test("noise without end is reported in pieces, wherever it is cut", () => {
+  test("endless noise is reported in pieces", () => {
     const reason = `${NOISE_BYTES_MAX} bytes outside a session: ignored`;
     for (const length of [NOISE_BYTES_MAX, 1000]) {
       const device = receiver();
@@ -353,7 +353,7 @@ describe("noise", () => {
     }
   });
 
-  test("noise while our message waits for its turn leaves the message's timer alone, and is reported with the next session", () => {
+  test("noise leaves the timer of a waiting message alone, and is reported with the next session", () => {
     const device = receiver();
     device.send(`${H}<CR>${L}<CR>`);
     device.receive("<ENQ>");
@@ -364,7 +364,7 @@ describe("noise", () => {
     expect(device.said().warnings).toEqual(["5 bytes outside a session: ignored"]);
   });
 
-  test("noise does not put off the 30 s timer", () => {
+  test("noise does not extend the 30 s timer", () => {
     const device = receiver();
     device.receive(`<ENQ>${frame(1, `${H}<CR>`)}`);
     device.wait(29_000);
@@ -372,13 +372,13 @@ describe("noise", () => {
     expect(device.timer()).toBe(1_000);
   });
 
-  test("STX within text does not start the frame over: its tail alone has the right sum, but is not the frame", () => {
+  test("STX within text does not restart the frame", () => {
     const tail = `1${L}<CR><ETX>`;
     const session = `<ENQ><STX>1${H}<CR>R|1<STX>${tail}${checksumOf(tail)}<CR><LF>`;
     expect(received(session).replies).toBe("<ACK><NAK>");
   });
 
-  test("NUL in text, which a break on the line leaves and no sum shows, is not part of it", () => {
+  test("NUL within text is dropped", () => {
     const [head, tail] = [frame(1, `${H}<CR>R|1|^^^GLU|9`).replace(/<ETX>.*/, ""), "5|mg/dL<CR>"];
     const sum = checksumOf(`1${H}<CR>R|1|^^^GLU|95|mg/dL<CR><ETX>`);
     const session = `<ENQ>${head}<NUL>${tail}<ETX>${sum}<CR><LF>${frame(2, `${L}<CR>`)}<EOT>`;
@@ -387,7 +387,7 @@ describe("noise", () => {
 });
 
 describe("messages", () => {
-  test("a message is delivered with the frame of its L record; EOT is not awaited", () => {
+  test("a message is delivered with its L record, before EOT", () => {
     const device = receiver();
     device.receive(sessionOf(H, P, O, GLU, L).replace("<EOT>", ""));
     expect(device.deliveries).toEqual([complete(H, P, O, GLU, L)]);
@@ -401,19 +401,19 @@ describe("messages", () => {
     expect(device.actions.map((action) => action.do)).toEqual(["reply", "deliver", "reply"]);
   });
 
-  test("a whole message in one frame is delivered", () => {
+  test("a message in a single frame is delivered", () => {
     const records = [H, P, O, GLU, CRE, L];
     expect(received(`<ENQ>${frame(1, records.map((record) => `${record}<CR>`).join(""))}<EOT>`).deliveries).toEqual([
       complete(...records),
     ]);
   });
 
-  test("one record an ETB frame and ETX only on L, as cobas c111 does it", () => {
+  test("a message of ETB frames with ETX only on L, as of a cobas c111, is delivered", () => {
     const session = `<ENQ>${[H, P, O, GLU].map((record, index) => frame(index + 1, `${record}<CR>`, "ETB")).join("")}${frame(5, `${L}<CR>`)}<EOT>`;
     expect(received(session).deliveries).toEqual([complete(H, P, O, GLU, L)]);
   });
 
-  test("text split anywhere over ETB frames is joined as it is", () => {
+  test("text split across ETB frames is joined unchanged", () => {
     const text = [H, P, O, GLU, CRE, L].map((record) => `${record}\r`).join("");
     for (let size = 1; size <= text.length; size++) {
       const parts = text.match(new RegExp(`[^]{1,${size}}`, "g")) ?? [];
@@ -428,12 +428,12 @@ describe("messages", () => {
     }
   });
 
-  test("no CR is put between frames: an ETX frame without CR is continued by the next", () => {
+  test("an ETX frame without CR is continued by the next", () => {
     const session = `<ENQ>${frame(1, `${H}<CR>R|1|^^^GLU|9`)}${frame(2, "5|mg/dL<CR>")}${frame(3, `${L}<CR>`)}<EOT>`;
     expect(received(session).deliveries).toEqual([complete(H, GLU, L)]);
   });
 
-  test("an L record without CR ends the message at ETX, not at ETB", () => {
+  test("an L record without CR ends the message at ETX, and not at ETB", () => {
     expect(received(`<ENQ>${frame(1, `${H}<CR>${L}`)}`).deliveries).toEqual([
       { message: `${H}<CR>${L}`, incomplete: null },
     ]);
@@ -444,7 +444,7 @@ describe("messages", () => {
     expect(device.deliveries).toEqual([complete(H, L)]);
   });
 
-  test("record types in lower case are the same types", () => {
+  test("record types in lower case are recognized", () => {
     expect(received(sessionOf("h|\\^&", "r|1|^^^GLU|95", "l|1|n", "h|\\^&", "h|\\^&", "l|1|n")).deliveries).toEqual([
       complete("h|\\^&", "r|1|^^^GLU|95", "l|1|n"),
       { message: "h|\\^&<CR>", incomplete: "a new H record came before the L record" },
@@ -452,30 +452,30 @@ describe("messages", () => {
     ]);
   });
 
-  test("records that only begin with the letter L or H are no L and no H", () => {
+  test("records that only begin with L or H are neither", () => {
     const session = sessionOf(H, "LOT|5", "Hb|5", "L2|1", "H0|1", L);
     expect(received(session).deliveries).toEqual([complete(H, "LOT|5", "Hb|5", "L2|1", "H0|1", L)]);
   });
 
-  test("L alone, and L with another field delimiter, end a message", () => {
+  test("L alone, and L with another delimiter, end a message", () => {
     expect(received(sessionOf("H!\\^&", "L!1!N", H, "L")).deliveries).toEqual([
       complete("H!\\^&", "L!1!N"),
       complete(H, "L"),
     ]);
   });
 
-  test("an L or H in the middle of a record that goes on in the next frame ends nothing", () => {
+  test("an L or H at the start of a frame that continues a record ends nothing", () => {
     const session = `<ENQ>${frame(1, `${H}<CR>C|1|I|`, "ETB")}${frame(2, "L|1|N and ", "ETB")}${frame(3, "H|\\^&<CR>", "ETB")}${frame(4, `${L}<CR>`)}`;
     expect(received(session).deliveries).toEqual([complete(H, "C|1|I|L|1|N and H|\\^&", L)]);
   });
 
-  test("several messages in one session, also in one frame, are several deliveries", () => {
+  test("several messages in a session, or in a frame, are separate deliveries", () => {
     expect(received(sessionOf(H, GLU, L, H, CRE, L)).deliveries).toEqual([complete(H, GLU, L), complete(H, CRE, L)]);
     const oneFrame = [H, GLU, L, H, CRE, L].map((record) => `${record}<CR>`).join("");
     expect(received(`<ENQ>${frame(1, oneFrame)}<EOT>`).deliveries).toEqual([complete(H, GLU, L), complete(H, CRE, L)]);
   });
 
-  test("records that end in CR LF are read, and the last LF makes no message of its own", () => {
+  test("records may end in CR LF, and the last LF makes no message", () => {
     const oneFrame = `${H}<CR><LF>${GLU}<CR><LF>${L}<CR><LF>`;
     expect(received(`<ENQ>${frame(1, oneFrame)}${frame(2, oneFrame)}<EOT>`)).toEqual({
       replies: "<ACK><ACK><ACK>",
@@ -487,7 +487,7 @@ describe("messages", () => {
     expect(received(split).deliveries).toEqual([complete(H, L)]);
   });
 
-  test("every byte above 7F and all of UTF-8 comes through", () => {
+  test("every byte above 7F and all of UTF-8 is delivered", () => {
     const text = Array.from({ length: 128 }, (_, index) => String.fromCharCode(128 + index)).join("");
     expect(received(sessionOf(H, `C|1|I|${text}`, L)).deliveries).toEqual([complete(H, `C|1|I|${text}`, L)]);
     const utf8 = Buffer.from("C|1|I|Müller, 王, Ω").toString("latin1");
@@ -503,10 +503,10 @@ describe("messages", () => {
   });
 });
 
-describe("messages that are cut", () => {
+describe("messages that are cut short", () => {
   const begun = `<ENQ>${frame(1, `${H}<CR>`)}${frame(2, `${GLU}<CR>`)}`;
 
-  test("by EOT", () => {
+  test("EOT cuts a message", () => {
     expect(received(`${begun}<EOT>`)).toEqual({
       replies: "<ACK><ACK><ACK>",
       deliveries: [{ message: `${H}<CR>${GLU}<CR>`, incomplete: "the session ended before the L record" }],
@@ -514,7 +514,7 @@ describe("messages that are cut", () => {
     });
   });
 
-  test("by EOT after an ETB frame, in the middle of a record", () => {
+  test("EOT behind an ETB frame cuts a message within a record", () => {
     expect(received(`${begun}${frame(3, "R|2|^^^CRE|1.", "ETB")}<EOT>`).deliveries).toEqual([
       {
         message: `${H}<CR>${GLU}<CR>R|2|^^^CRE|1.`,
@@ -523,7 +523,7 @@ describe("messages that are cut", () => {
     ]);
   });
 
-  test("by 30 s of silence, after which the link is neutral", () => {
+  test("30 s of silence cut a message, and the link is neutral", () => {
     const device = receiver();
     device.receive(begun);
     device.wait(RECEIVE_TIMEOUT_MS - 1);
@@ -545,7 +545,7 @@ describe("messages that are cut", () => {
     ["text", "<STX>3R|2"],
     ["the checksum", "<STX>3R|2<CR><ETX>"],
     ["the second digit", "<STX>3R|2<CR><ETX>0"],
-  ])("by silence before %s: the begun frame is no part of it", (_, head) => {
+  ])("silence before %s cuts a message without the begun frame", (_, head) => {
     const device = receiver();
     device.receive(begun + head);
     device.wait(RECEIVE_TIMEOUT_MS);
@@ -556,7 +556,7 @@ describe("messages that are cut", () => {
     });
   });
 
-  test("by the end of the connection", () => {
+  test("the end of the connection cuts a message", () => {
     const device = receiver();
     device.receive(`${begun}<STX>3R|2`);
     device.close();
@@ -567,7 +567,7 @@ describe("messages that are cut", () => {
     expect(device.link.atRest).toBe(true);
   });
 
-  test("by a frame that the closed connection left without CR LF: it was not acknowledged", () => {
+  test("a closed connection drops the frame without CR LF, which was not acknowledged", () => {
     const device = receiver();
     device.receive(`${begun}${frame(3, `${L}<CR>`).replace("<CR><LF>", "")}`.replace(/<CR><LF>$/, ""));
     device.close();
@@ -578,7 +578,7 @@ describe("messages that are cut", () => {
     });
   });
 
-  test("by a new H", () => {
+  test("a new H cuts a message", () => {
     expect(received(`${begun}${frame(3, `${H}<CR>`)}${frame(4, `${L}<CR>`)}<EOT>`)).toEqual({
       replies: "<ACK>".repeat(5),
       deliveries: [
@@ -589,7 +589,7 @@ describe("messages that are cut", () => {
     });
   });
 
-  test("by EOT and ENQ in the middle of a frame: the new session begins at once", () => {
+  test("EOT ENQ within a frame cuts a message and starts a session", () => {
     expect(received(`${begun}<STX>3R|2|^^^CRE<EOT>${sessionOf(H, L)}`)).toEqual({
       replies: "<ACK>".repeat(6),
       deliveries: [
@@ -600,7 +600,7 @@ describe("messages that are cut", () => {
     });
   });
 
-  test("a close, a timeout or a gap at rest says nothing", () => {
+  test("a close, timeout or gap at rest gives no action", () => {
     const device = receiver();
     device.close();
     device.gap();
@@ -611,14 +611,14 @@ describe("messages that are cut", () => {
 });
 
 describe("bounds", () => {
-  test("64 000 bytes of text in one frame are taken", () => {
+  test("a frame with 64 000 bytes of text is accepted", () => {
     const message = `${H}\rM|1|${"x".repeat(64_000)}\r${L}\r`;
     expect(received(`<ENQ>${frame(1, message)}`).deliveries.map((delivery) => delivery.message.length)).toEqual([
       message.replaceAll("\r", "<CR>").length,
     ]);
   });
 
-  test("a frame beyond the bound is answered NAK once, the frame after it is read", () => {
+  test("a frame beyond the limit gets one NAK, and the next one is read", () => {
     const device = receiver();
     device.receive("<ENQ>");
     device.receive(frame(1, "x".repeat(FRAME_BYTES_MAX + 5_000)));
@@ -630,7 +630,7 @@ describe("bounds", () => {
     });
   });
 
-  test("the largest frame is one byte below the bound", () => {
+  test("the max frame is one byte below the limit", () => {
     for (const [length, replies] of [
       [FRAME_BYTES_MAX - 1, "<ACK><ACK>"],
       [FRAME_BYTES_MAX, "<ACK><NAK>"],
@@ -639,7 +639,7 @@ describe("bounds", () => {
     }
   });
 
-  test("frames that would make a message too long are answered NAK; what came before is delivered as incomplete", () => {
+  test("frames beyond the max message get NAK, and the start is delivered as incomplete", () => {
     const device = receiver();
     device.receive("<ENQ>");
     const part = "x".repeat(1_000_000);
@@ -656,7 +656,7 @@ describe("bounds", () => {
     expect(device.deliveries.slice(1)).toEqual([complete(H, L)]);
   });
 
-  test("the length of one message does not count against the next of its session", () => {
+  test("the length of one message does not count for the next of its session", () => {
     const device = receiver();
     device.receive("<ENQ>");
     const message = bytes(`${H}<CR>M|1|${"x".repeat(900_000)}<CR>${L}<CR>`);
@@ -666,8 +666,8 @@ describe("bounds", () => {
   });
 });
 
-describe("what the disk refuses", () => {
-  test("ENQ is answered NAK, and the session begins when it comes again", () => {
+describe("refused bytes", () => {
+  test("ENQ gets NAK, and its repetition starts the session", () => {
     const device = receiver();
     device.refuse("<ENQ>");
     expect(device.said()).toEqual({
@@ -681,7 +681,7 @@ describe("what the disk refuses", () => {
     expect(device.deliveries).toEqual([complete(H, L)]);
   });
 
-  test("a frame is answered NAK once, and its resend is accepted", () => {
+  test("a frame gets one NAK, and its resend is accepted", () => {
     const device = receiver();
     device.receive(`<ENQ>${frame(1, `${H}<CR>`)}`);
     device.refuse(frame(2, `${GLU}<CR>`));
@@ -695,7 +695,7 @@ describe("what the disk refuses", () => {
     });
   });
 
-  test("any part of a frame that is refused refuses the frame, wherever it is cut", () => {
+  test("a refused part refuses its whole frame", () => {
     const wire = bytes(frame(2, `${GLU}<CR>`));
     for (let from = 0; from < wire.length; from++) {
       for (let to = from + 1; to <= wire.length; to++) {
@@ -713,7 +713,7 @@ describe("what the disk refuses", () => {
     }
   });
 
-  test("a frame without LF is answered NAK after a short silence, and the session goes on", () => {
+  test("a frame without LF gets NAK after a short silence, and the session continues", () => {
     const device = receiver();
     device.receive(`<ENQ>${frame(1, `${H}<CR>`)}`);
     device.refuse(frame(2, `${L}<CR>`).replace(/<LF>$/, ""));
@@ -724,7 +724,7 @@ describe("what the disk refuses", () => {
     expect(device.deliveries).toEqual([complete(H, L)]);
   });
 
-  test("EOT ends the session all the same; on a record that misses it the next ENQ does", () => {
+  test("EOT ends the session; without it in the replay, the next ENQ does", () => {
     const device = receiver();
     const record = receiver();
     for (const each of [device, record]) each.receive(`<ENQ>${frame(1, `${H}<CR>`)}`);
@@ -742,7 +742,7 @@ describe("what the disk refuses", () => {
     ]);
   });
 
-  test("after a refused frame too, ENQ in place of its resend's STX is no acceptance", () => {
+  test("ENQ in place of the resend's STX accepts nothing", () => {
     const device = receiver();
     device.receive(`<ENQ>${frame(1, `${H}<CR>`)}`);
     device.refuse(frame(2, `${L}<CR>`));
@@ -751,7 +751,7 @@ describe("what the disk refuses", () => {
     expect(device.timer()).toBe(RECEIVE_TIMEOUT_MS);
   });
 
-  test("a frame whose end alone is stored is answered NAK as soon as it ends", () => {
+  test("a frame with only its end stored gets NAK at its end", () => {
     const device = receiver();
     device.receive("<ENQ>");
     device.refuse("<STX>1H|\\^&");
@@ -760,7 +760,7 @@ describe("what the disk refuses", () => {
     expect(device.timer()).toBe(RECEIVE_TIMEOUT_MS);
   });
 
-  test("an accepted frame closes the gap: ENQ is ignored again", () => {
+  test("an accepted frame closes the gap, and ENQ is ignored again", () => {
     const device = receiver();
     device.receive("<ENQ>");
     device.refuse("<STX>");
@@ -768,7 +768,7 @@ describe("what the disk refuses", () => {
     expect(device.deliveries).toEqual([complete(H, L)]);
   });
 
-  test("a new session closes the gap: ENQ does not put off its timer", () => {
+  test("a new session closes the gap, and ENQ does not extend its timer", () => {
     const device = receiver();
     device.receive("<ENQ>");
     device.refuse("<STX>");
@@ -778,7 +778,7 @@ describe("what the disk refuses", () => {
     expect(device.timer()).toBe(RECEIVE_TIMEOUT_MS - 10_000);
   });
 
-  test("noise and what is left of a frame end, refused, are answered by nothing", () => {
+  test("refused noise and frame ends get no reply", () => {
     const device = receiver();
     device.refuse("noise<LF><STX><EOT>");
     device.receive(`<ENQ>${frame(1, `${H}<CR>`)}`);
@@ -819,14 +819,14 @@ describe.each(STREAMS)("segmentation: %s", (_, text) => {
   const whole = receiver();
   whole.receiveBytes(stream);
 
-  test("byte by byte is the same as at once", () => {
+  test("byte by byte gives the same as whole", () => {
     const single = receiver();
     for (const byte of stream) single.receiveBytes(Uint8Array.of(byte));
     expect(single.actions).toEqual(whole.actions);
     expect(single.timer()).toEqual(whole.timer());
   });
 
-  test("random cuts are the same as at once", () => {
+  test("random cuts give the same as whole", () => {
     fc.assert(
       fc.property(fc.array(fc.nat(stream.length), { maxLength: 12 }), (cuts) => {
         const pieces = receiver();
@@ -842,7 +842,7 @@ describe.each(STREAMS)("segmentation: %s", (_, text) => {
   });
 });
 
-test("a chunk is not kept: the caller may use its buffer again", () => {
+test("a chunk is not kept, so the caller may reuse its buffer", () => {
   const device = receiver();
   for (const byte of bytes(sessionOf(H, GLU, L))) {
     const chunk = Uint8Array.of(byte);
@@ -852,7 +852,7 @@ test("a chunk is not kept: the caller may use its buffer again", () => {
   expect(device.deliveries).toEqual([complete(H, GLU, L)]);
 });
 
-test("a delivered message does not change with what comes after", () => {
+test("a delivered message does not change with later bytes", () => {
   const link = new AstmLink();
   const [delivery] = link
     .receive(bytes(sessionOf(H, GLU, L)))
@@ -870,7 +870,7 @@ describe.skipIf(!existsSync(CAPTURES))("field captures", () => {
     ["abaxis-vetscan-vs2__sign-on.raw", 1],
     ["vitros-3600__results.raw", 1],
     ["vitros-3600__host-query.raw", 1],
-  ])("%s is accepted frame for frame", (name, messages) => {
+  ])("%s is accepted frame by frame", (name, messages) => {
     const capture = readFileSync(`${CAPTURES}/${name}`);
     const device = receiver();
     device.receiveBytes(capture);
@@ -881,7 +881,7 @@ describe.skipIf(!existsSync(CAPTURES))("field captures", () => {
   });
 
   test.each(["sysmex-xp100__one-frame.raw", "cobas-c311__one-frame.raw"])(
-    "%s, a message in one frame whose ENQ was not captured, is accepted",
+    "%s, a message in one frame without its ENQ, is accepted",
     (name) => {
       const device = receiver();
       device.receive("<ENQ>");

@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { encodeAnswer, type Query, readQuery } from "../../../../agent/protocols/astm/orders.ts";
+import { encodeReply, type AstmOrderQuery, readQuery } from "../../../../agent/protocols/astm/orders.ts";
 import { type AstmMessage, parseRecords } from "../../../../agent/protocols/astm/records.ts";
-import type { Answered } from "../../../../agent/protocols/order-query.ts";
+import type { OrderReply } from "../../../../agent/protocols/order-query.ts";
 import { dog } from "../../../make-fixtures.ts";
 
 const HEADER = "H|\\^&|||3600796^1|||||||P|LIS2-A|20261121110643";
@@ -16,13 +16,13 @@ function parsed(bytes: Uint8Array): AstmMessage {
 const queryOf = (...records: readonly string[]) =>
   readQuery(parsed(Buffer.from([HEADER, ...records, "L|1|N"].map((line) => `${line}\r`).join(""))));
 
-function asked(...records: readonly string[]): Query {
+function asked(...records: readonly string[]): AstmOrderQuery {
   const query = queryOf(...records);
   if (query === null) throw new Error("no query");
   return query;
 }
 
-describe("what a device asks", () => {
+describe("order queries", () => {
   test.each([
     ["VITROS", "Q|1|^1068687||ALL||||||||O", [{ patient: "", specimen: "1068687" }]],
     ["patient and specimen", "Q|1|4711^V34679AC", [{ patient: "4711", specimen: "V34679AC" }]],
@@ -46,13 +46,13 @@ describe("what a device asks", () => {
     expect(specimens).toEqual(["A1", "A2", "A3"]);
   });
 
-  test.each(["ALL", "all", "^ALL", "^^ALL"])("%j in Q-3 is the whole worklist", (field) => {
+  test.each(["ALL", "all", "^ALL", "^^ALL"])("%j in Q-3 requests all orders", (field) => {
     expect(asked(`Q|1|${field}||ALL|S|20261120|20261121`)).toMatchObject({
       ...{ all: true, samples: [], from: "20261120", to: "20261121", problem: null },
     });
   });
 
-  test("the header's sender and version are kept for the answer, its delimiters too", () => {
+  test("sender, version and delimiters of the header are kept for the reply", () => {
     const repeated = readQuery(parsed(Buffer.from("H|@^\\|||GX|||||||P|1394-97\rQ|1|^A1@^A2||||||||||O@N\rL|1|N\r")));
     expect(repeated).toMatchObject({
       delimiters: { repeat: "@", escape: "\\" },
@@ -61,7 +61,7 @@ describe("what a device asks", () => {
     });
   });
 
-  test("Q-13 D asks for the animal alone; A takes a question back and asks nothing", () => {
+  test("Q-13 D requests patients only; A cancels a query", () => {
     expect(asked("Q|1|4711||||||||||D")).toMatchObject({ demographicsOnly: true });
     expect(queryOf("Q|1|^A1||||||||||A")).toBeNull();
     expect(asked("Q|1|^A1||||||||||A", "Q|2|^A2").samples).toEqual([{ patient: "", specimen: "A2" }]);
@@ -76,20 +76,20 @@ describe("what a device asks", () => {
     expect(asked(record)).toMatchObject({ tests });
   });
 
-  test("several Q ask for the tests of all; one that names none asks for all", () => {
+  test("several Q records request the tests of all; one without tests requests all", () => {
     expect(asked("Q|1|^A1||^^^ALT", "Q|2|^A2||^^^ALT\\^^^AST")).toMatchObject({ tests: ["ALT", "AST"] });
     expect(asked("Q|1|^A1||^^^ALT", "Q|2|^A2")).toMatchObject({ tests: [] });
   });
 
-  test.each(["C", "P", "F", "X", "I", "S", "M", "R", "F\\C", "f"])("Q-13 %s asks for results", (status) => {
+  test.each(["C", "P", "F", "X", "I", "S", "M", "R", "F\\C", "f"])("Q-13 %s requests results", (status) => {
     expect(asked(`Q|1|^A1||ALL||||||||${status}`)).toMatchObject({ resultsOnly: true });
   });
 
-  test.each(["", "O", "N", "D", "F\\O", "\\"])("Q-13 %j does not", (status) => {
+  test.each(["", "O", "N", "D", "F\\O", "\\"])("Q-13 %j does not request results", (status) => {
     expect(asked(`Q|1|^A1||ALL||||||||${status}`)).toMatchObject({ resultsOnly: false });
   });
 
-  test("what stands behind patient and specimen is kept as the place of the sample", () => {
+  test("the components behind patient and specimen are kept as rack position", () => {
     expect(asked("Q|1|2^1^     V34679AC^B||ALL").samples).toEqual([
       { patient: "2", specimen: "1", place: ["2", "1", "V34679AC", "B"] },
     ]);
@@ -97,12 +97,12 @@ describe("what a device asks", () => {
     expect(asked("Q|1|4711^V34679AC^^").samples).toEqual([{ patient: "4711", specimen: "V34679AC" }]);
   });
 
-  test("Q-9 to Q-12 change nothing", () => {
+  test("Q-9 to Q-12 are ignored", () => {
     const plain = asked("Q|1|^A1||ALL||||||||O");
     expect(asked("Q|1|^A1||ALL||||Dr. Yilmaz|555|x|y|O")).toEqual(plain);
   });
 
-  test("a message without Q asks nothing", () => {
+  test("a message without Q is no query", () => {
     expect(queryOf("P|1", "O|1|A1", "R|1|^^^GLU|5")).toBeNull();
   });
 
@@ -111,22 +111,22 @@ describe("what a device asks", () => {
     ["Q|1|||ALL", "no sample is named (Q-3 is empty)"],
     ["Q|1|^||ALL", "no sample is named (Q-3 is empty)"],
     [`Q|1|${"^A1\\".repeat(501)}`, "501 samples are asked for, at most 500"],
-  ])("%j cannot be answered, and the answer says so", (record, problem) => {
+  ])("%j gets a reply with an error", (record, problem) => {
     const query = asked(record);
     expect(query.problem).toBe(problem);
     expect(lines(query, [])).toEqual([expect.stringMatching(/^H/), "L|1|Q"]);
   });
 });
 
-function lines(query: Query, answered: readonly Answered[], format = {}): string[] {
-  const bytes = encodeAnswer(query, answered, format, "20261121140000");
+function lines(query: AstmOrderQuery, answered: readonly OrderReply[], format = {}): string[] {
+  const bytes = encodeReply(query, answered, format, "20261121140000");
   return Buffer.from(bytes).toString("latin1").split("\r").slice(0, -1);
 }
 
 const order = { specimen: "V34679AC", report: "Q", tests: ["ALT", "CREA"], orderedAt: "20261121130000" } as const;
 const none = { tests: [], orderedAt: "" };
 
-describe("what it is answered", () => {
+describe("replies", () => {
   const query = asked("Q|1|^V34679AC||ALL||||||||O");
   const header = "H|\\^&|||Vetwire|||||3600796||P|LIS2-A|20261121140000";
 
@@ -139,38 +139,38 @@ describe("what it is answered", () => {
     ]);
   });
 
-  test("a test named by LOINC stands in the universal component", () => {
+  test("a test named by LOINC is in the universal component", () => {
     const [, , line] = lines(query, [{ patient: dog, asked: "", orders: [{ ...order, tests: ["1742-6", "GLU"] }] }]);
     expect(line).toMatch(/^O\|1\|V34679AC\|\|1742-6\\\^\^\^GLU\|R/);
   });
 
-  test("nobody we know is Z, an animal without an order for the sample is Y, and both end with L-3 I", () => {
-    const unknown: Answered = { patient: null, asked: "99", orders: [{ ...none, specimen: "X1", report: "Z" }] };
+  test("an unknown patient gets Z, one without an order Y, and both L-3 I", () => {
+    const unknown: OrderReply = { patient: null, asked: "99", orders: [{ ...none, specimen: "X1", report: "Z" }] };
     expect(lines(query, [unknown])).toEqual([header, "P|1|99", `O|1|X1${"|".repeat(23)}Z`, "L|1|I"]);
-    const without: Answered = { patient: dog, asked: "", orders: [{ ...none, specimen: "X1", report: "Y" }] };
+    const without: OrderReply = { patient: dog, asked: "", orders: [{ ...none, specimen: "X1", report: "Y" }] };
     expect(lines(query, [without]).slice(2)).toEqual([`O|1|X1${"|".repeat(23)}Y`, "L|1|I"]);
     expect(lines(query, [])).toEqual([header, "L|1|I"]);
   });
 
-  test("samples are numbered by animal, orders anew in each, and one that is found makes it L-3 F", () => {
-    const unknown: Answered = { patient: null, asked: "", orders: [{ ...none, specimen: "X1", report: "Z" }] };
-    const two: Answered = { patient: dog, asked: "", orders: [order, { ...order, specimen: "V9" }] };
+  test("samples are numbered per patient, and one found order makes L-3 F", () => {
+    const unknown: OrderReply = { patient: null, asked: "", orders: [{ ...none, specimen: "X1", report: "Z" }] };
+    const two: OrderReply = { patient: dog, asked: "", orders: [order, { ...order, specimen: "V9" }] };
     const short = lines(query, [unknown, two]).map((line) => line.split("|").slice(0, 3).join("|"));
     expect(short.slice(1)).toEqual(["P|1|", "O|1|X1", `P|2|${dog.fp.slice(8)}`, "O|1|V34679AC", "O|2|V9", "L|1|F"]);
   });
 
-  test("a sample that was named by its place is named so in O-3", () => {
+  test("a sample that was queried by position keeps it in O-3", () => {
     const place = ["2", "1", "V34679AC", "B"];
     const [, , line] = lines(query, [{ patient: dog, asked: "", orders: [{ ...order, place }] }]);
     expect(line).toMatch(/^O\|1\|2\^1\^V34679AC\^B\|\|/);
   });
 
-  test("an animal without orders is a P record alone: a worklist's visitor, or all that was asked", () => {
+  test("a patient without orders is a single P record", () => {
     const short = lines(query, [{ patient: dog, asked: "", orders: [] }]).map((line) => line[0]);
     expect(short).toEqual(["H", "P", "L"]);
   });
 
-  test("the species stands where the profile says", () => {
+  test("the species is in the profile's field", () => {
     const [, patient] = lines(query, [{ patient: dog, asked: "", orders: [] }], { species: 16 });
     expect(patient!.split("|")[15]).toBe("dog");
   });
@@ -184,12 +184,12 @@ describe("what it is answered", () => {
     expect(lines(query, [{ patient: { ...dog, sex }, asked: "", orders: [] }])[1]!.split("|")[8]).toBe(letter);
   });
 
-  test("names are written in letters that every device reads", () => {
+  test("names are written in ASCII", () => {
     const name = "Köpük Şımarık Ğ 王";
     expect(lines(query, [{ patient: { ...dog, name }, asked: "", orders: [] }])[1]).toContain("|Kopuk Simarik G ?|");
   });
 
-  test("whatever the names and numbers are, under any delimiters, the answer reads back as it was meant", () => {
+  test("any names, numbers and delimiters read back unchanged", () => {
     const text = fc.string({
       unit: fc.constantFrom(...Array.from("aZ0|\\^&@`!~\r\n\x03é\u1fef \u2260")),
       maxLength: 10,
@@ -203,7 +203,7 @@ describe("what it is answered", () => {
         fc.array(text, { minLength: 1, maxLength: 4 }),
         (declared, name, specimen, tests) => {
           const own = readQuery(parsed(Buffer.from(`${declared}\rQ${declared[1]}1${declared[1]}A1\rL\r`)))!;
-          const bytes = encodeAnswer(
+          const bytes = encodeReply(
             own,
             [{ patient: { ...dog, name }, asked: "", orders: [{ ...order, specimen, tests }] }],
             {},

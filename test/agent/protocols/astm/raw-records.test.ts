@@ -14,19 +14,16 @@ const H = "H|\\^&|||Analyzer";
 const R = "R|1|^^^GLU|95";
 const L = "L|1|N";
 
-test.each(["<CR>", "<CR><LF>", "<LF>"])(
-  "lines that end with %s are a message from H to L, and nothing is answered",
-  (end) => {
-    expect(play(link(), `${[H, R, L].join(end)}${end}`)).toEqual({
-      replies: "",
-      deliveries: [complete(H, R, L)],
-      warnings: [],
-      timer: null,
-    });
-  },
-);
+test.each(["<CR>", "<CR><LF>", "<LF>"])("lines that end with %s give a message from H to L without a reply", (end) => {
+  expect(play(link(), `${[H, R, L].join(end)}${end}`)).toEqual({
+    replies: "",
+    deliveries: [complete(H, R, L)],
+    warnings: [],
+    timer: null,
+  });
+});
 
-test("other lines between messages are passed over, and each run of them is one warning", () => {
+test("other lines between messages give one warning per run", () => {
   const noise = "HELLO<CR>H<CR>xH|\\^&<CR>L|1|N<CR><LF>R|1<CR>";
   const device = link();
   const warnings = ["20 bytes outside a message: ignored"];
@@ -43,26 +40,26 @@ test("other lines between messages are passed over, and each run of them is one 
   expect(play(device, `${H}<CR>${R}<CR>${L}<CR>`).deliveries).toEqual([complete(H, R, L)]);
 });
 
-test("the digits that frames left before the records are taken off only where the profile says so", () => {
+test("frame numbers before records are removed if the profile says so", () => {
   const digits = [H, R, L].map((line, index) => `${index + 1}${line}<CR>`).join("");
   expect(play(new RawRecordsLink(true), digits).deliveries).toEqual([complete(H, R, L)]);
   expect(play(new RawRecordsLink(true), `${H}<CR>${R}<CR>${L}<CR>`).deliveries).toEqual([complete(H, R, L)]);
   expect(play(link(), digits, "close()").deliveries).toEqual([]);
 });
 
-test("types in lower case are types", () => {
+test("record types in lower case are recognized", () => {
   expect(play(link(), "h|\\^&<CR>l|1|n<CR>").deliveries).toEqual([complete("h|\\^&", "l|1|n")]);
 });
 
-describe("a last line without its end", () => {
-  test("ends the message after a short silence, or with the connection", () => {
+describe("last line without its end", () => {
+  test("a short silence or a closed connection ends the message", () => {
     const device = link();
     expect(play(device, `${H}<CR>${R}<CR>${L}`).timer).toBe(LAST_LINE_MS);
     expect(play(device, "timeout()").deliveries).toEqual([complete(H, R, L)]);
     expect(play(link(), `${H}<CR>${R}<CR>${L}`, "close()").deliveries).toEqual([complete(H, R, L)]);
   });
 
-  test.each(["L", "L|1", "L|1|"])("%s may have lost what says that the sender failed", (last) => {
+  test.each(["L", "L|1", "L|1|"])("%s may lack the report of a failed sender", (last) => {
     expect(play(link(), `${H}<CR>${last}`, "close()").deliveries).toEqual([
       { message: `${H}<CR>${last}`, incomplete: "the connection closed before the L record" },
     ]);
@@ -70,14 +67,14 @@ describe("a last line without its end", () => {
 });
 
 describe("a message without L is incomplete", () => {
-  test("when a new one begins", () => {
+  test("a new message makes the last one incomplete", () => {
     expect(play(link(), `${H}<CR>${R}<CR>${H}<CR>${L}<CR>`).deliveries).toEqual([
       { message: `${H}<CR>${R}<CR>`, incomplete: "a new H record came before the L record" },
       complete(H, L),
     ]);
   });
 
-  test("when the device falls silent", () => {
+  test("silence makes a message incomplete", () => {
     const device = link();
     expect(play(device, `${H}<CR>R|1|^^^GL`).timer).toBe(SILENCE_MS);
     expect(play(device, "timeout()").deliveries).toEqual([
@@ -86,7 +83,7 @@ describe("a message without L is incomplete", () => {
     expect(device.atRest).toBe(true);
   });
 
-  test("when it runs on and on", () => {
+  test("a message beyond the limit is incomplete", () => {
     const { deliveries } = play(link(), `${H}<CR>${`${R}<CR>`.repeat(80_000)}${H}<CR>${L}<CR>`);
     expect(deliveries.map(({ incomplete }) => incomplete)).toEqual([
       `a message of more than ${MESSAGE_BYTES_MAX} bytes`,
@@ -95,7 +92,7 @@ describe("a message without L is incomplete", () => {
   });
 });
 
-test("a message of which bytes could not be stored is never whole; the next one is", () => {
+test("a message with unstored bytes is incomplete; the next one is whole", () => {
   for (const lost of [{ refused: R }, "gap()"] as const) {
     const { deliveries } = play(link(), `${H}<CR>`, lost, `${L}<CR>${H}<CR>${L}<CR>`);
     expect(deliveries).toEqual([
@@ -107,11 +104,11 @@ test("a message of which bytes could not be stored is never whole; the next one 
 
 const PIECES = [H, R, L, "<CR>", "<LF>", "<CR><LF>", "1", "x", "H", `${H}<CR>`, `<CR>${L}<CR>`, `3${R}<CR>`];
 
-test("any stream says the same in every segmentation", () => {
+test("any segmentation of the stream gives the same actions", () => {
   expect(segmentationCounterexample(link, PIECES)).toBeNull();
   expect(segmentationCounterexample(() => new RawRecordsLink(true), PIECES)).toBeNull();
 });
 
-test("a replay with gaps delivers what the wire delivered", () => {
+test("a replay with gaps delivers the same as the live link", () => {
   expect(gapCounterexample(link, PIECES)).toBeNull();
 });

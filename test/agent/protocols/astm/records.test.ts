@@ -42,7 +42,7 @@ const DELIMITERS: readonly (readonly [string, string, Delimiters])[] = [
 ];
 
 describe("delimiters", () => {
-  test.each(DELIMITERS)("%s are those that the header declares", (_, header, { repeat, component, escape: mark }) => {
+  test.each(DELIMITERS)("the header declares the delimiters %s", (_, header, { repeat, component, escape: mark }) => {
     const line = `R|1|a${component}b${repeat}c${component}${mark}F${mark}|x${mark}R${mark}y`;
     const message = parsed([`${header}|||Analyzer${component}1.0`, line]);
     expect(message.delimiters).toEqual({ field: "|", repeat, component, escape: mark });
@@ -54,7 +54,7 @@ describe("delimiters", () => {
     expect(message.records[1]?.field(4)).toBe(`x${repeat}y`);
   });
 
-  test("the field delimiter too is the header's", () => {
+  test("the header sets the field delimiter", () => {
     const message = parsed(["H!\\^&!!!Analyzer", "R!1!^^^GLU!95|96"]);
     expect(message.records[0]?.field(5)).toBe("Analyzer");
     expect([message.records[1]?.component(3, 4), message.records[1]?.field(4)]).toEqual(["GLU", "95|96"]);
@@ -75,7 +75,7 @@ describe("delimiters", () => {
     ]);
   });
 
-  test("the declaration in field 2 is not split: the fields after it keep the standard's numbers", () => {
+  test("field 2 is not split, so later fields keep the standard's numbers", () => {
     const header = parsed(["H|\\^&|42|pw|Analyzer^2.1|||||||P|E 1394-97|20260102030405"]).records[0];
     expect([2, 3, 4, 5, 12, 13, 14].map((number) => header?.field(number))).toEqual([
       "",
@@ -89,7 +89,7 @@ describe("delimiters", () => {
     expect(header?.component(5, 2)).toBe("2.1");
   });
 
-  test("every message may declare others", () => {
+  test("every message may declare other delimiters", () => {
     expect(parsed(["H|\\^&", "C|1|a^b@c"]).records[1]?.repeats(3)).toEqual([["a", "b@c"]]);
     expect(parsed(["H|@^\\", "C|1|a^b@c"]).records[1]?.repeats(3)).toEqual([["a", "b"], ["c"]]);
   });
@@ -106,7 +106,7 @@ describe("delimiters", () => {
     ["H|\\^x", '"H|\\^x"'],
     ["H \\^&", '"H \\^&"'],
     ["H|\\^\t", '"H|\\^?"'],
-  ])("%j declares none that can be used", (header, quoted) => {
+  ])("%j declares unusable delimiters", (header, quoted) => {
     expect(read(`${header}\rL|1|N\r`)).toEqual({
       problem: `the header begins ${quoted}, expected H and four different delimiters such as H|\\^&`,
     });
@@ -129,7 +129,7 @@ describe("escapes", () => {
     ["a&F&b&S&c", "a|b^c"],
     ["&E&F&E&", "&F&"],
     ["&E&&E&", "&&"],
-  ])("%j is %j", (sent, text) => {
+  ])("%j decodes to %j", (sent, text) => {
     expect(record(`C|1|I|${sent}|G`).field(4)).toBe(text);
   });
 
@@ -148,7 +148,7 @@ describe("escapes", () => {
     "F&",
     "a & b & c & d",
     "& F &",
-  ])("%j is no escape and stays as it is", (text) => {
+  ])("%j is not an escape and stays", (text) => {
     expect(record(`C|1|I|${text}|G`).field(4)).toBe(text);
   });
 
@@ -157,11 +157,11 @@ describe("escapes", () => {
     ["&&F&", "&|"],
     ["&F&&", "|&"],
     ["&Z&F&", "&Z|"],
-  ])("a lone mark before or after an escape leaves it whole: %j is %j", (sent, text) => {
+  ])("a lone mark beside an escape stays: %j is %j", (sent, text) => {
     expect(record(`C|1|I|${sent}|G`).field(4)).toBe(text);
   });
 
-  test("escapes are decoded after splitting: a decoded delimiter divides nothing", () => {
+  test("a decoded delimiter does not split", () => {
     const line = record("P|1|a&S&b^c&R&d\\e&F&f|g");
     expect(line.repeats(3)).toEqual([["a^b", "c\\d"], ["e|f"]]);
     expect(line.components(3)).toEqual(["a^b", "c\\d"]);
@@ -170,25 +170,25 @@ describe("escapes", () => {
     expect(line.raw(3)).toBe("a&S&b^c&R&d\\e&F&f");
   });
 
-  test("a mark does not reach into the next component, repeat or field", () => {
+  test("an escape ends within its component, repeat or field", () => {
     expect(record("C|1|a&^F&b|&F|&").repeats(3)).toEqual([["a&", "F&b"]]);
     expect(record("C|1|a&^F&b|&F|&").field(4)).toBe("&F");
   });
 
-  test("a hex escape of millions of digits is read, or left, without a fault", () => {
+  test("a hex escape of millions of digits is handled", () => {
     const hex = "41".repeat(5_000_000);
     expect(record(`C|1|&X${hex}&`).field(3)).toHaveLength(5_000_000);
     expect(record(`C|1|&X${hex}G&`).field(3)).toHaveLength(10_000_004);
   });
 
-  test("a million of lone marks is read in a moment", () => {
+  test("a million lone marks are read quickly", () => {
     const marks = "&".repeat(1_000_000);
     expect(record(`C|1|${marks}`).field(3)).toBe(marks);
   });
 });
 
 describe("fields", () => {
-  test("are numbered from 1, the record type, and empty where nothing was sent", () => {
+  test("fields count from 1, the record type, and are empty if not sent", () => {
     const line = record("R|1|^^^GLU|95");
     expect(line.type).toBe("R");
     expect([0, 1, 2, 3, 4, 5, 99].map((number) => line.field(number))).toEqual(["", "R", "1", "^^^GLU", "95", "", ""]);
@@ -202,13 +202,13 @@ describe("fields", () => {
     expect([3, 4].map((number) => line.field(number))).toEqual(["", '""']);
   });
 
-  test("trailing delimiters may be there or not", () => {
+  test("trailing delimiters do not matter", () => {
     for (const line of [record("R|1|^^^GLU|95"), record("R|1|^^^GLU^|95|||^^\\|")]) {
       expect([line.component(3, 4), line.field(4), line.field(5), line.component(7, 2)]).toEqual(["GLU", "95", "", ""]);
     }
   });
 
-  test("repeats and components are taken apart, empty ones kept", () => {
+  test("repeats and components are split, empty ones kept", () => {
     const line = record("O|1|A^1\\B\\\\^^C|^^^GLU\\^^^CRE");
     expect(line.repeats(3)).toEqual([["A", "1"], ["B"], [""], ["", "", "C"]]);
     expect(line.components(3)).toEqual(["A", "1"]);
@@ -216,28 +216,28 @@ describe("fields", () => {
     expect(line.repeats(7)).toEqual([[""]]);
   });
 
-  test("spaces are kept: a profile knows what they mean", () => {
+  test("spaces are kept", () => {
     expect(record("R|1|^^^WBC |  5.5| ").field(4)).toBe("  5.5");
     expect(record("R|1|^^^WBC |  5.5| ").component(3, 4)).toBe("WBC ");
   });
 
-  test("record types are the same in lower case, and may have spaces around them", () => {
+  test("record types may be in lower case, with spaces around them", () => {
     expect(parsed(["h|\\^&", "p|1", "R |1", "l|1|n"]).records.map((each) => each.type)).toEqual(["H", "P", "R", "L"]);
     expect(parsed(["h|\\^&", "l|1|n"]).records[1]?.field(3)).toBe("n");
   });
 });
 
 describe("text", () => {
-  test("UTF-8 is known as UTF-8", () => {
+  test("UTF-8 is detected", () => {
     expect(parsed(["H|\\^&", "P|1|Ömer|猫|Ω"]).records[1]?.field(4)).toBe("猫");
   });
 
-  test("what is no UTF-8 is Latin-1, with Windows' letters where Latin-1 has none", () => {
+  test("other text is Latin-1, or Windows-1252 where Latin-1 is undefined", () => {
     const line = parsed(["H|\\^&", "P|1|\xd6mer|5 \xb5L|\x80\x92\x81"], "latin1").records[1];
     expect([3, 4, 5].map((number) => line?.field(number))).toEqual(["Ömer", "5 µL", "€’\x81"]);
   });
 
-  test("the charset is one for the whole message, not one for a field", () => {
+  test("the charset is decided per message, not per field", () => {
     // C3 A9 alone would be UTF-8 for an e with an accent; one byte elsewhere says it is not.
     const message = parsed(["H|\\^&", "C|1|\xc3\xa9", "C|2|\xe9"], "latin1");
     expect(message.records.slice(1).map((each) => each.field(3))).toEqual(["Ã©", "é"]);
@@ -251,7 +251,7 @@ describe("text", () => {
     ["windows-1251", "\xc1\xe8\xec", "Бим"],
     ["windows-1253", "\xd1\xdd\xee", "Ρέξ"],
     ["windows-1257", "R\xfbdis", "Rūdis"],
-  ] as const)("what is no UTF-8 is %s where the profile says so, escapes too", (charset, sent, text) => {
+  ] as const)("other text is %s if the profile says so, escapes included", (charset, sent, text) => {
     const hex = Buffer.from(sent, "latin1").toString("hex");
     const result = parseRecords(Buffer.from(`H|\\^&\rP|1|${sent}|&X${hex}&|\r`, "latin1"), charset);
     const fields = "problem" in result ? [] : [3, 4].map((number) => result.records[1]?.field(number));
@@ -260,7 +260,7 @@ describe("text", () => {
     expect("problem" in utf8 ? utf8 : utf8.records[1]?.field(3)).toBe(text);
   });
 
-  test("every byte is some text: no message is too strange to decode", () => {
+  test("every byte decodes to some text", () => {
     const all = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte).filter((byte) => byte !== 13));
     const result = parseRecords(Buffer.concat([Buffer.from("H|\\^&\rM|1|"), all, Buffer.from("\r")]));
     expect("problem" in result ? result : result.records[1]?.type).toBe("M");
@@ -268,7 +268,7 @@ describe("text", () => {
 });
 
 describe("messages", () => {
-  test("CR ends a record; CR LF does too, and the last end may be missing", () => {
+  test("CR or CR LF ends a record, and the last end may be missing", () => {
     const message = [
       ["H", ""],
       ["R", "1"],
@@ -281,14 +281,14 @@ describe("messages", () => {
     }
   });
 
-  test("empty records are passed over, also before the header", () => {
+  test("empty records are skipped, also before the header", () => {
     expect(read("\r\nH|\\^&\r\r\r\nL|1\r\r")).toEqual([
       ["H", ""],
       ["L", "1"],
     ]);
   });
 
-  test.each(["", "\r", "\r\n\r\n"])("%j is empty", (text) => {
+  test.each(["", "\r", "\r\n\r\n"])("%j is an empty message", (text) => {
     expect(read(text)).toEqual({ problem: "the message is empty" });
   });
 
@@ -301,7 +301,7 @@ describe("messages", () => {
     expect(read(text)).toEqual({ problem: `the first record is ${quoted}, expected H` });
   });
 
-  test("a second H makes two messages of one: it is not read", () => {
+  test("a second H is a problem", () => {
     expect(read("H|\\^&\rP|1\rH|\\^&\rP|1\rL|1|N\r")).toEqual({ problem: "record 3 is a second H" });
     expect(read("H|\\^&\rh\r")).toEqual({ problem: "record 2 is a second H" });
   });
@@ -313,20 +313,20 @@ describe("messages", () => {
     ["9", '"9"'],
     ["Ä|1", '"?|1"'],
     [" ", '" "'],
-  ])("a record %j has no type letter", (line, quoted) => {
+  ])("a record %j without a type letter is a problem", (line, quoted) => {
     expect(parseRecords(Buffer.from(`H|\\^&\r${line}\rL|1|N\r`))).toEqual({
       problem: `record 2 is ${quoted}, expected a type letter`,
     });
   });
 
-  test("100 000 records are read, one more is none", () => {
+  test("100 000 records are read, and one more is a problem", () => {
     const most = `H|\\^&\r${"C|1\r".repeat(99_999)}`;
     expect(parsed([most.slice(0, -1)]).records).toHaveLength(100_000);
     expect(read(`${most}C|1\r`)).toEqual({ problem: "more than 100000 records" });
     expect(read(`H|\\^&${"\r".repeat(16_000_000)}`)).toEqual({ problem: "more than 100000 records" });
   });
 
-  test("any bytes at all are records or a problem, never a fault", () => {
+  test("any bytes give records or a problem, and never an exception", () => {
     const bytes = fc.uint8Array({ maxLength: 60 });
     const headed = bytes.map((tail) => Uint8Array.from([...Buffer.from("H|\\^&\r"), ...tail]));
     fc.assert(
@@ -346,22 +346,22 @@ describe("messages", () => {
 });
 
 describe("encodeRecord", () => {
-  test("writes fields, repeats and components, and what would divide them as escapes", () => {
+  test("encodeRecord writes fields, repeats and components with escapes", () => {
     expect(encodeRecord("R", ["1", [["", "", "", "GLU"], ["CRE"]], "a|b\\c^d&e"])).toBe(
       "R|1|^^^GLU\\CRE|a&F&b&R&c&S&d&E&e",
     );
   });
 
-  test("writes control characters as hex: they would end the record, or the frame", () => {
+  test("encodeRecord writes control characters as hex", () => {
     expect(encodeRecord("C", ["1", "a\rb\nc\x03d\x7f\x00"])).toBe("C|1|a&X0D&b&X0A&c&X03&d&X7F&&X00&");
   });
 
-  test("without an escape, writes a space for what cannot be said", () => {
+  test("encodeRecord writes a space if no escape is declared", () => {
     const delimiters: Delimiters = { ...STANDARD_DELIMITERS, escape: null };
     expect(encodeRecord("P", ["1", "a|b\rP|2^c\\d&e"], delimiters)).toBe("P|1|a b P 2 c d&e");
   });
 
-  test("the record of a number of fields has one more: the type", () => {
+  test("encodeRecord writes the type before the fields", () => {
     expect(new AstmRecord(encodeRecord("L", ["1", "N"]), STANDARD_DELIMITERS).length).toBe(3);
     expect(encodeRecord("L", [])).toBe("L");
   });
@@ -373,7 +373,7 @@ describe("encodeRecord", () => {
   );
   const field = fc.array(fc.array(text, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 3 });
 
-  test.each(DELIMITERS)("with %s delimiters, parseRecords gives back any text", (_, header, delimiters) => {
+  test.each(DELIMITERS)("with %s delimiters, parseRecords returns any encoded text", (_, header, delimiters) => {
     fc.assert(
       fc.property(fc.array(fc.oneof(text, field), { maxLength: 5 }), (fields) => {
         const message = parsed([header, encodeRecord("R", fields, delimiters), "L|1|N"]);

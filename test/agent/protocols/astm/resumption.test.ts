@@ -23,7 +23,7 @@ function resumed(incomplete: Buffer, ...later: readonly string[]): string[] | nu
 
 const WHOLE = [H, P, O, R1, R2, R3, L];
 
-describe("a cut message and its rest are one, the repeated parents once", () => {
+describe("a cut message and its rest are joined, with repeated parents once", () => {
   test.each([
     ["cut between two results", wire([H, P, O, R1, R2]), [P, O, R3, L], WHOLE],
     ["cut within a result", wire([H, P, O, R1, R2], "R|3|^^^GLU|9"), [P, O, R3, L], WHOLE],
@@ -42,13 +42,13 @@ describe("a cut message and its rest are one, the repeated parents once", () => 
     expect(resumed(incomplete, ...later)).toEqual(whole);
   });
 
-  test("bytes stay as they were, whatever their charset", () => {
+  test("bytes stay unchanged in any charset", () => {
     const name = "P|1|4711|||M\xfcller";
     expect(resumed(wire([H, name, O, R1]), name, O, R2, L)).toEqual([H, name, O, R1, R2, L]);
   });
 });
 
-describe("what is not surely the rest is left alone", () => {
+describe("a later message that may not be the rest is not joined", () => {
   test.each([
     ["another patient", wire([H, P, O, R1, R2]), [P.replace("4711", "4712"), O, R3, L]],
     ["another order", wire([H, P, O, R1, R2]), [P, O.replace("S-1", "S-9"), R3, L]],

@@ -28,7 +28,7 @@ function sending(acknowledged: number, options: Parameters<typeof station>[0] = 
 }
 
 describe("a message is sent", () => {
-  test("ENQ first, then frame by frame as each is acknowledged, then EOT", () => {
+  test("ENQ comes first, then frame by frame behind each ACK, then EOT", () => {
     const host = station();
     host.send(MESSAGE);
     expect(host.replies()).toBe("<ENQ>");
@@ -47,7 +47,7 @@ describe("a message is sent", () => {
     expect(host.link.atRest).toBe(true);
   });
 
-  test("frame numbers go from 7 to 0, and begin again at 1 with the next message", () => {
+  test("frame 0 follows frame 7, and numbers restart at 1 with the next message", () => {
     const host = station();
     for (let turn = 0; turn < 2; turn++) {
       host.send("C|1<CR>".repeat(10));
@@ -74,7 +74,7 @@ describe("a message is sent", () => {
     expect(host.replies().match(/(?<=<STX>).*?<ET[XB]>/g)).toEqual(expected);
   });
 
-  test("a frame has 240 bytes of text if nothing else is said, and up to 63 993 where that is said", () => {
+  test("a frame has 240 bytes of text by default, and up to 63 993 if configured", () => {
     const record = "x".repeat(100_000);
     for (const frameBytes of [240, 63_993]) {
       const host = station(frameBytes === 240 ? {} : { frameBytes });
@@ -84,13 +84,13 @@ describe("a message is sent", () => {
     }
   });
 
-  test("while one message is on its way another is our own mistake", () => {
+  test("a second message before the first is settled throws", () => {
     expect(() => sending(1).send(MESSAGE)).toThrow("a message is offered before the last one is sent or unsent");
   });
 });
 
-describe("no reply, or not the right one", () => {
-  test("15 s without a reply to ENQ: EOT, and the message is given back", () => {
+describe("missing and wrong replies", () => {
+  test("15 s without a reply to ENQ give EOT and unsent", () => {
     const host = station();
     host.send(MESSAGE);
     host.wait(REPLY_TIMEOUT_MS - 1);
@@ -102,7 +102,7 @@ describe("no reply, or not the right one", () => {
     expect(host.timer()).toBe(null);
   });
 
-  test("15 s without a reply to a frame: EOT, and the message is given back", () => {
+  test("15 s without a reply to a frame give EOT and unsent", () => {
     const host = sending(1);
     host.wait(REPLY_TIMEOUT_MS);
     expect(host.replies()).toBe(`<ENQ>${FRAMES[0]}${FRAMES[1]}<EOT>`);
@@ -110,15 +110,15 @@ describe("no reply, or not the right one", () => {
     expect(host.link.atRest).toBe(true);
   });
 
-  test("NAK: the same frame again under the same number", () => {
+  test("NAK repeats the frame under its number", () => {
     const host = sending(1);
     host.receive("<NAK>");
     host.receive("<ACK>");
     expect(host.replies()).toBe(`<ENQ>${FRAMES[0]}${FRAMES[1]}${FRAMES[1]}${FRAMES[2]}`);
-    expect(host.said().warnings).toEqual(["frame 2 was answered NAK"]);
+    expect(host.said().warnings).toEqual(["frame 2 got NAK"]);
   });
 
-  test("six times NAK: EOT, and the message is given back; another frame has its own six", () => {
+  test("six NAKs give EOT and unsent; each frame has its own six", () => {
     const host = sending(0);
     for (const [index, sent] of [FRAMES[0], FRAMES[1]].entries()) {
       for (let tries = 1; tries < FRAME_TRIES_MAX; tries++) host.receive("<NAK>");
@@ -132,21 +132,18 @@ describe("no reply, or not the right one", () => {
     expect(host.link.atRest).toBe(true);
   });
 
-  test.each(["x", "<ENQ>", "<STX>", "<LF>", "<NUL>"])(
-    "%j for a reply counts as NAK once the real reply had its time",
-    (noise) => {
-      const host = sending(1);
-      host.receive(noise);
-      expect(host.timer()).toBe(GARBLED_MS);
-      host.receive(noise);
-      expect(host.timer()).toBe(GARBLED_MS);
-      host.wait(GARBLED_MS);
-      expect(host.replies()).toBe(`<ENQ>${FRAMES[0]}${FRAMES[1]}${FRAMES[1]}`);
-      expect(host.timer()).toBe(REPLY_TIMEOUT_MS);
-    },
-  );
+  test.each(["x", "<ENQ>", "<STX>", "<LF>", "<NUL>"])("%j as a reply counts as NAK after a short wait", (noise) => {
+    const host = sending(1);
+    host.receive(noise);
+    expect(host.timer()).toBe(GARBLED_MS);
+    host.receive(noise);
+    expect(host.timer()).toBe(GARBLED_MS);
+    host.wait(GARBLED_MS);
+    expect(host.replies()).toBe(`<ENQ>${FRAMES[0]}${FRAMES[1]}${FRAMES[1]}`);
+    expect(host.timer()).toBe(REPLY_TIMEOUT_MS);
+  });
 
-  test("noise before a reply does not send the frame twice, so no reply is taken for the next frame's", () => {
+  test("noise before a reply does not repeat the frame", () => {
     for (const [noise, reply] of [["x~", "<ACK>"] as const, ["x~<ACK>", ""] as const]) {
       const host = sending(1);
       host.receive(noise);
@@ -155,7 +152,7 @@ describe("no reply, or not the right one", () => {
     }
   });
 
-  test("what stands behind a reply in the same chunk is no reply to what is sent then", () => {
+  test("bytes behind a reply in its chunk are ignored", () => {
     for (const replies of ["<ACK><ACK><ACK>", "<NAK><ACK>"]) {
       const host = sending(0);
       host.receive(replies);
@@ -163,7 +160,7 @@ describe("no reply, or not the right one", () => {
     }
   });
 
-  test("a closed connection gives the message back, wherever it was", () => {
+  test("a closed connection makes the message unsent in every state", () => {
     for (const acknowledged of [-1, 0, 2]) {
       const host = sending(acknowledged);
       host.close();
@@ -175,8 +172,8 @@ describe("no reply, or not the right one", () => {
   });
 });
 
-describe("the other side is busy", () => {
-  test("NAK to ENQ: ENQ again after 10 s", () => {
+describe("a busy receiver", () => {
+  test("NAK to ENQ delays the next ENQ by 10 s", () => {
     const host = station();
     host.send(MESSAGE);
     host.receive("<NAK>");
@@ -185,7 +182,7 @@ describe("the other side is busy", () => {
     expect(host.replies()).toBe("<ENQ><ENQ>");
   });
 
-  test("after six ENQs the message is given back, not before the last 10 s are over", () => {
+  test("after six ENQs and the last 10 s the message is unsent", () => {
     const host = station();
     host.send(MESSAGE);
     for (let enquiry = 1; enquiry <= ENQUIRIES_MAX; enquiry++) {
@@ -200,7 +197,7 @@ describe("the other side is busy", () => {
     expect(host.replies()).toBe("<ENQ>".repeat(ENQUIRIES_MAX + 1));
   });
 
-  test("its session may come meanwhile; 10 s after it ENQ is said again", () => {
+  test("a session of the other side delays ENQ to 10 s behind it", () => {
     const host = station();
     host.send(MESSAGE);
     host.receive("<NAK>");
@@ -213,8 +210,8 @@ describe("the other side is busy", () => {
   });
 });
 
-describe("both say ENQ", () => {
-  test("the host does not answer that ENQ, and the next it acknowledges; afterwards it sends", () => {
+describe("contention", () => {
+  test("the host lets the instrument send first, then sends", () => {
     const host = station({ role: "host" });
     host.send(MESSAGE);
     host.receive("<ENQ>");
@@ -226,7 +223,7 @@ describe("both say ENQ", () => {
     expect(host.replies()).toBe("<ENQ><ACK><ACK><ENQ>");
   });
 
-  test("the host says ENQ again when none has come for 20 s", () => {
+  test("the host repeats ENQ after 20 s without an ENQ", () => {
     const host = station();
     host.send(MESSAGE);
     host.receive("<ENQ>");
@@ -234,7 +231,7 @@ describe("both say ENQ", () => {
     expect(host.replies()).toBe("<ENQ><ENQ>");
   });
 
-  test("the instrument says ENQ again after 1 s", () => {
+  test("the instrument repeats ENQ after 1 s", () => {
     const instrument = station({ role: "instrument" });
     instrument.send(MESSAGE);
     instrument.receive("<ENQ>");
@@ -243,7 +240,7 @@ describe("both say ENQ", () => {
     expect(instrument.replies()).toBe("<ENQ><ENQ>");
   });
 
-  test("an ENQ that came doubled is one", () => {
+  test("a doubled ENQ counts once", () => {
     const host = station();
     host.send(MESSAGE);
     host.receive("<ENQ><ENQ>");
@@ -251,7 +248,7 @@ describe("both say ENQ", () => {
   });
 });
 
-describe("the line is not free", () => {
+describe("a busy line", () => {
   test("a message given while the device sends waits for its EOT", () => {
     const host = station();
     host.receive("<ENQ>");
@@ -263,7 +260,7 @@ describe("the line is not free", () => {
     expect(host.replies()).toBe("<ACK><ACK><ACK><ENQ>");
   });
 
-  test("a device that says EOT and ENQ in one breath has the line again", () => {
+  test("a device that sends EOT and ENQ together keeps the line", () => {
     const host = station();
     host.receive("<ENQ>");
     host.send(MESSAGE);
@@ -273,7 +270,7 @@ describe("the line is not free", () => {
     expect(host.replies()).toBe("<ACK><ACK><ENQ>");
   });
 
-  test("30 s of silence free it too", () => {
+  test("30 s of silence free the line", () => {
     const host = station();
     host.receive("<ENQ>");
     host.send(MESSAGE);
@@ -283,8 +280,8 @@ describe("the line is not free", () => {
   });
 });
 
-describe("a receiver that wants to send", () => {
-  test("answers EOT in place of ACK: the frame is accepted, we stop for 15 s and begin again from the first frame", () => {
+describe("interrupts", () => {
+  test("EOT in place of ACK stops the sender for 15 s, and the message starts again", () => {
     const host = sending(1);
     host.receive("<EOT>");
     expect(host.replies()).toBe(`<ENQ>${FRAMES[0]}${FRAMES[1]}<EOT>`);
@@ -294,7 +291,7 @@ describe("a receiver that wants to send", () => {
     expect(host.replies()).toBe(`<ENQ>${FRAMES[0]}${FRAMES[1]}<EOT><ENQ>${FRAMES[0]}`);
   });
 
-  test("has sent and ended: we say ENQ at once", () => {
+  test("the end of the receiver's session resumes with ENQ at once", () => {
     const host = sending(1);
     host.receive("<EOT>");
     host.receive(sessionOf(H, L));
@@ -302,7 +299,7 @@ describe("a receiver that wants to send", () => {
     expect(host.replies().endsWith("<EOT><ACK><ACK><ACK><ENQ>")).toBe(true);
   });
 
-  test("asks with the last frame: the message is sent, the line stays free for 15 s all the same", () => {
+  test("EOT for the last frame settles the message and keeps the line free for 15 s", () => {
     const host = sending(2);
     host.receive("<EOT>");
     expect([host.outcomes, host.timer(), host.link.atRest]).toEqual([["sent"], INTERRUPT_MS, false]);
@@ -312,7 +309,7 @@ describe("a receiver that wants to send", () => {
     expect(host.replies()).toBe(`<ENQ>${FRAMES.join("")}<EOT><ENQ>`);
   });
 
-  test("is not us, unless the profile says so", () => {
+  test("the agent does not interrupt by default", () => {
     const replies = [false, true].map((interrupts) => {
       const host = station({ interrupts });
       host.receive("<ENQ>");
@@ -324,7 +321,7 @@ describe("a receiver that wants to send", () => {
     expect(replies).toEqual(["<ACK><ACK><ACK>", "<ACK><ACK><EOT>"]);
   });
 
-  test("is us: ENQ and a repeated frame are acknowledged, for a device may know no EOT here; a new frame asks again", () => {
+  test("an interrupting agent acknowledges ENQ and repetitions, and interrupts at a new frame", () => {
     const host = station({ interrupts: true });
     host.receive("<ENQ>");
     host.send(MESSAGE);
@@ -336,7 +333,7 @@ describe("a receiver that wants to send", () => {
     expect(host.deliveries).toEqual([complete(H, L)]);
   });
 
-  test("is not us while we wait for whom we gave way: two that both ask would never get anywhere", () => {
+  test("an interrupted agent does not interrupt", () => {
     const host = sending(1, { interrupts: true });
     host.receive("<EOT>");
     host.receive("<ENQ>");
@@ -345,8 +342,8 @@ describe("a receiver that wants to send", () => {
   });
 });
 
-describe("what the disk refuses", () => {
-  test("a reply that is not on disk has not come", () => {
+describe("refused bytes", () => {
+  test("a reply that could not be stored does not count", () => {
     const host = sending(0);
     host.refuse("<ACK>");
     expect(host.replies()).toBe(`<ENQ>${FRAMES[0]}`);
@@ -357,7 +354,7 @@ describe("what the disk refuses", () => {
     expect(host.replies()).toBe(`<ENQ>${FRAMES[0]}${FRAMES[1]}`);
   });
 
-  test("a session is refused while a message waits, and the wait goes on", () => {
+  test("a session is refused while a message waits", () => {
     const host = station();
     host.send(MESSAGE);
     host.receive("<NAK>");
@@ -366,7 +363,7 @@ describe("what the disk refuses", () => {
   });
 });
 
-test("the message given is not copied and not changed", () => {
+test("the given message is neither copied nor changed", () => {
   const message = bytes(MESSAGE);
   const host = station();
   host.link.send(message);
@@ -374,7 +371,7 @@ test("the message given is not copied and not changed", () => {
   expect(message).toEqual(bytes(MESSAGE));
 });
 
-test("a message without a byte is ENQ and EOT", () => {
+test("an empty message is ENQ and EOT", () => {
   const host = station();
   host.send("");
   host.receive("<ACK>");

@@ -199,7 +199,7 @@ function walk(role: "host" | "instrument", named: readonly Transition[], dice: D
   return taken;
 }
 
-test.each(["host", "instrument"] as const)("as %s every transition of the diagram is taken, and no other", (role) => {
+test.each(["host", "instrument"] as const)("as %s, every transition of the diagram occurs, and no other", (role) => {
   const expected = transitionsOf(role);
   const taken = new Set<string>();
   for (let seed = 0; seed < 4_000; seed++) {

@@ -173,7 +173,7 @@ function messagesOf(name: string, bodies: readonly (readonly string[])[]): strin
   return bodies.map((body, index) => `H|\\^&|||${name} ${index}\r${body.join("")}L|1|N\r`);
 }
 
-test("over any bad line every message arrives whole, in order and unaltered", { timeout: 120_000 }, () => {
+test("over any bad line every message arrives whole, in order and unchanged", { timeout: 120_000 }, () => {
   const bodies = fc.array(records, { maxLength: 3 });
   fc.assert(
     fc.property(
@@ -201,7 +201,7 @@ test("over any bad line every message arrives whole, in order and unaltered", { 
   );
 });
 
-test("without faults each message arrives once, whoever begins", () => {
+test("without faults each message arrives once, whichever side begins", () => {
   for (const [ofHost, ofInstrument] of [
     [2, 0],
     [0, 2],

@@ -22,7 +22,7 @@ const accept: AssociateAccept = {
   calledAe: "VETWIRE",
   callingAe: "DX1",
   contexts: [{ id: 1, result: "acceptance", transferSyntax: IMPLICIT }],
-  pduBytesMax: 16_384,
+  maxPduLength: 16_384,
   implementationClassUid: "1.2.3.4",
   implementationVersion: "TEST",
 };
@@ -159,7 +159,7 @@ describe.each(Object.entries(table))("%s", (state, row) => {
     expect(words(association.receive(received[pdu as keyof typeof received]))).toEqual(expected);
   });
 
-  test("a connection that closes ends it, once", () => {
+  test("a closed connection ends the association once", () => {
     const association = states[state as keyof typeof states]();
     const over = state.startsWith("awaiting close") ? [] : ["over: the connection closed without a release"];
     expect(words(association.closed())).toEqual(["timer null", ...over]);
@@ -172,11 +172,11 @@ test.each<[keyof typeof states, string[]]>([
   ["awaiting close (Sta13)", ["close"]],
   ["awaiting answer (Sta5)", ["abort 2/0", "over: no answer within 30 s", ARTIM]],
   ["awaiting release (Sta7)", ["abort 2/0", "over: no answer within 30 s", ARTIM]],
-])("%s does not last", (state, expected) => {
+])("%s is aborted", (state, expected) => {
   expect(words(states[state]().timeout())).toEqual(expected);
 });
 
-test("a byte now and then does not keep an association: the timer starts anew with whole PDUs only", () => {
+test("only whole PDUs restart the timer", () => {
   const association = states["open (Sta6)"]();
   const [first, ...rest] = data;
   expect(association.receive(Uint8Array.of(first!))).toEqual([]);
@@ -186,13 +186,13 @@ test("a byte now and then does not keep an association: the timer starts anew wi
 test.each([
   ["protocol version not supported", { protocolVersion: 2 }],
   ["application context not supported", { applicationContext: "1.2.3" }],
-])("a request is turned away: %s", (reason, others) => {
+])("a request is rejected: %s", (reason, others) => {
   const association = acceptor();
   const actions = association.receive(encodeAssociateRequest({ ...request, ...others }));
   expect(words(actions)).toEqual(["associate-reject", `over: DX1 was turned away: ${reason}`, ARTIM]);
 });
 
-test("both sides come to an agreement on the same contexts", () => {
+test("both sides agree on the same contexts", () => {
   const caller = Association.requestor(request);
   const called = acceptor();
   const bytesOf = (actions: readonly AssociationAction[]) =>

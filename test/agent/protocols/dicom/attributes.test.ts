@@ -77,7 +77,7 @@ describe("values", () => {
     });
   });
 
-  test("a sequence with its length is read like one without", () => {
+  test("a sequence with a length reads like one without", () => {
     const step = "40000900 5348 0200 4120";
     const withLength = hex(`40000001 5351 0000 12000000 feff00e0 0a000000 ${step}`);
     const without = hex(`40000001 5351 0000 ffffffff feff00e0 ffffffff ${step} feff0de000000000 feffdde000000000`);
@@ -86,7 +86,7 @@ describe("values", () => {
     expect(read(without)).toEqual(expected);
   });
 
-  test("what the table does not know is told", () => {
+  test("unknown attributes are reported", () => {
     const known = encodeDataset([[0x0010_0020, "LO", "7"]]);
     expect(readAttributes(known, explicit)).toMatchObject({ someUnknown: false });
     const unknown = encodeDataset([[0x0018_1000, "LO", "7"]]);
@@ -94,7 +94,7 @@ describe("values", () => {
   });
 });
 
-describe("what is no dataset", () => {
+describe("invalid datasets", () => {
   const open = "40000001 5351 0000 ffffffff feff00e0 ffffffff";
   test.each([
     ["a tag cut short", "100020", "1 bytes missing at the end"],
@@ -137,11 +137,11 @@ const { attributes } = fc.letrec<{ attributes: Attributes; sequence: Attributes 
 /** Not deeper than is read. */
 const shallow = attributes.filter((value) => JSON.stringify(value).split("[{").length <= 8);
 
-describe("whatever it is", () => {
+describe("any dataset", () => {
   test.each([
     ["explicit", explicit],
     ["implicit", implicit],
-  ])("what is written in %s VR is read again", (_, encoding) => {
+  ])("a dataset written in %s VR reads back unchanged", (_, encoding) => {
     fc.assert(
       fc.property(
         shallow,
@@ -156,7 +156,7 @@ describe("whatever it is", () => {
     );
   });
 
-  test("a dataset that is cut or has wrong bytes is read in part or refused with a sentence", () => {
+  test("a cut or changed dataset is read in part or refused with a sentence", () => {
     const faults = fc.array(fc.tuple(fc.double({ min: 0, max: 1, noNaN: true }), fc.nat({ max: 255 })), {
       maxLength: 4,
     });

@@ -27,9 +27,9 @@ const sequence: Element = [
 ];
 const pixels: Dataset = [[0x7fe0_0010, "OW", new Uint8Array(1_000)]];
 
-describe("a whole dataset says who it is and where its pixels begin", () => {
+describe("identity and pixel offset of a whole dataset", () => {
   test.each([EXPLICIT, IMPLICIT, BIG_ENDIAN, JPEG])(
-    "in the transfer syntax %s, in any segmentation",
+    "they are found in transfer syntax %s, in any segmentation",
     (transferSyntax) => {
       const header = dataset("1.2.3.1", [sequence], transferSyntax);
       const whole = joined(header, encodeDataset(pixels, encodingOf(transferSyntax)!));
@@ -45,12 +45,12 @@ describe("a whole dataset says who it is and where its pixels begin", () => {
     },
   );
 
-  test("without pixels all of it is header", () => {
+  test("a dataset without pixels is all header", () => {
     const whole = dataset();
     expect(walk(whole)).toEqual({ ...identity, headerBytes: whole.length, problem: null });
   });
 
-  test("encapsulated pixels are passed over fragment by fragment", () => {
+  test("encapsulated pixels are skipped by fragments", () => {
     const fragments = hex(
       `e07f 1000 4f42 0000 ffffffff feff 00e0 00000000 feff 00e0 04000000 ffd8ffd9 feff dde0 00000000`,
     );
@@ -67,13 +67,13 @@ describe("a whole dataset says who it is and where its pixels begin", () => {
     expect(walk(whole)).toEqual({ ...identity, headerBytes: header.length, problem: null });
   });
 
-  test("a VR that nobody knows ends the judgement, not the instance", () => {
+  test("an unknown VR ends the check, not the instance", () => {
     const odd = hex("0900 0110 5a5a 0400 41424344");
     expect(walk(joined(dataset(), odd))).toMatchObject({ ...identity, problem: null });
   });
 });
 
-describe("what is no whole dataset", () => {
+describe("incomplete datasets", () => {
   test.each([
     [
       "cut within a value",
@@ -99,13 +99,13 @@ describe("what is no whole dataset", () => {
     expect(walk(damage(dataset())).problem).toBe(problem);
   });
 
-  test("sequences 20 000 deep are a number, not a stack", () => {
+  test("sequences 20 000 deep are counted without recursion", () => {
     const level = hex("4000 7502 5351 0000 ffffffff feff 00e0 ffffffff");
     const deep = joined(dataset(), ...Array.from({ length: 20_000 }, () => level));
     expect(walk(deep).problem).toBe("sequences nested deeper than 32 levels");
   });
 
-  test("no bytes whatever make it throw or go on for long", () => {
+  test("any bytes are handled quickly and without an exception", () => {
     fc.assert(
       fc.property(
         fc.uint8Array({ maxLength: 500 }),

@@ -50,7 +50,7 @@ test.each<[string, string, Modifier[], string]>([
   expect(shortCode(code(concept), modifiers)).toBe(expected);
 });
 
-test("fetuses are told apart", () => {
+test("fetuses have separate codes", () => {
   const of = (id: string): Modifier => ({
     name: code("LN 11951-1"),
     value: { scheme: "", value: id, meaning: `fetus ${id}` },
@@ -62,7 +62,7 @@ test.each([
   ["a sentence", "LV dimension"],
   ["too long", "x".repeat(70)],
   ["missing", ""],
-])("a code value that is %s is no code", (_, value) => {
+])("a code value that is %s is invalid", (_, value) => {
   expect(shortCode({ scheme: "99ACME", value, meaning: "Left ventricle internal dimension" }, [])).toBeNull();
 });
 
@@ -72,7 +72,7 @@ test("a sentence as meaning does not change the code", () => {
 });
 
 describe("the meaning", () => {
-  test("has the concept and each modifier once", () => {
+  test("the meaning has the concept and each modifier once", () => {
     const modifiers = [
       modifier("SCT 363698007", "SCT 87878005", "Left Ventricle"),
       modifier("SCT 399264008", "SCT 399064001", "2D mode"),
@@ -84,7 +84,7 @@ describe("the meaning", () => {
     );
   });
 
-  test("is the code value where the device gives no words", () => {
+  test("the meaning is the code value if the device sends no words", () => {
     expect(meaningOf(code("LN 29436-3"), [])).toBe("29436-3");
     expect(meaningOf(code(""), [])).toBe("(no name)");
   });

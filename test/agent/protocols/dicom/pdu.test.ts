@@ -1,7 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
-  APPLICATION_CONTEXT,
   type AssociateAccept,
   type AssociateRequest,
   DATA_PDU_BYTES_MAX,
@@ -15,6 +14,7 @@ import {
   type PduEvent,
   PduReader,
 } from "../../../../agent/protocols/dicom/pdu.ts";
+import { APPLICATION_CONTEXT } from "../../../../agent/protocols/dicom/uids.ts";
 
 const bytes = (hex: string) => Uint8Array.from(Buffer.from(hex.replace(/\s/g, ""), "hex"));
 const read = (...chunks: readonly Uint8Array[]) => {
@@ -31,7 +31,7 @@ const request: AssociateRequest = {
     { id: 1, abstractSyntax: "1.2.840.10008.1.1", transferSyntaxes: ["1.2.840.10008.1.2"] },
     { id: 255, abstractSyntax: "1.2.840.10008.5.1.4.1.1.1", transferSyntaxes: ["1.2.840.10008.1.2.4.50", "1.2.3"] },
   ],
-  pduBytesMax: 16_384,
+  maxPduLength: 16_384,
   implementationClassUid: "1.2.3.4",
   implementationVersion: "TEST",
 };
@@ -42,7 +42,7 @@ const accept: AssociateAccept = {
     { id: 1, result: "acceptance", transferSyntax: "1.2.840.10008.1.2" },
     { id: 255, result: "transfer-syntaxes", transferSyntax: "1.2.840.10008.1.2" },
   ],
-  pduBytesMax: 0,
+  maxPduLength: 0,
   implementationClassUid: "1.2.3.4",
   implementationVersion: "TEST",
 };
@@ -86,12 +86,12 @@ describe("associations", () => {
     ["a release request", encodeReleaseRequest(), { is: "release-request" }],
     ["a release response", encodeReleaseResponse(), { is: "release-response" }],
     ["an abort", encodeAbort(2, 6), { is: "abort", source: 2, reason: 6 }],
-  ])("%s comes out as it went in, whole and byte by byte", (_, encoded, expected) => {
+  ])("%s reads back unchanged, whole and byte by byte", (_, encoded, expected) => {
     expect(read(encoded)).toEqual([expected]);
     expect(read(...Array.from(encoded, (byte) => Uint8Array.of(byte)))).toEqual([expected]);
   });
 
-  test("UIDs and titles may be filled up with blanks or NUL", () => {
+  test("UIDs and titles may be padded with blanks or NUL", () => {
     const padded = Buffer.from(
       encodeAssociateRequest({
         ...request,
@@ -136,7 +136,7 @@ describe("associations", () => {
       6,
       "2 bytes behind the last data value of a PDU",
     ],
-  ])("%s is invalid, and nothing after it is read", (_, sent, reason, problem) => {
+  ])("%s is invalid, and the rest of the stream is not read", (_, sent, reason, problem) => {
     const events = read(sent, encodeReleaseRequest());
     expect(events.at(-1)).toEqual({ is: "invalid", reason, problem });
     expect(events.filter(({ is }) => is !== "data")).toHaveLength(1);
@@ -147,7 +147,7 @@ describe("data", () => {
   const joined = (events: readonly PduEvent[]) =>
     Buffer.concat(events.map((event) => (event.is === "data" ? event.bytes : new Uint8Array(0))));
 
-  test("a PDU with several values gives each, and only the end of the last one is the last", () => {
+  test("a PDU with several values gives each, and only the final fragment is last", () => {
     const pdu = bytes("04 00 00000015 00000004 0301 0a0b 00000003 0300 0c 00000002 0302");
     expect(read(pdu)).toEqual([
       { is: "data", context: 3, part: "command", bytes: bytes("0a0b"), last: false },
@@ -162,8 +162,8 @@ describe("data", () => {
         fc.uint8Array({ maxLength: 300 }),
         fc.integer({ min: 8, max: 64 }),
         fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1 }),
-        (dataset, pduBytesMax, cuts) => {
-          const sent = encodeData({ context: 1, part: "dataset", bytes: dataset, last: true }, pduBytesMax);
+        (dataset, maxPduLength, cuts) => {
+          const sent = encodeData({ context: 1, part: "dataset", bytes: dataset, last: true }, maxPduLength);
           const chunks: Uint8Array[] = [];
           for (let at = 0, turn = 0; at < sent.length; turn++) {
             const end = at + cuts[turn % cuts.length]!;
@@ -180,7 +180,7 @@ describe("data", () => {
     );
   });
 
-  test("PDUs are no longer than the peer takes", () => {
+  test("PDUs never exceed the peer's max length", () => {
     const sent = encodeData({ context: 1, part: "dataset", bytes: new Uint8Array(1_000), last: true }, 100);
     for (let at = 0; at < sent.length; ) {
       const length = Buffer.from(sent).readUInt32BE(at + 2);
@@ -190,7 +190,7 @@ describe("data", () => {
   });
 });
 
-test("no bytes whatever make the reader throw or keep more than an association request", () => {
+test("any bytes are read without an exception, within bounded memory", () => {
   fc.assert(
     fc.property(fc.array(fc.uint8Array({ maxLength: 200 }), { maxLength: 20 }), (chunks) => {
       for (const event of read(...chunks)) expect(event.is).toBeTypeOf("string");

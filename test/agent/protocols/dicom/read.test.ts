@@ -34,7 +34,7 @@ function measured(concept: string, meaning: string, value: string, unit: string 
 const read = (...instances: readonly ImageInstance[]) => readImages("1.2.3", instances);
 const reportOf = (header: Partial<Header>) => read(instance(header)).reports[0]!.report;
 
-test("one image makes one report, in the words of the API", () => {
+test("one image gives one Report in the API's terms", () => {
   const only = instance({
     patientName: "Müller^Rex",
     responsiblePerson: "Müller^Anna",
@@ -66,7 +66,7 @@ describe("modality", () => {
     expect(reportOf({ modality }).modality).toBe(expected);
   });
 
-  test.each(["CT", "MR", "NM", "PT", "ECG"])("%s has none in the API, and is said so", (modality) => {
+  test.each(["CT", "MR", "NM", "PT", "ECG"])("%s has no API modality, and is noted", (modality) => {
     const only = instance({ modality });
     expect(read(only)).toEqual({
       reports: [],
@@ -74,30 +74,30 @@ describe("modality", () => {
     });
   });
 
-  test("the configuration may name one for what the API does not name, and for nothing else", () => {
+  test("the configured modality replaces an unknown one only", () => {
     const ct = instance({ modality: "CT" }, { modality: "RADIOLOGY" });
     const us = instance({ modality: "US" }, { modality: "RADIOLOGY" });
     expect(read(ct, us).reports.map(({ report }) => report.modality)).toEqual(["RADIOLOGY", "ULTRASOUND"]);
   });
 
-  test("an image without modality is what its SOP class says", () => {
+  test("an image without modality has that of its SOP class", () => {
     expect(reportOf({ modality: "OT", sopClass: "1.2.840.10008.5.1.4.1.1.3.1" }).modality).toBe("ULTRASOUND");
   });
 
-  test.each(["SR", "PR", "KO", "SC", "OT", "DOC"])("%s goes with the images of its study", (modality) => {
+  test.each(["SR", "PR", "KO", "SC", "OT", "DOC"])("%s joins the images of its study", (modality) => {
     const [image, companion] = [instance(), instance({ modality })];
     expect(read(companion, image).reports.map(({ messages }) => messages)).toEqual([
       [image.message, companion.message],
     ]);
   });
 
-  test("a companion alone makes no study", () => {
+  test("a companion alone gives no study", () => {
     const only = instance({ modality: "SR" });
     const reason = "no image of its study has come: SR alone makes no study";
     expect(read(only)).toEqual({ reports: [], leftOut: new Map([[only.message, reason]]) });
   });
 
-  test("a study of two modalities makes two reports, and what was measured stands with the ultrasound", () => {
+  test("two modalities give two Reports, and the measurements join the ultrasound", () => {
     const measurements = [
       measured("LN 18043-0", "Left Ventricular Ejection Fraction by US", "64", "%"),
       measured("LN 17985-3", "Left Atrium to Aortic Root Ratio", "", null),
@@ -126,7 +126,7 @@ describe("a code of a measurement", () => {
   const codesOf = (...measurements: Measurement[]) =>
     read(instance({ modality: "US", measurements })).reports[0]!.results.map(({ analyte }) => analyte);
 
-  test("is never shared by two concepts", () => {
+  test("two concepts never share a code", () => {
     const aortic = { name: code("SCT 363698007"), value: code("SCT 34202007", "Aortic Valve") };
     expect(
       codesOf(
@@ -137,14 +137,14 @@ describe("a code of a measurement", () => {
     ).toEqual(["AV Vmax LN:11726-7", "AV Vmax LN:79964-3", "EF"]);
   });
 
-  test("is shared by the SNOMED CT and the SNOMED RT code of one concept", () => {
+  test("the SNOMED CT and SNOMED RT codes of a concept share a code", () => {
     expect(codesOf(measured("SCT 399266005", "MPI", "0.4", null), measured("SRT G-037F", "MPI", "0.5", null))).toEqual([
       "LV MPI",
       "LV MPI",
     ]);
   });
 
-  test("never is a sentence, and tells concepts without a code apart", () => {
+  test("a code is never a sentence, and separates concepts without a code", () => {
     const sentence = "Left ventricle internal dimension at the end of diastole, by the leading edge method";
     const uncoded = (value: string, meaning: string) => ({
       ...measured("", meaning, "1", null),
@@ -163,7 +163,7 @@ describe("a code of a measurement", () => {
 });
 
 describe("identity", () => {
-  test("instances that name two patients are filed to neither", () => {
+  test("instances of two patients are filed to neither", () => {
     const { identifier, otherIdentifiers, notes } = read(
       instance({ accession: "V123" }),
       instance({ patientId: "4712" }),
@@ -175,7 +175,7 @@ describe("identity", () => {
     });
   });
 
-  test("other ids and the accession are identifiers too; an id may stand in a later image alone", () => {
+  test("other ids and the accession are identifiers, also of a later image", () => {
     const first = instance({ patientId: "" });
     const second = instance({ otherPatientIds: ["276098100000001"], accession: "V34679A" });
     expect(read(first, second).reports[0]!.report).toMatchObject({
@@ -220,13 +220,13 @@ describe("time", () => {
     expect(reportOf(header).acquired_at).toBe(expected);
   });
 
-  test("the first image of a study is its time", () => {
+  test("the first image sets the time of the study", () => {
     const { reports } = read(instance({ times: ["20261121110000"] }), instance({ times: ["20261121100000"] }));
     expect(reports[0]!.report.acquired_at).toBe("2026-11-21T07:00:00.000Z");
   });
 });
 
-test("the digest names the set of instances, whatever their order", () => {
+test("the digest names the set of instances in any order", () => {
   const [first, second, third] = [instance(), instance(), instance()];
   const digest = (...instances: readonly ImageInstance[]) => read(...instances).reports[0]!.images;
   expect(digest(first, second)).toBe(digest(second, first));
@@ -234,13 +234,13 @@ test("the digest names the set of instances, whatever their order", () => {
   expect(digest(first, second)).not.toBe(digest(first, { ...second, sha256: "01" }));
 });
 
-test("headers that were read in part are noted once a reason", () => {
+test("partly read headers are noted once per reason", () => {
   const cutShort = "Unsupported character set: iso-ir-999";
   const { notes } = read(instance({ cutShort }), instance({ cutShort }), instance()).reports[0]!.report;
   expect(notes).toEqual([`a header was read in part: ${cutShort}`]);
 });
 
-test("an instance whose header cannot be read is left out with the reason, and spoils no other", () => {
+test("an unreadable header is omitted with its reason", () => {
   const bad = instance("its header cannot be read: not read within 5 s");
   const { reports, leftOut } = read(bad, instance());
   expect(reports).toHaveLength(1);

@@ -14,7 +14,8 @@ import {
   encodeData,
   encodeReleaseRequest,
 } from "../../../../agent/protocols/dicom/pdu.ts";
-import { MODALITY_WORKLIST, Scp, type ScpAction, type ScpOptions } from "../../../../agent/protocols/dicom/scp.ts";
+import { Scp, type ScpAction, type ScpOptions } from "../../../../agent/protocols/dicom/scp.ts";
+import { MODALITY_WORKLIST } from "../../../../agent/protocols/dicom/uids.ts";
 import {
   associateRequest,
   CR_STORAGE,
@@ -45,8 +46,8 @@ function connected(others: Partial<ScpOptions> = {}): Scp {
 
 const command = (context: number, bytes: Uint8Array) =>
   encodeData({ context, part: "command", bytes, last: true }, 16_384);
-const data = (context: number, bytes: Uint8Array, pduBytesMax = 16_384) =>
-  encodeData({ context, part: "dataset", bytes, last: true }, pduBytesMax);
+const data = (context: number, bytes: Uint8Array, maxPduLength = 16_384) =>
+  encodeData({ context, part: "dataset", bytes, last: true }, maxPduLength);
 const stored = (uid = "1.2.3.1", bytes = dataset(uid), context = STORE) =>
   Buffer.concat([command(context, encodeStoreRequest(1, CR_STORAGE, uid)), data(context, bytes)]);
 
@@ -86,7 +87,7 @@ describe("contexts", () => {
     ]);
   });
 
-  test("a transfer syntax that is no UID is passed over", () => {
+  test("an invalid transfer syntax is skipped", () => {
     expect(answered([CR_STORAGE, "x", "1.2.3"], [CR_STORAGE, "x"])).toEqual([
       { id: 1, result: "acceptance", transferSyntax: "1.2.3" },
       { id: 3, result: "transfer-syntaxes", transferSyntax: IMPLICIT },
@@ -97,7 +98,7 @@ describe("contexts", () => {
     ["another called title", { calledAe: "OTHER" }, {}, { result: 1, source: 1, reason: 7 }],
     ["another calling title", { callingAe: "DX2" }, {}, { result: 1, source: 1, reason: 3 }],
     ["no room", {}, { admits: () => false }, { result: 2, source: 3, reason: 2 }],
-  ])("%s is turned away", (_, others, own, reject) => {
+  ])("%s is rejected", (_, others, own, reject) => {
     const actions = new Scp({ ...options, ...own }).receive(encodeAssociateRequest(associateRequest(contexts, others)));
     expect(pdusIn(actions.flatMap((action) => (action.do === "write" ? [action.bytes] : [])))).toEqual([
       { is: "associate-reject", reject },
@@ -106,11 +107,11 @@ describe("contexts", () => {
 });
 
 describe("services", () => {
-  test("an echo is answered", () => {
+  test("C-ECHO gets a response", () => {
     expect(answers(connected().receive(command(ECHO, encodeEchoRequest(7))))).toEqual([STATUS.success]);
   });
 
-  test("an instance is handed on bit by bit and answered when it is kept, whatever its segmentation", () => {
+  test("an instance is passed on in pieces, and gets its response when it is stored, in any segmentation", () => {
     const bytes = dataset("1.2.3.1", [[0x7fe0_0010, "OW", new Uint8Array(3_000).fill(9)]]);
     const sent = Buffer.concat([command(STORE, encodeStoreRequest(5, CR_STORAGE, "1.2.3.1")), data(STORE, bytes, 64)]);
     fc.assert(
@@ -140,7 +141,7 @@ describe("services", () => {
           { do: "keep", identity: { study: "1.2.3", headerBytes: bytes.length - 3_000 - 12 } },
         ]);
         expect(scp.unanswered).toBe(1);
-        expect(answers(scp.answer(5, STATUS.success, null))).toEqual([STATUS.success]);
+        expect(answers(scp.respond(5, STATUS.success, null))).toEqual([STATUS.success]);
         expect(scp.unanswered).toBe(0);
       }),
       { numRuns: 50 },
@@ -179,7 +180,7 @@ describe("services", () => {
       STATUS.unrecognizedOperation,
       ["write"],
     ],
-  ])("%s is refused, and the association goes on", (_, sent, status, actions) => {
+  ])("%s is refused, and the association continues", (_, sent, status, actions) => {
     const scp = connected();
     const done = scp.receive(sent);
     expect(what(done)).toEqual(actions);
@@ -225,26 +226,26 @@ describe("services", () => {
     expect(what(sent === null ? scp.closed() : scp.receive(sent))).toContain("discard");
   });
 
-  test("a cancellation is of the request that waits, and of none that is answered", () => {
+  test("a cancel reaches a waiting request, and no settled one", () => {
     const scp = new Scp(options);
     scp.receive(encodeAssociateRequest(associateRequest([[MODALITY_WORKLIST, EXPLICIT]])));
-    const request = { field: COMMAND.findRequest, messageId: 1, sopClass: MODALITY_WORKLIST, sopInstance: "" };
+    const request = { field: COMMAND.cFindRequest, messageId: 1, sopClass: MODALITY_WORKLIST, sopInstance: "" };
     const find = Buffer.concat([
       command(1, encodeRequest({ ...request, hasDataset: true })),
       data(1, new Uint8Array(0)),
     ]);
     const cancel = command(1, encodeCancelRequest(1));
     expect(what(scp.receive(Buffer.concat([find, cancel])))).toEqual(["serve", "cancel"]);
-    scp.answer(1, STATUS.cancelled, null);
+    scp.respond(1, STATUS.cancelled, null);
     expect(what(scp.receive(cancel))).toEqual([]);
     expect(what(scp.receive(find))).toEqual(["serve"]);
   });
 
-  test("while the disk works the peer is not timed out", () => {
+  test("a peer that waits for the disk is not timed out", () => {
     const scp = connected();
     scp.receive(stored());
     expect(what(scp.timeout())).toEqual([]);
-    scp.answer(1, STATUS.success, null);
+    scp.respond(1, STATUS.success, null);
     expect(answers(scp.timeout())).toEqual(["abort"]);
   });
 });

@@ -49,7 +49,7 @@ const read = (...content: Element[]) =>
     ],
   );
 
-test("one concept at several sites makes a code for each site", () => {
+test("one concept at several sites gives a code per site", () => {
   const peak = (value: string, ...content: Element[]) =>
     measured(coded("LN 11726-7", "Peak Velocity"), value, "m/s", ...content);
   const back = modifier(coded("SRT G-C048", "Flow Direction"), coded("SRT R-42E61", "Retrograde Flow"));
@@ -67,7 +67,7 @@ test("one concept at several sites makes a code for each site", () => {
   ]);
 });
 
-test("image modes of one concept share its code and differ in their meaning", () => {
+test("image modes of one concept share its code, and differ in meaning", () => {
   const mode = (code: string, meaning: string) => modifier(MODE, coded(code, meaning));
   const dimension = (value: string) =>
     measured(coded("LN 29436-3", "Left Ventricle Internal End Diastolic Dimension"), value, "cm");
@@ -85,7 +85,7 @@ test("image modes of one concept share its code and differ in their meaning", ()
   ]);
 });
 
-test("a site of the measurement itself replaces that of its section", () => {
+test("a measurement's own site replaces that of its section", () => {
   const wave = (value: string, site: string, meaning: string) =>
     measured(
       coded("SRT G-037A", "Left Ventricular Peak Early Diastolic Tissue Velocity"),
@@ -124,7 +124,7 @@ test("measurements of two fetuses have two codes", () => {
   ]);
 });
 
-test("a measurement without concept, value or unit is read as such", () => {
+test("a measurement without concept, value or unit is kept", () => {
   const bare = { "0040A010": { Value: ["CONTAINS"] }, "0040A040": { Value: ["NUM"] } };
   expect(readMeasurements(container(FINDINGS, bare))).toEqual([
     { concept: { value: "", scheme: "", meaning: "" }, modifiers: [], value: "", unit: null },

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { COMMAND, STATUS } from "../../../../agent/protocols/dicom/dimse.ts";
-import { MODALITY_WORKLIST } from "../../../../agent/protocols/dicom/scp.ts";
 import { studyUidOf } from "../../../../agent/imaging/services.ts";
+import { MODALITY_WORKLIST } from "../../../../agent/protocols/dicom/uids.ts";
 import { dayOf } from "../../../../agent/report/device-time.ts";
 import { cat, dog } from "../../../make-fixtures.ts";
 import { dcmtk, run } from "../../../support/dcmtk.ts";
@@ -62,7 +62,7 @@ async function find(keys: readonly string[], ...options: readonly string[]): Pro
 }
 
 describe.skipIf(!dcmtk)("findscu", () => {
-  test("an order is found with all a modality copies into its images", async () => {
+  test("an order has all fields that a modality copies into its images", async () => {
     await order("VDAG0001", dog.fp);
     expect(await find(["PatientSpeciesDescription", "PatientSex", "ResponsiblePerson", `${STEP}.Modality=DX`])).toEqual(
       [
@@ -81,7 +81,7 @@ describe.skipIf(!dcmtk)("findscu", () => {
     expect((await used.spool.call("ordersByAccession", ["VDAG0001"]))[0]?.state).toBe("sent");
   });
 
-  test("who comes today is listed under an accession of its own, the same at every query and after a restart", async () => {
+  test("an appointment has an accession that stays the same at every query and after a restart", async () => {
     await appoint(cat.fp, dog.fp);
     const first = await find([]);
     expect(first.map(({ PatientName }) => PatientName)).toEqual(["^Şeker", `^${dog.name}`]);
@@ -91,7 +91,7 @@ describe.skipIf(!dcmtk)("findscu", () => {
     expect(await find([])).toEqual(first);
   });
 
-  test("an order takes the place of the appointment, and what is done or cancelled is listed no more", async () => {
+  test("an order replaces the appointment, and a finished or cancelled one is removed", async () => {
     await appoint(dog.fp, cat.fp);
     await order("VDAG0001", dog.fp);
     await order("VHEMA001", dog.fp, "hema-1");
@@ -125,7 +125,7 @@ describe.skipIf(!dcmtk)("findscu", () => {
     expect(found.map(({ PatientName }) => PatientName)).toEqual(names.map((name) => `^${name}`));
   });
 
-  test("in Latin 1 or UTF-8 as the machine asks, and in what holds the letters where it does not say", async () => {
+  test("a response is in the modality's character set, or in one that has all characters", async () => {
     await appoint(cat.fp);
     const charsets = async (key: string) => (await find([key])).map((entry) => entry["SpecificCharacterSet"]);
     expect(await charsets("SpecificCharacterSet=ISO_IR 192")).toEqual(["ISO_IR 192"]);
@@ -139,7 +139,7 @@ describe.skipIf(!dcmtk)("findscu", () => {
     expect(await find([], syntax)).toHaveLength(1);
   });
 
-  test("two items where one step is asked for are refused", async () => {
+  test("a query for two steps in one item is refused", async () => {
     const keys = ["-k", `${STEP}.Modality=CR`, "-k", "ScheduledProcedureStepSequence[1].Modality=DX"];
     const to = ["-aet", "DX1", "-aec", "VETWIRE", "127.0.0.1", String(served.port)];
     const { output } = await run("findscu", "-v", "-W", ...keys, ...to);
@@ -147,10 +147,10 @@ describe.skipIf(!dcmtk)("findscu", () => {
   });
 });
 
-test("a cancelled query ends with its status, without the rest of its answers, and the next one is answered", async () => {
+test("a cancelled query ends with its status, and the next one gets its responses", async () => {
   await appoint(dog.fp, cat.fp);
   const peer = await TestPeer.connect(served.port, MODALITY_WORKLIST);
-  const request = { field: COMMAND.findRequest, messageId: 1, sopClass: MODALITY_WORKLIST, sopInstance: "" };
+  const request = { field: COMMAND.cFindRequest, messageId: 1, sopClass: MODALITY_WORKLIST, sopInstance: "" };
   const statuses = async () => {
     const heard: number[] = [];
     do heard.push((await peer.hear()).command.status);

@@ -1,23 +1,18 @@
 import * as fc from "fast-check";
 import { isDeepStrictEqual } from "node:util";
 import { describe, expect, test } from "vitest";
-import {
-  FRAME_END_TIMEOUT_MS,
-  FRAME_TIMEOUT_MS,
-  Hl7Link,
-  MESSAGE_BYTES_MAX,
-} from "../../../../agent/protocols/hl7/link.ts";
+import { FRAME_END_TIMEOUT_MS, FRAME_TIMEOUT_MS, MESSAGE_BYTES_MAX } from "../../../../agent/protocols/hl7/link.ts";
 import type { LinkAction } from "../../../../agent/protocols/link.ts";
 import { NOISE_BYTES_MAX, NOISE_TIMEOUT_MS } from "../../../../agent/protocols/noise.ts";
 import { play, segmentationCounterexample } from "../astm/said.ts";
 import { bytes, show } from "../astm/wire.ts";
-import { frame, header, newLink, result, saidOf, STAMP, textOf } from "./wire.ts";
+import { frame, header, newLink, result, saidOf, textOf } from "./wire.ts";
 
 const GOOD = frame(result());
 const CUT = "a new frame began before its end";
 
-describe("F1: frames and what stands between them", () => {
-  test("F1: a message in its frame is delivered, then answered, and the link is at rest", () => {
+describe("frames and the bytes between them", () => {
+  test("a framed message is delivered and acknowledged, then the link is at rest", () => {
     const link = newLink();
     const actions = link.receive(bytes(GOOD));
     expect(actions.map((action) => action.do)).toEqual(["deliver", "reply", "timer"]);
@@ -35,14 +30,14 @@ describe("F1: frames and what stands between them", () => {
     expect(link.atRest).toBe(true);
   });
 
-  test("F1: heartbeats, NUL and line ends between frames are ignored in silence", () => {
+  test("heartbeats, NUL and line ends between frames are ignored silently", () => {
     const link = newLink();
     expect(saidOf(link.receive(bytes("<STX><NUL><CR><LF><STX>")))).toEqual(saidOf([]));
     expect(link.atRest).toBe(true);
     expect(saidOf(link.receive(bytes(`<STX>${GOOD}<CR><LF><STX>${GOOD}`))).answers).toEqual(["AA 4711", "AA 4711"]);
   });
 
-  test("F1: other bytes are counted and told of once a burst: at the next frame, or after a second of silence", () => {
+  test("other bytes are reported once per run, at the next frame or after 1 s of silence", () => {
     expect(play(newLink(), "noise", "<ENQ>more", GOOD)).toMatchObject({
       warnings: ["10 bytes outside frames: ignored"],
     });
@@ -57,15 +52,15 @@ describe("F1: frames and what stands between them", () => {
     ]);
   });
 
-  test("F1: an empty frame is a sign of life: it is neither delivered nor answered", () => {
+  test("an empty frame is neither delivered nor acknowledged", () => {
     expect(play(newLink(), "<VT><FS><CR>")).toMatchObject({ replies: "", deliveries: [] });
   });
 });
 
-describe("F2: the end of a frame", () => {
+describe("end of a frame", () => {
   const open = `<VT>${result()}<FS>`;
 
-  test("F2: is FS with CR, with VT, or with 200 ms of silence", () => {
+  test("FS ends a frame with CR, with VT, or with 200 ms of silence", () => {
     expect(saidOf(newLink().receive(bytes(`${open}<CR>`))).answers).toEqual(["AA 4711"]);
     expect(saidOf(newLink().receive(bytes(`${open}${GOOD}`))).answers).toEqual(["AA 4711", "AA 4711"]);
     const link = newLink();
@@ -75,7 +70,7 @@ describe("F2: the end of a frame", () => {
     expect(play(link, "<CR>", GOOD)).toMatchObject({ warnings: [], deliveries: [{ message: result() }] });
   });
 
-  test("F2: is FS with anything else too, unless the profile says that text may hold FS", () => {
+  test("FS with any other byte ends a frame, unless the profile allows FS in text", () => {
     const wire = `<VT>${header()}<CR>OBX|1|ED|a<FS>b<CR><FS><CR>`;
     expect(play(newLink(), wire, "close()")).toMatchObject({
       deliveries: [{ message: `${header()}<CR>OBX|1|ED|a`, incomplete: null }],
@@ -89,8 +84,8 @@ describe("F2: the end of a frame", () => {
   });
 });
 
-describe("F3: VT within a frame", () => {
-  test("F3: drops what came of it, not answered, and begins the next one", () => {
+describe("VT within a frame", () => {
+  test("VT drops the frame without a reply and begins the next one", () => {
     expect(play(newLink(), `<VT>MSH|^~\\&|BC<CR>PID|${GOOD}`)).toMatchObject({
       deliveries: [
         { message: "MSH|^~\\&|BC<CR>PID|", incomplete: CUT },
@@ -138,7 +133,7 @@ describe("frames that end before their end", () => {
   });
 });
 
-describe("F4: cuts", () => {
+describe("segmentation", () => {
   const pieces = [
     ...[
       GOOD,
@@ -150,12 +145,12 @@ describe("F4: cuts", () => {
     ...["<VT>", "<FS>", "<CR>", "<LF>", "<STX>", "noise", "<VT>MSH|^~\\&|K\xc3\xb6pek|", `<VT>${result()}<FS>`],
   ];
 
-  test("F4: any segmentation of the stream gives the same actions", () => {
+  test("any segmentation of the stream gives the same actions", () => {
     expect(segmentationCounterexample(() => newLink(), pieces)).toBe(null);
     expect(segmentationCounterexample(() => newLink({ textMayHoldFs: true }), pieces)).toBe(null);
   });
 
-  test("F4: a replay delivers what was delivered when bytes were refused, the incomplete messages too", () => {
+  test("a replay delivers the same messages as the refused bytes, incomplete ones included", () => {
     // The spool numbers the messages of a session, from one rest of the link to the next.
     const deliveries = (actions: readonly LinkAction[]) =>
       actions.flatMap((action) =>
@@ -189,7 +184,7 @@ describe("F4: cuts", () => {
     expect(fc.check(property, { numRuns: 1_000 }).counterexample).toBe(null);
   });
 
-  test("F4: a frame that is whole but for its CR is accepted, whatever happens to the CR", () => {
+  test("a frame without its CR is accepted, whatever happens to the CR", () => {
     const link = newLink();
     link.receive(bytes(`<VT>${result()}<FS>`));
     expect(saidOf(link.refuse(bytes("<CR>")))).toMatchObject({
@@ -203,7 +198,7 @@ describe("F4: cuts", () => {
     expect(saidOf(strict.receive(bytes("<FS><CR>"))).answers).toEqual(["AE 4711"]);
   });
 
-  test("F4: only what may end a frame has to be on disk before an answer", () => {
+  test("only bytes that may end a frame have to be stored before a reply", () => {
     const link = newLink();
     expect(link.mayAccept(bytes("<VT>MSH"))).toBe(false);
     link.receive(bytes(`<VT>${result()}`));
@@ -213,10 +208,10 @@ describe("F4: cuts", () => {
   });
 });
 
-describe("F5: the limit", () => {
+describe("max message length", () => {
   const filler = new Uint8Array(1024 * 1024).fill(0x78);
 
-  test("F5: what is longer is refused at its end with its id, the beginning is kept as incomplete, the connection stays", () => {
+  test("a longer message is refused at its end with its id, and its start delivered as incomplete", () => {
     const link = newLink();
     const actions = [...link.receive(bytes(`<VT>${result()}`))];
     for (let sent = 0; sent <= MESSAGE_BYTES_MAX; sent += filler.length) actions.push(...link.receive(filler));
@@ -234,7 +229,7 @@ describe("F5: the limit", () => {
     expect(saidOf(link.receive(bytes(GOOD))).answers).toEqual(["AA 4711"]);
   });
 
-  test("F5: in enhanced mode it is refused with CR, and a message of just the limit is taken", () => {
+  test("in enhanced mode a longer message gets CR, and one of the max length is accepted", () => {
     const first = textOf(header({ 15: "AL", 16: "NE" }));
     const link = newLink();
     const answersTo = (length: number) => {
@@ -246,8 +241,8 @@ describe("F5: the limit", () => {
   });
 });
 
-describe("F6: silence", () => {
-  test("F6: between frames no timer runs; within one 30 s of silence drop what came", () => {
+describe("silence", () => {
+  test("no timer runs between frames; 30 s of silence drop a frame", () => {
     const link = newLink();
     expect(play(link, GOOD).timer).toBe(null);
     expect(play(link, `<VT>${result()}`).timer).toBe(FRAME_TIMEOUT_MS);
@@ -261,7 +256,7 @@ describe("F6: silence", () => {
     expect(saidOf(link.receive(bytes(GOOD))).answers).toEqual(["AA 4711"]);
   });
 
-  test("F6: what the connection cut is kept as incomplete; a frame that only lacks its CR is whole", () => {
+  test("a closed connection makes the frame incomplete, unless only its CR is missing", () => {
     expect(saidOf([...newLink().receive(bytes("<VT>MSH|")), ...newLink().close()]).incomplete).toEqual([]);
     const link = newLink();
     link.receive(bytes("<VT>MSH|"));
@@ -272,8 +267,8 @@ describe("F6: silence", () => {
   });
 });
 
-describe("A3: bytes that could not be stored", () => {
-  test("A3: their message is answered AE with its id, or CR where the device asks for that, and never accepted", () => {
+describe("bytes that could not be stored", () => {
+  test("their message gets AE with its id, or CR on request, and is never accepted", () => {
     expect(saidOf(newLink().refuse(bytes(GOOD)))).toEqual({
       ...saidOf([]),
       answers: ["AE 4711"],
@@ -293,7 +288,7 @@ describe("A3: bytes that could not be stored", () => {
     expect(saidOf(link.receive(bytes(GOOD))).answers).toEqual(["AA 4711"]);
   });
 
-  test("A3: the message before, in the same bytes as the refused one's beginning, was answered already", () => {
+  test("the message before the refused bytes is acknowledged", () => {
     const link = newLink();
     link.receive(bytes(GOOD));
     expect(saidOf(link.refuse(bytes(`<VT>${result("2")}`)))).toEqual(saidOf([]));
@@ -304,58 +299,30 @@ describe("A3: bytes that could not be stored", () => {
   });
 });
 
-describe("A3: bytes on their way to the disk", () => {
-  test("A3: what they are answered with is worked out meanwhile, and nothing is said or known of them", () => {
-    let stamps = 0;
-    const link = new Hl7Link(() => ({ ...STAMP, id: `V-${++stamps}` }));
-    const chunk = bytes(GOOD + frame(result("2")));
-    link.prepare(chunk);
-    expect([stamps, link.atRest]).toEqual([2, true]);
-    expect(saidOf(link.receive(chunk))).toMatchObject({ answers: ["AA 4711", "AA 2"], messages: ["4711", "2"] });
-    expect(stamps).toBe(2);
-  });
-
-  test("A3: if the disk does not take them, they are refused all the same, and so is what they end", () => {
-    for (const [before, chunk] of [
-      ["", GOOD],
-      ["<VT>", GOOD],
-      [`<VT>${result()}`, `<FS><CR>${GOOD}`],
-    ] as const) {
-      const [link, other] = [newLink(), newLink()];
-      for (const one of [link, other]) one.receive(bytes(before));
-      const refused = bytes(chunk);
-      link.prepare(refused);
-      expect(link.refuse(refused)).toEqual(other.refuse(refused));
-    }
-  });
-
-  test("A3: a frame that was whole, had its FS not been text, is refused with the bytes behind it", () => {
-    const link = newLink({ textMayHoldFs: true });
-    const chunk = bytes(`<VT>${result("1")}<FS>`);
-    link.prepare(chunk);
-    link.receive(chunk);
-    const actions = [...link.refuse(bytes("<CR>")), ...link.receive(bytes(GOOD))];
-    expect(saidOf(actions)).toMatchObject({ answers: ["AE 1", "AA 4711"], messages: ["4711"] });
-  });
-
-  test("A3: a frame that began before a gap is not taken for the whole one behind it", () => {
-    const link = newLink({ textMayHoldFs: true });
-    link.receive(bytes(`<VT>${result("1")}<FS>`));
-    const chunk = bytes(`text<VT>${result("2")}<FS><CR>`);
-    link.prepare(chunk);
-    link.gap();
-    expect(saidOf(link.receive(chunk)).messages).toEqual(["2"]);
-  });
+test("a frame with FS that may be text is refused with the bytes behind it", () => {
+  const link = newLink({ textMayHoldFs: true });
+  const chunk = bytes(`<VT>${result("1")}<FS>`);
+  link.receive(chunk);
+  const actions = [...link.refuse(bytes("<CR>")), ...link.receive(bytes(GOOD))];
+  expect(saidOf(actions)).toMatchObject({ answers: ["AE 1", "AA 4711"], messages: ["4711"] });
 });
 
-test("A5: a frame that holds no message is answered AR and delivered as it is", () => {
+test("a frame that began before a gap is not joined with the bytes behind it", () => {
+  const link = newLink({ textMayHoldFs: true });
+  link.receive(bytes(`<VT>${result("1")}<FS>`));
+  const chunk = bytes(`text<VT>${result("2")}<FS><CR>`);
+  link.gap();
+  expect(saidOf(link.receive(chunk)).messages).toEqual(["2"]);
+});
+
+test("a frame without a message gets AR and is delivered as it is", () => {
   expect(play(newLink(), frame("noise"))).toMatchObject({
     deliveries: [{ message: "noise", incomplete: null }],
     warnings: ['the first segment is "noise", expected MSH'],
   });
 });
 
-test("each message of a frame that holds several is delivered and answered by itself", () => {
+test("each message of a frame is delivered and acknowledged separately", () => {
   const actions = newLink().receive(bytes(frame(result("1") + result("2") + textOf(header({ 10: "" })))));
   expect(saidOf(actions)).toMatchObject({ answers: ["AA 1", "AA 2", "AR"], messages: ["1", "2", ""] });
   expect(actions.flatMap((action) => (action.do === "deliver" ? show(action.message) : []))[1]).toBe(result("2"));

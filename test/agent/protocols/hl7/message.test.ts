@@ -43,7 +43,7 @@ describe("fields", () => {
     expect([obx.component(3, 1), obx.component(3, 2), obx.repetitions(5)]).toEqual(["WBC", "", [["1"], ["2"]]]);
   });
 
-  test("of free text lose nothing at a bare ampersand or caret", () => {
+  test("free text keeps a bare ampersand or caret", () => {
     const obx = segment("OBX|1|TX|note||Dogs & cats 10^9/L");
     expect([obx.field(5), obx.component(5, 1)]).toEqual(["Dogs & cats 10^9/L", "Dogs & cats 10"]);
   });
@@ -58,18 +58,18 @@ describe("fields", () => {
     ["\\F", "\\F"],
     ["\\\\F\\", "\\|"],
     ["\\Zxy\\", "\\Zxy\\"],
-  ])("the escapes in %s are read %j", (sent, text) => {
+  ])("the escapes in %s decode to %j", (sent, text) => {
     expect(segment(`NTE|1||${sent}`).field(3)).toBe(text);
   });
 
-  test("an escaped delimiter separates nothing", () => {
+  test("an escaped delimiter does not separate", () => {
     expect(segment("OBX|1|ST|a\\S\\b^c\\R\\d").repetitions(3)).toEqual([["a^b", "c~d"]]);
   });
 });
 
 describe("delimiters", () => {
   test.each(["MSH|@*/%|BC|M", "MSH#^~\\&#BC#M", "MSH|^~\\&#|BC|M", "MSH|^~|BC|M", "MSH|^~\\|BC|M"])(
-    "are those that the header declares: %s",
+    "the header declares the delimiters: %s",
     (first) => {
       const { delimiters, header: msh } = parsed(first);
       const [, field, component, repetition] = first.slice(2).split("");
@@ -78,37 +78,40 @@ describe("delimiters", () => {
     },
   );
 
-  test.each(["MSH", "MSH|", "MSH||BC", "MSH|^^\\&|", "MSHA^~\\&A", "MSH|^a\\&|"])("are not there in %s", (first) => {
-    expect(parseMessage(bytes(first))).toMatchObject({ problem: expect.stringContaining("different delimiters") });
-  });
+  test.each(["MSH", "MSH|", "MSH||BC", "MSH|^^\\&|", "MSHA^~\\&A", "MSH|^a\\&|"])(
+    "undeclared delimiters do not separate: %s",
+    (first) => {
+      expect(parseMessage(bytes(first))).toMatchObject({ problem: expect.stringContaining("different delimiters") });
+    },
+  );
 });
 
 describe("segments", () => {
-  test.each(["<CR>", "<LF>", "<CR><LF>", "<LF><CR>", "<CR><CR>", "<CR><LF><CR><LF>"])("end with %s", (end) => {
+  test.each(["<CR>", "<LF>", "<CR><LF>", "<LF><CR>", "<CR><CR>", "<CR><LF><CR><LF>"])("segments end with %s", (end) => {
     const text = [header(), "PID|1", "OBX|1||A", "OBX|2||B"].join(end);
     expect(names(text)).toEqual(["MSH", "PID", "OBX", "OBX"]);
     expect(names(text + end)).toEqual(["MSH", "PID", "OBX", "OBX"]);
   });
 
-  test("end with a mixture of them too, and none is lost", () => {
+  test("segments end with any mixture of line ends", () => {
     expect(names(`${header()}<CR>PID|1<LF>OBX|1||A<CR><LF>OBX|2||B<LF><CR>NTE|1`)).toEqual([
       ...["MSH", "PID", "OBX", "OBX", "NTE"],
     ]);
   });
 
-  test("may follow a byte order mark, blanks or the headers of a batch", () => {
+  test("a byte order mark, blanks or batch headers may precede the header", () => {
     for (const before of ["\xef\xbb\xbf", "<CR><LF>", "  ", "<VT>", "FHS|^~\\&|BC<CR>BHS|^~\\&|BC<CR>"]) {
       expect(parsed(`${before}${textOf(header())}`).header.field(10)).toBe("4711");
     }
   });
 
-  test("keep their order, their unknown names and their lower case", () => {
+  test("segments keep their order, unknown names and lower case", () => {
     expect(parsed(textOf(header(), "obx|1", " NTE|1", "ZPM|x", "PV1")).segments.map(({ name }) => name)).toEqual([
       ...["MSH", "OBX", "NTE", "ZPM", "PV1"],
     ]);
   });
 
-  test("go on with a line that does not begin like one", () => {
+  test("a line that does not begin a segment continues the last one", () => {
     const { segments } = parsed(textOf(header(), "NTE|1||first", "second line", "dog", "OBX|1"));
     expect(segments.map(({ text }) => text).slice(1)).toEqual(["NTE|1||first\nsecond line\ndog", "OBX|1"]);
   });
@@ -119,11 +122,11 @@ describe("segments", () => {
     ["PID|1<CR>", 'the first segment is "PID|1", expected MSH'],
     [textOf(header(), "PID|1", header()), "segment 3 is a second MSH"],
     [`${header()}${"<CR>OBX".repeat(100_001)}`, "more than 100000 segments"],
-  ])("that are no message are told why (case %#)", (text, problem) => {
+  ])("an invalid message is reported with its problem (case %#)", (text, problem) => {
     expect(parseMessage(bytes(text))).toEqual({ problem });
   });
 
-  test("of two messages in one payload are never one message's", () => {
+  test("two messages in one payload stay separate", () => {
     const two = textOf(header(), "PID|1||D-77", "NTE|1||MSH|", header({ 10: "4712" }), "PID|1||D-78");
     const messages = splitMessages(bytes(`FHS|^~\\&<CR>${two}`)).map((one) => parsed(one));
     expect(messages.map((one) => [one.header.field(10), one.segments[1]?.field(3)])).toEqual([
@@ -134,7 +137,7 @@ describe("segments", () => {
   });
 });
 
-describe("C1: charsets", () => {
+describe("charsets", () => {
   const read = (stated: string, name: Uint8Array, options = {}) => {
     const message = parseMessage(
       Buffer.concat([bytes(`${header({ 18: stated })}<CR>PID|1||`), name, bytes("|x<CR>")]),
@@ -162,26 +165,26 @@ describe("C1: charsets", () => {
     ["", "windows-1252", "Köpek €"],
     ["ASCII", "windows-1252", "Köpek"],
     ["KLINGON", "windows-1252", "Köpek"],
-  ])("C1: MSH-18 %j with %s text is read %s", (stated, encoding, text) => {
+  ])("MSH-18 %j with %s text is read %s", (stated, encoding, text) => {
     expect(read(stated, iconv.encode(text, encoding))).toEqual([text, "x", 0]);
   });
 
-  test("C1: ISO IR87 is read by its escape sequences", () => {
+  test("ISO IR87 is decoded by its escape sequences", () => {
     expect(read("ISO IR87", bytes("\x1b$B8$\x1b(B"))).toEqual(["犬", "x", 0]);
   });
 
-  test("C1: the configured charset stands above MSH-18, and the fallback below valid UTF-8", () => {
+  test("the configured charset overrides MSH-18, and valid UTF-8 the fallback", () => {
     const dog = iconv.encode("乗狗", "gb18030");
     expect(read("UNICODE", dog, { charset: "gb18030" })).toEqual(["乗狗", "x", 0]);
     expect(read("ASCII", dog, { fallbackCharset: "gb18030" })).toEqual(["乗狗", "x", 0]);
     expect(read("", Buffer.from("狗"), { fallbackCharset: "gb18030" })).toEqual(["狗", "x", 0]);
   });
 
-  test("C1: a byte that does not belong is replaced and counted, never a reason to lose the message", () => {
+  test("an invalid byte is replaced and counted", () => {
     expect(read("UNICODE", Buffer.from([0x41, 0xff, 0xfe]))).toEqual(["A\ufffd\ufffd", "x", 2]);
   });
 
-  test("C1: a character whose second byte is a delimiter's stays whole", () => {
+  test("a character whose second byte equals a delimiter stays whole", () => {
     // U+4E57 is 81 5C, and 5C is the backslash; others end with | ^ or ~.
     const trails = Array.from({ length: 0x5000 }, (_, index) => String.fromCodePoint(0x4e00 + index)).filter((char) =>
       "|^~\\".includes(String.fromCharCode(iconv.encode(char, "gb18030")[1]!)),
@@ -191,7 +194,7 @@ describe("C1: charsets", () => {
     expect(read("GB 18030-2000", iconv.encode(all, "gb18030"))).toEqual([all, "x", 0]);
   });
 
-  test("C1: what is encoded in a charset is read back from it", () => {
+  test("text encoded in a charset decodes to the same text", () => {
     const texts: readonly [Charset, string][] = [
       ["utf-8", "Köpek 中"],
       ["gb18030", "狗"],
@@ -203,7 +206,7 @@ describe("C1: charsets", () => {
   });
 });
 
-test("a message without its stamp is its header without MSH-7 and MSH-10, however many fields that has", () => {
+test("withoutStamp removes exactly MSH-7 and MSH-10 from the header", () => {
   const field = fc.string({ unit: fc.constantFrom("M", "S", "H", "a", "^", "\xe9", "\x85", " "), maxLength: 6 });
   const before = fc.constantFrom("", "\r", "M\n", "MSH\r", "xMSH|1\r", "MSHa\n", "MXH|1\r", "MSX|1\n");
   const behind = fc.constantFrom("", "\r", "\nPID|1|2|3\r", "\rMSH|^~|7\r");
@@ -230,7 +233,7 @@ describe("parsing and encoding", () => {
   const field = fc.array(fc.array(fc.array(leaf, { minLength: 1 }), { minLength: 1 }), { minLength: 1, maxLength: 3 });
   const declarations = ["|^~\\&", "#@*/%", "$!?'\""];
 
-  test("any text written into fields is read from them, whatever delimiters and line ends it holds", () => {
+  test("any text in fields is read back, under any delimiters and line ends", () => {
     const property = fc.property(
       fc.constantFrom(...declarations),
       fc.array(field, { maxLength: 4 }),
@@ -254,7 +257,7 @@ describe("parsing and encoding", () => {
     fc.assert(property, { numRuns: 500 });
   });
 
-  test("what is parsed and encoded again is what it was", () => {
+  test("a parsed and encoded message stays the same", () => {
     const word = fc.array(
       fc.constantFrom("a", "9", " ", "|", "^", "~", "&", "\\F\\", "\\T\\", "\\X0D\\", "\\E\\", "é"),
     );
@@ -280,7 +283,7 @@ describe("parsing and encoding", () => {
     fc.assert(property, { numRuns: 500 });
   });
 
-  test("any bytes are a message or a problem, and never an exception", () => {
+  test("any bytes give a message or a problem, and never an exception", () => {
     const mutated = fc.tuple(fc.array(fc.tuple(fc.nat(), fc.nat({ max: 255 }))), fc.nat()).map(([changes, cut]) => {
       const wire = bytes(textOf(header({ 18: "UNICODE" }), "PID|1||D\\X41\\^&~7", "OBX|1||a\\F\\b", header()));
       for (const [at, byte] of changes) wire[at % wire.length] = byte;
@@ -304,7 +307,7 @@ describe("beside hl7-standard, where it is right", () => {
   const text = fc.string({ unit: fc.constantFrom(...Array.from("abcXYZ019 .,-_/*<>+()")), minLength: 1, maxLength: 8 });
   const components = fc.array(text, { minLength: 2, maxLength: 4 });
 
-  test("every field and component is the same", () => {
+  test("every field and component equals that of hl7-standard", () => {
     const segments = fc.array(fc.array(fc.oneof(text, components, fc.constant("")), { minLength: 1, maxLength: 8 }), {
       maxLength: 6,
     });
@@ -333,7 +336,7 @@ describe("beside hl7-standard, where it is right", () => {
 const captures = new URL("../../../../../shared/captures/hl7/", import.meta.url);
 const files = existsSync(captures) ? readdirSync(captures).filter((name) => name.endsWith(".hl7")) : [];
 
-test.skipIf(files.length === 0)("the field captures are read, and no segment of theirs is lost", () => {
+test.skipIf(files.length === 0)("field captures are read without losing a segment", () => {
   for (const file of files) {
     const bytesOfFile = readFileSync(new URL(file, captures));
     const lines = show(bytesOfFile)

@@ -177,7 +177,7 @@ const messages = fc
       .filter(({ sample, id, wbc }) => !seen.has(`${sample} ${id} ${wbc}`) && seen.add(`${sample} ${id} ${wbc}`));
   });
 
-test("interleaved connections, chunkings and faults give the same set of studies as clean delivery", () => {
+test("interleaved connections, chunkings and faults give the same studies as clean delivery", () => {
   const property = fc.property(messages, fc.nat(), (list, seed) => {
     const clean = new Agent();
     for (const message of list) {

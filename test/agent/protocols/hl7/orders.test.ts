@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import {
-  encodeAnswers,
+  encodeReplies,
   type OrderFormat,
-  type OrderQuery,
+  type Hl7OrderQuery,
   readOrderQuery,
 } from "../../../../agent/protocols/hl7/orders.ts";
-import type { Answered } from "../../../../agent/protocols/order-query.ts";
+import type { OrderReply } from "../../../../agent/protocols/order-query.ts";
 import { cat, dog } from "../../../make-fixtures.ts";
 import { bytes, show } from "../astm/wire.ts";
 import { answers, header, parsed, STAMP, textOf } from "./wire.ts";
@@ -22,25 +22,25 @@ const LAW = header({ 9: "QBP^Q11^QBP_Q11", 12: "2.5.1", 15: "NE", 16: "AL", 18: 
 const QBP = textOf(LAW, "QPD|WOS^Work Order Step^IHELAW|tag1|V34679AC", "RCP|I||R^Real Time^HL70394");
 
 const ulid = (fp: string) => fp.slice("patient_".length);
-const one = (patient: Answered["patient"], tests: readonly string[] = ["ALT", "2160-0"]): Answered => ({
+const one = (patient: OrderReply["patient"], tests: readonly string[] = ["ALT", "2160-0"]): OrderReply => ({
   patient,
   asked: "",
   orders: [{ specimen: "V34679AC", report: "Q", tests, orderedAt: "20261121085000" }],
 });
-const nobody: Answered = {
+const nobody: OrderReply = {
   ...one(null),
   orders: [{ specimen: "V34679AC", report: "Z", tests: [], orderedAt: "" }],
 };
 
-function queryOf(message: string): OrderQuery {
+function queryOf(message: string): Hl7OrderQuery {
   const query = readOrderQuery(parsed(message));
   if (query === null) throw new Error("no query");
   return query;
 }
 
 /** The answers' segments, and the orders in each. */
-function answered(message: string, found: readonly Answered[], format: OrderFormat = {}) {
-  return encodeAnswers(queryOf(message), found, format, () => STAMP).map((answer) => ({
+function answered(message: string, found: readonly OrderReply[], format: OrderFormat = {}) {
+  return encodeReplies(queryOf(message), found, format, () => STAMP).map((answer) => ({
     segments: show(answer.message).split("<CR>").slice(0, -1),
     accessions: answer.accessions,
   }));
@@ -48,7 +48,7 @@ function answered(message: string, found: readonly Answered[], format: OrderForm
 
 const mshOf = (type: string) => `MSH|^~\\&|LIS|Clinic|BC-5300|Mindray|20261121173059+0300||${type}|V-1|P|2.3.1`;
 
-describe("O1: what a device asks", () => {
+describe("order queries", () => {
   test.each([
     ["QRY^Q02 by barcode", QRY, { samples: [{ patient: "", specimen: "V34679AC" }], all: false }],
     [
@@ -65,8 +65,8 @@ describe("O1: what a device asks", () => {
       { samples: [{ patient: "V34679AC", specimen: "" }] },
     ],
     ["QBP^Q11 of all", QBP.replace("WOS^", "WOS_ALL^"), { samples: [], all: true, problem: null }],
-    ["nobody", QBP.replace("V34679AC", ""), { samples: [], all: false, problem: "nobody is named" }],
-  ])("O1: %s", (_, message, expected) => {
+    ["nobody", QBP.replace("V34679AC", ""), { samples: [], all: false, problem: "no sample or patient is named" }],
+  ])("%s", (_, message, expected) => {
     expect(queryOf(message)).toMatchObject(expected);
   });
 
@@ -75,11 +75,11 @@ describe("O1: what a device asks", () => {
     ["an order that a device tells of", `${header({ 9: "ORM^O01" })}<CR>ORC|NW|A1`],
     ["a monitor's query for a patient", `${header({ 9: "QBP^ZV1" })}<CR>QPD|ZV1|t|A1`],
     ["an acknowledgement", `${header({ 9: "ACK^Q03" })}<CR>MSA|AA|1`],
-  ])("O1: %s asks for no order", (_, message) => {
+  ])("%s requests no order", (_, message) => {
     expect(readOrderQuery(parsed(textOf(message)))).toBeNull();
   });
 
-  test("O1: with a worklist the link leaves queries to it, and accepts them where that is asked for", () => {
+  test("with a worklist the link leaves queries to it, and accepts them on request", () => {
     for (const query of [QRY, ORM, QBP]) expect(answers(query, { worklist: true })).toEqual([]);
     expect(answers(QBP.replace("|NE|AL|", "|AL|AL|"), { worklist: true })).toEqual([
       expect.stringContaining("MSA|CA|4711"),
@@ -97,7 +97,7 @@ describe("O1: what a device asks", () => {
   });
 });
 
-describe("O1: QRY^Q02 is answered with QCK^Q02 and a DSR^Q03 for each sample", () => {
+describe("QRY^Q02 gets QCK^Q02 and one DSR^Q03 per sample", () => {
   const lines = (segments: readonly string[]) =>
     Object.fromEntries(
       segments
@@ -107,7 +107,7 @@ describe("O1: QRY^Q02 is answered with QCK^Q02 and a DSR^Q03 for each sample", (
         .map(([, number, , text]) => [Number(number), text]),
     );
 
-  test("O1: the animal and its tests stand in the lines that a BS analyzer knows", () => {
+  test("patient and tests are in the lines that a BS analyzer expects", () => {
     const [ack, display, ...more] = answered(QRY, [one(dog)]);
     expect(more).toEqual([]);
     expect(ack).toEqual({
@@ -133,12 +133,12 @@ describe("O1: QRY^Q02 is answered with QCK^Q02 and a DSR^Q03 for each sample", (
     expect(display!.segments.at(-1)).toBe("DSC|");
   });
 
-  test("O1: every display but the last says that more follow", () => {
+  test("every display but the last announces another", () => {
     const [, ...displays] = answered(QRY, [one(dog), one(cat)]);
     expect(displays.map(({ segments }) => segments.at(-1))).toEqual(["DSC|1", "DSC|"]);
   });
 
-  test("O1: lines, species and order of the messages are the profile's", () => {
+  test("the profile sets lines, species and order of the messages", () => {
     const lineNumbers = { name: 3, sex: 5, specimen: 12, weight: 17, species: 19, tests: 29 };
     const format: OrderFormat = { lines: lineNumbers, species: { dog: "0", cat: "1" }, displayFirst: true };
     const [display, ack] = answered(QRY, [one(cat, ["CBC"])], format);
@@ -148,7 +148,7 @@ describe("O1: QRY^Q02 is answered with QCK^Q02 and a DSR^Q03 for each sample", (
     expect(Object.keys(lines(ofBird!.segments))).not.toContain("19");
   });
 
-  test("O1: an unknown sample is answered NF alone", () => {
+  test("an unknown sample gets NF", () => {
     expect(answered(QRY, [nobody])).toEqual([
       {
         segments: [mshOf("QCK^Q02"), "MSA|AA|4711|Message accepted|||0", "ERR|0", "QAK|SR|NF"],
@@ -158,8 +158,8 @@ describe("O1: QRY^Q02 is answered with QCK^Q02 and a DSR^Q03 for each sample", (
   });
 });
 
-describe("O1: ORM^O01 is answered with one ORR^O02", () => {
-  test("O1: with the animal and a request for each test", () => {
+describe("ORM^O01 gets one ORR^O02", () => {
+  test("ORR^O02 has the patient and a request per test", () => {
     expect(answered(ORM, [one(dog)])).toEqual([
       {
         segments: [
@@ -177,7 +177,7 @@ describe("O1: ORM^O01 is answered with one ORR^O02", () => {
     ]);
   });
 
-  test("O1: an analyzer of one panel gets that, and the species in a row of its own", () => {
+  test("a single-panel analyzer gets its panel, and the species in a row", () => {
     const panel = ["00001", "Automated Count", "99MRC"];
     const format: OrderFormat = { panel, speciesRow: ["01002", "Ref Group", "99MRC"], species: { dog: "Dog" } };
     const [response] = answered(ORM, [one(dog)], format);
@@ -190,19 +190,19 @@ describe("O1: ORM^O01 is answered with one ORR^O02", () => {
     expect(ofCat!.segments.slice(5)).toEqual([]);
   });
 
-  test("O1: an unknown sample is refused, for AA without an order would be an empty order", () => {
+  test("an unknown sample is refused", () => {
     expect(answered(ORM, [nobody])).toEqual([
       { segments: [mshOf("ORR^O02"), "MSA|AR|4711|no order waits for this device|||204"], accessions: [] },
     ]);
   });
 });
 
-describe("O1: QBP^Q11 is answered with RSP^K11, and an OML^O33 for each sample behind it", () => {
+describe("QBP^Q11 gets RSP^K11 and one OML^O33 per sample", () => {
   const law = (type: string, asks: string) =>
     `MSH|^~\\&|LIS|Clinic|BC-5300|Mindray|20261121173059+0300||${type}|V-1|P|2.5.1|||${asks}||UNICODE UTF-8`;
   const query = "QPD|WOS^Work Order Step^IHELAW|tag1|V34679AC";
 
-  test("O1: the order asks for its application's answer alone", () => {
+  test("the order requests its application acknowledgement only", () => {
     const [response, order, ...more] = answered(QBP, [one(dog)]);
     expect(more).toEqual([]);
     expect(response).toEqual({
@@ -227,7 +227,7 @@ describe("O1: QBP^Q11 is answered with RSP^K11, and an OML^O33 for each sample b
     ]);
   });
 
-  test("O1: an unknown sample is answered NF, and no order follows", () => {
+  test("an unknown sample gets NF without an order", () => {
     expect(answered(QBP, [nobody])).toEqual([
       {
         segments: [
@@ -242,11 +242,11 @@ describe("O1: QBP^Q11 is answered with RSP^K11, and an OML^O33 for each sample b
   });
 });
 
-test("O1: names cannot break out of their field, and are in the query's charset and delimiters", () => {
+test("names stay in their field, in the query's charset and delimiters", () => {
   const named = { ...dog, name: "Şans|PID^~\\&" };
   const own = bytes("MSH#@*/%#H6#V###2026##QRY@Q02#1#P#2.3.1######8859/9<CR>QRD#########A1<CR>");
   const query = readOrderQuery(parsed(own.toString("latin1")))!;
-  const [, display] = encodeAnswers({ ...query }, [one(named)], {}, () => STAMP);
+  const [, display] = encodeReplies({ ...query }, [one(named)], {}, () => STAMP);
   const text = new TextDecoder("windows-1254").decode(display!.message);
   expect(text).toContain("\rDSP#3##Şans|PID^~\\&\r");
   const [, standard] = answered(QRY, [one({ ...dog, name: "a|b^c~d\\e&f\rPID" })]);
@@ -254,7 +254,7 @@ test("O1: names cannot break out of their field, and are in the query's charset 
   expect(standard!.segments).toContain("DSP|3||a\\F\\b\\S\\c\\R\\d\\E\\e\\T\\f\\X0D\\PID");
 });
 
-describe("O2: messages that ask for nothing are acknowledged, and no query among them", () => {
+describe("other messages are acknowledged and are no query", () => {
   test.each([
     ["ORU^R01", "ACK^R01"],
     ["OUL^R22", "ACK^R22"],
@@ -267,7 +267,7 @@ describe("O2: messages that ask for nothing are acknowledged, and no query among
     ["ESU^U01", "ACK^U01"],
     ["INU^U05", "ACK^U05"],
     ["NMQ^N01", "NMR^N01"],
-  ])("O2: %s with %s, worklist or none", (type, expected) => {
+  ])("%s gets %s with and without a worklist", (type, expected) => {
     const message = textOf(header({ 9: type }));
     for (const worklist of [true, false]) {
       const [answer, ...more] = answers(message, { worklist });

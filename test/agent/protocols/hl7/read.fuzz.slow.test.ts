@@ -68,7 +68,7 @@ function streamFault(seed: number): string | null {
   }
 }
 
-test(`${MESSAGES} messages with faults are read or not, and never our fault`, () => {
+test(`${MESSAGES} messages with faults give a reading, and never an exception`, () => {
   const before = process.memoryUsage().rss;
   let slowest = 0;
   const streams = fc.array(fc.nat(), { minLength: 100, maxLength: 100 });

@@ -53,7 +53,7 @@ const reportOf = (...segments: readonly string[]): Report => only(reportsOf(read
 const codes = (reading: Reading) =>
   reportsOf(reading).map(({ identifier, rows }) => [identifier, rows.map(({ code }) => code)]);
 
-describe("O2: results in every structure they come in", () => {
+describe("results in every message structure", () => {
   const patient = ["4711", ["ALT"]];
 
   test.each([
@@ -67,11 +67,11 @@ describe("O2: results in every structure they come in", () => {
     ["OUL^R24^OUL_R24", [PID, OBR, "ORC|RE", ALT, "SPM|1|S-9", "SAC|||C-9"]],
     ["OPU^R25", [PID, OBR, ALT]],
     ["oru^r01", [PID, OBR, ALT]],
-  ])("O2: %s", (type, segments) => {
+  ])("%s", (type, segments) => {
     expect(codes(readGeneric(msh({ 9: type }), ...segments))).toEqual([patient]);
   });
 
-  test("O2: a specimen's and a container's number name the sample, before or behind its order", () => {
+  test("a specimen's or container's number identifies the sample, before or behind its order", () => {
     const first = reportsOf(
       readGeneric(
         msh({ 9: "OUL^R22" }),
@@ -108,11 +108,11 @@ describe("O2: results in every structure they come in", () => {
     ["a query", "QRY^Q02", "no results (MSH-9 is QRY^Q02)"],
     ["an order query", "ORM^O01", "no results (MSH-9 is ORM^O01)"],
     ["an acknowledgement", "ACK^R01", "no results (MSH-9 is ACK^R01)"],
-  ])("O2: %s is no study, whatever stands in it", (_, type, reason) => {
+  ])("%s gives no study, whatever it holds", (_, type, reason) => {
     expect(readGeneric(msh({ 9: type }), PID, OBR, ALT)).toEqual({ is: "not-for-patients", reason });
   });
 
-  test("A5: what was refused is quarantined with the reason that its device was told; mode aa refuses nothing it can read", () => {
+  test("a refused message is quarantined with the reason of its acknowledgement; mode aa refuses no readable one", () => {
     expect(readGeneric(msh({ 10: "" }), PID, OBR, ALT)).toEqual({
       is: "quarantined",
       reason: "MSH-10 is empty, expected a message control id",
@@ -127,29 +127,29 @@ describe("O2: results in every structure they come in", () => {
   });
 });
 
-describe("Q1: control, calibration and training are no study", () => {
+describe("control, calibration and training give no study", () => {
   test.each([
     [{ 11: "Q" }, "quality control (MSH-11 is Q)"],
     [{ 11: "D" }, "debugging (MSH-11 is D)"],
     [{ 11: "T^A" }, "training (MSH-11 is T)"],
     [{ 16: "1" }, "calibration (MSH-16 is 1)"],
     [{ 16: "2" }, "quality control (MSH-16 is 2)"],
-  ])("Q1: a header with %j", (fields, reason) => {
+  ])("a header with %j gives no study", (fields, reason) => {
     expect(readGeneric(msh(fields), PID, OBR, ALT)).toEqual({ is: "not-for-patients", reason });
   });
 
-  test("Q1: MSH-16 of a patient, or as the standard has it, is none of these", () => {
+  test("MSH-16 of a patient, or of the standard, gives a study", () => {
     for (const asked of ["0", "", "AL", "NE"])
       expect(readGeneric(msh({ 16: asked }), PID, OBR, ALT).is).toBe("reports");
   });
 
-  test("Q1: an order of a control program is left out, beside one of a patient", () => {
+  test("an order of a control program is omitted, and the patient's beside it kept", () => {
     const reading = readGeneric(msh(), PID, OBR, ALT, "OBR|2||QC|00003^LJ QCR^99MRC", obx("^CREA", "9"));
     expect(codes(reading)).toEqual([["4711", ["ALT"]]]);
     expect(reading).toMatchObject({ notes: ["order 00003^LJ QCR^99MRC is quality control: not for a patient"] });
   });
 
-  test.each(["B", "C", "E", "F", "O", "Q", "V"])("Q1: a specimen of role %s is left out wherever it stands", (role) => {
+  test.each(["B", "C", "E", "F", "O", "Q", "V"])("a specimen of role %s is omitted wherever it stands", (role) => {
     const control = `SPM|2|CTRL|||||||||${role}`;
     const order = ["OBR|2", obx("^CREA", "9")];
     const before = readGeneric(msh({ 9: "OUL^R22" }), PID, "SPM|1|S-9|||||||||P", "OBR|1", ALT, control, ...order);
@@ -160,8 +160,8 @@ describe("Q1: control, calibration and training are no study", () => {
   });
 });
 
-describe("whose results they are", () => {
-  test("two PIDs never cross, whatever they share", () => {
+describe("patients and samples", () => {
+  test("two PIDs stay separate, whatever they share", () => {
     const shared = ["OBR|1|P-1|F-1|CHEM|||20261121113015", "SPM|1|S-1"];
     const reading = readGeneric(
       ...[msh(), "PID|1||4711", shared[0]!, ALT, shared[1]!, "PID|2||4712", shared[0]!, obx("^CREA", "1"), shared[1]!],
@@ -176,12 +176,12 @@ describe("whose results they are", () => {
     expect(new Set(reportsOf(reading).map(({ dedupe_key }) => dedupe_key)).size).toBe(4);
   });
 
-  test("the orders of one sample are one study, though each has a segment of its own and the PID comes again", () => {
+  test("orders of one sample are one study, even with repeated PIDs", () => {
     const reading = readGeneric(msh(), PID, OBR, ALT, OBR, obx("^CREA", "1"), PID, OBR, obx("^BUN", "20"));
     expect(codes(reading)).toEqual([["4711", ["ALT", "CREA", "BUN"]]]);
   });
 
-  test("the identifier is PID-3, else PID-2; PID-4 may be a cage and never is", () => {
+  test("the identifier is PID-3, else PID-2, and never PID-4", () => {
     const of = (pid: string) => {
       const { identifier, otherIdentifiers } = only(reportsOf(readGeneric(msh(), pid, "OBR|1|P-1|F-1", ALT)));
       return [identifier, ...otherIdentifiers];
@@ -192,7 +192,7 @@ describe("whose results they are", () => {
     expect(of('PID|1|""|""^^^^MR')).toEqual([null, "P-1", "F-1"]);
   });
 
-  test("species, breed, sex, birth, owner and weight are hints, each in the device's words", () => {
+  test("species, breed, sex, birth, owner and weight become hints in the device's words", () => {
     const pid = segment("PID", {
       3: "4711",
       5: "Aydin^Zeytin",
@@ -215,7 +215,7 @@ describe("whose results they are", () => {
     expect(age.patient_hint).toMatchObject({ name: "Zeytin", owner: null, date_of_birth: null, weight_kg: null });
   });
 
-  test("the study's identity is device, patient, sample and time as sent: not MSH-10, not MSH-7", () => {
+  test("device, patient, sample and time identify the study; MSH-10 and MSH-7 do not", () => {
     const key = (header: string, pid = PID, order = OBR) =>
       only(reportsOf(readGeneric(header, pid, order, ALT))).dedupe_key;
     const first = key(msh());
@@ -226,7 +226,7 @@ describe("whose results they are", () => {
   });
 });
 
-describe("values, comparators, ranges, flags and what is none", () => {
+describe("values, comparators, ranges and flags", () => {
   test.each([
     ["NM", "9.4", [9.4, null]],
     ["NM", " 9.4 ", [9.4, null]],
@@ -239,7 +239,7 @@ describe("values, comparators, ranges, flags and what is none", () => {
     ["CE", "9.4^^", [9.4, null]],
     ["CWE", "^9.4", [9.4, null]],
     ["CWE", "^^9.4", [9.4, null]],
-  ])("OBX-2 %j, OBX-5 %j is a value", (type, text, expected) => {
+  ])("OBX-2 %j with OBX-5 %j is a value", (type, text, expected) => {
     const row = only(reportOf(obx("^ALT", text, { 2: type })).rows);
     expect([row.value, row.comparator]).toEqual(expected);
   });
@@ -259,20 +259,20 @@ describe("values, comparators, ranges, flags and what is none", () => {
     ["CWE", "260385009^Negative^SCT"],
     ["ST", "see 12 & 13"],
     ["TS", "20261121113015"],
-  ])("OBX-2 %j, OBX-5 %j is no value of ALT, and named with its reason", (type, text) => {
+  ])("OBX-2 %j with OBX-5 %j is not a value of ALT, and is listed with its reason", (type, text) => {
     const reading = readGeneric(msh(), PID, OBR, obx("^ALT", text, { 2: type }), obx("^CREA", "1"));
     const { rows, leftOut } = only(reportsOf(reading));
     expect([rows.map(({ code }) => code), leftOut.length]).toEqual([["CREA"], 1]);
     expect(leftOut[0]).toMatch(/^ALT has no value: /);
   });
 
-  test.each(["ED", "RP", "NA", "MA"])("a row of type %s stays in the message and is never a result", (type) => {
+  test.each(["ED", "RP", "NA", "MA"])("a row of type %s is never a result", (type) => {
     const report = reportOf(ALT, obx("6690-2^WBC^LN", "^Image^BMP^Base64^12", { 2: type }));
     expect(report).toMatchObject({ unmapped: [], leftOut: [], notes: ["kept in the message, not read: WBC"] });
     expect(report.rows).toHaveLength(1);
   });
 
-  test("range, unit and flags are the device's: brackets, UCUM names, a power, an empty first flag", () => {
+  test("range, unit and flags are read in all their forms", () => {
     const rows = [
       obx("^ALT", "52", { 6: "U/L^unit per litre^UCUM", 7: "[10.00;118.00]", 8: "N~A" }),
       obx("^WBC", "9.8", { 6: "10^9/L", 7: "6.0-17.0", 8: "~A" }),
@@ -300,7 +300,7 @@ describe("values, comparators, ranges, flags and what is none", () => {
     ["S", "partial"],
     ["W", "the value sent before is wrong"],
     ["X", "cannot be done"],
-  ])("OBX-11 %s is no final value, and OBR-25 stands for an empty one", (status, reason) => {
+  ])("OBX-11 %s is not a final value, and OBR-25 replaces an empty one", (status, reason) => {
     const own = reportOf(ALT, obx("^CREA", "1", { 11: status }));
     expect(own.leftOut).toEqual([`CREA has no final value: ${reason} (OBX-11 is ${status})`]);
     const order = `${OBR}${"|".repeat(18)}${status}`;
@@ -312,7 +312,7 @@ describe("values, comparators, ranges, flags and what is none", () => {
     expect(reportOf(obx("^ALT", "52", { 11: status })).rows).toHaveLength(1);
   });
 
-  test("alarms of T and F are remarks; an IS with a word of a strip is a result", () => {
+  test("alarms of T and F become remarks, an IS with a strip's word a result", () => {
     const report = reportOf(ALT, obx("17790-7^WBC Left Shift?^LN", "T", { 2: "IS" }));
     expect(report).toMatchObject({ unmapped: [], comments: ["WBC Left Shift?: T"] });
     const strip = only(
@@ -328,7 +328,7 @@ describe("values, comparators, ranges, flags and what is none", () => {
     ["BUN", "BUN"],
     ["^ALB", "ALB"],
     ["77^Albumin^99LAB^ALB", "ALB"],
-  ])("the code %s is found: LOINC by its shape, a vendor's with its system, then names", (code, analyte) => {
+  ])("the code %s is matched: LOINC by its form, a vendor's code with its system, then names", (code, analyte) => {
     expect(only(reportOf(obx(code, "1", { 6: "" })).rows).code).toBe(analyte);
   });
 
@@ -339,7 +339,7 @@ describe("values, comparators, ranges, flags and what is none", () => {
     ]);
   });
 
-  test("a value that stands only in a note is read where the profile says so, and never in place of one in OBX-5", () => {
+  test("a value in a note is read if the profile says so, and never replaces OBX-5", () => {
     const header = msh({ 4: "BioNote" });
     const note = "NTE|1||Cut Off Index,Value=0.57";
     const row = (value: string) => obx("BN0010^Canine CRP^LN", value, { 6: value === "" ? "" : "mg/L" });
@@ -350,7 +350,7 @@ describe("values, comparators, ranges, flags and what is none", () => {
     expect(valueOf(genericHl7, "")).toMatchObject({ is: "quarantined" });
   });
 
-  test("notes are comments on what they stand behind: patient, order, result", () => {
+  test("notes become comments on the patient, order or result before them", () => {
     const report = only(
       reportsOf(
         readGeneric(msh(), PID, "NTE|1||fasted", OBR, "NTE|1||lipemic~icteric", ALT, "NTE|1||repeated", "NTE|2||"),
@@ -360,14 +360,14 @@ describe("values, comparators, ranges, flags and what is none", () => {
   });
 });
 
-describe("C1: the charset", () => {
+describe("charset of a profile", () => {
   const named = (bytes: string, fields: Readonly<Record<number, string>>, profile = genericHl7) => {
     const reading = readWith(profile, msh(fields), `PID|1||4711||${bytes}`, OBR, ALT);
     return [only(reportsOf(reading)).patient_hint.name, reading.is === "reports" ? reading.notes : []];
   };
   const utf8 = Buffer.from("Gümüş").toString("latin1");
 
-  test("C1: the profile's, then MSH-18, then UTF-8 where it is that, then Windows-1252 or what the profile says", () => {
+  test("the charset is the profile's, then MSH-18, then valid UTF-8, then the fallback", () => {
     const own = (link: object): Hl7Profile => ({ ...genericHl7, link: { kind: "mllp", ...link } });
     expect(named(utf8, { 18: "" })[0]).toBe("Gümüş");
     expect(named("M\xfcller", { 18: "" })[0]).toBe("Müller");
@@ -376,17 +376,17 @@ describe("C1: the charset", () => {
     expect(named("\xc2\xed", { 18: "" }, own({ fallbackCharset: "gb18030" }))[0]).toBe("马");
   });
 
-  test("C1: bytes that the charset does not have are counted in the notes", () => {
+  test("the notes count the bytes outside the charset", () => {
     expect(named("M\xfcller", { 18: "UNICODE" })).toEqual(["M\ufffdller", ["1 characters that utf-8 does not have"]]);
   });
 });
 
-describe("A4: what a message sent again has in common with the first", () => {
+describe("duplicate keys", () => {
   const body = [PID, OBR, ALT];
   const mark = (header: string, ...segments: readonly string[]) =>
     fingerprint({ bytes: message(header, ...segments), incomplete: null }, genericHl7);
 
-  test("A4: everything but MSH-7 counts, MSH-10 among it", () => {
+  test("every byte but MSH-7 counts, MSH-10 included", () => {
     const first = mark(msh(), ...body);
     expect(first).toMatch(/^1 [0-9a-f]{64}$/);
     expect(mark(msh({ 7: "20261121150000" }), ...body)).toBe(first);
@@ -395,23 +395,23 @@ describe("A4: what a message sent again has in common with the first", () => {
     expect(mark(msh(), PID, OBR, ALT.replace("52", "53"))).not.toBe(first);
   });
 
-  test("A4: no value moves from one field to another unseen", () => {
+  test("a value that moves to another field changes the key", () => {
     expect(mark(msh({ 7: "", 8: "20261121120000" }), ...body)).not.toBe(mark(msh({ 8: "" }), ...body));
     expect(mark(msh({ 10: "1", 11: "P" }), ...body)).not.toBe(mark(msh({ 10: "1|P", 11: "" }), ...body));
   });
 
-  test("A4: a query that comes again is asked again, and what is cut or no message has none", () => {
+  test("a repeated query, a cut message and an invalid message have no key", () => {
     expect(mark(msh({ 9: "QRY^Q02" }), "QRD|1")).toBe(null);
     expect(mark("noise")).toBe(null);
     expect(fingerprint({ bytes: message(msh(), ...body), incomplete: "cut" }, genericHl7)).toBe(null);
   });
 });
 
-describe("a cut message", () => {
+describe("cut messages", () => {
   const whole = message(msh({ 7: "20261121130000", 10: "2" }), PID, OBR, ALT);
   const cutOf = (bytes: Uint8Array, length: number) => ({ bytes: bytes.subarray(0, length) });
 
-  test("is complete in the one that its device sends again, at every place of the cut, and is never joined", () => {
+  test("a resend contains its cut message at every cut, and is never joined with it", () => {
     const first = message(msh(), PID, OBR, ALT);
     for (let length = 9; length < first.length; length++) {
       const part = cutOf(first, length);
@@ -419,7 +419,7 @@ describe("a cut message", () => {
     }
   });
 
-  test("is not complete in another message", () => {
+  test("another message does not contain the cut one", () => {
     const other = message(msh(), PID.replace("4711", "4712"), OBR, ALT);
     for (const part of [cutOf(other, other.length - 1), { bytes: Buffer.from("noise") }]) {
       expect(complete(whole, [part], genericHl7)).toEqual({ bytes: whole, completed: [] });

@@ -17,7 +17,7 @@ const acknowledged = (code: string, id: string, type = "ACK^Q03") =>
 const doneOf = (actions: readonly LinkAction[]) =>
   actions.filter((action) => action.do !== "deliver").map((action) => ("reason" in action ? action.reason : action.do));
 
-test("O1: the answer to a query is sent in its frame, and taken with that", () => {
+test("a query's reply is sent in its frame and settled at once", () => {
   const link = newLink();
   const actions = link.send(bytes(reply));
   expect(actions).toEqual([{ do: "reply", bytes: expect.anything() }, { do: "sent" }, { do: "timer", ms: null }]);
@@ -29,7 +29,7 @@ test.each([
   ["a display, AA", display, acknowledged("AA", "V-2")],
   ["a display, CA", display, acknowledged("CA", "V-2")],
   ["an order, ORL^O34", order, acknowledged("AA", "V-3", "ORL^O34^ORL_O34")],
-])("O1: %s is taken when the device says so, and that is not answered", (_, message, answer) => {
+])("%s is settled by the device's acknowledgement, which gets no reply", (_, message, answer) => {
   const link = newLink();
   expect(doneOf(link.send(bytes(message)))).toEqual(["reply", "timer"]);
   expect(link.atRest).toBe(false);
@@ -39,7 +39,7 @@ test.each([
   expect(link.atRest).toBe(true);
 });
 
-test("O1: a refusal and ten seconds of silence are no taking", () => {
+test("a refusal or 10 s of silence makes the message unsent", () => {
   const link = newLink();
   link.send(bytes(display));
   expect(doneOf(link.receive(bytes(acknowledged("AE", "V-2"))))).toEqual(['the device answered it with "AE"', "timer"]);
@@ -51,7 +51,7 @@ test("O1: a refusal and ten seconds of silence are no taking", () => {
   expect(link.atRest).toBe(true);
 });
 
-test("O1: what is said meanwhile is heard as ever, and an acknowledgement of something else is none", () => {
+test("other messages are received meanwhile, and other acknowledgements ignored", () => {
   const link = newLink();
   link.send(bytes(display));
   expect(saidOf(link.receive(bytes(frame(result("7"))))).answers).toEqual(["AA 7"]);
@@ -61,7 +61,7 @@ test("O1: what is said meanwhile is heard as ever, and an acknowledgement of som
   expect(doneOf(link.receive(bytes(acknowledged("AA", "V-2"))))).toEqual(["sent", "timer"]);
 });
 
-test("O1: heartbeats do not put off the end of the waiting; other bytes are told of first", () => {
+test("heartbeats do not extend the wait; other bytes are reported first", () => {
   const link = newLink();
   link.send(bytes(display));
   expect(link.receive(bytes("<STX><CR><LF>"))).toEqual([]);
@@ -70,7 +70,7 @@ test("O1: heartbeats do not put off the end of the waiting; other bytes are told
   expect(doneOf(link.timeout())).toEqual(["the device did not acknowledge it within 10 s", "timer"]);
 });
 
-test("O1: an acknowledgement that is not on disk has not come", () => {
+test("an acknowledgement that could not be stored does not count", () => {
   const link = newLink();
   link.send(bytes(display));
   link.refuse(bytes(acknowledged("AA", "V-2")));
@@ -78,7 +78,7 @@ test("O1: an acknowledgement that is not on disk has not come", () => {
   expect(doneOf(link.receive(bytes(acknowledged("AA", "V-2"))))).toEqual(["sent", "timer"]);
 });
 
-test("O1: an acknowledgement in pieces is one", () => {
+test("an acknowledgement in pieces counts once", () => {
   const whole = bytes(acknowledged("AA", "V-2"));
   const link = new Hl7Link(() => ({ time: "", id: "" }));
   link.send(bytes(display));

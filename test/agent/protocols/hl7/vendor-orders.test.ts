@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { createLink } from "../../../../agent/connection/create-link.ts";
 import { profileById } from "../../../../agent/devices/index.ts";
 import { parseMessage } from "../../../../agent/protocols/hl7/message.ts";
-import { encodeAnswers, readOrderQuery } from "../../../../agent/protocols/hl7/orders.ts";
+import { encodeReplies, readOrderQuery } from "../../../../agent/protocols/hl7/orders.ts";
 import type { Hl7Profile } from "../../../../agent/protocols/hl7/profile.ts";
 import type { Patient } from "../../../../shared/api/patient.ts";
 import { cat, dog, fixturesFolder } from "../../../make-fixtures.ts";
@@ -33,7 +33,7 @@ function answersTo(id: string, tests: readonly string[], patient: Patient = mixe
     if ("problem" in message) throw new Error(message.problem);
     const query = readOrderQuery(message)!;
     const found = [{ patient, asked: "", orders: [{ ...ORDER, tests }] }];
-    const answers = encodeAnswers(query, found, profile.orders!, () => STAMP);
+    const answers = encodeReplies(query, found, profile.orders!, () => STAMP);
     return answers.map((answer) => show(answer.message).split("<CR>").slice(0, -1));
   });
 }
@@ -52,7 +52,7 @@ const linesOf = (segments: readonly string[]) =>
 test.each([
   ["mindray-bc", "BC-5380|Mindray", "00001"],
   ["dymind-df", "DF5x|Dymind", "01001"],
-])("O1: %s gets one automated count, and is told no species in a code that nobody knows", (id, sender, code) => {
+])("%s gets one automated count without a species", (id, sender, code) => {
   expect(answersTo(id, ["WBC", "PLT"])).toEqual([
     [
       header(sender, "ORR^O02"),
@@ -64,7 +64,7 @@ test.each([
   ]);
 });
 
-test("O1: mindray-bs gets QCK^Q02 and DSR^Q03, the tests by their numbers", () => {
+test("mindray-bs gets QCK^Q02 and DSR^Q03 with test numbers", () => {
   const [ack, display, ...more] = answersTo("mindray-bs", ["2", "5"]);
   expect(more).toEqual([]);
   const sender = "Mindray|BS-200E";
@@ -76,7 +76,7 @@ test("O1: mindray-bs gets QCK^Q02 and DSR^Q03, the tests by their numbers", () =
   ]);
 });
 
-describe("O1: bionote-vcheck-h6", () => {
+describe("bionote-vcheck-h6", () => {
   test.each([
     ["a spayed bitch of seven", dog, ["5 SF", "13 7", "14 Y", "17 17.4", "19 0"]],
     ["a neutered tom", cat, ["5 NM", "13 7", "14 Y", "17 4.6", "19 1"]],
@@ -88,7 +88,7 @@ describe("O1: bionote-vcheck-h6", () => {
     ["one day less", { ...cat, sex: "M", date_of_birth: "2026-06-22" }, ["5 M", "13 4", "14 M", "17 4.6", "19 1"]],
     ["an animal it has no code for", { ...dog, species: "bird", date_of_birth: null }, ["5 SF", "17 17.4"]],
     ["one that is not born yet", { ...dog, date_of_birth: "2027-01-01", weight_kg: null }, ["5 SF", "19 0"]],
-  ])("O1: %s", (_, patient, expected) => {
+  ])("%s", (_, patient, expected) => {
     const [display] = answersTo("bionote-vcheck-h6", ["CBC"], patient);
     expect(linesOf(display!)).toEqual(
       [...expected, `3 ${patient.name}`, "12 VDAG0001", "29 CBC^CBC^1"].toSorted(
@@ -97,7 +97,7 @@ describe("O1: bionote-vcheck-h6", () => {
     );
   });
 
-  test("O1: each test has its line, whichever were ordered, and the display stands before the QCK^Q02", () => {
+  test("each test has its fixed line, and the display precedes the QCK^Q02", () => {
     const [display, ack, ...more] = answersTo("bionote-vcheck-h6", ["RET", "CBC"]);
     expect(more).toEqual([]);
     expect(display![0]).toBe(header("H6|BioNote", "DSR^Q03", "2.3.1", "|", "UTF-8"));
@@ -108,14 +108,14 @@ describe("O1: bionote-vcheck-h6", () => {
   test.each([
     ["bionote-vcheck-h6", ["reply", "sent"]],
     ["mindray-bs", ["reply"]],
-  ])("O1: %s is sent a display, and that is the end of it only where the QCK^Q02 waits behind", (id, expected) => {
+  ])("%s gets a display, which is settled at once only if the QCK^Q02 follows", (id, expected) => {
     const { link } = linkOf(id);
     const display = Buffer.from("MSH|^~\\&|||||||DSR^Q03|V-2|P|2.3.1\rMSA|AA|8\r");
     expect(link.send!(display).map((action) => action.do)).toEqual([...expected, "timer"]);
   });
 });
 
-test("O1: bionote-vcheck-c10 gets RSP^K11, and OML^O33 with its panel, species, breed, age and weight", () => {
+test("bionote-vcheck-c10 gets RSP^K11, and OML^O33 with its panel, species, breed, age and weight", () => {
   const [response, order, ...more] = answersTo("bionote-vcheck-c10", ["DC001B"]);
   expect(more).toEqual([]);
   const law = (type: string, asks: string) => header("C10|BioNote", type, "2.5.1", asks, "UNICODE UTF-8");
@@ -138,7 +138,7 @@ test("O1: bionote-vcheck-c10 gets RSP^K11, and OML^O33 with its panel, species, 
   ]);
 });
 
-test("O1: of an animal of unknown age or weight nothing is made up", () => {
+test("an unknown age or weight is omitted", () => {
   const unknown = { ...dog, date_of_birth: null, weight_kg: null, species: "reptile" };
   const [, order] = answersTo("bionote-vcheck-c10", ["DC001B"], unknown);
   expect(order!.filter((segment) => segment.startsWith("OBX"))).toEqual([]);

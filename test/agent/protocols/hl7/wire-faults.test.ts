@@ -76,8 +76,8 @@ test.each<[number, string, readonly string[], Said]>([
   expect(link.atRest).toBe(true);
 });
 
-describe("more than one link, and size", () => {
-  test("9: two connections at once keep their frames apart", () => {
+describe("several links, and large messages", () => {
+  test("two connections at once keep their frames apart", () => {
     const [one, other] = [newLink(), newLink()];
     const said: string[][] = [[], []];
     for (let at = 0; at < frame(A).length; at += 10) {
@@ -87,7 +87,7 @@ describe("more than one link, and size", () => {
     expect(said).toEqual([["AA A"], ["AA B"]]);
   });
 
-  test("16: an image of 5 MB is delivered whole", () => {
+  test("an image of 5 MB is delivered whole", () => {
     const image = textOf(header(), `OBX|1|ED|IMG||^Image^BMP^Base64^${"QUJD".repeat(1_250_000)}`);
     const link = newLink();
     const actions = chunksOf(bytes(frame(image)), 1460).flatMap((chunk) => link.receive(chunk));
@@ -96,7 +96,7 @@ describe("more than one link, and size", () => {
     expect(saidOf(actions).answers).toEqual(["AA 4711"]);
   });
 
-  test("21: the answer's last segment ends with CR, and its frame with FS CR", () => {
+  test("an acknowledgement's last segment ends with CR, and its frame with FS CR", () => {
     const { replies } = play(newLink(), frame(A));
     expect(replies).toMatch(/^<VT>MSH.*<CR>MSA[^<]*<CR><FS><CR>$/);
   });

@@ -1,4 +1,4 @@
-import { answer, type AckOptions, type Outcome } from "../../../../agent/protocols/hl7/acknowledgement.ts";
+import { acknowledge, type AckOptions, type Outcome } from "../../../../agent/protocols/hl7/acknowledgement.ts";
 import { Hl7Link, type LinkOptions } from "../../../../agent/protocols/hl7/link.ts";
 import { type Hl7Message, parseMessage } from "../../../../agent/protocols/hl7/message.ts";
 import type { LinkAction } from "../../../../agent/protocols/link.ts";
@@ -34,7 +34,7 @@ export function parsed(message: Uint8Array | string): Hl7Message {
 
 /** What these bytes are answered, each answer as text. */
 export function answers(message: string, options: AckOptions = {}, outcome: Outcome = "stored"): string[] {
-  return answer(bytes(message), outcome, options, () => STAMP).messages.map((one) => show(one));
+  return acknowledge(bytes(message), outcome, options, () => STAMP).messages.map((one) => show(one));
 }
 
 /** `AA 4711`: the code and the id of what it answers. */

@@ -36,7 +36,7 @@ function junk(bytes: string): Found {
 const A = '<A.R01><HDR V="1"/></A.R01>';
 const B = `${XML}<B.R01 V='2'></B.R01>`;
 
-describe("where a document ends", () => {
+describe("end of a document", () => {
   test.each([
     ["a nested root of the same name", "<A><A/><A></A></A>"],
     ["a root that closes itself", '<A V="/"/>'],
@@ -60,15 +60,15 @@ describe("where a document ends", () => {
     ["NUL padding", "\0\0\0"],
     ["a UTF-8 byte order mark", "\xef\xbb\xbf"],
     ["ETX", "\x03"],
-  ])("%s stands between documents and means nothing", (_, separator) => {
+  ])("%s between documents is ignored", (_, separator) => {
     expect(split(separator, A, separator, B, separator, A, separator)).toEqual([whole(A), whole(B), whole(A)]);
   });
 
-  test("NUL and ETX within a document are dropped from it", () => {
+  test("NUL and ETX within a document are removed", () => {
     expect(split('<A.R0\x001>\0<HDR V="1\x03"/></A.R01>\0')).toEqual([whole(A)]);
   });
 
-  test("MLLP frames are taken off, and the device is answered so", () => {
+  test("MLLP frames are removed, and set the framing of replies", () => {
     const splitter = new DocumentSplitter();
     const framed = `\n\x0b${A}\x1c\r\x0b${B}\x1c\r`;
     expect(text(splitter.receive(latin1(framed)))).toEqual([whole(A), whole(B)]);
@@ -78,7 +78,7 @@ describe("where a document ends", () => {
     expect(raw.framing).toBe("none");
   });
 
-  test("other bytes between documents are counted, once a burst", () => {
+  test("other bytes between documents are counted once per run", () => {
     expect(split("GET / HTTP/1.1", "\r\n", A, A, "xy")).toEqual([junk("GET/HTTP/1.1"), whole(A), whole(A), junk("xy")]);
     expect(split("</A.R01>", A)).toEqual([junk("</A.R01>"), whole(A)]);
   });
@@ -103,17 +103,17 @@ describe("a document that is cut short", () => {
     ["an end tag", "<A.R01><B></B"],
     ["a declaration", '<!DOCTYPE A [<!ENTITY e "'],
     ["an instruction", "<A.R01><?no"],
-  ])("in %s: the next one's declaration begins anew", (_, cut) => {
+  ])("in %s, the next declaration begins a new document", (_, cut) => {
     const truncated = cut.startsWith("<!") ? [] : [{ is: "truncated", bytes: cut, by: "the next document" }];
     expect(split(cut, B, A)).toEqual([...truncated, whole(B), whole(A)]);
   });
 
-  test("a declaration in a comment or CDATA begins nothing", () => {
+  test("a declaration in a comment or CDATA begins no document", () => {
     const document = `<A><!-- ${XML} --><![CDATA[${XML}<B/>]]></A>`;
     expect(split(document, B)).toEqual([whole(document), whole(B)]);
   });
 
-  test("in an MLLP frame: the frame's end ends it, and the next frame begins anew", () => {
+  test("the end of its MLLP frame cuts a document, and the next frame begins another", () => {
     expect(split("\x0b<A><B", "\x1c\r", `\x0b${A}\x1c\r`)).toEqual([
       { is: "truncated", bytes: "<A><B", by: "the end of its MLLP frame" },
       whole(A),
@@ -124,7 +124,7 @@ describe("a document that is cut short", () => {
     ]);
   });
 
-  test("by the end of the connection it is told of, never taken for whole", () => {
+  test("the end of the connection cuts a document", () => {
     expect(split(A, A.slice(0, -1))).toEqual([
       whole(A),
       { is: "truncated", bytes: A.slice(0, -1), by: "the end of the connection" },
@@ -136,7 +136,7 @@ describe("a document that is cut short", () => {
     ["a message's root", A],
     ["a root that closes itself", "<KPA.R01/>"],
     ["an MLLP frame", `\x0b${A}`],
-  ])("by a gap: %s is where a document begins again", (_, next) => {
+  ])("behind a gap, %s begins a document", (_, next) => {
     const splitter = new DocumentSplitter();
     splitter.receive(latin1("<A.R01><HDR.control_id"));
     splitter.gap();
@@ -147,7 +147,7 @@ describe("a document that is cut short", () => {
 });
 
 describe("limits", () => {
-  test("of a document beyond the limit the beginning is kept, and the next one is found", () => {
+  test("a document beyond the limit keeps its start, and the next one is found", () => {
     const long = `<A V="${"x".repeat(DOCUMENT_BYTES_MAX)}"/>`;
     expect(split(long, A)).toEqual([
       {
@@ -162,7 +162,7 @@ describe("limits", () => {
     expect(split(longest)).toEqual([whole(longest)]);
   });
 
-  test("an attribute of 5 MB is given up at twice the limit, and nothing more comes of the stream", () => {
+  test("an attribute of 5 MB ends the stream at twice the limit", () => {
     const splitter = new DocumentSplitter();
     const found = splitter.receive(latin1(`<A V="${"x".repeat(5_000_000)}"/>${A}`));
     expect(found.map(({ is }) => is)).toEqual(["document", "hopeless"]);
@@ -170,7 +170,7 @@ describe("limits", () => {
     expect(splitter.receive(latin1(A))).toEqual([]);
   });
 
-  test("elements nested 100 000 deep are counted, not followed", () => {
+  test("elements nested 100 000 deep are counted without recursion", () => {
     const deep = (levels: number) => "<a>".repeat(levels) + "</a>".repeat(levels);
     const problem = `elements nested more than ${DEPTH_MAX} deep`;
     expect(split(deep(DEPTH_MAX))).toEqual([whole(deep(DEPTH_MAX))]);
@@ -185,7 +185,7 @@ describe("segmentation", () => {
   ];
   const stream = fc.array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 15 }).map((some) => some.join(""));
 
-  test("every stream says the same whole, byte by byte and in random cuts", () => {
+  test("every stream gives the same documents whole, byte by byte and in random cuts", () => {
     const property = fc.property(stream, fc.array(fc.nat({ max: 300 }), { maxLength: 8 }), (wire, places) => {
       const edges = [0, ...places.filter((at) => at < wire.length).toSorted((a, b) => a - b), wire.length];
       const cuts = edges.slice(1).map((edge, index) => wire.slice(edges[index], edge));
@@ -195,7 +195,7 @@ describe("segmentation", () => {
     fc.assert(property, { numRuns: 2_000 });
   });
 
-  test("no two-way cut of a session changes what is found", () => {
+  test("no single cut of a session changes the documents", () => {
     const wire = `${B}\n${A}\0${B}\r\n<A><!-- </A> --></A>`;
     const found = split(wire);
     expect(found).toHaveLength(4);

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { LinkAction } from "../../../../agent/protocols/link.ts";
-import { Conversation } from "../../../../agent/protocols/poct1/link.ts";
+import { Poct1Link } from "../../../../agent/protocols/poct1/link.ts";
 import { DOCUMENT_BYTES_MAX } from "../../../../agent/protocols/poct1/document-splitter.ts";
 import { type Dice, diceOf, mutated } from "../../../support/dice.ts";
 import { MEANINGFUL, randomConversation } from "./device.ts";
@@ -17,7 +17,7 @@ const MUTATED = Number(process.env["MUTATED_SESSIONS"] ?? 20_000);
 const SESSIONS = Number(process.env["FUZZ_SESSIONS"] ?? 2_000);
 const seeds = process.env["FUZZ_SEED"] === undefined ? {} : { seed: Number(process.env["FUZZ_SEED"]) };
 
-test(`${SESSIONS} conversations keep to the rules`, () => {
+test(`${SESSIONS} dialogues obey the rules`, () => {
   const property = fc.property(fc.nat(), fc.integer({ min: 1, max: 80 }), (seed, steps) => {
     const { lines, requestEach } = randomConversation(seed, steps);
     expect(faultOf(lines, requestEach)).toBe(null);
@@ -31,11 +31,11 @@ function deliveries(actions: readonly LinkAction[]): string[] {
   );
 }
 
-test(`${SESSIONS} conversations deliver the same when replayed at another time, with other timers`, () => {
+test(`${SESSIONS} dialogues deliver the same in a replay at another time, with other timers`, () => {
   const property = fc.property(fc.nat(), fc.nat(), (seed, other) => {
     const dice = diceOf(other);
     const { talk, events } = randomConversation(seed, 40);
-    const again = new Conversation({ ...fixedContext, now: () => "2031-01-01T00:00:00+00:00" });
+    const again = new Poct1Link({ ...fixedContext, now: () => "2031-01-01T00:00:00+00:00" });
     const delivered: string[] = [];
     for (const event of events) {
       delivered.push(...deliveries(event === "timeout" ? again.timeout() : again.receive(bytes(event))));
@@ -46,21 +46,21 @@ test(`${SESSIONS} conversations deliver the same when replayed at another time, 
   fc.assert(property, { numRuns: SESSIONS, ...seeds });
 }, 600_000);
 
-test(`${SESSIONS / 10} long conversations deliver the same when their record is cut wherever they rest`, () => {
+test(`${SESSIONS / 10} long dialogues deliver the same when split at every rest`, () => {
   let rests = 0;
   const property = fc.property(fc.nat(), (seed) => {
     const { events } = randomConversation(seed, 300);
-    const live = new Conversation(fixedContext);
-    let replayed = new Conversation(fixedContext);
+    const live = new Poct1Link(fixedContext);
+    let replayed = new Poct1Link(fixedContext);
     for (const event of events) {
       const memory = live.atRest ? live.memory : null;
       if (memory !== null) {
         rests += 1;
         live.resume(memory);
-        replayed = new Conversation(fixedContext);
+        replayed = new Poct1Link(fixedContext);
         replayed.resume(memory);
       }
-      const delivered = (conversation: Conversation) =>
+      const delivered = (conversation: Poct1Link) =>
         deliveries(event === "timeout" ? conversation.timeout() : conversation.receive(bytes(event)));
       expect(delivered(replayed)).toEqual(delivered(live));
     }
@@ -100,11 +100,11 @@ function withoutTimers(actions: readonly LinkAction[]): LinkAction[] {
   return actions.filter((action) => action.do !== "timer");
 }
 
-test(`${SESSIONS} mutated streams are never our fault, and say the same whole, in pieces and byte by byte`, () => {
+test(`${SESSIONS} mutated streams throw nothing, and give the same whole, in pieces and byte by byte`, () => {
   const property = fc.property(fc.nat(), (seed) => {
     const chunks = pieces(diceOf(seed));
     const play = (some: readonly Uint8Array[]) => {
-      const conversation = new Conversation(fixedContext);
+      const conversation = new Poct1Link(fixedContext);
       const actions = some.map((chunk) => conversation.receive(chunk));
       actions.push(conversation.close());
       for (const each of actions) expect(fault(each)).toBe(null);
@@ -119,7 +119,7 @@ test(`${SESSIONS} mutated streams are never our fault, and say the same whole, i
   fc.assert(property, { numRuns: SESSIONS, ...seeds });
 }, 600_000);
 
-test(`after each of ${MUTATED} short sessions with faults the next good document is taken, and nothing is kept of them`, () => {
+test(`after each of ${MUTATED} short sessions with faults the next good document is accepted, and no memory is kept`, () => {
   const first = Number(process.env["FUZZ_SEED"] ?? 1);
   const shapes = [hello(), status(2, 1), observation(3), said("KPA.R01", 4), endOfTopic(5), escape(6, 1, "CNC")];
   const good = bytes(`]]>-->${XML}${hello()}${observation(7)}`);
@@ -128,7 +128,7 @@ test(`after each of ${MUTATED} short sessions with faults the next good document
     const dice = diceOf(seed);
     const documents = Array.from({ length: 1 + dice(3) }, () => XML.repeat(dice(2)) + shapes[dice(shapes.length)]!);
     const wire = mutated(dice, bytes(hello() + documents.join("")), MEANINGFUL);
-    const conversation = new Conversation(fixedContext);
+    const conversation = new Poct1Link(fixedContext);
     const cut = dice(wire.length + 1);
     const actions = [...conversation.receive(wire.subarray(0, cut)), ...conversation.receive(wire.subarray(cut))];
     const isOver = actions.some((action) => action.do === "hang up");
@@ -141,7 +141,7 @@ test(`after each of ${MUTATED} short sessions with faults the next good document
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(200e6);
 }, 3_600_000);
 
-test(`${SESSIONS} streams of which pieces are refused deliver live what a replay with gaps delivers`, () => {
+test(`${SESSIONS} streams with refused pieces deliver the same live as in a replay with gaps`, () => {
   const property = fc.property(fc.nat(), fc.boolean(), (seed, bent) => {
     const dice = diceOf(seed);
     const chunks = bent
@@ -150,8 +150,8 @@ test(`${SESSIONS} streams of which pieces are refused deliver live what a replay
           const cut = dice(document.length);
           return [document.subarray(0, cut), document.subarray(cut)];
         });
-    const live = new Conversation(fixedContext);
-    const replayed = new Conversation(fixedContext);
+    const live = new Poct1Link(fixedContext);
+    const replayed = new Poct1Link(fixedContext);
     const [delivered, again]: [string[], string[]] = [[], []];
     const refused: LinkAction[] = [];
     let gap = false;
@@ -178,7 +178,7 @@ test(`${SESSIONS} streams of which pieces are refused deliver live what a replay
   fc.assert(property, { numRuns: SESSIONS, ...seeds });
 }, 600_000);
 
-test("our control ids begin again behind 99999", () => {
+test("control ids start again after 99999", () => {
   const talk = new Talk();
   const keepAlive = bytes(said("KPA.R01", 2).repeat(1_000));
   for (let count = 0; count < 100; count++) talk.conversation.receive(keepAlive);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { GENERIC, habitsOf } from "../../../../agent/protocols/poct1/dialect.ts";
+import { GENERIC, dialectOf } from "../../../../agent/protocols/poct1/dialect.ts";
 import { DEPTH_MAX } from "../../../../agent/protocols/poct1/document-splitter.ts";
 import {
   controlIdOf,
@@ -21,7 +21,7 @@ function textOf(document: Uint8Array): string {
   return Buffer.from(document).toString("utf8");
 }
 
-describe("what a device says", () => {
+describe("messages of a device", () => {
   test.each([
     [
       "HEL.R01",
@@ -89,7 +89,7 @@ describe("what a device says", () => {
     expect(read(document)).toEqual(message);
   });
 
-  test("who says HELLO with device_id alone is known by its parts, and a senseless timeout is none", () => {
+  test("HELLO with device_id alone is split into its parts, and an implausible timeout ignored", () => {
     const device = '<DEV><DEV.device_id V="SIEM^DCA^77"/><DCP><DCP.application_timeout V="0"/></DCP></DEV>';
     expect(read(said("HEL.R01", 1, device))).toMatchObject({
       hello: { vendor: "SIEM", model: "DCA", serial: "77", applicationTimeoutMs: null, directives: [] },
@@ -116,7 +116,7 @@ describe("what a device says", () => {
   });
 });
 
-describe("what is not read", () => {
+describe("unreadable documents", () => {
   const begin = '<OBS.R01><HDR><HDR.control_id V="7"/></HDR>';
 
   test.each([
@@ -128,11 +128,11 @@ describe("what is not read", () => {
     ["a bare ampersand", `${begin}A & B</OBS.R01>`],
     ["`<` in an attribute", `${begin}<A V="<1.0"/></OBS.R01>`],
     ["a control character", `${begin}\u0001</OBS.R01>`],
-  ])("%s; its control id is, where it came before the fault", (_, document) => {
+  ])("%s is unreadable; its control id is read if it precedes the fault", (_, document) => {
     expect(read(document)).toEqual({ is: "unreadable", problem: expect.any(String), controlId: "7" });
   });
 
-  test("a DOCTYPE, so that no entity is ever expanded", () => {
+  test("a DOCTYPE is unreadable, so that no entity is expanded", () => {
     const entities = Array.from({ length: 30 }, (_, n) => `<!ENTITY e${n + 1} "&e${n};&e${n};">`).join("");
     const bomb = `<!DOCTYPE OBS.R01 [<!ENTITY e0 "lol">${entities}]>${begin}&e30;</OBS.R01>`;
     expect(read(bomb)).toEqual({ is: "unreadable", problem: "DOCTYPE is refused", controlId: null });
@@ -141,7 +141,7 @@ describe("what is not read", () => {
     });
   });
 
-  test(`more than ${ELEMENTS_MAX} elements, or more than ${DEPTH_MAX} levels`, () => {
+  test(`more than ${ELEMENTS_MAX} elements, or more than ${DEPTH_MAX} levels, are unreadable`, () => {
     const wide = (count: number) => `<KPA.R01>${"<a/>".repeat(count - 1)}</KPA.R01>`;
     expect(read(wide(ELEMENTS_MAX))).toMatchObject({ is: "keep alive" });
     expect(read(wide(ELEMENTS_MAX + 1))).toMatchObject({ problem: `more than ${ELEMENTS_MAX} elements` });
@@ -150,9 +150,9 @@ describe("what is not read", () => {
     expect(read(deep(100_000))).toMatchObject({ problem: `elements nested more than ${DEPTH_MAX} deep` });
   });
 
-  test("bytes that are no UTF-8, and encodings that cannot be told apart by bytes", () => {
+  test("invalid UTF-8 and multi-byte encodings are unreadable", () => {
     const latin1 = Buffer.from(`${begin}<A V="\u00b5"/></OBS.R01>`, "latin1");
-    expect(read(latin1)).toEqual({ is: "unreadable", problem: "bytes that are no UTF-8", controlId: "7" });
+    expect(read(latin1)).toEqual({ is: "unreadable", problem: "invalid UTF-8", controlId: "7" });
     expect(read(`<?xml version="1.0" encoding="UTF-16"?>${begin}</OBS.R01>`)).toEqual({
       is: "unreadable",
       problem: "encoding UTF-16, expected UTF-8, ISO-8859 or a Windows code page",
@@ -160,19 +160,19 @@ describe("what is not read", () => {
     });
   });
 
-  test("attribute names of objects are just names", () => {
+  test("attributes named like object properties are plain attributes", () => {
     const message = readMessage(bytes('<KPA.R01><a __proto__="x" constructor="y"/></KPA.R01>'));
     expect(message.is === "unreadable" ? null : find(message.root, "a")?.attributes["V"]).toBe(undefined);
     expect(({} as Record<string, unknown>)["x"]).toBe(undefined);
   });
 
-  test("the control id of a part is found as soon as it is there", () => {
+  test("the control id of a cut document is found once it is received", () => {
     expect(controlIdOf(bytes(`${begin}<SVC`))).toBe("7");
     expect(controlIdOf(bytes("<OBS.R01><HDR><HDR.contr"))).toBe(null);
   });
 });
 
-describe("what we say", () => {
+describe("messages of the agent", () => {
   const header = (root: string) =>
     `<${root}><HDR><HDR.message_type V="${root}"/><HDR.control_id V="4001"/><HDR.version_id V="POCT1"/><HDR.creation_dttm V="${NOW}"/></HDR>`;
 
@@ -196,7 +196,7 @@ describe("what we say", () => {
     expect(textOf(encodeMessage(message, 4001, NOW, GENERIC))).toBe(`${XML}${header(root)}${body}</${root}>`);
   });
 
-  test("what a device sent comes back as it was, whatever it holds", () => {
+  test("any text is escaped and read back", () => {
     for (const of of ["1", `"/><X V="`, "a\tb\nc", "\u{1f415}", "&amp;", "]]>"]) {
       const message = readMessage(encodeMessage({ is: "ACK", accepted: true, of }, 1, NOW, GENERIC));
       expect(message).toMatchObject({ is: "acknowledgement", of });
@@ -212,6 +212,6 @@ test.each([
   ["NOVABIO", "StatStrip", { ...GENERIC, ackEndOfTopic: false }],
   ["PixCell", "HemoScreen", { ...GENERIC, ackField: "ACK.control_id" }],
   ["ABBOTT", "i-STAT 1", { ...GENERIC, xmlDeclaration: false, requestEach: true }],
-])("the habits of %s %s", (vendor, model, habits) => {
-  expect(habitsOf({ vendor, model })).toEqual(habits);
+])("the dialect of %s %s", (vendor, model, dialect) => {
+  expect(dialectOf({ vendor, model })).toEqual(dialect);
 });

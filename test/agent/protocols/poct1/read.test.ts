@@ -68,7 +68,7 @@ function report(services: string): Report {
 /** The values of its rows, as `K 4.1`, a bound as `K >4.1`. */
 const rows = ({ rows: all }: Report) => all.map(({ code, comparator, value }) => `${code} ${comparator ?? ""}${value}`);
 
-describe("only what is of a patient by root, subject and role becomes a study", () => {
+describe("only observations with root, subject and role of a patient become a study", () => {
   const ROLES = ["OBS", "LQC", "CAL", "PRF", "EQC", null, "XYZ"] as const;
   const combinations = ["OBS.R01", "OBS.R02"].flatMap((root) =>
     ["PT", "CTC"].flatMap((subject) => ROLES.map((role) => ({ root, subject, role }))),
@@ -88,11 +88,11 @@ describe("only what is of a patient by root, subject and role becomes a study", 
     );
   });
 
-  test("there are 28 of them, and two are patients'", () => {
+  test("two of the 28 combinations are a patient's", () => {
     expect(combinations).toHaveLength(28);
   });
 
-  test("a service with both subjects is a control, and one with none is nobody's", () => {
+  test("a service with both subjects is a control, and one without is nobody's", () => {
     expect(reading(service({ subject: patient("4711") + control("L-1") }))).toEqual({
       is: "not-for-patients",
       reason: "not of a patient: control material, lot L-1",
@@ -103,18 +103,18 @@ describe("only what is of a patient by root, subject and role becomes a study", 
     });
   });
 
-  test("two roles, or control material anywhere in it, are a control's", () => {
+  test("two roles, or control material at any depth, make a control", () => {
     expect(reading(service({ more: field("SVC.role_cd", "LQC") })).is).toBe("not-for-patients");
     expect(reading(service({ subject: patient("4711", potassium("4.1") + control("L-1")) })).is).toBe(
       "not-for-patients",
     );
   });
 
-  test("observations without a service are nobody's and are kept for a person", () => {
+  test("observations without a service are quarantined", () => {
     expect(reading("").is).toBe("quarantined");
   });
 
-  test("controls beside patients stay out, and say so", () => {
+  test("controls beside patients are omitted with a note", () => {
     const made = reading(service() + service({ role: "LQC", subject: control("4711"), sequence: "13" }));
     expect(made).toMatchObject({
       is: "reports",
@@ -130,7 +130,7 @@ describe("identity", () => {
     expect(reports(service() + second).map(({ identifier }) => identifier)).toEqual(["4711", "4712"]);
   });
 
-  test("the same observation under a new control id, in another session, is the same study; another value of it too", () => {
+  test("a resend in another session keeps the study, and so does another value", () => {
     const [first] = reports(service());
     const [again] = reports(service(), { id: 77, device: hello({ id: 70 }) });
     const [corrected] = reports(service({ subject: patient("4711", potassium("4.2")) }), { id: 78 });
@@ -142,27 +142,27 @@ describe("identity", () => {
     ["patient", { subject: patient("4712") }],
     ["time", { at: "2026-11-21T12:55:11+03:00" }],
     ["sequence number", { sequence: "13" }],
-  ])("another %s is another study", (_, other) => {
+  ])("another %s gives another study", (_, other) => {
     expect(report(service(other)).dedupe_key).not.toBe(report(service()).dedupe_key);
   });
 
-  test("another device on the same connection is another study", () => {
+  test("another device on the connection gives another study", () => {
     const [one] = reports(service());
     const [other] = reports(service(), { device: hello().replaceAll("SN77", "SN78") });
     expect(other!.dedupe_key).not.toBe(one!.dedupe_key);
   });
 
-  test("without a time the results are part of the identity, for a device counts from 1 again", () => {
+  test("without a time the results identify the study", () => {
     const untimed = (value: string) => report(service({ at: "", subject: patient("4711", potassium(value)) }));
     expect(untimed("4.1").dedupe_key).not.toBe(untimed("4.2").dedupe_key);
     expect(untimed("4.1").acquired_at).toBe("2026-11-21T10:00:00.000Z"); // that of receipt, never the header's
   });
 
-  test.each(["", "UNKNOWN", "unknown"])("patient_id %o names nobody", (id) => {
+  test.each(["", "UNKNOWN", "unknown"])("patient_id %o is not an identifier", (id) => {
     expect(report(service({ subject: patient(id) })).identifier).toBe(null);
   });
 
-  test("blanks around an id mean nothing; an order id may be one of our accessions", () => {
+  test("blanks around an id are ignored; an order id may be an accession", () => {
     const order = `<ORD>${field("ORD.order_id", "A-17")}</ORD><SPC>${field("SPC.specimen_id", "S-9")}</SPC>`;
     expect(report(service({ subject: patient(" 4711 "), more: order }))).toMatchObject({
       identifier: "4711",
@@ -182,11 +182,11 @@ describe("times", () => {
     expect(report(service({ at })).acquired_at).toBe(acquired_at);
   });
 
-  test.each(["1999-12-31T23:00:00Z", "2026-11-22T10:00:01Z"])("%s is kept, and the clock is suspect", (at) => {
+  test.each(["1999-12-31T23:00:00Z", "2026-11-22T10:00:01Z"])("%s is kept with a note on the clock", (at) => {
     expect(report(service({ at })).notes).toContain(`the device's clock is suspect: ${at}`);
   });
 
-  test("a time that is none is noted, and the specimen's stands for it", () => {
+  test("an invalid time is noted, and the specimen's time replaces it", () => {
     const made = report(service({ at: "yesterday", more: `<SPC>${field("SPC.specimen_dttm", AT)}</SPC>` }));
     expect(made.acquired_at).toBe("2026-11-21T09:55:10.000Z");
     expect(made.notes).toContain('"yesterday" is no time');
@@ -227,18 +227,18 @@ describe("values", () => {
       potassium("", field("OBS.qualitative_value", "1")),
       '2823-3 has no final value: only a qualitative value "1"',
     ],
-  ])("%s makes no row, and is named", (_, observation, reason) => {
+  ])("%s gives no row and is listed", (_, observation, reason) => {
     const made = values(potassium("3.9"), observation);
     expect(rows(made)).toEqual(["K 3.9"]);
     expect(made.leftOut).toEqual([reason]);
   });
 
-  test("a strip's word is its rank", () => {
+  test("a strip's word gives its rank", () => {
     const nitrite = `<OBS>${field("OBS.observation_id", "NIT")}${field("OBS.qualitative_value", "neg")}</OBS>`;
     expect(values(nitrite).rows).toMatchObject([{ code: "UNIT", value: 0, ordinal: true, text: "neg" }]);
   });
 
-  test("a blood's glucose stays one beside ketones, and a urine's never becomes one", () => {
+  test("ketones do not turn a blood's glucose into a urine's", () => {
     const glucose = `<OBS>${field("OBS.observation_id", "GLU")}${field("OBS.value", "95", 'U="mg/dL"')}</OBS>`;
     const ketones = `<OBS>${field("OBS.observation_id", "KET")}${field("OBS.qualitative_value", "neg")}</OBS>`;
     const both = (type: string) =>
@@ -250,7 +250,7 @@ describe("values", () => {
     expect(rows(both("UR"))).toEqual(["UKET 0"]);
   });
 
-  test("the same code twice is two rows, in the device's order", () => {
+  test("a repeated code gives two rows in the device's order", () => {
     const corrected = potassium("4.3", `<NTE>${field("NTE.text", "38.9")}</NTE>`);
     const made = values(potassium("4.1"), corrected);
     expect(rows(made)).toEqual(["K 4.1", "K 4.3"]);
@@ -258,7 +258,7 @@ describe("values", () => {
     expect(made.comments).toContain("2823-3: 38.9");
   });
 
-  test("a calculated or typed value is kept and said to be one; so is a measurement under an override", () => {
+  test("a calculated or typed value, and an override, are noted", () => {
     const made = report(
       service({
         subject: patient("4711", potassium("4.1", field("OBS.method_cd", "C"))),
@@ -268,7 +268,7 @@ describe("values", () => {
     expect(made.notes).toEqual(["the measurement has status OVR", "2823-3 is calculated"]);
   });
 
-  test("a device's own code is found by its translation, a name by the catalogue; what is not known is named", () => {
+  test("a device's code is matched by its translation or name, and an unknown one listed", () => {
     const translated = `<OBS><OBS.observation_id V="77" SN="ACME"><TRANSLTN V="2951-2"/></OBS.observation_id>${field("OBS.value", "148", 'U="mmol/L"')}</OBS>`;
     const unknown = `<OBS>${field("OBS.observation_id", "ZZZ")}${field("OBS.value", "1")}</OBS>`;
     const made = values(translated, unknown);
@@ -277,11 +277,11 @@ describe("values", () => {
   });
 });
 
-describe("the device's opinion is kept beside ours", () => {
+describe("device ranges and flags", () => {
   const limits = (text: string, unit = "mmol/L") => field("OBS.normal_lo-hi_limit", text, `U="${unit}"`);
   const flagged = (more: string) => report(service({ subject: patient("4711", potassium("5.2", more)) }));
 
-  test("its range and flag never become ours, though its range is the narrower one", () => {
+  test("the device's range and flag stay separate from the clinic's", () => {
     const made = flagged(limits("[3.9;5.1]") + field("OBS.interpretation_cd", "H"));
     expect(made.rows).toMatchObject([{ device_flag: "H", device_range: { text: "3.9-5.1", species: null } }]);
     expect(made.species).toBe(null);
@@ -293,13 +293,13 @@ describe("the device's opinion is kept beside ours", () => {
     expect(study(made, null, source).body.results[0]).toMatchObject({ reference_range: null, flag: null });
   });
 
-  test("a range in another unit, or with commas, is none; critical limits are noted", () => {
+  test("a range in another unit or with commas is noted; critical limits are noted", () => {
     const other = flagged(limits("[152;199]", "mg/L"));
     expect(other.rows[0]!.device_range).toBe(null);
     expect(other.notes).toContain("2823-3: the device's range [152;199] mg/L is not in the value's unit");
     expect(flagged(limits("[3,9;5,1]")).rows[0]!.device_range).toBe(null);
     expect(flagged(field("OBS.critical_lo-hi_limit", "[2.5;6.5]")).notes).toContain(
-      "2823-3: the device calls critical what is outside [2.5;6.5]",
+      "2823-3: the device's critical range is [2.5;6.5]",
     );
   });
 
@@ -308,7 +308,7 @@ describe("the device's opinion is kept beside ours", () => {
   });
 });
 
-test("what the device says of the animal is a hint for a person, and no species is among it", () => {
+test("patient data become hints without a species", () => {
   const more =
     `<PT.name V="Luna Yilmaz"><FAM V="Yilmaz"/><GIV V="Luna"/></PT.name>` +
     field("PT.birth_date", "2019-05-04") +
@@ -326,7 +326,7 @@ test("what the device says of the animal is a hint for a person, and no species 
   });
 });
 
-describe("a document that was cut short", () => {
+describe("cut documents", () => {
   const whole = message(service());
   const cutAt = (text: string) => {
     const end = Buffer.from(whole).indexOf(text) + text.length;
@@ -335,20 +335,20 @@ describe("a document that was cut short", () => {
   const completedBy = (resent: Uint8Array, part: { bytes: Uint8Array }) =>
     complete(resent, [part], genericPoct1a).completed.length === 1;
 
-  test("is completed by the same observation under a new control id, and by no other", () => {
+  test("the same observation under a new control id completes a cut document", () => {
     const cut = cutAt('<OBS.value V="4');
     expect(completedBy(message(service(), { id: 99 }), cut)).toBe(true);
     expect(completedBy(message(service({ sequence: "13" }), { id: 99 }), cut)).toBe(false);
     expect(completedBy(message(service(), { device: hello().replaceAll("SN77", "SN78") }), cut)).toBe(false);
   });
 
-  test("before its time names no measurement, and waits for a person", () => {
+  test("a cut before the time is never completed", () => {
     expect(completedBy(message(service(), { id: 99 }), cutAt('<SVC.role_cd V="OBS"'))).toBe(false);
   });
 });
 
 test.each([
-  ["without HELLO", bytes(said("OBS.R01", 3, service())), "no HELLO before the document: nobody knows whose it is"],
+  ["without HELLO", bytes(said("OBS.R01", 3, service())), "no HELLO before the document: unknown device"],
   ["that is no XML", bytes(`${hello()}<OBS.R01><A></B></OBS.R01>`), /unexpected close tag|mismatch/i],
 ])("a message %s is quarantined", (_, wire, reason) => {
   const made = read(wire, genericPoct1a, context);

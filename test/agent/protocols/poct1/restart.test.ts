@@ -121,20 +121,20 @@ async function killedBeforeAck(observation: string): Promise<string> {
   return copy;
 }
 
-test("killed between store and ACK, then told the same under a new control id: one study", async () => {
+test("a resend after a kill between store and ACK gives one study", async () => {
   const agent = await start(await killedBeforeAck(measured(4, "3.2")));
   await says(agent.wire, measured(55, "3.2"), "ACK AA 55");
   expect(await agent.studies()).toMatchObject([{ revision: 1, value: 3.2 }]);
   await agent.end();
 });
 
-test("killed between store and ACK, and told no more: the study is there", async () => {
+test("a kill between store and ACK keeps the study without a resend", async () => {
   const agent = await start(await killedBeforeAck(measured(4, "3.2")));
   expect(await agent.studies()).toMatchObject([{ revision: 1, value: 3.2 }]);
   await agent.end();
 });
 
-test("killed between store and ACK, then told another value: a second revision of the same study", async () => {
+test("a changed value after a kill between store and ACK becomes revision 2", async () => {
   const agent = await start(await killedBeforeAck(measured(4, "3.2")));
   await says(agent.wire, measured(55, "3.3"), "ACK AA 55");
   const [first, second, ...more] = await agent.studies();
@@ -147,7 +147,7 @@ test("killed between store and ACK, then told another value: a second revision o
   await agent.end();
 });
 
-test("a document that cannot be read is refused, then quarantined, and those behind it are filed", async () => {
+test("an unreadable document is refused, then quarantined, and the next ones are filed", async () => {
   const at = folder();
   const agent = await start(at);
   const poison = (id: number) => measured(id, "9.9").replace("</PT>", "</TP>");

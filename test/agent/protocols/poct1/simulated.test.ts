@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { Conversation } from "../../../../agent/protocols/poct1/link.ts";
-import { type DeviceHabits, Poct1Device } from "../../../../agent/protocols/poct1/simulated-device.ts";
+import { Poct1Link } from "../../../../agent/protocols/poct1/link.ts";
+import { type DeviceDialect, Poct1Device } from "../../../../agent/protocols/poct1/simulated-device.ts";
 import { DocumentSplitter } from "../../../../agent/protocols/poct1/document-splitter.ts";
 import { readMessage } from "../../../../agent/protocols/poct1/message.ts";
 import { parseDialect } from "../../../../agent/tools/simulator/poct1.ts";
@@ -28,9 +28,9 @@ function lineOf(document: Uint8Array): Line {
 }
 
 /** Both talk until nobody has anything to say. */
-function converse(recording: Uint8Array, habits: Partial<DeviceHabits>) {
+function converse(recording: Uint8Array, habits: Partial<DeviceDialect>) {
   const device = new Poct1Device(recording, habits);
-  const conversation = new Conversation(fixedContext);
+  const conversation = new Poct1Link(fixedContext);
   const lines: Line[] = [];
   const delivered: string[] = [];
   let hungUp = false;
@@ -52,18 +52,18 @@ describe("a recorded device", () => {
   const manners = ["strict", "strict,ack-request", "strict,no-ack-request"];
   const cases = recordings.flatMap((file) => manners.map((manner) => [file, manner] as const));
 
-  test.each(cases)("%s, %s, tells all it has and finds no fault with us", (file, manner) => {
+  test.each(cases)("%s with %s sends everything and escapes nothing", (file, manner) => {
     const { device, lines, delivered, hungUp } = converse(readFileSync(join(folder, file)), parseDialect(manner));
     expect({ outcome: device.outcome, hungUp }).toEqual({ outcome: null, hungUp: true });
     expect(faultOf(lines, file.startsWith("i-stat"))).toBe(null);
     expect(delivered.length).toBeGreaterThan(0);
   });
 
-  test("of other manners than its vendor's stumbles: the choice by HELLO is no decoration", () => {
+  test("a dialect that does not match the vendor in HELLO fails", () => {
     const dca = readFileSync(join(folder, "siemens-dca.poct1"));
     // It waits for an acknowledgement of its end of topic, which a DCA never gets.
     const waiting = converse(dca, { strict: true, ackEndOfTopic: true });
-    expect(waiting.device.outcome).toBe("the conversation ended with 1 documents untold");
+    expect(waiting.device.outcome).toBe("the dialogue ended with 1 unsent documents");
     const generic = readFileSync(join(folder, "dog.poct1"));
     const strict = { strict: true } as const;
     expect(converse(generic, { ...strict, ackEndOfTopic: false }).device.outcome).toMatch(
@@ -105,7 +105,7 @@ describe("a strict device escapes", () => {
     ["an ACK of its ACK", [...introduced, request, acknowledgement(4, 90001)], "an ACK of 90001, expected 3"],
     ["a time without padding", [said("ACK.R01", 1, "", "2026-5-4T9:00:00+02:00")], /^time "2026-5-4T9:00:00\+02:00"/],
     ["a time without offset", [said("ACK.R01", 1, "", "2026-05-04T09:00:00")], /^time "2026-05-04T09:00:00"/],
-    ["a control id that is a word", [acknowledgement("a1", 1)], 'control id "a1" is no number'],
+    ["a control id that is a word", [acknowledgement("a1", 1)], 'control id "a1" is not a number'],
     ["a control id twice", [acknowledgement(1, 1), acknowledgement(1, 2)], "control id 1 after 1"],
     ["its own header sent back", [acknowledgement(5, 1), acknowledgement(2, 2)], "control id 2 after 5"],
     [
@@ -135,12 +135,12 @@ describe("a strict device escapes", () => {
     expect(readMessage(last!)).toMatchObject({ is: "escape", detail: "OTH" });
   });
 
-  test("nothing in a good conversation", () => {
+  test("a strict device escapes nothing in a valid dialogue", () => {
     expect(told(...introduced, request, acknowledgement(4, 3)).outcome).toBe(undefined);
   });
 });
 
-test("a device that is refused tells it again, and gives up after a while", () => {
+test("a refused device sends again, then gives up", () => {
   const device = new Poct1Device(bytes(hello() + status(2, 0)));
   device.begin();
   for (let id = 1; id < 6; id++) expect(device.receive(bytes(acknowledgement(id, 1, "AE")))).toHaveLength(1);
@@ -148,7 +148,7 @@ test("a device that is refused tells it again, and gives up after a while", () =
   expect(device.outcome).toMatch(/^refused 6 times/);
 });
 
-test("a device that asks for a patient waits for the answer before it goes on", () => {
+test("a device with a patient query waits for the reply", () => {
   const query = said("REQ.R01", 3, '<REQ><REQ.request_cd V="RPAT"/><PT><PT.patient_id V="4711"/></PT></REQ>');
   const device = new Poct1Device(bytes(hello() + status(2, 0) + query + observation(4)));
   const heard = (document: string) => device.receive(bytes(document)).map((reply) => readMessage(reply).is);

@@ -29,12 +29,12 @@ test.each([
   expect(faultOf(lines)).toMatch(fault);
 });
 
-test("the transcript checker finds nothing wrong with a good conversation", () => {
+test("the transcript checker accepts a valid dialogue", () => {
   const lines = [heard("HEL.R01", "1"), we(1, "ACK AA 1"), heard("DST.R01", "2"), we(2, "ACK AA 2"), we(3, "REQ ROBS")];
   expect(faultOf([...lines, heard("EOT.R01", "3"), we(4, "ACK AA 3"), we(5, "END NRM")])).toBe(null);
 });
 
-test("whatever a device does, one message is outstanding, ids increase, and no ACK or escape is answered", () => {
+test("in every dialogue one message awaits its reply, ids increase, and no ACK or escape is acknowledged", () => {
   const asked = new Set<string>();
   for (let seed = 0; seed < 300; seed++) {
     const { talk, lines, requestEach } = randomConversation(seed, 40);

@@ -1,6 +1,6 @@
-import type { News } from "../../../../agent/report/device-report.ts";
+import type { DeviceReport } from "../../../../agent/report/device-report.ts";
 import type { LinkAction } from "../../../../agent/protocols/link.ts";
-import { Conversation } from "../../../../agent/protocols/poct1/link.ts";
+import { Poct1Link } from "../../../../agent/protocols/poct1/link.ts";
 import type { OperatorBook } from "../../../../agent/protocols/poct1/topics.ts";
 import { type Element, find, readMessage } from "../../../../agent/protocols/poct1/message.ts";
 import { fixedContext } from "../../../support/wire.ts";
@@ -85,13 +85,13 @@ function listed(element: Element): string[] {
 
 /** A conversation, and all that it did. */
 export class Talk {
-  readonly conversation: Conversation;
+  readonly conversation: Poct1Link;
   readonly delivered: { readonly message: string; readonly incomplete: string | null }[] = [];
   readonly warnings: string[] = [];
   readonly words: Word[] = [];
   /** As whom the device introduced itself, each time. */
   readonly identified: string[] = [];
-  readonly news: News[] = [];
+  readonly news: DeviceReport[] = [];
   timerMs: number | null = null;
   hungUp = false;
   /** A directive is neither sent nor unsent yet. */
@@ -100,14 +100,13 @@ export class Talk {
   #said: string[] = [];
 
   constructor(operators?: OperatorBook) {
-    this.conversation = new Conversation(fixedContext, operators);
+    this.conversation = new Poct1Link(fixedContext, operators);
   }
 
   /** What we say to that. */
   hears(...documents: readonly string[]): string[] {
     for (const document of documents) {
       const chunk = bytes(document);
-      this.conversation.prepare(chunk);
       this.carryOut(this.conversation.receive(chunk));
     }
     return this.replies();

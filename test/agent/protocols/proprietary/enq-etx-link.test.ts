@@ -15,7 +15,7 @@ const problemOf = (body: Uint8Array) =>
 const link = () => new EnqEtxLink(problemOf);
 const whole = (message: string) => ({ message, incomplete: null });
 
-test("ENQ is acknowledged, and the body with its ETX; EOT asks for nothing", () => {
+test("ENQ and the body's ETX are acknowledged, and EOT is not", () => {
   const device = link();
   expect(play(device, "<ENQ>")).toMatchObject({ replies: "<ACK>", timer: BODY_TIMEOUT_MS });
   expect(play(device, "A1234<EOT>")).toMatchObject({ replies: "", deliveries: [] });
@@ -35,7 +35,7 @@ test("the delivery comes before the ACK of its body", () => {
   expect(device.receive(Uint8Array.of(3)).map((action) => action.do)).toEqual(["deliver", "reply", "timer"]);
 });
 
-test("without ENQ nothing is answered and nothing is read, and what came is reported", () => {
+test("bytes without ENQ get no reply and are reported", () => {
   const device = link();
   const said = { replies: "", deliveries: [] };
   expect(play(device, "A1234<EOT><ETX><STX>noise<ACK><CR><LF>")).toEqual({
@@ -50,14 +50,14 @@ test("without ENQ nothing is answered and nothing is read, and what came is repo
   expect(play(link(), "A1234<EOT><STX>noise", "<ENQ>").warnings).toEqual(warnings);
 });
 
-test("bytes behind an accepted body are reported, and do not put off the end of the waiting", () => {
+test("bytes behind an accepted body are reported, and do not extend the timer", () => {
   const device = link();
   expect(play(device, "<ENQ>A1234<EOT><ETX>", "xyz")).toMatchObject({ warnings: [], timer: ANSWER_AGAIN_MS });
   expect(play(device, "timeout()").warnings).toEqual(["3 bytes outside a body: ignored"]);
 });
 
 describe("a damaged body", () => {
-  test("is answered NAK, and counted once when it comes again", () => {
+  test("a damaged body gets NAK, and its resend is delivered once", () => {
     expect(play(link(), "<ENQ>A124<EOT><ETX>A1234<EOT><ETX>")).toMatchObject({
       replies: "<ACK><NAK><ACK>",
       deliveries: [whole("A1234")],
@@ -65,31 +65,31 @@ describe("a damaged body", () => {
     });
   });
 
-  test("whose second try is damaged too gets a second NAK", () => {
+  test("a second damaged try gets a second NAK", () => {
     expect(play(link(), "<ENQ>A124<EOT><ETX>A14<EOT><ETX>A1234<EOT><ETX>").replies).toBe("<ACK><NAK><NAK><ACK>");
   });
 
-  test("that the device gives up on is delivered as incomplete", () => {
+  test("an abandoned body is delivered as incomplete", () => {
     const expected = [{ message: "A124", incomplete: "a body of 4 characters, expected 5" }];
     for (const end of ["timeout()", "close()", "<ENQ>"] as const) {
       expect(play(link(), "<ENQ>A124<EOT><ETX>", end).deliveries).toEqual(expected);
     }
   });
 
-  test("into which noise has put an ETX is not taken for two", () => {
+  test("an ETX of noise does not split a body", () => {
     expect(play(link(), "<ENQ>A12<ETX>34<EOT><ETX>A1234<EOT><ETX>")).toMatchObject({
       replies: "<ACK><NAK><NAK><ACK>",
       deliveries: [whole("A1234")],
     });
   });
 
-  test("that runs on and on is answered NAK at its end", () => {
+  test("a body beyond the limit gets NAK at its end", () => {
     const { replies, deliveries } = play(link(), `<ENQ>A${"1".repeat(BODY_BYTES_MAX + 10)}<EOT><ETX>A1234<EOT><ETX>`);
     expect([replies, deliveries]).toEqual(["<ACK><NAK><ACK>", [whole("A1234")]]);
   });
 });
 
-test("ETX again means that our answer was lost: it is given again, and nothing is delivered twice", () => {
+test("a repeated ETX gets the last reply again without a delivery", () => {
   expect(play(link(), "<ENQ>A1234<EOT><ETX><ETX><ETX>")).toMatchObject({
     replies: "<ACK><ACK><ACK><ACK>",
     deliveries: [whole("A1234")],
@@ -97,7 +97,7 @@ test("ETX again means that our answer was lost: it is given again, and nothing i
   expect(play(link(), "<ENQ>A124<EOT><ETX><ETX>").replies).toBe("<ACK><NAK><NAK>");
 });
 
-test("ENQ again before the body means that our ACK was lost", () => {
+test("a repeated ENQ before the body is acknowledged again", () => {
   expect(play(link(), "<ENQ><ENQ>A1234<EOT><ETX>")).toMatchObject({
     replies: "<ACK><ACK><ACK>",
     deliveries: [whole("A1234")],
@@ -113,7 +113,7 @@ test.each([
 });
 
 describe("when the disk refuses", () => {
-  test("ENQ is answered NAK", () => {
+  test("refused bytes with ENQ get NAK", () => {
     expect(play(link(), { refused: "<ENQ>" })).toEqual({
       replies: "<NAK>",
       deliveries: [],
@@ -122,7 +122,7 @@ describe("when the disk refuses", () => {
     });
   });
 
-  test("a body of which bytes are missing is answered NAK, wherever they were, and its resend accepted", () => {
+  test("a body with missing bytes gets NAK, and its resend is accepted", () => {
     const resend = "A1234<EOT><ETX>";
     for (const steps of [
       ["<ENQ>A1", { refused: "23" }, "4<EOT><ETX>"],
@@ -136,17 +136,17 @@ describe("when the disk refuses", () => {
     }
   });
 
-  test("what was acknowledged stays so", () => {
+  test("an acknowledged body stays delivered", () => {
     expect(play(link(), "<ENQ>A1234<EOT><ETX>", { refused: "<ETX>" }).replies).toBe("<ACK><ACK><ACK>");
   });
 });
 
 const PIECES = ["<ENQ>", "<EOT>", "<ETX>", "A1234", "A12", "34", "<EOT><ETX>", "<ENQ>A1234<EOT><ETX>", "<STX>", " "];
 
-test("any stream says the same in every segmentation", () => {
+test("any segmentation of the stream gives the same actions", () => {
   expect(segmentationCounterexample(link, PIECES)).toBeNull();
 });
 
-test("a replay with gaps delivers what the wire delivered", () => {
+test("a replay with gaps delivers the same as the live link", () => {
   expect(gapCounterexample(link, PIECES)).toBeNull();
 });

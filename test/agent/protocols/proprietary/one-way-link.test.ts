@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { OneWayLink, SILENCE_MS, SUB, TEXT_BYTES_MAX } from "../../../../agent/protocols/proprietary/one-way-link.ts";
-import { ETX } from "../../../../agent/protocols/bytes.ts";
+import { OneWayLink, SILENCE_MS, TEXT_BYTES_MAX } from "../../../../agent/protocols/proprietary/one-way-link.ts";
+import { ETX, SUB } from "../../../../agent/protocols/bytes.ts";
 import { NOISE_TIMEOUT_MS } from "../../../../agent/protocols/noise.ts";
 import { gapCounterexample, play, segmentationCounterexample } from "../astm/said.ts";
 
 const link = () => new OneWayLink(ETX);
 const whole = (message: string) => ({ message, incomplete: null });
 
-test("what stands between STX and ETX is a message, and nothing is answered", () => {
+test("text between STX and ETX is delivered without a reply", () => {
   expect(play(link(), "<CR><LF><STX>R,1<ETX><CR><LF><STX>R,2<ETX><NUL>")).toEqual({
     replies: "",
     deliveries: [whole("R,1"), whole("R,2")],
@@ -16,7 +16,7 @@ test("what stands between STX and ETX is a message, and nothing is answered", ()
   });
 });
 
-test("other bytes are reported before the next text, or when the device falls silent", () => {
+test("other bytes are reported before the next text, or after silence", () => {
   const device = link();
   expect(play(device, "noise<CR><LF><STX>R,1<ETX>h")).toEqual({
     replies: "",
@@ -28,25 +28,25 @@ test("other bytes are reported before the next text, or when the device falls si
   expect(device.atRest).toBe(true);
 });
 
-test("where the profile says SUB, ETX is text", () => {
+test("a profile with SUB treats ETX as text", () => {
   expect(play(new OneWayLink(SUB), "<STX>A<ETX>1<SUB>").deliveries).toEqual([whole("A<ETX>1")]);
 });
 
-test.each(["<ETB>", "<ETB><CR><LF>", "<ETB><STX>", "<ETB><LF><STX>"])("a text goes on behind %s", (between) => {
+test.each(["<ETB>", "<ETB><CR><LF>", "<ETB><STX>", "<ETB><LF><STX>"])("a text continues behind %s", (between) => {
   expect(play(link(), `<STX>one${between}two<ETX>`).deliveries).toEqual([
     whole(`one${between.replace("<STX>", "")}two`),
   ]);
 });
 
 describe("a text without its end is incomplete", () => {
-  test("when a new one begins", () => {
+  test("a new text makes the last one incomplete", () => {
     expect(play(link(), "<STX>one<STX>two<ETX>").deliveries).toEqual([
       { message: "one", incomplete: "a new text began before its end" },
       whole("two"),
     ]);
   });
 
-  test("when the device falls silent, or the connection closes", () => {
+  test("silence or a closed connection makes a text incomplete", () => {
     const silent = link();
     expect(play(silent, "<STX>one").timer).toBe(SILENCE_MS);
     expect(play(silent, "timeout()")).toMatchObject({
@@ -62,7 +62,7 @@ describe("a text without its end is incomplete", () => {
     ]);
   });
 
-  test("when it runs on and on", () => {
+  test("a text beyond the limit is incomplete", () => {
     const { deliveries } = play(link(), `<STX>${"x".repeat(TEXT_BYTES_MAX + 1)}y<ETX><STX>two<ETX>`);
     expect(deliveries.map(({ incomplete }) => incomplete)).toEqual([
       `a text of more than ${TEXT_BYTES_MAX} bytes`,
@@ -72,7 +72,7 @@ describe("a text without its end is incomplete", () => {
   });
 });
 
-test("a text of which bytes could not be stored is never whole; the next one is", () => {
+test("a text with unstored bytes is incomplete; the next one is whole", () => {
   for (const lost of [{ refused: "4" }, "gap()"] as const) {
     expect(play(link(), "<STX>12", lost, "56<ETX><STX>two<ETX>").deliveries).toEqual([
       { message: "1256", incomplete: "bytes of it could not be stored" },
@@ -83,10 +83,10 @@ test("a text of which bytes could not be stored is never whole; the next one is"
 
 const PIECES = ["<STX>", "<ETX>", "<ETB>", "<LF>", "<SUB>", "12", "one<ETX>", "<STX>two"];
 
-test("any stream says the same in every segmentation", () => {
+test("any segmentation of the stream gives the same actions", () => {
   expect(segmentationCounterexample(link, PIECES)).toBeNull();
 });
 
-test("a replay with gaps delivers what the wire delivered", () => {
+test("a replay with gaps delivers the same as the live link", () => {
   expect(gapCounterexample(link, PIECES)).toBeNull();
 });

@@ -5,7 +5,7 @@ import { createLink } from "../../../../agent/connection/create-link.ts";
 import { profileById } from "../../../../agent/devices/index.ts";
 import { FaultyLine, parseFaults } from "../../../../agent/tools/simulator/fault-injection.ts";
 import { playAstmHost, playDevice } from "../../../../agent/tools/simulator/analyzer.ts";
-import { parseTalk, playTalk, wireText } from "../../../../agent/protocols/transcript.ts";
+import { parseTranscript, playTranscript, wireText } from "../../../../agent/protocols/transcript.ts";
 import { type SimulatorLine, openLine } from "../../../../agent/tools/simulator/line.ts";
 import type { Received } from "../../../../agent/tools/simulator/station.ts";
 import { dialTransport } from "../../../../agent/transport/tcp.ts";
@@ -164,11 +164,11 @@ describe("a faulty line", () => {
   test("contends: the device has priority over the host, and both messages arrive", async () => {
     const [host, device] = await twoEnds();
     const played = playDevice(session(["H|\\^&", "L|1|N"]), device, true);
-    const talk = parseTalk(
+    const talk = parseTranscript(
       ["> <ENQ>", "< <ENQ>", "< <ENQ>", "> <ACK>", "< <STX>1H|\\^&<CR><ETX><CS><CR><LF>", "> <ACK>"].join("\n") +
         "\n< <STX>2L|1|N<CR><ETX><CS><CR><LF>\n> <ACK>\n< <EOT>",
     );
-    expect(await playTalk(talk, "us", host)).toBe(null);
+    expect(await playTranscript(talk, "us", host)).toBe(null);
     expect(await played).toEqual({ accepted: true, frames: 2, resent: 0, reason: null });
   });
 
@@ -233,20 +233,20 @@ describe("a simulated host", () => {
 
 describe("a talk", () => {
   const talkOf = (name: string) =>
-    parseTalk(fs.readFileSync(path.join(fixturesFolder, `generic-astm/${name}.talk`), "latin1"));
+    parseTranscript(fs.readFileSync(path.join(fixturesFolder, `generic-astm/${name}.talk`), "latin1"));
 
   test.each(["plain-session", "repeated-frame", "wrong-checksum", "eot-after-enq", "noise"])(
     "%s runs as written with an agent",
     async (name) => {
       const { target } = await listening(standard);
-      expect(await playTalk(talkOf(name), "device", await dial(target))).toBe(null);
+      expect(await playTranscript(talkOf(name), "device", await dial(target))).toBe(null);
     },
   );
 
   test("reports the line at which the agent differs", async () => {
     const { target } = await listening(standard);
-    const talk = parseTalk("< <ENQ>\n> <ACK>\n< <STX>1H|<CR><ETX>00<CR><LF>\n> <ACK>");
-    expect(await playTalk(talk, "device", await dial(target))).toBe("line 4: got <NAK>, expected <ACK>");
+    const talk = parseTranscript("< <ENQ>\n> <ACK>\n< <STX>1H|<CR><ETX>00<CR><LF>\n> <ACK>");
+    expect(await playTranscript(talk, "device", await dial(target))).toBe("line 4: got <NAK>, expected <ACK>");
   });
 });
 

@@ -3,7 +3,8 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { profileById } from "../../../../agent/devices/index.ts";
 import { FaultyLine, parseFaults } from "../../../../agent/tools/simulator/fault-injection.ts";
-import { encodeFrame, Hl7Link } from "../../../../agent/protocols/hl7/link.ts";
+import { encodeMllp } from "../../../../agent/protocols/mllp.ts";
+import { Hl7Link } from "../../../../agent/protocols/hl7/link.ts";
 import { parseMessage } from "../../../../agent/protocols/hl7/message.ts";
 import { playHl7Device, playHl7Host } from "../../../../agent/tools/simulator/hl7.ts";
 import type { Received } from "../../../../agent/tools/simulator/station.ts";
@@ -171,7 +172,7 @@ describe("a simulated HL7 host", () => {
 
   test("reports an order that the device refuses", async () => {
     const [device, lis] = await twoEnds();
-    const served = playHl7Host(lis, 1, encodeFrame(Buffer.from(`${header("OML^O33", "5")}\r`)), ignored);
+    const served = playHl7Host(lis, 1, encodeMllp(Buffer.from(`${header("OML^O33", "5")}\r`)), ignored);
     device.send(query);
     const refusing = new Hl7Link(() => ({ time: "", id: "1" }));
     for (let byte = await device.reply(5_000); byte !== null; byte = await device.reply(500)) {

@@ -1,0 +1,54 @@
+import type { Hl7Message } from "./message.ts";
+
+// Message types (MSH-9) that the agent acknowledges, and the types of their replies.
+
+/** Results and states that come unsolicited, ORU^R40 alarms among them. */
+const UNSOLICITED = ["ORU", "OUL", "OPU", "UDM", "ESU", "INU", "SSU", "NMD"];
+/** Types with a reply type of their own, or whose acknowledgement has another trigger. */
+const REPLY_TYPES: Readonly<Record<string, string>> = {
+  "ORU^R30": "ACK^R33",
+  "ORU^R31": "ACK^R33",
+  "ORU^R32": "ACK^R33",
+  "NMQ^N01": "NMR^N01",
+  "ORM^O01": "ORR^O02",
+  "QRY^Q02": "QCK^Q02",
+  "QBP^Q11": "RSP^K11",
+  "QBP^ZV1": "RSP^ZV2",
+};
+
+/** @returns MSH-9.1 */
+export function typeOf({ header }: Hl7Message): string {
+  return header.component(9, 1).trim().toUpperCase();
+}
+
+export function isUnsolicited(message: Hl7Message): boolean {
+  return UNSOLICITED.includes(typeOf(message));
+}
+
+/** @returns the first two components of the reply's MSH-9; null for an unsupported type */
+export function replyType({ header }: Hl7Message): string | null {
+  const [type = "", trigger = ""] = header.components(9).map((part) => part.trim());
+  const special = `${type}^${trigger}`.toUpperCase();
+  if (Object.hasOwn(REPLY_TYPES, special)) return REPLY_TYPES[special]!;
+  if (!UNSOLICITED.includes(type.toUpperCase())) return null;
+  return trigger === "" ? "ACK" : `ACK^${trigger}`;
+}
+
+/** Returns whether the message is an order query. Analyzers query with ORC-1 RF (refill request); other ORMs notify. */
+export function asksForOrders({ header, segments }: Hl7Message): boolean {
+  const [type = "", trigger = ""] = header.components(9).map((part) => part.trim().toUpperCase());
+  switch (`${type}^${trigger}`) {
+    case "QRY^Q02":
+    case "QBP^Q11":
+      return true;
+    case "ORM^O01":
+      return segments.some((orc) => orc.name === "ORC" && orc.component(1, 1).trim().toUpperCase() === "RF");
+    default:
+      return false;
+  }
+}
+
+/** Returns whether the message responds to one of the agent's. Acknowledging it would never end. */
+export function isResponse(message: Hl7Message): boolean {
+  return typeOf(message) === "ACK" || message.segments.some(({ name }) => name === "MSA");
+}

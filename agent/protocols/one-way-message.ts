@@ -1,0 +1,49 @@
+import { ActionQueue } from "./action-queue.ts";
+import type { LinkAction } from "./link.ts";
+import { isUsualBetweenMessages, Noise, NOISE_TIMEOUT_MS } from "./noise.ts";
+
+/** The message that a one-way link is reading. The device waits for no acknowledgement, so nothing can be refused. */
+export class OneWayMessage {
+  bytes: number[] = [];
+  /** Why the message cannot be whole; null when no bytes are missing. */
+  #damage: string | null = null;
+  readonly #noise: Noise;
+  readonly #actions = new ActionQueue();
+
+  /** @param outside where noise is, for its warning: `outside a text` */
+  constructor(outside: string) {
+    this.#noise = new Noise(outside);
+  }
+
+  get hasNoise(): boolean {
+    return this.#noise.isPending;
+  }
+
+  /** Counts a byte that belongs to no message. */
+  ignore(byte: number): void {
+    if (!isUsualBetweenMessages(byte)) this.#actions.push(this.#noise.add(byte));
+  }
+
+  reportNoise(): void {
+    this.#actions.push(this.#noise.take());
+  }
+
+  markDamaged(): void {
+    this.#damage = "bytes of it could not be stored";
+  }
+
+  /** Delivers the bytes and starts the next message. @param incomplete why the message is cut short; null for a whole one */
+  deliver(incomplete: string | null): void {
+    this.#actions.deliver(Uint8Array.from(this.bytes), this.#damage ?? incomplete);
+    this.bytes = [];
+    this.#damage = null;
+  }
+
+  /** @param timerMs how long the rest of the message may take; null between messages */
+  takeActions(timerMs: number | null): LinkAction[] {
+    const ms = timerMs ?? (this.hasNoise ? NOISE_TIMEOUT_MS : null);
+    if (ms === null) this.#actions.stopTimer();
+    else this.#actions.startTimer(ms);
+    return this.#actions.take();
+  }
+}
