@@ -25,7 +25,7 @@ export class OneWayLink implements Link {
   }
 
   get between(): string | null {
-    return this.#text === null ? "between texts" : null;
+    return this.#isInText ? null : "between texts";
   }
 
   receive(chunk: Uint8Array): LinkAction[] {
