@@ -64,6 +64,7 @@ test(`${DEVICES} devices that break off and connect anew for ${SECONDS} s: none 
 
   try {
     await world.startAgent();
+    await world.knowsPatients();
     const devices = ports.map((port, index) => device(port, `SN${index}`));
     const begun = Date.now();
     let kills = 0;
