@@ -21,7 +21,7 @@ const config = () =>
 /** A connection as far as this is concerned. */
 function serve(directives: Directives) {
   const announced: Announcement[] = [];
-  directives.serve("poc-1", { announce: (one: Announcement) => void announced.push(one) } as unknown as Connection);
+  directives.add("poc-1", { announce: (one: Announcement) => void announced.push(one) } as unknown as Connection);
   return announced;
 }
 

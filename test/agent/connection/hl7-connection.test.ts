@@ -1,8 +1,11 @@
 import fs from "node:fs";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { Connection, SESSION_MESSAGES_MAX } from "../../../agent/connection/connection.ts";
+import { Connection } from "../../../agent/connection/connection.ts";
+import type { MessageHandler } from "../../../agent/connection/device-session.ts";
 import { recover } from "../../../agent/connection/recovery.ts";
+import { SESSION_MESSAGES_MAX } from "../../../agent/connection/session-recorder.ts";
+import { NO_EVENTS } from "../../support/wire.ts";
 import { profileById } from "../../../agent/devices/index.ts";
 import { genericHl7 } from "../../../agent/devices/generic-hl7.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
@@ -27,14 +30,9 @@ async function listen(options: SpoolOptions = {}): Promise<void> {
   port = await freePort();
   spool = await Spool.open(folder, options);
   const transport = listenTransport({ host: "127.0.0.1", port }, []);
-  connection = new Connection({ id: "hema-1", profile: genericHl7, timeZone: "Europe/Istanbul" }, transport, spool, {
-    connected: () => undefined,
-    disconnected: () => undefined,
-    stands: () => undefined,
-    bytes: () => undefined,
-    warning: () => undefined,
-    message: (message) => void messages.push(message),
-  });
+  const device = { id: "hema-1", profile: genericHl7, timeZone: "Europe/Istanbul" };
+  const handler: MessageHandler = { message: (message) => void messages.push(message) };
+  connection = new Connection(device, transport, { spool, events: NO_EVENTS, messages: handler });
   connection.open();
 }
 

@@ -2,8 +2,9 @@ import fs from "node:fs";
 import path from "node:path";
 import Database from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
-import { Connection, SESSION_MESSAGES_MAX } from "../../../agent/connection/connection.ts";
+import { Connection } from "../../../agent/connection/connection.ts";
 import { recover } from "../../../agent/connection/recovery.ts";
+import { SESSION_MESSAGES_MAX } from "../../../agent/connection/session-recorder.ts";
 import { genericPoct1a } from "../../../agent/devices/generic-poct1a.ts";
 import { profileById } from "../../../agent/devices/index.ts";
 import { REST_AFTER_DOCUMENTS } from "../../../agent/protocols/poct1/link.ts";
@@ -15,7 +16,7 @@ import { read } from "../../../agent/study/read.ts";
 import { Spool } from "../../../agent/spool/spool.ts";
 import type { StoredMessage } from "../../../agent/spool/queries/operations.ts";
 import { temporaryFolder, until } from "../../support/processes.ts";
-import { TestClock, TestTransport, type TestWire } from "../../support/wire.ts";
+import { NO_EVENTS, TestClock, TestTransport, type TestWire } from "../../support/wire.ts";
 import { acknowledgement, bytes, escape, hello, observation, said, status, wordOf } from "../protocols/poct1/wire.ts";
 
 // A POCT1-A device on the agent's connection, with a real spool: what of a conversation is on disk, and what a restart makes of it.
@@ -40,16 +41,15 @@ function connect(on = spool) {
   const clock = new TestClock();
   const messages: StoredMessage[] = [];
   const warnings: string[] = [];
-  const events = {
-    connected: () => undefined,
-    disconnected: () => undefined,
-    stands: () => undefined,
-    bytes: () => undefined,
-    warning: (reason: string) => void warnings.push(reason),
-    message: (message: StoredMessage) => void messages.push(message),
-  };
+  const events = { ...NO_EVENTS, warning: (reason: string) => void warnings.push(reason) };
+  const handler = { message: (message: StoredMessage) => void messages.push(message) };
   const device = { id, profile: genericPoct1a, timeZone: "UTC" };
-  const connection = new Connection(device, transport, on, events, clock.setTimer);
+  const connection = new Connection(device, transport, {
+    spool: on,
+    events,
+    messages: handler,
+    setTimer: clock.setTimer,
+  });
   connection.open();
   return { id, connection, transport, wire: transport.connect(), clock, messages, warnings };
 }
@@ -166,7 +166,7 @@ test("a device that connects anew takes the place of its last connection, and an
   const again = transport.connect();
   await says(again, hello(), "ACK AA 1");
   expect([wire.hungUp, neighbour.hungUp, again.hungUp]).toEqual([true, false, false]);
-  expect(warnings).toEqual(["the device connected anew: its last connection is closed"]);
+  expect(warnings).toEqual(["the device reconnected: the agent closes its older connection"]);
   // What the dead one still had in its pipe does no harm, and its end does not forget the new one.
   wire.cut();
   const third = transport.connect();
@@ -324,9 +324,7 @@ describe("when the disk stands still", () => {
       expect(wire.hungUp).toBe(false);
       clock.advance(1);
       expect(wire.hungUp).toBe(true);
-      expect(warnings).toEqual([
-        `what the device sent was not taken within ${budgetMs / 1_000} s: the connection is closed`,
-      ]);
+      expect(warnings).toEqual([`chunk not stored within ${budgetMs / 1_000} s: the agent closes the connection`]);
       expect(messages).toHaveLength(1);
       goOn();
       // Stored after all, it is filed; that it was is for the device to hear when it says it again.

@@ -12,6 +12,7 @@ import { fixturesFolder } from "../../make-fixtures.ts";
 import { temporaryFolder, until } from "../../support/processes.ts";
 import { type Cable, newCable, socat } from "../../support/pty.ts";
 import { useSpool } from "../../support/spool.ts";
+import { NO_EVENTS } from "../../support/wire.ts";
 
 // Goal: a real serial port, whatever happens to its cable. Method: the transport opens a name that leads to one end of a
 // pty pair, as a name under /dev/serial/by-id leads to a tty; the test is the device at the other end.
@@ -210,20 +211,16 @@ describe.skipIf(!socat)("an ASTM session over the cable", () => {
       close: () => port.close(),
     };
     transport = counted;
-    const connection = new Connection(
-      { id: "chem-1", profile: profileById("generic-astm")!, timeZone: "UTC" },
-      counted,
-      used.spool,
-      {
+    new Connection({ id: "chem-1", profile: profileById("generic-astm")!, timeZone: "UTC" }, counted, {
+      spool: used.spool,
+      events: {
+        ...NO_EVENTS,
         connected: () => (seen.connected = true),
         disconnected: () => (seen.connected = false),
-        stands: () => undefined,
-        bytes: () => undefined,
         warning: (reason) => seen.warnings.push(reason),
-        message: ({ bytes }) => seen.messages.push(Buffer.from(bytes).toString("latin1")),
       },
-    );
-    connection.open();
+      messages: { message: ({ bytes }) => seen.messages.push(Buffer.from(bytes).toString("latin1")) },
+    }).open();
     await until("connected", () => seen.connected);
     return seen;
   }
