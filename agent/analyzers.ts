@@ -17,7 +17,7 @@ import { Operators } from "./config/operator-list.ts";
 import type { Operator } from "./protocols/poct1/topics.ts";
 import { type AgentContext, type DeviceGroup, type RunningDevice, startDevice } from "./connection/device-service.ts";
 import type { StoredMessage } from "./spool/queries/operations.ts";
-import { repliesOn } from "./transport/reply-connection.ts";
+import { withReplyConnection } from "./transport/reply-connection.ts";
 import { serialTransport } from "./transport/serial.ts";
 import { dialTransport, listenTransport } from "./transport/tcp.ts";
 import type { Transport } from "./transport/transport.ts";
@@ -215,5 +215,5 @@ function createTransport(device: DeviceConfig, profile: Profile): Transport {
     if (address === null) throw new Error("device without an address: expected a checked configuration");
     return listen !== undefined ? listenTransport(address, allow ?? [], security) : dialTransport(address, security);
   };
-  return replies === undefined ? tcp(connection) : repliesOn(tcp(replies), tcp(connection));
+  return replies === undefined ? tcp(connection) : withReplyConnection(tcp(connection), tcp(replies));
 }
