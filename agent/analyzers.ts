@@ -1,11 +1,12 @@
 import type { Logger } from "pino";
 import { type Config, type DeviceConfig, DICOM } from "./config/schema.ts";
 import { readTls } from "./config/tls-files.ts";
-import { Held } from "./connection/memory-budget.ts";
+import { MemoryBudget } from "./connection/memory-budget.ts";
 import { recover } from "./connection/recovery.ts";
 import { parseAddress } from "./transport/address.ts";
 import type { Charset as AstmCharset } from "./protocols/astm/records.ts";
-import { Connection, type Send } from "./connection/connection.ts";
+import { Connection } from "./connection/connection.ts";
+import type { ConnectedDevice, DeviceSession, MessageHandler, SendMessage } from "./connection/device-session.ts";
 import { profileById } from "./devices/index.ts";
 import type { Profile } from "./devices/profile.ts";
 import { Directives } from "./connection/device-commands.ts";
@@ -14,25 +15,59 @@ import { Filing, type FilingDevice } from "./study/filing.ts";
 import type { Charset as Hl7Charset } from "./protocols/hl7/message.ts";
 import { Operators } from "./config/operator-list.ts";
 import type { Operator } from "./protocols/poct1/topics.ts";
-import { type Devices, serve, type Surroundings } from "./connection/device-service.ts";
-import type { Spool } from "./spool/spool.ts";
+import { type AgentContext, type DeviceGroup, type RunningDevice, startDevice } from "./connection/device-service.ts";
 import type { StoredMessage } from "./spool/queries/operations.ts";
-import { realTimer } from "./runtime/timer.ts";
-import { repliesOn } from "./transport/reply-connection.ts";
+import { withReplyConnection } from "./transport/reply-connection.ts";
 import { serialTransport } from "./transport/serial.ts";
 import { dialTransport, listenTransport } from "./transport/tcp.ts";
 import type { Transport } from "./transport/transport.ts";
 import { Worklist } from "./orders/host-query.ts";
 
-// The devices that send messages: each one's line, and the way of what it sends to a study or to an answer.
+// The devices that send messages: the transport of each, and the stages from its messages to studies and replies.
 
-/** How often it is asked what was typed for devices: a person waits for it. */
+/** Interval between checks for directives. A user waits for the effect of the command. */
 const DIRECTIVES_EVERY_MS = 2_000;
 
-export async function createAnalyzers(around: Surroundings): Promise<Devices> {
-  const { config, spool, directory, log, queued } = around;
+type Analyzers = ReadonlyMap<string, FilingDevice>;
+
+/** Dependencies shared by all analyzers. */
+interface AnalyzerContext extends AgentContext {
+  readonly analyzers: Analyzers;
+  readonly filing: Filing;
+  readonly worklist: Worklist;
+  readonly directives: Directives;
+  readonly memory: MemoryBudget;
+  readonly operatorLists: readonly StoredOperatorList[];
+}
+
+interface StoredOperatorList {
+  readonly device: string;
+  readonly name: string;
+  /** JSON */
+  readonly content: string;
+}
+
+export async function createAnalyzers(agent: AgentContext): Promise<DeviceGroup> {
+  const { config, spool, directory } = agent;
   const analyzers = analyzersOf(config);
-  const filing = new Filing(
+  const context: AnalyzerContext = {
+    ...agent,
+    analyzers,
+    filing: createFiling(agent, analyzers),
+    worklist: new Worklist(spool, directory),
+    directives: new Directives(spool),
+    memory: new MemoryBudget(),
+    operatorLists: await spool.call("newsOf", "operators"),
+  };
+  const configured = config.devices.filter(({ id }) => analyzers.has(id));
+  return analyzerGroup(
+    context,
+    configured.map((device) => startAnalyzer(device, analyzers.get(device.id)!, context)),
+  );
+}
+
+function createFiling({ config, spool, directory, log, queued }: AgentContext, analyzers: Analyzers): Filing {
+  return new Filing(
     spool,
     directory,
     (id) => analyzers.get(id),
@@ -42,48 +77,57 @@ export async function createAnalyzers(around: Surroundings): Promise<Devices> {
         queued();
       },
       fault: ({ device, id: message }, err) =>
-        log.error({ stage: "read", device, message, err }, "our own fault: message quarantined"),
+        log.error({ stage: "read", device, message, err }, "internal error: message quarantined"),
     },
     config.matchPatientsByName,
   );
-  const worklist = new Worklist(spool, directory);
-  const taken = await spool.call("newsOf", "operators");
-  const held = new Held();
-  const directives = new Directives(spool);
-  let stopDirectives: (() => void) | undefined;
+}
 
-  const serveAnalyzer = (device: DeviceConfig) => {
-    const { id } = device;
-    const { profile, timeZone } = analyzers.get(id)!;
-    return serve(around, id, profile.id, (events, received, child) => {
-      const operators = operatorsOf(device, taken, (reason) =>
-        child.error({ stage: "message", reason }, "the operators cannot be read: those of before stay"),
-      );
-      const connected = { id, profile, timeZone, ...(operators === null ? {} : { operators }) };
-      const message = (stored: StoredMessage, send: Send) => {
-        received(stored.receivedAt);
-        // Beside the filing, which may wait for a server: the analyzer waits for its answer.
-        return answer(stored, send, connected, worklist, spool, child);
-      };
-      const own = { ...events, message, file: (stored: StoredMessage) => filing.accept(stored) };
-      const connection = new Connection(connected, transportOf(device, profile), spool, own, realTimer, held);
-      if (profile.protocol === "poct1a") directives.serve(id, connection);
-      return connection;
-    });
-  };
+function startAnalyzer(
+  device: DeviceConfig,
+  { profile, timeZone }: FilingDevice,
+  context: AnalyzerContext,
+): RunningDevice {
+  const { spool, directives, memory, operatorLists } = context;
+  return startDevice(context, device.id, profile.id, (session) => {
+    const operators = operatorsOf(device, operatorLists, (reason) =>
+      session.log.error({ stage: "message", reason }, "operator list not readable: the last one stays in use"),
+    );
+    const connected = { id: device.id, profile, timeZone, ...(operators === null ? {} : { operators }) };
+    const messages = messageHandler(connected, session, context);
+    const transport = createTransport(device, profile);
+    const connection = new Connection(connected, transport, { spool, events: session, messages, memory });
+    if (profile.protocol === "poct1a") directives.add(device.id, connection);
+    return connection;
+  });
+}
 
+/** Replies to queries beside the filing, because filing may wait for the server and the analyzer waits for its reply. */
+function messageHandler(device: ConnectedDevice, session: DeviceSession, context: AnalyzerContext): MessageHandler {
   return {
-    served: config.devices.filter(({ id }) => analyzers.has(id)).map(serveAnalyzer),
+    message(stored, send) {
+      session.received(stored.receivedAt);
+      return replyToQuery(stored, send, device, session.log, context);
+    },
+    file: (stored) => context.filing.accept(stored),
+  };
+}
+
+function analyzerGroup(context: AnalyzerContext, devices: readonly RunningDevice[]): DeviceGroup {
+  const { analyzers, spool, filing, directives, log } = context;
+  let stopDirectives: (() => void) | undefined;
+  return {
+    devices,
     async resume() {
       const recovered = await recover(spool, profileById);
       if (recovered > 0) log.info({ stage: "message", sessions: recovered }, "unfinished sessions were replayed");
-      // Before the devices are served, so that each one's order is kept.
+      // Stored messages precede those of the open devices, so that each device's order stays.
       await filing.acceptStored();
       stopDirectives = every(
         DIRECTIVES_EVERY_MS,
         DIRECTIVES_EVERY_MS,
         () => directives.check(),
-        (reason) => log.warn({ stage: "spool", reason }, "what was typed for devices cannot be read"),
+        (reason) => log.warn({ stage: "spool", reason }, "directives for devices cannot be read"),
       );
     },
     rematch: () => filing.rematch([...analyzers.keys()]),
@@ -94,14 +138,13 @@ export async function createAnalyzers(around: Surroundings): Promise<Devices> {
   };
 }
 
-/** Gives a device what it asked for, if it asked. */
-async function answer(
+/** Sends the replies to a message that is a query. */
+async function replyToQuery(
   message: StoredMessage,
-  send: Send,
-  { profile, timeZone }: { profile: Profile; timeZone: string },
-  worklist: Worklist,
-  spool: Spool,
+  send: SendMessage,
+  { profile, timeZone }: ConnectedDevice,
   log: Logger,
+  { worklist, spool }: AnalyzerContext,
 ): Promise<void> {
   try {
     for (const { message: bytes, accessions } of await worklist.answer(message, profile, timeZone)) {
@@ -115,7 +158,7 @@ async function answer(
   }
 }
 
-/** The configured analyzers by their ids, each with its profile. */
+/** @returns the configured analyzers by id, each with its profile */
 export function analyzersOf({ devices, timeZone }: Config): ReadonlyMap<string, FilingDevice> {
   const analyzers = devices.filter(({ profile }) => profile !== DICOM);
   return new Map(analyzers.map((device) => [device.id, readAnalyzer(device, timeZone)]));
@@ -123,7 +166,7 @@ export function analyzersOf({ devices, timeZone }: Config): ReadonlyMap<string, 
 
 function readAnalyzer(device: DeviceConfig, timeZone: string): FilingDevice {
   const profile = profileById(device.profile);
-  if (profile === undefined) throw new Error(`no profile ${device.profile}: the configuration was not checked`);
+  if (profile === undefined) throw new Error(`unknown profile ${device.profile}: expected a checked configuration`);
   return {
     profile: adapted(profile, device),
     timeZone: device.timeZone ?? timeZone,
@@ -131,7 +174,7 @@ function readAnalyzer(device: DeviceConfig, timeZone: string): FilingDevice {
   };
 }
 
-/** The profile with what the configuration knows better; that its names are of the protocol has been checked. */
+/** @returns the profile with the settings of agent.yaml. The configuration check holds their values to the protocol. */
 function adapted(profile: Profile, { charset, ackMode }: DeviceConfig): Profile {
   switch (profile.protocol) {
     case "astm":
@@ -148,29 +191,29 @@ function adapted(profile: Profile, { charset, ackMode }: DeviceConfig): Profile 
 
 function operatorsOf(
   { id, operatorListFile }: DeviceConfig,
-  taken: readonly { device: string; name: string; content: string }[],
+  stored: readonly StoredOperatorList[],
   problem: (reason: string) => void,
 ): Operators | null {
   if (operatorListFile === undefined) return null;
-  const own = taken.filter(({ device }) => device === id);
+  const own = stored.filter(({ device }) => device === id);
   const lists = new Map(own.map(({ name, content }) => [name, JSON.parse(content) as Operator[]]));
   return new Operators(operatorListFile, lists, problem);
 }
 
-/** Exactly one way, as the configuration's check has made sure. */
-function transportOf(device: DeviceConfig, profile: Profile): Transport {
+/** Creates the transport of a device. The configuration check holds a connection to exactly one kind. */
+function createTransport(device: DeviceConfig, profile: Profile): Transport {
   const { connection, allow } = device;
   const { serial, replyConnection: replies } = connection;
   if (serial !== undefined) {
-    // 9600 8N1 is what LIS01-A2 §5.2 asks of every device.
+    // LIS01-A2 §5.2 requires 9600 8N1 of every device.
     const usual = { baudRate: 9600, dataBits: 8, parity: "none", stopBits: 1, rtscts: false } as const;
     return serialTransport({ ...usual, ...profile.serial, ...serial });
   }
   const security = device.tls === undefined ? null : readTls(device.tls);
   const tcp = ({ listen, dial }: { listen?: string; dial?: string }) => {
     const address = parseAddress(listen ?? dial ?? "");
-    if (address === null) throw new Error("a device without an address: the configuration was not checked");
+    if (address === null) throw new Error("device without an address: expected a checked configuration");
     return listen !== undefined ? listenTransport(address, allow ?? [], security) : dialTransport(address, security);
   };
-  return replies === undefined ? tcp(connection) : repliesOn(tcp(replies), tcp(connection));
+  return replies === undefined ? tcp(connection) : withReplyConnection(tcp(connection), tcp(replies));
 }

@@ -13,86 +13,117 @@ import { Headers } from "./imaging/header-reader.ts";
 import { type ImageDevice, ImageFiling } from "./imaging/study-assembly.ts";
 import { tidyImages } from "./imaging/instance-store.ts";
 import { type Removed, removeOld } from "./imaging/retention.ts";
-import { type Devices, serve, type Surroundings } from "./connection/device-service.ts";
+import { type AgentContext, type DeviceGroup, type RunningDevice, startDevice } from "./connection/device-service.ts";
 import { realTimer } from "./runtime/timer.ts";
 
-// The devices that send images: each one's port, and the way of its images to a study and to other archives.
+// The devices that send images: the port of each, and the stages from its images to studies and other archives.
 
-export interface ImagingDevices extends Devices {
+export interface ImagingDevices extends DeviceGroup {
   /** Removes images beyond the configured limits. */
   removeOld(): Promise<Removed>;
 }
 
-export async function createImaging(around: Surroundings): Promise<ImagingDevices> {
-  const { config, spool, directory, log, queued } = around;
-  const devices = imagingOf(config);
+/** Dependencies shared by all imaging devices. */
+interface ImagingContext extends AgentContext {
+  readonly imaging: ReadonlyMap<string, ImagingDevice>;
+  readonly headers: Headers;
+  readonly filing: ImageFiling;
+  readonly forwards: readonly Forward[];
+  readonly services: DicomServices;
+  readonly commitments: ReadonlyMap<string, Commitments>;
+}
+
+export async function createImaging(agent: AgentContext): Promise<ImagingDevices> {
+  const { config, spool, directory, log } = agent;
+  const imaging = imagingOf(config);
   const headers = new Headers();
+  const filing = createImageFiling(agent, imaging, headers);
+  const destinations = config.destinations.map(({ id }) => id);
+  await spool.call("setDestinations", destinations);
+  const forwards = config.destinations.map((destination) => forwardTo(destination, agent));
+  await tidyImages(config.data, spool);
+  const fault = (error: unknown) => log.error({ stage: "message", err: error }, "internal error");
+  const services = new DicomServices(spool, directory, { examined: () => filing.wake(), fault });
+  const commitments = new Map([...imaging.values()].map((device) => [device.id, commitmentsOf(device, agent)]));
+  const context = { ...agent, imaging, headers, filing, forwards, services, commitments };
+  const thread = imaging.size === 0 ? null : startThread(context);
+  const devices = thread === null ? [] : [...imaging.values()].map((device) => startModality(device, thread, context));
+  return imagingGroup(context, thread, devices);
+}
+
+function createImageFiling(
+  { config, spool, directory, log, queued }: AgentContext,
+  imaging: ImagingContext["imaging"],
+  headers: Headers,
+): ImageFiling {
   const lookup = { spool, directory, matchPatientsByName: config.matchPatientsByName ?? false };
-  const stages = { data: config.data, headers, deviceById: (id: string) => devices.get(id), lookup };
-  const filing = new ImageFiling(stages, {
+  const stages = { data: config.data, headers, deviceById: (id: string) => imaging.get(id), lookup };
+  return new ImageFiling(stages, {
     settled(device, studies, instances) {
       log.info({ stage: "study", device, studies, instances }, "a study of images was settled");
       queued();
     },
-    fault: (error) => log.error({ stage: "read", err: error }, "our own fault: images quarantined"),
+    fault: (error) => log.error({ stage: "read", err: error }, "internal error: images quarantined"),
   });
-  await spool.call(
-    "setDestinations",
-    config.destinations.map(({ id }) => id),
-  );
-  const forwards = config.destinations.map((destination) => forwardTo(destination, around));
-  await tidyImages(config.data, spool);
-  const ownFault = (error: unknown) => log.error({ stage: "message", err: error }, "our own fault");
-  const services = new DicomServices(spool, directory, { examined: () => filing.wake(), fault: ownFault });
-  const commitments = new Map(
-    [...devices.values()].map((device) => {
-      const events = commitmentEvents(log.child({ device: device.id }));
-      return [device.id, new Commitments(config.data, spool, device, events)];
+}
+
+function commitmentsOf(device: ImagingDevice, { config, spool, log }: AgentContext): Commitments {
+  return new Commitments(config.data, spool, device, commitmentEvents(log.child({ device: device.id })));
+}
+
+/** Starts the thread that holds the sockets and files of all imaging devices. */
+function startThread({ config, imaging, spool }: ImagingContext): DicomThread {
+  const configured = config.devices.filter(({ id }) => imaging.has(id));
+  const devices = configured.map((device) => listeningDevice(device, imaging.get(device.id)!));
+  return new DicomThread({ data: config.data, images: config.images, devices }, spool);
+}
+
+function startModality(device: ImagingDevice, thread: DicomThread, context: ImagingContext): RunningDevice {
+  const { filing, forwards, services, commitments } = context;
+  return startDevice(context, device.id, DICOM, (session) =>
+    thread.serve(device.id, {
+      ...session,
+      serve: (request, talk) => services.serve(request, device, talk),
+      commitments: commitments.get(device.id)!,
+      kept(at) {
+        session.received(at);
+        filing.wake(at + device.quietMs);
+        for (const forward of forwards) forward.wake();
+      },
+      fault: (error) => session.log.error({ stage: "message", err: error }, "internal error"),
     }),
   );
+}
 
-  const configured = config.devices.filter(({ id }) => devices.has(id));
-  const { data, images } = config;
-  const listening = configured.map((device) => listeningDevice(device, devices.get(device.id)!));
-  const thread = listening.length === 0 ? null : new DicomThread({ data, images, devices: listening }, spool);
-  const serveModality = (modality: ImagingDevice, sockets: DicomThread) =>
-    serve(around, modality.id, DICOM, (events, received, child) =>
-      sockets.serve(modality.id, {
-        ...events,
-        serve: (request, talk) => services.serve(request, modality, talk),
-        commitments: commitments.get(modality.id)!,
-        kept(at) {
-          received(at);
-          filing.wake(at + modality.quietMs);
-          for (const forward of forwards) forward.wake();
-        },
-        fault: (error) => child.error({ stage: "message", err: error }, "our own fault"),
-      }),
-    );
-
+function imagingGroup(
+  context: ImagingContext,
+  thread: DicomThread | null,
+  devices: readonly RunningDevice[],
+): ImagingDevices {
+  const { config, spool, imaging, headers, filing, forwards, commitments } = context;
   const senders = [...forwards, ...commitments.values()];
   const wake = () => {
     for (const sender of senders) sender.wake();
   };
   return {
-    served: thread === null ? [] : [...devices.values()].map((device) => serveModality(device, thread)),
+    devices,
     async resume() {
       filing.wake();
       wake();
     },
     wake,
-    rematch: () => filing.rematch([...devices.keys()]),
+    rematch: () => filing.rematch([...imaging.keys()]),
     async stop() {
       await Promise.all([filing.stop(), headers.close()]);
       await Promise.all(senders.map((sender) => sender.stop()));
       await thread?.stop();
     },
-    // Whoever gives names to images has to take them, too: see retention.
-    removeOld: () => thread?.removeOld() ?? removeOld(data, spool, images),
+    // The thread names new images, so it also removes old ones: a new image must not take a name about to be removed.
+    removeOld: () => thread?.removeOld() ?? removeOld(config.data, spool, config.images),
   };
 }
 
-function forwardTo(destination: Destination, { config, spool, metrics, log }: Surroundings): Forward {
+function forwardTo(destination: Destination, { config, spool, metrics, log }: AgentContext): Forward {
   const child = log.child({ destination: destination.id });
   return new Forward(
     config.data,
@@ -102,10 +133,13 @@ function forwardTo(destination: Destination, { config, spool, metrics, log }: Su
       sent: () => metrics.forwarded.inc({ destination: destination.id, outcome: "sent" }),
       refused(message, reason) {
         metrics.forwarded.inc({ destination: destination.id, outcome: "refused" });
-        child.error({ stage: "push", message, reason }, "an image was refused: kept, and not offered again");
+        child.error(
+          { stage: "push", message, reason },
+          "an archive refused an image: the agent keeps it and does not send it again",
+        );
       },
       failed: (kind, reason) =>
-        child.error({ stage: "push", kind, reason }, "images cannot be forwarded: kept, and tried again"),
+        child.error({ stage: "push", kind, reason }, "images cannot be forwarded: the agent keeps them and retries"),
       recovered: () => child.info({ stage: "push" }, "images are forwarded again"),
     },
     { setTimer: realTimer, random: Math.random },
@@ -115,19 +149,19 @@ function forwardTo(destination: Destination, { config, spool, metrics, log }: Su
 function commitmentEvents(log: Logger): CommitmentEvents {
   return {
     reported: (transaction, failures) =>
-      log.info({ stage: "message", transaction, failures }, "the device was told which of its images we have"),
+      log.info({ stage: "message", transaction, failures }, "storage commitment reported to the device"),
     givenUp: (transaction) =>
-      log.warn({ stage: "message", transaction }, "the device never took the answer to its storage commitment"),
-    fault: (error) => log.error({ stage: "message", err: error }, "our own fault"),
+      log.warn({ stage: "message", transaction }, "storage commitment report given up: the device never accepted it"),
+    fault: (error) => log.error({ stage: "message", err: error }, "internal error"),
   };
 }
 
 type ImagingDevice = DicomDevice & ImageDevice & CommitmentDevice & ServiceDevice;
 
-/** A study is whole when nothing came of it for so long. */
+/** Idle time after which a study counts as complete. */
 const QUIET_SECONDS = 60;
 
-/** The configured imaging devices by their ids. */
+/** @returns the configured imaging devices by id */
 export function imagingOf({ devices, timeZone }: Config): ReadonlyMap<string, ImagingDevice> {
   const imaging = devices.filter(({ profile }) => profile === DICOM);
   return new Map(imaging.map((device) => [device.id, readImaging(device, timeZone)]));
@@ -147,7 +181,7 @@ function readImaging(device: DeviceConfig, timeZone: string): ImagingDevice {
 
 function listeningDevice({ connection, allow, tls }: DeviceConfig, device: ImagingDevice): ListeningDevice {
   const address = parseAddress(connection.listen ?? "");
-  if (address === null) throw new Error("a DICOM device without an address: the configuration was not checked");
+  if (address === null) throw new Error("DICOM device without an address: expected a checked configuration");
   const { id, aeTitle, callingAeTitles, quietMs } = device;
   return {
     ...{ id, aeTitle, callingAeTitles, quietMs, address },

@@ -1,3 +1,5 @@
+import { newUlid } from "../../shared/api/fp.ts";
+import { zonedTime } from "../report/device-time.ts";
 import { EnqEtxLink } from "../protocols/proprietary/enq-etx-link.ts";
 import { AstmLink } from "../protocols/astm/link.ts";
 import { OneWayLink } from "../protocols/proprietary/one-way-link.ts";
@@ -11,6 +13,7 @@ import { Poct1Link } from "../protocols/poct1/link.ts";
 import type { OperatorBook } from "../protocols/poct1/topics.ts";
 import type { EventKind } from "../spool/queries/event-log.ts";
 
+/** @returns a fresh link for one wire of a device, or for a replay of one of its sessions */
 export function createLink(profile: Profile, context: LinkContext, operators?: OperatorBook): Link {
   const { link } = profile;
   switch (link.kind) {
@@ -32,6 +35,12 @@ export function createLink(profile: Profile, context: LinkContext, operators?: O
   }
 }
 
+/** @returns the clock and the ids for the replies to a device in that IANA time zone */
+export function linkContext(timeZone: string): LinkContext {
+  return { now: () => zonedTime(Date.now(), timeZone), newId: newUlid };
+}
+
+/** Feeds one stored event to a link. */
 export function apply(link: Link, kind: EventKind, bytes: Uint8Array | null): LinkAction[] {
   switch (kind) {
     case "chunk":

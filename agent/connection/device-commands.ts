@@ -9,12 +9,12 @@ import { directivePart } from "../protocols/poct1/topics.ts";
 import { encodeParts } from "../protocols/poct1/message.ts";
 import type { Spool } from "../spool/spool.ts";
 
-// A person locks a point-of-care device, or unlocks it: typed beside the running agent, which tells the device as soon as it
-// is connected. Of a device the last word counts.
+// The lock and unlock commands for point-of-care devices. The command line stores a directive in the spool, and the running
+// agent sends it once the device is connected. A newer directive replaces an older one.
 
 const POLL_MS = 200;
 
-/** @throws Error with a sentence */
+/** Stores a directive for a configured POCT1-A device. @throws Error with the reason if there is no such device */
 export function placeDirective({ data, devices }: Config, device: string, command: Lock): Directive {
   const configured = devices.find(({ id }) => id === device);
   if (configured === undefined) {
@@ -31,7 +31,7 @@ export function placeDirective({ data, devices }: Config, device: string, comman
   return directive;
 }
 
-/** What became of it: as soon as it is settled, at the latest when that time is up. */
+/** Waits until the directive is settled, at most `ms`. @returns its last state */
 export async function awaitDirective(data: string, directive: Directive, ms: number): Promise<Directive> {
   const until = performance.now() + ms;
   for (;;) {
@@ -42,22 +42,22 @@ export async function awaitDirective(data: string, directive: Directive, ms: num
   }
 }
 
-/** The running agent's side: what waits is given to the connections. */
+/** Passes the waiting directives to the connections of the running agent. */
 export class Directives {
   readonly #spool: Spool;
   readonly #connections = new Map<string, Connection>();
-  /** By device, when what its connection has to tell was typed. */
+  /** The time of each device's last announced directive. */
   readonly #announced = new Map<string, number>();
 
   constructor(spool: Spool) {
     this.#spool = spool;
   }
 
-  serve(device: string, connection: Connection): void {
+  add(device: string, connection: Connection): void {
     this.#connections.set(device, connection);
   }
 
-  /** Looks for what was typed since. */
+  /** Announces the directives that are new since the last check. */
   async check(): Promise<void> {
     for (const [device, connection] of this.#connections) {
       const directive = await this.#spool.call("directiveOf", device);

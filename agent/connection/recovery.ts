@@ -1,40 +1,52 @@
 import { newUlid } from "../../shared/api/fp.ts";
 import type { Profile } from "../devices/profile.ts";
-import { fingerprint } from "../protocols/hl7/duplicate-key.ts";
+import type { LinkAction } from "../protocols/link.ts";
 import { LatestChunks } from "../spool/queries/event-log.ts";
-import { type MessageRow, messageRow } from "../spool/queries/operations.ts";
+import type { MessageRow, Operations } from "../spool/queries/operations.ts";
 import type { Spool } from "../spool/spool.ts";
-import { linkContext, RECOVERED_AT_ONCE, rowOf } from "./connection.ts";
-import { apply, createLink } from "./create-link.ts";
+import { apply, createLink, linkContext } from "./create-link.ts";
+import { messageRowAt } from "./message-row.ts";
 
-/** Feeds what an earlier process left unfinished through fresh links; its messages are stored as if it had gone on. */
+/** Messages of a replay per spool operation. */
+const MESSAGES_PER_CALL = 200;
+
+type UnfinishedSession = ReturnType<Operations["unfinishedSessions"]>[number];
+
+/** Replays the unfinished sessions of an earlier process and stores their messages. @returns the number of sessions */
 export async function recover(spool: Spool, profileById: (id: string) => Profile | undefined): Promise<number> {
   const sessions = await spool.call("unfinishedSessions");
-  for (const { id: session, device, profile: profileId, events } of sessions) {
-    const profile = profileById(profileId);
-    if (profile === undefined) continue; // a newer agent's profile: kept until one that knows it runs
-    const link = createLink(profile, linkContext("UTC")); // its replies go nowhere
-    const chunks = new LatestChunks();
-    const at = Date.now();
-    const closing = { id: 0, kind: "close", at, bytes: null } as const;
-    let ordinal = 0;
-    const rows: MessageRow[] = [];
-    for (const event of [...events, closing]) {
-      if (event.kind === "chunk") chunks.add(event.id, event.bytes?.length ?? 0);
-      for (const action of apply(link, event.kind, event.bytes)) {
-        // An event is told once; how the device is, it says again when it is back.
-        if (action.do === "news" && action.news.topic === "event")
-          await spool.call("noteNews", device, action.news, event.at);
-        if (action.do !== "deliver") continue;
-        const { message: bytes, incomplete } = action;
-        const message = { id: newUlid(), device, profile: profileId, receivedAt: event.at, bytes, incomplete };
-        const row = rowOf(message, action.from, chunks, session, ordinal++);
-        rows.push(messageRow(row, fingerprint(message, profile)));
-        if (rows.length === RECOVERED_AT_ONCE) await spool.call("addMessages", rows.splice(0));
-      }
-    }
-    await spool.call("addMessages", rows);
-    await spool.call("finishSessions", [session], at);
+  for (const session of sessions) {
+    const profile = profileById(session.profile);
+    // A profile of a newer agent: the session stays for an agent that knows it.
+    if (profile !== undefined) await replaySession(spool, session, profile);
   }
   return sessions.length;
+}
+
+/** Feeds the events of one session through a fresh link, as if its connection had closed after the last one. */
+async function replaySession(spool: Spool, session: UnfinishedSession, profile: Profile): Promise<void> {
+  const link = createLink(profile, linkContext("UTC")); // the agent discards its replies
+  const chunks = new LatestChunks();
+  const at = Date.now();
+  const closing = { id: 0, kind: "close", at, bytes: null } as const;
+  let ordinal = 0;
+  const rows: MessageRow[] = [];
+  const rowOf = (delivery: Extract<LinkAction, { do: "deliver" }>, receivedAt: number) => {
+    const { message: bytes, incomplete, from } = delivery;
+    const message = { id: newUlid(), device: session.device, profile: profile.id, receivedAt, bytes, incomplete };
+    return messageRowAt(message, { session: session.id, ordinal: ordinal++, from }, chunks, profile);
+  };
+  for (const event of [...session.events, closing]) {
+    if (event.kind === "chunk") chunks.add(event.id, event.bytes?.length ?? 0);
+    for (const action of apply(link, event.kind, event.bytes)) {
+      // A device reports an event once. It repeats its status when it reconnects.
+      if (action.do === "news" && action.news.topic === "event")
+        await spool.call("noteNews", session.device, action.news, event.at);
+      if (action.do !== "deliver") continue;
+      rows.push(rowOf(action, event.at));
+      if (rows.length === MESSAGES_PER_CALL) await spool.call("addMessages", rows.splice(0));
+    }
+  }
+  await spool.call("addMessages", rows);
+  await spool.call("finishSessions", [session.id], at);
 }

@@ -5,7 +5,7 @@ import { type Identity, Scp, type ScpAction, type ServiceRequest } from "../prot
 import { STORAGE_COMMITMENT } from "../protocols/dicom/uids.ts";
 import type { Served, Talk } from "./services.ts";
 import type { ImageStore, IncomingFile } from "./instance-store.ts";
-import type { DeviceEvents } from "../connection/device-service.ts";
+import type { ConnectionEvents } from "../connection/device-session.ts";
 import type { Transport, Wire, WireHandler } from "../transport/transport.ts";
 
 // The imperative shell of one DICOM device: sockets, timers and files around the pure service provider.
@@ -44,7 +44,7 @@ export interface ReportLine {
   report(request: Omit<Request, "messageId">, dataset: Uint8Array): Promise<boolean>;
 }
 
-export interface DicomEvents extends DeviceEvents {
+export interface DicomEvents extends ConnectionEvents {
   /** An instance is on disk and the device was told so. */
   kept(receivedAt: number): void;
   /** Our own fault. */

@@ -7,7 +7,7 @@ import type { DicomEvents } from "./scp-server.ts";
 import type { Served, Talk } from "./services.ts";
 import type { DicomFunctions, DicomThreadOptions, MainFunctions, WorkerData } from "./worker.ts";
 import type { Removed } from "./retention.ts";
-import type { Shell } from "../connection/device-service.ts";
+import type { DeviceConnection } from "../connection/device-service.ts";
 import type { Spool } from "../spool/spool.ts";
 import { ThreadCalls } from "../runtime/thread-rpc.ts";
 import { startWorker } from "../runtime/start-worker.ts";
@@ -91,7 +91,7 @@ export class DicomThread {
   }
 
   /** One of the devices that the thread was made for. */
-  serve(device: string, provider: DicomProvider): Shell {
+  serve(device: string, provider: DicomProvider): DeviceConnection {
     const provided: Provided = { provider, open: 0, lines: new Map() };
     this.#provided.set(device, provided);
     return {

@@ -3,7 +3,7 @@ export interface Address {
   readonly port: number;
 }
 
-/** `host:port`, `[v6]:port`, or a port alone, which means loopback; null for anything else. */
+/** Parses `host:port`, `[v6]:port`, or a port of the loopback address. @returns null for any other text */
 export function parseAddress(text: string): Address | null {
   const match = /^(?:(?:\[([^\]]+)\]|([^:\s]+)):)?(\d{1,5})$/.exec(text);
   if (match === null) return null;

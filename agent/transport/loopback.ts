@@ -5,8 +5,8 @@ LOOPBACK.addSubnet("127.0.0.0", 8, "ipv4");
 LOOPBACK.addAddress("::1", "ipv6");
 
 /**
- * Whether packets to that host stay on this machine. `host` is `localhost` or an address, IPv6 with or without brackets. Any
- * other name counts as another machine, because a name server decides where it leads.
+ * Returns true if packets to the host stay on this machine. `host` is `localhost` or an address, IPv6 with or without brackets.
+ * Any other name counts as another machine, because a name server resolves it.
  */
 export function isLoopback(host: string): boolean {
   const address = host.replace(/^\[(.*)\]$/, "$1");

@@ -1,11 +1,10 @@
 import type { GaveWay } from "../states/line-state.ts";
 
-// The open connections of one listener, bounded without a lock-out: a peer that holds all of them must not keep the device out.
+// A bound on the open connections of one listener. A peer that holds many connections must not lock out the device.
 //
-// A device may stay connected in silence for hours, so a connection that has sent a whole message never gives way to one that
-// has sent none. Single bytes do not protect a connection, because any peer can send them. The two groups are bounded apart, and
-// in each the connection that has been silent the longest gives way. A device that never closes its connections therefore
-// displaces its own oldest ones.
+// A connected device may be silent for hours. A connection with a whole message therefore never gives way to one without. Single
+// bytes do not protect a connection, because any peer can send them. Each of the two groups has its own bound, and in each the
+// connection with the longest silence gives way. A device that never closes its connections displaces its own oldest ones.
 
 export interface OpenConnection {
   /** The address of the peer, without its port. */
@@ -16,23 +15,23 @@ export interface OpenConnection {
 export class OpenConnections {
   readonly #max: number;
   readonly #gaveWay: (gaveWay: GaveWay) => void;
-  /** Each group in the order in which its connections opened or last sent something. */
+  /** Both groups in the order of their last open or chunk. */
   readonly #withoutMessage = new Map<string, OpenConnection>();
   readonly #withMessage = new Map<string, OpenConnection>();
   #displaced = 0;
 
-  /** `max` bounds each of the two groups. `gaveWay` is called after each connection that is closed for another one. */
+  /** `max` bounds each of the two groups. `gaveWay` is called after each displaced connection. */
   constructor(max: number, gaveWay: (gaveWay: GaveWay) => void) {
     this.#max = max;
     this.#gaveWay = gaveWay;
   }
 
-  /** `peer` is unique among open connections: the address with the port. */
+  /** Adds a connection. `peer` is its address with the port, unique among open connections. */
   add(peer: string, connection: OpenConnection): void {
     this.#put(this.#withoutMessage, peer, connection);
   }
 
-  /** The peer has sent bytes. */
+  /** Notes that the peer has sent bytes. */
   heard(peer: string): void {
     for (const group of [this.#withoutMessage, this.#withMessage]) {
       const connection = group.get(peer);
@@ -42,7 +41,7 @@ export class OpenConnections {
     }
   }
 
-  /** The peer has sent a whole message. */
+  /** Notes that the peer has sent a whole message. */
   heardMessage(peer: string): void {
     const connection = this.#withoutMessage.get(peer);
     if (connection === undefined) return;

@@ -1,88 +1,97 @@
 import { faultText, type LineFault } from "../states/line-state.ts";
 import type { Transport, Wire, WireHandler } from "./transport.ts";
 
-/** A device that vanished is looked for again and again, at growing intervals; a replugged one is back within the last. */
+/** Intervals between attempts to open a port of this machine; they double from `first` to `last`. */
 export const RETRY_MS = { first: 250, last: 2_000 };
 
-/** One that is dialled: analyzers are small computers, and many are off at night. With its jitter 1 to 30 s. */
+/** Intervals between dials, without jitter: 1 to 30 s with it. Analyzers are small computers, and many are off at night. */
 export const DIAL_RETRY_MS = { first: 2_000, last: 30_000 };
 
-/** A wire that stood so long was a good one: the intervals begin anew. */
-const LASTING_MS = 2_000;
+/** A wire that stayed open for this time resets the intervals. */
+const STABLE_MS = 2_000;
 
-/** A connection, with its TLS handshake, is made within that or not at all. */
+/** Maximum time to open a connection, with its TLS handshake. */
 export const OPENING_MS_MAX = 10_000;
 
-export type Open = (opened: (wire: Wire) => WireHandler, closed: (reason: Error | null) => void) => () => void;
+/** Maximum time for which close() waits for a wire. A wire that opens later is closed at once. */
+const STOP_MS_MAX = 500;
 
-/** The interval after so many attempts in a row that led to nothing; jitter takes up to half of it. */
+/**
+ * Opens one wire. `opened` is called if it opens; `closed` once it has closed or failed, with the error if there was one.
+ * @returns a function that closes the wire or cancels its opening
+ */
+export type OpenWire = (opened: (wire: Wire) => WireHandler, closed: (error: Error | null) => void) => () => void;
+
+/** @returns the interval after that many failures in a row; jitter takes up to half of it, `random` between 0 and 1 */
 export function retryAfterMs(failures: number, { first, last }: typeof RETRY_MS, random: () => number): number {
   return Math.min(first * 2 ** failures, last) * (1 - random() / 2);
 }
 
-/** Opens one wire at a time, and another after it closed or could not be opened; `explain` says why one could not. */
-export function reopening(
-  openOne: Open,
+/** Opens one wire at a time and reopens it with backoff. `explain` turns the error of an attempt into a fault. */
+export function reconnectingTransport(
+  openWire: OpenWire,
   meanwhile: "opening" | "connecting",
   explain: (error: Error) => LineFault,
   retryMs: typeof RETRY_MS,
   random = () => 0,
 ): Transport {
-  let end: (() => void) | undefined;
+  /** Closes the current wire; undefined between two attempts. */
+  let stopWire: (() => void) | undefined;
   let retry: NodeJS.Timeout | undefined;
   let failures = 0;
-  let ended = false;
-  let whenClosed: (() => void) | undefined;
+  let isClosed = false;
+  let wireStopped: (() => void) | undefined;
+  /** Counts a wire that closes soon as a failure, so that its device is not dialled faster than an absent one. */
+  const scheduleRetry = (attempt: () => void, openMs: number) => {
+    if (openMs >= Math.min(retryMs.last, STABLE_MS)) failures = 0;
+    retry = setTimeout(attempt, retryAfterMs(failures, retryMs, random));
+    failures += 1;
+  };
   return {
-    open(accept, problem, stands = () => undefined) {
-      let told: string | null = null;
-      const tell = (error: Error, wasOpen: boolean) => {
-        if (wasOpen) return problem(error.message);
-        if (error.message === told) return;
-        told = error.message;
+    open(accept, problem, stateChanged = () => undefined) {
+      /** The last reported error; null since a wire opened. */
+      let reported: string | null = null;
+      const reportFailure = (error: Error) => {
+        if (error.message === reported) return;
+        reported = error.message;
         const fault = explain(error);
         problem(faultText(fault));
-        stands(fault);
+        stateChanged(fault);
       };
       const attempt = () => {
         let handler: WireHandler | undefined;
-        let openedAt = Number.POSITIVE_INFINITY;
-        let over = false;
-        end = openOne(
-          (wire) => {
-            told = null;
-            openedAt = performance.now();
-            handler = accept(wire);
-            return handler;
-          },
-          (error) => {
-            if (over) return;
-            over = true;
-            end = undefined;
-            if (handler !== undefined) stands({ is: meanwhile });
-            if (error !== null) tell(error, handler !== undefined);
-            handler?.closed();
-            if (ended) return whenClosed?.();
-            // A device that hangs up as soon as it is there is not dialled any faster than one that is not there.
-            if (performance.now() - openedAt >= Math.min(retryMs.last, LASTING_MS)) failures = 0;
-            retry = setTimeout(attempt, retryAfterMs(failures, retryMs, random));
-            failures += 1;
-          },
-        );
+        let openedAt = 0;
+        let isOver = false;
+        const opened = (wire: Wire) => {
+          reported = null;
+          openedAt = performance.now();
+          handler = accept(wire);
+          return handler;
+        };
+        stopWire = openWire(opened, (error) => {
+          if (isOver) return;
+          isOver = true;
+          stopWire = undefined;
+          if (handler !== undefined) stateChanged({ is: meanwhile });
+          if (error !== null && handler !== undefined) problem(error.message);
+          if (error !== null && handler === undefined) reportFailure(error);
+          handler?.closed();
+          if (isClosed) return wireStopped?.();
+          scheduleRetry(attempt, handler === undefined ? 0 : performance.now() - openedAt);
+        });
       };
-      stands({ is: meanwhile });
+      stateChanged({ is: meanwhile });
       attempt();
     },
     async close() {
-      ended = true;
+      isClosed = true;
       clearTimeout(retry);
-      const stop = end;
+      const stop = stopWire;
       if (stop === undefined) return;
       await new Promise<void>((resolve) => {
-        whenClosed = resolve;
+        wireStopped = resolve;
         stop();
-        // An opening that takes long is not waited for; what it opens is closed at once.
-        setTimeout(resolve, 500).unref();
+        setTimeout(resolve, STOP_MS_MAX).unref();
       });
     },
   };

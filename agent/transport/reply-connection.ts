@@ -1,48 +1,48 @@
 import type { LineFault, LineState } from "../states/line-state.ts";
 import type { Transport, Wire } from "./transport.ts";
 
-/** Replies that wait for the connection on which the device takes them; of more, the oldest is dropped. */
+/** Replies that wait for an open reply connection. Beyond it the agent discards the oldest. */
 const REPLIES_WAITING_MAX = 20;
 
 /**
- * Replies leave on connections of their own, for devices that take them nowhere else: on the last one made, whichever
- * connection asked. One that does not stand yet is waited for.
+ * Sends the replies to `device` on the separate connections of `replies`, for devices that require it. A reply leaves on the
+ * latest connection, or waits for the next one.
  */
-export function repliesOn(replies: Transport, device: Transport): Transport {
+export function withReplyConnection(device: Transport, replies: Transport): Transport {
   let out: Wire | null = null;
   const waiting: Uint8Array[] = [];
   const write: Wire["write"] = (bytes, left) => {
     if (out !== null) return out.write(bytes, left);
     waiting.push(bytes);
     if (waiting.length > REPLIES_WAITING_MAX) waiting.shift();
-    left?.(); // their number is bounded here
+    left?.(); // the bound above replaces the backpressure
   };
   return {
-    open(accept, problem, stands = () => undefined) {
-      // A problem of either connection keeps the device from its answers.
+    open(accept, problem, stateChanged = () => undefined) {
+      // A fault of either connection keeps replies from the device, so either one is reported.
       let [repliesFault, deviceState]: [LineFault | null, LineState] = [null, { is: "opening" }];
-      const tellState = () => stands("reason" in deviceState ? deviceState : (repliesFault ?? deviceState));
+      const reportState = () => stateChanged("reason" in deviceState ? deviceState : (repliesFault ?? deviceState));
       replies.open(
         (wire) => {
           repliesFault = null;
-          tellState();
+          reportState();
           out = wire;
           for (const bytes of waiting.splice(0)) wire.write(bytes);
-          let told = false;
+          let isReported = false;
           return {
             chunk() {
-              if (!told) problem("the device speaks on the connection for replies: not heard");
-              told = true;
+              if (!isReported) problem("the device sends on the reply connection: the agent discards its bytes");
+              isReported = true;
             },
             closed() {
               if (out === wire) out = null;
             },
           };
         },
-        (reason) => problem(`the connection for replies ${reason}`),
+        (reason) => problem(`the reply connection ${reason}`),
         (state) => {
-          repliesFault = "reason" in state ? { ...state, reason: `the connection for replies, ${state.reason}` } : null;
-          tellState();
+          repliesFault = "reason" in state ? { ...state, reason: `the reply connection, ${state.reason}` } : null;
+          reportState();
         },
       );
       device.open(
@@ -50,7 +50,7 @@ export function repliesOn(replies: Transport, device: Transport): Transport {
         problem,
         (state) => {
           deviceState = state;
-          tellState();
+          reportState();
         },
       );
     },

@@ -2,12 +2,12 @@ import fs from "node:fs";
 import path from "node:path";
 import { serialPortClass } from "./serial.ts";
 
-// The serial ports of this machine, by the name that agent.yaml should use.
+// The serial ports of this machine, with the names for agent.yaml.
 
-/** As `agent ports --json` prints it; null where the system does not say. */
+/** A port as `agent ports --json` prints it. A field is null if the system does not report it. */
 export interface Port {
   readonly path: string;
-  /** Stays the same when the adapter is plugged in again, where `path` may become another. */
+  /** The stable name. `path` may change when the adapter is plugged in again. */
   readonly by_id: string | null;
   readonly vendor: string | null;
   readonly vendor_id: string | null;
@@ -17,11 +17,11 @@ export interface Port {
 
 const BY_ID = "/dev/serial/by-id";
 
-/** `list` and `byId` are other ones in tests. */
+/** Lists all ports. Tests pass their own `list` and `byId`. */
 export async function listPorts(list = serialPortClass().list, byId = BY_ID): Promise<Port[]> {
   const names = namesIn(byId);
   const known = await list().catch((error: NodeJS.ErrnoException) => {
-    // On Linux it asks udevadm, which containers lack.
+    // serialport runs udevadm on Linux. Containers lack it.
     if (error.code === "ENOENT") return [];
     throw error;
   });
@@ -38,7 +38,7 @@ export async function listPorts(list = serialPortClass().list, byId = BY_ID): Pr
   return [...ports, ...others.map(([tty, by_id]) => ({ path: tty, by_id, ...unknown }))];
 }
 
-/** The by-id name of each tty that has one. */
+/** @returns the by-id name of each tty that has one */
 function namesIn(byId: string): Map<string, string> {
   if (!fs.existsSync(byId)) return new Map();
   return new Map(

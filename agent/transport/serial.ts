@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import type { SerialPort } from "serialport";
 import { serialFault } from "../states/line-state.ts";
-import { type Open, reopening, RETRY_MS } from "./reconnect.ts";
+import { type OpenWire, reconnectingTransport, RETRY_MS } from "./reconnect.ts";
 import type { Transport } from "./transport.ts";
 
 export interface SerialSettings {
@@ -13,12 +13,12 @@ export interface SerialSettings {
   readonly rtscts: boolean;
 }
 
-/** Loaded where a line is serial, and not before: it takes 5 MB, in each thread that has a line of another kind, too. */
+/** Loads serialport on first use. It takes 5 MB of every thread, and most threads have no serial device. */
 export function serialPortClass(): typeof SerialPort {
   return (createRequire(import.meta.url)("serialport") as { readonly SerialPort: typeof SerialPort }).SerialPort;
 }
 
-/** `SerialPortClass` is replaced by SerialPortMock, and `retryMs` made shorter, in tests. */
+/** Opens a serial port. Tests pass SerialPortMock and shorter intervals. */
 export function serialTransport(
   settings: SerialSettings,
   SerialPortClass = serialPortClass(),
@@ -26,15 +26,15 @@ export function serialTransport(
 ): Transport {
   const { path, ...line } = settings;
   const explain = (error: Error) => serialFault(path, error.message);
-  const openPort: Open = (opened, closed) => {
-    // The path is looked up at every opening: after a replug the same by-id name may lead to another tty.
+  const openPort: OpenWire = (opened, closed) => {
+    // A new object resolves the path again, because a by-id name may lead to another tty after a replug.
     const port = new SerialPortClass({ path, ...line, autoOpen: false });
     let reason: Error | null = null;
     let stopped = false;
     port.once("close", () => closed(reason));
     port.on("error", (error) => {
       reason = error;
-      // Most errors close the port by themselves; one left open would keep the next attempt out.
+      // Most errors close the port. An open one would block the next attempt.
       if (port.isOpen) port.close();
       else if (!port.closing) closed(reason);
     });
@@ -58,14 +58,14 @@ export function serialTransport(
       if (port.isOpen) port.close();
     };
   };
-  return reopening(openPort, "opening", explain, retryMs);
+  return reconnectingTransport(openPort, "opening", explain, retryMs);
 }
 
 /**
- * Calls `hungUp` when the tty of an open port is gone. Unless a read waits at that moment, serialport does not notice: its
- * next read gives no bytes and is tried again for ever, which takes a whole core and never ends.
+ * Calls `hungUp` when the tty of an open port disappears. serialport notices that only during a pending read. Otherwise its next
+ * read returns 0 bytes and repeats without end, which takes a whole core.
  */
 function onHangUp({ port }: SerialPort, hungUp: () => void): void {
-  // Windows has none, and there a read of a port that is gone fails.
+  // Windows has no poller. A read of a missing port fails there.
   if (port !== undefined && "poller" in port) port.poller.once("disconnect", hungUp);
 }

@@ -2,31 +2,37 @@ import tls from "node:tls";
 import type net from "node:net";
 import { OPENING_MS_MAX } from "./reconnect.ts";
 
-/** What TLS needs, in PEM. */
+/** The TLS settings of a device, in PEM. */
 export interface Security {
   readonly minVersion: "TLSv1.2";
-  /** Ours, with the key that belongs to it. */
+  /** The certificate of the agent, and its private key. */
   readonly cert?: Buffer;
   readonly key?: Buffer;
-  /** Who signs the devices' certificates. A listener then serves no device without one; a dialler without it trusts whom the system trusts. */
+  /**
+   * The authority of the devices' certificates. A listener with one requires a certificate of every device. A dialler without one
+   * trusts the authorities of the system.
+   */
   readonly ca?: Buffer;
 }
 
-/** Takes the sockets that another server accepted; those that came through the handshake are handed on. */
+/**
+ * Runs the TLS handshake on sockets that another server emits to it. `accept` gets each socket after its handshake, `refused` the
+ * reason of each failed one.
+ */
 export function tlsServer(
   security: Security,
-  take: (socket: net.Socket) => void,
-  tell: (reason: string) => void,
+  accept: (socket: net.Socket) => void,
+  refused: (reason: string) => void,
 ): tls.Server {
   const server = tls.createServer({
     ...security,
     handshakeTimeout: OPENING_MS_MAX,
     requestCert: security.ca !== undefined,
   });
-  server.on("secureConnection", take);
+  server.on("secureConnection", accept);
   server.on("tlsClientError", (error, socket) => {
     const reason = socket.authorizationError ?? error.message.trim();
-    tell(`TLS with ${socket.remoteAddress ?? "a device that was turned away"}: ${reason}`);
+    refused(`TLS with ${socket.remoteAddress ?? "a refused device"}: ${reason}`);
     socket.destroy();
   });
   return server;

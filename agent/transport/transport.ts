@@ -1,43 +1,46 @@
 import type { LineState } from "../states/line-state.ts";
 
-// Where bytes come from: a serial port, a TCP listener, a TCP dialler. All three hand over wires and mend themselves.
+// The common interface of serial ports, TCP listeners and TCP diallers. Each opens wires, and reopens them after a failure.
 
 /** One open connection to a device. */
 export interface Wire {
   readonly peer: string;
   /**
-   * Writes to the device; bytes for one that is gone are dropped. Calls `left` once the bytes have left the process or are
-   * dropped: a device that does not read leaves them in our memory.
+   * Writes to the device; a closed wire discards the bytes. Calls `left` once the bytes have left the process or are discarded.
+   * Until then they take memory, because the device does not read.
    */
   write(bytes: Uint8Array, left?: () => void): void;
-  /** Hangs up once all that was written has left. */
+  /** Closes the wire once all written bytes have left. */
   close(): void;
-  /** No more chunks until resume(): the spool, the filing or the device lags behind. */
+  /** Backpressure: no chunks until resume(). */
   pause(): void;
   resume(): void;
-  /** The device has sent a whole message. The wire no longer gives way to wires that have sent none. Absent: it never does. */
+  /**
+   * Reports that the device has sent a whole message. The wire no longer gives way to wires without a message. Undefined if
+   * wires of this transport never give way.
+   */
   heardMessage?(): void;
 }
 
 export interface WireHandler {
   chunk(bytes: Uint8Array): void;
-  /** The device will say no more, but hears what is still to be said to it; then close() the wire. Absent: it is hung up on. */
+  /** The device has closed its sending side and still reads; the handler closes the wire. Without it the transport does. */
   ended?(): void;
   closed(): void;
 }
 
 export interface Transport {
   /**
-   * Begins to open wires, and goes on for as long as it is not closed. `problem` is told what keeps it from it, once a change,
-   * and what a device does wrong; `stands`, where it stands while no wire is open.
+   * Opens wires until close(). `problem` reports faults of the line once per change, and faults of the device. `stateChanged`
+   * reports the state of the line while no wire is open.
    */
   open(
     accept: (wire: Wire) => WireHandler,
     problem: (reason: string) => void,
-    stands?: (state: LineState) => void,
+    stateChanged?: (state: LineState) => void,
   ): void;
   close(): Promise<void>;
 }
 
-/** What was written before has left by then, or will not. */
+/** Time for written bytes to leave a wire that closes. The transport destroys the socket after it. */
 export const CLOSE_MS = 1_000;

@@ -14,19 +14,19 @@ import { freePort, temporaryFolder, until } from "../support/processes.ts";
 
 const OPEN_FILES = "/proc/self/fd";
 
-/** Files below the folder that this process has open. */
+/** @returns the open files of this process below the folder */
 function openIn(folder: string): string[] {
   return fs.readdirSync(OPEN_FILES).flatMap((name) => {
     try {
       const file = fs.readlinkSync(path.join(OPEN_FILES, name));
       return file.startsWith(folder) ? [path.relative(folder, file)] : [];
     } catch {
-      return []; // the one that lists them
+      return []; // the descriptor of the listing itself
     }
   });
 }
 
-test.skipIf(!fs.existsSync(OPEN_FILES))("an agent that was stopped holds nothing of its data folder open", async () => {
+test.skipIf(!fs.existsSync(OPEN_FILES))("a stopped agent has no file of its data folder open", async () => {
   const folder = temporaryFolder();
   fs.writeFileSync(path.join(folder, "agent.key"), "sk_live_test\n");
   const device = { id: "xray", profile: "dicom", connection: { listen: `127.0.0.1:${await freePort()}` } };
@@ -41,7 +41,7 @@ test.skipIf(!fs.existsSync(OPEN_FILES))("an agent that was stopped holds nothing
   fs.rmSync(folder, { recursive: true });
 });
 
-/** An agent of that server with one device, its folder and what it logged, until the test is over. */
+/** Starts an agent with one device, its key in a UTF-16 file. @returns its log and status, until the test ends */
 async function agentOf(url: string) {
   const folder = temporaryFolder();
   fs.writeFileSync(path.join(folder, "agent.key"), "\ufeffsk_live_test\r\n", "utf16le");
@@ -59,7 +59,7 @@ async function agentOf(url: string) {
   return { log, state: () => readSpool(checked.config.data, (db) => readStatus(db, checked.config.data)) };
 }
 
-test("a server whose clock is an hour behind is said in the log and the status, and gets the key of a UTF-16 file", async () => {
+test("a clock difference of an hour to the server is logged and shown in the status", async () => {
   const keys = new Set<unknown>();
   const server = http.createServer((request, response) => {
     keys.add(request.headers["x-api-key"]);
@@ -77,7 +77,7 @@ test("a server whose clock is an hour behind is said in the log and the status, 
   expect([...keys]).toEqual(["sk_live_test"]);
 });
 
-test("an https url at a port without TLS is said in the log and the status", async () => {
+test("an https URL at a port without TLS is logged and shown in the status", async () => {
   const server = http.createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void server.close());
@@ -89,8 +89,8 @@ test("an https url at a port without TLS is said in the log and the status", asy
   expect(log.some((line) => line.includes(problem))).toBe(true);
 });
 
-test("ports are open before the backlog of an earlier process is settled, and a stop does not wait for all of it", async () => {
-  // Each message asks the server for its patient: the first one waits for the answer.
+test("ports open before the backlog of an earlier process is filed, and a stop does not wait for it", async () => {
+  // Each message looks up its patient at the server. The server never responds to the first one.
   const held: http.ServerResponse[] = [];
   const server = http.createServer((_, response) => void held.push(response)).listen(0, "127.0.0.1");
   onTestFinished(() => {

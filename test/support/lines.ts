@@ -6,6 +6,7 @@ import { listenTransport } from "../../agent/transport/tcp.ts";
 import type { Transport } from "../../agent/transport/transport.ts";
 import { freePort, until } from "./processes.ts";
 import type { useSpool } from "./spool.ts";
+import { NO_EVENTS } from "./wire.ts";
 
 /** Lines of the simulator, and the agent's side of devices, for the tests of a file; each test's are closed after it. */
 export function useLines(used: ReturnType<typeof useSpool>) {
@@ -21,13 +22,10 @@ export function useLines(used: ReturnType<typeof useSpool>) {
   function serve(transport: Transport, profile: Profile) {
     transports.push(transport);
     const seen = { messages: [] as string[], warnings: [] as string[] };
-    new Connection({ id: "device-1", profile, timeZone: "UTC" }, transport, used.spool, {
-      connected: () => undefined,
-      disconnected: () => undefined,
-      stands: () => undefined,
-      bytes: () => undefined,
-      warning: (reason) => seen.warnings.push(reason),
-      message: ({ bytes }) => seen.messages.push(Buffer.from(bytes).toString("latin1")),
+    new Connection({ id: "device-1", profile, timeZone: "UTC" }, transport, {
+      spool: used.spool,
+      events: { ...NO_EVENTS, warning: (reason) => seen.warnings.push(reason) },
+      messages: { message: ({ bytes }) => seen.messages.push(Buffer.from(bytes).toString("latin1")) },
     }).open();
     return seen;
   }

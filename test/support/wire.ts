@@ -1,3 +1,4 @@
+import type { ConnectionEvents } from "../../agent/connection/device-session.ts";
 import type { LinkContext } from "../../agent/protocols/link.ts";
 import type { SetTimer } from "../../agent/runtime/timer.ts";
 import type { Transport, Wire, WireHandler } from "../../agent/transport/transport.ts";
@@ -6,6 +7,15 @@ import type { Transport, Wire, WireHandler } from "../../agent/transport/transpo
 export const fixedContext: LinkContext = {
   now: () => "2026-05-04T09:00:00+02:00",
   newId: () => "01K9TEST000000000000000001",
+};
+
+/** Ignores the reports of a connection. */
+export const NO_EVENTS: ConnectionEvents = {
+  connected: () => undefined,
+  disconnected: () => undefined,
+  stands: () => undefined,
+  bytes: () => undefined,
+  warning: () => undefined,
 };
 
 /** A transport whose wires the test opens, feeds and cuts. */

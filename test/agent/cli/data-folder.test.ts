@@ -74,7 +74,7 @@ test.skipIf(process.platform === "win32")(
     for (const name of ["spool.db", "lock.db", "images/01.dcm"]) fs.chmodSync(path.join(data, name), 0o644);
     for (const name of ["images", ""]) fs.chmodSync(path.join(data, name), 0o755);
     expect(await runOnce()).toMatchObject({ ...PRIVATE, "images/01.dcm": "600" });
-    expect(told()).toEqual([["other users could read the data folder: not any more", 5]]);
+    expect(told()).toEqual([["other users could read the data folder: the agent closed it to them", 5]]);
     await runOnce();
     expect(told()).toHaveLength(1);
   },

@@ -1,16 +1,13 @@
 import fs from "node:fs";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { Held } from "../../../agent/connection/memory-budget.ts";
+import { MemoryBudget } from "../../../agent/connection/memory-budget.ts";
 import { recover } from "../../../agent/connection/recovery.ts";
 import { encodeFrame } from "../../../agent/protocols/astm/frame.ts";
 import { ACK, ENQ, EOT, ETX, NAK } from "../../../agent/protocols/bytes.ts";
-import {
-  Connection,
-  type ConnectionEvents,
-  type Send,
-  UNFILED_MAX,
-  UNREAD_BYTES_MAX,
-} from "../../../agent/connection/connection.ts";
+import { Connection } from "../../../agent/connection/connection.ts";
+import type { MessageHandler, SendMessage } from "../../../agent/connection/device-session.ts";
+import { UNFILED_MAX } from "../../../agent/connection/unfiled-messages.ts";
+import { UNREAD_BYTES_MAX } from "../../../agent/connection/wire-session.ts";
 import { profileById } from "../../../agent/devices/index.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
 import { listMessages } from "../../../agent/spool/queries/message-summaries.ts";
@@ -18,7 +15,7 @@ import { Spool } from "../../../agent/spool/spool.ts";
 import type { StoredMessage } from "../../../agent/spool/queries/operations.ts";
 import { frames, session } from "../../support/astm.ts";
 import { temporaryFolder, until } from "../../support/processes.ts";
-import { TestClock, TestTransport, type TestWire } from "../../support/wire.ts";
+import { NO_EVENTS, TestClock, TestTransport, type TestWire } from "../../support/wire.ts";
 
 const profile = profileById("generic-astm")!;
 const records = ["H|\\^&|||Tester", "P|1|4711", "R|1|^^^GLU|5.5|mmol/L", "L|1|N"];
@@ -44,37 +41,34 @@ interface Harness {
   readonly clock: TestClock;
   readonly messages: StoredMessage[];
   readonly warnings: string[];
-  /** How each message could be answered. */
-  readonly sends: Send[];
+  /** The reply function of each message. */
+  readonly sends: SendMessage[];
 }
 
 function connect(
   on = spool,
-  held = new Held(),
+  memory = new MemoryBudget(),
   answering?: Promise<void>,
   using = profile,
-  file: ConnectionEvents["file"] = () => Promise.resolve(),
+  file: MessageHandler["file"] = () => Promise.resolve(),
 ): Harness {
   const id = `dev-${++device}`;
   const transport = new TestTransport();
   const clock = new TestClock();
   const messages: StoredMessage[] = [];
   const warnings: string[] = [];
-  const sends: Send[] = [];
-  const events = {
-    connected: () => undefined,
-    disconnected: () => undefined,
-    stands: () => undefined,
-    bytes: () => undefined,
-    warning: (reason: string) => void warnings.push(reason),
-    message: (message: StoredMessage, send: Send) => {
+  const sends: SendMessage[] = [];
+  const handler: MessageHandler = {
+    message(message, send) {
       messages.push(message);
       sends.push(send);
       return answering;
     },
     file,
   };
-  new Connection({ id, profile: using, timeZone: "UTC" }, transport, on, events, clock.setTimer, held).open();
+  const events = { ...NO_EVENTS, warning: (reason: string) => void warnings.push(reason) };
+  const options = { spool: on, events, messages: handler, setTimer: clock.setTimer, memory };
+  new Connection({ id, profile: using, timeZone: "UTC" }, transport, options).open();
   const connectAgain = () => transport.connect();
   return { id, wire: transport.connect(), connectAgain, clock, messages, warnings, sends };
 }
@@ -92,10 +86,10 @@ function eventsOf(sessionId: number, of = folder): string[] {
 const replied = (wire: TestWire, count: number) => until(`${count} replies`, () => wire.replies.length >= count);
 const text = ({ bytes }: StoredMessage) => Buffer.from(bytes).toString("latin1");
 
-describe("a device is read only as fast", () => {
+describe("backpressure", () => {
   const hl7 = profileById("generic-hl7")!;
   const message = (id: number) => `\x0bMSH|^~\\&|||||||ORU^R01|${id}|P|2.3\r\x1c\r`;
-  /** So many messages in a row in one chunk. */
+  /** @returns `count` messages in one chunk */
   const chunk = (from: number, count: number) =>
     Buffer.from(Array.from({ length: count }, (_, index) => message(from + index)).join(""));
   const answered = (wire: TestWire) => {
@@ -107,23 +101,23 @@ describe("a device is read only as fast", () => {
   const upTo = (count: number) => Array.from({ length: count }, (_, index) => index);
   const chunksOf = (id: string) => sessionsOf(id).flatMap((one) => eventsOf(one.id)).length;
 
-  test("as its messages are filed: what came before is on disk, and is answered then", async () => {
+  test("a device with 257 unfiled messages is paused, and its stored chunks are acknowledged after the filing", async () => {
     const filed: (() => void)[] = [];
     const filing = () => new Promise<void>((resolve) => filed.push(resolve));
-    const { id, wire, connectAgain, messages } = connect(spool, new Held(), undefined, hl7, filing);
+    const { id, wire, connectAgain, messages } = connect(spool, new MemoryBudget(), undefined, hl7, filing);
     const beyond = UNFILED_MAX + 1;
     wire.send(chunk(0, beyond));
     wire.send(chunk(beyond, 1));
     await until("both chunks are on disk", () => chunksOf(id) === 2);
     await until("the first messages wait for the filing", () => filed.length === beyond);
     expect([wire.paused, answered(wire)]).toEqual([true, upTo(beyond)]);
-    // A peer that connects anew is the same device.
+    // A second connection counts towards the same device.
     const other = connectAgain();
     other.send(chunk(beyond + 1, 1));
     await until("its chunk is on disk", () => chunksOf(id) === 3);
     expect([other.paused, answered(other), messages.length]).toEqual([true, [], beyond]);
 
-    // In turn, a chunk each.
+    // The wires resume in turn, for one chunk each.
     wire.send(chunk(beyond + 2, 1));
     filed.shift()!();
     await until("the first wire's next chunk is answered", () => answered(wire).length === beyond + 1);
@@ -137,10 +131,10 @@ describe("a device is read only as fast", () => {
     await until("both are read again", () => !wire.paused && !other.paused);
   });
 
-  test("as its messages are filed: one that leaves meanwhile leaves nothing behind", async () => {
+  test("a paused device that disconnects leaves no unfinished session", async () => {
     const filed: (() => void)[] = [];
     const filing = () => new Promise<void>((resolve) => filed.push(resolve));
-    const { id, wire, messages } = connect(spool, new Held(), undefined, hl7, filing);
+    const { id, wire, messages } = connect(spool, new MemoryBudget(), undefined, hl7, filing);
     wire.send(chunk(0, UNFILED_MAX + 1));
     wire.send(chunk(UNFILED_MAX + 1, 1));
     await until("the first messages wait for the filing", () => filed.length === UNFILED_MAX + 1);
@@ -152,8 +146,8 @@ describe("a device is read only as fast", () => {
     expect(messages).toHaveLength(UNFILED_MAX + 2);
   });
 
-  test("as it reads its answers", async () => {
-    const { wire, messages } = connect(spool, new Held(), undefined, hl7);
+  test("a device that does not read its replies is paused at 64 KiB", async () => {
+    const { wire, messages } = connect(spool, new MemoryBudget(), undefined, hl7);
     wire.isDeaf = true;
     for (let sent = 0; sent < 5_000; sent += 100) wire.send(chunk(sent, 100));
     await until("it is read no more", () => wire.paused);
@@ -163,11 +157,12 @@ describe("a device is read only as fast", () => {
     expect(wire.replies.length).toBeLessThanOrEqual(atMost);
     wire.isDeaf = false;
     await until("all are answered", () => answered(wire).length === 5_000);
-    expect([answered(wire), wire.paused]).toEqual([upTo(5_000), false]);
+    expect(answered(wire)).toEqual(upTo(5_000));
+    await until("it is read again", () => !wire.paused);
   });
 
-  test("as it reads its answers: what one sent that leaves without reading them is stored", async () => {
-    const { wire, messages } = connect(spool, new Held(), undefined, hl7);
+  test("the chunks of a device that disconnects without reading its replies are stored", async () => {
+    const { wire, messages } = connect(spool, new MemoryBudget(), undefined, hl7);
     wire.isDeaf = true;
     for (let sent = 0; sent < 5_000; sent += 100) wire.send(chunk(sent, 100));
     await until("it is read no more", () => wire.paused);
@@ -179,8 +174,8 @@ describe("a device is read only as fast", () => {
   });
 });
 
-describe("durable before acknowledged (P1)", () => {
-  test("no reply leaves before the chunk it answers is on disk", async () => {
+describe("durability before acknowledgement", () => {
+  test("no reply leaves before the commit of its chunk", async () => {
     const { id, wire } = connect();
     const sent: number[] = [];
     const onDisk: number[] = [];
@@ -199,7 +194,7 @@ describe("durable before acknowledged (P1)", () => {
     expect(onDisk).toEqual(sent);
   });
 
-  test("a message is stored whole and told once", async () => {
+  test("a message is stored whole and reported once", async () => {
     const { id, wire, messages } = connect();
     wire.send(session(records));
     await until("the message", () => messages.length);
@@ -208,7 +203,7 @@ describe("durable before acknowledged (P1)", () => {
     expect(stored).toHaveLength(1);
   });
 
-  test("a session is finished once the link is at rest and its messages are stored; the next bytes begin another", async () => {
+  test("a session ends when the link is idle and its messages are stored", async () => {
     const { id, wire, messages } = connect();
     wire.send(session(records));
     await until("the first", () => messages.length === 1 && sessionsOf(id)[0]?.finished === 1);
@@ -218,8 +213,8 @@ describe("durable before acknowledged (P1)", () => {
   });
 });
 
-describe("time and cuts are rows too", () => {
-  test("30 s of silence end the session, and the message so far is kept as incomplete", async () => {
+describe("timeouts and closed connections", () => {
+  test("30 s of silence store an event and an incomplete message", async () => {
     const { id, wire, clock, messages, warnings } = connect();
     wire.send(Uint8Array.of(ENQ));
     wire.send(frames(records)[0]!);
@@ -232,7 +227,7 @@ describe("time and cuts are rows too", () => {
     expect(eventsOf(sessionsOf(id)[0]!.id)).toEqual(["chunk", "chunk", "timeout"]);
   });
 
-  test("a timer that runs out while bytes are on their way to disk does not cut the session", async () => {
+  test("a timer that expires during a commit does not end the session", async () => {
     const { wire, clock, messages } = connect();
     wire.send(Uint8Array.of(ENQ));
     await replied(wire, 1);
@@ -248,7 +243,7 @@ describe("time and cuts are rows too", () => {
     expect(messages[0]!.incomplete).toBeNull();
   });
 
-  test("a lost connection ends the session with a row of its own", async () => {
+  test("a lost connection stores an event and an incomplete message", async () => {
     const { id, wire, messages } = connect();
     wire.send(Uint8Array.of(ENQ));
     wire.send(frames(records)[0]!);
@@ -258,13 +253,13 @@ describe("time and cuts are rows too", () => {
     expect(eventsOf(sessionsOf(id)[0]!.id)).toEqual(["chunk", "chunk", "close"]);
   });
 
-  test("a connection at rest leaves nothing behind when it closes", async () => {
+  test("an idle connection that closes stores no session", async () => {
     const { id, wire } = connect();
     wire.cut();
     expect(sessionsOf(id)).toEqual([]);
   });
 
-  test("a device that sends faster than the disk writes has to wait", async () => {
+  test("a device that sends faster than the disk writes is paused and resumed", async () => {
     const { wire } = connect();
     wire.send(Uint8Array.of(ENQ));
     for (let i = 0; i < 20; i++) wire.send(new Uint8Array(100_000));
@@ -273,7 +268,7 @@ describe("time and cuts are rows too", () => {
   });
 });
 
-describe("when the disk refuses (P6)", () => {
+describe("a full disk", () => {
   let small: Spool;
   let smallFolder: string;
 
@@ -286,20 +281,20 @@ describe("when the disk refuses (P6)", () => {
     };
   });
 
-  test("ENQ and frames are answered NAK; after there is room again the resend is accepted and nothing is missing", async () => {
+  test("a refused frame is answered with NAK, and a later frame completes the message", async () => {
     const { id, wire, messages, warnings } = connect(small);
     const [header, ...rest] = frames(records);
     wire.send(Uint8Array.of(ENQ));
     await replied(wire, 1);
     wire.send(header!);
     await replied(wire, 2);
-    // A frame too large for what is left: refused, while the link stays where it was.
+    // The frame exceeds the free space. The spool refuses it, and the link keeps its state.
     const big = encodeFrame(2, Buffer.from(`C|1|I|${"x".repeat(300_000)}\r`), ETX);
     wire.send(big);
     await replied(wire, 3);
     expect(wire.replies).toEqual([ACK, ACK, NAK]);
     expect(warnings.some((reason) => reason.startsWith("the spool refused a chunk"))).toBe(true);
-    // The device goes on with a smaller frame under the same number.
+    // The device continues with a smaller frame of the same number.
     for (const [index, frame] of rest.entries()) {
       wire.send(frame);
       await replied(wire, 4 + index);
@@ -309,7 +304,7 @@ describe("when the disk refuses (P6)", () => {
     expect(eventsOf(sessionsOf(id, smallFolder)[0]!.id, smallFolder)).toContain("gap");
   });
 
-  test("a session that cannot be stored at all is refused with NAK to ENQ", async () => {
+  test("a session without space is refused with NAK to ENQ", async () => {
     const { wire } = connect(small);
     const noise = new Uint8Array(300_000).fill(0x20);
     noise[0] = ENQ;
@@ -319,8 +314,8 @@ describe("when the disk refuses (P6)", () => {
   });
 });
 
-describe("a device that shuts its sending side", () => {
-  test("is answered what it sent before, and hung up on then", async () => {
+describe("a half-closed connection", () => {
+  test("a half-closed device receives its replies before the connection closes", async () => {
     const { id, wire, messages } = connect();
     wire.send(session(records));
     wire.end();
@@ -332,10 +327,10 @@ describe("a device that shuts its sending side", () => {
     await until("finished", () => sessionsOf(id).every(({ finished }) => finished === 1));
   });
 
-  test("after a query is hung up on only when its answer has been said", async () => {
+  test("a half-closed connection stays open until the reply to a query is sent", async () => {
     let answered: () => void = () => undefined;
     const answering = new Promise<void>((resolve) => (answered = resolve));
-    const { id, wire, sends } = connect(spool, new Held(), answering);
+    const { id, wire, sends } = connect(spool, new MemoryBudget(), answering);
     wire.send(session(records));
     wire.end();
     await until("the query is worked off", () => sends.length && sessionsOf(id)[0]?.finished === 1);
@@ -347,7 +342,7 @@ describe("a device that shuts its sending side", () => {
     expect(wire.hungUp).toBe(false);
   });
 
-  test("in the middle of a message is not waited for", async () => {
+  test("a connection half-closed within a message closes without a timeout", async () => {
     const { wire, clock, messages } = connect();
     wire.send(Uint8Array.of(ENQ));
     wire.send(frames(records)[0]!);
@@ -357,19 +352,19 @@ describe("a device that shuts its sending side", () => {
     expect(clock.pending).toEqual([]);
   });
 
-  test("without having said a word is hung up on", () => {
+  test("a connection half-closed without bytes closes at once", () => {
     const { wire } = connect();
     wire.end();
     expect(wire.hungUp).toBe(true);
   });
 });
 
-describe("when all devices together send more than fits into memory", () => {
+describe("the memory budget of all devices", () => {
   const bulk = (number: number) => encodeFrame(number, Buffer.from(`C|1|I|${"x".repeat(600_000)}\r`), ETX);
 
-  /** A device in the middle of a message of 1.2 MB. */
-  async function halfway(held: Held) {
-    const harness = connect(spool, held);
+  /** @returns a device in the middle of a message of 1.2 MB */
+  async function halfway(memory: MemoryBudget) {
+    const harness = connect(spool, memory);
     harness.wire.send(Uint8Array.of(ENQ));
     for (const frame of [frames(records)[0]!, bulk(2), bulk(3)]) harness.wire.send(frame);
     await replied(harness.wire, 4);
@@ -377,18 +372,18 @@ describe("when all devices together send more than fits into memory", () => {
     return harness;
   }
 
-  test("long messages are refused until there is room, and short ones never", async () => {
-    const held = new Held(2_000_000);
-    const first = await halfway(held);
-    const second = await halfway(held);
+  test("long messages are refused while the budget is exceeded, and short ones are accepted", async () => {
+    const memory = new MemoryBudget(2_000_000);
+    const first = await halfway(memory);
+    const second = await halfway(memory);
     first.wire.send(bulk(4));
     await replied(first.wire, 5);
     expect(first.wire.replies.at(-1)).toBe(NAK);
     expect(first.warnings).toEqual([
-      "the spool refused a chunk: too many bytes of unfinished messages are held already",
+      "the spool refused a chunk: unfinished messages of all devices exceed the memory budget",
       expect.any(String),
     ]);
-    const third = connect(spool, held);
+    const third = connect(spool, memory);
     third.wire.send(session(records));
     await until("the short message", () => third.messages.length);
 
@@ -400,11 +395,11 @@ describe("when all devices together send more than fits into memory", () => {
     expect(eventsOf(sessionsOf(first.id)[0]!.id).filter((kind) => kind === "gap")).not.toEqual([]);
     first.wire.cut();
     await until("the first is gone", () => first.messages.length);
-    expect(held.bytes).toBe(0);
+    expect(memory.bytes).toBe(0);
   });
 });
 
-describe("F5: an HL7 device", () => {
+describe("an HL7 device", () => {
   const hl7 = profileById("generic-hl7")!;
   const header = (id: string) => `MSH|^~\\&|A|B|||20261121090000||ORU^R01|${id}|P|2.3.1\r`;
   const codes = ({ replies }: TestWire) =>
@@ -416,8 +411,8 @@ describe("F5: an HL7 device", () => {
     );
   const bulk = new Uint8Array(600_000).fill(0x41);
 
-  test("that sends several messages ahead has their answers in one go", async () => {
-    const { wire } = connect(spool, new Held(), undefined, hl7);
+  test("acknowledgements of several messages in one chunk leave in one write", async () => {
+    const { wire } = connect(spool, new MemoryBudget(), undefined, hl7);
     const ids = ["M1", "M2", "M3"];
     wire.send(Buffer.concat(ids.map((id) => Buffer.from(`\x0b${header(id)}\x1c\r`))));
     await until("the answers", () => codes(wire).length === ids.length);
@@ -425,10 +420,10 @@ describe("F5: an HL7 device", () => {
     expect(wire.writes).toBe(1);
   });
 
-  test("of which a message was refused has another session: what is missing has ended with its own", async () => {
+  test("a refused HL7 message ends its session", async () => {
     const own = temporaryFolder();
     const small = await Spool.open(own, { bytesMax: 256 * 1024 });
-    const { id, wire } = connect(small, new Held(), undefined, hl7);
+    const { id, wire } = connect(small, new MemoryBudget(), undefined, hl7);
     const frame = (name: string, letters: number) =>
       Buffer.from(`\x0b${header(name)}NTE|1||${"x".repeat(letters)}\r\x1c\r`);
     for (const [name, letters] of [["M1", 1] as const, ["M2", 400_000] as const, ["M3", 1] as const]) {
@@ -444,8 +439,8 @@ describe("F5: an HL7 device", () => {
     fs.rmSync(own, { recursive: true });
   });
 
-  test("F5: that sends faster than the disk writes has to wait, and is acknowledged every message", async () => {
-    const { wire } = connect(spool, new Held(), undefined, hl7);
+  test("an HL7 device that is paused receives every acknowledgement", async () => {
+    const { wire } = connect(spool, new MemoryBudget(), undefined, hl7);
     const ids = Array.from({ length: 20 }, (_, index) => `M${index}`);
     for (const id of ids) wire.send(Buffer.from(`\x0b${header(id)}OBX|1|ED|IMG||${"A".repeat(100_000)}\r\x1c\r`));
     expect(wire.paused).toBe(true);
@@ -454,41 +449,41 @@ describe("F5: an HL7 device", () => {
     expect(codes(wire)).toEqual(ids.map((id) => `AA|${id}`));
   });
 
-  test("F5: whose long message does not fit beside those of the others is answered AE, and takes its memory with it", async () => {
-    const held = new Held(2_000_000);
+  test("an HL7 message beyond the memory budget is answered with AE and frees its memory", async () => {
+    const memory = new MemoryBudget(2_000_000);
     const [first, second] = [1, 2].map((each) => {
-      const harness = connect(spool, held, undefined, hl7);
+      const harness = connect(spool, memory, undefined, hl7);
       harness.wire.send(Buffer.from(`\x0b${header(`L${each}`)}OBX|1|ED|IMG||`));
       for (const chunk of [bulk, bulk]) harness.wire.send(chunk);
       return harness;
     }) as [Harness, Harness];
-    await until("both are held", () => held.bytes > 2_000_000);
+    await until("both are held", () => memory.bytes > 2_000_000);
     first.wire.send(bulk);
-    await until("its memory is free", () => held.bytes < 1_500_000);
+    await until("its memory is free", () => memory.bytes < 1_500_000);
     first.wire.send(Buffer.from("\r\x1c\r"));
     await until("the refusal", () => codes(first.wire).length);
     expect(codes(first.wire)).toEqual(["AE|L1"]);
     second.wire.send(Buffer.from("\r\x1c\r"));
     await until("the other's answer", () => codes(second.wire).length);
     expect(codes(second.wire)).toEqual(["AA|L2"]);
-    expect(held.bytes).toBe(0);
+    expect(memory.bytes).toBe(0);
   });
 });
 
-describe("after a crash", () => {
-  test("an unfinished session is replayed: complete messages once, the cut one as incomplete", async () => {
+describe("recovery after a crash", () => {
+  test("a replay stores complete messages once and the cut message as incomplete", async () => {
     const own = temporaryFolder();
     const before = await Spool.open(own);
     const { id, wire, messages } = connect(before);
     const whole = frames(records);
-    // A whole message, then the beginning of another in the same session (no EOT between them).
+    // A complete message, and the beginning of another one in the same session without EOT between them.
     wire.send(Uint8Array.of(ENQ));
     for (const frame of whole) wire.send(frame);
     wire.send(encodeFrame(5, Buffer.from(`${records[0]}\r`), ETX));
     wire.send(encodeFrame(6, Buffer.from(`${records[1]}\r`), ETX));
     await replied(wire, 7);
     await until("the first message is stored", () => messages.length);
-    await before.close(); // as a kill leaves it: not finished
+    await before.close(); // leaves the session unfinished, like a crash
 
     const after = await Spool.open(own);
     try {
@@ -507,13 +502,13 @@ describe("after a crash", () => {
   });
 });
 
-describe("a message for the device", () => {
+describe("a message to the device", () => {
   const query = ["H|\\^&|||Tester", "Q|1|^A1||ALL||||||||O", "L|1|N"];
   const answer = Buffer.from("H|\\^&|||Vetwire\rP|1\rO|1|A1||^^^ALT\rL|1|F\r");
   const answerFrames = frames(["H|\\^&|||Vetwire", "P|1", "O|1|A1||^^^ALT", "L|1|F"]).map((each) => Array.from(each));
   const accepts = (count: number) => Array.from({ length: count }, () => Uint8Array.of(ACK));
 
-  /** A device that has asked, and how it may be answered. */
+  /** @returns a device after its query, with the function that replies */
   async function asked(on = spool) {
     const harness = connect(on);
     harness.wire.send(session(query));
@@ -522,7 +517,7 @@ describe("a message for the device", () => {
     return { ...harness, send: harness.sends[0]! };
   }
 
-  /** Answers what we say next, piece by piece. */
+  /** Sends each reply after the next bytes of the agent. */
   async function replyTo(wire: TestWire, replies: readonly Uint8Array[], before = 0) {
     let said = before;
     for (const reply of replies) {
@@ -532,7 +527,7 @@ describe("a message for the device", () => {
     }
   }
 
-  test("is sent frame by frame, and told once the device took it whole", async () => {
+  test("a message is sent frame by frame and reported once the device has accepted the last frame", async () => {
     const { id, wire, send } = await asked();
     let sent = 0;
     send(answer, () => (sent += 1));
@@ -547,14 +542,14 @@ describe("a message for the device", () => {
     expect(sessionsOf(id).flatMap((each) => eventsOf(each.id))).toContain("send");
   });
 
-  test("waits for the one before it", async () => {
+  test("a message waits for the previous one", async () => {
     const { wire, send } = await asked();
     const sent: number[] = [];
     for (const n of [1, 2, 3]) send(Buffer.from(`H|\\^&\rL|${n}|F\r`), () => sent.push(n));
     await replyTo(wire, accepts(2));
     for (const n of [1, 2]) {
       await until("the next one", () => wire.replies.filter((byte) => byte === ENQ).length > n - 1);
-      wire.send(Uint8Array.of(ACK)); // its last frame, and with it the ENQ of the next
+      wire.send(Uint8Array.of(ACK)); // for its last frame; the ENQ of the next message follows
       await until(`${n} sent`, () => sent.length === n);
       await replyTo(wire, accepts(2), wire.replies.length - 1);
     }
@@ -563,31 +558,28 @@ describe("a message for the device", () => {
     expect(sent).toEqual([1, 2, 3]);
   });
 
-  test("that the device does not take is offered again, three times in all, and then given up with a warning", async () => {
+  test("an unaccepted message is given up with a warning after three attempts", async () => {
     const { wire, clock, warnings, send } = await asked();
     let sent = 0;
     send(answer, () => (sent += 1));
     for (let offer = 1; offer <= 3; offer++) {
       await until(`ENQ ${offer}`, () => wire.replies.filter((byte) => byte === ENQ).length === offer);
       expect(clock.pending).toEqual([15_000]);
-      clock.advance(15_000); // no reply
-      await until(
-        `unsent ${offer}`,
-        () => warnings.filter((reason) => reason.includes("was not sent")).length === offer,
-      );
+      clock.advance(15_000); // the device does not reply
+      await until(`unsent ${offer}`, () => warnings.filter((reason) => reason.includes("not sent")).length === offer);
       expect(clock.pending).toEqual(offer < 3 ? [5_000] : []);
       clock.advance(5_000);
     }
-    expect(warnings.at(-1)).toBe("a message is given up after 3 tries");
+    expect(warnings.at(-1)).toBe("message given up after 3 attempts");
     expect(sent).toBe(0);
     expect(clock.pending).toEqual([]);
-    // The device is served as before, and the next answer is the first again.
+    // The connection continues, and the next message gets three attempts of its own.
     send(answer, () => (sent += 1));
     await replyTo(wire, accepts(5), wire.replies.length);
     await until("sent", () => sent);
   });
 
-  test("is gone with its wire, and no timer is left", async () => {
+  test("a message is discarded with its wire, and its timer is canceled", async () => {
     const { wire, clock, send } = await asked();
     send(answer, () => undefined);
     await until("ENQ", () => wire.replies.length);
@@ -599,7 +591,7 @@ describe("a message for the device", () => {
     expect(clock.pending).toEqual([]);
   });
 
-  test("that waits for its next try is gone with its wire too", async () => {
+  test("a message that waits for its retry is discarded with its wire", async () => {
     const { wire, clock, send } = await asked();
     send(answer, () => undefined);
     await until("ENQ", () => wire.replies.length);
@@ -609,19 +601,19 @@ describe("a message for the device", () => {
     expect(clock.pending).toEqual([]);
   });
 
-  test("beyond twenty that wait is refused with a warning", async () => {
+  test("a 21st waiting message is discarded with a warning", async () => {
     const { warnings, send } = await asked();
     for (let n = 0; n < 21; n++) send(answer, () => undefined);
-    expect(warnings).toEqual(["20 messages wait for the device already: one more is not sent"]);
+    expect(warnings).toEqual(["message not queued: 20 messages wait for the device already"]);
   });
 
-  test("that the disk refuses is offered again later, and what the device sends meanwhile is received", async () => {
+  test("a message that the spool refuses is retried while the device keeps sending results", async () => {
     const own = temporaryFolder();
     const small = await Spool.open(own, { bytesMax: 256 * 1024 });
     const { wire, clock, messages, warnings, send } = await asked(small);
     send(Buffer.from(`H|\\^&\rC|1|I|${"x".repeat(300_000)}\rL|1\r`), () => undefined);
     await until("refused", () => warnings.length >= 2);
-    expect(warnings.slice(-1)).toEqual(["a message was not sent: it could not be stored"]);
+    expect(warnings.slice(-1)).toEqual(["message not sent: the spool refused it"]);
     expect(clock.pending).toContain(5_000);
     wire.send(session(records));
     await until("the results", () => messages.length === 2);
@@ -630,7 +622,7 @@ describe("a message for the device", () => {
     fs.rmSync(own, { recursive: true });
   });
 
-  test("that a crash cut off is fed through a fresh link at the next start, and stores nothing twice", async () => {
+  test("a message cut off by a crash is replayed without storing any message twice", async () => {
     const own = temporaryFolder();
     const before = await Spool.open(own);
     const { wire, send, messages } = await asked(before);
@@ -638,7 +630,7 @@ describe("a message for the device", () => {
     await replyTo(wire, accepts(2)); // ENQ and the header
     wire.send(Uint8Array.of(ACK));
     await until("the third frame", () => wire.replies.length > 1 + answerFrames.slice(0, 2).flat().length);
-    await before.close(); // as a kill leaves it
+    await before.close(); // leaves the session unfinished, like a crash
 
     const after = await Spool.open(own);
     expect(await recover(after, profileById)).toBeGreaterThan(0);
@@ -648,7 +640,7 @@ describe("a message for the device", () => {
   });
 });
 
-test("EOT after a message leaves the link at rest", async () => {
+test("ENQ and EOT without a message end the session", async () => {
   const { id, wire } = connect();
   wire.send(Uint8Array.of(ENQ, EOT));
   await replied(wire, 1);

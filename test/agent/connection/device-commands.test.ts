@@ -5,7 +5,7 @@ import { awaitDirective, Directives, placeDirective } from "../../../agent/conne
 import { until } from "../../support/processes.ts";
 import { useSpool } from "../../support/spool.ts";
 
-// What a person types beside the running agent, from the data folder to the connection and back.
+// Goal: a directive from the command line reaches the connection, and its outcome comes back.
 
 const used = useSpool();
 
@@ -18,14 +18,14 @@ const config = () =>
     ],
   }) as unknown as Config;
 
-/** A connection as far as this is concerned. */
+/** Adds a connection that records its announcements. */
 function serve(directives: Directives) {
   const announced: Announcement[] = [];
-  directives.serve("poc-1", { announce: (one: Announcement) => void announced.push(one) } as unknown as Connection);
+  directives.add("poc-1", { announce: (one: Announcement) => void announced.push(one) } as unknown as Connection);
   return announced;
 }
 
-test("what was typed is announced once, and what became of it is there for whoever waits", async () => {
+test("a directive is announced once, and its outcome reaches the waiting command", async () => {
   const directives = new Directives(used.spool);
   const announced = serve(directives);
   await directives.check();
@@ -47,9 +47,9 @@ test("what was typed is announced once, and what became of it is there for whoev
   expect(announced).toHaveLength(1);
 });
 
-test("after a restart what still waits is announced, and what was taken is not", async () => {
+test("a restart announces a waiting directive again and an accepted one not", async () => {
   placeDirective(config(), "poc-1", "LOCK");
-  await new Directives(used.spool).check(); // that one is gone before it told anybody
+  await new Directives(used.spool).check(); // an agent that stops before it announces
   const directives = new Directives(used.spool);
   const announced = serve(directives);
   await directives.check();
@@ -62,7 +62,7 @@ test("after a restart what still waits is announced, and what was taken is not",
   expect(again).toEqual([]);
 });
 
-test("the last word counts: what became of an earlier one changes nothing of it", async () => {
+test("the outcome of an older directive does not change a newer one", async () => {
   const directives = new Directives(used.spool);
   const announced = serve(directives);
   placeDirective(config(), "poc-1", "LOCK");
@@ -77,6 +77,6 @@ test("the last word counts: what became of an earlier one changes nothing of it"
 test.each([
   ["poc-2", "--device is poc-2, did you mean poc-1?"],
   ["chem-1", "--device is chem-1, whose profile generic-astm cannot be locked: only POCT1-A devices can"],
-])("%s is refused with a sentence", (device, sentence) => {
+])("a directive for %s is refused with the reason", (device, sentence) => {
   expect(() => placeDirective(config(), device, "LOCK")).toThrow(sentence);
 });

@@ -23,7 +23,7 @@ import { freePort, temporaryFolder, until } from "../../support/processes.ts";
 import { newCable, socat } from "../../support/pty.ts";
 import { type ScriptedRequest, scriptedServer, type Step } from "../../support/scripted-server.ts";
 
-// Every state of a device and of the server is provoked for real, and read where a person reads it: `status` and /readyz.
+// Goal: every state of a device and of the server shows in `status` and /readyz. Method: the test causes each one for real.
 
 let folder: string;
 let agent: RunningAgent | null = null;
@@ -58,7 +58,7 @@ interface Device {
   readonly tls?: object;
 }
 
-/** Starts an agent with these devices, by default with a server that answers. */
+/** Starts an agent with the given devices, by default with a working server. */
 async function run(devices: readonly Device[], answer: (request: ScriptedRequest) => Step = answers, log = NO_LOG) {
   const server = await scriptedServer(answer);
   servers.push(server);
@@ -81,17 +81,17 @@ async function ready(): Promise<Readiness & { readonly status: number }> {
 }
 
 const status = () => readSpool(path.join(folder, "data"), (db) => readStatus(db, path.join(folder, "data")));
-/** Absent for the first milliseconds. */
+/** @returns the status of the first device; null until the agent has stored it */
 const device = () => status().devices[0] ?? null;
 
-/** The device once it is in that state. */
+/** Waits for a state. @returns the status of the device in it */
 const deviceIn = (state: DeviceStatus["state"]) =>
   until(state, () => {
     const now = device();
     return now?.state === state ? now : null;
   });
 
-/** Another program that does this until the test is over, with what it printed first. */
+/** Runs another program until the test ends. @returns the process after its first output */
 async function program(command: string, ...args: readonly string[]): Promise<ChildProcess> {
   const child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"] });
   children.push(child);
@@ -101,8 +101,8 @@ async function program(command: string, ...args: readonly string[]): Promise<Chi
 
 const LISTENS = "require('net').createServer().listen(+process.argv[1], '127.0.0.1', () => console.log('listening'))";
 
-describe("a device that this machine keeps from working makes the agent unready", () => {
-  /** The device as status and /readyz show it once it is in that state. */
+describe("the agent is not ready if a local fault stops a device", () => {
+  /** Waits for a state, and checks it in status and /readyz. */
   async function problemIn(state: DeviceStatus["state"]) {
     const { since, connected, reason } = await deviceIn(state);
     const problems = [{ what: "chem-1", reason: `${state}: ${reason}`, since }];
@@ -110,24 +110,27 @@ describe("a device that this machine keeps from working makes the agent unready"
     return { reason, connected };
   }
 
-  test.each(["generic-astm", "dicom"])("as its port is in use, by a program that is named: %s", async (profile) => {
-    const port = await freePort();
-    const { pid } = await program(process.execPath, "-e", LISTENS, String(port));
-    await run([{ profile, connection: { listen: `127.0.0.1:${port}` } }]);
-    expect(await problemIn("cannot listen")).toEqual({
-      reason: `port ${port} is in use by node (process ${pid}): end that program, or choose another port`,
-      connected: false,
-    });
-  });
+  test.each(["generic-astm", "dicom"])(
+    "a port in use makes the agent unready and names the program: %s",
+    async (profile) => {
+      const port = await freePort();
+      const { pid } = await program(process.execPath, "-e", LISTENS, String(port));
+      await run([{ profile, connection: { listen: `127.0.0.1:${port}` } }]);
+      expect(await problemIn("cannot listen")).toEqual({
+        reason: `port ${port} is in use by node (process ${pid}): end that program, or choose another port`,
+        connected: false,
+      });
+    },
+  );
 
-  test("as the address is another machine's", async () => {
+  test("an address of another machine makes the agent unready", async () => {
     await run([{ connection: { listen: "192.0.2.1:4001" } }]);
     const { reason } = await deviceIn("cannot listen");
     expect(reason).toMatch(/^192\.0\.2\.1 is not an address of this machine, which has .*127\.0\.0\.1.*: take one of/);
     expect((await ready()).status).toBe(503);
   });
 
-  test("as there is no such serial port", async () => {
+  test("a missing serial port makes the agent unready", async () => {
     const tty = path.join(folder, "usb-Tester");
     await run([{ connection: { serial: { path: tty } } }]);
     expect(await problemIn("cannot open")).toEqual({
@@ -136,7 +139,7 @@ describe("a device that this machine keeps from working makes the agent unready"
     });
   });
 
-  test("as its path is no serial port", async () => {
+  test("a path that is not a serial port makes the agent unready", async () => {
     const file = path.join(folder, "agent.key");
     await run([{ connection: { serial: { path: file } } }]);
     expect(await problemIn("cannot open")).toEqual({
@@ -145,18 +148,18 @@ describe("a device that this machine keeps from working makes the agent unready"
     });
   });
 
-  test.skipIf(!socat)("as another program has its serial port, which is named", async () => {
+  test.skipIf(!socat)("a serial port in use makes the agent unready and names the program", async () => {
     const cable = await newCable(folder);
     const [end] = cable.ends;
     const { pid } = await program("flock", "--no-fork", "-x", end, "sh", "-c", "echo locked; exec sleep 60");
     await run([{ connection: { serial: { path: end } } }]);
     const { reason } = await deviceIn("cannot open");
     await cable.pull();
-    // socat holds both ends of the pseudo-terminal open.
+    // socat keeps both ends of the pseudo-terminal open.
     expect(reason).toMatch(new RegExp(`^${end} is in use by .*sleep \\(process ${pid}\\).*: close that program$`));
   });
 
-  test("as it does not speak TLS", async () => {
+  test("a device without TLS makes the agent unready", async () => {
     const plain = net.createServer((socket) => socket.once("data", () => socket.end("I speak plainly\r\n")));
     servers.push(plain);
     const port = await freePort();
@@ -169,7 +172,7 @@ describe("a device that this machine keeps from working makes the agent unready"
   });
 });
 
-test("a dialled device that is switched off is a warning, and the agent is ready", async () => {
+test("a dialled device that is switched off causes a warning and leaves the agent ready", async () => {
   const port = await freePort();
   await run([{ connection: { dial: `127.0.0.1:${port}` } }]);
   const { reason, since } = await deviceIn("cannot connect");
@@ -178,7 +181,7 @@ test("a dialled device that is switched off is a warning, and the agent is ready
   expect(await ready()).toEqual({ status: 200, ready: true, problems: [], warnings });
 });
 
-test("a device that listens, is connected, sends bytes and leaves is shown so, with what came", async () => {
+test("status shows each connection state of a device with its counters", async () => {
   const port = await freePort();
   await run([{ connection: { listen: `127.0.0.1:${port}` } }]);
   const none = { bytes: 0, messages: 0, warnings: 0, noise_bytes: 0 };
@@ -209,7 +212,7 @@ test("a device that listens, is connected, sends bytes and leaves is shown so, w
   ]);
 });
 
-describe("peers that open connections and send nothing", () => {
+describe("silent peers", () => {
   const kinds = [
     ["generic-astm", "generic-astm/one-frame.astm", playDevice],
     [
@@ -238,7 +241,7 @@ describe("peers that open connections and send nothing", () => {
   const messages = () => readSpool(path.join(folder, "data"), listMessages);
 
   test.each(cases)(
-    "do not keep out a device of profile $profile once 16 of them have sent $sent",
+    "16 peers that have sent $sent do not lock out a device of profile $profile",
     async ({ profile, fixture, play, first }) => {
       const port = await freePort();
       await run([{ profile, connection: { listen: `127.0.0.1:${port}` } }]);
@@ -254,7 +257,7 @@ describe("peers that open connections and send nothing", () => {
     },
   );
 
-  test("do not close the connection of a device that has sent a message, and are summed up in the log", async () => {
+  test("silent peers never displace a device with a message, and the log sums them up", async () => {
     const port = await freePort();
     const logged: unknown[] = [];
     const log = pino({ base: null, timestamp: false }, { write: (text) => logged.push(JSON.parse(text)) });
@@ -266,7 +269,7 @@ describe("peers that open connections and send nothing", () => {
     await connectAll(port, 40);
     const { gave_way } = await until("the last", () => (device()?.gave_way?.connections === 24 ? device() : null));
     expect(gave_way).toEqual({ connections: 24, last_address: "127.0.0.1" });
-    // A fragment, cut by the beginning of the next frame, is stored but earns nothing.
+    // A fragment before the start of the next frame is stored but does not protect its connection.
     await connectAll(port, 16, "\vMSH|^~\\&|x\r\v");
     await until("the fragments", () => messages().length === 17);
     expect(await send()).toMatchObject({ accepted: true, resent: 0 });
@@ -283,7 +286,7 @@ describe("peers that open connections and send nothing", () => {
     });
   });
 
-  test("do not close the connection of a POCT1-A device that has said its name and nothing else", async () => {
+  test("silent peers never displace a POCT1-A device that has identified itself", async () => {
     const port = await freePort();
     await run([{ profile: "generic-poct1a", connection: { listen: `127.0.0.1:${port}` } }]);
     const named = await Poct1Client.connect(port, "S1");
@@ -294,7 +297,7 @@ describe("peers that open connections and send nothing", () => {
     named?.close();
   });
 
-  test("do not keep out a modality once 128 of them are there, nor close an association", async () => {
+  test("128 silent peers neither lock out a modality nor close an association", async () => {
     const port = await freePort();
     await run([{ id: "xray", profile: "dicom", connection: { listen: `127.0.0.1:${port}` } }]);
     await connectAll(port, 128);
@@ -309,7 +312,7 @@ describe("peers that open connections and send nothing", () => {
   });
 });
 
-test("what is no DICOM is a warning of an imaging port, with what it looks like", async () => {
+test("bytes of another protocol at an imaging port cause a warning with its name", async () => {
   const port = await freePort();
   await run([{ id: "xray", profile: "dicom", connection: { listen: `127.0.0.1:${port}` } }]);
   await deviceIn("listening");
@@ -326,7 +329,7 @@ test("what is no DICOM is a warning of an imaging port, with what it looks like"
   ]);
 });
 
-describe("the server", () => {
+describe("the status of the server", () => {
   const listening = async () => [{ connection: { listen: `127.0.0.1:${await freePort()}` } }];
   const refusal = (code: string, message: string) => ({ success: false, error: { code, message } });
   const serverIn = (state: string) =>
@@ -335,13 +338,13 @@ describe("the server", () => {
       return server?.state === state ? server : null;
     });
 
-  test("is reached, and the agent is ready", async () => {
+  test("a reached server leaves the agent ready", async () => {
     await run(await listening());
     expect(await serverIn("reached")).toMatchObject({ reason: null });
     expect(await ready()).toEqual({ status: 200, ready: true, problems: [], warnings: [] });
   });
 
-  test("that cannot be reached is a warning", async () => {
+  test("an unreachable server causes a warning", async () => {
     await runWith(`http://127.0.0.1:${await freePort()}`, await listening());
     const { reason, since } = await serverIn("cannot be reached");
     expect(reason).toBe("the server cannot be reached: ECONNREFUSED");
@@ -349,7 +352,7 @@ describe("the server", () => {
     expect(await ready()).toEqual({ status: 200, ready: true, problems: [], warnings });
   });
 
-  test("that refuses the key makes the agent unready", async () => {
+  test("a refused key makes the agent unready", async () => {
     await run(await listening(), () => ({ status: 401, body: refusal("AUTH.UNAUTHORIZED", "no such key") }));
     const { reason, since } = await serverIn("wrong key");
     const problems = [{ what: "server", reason: `wrong key: ${reason}`, since }];
@@ -359,8 +362,8 @@ describe("the server", () => {
 
   test.each([
     ["for patients makes the agent unready", "/api/v1/patients", 503],
-    ["for appointments alone is a warning", "/api/v1/calendar/events", 200],
-  ])("whose key lacks the permission %s", async (_, route, code) => {
+    ["for appointments alone causes a warning", "/api/v1/calendar/events", 200],
+  ])("a key without the permission %s", async (_, route, code) => {
     await run(await listening(), (request) =>
       request.url.startsWith(route) ? { status: 403, body: refusal("AUTH.FORBIDDEN", "no right") } : answers(request),
     );
@@ -370,14 +373,17 @@ describe("the server", () => {
     expect(await ready()).toEqual({ status: code, ready: code === 200, problems, warnings });
   });
 
-  test.each([401, 403, 404])("behind a proxy that answers %i is a warning, and the key is not blamed", async (code) => {
-    await run(await listening(), () => ({ status: code, body: "<html>" }));
-    const reason = `the server answered ${code}: no error envelope, so it is not our server's`;
-    expect(await serverIn("does not work")).toMatchObject({ reason });
-    expect(await ready()).toMatchObject({ status: 200, ready: true, problems: [] });
-  });
+  test.each([401, 403, 404])(
+    "a proxy that responds with %i causes a warning that does not blame the key",
+    async (code) => {
+      await run(await listening(), () => ({ status: code, body: "<html>" }));
+      const reason = `the server answered ${code}: no error envelope, so it is not our server's`;
+      expect(await serverIn("does not work")).toMatchObject({ reason });
+      expect(await ready()).toMatchObject({ status: 200, ready: true, problems: [] });
+    },
+  );
 
-  test("that is something else is a warning with its answer", async () => {
+  test("a response of another program causes a warning that quotes it", async () => {
     await run(await listening(), () => ({ status: 502, body: "<html>" }));
     const reason = "the server answered 502: no error envelope, so it is not our server's";
     expect(await serverIn("does not work")).toMatchObject({ reason });

@@ -1,8 +1,11 @@
 import fs from "node:fs";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { Connection, SESSION_MESSAGES_MAX } from "../../../agent/connection/connection.ts";
+import { Connection } from "../../../agent/connection/connection.ts";
+import type { MessageHandler } from "../../../agent/connection/device-session.ts";
 import { recover } from "../../../agent/connection/recovery.ts";
+import { SESSION_MESSAGES_MAX } from "../../../agent/connection/session-recorder.ts";
+import { NO_EVENTS } from "../../support/wire.ts";
 import { profileById } from "../../../agent/devices/index.ts";
 import { genericHl7 } from "../../../agent/devices/generic-hl7.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
@@ -13,7 +16,7 @@ import { listenTransport } from "../../../agent/transport/tcp.ts";
 import { bloodCount, frameOf, MllpClient, verdict } from "../../support/hl7.ts";
 import { freePort, temporaryFolder, until } from "../../support/processes.ts";
 
-// Method: the agent's own connection and spool behind a real socket; the disk is asked through a second connection to it.
+// Method: the connection and the spool of the agent behind a real socket. The test reads the disk through its own connection.
 
 let folder: string;
 let spool: Spool;
@@ -27,14 +30,9 @@ async function listen(options: SpoolOptions = {}): Promise<void> {
   port = await freePort();
   spool = await Spool.open(folder, options);
   const transport = listenTransport({ host: "127.0.0.1", port }, []);
-  connection = new Connection({ id: "hema-1", profile: genericHl7, timeZone: "Europe/Istanbul" }, transport, spool, {
-    connected: () => undefined,
-    disconnected: () => undefined,
-    stands: () => undefined,
-    bytes: () => undefined,
-    warning: () => undefined,
-    message: (message) => void messages.push(message),
-  });
+  const device = { id: "hema-1", profile: genericHl7, timeZone: "Europe/Istanbul" };
+  const handler: MessageHandler = { message: (message) => void messages.push(message) };
+  connection = new Connection(device, transport, { spool, events: NO_EVENTS, messages: handler });
   connection.open();
 }
 
@@ -62,13 +60,13 @@ const stored = () => readSpool(folder, listMessages);
 const chunksOnDisk = () =>
   readSpool(folder, (db) => db.prepare("SELECT bytes FROM event WHERE kind = 'chunk'").pluck().all()) as Buffer[];
 
-test("a message is on the disk once, as the chunks that it came in, until those are old and it still waits for a person", async () => {
+test("a message is stored as a range of its chunks until they are pruned", async () => {
   await listen();
   const devices = [await connect(), await connect()];
   const image = `OBX|61|ED|IMG||${"Q".repeat(200_000)}|||N`;
   for (const nth of [0, 1, 2]) {
     const frames = [frameOf(count(`A${nth}`)), frameOf([...count(`B${nth}`), ...(nth === 1 ? [image] : [])])];
-    // Cut anywhere, two at a time: the chunks of the one stand between those of the other.
+    // Random cuts on two connections, so that the chunks of both alternate in the spool.
     for (const [index, frame] of frames.entries()) devices[index]!.send(frame.subarray(0, 1 + 90 * nth));
     await new Promise((resolve) => setTimeout(resolve, 5));
     for (const [index, frame] of frames.entries()) devices[index]!.send(frame.subarray(1 + 90 * nth));
@@ -99,7 +97,7 @@ test("a message is on the disk once, as the chunks that it came in, until those 
   expect(await onDisk()).toEqual(asDelivered);
 });
 
-describe("sessions", () => {
+describe("sessions of an HL7 connection", () => {
   const sessions = () =>
     readSpool(folder, (db) =>
       db.prepare("SELECT finished_at IS NOT NULL FROM session ORDER BY id").pluck().all(),
@@ -107,7 +105,7 @@ describe("sessions", () => {
   const places = () =>
     readSpool(folder, (db) => db.prepare("SELECT session, ordinal FROM message ORDER BY id").raw().all());
 
-  test("a device that speaks on has one for many of its messages, and another after a pause or when that is long", async () => {
+  test("a session holds up to 64 messages and ends after a pause", async () => {
     await listen();
     const device = await connect();
     const ask = async (id: number) => expect(verdict(await device.ask(count(String(id))))).toBe(`AA ${id}`);
@@ -116,7 +114,7 @@ describe("sessions", () => {
     const before = sessions().length;
     await ask(3);
     expect(sessions()).toHaveLength(before + 1);
-    // All at once: a pause of the machine must not look like one of the device.
+    // One write, so that a delay of the machine does not end the session.
     const ids = Array.from({ length: SESSION_MESSAGES_MAX }, (_, index) => String(10 + index));
     for (const id of ids) device.send(frameOf(count(id)));
     for (const id of ids) expect(verdict(await device.answer())).toBe(`AA ${id}`);
@@ -126,7 +124,7 @@ describe("sessions", () => {
     expect(stored()).toHaveLength(SESSION_MESSAGES_MAX + 5);
   });
 
-  test("a clean stop leaves none behind that would have to be replayed", async () => {
+  test("a clean stop leaves no session to replay", async () => {
     await listen();
     const device = await connect();
     for (let id = 0; id < 3; id++) await device.ask(count(String(id)));
@@ -136,7 +134,7 @@ describe("sessions", () => {
     await listen();
   });
 
-  test("A4: what a session holds is known after a kill, whether its messages were stored or not, and stored once", async () => {
+  test("a kill within a session loses no message and stores none twice", async () => {
     await listen();
     const device = await connect();
     for (let id = 0; id < 20; id++) await device.ask(count(String(id)));
@@ -154,8 +152,8 @@ describe("sessions", () => {
   });
 });
 
-describe("A3: an acknowledgement leaves only after the commit", () => {
-  test("A3: when AA arrives, all that it acknowledges is on disk", async () => {
+describe("commit before acknowledgement", () => {
+  test("a message is committed before its AA arrives", async () => {
     await listen();
     const device = await connect();
     for (const id of ["1", "2", "3"]) {
@@ -168,7 +166,7 @@ describe("A3: an acknowledgement leaves only after the commit", () => {
     }
   });
 
-  test("A3: with a disk that takes no more a message is refused, AE or CR, and the connection serves the next one", async () => {
+  test("a full disk refuses a message with AE or CR, and the connection serves the next one", async () => {
     await listen({ bytesMax: 256 * 1024 });
     const device = await connect();
     const large = (header: string) => [header, `NTE|1||${"x".repeat(400_000)}`];
@@ -183,12 +181,12 @@ describe("A3: an acknowledgement leaves only after the commit", () => {
   });
 });
 
-describe("A4: after a crash between commit and acknowledgement", () => {
-  test("A4: what was on disk is stored once, though its device sends it again", async () => {
+describe("a crash between commit and acknowledgement", () => {
+  test("a committed message that the device resends after a crash is stored once", async () => {
     await listen();
     const device = await connect();
     expect(verdict(await device.ask(count("1")))).toBe("AA 1");
-    device.send(frameOf(count("2")).subarray(0, 90)); // the session is open when the agent dies
+    device.send(frameOf(count("2")).subarray(0, 90)); // leaves the session open when the agent stops
     await until("it is on disk", () => Buffer.concat(chunksOnDisk()).includes("|2|P|"));
     await close();
 
@@ -202,7 +200,7 @@ describe("A4: after a crash between commit and acknowledgement", () => {
   });
 });
 
-test("A5: what is no message is answered AR, kept as it came, and the connection stays", async () => {
+test("an invalid message is answered with AR, stored, and keeps the connection open", async () => {
   await listen();
   const device = await connect();
   device.send(Buffer.concat([frameOf(["noise"]), frameOf(count("1"))]));
@@ -211,7 +209,7 @@ test("A5: what is no message is answered AR, kept as it came, and the connection
   expect(Buffer.from(messages[0]!.bytes).toString()).toBe("noise\r");
 });
 
-test("F4: two connections of one device keep their frames apart", async () => {
+test("two connections of one device keep their frames separate", async () => {
   await listen();
   const [one, other] = [await connect(), await connect()];
   const frames = [frameOf(count("1")), frameOf(count("2"))];
@@ -223,7 +221,7 @@ test("F4: two connections of one device keep their frames apart", async () => {
   expect([verdict(await one.answer()), verdict(await other.answer())]).toEqual(["AA 1", "AA 2"]);
 });
 
-test("F6: a connection that says nothing is not closed, and its next message is taken", async () => {
+test("a silent connection stays open and accepts its next message", async () => {
   await listen();
   const device = await connect();
   device.send(Buffer.of(0x02, 0x00, 0x0d));

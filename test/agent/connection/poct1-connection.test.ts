@@ -2,8 +2,9 @@ import fs from "node:fs";
 import path from "node:path";
 import Database from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
-import { Connection, SESSION_MESSAGES_MAX } from "../../../agent/connection/connection.ts";
+import { Connection } from "../../../agent/connection/connection.ts";
 import { recover } from "../../../agent/connection/recovery.ts";
+import { SESSION_MESSAGES_MAX } from "../../../agent/connection/session-recorder.ts";
 import { genericPoct1a } from "../../../agent/devices/generic-poct1a.ts";
 import { profileById } from "../../../agent/devices/index.ts";
 import { REST_AFTER_DOCUMENTS } from "../../../agent/protocols/poct1/link.ts";
@@ -15,10 +16,10 @@ import { read } from "../../../agent/study/read.ts";
 import { Spool } from "../../../agent/spool/spool.ts";
 import type { StoredMessage } from "../../../agent/spool/queries/operations.ts";
 import { temporaryFolder, until } from "../../support/processes.ts";
-import { TestClock, TestTransport, type TestWire } from "../../support/wire.ts";
+import { NO_EVENTS, TestClock, TestTransport, type TestWire } from "../../support/wire.ts";
 import { acknowledgement, bytes, escape, hello, observation, said, status, wordOf } from "../protocols/poct1/wire.ts";
 
-// A POCT1-A device on the agent's connection, with a real spool: what of a conversation is on disk, and what a restart makes of it.
+// Goal: the stored events of a POCT1-A device, and their replay by a restart. Method: a connection with a real spool.
 
 let folder: string;
 let spool: Spool;
@@ -40,21 +41,20 @@ function connect(on = spool) {
   const clock = new TestClock();
   const messages: StoredMessage[] = [];
   const warnings: string[] = [];
-  const events = {
-    connected: () => undefined,
-    disconnected: () => undefined,
-    stands: () => undefined,
-    bytes: () => undefined,
-    warning: (reason: string) => void warnings.push(reason),
-    message: (message: StoredMessage) => void messages.push(message),
-  };
+  const events = { ...NO_EVENTS, warning: (reason: string) => void warnings.push(reason) };
+  const handler = { message: (message: StoredMessage) => void messages.push(message) };
   const device = { id, profile: genericPoct1a, timeZone: "UTC" };
-  const connection = new Connection(device, transport, on, events, clock.setTimer);
+  const connection = new Connection(device, transport, {
+    spool: on,
+    events,
+    messages: handler,
+    setTimer: clock.setTimer,
+  });
   connection.open();
   return { id, connection, transport, wire: transport.connect(), clock, messages, warnings };
 }
 
-/** What we have said on a wire. */
+/** @returns the documents that the agent has sent on a wire */
 function words(wire: TestWire): string[] {
   const found = new DocumentSplitter().receive(Uint8Array.from(wire.replies));
   return found.flatMap((one) => (one.is === "document" ? [wordOf(one.bytes).text] : []));
@@ -65,7 +65,7 @@ async function says(wire: TestWire, text: string, answer: string): Promise<void>
   await until(answer, () => words(wire).at(-1) === answer);
 }
 
-/** Into continuous mode. */
+/** Connects and starts continuous mode. */
 async function begin(wire: TestWire): Promise<void> {
   await says(wire, hello(), "ACK AA 1");
   await says(wire, status(2, 0), "DTV START_CONTINUOUS");
@@ -82,7 +82,7 @@ function contents(messages: readonly { readonly bytes: Uint8Array }[]): string[]
   return messages.map((message) => Buffer.from(message.bytes).toString());
 }
 
-/** The messages and events of a device that are on disk after a kill now and a restart. */
+/** @returns the stored messages and events of a device after a kill and a restart */
 async function afterRestart(device: string, of = folder): Promise<{ messages: string[]; events: string[] }> {
   const copy = temporaryFolder();
   for (const file of ["spool.db", "spool.db-wal"]) fs.copyFileSync(path.join(of, file), path.join(copy, file));
@@ -99,7 +99,7 @@ async function afterRestart(device: string, of = folder): Promise<{ messages: st
   return { messages: contents(messages), events };
 }
 
-test("the device has its answer before anything else is done with its message", async () => {
+test("the acknowledgement leaves before any other work on its message", async () => {
   const { wire } = connect();
   await begin(wire);
   const asked = vi.spyOn(spool, "saveMessage");
@@ -114,7 +114,7 @@ test("the device has its answer before anything else is done with its message", 
   expect(answered).toEqual(["ACK AA 10"]);
 });
 
-test("a continuous connection is many sessions, each but the first beginning with HELLO; a restart finds the same messages", async () => {
+test("a continuous connection is split into sessions that begin with HELLO, and a restart finds the same messages", async () => {
   const { id, wire, messages } = connect();
   await begin(wire);
   const [rounds, first] = [Math.max(REST_AFTER_DOCUMENTS, SESSION_MESSAGES_MAX) * 2 + 10, 10];
@@ -132,7 +132,7 @@ test("a continuous connection is many sessions, each but the first beginning wit
   expect((await afterRestart(id)).messages).toEqual(expected);
 });
 
-test("a replay from the middle of a session that began with HELLO's memory gives the same, with nothing stored of it yet", async () => {
+test("a replay of a later session restores HELLO and gives the same messages", async () => {
   const { id, wire } = connect();
   await begin(wire);
   for (let each = 4; each < REST_AFTER_DOCUMENTS + 10; each++) {
@@ -144,7 +144,7 @@ test("a replay from the middle of a session that began with HELLO's memory gives
   expect(last).toEqual(ids.map((each) => hello() + observation(each, String(each))));
 });
 
-test("a connection on which nobody speaks, or speaks no HELLO, is closed after a minute", async () => {
+test("a connection without HELLO is closed after a minute", async () => {
   const { wire, clock, warnings, transport } = connect();
   clock.advance(59_999);
   expect(wire.hungUp).toBe(false);
@@ -157,7 +157,7 @@ test("a connection on which nobody speaks, or speaks no HELLO, is closed after a
   await until("it is closed", () => other.hungUp);
 });
 
-test("a device that connects anew takes the place of its last connection, and another device does not", async () => {
+test("a reconnecting device replaces its older connection, and another device does not", async () => {
   const { wire, transport, warnings } = connect();
   await begin(wire);
   const neighbour = transport.connect();
@@ -166,15 +166,15 @@ test("a device that connects anew takes the place of its last connection, and an
   const again = transport.connect();
   await says(again, hello(), "ACK AA 1");
   expect([wire.hungUp, neighbour.hungUp, again.hungUp]).toEqual([true, false, false]);
-  expect(warnings).toEqual(["the device connected anew: its last connection is closed"]);
-  // What the dead one still had in its pipe does no harm, and its end does not forget the new one.
+  expect(warnings).toEqual(["the device reconnected: the agent closes its older connection"]);
+  // Late bytes and the late close of the older wire do not affect the newer one.
   wire.cut();
   const third = transport.connect();
   await says(third, hello(), "ACK AA 1");
   expect(again.hungUp).toBe(true);
 });
 
-test("an event that was acknowledged is there after a kill", async () => {
+test("an acknowledged event survives a kill", async () => {
   const { id, wire } = connect();
   await begin(wire);
   const event = '<EVT><EVT.description V="battery low"/><EVT.severity_cd V="W"/></EVT>';
@@ -185,7 +185,7 @@ test("an event that was acknowledged is there after a kill", async () => {
   ]);
 });
 
-test("the device's END closes the connection after its ACK", async () => {
+test("END closes the connection after its ACK", async () => {
   const { wire } = connect();
   await begin(wire);
   await says(wire, '<END.R01><HDR><HDR.control_id V="4"/></HDR></END.R01>', "ACK AA 4");
@@ -193,14 +193,14 @@ test("the device's END closes the connection after its ACK", async () => {
   expect(words(wire).at(-1)).toBe("ACK AA 4");
 });
 
-describe("what somebody has to say to the device", () => {
+describe("announcements to the device", () => {
   const lock = (told: string[], command: "LOCK" | "UNLOCK" = "LOCK") => ({
     message: encodeParts([directivePart(command)]),
     sent: () => void told.push(`${command} taken`),
     refused: (reason: string) => void told.push(`${command} refused: ${reason}`),
   });
 
-  test("is said at once to one that is connected, and once", async () => {
+  test("an announcement reaches a connected device at once, and only once", async () => {
     const { connection, wire, transport } = connect();
     const told: string[] = [];
     await begin(wire);
@@ -215,7 +215,7 @@ describe("what somebody has to say to the device", () => {
     expect(words(again)).toEqual(["ACK AA 1", "ACK AA 2", "DTV START_CONTINUOUS", "ACK AA 4"]);
   });
 
-  test("waits for one that is not, and is said before its turn ends", async () => {
+  test("an announcement waits for the next connection of the device", async () => {
     const { connection, wire } = connect();
     const told: string[] = [];
     connection.announce(lock(told));
@@ -225,7 +225,7 @@ describe("what somebody has to say to the device", () => {
     expect(told).toEqual(["LOCK taken"]);
   });
 
-  test("is said again to one that was gone before it took it, and the last word counts", async () => {
+  test("an unaccepted announcement is repeated on the next connection unless a newer one replaces it", async () => {
     const { connection, wire, transport } = connect();
     const told: string[] = [];
     await begin(wire);
@@ -240,7 +240,7 @@ describe("what somebody has to say to the device", () => {
     expect(told).toEqual(["UNLOCK taken"]);
   });
 
-  test("is given up when the device refuses it three times, and then not said any more", async () => {
+  test("an announcement is given up after three refusals", async () => {
     const { connection, wire, clock, transport, warnings } = connect();
     const told: string[] = [];
     await begin(wire);
@@ -258,7 +258,7 @@ describe("what somebody has to say to the device", () => {
     await says(again, status(2, 0), "DTV START_CONTINUOUS");
   });
 
-  test("does not stand for the answer to what the device asked", async () => {
+  test("an announcement does not take the place of a reply to a query", async () => {
     const { connection, wire } = connect();
     await says(wire, hello({ directives: [] }), "ACK AA 1");
     const asks = said("REQ.R01", 2, '<REQ><REQ.request_cd V="RPAT"/><PT><PT.patient_id V="4711"/></PT></REQ>');
@@ -271,8 +271,8 @@ describe("what somebody has to say to the device", () => {
   });
 });
 
-describe("when the disk refuses", () => {
-  test("observations are answered AE; then they are taken again, and a restart knows whose they are", async () => {
+describe("a full disk", () => {
+  test("observations are answered with AE while the disk is full, and a restart keeps their patient", async () => {
     const smallFolder = temporaryFolder();
     const small = await Spool.open(smallFolder, { bytesMax: 256 * 1024 });
     try {
@@ -295,8 +295,8 @@ describe("when the disk refuses", () => {
   });
 });
 
-describe("when the disk stands still", () => {
-  /** Until the answer is called, no transaction of the spool begins. */
+describe("a stalled disk", () => {
+  /** Blocks every transaction of the spool until the returned function is called. */
   function stall(): () => void {
     const db = new Database(path.join(folder, "spool.db"));
     db.exec("BEGIN IMMEDIATE");
@@ -310,7 +310,7 @@ describe("when the disk stands still", () => {
     ["5 s", "30", 5_000],
     ["the device's own shorter time", "3", 3_000],
   ])(
-    "after %s it is hung up on without an answer; then it says its observation again, and that is one study",
+    "a device without a commit after %s is disconnected, and its resend is one study",
     async (_, timeout, budgetMs) => {
       const { wire, transport, clock, messages, warnings } = connect();
       await says(wire, hello({ timeout }), "ACK AA 1");
@@ -324,12 +324,10 @@ describe("when the disk stands still", () => {
       expect(wire.hungUp).toBe(false);
       clock.advance(1);
       expect(wire.hungUp).toBe(true);
-      expect(warnings).toEqual([
-        `what the device sent was not taken within ${budgetMs / 1_000} s: the connection is closed`,
-      ]);
+      expect(warnings).toEqual([`chunk not stored within ${budgetMs / 1_000} s: the agent closes the connection`]);
       expect(messages).toHaveLength(1);
       goOn();
-      // Stored after all, it is filed; that it was is for the device to hear when it says it again.
+      // The late chunk is stored and filed. The device gets its acknowledgement after a resend.
       await until("it is stored", () => messages.length === 2);
       expect(words(wire)).toEqual(before);
       wire.cut();
@@ -348,7 +346,7 @@ describe("when the disk stands still", () => {
     },
   );
 
-  test("what it takes within that time is acknowledged then, and not before", async () => {
+  test("a chunk committed before the deadline is acknowledged after its commit", async () => {
     const { wire, clock, messages } = connect();
     await begin(wire);
     await until("it is in continuous mode", () => clock.pending.length === 1);
@@ -363,7 +361,7 @@ describe("when the disk stands still", () => {
     expect(wire.hungUp).toBe(false);
   });
 
-  test("a device that was gone before is not said to be hung up on", async () => {
+  test("no deadline is reported for a device that has disconnected", async () => {
     const { wire, clock, warnings, messages } = connect();
     await begin(wire);
     const goOn = stall();

@@ -8,7 +8,7 @@ import { encodeAssociateRequest } from "../../../agent/protocols/dicom/pdu.ts";
 import { STATUS } from "../../../agent/protocols/dicom/dimse.ts";
 import { DicomThread } from "../../../agent/imaging/thread.ts";
 import { imageFolder, tidyImages } from "../../../agent/imaging/instance-store.ts";
-import type { Shell } from "../../../agent/connection/device-service.ts";
+import type { DeviceConnection } from "../../../agent/connection/device-service.ts";
 import { makeCertificates } from "../../support/certificates.ts";
 import { associateRequest, CR_STORAGE, dataset, EXPLICIT, Peer, storeRequest } from "../../support/dicom.ts";
 import { freePort, start, temporaryFolder, until, World } from "../../support/processes.ts";
@@ -22,7 +22,7 @@ const events: string[] = [];
 let ports: { plain: number; secure: number };
 let certificates: ReturnType<typeof makeCertificates>;
 let thread: DicomThread;
-let shells: Shell[];
+let shells: DeviceConnection[];
 
 beforeEach(async () => {
   const folder = temporaryFolder();

@@ -24,7 +24,7 @@ import { messageRow, type StoredMessage } from "../../../agent/spool/queries/ope
 import { StorageError } from "../../../agent/spool/storage-error.ts";
 import { frames, session } from "../../support/astm.ts";
 import { freePort, temporaryFolder, until } from "../../support/processes.ts";
-import { TestClock, TestTransport, type TestWire } from "../../support/wire.ts";
+import { NO_EVENTS, TestClock, TestTransport, type TestWire } from "../../support/wire.ts";
 
 // Goal: one device never takes the room of the others, and a full spool or disk never keeps the agent from starting, pruning
 // and stopping. Method: real spools with a small bound, and agents on a small disk.
@@ -79,14 +79,10 @@ function connect(spool: Spool, device: string) {
   const transport = new TestTransport();
   const messages: StoredMessage[] = [];
   const warnings: string[] = [];
-  const nothing = () => undefined;
-  const events = {
-    ...{ connected: nothing, disconnected: nothing, stands: nothing, bytes: nothing },
-    warning: (reason: string) => void warnings.push(reason),
-    message: (message: StoredMessage) => void messages.push(message),
-  };
-  const clock = new TestClock();
-  new Connection({ id: device, profile, timeZone: "UTC" }, transport, spool, events, clock.setTimer).open();
+  const events = { ...NO_EVENTS, warning: (reason: string) => void warnings.push(reason) };
+  const handler = { message: (message: StoredMessage) => void messages.push(message) };
+  const options = { spool, events, messages: handler, setTimer: new TestClock().setTimer };
+  new Connection({ id: device, profile, timeZone: "UTC" }, transport, options).open();
   return { wire: transport.connect(), messages, warnings };
 }
 

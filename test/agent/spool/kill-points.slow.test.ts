@@ -14,7 +14,7 @@ import { httpServer } from "../../../agent/push/server-client.ts";
 import { Spool } from "../../../agent/spool/spool.ts";
 import { frames, vetScanRecords } from "../../support/astm.ts";
 import { temporaryFolder, until } from "../../support/processes.ts";
-import { TestTransport, type TestWire } from "../../support/wire.ts";
+import { NO_EVENTS, TestTransport, type TestWire } from "../../support/wire.ts";
 
 // Goal: whenever the agent dies, one session of a device becomes one study. Method: a session of 27 frames goes through a
 // real spool, whose files are copied after each ACK, as a kill at that moment leaves them. On every copy an agent starts
@@ -43,15 +43,8 @@ function addPatient(folder: string): void {
 
 function connect(spool: Spool, message: () => void = () => undefined): TestWire {
   const transport = new TestTransport();
-  const events = {
-    connected: () => undefined,
-    disconnected: () => undefined,
-    stands: () => undefined,
-    bytes: () => undefined,
-    warning: () => undefined,
-    message,
-  };
-  new Connection({ id: "chem-1", profile: abaxisVetscanVs2, timeZone: "UTC" }, transport, spool, events).open();
+  const device = { id: "chem-1", profile: abaxisVetscanVs2, timeZone: "UTC" };
+  new Connection(device, transport, { spool, events: NO_EVENTS, messages: { message } }).open();
   return transport.connect();
 }
 

@@ -24,7 +24,7 @@ function addWithMessage(...peers: readonly string[]): void {
   }
 }
 
-test("the oldest of the connections that sent nothing gives way, and its address is reported", () => {
+test("the oldest connection without bytes gives way, and its address is reported", () => {
   add("a", "b", "c", "d", "e");
   expect(closed).toEqual(["a", "b"]);
   expect(told).toEqual([
@@ -33,14 +33,14 @@ test("the oldest of the connections that sent nothing gives way, and its address
   ]);
 });
 
-test("a device in the middle of its message outlasts peers that sent one byte before", () => {
+test("a device in the middle of a message outlasts peers that sent one byte earlier", () => {
   add("a", "b", "device");
   for (const peer of ["a", "b", "device"]) open.heard(peer);
   add("c", "d");
   expect(closed).toEqual(["a", "b"]);
 });
 
-test("a connection that has sent a message never gives way to one that has sent none", () => {
+test("a connection with a message never gives way to connections without one", () => {
   addWithMessage("device");
   add("a", "b", "c", "d", "e", "f");
   for (const peer of ["d", "e", "f"]) open.heard(peer);
@@ -48,7 +48,7 @@ test("a connection that has sent a message never gives way to one that has sent 
   expect(closed).toEqual(["a", "b", "c", "d"]);
 });
 
-test("a device that never closes its connections displaces the one on which it has been silent the longest", () => {
+test("a device that never closes its connections displaces its longest silent one", () => {
   addWithMessage("a", "b", "c");
   open.heard("a");
   addWithMessage("d");
@@ -56,7 +56,7 @@ test("a device that never closes its connections displaces the one on which it h
   expect(told).toEqual([{ connections: 1, lastAddress: "address of b" }]);
 });
 
-test("a connection that was closed by its peer leaves its room to others", () => {
+test("a connection closed by its peer makes room for another", () => {
   const left = { address: "10.0.0.1", destroy: () => closed.push("left") };
   open.add("left", left);
   open.remove("left", left);
@@ -64,7 +64,7 @@ test("a connection that was closed by its peer leaves its room to others", () =>
   expect(closed).toEqual([]);
 });
 
-test("a displaced connection does not take the room of its successor with it when its end is noticed", () => {
+test("the late close of a displaced connection does not remove its successor", () => {
   const first = { address: "10.0.0.1", destroy: () => closed.push("first") };
   open.add("10.0.0.1:5000", first);
   add("a", "b", "c");

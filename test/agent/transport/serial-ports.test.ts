@@ -16,7 +16,7 @@ afterEach(() => {
   fs.rmSync(byId, { recursive: true });
 });
 
-test("a port is listed with the name that stays, its vendor and its serial number", async () => {
+test("a port is listed with its by-id name, vendor and serial number", async () => {
   SerialPortMock.binding.createPort(path.join(byId, "ttyUSB0"), {
     manufacturer: "FTDI",
     vendorId: "0403",
@@ -36,7 +36,7 @@ test("a port is listed with the name that stays, its vendor and its serial numbe
   expect(builtIn).toMatchObject({ path: "/dev/ttyS0", by_id: null });
 });
 
-test("without udevadm the names that stay are listed all the same", async () => {
+test("by-id names are listed without udevadm", async () => {
   fs.symlinkSync("../../ttyUSB3", path.join(byId, "usb-Prolific_B2-if00"));
   const withoutUdevadm = () => Promise.reject(Object.assign(new Error("spawn udevadm ENOENT"), { code: "ENOENT" }));
   const unknown = { vendor: null, vendor_id: null, product_id: null, serial_number: null };
@@ -45,6 +45,6 @@ test("without udevadm the names that stay are listed all the same", async () => 
   ]);
 });
 
-test("any other fault of the system is not taken for no ports", async () => {
+test("any other error of the port list is thrown", async () => {
   await expect(listPorts(() => Promise.reject(new Error("out of memory")), byId)).rejects.toThrow("out of memory");
 });

@@ -12,6 +12,7 @@ import { fixturesFolder } from "../../make-fixtures.ts";
 import { temporaryFolder, until } from "../../support/processes.ts";
 import { type Cable, newCable, socat } from "../../support/pty.ts";
 import { useSpool } from "../../support/spool.ts";
+import { NO_EVENTS } from "../../support/wire.ts";
 
 // Goal: a real serial port, whatever happens to its cable. Method: the transport opens a name that leads to one end of a
 // pty pair, as a name under /dev/serial/by-id leads to a tty; the test is the device at the other end.
@@ -37,7 +38,7 @@ const byId = () => path.join(folder, "usb-Tester_0001-if00");
 const settings = () =>
   ({ path: byId(), baudRate: 9600, dataBits: 8, parity: "none", stopBits: 1, rtscts: false }) as const;
 
-/** The name appears, and leads to this cable. */
+/** Links the by-id name to a cable. */
 function plugIn(cable: Cable): void {
   cables.push(cable);
   fs.symlinkSync(fs.realpathSync(cable.ends[0]), byId());
@@ -53,7 +54,7 @@ function device() {
   return { send: (bytes: Uint8Array) => void fs.writeSync(end, bytes), close: () => fs.closeSync(end) };
 }
 
-/** Opens the transport; keeps the last wire alone, since a wire holds its port and that its buffers. */
+/** Opens a transport and keeps only its last wire, because a wire holds its port with all buffers. */
 function open(line: Partial<SerialSettings> = {}) {
   const seen = { opened: 0, wire: undefined as unknown as Wire, bytes: "", closed: 0, problems: [] as string[] };
   transport = serialTransport({ ...settings(), ...line }, undefined, RETRY_MS);
@@ -71,7 +72,7 @@ function open(line: Partial<SerialSettings> = {}) {
   return seen;
 }
 
-/** Descriptors of this process on a tty, and its memory after a collection. */
+/** @returns the descriptors of this process on a tty, and its memory after a garbage collection */
 function held() {
   v8.setFlagsFromString("--expose-gc");
   (vm.runInNewContext("gc") as () => void)();
@@ -90,11 +91,11 @@ function ttys(): string[] {
 }
 
 describe.skipIf(!socat)("a cable that comes and goes", () => {
-  test(`${CYCLES} times unplugged and plugged in again: each time the port is back, and nothing is left behind`, {
+  test(`a port reopens after each of ${CYCLES} replugs without leaking descriptors or memory`, {
     timeout: 300_000,
   }, async () => {
     const seen = open();
-    // socat takes longer to start than a cycle does.
+    // Starting socat takes longer than a cycle.
     let ready = Array.from({ length: 4 }, () => newCable(folder));
     let before = held();
     try {
@@ -107,7 +108,7 @@ describe.skipIf(!socat)("a cable that comes and goes", () => {
         const { send, close } = device();
         send(Uint8Array.of(5));
         await untilSoon(() => seen.bytes.length === cycle);
-        // A lagging spool, or a reply on its way, must not keep the port from being found gone.
+        // A paused wire or a pending write must not hide the disappearance of the port.
         if (cycle % 3 === 1) wire.pause();
         if (cycle % 3 === 2) wire.write(Uint8Array.of(6));
         close();
@@ -125,13 +126,13 @@ describe.skipIf(!socat)("a cable that comes and goes", () => {
     expect(after.megabytes - before.megabytes).toBeLessThan(5);
   });
 
-  test("a port that vanishes while nothing is read from it closes, and costs no time after it", async () => {
+  test("a paused port that disappears closes and uses no CPU time", async () => {
     plugIn(await newCable(folder));
     const seen = open();
     await until("the wire", () => seen.opened);
     const end = await fs.promises.open(cables[0]!.ends[1], fs.constants.O_RDWR | fs.constants.O_NOCTTY);
     seen.wire.pause();
-    // More than serialport keeps for a reader that pauses: no read waits any more.
+    // More bytes than serialport buffers for a paused reader, so that no read is pending.
     await end.write(new Uint8Array(65 * 1024));
     await new Promise((resolve) => setTimeout(resolve, 200));
     await end.close();
@@ -144,7 +145,7 @@ describe.skipIf(!socat)("a cable that comes and goes", () => {
     expect((user + system) / 1000).toBeLessThan(250);
   });
 
-  test("a missing port is told once, not once a try, and again only when it goes again", async () => {
+  test("a missing port is reported once per disappearance", async () => {
     const seen = open();
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(seen.problems).toEqual([expect.stringMatching(/^cannot open: no such port .*usb-Tester/)]);
@@ -156,7 +157,7 @@ describe.skipIf(!socat)("a cable that comes and goes", () => {
     expect(seen.problems).toEqual([seen.problems[0], seen.problems[0]]);
   });
 
-  test("a port that another program holds is told once and opened when it is free", async () => {
+  test("a port in use is reported once and opened when it is free", async () => {
     plugIn(await newCable(folder));
     const first = open();
     await until("the wire", () => first.opened);
@@ -184,7 +185,7 @@ describe.skipIf(!socat)("an ASTM session over the cable", () => {
   const used = useSpool();
   const fixture = fs.readFileSync(path.join(fixturesFolder, "generic-astm/etb-frames.astm"));
 
-  /** Serves the device's end; counts what came over the cable, and what was replied. */
+  /** Opens a connection at the agent's end, and counts its bytes and replies. */
   async function serve() {
     plugIn(await newCable(folder));
     const seen = { connected: false, received: 0, replied: 0, messages: [] as string[], warnings: [] as string[] };
@@ -210,25 +211,21 @@ describe.skipIf(!socat)("an ASTM session over the cable", () => {
       close: () => port.close(),
     };
     transport = counted;
-    const connection = new Connection(
-      { id: "chem-1", profile: profileById("generic-astm")!, timeZone: "UTC" },
-      counted,
-      used.spool,
-      {
+    new Connection({ id: "chem-1", profile: profileById("generic-astm")!, timeZone: "UTC" }, counted, {
+      spool: used.spool,
+      events: {
+        ...NO_EVENTS,
         connected: () => (seen.connected = true),
         disconnected: () => (seen.connected = false),
-        stands: () => undefined,
-        bytes: () => undefined,
         warning: (reason) => seen.warnings.push(reason),
-        message: ({ bytes }) => seen.messages.push(Buffer.from(bytes).toString("latin1")),
       },
-    );
-    connection.open();
+      messages: { message: ({ bytes }) => seen.messages.push(Buffer.from(bytes).toString("latin1")) },
+    }).open();
     await until("connected", () => seen.connected);
     return seen;
   }
 
-  test("every two-part split of a session gives the same message and the same replies", {
+  test("every two-part split of an ASTM session gives the same message and the same replies", {
     timeout: 120_000,
   }, async () => {
     const seen = await serve();
@@ -248,12 +245,12 @@ describe.skipIf(!socat)("an ASTM session over the cable", () => {
     expect(seen.warnings).toEqual([]);
   });
 
-  test("noise before each frame changes nothing, and is reported once a frame", async () => {
+  test("noise before each frame leaves the message intact and is reported once per frame", async () => {
     const seen = await serve();
     const { send, close } = device();
     send(fixture);
     await until("the message", () => seen.messages.length === 1);
-    // All that is no ENQ, STX or EOT: everything a sender cannot begin with.
+    // All bytes except ENQ, STX and EOT, with which a sender begins.
     const noise = Buffer.from(
       Array.from({ length: 256 }, (_, byte) => byte).filter((byte) => ![2, 4, 5].includes(byte)),
     );
@@ -262,12 +259,12 @@ describe.skipIf(!socat)("an ASTM session over the cable", () => {
     close();
     expect(seen.messages[1]).toBe(seen.messages[0]);
     const frames = fixture.filter((byte) => byte === 2).length;
-    // Line ends, NUL, XON and XOFF are usual.
+    // Line ends, NUL, XON and XOFF are common on serial lines.
     expect(seen.warnings).toEqual(Array(frames).fill(`${noise.length - 5} bytes between frames: ignored`));
   });
 });
 
-/** As until(), without its 20 ms from one look to the next. */
+/** Works like until(), but polls without its interval of 20 ms. */
 async function untilSoon(check: () => boolean): Promise<void> {
   const end = performance.now() + 20_000;
   while (!check()) {

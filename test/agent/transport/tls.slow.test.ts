@@ -57,7 +57,7 @@ async function silentPeers(port: number, count: number): Promise<void> {
   await Promise.all(sockets.map((socket) => once(socket, "connect")));
 }
 
-/** What the device hears until its connection is gone, or the connection's error. */
+/** @returns the bytes that the device receives until its connection closes, or the error of the connection */
 async function device(port: number, options: tls.ConnectionOptions, says: string): Promise<string> {
   let heard = "";
   const socket = await until(
@@ -79,8 +79,8 @@ async function device(port: number, options: tls.ConnectionOptions, says: string
   return heard;
 }
 
-describe("F7: a listener", () => {
-  test("serves a device over TLS, and answers it after it has shut its sending side", async () => {
+describe("a TLS listener", () => {
+  test("a device receives its reply over TLS after it has half-closed the connection", async () => {
     const port = await freePort();
     const seen = open(listenTransport({ host: HOST, port }, ["127.0.0.0/8"], readTls(certificates.ours)));
     const heard = device(port, { allowHalfOpen: true } as tls.ConnectionOptions, "result");
@@ -92,7 +92,7 @@ describe("F7: a listener", () => {
     expect(seen.wires[0]!.peer).toMatch(/^127\.0\.0\.1:\d+$/);
   });
 
-  test("takes devices though peers connect and never begin TLS, and keeps one that has sent a message", async () => {
+  test("peers without a TLS handshake neither lock out a device nor displace one with a message", async () => {
     const port = await freePort();
     const seen = open(listenTransport({ host: HOST, port }, [], readTls(certificates.ours)));
     await silentPeers(port, 16);
@@ -109,7 +109,7 @@ describe("F7: a listener", () => {
     expect(await Promise.all([first, second])).toEqual(["taken", "taken"]);
   });
 
-  test("with an authority serves the devices that it signed, and no other", async () => {
+  test("a listener with an authority serves only devices with its certificates", async () => {
     const port = await freePort();
     const seen = open(
       listenTransport({ host: HOST, port }, [], readTls({ ...certificates.ours, ca: certificates.ca })),
@@ -118,7 +118,7 @@ describe("F7: a listener", () => {
     await device(port, {}, "x");
     expect(seen.wires).toEqual([]);
     expect(seen.problems).toEqual([
-      "TLS with a device that was turned away: DEPTH_ZERO_SELF_SIGNED_CERT",
+      "TLS with a refused device: DEPTH_ZERO_SELF_SIGNED_CERT",
       expect.stringMatching(/^TLS with .*peer did not return a certificate/),
     ]);
     const heard = device(port, pem(certificates.device), "result");
@@ -127,7 +127,7 @@ describe("F7: a listener", () => {
     expect(seen.bytes).toBe("result");
   });
 
-  test("takes no TLS before 1.2, and no device that speaks in the clear", async () => {
+  test("a listener refuses TLS 1.1 and plain text", async () => {
     const port = await freePort();
     const seen = open(listenTransport({ host: HOST, port }, [], readTls(certificates.ours)));
     const old = { minVersion: "TLSv1.1", maxVersion: "TLSv1.1", ciphers: "DEFAULT@SECLEVEL=0" } as const;
@@ -139,15 +139,15 @@ describe("F7: a listener", () => {
     expect(seen.problems).toHaveLength(2);
   });
 
-  test("turns away whom its allow list does not have before a word of TLS", async () => {
+  test("an address outside the allow list is refused before the TLS handshake", async () => {
     const port = await freePort();
     const seen = open(listenTransport({ host: HOST, port }, ["192.168.1.0/24"], readTls(certificates.ours)));
     await device(port, {}, "x");
-    expect(seen).toMatchObject({ wires: [], problems: ["127.0.0.1 is not in the allow list: turned away"] });
+    expect(seen).toMatchObject({ wires: [], problems: ["127.0.0.1 is not in the allow list: connection refused"] });
   });
 });
 
-describe("F7: a dialler", () => {
+describe("a TLS dialler", () => {
   async function analyzer(options: tls.TlsOptions) {
     const port = await freePort();
     const heard: string[] = [];
@@ -161,7 +161,7 @@ describe("F7: a dialler", () => {
     return { port, heard, server };
   }
 
-  test("shows its certificate to an analyzer that asks for it, and checks the analyzer's", async () => {
+  test("a dialler presents its certificate and verifies the analyzer's", async () => {
     const { port, heard, server } = await analyzer({
       ...pem(certificates.device),
       ...{ ca: ca(), requestCert: true, rejectUnauthorized: true },
@@ -174,7 +174,7 @@ describe("F7: a dialler", () => {
     server.close();
   });
 
-  test("does not speak to an analyzer whose certificate nobody signed that it knows", async () => {
+  test("a dialler refuses an analyzer with an untrusted certificate", async () => {
     const { port, server } = await analyzer(pem(certificates.stranger));
     const seen = open(dialTransport({ host: HOST, port }, readTls({ ca: certificates.ca })));
     await until("the problem", () => seen.problems.length);

@@ -1,7 +1,7 @@
 import net from "node:net";
 import { SerialPortMock } from "serialport";
 import { afterEach, describe, expect, test } from "vitest";
-import { repliesOn } from "../../../agent/transport/reply-connection.ts";
+import { withReplyConnection } from "../../../agent/transport/reply-connection.ts";
 import { serialTransport } from "../../../agent/transport/serial.ts";
 import { dialTransport, listenTransport } from "../../../agent/transport/tcp.ts";
 import type { Transport, Wire } from "../../../agent/transport/transport.ts";
@@ -14,7 +14,7 @@ afterEach(async () => {
   SerialPortMock.binding.reset();
 });
 
-/** Opens the transport and keeps what it hands over. */
+/** Opens a transport and records its reports. */
 function open(transport: Transport) {
   transports.push(transport);
   const seen = { wires: [] as Wire[], bytes: "", closed: 0, problems: [] as string[] };
@@ -41,7 +41,7 @@ async function connect(port: number): Promise<net.Socket> {
 }
 
 describe("TCP listener", () => {
-  test("bytes go both ways, and a closed socket is told once", async () => {
+  test("a listener passes bytes both ways and reports a closed socket once", async () => {
     const port = await freePort();
     const seen = open(listenTransport({ host: "127.0.0.1", port }, []));
     const socket = await until("it listens", () => connect(port).catch(() => null));
@@ -57,16 +57,16 @@ describe("TCP listener", () => {
     expect(seen.closed).toBe(1);
   });
 
-  test("an address outside the allow list is turned away and told", async () => {
+  test("a listener refuses an address outside the allow list and reports it", async () => {
     const port = await freePort();
     const seen = open(listenTransport({ host: "127.0.0.1", port }, ["192.168.1.0/24", "::1"]));
     const socket = await until("it listens", () => connect(port).catch(() => null));
     await new Promise((resolve) => socket.once("close", resolve));
     expect(seen.wires).toEqual([]);
-    expect(seen.problems).toEqual(["127.0.0.1 is not in the allow list: turned away"]);
+    expect(seen.problems).toEqual(["127.0.0.1 is not in the allow list: connection refused"]);
   });
 
-  test("an address inside the allow list is served", async () => {
+  test("a listener serves an address inside the allow list", async () => {
     const port = await freePort();
     const seen = open(listenTransport({ host: "127.0.0.1", port }, ["127.0.0.0/8"]));
     await until("it listens", () => connect(port).catch(() => null));
@@ -74,7 +74,7 @@ describe("TCP listener", () => {
     expect(seen.problems).toEqual([]);
   });
 
-  test("a device that shuts its sending side hears what is said to it until it is hung up on", async () => {
+  test("a half-closed device receives replies until the agent closes the connection", async () => {
     const port = await freePort();
     const transport = listenTransport({ host: "127.0.0.1", port }, []);
     transports.push(transport);
@@ -99,7 +99,7 @@ describe("TCP listener", () => {
     expect(heard).toBe("\x06");
   });
 
-  test("a device that shuts its sending side is hung up on where nobody has anything to say", async () => {
+  test("a half-closed device is disconnected if its handler has no ended()", async () => {
     const port = await freePort();
     const seen = open(listenTransport({ host: "127.0.0.1", port }, []));
     const socket = await until("it listens", () => connect(port).catch(() => null));
@@ -109,7 +109,7 @@ describe("TCP listener", () => {
     expect(seen.bytes).toBe("\x05");
   });
 
-  test("a port that is taken is told once, and listened on as soon as it is free", async () => {
+  test("a listener reports a port in use once and opens it when it is free", async () => {
     const port = await freePort();
     const first = listenTransport({ host: "127.0.0.1", port }, []);
     open(first);
@@ -126,7 +126,7 @@ describe("TCP listener", () => {
 });
 
 describe("TCP dialler", () => {
-  test("it dials, and dials again after the device hung up", async () => {
+  test("a dialler connects again after the device has closed the connection", async () => {
     const sockets: net.Socket[] = [];
     const server = net.createServer((socket) => sockets.push(socket));
     const port = await freePort();
@@ -145,7 +145,7 @@ describe("TCP dialler", () => {
   });
 });
 
-test("R1: a device that hangs up at once is dialled at growing intervals, each as far from its whole as chance has it", async () => {
+test("a device that closes each connection at once is dialled at growing intervals with jitter", async () => {
   const at: number[] = [];
   const server = net.createServer((socket) => {
     at.push(performance.now());
@@ -157,16 +157,16 @@ test("R1: a device that hangs up at once is dialled at growing intervals, each a
   open(dialTransport({ host: "127.0.0.1", port }, null, () => chances.shift() ?? 0));
   await until("the third time", () => at.length === 3);
   const [first = 0, second = 0, third = 0] = at;
-  // Of 2 s the half, of 4 s three quarters.
+  // Half of 2 s, and three quarters of 4 s.
   expect([second - first, third - second].map((ms) => Math.floor(ms / 1_000))).toEqual([1, 3]);
   for (const transport of transports.splice(0)) await transport.close();
   server.close();
 });
 
-describe("R1: replies on a connection of their own", () => {
+describe("a separate connection for replies", () => {
   const HOST = "127.0.0.1";
 
-  /** A device that takes its acknowledgements where it listens. */
+  /** A device that listens for its acknowledgements. */
   async function acknowledgedAt(port: number) {
     const heard: string[] = [];
     const sockets: net.Socket[] = [];
@@ -179,10 +179,10 @@ describe("R1: replies on a connection of their own", () => {
     return { heard, sockets, server };
   }
 
-  test("are dialled to, and wait for a device that is not there yet", async () => {
+  test("replies wait until the agent reaches the address of the device", async () => {
     const [port, repliesPort] = [await freePort(), await freePort()];
     const seen = open(
-      repliesOn(dialTransport({ host: HOST, port: repliesPort }), listenTransport({ host: HOST, port }, [])),
+      withReplyConnection(listenTransport({ host: HOST, port }, []), dialTransport({ host: HOST, port: repliesPort })),
     );
     const socket = await until("it listens", () => connect(port).catch(() => null));
     let here = "";
@@ -191,29 +191,32 @@ describe("R1: replies on a connection of their own", () => {
     await until("the byte", () => seen.bytes);
     seen.wires[0]!.write(Buffer.from("one "));
     await until("nobody takes it", () => seen.problems.length);
-    expect(seen.problems[0]).toMatch(/^the connection for replies cannot connect: refused by/);
+    expect(seen.problems[0]).toMatch(/^the reply connection cannot connect: refused by/);
     const device = await acknowledgedAt(repliesPort);
     await until("the first", () => device.heard.length);
     seen.wires[0]!.write(Buffer.from("two "));
     await until("the second", () => device.heard.length === 2);
     expect([device.heard.join(""), here]).toEqual(["one two ", ""]);
 
-    // What is lost with its connection the device asks for by sending its message again; it is dialled again.
+    // The agent dials again. A device repeats its message if a reply was lost with the connection.
     device.sockets[0]!.destroy();
     await until("dialled again", () => device.sockets.length === 2);
     seen.wires[0]!.write(Buffer.from("three"));
     await until("the third", () => device.heard.length === 3);
     device.sockets[1]!.write("not heard");
-    await until("told", () => seen.problems.some((reason) => reason.includes("speaks on the connection for replies")));
+    await until("told", () => seen.problems.some((reason) => reason.includes("sends on the reply connection")));
     expect(seen.bytes).toBe("\x05");
     device.sockets[1]!.destroy();
     device.server.close();
   });
 
-  test("are fetched by a device that dials for them, from the last connection that it made", async () => {
+  test("replies leave on the latest connection of a device that dials for them", async () => {
     const [port, repliesPort] = [await freePort(), await freePort()];
     const seen = open(
-      repliesOn(listenTransport({ host: HOST, port: repliesPort }, []), listenTransport({ host: HOST, port }, [])),
+      withReplyConnection(
+        listenTransport({ host: HOST, port }, []),
+        listenTransport({ host: HOST, port: repliesPort }, []),
+      ),
     );
     const socket = await until("it listens", () => connect(port).catch(() => null));
     const heard: string[] = [];
@@ -227,10 +230,10 @@ describe("R1: replies on a connection of their own", () => {
     expect(seen.problems).toEqual([]);
   });
 
-  test("beyond twenty that wait push out the oldest", async () => {
+  test("a 21st waiting reply replaces the oldest", async () => {
     const [port, repliesPort] = [await freePort(), await freePort()];
     const seen = open(
-      repliesOn(dialTransport({ host: HOST, port: repliesPort }), listenTransport({ host: HOST, port }, [])),
+      withReplyConnection(listenTransport({ host: HOST, port }, []), dialTransport({ host: HOST, port: repliesPort })),
     );
     await until("it listens", () => connect(port).catch(() => null));
     await until("the wire", () => seen.wires.length);
@@ -254,7 +257,7 @@ describe("serial port (binding-mock)", () => {
   } as const;
   const Mock = SerialPortMock as unknown as Parameters<typeof serialTransport>[1];
 
-  test("a port that appears later is opened, and bytes go both ways", async () => {
+  test("a port that appears later is opened and passes bytes both ways", async () => {
     const seen = open(serialTransport(settings, Mock));
     await until("there is no port", () => seen.problems.length);
     SerialPortMock.binding.createPort("/dev/test", { echo: true, record: true });
@@ -268,7 +271,7 @@ describe("serial port (binding-mock)", () => {
     ["7E1", { dataBits: 7, parity: "even", stopBits: 1 }],
     ["7E2", { dataBits: 7, parity: "even", stopBits: 2 }],
     ["8N1", { dataBits: 8, parity: "none", stopBits: 1 }],
-  ] as const)("%s and RTS/CTS are what the port is opened with", async (_, character) => {
+  ] as const)("the port is opened with %s and RTS/CTS", async (_, character) => {
     SerialPortMock.binding.createPort("/dev/test");
     const opened: object[] = [];
     class WatchedPort extends SerialPortMock {
@@ -284,7 +287,7 @@ describe("serial port (binding-mock)", () => {
     expect(opened[0]).toMatchObject({ path: "/dev/test", ...character, rtscts: true });
   });
 
-  test("a port that is refused is tried again and told once, until it is opened", async () => {
+  test("a refused port is retried until it opens and reported once", async () => {
     SerialPortMock.binding.createPort("/dev/test");
     let refusals = 0;
     class RefusedPort extends SerialPortMock {

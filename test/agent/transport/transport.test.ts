@@ -2,12 +2,12 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { DIAL_RETRY_MS, retryAfterMs } from "../../../agent/transport/reconnect.ts";
 
-test("R1: without chance the intervals double up to their last", () => {
+test("retry intervals without jitter double up to the maximum", () => {
   const intervals = [0, 1, 2, 3, 4, 5, 5_000].map((failures) => retryAfterMs(failures, DIAL_RETRY_MS, () => 0));
   expect(intervals).toEqual([2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
 });
 
-test("R1: a dialled device is tried again after 1 to 30 s, whatever chance says, and no two agents in step", () => {
+test("retry intervals with jitter stay between 1 and 30 s and differ between agents", () => {
   fc.assert(
     fc.property(fc.nat(), fc.double({ min: 0, max: 1, noNaN: true }), (failures, chance) => {
       const ms = retryAfterMs(failures, DIAL_RETRY_MS, () => chance);

@@ -17,14 +17,16 @@ const profile = profileById(profileId) as Profile;
 const spool = await Spool.open(folder);
 for (const port of ports) {
   const transport = listenTransport({ host: "127.0.0.1", port: Number(port) }, []);
-  const connection = new Connection({ id: `device-${port}`, profile, timeZone: "UTC" }, transport, spool, {
-    connected: () => undefined,
-    disconnected: () => undefined,
-    stands: () => undefined,
-    bytes: () => undefined,
-    warning: (reason) => process.stderr.write(`${reason}\n`),
-    message: () => undefined,
-  });
-  connection.open();
+  new Connection({ id: `device-${port}`, profile, timeZone: "UTC" }, transport, {
+    spool,
+    events: {
+      connected: () => undefined,
+      disconnected: () => undefined,
+      stands: () => undefined,
+      bytes: () => undefined,
+      warning: (reason) => process.stderr.write(`${reason}\n`),
+    },
+    messages: { message: () => undefined },
+  }).open();
 }
 setImmediate(() => process.stdout.write("ready\n")); // from the next turn on the ports listen

@@ -13,7 +13,7 @@ import { DocumentSplitter } from "../../../../agent/protocols/poct1/document-spl
 import { httpServer } from "../../../../agent/push/server-client.ts";
 import { Spool } from "../../../../agent/spool/spool.ts";
 import { temporaryFolder, until } from "../../../support/processes.ts";
-import { TestTransport, type TestWire } from "../../../support/wire.ts";
+import { NO_EVENTS, TestTransport, type TestWire } from "../../../support/wire.ts";
 import { acknowledgement, bytes, hello, said, status, wordOf } from "./wire.ts";
 
 // Goal: whatever becomes of an acknowledgement, one measurement is one study. Method: the spool's files are copied at the
@@ -69,19 +69,15 @@ async function start(at: string): Promise<Agent> {
   await filing.acceptStored();
   await filing.idle();
   let accepted = 0;
-  const events = {
-    connected: () => undefined,
-    disconnected: () => undefined,
-    stands: () => undefined,
-    bytes: () => undefined,
-    warning: () => undefined,
+  const messages = {
     message(message: Parameters<Filing["accept"]>[0]) {
       accepted += 1;
       void filing.accept(message);
     },
   };
   const transport = new TestTransport();
-  new Connection({ id: "poc-1", profile: genericPoct1a, timeZone: "UTC" }, transport, spool, events).open();
+  const connected = { id: "poc-1", profile: genericPoct1a, timeZone: "UTC" };
+  new Connection(connected, transport, { spool, events: NO_EVENTS, messages }).open();
   const wire = transport.connect();
   await says(wire, hello(), "ACK AA 1");
   await says(wire, status(2, 0), "DTV START_CONTINUOUS");

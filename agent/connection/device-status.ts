@@ -1,0 +1,110 @@
+import type { Spool } from "../spool/spool.ts";
+import type { DeviceState } from "../states/device-state.ts";
+import type { GaveWay, LineState } from "../states/line-state.ts";
+import type { Metrics } from "../status/metrics.ts";
+
+const CONNECTED = { is: "connected", reason: null, mayBeOff: false } as const;
+
+interface Connectable {
+  readonly connected: boolean;
+}
+
+/** The status of one device: in memory, in the spool for the `status` command, and in the metrics. */
+export class DeviceStatus {
+  readonly #id: string;
+  readonly #profile: string;
+  readonly #spool: Spool;
+  readonly #metrics: Metrics;
+  #connection: Connectable = { connected: false };
+  #line: LineState = { is: "opening" };
+  #since = Date.now();
+  #lastMessageAt: number | null = null;
+  #lastBytesAt: number | null = null;
+  #lastWarning: DeviceState["lastWarning"] = null;
+  #gaveWay: GaveWay | null = null;
+  readonly #counters = { bytes: 0, messages: 0, warnings: 0, noiseBytes: 0 };
+  /** The last connection status, and the last state in the spool, both as JSON. */
+  #lastStatus = "";
+  #lastStored = "";
+
+  constructor(id: string, profile: string, spool: Spool, metrics: Metrics) {
+    this.#id = id;
+    this.#profile = profile;
+    this.#spool = spool;
+    this.#metrics = metrics;
+  }
+
+  state(): DeviceState {
+    return {
+      id: this.#id,
+      profile: this.#profile,
+      connected: this.#connection.connected,
+      ...this.#connectionStatus(),
+      since: this.#since,
+      lastMessageAt: this.#lastMessageAt,
+      lastBytesAt: this.#lastBytesAt,
+      lastWarning: this.#lastWarning,
+      ...(this.#gaveWay === null ? {} : { gaveWay: this.#gaveWay }),
+      counters: this.#counters,
+    };
+  }
+
+  /** Shows from now on whether that connection has an open wire. */
+  follow(connection: Connectable): void {
+    this.#connection = connection;
+    this.connectionChanged();
+  }
+
+  /** Stores a changed connection status at once. Counters wait for note(). */
+  connectionChanged(): void {
+    this.#metrics.connected.set({ device: this.#id }, this.#connection.connected ? 1 : 0);
+    const text = JSON.stringify(this.#connectionStatus());
+    if (text === this.#lastStatus) return;
+    this.#lastStatus = text;
+    this.#since = Date.now();
+    // A full disk must not stop the device, so a refusal is ignored.
+    if (this.#hasChanged()) this.#spool.call("setDevice", this.state()).catch(() => undefined);
+  }
+
+  lineChanged(line: LineState): void {
+    this.#line = line;
+    if (line.is === "listening" && line.gaveWay !== undefined) this.#gaveWay = line.gaveWay;
+    this.connectionChanged();
+  }
+
+  countBytes(count: number): void {
+    this.#counters.bytes += count;
+    this.#lastBytesAt = Date.now();
+  }
+
+  countMessage(at: number): void {
+    this.#metrics.received.inc({ device: this.#id });
+    this.#counters.messages += 1;
+    this.#lastMessageAt = at; // the spool stores it with the message
+  }
+
+  countWarning(reason: string, noiseBytes: number): void {
+    this.#metrics.warnings.inc({ device: this.#id });
+    this.#metrics.noise.inc({ device: this.#id }, noiseBytes);
+    this.#counters.warnings += 1;
+    this.#counters.noiseBytes += noiseBytes;
+    this.#lastWarning = { at: Date.now(), reason };
+  }
+
+  note(): void {
+    if (this.#hasChanged()) this.#spool.callLater("setDevice", this.state());
+  }
+
+  #connectionStatus(): Pick<DeviceState, "is" | "reason" | "mayBeOff"> {
+    if (this.#connection.connected) return CONNECTED;
+    const line = this.#line;
+    return "reason" in line ? line : { is: line.is, reason: null, mayBeOff: false };
+  }
+
+  #hasChanged(): boolean {
+    const text = JSON.stringify(this.state());
+    if (text === this.#lastStored) return false;
+    this.#lastStored = text;
+    return true;
+  }
+}

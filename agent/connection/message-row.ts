@@ -1,0 +1,27 @@
+import type { Profile } from "../devices/profile.ts";
+import { fingerprint } from "../protocols/hl7/duplicate-key.ts";
+import type { LatestChunks } from "../spool/queries/event-log.ts";
+import { type MessageRow, messageRow, type StoredMessage } from "../spool/queries/operations.ts";
+
+const NO_BYTES = new Uint8Array(0);
+
+/** The place of a message among the others of its session. */
+export interface MessagePosition {
+  readonly session: number;
+  /** Counts the messages of the session from 0. */
+  readonly ordinal: number;
+  /** Bytes that the link received before the message; undefined if the chunks do not hold its bytes in one run. */
+  readonly from: number | undefined;
+}
+
+/** @returns the row of a message, as a byte range if the stored chunks hold its bytes */
+export function messageRowAt(
+  message: StoredMessage,
+  { session, ordinal, from }: MessagePosition,
+  chunks: LatestChunks,
+  profile: Profile,
+): MessageRow {
+  const place = from === undefined ? null : chunks.find(from, message.bytes.length);
+  const bytes = place === null ? message.bytes : NO_BYTES;
+  return messageRow({ ...message, session, ordinal, bytes, place }, fingerprint(message, profile));
+}

@@ -1,0 +1,161 @@
+import type { LinkAction } from "../protocols/link.ts";
+import type { DeviceReport } from "../report/device-report.ts";
+import type { SetTimer } from "../runtime/timer.ts";
+import { type EventKind, LatestChunks } from "../spool/queries/event-log.ts";
+import { NoiseFinder } from "../spool/queries/noise-events.ts";
+import type { StoredMessage } from "../spool/queries/operations.ts";
+import { ROW_BYTES } from "../spool/queries/room.ts";
+import type { Spool } from "../spool/spool.ts";
+import { StorageError } from "../spool/storage-error.ts";
+import type { ConnectedDevice } from "./device-session.ts";
+import { messageRowAt } from "./message-row.ts";
+
+// The spool's record of one wire, cut into sessions. A session begins and ends while the link is idle, so a replay can start
+// with a fresh link.
+
+/** Messages per session, after which the session ends at the next idle link. A restart replays it from its beginning. */
+export const SESSION_MESSAGES_MAX = 64;
+/** Interval between attempts to store a message that the spool refuses. */
+const SAVE_RETRY_MS = 1_000;
+
+export type SessionPhase =
+  /** The session has no event yet. */
+  | "opened"
+  | "recording"
+  /** The spool refused an event. The record needs a "gap" event before the next one. */
+  | "gap"
+  /** The link is idle. The session may end or continue. */
+  | "idle";
+
+export interface Session {
+  readonly id: number;
+  phase: SessionPhase;
+  /** Events that the link has not taken yet, committed or not. */
+  pendingEvents: number;
+  deliveredMessages: number;
+  /** Delivered messages that are not committed yet. */
+  unsavedMessages: number;
+}
+
+/** An event of a session on its way through the spool to the link. */
+export interface SessionEvent {
+  readonly session: Session;
+  readonly kind: EventKind;
+  readonly bytes: Uint8Array | null;
+  /** Its id in the spool; null if the spool holds a "gap" event in its place. */
+  id: number | null;
+}
+
+export class SessionRecorder {
+  readonly #device: ConnectedDevice;
+  readonly #spool: Spool;
+  readonly #setTimer: SetTimer;
+  readonly #chunks = new LatestChunks();
+  readonly #noise = new NoiseFinder();
+  /** The session of the next event; null if that event opens one. */
+  #session: Session | null = null;
+
+  constructor(device: ConnectedDevice, spool: Spool, setTimer: SetTimer) {
+    this.#device = device;
+    this.#spool = spool;
+    this.#setTimer = setTimer;
+  }
+
+  /** True from the first event of a session until the link is idle. */
+  get isRecording(): boolean {
+    return this.#session !== null && this.#session.phase !== "idle";
+  }
+
+  get hasPendingEvents(): boolean {
+    return this.#session !== null && this.#session.pendingEvents > 0;
+  }
+
+  /** @returns the session of the next event: the current one, unless the spool has ended it */
+  currentSession(): Session {
+    if (this.#session?.phase === "idle" && !this.#continue(this.#session)) this.#session = null;
+    this.#session ??= {
+      id: this.#spool.openSession(this.#device.id, this.#device.profile.id),
+      phase: "opened",
+      pendingEvents: 0,
+      deliveredMessages: 0,
+      unsavedMessages: 0,
+    };
+    return this.#session;
+  }
+
+  #continue(session: Session): boolean {
+    if (session.unsavedMessages === 0 && !this.#spool.resume(session.id)) return false;
+    session.phase = "recording";
+    return true;
+  }
+
+  /** Stores an event and sets its id. `settled` is called after the commit, or with the reason of the refusal. */
+  append(event: SessionEvent, durable: boolean, settled: (error: StorageError | null) => void): void {
+    const { session, kind, bytes } = event;
+    event.id = this.#spool.append({ device: this.#device.id, session: session.id, kind, bytes, durable }, settled);
+  }
+
+  /** Stores a "gap" in place of an event that the agent refuses, so that a replay finds the gap too. */
+  appendGap({ session }: SessionEvent, durable: boolean, settled: (error: StorageError | null) => void): void {
+    this.#spool.append({ device: this.#device.id, session: session.id, kind: "gap", bytes: null, durable }, settled);
+  }
+
+  /** Notes that the link takes a committed chunk next. */
+  noteChunk({ id, bytes }: SessionEvent): void {
+    if (id !== null) this.#chunks.add(id, bytes?.length ?? 0);
+  }
+
+  /** Reports runs of events without a message to the spool. If the spool refuses the report, it keeps those events. */
+  noteNoise(event: SessionEvent, isStored: boolean, actions: readonly LinkAction[], between: string | null): void {
+    const { session, kind, bytes, id } = event;
+    const isOfAgent = kind === "send" || kind === "resume" || kind === "close";
+    const size = (bytes?.length ?? 0) + ROW_BYTES.event;
+    const isDelivered = actions.some((action) => action.do === "deliver");
+    const noise =
+      id === null || !isStored || isOfAgent
+        ? this.#noise.end()
+        : this.#noise.add(session.id, id, size, isDelivered, between);
+    if (noise !== null) this.#spool.callLater("noteNoise", this.#device.id, noise);
+  }
+
+  /** Stores a report of the device. If the report is lost, its session is unfinished too, and a replay repeats it. */
+  noteNews(news: DeviceReport): void {
+    this.#spool.callLater("noteNews", this.#device.id, news, Date.now());
+  }
+
+  /**
+   * Stores a delivered message. Its chunks are committed and acknowledged, so it is retried until the spool accepts it. A
+   * restart before that replays the session.
+   * @returns the id to file the message under; null if the message is a resend that is filed already
+   */
+  async storeMessage(session: Session, message: StoredMessage, from: number | undefined): Promise<string | null> {
+    const position = { session: session.id, ordinal: session.deliveredMessages++, from };
+    session.unsavedMessages += 1;
+    const row = () => messageRowAt(message, position, this.#chunks, this.#device.profile);
+    for (;;) {
+      try {
+        const id = await this.#spool.saveMessage(row);
+        // In the same microtask as the result: a closing spool ends the sessions of its last messages right after it.
+        session.unsavedMessages -= 1;
+        this.#endIfDone(session);
+        return id;
+      } catch (error) {
+        if (!(error instanceof StorageError)) throw error;
+        await new Promise<void>((resolve) => this.#setTimer(SAVE_RETRY_MS, resolve));
+      }
+    }
+  }
+
+  /** Lets the session end, because the link is idle. A short session may continue: opening one costs as much as a message. */
+  idle(session: Session): void {
+    // A gap ends with its session.
+    if (session.phase === "gap" || session.deliveredMessages >= SESSION_MESSAGES_MAX) this.#session = null;
+    session.phase = "idle";
+    this.#endIfDone(session);
+  }
+
+  /** Ends an idle session once all its messages are committed. A restart does not replay it. */
+  #endIfDone(session: Session): void {
+    if (session.phase === "idle" && session.unsavedMessages === 0) this.#spool.endLater(session.id);
+  }
+}

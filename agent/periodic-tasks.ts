@@ -1,0 +1,143 @@
+import type { Logger } from "pino";
+import type { Config } from "./config/schema.ts";
+import type { DeviceGroup, RunningDevice } from "./connection/device-service.ts";
+import type { ImagingDevices } from "./imaging-devices.ts";
+import type { Push } from "./push/push.ts";
+import type { Server } from "./push/server-client.ts";
+import { isoOrNull } from "./runtime/iso-time.ts";
+import { every } from "./runtime/periodic.ts";
+import type { Spool } from "./spool/spool.ts";
+import { type Directory, syncAppointments } from "./study/patient-directory.ts";
+
+// The periodic tasks of the running agent, each with its interval and its log message on failure.
+
+/**
+ * A sync without changes costs two requests of the agent's endpoints and one of the public API. The rate limits of a device key,
+ * 120 a minute and 3000 an hour of each kind, allow ten agents with one key.
+ */
+const DIRECTORY_EVERY_MS = 25_000;
+const DIRECTORY_RETRY_MS = 15_000;
+const APPOINTMENTS_EVERY_MS = 5 * 60_000;
+const REMATCH_EVERY_MS = 5_000;
+/** Maximum age of the counters in `status`. */
+const COUNTERS_EVERY_MS = 1_000;
+const HEARTBEAT_EVERY_MS = 60_000;
+/** Maximum length of a reason in a heartbeat; the server refuses longer ones. */
+const REASON_CHARS_MAX = 1_000;
+const PRUNE_EVERY_MS = 6 * 60 * 60_000;
+/** Interval between checks of the spool's free space. A spool that is short of space is pruned at once. */
+const FREE_SPACE_EVERY_MS = 5 * 60_000;
+const REMOVE_IMAGES_EVERY_MS = 10 * 60_000;
+/** Retention of settled messages and their chunks, for support and replay. Unsettled messages stay. */
+const RETENTION_MS = 30 * 24 * 60 * 60_000;
+const PRUNE_ROWS = 5_000;
+/** Pause between two steps of a prune, so that no device waits long for its commit. */
+const PRUNE_PAUSE_MS = 50;
+
+export interface AgentTasks {
+  readonly config: Config;
+  readonly version: string;
+  readonly startedAt: number;
+  readonly spool: Spool;
+  readonly server: Server;
+  readonly directory: Directory;
+  readonly push: Push;
+  readonly groups: readonly DeviceGroup[];
+  readonly imaging: ImagingDevices;
+  readonly devices: readonly RunningDevice[];
+  readonly log: Logger;
+}
+
+/** Starts all tasks. @returns a function that stops them */
+export function startPeriodicTasks(agent: AgentTasks): () => void {
+  const { config, spool, server, groups, devices, log } = agent;
+  const warn = (stage: string, sentence: string) => (reason: string) => log.warn({ stage, reason }, sentence);
+  const counters = setInterval(() => {
+    for (const device of devices) device.note();
+  }, COUNTERS_EVERY_MS);
+  const stops = [
+    () => clearInterval(counters),
+    every(
+      DIRECTORY_EVERY_MS,
+      DIRECTORY_RETRY_MS,
+      () => syncDirectory(agent),
+      warn("directory", "patients cannot be fetched: the agent uses its local copy"),
+    ),
+    every(
+      REMATCH_EVERY_MS,
+      REMATCH_EVERY_MS,
+      async () => {
+        for (const group of groups) await group.rematch();
+      },
+      warn("match", "waiting results cannot be read"),
+    ),
+    every(
+      APPOINTMENTS_EVERY_MS,
+      APPOINTMENTS_EVERY_MS,
+      () => syncAppointments(spool, server, config.timeZone),
+      warn("directory", "today's appointments cannot be fetched: worklists lack them"),
+    ),
+    every(
+      HEARTBEAT_EVERY_MS,
+      HEARTBEAT_EVERY_MS,
+      () => sendHeartbeat(agent),
+      (reason) => log.debug({ stage: "push", reason }, "heartbeat failed"),
+    ),
+    every(FREE_SPACE_EVERY_MS, FREE_SPACE_EVERY_MS, pruneTask(spool), warn("spool", "old rows cannot be removed")),
+    every(
+      REMOVE_IMAGES_EVERY_MS,
+      REMOVE_IMAGES_EVERY_MS,
+      () => removeOldImages(agent),
+      warn("spool", "images cannot be removed"),
+    ),
+  ];
+  return () => {
+    for (const stop of stops) stop();
+  };
+}
+
+async function syncDirectory({ groups, directory, push, log }: AgentTasks): Promise<void> {
+  for (const group of groups) group.wake?.();
+  const { whole, changed } = await directory.sync();
+  if (whole || changed > 0) {
+    log.info({ stage: "directory", changed }, whole ? "all patients of the clinic were fetched" : "patients changed");
+  }
+  push.wake();
+}
+
+async function sendHeartbeat({ spool, server, version, startedAt, devices }: AgentTasks): Promise<void> {
+  const { depth, oldestAt } = await spool.call("outbox");
+  const states = devices.map((device) => device.state());
+  await server.post("/agent/v1/heartbeat", {
+    version,
+    uptime_s: Math.round((Date.now() - startedAt) / 1000),
+    outbox: { depth, oldest_at: isoOrNull(oldestAt) },
+    devices: states.map(({ id, profile, connected, is, reason, since, lastMessageAt }) => ({
+      id,
+      profile,
+      connected,
+      state: is,
+      reason: reason?.slice(0, REASON_CHARS_MAX) ?? null,
+      since: isoOrNull(since),
+      last_message_at: isoOrNull(lastMessageAt),
+    })),
+  });
+}
+
+/** @returns a task that prunes every PRUNE_EVERY_MS, and at once if the spool is short of space */
+function pruneTask(spool: Spool): () => Promise<void> {
+  let prunedAt = Number.NEGATIVE_INFINITY;
+  return async () => {
+    if (performance.now() < prunedAt + PRUNE_EVERY_MS && !spool.isShort) return;
+    while (await spool.call("prune", Date.now() - RETENTION_MS, PRUNE_ROWS)) {
+      await new Promise((resolve) => setTimeout(resolve, PRUNE_PAUSE_MS));
+    }
+    prunedAt = performance.now();
+  };
+}
+
+async function removeOldImages({ imaging, log }: AgentTasks): Promise<void> {
+  const { count, bytes, isEnough } = await imaging.removeOld();
+  if (count > 0) log.info({ stage: "spool", images: count, bytes }, "images were removed");
+  if (!isEnough) throw new Error("images exceed maxGigabytes, but archives, studies or users still need them");
+}
