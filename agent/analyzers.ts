@@ -16,7 +16,7 @@ import { Operators } from "./config/operator-list.ts";
 import type { Operator } from "./protocols/poct1/topics.ts";
 import { type Devices, serve, type Surroundings } from "./connection/device-service.ts";
 import type { Spool } from "./spool/spool.ts";
-import type { StoredMessage } from "./spool/queries/operations.ts";
+import type { StoredMessage } from "./spool/queries/message-row.ts";
 import { realTimer } from "./runtime/timer.ts";
 import { repliesOn } from "./transport/reply-connection.ts";
 import { serialTransport } from "./transport/serial.ts";

@@ -36,7 +36,7 @@ import { parseHabits, playPoct1Device } from "../tools/simulator/poct1.ts";
 import { openLine, playDevice, type Played, playHost, type Received } from "../tools/simulator/analyzer.ts";
 import { playHl7Device, playLis } from "../tools/simulator/hl7.ts";
 import { lineText, suggest } from "../detection/detect.ts";
-import { MESSAGE_STATES, type MessageState } from "../spool/queries/operations.ts";
+import { MESSAGE_STATES, type MessageState } from "../spool/queries/message-outcome.ts";
 import { statusLines } from "./status-text.ts";
 import { parseTalk, playTalk } from "../protocols/transcript.ts";
 import { writeTime } from "../report/device-time.ts";

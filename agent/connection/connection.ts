@@ -6,10 +6,10 @@ import type { LineState } from "../states/line-state.ts";
 import type { Link, LinkAction, LinkContext, NoiseRun } from "../protocols/link.ts";
 import type { OperatorBook } from "../protocols/poct1/topics.ts";
 import { NoiseFinder } from "../spool/queries/noise-events.ts";
-import { type EventKind, LatestChunks } from "../spool/queries/event-log.ts";
+import { type EventKind, RecentChunks } from "../spool/queries/event-log.ts";
 import { ROW_BYTES } from "../spool/queries/room.ts";
 import type { Spool } from "../spool/spool.ts";
-import { messageRow, type NewMessage, type StoredMessage } from "../spool/queries/operations.ts";
+import { messageRow, type NewMessage, type StoredMessage } from "../spool/queries/message-row.ts";
 import { StorageError } from "../spool/storage-error.ts";
 import { zonedTime } from "../report/device-time.ts";
 import { realTimer, type SetTimer } from "../runtime/timer.ts";
@@ -262,7 +262,7 @@ class Conversation {
   readonly #held: Held;
   readonly #unfiled: Unfiled;
   readonly #link: Link;
-  readonly #chunks = new LatestChunks();
+  readonly #chunks = new RecentChunks();
   readonly #noise = new NoiseFinder();
   #session: Session | null = null;
   /** Events that are settled by the spool and wait for the link, each as the step that gives it to the link. */
@@ -659,7 +659,7 @@ class Conversation {
 export function rowOf(
   { id, device, profile, receivedAt, bytes, incomplete }: StoredMessage,
   from: number | undefined,
-  chunks: LatestChunks,
+  chunks: RecentChunks,
   session: number,
   ordinal: number,
 ): NewMessage {

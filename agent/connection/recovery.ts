@@ -1,8 +1,8 @@
 import { newUlid } from "../../shared/api/fp.ts";
 import type { Profile } from "../devices/profile.ts";
 import { fingerprint } from "../protocols/hl7/duplicate-key.ts";
-import { LatestChunks } from "../spool/queries/event-log.ts";
-import { type MessageRow, messageRow } from "../spool/queries/operations.ts";
+import { RecentChunks } from "../spool/queries/event-log.ts";
+import { type MessageRow, messageRow } from "../spool/queries/message-row.ts";
 import type { Spool } from "../spool/spool.ts";
 import { linkContext, RECOVERED_AT_ONCE, rowOf } from "./connection.ts";
 import { apply, createLink } from "./create-link.ts";
@@ -14,7 +14,7 @@ export async function recover(spool: Spool, profileById: (id: string) => Profile
     const profile = profileById(profileId);
     if (profile === undefined) continue; // a newer agent's profile: kept until one that knows it runs
     const link = createLink(profile, linkContext("UTC")); // its replies go nowhere
-    const chunks = new LatestChunks();
+    const chunks = new RecentChunks();
     const at = Date.now();
     const closing = { id: 0, kind: "close", at, bytes: null } as const;
     let ordinal = 0;

@@ -5,7 +5,7 @@ import { COMMAND, type Request, STATUS } from "../protocols/dicom/dimse.ts";
 import { EXPLICIT_LITTLE_ENDIAN, IMPLICIT_LITTLE_ENDIAN, STORAGE_COMMITMENT } from "../protocols/dicom/scp.ts";
 import { DicomClient } from "./scu.ts";
 import { isWhole } from "./instance-store.ts";
-import type { Commitment, InstanceReference } from "../spool/queries/imaging.ts";
+import type { Commitment, InstanceReference } from "../spool/queries/commitments.ts";
 import type { Spool } from "../spool/spool.ts";
 import { realTimer, type SetTimer } from "../runtime/timer.ts";
 

@@ -6,10 +6,11 @@ import { damageTold } from "../../shared/runtime/damaged-file.ts";
 import { lockFolder } from "../../shared/runtime/folder-lock.ts";
 import { makePrivateFile } from "../../shared/runtime/private-folder.ts";
 import { reasonOf } from "../../shared/runtime/error-message.ts";
-import { EVENT_KINDS, NUMBERS_PER_EVENT } from "./queries/event-log.ts";
+import { EVENT_KINDS } from "./queries/event-log.ts";
 import { Reserve } from "./reserve.ts";
 import { RESERVE_BYTES, Room } from "./room.ts";
-import { type MessageRow, type Operations, operationsOn } from "./queries/operations.ts";
+import type { MessageRow } from "./queries/message-row.ts";
+import { type Operations, operationsOn } from "./queries/operations.ts";
 import { migrate } from "./schema.ts";
 
 // The thread that owns the spool's database, so that the event loop never waits for the disk. All posts that arrived
@@ -75,6 +76,7 @@ export interface WorkerOptions {
   readonly bytesMax: number;
 }
 
+const NUMBERS_PER_EVENT = 4;
 const PAGE_BYTES = 4096;
 /** Of the log. A checkpoint stops every device for some milliseconds: one in 16 MB, in a pause, or where none comes in 64 MB. */
 const LOG_PAGES = { long: 4_000, max: 16_000 };

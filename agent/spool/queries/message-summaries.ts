@@ -1,5 +1,5 @@
 import type Database from "better-sqlite3";
-import type { MessageState } from "./operations.ts";
+import type { MessageState } from "./message-outcome.ts";
 
 export interface MessageSummary {
   readonly id: string;

@@ -9,14 +9,9 @@ import { listMessages } from "../../../agent/spool/queries/message-summaries.ts"
 import { readStatus } from "../../../agent/spool/queries/status.ts";
 import type { DeviceState } from "../../../agent/states/device-state.ts";
 import { Spool } from "../../../agent/spool/spool.ts";
-import {
-  type MessageRow,
-  messageRow,
-  type Operations,
-  operationsOn,
-  type Settlement,
-  type StudyDraft,
-} from "../../../agent/spool/queries/operations.ts";
+import { type MessageRow, messageRow } from "../../../agent/spool/queries/message-row.ts";
+import { type Operations, operationsOn } from "../../../agent/spool/queries/operations.ts";
+import type { Settlement, StudyDraft } from "../../../agent/spool/queries/studies.ts";
 import { StorageError } from "../../../agent/spool/storage-error.ts";
 import { measurementsByConcept, migrate } from "../../../agent/spool/schema.ts";
 import { RESERVE_BYTES } from "../../../agent/spool/room.ts";
