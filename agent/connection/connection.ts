@@ -409,8 +409,8 @@ class Conversation {
       });
       return;
     }
-    const meanwhile = kind === "chunk" && isPromise && bytes !== null ? this.#preparation(bytes) : null;
-    const id = this.#spool.append({ device, session: session.id, kind, bytes, durable, meanwhile }, (error) => {
+    const afterBatch = kind === "chunk" && isPromise && bytes !== null ? this.#preparation(bytes) : null;
+    const id = this.#spool.append({ device, session: session.id, kind, bytes, durable, afterBatch }, (error) => {
       this.#whenFree(() => {
         cancel?.();
         if (error === null && kind === "chunk") this.#chunks.add(id, bytes?.length ?? 0);
@@ -534,14 +534,14 @@ class Conversation {
 
   /** A session that ends is not replayed: all its messages are on disk. */
   #endLater(session: Session): void {
-    if (session.resting && session.unsaved === 0) this.#spool.endLater(session.id);
+    if (session.resting && session.unsaved === 0) this.#spool.finishLater(session.id);
   }
 
   /** The session that goes on; null: there is none. */
   #resume(): Session | null {
     const session = this.#session;
     if (session?.resting === true) {
-      if (session.unsaved === 0 && !this.#spool.resume(session.id)) return null;
+      if (session.unsaved === 0 && !this.#spool.resumeSession(session.id)) return null;
       session.resting = false;
     }
     return session;

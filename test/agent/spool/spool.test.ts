@@ -383,13 +383,13 @@ describe("events", () => {
     const sessions = ["chem-1", "chem-2", "chem-3"].map((device) => spool.openSession(device, "generic-astm"));
     const [one = 0, two = 0, three = 0] = sessions;
     await Promise.all(sessions.map((session) => append(spool, session, "chunk", Uint8Array.of(1))));
-    spool.endLater(one);
-    spool.endLater(two);
-    expect([spool.resume(one), spool.resume(three)]).toEqual([true, false]);
+    spool.finishLater(one);
+    spool.finishLater(two);
+    expect([spool.resumeSession(one), spool.resumeSession(three)]).toEqual([true, false]);
     const unfinished = async () => (await spool.call("unfinishedSessions")).map(({ id }) => id);
     await until("one has ended", async () => (await unfinished()).length < 3);
     expect(await unfinished()).toEqual([one, three]);
-    expect(spool.resume(two)).toBe(false);
+    expect(spool.resumeSession(two)).toBe(false);
   });
 
   test("session numbers go on after a restart", async () => {
