@@ -82,7 +82,8 @@ class SpoolWorker {
       return operation(...args);
     });
     this.#addMessages = db.transaction(operations.addMessages);
-    this.#runGroup = db.transaction(this.#storeGroup.bind(this)).immediate;
+    const runGroup = db.transaction(this.#storeGroup.bind(this));
+    this.#runGroup = (batches, durable) => runGroup.immediate(batches, durable);
   }
 
   run(): void {

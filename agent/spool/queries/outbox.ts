@@ -33,14 +33,14 @@ export function outboxOperationsOn(db: Database.Database, outcomes: MessageOutco
   return {
     /**
      * Returns the oldest queued studies, counts a send for each, and tells whether more are queued. A batch has at most
-     * `limit` studies and `letters` characters. A larger first study is returned alone.
+     * `limit` studies and `maxChars` characters. A larger first study is returned alone.
      */
-    takeQueued(limit: number, letters: number, at: number): { batch: QueuedStudy[]; more: boolean } {
+    takeQueued(limit: number, maxChars: number, at: number): { batch: QueuedStudy[]; more: boolean } {
       const queued = sql.queued.all(limit + 1) as QueuedStudy[];
       let total = 0;
       const batch = queued.slice(0, limit).filter(({ body, snapshot }, index) => {
         total += body.length + snapshot.length;
-        return index === 0 || total <= letters;
+        return index === 0 || total <= maxChars;
       });
       for (const { fp, revision } of batch) sql.noteSend.run(at, fp, revision);
       return { batch, more: batch.length < queued.length };

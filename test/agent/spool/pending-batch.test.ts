@@ -22,7 +22,7 @@ const row = messageRow(
 /** A batch of one event, one message and one call, each of which logs its outcome. */
 function fullBatch(name: string, log: string[]): PendingBatch {
   const outcome = (part: string) => ({
-    resolve: (value: unknown) => void log.push(`${name} ${part} ${value}`),
+    resolve: (value: unknown) => void log.push(`${name} ${part} ${String(value)}`),
     reject: (error: Error) => void log.push(`${name} ${part} ${error.constructor.name}: ${error.message}`),
   });
   const batch = new PendingBatch(1);

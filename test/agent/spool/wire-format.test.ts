@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { EVENT_KINDS, type EventKind } from "../../../agent/spool/queries/event-log.ts";
 import { EventPacker, type PackedEvents, unpackEvents } from "../../../agent/spool/wire-format.ts";
