@@ -1,7 +1,7 @@
 import type { Profile } from "../devices/profile.ts";
 import { fingerprint } from "../protocols/hl7/duplicate-key.ts";
-import type { LatestChunks } from "../spool/queries/event-log.ts";
-import { type MessageRow, messageRow, type StoredMessage } from "../spool/queries/operations.ts";
+import type { RecentChunks } from "../spool/queries/event-log.ts";
+import { type MessageRow, messageRow, type StoredMessage } from "../spool/queries/message-row.ts";
 
 const NO_BYTES = new Uint8Array(0);
 
@@ -18,7 +18,7 @@ export interface MessagePosition {
 export function messageRowAt(
   message: StoredMessage,
   { session, ordinal, from }: MessagePosition,
-  chunks: LatestChunks,
+  chunks: RecentChunks,
   profile: Profile,
 ): MessageRow {
   const place = from === undefined ? null : chunks.find(from, message.bytes.length);

@@ -1,8 +1,9 @@
 import { newUlid } from "../../shared/api/fp.ts";
 import type { Profile } from "../devices/profile.ts";
 import type { LinkAction } from "../protocols/link.ts";
-import { LatestChunks } from "../spool/queries/event-log.ts";
-import type { MessageRow, Operations } from "../spool/queries/operations.ts";
+import { RecentChunks } from "../spool/queries/event-log.ts";
+import type { MessageRow } from "../spool/queries/message-row.ts";
+import type { Operations } from "../spool/queries/operations.ts";
 import type { Spool } from "../spool/spool.ts";
 import { apply, createLink, linkContext } from "./create-link.ts";
 import { messageRowAt } from "./message-row.ts";
@@ -26,7 +27,7 @@ export async function recover(spool: Spool, profileById: (id: string) => Profile
 /** Feeds the events of one session through a fresh link, as if its connection had closed after the last one. */
 async function replaySession(spool: Spool, session: UnfinishedSession, profile: Profile): Promise<void> {
   const link = createLink(profile, linkContext("UTC")); // the agent discards its replies
-  const chunks = new LatestChunks();
+  const chunks = new RecentChunks();
   const at = Date.now();
   const closing = { id: 0, kind: "close", at, bytes: null } as const;
   let ordinal = 0;

@@ -1,9 +1,9 @@
 import type { LinkAction } from "../protocols/link.ts";
 import type { DeviceReport } from "../report/device-report.ts";
 import type { SetTimer } from "../runtime/timer.ts";
-import { type EventKind, LatestChunks } from "../spool/queries/event-log.ts";
+import { type EventKind, RecentChunks } from "../spool/queries/event-log.ts";
 import { NoiseFinder } from "../spool/queries/noise-events.ts";
-import type { StoredMessage } from "../spool/queries/operations.ts";
+import type { StoredMessage } from "../spool/queries/message-row.ts";
 import { ROW_BYTES } from "../spool/queries/room.ts";
 import type { Spool } from "../spool/spool.ts";
 import { StorageError } from "../spool/storage-error.ts";
@@ -50,7 +50,7 @@ export class SessionRecorder {
   readonly #device: ConnectedDevice;
   readonly #spool: Spool;
   readonly #setTimer: SetTimer;
-  readonly #chunks = new LatestChunks();
+  readonly #chunks = new RecentChunks();
   readonly #noise = new NoiseFinder();
   /** The session of the next event; null if that event opens one. */
   #session: Session | null = null;
@@ -84,7 +84,7 @@ export class SessionRecorder {
   }
 
   #continue(session: Session): boolean {
-    if (session.unsavedMessages === 0 && !this.#spool.resume(session.id)) return false;
+    if (session.unsavedMessages === 0 && !this.#spool.resumeSession(session.id)) return false;
     session.phase = "recording";
     return true;
   }
@@ -156,6 +156,6 @@ export class SessionRecorder {
 
   /** Ends an idle session once all its messages are committed. A restart does not replay it. */
   #endIfDone(session: Session): void {
-    if (session.phase === "idle" && session.unsavedMessages === 0) this.#spool.endLater(session.id);
+    if (session.phase === "idle" && session.unsavedMessages === 0) this.#spool.finishLater(session.id);
   }
 }

@@ -4,9 +4,9 @@ import type Database from "better-sqlite3";
 import { isoOrNull } from "../runtime/iso-time.ts";
 import type { Preview } from "./render-frame.ts";
 import { imageFile } from "./instance-store.ts";
-import { type ForwardCount, type ForwardState, imagingOperationsOn } from "../spool/queries/imaging.ts";
+import { type ForwardCount, type ForwardState, forwardOperationsOn } from "../spool/queries/forwards.ts";
 import { drawPreview } from "./preview.ts";
-import type { MessageState } from "../spool/queries/operations.ts";
+import type { MessageState } from "../spool/queries/message-outcome.ts";
 
 // What `agent images` shows and exports.
 
@@ -108,7 +108,7 @@ export function countImages(db: Database.Database): ImageTotals | null {
     )
     .get() as Omit<ImageTotals, "forwards">;
   if (kept + removed === 0) return null;
-  return { kept, bytes, removed, forwards: imagingOperationsOn(db).countForwards() };
+  return { kept, bytes, removed, forwards: forwardOperationsOn(db).countForwards() };
 }
 
 /** Copies the files, named as in the list; one that is there already is left as it is. Answers how many are in the folder. */

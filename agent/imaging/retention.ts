@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import type { ImageLimits } from "../config/image-limits.ts";
 import { GONE, imageFile } from "./instance-store.ts";
-import type { KeptInstance, Standing } from "../spool/queries/imaging.ts";
+import type { KeptInstance, RetentionStatus } from "../spool/queries/image-retention.ts";
 import type { Spool } from "../spool/spool.ts";
 
 // Removes the files of images beyond the age and the size that the configuration allows: the oldest first, those that every
@@ -33,7 +33,7 @@ export async function removeOld(
   let bytes = 0;
 
   /** Removes what came before, as long as there are bytes to spare. */
-  const sweep = async (before: number, mayGo: readonly Standing[], spare: () => number) => {
+  const sweep = async (before: number, mayGo: readonly RetentionStatus[], spare: () => number) => {
     let place: Pick<KeptInstance, "storedAt" | "message"> = { storedAt: -1, message: "" };
     while (spare() > 0) {
       const page = await spool.call("keptAfter", place, before, PAGE);

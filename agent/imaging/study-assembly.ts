@@ -9,9 +9,11 @@ import { type ImageInstance, readImages } from "../protocols/dicom/read.ts";
 import { describe } from "../report/report.ts";
 import type { SpoolCalls } from "../spool/spool.ts";
 import { StorageError } from "../spool/storage-error.ts";
-import type { DueStudy, Settlement, StoredInstance, StudyDraft } from "../spool/queries/operations.ts";
+import type { DueStudy } from "../spool/queries/image-studies.ts";
+import type { StoredInstance } from "../spool/queries/images.ts";
+import type { Settlement, StudyDraft } from "../spool/queries/studies.ts";
 import { study } from "../study/study.ts";
-import type { Waiting } from "../spool/queries/waiting.ts";
+import type { MatchKeys } from "../spool/queries/waiting.ts";
 
 // Takes a study of images through the stages read, match and study once nothing came of it for a while. What comes later
 // makes it be done again, with all that is there then.
@@ -157,7 +159,7 @@ export async function assessImages(
     message: string,
     reasons: readonly string[],
     studies: readonly StudyDraft[],
-    waiting: Waiting | null = null,
+    waiting: MatchKeys | null = null,
   ) => {
     const all = twins.has(message) ? [TWIN, ...reasons] : reasons;
     return { ...settlement(message, all.length === 0 ? null : all.join("; "), studies), waiting };

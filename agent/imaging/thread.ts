@@ -40,8 +40,8 @@ export class DicomThread {
   readonly #provided = new Map<string, Provided>();
 
   /** The folder of images is there: see tidyImages(). */
-  constructor(options: DicomThreadOptions, spool: Pick<Spool, "line">) {
-    const port = spool.line();
+  constructor(options: DicomThreadOptions, spool: Pick<Spool, "openPort">) {
+    const port = spool.openPort();
     const workerData: WorkerData = { ...options, data: path.resolve(options.data), spool: port };
     this.#worker = startWorker(import.meta.url, "./worker", {
       workerData,

@@ -13,7 +13,7 @@ import { ImageStore } from "./instance-store.ts";
 import type { LineState } from "../states/line-state.ts";
 import type { NoiseRun } from "../protocols/link.ts";
 import { type Removed, removeOld } from "./retention.ts";
-import { SpoolLine } from "../spool/remote-spool.ts";
+import { RemoteSpool } from "../spool/remote-spool.ts";
 import { ThreadCalls } from "../runtime/thread-rpc.ts";
 
 // The thread of the imaging devices: it has their sockets and the files of their images, and a way of its own to the spool, so
@@ -33,7 +33,7 @@ export interface ListeningDevice extends DicomDevice {
 }
 
 export interface WorkerData extends DicomThreadOptions {
-  /** See Spool.line(). */
+  /** See Spool.openPort(). */
   readonly spool: MessagePort;
 }
 
@@ -89,7 +89,7 @@ function counted(tell: (count: number) => void): (count: number) => void {
 function serve(): void {
   if (parentPort === null) throw new Error("dicom-worker runs as a worker thread");
   const { data, images, devices, spool: port } = workerData as WorkerData;
-  const spool = new SpoolLine(port);
+  const spool = new RemoteSpool(port);
   const headers = new Headers();
   const store = new ImageStore(data, spool, headers, images.freeBytes);
   const talks = new Map<number, Talk>();

@@ -5,7 +5,7 @@ import { damageTold } from "../../shared/runtime/damaged-file.ts";
 import { type Operations, operationsOn } from "./queries/operations.ts";
 import { isCurrent } from "./schema.ts";
 
-/** Reads a data folder beside the agent that writes it. @throws when there is no spool in it */
+/** Reads the spool of a data folder, also while an agent writes it. @throws if the folder has no spool */
 export function readSpool<Result>(folder: string, read: (db: Database.Database) => Result): Result {
   const file = spoolFile(folder);
   const db = new Database(file, { readonly: true, fileMustExist: true });
@@ -18,7 +18,7 @@ export function readSpool<Result>(folder: string, read: (db: Database.Database) 
   }
 }
 
-/** The same for what takes more than one step. @throws also when the spool is of another version of this program */
+/** Reads the spool in several asynchronous steps. @throws also if the spool has the schema of another version */
 export async function searchSpool<Result>(
   folder: string,
   search: (db: Database.Database) => Promise<Result>,
@@ -35,13 +35,12 @@ export async function searchSpool<Result>(
   }
 }
 
-/** How long a command waits for the running agent's commit, which takes some milliseconds. */
+/** Max wait of a command for a commit of the running agent, in ms. */
 const BUSY_MS = 5_000;
 
 /**
- * Writes to a data folder beside the agent that owns it, in one transaction, on the disk when this returns. SQLite lets one
- * writer in at a time: whichever of the two comes second waits.
- * @throws when there is no spool in it, or one that the agent of this version has not opened yet
+ * Writes to the spool in one fsynced transaction, also while an agent runs. SQLite has one writer at a time; the second waits.
+ * @throws if the folder has no spool, or the spool has the schema of another version
  */
 export function writeSpool<Result>(folder: string, write: (operations: Operations) => Result): Result {
   const file = spoolFile(folder);

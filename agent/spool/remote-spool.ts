@@ -1,31 +1,36 @@
 import type { MessagePort } from "node:worker_threads";
-import type { Spool } from "./spool.ts";
 import type { Operations } from "./queries/operations.ts";
-import type { Call, LineAnswer } from "./worker.ts";
+import type { Spool } from "./spool.ts";
 import { StorageError } from "./storage-error.ts";
+import type { OperationCall, RemoteReply } from "./wire-format.ts";
 
-/** Another thread's way to the spool's, past the main thread: see Spool.line(). Calls are settled in the order they were made. */
-export class SpoolLine implements Pick<Spool, "call"> {
+interface RemotePendingCall {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** Calls the spool's worker from another thread, past the main thread. See Spool.openPort(). Results arrive in call order. */
+export class RemoteSpool implements Pick<Spool, "call"> {
   readonly #port: MessagePort;
-  readonly #waiting: { readonly resolve: (value: unknown) => void; readonly reject: (error: Error) => void }[] = [];
+  readonly #pendingCalls: RemotePendingCall[] = [];
 
   constructor(port: MessagePort) {
     this.#port = port;
-    port.on("message", (answer: LineAnswer) => {
-      const { resolve, reject } = this.#waiting.shift()!;
-      if ("value" in answer) resolve(answer.value);
-      else reject("refused" in answer ? new StorageError(answer.refused) : new Error(answer.error));
+    port.on("message", (reply: RemoteReply) => {
+      const { resolve, reject } = this.#pendingCalls.shift()!;
+      if ("value" in reply) resolve(reply.value);
+      else reject("refused" in reply ? new StorageError(reply.refused) : new Error(reply.error));
     });
   }
 
-  /** As Spool's. @throws StorageError when the disk refuses it */
+  /** Runs one operation, as Spool.call() does. @throws StorageError if the disk refuses the group */
   call<Name extends keyof Operations>(
     name: Name,
     ...args: Parameters<Operations[Name]>
   ): Promise<ReturnType<Operations[Name]>> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ resolve: resolve as (value: unknown) => void, reject });
-      this.#port.postMessage({ name, args } satisfies Call);
+      this.#pendingCalls.push({ resolve: resolve as (value: unknown) => void, reject });
+      this.#port.postMessage({ name, args } satisfies OperationCall);
     });
   }
 }

@@ -1,16 +1,16 @@
 import fs from "node:fs";
 import path from "node:path";
 
-// A file that takes real blocks of the disk. It is given up when the disk is full, so that the agent's own operations have
-// room: they settle what was acknowledged, prune and stop. The file is made again when there is room.
+// A file that occupies disk space. It is removed when the disk is full, so that the agent's own operations have room: they
+// settle acknowledged messages, prune and stop. The file is created again when there is room.
 
 export const RESERVE_FILE = "reserve";
 
-/** More than the write-ahead log has before a checkpoint, for the checkpoint may need as much of the disk. Bytes. */
+/** Bytes of the file: more than the WAL has before a checkpoint, because the checkpoint may need as much space. */
 const RESERVE_BYTES = 32 * 1024 * 1024;
-/** With less than that free the file is not made. Bytes. */
+/** Min free bytes to create the file. */
 const FREE_BYTES_MIN = 1.5 * RESERVE_BYTES;
-/** With more than that free the disk is not full, whatever it answers. Bytes. */
+/** Free bytes above which the disk counts as not full, even if a write fails. */
 const FULL_BYTES = 4 * 1024 * 1024;
 const PIECE_BYTES = 1024 * 1024;
 const TRY_EVERY_MS = 1_000;
@@ -27,12 +27,12 @@ export class Reserve {
     this.#isGivenUp = !fs.existsSync(this.#file) && this.#freeBytes() < FREE_BYTES_MIN;
   }
 
-  /** The disk was full, and the file is not made again yet: nothing but operations of the agent may take room. */
+  /** The disk was full and the file does not exist again yet. Only the agent's own operations may take room. */
   get isGivenUp(): boolean {
     return this.#isGivenUp;
   }
 
-  /** Removes the file if the disk is full. @returns whether that made room */
+  /** Removes the file if the disk is full. @returns true if that made room */
   giveUp(): boolean {
     if (!fs.existsSync(this.#file) || this.#freeBytes() > FULL_BYTES) return false;
     fs.rmSync(this.#file);
@@ -40,7 +40,7 @@ export class Reserve {
     return true;
   }
 
-  /** Makes the file as soon as there is room for it, now and whenever it is given up. */
+  /** Creates the file as soon as there is room for it, now and after each removal. */
   keep(): void {
     setInterval(() => void this.#make(), TRY_EVERY_MS);
   }
@@ -60,7 +60,7 @@ export class Reserve {
       fs.renameSync(part, this.#file);
       this.#isGivenUp = false;
     } catch {
-      fs.rmSync(part, { force: true }); // something else took the room
+      fs.rmSync(part, { force: true }); // another program took the space
     } finally {
       this.#isMaking = false;
     }

@@ -1,17 +1,17 @@
 import type Database from "better-sqlite3";
 import { ROW_BYTES, type SessionSizes } from "./queries/room.ts";
 
-// Who takes how much of the spool's room. Events of devices are refused at a bound below SQLite's own: the agent's own
-// operations need room beyond it, to settle what was acknowledged, to prune and to stop.
+// The room that each device takes in the spool. Events of devices are refused at a bound below SQLite's own, because the
+// agent's own operations need room beyond it: they settle acknowledged messages, prune and stop.
 
-/** Room above the bound for operations of the agent itself. Bytes. */
+/** Bytes above the bound that are reserved for operations of the agent itself. */
 export const RESERVE_BYTES = 64 * 1024 * 1024;
-/** The share of the room that one device may take with what is not pruned. Beyond it that device alone is refused. */
+/** Max share of one device. Beyond it, the events of that device are refused until rows are pruned. */
 const DEVICE_SHARE = 0.5;
-/** With less room than that left the spool is short of it. */
+/** The spool is short of room if a smaller share is left. */
 const SHORT_SHARE = 0.1;
 
-/** Why an event is not stored; null: it is. `bytes` is the length of the event. */
+/** Returns the reason why an event of that many bytes is refused; null if it is accepted. */
 export type Refusal = (session: number, bytes: number) => string | null;
 
 interface OpenSession {
@@ -23,7 +23,7 @@ export class Room {
   readonly #bytesMax: number;
   readonly #taken: Database.Statement;
   readonly #sums: Database.Statement;
-  /** Those that this process opened and did not finish yet. */
+  /** The sessions that this process opened and has not finished. */
   readonly #sessions = new Map<number, OpenSession>();
 
   constructor(db: Database.Database, bytesMax: number) {
@@ -49,7 +49,7 @@ export class Room {
     this.#sessions.set(session, { device, bytes: 0 });
   }
 
-  /** An event of that length is stored. */
+  /** Adds a stored event of that many bytes. */
   add(session: number, bytes: number): void {
     const open = this.#sessions.get(session);
     if (open !== undefined) open.bytes += bytes + ROW_BYTES.event;
@@ -59,7 +59,7 @@ export class Room {
     for (const session of sessions) this.#sessions.delete(session);
   }
 
-  /** Decides about the events of one group, in their order. */
+  /** Decides about the events of one group, in order. */
   refusal(): Refusal {
     let taken = this.#takenBytes();
     const share = this.#bytesMax * DEVICE_SHARE;
@@ -68,7 +68,7 @@ export class Room {
       const bytes = length + ROW_BYTES.event;
       if (taken + bytes > this.#bytesMax) return `the spool is full: ${megabytes(this.#bytesMax)} MB at most`;
       const device = this.#sessions.get(session)?.device;
-      // As long as all of them together take less than the share, so does each.
+      // While all devices together take less than the share, each of them does.
       if (taken + bytes > share && device !== undefined) {
         sums ??= this.#deviceSums();
         const sum = (sums.get(device) ?? 0) + bytes;

@@ -1,6 +1,6 @@
 import type Database from "better-sqlite3";
 
-/** Gives measurements in headers a concept instead of a name. Headers are read again where the file of the image is here. */
+/** Gives measurements in headers a concept instead of a name. A header whose image file is present is read again. */
 export const measurementsByConcept = `
   UPDATE instance SET header = NULL WHERE removed_at IS NULL AND json_array_length(header, '$.measurements') > 0;
   UPDATE instance SET header = json_set(header, '$.measurements', (
@@ -11,22 +11,22 @@ export const measurementsByConcept = `
   WHERE removed_at IS NOT NULL AND json_array_length(header, '$.measurements') > 0;
 `;
 
-// The spool's tables. Append-only: a released migration is never edited.
+// The spool's tables. Migrations are append-only: the statements of a released one never change.
 const migrations: readonly string[] = [
   `
-  -- From one rest of a link to the next; a long connection is many sessions. first_event bounds the scan of a replay.
+  -- A session lasts from one idle state of a link to the next; a long connection has many. first_event bounds the scan of a replay.
   CREATE TABLE session (
     id INTEGER PRIMARY KEY, device TEXT NOT NULL, profile TEXT NOT NULL,
     first_event INTEGER NOT NULL, opened_at INTEGER NOT NULL, finished_at INTEGER
   ) STRICT;
   CREATE INDEX session_unfinished ON session (id) WHERE finished_at IS NULL;
 
-  -- All that moved a link, in the order it happened. No index: one append per row is what makes a commit cheap.
+  -- The inputs of the links, in order. There is no index, because a commit is cheap if each row is one append.
   CREATE TABLE event (
     id INTEGER PRIMARY KEY, session INTEGER NOT NULL, kind TEXT NOT NULL, at INTEGER NOT NULL, bytes BLOB
   ) STRICT;
 
-  -- (session, ordinal) names a message whoever computes it, so a replay cannot store it twice.
+  -- (session, ordinal) identifies a message, so a replay cannot store it twice.
   CREATE TABLE message (
     id TEXT PRIMARY KEY, session INTEGER NOT NULL, ordinal INTEGER NOT NULL, device TEXT NOT NULL, profile TEXT NOT NULL,
     received_at INTEGER NOT NULL, bytes BLOB NOT NULL, incomplete TEXT,
@@ -59,28 +59,28 @@ const migrations: readonly string[] = [
   CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
   `,
   `
-  -- How often a study left for the server, and when last.
+  -- The number of sends of a study to the server, and the time of the last one.
   ALTER TABLE study ADD COLUMN sends INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE study ADD COLUMN sent_at INTEGER;
   `,
   `
-  -- Kept for ever: an accession names one animal's sample, and must never come to name another's.
+  -- Rows are never removed, because an accession must never name the sample of another patient.
   CREATE TABLE test_order (
     accession TEXT PRIMARY KEY, device TEXT NOT NULL, patient_fp TEXT NOT NULL, tests TEXT NOT NULL,
     created_at INTEGER NOT NULL, state TEXT NOT NULL
   ) STRICT;
   CREATE INDEX test_order_open ON test_order (device, created_at) WHERE state <> 'resulted';
 
-  -- The animals who come today, as the server's calendar said last.
+  -- Today's appointments, as they were last fetched from the server.
   CREATE TABLE appointment (fp TEXT PRIMARY KEY, patient_fp TEXT NOT NULL, start_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   `,
   `
-  -- What a message has in common with itself sent again, where its protocol tells: it is stored once.
+  -- Equal for a message and its resend, if the protocol can identify one. A resend is not stored again.
   ALTER TABLE message ADD COLUMN fingerprint TEXT;
   CREATE UNIQUE INDEX message_fingerprint ON message (device, fingerprint) WHERE fingerprint IS NOT NULL;
   `,
   `
-  -- What a message that is a DICOM instance has besides. Its bytes are a file named by the message's id.
+  -- Further columns of a message that is a DICOM instance. Its dataset is a file named by the message's id.
   CREATE TABLE instance (
     message TEXT PRIMARY KEY, study TEXT NOT NULL, sop_class TEXT NOT NULL, sop_instance TEXT NOT NULL,
     transfer_syntax TEXT NOT NULL, calling_ae TEXT NOT NULL,
@@ -89,28 +89,28 @@ const migrations: readonly string[] = [
   CREATE INDEX instance_study ON instance (study);
   CREATE INDEX instance_sop ON instance (sop_instance);
 
-  -- Studies of which something came that was not assessed yet, and when they are held to be whole.
+  -- Image studies that wait to be assessed, and the time at which they count as complete.
   CREATE TABLE image_study (study TEXT PRIMARY KEY, due_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   CREATE INDEX image_study_due ON image_study (due_at);
   `,
   `
-  -- Of an imaging device's worklist: which appointment the accession was made for.
+  -- The appointment that the accession was made for, in the worklist of a modality.
   ALTER TABLE test_order ADD COLUMN appointment TEXT;
   CREATE UNIQUE INDEX test_order_appointment ON test_order (device, appointment) WHERE appointment IS NOT NULL;
 
-  -- What a device said of an examination while it went on (MPPS).
+  -- Modality performed procedure steps (MPPS).
   CREATE TABLE procedure_step (
     sop_instance TEXT PRIMARY KEY, device TEXT NOT NULL, state TEXT NOT NULL, attributes TEXT NOT NULL, updated_at INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
 
-  -- Devices that asked whether we have their images for good, and are to be told.
+  -- Storage commitment requests, and whether the device got its report.
   CREATE TABLE commitment (
     id INTEGER PRIMARY KEY, transaction_uid TEXT NOT NULL, device TEXT NOT NULL, calling_ae TEXT NOT NULL, instance_list TEXT NOT NULL,
     requested_at INTEGER NOT NULL, tries INTEGER NOT NULL DEFAULT 0, next_at INTEGER NOT NULL, reported_at INTEGER, outcome TEXT
   ) STRICT;
   CREATE INDEX commitment_open ON commitment (device, next_at) WHERE reported_at IS NULL;
 
-  -- Where each instance goes besides the server; the rows are made with the instance.
+  -- The archives for each instance. The rows are inserted with the instance.
   CREATE TABLE destination (id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
   CREATE TABLE forward (
     destination TEXT NOT NULL, message TEXT NOT NULL, state TEXT NOT NULL, tries INTEGER NOT NULL DEFAULT 0, reason TEXT,
@@ -119,14 +119,14 @@ const migrations: readonly string[] = [
   CREATE INDEX forward_queued ON forward (destination, tries, message) WHERE state = 'queued';
   `,
   `
-  -- What devices say of themselves; name is the one that a device gives itself, for several may speak on one connection.
+  -- Status and operator reports sent by devices. name is the device's own name; several devices may share a connection.
   CREATE TABLE news (
     device TEXT NOT NULL, name TEXT NOT NULL, topic TEXT NOT NULL, content TEXT NOT NULL, at INTEGER NOT NULL,
     PRIMARY KEY (device, name, topic, content)
   ) STRICT, WITHOUT ROWID;
   `,
   `
-  -- When an instance's bytes came last, when its file was removed, and whether a device was told that we have it for good.
+  -- The time of the last storage of an instance, the time of the removal of its file, and whether it was committed to a device.
   ALTER TABLE instance ADD COLUMN stored_at INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE instance ADD COLUMN removed_at INTEGER;
   ALTER TABLE instance ADD COLUMN promised INTEGER NOT NULL DEFAULT 0;
@@ -135,14 +135,14 @@ const migrations: readonly string[] = [
   CREATE INDEX instance_removed ON instance (removed_at) WHERE removed_at IS NOT NULL;
   `,
   `
-  -- Where the bytes of a message stand in the record (record.ts); then it has none of its own.
+  -- The byte range of a message in the event log. Such a message has no bytes of its own.
   ALTER TABLE message ADD COLUMN first_event INTEGER;
   ALTER TABLE message ADD COLUMN last_event INTEGER;
   ALTER TABLE message ADD COLUMN start INTEGER;
   ALTER TABLE message ADD COLUMN length INTEGER;
-  -- Old ones are found by their session.
+  -- Pruning finds old messages by their session.
   DROP INDEX message_received;
-  -- Ids that count up, or are times, stand together whoever sent them: a commit writes fewer pages.
+  -- Fingerprints with a counter or a time are adjacent across devices, so a commit writes fewer pages.
   DROP INDEX message_fingerprint;
   CREATE UNIQUE INDEX message_fingerprint ON message (fingerprint, device) WHERE fingerprint IS NOT NULL;
   `,
@@ -151,24 +151,24 @@ const migrations: readonly string[] = [
   `,
   measurementsByConcept,
   `
-  -- The rest of what a running agent knows of a device, as JSON: its line in words, and counters. NULL: it is not served.
+  -- The rest of a device's state as JSON: its connection, last warning and counters. NULL if the device is not served.
   ALTER TABLE device ADD COLUMN standing TEXT;
   ALTER TABLE device ADD COLUMN last_bytes_at INTEGER;
   `,
   `
-  -- The order in which rows were stored is that of their rowids. The clock may be set back, so times give no order.
+  -- Rowids give the order of storage. Times do not, because the clock may be set back.
   DROP INDEX message_unprocessed;
   CREATE INDEX message_unprocessed ON message (processed_at) WHERE processed_at IS NULL;
   DROP INDEX message_incomplete;
   CREATE INDEX message_incomplete ON message (device) WHERE incomplete IS NOT NULL AND completed_by IS NULL;
   DROP INDEX study_queued;
   CREATE INDEX study_queued ON study (state) WHERE state = 'queued';
-  -- The quiet time of the device bounds how far ahead due_at may lie, whatever becomes of the clock.
+  -- The quiet time of the device bounds due_at after a change of the clock.
   ALTER TABLE image_study ADD COLUMN quiet_ms INTEGER NOT NULL DEFAULT 60000;
   `,
   `
-  -- The keys that would match an unmatched message: identifiers as sent, and patient fps. due: such a patient came or changed
-  -- after the message was assessed.
+  -- The keys that would match an unmatched message: identifiers as sent, and patient fps. due is 1 if such a patient was added
+  -- or changed after the message was assessed.
   CREATE TABLE waiting (
     key TEXT NOT NULL, message TEXT NOT NULL, due INTEGER NOT NULL, PRIMARY KEY (key, message)
   ) STRICT, WITHOUT ROWID;
@@ -180,19 +180,18 @@ const migrations: readonly string[] = [
     WHERE s.state = 'unmatched' AND json_extract(s.body, '$.patient_hint.identifier') IS NOT NULL;
   `,
   `
-  -- The backlog is read per device, each in the order of the rowids.
+  -- The backlog is read per device, in the order of the rowids.
   DROP INDEX message_unprocessed;
   CREATE INDEX message_unprocessed ON message (device, processed_at) WHERE processed_at IS NULL;
   `,
   `
-  -- What the events of a finished session take, and what a device takes in all, in bytes. Of an earlier program's rows the
-  -- messages are counted.
+  -- The bytes of the events of a finished session, and of all rows of a device. For older rows only messages are counted.
   ALTER TABLE session ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE device ADD COLUMN stored_bytes INTEGER NOT NULL DEFAULT 0;
   UPDATE device SET stored_bytes = known.bytes FROM
     (SELECT device, SUM(length(bytes) + 400) AS bytes FROM message GROUP BY device) AS known WHERE known.device = device.id;
 
-  -- Events that belong to no message, in runs of one session. The oldest beyond a bound are removed.
+  -- Runs of events of one session that belong to no message. Beyond a bound the oldest are removed.
   CREATE TABLE noise (
     device TEXT NOT NULL, first_event INTEGER NOT NULL, last_event INTEGER NOT NULL, session INTEGER NOT NULL,
     bytes INTEGER NOT NULL, PRIMARY KEY (device, first_event)
@@ -200,12 +199,12 @@ const migrations: readonly string[] = [
   `,
 ];
 
-/** Whether the database has this program's schema. */
+/** @returns true if the database has this program's schema */
 export function isCurrent(db: Database.Database): boolean {
   return Number(db.pragma("user_version", { simple: true })) === migrations.length;
 }
 
-/** Brings the database up to this program's schema; one newer than the program is refused. */
+/** Migrates the database to this program's schema. @throws if the schema is newer than the program */
 export function migrate(db: Database.Database): void {
   const version = Number(db.pragma("user_version", { simple: true }));
   if (version > migrations.length) {

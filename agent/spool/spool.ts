@@ -1,124 +1,136 @@
 import path from "node:path";
 import { MessageChannel, type MessagePort, type Worker } from "node:worker_threads";
 import { makePrivateFolder } from "../../shared/runtime/private-folder.ts";
-import { EVENT_KINDS, type EventKind } from "./queries/event-log.ts";
-import type { MessageRow, Operations } from "./queries/operations.ts";
-import { RESERVE_FILE } from "./reserve.ts";
-import type { Answer, Call, OpenedSession, Post, Request, WorkerOptions } from "./worker.ts";
-import { StorageError } from "./storage-error.ts";
 import { startWorker } from "../runtime/start-worker.ts";
+import { CallbackQueue } from "./callback-queue.ts";
+import { Checkpointer } from "./checkpointer.ts";
+import { CommitBatcher } from "./commit-batcher.ts";
+import { DeviceActivity } from "./device-activity.ts";
+import {
+  type EventCallback,
+  notifyCommitted,
+  notifyFailed,
+  PendingBatch,
+  type PendingCall,
+  type PendingMessage,
+} from "./pending-batch.ts";
+import type { EventKind } from "./queries/event-log.ts";
+import type { MessageRow } from "./queries/message-row.ts";
+import type { Operations } from "./queries/operations.ts";
+import { RESERVE_FILE } from "./reserve.ts";
+import { SessionsToFinish } from "./sessions-to-finish.ts";
+import { StorageError } from "./storage-error.ts";
+import type { SpoolStart, WorkerOptions, WorkerReply, WorkerRequest } from "./wire-format.ts";
 
 export interface SpoolOptions {
-  /** Bytes of the database beyond which the spool refuses; default 8 GiB. */
+  /** Max bytes of the database; beyond it the spool refuses events. Default 8 GiB. */
   readonly bytesMax?: number;
-  /** Called with the milliseconds each group commit took. */
+  /** Called with the duration of each group commit in ms. */
   readonly onCommit?: (ms: number) => void;
 }
 
-/** Its files in the data folder. */
+/** The files of the spool in the data folder. */
 export const SPOOL_FILES = [
-  ...["spool.db", "spool.db-wal", "spool.db-shm", "spool.mark", "lock.db", "lock.db-journal", RESERVE_FILE],
+  "spool.db",
+  "spool.db-wal",
+  "spool.db-shm",
+  "spool.mark",
+  "lock.db",
+  "lock.db-journal",
+  RESERVE_FILE,
 ];
 
-/** How long an operation that nobody waits for may wait for company. */
-const LATER_MS_MAX = 200;
-/** How long a message may: `max` where the thread always has something else to do. */
-const SAVE_MS = { min: 2, max: 10 };
-/** How long those who wait are told of commits, until the sockets are looked after again. */
-const TELL_MS = 0.25;
-/** Devices that spoke within that time are about to speak again; after so much silence they have said it. */
-const PAUSE = { withinMs: 25, silenceMs: 2 };
-/** After that time without a durable commit the log is emptied: while it lasts, damage to one file loses rows. */
-const IDLE_MS = 5_000;
 const BYTES_MAX = 8 * 1024 ** 3;
-/**
- * When that many devices spoke within a period, an event waits that long for those of the others, for a commit and the way to
- * the thread and back cost more than what is in them: without it 32 lines at 115 200 baud take nearly twice the processor time.
- * It does not wait once half of the devices have an event on its way: devices as fast as the disk share their commits anyhow,
- * and waiting for all of them would leave the disk idle.
- */
-const GATHER = { devicesMin: 16, periodMs: 100, ms: 8 };
+
+/** An input of a link. */
+export interface SpoolEvent {
+  readonly device: string;
+  readonly session: number;
+  readonly kind: EventKind;
+  readonly bytes: Uint8Array | null;
+  /** The event must survive a power cut, because a reply depends on it. */
+  readonly durable: boolean;
+  /** Runs while the worker commits the batch of the event. */
+  readonly afterBatch?: (() => void) | null;
+}
+
+/** The operations of a spool, for callers that store no events. */
+export type SpoolCalls = Pick<Spool, "call" | "callLater">;
 
 /**
- * The truth on disk: what came in, before any reply leaves. Everything after it can be computed again.
- * append() and call() are settled after the commit of the transaction that holds them, in the order they were made; one that
- * holds a durable event, or takes studies for the server, is fsynced first, with all that was committed before it.
+ * The durable log of all inputs, written before any reply leaves. Callbacks of append() and results of call() arrive after the
+ * commit of their group, in call order. A group with a durable event or operation is fsynced, with all groups before it.
  */
 export class Spool {
   readonly #worker: Worker;
   readonly #onCommit: (ms: number) => void;
-  readonly #inFlight: { opened: OpenedSession[]; events: Done[]; messages: WaitingMessage[]; calls: Waiting[] }[] = [];
-  #pending: Pending;
-  #flushing = false;
-  #gathering: NodeJS.Timeout | null = null;
-  /** The devices with an event since then, and how many had one in the period before. */
-  #periodFrom = 0;
-  readonly #speaking = new Set<string>();
-  #busyDevices = 0;
-  #spokenAt = Number.NEGATIVE_INFINITY;
-  /** Events that are pending or in flight. */
-  #unsettled = 0;
+  readonly #activity = new DeviceActivity();
+  readonly #batcher: CommitBatcher;
+  readonly #undeliveredCallbacks: CallbackQueue;
+  readonly #inFlight: PendingBatch[] = [];
+  #pending: PendingBatch;
+  #uncommittedEvents = 0;
   #nextSession: number;
   #nextEvent: number;
-  /** Of what is settled, what nobody was told of yet. */
-  readonly #untold: Done[] = [];
-  #telling = false;
-  #checkpointing = false;
-  #closed: (() => void) | undefined;
-  /** Why the last group was refused, and why an event was in the last group that had some; null: it was not. */
+  #onClosed: (() => void) | undefined;
+  /** The reason why the last group failed; null if it was committed. */
   #fault: string | null = null;
+  /** The reason why the last group with events refused one; null if it refused none. */
   #refusal: string | null = null;
   #isShort = false;
-  #later: NodeJS.Timeout | null = null;
-  #saving: NodeJS.Timeout | null = null;
-  #ending: NodeJS.Timeout | null = null;
-  readonly #idle: NodeJS.Timeout;
-  /** Sessions that are to be ended. */
-  readonly #resting = new Set<number>();
-  /** Of those whose record is on the disk. */
-  readonly #messages: WaitingMessage[] = [];
-  readonly #meanwhile: (() => void)[] = [];
+  readonly #checkpointer: Checkpointer;
+  readonly #sessionsToFinish = new SessionsToFinish((ids) => this.callLater("finishSessions", ids, Date.now()));
+  /** Messages whose events are already posted. */
+  readonly #delayedMessages: PendingMessage[] = [];
+  readonly #afterBatch: (() => void)[] = [];
 
-  /** @throws when the folder is in use by another agent or its database is newer than this program */
+  /** @throws if another agent uses the folder, or its database is newer than this program */
   static async open(folder: string, options: SpoolOptions = {}): Promise<Spool> {
-    makePrivateFolder(folder);
-    const workerData: WorkerOptions = { folder: path.resolve(folder), bytesMax: options.bytesMax ?? BYTES_MAX };
-    const worker = startWorker(import.meta.url, "./worker", { workerData });
-    const first = await new Promise<Answer>((resolve, reject) => {
-      worker.once("message", resolve);
-      worker.once("error", reject);
-    });
-    if ("ready" in first) return new Spool(worker, first.ready, options);
-    await worker.terminate();
-    throw new Error("fatal" in first ? first.fatal : "the spool did not start");
+    const { worker, next } = await startSpoolWorker(folder, options.bytesMax ?? BYTES_MAX);
+    return new Spool(worker, next, options);
   }
 
-  private constructor(worker: Worker, next: { session: number; event: number }, options: SpoolOptions) {
+  private constructor(worker: Worker, next: SpoolStart, options: SpoolOptions) {
     this.#worker = worker;
     this.#nextSession = next.session;
     this.#nextEvent = next.event;
-    this.#pending = new Pending(next.event);
+    this.#pending = new PendingBatch(next.event);
     this.#onCommit = options.onCommit ?? (() => undefined);
+    this.#batcher = new CommitBatcher(
+      {
+        uncommittedEvents: () => this.#uncommittedEvents,
+        isCommitting: () => this.#inFlight.length > 0,
+        addMessages: () => void this.#pending.messages.push(...this.#delayedMessages.splice(0)),
+        post: () => this.#post(),
+      },
+      this.#activity,
+    );
+    this.#undeliveredCallbacks = new CallbackQueue(
+      () => this.#flushIfIdle(),
+      () => this.#notifyClosed(),
+    );
     worker.removeAllListeners("error");
-    // Without its spool the agent must not go on: an unhandled error ends the process, and the service manager restarts it.
+    // The agent cannot run without its spool. An unhandled error ends the process, and the service manager restarts it.
     worker.on("error", (error) => {
       throw error;
     });
-    worker.on("message", (answer: Answer) => this.#settle(answer));
-    this.#idle = setTimeout(() => this.#checkpointInPause("empty log"), IDLE_MS);
+    worker.on("message", (reply: WorkerReply) => this.#receive(reply));
+    this.#checkpointer = new Checkpointer(this.#activity, (request) =>
+      worker.postMessage(request satisfies WorkerRequest),
+    );
   }
 
-  /** Why nothing is stored, or a device is refused; null: all is stored. */
+  /** The reason why the last group failed or a device was refused; null if everything is stored. */
   get problem(): string | null {
     return this.#fault ?? this.#refusal;
   }
 
-  /** There is little room left, or none: what is old should go. */
+  /** Little or no room is left, so old rows should be pruned. */
   get isShort(): boolean {
     return this.#isShort;
   }
 
-  /** A new session of a device; it is stored with its first event. */
+  /** Opens a session of a device. It is stored with its first event. */
   openSession(device: string, profile: string): number {
     const id = this.#nextSession++;
     this.#pending.opened.push({ id, device, profile, firstEvent: this.#nextEvent, at: Date.now() });
@@ -126,297 +138,139 @@ export class Spool {
   }
 
   /**
-   * Stores one event of a session and answers its id; `done` gets null once it is on disk, or why it is not. After a refusal
-   * every event of that session is refused until a "gap" is stored, so that no record reads as if nothing were missing.
+   * Stores one event of a session and returns its id. After a refusal every later event of that session is refused until a
+   * "gap" is stored, so that no replay reads the session as if nothing were missing.
    */
-  append({ device, session, kind, bytes, durable, meanwhile }: SpoolEvent, done: Done): number {
+  append({ device, session, kind, bytes, durable, afterBatch }: SpoolEvent, done: EventCallback): number {
     const pending = this.#pending;
     pending.durable ||= durable;
-    pending.events.push(session, EVENT_KINDS.indexOf(kind), Date.now(), bytes === null ? -1 : bytes.length);
-    if (bytes !== null) pending.bytes.push(bytes);
-    pending.done.push(done);
-    if (meanwhile) this.#meanwhile.push(meanwhile);
-    this.#unsettled += 1;
-    this.#noteSpeaking(device);
-    this.#schedule();
+    pending.events.add(session, kind, Date.now(), bytes);
+    pending.eventCallbacks.push(done);
+    if (afterBatch) this.#afterBatch.push(afterBatch);
+    this.#uncommittedEvents += 1;
+    this.#activity.note(device);
+    this.#batcher.flushSoon();
     return this.#nextEvent++;
   }
 
-  /** Ends a session soon, unless it is resumed before. Should the disk refuse it, the session is replayed by the next start. */
-  endLater(session: number): void {
-    this.#resting.add(session);
-    this.#ending ??= setTimeout(() => this.#endResting(), LATER_MS_MAX);
+  /** Finishes a session soon, unless it is resumed before. If the disk refuses, the next start replays the session. */
+  finishLater(session: number): void {
+    this.#sessionsToFinish.add(session);
   }
 
-  /** Whether a session that was to be ended goes on; false: it has ended. */
-  resume(session: number): boolean {
-    return this.#resting.delete(session);
+  /** Keeps a session open that finishLater() was called for. @returns false if it is finished already */
+  resumeSession(session: number): boolean {
+    return this.#sessionsToFinish.resume(session);
   }
 
-  #endResting(): void {
-    if (this.#ending !== null) clearTimeout(this.#ending);
-    this.#ending = null;
-    if (this.#resting.size === 0) return;
-    this.callLater("finishSessions", [...this.#resting], Date.now());
-    this.#resting.clear();
-  }
-
-  /** Runs one operation in the next group, behind all that were asked for before it. @throws StorageError when the disk refuses it */
+  /** Runs one operation in the next group, after all earlier calls. @throws StorageError if the disk refuses the group */
   call<Name extends keyof Operations>(
     name: Name,
     ...args: Parameters<Operations[Name]>
   ): Promise<ReturnType<Operations[Name]>> {
-    this.#schedule();
-    return this.#run(name, args);
-  }
-
-  /**
-   * Stores a message of which the record is on the disk: see addMessages(). Nobody waits for that as devices wait for their
-   * answers, so messages go together where the thread has nothing else to do, or with a group once the oldest has waited for
-   * some milliseconds: a row alone touches nearly as many pages as fifty. @throws StorageError when the disk refuses it
-   */
-  saveMessage(make: () => MessageRow): Promise<string | null> {
-    if (this.#messages.length === 0) this.#saveIn(SAVE_MS.min, performance.now() + SAVE_MS.max);
-    return new Promise((resolve, reject) => {
-      this.#messages.push({ make, row: null, resolve, reject });
-    });
-  }
-
-  #saveIn(ms: number, deadline: number): void {
-    this.#saving = setTimeout(() => {
-      if (this.#inFlight.length > 0 && performance.now() + ms < deadline) return this.#saveIn(ms, deadline);
-      this.#pending.messages.push(...this.#messages.splice(0));
-      this.#schedule();
-    }, ms);
-  }
-
-  /** What there is to do while the thread commits. */
-  #useTheTime(): void {
-    if (this.#meanwhile.length > 0) for (const work of this.#meanwhile.splice(0)) work();
-    for (const message of this.#messages) message.row ??= message.make();
-  }
-
-  /**
-   * Runs one operation with the next group, whatever that is for: nobody waits for it, and it is worth no fsync of its own.
-   * Should the disk refuse it, it has not happened.
-   */
-  callLater<Name extends keyof Operations>(name: Name, ...args: Parameters<Operations[Name]>): void {
-    this.#pending.calls.push({ call: { name, args }, ...NOBODY });
-    this.#later ??= setTimeout(() => this.#schedule(), LATER_MS_MAX);
-  }
-
-  #run<Name extends keyof Operations>(
-    name: Name,
-    args: Parameters<Operations[Name]>,
-  ): Promise<ReturnType<Operations[Name]>> {
+    this.#batcher.flushSoon();
     return new Promise((resolve, reject) => {
       this.#pending.calls.push({ call: { name, args }, resolve: resolve as (value: unknown) => void, reject });
     });
   }
 
+  /** Queues an operation for the next batch; it never triggers an fsync. If the commit fails, the operation is dropped. */
+  callLater<Name extends keyof Operations>(name: Name, ...args: Parameters<Operations[Name]>): void {
+    this.#pending.calls.push({ call: { name, args }, ...NO_CALLER });
+    this.#batcher.flushLater();
+  }
+
   /**
-   * Settled when no device is likely to speak in the next milliseconds: just behind the words of one, or at once where none has
-   * spoken lately. For what takes the processor or the disk for some milliseconds, so that no acknowledgement waits for it.
+   * Stores a message whose events are posted already. No device waits for it, so messages are batched for some ms: one row
+   * touches nearly as many pages as fifty. @returns the result of addMessages() @throws StorageError if the disk refuses it
    */
-  async pause(): Promise<void> {
-    const since = this.#spokenAt;
-    const until = performance.now() + PAUSE.withinMs;
-    if (since < performance.now() - PAUSE.withinMs) return;
-    for (let now = performance.now(); now < until; now = performance.now()) {
-      if (this.#spokenAt !== since && now - this.#spokenAt >= PAUSE.silenceMs) return;
-      await new Promise((resolve) => setTimeout(resolve, 1));
-    }
+  saveMessage(make: () => MessageRow): Promise<string | null> {
+    if (this.#delayedMessages.length === 0) this.#batcher.saveMessages();
+    return new Promise((resolve, reject) => {
+      this.#delayedMessages.push({ make, row: null, resolve, reject });
+    });
   }
 
-  /** For a SpoolLine in another thread: what it asks for waits for nobody here, and is in the same commits. */
-  line(): MessagePort {
-    const { port1: theirs, port2: ours } = new MessageChannel();
-    this.#worker.postMessage({ line: ours } satisfies Request, [ours]);
-    return theirs;
+  /** Resolves when no device is likely to send data in the next ms. Work that takes longer should wait for it. */
+  pause(): Promise<void> {
+    return this.#activity.pause();
   }
 
-  /** Settles what is under way, then ends the thread. */
+  /** Opens a port for a RemoteSpool in another thread. Its calls join the same group commits. */
+  openPort(): MessagePort {
+    const { port1, port2 } = new MessageChannel();
+    this.#worker.postMessage({ remote: port2 } satisfies WorkerRequest, [port2]);
+    return port1;
+  }
+
+  /** Commits all pending work, then ends the worker. */
   async close(): Promise<void> {
     do {
-      if (this.#saving !== null) clearTimeout(this.#saving);
-      this.#pending.messages.push(...this.#messages.splice(0));
-      this.#endResting();
-      this.#flush();
-      if (this.#inFlight.length > 0 || this.#telling) await new Promise<void>((resolve) => (this.#closed = resolve));
-      // Sessions end with their last message.
-    } while (this.#messages.length > 0 || this.#resting.size > 0);
-    clearTimeout(this.#idle);
+      this.#sessionsToFinish.finishNow();
+      this.#batcher.flushAll();
+      if (this.#inFlight.length > 0 || this.#undeliveredCallbacks.isRunning) {
+        await new Promise<void>((resolve) => (this.#onClosed = resolve));
+      }
+      // The callback of its last message finishes a session.
+    } while (this.#delayedMessages.length > 0 || !this.#sessionsToFinish.isEmpty);
+    this.#checkpointer.stop();
     this.#worker.removeAllListeners();
     await this.#worker.terminate();
   }
 
-  #noteSpeaking(device: string): void {
-    const now = performance.now();
-    this.#spokenAt = now;
-    const age = now - this.#periodFrom;
-    if (age >= GATHER.periodMs) {
-      this.#busyDevices = age < 2 * GATHER.periodMs ? this.#speaking.size : 0;
-      this.#speaking.clear();
-      this.#periodFrom = now;
-    }
-    this.#speaking.add(device);
+  #post(): void {
+    const pending = this.#pending;
+    if (pending.isEmpty) return;
+    const batch = pending.pack();
+    this.#inFlight.push(pending);
+    this.#pending = new PendingBatch(this.#nextEvent);
+    this.#worker.postMessage(batch satisfies WorkerRequest, [batch.events.bytes.buffer as ArrayBuffer]);
+    // The worker commits now, so this thread has time.
+    if (this.#afterBatch.length > 0) for (const work of this.#afterBatch.splice(0)) work();
+    for (const message of this.#delayedMessages) message.row ??= message.make();
   }
 
-  #schedule(): void {
-    if (this.#flushing) return;
-    if (this.#busyDevices >= GATHER.devicesMin && this.#unsettled < this.#busyDevices / 2) {
-      this.#gathering ??= setTimeout(() => this.#flush(), GATHER.ms);
-      return;
-    }
-    this.#flushing = true;
-    // After this round's sockets were read: what arrived together is posted together.
-    setImmediate(() => this.#flush());
-  }
-
-  #flush(): void {
-    this.#flushing = false;
-    if (this.#gathering !== null) clearTimeout(this.#gathering);
-    if (this.#later !== null) clearTimeout(this.#later);
-    this.#gathering = this.#later = null;
-    const { opened, firstEvent, durable, done, messages, calls } = this.#pending;
-    if (done.length === 0 && messages.length === 0 && calls.length === 0) return;
-    const events = Float64Array.from(this.#pending.events);
-    const bytes = concat(this.#pending.bytes);
-    const post: Post = {
-      ...{ opened, firstEvent, durable, events, bytes },
-      messages: messages.map(({ row, make }) => row ?? make()),
-      calls: calls.map(({ call }) => call),
-    };
-    this.#inFlight.push({ opened, events: done, messages, calls });
-    this.#pending = new Pending(this.#nextEvent);
-    this.#worker.postMessage(post satisfies Request, [bytes.buffer as ArrayBuffer]);
-    this.#useTheTime();
-  }
-
-  #settle(answer: Answer): void {
-    if (!("posts" in answer)) return;
-    const settled = this.#inFlight.splice(0, answer.posts);
-    this.#fault = answer.error;
-    for (const { events } of settled) this.#unsettled -= events.length;
-    if (answer.error !== null) {
-      const error = new StorageError(answer.error);
-      for (const { opened, events, messages, calls } of settled) {
-        // Their later events may be stored: the session itself must come before them.
-        this.#pending.opened.push(...opened);
-        for (const done of events) this.#untold.push(() => done(error));
-        for (const { reject } of [...messages, ...calls]) this.#untold.push(() => reject(error));
-      }
+  #receive(reply: WorkerReply): void {
+    if (!("batches" in reply)) return;
+    const batches = this.#inFlight.splice(0, reply.batches);
+    this.#fault = reply.error;
+    for (const { eventCallbacks } of batches) this.#uncommittedEvents -= eventCallbacks.length;
+    if (reply.error === null) {
+      this.#onCommit(reply.commitMs);
+      this.#checkpointer.noteCommit(reply);
+      this.#isShort = reply.isShort;
+      const hasEvents = batches.some(({ eventCallbacks }) => eventCallbacks.length > 0);
+      if (hasEvents) this.#refusal = reply.refused[0]?.[1] ?? null;
+      notifyCommitted(batches, reply, this.#undeliveredCallbacks);
     } else {
-      this.#onCommit(answer.commitMs);
-      if (answer.isLogLong) this.#checkpointInPause("checkpoint");
-      if (answer.durable) this.#idle.refresh();
-      const refused = new Map(answer.refused);
-      this.#isShort = answer.isShort;
-      if (settled.some(({ events }) => events.length > 0)) this.#refusal = answer.refused[0]?.[1] ?? null;
-      let place = 0;
-      let saved = 0;
-      let next = 0;
-      for (const { events, messages, calls } of settled) {
-        for (const done of events) {
-          const reason = refused.size === 0 ? undefined : refused.get(place++);
-          this.#untold.push(reason === undefined ? done : () => done(new StorageError(reason)));
-        }
-        for (const { resolve, reject } of messages) {
-          const id = answer.ids[saved++] ?? null;
-          this.#untold.push(() => (isId(id) ? resolve(id) : reject(new Error(id.error))));
-        }
-        for (const { resolve, reject } of calls) {
-          const result = answer.results[next++]!;
-          this.#untold.push(() => ("error" in result ? reject(new Error(result.error)) : resolve(result.value)));
-        }
-      }
+      // Later events of these sessions may be stored, so the next batch must open them again.
+      for (const { opened } of batches) this.#pending.opened.push(...opened);
+      notifyFailed(batches, new StorageError(reply.error), this.#undeliveredCallbacks);
     }
-    if (!this.#telling) this.#tell();
+    this.#undeliveredCallbacks.run();
   }
 
-  /** Puts the log into the database when no device is likely to wait for the thread. */
-  #checkpointInPause(request: "checkpoint" | "empty log"): void {
-    if (this.#checkpointing) return;
-    this.#checkpointing = true;
-    void this.pause().then(() => {
-      this.#checkpointing = false;
-      this.#worker.postMessage(request satisfies Request);
-    });
+  #flushIfIdle(): void {
+    if (this.#batcher.isImmediate && this.#inFlight.length === 0) this.#batcher.flush();
   }
 
-  /** Tells what was settled a little at a time: what comes in between is on its way to the disk while the rest is told. */
-  #tell(): void {
-    if (this.#flushing && this.#inFlight.length === 0) this.#flush();
-    const until = performance.now() + TELL_MS;
-    let told = 0;
-    while (told < this.#untold.length && (told === 0 || performance.now() < until)) this.#untold[told++]!(null);
-    this.#untold.splice(0, told);
-    this.#telling = this.#untold.length > 0;
-    if (this.#telling) setImmediate(() => this.#tell());
-    else if (this.#inFlight.length === 0) this.#closed?.();
+  #notifyClosed(): void {
+    if (this.#inFlight.length === 0) this.#onClosed?.();
   }
 }
 
-/** What reads and writes the spool through its operations needs of it. */
-export type SpoolCalls = Pick<Spool, "call" | "callLater">;
+const NO_CALLER: Omit<PendingCall, "call"> = { resolve: () => undefined, reject: () => undefined };
 
-/** Something that moved a link; `durable`: what is done about it is a promise that has to survive a power cut. */
-export interface SpoolEvent {
-  readonly device: string;
-  readonly session: number;
-  readonly kind: EventKind;
-  readonly bytes: Uint8Array | null;
-  readonly durable: boolean;
-  /** What is done when the event is on its way; absent or null: nothing. */
-  readonly meanwhile?: (() => void) | null;
-}
-
-type Done = (error: StorageError | null) => void;
-
-const NOBODY = { resolve: () => undefined, reject: () => undefined };
-
-interface Waiting {
-  readonly call: Call;
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: Error) => void;
-}
-
-function isId(answer: string | null | { readonly error: string }): answer is string | null {
-  return answer === null || typeof answer === "string";
-}
-
-interface WaitingMessage {
-  readonly make: () => MessageRow;
-  row: MessageRow | null;
-  readonly resolve: (id: string | null) => void;
-  readonly reject: (error: Error) => void;
-}
-
-/** What the next post will hold. */
-class Pending {
-  readonly firstEvent: number;
-  readonly opened: OpenedSession[] = [];
-  /** As in a post. */
-  readonly events: number[] = [];
-  durable = false;
-  readonly bytes: Uint8Array[] = [];
-  readonly done: Done[] = [];
-  readonly messages: WaitingMessage[] = [];
-  readonly calls: Waiting[] = [];
-
-  constructor(firstEvent: number) {
-    this.firstEvent = firstEvent;
-  }
-}
-
-function concat(parts: readonly Uint8Array[]): Uint8Array {
-  let length = 0;
-  for (const part of parts) length += part.length;
-  const whole = new Uint8Array(length);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
+/** Starts the worker and waits until it has opened the database. */
+async function startSpoolWorker(folder: string, bytesMax: number): Promise<{ worker: Worker; next: SpoolStart }> {
+  makePrivateFolder(folder);
+  const workerData: WorkerOptions = { folder: path.resolve(folder), bytesMax };
+  const worker = startWorker(import.meta.url, "./worker", { workerData });
+  const first = await new Promise<WorkerReply>((resolve, reject) => {
+    worker.once("message", resolve);
+    worker.once("error", reject);
+  });
+  if ("ready" in first) return { worker, next: first.ready };
+  await worker.terminate();
+  throw new Error("fatal" in first ? first.fatal : "the spool did not start");
 }

@@ -1,2 +1,2 @@
-/** The disk did not take it: nothing of this may be acknowledged. */
+/** The disk refused the write: nothing of it may be acknowledged. */
 export class StorageError extends Error {}

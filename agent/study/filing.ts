@@ -7,9 +7,10 @@ import { complete, read } from "./read.ts";
 import { describe, type ReadContext, type Report } from "../report/report.ts";
 import type { Spool, SpoolCalls } from "../spool/spool.ts";
 import { StorageError } from "../spool/storage-error.ts";
-import type { Settlement, StoredMessage, StudyDraft } from "../spool/queries/operations.ts";
+import type { StoredMessage } from "../spool/queries/message-row.ts";
+import type { Settlement, StudyDraft } from "../spool/queries/studies.ts";
 import { study } from "./study.ts";
-import type { Waiting } from "../spool/queries/waiting.ts";
+import type { MatchKeys } from "../spool/queries/waiting.ts";
 
 // Takes each stored message through the stages read, match and study, and stores what it came to. All of it can be run
 // again: a message that was not settled before a crash is settled after it, with the same result.
@@ -208,7 +209,7 @@ export async function assess(
   }
   const reasons = new Set(isRead ? reading.notes : [reading.reason]);
   const studies: StudyDraft[] = [];
-  const awaited: Waiting[] = [];
+  const awaited: MatchKeys[] = [];
   for (const report of reports) {
     const namesIn = matchPatientsByName ? device.timeZone : null;
     const { patient, reason, how, waiting } = await findPatient(report, spool, directory, namesIn);
@@ -231,7 +232,7 @@ export async function assess(
   };
 }
 
-function allOf(awaited: readonly Waiting[]): Waiting | null {
+function allOf(awaited: readonly MatchKeys[]): MatchKeys | null {
   if (awaited.length === 0) return null;
   const version = Math.min(...awaited.map((waiting) => waiting.version));
   return { keys: awaited.flatMap(({ keys }) => keys), version };
@@ -247,7 +248,7 @@ export async function findPatient(
   spool: SpoolCalls,
   directory: Directory,
   namesIn: string | null = null,
-): Promise<Match & { readonly how: string; readonly waiting: Waiting | null }> {
+): Promise<Match & { readonly how: string; readonly waiting: MatchKeys | null }> {
   const matched = async () => {
     const { patients, orders, waiting } = await directory.find(report);
     const namesakes = namesIn === null ? null : await namesakesOf(report, namesIn, directory);

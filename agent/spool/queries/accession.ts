@@ -1,18 +1,18 @@
 import { randomInt } from "node:crypto";
 
-// The number of an ordered sample, read off its label or typed at an analyzer. It is to be found again in the result, so
-// it must fit the shortest field (8 characters), be no patient's number, and survive a slip of the finger.
+// The accession number of an ordered sample, scanned from its label or typed at an analyzer. The result repeats it, so it
+// must fit the shortest field (8 characters), differ from patient identifiers and detect typing errors.
 
-/** No two of these look alike, and 23 of them are a prime number, without which the check character would miss some slips. */
-const LETTERS = "34679ACDEFHJKMNPQRTVWXY";
-const RANDOM_LETTERS = 6;
+/** 23 characters that do not look alike. The check character needs a prime number of them. */
+const CHARS = "34679ACDEFHJKMNPQRTVWXY";
+const RANDOM_CHARS = 6;
 
 /**
- * `V`, six random letters and a check character. One wrong letter or two that changed places never make another accession
- * of ours. Random, because a counter would begin anew with a lost data folder while the old labels are still about.
+ * Returns `V`, six random characters and a check character. One wrong character, or two that are swapped, never make another
+ * valid accession. A counter would restart after the loss of the data folder, while old labels are in use.
  */
 export function newAccession(): string {
-  const numbers = Array.from({ length: RANDOM_LETTERS }, () => randomInt(LETTERS.length));
+  const numbers = Array.from({ length: RANDOM_CHARS }, () => randomInt(CHARS.length));
   const sum = numbers.reduce((total, number, index) => total + number * (index + 2), 0);
-  return `V${[...numbers, sum % LETTERS.length].map((number) => LETTERS[number]).join("")}`;
+  return `V${[...numbers, sum % CHARS.length].map((number) => CHARS[number]).join("")}`;
 }

@@ -1,18 +1,18 @@
 import type Database from "better-sqlite3";
 import type { Lock } from "../../report/device-report.ts";
 
-// What the spool keeps of the words that a person has for a device, which another process hands over.
+// The last command of a user for each device. The command line writes it, and the running agent sends it.
 
 export interface Directive {
   readonly device: string;
   readonly command: Lock;
   readonly at: number;
   readonly state: "waiting" | "taken" | "refused";
-  /** Why the device refused it. */
+  /** The reason why the device refused it. */
   readonly reason: string | null;
 }
 
-/** Part of operationsOn(): each runs inside the transaction of a group commit. */
+/** Part of operationsOn(). */
 export function directiveOperationsOn(db: Database.Database) {
   const select = db.prepare("SELECT value FROM meta WHERE key = ?").pluck();
   const upsert = db.prepare(
@@ -29,7 +29,7 @@ export function directiveOperationsOn(db: Database.Database) {
       upsert.run(keyOf(directive.device), JSON.stringify(directive));
     },
 
-    /** Unless another was typed meanwhile. */
+    /** Records the outcome of a command, unless a newer command replaced it. */
     settleDirective(directive: Directive): void {
       if (directiveOf(directive.device)?.at === directive.at) {
         upsert.run(keyOf(directive.device), JSON.stringify(directive));

@@ -1,61 +1,59 @@
 import type Database from "better-sqlite3";
 
-// The record of what came in, and where messages stand in it. A message whose bytes came one behind the other, as HL7's do,
-// is not stored a second time beside the chunks that hold it: that would be half of all that is written.
+// The log of events, and the byte ranges of messages in it. A message whose bytes are contiguous in its chunks, as in HL7,
+// is stored as a range and not a second time.
 
-/** What moves a link. */
+/** The inputs of a link. */
 export const EVENT_KINDS = ["chunk", "send", "timeout", "close", "gap", "resume"] as const;
 export type EventKind = (typeof EVENT_KINDS)[number];
-/** Of an event on its way to the disk: see `Post`. */
-export const NUMBERS_PER_EVENT = 4;
 
-/** So many bytes from there, in the chunks of a session from the one event to the other, put together. */
-export interface Place {
+/** A byte range within the concatenated chunks of a session from `firstEvent` to `lastEvent`. */
+export interface ByteRange {
   readonly firstEvent: number;
   readonly lastEvent: number;
   readonly start: number;
   readonly length: number;
 }
 
-/** A message that came in more chunks than that is stored by itself. */
+/** Max chunks of a range. A message in more chunks is stored with its bytes. */
 const CHUNKS_MAX = 1_000;
 
-/** The chunks that a link took last. */
-export class LatestChunks {
-  /** Their events, and how many bytes came before each. Not objects: one a frame would live long enough to be copied about. */
+/** The chunks that a link received most recently. */
+export class RecentChunks {
+  /** The event of each chunk and its offset in the stream. Two arrays of numbers spare the garbage collector an object per chunk. */
   readonly #events: number[] = [];
-  readonly #froms: number[] = [];
+  readonly #offsets: number[] = [];
   #received = 0;
 
   add(event: number, length: number): void {
     this.#events.push(event);
-    this.#froms.push(this.#received);
+    this.#offsets.push(this.#received);
     this.#received += length;
     if (this.#events.length <= 2 * CHUNKS_MAX) return;
     this.#events.splice(0, CHUNKS_MAX);
-    this.#froms.splice(0, CHUNKS_MAX);
+    this.#offsets.splice(0, CHUNKS_MAX);
   }
 
-  /** The place of so many bytes, of which the first came behind `from` others; null: too many chunks ago. */
-  find(from: number, length: number): Place | null {
-    const last = this.#froms.findLastIndex((before) => before < from + length);
-    const first = this.#froms.findLastIndex((before) => before <= from);
+  /** Finds `length` bytes at an offset in the stream. @returns null if they are more than CHUNKS_MAX chunks old */
+  find(offset: number, length: number): ByteRange | null {
+    const last = this.#offsets.findLastIndex((start) => start < offset + length);
+    const first = this.#offsets.findLastIndex((start) => start <= offset);
     if (first < 0 || last < 0) return null;
     return {
       firstEvent: this.#events[first]!,
       lastEvent: this.#events[last]!,
-      start: from - this.#froms[first]!,
+      start: offset - this.#offsets[first]!,
       length,
     };
   }
 }
 
-/** What `messageReader` needs of a message. */
+/** The columns that messageReader() turns into the bytes of a message. */
 export const BYTES_COLUMNS = "session, bytes, first_event AS firstEvent, last_event AS lastEvent, start, length";
 
 interface BytesRow {
   readonly session: number;
-  /** Empty where a place is given. */
+  /** Empty if the row has a range. */
   readonly bytes: Uint8Array;
   readonly firstEvent: number | null;
   readonly lastEvent: number;
@@ -63,15 +61,15 @@ interface BytesRow {
   readonly length: number;
 }
 
-/** A message as it is stored, with `BYTES_COLUMNS` in place of its bytes. */
-export type Unread<Message> = Omit<Message, "bytes"> & BytesRow;
+/** A message as it is stored, with BYTES_COLUMNS in place of its bytes. */
+export type StoredMessageRow<Message> = Omit<Message, "bytes"> & BytesRow;
 
-/** Puts the bytes of a message in place of their columns. */
-export function messageReader(db: Database.Database): <Message>(row: Unread<Message>) => Message {
+/** Reads the bytes of messages. */
+export function messageReader(db: Database.Database): <Message>(row: StoredMessageRow<Message>) => Message {
   const chunks = db
     .prepare("SELECT bytes FROM event WHERE id BETWEEN ? AND ? AND session = ? AND kind = 'chunk' ORDER BY id")
     .pluck();
-  return <Message>(row: Unread<Message>) => {
+  return <Message>(row: StoredMessageRow<Message>) => {
     const { bytes, firstEvent, lastEvent, start, length, ...message } = row;
     if (firstEvent === null) return { ...message, bytes } as Message;
     const parts = chunks.all(firstEvent, lastEvent, message.session) as Uint8Array[];

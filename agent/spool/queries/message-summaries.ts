@@ -1,5 +1,5 @@
 import type Database from "better-sqlite3";
-import type { MessageState } from "./operations.ts";
+import type { MessageState } from "./message-outcome.ts";
 
 export interface MessageSummary {
   readonly id: string;
@@ -11,8 +11,8 @@ export interface MessageSummary {
 }
 
 /**
- * Every message, the oldest first. One that was cut short is where the message that completed it is. `behind`: only those that
- * were stored after that row, and those of these ids.
+ * Lists the messages, the oldest first. A truncated message has the state of the message that completed it. `behind` selects
+ * the messages that were stored after a row, and those with the given ids.
  */
 export function listMessages(
   db: Database.Database,

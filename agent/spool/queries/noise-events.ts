@@ -1,32 +1,32 @@
-// Finds the events of a session that belong to no message. The spool keeps only the newest of them.
+// Noise: events of a session that belong to no message. The spool keeps only the newest noise of each device.
 
-/** Events of one session, in their order, that a replay can leave out: it delivers the same messages without them. */
+/** Consecutive events of one session. A replay without them delivers the same messages. */
 export interface NoiseEvents {
   readonly session: number;
   readonly firstEvent: number;
   readonly lastEvent: number;
-  /** Bytes that they take in the spool. */
+  /** Bytes of these events in the spool. */
   readonly bytes: number;
 }
 
-/** A longer run is reported in pieces of so many bytes, for the spool removes whole pieces. */
+/** Max bytes of a run. A longer one is reported in pieces, because the spool removes whole pieces. */
 const PIECE_BYTES = 256 * 1024;
-/** A shorter run is not worth a row: it stays with the exchange around it. Bytes. */
+/** Min bytes of a run. A shorter one is not reported, because it is not worth a row. */
 const PIECE_BYTES_MIN = 4 * 1024;
 
 export class NoiseFinder {
-  /** Where the link stood between messages when the run began; null: there is no run. */
+  /** The link's position between messages when the run began; null if there is no run. */
   #begin: string | null = null;
   #session = 0;
   #firstEvent: number | null = null;
-  /** The last event after which the link stood there again, and the bytes up to it; null: it has not yet. */
+  /** The last event after which the link returned to that position, and the bytes up to it; null before the first return. */
   #lastEvent: number | null = null;
   #bytes = 0;
-  /** Bytes of the events since. */
+  /** Bytes of the events after it. */
   #openBytes = 0;
 
   /**
-   * Takes an event that the link took. `between`: where the link stands after it, if that is between messages.
+   * Adds an event that the link received. `between` is the link's position after it; null within a message.
    * @returns the run of noise that ends here, or a piece of it; null if there is none
    */
   add(session: number, event: number, bytes: number, delivered: boolean, between: string | null): NoiseEvents | null {
@@ -36,7 +36,7 @@ export class NoiseFinder {
       this.#session = session;
       return run;
     }
-    // It went on to another place between messages, as from "neutral" to a session without frames: noise may stay there.
+    // The link moved to another position between messages, as from "neutral" to a session without frames. Noise may stay there.
     const hasMoved = between !== null && between !== this.#begin && this.#lastEvent === null;
     if (this.#begin === null || hasMoved) {
       this.#forget();
@@ -52,7 +52,7 @@ export class NoiseFinder {
     return this.#bytes >= PIECE_BYTES ? this.#take() : null;
   }
 
-  /** Ends the run before an event that is no noise. @returns the run; null if there is none */
+  /** Ends the run before an event that is not noise. @returns the run; null if there is none */
   end(): NoiseEvents | null {
     this.#begin = null;
     return this.#take();

@@ -2,12 +2,12 @@ import type Database from "better-sqlite3";
 import type { NoiseEvents } from "./noise-events.ts";
 import type { RoomOperations } from "./room.ts";
 
-// The newest noise of each device is kept, for whoever looks for the fault of the line.
+// The newest noise of each device is kept, so that a technician can find the fault of the line.
 
-/** Bytes of a device that belong to no message. The oldest beyond that are removed as new ones come. */
+/** Max bytes of a device that belong to no message. Beyond that, new ones replace the oldest. */
 export const NOISE_BYTES_MAX = 16 * 1024 * 1024;
 
-/** Part of operationsOn(): each runs inside the transaction of a group commit. */
+/** Part of operationsOn(). */
 export function noiseOperationsOn(db: Database.Database, room: RoomOperations) {
   const sql = {
     insert: db.prepare(
@@ -23,7 +23,7 @@ export function noiseOperationsOn(db: Database.Database, room: RoomOperations) {
     removeEvents: db.prepare("DELETE FROM event WHERE id BETWEEN @firstEvent AND @lastEvent AND session = @session"),
   };
   return {
-    /** Notes events that no message needs, and removes the oldest ones of the device beyond its bound. */
+    /** Stores a run of noise and removes the oldest noise of the device beyond its bound. */
     noteNoise(device: string, events: NoiseEvents): void {
       sql.insert.run({ device, ...events });
       let kept = sql.bytes.get(device) as number;

@@ -1,9 +1,9 @@
 import type Database from "better-sqlite3";
 
-// What each device takes of the spool, kept as sums: to add it up would read the whole spool. The sum of a device has
-// its messages, its studies and the events of its finished sessions. Bytes.
+// The bytes that each device takes of the spool, kept as sums, because counting them would read the whole spool. The sum
+// of a device holds its messages, its studies and the events of its finished sessions.
 
-/** What a row takes besides its own bytes, with its part of the indexes. */
+/** Bytes that a row takes besides its content, with its part of the indexes. */
 export const ROW_BYTES = { event: 32, message: 400, study: 400 } as const;
 
 /** The stored bytes of the sessions that this process opened. */
@@ -11,11 +11,14 @@ export type SessionSizes = Pick<ReadonlyMap<number, number>, "get">;
 
 export type RoomOperations = ReturnType<typeof roomOperationsOn>;
 
-/** Statements on those sums, for the operations that store and remove rows. */
+/** Statements on these sums, for the operations that store and remove rows. */
 export function roomOperationsOn(db: Database.Database, sizes: SessionSizes) {
   const sql = {
     add: db.prepare("UPDATE device SET stored_bytes = stored_bytes + @bytes WHERE id = @device"),
-    // A session of an earlier process is counted again; what was removed of it stands there, below zero.
+    addMessage: db.prepare(
+      "UPDATE device SET last_message_at = @receivedAt, stored_bytes = stored_bytes + @bytes WHERE id = @device",
+    ),
+    // A session of an earlier process is counted here. Its `bytes` is negative if events of it were removed.
     count: db
       .prepare(
         `SELECT COALESCE(SUM(COALESCE(length(e.bytes), 0) + ${ROW_BYTES.event}), 0) - s.bytes
@@ -33,6 +36,12 @@ export function roomOperationsOn(db: Database.Database, sizes: SessionSizes) {
   return {
     add,
 
+    /** Adds a stored message, and records when the device sent it. */
+    addMessage(device: string, receivedAt: number, bytes: number): void {
+      sql.addMessage.run({ device, receivedAt, bytes });
+    },
+
+    /** Finishes sessions and adds their events to the sums of their devices. */
     finish(ids: readonly number[], at: number): void {
       const sums = new Map<string, number>();
       for (const id of ids) {
@@ -43,12 +52,13 @@ export function roomOperationsOn(db: Database.Database, sizes: SessionSizes) {
       for (const [device, bytes] of sums) add(device, bytes);
     },
 
-    /** Takes off events of a session that were removed. */
+    /** Subtracts removed events of a session. */
     removed(device: string, session: number, bytes: number): void {
       sql.remove.run(bytes, session);
       add(device, -bytes);
     },
 
+    /** Removes sessions that were finished before a time, in ms since 1970. */
     pruneSessions(before: number): void {
       for (const { device, bytes } of sql.old.all(before) as { device: string; bytes: number }[]) add(device, -bytes);
       sql.pruneSessions.run(before);

@@ -6,28 +6,28 @@ import { damageTold } from "../../../shared/runtime/damaged-file.ts";
 import { isoOrNull } from "../../runtime/iso-time.ts";
 import type { Standing } from "../../states/device-state.ts";
 import type { ServerState } from "../../states/server-state.ts";
-import type { MessageState } from "./operations.ts";
+import type { MessageState } from "./message-outcome.ts";
 
-/** A device as it describes itself. */
+/** A device with the status and events that it reports about itself. */
 export interface Instrument {
   readonly name: string;
   readonly said_at: string;
-  /** Its last status, in its own words. */
+  /** Its last status report. */
   readonly status: object;
   /** The latest first. */
   readonly events: readonly object[];
 }
 
-/** Of an instrument, `status` tells no more; the others stay in the spool for as long as messages do. */
+/** Max events of an instrument in `status`. Older ones stay in the spool for as long as messages do. */
 const EVENTS_SHOWN = 5;
 
-/** The key of the meta table under which the running agent keeps the state of its server. */
+/** The key of the meta table for the state of the server. */
 export const SERVER_META = "server";
 
-/** The key under which it keeps this machine's clock less the server's, in seconds. */
+/** The key of the meta table for this machine's clock minus the server's, in seconds. */
 export const CLOCK_META = "clock";
 
-/** The word for a device of an agent that does not run, or that is not in its configuration any more. */
+/** The state of a device that is not configured, or whose agent does not run. */
 export const NOT_SERVED = "not served";
 
 export interface DeviceStatus {
@@ -36,35 +36,35 @@ export interface DeviceStatus {
   readonly last_message_at: string | null;
   readonly counts: Readonly<Record<MessageState, number>>;
   readonly state: Standing["is"] | typeof NOT_SERVED;
-  /** Why it cannot be reached, and what to do. */
+  /** The reason why it cannot be reached, and the remedy. */
   readonly reason: string | null;
   readonly since: string | null;
   readonly last_bytes_at: string | null;
   readonly last_warning: { readonly at: string; readonly reason: string } | null;
-  /** Silent connections closed for new ones since the agent started. Absent if there were none. */
+  /** Silent connections that were closed for new ones since the agent started. Absent if there were none. */
   readonly gave_way?: { readonly connections: number; readonly last_address: string };
-  /** Since the agent started; null while it is not served. */
+  /** Counts since the agent started; null if the device is not served. */
   readonly counters: {
     readonly bytes: number;
     readonly messages: number;
     readonly warnings: number;
     readonly noise_bytes: number;
   } | null;
-  /** Those that speak on its connection, where they say how they are (POCT1-A). */
+  /** The instruments on its connection that report a status (POCT1-A). */
   readonly instruments?: readonly Instrument[];
 }
 
 export interface SpoolStatus {
   readonly running: boolean;
   readonly devices: readonly DeviceStatus[];
-  /** null: the agent does not run. */
+  /** Null if the agent does not run. */
   readonly server: { readonly state: ServerState["is"]; readonly reason: string | null; readonly since: string } | null;
-  /** This machine's clock less the server's; null until an answer with a Date came. */
+  /** This machine's clock minus the server's; null before the first response with a Date. */
   readonly clock: { readonly offset_s: number } | null;
   readonly outbox: { readonly depth: number; readonly oldest_at: string | null };
-  /** Found within the last 30 days; null: none was. */
+  /** The loss that was found within the last 30 days; null if there was none. */
   readonly loss: Loss | null;
-  /** The clinic's patients as they are stored here. `fetched_at`: when the last full list was fetched; null: never. */
+  /** The stored patient directory. `fetched_at` is the time of the last full sync; null before the first. */
   readonly directory: {
     readonly patients: number;
     readonly fetched_at: string | null;
@@ -72,7 +72,7 @@ export interface SpoolStatus {
   };
 }
 
-/** Devices, counts and the outbox; a device of an agent that is not running is not connected. */
+/** Reads the status of the agent, its devices, outbox and directory. Without a running agent no device is connected. */
 export function readStatus(db: Database.Database, folder: string): SpoolStatus {
   const running = isRunning(folder);
   const devices = db
@@ -97,7 +97,10 @@ export function readStatus(db: Database.Database, folder: string): SpoolStatus {
       const counts = { pending: 0, filed: 0, unmatched: 0, "not-for-patients": 0, quarantined: 0 };
       for (const row of count.all(id) as { state: MessageState; count: number }[]) counts[row.state] = row.count;
       const device = {
-        ...{ id, connected: running && connected === 1, last_message_at: isoOrNull(last_message_at), counts },
+        id,
+        connected: running && connected === 1,
+        last_message_at: isoOrNull(last_message_at),
+        counts,
         ...readStanding(running ? standing : null),
         last_bytes_at: isoOrNull(last_bytes_at),
       };
@@ -131,7 +134,9 @@ function readStanding(
   const { is: state, reason, since, lastWarning, gaveWay, counters } = JSON.parse(standing) as Standing;
   const { noiseBytes: noise_bytes, ...counted } = counters;
   return {
-    ...{ state, reason, since: isoOrNull(since) },
+    state,
+    reason,
+    since: isoOrNull(since),
     last_warning: lastWarning && { at: new Date(lastWarning.at).toISOString(), reason: lastWarning.reason },
     ...(gaveWay === undefined
       ? {}

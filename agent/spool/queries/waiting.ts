@@ -1,17 +1,19 @@
 import type Database from "better-sqlite3";
 
-// Unmatched messages wait for their patient. The spool indexes them by the keys that would name the patient, so the cost of
-// a change in the directory does not depend on how many messages wait.
+// Unmatched messages wait for their patient. They are indexed by the keys that would name the patient, so the cost of a
+// directory change does not depend on the number of messages.
 
-/** The keys that would match a message, as they were looked up in one version of the directory. */
-export interface Waiting {
+/** The keys that would match a message, looked up in one version of the directory. */
+export interface MatchKeys {
   /** Identifiers as sent, and patient fps. */
   readonly keys: readonly string[];
   readonly version: number;
 }
 
-/** Statements on the table `waiting`, for the operations that change patients and settle messages. */
-export function waitingOn(db: Database.Database) {
+export type WaitingMessages = ReturnType<typeof waitingMessagesOn>;
+
+/** Statements on the table `waiting`, for the operations that change patients and file messages. */
+export function waitingMessagesOn(db: Database.Database) {
   const sql = {
     version: db.prepare("SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'directoryVersion'").pluck(),
     raiseVersion: db.prepare(
@@ -34,38 +36,38 @@ export function waitingOn(db: Database.Database) {
   const version = () => (sql.version.get() as number | undefined) ?? 0;
 
   return {
-    /** Counts the changes of the directory. */
+    /** The number of changes of the directory. */
     version,
 
-    /** A patient came, changed or left. */
+    /** A patient was added, changed or removed. */
     patientChanged(fp: string): void {
       sql.wake.run(fp);
       sql.wakeIdentifiers.run(fp);
       sql.raiseVersion.run();
     },
 
-    /** These identifiers were given to a patient, or taken from one. */
+    /** These identifiers were added to a patient or removed from one. */
     identifiersChanged(identifiers: readonly string[]): void {
       for (const identifier of identifiers) sql.wake.run(identifier);
       if (identifiers.length > 0) sql.raiseVersion.run();
     },
 
-    /** The first full list of patients is here: each message is assessed again, with or without a patient. */
+    /** The first full sync ended. Every waiting message becomes due. */
     listArrived(): void {
       sql.wakeAll.run();
       sql.raiseVersion.run();
     },
 
-    /** Replaces what a message waits for. It is due at once if the directory changed after the lookup. */
-    set(message: string, waiting: Waiting | null): void {
+    /** Replaces the keys of a message; null removes them. It is due at once if the directory changed after the lookup. */
+    set(message: string, waiting: MatchKeys | null): void {
       sql.end.run(message);
       if (waiting === null) return;
       const due = waiting.version === version() ? 0 : 1;
       for (const key of waiting.keys) sql.add.run(key, message, due);
     },
 
-    /** The server filed a study to nobody although it has a patient: it waits for a change of that patient. */
-    studyRefused(fp: string, revision: number): void {
+    /** Makes the message of an unmatched study wait for a change of the study's patient. */
+    addRefusedStudy(fp: string, revision: number): void {
       sql.addRefused.run(fp, revision);
     },
   };

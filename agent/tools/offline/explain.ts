@@ -4,10 +4,11 @@ import { flagLines } from "../../../shared/clinical/flag-text.ts";
 import { apply, createLink } from "../../connection/create-link.ts";
 import type { Profile } from "../../devices/profile.ts";
 import { read } from "../../study/read.ts";
-import { BYTES_COLUMNS, messageReader, type Unread } from "../../spool/queries/event-log.ts";
+import { BYTES_COLUMNS, messageReader, type StoredMessageRow } from "../../spool/queries/event-log.ts";
 import type { Report } from "../../report/report.ts";
 import type { StudyBody } from "../../report/revision.ts";
-import type { StoredMessage, UnfinishedSession } from "../../spool/queries/operations.ts";
+import type { StoredMessage } from "../../spool/queries/message-row.ts";
+import type { UnfinishedSession } from "../../spool/queries/sessions.ts";
 import { wireText } from "../../protocols/transcript.ts";
 import { zonedTime } from "../../report/device-time.ts";
 
@@ -37,7 +38,7 @@ function explainMessage(db: Database.Database, id: string, deviceById: DeviceLoo
     throw new Error(
       `the spool has no study and no message ${id}: this agent did not make it, or made it over a year ago`,
     );
-  const message = messageReader(db)<MessageRow>(row as Unread<MessageRow>);
+  const message = messageReader(db)<MessageRow>(row as StoredMessageRow<MessageRow>);
   const studies = db
     .prepare(
       `SELECT s.* FROM study s JOIN message_study l ON l.fp = s.fp AND l.revision = s.revision
@@ -113,7 +114,7 @@ function messagesOf(db: Database.Database, studies: readonly StudyRow[]): Messag
   const asMessage = messageReader(db);
   const found = new Map<string, MessageRow>();
   for (const { fp, revision } of studies) {
-    for (const row of linked.all({ fp, revision }) as Unread<MessageRow>[]) found.set(row.id, asMessage(row));
+    for (const row of linked.all({ fp, revision }) as StoredMessageRow<MessageRow>[]) found.set(row.id, asMessage(row));
   }
   return [...found.values()];
 }

@@ -5,7 +5,7 @@ import { readSpool, writeSpool } from "../../spool/access.ts";
 import { newAccession } from "../../spool/queries/accession.ts";
 import { profileById } from "../../devices/index.ts";
 import { advice } from "../../runtime/did-you-mean.ts";
-import type { TestOrder } from "../../spool/queries/operations.ts";
+import type { TestOrder } from "../../spool/queries/orders.ts";
 
 // Places an order for an analyzer or an imaging device in the spool; the agent replies with it to the device's query.
 

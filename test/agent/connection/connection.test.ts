@@ -12,7 +12,7 @@ import { profileById } from "../../../agent/devices/index.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
 import { listMessages } from "../../../agent/spool/queries/message-summaries.ts";
 import { Spool } from "../../../agent/spool/spool.ts";
-import type { StoredMessage } from "../../../agent/spool/queries/operations.ts";
+import type { StoredMessage } from "../../../agent/spool/queries/message-row.ts";
 import { frames, session } from "../../support/astm.ts";
 import { temporaryFolder, until } from "../../support/processes.ts";
 import { NO_EVENTS, TestClock, TestTransport, type TestWire } from "../../support/wire.ts";

@@ -11,7 +11,7 @@ import { genericHl7 } from "../../../agent/devices/generic-hl7.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
 import { listMessages } from "../../../agent/spool/queries/message-summaries.ts";
 import { Spool, type SpoolOptions } from "../../../agent/spool/spool.ts";
-import type { StoredMessage } from "../../../agent/spool/queries/operations.ts";
+import type { StoredMessage } from "../../../agent/spool/queries/message-row.ts";
 import { listenTransport } from "../../../agent/transport/tcp.ts";
 import { bloodCount, frameOf, MllpClient, verdict } from "../../support/hl7.ts";
 import { freePort, temporaryFolder, until } from "../../support/processes.ts";

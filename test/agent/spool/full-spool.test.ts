@@ -20,7 +20,7 @@ import { NOISE_BYTES_MAX } from "../../../agent/spool/queries/noise.ts";
 import { RESERVE_FILE } from "../../../agent/spool/reserve.ts";
 import { RESERVE_BYTES } from "../../../agent/spool/room.ts";
 import { Spool } from "../../../agent/spool/spool.ts";
-import { messageRow, type StoredMessage } from "../../../agent/spool/queries/operations.ts";
+import { messageRow, type StoredMessage } from "../../../agent/spool/queries/message-row.ts";
 import { StorageError } from "../../../agent/spool/storage-error.ts";
 import { frames, session } from "../../support/astm.ts";
 import { freePort, temporaryFolder, until } from "../../support/processes.ts";

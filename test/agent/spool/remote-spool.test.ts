@@ -4,7 +4,7 @@ import Database from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
 import { RESERVE_BYTES } from "../../../agent/spool/room.ts";
 import { Spool } from "../../../agent/spool/spool.ts";
-import { SpoolLine } from "../../../agent/spool/remote-spool.ts";
+import { RemoteSpool } from "../../../agent/spool/remote-spool.ts";
 import { StorageError } from "../../../agent/spool/storage-error.ts";
 import { temporaryFolder } from "../../support/processes.ts";
 
@@ -19,8 +19,8 @@ async function openLine(bytesMax?: number) {
     await spool.close();
     fs.rmSync(folder, { recursive: true });
   });
-  const port = spool.line();
-  return { folder, spool, line: new SpoolLine(port), commits: () => commits };
+  const port = spool.openPort();
+  return { folder, spool, line: new RemoteSpool(port), commits: () => commits };
 }
 
 test("what another thread asks for is done in order, is in the commits of what is asked for here, and is answered there", async () => {

@@ -7,7 +7,7 @@ import { genericAstm } from "../../../agent/devices/generic-astm.ts";
 import type { Profile } from "../../../agent/devices/profile.ts";
 import { Filing } from "../../../agent/study/filing.ts";
 import { httpServer } from "../../../agent/push/server-client.ts";
-import type { StoredMessage } from "../../../agent/spool/queries/operations.ts";
+import type { StoredMessage } from "../../../agent/spool/queries/message-row.ts";
 import { StorageError } from "../../../agent/spool/storage-error.ts";
 import type { ClinicRanges } from "../../../shared/clinical/clinic-ranges.ts";
 import type { Snapshot } from "../../../shared/api/study.ts";

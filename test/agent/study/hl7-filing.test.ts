@@ -8,7 +8,7 @@ import { Directory } from "../../../agent/study/patient-directory.ts";
 import { Filing } from "../../../agent/study/filing.ts";
 import { fingerprint } from "../../../agent/protocols/hl7/duplicate-key.ts";
 import { httpServer } from "../../../agent/push/server-client.ts";
-import type { StoredMessage } from "../../../agent/spool/queries/operations.ts";
+import type { StoredMessage } from "../../../agent/spool/queries/message-row.ts";
 import { bloodCount } from "../../support/hl7.ts";
 import { scriptedServer } from "../../support/scripted-server.ts";
 import { useSpool } from "../../support/spool.ts";

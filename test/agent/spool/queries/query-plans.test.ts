@@ -24,7 +24,7 @@ const SELDOM = [
 test("no operation of every day reads a whole table that grows", () => {
   const db = new Database(":memory:");
   migrate(db);
-  expect(wholeReads(db)).toEqual(SELDOM);
+  expect(wholeReads(db).toSorted()).toEqual(SELDOM.toSorted());
   db.close();
 });
 

@@ -1,0 +1,80 @@
+import path from "node:path";
+import Database from "better-sqlite3";
+import { CommitMark } from "../../shared/runtime/commit-mark.ts";
+import { makePrivateFile } from "../../shared/runtime/private-folder.ts";
+import { RESERVE_BYTES } from "./room.ts";
+import { migrate } from "./schema.ts";
+import type { WorkerOptions } from "./wire-format.ts";
+
+// The spool's database file and its write-ahead log (WAL).
+
+const PAGE_BYTES = 4096;
+/** A checkpoint stops every device for some ms. It runs on an idle line after `long` pages, or during a commit after `max`. */
+const LOG_PAGES = { long: 4_000, max: 16_000 };
+/** Pages of tables and indexes that a commit writes besides the received bytes. */
+const PAGES_PER_COMMIT = 12;
+/** Max wait of a commit for that of a command, in ms. */
+const BUSY_MS = 5_000;
+
+export function openDatabase({ folder, bytesMax }: WorkerOptions): { db: Database.Database; mark: CommitMark } {
+  makePrivateFile(path.join(folder, "spool.db"));
+  const db = new Database(path.join(folder, "spool.db"), { timeout: BUSY_MS });
+  db.pragma(`page_size = ${PAGE_BYTES}`);
+  db.pragma("cache_size = -16000"); // KiB
+  db.pragma("journal_mode = WAL");
+  db.pragma(`wal_autocheckpoint = ${LOG_PAGES.max}`);
+  // Keep the file, because growing it makes commits slower.
+  db.pragma(`journal_size_limit = ${LOG_PAGES.max * PAGE_BYTES}`);
+  migrate(db);
+  const mark = new CommitMark(db, path.join(folder, "spool.mark"));
+  // Room refuses the events of devices before SQLite reaches this bound.
+  db.pragma(`max_page_count = ${Math.ceil((bytesMax + RESERVE_BYTES) / PAGE_BYTES)}`);
+  return { db, mark };
+}
+
+/** Tells a fault of the disk (full, read-only, I/O) from an error of one call. It fails the whole group. */
+export function isStorageFault(error: unknown): boolean {
+  return (
+    error instanceof Database.SqliteError &&
+    !error.code.startsWith("SQLITE_CONSTRAINT") &&
+    error.code !== "SQLITE_ERROR"
+  );
+}
+
+export class WriteAheadLog {
+  readonly #db: Database.Database;
+  #synchronous = "";
+  #pages = 0;
+
+  constructor(db: Database.Database) {
+    this.#db = db;
+  }
+
+  get isLong(): boolean {
+    return this.#pages >= LOG_PAGES.long;
+  }
+
+  /** Selects whether the next commits are fsynced (FULL). */
+  synchronize(level: "FULL" | "NORMAL"): void {
+    if (level !== this.#synchronous) this.#db.pragma(`synchronous = ${level}`);
+    this.#synchronous = level;
+  }
+
+  /** Counts a commit with that many received bytes. */
+  addCommit(bytes: number): void {
+    this.#pages += PAGES_PER_COMMIT + bytes / PAGE_BYTES;
+  }
+
+  checkpoint(mode: "PASSIVE" | "TRUNCATE"): void {
+    this.#pages = 0;
+    try {
+      // Do not wait for a command that reads the database. A later checkpoint empties the log.
+      this.#db.pragma("busy_timeout = 0");
+      this.#db.pragma(`wal_checkpoint(${mode})`);
+    } catch {
+      // After a fault of the disk the log grows on, and the next commit reports the fault.
+    } finally {
+      this.#db.pragma(`busy_timeout = ${BUSY_MS}`);
+    }
+  }
+}

@@ -1,0 +1,72 @@
+import type Database from "better-sqlite3";
+import { HELD_COLUMNS, type HeldInstance } from "./held-instance.ts";
+
+// The queue of instances for each archive (destination).
+
+export type ForwardState = "queued" | "sent" | "refused";
+
+export interface ForwardCount {
+  readonly destination: string;
+  readonly state: ForwardState;
+  readonly count: number;
+}
+
+export type ForwardOperations = ReturnType<typeof forwardOperationsOn>;
+
+/** Part of operationsOn(). */
+export function forwardOperationsOn(db: Database.Database) {
+  const sql = {
+    destinations: db.prepare("SELECT id FROM destination").pluck(),
+    dropDestination: db.prepare("DELETE FROM destination WHERE id = ?"),
+    addDestination: db.prepare("INSERT INTO destination (id) VALUES (?) ON CONFLICT DO NOTHING"),
+    queueForward: db.prepare(
+      "INSERT INTO forward (destination, message, state) SELECT id, ?, 'queued' FROM destination WHERE true ON CONFLICT DO NOTHING",
+    ),
+    queued: db.prepare(
+      `SELECT ${HELD_COLUMNS} FROM forward f JOIN instance i ON i.message = f.message JOIN message m ON m.id = f.message
+       WHERE f.destination = ? AND f.state = 'queued' ORDER BY f.tries, f.message LIMIT ?`,
+    ),
+    forwardAgain: db.prepare(
+      `UPDATE forward SET state = 'queued', tries = 0 WHERE destination = @destination AND state = 'refused'
+         AND message IN (SELECT message FROM instance WHERE removed_at IS NULL AND study = COALESCE(@study, study))`,
+    ),
+    settleForward: db.prepare(
+      "UPDATE forward SET state = ?, reason = ?, tries = tries + 1, settled_at = ? WHERE destination = ? AND message = ?",
+    ),
+    tryAgain: db.prepare("UPDATE forward SET tries = tries + 1, reason = ? WHERE destination = ? AND message = ?"),
+    counts: db.prepare(
+      "SELECT destination, state, COUNT(*) AS count FROM forward GROUP BY destination, state ORDER BY destination, state",
+    ),
+  };
+  return {
+    /** Sets the destinations for which every new instance is queued. The queue of a removed destination stays. */
+    setDestinations(ids: readonly string[]): void {
+      for (const id of sql.destinations.all() as string[]) if (!ids.includes(id)) sql.dropDestination.run(id);
+      for (const id of ids) sql.addDestination.run(id);
+    },
+
+    queueForwards(message: string): void {
+      sql.queueForward.run(message);
+    },
+
+    /** The oldest queued instances of a destination. Instances with more attempts come later, so that they block nothing. */
+    queuedForwards(destination: string, limit: number): HeldInstance[] {
+      return sql.queued.all(destination, limit) as HeldInstance[];
+    },
+
+    /** Queues again the instances that a destination refused; `study` null selects all studies. @returns how many */
+    forwardAgain(destination: string, study: string | null): number {
+      return sql.forwardAgain.run({ destination, study }).changes;
+    },
+
+    settleForward(destination: string, message: string, state: "sent" | "refused", reason: string | null, at: number) {
+      sql.settleForward.run(state, reason, at, destination, message);
+    },
+    delayForward(destination: string, message: string, reason: string): void {
+      sql.tryAgain.run(reason, destination, message);
+    },
+    countForwards(): ForwardCount[] {
+      return sql.counts.all() as ForwardCount[];
+    },
+  };
+}

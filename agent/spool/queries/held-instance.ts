@@ -1,0 +1,20 @@
+/** The content of an instance's file: the head, then the dataset. */
+export interface InstanceContent {
+  readonly message: string;
+  /** Preamble and File Meta Information. Its length depends on the calling AE title. */
+  readonly head: Uint8Array;
+  /** Digest of the dataset. */
+  readonly sha256: string;
+}
+
+/** An instance whose file is present, with what the file holds. */
+export interface HeldInstance extends InstanceContent {
+  readonly sopClass: string;
+  readonly sopInstance: string;
+  readonly transferSyntax: string;
+  readonly fileBytes: number;
+}
+
+/** The columns of a HeldInstance, from `instance i` and `message m`. */
+export const HELD_COLUMNS = `i.message, i.sop_class AS sopClass, i.sop_instance AS sopInstance, i.transfer_syntax AS transferSyntax,
+  i.sha256, i.file_bytes AS fileBytes, m.bytes AS head`;

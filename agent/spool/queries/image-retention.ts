@@ -1,0 +1,72 @@
+import type Database from "better-sqlite3";
+import type { ForwardState } from "./forwards.ts";
+
+// The files of instances that may be removed to free disk space.
+
+/** An instance whose file is present, with its retention status. */
+export interface KeptInstance {
+  readonly message: string;
+  /** The time at which its bytes were stored last, in ms since 1970. */
+  readonly storedAt: number;
+  readonly fileBytes: number;
+  readonly standing: RetentionStatus;
+}
+
+/**
+ * forwarded: every configured archive has it. filed: readable through the API, and this is the only copy. needed: it is
+ * queued for an archive, not settled, awaits a user, or was committed to a device (storage commitment).
+ */
+export type RetentionStatus = "forwarded" | "filed" | "needed";
+
+// CROSS JOIN makes SQLite read the destinations first. The other order compares every instance with all forwards.
+const forwardIs = (state: ForwardState) =>
+  `EXISTS (SELECT 1 FROM destination d CROSS JOIN forward f ON f.destination = d.id AND f.message = i.message WHERE f.state = '${state}')`;
+/** Only filed instances may be removed when no other copy exists; unfiled ones need review. */
+const RETENTION_STATUS = `CASE
+  WHEN m.state = 'pending' OR EXISTS (SELECT 1 FROM image_study s WHERE s.study = i.study) OR ${forwardIs("queued")} THEN 'needed'
+  WHEN ${forwardIs("sent")} AND NOT ${forwardIs("refused")} THEN 'forwarded'
+  WHEN m.state = 'filed' AND i.promised = 0 THEN 'filed' ELSE 'needed' END`;
+
+export type ImageRetentionOperations = ReturnType<typeof imageRetentionOperationsOn>;
+
+/** Part of operationsOn(). */
+export function imageRetentionOperationsOn(db: Database.Database) {
+  const sql = {
+    keptBytes: db.prepare("SELECT COALESCE(SUM(file_bytes), 0) FROM instance WHERE removed_at IS NULL").pluck(),
+    keptAfter: db.prepare(
+      `SELECT i.message, i.stored_at AS storedAt, i.file_bytes AS fileBytes, ${RETENTION_STATUS} AS standing
+       FROM instance i JOIN message m ON m.id = i.message
+       WHERE i.removed_at IS NULL AND (i.stored_at, i.message) > (@storedAt, @message) AND i.stored_at < @before
+       ORDER BY i.stored_at, i.message LIMIT @limit`,
+    ),
+    remove: db.prepare(
+      `UPDATE instance AS i SET removed_at = @at FROM message m
+       WHERE i.message = @message AND m.id = i.message AND i.removed_at IS NULL AND i.stored_at = @storedAt
+         AND ${RETENTION_STATUS} = @standing`,
+    ),
+    lastRemoved: db
+      .prepare("SELECT message FROM instance WHERE removed_at IS NOT NULL ORDER BY removed_at DESC LIMIT ?")
+      .pluck(),
+  };
+  return {
+    keptBytes(): number {
+      return sql.keptBytes.get() as number;
+    },
+
+    /** Returns a page of the kept instances that were stored before a time, the oldest first, behind a cursor. */
+    keptAfter({ storedAt, message }: Pick<KeptInstance, "storedAt" | "message">, before: number, limit: number) {
+      return sql.keptAfter.all({ storedAt, message, before, limit }) as KeptInstance[];
+    },
+
+    /** Marks instances as removed and returns the messages of those that were unchanged since they were listed. */
+    removeInstances(instances: readonly KeptInstance[], at: number): string[] {
+      const removed = instances.filter((instance) => sql.remove.run({ ...instance, at }).changes > 0);
+      return removed.map(({ message }) => message);
+    },
+
+    /** The messages of the instances that were removed last. */
+    lastRemoved(limit: number): string[] {
+      return sql.lastRemoved.all(limit) as string[];
+    },
+  };
+}

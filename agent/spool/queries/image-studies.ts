@@ -1,0 +1,52 @@
+import type Database from "better-sqlite3";
+
+// Studies of images that wait to be assessed. A study is complete when no instance was received for its quiet time.
+
+/** A study of images and the time at which it is complete, in ms since 1970. */
+export interface DueStudy {
+  readonly study: string;
+  readonly dueAt: number;
+}
+
+export type ImageStudyOperations = ReturnType<typeof imageStudyOperationsOn>;
+
+/** Part of operationsOn(). */
+export function imageStudyOperationsOn(db: Database.Database) {
+  const sql = {
+    awaitDue: db.prepare(
+      `INSERT INTO image_study (study, due_at) SELECT DISTINCT i.study, @at FROM instance i JOIN message m ON m.id = i.message
+       WHERE i.message IN (SELECT message FROM waiting WHERE due = 1)
+         AND m.device IN (SELECT value FROM json_each(@devices)) ON CONFLICT DO NOTHING`,
+    ),
+    // A clock that was set back leaves times far ahead. No study is due later than its quiet time from now.
+    boundStudies: db.prepare("UPDATE image_study SET due_at = @now + quiet_ms WHERE due_at > @now + quiet_ms"),
+    nextStudy: db.prepare(
+      `SELECT study, due_at AS dueAt FROM image_study WHERE study NOT IN (SELECT value FROM json_each(?))
+       ORDER BY due_at LIMIT 1`,
+    ),
+    endStudy: db.prepare("DELETE FROM image_study WHERE study = ? AND due_at = ?"),
+    hasten: db.prepare("UPDATE image_study SET due_at = MIN(due_at, ?) WHERE study = ?"),
+  };
+  return {
+    /** Queues image studies again whose awaited patient was added or changed. @returns whether there are any */
+    awaitDueStudies(devices: readonly string[], at: number): boolean {
+      return sql.awaitDue.run({ devices: JSON.stringify(devices), at }).changes > 0;
+    },
+
+    /** The study that is complete first, besides those in progress. @returns null if none is queued */
+    nextImageStudy(now: number, underWay: readonly string[]): DueStudy | null {
+      sql.boundStudies.run({ now });
+      return (sql.nextStudy.get(JSON.stringify(underWay)) as DueStudy | undefined) ?? null;
+    },
+
+    /** Makes queued studies due at once. */
+    hastenStudies(studies: readonly string[], at: number): void {
+      for (const study of studies) sql.hasten.run(at, study);
+    },
+
+    /** Removes a study that was assessed, unless another instance changed its due time. */
+    endImageStudy(study: string, dueAt: number): void {
+      sql.endStudy.run(study, dueAt);
+    },
+  };
+}

@@ -1,0 +1,122 @@
+import type Database from "better-sqlite3";
+import type { ForwardOperations } from "./forwards.ts";
+import { HELD_COLUMNS, type HeldInstance, type InstanceContent } from "./held-instance.ts";
+import type { MessageState } from "./message-outcome.ts";
+import { NO_SESSION } from "./messages.ts";
+import { type RoomOperations, ROW_BYTES } from "./room.ts";
+
+// DICOM instances. Each is a message whose dataset is a file named by the message's id.
+
+/** An instance whose file is stored. */
+export interface NewInstance {
+  readonly message: string;
+  readonly device: string;
+  readonly receivedAt: number;
+  /** The study is complete after that time without another instance. */
+  readonly quietMs: number;
+  /** The file up to the dataset. */
+  readonly head: Uint8Array;
+  readonly study: string;
+  readonly sopClass: string;
+  readonly sopInstance: string;
+  readonly transferSyntax: string;
+  readonly callingAe: string;
+  /** Digest of the dataset. */
+  readonly sha256: string;
+  readonly fileBytes: number;
+  /** Bytes of the file before the pixel data. */
+  readonly headerBytes: number;
+}
+
+export interface StoredInstance {
+  readonly message: string;
+  readonly device: string;
+  readonly receivedAt: number;
+  readonly state: MessageState;
+  readonly sopClass: string;
+  readonly sopInstance: string;
+  readonly transferSyntax: string;
+  readonly sha256: string;
+  readonly headerBytes: number;
+  /** The header that noteHeader() stored. Null if it was not read yet. */
+  readonly header: string | null;
+  /** Not 0 if another instance has the same SOP Instance UID and other content. */
+  readonly hasTwin: number;
+}
+
+export type ImageOperations = ReturnType<typeof imageOperationsOn>;
+
+/** Part of operationsOn(). */
+export function imageOperationsOn(
+  db: Database.Database,
+  { queueForwards }: Pick<ForwardOperations, "queueForwards">,
+  room: RoomOperations,
+) {
+  const sql = {
+    sameInstance: db.prepare(
+      `SELECT i.message, m.bytes AS head, i.sha256 FROM instance i JOIN message m ON m.id = i.message
+       WHERE i.sop_instance = @sopInstance AND i.sha256 = @sha256 AND i.transfer_syntax = @transferSyntax`,
+    ),
+    insertImageMessage: db.prepare(
+      `INSERT INTO message (id, session, ordinal, device, profile, received_at, bytes, state)
+       VALUES (@message, ${NO_SESSION}, (SELECT COALESCE(MAX(ordinal), 0) + 1 FROM message WHERE session = ${NO_SESSION}),
+         @device, 'dicom', @receivedAt, @head, 'pending')`,
+    ),
+    insertInstance: db.prepare(
+      `INSERT INTO instance (message, study, sop_class, sop_instance, transfer_syntax, calling_ae, sha256, file_bytes, header_bytes, stored_at)
+       VALUES (@message, @study, @sopClass, @sopInstance, @transferSyntax, @callingAe, @sha256, @fileBytes, @headerBytes, @receivedAt)`,
+    ),
+    awaitStudy: db.prepare(
+      `INSERT INTO image_study (study, due_at, quiet_ms) VALUES (@study, @dueAt, @quietMs)
+       ON CONFLICT (study) DO UPDATE SET due_at = MAX(due_at, @dueAt), quiet_ms = MAX(quiet_ms, @quietMs)`,
+    ),
+    hasInstance: db.prepare("SELECT 1 FROM instance WHERE message = ?").pluck(),
+    instancesOf: db.prepare(
+      `SELECT i.message, m.device, m.received_at AS receivedAt, m.state, i.sop_class AS sopClass, i.sop_instance AS sopInstance,
+         i.transfer_syntax AS transferSyntax, i.sha256, i.header_bytes AS headerBytes, i.header,
+         EXISTS (SELECT 1 FROM instance o WHERE o.sop_instance = i.sop_instance AND o.message <> i.message) AS hasTwin
+       FROM instance i JOIN message m ON m.id = i.message WHERE i.study = ? ORDER BY i.message`,
+    ),
+    noteHeader: db.prepare("UPDATE instance SET header = ? WHERE message = ?"),
+    held: db.prepare(
+      `SELECT ${HELD_COLUMNS} FROM instance i JOIN message m ON m.id = i.message WHERE i.sop_instance = ? AND i.removed_at IS NULL ORDER BY i.message`,
+    ),
+    storedAgain: db.prepare("UPDATE instance SET stored_at = ?, removed_at = NULL WHERE message = ?"),
+  };
+  return {
+    /**
+     * Stores an instance and returns null. If a row has the same dataset already, returns that row and stores nothing.
+     * Another dataset under the same SOP Instance UID gets a row beside the first.
+     */
+    addInstance({ quietMs, ...instance }: NewInstance): InstanceContent | null {
+      const same = sql.sameInstance.get(instance) as InstanceContent | undefined;
+      if (same !== undefined) return same;
+      sql.insertImageMessage.run(instance);
+      sql.insertInstance.run(instance);
+      queueForwards(instance.message);
+      room.addMessage(instance.device, instance.receivedAt, instance.head.length + ROW_BYTES.message);
+      sql.awaitStudy.run({ study: instance.study, dueAt: instance.receivedAt + quietMs, quietMs });
+      return null;
+    },
+
+    hasInstance(message: string): boolean {
+      return sql.hasInstance.get(message) !== undefined;
+    },
+    instancesOf(study: string): StoredInstance[] {
+      return sql.instancesOf.all(study) as StoredInstance[];
+    },
+    noteHeader(message: string, header: string): void {
+      sql.noteHeader.run(header, message);
+    },
+
+    /** The instances whose file is present under a SOP Instance UID. */
+    heldInstances(sopInstance: string): HeldInstance[] {
+      return sql.held.all(sopInstance) as HeldInstance[];
+    },
+
+    /** Marks an instance as stored at that time; its file is in place. */
+    noteStoredAgain(message: string, at: number): void {
+      sql.storedAgain.run(at, message);
+    },
+  };
+}

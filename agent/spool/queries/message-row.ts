@@ -1,0 +1,47 @@
+import type { ByteRange } from "./event-log.ts";
+
+// A message on its way between threads. Structured clone copies a flat tuple several times faster than an object.
+
+export interface StoredMessage {
+  readonly id: string;
+  readonly device: string;
+  readonly profile: string;
+  readonly receivedAt: number;
+  readonly bytes: Uint8Array;
+  readonly incomplete: string | null;
+}
+
+export interface NewMessage extends StoredMessage {
+  readonly session: number;
+  readonly ordinal: number;
+  /** The range of its bytes in the event log, so that `bytes` is empty. Null or absent if `bytes` holds them. */
+  readonly place?: ByteRange | null;
+}
+
+/** The columns of a new message, in the order of the INSERT. `bytes` is null if the event log holds them. */
+export type MessageRow = readonly [
+  id: string,
+  session: number,
+  ordinal: number,
+  device: string,
+  profile: string,
+  receivedAt: number,
+  incomplete: string | null,
+  fingerprint: string | null,
+  bytes: Uint8Array | null,
+  firstEvent: number | null,
+  lastEvent: number | null,
+  start: number | null,
+  length: number | null,
+];
+
+/** `fingerprint` is equal for a message and its resend. Null if the protocol cannot identify a resend. */
+export function messageRow(message: NewMessage, fingerprint: string | null): MessageRow {
+  const { id, session, ordinal, device, profile, receivedAt, incomplete, bytes, place } = message;
+  const { firstEvent, lastEvent, start, length } = place ?? NO_RANGE;
+  const own = firstEvent === null ? bytes : null;
+  const identity = [id, session, ordinal, device, profile, receivedAt, incomplete, fingerprint] as const;
+  return [...identity, own, firstEvent, lastEvent, start, length];
+}
+
+const NO_RANGE = { firstEvent: null, lastEvent: null, start: null, length: null } as const;

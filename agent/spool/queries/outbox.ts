@@ -1,0 +1,64 @@
+import type Database from "better-sqlite3";
+import type { Outcome } from "../../../shared/api/study.ts";
+import type { MessageOutcomes } from "./message-outcome.ts";
+import type { WaitingMessages } from "./waiting.ts";
+
+// The outbox: study revisions that are queued for the server.
+
+export interface QueuedStudy {
+  readonly fp: string;
+  readonly revision: number;
+  readonly patientFp: string | null;
+  readonly body: string;
+  readonly snapshot: string;
+}
+
+export type OutboxOperations = ReturnType<typeof outboxOperationsOn>;
+
+/** Part of operationsOn(). */
+export function outboxOperationsOn(db: Database.Database, outcomes: MessageOutcomes, waits: WaitingMessages) {
+  const sql = {
+    queued: db.prepare(
+      "SELECT fp, revision, patient_fp AS patientFp, body, snapshot FROM study WHERE state = 'queued' ORDER BY rowid LIMIT ?",
+    ),
+    noteSend: db.prepare("UPDATE study SET sends = sends + 1, sent_at = ? WHERE fp = ? AND revision = ?"),
+    outbox: db.prepare(
+      `SELECT COUNT(*) AS depth, (SELECT created_at FROM study WHERE state = 'queued' ORDER BY rowid LIMIT 1) AS oldestAt
+       FROM study WHERE state = 'queued'`,
+    ),
+    settleStudy: db.prepare(
+      "UPDATE study SET state = ?, reason = ?, existing_fp = ?, settled_at = ? WHERE fp = ? AND revision = ? AND state = 'queued'",
+    ),
+  };
+  return {
+    /**
+     * Returns the oldest queued studies, counts a send for each, and tells whether more are queued. A batch has at most
+     * `limit` studies and `maxChars` characters. A larger first study is returned alone.
+     */
+    takeQueued(limit: number, maxChars: number, at: number): { batch: QueuedStudy[]; more: boolean } {
+      const queued = sql.queued.all(limit + 1) as QueuedStudy[];
+      let total = 0;
+      const batch = queued.slice(0, limit).filter(({ body, snapshot }, index) => {
+        total += body.length + snapshot.length;
+        return index === 0 || total <= maxChars;
+      });
+      for (const { fp, revision } of batch) sql.noteSend.run(at, fp, revision);
+      return { batch, more: batch.length < queued.length };
+    },
+
+    outbox(): { depth: number; oldestAt: number | null } {
+      return sql.outbox.get() as { depth: number; oldestAt: number | null };
+    },
+
+    /** Stores the server's outcomes. "unchanged" counts as filed, except for a study without a patient. */
+    settleStudies(answers: readonly (Outcome & { revision: number; matched: boolean })[], at: number): void {
+      for (const { fp, revision, outcome, reason, existing_fp, matched } of answers) {
+        const filed = outcome === "filed" || (outcome === "unchanged" && (matched || existing_fp !== undefined));
+        const state = filed ? "filed" : outcome === "unchanged" ? "unmatched" : outcome;
+        sql.settleStudy.run(state, reason, existing_fp ?? null, at, fp, revision);
+        if (state === "unmatched") waits.addRefusedStudy(fp, revision);
+        outcomes.concludeStudy(fp, revision);
+      }
+    },
+  };
+}

@@ -1,0 +1,91 @@
+import type Database from "better-sqlite3";
+import { BYTES_COLUMNS, messageReader, type StoredMessageRow } from "./event-log.ts";
+import { NO_SESSION } from "./messages.ts";
+import { type RoomOperations, ROW_BYTES } from "./room.ts";
+import type { SessionOperations } from "./sessions.ts";
+import type { WaitingMessages } from "./waiting.ts";
+
+// Removal of old rows. Rows that need the server or a user stay.
+
+/** A resend of an older study gets a new fp; then the server's dedupe key identifies it. */
+const STUDIES_KEPT_LONGER_MS = 365 * 24 * 60 * 60_000;
+
+export type RetentionOperations = ReturnType<typeof retentionOperationsOn>;
+
+/** Part of operationsOn(). */
+export function retentionOperationsOn(
+  db: Database.Database,
+  { nextIds }: Pick<SessionOperations, "nextIds">,
+  waits: WaitingMessages,
+  room: RoomOperations,
+) {
+  const sql = {
+    pruneNews: db.prepare("DELETE FROM news WHERE topic = 'event' AND at < ?"),
+    oldestKept: db.prepare("SELECT id AS session, first_event AS event FROM session ORDER BY id LIMIT 1"),
+    nthEvent: db.prepare("SELECT id FROM event ORDER BY id LIMIT 1 OFFSET ?").pluck(),
+    withPlaceBefore: db.prepare(
+      `SELECT id, ${BYTES_COLUMNS} FROM message WHERE session < @session AND first_event < @event`,
+    ),
+    keepBytes: db
+      .prepare(
+        `UPDATE message SET bytes = @bytes, first_event = NULL, last_event = NULL, start = NULL, length = NULL
+         WHERE id = @id RETURNING device`,
+      )
+      .pluck(),
+    pruneEvents: db.prepare("DELETE FROM event WHERE id < ?"),
+    pruneNoise: db.prepare("DELETE FROM noise WHERE last_event < ?"),
+    oldMessages: db
+      .prepare(
+        `SELECT id FROM message WHERE session > ${NO_SESSION} AND session < @session AND received_at < @before
+           AND state IN ('filed', 'not-for-patients') LIMIT @limit`,
+      )
+      .pluck(),
+    deleteMessage: db.prepare(
+      `DELETE FROM message WHERE id = ? RETURNING device, length(bytes) + ${ROW_BYTES.message} AS bytes`,
+    ),
+    deleteLinks: db.prepare("DELETE FROM message_study WHERE message = ?"),
+    pruneStudies: db.prepare(
+      `DELETE FROM study WHERE settled_at < ?
+       RETURNING json_extract(body, '$.source.device_id') AS device, length(body) + length(snapshot) + ${ROW_BYTES.study} AS bytes`,
+    ),
+  };
+  const asMessage = messageReader(db);
+
+  /** Removes the oldest events before `kept`. A message that stays gets the bytes that it had in the event log. */
+  function pruneEvents(kept: { session: number; event: number }, limit: number): number {
+    const end = Math.min(kept.event, (sql.nthEvent.get(limit) as number | undefined) ?? kept.event);
+    const rows = sql.withPlaceBefore.all({ ...kept, event: end });
+    for (const row of rows as StoredMessageRow<{ id: string; bytes: Uint8Array }>[]) {
+      const message = asMessage(row);
+      room.add(sql.keepBytes.get(message) as string, message.bytes.length);
+    }
+    sql.pruneNoise.run(end);
+    return sql.pruneEvents.run(end).changes;
+  }
+
+  function pruneMessages(session: number, before: number, limit: number): number {
+    const ids = sql.oldMessages.all({ session, before, limit }) as string[];
+    for (const id of ids) {
+      const { device, bytes } = sql.deleteMessage.get(id) as { device: string; bytes: number };
+      room.add(device, -bytes);
+      sql.deleteLinks.run(id);
+      waits.set(id, null);
+    }
+    return ids.length;
+  }
+
+  return {
+    /** Removes at most `limit` old rows of each kind, except unsettled ones. @returns whether there may be more */
+    prune(before: number, limit: number): boolean {
+      room.pruneSessions(before);
+      sql.pruneNews.run(before);
+      const studies = sql.pruneStudies.all(before - STUDIES_KEPT_LONGER_MS) as { device: string; bytes: number }[];
+      for (const { device, bytes } of studies) room.add(device, -bytes);
+      // All events from the first one of the oldest kept session on are kept.
+      const kept = (sql.oldestKept.get() as { session: number; event: number } | undefined) ?? nextIds();
+      const messages = pruneMessages(kept.session, before, limit);
+      const events = pruneEvents(kept, limit);
+      return Math.max(events, messages) >= limit;
+    },
+  };
+}

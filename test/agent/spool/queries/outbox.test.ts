@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import { readSpool } from "../../../../agent/spool/access.ts";
+import { addMessage, openOperations, settlement } from "../../../support/spool-operations.ts";
+import { studyDraft } from "../../../support/study.ts";
+
+test("a batch has the oldest studies within the limits of a request, and each send is counted", () => {
+  const { folder, spool } = openOperations();
+  for (const [ordinal, id] of ["M1", "M2", "M3"].entries()) {
+    addMessage(spool, id, ordinal);
+    spool.settle(settlement(id, { studies: [studyDraft({ dedupe_key: id })] }));
+  }
+  const keys = (limit: number, letters: number) => {
+    const { batch, more } = spool.takeQueued(limit, letters, 7000);
+    return [batch.map(({ body }) => (JSON.parse(body) as { dedupe_key: string }).dedupe_key), more];
+  };
+  expect(keys(3, 1_000_000)).toEqual([["M1", "M2", "M3"], false]);
+  expect(keys(2, 1_000_000)).toEqual([["M1", "M2"], true]);
+  expect(keys(3, 1)).toEqual([["M1"], true]);
+  const sends = readSpool(folder, (db) => db.prepare("SELECT sends, sent_at FROM study ORDER BY rowid").all());
+  expect(sends).toEqual([
+    { sends: 3, sent_at: 7000 },
+    { sends: 2, sent_at: 7000 },
+    { sends: 1, sent_at: 7000 },
+  ]);
+});
