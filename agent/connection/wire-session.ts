@@ -8,6 +8,7 @@ import { StorageError } from "../spool/storage-error.ts";
 import type { Wire } from "../transport/transport.ts";
 import { apply, createLink, linkContext } from "./create-link.ts";
 import type { ConnectedDevice, ConnectionEvents, MessageHandler } from "./device-session.ts";
+import { LinkTimer } from "./link-timer.ts";
 import type { MemoryBudget, MemoryShare } from "./memory-budget.ts";
 import { type OutgoingMessage, OutgoingQueue } from "./outgoing-queue.ts";
 import { type Session, type SessionEvent, SessionRecorder } from "./session-recorder.ts";
@@ -45,14 +46,6 @@ type WireState =
   | "ended"
   | "closed";
 
-type TimerState =
-  | { readonly is: "off" }
-  | { readonly is: "running"; readonly cancel: () => void }
-  /** The timer ran out while events were pending. The link takes those first, and they may stop the timer. */
-  | { readonly is: "due" };
-
-const OFF: TimerState = { is: "off" };
-
 export class WireSession {
   readonly #device: ConnectedDevice;
   readonly #wire: Wire;
@@ -61,9 +54,9 @@ export class WireSession {
   readonly #link: Link;
   readonly #recorder: SessionRecorder;
   readonly #outgoing: OutgoingQueue;
+  readonly #timer: LinkTimer;
   readonly #memory: MemoryShare;
   #state: WireState = "open";
-  #timer: TimerState = OFF;
   /** The reply deadline has passed, so no reply leaves. No state of the wire: a late wire still reads, pauses and ends. */
   #isLate = false;
   /** Settled events in stored order, each as the step that gives it to the link. */
@@ -90,7 +83,12 @@ export class WireSession {
     const offer = (bytes: Uint8Array) => this.#record("send", bytes);
     this.#outgoing = new OutgoingQueue(offer, (reason) => events.warning(reason), setTimer);
     this.#memory = memory.share();
-    this.#setTimer(this.#link.silenceMs ?? null);
+    this.#timer = new LinkTimer(
+      setTimer,
+      () => this.#recorder.hasPendingEvents,
+      () => this.#record("timeout", null),
+    );
+    this.#timer.set(this.#link.silenceMs ?? null);
   }
 
   chunk(bytes: Uint8Array): void {
@@ -105,7 +103,7 @@ export class WireSession {
 
   closed(): void {
     this.#state = "closed";
-    this.#setTimer(null);
+    this.#timer.set(null);
     this.#outgoing.clear();
     if (this.#recorder.isRecording) this.#record("close", null);
     this.#takeSettled(); // unread replies hold nothing back on a closed wire
@@ -204,8 +202,7 @@ export class WireSession {
     this.#recorder.noteNoise(event, error === null, actions, this.#link.between ?? null);
     this.#memory.set(this.#link.heldBytes ?? 0);
     if (session.pendingEvents > 0) return;
-    if (this.#timer.is === "due") {
-      this.#timer = OFF;
+    if (this.#timer.takeDue()) {
       this.#record("timeout", null);
     } else if (this.#link.atRest) {
       this.#recorder.idle(session);
@@ -217,7 +214,7 @@ export class WireSession {
     session.phase = "gap";
     this.#warn(`the spool refused a ${kind}: ${error.message}`);
     // The link must not take a timeout that a replay does not find.
-    if (kind === "timeout") this.#setTimer(TIMEOUT_RETRY_MS);
+    if (kind === "timeout") this.#timer.set(TIMEOUT_RETRY_MS);
   }
 
   #refuse(kind: EventKind, bytes: Uint8Array | null): LinkAction[] {
@@ -256,7 +253,7 @@ export class WireSession {
         this.#outgoing.unsent(action.reason);
         break;
       case "timer":
-        this.#setTimer(this.#state === "closed" ? null : action.ms);
+        this.#timer.set(this.#state === "closed" ? null : action.ms);
         break;
       case "identify":
         this.#wire.heardMessage?.();
@@ -299,20 +296,6 @@ export class WireSession {
   #closeIfDone(): void {
     const isDone = !this.#recorder.isRecording && this.#unansweredMessages === 0 && this.#outgoing.isEmpty;
     if (this.#state === "ended" && isDone) this.#wire.close();
-  }
-
-  #setTimer(ms: number | null): void {
-    if (this.#timer.is === "running") this.#timer.cancel();
-    this.#timer = ms === null ? OFF : { is: "running", cancel: this.#context.setTimer(ms, () => this.#timerRanOut()) };
-  }
-
-  #timerRanOut(): void {
-    if (this.#recorder.hasPendingEvents) {
-      this.#timer = { is: "due" };
-      return;
-    }
-    this.#timer = OFF;
-    this.#record("timeout", null);
   }
 
   #warn(reason: string): void {

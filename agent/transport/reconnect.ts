@@ -1,4 +1,4 @@
-import { faultText, type LineFault } from "../states/line-state.ts";
+import { faultText, type LineFault, type LineState } from "../states/line-state.ts";
 import type { Transport, Wire, WireHandler } from "./transport.ts";
 
 /** Intervals between attempts to open a port of this machine; they double from `first` to `last`. */
@@ -49,21 +49,13 @@ export function reconnectingTransport(
   };
   return {
     open(accept, problem, stateChanged = () => undefined) {
-      /** The last reported error; null since a wire opened. */
-      let reported: string | null = null;
-      const reportFailure = (error: Error) => {
-        if (error.message === reported) return;
-        reported = error.message;
-        const fault = explain(error);
-        problem(faultText(fault));
-        stateChanged(fault);
-      };
+      const reports = failureReports(explain, problem, stateChanged);
       const attempt = () => {
         let handler: WireHandler | undefined;
         let openedAt = 0;
         let isOver = false;
         const opened = (wire: Wire) => {
-          reported = null;
+          reports.reset();
           openedAt = performance.now();
           handler = accept(wire);
           return handler;
@@ -74,7 +66,7 @@ export function reconnectingTransport(
           stopWire = undefined;
           if (handler !== undefined) stateChanged({ is: meanwhile });
           if (error !== null && handler !== undefined) problem(error.message);
-          if (error !== null && handler === undefined) reportFailure(error);
+          if (error !== null && handler === undefined) reports.report(error);
           handler?.closed();
           if (isClosed) return wireStopped?.();
           scheduleRetry(attempt, handler === undefined ? 0 : performance.now() - openedAt);
@@ -93,6 +85,25 @@ export function reconnectingTransport(
         stop();
         setTimeout(resolve, STOP_MS_MAX).unref();
       });
+    },
+  };
+}
+
+/** Reports failed attempts to open a wire, once per change of the error until reset(). */
+function failureReports(
+  explain: (error: Error) => LineFault,
+  problem: (reason: string) => void,
+  stateChanged: (state: LineState) => void,
+) {
+  let reported: string | null = null;
+  return {
+    reset: () => (reported = null),
+    report(error: Error) {
+      if (error.message === reported) return;
+      reported = error.message;
+      const fault = explain(error);
+      problem(faultText(fault));
+      stateChanged(fault);
     },
   };
 }
