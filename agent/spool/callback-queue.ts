@@ -30,6 +30,7 @@ export class CallbackQueue {
   }
 
   #runSlice(): void {
+    this.#isRunning = true;
     this.#beforeSlice();
     const until = performance.now() + SLICE_MS;
     let count = 0;

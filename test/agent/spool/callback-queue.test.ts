@@ -1,6 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { CallbackQueue } from "../../../agent/spool/callback-queue.ts";
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ["performance"] }));
+afterEach(() => void vi.useRealTimers());
 
 function createQueue() {
   const log: string[] = [];
@@ -10,7 +13,7 @@ function createQueue() {
   );
   const push = (name: string, ms = 0) =>
     queue.push(() => {
-      for (const end = performance.now() + ms; performance.now() < end; );
+      vi.advanceTimersByTime(ms);
       log.push(name);
     });
   return { queue, log, push };

@@ -46,12 +46,12 @@ test.each([
   [null, "file is not a database"],
   ["event", "database disk image is malformed"],
   ["session", "database disk image is malformed"],
-])("a start with a damaged spool names the file and what to do (%s)", async (table, words) => {
+])("a start with a damaged spool names the file and the remedy (%s)", async (table, words) => {
   damage(table);
   await expect(Spool.open(folder)).rejects.toThrow(told(words));
 });
 
-test("an operation on a damaged page of a spool that is open names the file and what to do", async () => {
+test("an operation on a damaged page of an open spool names the file and the remedy", async () => {
   damage("image_study");
   const spool = await Spool.open(folder);
   await expect(spool.call("nextImageStudy", Date.now(), [])).rejects.toThrow(told("database disk image is malformed"));
@@ -62,12 +62,12 @@ test.each([
   ["status", "meta", () => readSpool(folder, (db) => readStatus(db, folder))],
   ["messages", "message", () => readSpool(folder, listMessages)],
   ["directive", "meta", () => writeSpool(folder, (operations) => operations.setMeta("directory", "{}"))],
-] as const)("the command %s on a damaged spool names the file and what to do", (_, table, command) => {
+] as const)("the command %s on a damaged spool names the file and the remedy", (_, table, command) => {
   damage(table);
   expect(command).toThrow(told("database disk image is malformed"));
 });
 
-test("the command reprocess with a damaged spool names the file and what to do", async () => {
+test("the command reprocess names the damaged file and the remedy", async () => {
   damage("message");
   const wanted = { states: ["quarantined"], since: 0 } as const;
   const known = { analyzers: new Map(), imaging: new Map() };

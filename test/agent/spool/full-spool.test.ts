@@ -26,8 +26,8 @@ import { frames, session } from "../../support/astm.ts";
 import { freePort, temporaryFolder, until } from "../../support/processes.ts";
 import { NO_EVENTS, TestClock, TestTransport, type TestWire } from "../../support/wire.ts";
 
-// Goal: one device never takes the room of the others, and a full spool or disk never keeps the agent from starting, pruning
-// and stopping. Method: real spools with a small bound, and agents on a small disk.
+// Goal: no device takes the room of the others, and the agent can start, prune and stop with a full spool or disk.
+// Method: real spools with a small bound, and agents on a small disk.
 
 const MB = 1024 * 1024;
 const profile = profileById("generic-astm")!;
@@ -61,7 +61,7 @@ function append(spool: Spool, device: string, number: number, bytes: Uint8Array)
   return new Promise((resolve) => spool.append(event, resolve));
 }
 
-/** Stores chunks in sessions that end, until not one byte is taken. Returns the reason. */
+/** Stores chunks in sessions that are finished, until not one byte is accepted. @returns the reason */
 async function fill(spool: Spool, device: string): Promise<string> {
   let reason = "";
   for (const bytes of [64 * 1024, 1024, 1]) {
@@ -98,10 +98,10 @@ const keptBytes = (folder: string) =>
 
 const text = ({ bytes }: { bytes: Uint8Array }) => Buffer.from(bytes).toString("latin1");
 
-describe("a line that is nothing but noise", () => {
+describe("a line with continuous noise", () => {
   const lookup = () => ({ profile, timeZone: "UTC" });
 
-  test("keeps its newest 16 MB, and its messages stay whole and can be captured and explained", async () => {
+  test("keeps its newest 16 MB, and its messages can still be captured and explained", async () => {
     const { folder, spool } = await openSpool(60 * MB);
     const { wire, messages } = connect(spool, "chem-1");
     for (let round = 1; round <= 3; round++) {
@@ -119,14 +119,14 @@ describe("a line that is nothing but noise", () => {
       content,
       content,
     ]);
-    // Between the last one and the two before it, and within their session, noise was removed.
+    // Noise was removed between the last message and the two before it, and within their session.
     const { id } = messages[2]!;
     const { bytes } = readSpool(folder, (db) => capture(db, folder, id, lookup, true));
     expect(text({ bytes })).toContain(text({ bytes: session(records) }));
     expect(readSpool(folder, (db) => explain(db, id, lookup)).join("\n")).toContain("1 results");
   });
 
-  test("is replayed after a crash with each of its messages once, the one still arriving among them", async () => {
+  test("is replayed after a crash with each message once, also the unfinished one", async () => {
     const { folder, spool } = await openSpool(60 * MB);
     const { wire, messages } = connect(spool, "chem-1");
     wire.send(session(records));
@@ -147,7 +147,7 @@ describe("a line that is nothing but noise", () => {
 });
 
 describe("a device", () => {
-  test("that takes half of the room is refused alone, and served again once its old rows are pruned", async () => {
+  test("that takes half of the room is refused alone until its old rows are pruned", async () => {
     const { spool } = await openSpool(8 * MB);
     expect(await fill(spool, "chem-1")).toBe("the device takes its share of the spool: 4 of 8 MB");
     const number = spool.openSession("chem-2", profile.id);
@@ -160,7 +160,7 @@ describe("a device", () => {
     expect(await append(spool, "chem-1", spool.openSession("chem-1", profile.id), Uint8Array.of(ENQ))).toBe(null);
   });
 
-  test("keeps its share over a restart, also of sessions that were not finished", async () => {
+  test("keeps its share after a restart, unfinished sessions included", async () => {
     const { folder, spool } = await openSpool(8 * MB);
     const number = spool.openSession("chem-1", profile.id);
     let error: StorageError | null = null;
@@ -172,7 +172,7 @@ describe("a device", () => {
     expect(keptBytes(folder)).toBeLessThan(4.1 * MB);
   });
 
-  test("has its share back when its events, messages and noise are gone", async () => {
+  test("gets its share back when its events, messages and noise are removed", async () => {
     const { folder, spool } = await openSpool(60 * MB);
     const { wire, messages } = connect(spool, "chem-1");
     wire.send(session(records));
@@ -197,7 +197,7 @@ describe("a device", () => {
 });
 
 describe("a full spool", () => {
-  test("refuses devices while the agent's own operations go on, and serves them again once it is pruned", async () => {
+  test("refuses devices until it is pruned, while the agent's own operations continue", async () => {
     const { folder, spool } = await openSpool(2 * MB);
     await fill(spool, "chem-1");
     expect(await fill(spool, "chem-2")).toBe("the spool is full: 2 MB at most");
@@ -208,7 +208,7 @@ describe("a full spool", () => {
     await until("the refusal", () => refused.wire.replies.length === 1);
     expect(refused.wire.replies).toEqual([NAK]);
 
-    // What was acknowledged before is settled.
+    // Messages that were acknowledged before are settled.
     const common = { device: "chem-1", profile: profile.id, receivedAt: 1, incomplete: null };
     const bytes = new Uint8Array(100_000);
     const row = messageRow({ id: "M1", session: 1, ordinal: 0, ...common, bytes }, null);
@@ -230,7 +230,7 @@ describe("a full spool", () => {
     expect(readSpool(folder, listMessages).map(({ id, state: ended }) => [id, ended])).toEqual([["M1", "quarantined"]]);
   });
 
-  test("takes no more room for devices that come again and again", async () => {
+  test("takes no room for refused devices that reconnect", async () => {
     const { folder, spool } = await openSpool(2 * MB);
     await fill(spool, "chem-1");
     await fill(spool, "chem-2");
@@ -298,7 +298,7 @@ async function smallDisk(megabytes: number) {
   };
 }
 
-/** Says `bytes` and returns the first answer. */
+/** Sends `bytes` and returns the first reply. */
 function ask(port: number, bytes: Uint8Array): Promise<number> {
   return new Promise((resolve, reject) => {
     const socket = net.connect(port, "127.0.0.1", () => socket.write(bytes));
@@ -311,7 +311,7 @@ function ask(port: number, bytes: Uint8Array): Promise<number> {
 }
 
 describe.skipIf(!mounted)("on a full disk", () => {
-  test("the agent starts, refuses, prunes and stops, and serves its devices again when there is room", async () => {
+  test("the agent starts, refuses, prunes and stops, and serves its devices once there is room", async () => {
     const disk = await smallDisk(128);
     const first = await disk.start();
     expect(await ask(disk.port, session(records))).toBe(ACK);
@@ -335,7 +335,7 @@ describe.skipIf(!mounted)("on a full disk", () => {
     expect(readSpool(disk.data, listMessages)).toHaveLength(1);
   });
 
-  test("what fills up while devices send is refused, not acknowledged, and the agent starts again", async () => {
+  test("data that exceeds the room is refused and not acknowledged, and the agent starts again", async () => {
     const disk = await smallDisk(128);
     const first = await disk.start();
     await until("the reserve is made", disk.hasReserve);
@@ -357,7 +357,7 @@ describe.skipIf(!mounted)("on a full disk", () => {
   });
 });
 
-test("what even the reserve has no room for is refused as before", async () => {
+test("an operation that exceeds the reserve is refused", async () => {
   const { spool } = await openSpool(1 * MB);
   const huge = "x".repeat(2 * MB + RESERVE_BYTES);
   await expect(spool.call("setMeta", "key", huge)).rejects.toThrow(StorageError);

@@ -16,9 +16,9 @@ import { frames, vetScanRecords } from "../../support/astm.ts";
 import { temporaryFolder, until } from "../../support/processes.ts";
 import { NO_EVENTS, TestTransport, type TestWire } from "../../support/wire.ts";
 
-// Goal: whenever the agent dies, one session of a device becomes one study. Method: a session of 27 frames goes through a
-// real spool, whose files are copied after each ACK, as a kill at that moment leaves them. On every copy an agent starts
-// again, and the device, which knows no better, sends all of it once more.
+// Goal: one session of a device becomes one study, whenever the agent is killed. Method: a session of 27 frames goes through
+// a real spool. Its files are copied after each ACK, as a kill leaves them. An agent starts on every copy, and the device
+// sends the session again.
 
 const FRAMES = 27;
 const DOG = { fp: "patient_01K9TEST000000000000000001", identifier: "5000" };
@@ -48,7 +48,7 @@ function connect(spool: Spool, message: () => void = () => undefined): TestWire 
   return transport.connect();
 }
 
-/** Sends piece by piece, each after the ACK of the one before. */
+/** Sends the pieces, each after the ACK of the previous one. */
 async function send(wire: TestWire, acknowledged: (count: number) => void = () => undefined): Promise<void> {
   for (const [index, piece] of session.entries()) {
     wire.send(piece);
@@ -64,7 +64,7 @@ function copy(folder: string): string {
   return to;
 }
 
-/** What an agent makes of the folder: it starts, replays, and the device sends again if it is not told all is well. */
+/** Starts an agent on the folder. It replays, and the device sends again unless its session was acknowledged. */
 async function studiesAfterRestart(folder: string, isSentAgain: boolean): Promise<string[]> {
   const spool = await Spool.open(folder);
   try {
@@ -93,12 +93,12 @@ async function studiesAfterRestart(folder: string, isSentAgain: boolean): Promis
   return readSpool(folder, (db) => db.prepare("SELECT body FROM study").pluck().all()) as string[];
 }
 
-/** A study without the ids that are minted anew each time. */
+/** A study without the ids that are generated on each run. */
 function content(body: string): string {
   return body.replace(/"(fp|message_id)":"[^"]*"/g, "");
 }
 
-test("killed after any ACK of a session of 27 frames, restarted and sent to again: one study, the same to the byte", {
+test("an agent that is killed after any ACK of 27 frames files one identical study after the resend", {
   timeout: 120_000,
 }, async () => {
   expect(session).toHaveLength(1 + FRAMES);

@@ -8,7 +8,7 @@ import { RemoteSpool } from "../../../agent/spool/remote-spool.ts";
 import { StorageError } from "../../../agent/spool/storage-error.ts";
 import { temporaryFolder } from "../../support/processes.ts";
 
-// Method: the ends of a line are those that threads have, here in one.
+// Method: both ends of the port are in one thread.
 
 async function openLine(bytesMax?: number) {
   const folder = temporaryFolder();
@@ -23,11 +23,11 @@ async function openLine(bytesMax?: number) {
   return { folder, spool, line: new RemoteSpool(port), commits: () => commits };
 }
 
-test("what another thread asks for is done in order, is in the commits of what is asked for here, and is answered there", async () => {
+test("calls of another thread run in order and share the commits of local calls", async () => {
   const { folder, spool, line, commits } = await openLine();
   await spool.call("setMeta", "key", "0");
   const before = commits();
-  // While somebody else writes, all that is asked for piles up before the spool's thread.
+  // While another connection writes, the calls queue up before the worker.
   const other = new Database(path.join(folder, "spool.db"));
   other.exec("BEGIN IMMEDIATE");
   const first = line.call("setMeta", "key", "1");
@@ -47,7 +47,7 @@ test("what another thread asks for is done in order, is in the commits of what i
   expect(commits() - before).toBe(3); // the first, all the others, and what was read last
 });
 
-test("what fails is told where it was asked for, and a full disk as such, in both places", async () => {
+test("a failed call is reported to its caller, and a full disk to both threads", async () => {
   const { spool, line } = await openLine(1_000_000);
   const nothing = undefined as unknown as string;
   const [failed, fine] = await Promise.allSettled([line.call("setMeta", nothing, "1"), line.call("getMeta", "key")]);

@@ -37,3 +37,15 @@ test("a finished session cannot be resumed", () => {
   vi.advanceTimersByTime(200);
   expect(finished).toEqual([[1]]);
 });
+
+test("a session that ends after an early finish gets the full delay", () => {
+  const { sessions, finished } = createSessions();
+  sessions.add(1);
+  vi.advanceTimersByTime(100);
+  sessions.finishNow();
+  sessions.add(2);
+  vi.advanceTimersByTime(199);
+  expect(finished).toEqual([[1]]);
+  vi.advanceTimersByTime(1);
+  expect(finished).toEqual([[1], [2]]);
+});

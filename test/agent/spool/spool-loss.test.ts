@@ -41,7 +41,7 @@ function append(session: number, durable = true, to = spool): Promise<unknown> {
 async function store(count: number, to = spool): Promise<void> {
   const session = to.openSession("chem-1", "generic-astm");
   for (let event = 0; event < count; event++) await append(session, true, to);
-  // The mark is written behind the answer, and before the next one.
+  // The mark is written after the reply, and before the next one.
   await to.call("outbox");
 }
 
@@ -112,7 +112,7 @@ describe("a write-ahead log that lost commits", () => {
     expect(lossOf(damaged)).toBe(null);
   });
 
-  test("is an error in the agent's log at each start", async () => {
+  test("is logged as an error at each start of the agent", async () => {
     await store(3);
     const data = kill();
     fs.rmSync(log(data));
@@ -147,7 +147,7 @@ describe("no loss is reported", () => {
     }
   });
 
-  test("when a power cut takes the commits that were not fsynced", async () => {
+  test("when a power cut loses the commits that were not fsynced", async () => {
     await store(3);
     const fsynced = fs.statSync(log(original)).size;
     const session = spool.openSession("chem-1", "generic-astm");
@@ -161,7 +161,7 @@ describe("no loss is reported", () => {
     expect(lossOf(cut)).toBe(null);
   });
 
-  test("when old rows were pruned, and their ids are not used again", async () => {
+  test("when old rows are pruned, and their ids are not used again", async () => {
     await store(3);
     await spool.call("finishSessions", [1], 1000);
     await spool.call("prune", 2000, 100);
@@ -191,7 +191,7 @@ describe("no loss is reported", () => {
 });
 
 describe("an idle spool", () => {
-  /** From here on time passes only when the test says so. */
+  /** The test controls the time from here on. */
   async function openWithoutTime(): Promise<void> {
     await spool.close();
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
@@ -199,7 +199,7 @@ describe("an idle spool", () => {
     spool = await Spool.open(original);
   }
 
-  /** The thread has done what it was asked for: a checkpoint is made behind the posts that came with it. */
+  /** Waits until the worker has served its requests. A checkpoint runs after the batches that arrive with it. */
   async function asked(): Promise<void> {
     await spool.call("outbox");
     await spool.call("outbox");
@@ -225,7 +225,7 @@ describe("an idle spool", () => {
     expect([eventIds(killed).length, lossOf(killed)]).toEqual([6, null]);
   });
 
-  test("empties the log of the agent before it, which was killed", async () => {
+  test("empties the log of an earlier agent that was killed", async () => {
     await store(5);
     const killed = kill();
     await openWithoutTime();
@@ -237,7 +237,7 @@ describe("an idle spool", () => {
     expect(fs.statSync(log(killed)).size).toBe(0);
   });
 
-  test("keeps no device waiting for a command that reads", async () => {
+  test("delays no device while a command reads", async () => {
     await openWithoutTime();
     const reader = new Database(path.join(original, "spool.db"), { readonly: true });
     onTestFinished(() => void reader.close());

@@ -3,14 +3,14 @@ import { newAccession } from "../../../../agent/spool/queries/accession.ts";
 
 const LETTERS = "34679ACDEFHJKMNPQRTVWXY";
 
-/** Whether newAccession could have made it. */
+/** @returns true if newAccession() can return the text */
 function isPossible(text: string): boolean {
   const numbers = Array.from(text.slice(1, 7), (letter) => LETTERS.indexOf(letter));
   const sum = numbers.reduce((total, number, index) => total + number * (index + 2), 0);
   return text[0] === "V" && text.length === 8 && !numbers.includes(-1) && text[7] === LETTERS[sum % 23];
 }
 
-test("an accession has 8 capitals and digits, none of which looks like another, and begins with a letter", () => {
+test("an accession has 8 distinct-looking capitals and digits and begins with a letter", () => {
   for (let n = 0; n < 1_000; n++) {
     const accession = newAccession();
     expect(accession).toMatch(/^V[34679ACDEFHJKMNPQRTVWXY]{7}$/);
@@ -18,7 +18,7 @@ test("an accession has 8 capitals and digits, none of which looks like another, 
   }
 });
 
-test("one wrong letter, or any two that changed places, never make another one", () => {
+test("one wrong character, or two swapped ones, never make another accession", () => {
   for (let n = 0; n < 50; n++) {
     const accession = newAccession();
     for (let place = 1; place < 8; place++) {

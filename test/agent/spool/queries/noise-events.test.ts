@@ -9,15 +9,15 @@ import { fixturesFolder } from "../../../make-fixtures.ts";
 import { type Dice, diceOf, pick } from "../../../support/dice.ts";
 import { fixedContext } from "../../../support/wire.ts";
 
-// Goal: noise that is removed was needed by no message. Method: random streams of messages, cut messages and noise go through
-// each kind of link; the record without the runs that were found goes through a fresh link and delivers the same.
+// Goal: no message needs the noise that is removed. Method: random streams of messages, truncated messages and noise go
+// through each kind of link. The events without the found runs go through a new link, which delivers the same messages.
 
-/** Those whose links know where they stand. */
+/** Profiles whose links report their position between messages. */
 const PROFILES = ["generic-astm", "generic-astm-raw", "generic-hl7", "arkray-spotchem-ez", "mindray-bc2800vet"];
 
 interface TestEvent {
   readonly id: number;
-  /** null: a timeout. */
+  /** Null for a timeout. */
   readonly bytes: Uint8Array | null;
 }
 
@@ -42,7 +42,7 @@ function streamOf(dice: Dice, recordings: readonly Uint8Array[]): TestEvent[] {
       case 4:
         return new Uint8Array(dice(20_000)).fill(pick(dice, [0x00, 0x05, 0x0a, 0x55, 0xff]));
       case 5:
-        // Headers of records that begin no line.
+        // Record headers that are not at the start of a line.
         return Uint8Array.from({ length: dice(20_000) }, () => pick(dice, [0x41, 0x48, 0x7c]));
       default:
         return Uint8Array.from({ length: dice(300) }, () => pick(dice, [0x02, 0x03, 0x04, 0x05, 0x0b, 0x0d, 0x1c]));
@@ -59,7 +59,7 @@ function streamOf(dice: Dice, recordings: readonly Uint8Array[]): TestEvent[] {
   return events;
 }
 
-/** Feeds events to the link and returns all that it delivered. */
+/** Feeds events to the link and returns the delivered messages. */
 function feed(link: Link, events: readonly TestEvent[], taken?: (event: TestEvent, delivered: boolean) => void) {
   const delivered: string[] = [];
   for (const event of events) {
@@ -93,7 +93,7 @@ test.each(PROFILES)("a record of %s without its noise delivers the same messages
   expect(found).toBeGreaterThan(10);
 });
 
-test("noise that never ends is found in pieces, and shorter runs are left with the messages around them", () => {
+test("endless noise is reported in pieces, and short runs are not reported", () => {
   const finder = new NoiseFinder();
   const runs: (NoiseEvents | null)[] = [];
   for (let id = 0; id < 300; id++) runs.push(finder.add(1, id, 2048, false, "neutral"));

@@ -3,12 +3,12 @@ import { expect, test } from "vitest";
 import { operationsOn } from "../../../../agent/spool/queries/operations.ts";
 import { migrate } from "../../../../agent/spool/schema.ts";
 
-// A spool holds months of messages. What is asked for each of them must not read all the others: every acknowledgement
-// waits behind it, a little longer each day.
+// A spool holds months of messages. An operation per message must not read all of them, because every acknowledgement
+// waits for it.
 
-/** What grows with the messages. */
+/** Tables that grow with the messages. */
 const GROWING = ["session", "event", "message", "study", "message_study", "instance", "forward", "waiting"];
-/** Asked once in minutes, at the start or after the first list of patients, or of the first row alone. */
+/** Statements that run rarely, or read the first row alone. */
 const SELDOM = [
   "SELECT DISTINCT device FROM message WHERE incomplete IS NOT NULL",
   "SELECT state, COUNT(*) AS count FROM message GROUP BY state",
@@ -21,14 +21,14 @@ const SELDOM = [
   "DELETE FROM session WHERE finished_at < ?",
 ];
 
-test("no operation of every day reads a whole table that grows", () => {
+test("no frequent operation reads a whole growing table", () => {
   const db = new Database(":memory:");
   migrate(db);
   expect(wholeReads(db).toSorted()).toEqual(SELDOM.toSorted());
   db.close();
 });
 
-/** The statements of which a plan says that it scans a growing table without an index that narrows it. */
+/** @returns the statements whose query plan scans a growing table without an index that narrows it */
 function wholeReads(db: Database.Database): string[] {
   const prepare = db.prepare.bind(db);
   const statements: string[] = [];
@@ -51,14 +51,14 @@ function wholeReads(db: Database.Database): string[] {
     .map((sql) => sql.replaceAll(/\s+/g, " ").trim());
 }
 
-/** `FROM instance i JOIN message m`: which table a letter stands for. */
+/** Maps the aliases in `FROM instance i JOIN message m` to their tables. */
 function aliases(sql: string): Map<string, string> {
   const pairs = [...sql.matchAll(/(?:FROM|JOIN|UPDATE) (\w+) (?:AS )?([a-z])\b/g)];
   return new Map(pairs.map(([, table, alias]) => [alias!, table!]));
 }
 
 function planOf(prepare: Database.Database["prepare"], sql: string): string[] {
-  // A plan is made without running it, so any value does.
+  // EXPLAIN does not run the statement, so any value does.
   const named = Object.fromEntries([...sql.matchAll(/@(\w+)/g)].map(([, name]) => [name!, 0]));
   const places = Array.from({ length: sql.match(/\?/g)?.length ?? 0 }, () => 0);
   const values = Object.keys(named).length > 0 ? [named] : places;
