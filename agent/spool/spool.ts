@@ -50,8 +50,6 @@ export interface SpoolEvent {
   readonly bytes: Uint8Array | null;
   /** The event must survive a power cut, because a reply depends on it. */
   readonly durable: boolean;
-  /** Runs while the worker commits the batch of the event. */
-  readonly afterBatch?: (() => void) | null;
 }
 
 /** The operations of a spool, for callers that store no events. */
@@ -82,7 +80,6 @@ export class Spool {
   readonly #sessionsToFinish = new SessionsToFinish((ids) => this.callLater("finishSessions", ids, Date.now()));
   /** Messages whose events are already posted. */
   readonly #delayedMessages: PendingMessage[] = [];
-  readonly #afterBatch: (() => void)[] = [];
 
   /** @throws if another agent uses the folder, or its database is newer than this program */
   static async open(folder: string, options: SpoolOptions = {}): Promise<Spool> {
@@ -141,12 +138,11 @@ export class Spool {
    * Stores one event of a session and returns its id. After a refusal every later event of that session is refused until a
    * "gap" is stored, so that no replay reads the session as if nothing were missing.
    */
-  append({ device, session, kind, bytes, durable, afterBatch }: SpoolEvent, done: EventCallback): number {
+  append({ device, session, kind, bytes, durable }: SpoolEvent, done: EventCallback): number {
     const pending = this.#pending;
     pending.durable ||= durable;
     pending.events.add(session, kind, Date.now(), bytes);
     pending.eventCallbacks.push(done);
-    if (afterBatch) this.#afterBatch.push(afterBatch);
     this.#uncommittedEvents += 1;
     this.#activity.note(device);
     this.#batcher.flushSoon();
@@ -226,7 +222,6 @@ export class Spool {
     this.#pending = new PendingBatch(this.#nextEvent);
     this.#worker.postMessage(batch satisfies WorkerRequest, [batch.events.bytes.buffer as ArrayBuffer]);
     // The worker commits now, so this thread has time.
-    if (this.#afterBatch.length > 0) for (const work of this.#afterBatch.splice(0)) work();
     for (const message of this.#delayedMessages) message.row ??= message.make();
   }
 
