@@ -16,7 +16,7 @@ export interface DrainTiming {
   readonly random: () => number;
 }
 
-/** Full jitter over 1 s, doubled up to 5 min; whatever may pass is tried for ever (operations guide, B.4). */
+/** Full jitter over 1 s, doubled up to 5 min; whatever may pass is tried for ever. */
 const RETRY_BASE_MS = 1_000;
 const RETRY_MAX_MS = 5 * 60_000;
 /** A key that is refused is a person's to mend: asking more often would only fill logs. */

@@ -16,7 +16,7 @@ export interface Namesakes {
 }
 
 /**
- * Never the wrong patient (house, section 6): only an exact identifier matches, only if it names one patient,
+ * Never the wrong patient: only an exact identifier matches, only if it names one patient,
  * and only if the device does not say that the animal is of another species.
  * `found`: the patients whom the Report's identifiers name exactly; `orders`: those of ours whose accession it carries;
  * `namesakes`: null where the clinic does not let names match; `isFetched`: the clinic's patients were fetched at least once.

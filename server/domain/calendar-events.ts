@@ -1,6 +1,6 @@
 import type { EventStatus } from "../../shared/api/calendar.ts";
 
-// The moves of a calendar event (specification, section 3; api.md 115) and the stretch of time a request selects (api.md 98-107).
+// The moves of a calendar event and the stretch of time a request selects.
 
 const next: Readonly<Record<EventStatus, EventStatus | null>> = {
   SCHEDULED: "CHECKED_IN",
@@ -38,7 +38,7 @@ export function selectRange(start: number | null, end: number | null, now: numbe
   return until - from > RANGE_DAYS_MAX * DAY_MS ? "too long" : { start: from, end: until };
 }
 
-// "30 days ahead of today", also for a start that is not today; a start behind that gets its own 30 days (api.md 107).
+// "30 days ahead of today", also for a start that is not today; a start behind that gets its own 30 days.
 function defaultEnd(start: number, today: number): number {
   const end = today + RANGE_DAYS_DEFAULT * DAY_MS;
   return end > start ? end : start + RANGE_DAYS_DEFAULT * DAY_MS;

@@ -1,4 +1,4 @@
-// Which batches stock is taken from (specification, section 2.6; api.md 126, 127).
+// Which batches stock is taken from.
 
 /** An item as far as its stock is concerned. */
 export interface Stock {

@@ -1,6 +1,6 @@
 import type { Soap, SoapStatus } from "../../shared/api/soap.ts";
 
-// What may happen to a SOAP record (specification, sections 2.3 and 3; api.md 72, 73). The database's triggers hold the same rules.
+// What may happen to a SOAP record. The database's triggers hold the same rules.
 
 const next: Readonly<Record<SoapStatus, SoapStatus | null>> = {
   DRAFT: "IN_PROGRESS",
@@ -29,7 +29,7 @@ export function whyNotChange(from: SoapStatus, to: SoapStatus, differing: readon
   return from === to ? null : whyNotMove(from, to);
 }
 
-/** Why a record's signed_at contradicts its status, null when it does not (api.md 72). */
+/** Why a record's signed_at contradicts its status, null when it does not. */
 export function whyNotSignedAt({ status, signed_at }: Pick<Soap, "status" | "signed_at">): string | null {
   if (isSigned(status) === (signed_at !== null)) return null;
   return signed_at === null

@@ -1,6 +1,6 @@
 import type { Outcome } from "../../shared/api/study.ts";
 
-// What becomes of one pushed study (house, sections 2 and 5, "Ingest").
+// What becomes of one pushed study.
 
 /** All that the decision rests on. */
 export interface Situation {

@@ -16,7 +16,7 @@ export const permissions = [
 
 export type Permission = (typeof permissions)[number];
 
-/** The header in which an endpoint takes its key (specification, section 5). */
+/** The header in which an endpoint takes its key. */
 export type KeyHeader = "x-api-key" | "authorization";
 
 // Format of a key: the prefix, a secret of 32 random base62 characters, and a CRC32 of both in 6 base62 characters. The

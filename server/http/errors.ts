@@ -2,7 +2,7 @@ import type { FastifyError } from "fastify";
 import { Type } from "typebox";
 import { StoreUnavailable } from "../store/query.ts";
 
-// The table of all API errors (specification, section 7), and the conversion of other errors into them.
+// The table of all API errors, and the conversion of other errors into them.
 
 interface ErrorDefinition {
   status: number;
@@ -72,7 +72,7 @@ const errorDefinitions = {
 
 export type ErrorCode = keyof typeof errorDefinitions;
 
-/** The body of an error response (specification, section 2.1). */
+/** The body of an error response. */
 export interface ErrorEnvelope {
   success: false;
   error: { code: ErrorCode; message: string; severity: "error" | "warning"; details?: Record<string, unknown> };

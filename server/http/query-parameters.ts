@@ -34,7 +34,7 @@ export const PAGE_SIZE_MAX = 100;
 const PAGE_SIZE_DEFAULT = 20;
 const PAGE_MAX = 999_999_999;
 
-/** `page` and `page_size` (specification, section 8). */
+/** `page` and `page_size`. */
 export const pageParameters = {
   page: positiveInteger({ otherwise: 1, max: PAGE_MAX, description: "Page number; the first page is 1." }),
   page_size: positiveInteger({

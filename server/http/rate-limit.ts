@@ -12,7 +12,7 @@ declare module "fastify" {
   }
 }
 
-/** Error codes by key header. The specification (section 7) shows a different code for each family of endpoints. */
+/** Error codes by key header: each family of endpoints has its own code. */
 export const RATE_CODES = { "x-api-key": "API_KEY.RATE_LIMIT_EXCEEDED", authorization: "AUTH.RATE_LIMITED" } as const;
 
 export function limitRequests(scope: FastifyInstance, limiter: RateLimiter, now: () => number): void {

@@ -7,7 +7,7 @@ import { toSoap } from "../store/soap.ts";
 import { toItem } from "../store/stock.ts";
 import { toStudy } from "../store/studies.ts";
 
-// Reads all entities back as the lines of an import file (house, section 5), in the order of their fps, so that an imported
+// Reads all entities back as the lines of an import file, in the order of their fps, so that an imported
 // export gives the same export again. Keys, unmatched studies and earlier revisions are no entities.
 
 /** Every entity of one state of the database, a thousand rows in memory at a time. */
@@ -79,7 +79,7 @@ function instant(milliseconds: number): string {
 
 const resultKeys = Object.keys(Result.properties) as (keyof Result)[];
 
-// Stored with its keys in the order of the alphabet; written in that of the specification.
+// Stored with its keys in the order of the alphabet; written in the published order.
 function inOrder(result: Result): Result {
   return Object.fromEntries(
     resultKeys.filter((key) => Object.hasOwn(result, key)).map((key) => [key, result[key]]),

@@ -7,7 +7,7 @@ import { DATE_PATTERN, Nullable, TIMESTAMP_PATTERN } from "../../shared/api/sche
 import { Soap } from "../../shared/api/soap.ts";
 import { Study } from "../../shared/api/study.ts";
 
-// The lines of an import file (house, section 5): the API's fields, and what the API keeps to itself.
+// The lines of an import file: the API's fields, and what the API keeps to itself.
 
 const closed = { additionalProperties: false };
 const name = Type.String({ minLength: 1, maxLength: 200 });

@@ -10,7 +10,7 @@ import { listEvents } from "../store/calendar.ts";
 import type { RouteContext } from "./context.ts";
 import { choice, instant, readParameters } from "../http/query-parameters.ts";
 
-// GET /api/v1/calendar/events (specification, section 4.5). The response is a bare array, without envelope or pages.
+// GET /api/v1/calendar/events. The response is a bare array, without envelope or pages.
 
 const CalendarEventList = Type.Array(CalendarEvent, {
   title: "CalendarEventList",

@@ -10,7 +10,7 @@ export interface RouteContext {
   readonly concealUnconnected: boolean;
 }
 
-/** The page object of the lists (specification, section 2.1). */
+/** The page object of the lists. */
 export function PageOf<T extends Type.TSchema>(item: T, title: string) {
   return Type.Object(
     {
@@ -28,7 +28,7 @@ export function PageOf<T extends Type.TSchema>(item: T, title: string) {
   );
 }
 
-/** The envelope of a success (specification, section 2.1). Only that of the patients has a message. */
+/** The envelope of a success. Only that of the patients has a message. */
 export function EnvelopeOf<T extends Type.TSchema>(data: T, title: string) {
   return Type.Object({ success: Succeeded, data }, { title, description: "A success.", additionalProperties: false });
 }

@@ -9,7 +9,7 @@ import { findStudy } from "../store/studies.ts";
 import { EnvelopeOf, type RouteContext } from "./context.ts";
 import { notFound } from "../http/query-parameters.ts";
 
-// GET /api/v1/lab/diagnostics/{fp} (specification, section 4.4).
+// GET /api/v1/lab/diagnostics/{fp}.
 
 const StudyEnvelope = EnvelopeOf(Study, "StudyEnvelope");
 

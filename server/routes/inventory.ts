@@ -7,7 +7,7 @@ import { listItems } from "../store/stock.ts";
 import { EnvelopeOf, PageOf, pageOf, type RouteContext } from "./context.ts";
 import { pageParameters, readParameters, text, yesOrNo } from "../http/query-parameters.ts";
 
-// GET /api/v1/inventory (specification, section 4.6).
+// GET /api/v1/inventory.
 
 const ItemPageEnvelope = EnvelopeOf(PageOf(InventoryItem, "InventoryItemPage"), "InventoryItemPageEnvelope");
 

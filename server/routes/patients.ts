@@ -10,7 +10,7 @@ import { findPatient, listPatients } from "../store/patients.ts";
 import { EnvelopeWithMessageOf, PageOf, pageOf, type RouteContext } from "./context.ts";
 import { instant, notFound, pageParameters, readParameters, text } from "../http/query-parameters.ts";
 
-// GET /api/v1/patients and GET /api/v1/patients/{fp} (specification, sections 4.1 and 4.2).
+// GET /api/v1/patients and GET /api/v1/patients/{fp}.
 
 const PatientPageEnvelope = EnvelopeWithMessageOf(PageOf(Patient, "PatientPage"), "PatientPageEnvelope");
 const PatientEnvelope = EnvelopeWithMessageOf(Patient, "PatientEnvelope");

@@ -9,7 +9,7 @@ import { findSoap } from "../store/soap.ts";
 import { EnvelopeOf, type RouteContext } from "./context.ts";
 import { notFound } from "../http/query-parameters.ts";
 
-// GET /api/v1/soap/{fp} (specification, section 4.3).
+// GET /api/v1/soap/{fp}.
 
 const SoapEnvelope = EnvelopeOf(Soap, "SoapEnvelope");
 
@@ -36,7 +36,7 @@ export function soapRoutes(app: FastifyInstance, { store, concealUnconnected }: 
     handler: async (request) => {
       const { fp } = request.params;
       const found = isFp("soap", fp) ? await findSoap(store, keyOf(request).clinic_id, fp) : undefined;
-      // The specification (section 7) has no code of its own for SOAP records.
+      // No error code is specific to SOAP records.
       if (found === undefined || (concealUnconnected && !found.connected)) {
         throw notFound("soap", "SOAP record", fp);
       }

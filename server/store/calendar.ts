@@ -3,7 +3,7 @@ import { type Range, whyNotMove } from "../domain/calendar-events.ts";
 import { query, type Session } from "./query.ts";
 import type { EventColumns } from "./schema.ts";
 
-// Calendar events: each belongs to one clinic, whoever else sees its patient (specification, section 1).
+// Calendar events: each belongs to one clinic, whoever else sees its patient.
 
 export interface EventFilter extends Range {
   clinicId: number;
@@ -11,7 +11,7 @@ export interface EventFilter extends Range {
   status: EventStatus | null;
 }
 
-/** The clinic's events that start in the range, in the order of their start, then fp (api.md 101, 114). */
+/** The clinic's events that start in the range, in the order of their start, then fp. */
 export async function listEvents(session: Session, filter: EventFilter): Promise<CalendarEvent[]> {
   const byType = filter.type === null ? lists.everyType : lists.oneType;
   const list = filter.status === null ? byType.everyStatus : byType.oneStatus;

@@ -117,7 +117,7 @@ export const migrations: readonly ((id: string, engine: Engine) => string)[] = [
       primary key (clinic_id, api_key_id)
     );
   `,
-  // Medical records, calendar and stock. The moves of a SOAP record are held by the database itself (api.md 73).
+  // Medical records, calendar and stock. The moves of a SOAP record are held by the database itself.
   (id, { orderedText, refuse }) => `
     alter table patient_identifier add column position integer not null default 0;
 

@@ -4,7 +4,7 @@ import { type Mark, type Outline, type Outlines, STEP } from "./page-index.ts";
 import { query, type Session } from "./query.ts";
 import type { Tables } from "./schema.ts";
 
-// Patients as clinics see them: through an active connection, never a deleted one (specification, section 1).
+// Patients as clinics see them: through an active connection, never a deleted one.
 
 /** What to list: the patients of one clinic, newest change first. */
 export interface PatientFilter {
@@ -38,7 +38,7 @@ export interface RemovedPatient {
   updated_at: string;
 }
 
-/** One page of the clinic's patients, ordered by updated_at and fp, both descending (api.md 55). */
+/** One page of the clinic's patients, ordered by updated_at and fp, both descending. */
 export async function listPatients(
   session: Session,
   outlines: Outlines,
@@ -144,7 +144,7 @@ async function outlineOf(
 
 type Row = Omit<Patient, "created_at" | "updated_at"> & { created_at: number; updated_at: number };
 
-/** A row as the API shows it, field by field: it carries more than the ten documented keys (api.md 31). */
+/** A row as the API shows it, field by field: it carries more than the ten documented keys. */
 export function toPatient(row: Row): Patient {
   return {
     fp: row.fp,

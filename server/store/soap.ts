@@ -118,7 +118,7 @@ export async function amendSoap(
   return { fp: amendment.fp };
 }
 
-// The owner alone modifies (specification, section 1), and learns no more than others of what it does not own.
+// The owner alone modifies, and learns no more than others of what it does not own.
 function notOwned(fp: string): string {
   return `${fp} is no record of this clinic`;
 }

@@ -5,7 +5,7 @@ import type { Page } from "./patients.ts";
 import { noInvalidation, query, type Session } from "./query.ts";
 import type { BatchColumns, ItemColumns, Tables } from "./schema.ts";
 
-// Inventory items of a clinic, and the batches behind them, which the public interface does not show (specification, section 2.6).
+// Inventory items of a clinic, and the batches behind them, which the public interface does not show.
 
 export interface ItemFilter {
   clinicId: number;
@@ -16,7 +16,7 @@ export interface ItemFilter {
   pageSize: number;
 }
 
-/** One page of the clinic's items, ordered by name and fp (api.md 128). */
+/** One page of the clinic's items, ordered by name and fp. */
 export async function listItems(session: Session, filter: ItemFilter): Promise<Page<InventoryItem>> {
   const byStock = filter.lowStockOnly ? lists.low : lists.all;
   const { rows, count } = filter.category === null ? byStock.everyCategory : byStock.oneCategory;
@@ -42,7 +42,7 @@ export async function consumeStock(
   return consumption;
 }
 
-/** Stores an item of an import file. A virtual one has no stock, whatever the file says (api.md, gap 22). */
+/** Stores an item of an import file. A virtual one has no stock, whatever the file says. */
 export async function importItem(
   session: Session,
   item: InventoryItem,
@@ -80,7 +80,7 @@ export async function importBatch(
 ): Promise<"new" | "changed" | "unchanged" | undefined> {
   const item = await session.first(itemByFp, { fp: itemFp });
   if (item === undefined) return undefined;
-  // A stock operation, so on an item without stock a silent no-op (api.md 126).
+  // A stock operation, so on an item without stock a silent no-op.
   if (item.is_virtual === 1) return "unchanged";
   const row = { ...batch, item_id: item.id };
   const stored = await session.first(storedBatch, row);

@@ -1,6 +1,6 @@
 import { ulid } from "ulid";
 
-// Fingerprints: `<prefix>_<ULID>` (specification, section 1).
+// Fingerprints: `<prefix>_<ULID>`.
 
 const kinds = ["patient", "customer", "clinic", "user", "soap", "cds", "calevt", "invitem"] as const;
 

@@ -12,7 +12,7 @@ export function Count(description: string) {
   return Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description });
 }
 
-/** An item as GET /api/v1/inventory returns it (specification, section 2.6). */
+/** An item as GET /api/v1/inventory returns it. */
 export const InventoryItem = Type.Object(
   {
     fp: Type.String({ pattern: fpPattern("invitem"), description: "Fingerprint of the item." }),

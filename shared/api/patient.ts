@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import { fpPattern } from "./fp.ts";
 import { DATE_PATTERN, Nullable, TIMESTAMP_PATTERN } from "./schema.ts";
 
-/** A patient as GET /api/v1/patients returns it (specification, section 2.2). */
+/** A patient as GET /api/v1/patients returns it. */
 export const Patient = Type.Object(
   {
     fp: Type.String({ pattern: fpPattern("patient"), description: "Fingerprint of the patient." }),

@@ -9,7 +9,7 @@ export type SoapStatus = Static<typeof SoapStatus>;
 
 const text = (description: string) => Nullable(Type.String({ maxLength: 100_000, description }));
 
-/** A SOAP examination record as GET /api/v1/soap/{fp} returns it (specification, section 2.3). */
+/** A SOAP examination record as GET /api/v1/soap/{fp} returns it. */
 export const Soap = Type.Object(
   {
     fp: Type.String({ pattern: fpPattern("soap"), description: "Fingerprint of the record." }),

@@ -3,8 +3,8 @@ import { fpPattern } from "./fp.ts";
 import { Patient } from "./patient.ts";
 import { Nullable, TIMESTAMP_PATTERN } from "./schema.ts";
 
-// Diagnostic studies: what GET /api/v1/lab/diagnostics/{fp} returns (specification, section 2.4)
-// and what the agent pushes to POST /agent/v1/studies (house, section 5).
+// Diagnostic studies: what GET /api/v1/lab/diagnostics/{fp} returns
+// and what the agent pushes to POST /agent/v1/studies.
 
 export const Modality = Type.Enum(
   ["HEMATOLOGY", "BIOCHEMISTRY", "URINALYSIS", "RADIOLOGY", "ULTRASOUND", "ENDOSCOPY"],
@@ -118,7 +118,7 @@ export const FlaggedPatient = Type.Object({
 });
 export type FlaggedPatient = Static<typeof FlaggedPatient>;
 
-/** Kept with a study; who reads the study never computes again (vetdata R7). */
+/** Kept with a study; who reads the study never computes again. */
 export const Snapshot = Type.Object(
   {
     /** Versions of the reference data and of the clinic's own intervals, null where it has none. */

@@ -15,7 +15,7 @@ import {
 import { DATE_PATTERN, TIMESTAMP_PATTERN } from "../api/schema.ts";
 import { subgroupsOf } from "./species.ts";
 
-// Intervals of a clinic's own, which beat the device's and the catalogue's from the day on that they name (vetdata R1).
+// Intervals of a clinic's own, which beat the device's and the catalogue's from the day on that they name.
 
 /** A day is its beginning in UTC. */
 const Day = Type.String({ pattern: `${DATE_PATTERN}|${TIMESTAMP_PATTERN}` });

@@ -30,7 +30,7 @@ export interface Assessment {
 
 /** What a clinic chose for itself. */
 export interface ClinicChoices {
-  /** Its own interval, or null; it beats the device's range and ours (vetdata R1). */
+  /** Its own interval, or null; it beats the device's range and ours. */
   readonly interval?: (analyte: Analyte, animal: Animal, device: string | null) => Interval | null;
   /** Published intervals of quality C and D too. */
   readonly includeLowQuality?: boolean;
@@ -43,7 +43,7 @@ export const NO_PATIENT = "no patient: the species is unknown";
 const EPSILON = 1e-9;
 
 /**
- * Bounds are normal, critical is strictly beyond the critical bound (vetdata R5). Where only a bound of the value is
+ * Bounds are normal, critical is strictly beyond the critical bound. Where only a bound of the value is
  * printed, the flag holds for every value it allows, or it is null (V2). All in one unit.
  */
 export function flag(value: number, comparator: Comparator | null, bounds: Bounds): Flag | null {
@@ -78,7 +78,7 @@ function isAtMost(one: number, other: number): boolean {
 
 /**
  * The range and the flag of one result as it was sent, for the animal as it was then: the clinic's own interval, else the
- * device's range where it is for the patient's species, else the catalogue's, else none and no flag (vetdata R1, R4).
+ * device's range where it is for the patient's species, else the catalogue's, else none and no flag.
  */
 export function assess(
   result: {
@@ -159,7 +159,7 @@ function rangeOf(
   return { bounds, text, id: interval.id };
 }
 
-/** A range for another species, or for "General" and "Child", is kept beside the result and never used (R1). */
+/** A range for another species, or for "General" and "Child", is kept beside the result and never used. */
 function ownRange(analyte: Analyte, range: DeviceRange | null, animal: Animal): Range | null {
   if (range === null || range.species !== animal.species || range.high === null) return null;
   if (range.low !== null) {
@@ -171,7 +171,7 @@ function ownRange(analyte: Analyte, range: DeviceRange | null, animal: Animal): 
   return { bounds, text: range.text.replace(/^\s*<?=?\s*/, "0-"), id: "device" };
 }
 
-/** Critical also where the device says so of a value that is already low or high by our range; never by its word alone (R6). */
+/** Critical also where the device says so of a value that is already low or high by our range; never by its word alone. */
 function escalated(own: Flag | null, deviceFlag: string | null): Flag | null {
   const words = (deviceFlag ?? "").split(/[^A-Za-z]+/);
   if (own === "low" && words.includes("LL")) return "critical";

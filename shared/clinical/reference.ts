@@ -6,7 +6,7 @@ import { fold, subgroupOf } from "./species.ts";
 import type { FlaggedPatient } from "../api/study.ts";
 import { factorOf } from "./units.ts";
 
-// Which reference interval holds for an animal: rows of published tables, each with its source (vetdata R2, R3).
+// Which reference interval holds for an animal: rows of published tables, each with its source.
 
 /** A bound as the row writes it: `6.0` keeps its digits, for the range is printed with them. */
 const Bound = Type.String({ pattern: "^-?\\d+(\\.\\d+)?$" });
@@ -105,7 +105,7 @@ const files = [
   "reference-intervals.json",
 ];
 
-/** Which content of shared/data decided a flag; a study keeps it beside its result (vetdata R7). */
+/** Which content of shared/data decided a flag; a study keeps it beside its result. */
 export const catalogueVersion: string = files
   .reduce((hash, file) => hash.update(dataFile(file)), createHash("sha256"))
   .digest("hex")
@@ -130,7 +130,7 @@ const ordinals = new Map<string, { id: string; high: number }>(
 /** A year: what the rows marked "adult" with an age say, taken for the ones that give none. */
 const ADULT_FROM_DAYS = 366;
 
-/** A bird is not a bird to its blood: without a subgroup none of their rows holds (vetdata R3). */
+/** A bird is not a bird to its blood: without a subgroup none of their rows holds. */
 export function needsSubgroup(species: string): boolean {
   return species === "bird" || species === "reptile";
 }
@@ -203,12 +203,12 @@ function sourceText(id: string): string {
   return `${sources.get(id)?.title} (${id})`;
 }
 
-/** The highest normal rank of a urine pad; always on, whatever its quality (vetdata V3). */
+/** The highest normal rank of a urine pad; always on, whatever its quality. */
 export function ordinalNormal(analyte: Analyte, species: string): { id: string; high: number } | null {
   return ordinals.get(`${species} ${analyte.code}`) ?? null;
 }
 
-/** Age unknown: rows without age limits and adult rows, never a juvenile one (vetdata R3). */
+/** Age unknown: rows without age limits and adult rows, never a juvenile one. */
 function holdsAtAge(row: Candidate, days: number | null): boolean {
   if (days === null) return row.stage === "adult" || (row.stage === null && row.ageMin === null && row.ageMax === null);
   const from = row.ageMin ?? (row.stage === "adult" ? ADULT_FROM_DAYS : 0);
@@ -287,7 +287,7 @@ function intervalsByAnalyte(): Map<string, Candidate[]> {
   return found;
 }
 
-/** Most specific first, then the rank a person gave, then the id (vetdata R2). */
+/** Most specific first, then the rank a person gave, then the id. */
 export function bySpecificity(one: Candidate, other: Candidate): number {
   return other.specificity - one.specificity || one.rank - other.rank || (one.interval.id < other.interval.id ? -1 : 1);
 }

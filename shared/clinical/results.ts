@@ -34,7 +34,7 @@ export interface Circumstances {
   readonly ranges: ClinicRanges | null;
 }
 
-/** The results with range and flag, and the snapshot that is kept beside them (vetdata R7), row by row in the same order. */
+/** The results with range and flag, and the snapshot that is kept beside them, row by row in the same order. */
 export function resultsOf(
   measurements: readonly Measurement[],
   { animal, instrument, acquired_at, ranges }: Circumstances,

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { readData } from "./analytes.ts";
 
-// Words for species, whole words only: "rat" is in "rattlesnake" (vetdata R9).
+// Words for species, whole words only: "rat" is in "rattlesnake".
 
 const Words = Type.Array(Type.String({ minLength: 1 }));
 const Species = Type.Object({
@@ -23,7 +23,7 @@ const { other, ...api } = readData(
   }),
 );
 
-/** The species of the API (specification, section 2.2). */
+/** The species of the API. */
 export const API_SPECIES = ["dog", "cat", "rabbit", "bird", "reptile", "exotic"] as const;
 export type ApiSpecies = (typeof API_SPECIES)[number];
 

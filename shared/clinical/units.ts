@@ -27,7 +27,7 @@ const HCT_FRACTION_MAX = 1.5;
 /**
  * The catalogue's unit of a device's spelling, within the units the analyte may have; null with the reason where there
  * is none. A strip's ordinal has no unit and needs no warning. Never through a UCUM parser: K/uL is its kelvin per
- * microlitre (vetdata U1).
+ * microlitre.
  */
 export function readUnit(
   analyte: Analyte,

@@ -1,6 +1,6 @@
 import type { Comparator } from "../api/study.ts";
 
-// A result's value and its range as devices write them. What is no number is a reason, never 0 (vetdata V1).
+// A result's value and its range as devices write them. What is no number is a reason, never 0.
 
 export type ReadValue =
   | { readonly is: "number"; readonly value: number; readonly comparator: Comparator | null; readonly text: string }
@@ -10,7 +10,7 @@ export type ReadValue =
 /** Longer than any printed number or strip's word; what is longer is a text, not a value. */
 const TEXT_MAX = 64;
 
-/** Ranks of urine pads (vetdata V3). "Positive" has none: it does not say how much. */
+/** Ranks of urine pads. "Positive" has none: it does not say how much. */
 const ORDINALS: ReadonlyMap<string, number> = new Map([
   ...["neg", "negative", "norm", "normal"].map((word) => [word, 0] as const),
   ...["trace", "tr", "+-", "+/-", "±"].map((word) => [word, 0.5] as const),
@@ -74,7 +74,7 @@ function number(digits: string, { decimalComma }: { decimalComma: boolean }): nu
 }
 
 /**
- * The range a device printed (vetdata R8), `text` with its digits as `lo-hi`, or `<hi` and `>lo` where it has one bound.
+ * The range a device printed, `text` with its digits as `lo-hi`, or `<hi` and `>lo` where it has one bound.
  * Null where it is none: `-`, empty, prose, bounds in the wrong order.
  */
 export function readRange(text: string): { low: number | null; high: number | null; text: string } | null {

@@ -7,7 +7,7 @@ import { type ApiCheck, errorOf, events, fps, walk } from "./read.ts";
 import { isTold, LETTERS_SHOWN } from "../support/secrets.ts";
 import { type Answer, type Api, authorization, type KeyName, keyPlan } from "./server.ts";
 
-// api.md 2.10: authentication, permissions, what no answer may tell.
+// Authentication, permissions, what no answer may tell.
 
 export const accessChecks: readonly ApiCheck[] = [
   {

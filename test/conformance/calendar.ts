@@ -6,7 +6,7 @@ import { type ApiCheck, errorOf, events, fps } from "./read.ts";
 import type { Api } from "./server.ts";
 import * as shapes from "./shapes.ts";
 
-// api.md 2.8: calendar events.
+// Calendar events.
 
 const path = "/api/v1/calendar/events";
 const HOUR_MS = 3_600_000;

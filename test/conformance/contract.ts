@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { endpoints } from "./endpoints.ts";
 import type { ApiCheck } from "./read.ts";
 
-// api.md 148: it looks back at the answers of all other checks, and so is the last one.
+// Looks back at the answers of all other checks, and so is the last one.
 
 export const contractChecks: readonly ApiCheck[] = [
   {

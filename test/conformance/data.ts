@@ -1,6 +1,6 @@
 import { currencies, eventStatuses, eventTypes, modalities } from "./shapes.ts";
 
-// What the checked server holds: the lines of an import file (house.md, section 5), with fixed fps. The checks compare what
+// What the checked server holds: the lines of an import file, with fixed fps. The checks compare what
 // the server answers with this. Whatever stands for the other clinic has "Foreign" in its texts.
 
 const HOUR_MS = 3_600_000;
@@ -89,7 +89,7 @@ const everyday = Array.from({ length: 120 }, (_, index) =>
   }),
 );
 
-/** The living patients with an active connection, newest change first, then by fp, both descending (api.md 55). */
+/** The living patients with an active connection, newest change first, then by fp, both descending. */
 export const listed: Readonly<Record<ClinicName, readonly PatientRow[]>> = {
   ours: newestFirst([patients.shared, patients.sparse, patients.changing, ...everyday]),
   theirs: newestFirst([patients.shared, patients.closed, patients.theirs, patients.newcomer]),
@@ -164,7 +164,7 @@ const foreignStudy = {
 
 export const studies = {
   full: study(1),
-  /** A value that no interval speaks of, and a bound instead of a value (api.md, gaps 23 and 24). */
+  /** A value that no interval speaks of, and a bound instead of a value. */
   bare: study(2, {
     results: [
       { analyte: "TBIL", value: 0.2, unit: null, reference_range: null, flag: null, comparator: "<" },
@@ -223,7 +223,7 @@ function item(number: number, changes: Partial<ItemRow> = {}): ItemRow {
   };
 }
 
-/** By name, then by fp (api.md 128). */
+/** By name, then by fp. */
 export const items: readonly ItemRow[] = [
   ...Array.from({ length: 60 }, (_, index) => item(100 + index)),
   item(1, {
@@ -239,7 +239,7 @@ export const items: readonly ItemRow[] = [
 
 const theirItems = [item(500, { name: "Foreign-item", sku: "Foreign-sku", unit: "Foreign-unit" })];
 
-/** Events around the day that begins at `today`: by start, then by fp (api.md 114). */
+/** Events around the day that begins at `today`: by start, then by fp. */
 export function eventsAround(today: number): { ours: EventRow[]; theirs: EventRow[] } {
   const at = (ms: number) => new Date(today + ms).toISOString();
   const event = (number: number, startMs: number, changes: Partial<EventRow> = {}): EventRow => ({

@@ -1,12 +1,12 @@
 import { patients, soaps, studies } from "./data.ts";
 import type { KeyName } from "./server.ts";
 
-// The six documented endpoints (specification, section 4).
+// The six documented endpoints.
 
 export interface Endpoint {
   readonly path: string;
   readonly header: "x-api-key" | "authorization";
-  /** The keys of one permission each that open it (api.md, gap 10). */
+  /** The keys of one permission each that open it. */
   readonly openedBy: readonly KeyName[];
 }
 

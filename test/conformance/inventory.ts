@@ -6,7 +6,7 @@ import { type ApiCheck, errorOf, fps, page, walk } from "./read.ts";
 import type { Api } from "./server.ts";
 import * as shapes from "./shapes.ts";
 
-// api.md 2.9: inventory items.
+// Inventory items.
 
 const path = "/api/v1/inventory";
 

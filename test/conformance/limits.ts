@@ -4,7 +4,7 @@ import { endpoints } from "./endpoints.ts";
 import { type ApiCheck, errorOf } from "./read.ts";
 import { type Answer, type Api, authorization } from "./server.ts";
 
-// api.md 141-146: rate limits. They spend the keys `limited`, `counted` and `waiting`, and the address's allowance of
+// Rate limits. They spend the keys `limited`, `counted` and `waiting`, and the address's allowance of
 // requests without a key: these checks run last.
 
 export const limitChecks: readonly ApiCheck[] = [

@@ -7,7 +7,7 @@ import { type ApiCheck, body, errorOf, record, type Row } from "./read.ts";
 import { type Answer, type Api, authorization } from "./server.ts";
 import * as shapes from "./shapes.ts";
 
-// api.md 2.6 and 2.7: SOAP records and diagnostic studies.
+// SOAP records and diagnostic studies.
 
 const soapPath = "/api/v1/soap";
 const labPath = "/api/v1/lab/diagnostics";

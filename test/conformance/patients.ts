@@ -7,7 +7,7 @@ import { type ApiCheck, errorOf, fps, page, record, walk } from "./read.ts";
 import type { Api, KeyName } from "./server.ts";
 import * as shapes from "./shapes.ts";
 
-// api.md 2.3 to 2.5: the patient, the list, one of them.
+// The patient, the list, one of them.
 
 const list = "/api/v1/patients";
 const species = ["dog", "cat", "rabbit", "bird", "reptile", "exotic"] as const;

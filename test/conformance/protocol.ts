@@ -7,7 +7,7 @@ import { type ApiCheck, body, errorOf, events, page, record } from "./read.ts";
 import { type Api, authorization } from "./server.ts";
 import * as shapes from "./shapes.ts";
 
-// api.md 2.1 and 2.2: protocol and envelope; fingerprints, time and numbers.
+// Protocol and envelope; fingerprints, time and numbers.
 
 export const protocolChecks: readonly ApiCheck[] = [
   {

@@ -45,7 +45,7 @@ export interface ErrorBody {
   details?: Row;
 }
 
-/** The error of an envelope in order (api.md 9); `code` and `severity` as expected. */
+/** The error of an envelope in order; `code` and `severity` as expected. */
 export function errorOf(answer: Answer, status: number, code?: string, severity = "error"): ErrorBody {
   const envelope = body(answer, status);
   assert.deepEqual(Object.keys(envelope).toSorted(), ["error", "success"], "the keys of the envelope");

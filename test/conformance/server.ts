@@ -123,7 +123,7 @@ export class Api {
   }
 }
 
-/** The header that carries the key, by the endpoint (specification, section 5). */
+/** The header that carries the key, by the endpoint. */
 export function authorization(path: string, key: string | null): Record<string, string> {
   if (key === null) return {};
   return /^\/api\/v1\/(soap|lab)\//.test(path) ? { authorization: `Bearer ${key}` } : { "x-api-key": key };

@@ -1,6 +1,6 @@
 import { isObject, type Rule } from "./check.ts";
 
-// The resources as section 2 of the specification describes them, and the nulls of api.md, gap 2. Written out anew: a
+// The resources as the API publishes them. Written out anew: a
 // suite that took the server's schemas would repeat the server's mistakes.
 
 const string: Rule = (value) => typeof value === "string";
@@ -74,7 +74,7 @@ export const study = {
   results: Array.isArray,
 } satisfies Record<string, Rule>;
 
-/** The additive `comparator` and `value_text` (api.md, gap 24) apart. */
+/** The additive `comparator` and `value_text` apart. */
 export const result = {
   analyte: string,
   value: number,

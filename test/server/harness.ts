@@ -172,7 +172,7 @@ export function formOf(kind: "soap" | "cds" | "patient", value: string): { detai
 /** Every server has the same document, and its schemas are slow to compile. */
 let contract: Contract | undefined;
 
-/** Lets no answer of the app pass that is not as the API document says (api.md 148). */
+/** Lets no answer of the app pass that is not as the API document says. */
 function holdToContract(app: FastifyInstance): void {
   const ask = app.inject.bind(app);
   app.inject = (async (asked: string | (InjectOptions & { url: string })) => {

@@ -1,6 +1,6 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 
-// Holds answers against the API document that the server serves (api.md 148).
+// Holds answers against the API document that the server serves.
 
 export interface Answer {
   readonly method: string;

@@ -93,7 +93,7 @@ function patientOf(world: World, number: number) {
   return world.patients[number % world.patients.length]!;
 }
 
-/** One second apart: device, patient and time make a measurement (house, section 6). */
+/** One second apart: device, patient and time make a measurement. */
 function measuredAt(number: number): string {
   return new Date(Date.UTC(2026, 0, 1) + number * 1000).toISOString().replace(/\D/g, "").slice(0, 14);
 }

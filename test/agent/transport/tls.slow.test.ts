@@ -9,7 +9,7 @@ import type { Transport, Wire } from "../../../agent/transport/transport.ts";
 import { type Certificates, makeCertificates } from "../../support/certificates.ts";
 import { freePort, temporaryFolder, until } from "../../support/processes.ts";
 
-// F7 of guides/hl7.md: TLS where it is asked for, from 1.2 on, with the devices' certificates checked where it is said who
+// TLS where it is asked for, from 1.2 on, with the devices' certificates checked where it is said who
 // signs them.
 
 const HOST = "127.0.0.1";

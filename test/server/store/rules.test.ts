@@ -5,7 +5,7 @@ import { allocationOrder, type Batch, consume } from "../../../server/domain/inv
 import { type EventStatus, eventStatuses } from "../../../shared/api/calendar.ts";
 import type { SoapStatus } from "../../../shared/api/soap.ts";
 
-// The rules of the specification's sections 2 and 3, as tables.
+// The rules of SOAP records, calendar events and stock, as tables.
 
 describe("a SOAP record", () => {
   const statuses = ["DRAFT", "IN_PROGRESS", "SIGNED", "LOCKED"] as const;

@@ -10,7 +10,7 @@ import { cat, dog } from "../../../make-fixtures.ts";
 import { bytes, show } from "../astm/wire.ts";
 import { answers, header, parsed, STAMP, textOf } from "./wire.ts";
 
-// Rules O1 and O2 of guides/hl7.md: which query has which answer, and what is in it.
+// Which query has which answer, and what is in it.
 
 const QRY = textOf(
   header({ 9: "QRY^Q02" }),
