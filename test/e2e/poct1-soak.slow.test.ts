@@ -1,13 +1,14 @@
 import { expect, test } from "vitest";
 import { Poct1Client, observation } from "../support/poct1.ts";
 import { World } from "../support/processes.ts";
+import { soakCount } from "../support/soak.ts";
 
 // Goal: many devices that come and go as they like, and an agent that is killed meanwhile: nothing that was acknowledged is
 // lost, and nothing is filed twice. Each measurement's value is its number, so that a study can be traced back to it.
 
 const DEVICES = 50;
 const PATIENTS = 8;
-const SECONDS = Number(process.env["SOAK_SECONDS"] ?? 20);
+const SECONDS = Number(process.env["SOAK_SECONDS"] ?? soakCount(60));
 const KILL_EVERY_MS = 5_000;
 /** A device measures now and then, and asks again after a while. */
 const PAUSE_MS = 20;

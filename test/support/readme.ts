@@ -84,6 +84,7 @@ export const EXCLUDED: readonly (readonly [pattern: RegExp, reason: string])[] =
   [/npx vitest run /, "the suite runs that test file"],
   [/^npm run conformance$/, "it takes minutes"],
   [/^npm run bench /, "it measures the machine for minutes"],
+  [/^npm run test:soak$/, "it is npm test with more cases"],
   [/^npm run test:crash /, "test/e2e/crash.slow.test.ts runs fewer cycles of it"],
 ];
 

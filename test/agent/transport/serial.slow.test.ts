@@ -13,11 +13,12 @@ import { temporaryFolder, until } from "../../support/processes.ts";
 import { type Cable, newCable, socat } from "../../support/pty.ts";
 import { useSpool } from "../../support/spool.ts";
 import { NO_EVENTS } from "../../support/wire.ts";
+import { soakCount } from "../../support/soak.ts";
 
 // Goal: a real serial port, whatever happens to its cable. Method: the transport opens a name that leads to one end of a
 // pty pair, as a name under /dev/serial/by-id leads to a tty; the test is the device at the other end.
 
-const CYCLES = 1_000;
+const CYCLES = soakCount(1_000);
 const RETRY_MS = { first: 2, last: 8 };
 
 let folder: string;

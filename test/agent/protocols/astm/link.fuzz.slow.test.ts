@@ -20,11 +20,12 @@ import { ETB } from "../../../../agent/protocols/bytes.ts";
 import type { LinkAction } from "../../../../agent/protocols/link.ts";
 import { type Dice, diceOf, mutated, pick } from "../../../support/dice.ts";
 import { bytes, frame, sessionOf, show } from "./wire.ts";
+import { soakCount } from "../../../support/soak.ts";
 
 // Sessions with faults of every kind go through one link after another; what must hold is written in fault() and
 // recovers(). fast-check prints its seed with a failure: FUZZ_SEED=n runs that one again.
 
-const FRAMES = Number(process.env["FUZZ_FRAMES"] ?? 100_000);
+const FRAMES = Number(process.env["FUZZ_FRAMES"] ?? soakCount(100_000));
 const SEED = process.env["FUZZ_SEED"] === undefined ? null : Number(process.env["FUZZ_SEED"]);
 /** Sessions that one link takes in a run, and the frames of each at most. */
 const SESSIONS = 20;

@@ -4,6 +4,7 @@ import type { AstmLinkOptions } from "../../../../agent/protocols/astm/link.ts";
 import type { LinkAction } from "../../../../agent/protocols/link.ts";
 import { AstmLink } from "../../../../agent/protocols/astm/link.ts";
 import { bytes } from "./wire.ts";
+import { soakCount } from "../../../support/soak.ts";
 
 // A host and an instrument, both our link, send each other messages over a line that loses, changes, doubles and delays.
 // However it goes: a message that was "sent" arrived whole once in that sending, the messages arrive in order, none is
@@ -197,7 +198,7 @@ test("over any bad line every message arrives whole, in order and unchanged", { 
         }
       },
     ),
-    { numRuns: process.env["SLOW"] === "0" ? 500 : 5_000 },
+    { numRuns: soakCount(5_000) },
   );
 });
 

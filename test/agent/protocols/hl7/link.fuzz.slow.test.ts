@@ -12,11 +12,12 @@ import { NOISE_TIMEOUT_MS } from "../../../../agent/protocols/noise.ts";
 import { type Dice, diceOf, mutated } from "../../../support/dice.ts";
 import { bytes, show } from "../astm/wire.ts";
 import { frame, header, MEANINGFUL, newLink, result, textOf } from "./wire.ts";
+import { soakCount } from "../../../support/soak.ts";
 
 // Streams with faults of every kind go through one link after another; what must hold is written in fault() and recovers().
 // fast-check prints its seed with a failure: FUZZ_SEED=n runs that one again.
 
-const FRAMES = Number(process.env["FUZZ_FRAMES"] ?? 100_000);
+const FRAMES = Number(process.env["FUZZ_FRAMES"] ?? soakCount(100_000));
 const SEED = process.env["FUZZ_SEED"] === undefined ? null : Number(process.env["FUZZ_SEED"]);
 /** Streams that one link takes in a run, and the frames of each at most. */
 const STREAMS = 20;

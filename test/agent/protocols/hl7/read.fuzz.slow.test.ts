@@ -10,11 +10,12 @@ import { fixedContext } from "../../../support/wire.ts";
 import { diceOf, mutated } from "../../../support/dice.ts";
 import { context } from "../../records.ts";
 import { MEANINGFUL } from "./wire.ts";
+import { soakCount } from "../../../support/soak.ts";
 
 // Our own fixtures of every HL7 profile with bytes changed, lost, put in, doubled and moved go through link, tokenizer and
 // reading. fast-check prints its seed with a failure: FUZZ_SEED=n runs that one again. FUZZ_FRAMES=1000000 is the long run.
 
-const MESSAGES = Number(process.env["FUZZ_FRAMES"] ?? 50_000);
+const MESSAGES = Number(process.env["FUZZ_FRAMES"] ?? soakCount(50_000));
 const SEED = process.env["FUZZ_SEED"] === undefined ? null : Number(process.env["FUZZ_SEED"]);
 const STREAM_MS_MAX = 2_000;
 const GROWTH_BYTES_MAX = 400 * 1024 * 1024;

@@ -8,13 +8,14 @@ import { MEANINGFUL, randomConversation } from "./device.ts";
 import { faultOf } from "./transcript.ts";
 import { fixedContext } from "../../../support/wire.ts";
 import { bytes, endOfTopic, escape, hello, observation, said, status, Talk, wordOf, XML } from "./wire.ts";
+import { soakCount } from "../../../support/soak.ts";
 
 // Conversations of devices that do anything, and streams with faults of every kind. fast-check prints its seed with a
 // failure: FUZZ_SEED=n runs that one again.
 
 /** Short ones with faults: a million take about ten minutes. */
-const MUTATED = Number(process.env["MUTATED_SESSIONS"] ?? 20_000);
-const SESSIONS = Number(process.env["FUZZ_SESSIONS"] ?? 2_000);
+const MUTATED = Number(process.env["MUTATED_SESSIONS"] ?? soakCount(20_000));
+const SESSIONS = Number(process.env["FUZZ_SESSIONS"] ?? soakCount(2_000));
 const seeds = process.env["FUZZ_SEED"] === undefined ? {} : { seed: Number(process.env["FUZZ_SEED"]) };
 
 test(`${SESSIONS} dialogues obey the rules`, () => {
