@@ -22,7 +22,7 @@ import { tlsIn, tlsProblem } from "./tls-files.ts";
 
 // agent.yaml: one schema is type, defaults and checks. Every problem is found in one go, each with its line.
 
-export interface ConfigProblem {
+interface ConfigProblem {
   readonly line: number;
   readonly message: string;
 }

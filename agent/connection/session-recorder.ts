@@ -18,7 +18,7 @@ export const SESSION_MESSAGES_MAX = 64;
 /** Interval between attempts to store a message that the spool refuses. */
 const SAVE_RETRY_MS = 1_000;
 
-export type SessionPhase =
+type SessionPhase =
   /** The session has no event yet. */
   | "opened"
   | "recording"

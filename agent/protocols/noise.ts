@@ -46,7 +46,7 @@ export class Noise {
   }
 }
 
-export function noiseWarning(noise: NoiseRun, where: string): LinkAction {
+function noiseWarning(noise: NoiseRun, where: string): LinkAction {
   const { bytes } = noise;
   return { do: "warn", reason: `${bytes} byte${bytes === 1 ? "" : "s"} ${where}: ignored`, noise };
 }

@@ -68,7 +68,7 @@ export interface CommitReply {
 }
 
 /** Nothing of these batches was stored. */
-export interface FailedReply {
+interface FailedReply {
   readonly batches: number;
   readonly error: string;
 }

@@ -22,7 +22,7 @@ export interface DeviceState {
   readonly counters: DeviceCounters;
 }
 
-export interface DeviceCounters {
+interface DeviceCounters {
   readonly bytes: number;
   readonly messages: number;
   readonly warnings: number;

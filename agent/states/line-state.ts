@@ -5,7 +5,7 @@ import { holderOfFile, holderOfPort } from "./port-holder.ts";
 
 export type LineState = { readonly is: "opening" | "connecting" } | Listening | LineFault;
 
-export interface Listening {
+interface Listening {
   readonly is: "listening";
   /** Absent as long as every connection found room. */
   readonly gaveWay?: GaveWay;

@@ -10,7 +10,7 @@ export interface Readiness {
   readonly warnings: readonly Finding[];
 }
 
-export interface Finding {
+interface Finding {
   /** `spool`, `server` or a device's id. */
   readonly what: string;
   /** A sentence that says what is wrong and what to do. */

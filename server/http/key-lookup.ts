@@ -5,7 +5,7 @@ import type { Store } from "../store/types.ts";
 import { digest, isWellFormedKey } from "./api-keys.ts";
 
 /** A stored key, and its clinic's versions at the same instant. */
-export interface FoundKey {
+interface FoundKey {
   readonly key: ApiKey;
   readonly versions: Versions;
 }

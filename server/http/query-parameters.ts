@@ -80,7 +80,7 @@ export function instant(description: string): Parameter<number | null> {
 }
 
 /** The path parameter `fp`, shortened and without control characters, for a message. */
-export function printableFp(fp: string): string {
+function printableFp(fp: string): string {
   return fp.slice(0, 64).replaceAll(/\p{C}/gu, "");
 }
 

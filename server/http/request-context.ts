@@ -5,7 +5,7 @@ import type { CacheHit, Subject } from "./cached-response.ts";
 import type { HeaderList } from "./response-headers.ts";
 
 /** The state of one request. Each plugin fills in its own fields, in the order in which app.ts registers the plugins. */
-export interface RequestContext {
+interface RequestContext {
   /** The config of the route. Fastify builds `routeOptions` anew at each access, so it is read once. */
   readonly route: FastifyContextConfig;
   /** The active key of the request, set by authentication. Null without one. */

@@ -17,7 +17,7 @@ export interface Engine {
 }
 
 /** Append only: a migration that left the house is never edited. `id` is the column type of a key the database counts up. */
-export const migrations: readonly ((id: string, engine: Engine) => string)[] = [
+const migrations: readonly ((id: string, engine: Engine) => string)[] = [
   (id, { orderedText }) => `
     create table clinic (id ${id}, fp ${orderedText} not null unique, name text not null);
     create table "user" (

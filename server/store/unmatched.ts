@@ -326,7 +326,7 @@ function toUnmatched(row: StudyColumns & { clinic_fp: string }): UnmatchedStudy 
 const resultKeys = Object.keys(Result.properties) as (keyof Result)[];
 
 /** The API's fields alone, in their published order. */
-export function inOrder({ fp, patient_fp, modality, device_name, status, acquired_at, results }: Study): Study {
+function inOrder({ fp, patient_fp, modality, device_name, status, acquired_at, results }: Study): Study {
   const ordered = results.map(
     (result) =>
       Object.fromEntries(

@@ -23,11 +23,6 @@ class NotCounted extends Error {
   }
 }
 
-/** Ends a check whose subject does not exist yet. */
-export function notBuilt(reason: string): never {
-  throw new NotCounted("not built", reason);
-}
-
 /** Ends a check that cannot be made over HTTP, or not on this server. */
 export function notChecked(reason: string): never {
   throw new NotCounted("not checked", reason);

@@ -101,7 +101,7 @@ function newestFirst(rows: readonly PatientRow[]): PatientRow[] {
   return rows.toSorted((a, b) => compare(b.updated_at, a.updated_at) || compare(b.fp, a.fp));
 }
 
-export function compare(a: string, b: string): number {
+function compare(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 

@@ -23,7 +23,7 @@ const nullable =
 export const fp = (prefix: string): Rule => text(new RegExp(`^${prefix}_[0-7][0-9A-HJKMNP-TV-Z]{25}$`));
 export const timestamp = text(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 export const date = text(/^\d{4}-\d\d-\d\d$/);
-export const range = text(/^-?\d+(\.\d+)?--?\d+(\.\d+)?$/);
+const range = text(/^-?\d+(\.\d+)?--?\d+(\.\d+)?$/);
 
 export const modalities = ["HEMATOLOGY", "BIOCHEMISTRY", "URINALYSIS", "RADIOLOGY", "ULTRASOUND", "ENDOSCOPY"] as const;
 export const eventTypes = ["APPOINTMENT", "SURGERY", "VACCINATION", "CHECKUP", "EMERGENCY", "SALE"] as const;

@@ -22,7 +22,7 @@ import { type ApiDocument, Contract } from "../support/contract.ts";
 import { createDatabase, dropDatabase, dump } from "../support/postgres.ts";
 
 /** How long the test server's writes wait for another process. */
-export const writeWaitMs = 200;
+const writeWaitMs = 200;
 
 // A whole server over a data folder of its own, spoken to with app.inject.
 

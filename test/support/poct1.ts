@@ -7,7 +7,7 @@ const ANSWER =
   /<ACK\.type_cd V="(A[AE])"\/><ACK\.ack_control_id V="(\d+)"\/>|<DTV\.R01>.*?<HDR\.control_id V="(\d+)".*?<DTV\.command_cd V="(\w+)"/g;
 
 /** A message: its control id, then its body. */
-export function dml(root: string, controlId: number, body: string): Buffer {
+function dml(root: string, controlId: number, body: string): Buffer {
   const header = `<HDR><HDR.control_id V="${controlId}"/><HDR.version_id V="POCT1"/><HDR.creation_dttm V="2026-11-21T13:00:05+03:00"/></HDR>`;
   return Buffer.from(`${XML}<${root}>${header}${body}</${root}>`);
 }

@@ -98,7 +98,7 @@ export async function dropDatabase(url: string): Promise<void> {
   await execute(url.replace(/[^/]*$/, "postgres"), `drop database ${name} with (force)`);
 }
 
-export async function execute(url: string, statement: string): Promise<void> {
+async function execute(url: string, statement: string): Promise<void> {
   await withClient(url, (client) => client.query(statement));
 }
 

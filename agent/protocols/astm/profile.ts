@@ -3,7 +3,7 @@ import type { ProfileBase } from "../profile.ts";
 import type { OrderFormat } from "./orders.ts";
 import type { AstmRecord, Charset } from "./records.ts";
 
-export type AstmLinkKind =
+type AstmLinkKind =
   /** Frames of LIS01-A2, with the device's departures from it. */
   | ({ readonly kind: "lis01" } & Omit<AstmLinkOptions, "role">)
   /** Records as plain lines. `digitPrefixed`: their frame numbers are left before them. */

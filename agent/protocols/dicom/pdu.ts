@@ -5,7 +5,7 @@ import { APPLICATION_CONTEXT } from "./uids.ts";
 // PDUs of the DICOM Upper Layer (PS3.8 §9.3): bytes in, events out. Data is passed on in received pieces, never
 // collected. An instance of 1 GB needs no more memory here than one of 1 kB.
 
-export const PDU = {
+const PDU = {
   associateRequest: 0x01,
   associateAccept: 0x02,
   associateReject: 0x03,
@@ -45,7 +45,7 @@ export interface AssociateRequest {
 }
 
 /** PS3.8 table 9-18. */
-export type ContextResult = "acceptance" | "user-rejection" | "no-reason" | "abstract-syntax" | "transfer-syntaxes";
+type ContextResult = "acceptance" | "user-rejection" | "no-reason" | "abstract-syntax" | "transfer-syntaxes";
 const CONTEXT_RESULTS: readonly ContextResult[] = [
   "acceptance",
   "user-rejection",

@@ -25,7 +25,7 @@ export interface ImageInstance {
   readonly modality: Modality | null;
 }
 
-export interface ImageReport {
+interface ImageReport {
   readonly report: Report;
   /** Results of structured reports. No reference intervals exist for them, so they have neither range nor flag. */
   readonly results: readonly Result[];

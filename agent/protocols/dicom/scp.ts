@@ -84,7 +84,7 @@ export interface ScpOptions {
 }
 
 /** Exclusive bound of the bytes of an instance: its length has 32 bits. */
-export const INSTANCE_BYTES_MAX = 4 * 1024 ** 3;
+const INSTANCE_BYTES_MAX = 4 * 1024 ** 3;
 
 const REJECT_CALLING_AE: AssociateReject = { result: 1, source: 1, reason: 3 };
 const REJECT_CALLED_AE: AssociateReject = { result: 1, source: 1, reason: 7 };

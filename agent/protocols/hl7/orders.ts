@@ -33,7 +33,7 @@ export interface OrderFormat {
   readonly displayFirst?: boolean;
 }
 
-export interface DisplayLines {
+interface DisplayLines {
   readonly identifier?: number;
   readonly name: number;
   readonly born?: number;

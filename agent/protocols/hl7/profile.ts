@@ -4,7 +4,7 @@ import type { Segment } from "./message.ts";
 import type { OrderFormat as Hl7OrderFormat } from "./orders.ts";
 
 /** MLLP framing, and how messages are acknowledged and decoded if they do not declare it. */
-export type MllpLink = { readonly kind: "mllp" } & LinkOptions;
+type MllpLink = { readonly kind: "mllp" } & LinkOptions;
 
 /** Device that sends HL7 v2 messages. */
 export interface Hl7Profile extends ProfileBase {

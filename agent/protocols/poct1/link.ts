@@ -11,7 +11,7 @@ import type { OperatorBook } from "./topics.ts";
 // Link of a POCT1-A device, one connection long: bytes in, actions out. The dialogue decides what is sent and delivered.
 
 /** Max time that the device waits for an ACK; a shorter application_timeout in HELLO replaces it. */
-export const ANSWER_MS_MAX = 5_000;
+const ANSWER_MS_MAX = 5_000;
 /** Documents after which a long session is split, as soon as the device is between two documents. */
 export const REST_AFTER_DOCUMENTS = 64;
 /** Control ids start again at 1 after this; some devices wrap at five digits. */

@@ -44,7 +44,7 @@ export interface Status {
 }
 
 /** Event report of a device. */
-export interface DeviceEvent {
+interface DeviceEvent {
   readonly at: string;
   readonly description: string;
   /** N: note, W: warning, C: critical. */

@@ -1,7 +1,7 @@
 import type { ProfileBase } from "../profile.ts";
 import type { DeviceResult } from "../../report/report.ts";
 
-export type TextLinkKind =
+type TextLinkKind =
   /** STX, text, and ETX or SUB, without acknowledgement. */
   | { readonly kind: "one-way"; readonly end: "ETX" | "SUB" }
   /**
@@ -28,7 +28,7 @@ export type TextReading =
   | { readonly is: "problem"; readonly reason: string };
 
 /** Sample of one patient. Fields that the device leaves out are "". */
-export interface TextSample {
+interface TextSample {
   /** Identifier as typed at the device. */
   readonly identifier: string;
   readonly name: string;

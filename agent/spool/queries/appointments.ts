@@ -9,8 +9,6 @@ export interface AppointmentRow {
   readonly startAt: number;
 }
 
-export type AppointmentOperations = ReturnType<typeof appointmentOperationsOn>;
-
 /** Part of operationsOn(). */
 export function appointmentOperationsOn(db: Database.Database) {
   const sql = {

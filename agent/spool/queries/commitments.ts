@@ -20,8 +20,6 @@ export interface Commitment extends NewCommitment {
   readonly tries: number;
 }
 
-export type CommitmentOperations = ReturnType<typeof commitmentOperationsOn>;
-
 /** Part of operationsOn(). */
 export function commitmentOperationsOn(db: Database.Database) {
   const sql = {

@@ -4,8 +4,6 @@ import type { DeviceState, Standing } from "../../states/device-state.ts";
 
 // The state of each device for `status`, and the reports that devices send about themselves.
 
-export type DeviceOperations = ReturnType<typeof deviceOperationsOn>;
-
 /** Part of operationsOn(). */
 export function deviceOperationsOn(db: Database.Database) {
   const sql = {

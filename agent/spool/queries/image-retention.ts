@@ -27,8 +27,6 @@ const RETENTION_STATUS = `CASE
   WHEN ${forwardIs("sent")} AND NOT ${forwardIs("refused")} THEN 'forwarded'
   WHEN m.state = 'filed' AND i.promised = 0 THEN 'filed' ELSE 'needed' END`;
 
-export type ImageRetentionOperations = ReturnType<typeof imageRetentionOperationsOn>;
-
 /** Part of operationsOn(). */
 export function imageRetentionOperationsOn(db: Database.Database) {
   const sql = {

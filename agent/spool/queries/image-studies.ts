@@ -8,8 +8,6 @@ export interface DueStudy {
   readonly dueAt: number;
 }
 
-export type ImageStudyOperations = ReturnType<typeof imageStudyOperationsOn>;
-
 /** Part of operationsOn(). */
 export function imageStudyOperationsOn(db: Database.Database) {
   const sql = {

@@ -44,8 +44,6 @@ export interface StoredInstance {
   readonly hasTwin: number;
 }
 
-export type ImageOperations = ReturnType<typeof imageOperationsOn>;
-
 /** Part of operationsOn(). */
 export function imageOperationsOn(
   db: Database.Database,

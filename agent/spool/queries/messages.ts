@@ -12,8 +12,6 @@ const INCOMPLETE_MAX = 20;
 export const NO_SESSION = 0;
 const MESSAGE_COLUMNS = `id, device, profile, received_at AS receivedAt, incomplete, ${BYTES_COLUMNS}`;
 
-export type MessageOperations = ReturnType<typeof messageOperationsOn>;
-
 /** Part of operationsOn(). */
 export function messageOperationsOn(db: Database.Database, room: RoomOperations) {
   const sql = {

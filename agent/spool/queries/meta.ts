@@ -2,8 +2,6 @@ import type Database from "better-sqlite3";
 
 // Values that are kept by key: the progress of the directory, the state of the server, the clock's offset.
 
-export type MetaOperations = ReturnType<typeof metaOperationsOn>;
-
 /** Part of operationsOn(). */
 export function metaOperationsOn(db: Database.Database) {
   const sql = {

@@ -13,8 +13,6 @@ export interface QueuedStudy {
   readonly snapshot: string;
 }
 
-export type OutboxOperations = ReturnType<typeof outboxOperationsOn>;
-
 /** Part of operationsOn(). */
 export function outboxOperationsOn(db: Database.Database, outcomes: MessageOutcomes, waits: WaitingMessages) {
   const sql = {

@@ -22,8 +22,6 @@ export interface PatientReferences {
   readonly identifier: string | null;
 }
 
-export type PatientOperations = ReturnType<typeof patientOperationsOn>;
-
 /** Part of operationsOn(). */
 export function patientOperationsOn(
   db: Database.Database,

@@ -48,8 +48,6 @@ export interface StepUpdate {
 const IS_ORDERED = `EXISTS (SELECT 1 FROM test_order e WHERE e.device = @device AND e.patient_fp = a.patient_fp
     AND e.appointment IS NULL AND e.state <> 'resulted' AND e.created_at >= @openFrom)`;
 
-export type ProcedureStepOperations = ReturnType<typeof procedureStepOperationsOn>;
-
 /** Part of operationsOn(). */
 export function procedureStepOperationsOn(db: Database.Database) {
   const sql = {

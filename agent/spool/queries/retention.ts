@@ -10,8 +10,6 @@ import type { WaitingMessages } from "./waiting.ts";
 /** A resend of an older study gets a new fp; then the server's dedupe key identifies it. */
 const STUDIES_KEPT_LONGER_MS = 365 * 24 * 60 * 60_000;
 
-export type RetentionOperations = ReturnType<typeof retentionOperationsOn>;
-
 /** Part of operationsOn(). */
 export function retentionOperationsOn(
   db: Database.Database,

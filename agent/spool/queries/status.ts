@@ -9,7 +9,7 @@ import type { ServerState } from "../../states/server-state.ts";
 import type { MessageState } from "./message-outcome.ts";
 
 /** A device with the status and events that it reports about itself. */
-export interface Instrument {
+interface Instrument {
   readonly name: string;
   readonly said_at: string;
   /** Its last status report. */
@@ -28,7 +28,7 @@ export const SERVER_META = "server";
 export const CLOCK_META = "clock";
 
 /** The state of a device that is not configured, or whose agent does not run. */
-export const NOT_SERVED = "not served";
+const NOT_SERVED = "not served";
 
 export interface DeviceStatus {
   readonly id: string;

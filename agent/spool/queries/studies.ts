@@ -24,8 +24,6 @@ export interface Settlement extends MessageOutcome {
   readonly rematch?: boolean;
 }
 
-export type StudyOperations = ReturnType<typeof studyOperationsOn>;
-
 /** Part of operationsOn(). */
 export function studyOperationsOn(
   db: Database.Database,

@@ -7,7 +7,7 @@ import type { Received } from "./station.ts";
 
 // Plays the host that a real device sends to, in the protocol of the device.
 
-export type HostProtocol = "astm" | "hl7";
+type HostProtocol = "astm" | "hl7";
 
 export interface HostSession {
   /** null: the first byte of the device decides. */
