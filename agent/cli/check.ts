@@ -11,5 +11,5 @@ export const checkCommand = new Command("check")
 function check(options: ConfigOption): void {
   const config = readConfig(options);
   for (const warning of exposures(config)) printError(`warning: ${warning}`);
-  printLine(`${options.config} is right: ${plural(config.devices.length, "device")}`);
+  printLine(`${options.config} is valid: ${plural(config.devices.length, "device")}`);
 }

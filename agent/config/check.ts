@@ -158,7 +158,7 @@ function profileProblems(device: Record<string, unknown>, at: readonly string[],
     say([...at, "charset"], `is ${charset}, expected one of ${charsets.join(", ")} for profile ${String(profile)}`);
   }
   if (device["ackMode"] !== undefined && (profile === DICOM || (protocol !== undefined && protocol !== "hl7"))) {
-    say([...at, "ackMode"], `is for HL7 devices, profile ${String(profile)} is none`);
+    say([...at, "ackMode"], `is for HL7 devices, profile ${String(profile)} is not HL7`);
   }
   for (const key of DICOM_KEYS) {
     if (key in device && profile !== DICOM) say([...at, key], `belongs to devices with the profile ${DICOM}`);

@@ -132,7 +132,7 @@ export class DicomServices {
     { id: device }: ServiceDevice,
   ): Promise<Served> {
     const sopInstance = command.affectedSopInstance || newUid();
-    if (!isUid(sopInstance)) return { status: STATUS.invalidInstance, comment: "the SOP Instance UID is no UID" };
+    if (!isUid(sopInstance)) return { status: STATUS.invalidInstance, comment: "invalid SOP Instance UID" };
     const [state] = attributes.PerformedProcedureStepStatus ?? [];
     if (state !== "IN PROGRESS") {
       return { status: STATUS.invalidAttributeValue, comment: `a step begins IN PROGRESS, not ${state ?? "nameless"}` };

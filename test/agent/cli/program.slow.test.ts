@@ -69,7 +69,7 @@ describe("the commands of the agent", () => {
   });
 
   test("read ./agent.yaml unless --config names another file, and name a missing one", async () => {
-    expect((await agent("check")).stdout.toString()).toBe("./agent.yaml is right: 1 device\n");
+    expect((await agent("check")).stdout.toString()).toBe("./agent.yaml is valid: 1 device\n");
     expect(await agent("messages", "--config", "other.yaml")).toEqual({
       code: 78,
       stdout: Buffer.alloc(0),
@@ -88,7 +88,7 @@ describe("the commands of the agent", () => {
     const { code, stdout, stderr } = await agent("check", "--config", file);
     fs.rmSync(path.join(folder, "open.key"));
     fs.rmSync(file);
-    expect([code, stdout.toString()]).toEqual([0, `${file} is right: 1 device\n`]);
+    expect([code, stdout.toString()]).toEqual([0, `${file} is valid: 1 device\n`]);
     const key = path.join(folder, "open.key");
     expect(stderr.split("\n")).toEqual([
       "warning: server.url is http://lab.example: the key and all results cross the network readable, use https",

@@ -81,7 +81,7 @@ test("an HL7 device may have a charset of its protocol and a mode of acknowledge
   expect(problemsOf(good + hl7Device)).toEqual([]);
   const [charset = "", ackMode = "", ...more] = problemsOf(good + hl7Device.replace("generic-hl7", "generic-astm"));
   expect(charset).toMatch(/^10: devices\[3\]\.charset is gb18030, expected one of cp850, .* for profile generic-astm$/);
-  expect([ackMode, ...more]).toEqual(["10: devices[3].ackMode is for HL7 devices, profile generic-astm is none"]);
+  expect([ackMode, ...more]).toEqual(["10: devices[3].ackMode is for HL7 devices, profile generic-astm is not HL7"]);
   expect(problemsOf(good + hl7Device.replace("gb18030", "cp850"))[0]).toMatch(
     /charset is cp850, expected one of utf-8, /,
   );
@@ -92,7 +92,7 @@ test("an HL7 device may have a charset of its protocol and a mode of acknowledge
 
 test("ackMode is refused where images are sent", () => {
   const xray = '  - { id: xray, profile: dicom, connection: { listen: "0.0.0.0:11112" }, ackMode: aa }\n';
-  expect(problemsOf(good + xray)).toEqual(["10: devices[3].ackMode is for HL7 devices, profile dicom is none"]);
+  expect(problemsOf(good + xray)).toEqual(["10: devices[3].ackMode is for HL7 devices, profile dicom is not HL7"]);
 });
 
 test("every fault is told at once, in the order of the lines, with the nearest known key", () => {
