@@ -65,7 +65,7 @@ describe("connections", () => {
     await until("hung up", () => device.isClosed);
   });
 
-  test("F7: over TLS a device with a certificate is served, in both directions of its end, and one without is not", async () => {
+  test("over TLS a device with a certificate is served, in both directions of its end, and one without is not", async () => {
     const ca = fs.readFileSync(certificates.ca);
     const { certificate, key } = certificates.device;
     const pem = { cert: fs.readFileSync(certificate), key: fs.readFileSync(key), ca };
@@ -81,7 +81,7 @@ describe("connections", () => {
     expect(await states("secured")).toEqual(["filed", "filed"]);
   });
 
-  test("R1: acknowledgements leave on the connection that the device made for them", async () => {
+  test("acknowledgements leave on the connection that the device made for them", async () => {
     const device = await MllpClient.connect(ports.far);
     device.send(frameOf(count("6")));
     const replies = await MllpClient.connect(ports.replies);
@@ -92,7 +92,7 @@ describe("connections", () => {
     replies.close();
   });
 
-  test("R1: an analyzer that is itself a server is dialled, and dialled again after it hung up", async () => {
+  test("an analyzer that is itself a server is dialled, and dialled again after it hung up", async () => {
     const first = await until("dialled", () => dialled[0]);
     const device = MllpClient.of(first);
     expect(verdict(await device.ask(count("7")))).toBe("AA 7");
@@ -103,7 +103,7 @@ describe("connections", () => {
   });
 });
 
-describe("O1: orders", () => {
+describe("orders", () => {
   const order = (tests: string, device = "plain") =>
     runAgentCommand(
       ...["order", "--config", world.config, "--device", device],
@@ -124,7 +124,7 @@ describe("O1: orders", () => {
     return { device, answer, ms: performance.now() - from };
   }
 
-  test("O1: QRY^Q02 gets QCK^Q02 and DSR^Q03 within 2 s, and the result with the accession is filed to the animal", async () => {
+  test("QRY^Q02 gets QCK^Q02 and DSR^Q03 within 2 s, and the result with the accession is filed to the animal", async () => {
     const accession = order("WBC,PLT");
     const { device, answer, ms } = await asks([
       header("QRY^Q02", "11"),
@@ -149,7 +149,7 @@ describe("O1: orders", () => {
     device.close();
   });
 
-  test("O1: ORM^O01 gets ORR^O02, an unknown sample a refusal", async () => {
+  test("ORM^O01 gets ORR^O02, an unknown sample a refusal", async () => {
     const accession = order("WBC");
     const { device, answer, ms } = await asks([header("ORM^O01", "13"), `ORC|RF||${accession}||IP`]);
     expect(ms).toBeLessThan(2_000);
@@ -164,7 +164,7 @@ describe("O1: orders", () => {
     device.close();
   });
 
-  test("O1: QBP^Q11 gets RSP^K11 and then OML^O33, sent again when the device does not take it", async () => {
+  test("QBP^Q11 gets RSP^K11 and then OML^O33, sent again when the device does not take it", async () => {
     const accession = order("WBC");
     const query = [header("QBP^Q11^QBP_Q11", "15", "2.5.1"), `QPD|WOS^Work Order Step^IHELAW|t1|${accession}`];
     const { device, answer, ms } = await asks(query);
@@ -182,7 +182,7 @@ describe("O1: orders", () => {
     device.close();
   });
 
-  test("O1: a Vcheck H6 gets its DSR^Q03 and, without acknowledging it, its QCK^Q02 within 2 s", async () => {
+  test("a Vcheck H6 gets its DSR^Q03 and, without acknowledging it, its QCK^Q02 within 2 s", async () => {
     const accession = order("CBC,RET", "h6");
     const query = [header("QRY^Q02", "21"), `QRD|20261121090000|R|D|1|||RD|${accession}|OTH|||T|`];
     const { device, answer } = await asks(query, ports.h6);
@@ -205,7 +205,7 @@ describe("O1: orders", () => {
     await until("hung up", () => device.isClosed);
   });
 
-  test("O1: queries are no results: each is listed as not for patients", async () => {
+  test("queries are no results: each is listed as not for patients", async () => {
     const messages = (await world.drained()).filter(({ device }) => device === "plain");
     expect(messages.map(({ state }) => state).filter((state) => state !== "filed")).toEqual(
       Array.from({ length: 8 }, () => "not-for-patients"),

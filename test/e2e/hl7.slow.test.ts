@@ -43,7 +43,7 @@ describe("an HL7 analyzer's message becomes a study that the read API serves", (
     );
   });
 
-  test("A4: the message sent again is acknowledged again, counted once and filed once, whatever its MSH-7", async () => {
+  test("the message sent again is acknowledged again, counted once and filed once, whatever its MSH-7", async () => {
     const [dog] = world.patients;
     const again = { id: "1", patient: dog!.externalId, measured, wbc: 5.1 };
     expect(verdict(await device.ask(bloodCount(again)))).toBe("AA 1");
@@ -52,7 +52,7 @@ describe("an HL7 analyzer's message becomes a study that the read API serves", (
     expect(world.serverStudies()).toMatchObject([{ revision: 1 }]);
   });
 
-  test("A4: the same MSH-10 with another body is a new message: a corrected value is a new revision", async () => {
+  test("the same MSH-10 with another body is a new message: a corrected value is a new revision", async () => {
     const [dog] = world.patients;
     expect(verdict(await device.ask(bloodCount({ id: "1", patient: dog!.externalId, measured, wbc: 25.1 })))).toBe(
       "AA 1",
@@ -63,14 +63,14 @@ describe("an HL7 analyzer's message becomes a study that the read API serves", (
     expect(world.serverStudies()).toMatchObject([{ revision: 2, results: [{ analyte: "WBC", value: 25.1 }, {}] }]);
   });
 
-  test("A4: another MSH-10 with the same results is another message of the same study", async () => {
+  test("another MSH-10 with the same results is another message of the same study", async () => {
     const [dog] = world.patients;
     await device.ask(bloodCount({ id: "2", patient: dog!.externalId, measured, wbc: 25.1 }));
     expect(await world.drained()).toHaveLength(3);
     expect(world.serverStudies()).toMatchObject([{ revision: 2 }]);
   });
 
-  test("A5: what cannot be read is answered AR on the same connection, kept, and stops nothing", async () => {
+  test("what cannot be read is answered AR on the same connection, kept, and stops nothing", async () => {
     const [, cat] = world.patients;
     device.send(frameOf(["noise"]));
     expect(verdict(await device.answer())).toBe("AR");

@@ -333,7 +333,7 @@ describe("today's appointments", () => {
   });
 });
 
-describe("O1: an HL7 analyzer asks", () => {
+describe("an HL7 analyzer asks", () => {
   const header = (type: string) => `MSH|^~\\&|BS-240|Mindray|||20261121090000||${type}|7|P|2.3.1`;
   const askedByCode = (code: string) => [header("QRY^Q02"), `QRD|20261121090000|R|D|1|||RD|${code}|OTH|||T|`];
 
@@ -366,14 +366,14 @@ describe("O1: an HL7 analyzer asks", () => {
     expect(await hl7Answers(segments)).toEqual(expected);
   });
 
-  test("O1: the whole worklist has what the device did not have yet", async () => {
+  test("the whole worklist has what the device did not have yet", async () => {
     await used.spool.call("noteOrders", ["VDAG0001"], "sent");
     await place("VCAT0001", cat.fp);
     expect(await hl7Answers(askedByCode(""))).toEqual(["QCK OK", "DSR OK VCAT0001"]);
     expect(await hl7Answers(askedByCode("VDAG0001"))).toEqual(["QCK OK", "DSR OK VDAG0001"]);
   });
 
-  test("O1: a device that takes no orders is answered by its link", async () => {
+  test("a device that takes no orders is answered by its link", async () => {
     const { orders: _, ...deaf } = genericHl7;
     expect(await hl7Answers(askedByCode("VDAG0001"), deaf)).toEqual([]);
   });

@@ -81,10 +81,10 @@ async function studies(): Promise<{ results: string; revision: number }[]> {
 
 const listed = () => readSpool(used.folder, listMessages).map(({ id, state }) => [id, state]);
 
-describe("A4: a message sent again", () => {
+describe("a message sent again", () => {
   const first = { id: "1", patient: "4711", measured: "20261121093000", wbc: 9.8 };
 
-  test("A4: is the message that is stored, whatever its MSH-7: counted once, filed once, and read again", async () => {
+  test("is the message that is stored, whatever its MSH-7: counted once, filed once, and read again", async () => {
     expect(await receive("hema-1", bloodCount(first))).toBe("M0");
     expect(await receive("hema-1", bloodCount(first))).toBe("M0");
     expect(await receive("hema-1", bloodCount({ ...first, sent: "20261121100000" }))).toBe("M0");
@@ -92,7 +92,7 @@ describe("A4: a message sent again", () => {
     expect(await studies()).toEqual([{ results: "WBC 9.8,PLT 318", revision: 1 }]);
   });
 
-  test("A4: under its id with another body is a new message, as from an analyzer that begins again at 1", async () => {
+  test("under its id with another body is a new message, as from an analyzer that begins again at 1", async () => {
     await receive("hema-1", bloodCount(first));
     expect(await receive("hema-1", bloodCount({ ...first, patient: "4712" }))).toBe("M1");
     expect(await receive("hema-1", bloodCount({ ...first, wbc: 8.9 }))).toBe("M2");
@@ -100,27 +100,27 @@ describe("A4: a message sent again", () => {
     expect((await studies()).map(({ revision }) => revision)).toEqual([2, 1]);
   });
 
-  test("A4: does not change back what a later message has changed", async () => {
+  test("does not change back what a later message has changed", async () => {
     await receive("hema-1", bloodCount(first));
     await receive("hema-1", bloodCount({ ...first, wbc: 8.9 }));
     expect(await receive("hema-1", bloodCount(first))).toBe(null);
     expect(await studies()).toEqual([{ results: "WBC 8.9,PLT 318", revision: 2 }]);
   });
 
-  test("A4: of another device is another message", async () => {
+  test("of another device is another message", async () => {
     devices.set("hema-2", genericHl7);
     await receive("hema-1", bloodCount(first));
     expect(await receive("hema-2", bloodCount(first))).toBe("M1");
     expect(await studies()).toHaveLength(2);
   });
 
-  test("A4: under another id with the same sample, time and values is another message of the same study", async () => {
+  test("under another id with the same sample, time and values is another message of the same study", async () => {
     await receive("hema-1", bloodCount(first));
     expect(await receive("hema-1", bloodCount({ ...first, id: "2" }))).toBe("M1");
     expect(await studies()).toEqual([{ results: "WBC 9.8,PLT 318", revision: 1 }]);
   });
 
-  test("A4: after a crash that lost nothing but the settling is settled at the next start", async () => {
+  test("after a crash that lost nothing but the settling is settled at the next start", async () => {
     await receive("hema-1", bloodCount(first));
     const before = (await used.spool.call("unprocessedMessages", "hema-1", Number.MAX_SAFE_INTEGER, 10)).length;
     const bytes = Buffer.from(

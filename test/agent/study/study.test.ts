@@ -81,12 +81,12 @@ test("without a patient there is neither range nor flag, whatever the device say
   ]);
 });
 
-test("R1: the device's range is used where its species is the patient's", () => {
+test("the device's range is used where its species is the patient's", () => {
   const report = vetscanReport("Dog", resultRecord("1742-6", "100", "U/L", { 6: "10 to 118" }));
   expect(flags(report, dog, source)).toEqual([["ALT", "10-118", "normal"]]);
 });
 
-test("R1: a dog's range is never used for a cat", () => {
+test("a dog's range is never used for a cat", () => {
   const report = vetscanReport("Dog", resultRecord("1742-6", "112", "U/L", { 6: "10 to 118" }));
   expect(flags(report, cat, source)).toEqual([["ALT", "28-109", "high"]]);
 });
@@ -99,12 +99,12 @@ test.each(["General", "Child", "Other", ""])("R1: a range labelled %j is kept an
   expect(draft.snapshot.rows[0]?.device_range).toBe("10-118");
 });
 
-test("R1: a profile that knows no species never uses the device's range", () => {
+test("a profile that knows no species never uses the device's range", () => {
   const report = generic(resultRecord("^^^ALT", "112", "U/L", { 6: "0-500" }));
   expect(flags(report, cat, source)).toEqual([["ALT", "28-109", "high"]]);
 });
 
-test("R4: a patient of a species without intervals gets no range and no flag", () => {
+test("a patient of a species without intervals gets no range and no flag", () => {
   const report = generic(resultRecord("^^^ALT", "112", "U/L"));
   expect(flags(report, { ...dog, species: "exotic" }, source)).toEqual([["ALT", null, null]]);
 });
@@ -119,7 +119,7 @@ test.each([
   expect(draft.snapshot.rows[0]?.reason).toBe("the unit is unknown");
 });
 
-test("R6: HH makes a high critical, in whichever repeat of R-7 it stands, and a normal never", () => {
+test("HH makes a high critical, in whichever repeat of R-7 it stands, and a normal never", () => {
   expect(flagOf("500", "HH")).toBe("critical");
   expect(flagOf("500", "H\\HH")).toBe("critical");
   expect(flagOf("500", "H")).toBe("high");
@@ -142,7 +142,7 @@ test("the age is that of the day of the sample, not of today", () => {
   expect(flags(later, puppy, source)).toEqual([["SDMA", "0-14", "high"]]);
 });
 
-test("R7: the snapshot keeps what decided: interval, catalogue, printed text, the device's range and flag", () => {
+test("the snapshot keeps what decided: interval, catalogue, printed text, the device's range and flag", () => {
   const draft = study(
     vetscanReport(
       "Dog",

@@ -63,7 +63,7 @@ describe("an export", () => {
     await store.close();
   });
 
-  test("135 holds no key and no unmatched study, which it counts", async () => {
+  test("holds no key and no unmatched study, which it counts", async () => {
     const ours = newFp("clinic");
     const one = full(patient());
     const entities = [clinic(ours), one, connection(one.fp, ours)];

@@ -123,7 +123,7 @@ describe("an import", () => {
     expect(total).toBe(16);
   });
 
-  test("72 95 96 124 lists the faults of records, events and stock", async () => {
+  test("lists the faults of records, events and stock", async () => {
     const text = [
       { ...soap(newFp("patient"), ours), status: "SIGNED", soap_type: "examination" },
       soap(newFp("patient"), ours, { status: "LOCKED" }),
@@ -374,7 +374,7 @@ describe("an import", () => {
     expect(await updated()).toBe("2026-11-21T12:00:02.000Z");
   });
 
-  test("52 touches a patient whose connection it opens or closes, unless it made the patient", async () => {
+  test("touches a patient whose connection it opens or closes, unless it made the patient", async () => {
     const other = newFp("clinic");
     const one = patient();
     const server = await startServer(clinic(ours), clinic(other), one, connection(one.fp, ours));

@@ -10,7 +10,7 @@ import type { SoapStatus } from "../../../shared/api/soap.ts";
 describe("a SOAP record", () => {
   const statuses = ["DRAFT", "IN_PROGRESS", "SIGNED", "LOCKED"] as const;
 
-  test("73 moves one step forward, skips none and never returns", () => {
+  test("moves one step forward, skips none and never returns", () => {
     const allowed = statuses.flatMap((from) =>
       statuses.filter((to) => soap.whyNotMove(from, to) === null).map((to) => `${from} ${to}`),
     );
@@ -19,7 +19,7 @@ describe("a SOAP record", () => {
     expect(soap.whyNotMove("LOCKED", "DRAFT")).toBe("status is DRAFT, expected no other status, LOCKED is final");
   });
 
-  test("73 that is signed keeps its content; the move to LOCKED alone is none", () => {
+  test("that is signed keeps its content; the move to LOCKED alone is none", () => {
     const table: [SoapStatus, SoapStatus, string[], boolean][] = [
       ["DRAFT", "DRAFT", ["plan"], true],
       ["DRAFT", "IN_PROGRESS", ["plan"], true],
@@ -46,7 +46,7 @@ describe("a SOAP record", () => {
     );
   });
 
-  test("72 has a time of signing from SIGNED on and none before", () => {
+  test("has a time of signing from SIGNED on and none before", () => {
     for (const status of statuses) {
       const signed = status === "SIGNED" || status === "LOCKED";
       expect(soap.whyNotSignedAt({ status, signed_at: "2026-11-01T09:00:00.000Z" }) === null).toBe(signed);
@@ -54,7 +54,7 @@ describe("a SOAP record", () => {
     }
   });
 
-  test("73 amends only a signed record of the same patient, and not itself", () => {
+  test("amends only a signed record of the same patient, and not itself", () => {
     const amendment = { fp: "a", patientId: 1 };
     for (const status of statuses) {
       const allowed = soap.whyNotAmend(amendment, { fp: "b", patientId: 1, status }) === null;
@@ -66,7 +66,7 @@ describe("a SOAP record", () => {
 });
 
 describe("a calendar event", () => {
-  test("115 moves one step forward, and is cancelled from every status but the two last", () => {
+  test("moves one step forward, and is cancelled from every status but the two last", () => {
     const allowed = (from: EventStatus) => eventStatuses.filter((to) => calendar.whyNotMove(from, to) === null);
     expect(Object.fromEntries(eventStatuses.map((from) => [from, allowed(from)]))).toEqual({
       SCHEDULED: ["CHECKED_IN", "CANCELLED"],
@@ -81,7 +81,7 @@ describe("a calendar event", () => {
     );
   });
 
-  test("102 103 104 105 106 107 is selected by a range of at most 90 days, today and 30 days when none is given", () => {
+  test("is selected by a range of at most 90 days, today and 30 days when none is given", () => {
     const now = Date.parse("2026-11-21T12:34:56.789Z");
     const instant = (text: string | null) => (text === null ? null : Date.parse(text));
     const table: [string | null, string | null, string][] = [
@@ -118,7 +118,7 @@ describe("stock", () => {
   ];
   const item = (changes: object) => ({ category: "MEDICATION", is_virtual: false, quantity_on_hand: 15, ...changes });
 
-  test("127 of medications and vaccines goes by the nearest expiry, the rest by age", () => {
+  test("of medications and vaccines goes by the nearest expiry, the rest by age", () => {
     const order = (category: string) => {
       const ordered = allocationOrder(category, batches).map(({ id }) => id);
       expect(allocationOrder(category, batches.toReversed()).map(({ id }) => id)).toEqual(ordered);
@@ -130,7 +130,7 @@ describe("stock", () => {
     expect(order("FOOD")).toEqual([6, 5, 1, 2, 4, 3]);
   });
 
-  test("127 is taken from as many batches as it needs, and never below zero", () => {
+  test("is taken from as many batches as it needs, and never below zero", () => {
     const took = (...taken: [number, number][]) => taken.map(([id, quantity]) => ({ id, quantity }));
     const table: [object, number, ReturnType<typeof consume>][] = [
       [{}, 2, { outcome: "consumed", taken: took([3, 2]), quantityOnHand: 13 }],
@@ -154,7 +154,7 @@ describe("stock", () => {
     }
   });
 
-  test("126 of a virtual item is not touched, whatever is asked", () => {
+  test("of a virtual item is not touched, whatever is asked", () => {
     for (const quantity of [1, 1000, 0, -1]) {
       expect(consume(item({ is_virtual: true, quantity_on_hand: 0 }), [], quantity)).toEqual({ outcome: "nothing" });
     }

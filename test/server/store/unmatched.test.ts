@@ -304,7 +304,7 @@ describe("assigning", () => {
   });
 });
 
-test("R7: of a measurement whose animal was found with its last result, the first ones are flagged too, in one revision", async () => {
+test("of a measurement whose animal was found with its last result, the first ones are flagged too, in one revision", async () => {
   const { push, read, store, dog } = await deskServer();
   const first = held([alt(150)]);
   await push(first);

@@ -68,36 +68,36 @@ test.each([
   });
 });
 
-test("R9: the note of a choice names both analytes and the reason", () => {
+test("the note of a choice names both analytes and the reason", () => {
   expect(findAnalyte(["GLU"], { modality: null, urine: true })?.note).toBe(
     "GLU names GLU and UGLU: taken as UGLU, the order is a urine order",
   );
 });
 
-test("R9: what modality and specimen leave open stays open", () => {
+test("what modality and specimen leave open stays open", () => {
   expect(found("TPP")).toBeNull();
   expect(found("GLU", "BIOCHEMISTRY", true)).toBeNull();
 });
 
-test("R9: UA is uric acid on an avian rotor and nothing in a urine order", () => {
+test("UA is uric acid on an avian rotor and nothing in a urine order", () => {
   expect(found("UA", "BIOCHEMISTRY")).toBe("URIC");
   expect(found("UA", "URINALYSIS")).toBeNull();
   expect(found("UA", null, true)).toBeNull();
 });
 
-test("R9: granulocytes are not neutrophils", () => {
+test("granulocytes are not neutrophils", () => {
   expect(found("GRA", "HEMATOLOGY")).toBe("GRA");
   expect(found("Gran%", "HEMATOLOGY")).toBe("GRAP");
   expect(found("NEUT#", "HEMATOLOGY")).toBe("NEU");
 });
 
-test("R9: PCT is plateletcrit in hematology and never procalcitonin's neighbour in chemistry", () => {
+test("PCT is plateletcrit in hematology and never procalcitonin's neighbour in chemistry", () => {
   expect(found("PCT", "HEMATOLOGY")).toBe("PCT");
   expect(found("PCT")).toBe("PCT");
   expect(found("PCT", "BIOCHEMISTRY")).toBeNull();
 });
 
-test("R9: blood analytes are not found in urine, nor urine pads on a blood analyzer", () => {
+test("blood analytes are not found in urine, nor urine pads on a blood analyzer", () => {
   expect(found("CREA", "URINALYSIS")).toBeNull();
   expect(found("WBC", null, true)).toBeNull();
   expect(found("BIL", "BIOCHEMISTRY")).toBeNull();

@@ -44,7 +44,7 @@ function assessed(measurement: Measurement, given: Case = {}) {
   return { ...results[0], id: snapshot.rows[0]?.interval_id, version: snapshot.ranges };
 }
 
-test("R1: the clinic's own row beats the device's range and the catalogue, and its version is in the snapshot", () => {
+test("the clinic's own row beats the device's range and the catalogue, and its version is in the snapshot", () => {
   const device_range = { low: 10, high: 118, text: "10-118", species: "dog" };
   expect(assessed(alt(95, { device_range }))).toEqual({
     ...{ analyte: "ALT", value: 95, unit: "U/L", reference_range: "20-90", flag: "high" },
@@ -54,14 +54,14 @@ test("R1: the clinic's own row beats the device's range and the catalogue, and i
   expect(assessed(alt(95), { ranges: null }).id).toBe("dog-any-any-alt-cornell_cobas_2017");
 });
 
-test("R1: without a row of the clinic's that holds, the device's range and the catalogue decide as ever", () => {
+test("without a row of the clinic's that holds, the device's range and the catalogue decide as ever", () => {
   const device_range = { low: 10, high: 118, text: "10-118", species: "dog" };
   const ranges = clinic(row({ species: "cat" }), row({ id: "ast", analyte: "AST" }));
   expect(assessed(alt(95, { device_range }), { ranges })).toMatchObject({ id: "device", version: "v1" });
   expect(assessed(alt(95), { ranges }).id).toBe("dog-any-any-alt-cornell_cobas_2017");
 });
 
-describe("R1: the row in force when the sample was taken decides, not the one of today", () => {
+describe("the row in force when the sample was taken decides, not the one of today", () => {
   const ranges = clinic(
     row({ id: "old", high: "90", effective_from: "2026-01-01" }),
     row({ id: "new", high: "100", effective_from: "2026-06-01T12:00:00.000Z" }),
@@ -85,7 +85,7 @@ describe("R1: the row in force when the sample was taken decides, not the one of
   });
 });
 
-describe("R2: of the clinic's rows the most specific holds", () => {
+describe("of the clinic's rows the most specific holds", () => {
   const ranges = clinic(
     row({ id: "any" }),
     row({ id: "vs2", device: "VetScan VS2" }),
@@ -116,7 +116,7 @@ describe("R2: of the clinic's rows the most specific holds", () => {
   });
 });
 
-test("U3: the clinic's interval is converted to the value's unit, critical bounds too", () => {
+test("the clinic's interval is converted to the value's unit, critical bounds too", () => {
   const glucose = row({ id: "glu", analyte: "GLU", unit: "mmol/L", low: "3.3", high: "6.1", critical_low: "2.0" });
   const glu = (value: number, unit: string) => assessed(alt(value, { code: "GLU", unit }), { ranges: clinic(glucose) });
   expect(glu(3.3, "mmol/L")).toMatchObject({ reference_range: "3.3-6.1", flag: "normal" });

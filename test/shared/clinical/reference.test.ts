@@ -22,7 +22,7 @@ function chosen(code: string, of: Animal, device: string | null = null, includeL
   return chooseInterval(analyte(code), of, device, { includeLowQuality })?.id ?? null;
 }
 
-test("R2: a row of the device beats the others, and holds for that device only", () => {
+test("a row of the device beats the others, and holds for that device only", () => {
   const dog = animal("dog");
   expect(chosen("PT", dog)).toBeNull();
   expect(chosen("PT", dog, "Start 4")).toBe("dog-any-any-pt-barbosa_start4_2022");
@@ -32,7 +32,7 @@ test("R2: a row of the device beats the others, and holds for that device only",
   expect(chosen("PT", animal("rabbit"), "MS QuickVet Coag Combo")).toBe("rabbit-any-any-pt-mentre_rabbit_coag-2");
 });
 
-test("R2: a row of a rotor asks for the rotor's words in the device's name", () => {
+test("a row of a rotor asks for the rotor's words in the device's name", () => {
   const parrotlet = animal("bird", { subgroup: "parrotlet" });
   expect(chosen("GLU", parrotlet, "Abaxis VetScan VS2")).toBeNull();
   expect(chosen("GLU", parrotlet, "Abaxis VetScan VS2 Avian/Reptilian Profile Plus")).toBe(
@@ -40,7 +40,7 @@ test("R2: a row of a rotor asks for the rotor's words in the device's name", () 
   );
 });
 
-test("R2: the subgroup's row beats the species', another subgroup's does not hold", () => {
+test("the subgroup's row beats the species', another subgroup's does not hold", () => {
   expect(chosen("HCT", animal("cat"))).toBe("cat-any-any-hct-eclinpath_hemogram");
   expect(chosen("HCT", animal("cat", { subgroup: "maine_coon" }))).toBe(
     "cat-maine_coon-adult-hct-spada_mainecoon_2015",
@@ -50,13 +50,13 @@ test("R2: the subgroup's row beats the species', another subgroup's does not hol
   expect(chosen("HCT", animal("exotic", { subgroup: "guinea_pig" }))).toBe("exotic-guinea_pig-any-hct-hein_gpig_2003");
 });
 
-test("R2: an open-ended adult row adds nothing, the rank decides", () => {
+test("an open-ended adult row adds nothing, the rank decides", () => {
   const adult = animal("dog", { ageDays: 2000 });
   expect(chosen("CREA", adult)).toBe("dog-any-any-crea-cornell_cobas_2017");
   expect(chosen("TBIL", adult)).toBe("dog-any-any-tbil-cornell_cobas_2017");
 });
 
-test("R2: an upper-bounded row and a juvenile one beat the ageless", () => {
+test("an upper-bounded row and a juvenile one beat the ageless", () => {
   const ferret = animal("exotic", { subgroup: "ferret" });
   expect(chosen("HCT", { ...ferret, ageDays: 364 })).toBe("exotic-ferret-any-hct-laboklin_ferret");
   expect(chosen("HCT", { ...ferret, ageDays: 365 })).toBe("exotic-ferret-any-hct-nova_ferret");
@@ -67,14 +67,14 @@ test("R2: an upper-bounded row and a juvenile one beat the ageless", () => {
   expect(chosen("SDMA", animal("dog", { ageDays: 366 }))).toBe("dog-any-adult-sdma-idexx_sdma_young");
 });
 
-test("R2: a row of one sex holds for that sex only", () => {
+test("a row of one sex holds for that sex only", () => {
   const hen = animal("bird", { subgroup: "chicken", sex: "F" });
   expect(chosen("RBC", hen, null, true)).toBe("bird-chicken-any-rbc-fowl_counts");
   expect(chosen("RBC", { ...hen, sex: "M" }, null, true)).toBeNull();
   expect(chosen("RBC", { ...hen, sex: null }, null, true)).toBeNull();
 });
 
-test("R2: the choice is one row as it was published, never a mixture", () => {
+test("the choice is one row as it was published, never a mixture", () => {
   expect(chooseInterval(analyte("PLT"), animal("dog"), null)).toEqual({
     id: "dog-any-any-plt-dap_2023",
     low: 167,
@@ -88,7 +88,7 @@ test("R2: the choice is one row as it was published, never a mixture", () => {
   });
 });
 
-test("R3: with an unknown age an adult row holds, a juvenile and an age-bounded one does not", () => {
+test("with an unknown age an adult row holds, a juvenile and an age-bounded one does not", () => {
   expect(chosen("SDMA", animal("dog"))).toBe("dog-any-adult-sdma-idexx_sdma_young");
   expect(chosen("TT4", animal("dog"))).toBe("dog-any-adult-tt4-gribbles_tt4_2019");
   const ferret = animal("exotic", { subgroup: "ferret" });
@@ -97,7 +97,7 @@ test("R3: with an unknown age an adult row holds, a juvenile and an age-bounded 
   expect(chosen("TT4", animal("dog", { ageDays: 60 }))).toBeNull();
 });
 
-test("R3: a bird or reptile without a subgroup gets no interval", () => {
+test("a bird or reptile without a subgroup gets no interval", () => {
   for (const each of analytes) {
     for (const species of ["bird", "reptile"]) {
       expect(chosen(each.code, animal(species, { ageDays: 1000, sex: "F" }), "VetScan VS2", true)).toBeNull();
@@ -105,7 +105,7 @@ test("R3: a bird or reptile without a subgroup gets no interval", () => {
   }
 });
 
-test("R4: an unknown species gets no interval", () => {
+test("an unknown species gets no interval", () => {
   for (const species of ["", "unicorn", "Dog", "other", "constructor"]) {
     for (const each of analytes) expect(chosen(each.code, animal(species), "VetScan VS2", true)).toBeNull();
   }
@@ -118,7 +118,7 @@ test("rows of quality C and D are off unless a setting turns them on", () => {
   expect(chosen("ALB", animal("dog"), "Skyla Solution", true)).toBe("dog-any-any-alb-skyla_capture");
 });
 
-test("V3: the urine pads' normals are on, whatever their quality", () => {
+test("the urine pads' normals are on, whatever their quality", () => {
   expect(ordinalNormal(analyte("UPRO"), "dog")).toEqual({ id: "dog-any-any-upro-google_answers_urine", high: 0.5 });
   expect(ordinalNormal(analyte("UBIL"), "cat")).toEqual({ id: "cat-any-any-ubil-google_answers_urine", high: 0 });
   expect(ordinalNormal(analyte("UBLD"), "dog")).toBeNull();
@@ -164,6 +164,6 @@ test("the breed gives the subgroup", () => {
   );
 });
 
-test("R7: the catalogue has a version to keep beside a result", () => {
+test("the catalogue has a version to keep beside a result", () => {
   expect(catalogueVersion).toMatch(/^[0-9a-f]{12}$/);
 });

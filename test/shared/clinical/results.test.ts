@@ -170,7 +170,7 @@ test("a flag is null exactly when no interval applies or the printed bound leave
   expect([...seen].toSorted()).toEqual(["false false", "true false", "true true"]);
 });
 
-test("V3: a pad's flag is null exactly when no normal of its species is published", () => {
+test("a pad's flag is null exactly when no normal of its species is published", () => {
   for (const each of analytes.filter(({ value_type }) => value_type === "ordinal")) {
     for (const of of species) {
       for (const value of [0, 0.5, 1, 2, 3, 4]) {

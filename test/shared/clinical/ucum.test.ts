@@ -53,7 +53,7 @@ test("there are factors to compare", () => {
   expect(factors.length).toBeGreaterThan(90);
 });
 
-test.each(factors)("U3: %s from %s to %s is what UCUM makes of it", (code, unit, canonical, analyte) => {
+test.each(factors)("%s from %s to %s is what UCUM makes of it", (code, unit, canonical, analyte) => {
   const { status, toVal, msg } = byUcum(analyte, unit, canonical);
   const ours = factorOf(analyte, unit) ?? Number.NaN;
   expect([code, status, msg.join(" ")]).toEqual([code, "succeeded", ""]);

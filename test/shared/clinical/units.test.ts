@@ -56,13 +56,13 @@ test.each([
   });
 });
 
-test("U1: every unit is read by its own name, for every analyte that has it", () => {
+test("every unit is read by its own name, for every analyte that has it", () => {
   for (const each of analytes.filter((candidate) => candidate.value_type === "numeric")) {
     for (const { unit } of each.units) expect(readUnit(each, unit, 10)).toEqual({ unit, warning: null });
   }
 });
 
-test("U2: a missing unit is the only one, or the hematocrit's fraction, or none", () => {
+test("a missing unit is the only one, or the hematocrit's fraction, or none", () => {
   expect(readUnit(analyte("MCV"), "", 70)).toEqual({ unit: "fL", warning: null });
   expect(readUnit(analyte("USG"), " ", 1.03)).toEqual({ unit: "{SG}", warning: null });
   expect(readUnit(analyte("HCT"), "", 0.431)).toEqual({ unit: "L/L", warning: null });
@@ -74,12 +74,12 @@ test("U2: a missing unit is the only one, or the hematocrit's fraction, or none"
   });
 });
 
-test("U2: a platelet width without a unit is a relative one, not femtolitres", () => {
+test("a platelet width without a unit is a relative one, not femtolitres", () => {
   expect(readUnit(analyte("PDW"), "", 15.8)).toEqual({ unit: null, warning: "no unit for PDW, expected fL" });
   expect(readUnit(analyte("PDW"), "um3", 15.8)).toEqual({ unit: "fL", warning: null });
 });
 
-test("V3: a pad's ordinal has no unit and no warning", () => {
+test("a pad's ordinal has no unit and no warning", () => {
   expect(readUnit(analyte("UGLU"), "", 2)).toEqual({ unit: null, warning: null });
 });
 
@@ -138,7 +138,7 @@ test.each([
   expect(to(other, otherUnit, oneUnit, 1)).toBeGreaterThanOrEqual(Number(one) - half(one));
 });
 
-test("U3: molar factors are the analyte's molar mass", () => {
+test("molar factors are the analyte's molar mass", () => {
   const perLitre: Record<string, number> = { "mmol/L": 1e-3, "umol/L": 1e-6, "nmol/L": 1e-9 };
   const gramsPerLitre: Record<string, number> = { "mg/dL": 1e-2, "ug/dL": 1e-5 };
   const compared: string[] = [];
@@ -155,7 +155,7 @@ test("U3: molar factors are the analyte's molar mass", () => {
   expect(compared.length).toBeGreaterThan(15);
 });
 
-test("U3: powers of ten are exact both ways", () => {
+test("powers of ten are exact both ways", () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 10_000_000 }), (count) => {
       const thousands = count / 1000;
@@ -171,7 +171,7 @@ test("U3: powers of ten are exact both ways", () => {
   );
 });
 
-test("U3: there and back is the same value for every analyte and unit", () => {
+test("there and back is the same value for every analyte and unit", () => {
   for (const each of analytes) {
     for (const { unit: from } of each.units) {
       for (const { unit: to } of each.units) {
@@ -182,7 +182,7 @@ test("U3: there and back is the same value for every analyte and unit", () => {
   }
 });
 
-test("U4: urea nitrogen and urea agree in mmol/L and are 2.1438 apart in mg/dL", () => {
+test("urea nitrogen and urea agree in mmol/L and are 2.1438 apart in mg/dL", () => {
   const bun = convert(analyte("BUN"), 5, "mmol/L", "mg/dL") ?? Number.NaN;
   const urea = convert(analyte("UREA"), 5, "mmol/L", "mg/dL") ?? Number.NaN;
   expect(urea / bun).toBeCloseTo(2.1438, 4);

@@ -86,20 +86,20 @@ test.each(["1,234.5", "1.234,5", "1,234,567", "12,345", "234,000"])(
   },
 );
 
-test("V1: without a decimal comma no comma is a number, and an exponent is one", () => {
+test("without a decimal comma no comma is a number, and an exponent is one", () => {
   expect(readValue("7,41", poct1).is).toBe("none");
   expect(readValue("1,234", poct1).is).toBe("none");
   expect(readValue("1.2E3", poct1)).toEqual(number(1200, "1.2E3"));
   expect(readValue("1.2E3", astm).is).toBe("none");
 });
 
-test("V1: 23c needs the suffix that the profile declares", () => {
+test("23c needs the suffix that the profile declares", () => {
   expect(readValue("23c", { ...astm, suffix: /c$/ })).toEqual(number(23, "23c"));
   expect(readValue("<23c*", { ...astm, suffix: /c$/ })).toEqual(number(23, "<23c*", "<"));
   expect(readValue("23d", { ...astm, suffix: /c$/ }).is).toBe("none");
 });
 
-test("V1: the reason quotes what was got", () => {
+test("the reason quotes what was got", () => {
   expect(readValue(" HEM ", astm)).toEqual({ is: "none", reason: '"HEM" is not a number' });
   expect(readValue(" ", astm)).toEqual({ is: "none", reason: "no value" });
 });
@@ -125,7 +125,7 @@ test.each([
   expect(readValue(text, astm)).toEqual({ is: "ordinal", rank, text });
 });
 
-test("V1: whatever the text, a number is finite and nothing throws", () => {
+test("whatever the text, a number is finite and nothing throws", () => {
   const alphabet = fc.constantFrom(..."0123456789.,+-<>=*@^eE ~HN".split(""));
   const text = fc.oneof(fc.string(), fc.string({ unit: alphabet, maxLength: 12 }));
   fc.assert(
@@ -138,7 +138,7 @@ test("V1: whatever the text, a number is finite and nothing throws", () => {
   );
 });
 
-test("V1: a number is read as JavaScript prints it, with either decimal sign", () => {
+test("a number is read as JavaScript prints it, with either decimal sign", () => {
   fc.assert(
     fc.property(fc.integer({ min: -999_999, max: 999_999 }), fc.integer({ min: 0, max: 2 }), (whole, decimals) => {
       const text = (whole / 10 ** decimals).toFixed(decimals);

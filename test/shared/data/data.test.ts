@@ -87,7 +87,7 @@ function lineOf(row: string): string {
 
 // What the published rows never put to the test.
 
-test("R2: an upper-bounded row beats a better ranked one without ages", async () => {
+test("an upper-bounded row beats a better ranked one without ages", async () => {
   const ferret = { species: "exotic", subgroup: "ferret", ageDays: 400, sex: null, neutered: null };
   const row = '"id":"exotic-ferret-any-hct-nova_ferret"';
   const ranked = /"quality":"A","rank":0\}/;
@@ -99,7 +99,7 @@ test("R2: an upper-bounded row beats a better ranked one without ages", async ()
   );
 });
 
-test("R3: a bird without a subgroup gets no interval, even where a row names none", async () => {
+test("a bird without a subgroup gets no interval, even where a row names none", async () => {
   const bird = { species: "bird", subgroup: null, ageDays: null, sex: null, neutered: null };
   const row = '"id":"bird-ringneck_parakeet-any-wbc-ringneck_2024","species":"bird",';
   expect(
@@ -107,7 +107,7 @@ test("R3: a bird without a subgroup gets no interval, even where a row names non
   ).toBeNull();
 });
 
-test("R2: of two rows equal in all else the first id is taken", async () => {
+test("of two rows equal in all else the first id is taken", async () => {
   const dog = { species: "dog", subgroup: null, ageDays: null, sex: null, neutered: null };
   const row = '"id":"dog-any-any-alt-dap_2023"';
   const line = lineOf(row);
