@@ -93,7 +93,7 @@ function asDestination(
 
 type Say = (steps: readonly string[], message: string) => void;
 
-/** What a schema cannot say: names that must exist, addresses, files. Whatever has the wrong type is passed over here. */
+/** Finds problems that the schema cannot express: names, addresses, files. Skips values of a wrong type. */
 function furtherProblems(raw: unknown, folder: string): Located[] {
   const found: Located[] = [];
   const root = asObject(raw);

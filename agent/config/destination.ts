@@ -11,7 +11,7 @@ export type Destination =
   | ({ readonly id: string; readonly way: "stow" } & StowTarget);
 
 export interface StowTarget {
-  /** Of the service, without `/studies`. */
+  /** URL of the STOW-RS service, without `/studies`. */
   readonly url: string;
   /** File with the value of the Authorization header, read anew for each request; null if there is none. */
   readonly authorizationFile: string | null;

@@ -3,6 +3,6 @@ export interface ImageLimits {
   readonly keepMs: number | null;
   /** null: whatever they take. */
   readonly bytesMax: number | null;
-  /** What stays free on their disk; null: what is usual. */
+  /** Bytes that stay free on the disk of the images; null for the default. */
   readonly freeBytes: number | null;
 }

@@ -6,7 +6,7 @@ import { problems } from "../../shared/api/problems.ts";
 import { reasonOf } from "../../shared/runtime/error-message.ts";
 import type { Operator, OperatorBook } from "../protocols/poct1/topics.ts";
 
-// Who may use a device: a YAML list that a person keeps, read again when it changed, and what each device has of it.
+// The operators of a device: a YAML list, read again when the file changes, and the list that each device has stored.
 
 const List = Compile(
   Type.Array(

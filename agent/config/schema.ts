@@ -61,7 +61,7 @@ export const Device = Type.Object(
     charset: Type.Optional(Type.Enum([...new Set([...ASTM_CHARSETS, ...HL7_CHARSETS])])),
     ackMode: Type.Optional(Type.Enum(ACK_MODES)),
     operatorListFile: Type.Optional(Type.String({ minLength: 1 })),
-    // Of imaging devices alone.
+    // The keys of imaging devices.
     aeTitle: Type.Optional(AeTitle),
     callingAeTitles: Type.Optional(Type.Array(AeTitle, { maxItems: 100 })),
     quietSeconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400 })),
@@ -85,7 +85,7 @@ export const DestinationConfig = Type.Object(
   closed,
 );
 
-/** What may be removed of images, and what their disk keeps free for everything else. */
+/** Retention of images, and the space that stays free on their disk. */
 export const Images = Type.Object(
   {
     retainDays: Type.Optional(Type.Integer({ minimum: 1, maximum: 36_500 })),

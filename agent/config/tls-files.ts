@@ -28,7 +28,7 @@ export function tlsProblem(files: Record<string, unknown>, listens: boolean, fol
   try {
     const security = readTls(resolved);
     tls.createSecureContext(security);
-    // What is no certificate is passed over there, and nobody would be trusted.
+    // createSecureContext ignores an invalid certificate, and would then trust no device.
     if (security.ca !== undefined) void new X509Certificate(security.ca);
     return null;
   } catch (error) {

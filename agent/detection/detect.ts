@@ -1,7 +1,7 @@
 import { profiles as known } from "../devices/index.ts";
 
-// What a device may be speaking, from bytes that were only listened to. A suggestion and nothing more: the agent never
-// switches on its own, and nothing is answered, for a device that reads ACK takes its result for stored.
+// Suggests the protocol of bytes that were only listened to. The agent never switches a profile by itself. Nothing is sent,
+// because a device that reads ACK takes its result as stored.
 
 export interface SerialLine {
   readonly baudRate: number;

@@ -8,7 +8,7 @@ import { type ForwardCount, type ForwardState, forwardOperationsOn } from "../sp
 import { drawPreview } from "./preview.ts";
 import type { MessageState } from "../spool/queries/message-outcome.ts";
 
-// What `agent images` shows and exports.
+// The lists and exports of `agent images`.
 
 export interface ImageSummary {
   readonly id: string;
@@ -21,7 +21,7 @@ export interface ImageSummary {
   readonly transfer_syntax_uid: string;
   readonly calling_ae: string;
   readonly bytes: number;
-  /** Of the dataset as it came. */
+  /** SHA-256 of the dataset as received. */
   readonly sha256: string;
   /** null: its file is here. */
   readonly removed_at: string | null;

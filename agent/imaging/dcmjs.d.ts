@@ -1,4 +1,4 @@
-// What we use of dcmjs, which has no types.
+// Types for the parts of dcmjs that the agent uses. The package has none.
 declare module "dcmjs" {
   export const data: {
     readonly DicomMessage: {

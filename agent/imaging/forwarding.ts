@@ -83,7 +83,7 @@ export class Forward {
     await this.#offer(instance, () => stow(target, file, instance.transferSyntax));
   }
 
-  /** What fails for good is noted and passed over, what may pass stops the queue for a while. */
+  /** Skips an instance that failed permanently and notes it. A passing failure stops the queue for a while. */
   async #offer({ message }: HeldInstance, send: () => Promise<void>): Promise<void> {
     const { id } = this.#destination;
     try {

@@ -1,8 +1,8 @@
 import fs from "node:fs";
 
-/** What a disk keeps free of images, if the configuration says nothing: analyzers' results need it. */
+/** Default of the bytes that images leave free for analyzers' results. */
 const FREE_BYTES = 1e9;
-/** Of a disk that is smaller than fifty times that. */
+/** Default share of a disk that is smaller than fifty times that. */
 const FREE_SHARE = 0.02;
 
 /** @throws as a full disk does, when less than that is free where the folder is; `freeBytes` null: than is usual */

@@ -23,7 +23,7 @@ export class Headers {
     this.#long = new Lane(longMs);
   }
 
-  /** What the header says, or why it cannot be read. */
+  /** Reads a header. @returns its content, or the reason why it is not readable */
   async read(request: HeaderRequest): Promise<HeaderAnswer> {
     return (await this.#quick.read(request)) ?? (await this.#long.read(request)) ?? this.#long.tooLong;
   }

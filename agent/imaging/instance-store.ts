@@ -21,24 +21,24 @@ import { StorageError } from "../spool/storage-error.ts";
 // The thread that receives waits for the system at each call: it has nothing better to do, and a way through the pool of
 // threads and back costs as much as the calls themselves. Only what may take long goes there.
 
-/** What a device is told. */
+/** Outcome of a C-STORE for the device. */
 export interface Kept {
   readonly status: number;
   readonly comment: string | null;
 }
 
 const READ_BYTES = 256 * 1024;
-/** What is written in one go. */
+/** Bytes of one write. */
 const WRITE_BYTES = 256 * 1024;
 /**
- * Of a long instance, what goes to the disk at once while the next comes: every other commit has to wait for that. Once as much
- * again has come, the device has to wait.
+ * Bytes of a long instance that are synced while the next ones arrive. Other commits wait for that sync; beyond as many
+ * unsynced bytes again, the device waits.
  */
 const SYNCED_BYTES = 4 * 1024 * 1024;
 /** More pieces than this are joined before they are written: some devices send two bytes a piece. */
 const PIECES_MAX = 64;
 
-/** What a file is called between its removal and its end. */
+/** Suffix of a file between its removal from the list and its deletion. */
 export const GONE = ".gone";
 
 /** In the data folder. */
@@ -98,17 +98,17 @@ export async function tidyImages(data: string, spool: Pick<Spool, "call">): Prom
   }
 }
 
-/** What all instances share. */
+/** Dependencies shared by all instances. */
 interface Surroundings {
   readonly data: string;
   readonly folder: Folder;
   readonly spool: Pick<Spool, "call">;
   readonly headers: Headers;
-  /** Of the disk, stay free; null: as many as is usual. */
+  /** Bytes that stay free on the disk; null for the default. */
   readonly freeBytes: number | null;
 }
 
-/** Whose folder is there: see tidyImages(). */
+/** Requires the image folder to exist (see tidyImages). */
 export class ImageStore {
   readonly #around: Surroundings;
 
@@ -263,7 +263,7 @@ export class IncomingFile {
     await folder.sync(); // no row would bring this name back
   }
 
-  /** Of a deflated dataset. */
+  /** Reads the study of a deflated dataset, whose elements the walker cannot see. @returns null if the header is not readable */
   async #studyInside(headerBytes: number): Promise<string | null> {
     const { transferSyntax } = this.#instance;
     const answer = await this.#around.headers.read({ file: this.#part, headerBytes, transferSyntax });
@@ -285,7 +285,7 @@ export class IncomingFile {
     }
   }
 
-  /** What has come of a long instance goes to the disk while more of it comes. */
+  /** Syncs the written part of a long instance while more arrives. */
   #syncSome(): void {
     const isDue = this.#unsyncedBytes >= SYNCED_BYTES && this.#syncing === null && this.#failure === null;
     if (!isDue || this.#file === null) return;
@@ -300,7 +300,7 @@ export class IncomingFile {
   async #sync(): Promise<void> {
     while (this.#syncing !== null) await this.#syncing;
     if (this.#file === null) return;
-    // What a long one left for the end may be much: no other device should wait for it.
+    // A long instance may leave megabytes for its end. No other device should wait for them.
     if (this.#datasetBytes >= SYNCED_BYTES) await promisify(fs.fsync)(this.#file);
     else fs.fsyncSync(this.#file);
   }
@@ -326,7 +326,7 @@ function writeAll(file: number, pieces: readonly Uint8Array[]): void {
   throw Object.assign(new Error("no room for all of it"), { code: "ENOSPC" });
 }
 
-/** Whose sync() brings the names in it to the disk. */
+/** The image folder. sync() makes the names in it durable. */
 interface Folder {
   sync(): Promise<void>;
   close(): void;

@@ -22,7 +22,7 @@ const INFLATED_BYTES_MAX = 64 * 1024 * 1024;
 
 log.setLevel("silent");
 
-/** What `read` makes of the header, or of a part of it: then it is told why. @throws when nothing can be read */
+/** Parses a header and passes it to `read`, with the reason if only a part is readable. @throws if nothing is readable */
 export function parseHeader<Result>(
   { file, headerBytes, transferSyntax }: HeaderPlace,
   read: (elements: Elements, cutShort: string | null) => Result,

@@ -15,7 +15,7 @@ export interface Removed {
   readonly isEnough: boolean;
 }
 
-/** What came within the hour stays, also if it came again: it may be on its way into place. */
+/** Files received within the last hour stay: they may still be on their way into place. */
 const YOUNG_MS = 60 * 60_000;
 /** In one go: no device's commit waits for more. */
 const PAGE = 100;

@@ -13,13 +13,13 @@ import type { Transport, Wire, WireHandler } from "../transport/transport.ts";
 export interface DicomDevice {
   readonly id: string;
   readonly aeTitle: string;
-  /** Who may call; empty: everyone. */
+  /** Calling AE titles that are admitted; empty for any. */
   readonly callingAeTitles: readonly string[];
   /** A study is whole when nothing came of it for so long. */
   readonly quietMs: number;
 }
 
-/** What carries out what the device asks. */
+/** Collaborators that carry out the requests of a device. */
 export interface DicomParts {
   readonly store: Pick<ImageStore, "begin">;
   /** Never rejects. */
@@ -135,7 +135,7 @@ interface ConversationEvents extends Pick<DicomEvents, "warning" | "kept"> {
   opened(callingAe: string): void;
   /** An association that was opened is no more. */
   over(callingAe: string): void;
-  /** What must not be forgotten while the agent stops. */
+  /** Registers work that a stop must wait for. */
   working(work: Promise<void>): void;
 }
 
@@ -146,7 +146,7 @@ class Conversation {
   readonly #parts: DicomParts;
   readonly #events: ConversationEvents;
   readonly #scp: Scp;
-  /** Of the association that is open. */
+  /** Calling AE title of the open association; null without one. */
   #callingAe: string | null = null;
   /** Where the device may be told what we have of its images; null: not on this association. */
   #line: ReportLine | null = null;
@@ -157,7 +157,7 @@ class Conversation {
   /** Message ids of requests whose answer is not wanted any more. */
   readonly #cancelled = new Set<number>();
   #timer: NodeJS.Timeout | undefined;
-  /** What it was set to; null: it is not running. */
+  /** Duration of the running timer; null without one. */
   #timerMs: number | null = null;
   /** It is over, and nothing was heard since. */
   #isOverdue = false;

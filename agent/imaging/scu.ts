@@ -39,7 +39,7 @@ export class DicomClient {
   #takenAt = 0;
   #nextMessageId = 1;
   #command: Uint8Array[] = [];
-  /** What waits for the association to open, to end, or for a response. */
+  /** Pending calls: they wait for the association to open or end, or for a response. */
   #opened: Waiting<void> | null = null;
   #ended: (() => void) | null = null;
   #response: Waiting<Command> | null = null;

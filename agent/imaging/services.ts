@@ -18,7 +18,7 @@ import type { Spool } from "../spool/spool.ts";
 import { StorageError } from "../spool/storage-error.ts";
 import { dayOf, writeTime } from "../report/device-time.ts";
 
-// What a modality asks besides storing images: whom to image, what becomes of the examination, and whether we have it.
+// Requests of a modality other than C-STORE: worklist, MPPS and storage commitment.
 
 export interface ServiceDevice {
   readonly id: string;
@@ -156,7 +156,7 @@ export class DicomServices {
     return DONE;
   }
 
-  /** What it says to be its images is all of the studies, if they are here already; else the quiet period decides. */
+  /** Ends the wait for a study if all images that the step names are here. Otherwise the idle time decides. */
   async #examined(step: Attributes, at: number): Promise<void> {
     const scheduledAs = step.ScheduledStepAttributesSequence ?? [];
     const accessions = scheduledAs.flatMap(({ AccessionNumber = [] }) => AccessionNumber);

@@ -10,7 +10,7 @@ import { SendError } from "../runtime/send-error.ts";
 // STOW-RS (PS3.18 §10.5): one instance a request, its file streamed as it stands.
 
 const TIMEOUT_MS = 60_000;
-/** Of an answer; what a server says of one instance has some hundred bytes. */
+/** Max bytes that are kept of a response. A server writes some hundred bytes for each instance. */
 const ANSWER_BYTES_MAX = 65_536;
 const BOUNDARY = "vetwire-instance";
 

@@ -20,11 +20,11 @@ import type { MatchKeys } from "../spool/queries/waiting.ts";
 
 export interface ImageDevice {
   readonly timeZone: string;
-  /** Of images whose modality the API does not name; null: they make no study. */
+  /** Modality for images that the API has no modality for; null if they make no study. */
   readonly modality: Modality | null;
 }
 
-/** What a study of images is read with. */
+/** Dependencies of the assessment of a study of images. */
 export interface ImageStages {
   readonly data: string;
   readonly headers: Headers;
@@ -144,7 +144,7 @@ export class ImageFiling {
   }
 }
 
-/** What the instances of a study come to, by the stages read, match and study; they may come to more another day. */
+/** Takes the instances of a study through read, match and study. A later run may come to more. */
 export async function assessImages(
   studyUid: string,
   stored: readonly StoredInstance[],

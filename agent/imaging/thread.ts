@@ -13,12 +13,12 @@ import { ThreadCalls } from "../runtime/thread-rpc.ts";
 import { startWorker } from "../runtime/start-worker.ts";
 
 /**
- * What was read from a socket is let go of at the next turn of the young generation: one that is larger would keep tens of
- * megabytes of images in memory that have long been written.
+ * Keeps the young generation small, so that socket buffers are freed at the next scavenge. A larger one holds tens of
+ * megabytes of images that are already written.
  */
 const YOUNG_MB_MAX = 2;
 
-/** What is done here for a device whose sockets and files are in the thread. */
+/** Services of the main thread for a device whose sockets and files are in the imaging thread. */
 export interface DicomProvider extends DicomEvents {
   /** Never rejects. */
   serve(request: ServiceRequest, talk: Talk): Promise<Served>;

@@ -37,7 +37,7 @@ export interface WorkerData extends DicomThreadOptions {
   readonly spool: MessagePort;
 }
 
-/** What the main thread asks of this one. */
+/** Functions that the main thread calls in this one. */
 export interface DicomFunctions {
   /** Settled when the device's port listens, or cannot: that is tried again. */
   open(device: string): Promise<void>;
@@ -51,7 +51,7 @@ export interface DicomFunctions {
   stop(): Promise<void>;
 }
 
-/** What this thread asks of the main one; talks and lines are numbered. */
+/** Functions that this thread calls in the main one; talks and lines have numbers. */
 export interface MainFunctions {
   serve(device: string, request: ServiceRequest, talk: number): Promise<Served>;
   join(device: string, callingAe: string, encoding: Encoding, line: number): void;

@@ -33,7 +33,7 @@ interface Entry {
   /** null: nobody, or nobody surely. */
   readonly patient: Patient | null;
   readonly orders: readonly TestOrder[];
-  /** What was asked for, where one sample was. */
+  /** The queried sample; null in a query for all samples. */
   readonly sample: QueriedSample | null;
 }
 
@@ -46,7 +46,7 @@ export class Worklist {
     this.#directory = directory;
   }
 
-  /** What to send for a message that asks for orders; nothing where it asks for none, or its device takes none. */
+  /** Builds the replies to a query. @returns none if the message is no query, or its device takes no orders */
   async answer(message: StoredMessage, profile: Profile, timeZone: string): Promise<readonly OrderMessage[]> {
     if (message.incomplete !== null) return [];
     switch (profile.protocol) {
@@ -97,7 +97,7 @@ export class Worklist {
     );
   }
 
-  /** Whose orders these are, and why they cannot be told. */
+  /** Finds the queried orders with their patients; `problem` says why the query cannot be answered. */
   async #look(
     device: string,
     asked: OrderQuery,
@@ -111,7 +111,7 @@ export class Worklist {
       ? await this.#everybody(device, asked, period, dayOf(now, timeZone))
       : await Promise.all(asked.samples.map((sample) => this.#sample(device, sample)));
     const answered = entries.map((entry) => write(entry, asked, timeZone));
-    // Who is asked for certain tests of everybody does not want to hear who has none of them.
+    // For an all-samples query limited to certain tests, omit samples without those tests.
     const isNarrowed = asked.all && asked.tests.length > 0 && !asked.demographicsOnly;
     const told = isNarrowed ? answered.filter(({ orders }) => orders.length > 0) : answered;
     return { answered: told, problem };
@@ -218,7 +218,7 @@ function isWanted(test: string, { tests }: OrderQuery): boolean {
 
 function accessionsOf(answered: readonly OrderReply[]): string[] {
   const orders = answered.flatMap((animal) => animal.orders);
-  // Of an order in part the rest is still to be asked for.
+  // A partial order stays open, because the device has yet to query the rest.
   return orders.filter(({ report, partial }) => report === "Q" && partial !== true).map(({ specimen }) => specimen);
 }
 

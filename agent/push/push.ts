@@ -18,7 +18,7 @@ export interface PushEvents extends DrainEvents {
 const BATCH_LETTERS_MAX = 2 * 1024 * 1024;
 /** Far below what a person notices between the analyzer and the API. */
 const GATHER_MS = 200;
-/** That many studies in a row at which the server breaks: it is the server, not the studies. */
+/** Max failures of consecutive studies. Beyond it the fault is the server's, not the studies'. */
 const FAULTS_IN_A_ROW_MAX = 3;
 
 const CurrentSnapshot = Compile(Snapshot);

@@ -67,7 +67,7 @@ export class Drain {
     while (this.#again && !this.#stopped) {
       this.#again = false;
       try {
-        // What is queued meanwhile wakes us again.
+        // An item that is queued meanwhile wakes the loop again.
         while ((await this.#sendNext()) && !this.#stopped);
       } catch (error) {
         this.#fail(error);

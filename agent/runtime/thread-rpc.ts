@@ -26,7 +26,7 @@ export class ThreadCalls<Ours extends Functions<keyof Ours>, Theirs extends Func
     });
   }
 
-  /** What the other thread's function answers. @throws what that throws */
+  /** Calls a function of the other thread. @returns its result @throws its error */
   call<Name extends keyof Theirs>(
     name: Name,
     ...args: Parameters<Theirs[Name]>

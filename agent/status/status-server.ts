@@ -6,7 +6,7 @@ import type { Metrics } from "./metrics.ts";
 import type { Readiness } from "./readiness.ts";
 import type { Spool } from "../spool/spool.ts";
 
-// What the agent tells about itself: /healthz, /readyz and /metrics. Numbers and device ids, nothing of patients.
+// The status endpoints /healthz, /readyz and /metrics: numbers and device ids, no patient data.
 
 /**
  * Whether a Host header names this machine. A web page can point its own name at this machine and then read these answers in

@@ -75,7 +75,7 @@ export class Filing {
       const free = devices.filter((device) => !this.#backlog.has(device));
       const messages = await this.#spool.call("dueMessages", free, BATCH);
       await Promise.all(messages.map((message) => this.#enqueue(message, true)));
-      // What the disk refused to settle is due still.
+      // A message whose outcome the disk refused stays due.
       if (messages.length < BATCH || this.#stopped) return;
     }
   }
@@ -176,7 +176,7 @@ export class Filing {
   }
 }
 
-/** What the stages look things up in. */
+/** Sources that the stages look things up in. */
 export interface Lookup {
   readonly spool: SpoolCalls;
   readonly directory: Directory;
@@ -185,8 +185,8 @@ export interface Lookup {
 }
 
 /**
- * What a stored message comes to, by the stages read, match and study; the same message may come to more another day.
- * `mayComplete`: there may be messages of its device that were cut short.
+ * Takes a stored message through read, match and study. A later run may come to more.
+ * @param mayComplete whether its device may have messages that were cut short
  */
 export async function assess(
   message: StoredMessage,

@@ -18,10 +18,10 @@ import type { MatchKeys } from "../spool/queries/waiting.ts";
 // The clinic's patients on the agent's disk, kept in step with the server: results are matched while it is away. Beside them
 // who comes today, for the worklists of analyzers, and the clinic's own reference intervals.
 
-// What a later server adds to a patient is no reason to refuse it.
+// A later server may add fields to a patient.
 const KnownPatient = Type.Object({ ...Patient.properties });
 const KnownIdentifiers = Type.Object({ patient_fp: Type.String(), identifiers: Type.Array(Type.String()) });
-/** What a worklist needs of an event, whatever else a server says. */
+/** Fields of an event that a worklist needs. */
 const Events = Compile(
   Type.Array(
     Type.Object({

@@ -29,7 +29,7 @@ const devices = {
   "us-1": { profile: "dicom", port: 11112, quietSeconds: 1 },
 } as const;
 
-/** What each simulated device plays: a fixture, or images that are made up. */
+/** Input of each simulated device: a fixture, or generated images. */
 const sessions = [
   { device: "chem-1", plays: "fixtures/abaxis-vetscan-vs2/dog.astm", says: "a dog's chemistry profile" },
   { device: "chem-1", plays: "fixtures/abaxis-vetscan-vs2/cat.astm", says: "a cat's chemistry profile" },

@@ -29,7 +29,7 @@ export interface Range {
   end: number;
 }
 
-/** What a request selects, or why it cannot: the end lies before the start, or more than 90 days after it. */
+/** @returns the selected range; the reason if the end lies before the start, or more than 90 days after it */
 export function selectRange(start: number | null, end: number | null, now: number): Range | "reversed" | "too long" {
   const today = Math.floor(now / DAY_MS) * DAY_MS;
   const from = start ?? today;

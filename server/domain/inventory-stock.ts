@@ -7,7 +7,7 @@ export interface Stock {
   quantity_on_hand: number;
 }
 
-/** What came in together; `received_at` in milliseconds, `expiry_date` as `2027-03-31`, null where it does not expire. */
+/** A delivery of one item; `received_at` in ms, `expiry_date` as `2027-03-31`, null if it does not expire. */
 export interface Batch {
   id: number;
   quantity: number;

@@ -40,7 +40,7 @@ export interface ManualEntry extends Pick<ManualStudy, "modality" | "acquired_at
   measurements: Measurement[];
 }
 
-/** What was typed, understood; or everything that is wrong with it. A person can mend what a device cannot, so nothing is passed over. */
+/** Reads a typed study. @returns all problems if there are any: a person can correct them, so none is skipped */
 export function readManualStudy(typed: unknown, now: number): { entry: ManualEntry } | { problems: string[] } {
   const faults = [...problems(manualStudy, typed), ...nulProblems(typed)];
   if (faults.length > 0) return { problems: faults };

@@ -1,6 +1,6 @@
 import type { Soap, SoapStatus } from "../../shared/api/soap.ts";
 
-// What may happen to a SOAP record. The database's triggers hold the same rules.
+// Legal changes of a SOAP record. The database's triggers hold the same rules.
 
 const next: Readonly<Record<SoapStatus, SoapStatus | null>> = {
   DRAFT: "IN_PROGRESS",

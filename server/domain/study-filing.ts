@@ -1,13 +1,13 @@
 import type { Outcome } from "../../shared/api/study.ts";
 
-// What becomes of one pushed study.
+// Decides the outcome of one pushed study.
 
 /** All that the decision rests on. */
 export interface Situation {
   /** `measured`: what its results say without ranges and flags. */
   pushed: { revision: number; contentHash: string; measured: string; patientFp: string | null };
   /**
-   * What is stored under the same fp, and the agent's number of its revision; `own` when this clinic's agent sent it, `held`
+   * The study under the same fp, with the agent's number of its revision; `own` when this clinic's agent sent it, `held`
    * while it is unmatched, `byPerson` once a person has placed it.
    */
   stored: {
@@ -43,7 +43,7 @@ export function decideFiling({ pushed, stored, replacedHash, twin, unmatchedReas
   });
 
   if (stored !== null) {
-    // Whose it is, and whether it exists elsewhere, is nothing this clinic may learn.
+    // This clinic may not learn whether the study exists elsewhere, nor whose it is.
     if (!stored.own) return nothing("conflict", "this fp cannot be used here, make a new one");
 
     if (pushed.revision === stored.revision) {

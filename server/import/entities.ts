@@ -24,7 +24,7 @@ import { importStudy } from "../store/studies.ts";
 
 export type Change = "new" | "changed" | "unchanged";
 
-/** What one import carries along from entity to entity. */
+/** State that an import carries from entity to entity. */
 export interface Import {
   readonly now: number;
   /** Clinics whose clients have synchronised: to them each change gets the time at which they can see it. */
@@ -92,7 +92,7 @@ export async function stampPatients(
   await stamp();
 }
 
-/** What is wrong with an amendment, once all records of the import are stored; null for every other entity. */
+/** Checks an amendment after all records of the import are stored. @returns the problem; null for any other entity */
 export async function checkAmendment(session: Session, entity: Entity): Promise<{ problem: string } | null> {
   if (entity.type !== "soap" || !entity.amends_fp) return null;
   const problem = await amendmentProblem(session, entity.fp, entity.amends_fp);
@@ -282,7 +282,7 @@ const clinicByFp = query((db, p: { fp: string }) =>
   db.selectFrom("clinic").select(["id", "name"]).where("fp", "=", p.fp),
 );
 
-// Of clinics, users and customers the answers show nothing but the fp, which stays.
+// Responses show only the fp of clinics, users and customers, which never changes.
 const upsertClinic = query(
   (db, p: { fp: string; name: string }) =>
     db

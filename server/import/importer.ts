@@ -61,10 +61,10 @@ export interface LineProblem {
 const PROBLEMS_SHOWN_MAX = 100;
 const WARNINGS_SHOWN_MAX = 100;
 
-/** What a stage does with a line of one type; null counts for nothing. */
+/** Step of a stage for a line of one type. A null result is not counted. */
 type Step = (session: Session, entity: Entity, current: Import) => Promise<Change | { problem: string } | null>;
 
-// What a line refers to is stored in the stages before its own.
+// A line refers to entities of earlier stages.
 const stages: readonly Partial<Record<Entity["type"], Step>>[] = [
   { clinic: storeEntity, customer: storeEntity },
   { user: storeEntity, patient: storeEntity },
@@ -153,7 +153,7 @@ function sharedNumber({ clinic_fp, identifier, patients, first_fp, last_fp }: Sh
   return `external_id ${shown(identifier)} names ${patients} patients of ${clinic_fp}, ${names}: a result with it stays unmatched`;
 }
 
-/** What a line writes to; besides, it at most makes a customer who is not there yet. */
+/** @returns the record that a line writes. Beside it, a line may create a missing customer */
 function subjectOf(entity: Entity): string {
   switch (entity.type) {
     case "connection":
@@ -250,7 +250,7 @@ const BORN_FROM = "1950-01-01";
 /** In the zone farthest east it is already the next day. */
 const EAST_MS = 14 * 3_600_000;
 
-// What has the right form and still names nothing, 30 February or a time zone that no map knows, or contradicts itself.
+// Finds values of the right form that name nothing (30 February, an unknown time zone) or contradict each other.
 function unrealValues(entity: Entity, now: number): string[] {
   const unreal: string[] = [];
   const expect = (field: string, value: string | null | undefined, real: (text: string) => boolean, what: string) => {
@@ -292,7 +292,7 @@ function unrealValues(entity: Entity, now: number): string[] {
       const { start_at, end_at } = entity;
       expectTime("start_at", start_at);
       expectTime("end_at", end_at);
-      // Of one form, so that the texts stand in the order of the times.
+      // Both have the same form, so the order of the texts is that of the times.
       expect("end_at", end_at, (end) => end >= start_at, `a time not before start_at ${start_at}`);
       break;
     }

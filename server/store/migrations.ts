@@ -1,4 +1,4 @@
-/** What the engines write differently. */
+/** SQL that differs between the engines. */
 export interface Engine {
   /** The column type of a key the database counts up. */
   readonly id: string;
@@ -295,7 +295,7 @@ const soapContent = [
   "amends_fp",
 ];
 
-/** What a database of this version still needs, in order; throws when a newer program wrote it. `database` is for the sentence. */
+/** @returns the missing migrations in order; `database` names it in the error @throws if a newer program wrote it */
 export function missingMigrations(
   database: string,
   version: number,

@@ -1,4 +1,4 @@
-// What is dear to find out of a long list, kept as long as the list stays: its length, and where its pages begin.
+// Caches the length and the page boundaries of long lists until the list changes.
 
 /** A place in a list of patients: the place of the one it names, or where that one would stand. */
 export interface Mark {

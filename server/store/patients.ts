@@ -6,7 +6,7 @@ import type { Tables } from "./schema.ts";
 
 // Patients as clinics see them: through an active connection, never a deleted one.
 
-/** What to list: the patients of one clinic, newest change first. */
+/** Filter of a patient list: one clinic, newest change first. */
 export interface PatientFilter {
   clinicId: number;
   /** Those that the clinic sees, or those that it saw until they were deleted or their connection was closed. */

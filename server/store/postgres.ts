@@ -18,7 +18,7 @@ import { atEndOfTurn, runAndBumpVersions, readVersions, type Versions } from "./
 
 // The database as a PostgreSQL that several servers may share.
 
-/** Of each kind, reading and writing; PostgreSQL's own limit is a hundred for all its clients. */
+/** Max connections for reading, and as many for writing. PostgreSQL's own limit is 100 for all clients. */
 const CONNECTIONS_MAX = 5;
 
 /** How long a request waits for a connection. */
@@ -61,7 +61,7 @@ export async function openPostgres(url: string, lockWaitMs: number): Promise<Sto
 
   async function inside<T>(pool: Pool, begin: string, work: (session: Session) => Promise<T>): Promise<T> {
     return borrowed(pool, async (client) => {
-      // What is asked after a failure fails because of it; the first one tells whether to try again.
+      // A query after a failure fails because of it. The first failure decides whether to try again.
       let failure: unknown;
       async function run(statement: QueryConfig): Promise<QueryResult> {
         try {
@@ -192,7 +192,7 @@ const LOST_AGAINST_ANOTHER = /^(40001|40P01)$/;
 // and a table that a newer program changed under a statement prepared before.
 const PASSING_FAULTS = /^(08|53|57P|58|25006|55P03|57014|0A000)/;
 
-/** What PostgreSQL itself says has a code; all else is what befell the connection. */
+/** An error of PostgreSQL has a code; any other error is the connection's. */
 function isPassing(error: unknown): boolean {
   return !(error instanceof DatabaseError) || PASSING_FAULTS.test(error.code ?? "");
 }

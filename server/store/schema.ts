@@ -60,7 +60,7 @@ export interface Tables {
     replaced_at: number;
     pushed_revision: number | null;
   };
-  /** What an agent sent that contradicts what is stored: kept for a person, never filed. */
+  /** Studies that contradict stored ones: kept for a person, never filed. */
   study_conflict: ConflictColumns & { id: Generated<number> };
   api_key: {
     id: Generated<number>;
@@ -167,12 +167,12 @@ export interface StudyColumns {
   content_hash: string;
   source: string | null;
   patient_hint: string | null;
-  /** What its results were computed from, as JSON; null where nobody said. */
+  /** Snapshot of the flags' inputs, as JSON; null if the agent sent none. */
   snapshot: string | null;
   received_at: number;
   /** The agent's number of the revision that this one rests on, which a person's acts do not raise; null where no agent sent it. */
   pushed_revision: number | null;
-  /** What made this revision. */
+  /** Cause of this revision. */
   cause: StudyCause;
   /** A person has placed it (or taken it from its patient), and since then only a person moves it. */
   by_person: number;

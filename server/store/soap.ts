@@ -69,7 +69,7 @@ const apiNames: Partial<Record<keyof SoapColumns, string>> = {
   clinic_id: "performed_by_clinic_fp",
 };
 
-/** What is wrong with the amendment that an imported record is, once all records of its file are stored; null when nothing is. */
+/** Checks the amendment of an imported record after all records of its file are stored. @returns the problem, or null */
 export async function amendmentProblem(session: Session, fp: string, amendsFp: string): Promise<string | null> {
   const amendment = await session.first(storedByFp, { fp });
   // It could not be stored, and why is told already.

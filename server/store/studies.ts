@@ -339,7 +339,7 @@ export function describeStudy(study: Omit<Study, "patient_fp">) {
   };
 }
 
-// What a study says, without what only tells how it came: a resend has another message_id and perhaps a fuller hint.
+// Hashes the content of a study without its origin: a resend has another message_id and perhaps a fuller hint.
 function contentHash(
   study: Omit<Study, "patient_fp"> & { patient_fp: string | null },
   dedupeKey: string | null,

@@ -27,7 +27,7 @@ export interface UnmatchedStudy {
   rejected_reason: string | null;
 }
 
-/** Who does something, for the audit, and when. */
+/** Actor and time of a change, for the audit. */
 export interface Act {
   by: string;
   now: number;

@@ -4,7 +4,7 @@ import { ulid } from "ulid";
 
 const kinds = ["patient", "customer", "clinic", "user", "soap", "cds", "calevt", "invitem"] as const;
 
-/** What an fp names; the part before the underscore. */
+/** Kind of record that an fp names: the part before the underscore. */
 export type FpKind = (typeof kinds)[number];
 
 /**

@@ -70,7 +70,7 @@ export type Study = Static<typeof Study>;
 
 const hint = () => Nullable(Type.String({ maxLength: 200 }));
 
-/** What the device said of the animal, for the person who matches it by hand. */
+/** The device's description of the patient, for manual matching. */
 export const PatientHint = Type.Object(
   {
     identifier: hint(),
@@ -86,7 +86,7 @@ export const PatientHint = Type.Object(
 );
 export type PatientHint = Static<typeof PatientHint>;
 
-/** What one result was computed from, in the place that the result has in its study. */
+/** Inputs of one result, at the same index as the result in its study. */
 export const RowSnapshot = Type.Object(
   {
     analyte: Result.properties.analyte,
@@ -129,7 +129,7 @@ export const Snapshot = Type.Object(
     /** By whose intervals: the device's name, or the configured model behind a generic profile. */
     instrument: Nullable(Type.String()),
     rows: Type.Array(RowSnapshot, { maxItems: 1000 }),
-    /** What was decided or doubted on the way, and what makes no row. */
+    /** Decisions, doubts, and results that make no row. */
     notes: Type.Array(Type.String(), { maxItems: 10_000 }),
     /** Digest of the images of the study: one that comes late is news too. */
     images: Type.Optional(Type.String()),

@@ -7,7 +7,7 @@ import type { Modality } from "../api/study.ts";
 
 const Analyte = Type.Object({
   code: Type.String({ pattern: "^[A-Z0-9]+$" }),
-  /** What the API prints: a urine pad's GLU is our UGLU. */
+  /** Code that the API prints: the catalogue's UGLU is a urine pad's GLU. */
   api_code: Type.String({ minLength: 1, maxLength: 64 }),
   name: Type.String(),
   modality: Type.Enum(["HEMATOLOGY", "BIOCHEMISTRY", "URINALYSIS"]),
@@ -60,7 +60,7 @@ export function analyteByCode(code: string): Analyte | undefined {
   return byCode.get(code);
 }
 
-/** What is known of the specimen: the profile's modality, and whether the order is a urine order. */
+/** Facts about the specimen: the profile's modality, and whether the order is a urine order. */
 export interface NameContext {
   readonly modality: Modality | null;
   readonly urine: boolean;

@@ -3,7 +3,7 @@ import { readSex } from "./reference.ts";
 import { fold, readSpecies } from "./species.ts";
 import type { PatientHint } from "../api/study.ts";
 
-// Whom a result without an exact identifier may be of: for a person to choose from, never for a program.
+// Candidates for a result without an exact identifier: for a person to choose from, never for a program.
 
 /** A patient and what the clinic knows beside it. */
 export interface Known {
@@ -40,7 +40,7 @@ const POINTS = {
   otherWeight: -10,
 } as const;
 
-/** Of a name or number, and of scales and lunches. */
+/** Min similarity of names; tolerances of weights, as shares. */
 const NEAR_NAME = 0.7;
 const WEIGHT_TOLERANCE = 0.15;
 const WEIGHT_FAR = 0.5;

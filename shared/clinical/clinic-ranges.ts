@@ -43,10 +43,10 @@ export const ClinicRanges = Type.Object({
 });
 export type ClinicRanges = Static<typeof ClinicRanges>;
 
-/** What stands before the id of a clinic's row where ids of all kinds are mixed. */
+/** Prefix of the id of a clinic's row where ids of all kinds are mixed. */
 const CLINIC = "clinic:";
 
-/** What is wrong with a row that is of the schema; null where it is right. */
+/** Checks a row that matches the schema. @returns the problem, or null */
 export function whyNoClinicRange(row: ClinicRange): string | null {
   const { species, subgroup, effective_from, effective_until } = row;
   const known = subgroupsOf(species);
@@ -93,7 +93,7 @@ export function intervalsInForce(
   return (analyte, animal, device) => mostSpecific(byAnalyte.get(analyte.code) ?? [], animal, device);
 }
 
-/** What is known of an interval by the id that a study's snapshot keeps: the clinic's row, if it is one. */
+/** @returns the clinic's row by the id in a study's snapshot, if it is one */
 export function clinicRangeById({ rows }: ClinicRanges, id: string): ClinicRange | undefined {
   return id.startsWith(CLINIC) ? rows.find((row) => row.id === id.slice(CLINIC.length)) : undefined;
 }

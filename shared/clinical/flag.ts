@@ -28,7 +28,7 @@ export interface Assessment {
   readonly reason: string | null;
 }
 
-/** What a clinic chose for itself. */
+/** Choices of the clinic. */
 export interface ClinicChoices {
   /** Its own interval, or null; it beats the device's range and ours. */
   readonly interval?: (analyte: Analyte, animal: Animal, device: string | null) => Interval | null;

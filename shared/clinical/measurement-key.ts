@@ -2,7 +2,7 @@ import type { Result } from "../api/study.ts";
 
 // By itself: the spool's thread needs it, and not the reference data, which would be in memory twice (27 MB).
 
-/** What was measured, not what was computed from it; the order of rows says nothing. Equal text for equal measurements. */
+/** @returns a text that is equal for equal measurements, in any order of rows; it ignores computed fields */
 export function measured(results: readonly Result[]): string {
   const rows = results.map(({ analyte, value, unit, comparator, value_text }) =>
     JSON.stringify([analyte, value, unit, comparator ?? null, value_text ?? null]),

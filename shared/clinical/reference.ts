@@ -13,7 +13,7 @@ const Bound = Type.String({ pattern: "^-?\\d+(\\.\\d+)?$" });
 const Species = Type.Enum(["dog", "cat", "rabbit", "bird", "reptile", "exotic", "horse", "cow"]);
 const Quality = Type.Enum(["A", "B", "C", "D"]);
 
-/** What every interval says, whoever published it. What is absent is a wildcard. */
+/** Fields of every interval, whoever published it. An absent field matches everything. */
 export const intervalFields = {
   id: Type.String({ minLength: 1, maxLength: 128 }),
   species: Species,
@@ -81,7 +81,7 @@ export interface Interval {
   readonly text: string;
 }
 
-/** What a row asks of an animal, and how specific that is. */
+/** Conditions of a row on a patient, and their specificity. */
 export interface Candidate {
   readonly interval: Interval;
   readonly species: string;
@@ -188,7 +188,7 @@ export function mostSpecific(rows: readonly Candidate[], animal: Animal, device:
   return row?.interval ?? null;
 }
 
-/** What a published row says and who published it, by the id that a study's snapshot keeps; null for one of another catalogue. */
+/** @returns a published row with its source, by the id in a study's snapshot; null for an id of another catalogue */
 export function describePublished(id: string): string | null {
   for (const candidates of intervals.values()) {
     for (const { interval } of candidates) {
@@ -242,7 +242,7 @@ export function readSex(sex: string | null): "M" | "F" | null {
   return isMale ? "M" : "F";
 }
 
-/** What a clinic's word for the sex says beside it; null where it says nothing, or "not neutered", which may be anything. */
+/** @returns whether a clinic's word for the sex says neutered; null if it says nothing, or "not neutered" */
 export function readNeutered(sex: string | null): boolean | null {
   const words = fold(sex ?? "");
   const isNeutered = NEUTERED.some((word) => words.includes(word));
@@ -347,7 +347,7 @@ function checkRow(row: Row): void {
   if (problem !== null) throw new Error(`shared/data/reference-intervals.json: ${row.id} ${problem}`);
 }
 
-/** What a schema cannot say: an analyte that exists, in one of its units, with bounds in their order. Null where all is well. */
+/** Checks what the schema cannot: analyte, unit, order of the bounds. @returns the problem, or null */
 export function whyNoInterval(row: IntervalFields): string | null {
   const analyte = analyteByCode(row.analyte);
   if (analyte === undefined) return `is of ${row.analyte}, which is no analyte`;

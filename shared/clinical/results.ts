@@ -24,7 +24,7 @@ export interface Measurement {
   readonly device_flag: string | null;
 }
 
-/** What the flags depend on besides the values. */
+/** Inputs of the flags beside the values. */
 export interface Circumstances {
   /** The animal when the sample was taken; null: unknown, so there is neither range nor flag. */
   readonly animal: Animal | null;
@@ -79,8 +79,8 @@ export function resultsOf(
 }
 
 /**
- * What a stored study measured, to be held against another animal's intervals. Null where a result is of no analyte of this
- * program's catalogue. `snapshot` is null where an agent sent none: then the device's range and flag are not known.
+ * @returns the measurements of a stored study, to compare them with another patient's intervals; null if the catalogue lacks
+ * an analyte. Without `snapshot` (null) the device's range and flag are unknown.
  */
 export function measurementsOf(
   { modality, results }: Pick<Study, "modality" | "results">,

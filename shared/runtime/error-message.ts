@@ -1,4 +1,4 @@
-/** What was thrown, in a sentence. */
+/** @returns the message of a thrown value */
 export function reasonOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
