@@ -27,6 +27,7 @@ import {
 } from "../support/dicom.ts";
 import { generatedFile } from "../support/generated-file.ts";
 import { freePort, temporaryFolder, until, World } from "../support/processes.ts";
+import { mayMount, mountDisk } from "../support/small-disk.ts";
 
 // Goal: nothing a peer, a crash or a disk does costs an acknowledged image, or anybody else's. Method: an agent that is a
 // process of its own; after each fault the next client is served, and the files are compared byte by byte.
@@ -362,25 +363,12 @@ test.skipIf(slowDisk === null)(
 const mounted = mayMount();
 if (!mounted) process.stdout.write("dicom: a full disk is left out, a tmpfs cannot be mounted here\n");
 
-function mayMount(): boolean {
-  const folder = temporaryFolder();
-  try {
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=1m", "vetwire", folder], { stdio: "ignore" });
-    execFileSync("umount", [folder]);
-    return true;
-  } catch {
-    return false;
-  } finally {
-    fs.rmSync(folder, { recursive: true });
-  }
-}
-
 test.skipIf(!mounted)(
   "a full disk is answered A700 with nothing left of the instance; with room again it is taken",
   async () => {
     const folder = imageFolder(world.agentData);
     await world.agent.end();
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=1m", "vetwire", folder]);
+    mountDisk(folder, 1);
     try {
       await world.startAgent();
       const sender = await Peer.associate(port);
@@ -409,7 +397,7 @@ test.skipIf(!mounted)(
   async () => {
     const folder = imageFolder(world.agentData);
     const config = fs.readFileSync(world.config, "utf8");
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=4m", "vetwire", folder]);
+    mountDisk(folder, 4);
     try {
       fs.writeFileSync(world.config, JSON.stringify({ ...JSON.parse(config), images: { minFreeGigabytes: 0.002 } }));
       await world.startAgent();

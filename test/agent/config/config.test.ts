@@ -131,27 +131,20 @@ devices:
 });
 
 test.each([
-  ["matchByName: true", "data:", "matchByName is now called matchPatientsByName"],
-  ["images: { keepDays: 1 }", "data:", "images.keepDays is now called retainDays"],
-  ["images: { keepGigabytes: 1 }", "data:", "images.keepGigabytes is now called maxGigabytes"],
-  ["images: { freeGigabytes: 1 }", "data:", "images.freeGigabytes is now called minFreeGigabytes"],
-])("the renamed key of %s is an error that names the new key", (line, before, message) => {
-  const problems = problemsOf(good.replace(before, `${line}\n${before}`));
+  ["data:", "matchByName: true\ndata:", "matchByName is now called matchPatientsByName"],
+  ["data:", "images: { keepDays: 1 }\ndata:", "images.keepDays is now called retainDays"],
+  ["data:", "images: { keepGigabytes: 1 }\ndata:", "images.keepGigabytes is now called maxGigabytes"],
+  ["data:", "images: { freeGigabytes: 1 }\ndata:", "images.freeGigabytes is now called minFreeGigabytes"],
+  ["timeZone: UTC", "reportTo: h:1", "devices[2].reportTo is now called commitmentScp"],
+  ["timeZone: UTC", "operators: operators.yaml", "devices[2].operators is now called operatorListFile"],
+  [
+    'dial: "192.168.1.50:5500"',
+    'dial: "192.168.1.50:5500", replies: { dial: "h:1" }',
+    "devices[2].connection.replies is now called replyConnection",
+  ],
+])("a renamed key is an error that names the new key (%s becomes %s)", (present, faulty, message) => {
+  const problems = problemsOf(good.replace(present, faulty));
   expect(problems.map((problem) => problem.replace(/^\d+: /, ""))).toEqual([message]);
-});
-
-test.each([
-  ["reportTo: h:1", "devices[2].reportTo is now called commitmentScp"],
-  ["operators: operators.yaml", "devices[2].operators is now called operatorListFile"],
-])("the renamed key of a device, %s, is an error that names the new key", (text, message) => {
-  const problems = problemsOf(good.replace("timeZone: UTC", text));
-  expect(problems.map((problem) => problem.replace(/^\d+: /, ""))).toEqual([message]);
-});
-
-test("the renamed key of a second connection is an error that names the new key", () => {
-  const faulty = good.replace('dial: "192.168.1.50:5500"', 'dial: "192.168.1.50:5500", replies: { dial: "h:1" }');
-  const problems = problemsOf(faulty).map((problem) => problem.replace(/^\d+: /, ""));
-  expect(problems).toEqual(["devices[2].connection.replies is now called replyConnection"]);
 });
 
 describe("single faults", () => {

@@ -25,6 +25,7 @@ import { StorageError } from "../../../agent/spool/storage-error.ts";
 import { frames, session } from "../../support/astm.ts";
 import { freePort, temporaryFolder, until } from "../../support/processes.ts";
 import { NO_EVENTS, TestClock, TestTransport, type TestWire } from "../../support/wire.ts";
+import { mayMount, mountDisk } from "../../support/small-disk.ts";
 
 // Goal: no device takes the room of the others, and the agent can start, prune and stop with a full spool or disk.
 // Method: real spools with a small bound, and agents on a small disk.
@@ -250,25 +251,12 @@ describe("a full spool", () => {
 const mounted = mayMount();
 if (!mounted) process.stdout.write("agent: a full disk is left out, a tmpfs cannot be mounted here\n");
 
-function mayMount(): boolean {
-  const folder = temporaryFolder();
-  try {
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=1m", "vetwire", folder], { stdio: "ignore" });
-    execFileSync("umount", [folder]);
-    return true;
-  } catch {
-    return false;
-  } finally {
-    fs.rmSync(folder, { recursive: true });
-  }
-}
-
 /** A data folder on a disk of its own, and an agent that serves one analyzer from it. */
 async function smallDisk(megabytes: number) {
   const folder = temporaryFolder();
   const data = path.join(folder, "data");
   fs.mkdirSync(data);
-  execFileSync("mount", ["-t", "tmpfs", "-o", `size=${megabytes}m`, "vetwire", data]);
+  mountDisk(data, megabytes);
   onTestFinished(() => {
     execFileSync("umount", ["-l", data]);
     fs.rmSync(folder, { recursive: true });
