@@ -16,7 +16,7 @@ import type { Charset as Hl7Charset } from "./protocols/hl7/message.ts";
 import { Operators } from "./config/operator-list.ts";
 import type { Operator } from "./protocols/poct1/topics.ts";
 import { type AgentContext, type DeviceGroup, type RunningDevice, startDevice } from "./connection/device-service.ts";
-import type { StoredMessage } from "./spool/queries/message-row.ts";
+import type { StoredMessage } from "./spool/queries/messages/message-row.ts";
 import { withReplyConnection } from "./transport/reply-connection.ts";
 import { serialTransport } from "./transport/serial.ts";
 import { dialTransport, listenTransport } from "./transport/tcp.ts";

@@ -1,7 +1,7 @@
 import type Database from "better-sqlite3";
 import { readSpool } from "../spool/access.ts";
-import { listMessages, type MessageSummary } from "../spool/queries/message-summaries.ts";
-import type { MessageState } from "../spool/queries/message-outcome.ts";
+import { listMessages, type MessageSummary } from "../spool/queries/messages/message-summaries.ts";
+import type { MessageState } from "../spool/queries/messages/message-outcome.ts";
 import { zonedTime } from "../report/device-time.ts";
 
 // The text of `agent messages`, and the source of new messages for `--follow`.

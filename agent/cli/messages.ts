@@ -2,7 +2,7 @@ import { setInterval } from "node:timers/promises";
 import { Command, Option } from "commander";
 import { collect, parseTime } from "../../shared/cli/options.ts";
 import { plural, printError, printJson, printLine } from "../../shared/cli/output.ts";
-import { MESSAGE_STATES, type MessageState } from "../spool/queries/message-outcome.ts";
+import { MESSAGE_STATES, type MessageState } from "../spool/queries/messages/message-outcome.ts";
 import { isWanted, MessageFeed, messageTable } from "./message-list.ts";
 import { type ConfigOption, configOption, readConfig, stateParser } from "./options.ts";
 

@@ -5,7 +5,7 @@ import { CommandError } from "../../shared/cli/program.ts";
 import { plural } from "../../shared/cli/output.ts";
 import { loadConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
-import type { MessageState } from "../spool/queries/message-outcome.ts";
+import type { MessageState } from "../spool/queries/messages/message-outcome.ts";
 
 // Options that several commands of the agent have.
 

@@ -3,7 +3,7 @@ import { parseTime } from "../../shared/cli/options.ts";
 import { plural, printError, printLine, progressInTenths } from "../../shared/cli/output.ts";
 import { analyzersOf } from "../analyzers.ts";
 import { imagingOf } from "../imaging-devices.ts";
-import type { MessageState } from "../spool/queries/message-outcome.ts";
+import type { MessageState } from "../spool/queries/messages/message-outcome.ts";
 import { reassess, type Reprocessed, store } from "../tools/offline/reprocess.ts";
 import { type ConfigOption, configOption, readConfig, stateParser } from "./options.ts";
 

@@ -11,7 +11,7 @@ import { Hl7Link } from "../protocols/hl7/link.ts";
 import type { Link, LinkAction, LinkContext } from "../protocols/link.ts";
 import { Poct1Link } from "../protocols/poct1/link.ts";
 import type { OperatorBook } from "../protocols/poct1/topics.ts";
-import type { EventKind } from "../spool/queries/event-log.ts";
+import type { EventKind } from "../spool/queries/events/event-log.ts";
 
 /** @returns a fresh link for one wire of a device, or for a replay of one of its sessions */
 export function createLink(profile: Profile, context: LinkContext, operators?: OperatorBook): Link {

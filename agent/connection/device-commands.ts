@@ -3,7 +3,7 @@ import { readSpool, writeSpool } from "../spool/access.ts";
 import type { Connection } from "./connection.ts";
 import type { Lock } from "../report/device-report.ts";
 import { profileById } from "../devices/index.ts";
-import { type Directive, directiveOperationsOn } from "../spool/queries/device-commands.ts";
+import { type Directive, directiveOperationsOn } from "../spool/queries/devices/device-commands.ts";
 import { advice } from "../runtime/did-you-mean.ts";
 import { directivePart } from "../protocols/poct1/topics.ts";
 import { encodeParts } from "../protocols/poct1/message.ts";

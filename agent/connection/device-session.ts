@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { Profile } from "../devices/profile.ts";
 import type { NoiseRun } from "../protocols/link.ts";
 import type { OperatorBook } from "../protocols/poct1/topics.ts";
-import type { StoredMessage } from "../spool/queries/message-row.ts";
+import type { StoredMessage } from "../spool/queries/messages/message-row.ts";
 import type { LineState } from "../states/line-state.ts";
 
 // The interfaces between a device's connection and the rest of the agent.

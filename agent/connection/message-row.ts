@@ -1,7 +1,7 @@
 import type { Profile } from "../devices/profile.ts";
 import { fingerprint } from "../protocols/hl7/duplicate-key.ts";
-import type { RecentChunks } from "../spool/queries/event-log.ts";
-import { type MessageRow, messageRow, type StoredMessage } from "../spool/queries/message-row.ts";
+import type { RecentChunks } from "../spool/queries/events/event-log.ts";
+import { type MessageRow, messageRow, type StoredMessage } from "../spool/queries/messages/message-row.ts";
 
 const NO_BYTES = new Uint8Array(0);
 

@@ -1,8 +1,8 @@
 import { newUlid } from "../../shared/api/fp.ts";
 import type { Profile } from "../devices/profile.ts";
 import type { LinkAction } from "../protocols/link.ts";
-import { RecentChunks } from "../spool/queries/event-log.ts";
-import type { MessageRow } from "../spool/queries/message-row.ts";
+import { RecentChunks } from "../spool/queries/events/event-log.ts";
+import type { MessageRow } from "../spool/queries/messages/message-row.ts";
 import type { Operations } from "../spool/queries/operations.ts";
 import type { Spool } from "../spool/spool.ts";
 import { apply, createLink, linkContext } from "./create-link.ts";

@@ -1,10 +1,10 @@
 import type { LinkAction } from "../protocols/link.ts";
 import type { DeviceReport } from "../report/device-report.ts";
 import type { SetTimer } from "../runtime/timer.ts";
-import { type EventKind, RecentChunks } from "../spool/queries/event-log.ts";
-import { NoiseFinder } from "../spool/queries/noise-events.ts";
-import type { StoredMessage } from "../spool/queries/message-row.ts";
-import { ROW_BYTES } from "../spool/queries/room.ts";
+import { type EventKind, RecentChunks } from "../spool/queries/events/event-log.ts";
+import { NoiseFinder } from "../spool/queries/events/noise-events.ts";
+import type { StoredMessage } from "../spool/queries/messages/message-row.ts";
+import { ROW_BYTES } from "../spool/queries/devices/stored-bytes.ts";
 import type { Spool } from "../spool/spool.ts";
 import { StorageError } from "../spool/storage-error.ts";
 import type { ConnectedDevice } from "./device-session.ts";

@@ -1,8 +1,8 @@
 import { newUlid } from "../../shared/api/fp.ts";
 import type { Link, LinkAction } from "../protocols/link.ts";
 import type { SetTimer } from "../runtime/timer.ts";
-import type { EventKind } from "../spool/queries/event-log.ts";
-import type { StoredMessage } from "../spool/queries/message-row.ts";
+import type { EventKind } from "../spool/queries/events/event-log.ts";
+import type { StoredMessage } from "../spool/queries/messages/message-row.ts";
 import type { Spool } from "../spool/spool.ts";
 import { StorageError } from "../spool/storage-error.ts";
 import type { Wire } from "../transport/transport.ts";

@@ -4,9 +4,9 @@ import type Database from "better-sqlite3";
 import { isoOrNull } from "../runtime/iso-time.ts";
 import type { Preview } from "./render-frame.ts";
 import { imageFile } from "./instance-store.ts";
-import { type ForwardCount, type ForwardState, forwardOperationsOn } from "../spool/queries/forwards.ts";
+import { type ForwardCount, type ForwardState, forwardOperationsOn } from "../spool/queries/images/forwards.ts";
 import { drawPreview } from "./preview.ts";
-import type { MessageState } from "../spool/queries/message-outcome.ts";
+import type { MessageState } from "../spool/queries/messages/message-outcome.ts";
 
 // The lists and exports of `agent images`.
 

@@ -7,7 +7,7 @@ import type { ProposedContext } from "../protocols/dicom/pdu.ts";
 import { DicomClient } from "./scu.ts";
 import { Drain, type DrainEvents, type DrainTiming } from "../runtime/delivery-loop.ts";
 import { imageFile, isArriving } from "./instance-store.ts";
-import type { HeldInstance } from "../spool/queries/held-instance.ts";
+import type { HeldInstance } from "../spool/queries/images/instance-file.ts";
 import { SendError } from "../runtime/send-error.ts";
 import type { Spool } from "../spool/spool.ts";
 import { stow } from "./stow-rs.ts";

@@ -10,7 +10,7 @@ import { encodeFileHead } from "../protocols/dicom/part10.ts";
 import type { Identity, IncomingInstance } from "../protocols/dicom/scp.ts";
 import { makeSureOfRoom } from "./free-space.ts";
 import type { Headers } from "./header-reader.ts";
-import type { InstanceContent } from "../spool/queries/held-instance.ts";
+import type { InstanceContent } from "../spool/queries/images/instance-file.ts";
 import type { Spool } from "../spool/spool.ts";
 import { StorageError } from "../spool/storage-error.ts";
 

@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import type { ImageLimits } from "../config/image-limits.ts";
 import { GONE, imageFile } from "./instance-store.ts";
-import type { KeptInstance, RetentionStatus } from "../spool/queries/image-retention.ts";
+import type { KeptInstance, RetentionStatus } from "../spool/queries/images/image-retention.ts";
 import type { Spool } from "../spool/spool.ts";
 
 // Removes the files of images beyond the age and the size that the configuration allows: the oldest first, those that every

@@ -10,7 +10,7 @@ import { encodingOf } from "../protocols/dicom/dataset.ts";
 import { COMMAND, type Request, STATUS } from "../protocols/dicom/dimse.ts";
 import { DicomClient } from "./scu.ts";
 import { isWhole } from "./instance-store.ts";
-import type { Commitment, InstanceReference } from "../spool/queries/commitments.ts";
+import type { Commitment, InstanceReference } from "../spool/queries/images/commitments.ts";
 import type { Spool } from "../spool/spool.ts";
 import { realTimer, type SetTimer } from "../runtime/timer.ts";
 

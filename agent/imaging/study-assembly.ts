@@ -9,11 +9,11 @@ import { type ImageInstance, readImages } from "../protocols/dicom/read.ts";
 import { describe } from "../report/report.ts";
 import type { SpoolCalls } from "../spool/spool.ts";
 import { StorageError } from "../spool/storage-error.ts";
-import type { DueStudy } from "../spool/queries/image-studies.ts";
-import type { StoredInstance } from "../spool/queries/images.ts";
-import type { Settlement, StudyDraft } from "../spool/queries/studies.ts";
+import type { DueStudy } from "../spool/queries/images/pending-image-studies.ts";
+import type { StoredInstance } from "../spool/queries/images/instances.ts";
+import type { Settlement, StudyDraft } from "../spool/queries/studies/studies.ts";
 import { study } from "../study/study.ts";
-import type { MatchKeys } from "../spool/queries/waiting.ts";
+import type { MatchKeys } from "../spool/queries/patients/pending-matches.ts";
 
 // Takes a study of images through the stages read, match and study once nothing came of it for a while. What comes later
 // makes it be done again, with all that is there then.

@@ -15,8 +15,8 @@ import { patientPart } from "../protocols/poct1/topics.ts";
 import { encodeParts } from "../protocols/poct1/message.ts";
 import { readPoct1Query } from "../protocols/poct1/read.ts";
 import type { Spool } from "../spool/spool.ts";
-import type { StoredMessage } from "../spool/queries/message-row.ts";
-import type { TestOrder } from "../spool/queries/orders.ts";
+import type { StoredMessage } from "../spool/queries/messages/message-row.ts";
+import type { TestOrder } from "../spool/queries/orders/orders.ts";
 import { dayOf, hasClock, readTime, writeTime, zonedTime } from "../report/device-time.ts";
 
 // Answers host queries out of the orders placed here, the clinic's patients and who of them comes today.

@@ -5,7 +5,7 @@ import { Drain, type DrainEvents, type DrainTiming } from "../runtime/delivery-l
 import { SendError } from "../runtime/send-error.ts";
 import type { Server } from "./server-client.ts";
 import type { Spool } from "../spool/spool.ts";
-import type { QueuedStudy } from "../spool/queries/outbox.ts";
+import type { QueuedStudy } from "../spool/queries/studies/outbox.ts";
 
 // Sends queued studies, the oldest first, and stores the server's answers. A study has its fp before it is first sent, so
 // sending it again after a lost answer is harmless.

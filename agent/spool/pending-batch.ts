@@ -1,5 +1,5 @@
 import type { CallbackQueue } from "./callback-queue.ts";
-import type { MessageRow } from "./queries/message-row.ts";
+import type { MessageRow } from "./queries/messages/message-row.ts";
 import { StorageError } from "./storage-error.ts";
 import {
   type Batch,

@@ -1,5 +1,5 @@
 import type Database from "better-sqlite3";
-import { ROW_BYTES, type SessionSizes } from "./queries/room.ts";
+import { ROW_BYTES, type SessionSizes } from "./queries/devices/stored-bytes.ts";
 
 // The room that each device takes in the spool. Events of devices are refused at a bound below SQLite's own, because the
 // agent's own operations need room beyond it: they settle acknowledged messages, prune and stop.

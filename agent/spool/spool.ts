@@ -14,8 +14,8 @@ import {
   type PendingCall,
   type PendingMessage,
 } from "./pending-batch.ts";
-import type { EventKind } from "./queries/event-log.ts";
-import type { MessageRow } from "./queries/message-row.ts";
+import type { EventKind } from "./queries/events/event-log.ts";
+import type { MessageRow } from "./queries/messages/message-row.ts";
 import type { Operations } from "./queries/operations.ts";
 import { RESERVE_FILE } from "./reserve.ts";
 import { SessionsToFinish } from "./sessions-to-finish.ts";

@@ -1,6 +1,6 @@
 import type { MessagePort } from "node:worker_threads";
-import { EVENT_KINDS, type EventKind } from "./queries/event-log.ts";
-import type { MessageRow } from "./queries/message-row.ts";
+import { EVENT_KINDS, type EventKind } from "./queries/events/event-log.ts";
+import type { MessageRow } from "./queries/messages/message-row.ts";
 import type { Operations } from "./queries/operations.ts";
 
 // The messages between the spool and its worker. Events are packed into two arrays, because structured clone is slow for

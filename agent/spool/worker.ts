@@ -6,7 +6,7 @@ import { damageTold } from "../../shared/runtime/damaged-file.ts";
 import { reasonOf } from "../../shared/runtime/error-message.ts";
 import { lockFolder } from "../../shared/runtime/folder-lock.ts";
 import { EventStore, type StoredEvents } from "./event-store.ts";
-import type { MessageRow } from "./queries/message-row.ts";
+import type { MessageRow } from "./queries/messages/message-row.ts";
 import { type Operations, operationsOn } from "./queries/operations.ts";
 import { Reserve } from "./reserve.ts";
 import { Room } from "./room.ts";

@@ -7,10 +7,10 @@ import { complete, read } from "./read.ts";
 import { describe, type ReadContext, type Report } from "../report/report.ts";
 import type { Spool, SpoolCalls } from "../spool/spool.ts";
 import { StorageError } from "../spool/storage-error.ts";
-import type { StoredMessage } from "../spool/queries/message-row.ts";
-import type { Settlement, StudyDraft } from "../spool/queries/studies.ts";
+import type { StoredMessage } from "../spool/queries/messages/message-row.ts";
+import type { Settlement, StudyDraft } from "../spool/queries/studies/studies.ts";
 import { study } from "./study.ts";
-import type { MatchKeys } from "../spool/queries/waiting.ts";
+import type { MatchKeys } from "../spool/queries/patients/pending-matches.ts";
 
 // Takes each stored message through the stages read, match and study, and stores what it came to. All of it can be run
 // again: a message that was not settled before a crash is settled after it, with the same result.

@@ -2,7 +2,7 @@ import type { Patient } from "../../shared/api/patient.ts";
 import { readSex } from "../../shared/clinical/reference.ts";
 import { fold } from "../../shared/clinical/species.ts";
 import type { Report } from "../report/report.ts";
-import type { TestOrder } from "../spool/queries/orders.ts";
+import type { TestOrder } from "../spool/queries/orders/orders.ts";
 
 /** The one patient, or why there is none and who it may be, the likeliest first. */
 export type Match =

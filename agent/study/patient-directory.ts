@@ -10,10 +10,10 @@ import type { Report } from "../report/report.ts";
 import { SendError } from "../runtime/send-error.ts";
 import type { Server } from "../push/server-client.ts";
 import type { Spool, SpoolCalls } from "../spool/spool.ts";
-import type { TestOrder } from "../spool/queries/orders.ts";
+import type { TestOrder } from "../spool/queries/orders/orders.ts";
 import { dayOf } from "../report/device-time.ts";
 import { realTimer, type SetTimer } from "../runtime/timer.ts";
-import type { MatchKeys } from "../spool/queries/waiting.ts";
+import type { MatchKeys } from "../spool/queries/patients/pending-matches.ts";
 
 // The clinic's patients on the agent's disk, kept in step with the server: results are matched while it is away. Beside them
 // who comes today, for the worklists of analyzers, and the clinic's own reference intervals.

@@ -4,7 +4,7 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readSpool } from "../../agent/spool/access.ts";
-import { directiveOperationsOn } from "../../agent/spool/queries/device-commands.ts";
+import { directiveOperationsOn } from "../../agent/spool/queries/devices/device-commands.ts";
 import type { SpoolStatus } from "../../agent/spool/queries/status.ts";
 import { type SimulatorLine, openLine } from "../../agent/tools/simulator/line.ts";
 import { playPoct1Device } from "../../agent/tools/simulator/poct1.ts";

@@ -6,7 +6,7 @@ import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
 import { readSpool } from "../../agent/spool/access.ts";
-import { listMessages, type MessageSummary } from "../../agent/spool/queries/message-summaries.ts";
+import { listMessages, type MessageSummary } from "../../agent/spool/queries/messages/message-summaries.ts";
 import { freePort, ROOT, temporaryFolder, until } from "../support/processes.ts";
 import { type Block, blocksOf, commandsOf, LINES, readmes, whyExcluded } from "../support/readme.ts";
 

@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { MessageSummary } from "../../agent/spool/queries/message-summaries.ts";
+import type { MessageSummary } from "../../agent/spool/queries/messages/message-summaries.ts";
 import { session, vetScanRecords } from "../support/astm.ts";
 import { CLINIC, found, freePort, runAgentCommand, runServerCommand, until, World } from "../support/processes.ts";
 

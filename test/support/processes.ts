@@ -5,7 +5,7 @@ import os from "node:os";
 import path from "node:path";
 import Database from "better-sqlite3";
 import { readSpool } from "../../agent/spool/access.ts";
-import { listMessages, type MessageSummary } from "../../agent/spool/queries/message-summaries.ts";
+import { listMessages, type MessageSummary } from "../../agent/spool/queries/messages/message-summaries.ts";
 import { readStatus, type SpoolStatus } from "../../agent/spool/queries/status.ts";
 
 // Real processes from the build: a server with a clinic, an agent with devices, both in a folder of their own.

@@ -2,9 +2,9 @@ import fs from "node:fs";
 import path from "node:path";
 import Database from "better-sqlite3";
 import { onTestFinished } from "vitest";
-import { messageRow, type MessageRow } from "../../agent/spool/queries/message-row.ts";
+import { messageRow, type MessageRow } from "../../agent/spool/queries/messages/message-row.ts";
 import { type Operations, operationsOn } from "../../agent/spool/queries/operations.ts";
-import type { Settlement } from "../../agent/spool/queries/studies.ts";
+import type { Settlement } from "../../agent/spool/queries/studies/studies.ts";
 import { migrate } from "../../agent/spool/schema.ts";
 import { temporaryFolder } from "./processes.ts";
 

@@ -1,9 +1,9 @@
 import type Database from "better-sqlite3";
-import { BYTES_COLUMNS, messageReader, type StoredMessageRow } from "./event-log.ts";
-import { NO_SESSION } from "./messages.ts";
-import { type RoomOperations, ROW_BYTES } from "./room.ts";
-import type { SessionOperations } from "./sessions.ts";
-import type { WaitingMessages } from "./waiting.ts";
+import { BYTES_COLUMNS, messageReader, type StoredMessageRow } from "./events/event-log.ts";
+import { NO_SESSION } from "./messages/messages.ts";
+import { type RoomOperations, ROW_BYTES } from "./devices/stored-bytes.ts";
+import type { SessionOperations } from "./events/sessions.ts";
+import type { WaitingMessages } from "./patients/pending-matches.ts";
 
 // Removal of old rows. Rows that need the server or a user stay.
 

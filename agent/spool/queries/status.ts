@@ -6,7 +6,7 @@ import { damageTold } from "../../../shared/runtime/damaged-file.ts";
 import { isoOrNull } from "../../runtime/iso-time.ts";
 import type { Standing } from "../../states/device-state.ts";
 import type { ServerState } from "../../states/server-state.ts";
-import type { MessageState } from "./message-outcome.ts";
+import type { MessageState } from "./messages/message-outcome.ts";
 
 /** A device with the status and events that it reports about itself. */
 interface Instrument {

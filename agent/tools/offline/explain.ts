@@ -4,11 +4,11 @@ import { flagLines } from "../../../shared/clinical/flag-text.ts";
 import { apply, createLink } from "../../connection/create-link.ts";
 import type { Profile } from "../../devices/profile.ts";
 import { read } from "../../study/read.ts";
-import { BYTES_COLUMNS, messageReader, type StoredMessageRow } from "../../spool/queries/event-log.ts";
+import { BYTES_COLUMNS, messageReader, type StoredMessageRow } from "../../spool/queries/events/event-log.ts";
 import type { Report } from "../../report/report.ts";
 import type { StudyBody } from "../../report/revision.ts";
-import type { StoredMessage } from "../../spool/queries/message-row.ts";
-import type { UnfinishedSession } from "../../spool/queries/sessions.ts";
+import type { StoredMessage } from "../../spool/queries/messages/message-row.ts";
+import type { UnfinishedSession } from "../../spool/queries/events/sessions.ts";
 import { wireText } from "../../protocols/transcript.ts";
 import { zonedTime } from "../../report/device-time.ts";
 

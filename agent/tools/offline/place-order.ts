@@ -2,10 +2,10 @@ import { analytes } from "../../../shared/clinical/analytes.ts";
 import { fpForm, isFp } from "../../../shared/api/fp.ts";
 import { type Config, DICOM } from "../../config/schema.ts";
 import { readSpool, writeSpool } from "../../spool/access.ts";
-import { newAccession } from "../../spool/queries/accession.ts";
+import { newAccession } from "../../spool/queries/orders/accession.ts";
 import { profileById } from "../../devices/index.ts";
 import { advice } from "../../runtime/did-you-mean.ts";
-import type { TestOrder } from "../../spool/queries/orders.ts";
+import type { TestOrder } from "../../spool/queries/orders/orders.ts";
 
 // Places an order for an analyzer or an imaging device in the spool; the agent replies with it to the device's query.
 

@@ -5,15 +5,15 @@ import { Directory } from "../../study/patient-directory.ts";
 import { assess, type FilingDevice, type Lookup } from "../../study/filing.ts";
 import { Headers } from "../../imaging/header-reader.ts";
 import { assessImages, type ImageDevice } from "../../imaging/study-assembly.ts";
-import { BYTES_COLUMNS, messageReader, type StoredMessageRow } from "../../spool/queries/event-log.ts";
+import { BYTES_COLUMNS, messageReader, type StoredMessageRow } from "../../spool/queries/events/event-log.ts";
 import { isWithdrawal, succeed } from "../../report/revision.ts";
 import { SendError } from "../../runtime/send-error.ts";
 import type { Server } from "../../push/server-client.ts";
 import type { SpoolCalls } from "../../spool/spool.ts";
-import type { MessageState } from "../../spool/queries/message-outcome.ts";
-import type { StoredMessage } from "../../spool/queries/message-row.ts";
+import type { MessageState } from "../../spool/queries/messages/message-outcome.ts";
+import type { StoredMessage } from "../../spool/queries/messages/message-row.ts";
 import { type Operations, operationsOn } from "../../spool/queries/operations.ts";
-import type { Settlement } from "../../spool/queries/studies.ts";
+import type { Settlement } from "../../spool/queries/studies/studies.ts";
 
 // Runs settled messages through the stages again, after a profile or a patient was corrected. The first step computes the
 // changes; the second one stores them in the spool, from where the agent sends them.

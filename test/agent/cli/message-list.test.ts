@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { isWanted, MessageFeed, messageTable } from "../../../agent/cli/message-list.ts";
-import type { MessageSummary } from "../../../agent/spool/queries/message-summaries.ts";
-import type { MessageState } from "../../../agent/spool/queries/message-outcome.ts";
+import type { MessageSummary } from "../../../agent/spool/queries/messages/message-summaries.ts";
+import type { MessageState } from "../../../agent/spool/queries/messages/message-outcome.ts";
 import { useSpool } from "../../support/spool.ts";
 import Database from "better-sqlite3";
 import path from "node:path";

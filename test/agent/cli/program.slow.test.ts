@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { recover } from "../../../agent/connection/recovery.ts";
 import { profileById } from "../../../agent/devices/index.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
-import { listMessages } from "../../../agent/spool/queries/message-summaries.ts";
+import { listMessages } from "../../../agent/spool/queries/messages/message-summaries.ts";
 import { Spool } from "../../../agent/spool/spool.ts";
 import { AGENT, ROOT, temporaryFolder, until } from "../../support/processes.ts";
 

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type RunningAgent, startAgent } from "../../../agent/agent.ts";
 import { checkConfig } from "../../../agent/config/check.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
-import { listMessages } from "../../../agent/spool/queries/message-summaries.ts";
+import { listMessages } from "../../../agent/spool/queries/messages/message-summaries.ts";
 import { type DeviceStatus, readStatus } from "../../../agent/spool/queries/status.ts";
 import type { Readiness } from "../../../agent/status/readiness.ts";
 import { encodeReleaseRequest } from "../../../agent/protocols/dicom/pdu.ts";

@@ -14,7 +14,7 @@ import { encodeParts } from "../../../agent/protocols/poct1/message.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
 import { read } from "../../../agent/study/read.ts";
 import { Spool } from "../../../agent/spool/spool.ts";
-import type { StoredMessage } from "../../../agent/spool/queries/message-row.ts";
+import type { StoredMessage } from "../../../agent/spool/queries/messages/message-row.ts";
 import { temporaryFolder, until } from "../../support/processes.ts";
 import { NO_EVENTS, TestClock, TestTransport, type TestWire } from "../../support/wire.ts";
 import { acknowledgement, bytes, escape, hello, observation, said, status, wordOf } from "../protocols/poct1/wire.ts";

@@ -6,7 +6,7 @@ import {
   SessionRecorder,
 } from "../../../agent/connection/session-recorder.ts";
 import { genericHl7 } from "../../../agent/devices/generic-hl7.ts";
-import type { EventKind } from "../../../agent/spool/queries/event-log.ts";
+import type { EventKind } from "../../../agent/spool/queries/events/event-log.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
 import { until } from "../../support/processes.ts";
 import { useSpool } from "../../support/spool.ts";

@@ -3,7 +3,7 @@ import path from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Header } from "../../../agent/protocols/dicom/header.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
-import { listMessages } from "../../../agent/spool/queries/message-summaries.ts";
+import { listMessages } from "../../../agent/spool/queries/messages/message-summaries.ts";
 import { Directory } from "../../../agent/study/patient-directory.ts";
 import { Headers } from "../../../agent/imaging/header-reader.ts";
 import { type ImageDevice, ImageFiling } from "../../../agent/imaging/study-assembly.ts";

@@ -6,7 +6,7 @@ import { genericHl7 } from "../../../agent/devices/generic-hl7.ts";
 import type { Profile } from "../../../agent/devices/profile.ts";
 import { parseMessage } from "../../../agent/protocols/hl7/message.ts";
 import { httpServer } from "../../../agent/push/server-client.ts";
-import type { OrderState, TestOrder } from "../../../agent/spool/queries/orders.ts";
+import type { OrderState, TestOrder } from "../../../agent/spool/queries/orders/orders.ts";
 import { Worklist } from "../../../agent/orders/host-query.ts";
 import { cat, dog } from "../../make-fixtures.ts";
 import { scriptedServer } from "../../support/scripted-server.ts";

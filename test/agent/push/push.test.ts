@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { Push } from "../../../agent/push/push.ts";
 import { httpServer } from "../../../agent/push/server-client.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
-import { listMessages } from "../../../agent/spool/queries/message-summaries.ts";
+import { listMessages } from "../../../agent/spool/queries/messages/message-summaries.ts";
 import { until } from "../../support/processes.ts";
 import { type ScriptedRequest, scriptedServer, type Step } from "../../support/scripted-server.ts";
 import { useSpool } from "../../support/spool.ts";

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "vitest";
 import { readSpool } from "../../../agent/spool/access.ts";
-import { listMessages } from "../../../agent/spool/queries/message-summaries.ts";
+import { listMessages } from "../../../agent/spool/queries/messages/message-summaries.ts";
 import { Directory, syncAppointments } from "../../../agent/study/patient-directory.ts";
 import { Push } from "../../../agent/push/push.ts";
 import { httpServer } from "../../../agent/push/server-client.ts";

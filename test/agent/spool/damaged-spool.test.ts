@@ -3,7 +3,7 @@ import path from "node:path";
 import Database from "better-sqlite3";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { readSpool, writeSpool } from "../../../agent/spool/access.ts";
-import { listMessages } from "../../../agent/spool/queries/message-summaries.ts";
+import { listMessages } from "../../../agent/spool/queries/messages/message-summaries.ts";
 import { readStatus } from "../../../agent/spool/queries/status.ts";
 import { reassess } from "../../../agent/tools/offline/reprocess.ts";
 import { Spool } from "../../../agent/spool/spool.ts";

@@ -1,7 +1,7 @@
 import Database from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
 import { EventStore } from "../../../agent/spool/event-store.ts";
-import type { EventKind } from "../../../agent/spool/queries/event-log.ts";
+import type { EventKind } from "../../../agent/spool/queries/events/event-log.ts";
 import { Reserve } from "../../../agent/spool/reserve.ts";
 import { Room } from "../../../agent/spool/room.ts";
 import { migrate } from "../../../agent/spool/schema.ts";

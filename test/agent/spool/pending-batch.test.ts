@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { CallbackQueue } from "../../../agent/spool/callback-queue.ts";
 import { notifyCommitted, notifyFailed, PendingBatch } from "../../../agent/spool/pending-batch.ts";
-import { messageRow } from "../../../agent/spool/queries/message-row.ts";
+import { messageRow } from "../../../agent/spool/queries/messages/message-row.ts";
 import { StorageError } from "../../../agent/spool/storage-error.ts";
 import type { CommitReply } from "../../../agent/spool/wire-format.ts";
 

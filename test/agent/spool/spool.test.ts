@@ -4,13 +4,13 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { readSpool } from "../../../agent/spool/access.ts";
-import { listMessages } from "../../../agent/spool/queries/message-summaries.ts";
+import { listMessages } from "../../../agent/spool/queries/messages/message-summaries.ts";
 import { readStatus } from "../../../agent/spool/queries/status.ts";
 import { Spool } from "../../../agent/spool/spool.ts";
-import type { MessageRow } from "../../../agent/spool/queries/message-row.ts";
+import type { MessageRow } from "../../../agent/spool/queries/messages/message-row.ts";
 import { StorageError } from "../../../agent/spool/storage-error.ts";
 import { RESERVE_BYTES } from "../../../agent/spool/room.ts";
-import type { EventKind } from "../../../agent/spool/queries/event-log.ts";
+import type { EventKind } from "../../../agent/spool/queries/events/event-log.ts";
 import { temporaryFolder, until } from "../../support/processes.ts";
 import { rowOf } from "../../support/spool-operations.ts";
 

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { EVENT_KINDS, type EventKind } from "../../../agent/spool/queries/event-log.ts";
+import { EVENT_KINDS, type EventKind } from "../../../agent/spool/queries/events/event-log.ts";
 import { EventPacker, type PackedEvents, unpackEvents } from "../../../agent/spool/wire-format.ts";
 
 type Event = readonly [session: number, kind: EventKind, at: number, bytes: Uint8Array | null];

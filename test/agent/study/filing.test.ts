@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { readSpool } from "../../../agent/spool/access.ts";
-import { listMessages } from "../../../agent/spool/queries/message-summaries.ts";
+import { listMessages } from "../../../agent/spool/queries/messages/message-summaries.ts";
 import { Directory } from "../../../agent/study/patient-directory.ts";
 import { abaxisVetscanVs2 } from "../../../agent/devices/abaxis-vetscan-vs2.ts";
 import { genericAstm } from "../../../agent/devices/generic-astm.ts";
 import type { Profile } from "../../../agent/devices/profile.ts";
 import { Filing } from "../../../agent/study/filing.ts";
 import { httpServer } from "../../../agent/push/server-client.ts";
-import type { StoredMessage } from "../../../agent/spool/queries/message-row.ts";
+import type { StoredMessage } from "../../../agent/spool/queries/messages/message-row.ts";
 import { StorageError } from "../../../agent/spool/storage-error.ts";
 import type { ClinicRanges } from "../../../shared/clinical/clinic-ranges.ts";
 import type { Snapshot } from "../../../shared/api/study.ts";

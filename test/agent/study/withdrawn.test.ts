@@ -5,7 +5,7 @@ import { genericPoct1a } from "../../../agent/devices/generic-poct1a.ts";
 import { mindrayBs } from "../../../agent/devices/mindray-bs.ts";
 import type { Profile } from "../../../agent/devices/profile.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
-import { listMessages } from "../../../agent/spool/queries/message-summaries.ts";
+import { listMessages } from "../../../agent/spool/queries/messages/message-summaries.ts";
 import { Directory } from "../../../agent/study/patient-directory.ts";
 import { Filing } from "../../../agent/study/filing.ts";
 import { reassess } from "../../../agent/tools/offline/reprocess.ts";

@@ -6,7 +6,7 @@ import { recover } from "../../../../agent/connection/recovery.ts";
 import { genericPoct1a } from "../../../../agent/devices/generic-poct1a.ts";
 import { profileById } from "../../../../agent/devices/index.ts";
 import { readSpool } from "../../../../agent/spool/access.ts";
-import { listMessages } from "../../../../agent/spool/queries/message-summaries.ts";
+import { listMessages } from "../../../../agent/spool/queries/messages/message-summaries.ts";
 import { Directory } from "../../../../agent/study/patient-directory.ts";
 import { Filing } from "../../../../agent/study/filing.ts";
 import { DocumentSplitter } from "../../../../agent/protocols/poct1/document-splitter.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { readSpool } from "../../../../agent/spool/access.ts";
-import { listMessages } from "../../../../agent/spool/queries/message-summaries.ts";
+import { listMessages } from "../../../../agent/spool/queries/messages/message-summaries.ts";
 import { addMessage, openOperations, settlement } from "../../../support/spool-operations.ts";
 
 test("pruning removes old settled rows and keeps messages that need review", () => {

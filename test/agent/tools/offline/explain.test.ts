@@ -3,7 +3,7 @@ import { recover } from "../../../../agent/connection/recovery.ts";
 import { profileById } from "../../../../agent/devices/index.ts";
 import { abaxisVetscanVs2 } from "../../../../agent/devices/abaxis-vetscan-vs2.ts";
 import { readSpool } from "../../../../agent/spool/access.ts";
-import { listMessages, type MessageSummary } from "../../../../agent/spool/queries/message-summaries.ts";
+import { listMessages, type MessageSummary } from "../../../../agent/spool/queries/messages/message-summaries.ts";
 import { Directory } from "../../../../agent/study/patient-directory.ts";
 import { explain } from "../../../../agent/tools/offline/explain.ts";
 import { Filing, type FilingDevice } from "../../../../agent/study/filing.ts";

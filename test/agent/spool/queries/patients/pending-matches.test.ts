@@ -1,11 +1,11 @@
 import type Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
-import { readSpool } from "../../../../agent/spool/access.ts";
-import { listMessages } from "../../../../agent/spool/queries/message-summaries.ts";
-import type { Operations } from "../../../../agent/spool/queries/operations.ts";
-import type { StudyDraft } from "../../../../agent/spool/queries/studies.ts";
-import { addMessage, answer, openOperations, settlement, taken } from "../../../support/spool-operations.ts";
-import { alt, studyDraft } from "../../../support/study.ts";
+import { readSpool } from "../../../../../agent/spool/access.ts";
+import { listMessages } from "../../../../../agent/spool/queries/messages/message-summaries.ts";
+import type { Operations } from "../../../../../agent/spool/queries/operations.ts";
+import type { StudyDraft } from "../../../../../agent/spool/queries/studies/studies.ts";
+import { addMessage, answer, openOperations, settlement, taken } from "../../../../support/spool-operations.ts";
+import { alt, studyDraft } from "../../../../support/study.ts";
 
 const patient = (fp: string, species = "dog") => ({ fp, body: JSON.stringify({ fp, species, updated_at: AT }) });
 const AT = "2026-01-01T00:00:00.000Z";

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { readSpool } from "../../../../agent/spool/access.ts";
-import { listMessages } from "../../../../agent/spool/queries/message-summaries.ts";
-import { addMessage, answer, openOperations, settlement } from "../../../support/spool-operations.ts";
-import { studyDraft } from "../../../support/study.ts";
+import { readSpool } from "../../../../../agent/spool/access.ts";
+import { listMessages } from "../../../../../agent/spool/queries/messages/message-summaries.ts";
+import { addMessage, answer, openOperations, settlement } from "../../../../support/spool-operations.ts";
+import { studyDraft } from "../../../../support/study.ts";
 
 test("a message is pending until the server has filed its study", () => {
   const { folder, spool } = openOperations();

@@ -1,9 +1,9 @@
 import type Database from "better-sqlite3";
-import type { Collection } from "../../report/report.ts";
-import { type HeldStudy, isWithdrawal, type StudyBody, succeed } from "../../report/revision.ts";
-import type { MessageOutcome, MessageOutcomes } from "./message-outcome.ts";
-import { type RoomOperations, ROW_BYTES } from "./room.ts";
-import type { MatchKeys, WaitingMessages } from "./waiting.ts";
+import type { Collection } from "../../../report/report.ts";
+import { type HeldStudy, isWithdrawal, type StudyBody, succeed } from "../../../report/revision.ts";
+import type { MessageOutcome, MessageOutcomes } from "../messages/message-outcome.ts";
+import { type RoomOperations, ROW_BYTES } from "../devices/stored-bytes.ts";
+import type { MatchKeys, WaitingMessages } from "../patients/pending-matches.ts";
 
 // Studies and their revisions. A dedupe key names a study; the first message with that key gives it its fp.
 

@@ -1,7 +1,7 @@
 import type Database from "better-sqlite3";
-import type { Attributes } from "../../protocols/dicom/attributes.ts";
-import { newAccession } from "./accession.ts";
-import { WORKLIST_MAX } from "./orders.ts";
+import type { Attributes } from "../../../protocols/dicom/attributes.ts";
+import { newAccession } from "../orders/accession.ts";
+import { WORKLIST_MAX } from "../orders/orders.ts";
 
 // Procedure steps: scheduled ones for the modality worklist, and performed ones (MPPS).
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { readSpool } from "../../../../agent/spool/access.ts";
-import { listMessages } from "../../../../agent/spool/queries/message-summaries.ts";
-import { addMessage, answer, openOperations, settlement, taken } from "../../../support/spool-operations.ts";
-import { alt, studyDraft } from "../../../support/study.ts";
+import { readSpool } from "../../../../../agent/spool/access.ts";
+import { listMessages } from "../../../../../agent/spool/queries/messages/message-summaries.ts";
+import { addMessage, answer, openOperations, settlement, taken } from "../../../../support/spool-operations.ts";
+import { alt, studyDraft } from "../../../../support/study.ts";
 
 test("a resend keeps the fp and the revision of its study and queues nothing", () => {
   const { folder, spool } = openOperations();

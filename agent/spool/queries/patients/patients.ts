@@ -1,6 +1,6 @@
 import type Database from "better-sqlite3";
-import type { OrderOperations, TestOrder } from "./orders.ts";
-import type { WaitingMessages } from "./waiting.ts";
+import type { OrderOperations, TestOrder } from "../orders/orders.ts";
+import type { WaitingMessages } from "./pending-matches.ts";
 
 // The patient directory as it was fetched from the server: patients and their identifiers.
 

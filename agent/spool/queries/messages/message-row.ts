@@ -1,4 +1,4 @@
-import type { ByteRange } from "./event-log.ts";
+import type { ByteRange } from "../events/event-log.ts";
 
 // A message on its way between threads. Structured clone copies a flat tuple several times faster than an object.
 

@@ -1,6 +1,6 @@
 import type Database from "better-sqlite3";
 import type { EventKind } from "./event-log.ts";
-import type { RoomOperations } from "./room.ts";
+import type { RoomOperations } from "../devices/stored-bytes.ts";
 
 // Sessions of devices and the ids of their events. A session ends when its link is idle; a long connection has many.
 

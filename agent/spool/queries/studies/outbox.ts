@@ -1,7 +1,7 @@
 import type Database from "better-sqlite3";
-import type { Outcome } from "../../../shared/api/study.ts";
-import type { MessageOutcomes } from "./message-outcome.ts";
-import type { WaitingMessages } from "./waiting.ts";
+import type { Outcome } from "../../../../shared/api/study.ts";
+import type { MessageOutcomes } from "../messages/message-outcome.ts";
+import type { WaitingMessages } from "../patients/pending-matches.ts";
 
 // The outbox: study revisions that are queued for the server.
 

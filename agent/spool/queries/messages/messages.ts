@@ -1,8 +1,8 @@
 import type Database from "better-sqlite3";
-import { BYTES_COLUMNS, messageReader, type StoredMessageRow } from "./event-log.ts";
+import { BYTES_COLUMNS, messageReader, type StoredMessageRow } from "../events/event-log.ts";
 import type { MessageState } from "./message-outcome.ts";
 import { type MessageRow, messageRow, type NewMessage, type StoredMessage } from "./message-row.ts";
-import { type RoomOperations, ROW_BYTES } from "./room.ts";
+import { type RoomOperations, ROW_BYTES } from "../devices/stored-bytes.ts";
 
 // Messages: stored with the group that completes them, read by filing.
 

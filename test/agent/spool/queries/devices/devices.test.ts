@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { readSpool } from "../../../../agent/spool/access.ts";
-import { readStatus } from "../../../../agent/spool/queries/status.ts";
-import type { DeviceState } from "../../../../agent/states/device-state.ts";
-import { addMessage, openOperations } from "../../../support/spool-operations.ts";
+import { readSpool } from "../../../../../agent/spool/access.ts";
+import { readStatus } from "../../../../../agent/spool/queries/status.ts";
+import type { DeviceState } from "../../../../../agent/states/device-state.ts";
+import { addMessage, openOperations } from "../../../../support/spool-operations.ts";
 
 test("a stored message updates the time of the device's last message", () => {
   const { folder, spool } = openOperations();

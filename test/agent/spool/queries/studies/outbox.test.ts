@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { readSpool } from "../../../../agent/spool/access.ts";
-import { addMessage, openOperations, settlement } from "../../../support/spool-operations.ts";
-import { studyDraft } from "../../../support/study.ts";
+import { readSpool } from "../../../../../agent/spool/access.ts";
+import { addMessage, openOperations, settlement } from "../../../../support/spool-operations.ts";
+import { studyDraft } from "../../../../support/study.ts";
 
 test("a batch has the oldest studies within the limits of a request, and each send is counted", () => {
   const { folder, spool } = openOperations();

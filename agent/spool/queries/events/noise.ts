@@ -1,6 +1,6 @@
 import type Database from "better-sqlite3";
 import type { NoiseEvents } from "./noise-events.ts";
-import type { RoomOperations } from "./room.ts";
+import type { RoomOperations } from "../devices/stored-bytes.ts";
 
 // The newest noise of each device is kept, so that a technician can find the fault of the line.
 

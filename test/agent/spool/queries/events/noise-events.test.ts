@@ -1,13 +1,13 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { apply, createLink } from "../../../../agent/connection/create-link.ts";
-import { profileById } from "../../../../agent/devices/index.ts";
-import type { Link } from "../../../../agent/protocols/link.ts";
-import { type NoiseEvents, NoiseFinder } from "../../../../agent/spool/queries/noise-events.ts";
-import { fixturesFolder } from "../../../make-fixtures.ts";
-import { type Dice, diceOf, pick } from "../../../support/dice.ts";
-import { fixedContext } from "../../../support/wire.ts";
+import { apply, createLink } from "../../../../../agent/connection/create-link.ts";
+import { profileById } from "../../../../../agent/devices/index.ts";
+import type { Link } from "../../../../../agent/protocols/link.ts";
+import { type NoiseEvents, NoiseFinder } from "../../../../../agent/spool/queries/events/noise-events.ts";
+import { fixturesFolder } from "../../../../make-fixtures.ts";
+import { type Dice, diceOf, pick } from "../../../../support/dice.ts";
+import { fixedContext } from "../../../../support/wire.ts";
 
 // Goal: no message needs the noise that is removed. Method: random streams of messages, truncated messages and noise go
 // through each kind of link. The events without the found runs go through a new link, which delivers the same messages.

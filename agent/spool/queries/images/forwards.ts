@@ -1,5 +1,5 @@
 import type Database from "better-sqlite3";
-import { HELD_COLUMNS, type HeldInstance } from "./held-instance.ts";
+import { HELD_COLUMNS, type HeldInstance } from "./instance-file.ts";
 
 // The queue of instances for each archive (destination).
 

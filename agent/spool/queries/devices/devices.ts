@@ -1,6 +1,6 @@
 import type Database from "better-sqlite3";
-import type { DeviceReport } from "../../report/device-report.ts";
-import type { DeviceState, Standing } from "../../states/device-state.ts";
+import type { DeviceReport } from "../../../report/device-report.ts";
+import type { DeviceState, Standing } from "../../../states/device-state.ts";
 
 // The state of each device for `status`, and the reports that devices send about themselves.
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { RecentChunks } from "../../../../agent/spool/queries/event-log.ts";
+import { RecentChunks } from "../../../../../agent/spool/queries/events/event-log.ts";
 
 function chunksOf(...lengths: number[]): RecentChunks {
   const chunks = new RecentChunks();

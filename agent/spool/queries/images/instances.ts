@@ -1,9 +1,9 @@
 import type Database from "better-sqlite3";
 import type { ForwardOperations } from "./forwards.ts";
-import { HELD_COLUMNS, type HeldInstance, type InstanceContent } from "./held-instance.ts";
-import type { MessageState } from "./message-outcome.ts";
-import { NO_SESSION } from "./messages.ts";
-import { type RoomOperations, ROW_BYTES } from "./room.ts";
+import { HELD_COLUMNS, type HeldInstance, type InstanceContent } from "./instance-file.ts";
+import type { MessageState } from "../messages/message-outcome.ts";
+import { NO_SESSION } from "../messages/messages.ts";
+import { type RoomOperations, ROW_BYTES } from "../devices/stored-bytes.ts";
 
 // DICOM instances. Each is a message whose dataset is a file named by the message's id.
 

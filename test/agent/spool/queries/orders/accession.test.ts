@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { newAccession } from "../../../../agent/spool/queries/accession.ts";
+import { newAccession } from "../../../../../agent/spool/queries/orders/accession.ts";
 
 const LETTERS = "34679ACDEFHJKMNPQRTVWXY";
 

@@ -1,5 +1,5 @@
 import type Database from "better-sqlite3";
-import type { Lock } from "../../report/device-report.ts";
+import type { Lock } from "../../../report/device-report.ts";
 
 // The last command of a user for each device. The command line writes it, and the running agent sends it.
 
