@@ -57,7 +57,7 @@ export async function createAnalyzers(agent: AgentContext): Promise<DeviceGroup>
     worklist: new Worklist(spool, directory),
     directives: new Directives(spool),
     memory: new MemoryBudget(),
-    operatorLists: await spool.call("newsOf", "operators"),
+    operatorLists: await spool.call("deviceReports", "operators"),
   };
   const configured = config.devices.filter(({ id }) => analyzers.has(id));
   return analyzerGroup(

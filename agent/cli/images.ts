@@ -47,7 +47,7 @@ const retryCommand = new Command("retry")
       const expected = ids.length === 0 ? "but there are no destinations" : `expected one of ${ids.join(", ")}`;
       throw new Error(`the destination is ${destination}, ${expected}`);
     }
-    const queued = writeSpool(data, (spool) => spool.forwardAgain(destination, options.study ?? null));
+    const queued = writeSpool(data, (spool) => spool.retryForwards(destination, options.study ?? null));
     printError(`${plural(queued, "image")} queued: a running agent offers them within some minutes`);
   });
 

@@ -3,7 +3,7 @@ import { readSpool, writeSpool } from "../spool/access.ts";
 import type { Connection } from "./connection.ts";
 import type { Lock } from "../report/device-report.ts";
 import { profileById } from "../devices/index.ts";
-import { type Directive, directiveOperationsOn } from "../spool/queries/devices/device-commands.ts";
+import { type DeviceCommand, deviceCommandOperationsOn } from "../spool/queries/devices/device-commands.ts";
 import { advice } from "../runtime/did-you-mean.ts";
 import { directivePart } from "../protocols/poct1/topics.ts";
 import { encodeParts } from "../protocols/poct1/message.ts";
@@ -15,7 +15,7 @@ import type { Spool } from "../spool/spool.ts";
 const POLL_MS = 200;
 
 /** Stores a directive for a configured POCT1-A device. @throws Error with the reason if there is no such device */
-export function placeDirective({ data, devices }: Config, device: string, command: Lock): Directive {
+export function placeDirective({ data, devices }: Config, device: string, command: Lock): DeviceCommand {
   const configured = devices.find(({ id }) => id === device);
   if (configured === undefined) {
     const ids = devices.map(({ id }) => id);
@@ -26,16 +26,16 @@ export function placeDirective({ data, devices }: Config, device: string, comman
       `--device is ${device}, whose profile ${configured.profile} cannot be locked: only POCT1-A devices can`,
     );
   }
-  const directive: Directive = { device, command, at: Date.now(), state: "waiting", reason: null };
-  writeSpool(data, (operations) => operations.placeDirective(directive));
+  const directive: DeviceCommand = { device, command, at: Date.now(), state: "waiting", reason: null };
+  writeSpool(data, (operations) => operations.placeDeviceCommand(directive));
   return directive;
 }
 
 /** Waits until the directive is settled, at most `ms`. @returns its last state */
-export async function awaitDirective(data: string, directive: Directive, ms: number): Promise<Directive> {
+export async function awaitDirective(data: string, directive: DeviceCommand, ms: number): Promise<DeviceCommand> {
   const until = performance.now() + ms;
   for (;;) {
-    const last = readSpool(data, (db) => directiveOperationsOn(db).directiveOf(directive.device));
+    const last = readSpool(data, (db) => deviceCommandOperationsOn(db).deviceCommandOf(directive.device));
     if (last?.at === directive.at && last.state !== "waiting") return last;
     if (performance.now() > until) return directive;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
@@ -60,11 +60,11 @@ export class Directives {
   /** Announces the directives that are new since the last check. */
   async check(): Promise<void> {
     for (const [device, connection] of this.#connections) {
-      const directive = await this.#spool.call("directiveOf", device);
+      const directive = await this.#spool.call("deviceCommandOf", device);
       if (directive?.state !== "waiting" || directive.at === this.#announced.get(device)) continue;
       this.#announced.set(device, directive.at);
-      const settle = (state: Directive["state"], reason: string | null) =>
-        this.#spool.callLater("settleDirective", { ...directive, state, reason });
+      const settle = (state: DeviceCommand["state"], reason: string | null) =>
+        this.#spool.callLater("settleDeviceCommand", { ...directive, state, reason });
       connection.announce({
         message: encodeParts([directivePart(directive.command)]),
         sent: () => settle("taken", null),

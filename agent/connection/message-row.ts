@@ -21,7 +21,7 @@ export function messageRowAt(
   chunks: RecentChunks,
   profile: Profile,
 ): MessageRow {
-  const place = from === undefined ? null : chunks.find(from, message.bytes.length);
-  const bytes = place === null ? message.bytes : NO_BYTES;
-  return messageRow({ ...message, session, ordinal, bytes, place }, fingerprint(message, profile));
+  const range = from === undefined ? null : chunks.find(from, message.bytes.length);
+  const bytes = range === null ? message.bytes : NO_BYTES;
+  return messageRow({ ...message, session, ordinal, bytes, range }, fingerprint(message, profile));
 }

@@ -120,7 +120,7 @@ export class SessionRecorder {
 
   /** Stores a report of the device. If the report is lost, its session is unfinished too, and a replay repeats it. */
   noteNews(news: DeviceReport): void {
-    this.#spool.callLater("noteNews", this.#device.id, news, Date.now());
+    this.#spool.callLater("storeDeviceReport", this.#device.id, news, Date.now());
   }
 
   /**

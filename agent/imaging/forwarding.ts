@@ -7,7 +7,7 @@ import type { ProposedContext } from "../protocols/dicom/pdu.ts";
 import { DicomClient } from "./scu.ts";
 import { Drain, type DrainEvents, type DrainTiming } from "../runtime/delivery-loop.ts";
 import { imageFile, isArriving } from "./instance-store.ts";
-import type { HeldInstance } from "../spool/queries/images/instance-file.ts";
+import type { InstanceFile } from "../spool/queries/images/instance-file.ts";
 import { SendError } from "../runtime/send-error.ts";
 import type { Spool } from "../spool/spool.ts";
 import { stow } from "./stow-rs.ts";
@@ -63,7 +63,7 @@ export class Forward {
 
   async #storeAll(
     { address, aeTitle, callingAeTitle }: Destination & { way: "store" },
-    batch: readonly HeldInstance[],
+    batch: readonly InstanceFile[],
   ): Promise<void> {
     const contexts = contextsFor(batch);
     const client = await DicomClient.connect({ address, calledAe: aeTitle, callingAe: callingAeTitle, contexts });
@@ -77,14 +77,14 @@ export class Forward {
     }
   }
 
-  async #stow(target: Destination & { way: "stow" }, instance: HeldInstance): Promise<void> {
+  async #stow(target: Destination & { way: "stow" }, instance: InstanceFile): Promise<void> {
     if (this.#drain.stopped) return;
     const file = imageFile(this.#data, instance.message);
     await this.#offer(instance, () => stow(target, file, instance.transferSyntax));
   }
 
   /** Skips an instance that failed permanently and notes it. A passing failure stops the queue for a while. */
-  async #offer({ message }: HeldInstance, send: () => Promise<void>): Promise<void> {
+  async #offer({ message }: InstanceFile, send: () => Promise<void>): Promise<void> {
     const { id } = this.#destination;
     try {
       await send();
@@ -111,7 +111,7 @@ function isPermanent(error: unknown): boolean {
 }
 
 /** One for each SOP class in each transfer syntax: nothing is transcoded. */
-function contextsFor(batch: readonly HeldInstance[]): ProposedContext[] {
+function contextsFor(batch: readonly InstanceFile[]): ProposedContext[] {
   const pairs = new Map(
     batch.map(({ sopClass, transferSyntax }) => [`${sopClass} ${transferSyntax}`, { sopClass, transferSyntax }]),
   );
@@ -122,7 +122,7 @@ function contextsFor(batch: readonly HeldInstance[]): ProposedContext[] {
   }));
 }
 
-async function storeOne(client: DicomClient, data: string, instance: HeldInstance): Promise<void> {
+async function storeOne(client: DicomClient, data: string, instance: InstanceFile): Promise<void> {
   const { message, sopClass, sopInstance, transferSyntax, head } = instance;
   const context = client.contextOf(sopClass, transferSyntax);
   if (context === null) {

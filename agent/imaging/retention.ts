@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import type { ImageLimits } from "../config/image-limits.ts";
 import { GONE, imageFile } from "./instance-store.ts";
-import type { KeptInstance, RetentionStatus } from "../spool/queries/images/image-retention.ts";
+import type { RetentionCandidate, RetentionStatus } from "../spool/queries/images/image-retention.ts";
 import type { Spool } from "../spool/spool.ts";
 
 // Removes the files of images beyond the age and the size that the configuration allows: the oldest first, those that every
@@ -28,18 +28,18 @@ export async function removeOld(
   { keepMs, bytesMax }: Omit<ImageLimits, "freeBytes">,
 ): Promise<Removed> {
   await takeAway(data, spool.call("lastRemoved", LEFTOVERS));
-  let left = bytesMax === null ? 0 : await spool.call("keptBytes");
+  let left = bytesMax === null ? 0 : await spool.call("instanceBytes");
   let count = 0;
   let bytes = 0;
 
   /** Removes what came before, as long as there are bytes to spare. */
   const sweep = async (before: number, mayGo: readonly RetentionStatus[], spare: () => number) => {
-    let place: Pick<KeptInstance, "storedAt" | "message"> = { storedAt: -1, message: "" };
+    let place: Pick<RetentionCandidate, "storedAt" | "message"> = { storedAt: -1, message: "" };
     while (spare() > 0) {
-      const page = await spool.call("keptAfter", place, before, PAGE);
+      const page = await spool.call("retentionCandidates", place, before, PAGE);
       const chosen = upTo(
         spare(),
-        page.filter(({ standing }) => mayGo.includes(standing)),
+        page.filter(({ status }) => mayGo.includes(status)),
       );
       const removed = await takeAway(data, spool.call("removeInstances", chosen, Date.now()));
       for (const { fileBytes } of chosen.filter(({ message }) => removed.includes(message))) {
@@ -60,7 +60,7 @@ export async function removeOld(
 }
 
 /** The first of them that together have so many bytes. */
-function upTo(bytes: number, images: readonly KeptInstance[]): KeptInstance[] {
+function upTo(bytes: number, images: readonly RetentionCandidate[]): RetentionCandidate[] {
   let taken = 0;
   return images.filter(({ fileBytes }) => {
     if (taken >= bytes) return false;

@@ -166,10 +166,10 @@ export class DicomServices {
       ...(series.ReferencedNonImageCompositeSOPInstanceSequence ?? []),
     ]);
     for (const { sopInstance } of references.map(reference)) {
-      if ((await this.#spool.call("heldInstances", sopInstance)).length === 0) return;
+      if ((await this.#spool.call("instanceFiles", sopInstance)).length === 0) return;
     }
     const studies = scheduledAs.flatMap(({ StudyInstanceUID = [] }) => StudyInstanceUID);
-    await this.#spool.call("hastenStudies", studies, at);
+    await this.#spool.call("scheduleImageStudiesEarlier", studies, at);
     this.#events.examined(studies);
   }
 

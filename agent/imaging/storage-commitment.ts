@@ -132,7 +132,7 @@ export class Commitments {
   async #assess({ transaction, references }: Commitment): Promise<{ event: Attributes; failures: number }> {
     // Before it is looked at: what is found stays.
     const sopInstances = references.map(({ sopInstance }) => sopInstance);
-    await this.#spool.call("promiseInstances", sopInstances);
+    await this.#spool.call("markCommitted", sopInstances);
     const held: Attributes[] = [];
     const failed: Attributes[] = [];
     for (const reference of references) {
@@ -152,7 +152,7 @@ export class Commitments {
 
   /** Why we cannot answer for an instance; null: its bytes are here, as they came. */
   async #failureOf({ sopClass, sopInstance }: InstanceReference): Promise<number | null> {
-    const instances = await this.#spool.call("heldInstances", sopInstance);
+    const instances = await this.#spool.call("instanceFiles", sopInstance);
     if (instances.length === 0) return STATUS.noSuchInstance;
     const ofClass = instances.filter((instance) => instance.sopClass === sopClass);
     if (ofClass.length === 0) return STATUS.classInstanceConflict;

@@ -9,7 +9,7 @@ import { type ImageInstance, readImages } from "../protocols/dicom/read.ts";
 import { describe } from "../report/report.ts";
 import type { SpoolCalls } from "../spool/spool.ts";
 import { StorageError } from "../spool/storage-error.ts";
-import type { DueStudy } from "../spool/queries/images/pending-image-studies.ts";
+import type { PendingImageStudy } from "../spool/queries/images/pending-image-studies.ts";
 import type { StoredInstance } from "../spool/queries/images/instances.ts";
 import type { Settlement, StudyDraft } from "../spool/queries/studies/studies.ts";
 import { study } from "../study/study.ts";
@@ -77,7 +77,7 @@ export class ImageFiling {
 
   /** Assesses again the studies of these devices whose awaited patient came or changed. */
   async rematch(devices: readonly string[]): Promise<void> {
-    if (await this.#spool.call("awaitDueStudies", devices, Date.now())) this.wake();
+    if (await this.#spool.call("queueMatchedImageStudies", devices, Date.now())) this.wake();
   }
 
   /** Ends soon once the headers are closed. What is not settled then is so after the next start. */
@@ -95,7 +95,7 @@ export class ImageFiling {
         const next = await this.#spool.call("nextImageStudy", Date.now(), [...this.#underWay.keys()]);
         if (next === null || this.#stopped) return;
         if (next.dueAt > Date.now()) return this.wake(next.dueAt);
-        this.#underWay.set(next.study, this.#run(next));
+        this.#underWay.set(next.studyUid, this.#run(next));
       } catch (error) {
         if (!(error instanceof StorageError)) this.#events.fault(error);
         return this.wake(Date.now() + RETRY_MS);
@@ -104,16 +104,16 @@ export class ImageFiling {
   }
 
   /** Settles one study, then looks for the next. Never rejects. */
-  async #run(due: DueStudy): Promise<void> {
+  async #run(due: PendingImageStudy): Promise<void> {
     try {
-      const isSettled = await this.#settle(due.study);
-      if (isSettled) await this.#spool.call("endImageStudy", due.study, due.dueAt);
+      const isSettled = await this.#settle(due.studyUid);
+      if (isSettled) await this.#spool.call("endImageStudy", due.studyUid, due.dueAt);
       else await this.#rest();
     } catch (error) {
       if (!(error instanceof StorageError)) this.#events.fault(error);
       await this.#rest();
     }
-    this.#underWay.delete(due.study);
+    this.#underWay.delete(due.studyUid);
     this.wake();
   }
 

@@ -33,7 +33,7 @@ const DURABLE_OPERATIONS: ReadonlySet<keyof Operations> = new Set([
   "createStep",
   "updateStep",
   "addCommitment",
-  "promiseInstances",
+  "markCommitted",
   "removeInstances",
 ] as const);
 

@@ -94,7 +94,7 @@ export class Filing {
    * the background, each device's by themselves.
    */
   async acceptStored(): Promise<void> {
-    this.#cutShort = new Set(await this.#spool.call("devicesCutShort"));
+    this.#cutShort = new Set(await this.#spool.call("devicesWithIncompleteMessages"));
     for (const { device, lastRow } of await this.#spool.call("backlog")) {
       this.#backlog.add(device);
       this.#tails.set(device, this.#settleStored(device, lastRow));

@@ -124,7 +124,7 @@ export class Directory {
     const texts = identifier === null ? otherIdentifiers : [identifier, ...otherIdentifiers];
     const fps = texts.map(asPatientFp).filter((fp) => fp !== null);
     const accessions = accessionsIn(named);
-    const { orders, patients, version } = await this.#spool.call("named", { accessions, fps, identifier });
+    const { orders, patients, version } = await this.#spool.call("resolveReferences", { accessions, fps, identifier });
     const found = new Map<string, Patient>();
     for (const body of patients) {
       const patient = JSON.parse(body) as Patient;
@@ -210,7 +210,7 @@ export class Directory {
     const progress = { ...last, patients, removed: whole ? patients : removed, syncedAt: startedAt };
     if (whole) {
       const walked = JSON.stringify({ ...progress, walkedAt: startedAt } satisfies Progress);
-      await this.#spool.call("endWalk", startedAt, walked, last.walkedAt === undefined);
+      await this.#spool.call("endFullSync", startedAt, walked, last.walkedAt === undefined);
     } else if (isNews(last, progress)) {
       await this.#spool.call("setMeta", "directory", JSON.stringify(progress satisfies Progress));
     }
@@ -231,7 +231,7 @@ export class Directory {
       const { items } = body.data;
       cursor = moved(cursor, items, startedAt);
       const removed = items.map(({ patient_fp, updated_at }) => ({ fp: patient_fp, at: Date.parse(updated_at) }));
-      if (removed.length > 0) forgotten += await this.#spool.call("forgetPatients", removed);
+      if (removed.length > 0) forgotten += await this.#spool.call("removePatients", removed);
     }
     return { cursor, forgotten };
   }

@@ -4,7 +4,7 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readSpool } from "../../agent/spool/access.ts";
-import { directiveOperationsOn } from "../../agent/spool/queries/devices/device-commands.ts";
+import { deviceCommandOperationsOn } from "../../agent/spool/queries/devices/device-commands.ts";
 import type { SpoolStatus } from "../../agent/spool/queries/status.ts";
 import { type SimulatorLine, openLine } from "../../agent/tools/simulator/line.ts";
 import { playPoct1Device } from "../../agent/tools/simulator/poct1.ts";
@@ -164,7 +164,7 @@ describe("a person locks a device", () => {
   const waits = (command: "LOCK" | "UNLOCK") =>
     until(`${command} waits`, () =>
       readSpool(world.agentData, (db) => {
-        const last = directiveOperationsOn(db).directiveOf("poc-1");
+        const last = deviceCommandOperationsOn(db).deviceCommandOf("poc-1");
         return last?.command === command && last.state === "waiting";
       }),
     );

@@ -1,9 +1,9 @@
 import type Database from "better-sqlite3";
 import { BYTES_COLUMNS, messageReader, type StoredMessageRow } from "./events/event-log.ts";
 import { NO_SESSION } from "./messages/messages.ts";
-import { type RoomOperations, ROW_BYTES } from "./devices/stored-bytes.ts";
+import { type StoredBytes, ROW_BYTES } from "./devices/stored-bytes.ts";
 import type { SessionOperations } from "./events/sessions.ts";
-import type { WaitingMessages } from "./patients/pending-matches.ts";
+import type { PendingMatches } from "./patients/pending-matches.ts";
 
 // Removal of old rows. Rows that need the server or a user stay.
 
@@ -14,8 +14,8 @@ const STUDIES_KEPT_LONGER_MS = 365 * 24 * 60 * 60_000;
 export function retentionOperationsOn(
   db: Database.Database,
   { nextIds }: Pick<SessionOperations, "nextIds">,
-  waits: WaitingMessages,
-  room: RoomOperations,
+  waits: PendingMatches,
+  room: StoredBytes,
 ) {
   const sql = {
     pruneNews: db.prepare("DELETE FROM news WHERE topic = 'event' AND at < ?"),

@@ -55,7 +55,7 @@ test("a restart announces a waiting directive again and an accepted one not", as
   await directives.check();
   expect(announced).toHaveLength(1);
   announced[0]!.sent();
-  await until("it is noted", async () => (await used.spool.call("directiveOf", "poc-1"))?.state === "taken");
+  await until("it is noted", async () => (await used.spool.call("deviceCommandOf", "poc-1"))?.state === "taken");
   const later = new Directives(used.spool);
   const again = serve(later);
   await later.check();
@@ -71,7 +71,7 @@ test("the outcome of an older directive does not change a newer one", async () =
   announced[0]!.sent();
   await directives.check();
   expect(announced).toHaveLength(2);
-  expect(await used.spool.call("directiveOf", "poc-1")).toEqual(unlock);
+  expect(await used.spool.call("deviceCommandOf", "poc-1")).toEqual(unlock);
 });
 
 test.each([

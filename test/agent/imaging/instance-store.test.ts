@@ -109,7 +109,7 @@ describe("an instance that another AE title repeats", () => {
   async function first(): Promise<{ file: string; bytes: Buffer }> {
     await tidyImages(used.folder, used.spool);
     expect(await keep("DX1")).toBe(STATUS.success);
-    const [{ message } = { message: "" }] = await used.spool.call("heldInstances", "1.2.3.7");
+    const [{ message } = { message: "" }] = await used.spool.call("instanceFiles", "1.2.3.7");
     const file = imageFile(used.folder, message);
     return { file, bytes: fs.readFileSync(file) };
   }
@@ -162,7 +162,7 @@ describe("an instance that another AE title repeats", () => {
     } as Pick<Spool, "call">;
     expect(await keep("ULTRASOUND-ROOM2", used.folder, spool)).toBe(STATUS.success);
     expect(fs.readFileSync(file)).toEqual(bytes);
-    expect(await used.spool.call("heldInstances", "1.2.3.7")).toHaveLength(1);
+    expect(await used.spool.call("instanceFiles", "1.2.3.7")).toHaveLength(1);
   });
 
   test.each<[string, (file: string) => Promise<void>]>([
@@ -194,7 +194,7 @@ describe("an instance that another AE title repeats", () => {
         try {
           await tidyImages(copy, restarted);
           await removeOld(copy, restarted, { keepMs: null, bytesMax: null });
-          const held = await restarted.call("heldInstances", "1.2.3.7");
+          const held = await restarted.call("instanceFiles", "1.2.3.7");
           const wrong: string[] = [];
           for (const instance of held) if (!(await isWhole(copy, instance))) wrong.push(instance.message);
           const isRestored = state !== "damaged" || step >= 2;
@@ -211,7 +211,7 @@ describe("an instance that another AE title repeats", () => {
   );
 
   async function removeAll(): Promise<void> {
-    const kept = await used.spool.call("keptAfter", { storedAt: -1, message: "" }, Date.now() + 1, 10);
+    const kept = await used.spool.call("retentionCandidates", { storedAt: -1, message: "" }, Date.now() + 1, 10);
     expect(await used.spool.call("removeInstances", kept, Date.now())).toHaveLength(1);
     await removeOld(used.folder, used.spool, { keepMs: null, bytesMax: null });
   }

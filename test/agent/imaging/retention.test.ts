@@ -98,7 +98,7 @@ describe("by age", () => {
     ["its study is not assessed", () => write("INSERT INTO image_study (study, due_at) VALUES ('1.2.4.1', 9e12)")],
     ["a person has to place it", (message) => write("UPDATE message SET state = 'unmatched' WHERE id = ?", message)],
     ["no modality", (message) => write("UPDATE message SET state = 'quarantined' WHERE id = ?", message)],
-    ["a device was told that it is here for good", () => used.spool.call("promiseInstances", ["1.2.3.1"])],
+    ["a device was told that it is here for good", () => used.spool.call("markCommitted", ["1.2.3.1"])],
     [
       "one of two archives refused it and it is unmatched",
       async (message) => {
@@ -125,7 +125,7 @@ describe("by age", () => {
   test.each(["unmatched", "quarantined"])("what every archive has may go although it is %s", async (state) => {
     await used.spool.call("setDestinations", ["pacs"]);
     const message = await forwarded(1, 400);
-    await used.spool.call("promiseInstances", ["1.2.3.1"]);
+    await used.spool.call("markCommitted", ["1.2.3.1"]);
     write("UPDATE message SET state = ? WHERE id = ?", state, message);
     expect((await remove({ keepMs: DAY_MS })).count).toBe(1);
     expect(kept()).toEqual([]);
@@ -201,9 +201,9 @@ describe("what was removed", () => {
 
   test("is not promised to a device any more", async () => {
     await filed(1, 400);
-    expect(await used.spool.call("heldInstances", "1.2.3.1")).toHaveLength(1);
+    expect(await used.spool.call("instanceFiles", "1.2.3.1")).toHaveLength(1);
     await remove({ keepMs: DAY_MS });
-    expect(await used.spool.call("heldInstances", "1.2.3.1")).toEqual([]);
+    expect(await used.spool.call("instanceFiles", "1.2.3.1")).toEqual([]);
   });
 
   test("is offered to no archive again", async () => {
@@ -212,7 +212,7 @@ describe("what was removed", () => {
       await used.spool.call("settleForward", "pacs", await filed(number, 400 * (2 - number)), "refused", "no", 1);
     }
     await remove({ keepMs: DAY_MS });
-    expect(await used.spool.call("forwardAgain", "pacs", null)).toBe(1);
+    expect(await used.spool.call("retryForwards", "pacs", null)).toBe(1);
     expect((await used.spool.call("queuedForwards", "pacs", 10)).map(({ sopInstance }) => sopInstance)).toEqual([
       "1.2.3.2",
     ]);

@@ -143,7 +143,7 @@ describe.skipIf(!dcmtk)("storage commitment", () => {
 
   test("what is here is reported on the same association, what is not is named with the reason", async () => {
     const [first = "", second = "", damaged = ""] = await store(3);
-    const stored = await used.spool.call("heldInstances", damaged);
+    const stored = await used.spool.call("instanceFiles", damaged);
     fs.appendFileSync(imageFile(used.folder, stored[0]!.message), "x");
     const peer = await TestPeer.connect(served.port, STORAGE_COMMITMENT);
     const wrongClass = references([second], "1.2.840.10008.5.1.4.1.1.2");

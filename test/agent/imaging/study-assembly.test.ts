@@ -210,13 +210,13 @@ describe("images whose patient is not known yet", () => {
     await receive({ patientId: "4711" }, { patientId: "4711" });
     await file();
     expect(await send()).toEqual([null]);
-    expect(await used.spool.call("awaitDueStudies", ["xray"], 0)).toBe(false);
+    expect(await used.spool.call("queueMatchedImageStudies", ["xray"], 0)).toBe(false);
     await know(dog, "4711");
-    expect(await used.spool.call("awaitDueStudies", ["us"], 0)).toBe(false);
+    expect(await used.spool.call("queueMatchedImageStudies", ["us"], 0)).toBe(false);
     await rematch();
     expect(await send()).toEqual([dog.fp]);
     expect(states()).toEqual(["filed", "filed"]);
-    expect(await used.spool.call("awaitDueStudies", ["xray"], 0)).toBe(false);
+    expect(await used.spool.call("queueMatchedImageStudies", ["xray"], 0)).toBe(false);
   });
 
   test("wait with the images that come later", async () => {

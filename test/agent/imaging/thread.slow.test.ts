@@ -108,7 +108,7 @@ test("an instance that is on its way to the disk is waited for, and has its row,
   other.close();
   await closing;
   expect(files()).toEqual([expect.stringMatching(/\.dcm$/)]);
-  expect(await used.spool.call("heldInstances", "1.2.3.2")).toHaveLength(1);
+  expect(await used.spool.call("instanceFiles", "1.2.3.2")).toHaveLength(1);
   expect(events).toContain("xray kept");
 });
 

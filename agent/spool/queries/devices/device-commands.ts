@@ -3,7 +3,7 @@ import type { Lock } from "../../../report/device-report.ts";
 
 // The last command of a user for each device. The command line writes it, and the running agent sends it.
 
-export interface Directive {
+export interface DeviceCommand {
   readonly device: string;
   readonly command: Lock;
   readonly at: number;
@@ -13,25 +13,25 @@ export interface Directive {
 }
 
 /** Part of operationsOn(). */
-export function directiveOperationsOn(db: Database.Database) {
+export function deviceCommandOperationsOn(db: Database.Database) {
   const select = db.prepare("SELECT value FROM meta WHERE key = ?").pluck();
   const upsert = db.prepare(
     "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
   );
-  const directiveOf = (device: string) => {
+  const deviceCommandOf = (device: string) => {
     const value = select.get(keyOf(device)) as string | undefined;
-    return value === undefined ? null : (JSON.parse(value) as Directive);
+    return value === undefined ? null : (JSON.parse(value) as DeviceCommand);
   };
   return {
-    directiveOf,
+    deviceCommandOf,
 
-    placeDirective(directive: Directive): void {
+    placeDeviceCommand(directive: DeviceCommand): void {
       upsert.run(keyOf(directive.device), JSON.stringify(directive));
     },
 
     /** Records the outcome of a command, unless a newer command replaced it. */
-    settleDirective(directive: Directive): void {
-      if (directiveOf(directive.device)?.at === directive.at) {
+    settleDeviceCommand(directive: DeviceCommand): void {
+      if (deviceCommandOf(directive.device)?.at === directive.at) {
         upsert.run(keyOf(directive.device), JSON.stringify(directive));
       }
     },

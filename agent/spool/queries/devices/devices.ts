@@ -18,7 +18,7 @@ export function deviceOperationsOn(db: Database.Database) {
     insertNews: db.prepare(
       "INSERT INTO news (device, name, topic, content, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
     ),
-    newsOf: db.prepare("SELECT device, name, content FROM news WHERE topic = ?"),
+    deviceReports: db.prepare("SELECT device, name, content FROM news WHERE topic = ?"),
   };
   return {
     setDevice({ id, profile, connected, lastMessageAt, lastBytesAt, ...standing }: DeviceState): void {
@@ -31,13 +31,13 @@ export function deviceOperationsOn(db: Database.Database) {
     },
 
     /** Stores a report of a device. A status or list replaces the one before; events are kept until they are pruned. */
-    noteNews(device: string, { device: name, topic, content }: DeviceReport, at: number): void {
+    storeDeviceReport(device: string, { device: name, topic, content }: DeviceReport, at: number): void {
       if (topic !== "event") sql.dropNews.run(device, name, topic);
       sql.insertNews.run(device, name, topic, content, at);
     },
 
-    newsOf(topic: DeviceReport["topic"]): { device: string; name: string; content: string }[] {
-      return sql.newsOf.all(topic) as { device: string; name: string; content: string }[];
+    deviceReports(topic: DeviceReport["topic"]): { device: string; name: string; content: string }[] {
+      return sql.deviceReports.all(topic) as { device: string; name: string; content: string }[];
     },
   };
 }

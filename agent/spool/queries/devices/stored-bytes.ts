@@ -9,10 +9,10 @@ export const ROW_BYTES = { event: 32, message: 400, study: 400 } as const;
 /** The stored bytes of the sessions that this process opened. */
 export type SessionSizes = Pick<ReadonlyMap<number, number>, "get">;
 
-export type RoomOperations = ReturnType<typeof roomOperationsOn>;
+export type StoredBytes = ReturnType<typeof storedBytesOn>;
 
 /** Statements on these sums, for the operations that store and remove rows. */
-export function roomOperationsOn(db: Database.Database, sizes: SessionSizes) {
+export function storedBytesOn(db: Database.Database, sizes: SessionSizes) {
   const sql = {
     add: db.prepare("UPDATE device SET stored_bytes = stored_bytes + @bytes WHERE id = @device"),
     addMessage: db.prepare(

@@ -1,6 +1,6 @@
 import type Database from "better-sqlite3";
 import type { NoiseEvents } from "./noise-events.ts";
-import type { RoomOperations } from "../devices/stored-bytes.ts";
+import type { StoredBytes } from "../devices/stored-bytes.ts";
 
 // The newest noise of each device is kept, so that a technician can find the fault of the line.
 
@@ -8,7 +8,7 @@ import type { RoomOperations } from "../devices/stored-bytes.ts";
 export const NOISE_BYTES_MAX = 16 * 1024 * 1024;
 
 /** Part of operationsOn(). */
-export function noiseOperationsOn(db: Database.Database, room: RoomOperations) {
+export function noiseOperationsOn(db: Database.Database, room: StoredBytes) {
   const sql = {
     insert: db.prepare(
       `INSERT INTO noise (device, first_event, last_event, session, bytes)

@@ -1,6 +1,6 @@
 import type Database from "better-sqlite3";
 import type { EventKind } from "./event-log.ts";
-import type { RoomOperations } from "../devices/stored-bytes.ts";
+import type { StoredBytes } from "../devices/stored-bytes.ts";
 
 // Sessions of devices and the ids of their events. A session ends when its link is idle; a long connection has many.
 
@@ -24,7 +24,7 @@ function markedId(kind: "session" | "event"): string {
 export type SessionOperations = ReturnType<typeof sessionOperationsOn>;
 
 /** Part of operationsOn(). */
-export function sessionOperationsOn(db: Database.Database, room: RoomOperations) {
+export function sessionOperationsOn(db: Database.Database, room: StoredBytes) {
   const sql = {
     nextSession: db
       .prepare(

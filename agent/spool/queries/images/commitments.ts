@@ -59,7 +59,7 @@ export function commitmentOperationsOn(db: Database.Database) {
     },
 
     /** Marks instances as committed to a device. Their files are kept until an archive has a copy. */
-    promiseInstances(sopInstances: readonly string[]): void {
+    markCommitted(sopInstances: readonly string[]): void {
       for (const sopInstance of sopInstances) sql.promise.run(sopInstance);
     },
   };

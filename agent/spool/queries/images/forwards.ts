@@ -1,5 +1,5 @@
 import type Database from "better-sqlite3";
-import { HELD_COLUMNS, type HeldInstance } from "./instance-file.ts";
+import { INSTANCE_FILE_COLUMNS, type InstanceFile } from "./instance-file.ts";
 
 // The queue of instances for each archive (destination).
 
@@ -23,10 +23,10 @@ export function forwardOperationsOn(db: Database.Database) {
       "INSERT INTO forward (destination, message, state) SELECT id, ?, 'queued' FROM destination WHERE true ON CONFLICT DO NOTHING",
     ),
     queued: db.prepare(
-      `SELECT ${HELD_COLUMNS} FROM forward f JOIN instance i ON i.message = f.message JOIN message m ON m.id = f.message
+      `SELECT ${INSTANCE_FILE_COLUMNS} FROM forward f JOIN instance i ON i.message = f.message JOIN message m ON m.id = f.message
        WHERE f.destination = ? AND f.state = 'queued' ORDER BY f.tries, f.message LIMIT ?`,
     ),
-    forwardAgain: db.prepare(
+    retryForwards: db.prepare(
       `UPDATE forward SET state = 'queued', tries = 0 WHERE destination = @destination AND state = 'refused'
          AND message IN (SELECT message FROM instance WHERE removed_at IS NULL AND study = COALESCE(@study, study))`,
     ),
@@ -50,13 +50,13 @@ export function forwardOperationsOn(db: Database.Database) {
     },
 
     /** The oldest queued instances of a destination. Instances with more attempts come later, so that they block nothing. */
-    queuedForwards(destination: string, limit: number): HeldInstance[] {
-      return sql.queued.all(destination, limit) as HeldInstance[];
+    queuedForwards(destination: string, limit: number): InstanceFile[] {
+      return sql.queued.all(destination, limit) as InstanceFile[];
     },
 
     /** Queues again the instances that a destination refused; `study` null selects all studies. @returns how many */
-    forwardAgain(destination: string, study: string | null): number {
-      return sql.forwardAgain.run({ destination, study }).changes;
+    retryForwards(destination: string, study: string | null): number {
+      return sql.retryForwards.run({ destination, study }).changes;
     },
 
     settleForward(destination: string, message: string, state: "sent" | "refused", reason: string | null, at: number) {

@@ -4,12 +4,12 @@ import type { ForwardState } from "./forwards.ts";
 // The files of instances that may be removed to free disk space.
 
 /** An instance whose file is present, with its retention status. */
-export interface KeptInstance {
+export interface RetentionCandidate {
   readonly message: string;
   /** The time at which its bytes were stored last, in ms since 1970. */
   readonly storedAt: number;
   readonly fileBytes: number;
-  readonly standing: RetentionStatus;
+  readonly status: RetentionStatus;
 }
 
 /**
@@ -30,9 +30,9 @@ const RETENTION_STATUS = `CASE
 /** Part of operationsOn(). */
 export function imageRetentionOperationsOn(db: Database.Database) {
   const sql = {
-    keptBytes: db.prepare("SELECT COALESCE(SUM(file_bytes), 0) FROM instance WHERE removed_at IS NULL").pluck(),
-    keptAfter: db.prepare(
-      `SELECT i.message, i.stored_at AS storedAt, i.file_bytes AS fileBytes, ${RETENTION_STATUS} AS standing
+    instanceBytes: db.prepare("SELECT COALESCE(SUM(file_bytes), 0) FROM instance WHERE removed_at IS NULL").pluck(),
+    retentionCandidates: db.prepare(
+      `SELECT i.message, i.stored_at AS storedAt, i.file_bytes AS fileBytes, ${RETENTION_STATUS} AS status
        FROM instance i JOIN message m ON m.id = i.message
        WHERE i.removed_at IS NULL AND (i.stored_at, i.message) > (@storedAt, @message) AND i.stored_at < @before
        ORDER BY i.stored_at, i.message LIMIT @limit`,
@@ -40,24 +40,28 @@ export function imageRetentionOperationsOn(db: Database.Database) {
     remove: db.prepare(
       `UPDATE instance AS i SET removed_at = @at FROM message m
        WHERE i.message = @message AND m.id = i.message AND i.removed_at IS NULL AND i.stored_at = @storedAt
-         AND ${RETENTION_STATUS} = @standing`,
+         AND ${RETENTION_STATUS} = @status`,
     ),
     lastRemoved: db
       .prepare("SELECT message FROM instance WHERE removed_at IS NOT NULL ORDER BY removed_at DESC LIMIT ?")
       .pluck(),
   };
   return {
-    keptBytes(): number {
-      return sql.keptBytes.get() as number;
+    instanceBytes(): number {
+      return sql.instanceBytes.get() as number;
     },
 
     /** Returns a page of the kept instances that were stored before a time, the oldest first, behind a cursor. */
-    keptAfter({ storedAt, message }: Pick<KeptInstance, "storedAt" | "message">, before: number, limit: number) {
-      return sql.keptAfter.all({ storedAt, message, before, limit }) as KeptInstance[];
+    retentionCandidates(
+      { storedAt, message }: Pick<RetentionCandidate, "storedAt" | "message">,
+      before: number,
+      limit: number,
+    ) {
+      return sql.retentionCandidates.all({ storedAt, message, before, limit }) as RetentionCandidate[];
     },
 
     /** Marks instances as removed and returns the messages of those that were unchanged since they were listed. */
-    removeInstances(instances: readonly KeptInstance[], at: number): string[] {
+    removeInstances(instances: readonly RetentionCandidate[], at: number): string[] {
       const removed = instances.filter((instance) => sql.remove.run({ ...instance, at }).changes > 0);
       return removed.map(({ message }) => message);
     },

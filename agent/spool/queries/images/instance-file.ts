@@ -8,13 +8,13 @@ export interface InstanceContent {
 }
 
 /** An instance whose file is present, with what the file holds. */
-export interface HeldInstance extends InstanceContent {
+export interface InstanceFile extends InstanceContent {
   readonly sopClass: string;
   readonly sopInstance: string;
   readonly transferSyntax: string;
   readonly fileBytes: number;
 }
 
-/** The columns of a HeldInstance, from `instance i` and `message m`. */
-export const HELD_COLUMNS = `i.message, i.sop_class AS sopClass, i.sop_instance AS sopInstance, i.transfer_syntax AS transferSyntax,
+/** The columns of a InstanceFile, from `instance i` and `message m`. */
+export const INSTANCE_FILE_COLUMNS = `i.message, i.sop_class AS sopClass, i.sop_instance AS sopInstance, i.transfer_syntax AS transferSyntax,
   i.sha256, i.file_bytes AS fileBytes, m.bytes AS head`;

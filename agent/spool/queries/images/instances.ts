@@ -1,9 +1,9 @@
 import type Database from "better-sqlite3";
 import type { ForwardOperations } from "./forwards.ts";
-import { HELD_COLUMNS, type HeldInstance, type InstanceContent } from "./instance-file.ts";
+import { INSTANCE_FILE_COLUMNS, type InstanceFile, type InstanceContent } from "./instance-file.ts";
 import type { MessageState } from "../messages/message-outcome.ts";
 import { NO_SESSION } from "../messages/messages.ts";
-import { type RoomOperations, ROW_BYTES } from "../devices/stored-bytes.ts";
+import { type StoredBytes, ROW_BYTES } from "../devices/stored-bytes.ts";
 
 // DICOM instances. Each is a message whose dataset is a file named by the message's id.
 
@@ -45,10 +45,10 @@ export interface StoredInstance {
 }
 
 /** Part of operationsOn(). */
-export function imageOperationsOn(
+export function instanceOperationsOn(
   db: Database.Database,
   { queueForwards }: Pick<ForwardOperations, "queueForwards">,
-  room: RoomOperations,
+  room: StoredBytes,
 ) {
   const sql = {
     sameInstance: db.prepare(
@@ -77,7 +77,7 @@ export function imageOperationsOn(
     ),
     noteHeader: db.prepare("UPDATE instance SET header = ? WHERE message = ?"),
     held: db.prepare(
-      `SELECT ${HELD_COLUMNS} FROM instance i JOIN message m ON m.id = i.message WHERE i.sop_instance = ? AND i.removed_at IS NULL ORDER BY i.message`,
+      `SELECT ${INSTANCE_FILE_COLUMNS} FROM instance i JOIN message m ON m.id = i.message WHERE i.sop_instance = ? AND i.removed_at IS NULL ORDER BY i.message`,
     ),
     storedAgain: db.prepare("UPDATE instance SET stored_at = ?, removed_at = NULL WHERE message = ?"),
   };
@@ -108,8 +108,8 @@ export function imageOperationsOn(
     },
 
     /** The instances whose file is present under a SOP Instance UID. */
-    heldInstances(sopInstance: string): HeldInstance[] {
-      return sql.held.all(sopInstance) as HeldInstance[];
+    instanceFiles(sopInstance: string): InstanceFile[] {
+      return sql.held.all(sopInstance) as InstanceFile[];
     },
 
     /** Marks an instance as stored at that time; its file is in place. */

@@ -3,13 +3,13 @@ import type Database from "better-sqlite3";
 // Studies of images that wait to be assessed. A study is complete when no instance was received for its quiet time.
 
 /** A study of images and the time at which it is complete, in ms since 1970. */
-export interface DueStudy {
-  readonly study: string;
+export interface PendingImageStudy {
+  readonly studyUid: string;
   readonly dueAt: number;
 }
 
 /** Part of operationsOn(). */
-export function imageStudyOperationsOn(db: Database.Database) {
+export function pendingImageStudyOperationsOn(db: Database.Database) {
   const sql = {
     awaitDue: db.prepare(
       `INSERT INTO image_study (study, due_at) SELECT DISTINCT i.study, @at FROM instance i JOIN message m ON m.id = i.message
@@ -19,7 +19,7 @@ export function imageStudyOperationsOn(db: Database.Database) {
     // A clock that was set back leaves times far ahead. No study is due later than its quiet time from now.
     boundStudies: db.prepare("UPDATE image_study SET due_at = @now + quiet_ms WHERE due_at > @now + quiet_ms"),
     nextStudy: db.prepare(
-      `SELECT study, due_at AS dueAt FROM image_study WHERE study NOT IN (SELECT value FROM json_each(?))
+      `SELECT study AS studyUid, due_at AS dueAt FROM image_study WHERE study NOT IN (SELECT value FROM json_each(?))
        ORDER BY due_at LIMIT 1`,
     ),
     endStudy: db.prepare("DELETE FROM image_study WHERE study = ? AND due_at = ?"),
@@ -27,24 +27,24 @@ export function imageStudyOperationsOn(db: Database.Database) {
   };
   return {
     /** Queues image studies again whose awaited patient was added or changed. @returns whether there are any */
-    awaitDueStudies(devices: readonly string[], at: number): boolean {
+    queueMatchedImageStudies(devices: readonly string[], at: number): boolean {
       return sql.awaitDue.run({ devices: JSON.stringify(devices), at }).changes > 0;
     },
 
     /** The study that is complete first, besides those in progress. @returns null if none is queued */
-    nextImageStudy(now: number, underWay: readonly string[]): DueStudy | null {
+    nextImageStudy(now: number, inProgress: readonly string[]): PendingImageStudy | null {
       sql.boundStudies.run({ now });
-      return (sql.nextStudy.get(JSON.stringify(underWay)) as DueStudy | undefined) ?? null;
+      return (sql.nextStudy.get(JSON.stringify(inProgress)) as PendingImageStudy | undefined) ?? null;
     },
 
     /** Makes queued studies due at once. */
-    hastenStudies(studies: readonly string[], at: number): void {
+    scheduleImageStudiesEarlier(studies: readonly string[], at: number): void {
       for (const study of studies) sql.hasten.run(at, study);
     },
 
     /** Removes a study that was assessed, unless another instance changed its due time. */
-    endImageStudy(study: string, dueAt: number): void {
-      sql.endStudy.run(study, dueAt);
+    endImageStudy(studyUid: string, dueAt: number): void {
+      sql.endStudy.run(studyUid, dueAt);
     },
   };
 }

@@ -15,7 +15,7 @@ export interface NewMessage extends StoredMessage {
   readonly session: number;
   readonly ordinal: number;
   /** The range of its bytes in the event log, so that `bytes` is empty. Null or absent if `bytes` holds them. */
-  readonly place?: ByteRange | null;
+  readonly range?: ByteRange | null;
 }
 
 /** The columns of a new message, in the order of the INSERT. `bytes` is null if the event log holds them. */
@@ -37,8 +37,8 @@ export type MessageRow = readonly [
 
 /** `fingerprint` is equal for a message and its resend. Null if the protocol cannot identify a resend. */
 export function messageRow(message: NewMessage, fingerprint: string | null): MessageRow {
-  const { id, session, ordinal, device, profile, receivedAt, incomplete, bytes, place } = message;
-  const { firstEvent, lastEvent, start, length } = place ?? NO_RANGE;
+  const { id, session, ordinal, device, profile, receivedAt, incomplete, bytes, range } = message;
+  const { firstEvent, lastEvent, start, length } = range ?? NO_RANGE;
   const own = firstEvent === null ? bytes : null;
   const identity = [id, session, ordinal, device, profile, receivedAt, incomplete, fingerprint] as const;
   return [...identity, own, firstEvent, lastEvent, start, length];

@@ -2,7 +2,7 @@ import type Database from "better-sqlite3";
 import { BYTES_COLUMNS, messageReader, type StoredMessageRow } from "../events/event-log.ts";
 import type { MessageState } from "./message-outcome.ts";
 import { type MessageRow, messageRow, type NewMessage, type StoredMessage } from "./message-row.ts";
-import { type RoomOperations, ROW_BYTES } from "../devices/stored-bytes.ts";
+import { type StoredBytes, ROW_BYTES } from "../devices/stored-bytes.ts";
 
 // Messages: stored with the group that completes them, read by filing.
 
@@ -13,7 +13,7 @@ export const NO_SESSION = 0;
 const MESSAGE_COLUMNS = `id, device, profile, received_at AS receivedAt, incomplete, ${BYTES_COLUMNS}`;
 
 /** Part of operationsOn(). */
-export function messageOperationsOn(db: Database.Database, room: RoomOperations) {
+export function messageOperationsOn(db: Database.Database, room: StoredBytes) {
   const sql = {
     insertMessage: db.prepare(
       `INSERT INTO message (id, session, ordinal, device, profile, received_at, incomplete, fingerprint, state,
@@ -92,7 +92,7 @@ export function messageOperationsOn(db: Database.Database, room: RoomOperations)
     },
 
     /** The devices with truncated messages, completed or not. */
-    devicesCutShort(): string[] {
+    devicesWithIncompleteMessages(): string[] {
       return sql.cutShort.all() as string[];
     },
 

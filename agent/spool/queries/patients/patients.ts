@@ -1,6 +1,6 @@
 import type Database from "better-sqlite3";
 import type { OrderOperations, TestOrder } from "../orders/orders.ts";
-import type { WaitingMessages } from "./pending-matches.ts";
+import type { PendingMatches } from "./pending-matches.ts";
 
 // The patient directory as it was fetched from the server: patients and their identifiers.
 
@@ -25,7 +25,7 @@ export interface PatientReferences {
 /** Part of operationsOn(). */
 export function patientOperationsOn(
   db: Database.Database,
-  waits: WaitingMessages,
+  waits: PendingMatches,
   { ordersByAccession }: Pick<OrderOperations, "ordersByAccession">,
 ) {
   const sql = {
@@ -98,7 +98,7 @@ export function patientOperationsOn(
     },
 
     /** Removes patients, except those that changed after their removal. @returns how many */
-    forgetPatients(removed: readonly RemovedPatient[]): number {
+    removePatients(removed: readonly RemovedPatient[]): number {
       const gone = removed.filter(({ fp, at }) => {
         const body = patientByFp(fp);
         return body !== null && Date.parse((JSON.parse(body) as { updated_at: string }).updated_at) <= at;
@@ -108,18 +108,18 @@ export function patientOperationsOn(
     },
 
     /** Ends a full sync: removes the patients that it did not meet, and stores the progress of the directory. */
-    endWalk(walk: number, progress: string, isFirst: boolean): void {
+    endFullSync(walk: number, progress: string, isFirst: boolean): void {
       for (const fp of sql.unmet.all(walk) as string[]) forget(fp);
       sql.dropUnmetIdentifiers.run(walk);
       sql.setProgress.run(progress);
-      if (isFirst) waits.listArrived();
+      if (isFirst) waits.directoryFetched();
     },
 
     /**
      * Returns the orders of these accessions, and the bodies of the patients that the orders, fps and identifier name.
      * A patient may be there twice. One operation saves round trips to the worker. `version` is the directory's.
      */
-    named({ accessions, fps, identifier }: PatientReferences): {
+    resolveReferences({ accessions, fps, identifier }: PatientReferences): {
       orders: TestOrder[];
       patients: string[];
       version: number;

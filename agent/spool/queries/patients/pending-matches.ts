@@ -10,10 +10,10 @@ export interface MatchKeys {
   readonly version: number;
 }
 
-export type WaitingMessages = ReturnType<typeof waitingMessagesOn>;
+export type PendingMatches = ReturnType<typeof pendingMatchesOn>;
 
 /** Statements on the table `waiting`, for the operations that change patients and file messages. */
-export function waitingMessagesOn(db: Database.Database) {
+export function pendingMatchesOn(db: Database.Database) {
   const sql = {
     version: db.prepare("SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'directoryVersion'").pluck(),
     raiseVersion: db.prepare(
@@ -53,7 +53,7 @@ export function waitingMessagesOn(db: Database.Database) {
     },
 
     /** The first full sync ended. Every waiting message becomes due. */
-    listArrived(): void {
+    directoryFetched(): void {
       sql.wakeAll.run();
       sql.raiseVersion.run();
     },

@@ -1,7 +1,7 @@
 import type Database from "better-sqlite3";
 import type { Outcome } from "../../../../shared/api/study.ts";
 import type { MessageOutcomes } from "../messages/message-outcome.ts";
-import type { WaitingMessages } from "../patients/pending-matches.ts";
+import type { PendingMatches } from "../patients/pending-matches.ts";
 
 // The outbox: study revisions that are queued for the server.
 
@@ -14,7 +14,7 @@ export interface QueuedStudy {
 }
 
 /** Part of operationsOn(). */
-export function outboxOperationsOn(db: Database.Database, outcomes: MessageOutcomes, waits: WaitingMessages) {
+export function outboxOperationsOn(db: Database.Database, outcomes: MessageOutcomes, waits: PendingMatches) {
   const sql = {
     queued: db.prepare(
       "SELECT fp, revision, patient_fp AS patientFp, body, snapshot FROM study WHERE state = 'queued' ORDER BY rowid LIMIT ?",

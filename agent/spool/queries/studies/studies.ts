@@ -2,8 +2,8 @@ import type Database from "better-sqlite3";
 import type { Collection } from "../../../report/report.ts";
 import { type HeldStudy, isWithdrawal, type StudyBody, succeed } from "../../../report/revision.ts";
 import type { MessageOutcome, MessageOutcomes } from "../messages/message-outcome.ts";
-import { type RoomOperations, ROW_BYTES } from "../devices/stored-bytes.ts";
-import type { MatchKeys, WaitingMessages } from "../patients/pending-matches.ts";
+import { type StoredBytes, ROW_BYTES } from "../devices/stored-bytes.ts";
+import type { MatchKeys, PendingMatches } from "../patients/pending-matches.ts";
 
 // Studies and their revisions. A dedupe key names a study; the first message with that key gives it its fp.
 
@@ -28,8 +28,8 @@ export interface Settlement extends MessageOutcome {
 export function studyOperationsOn(
   db: Database.Database,
   outcomes: MessageOutcomes,
-  waits: WaitingMessages,
-  room: RoomOperations,
+  waits: PendingMatches,
+  room: StoredBytes,
 ) {
   const sql = {
     latestByKey: db.prepare(

@@ -37,8 +37,8 @@ test("a message with a byte range is read from the chunks of its session", () =>
   insert.run(6, 4, "chunk", Uint8Array.of(9));
   insert.run(7, 3, "send", Uint8Array.of(8));
   insert.run(8, 3, "chunk", Uint8Array.of(3, 4));
-  const place = { firstEvent: 5, lastEvent: 8, start: 1, length: 2 };
+  const range = { firstEvent: 5, lastEvent: 8, start: 1, length: 2 };
   const operations = operationsOn(db);
-  operations.addMessages([messageRow({ ...message, bytes: new Uint8Array(0), place }, null)]);
+  operations.addMessages([messageRow({ ...message, bytes: new Uint8Array(0), range }, null)]);
   expect(operations.unprocessedMessages("chem-1", 10, 10)[0]?.bytes).toEqual(Uint8Array.of(2, 3));
 });

@@ -30,7 +30,7 @@ test.each<[string, (spool: Operations) => unknown]>([
     "a patient is given the identifier",
     (spool) => spool.setIdentifiers([{ patientFp: OTHER, identifiers: ["4711"] }], null),
   ],
-  ["the first full sync ends", (spool) => spool.endWalk(0, "{}", true)],
+  ["the first full sync ends", (spool) => spool.endFullSync(0, "{}", true)],
 ])("a waiting message is due once %s", (_, change) => {
   const { spool } = waitingSpool();
   spool.upsertPatients([patient(OTHER)], null);
@@ -43,13 +43,13 @@ test.each<[string, (spool: Operations) => unknown]>([
 
 test.each<[string, (spool: Operations) => unknown]>([
   ["changes", (spool) => spool.upsertPatients([patient(OTHER, "cat")], null)],
-  ["is removed", (spool) => spool.forgetPatients([{ fp: OTHER, at: Date.parse(AT) }])],
-  ["is missing from a full sync", (spool) => spool.endWalk(1, "{}", false)],
+  ["is removed", (spool) => spool.removePatients([{ fp: OTHER, at: Date.parse(AT) }])],
+  ["is missing from a full sync", (spool) => spool.endFullSync(1, "{}", false)],
 ])("a waiting message is due once the patient with its identifier %s", (_, change) => {
   const { spool } = openOperations();
   spool.upsertPatients([patient(OTHER)], null);
   spool.setIdentifiers([{ patientFp: OTHER, identifiers: ["4711"] }], null);
-  const { version } = spool.named({ accessions: [], fps: [], identifier: "4711" });
+  const { version } = spool.resolveReferences({ accessions: [], fps: [], identifier: "4711" });
   addMessage(spool, "M1");
   spool.settle(settlement("M1", { studies: [withoutPatient()], waiting: { keys: ["4711"], version } }));
   spool.upsertPatients([patient(OTHER)], null);
@@ -62,7 +62,7 @@ test.each<[string, (spool: Operations) => unknown]>([
 test("a message is due at once if the directory changed between its lookup and its settlement", () => {
   const { spool } = openOperations();
   addMessage(spool, "M1");
-  const { version } = spool.named({ accessions: [], fps: [DOG], identifier: null });
+  const { version } = spool.resolveReferences({ accessions: [], fps: [DOG], identifier: null });
   spool.upsertPatients([patient(DOG)], null);
   spool.settle(settlement("M1", { studies: [withoutPatient()], waiting: { keys: [DOG], version } }));
   expect(due(spool)).toEqual(["M1"]);
@@ -133,8 +133,8 @@ describe("a message whose patient has no connection to the clinic", () => {
   test("is sent again unchanged when the patient is added again", () => {
     const { db, spool, fp } = refused();
     expect(due(spool)).toEqual([]);
-    spool.forgetPatients([{ fp: DOG, at: Date.parse(AT) }]);
-    const { version } = spool.named({ accessions: [], fps: [], identifier: null });
+    spool.removePatients([{ fp: DOG, at: Date.parse(AT) }]);
+    const { version } = spool.resolveReferences({ accessions: [], fps: [], identifier: null });
     spool.settle(settlement("M1", { studies: [withoutPatient()], waiting: { keys: [DOG], version }, rematch: true }));
     expect([due(spool), taken(spool)]).toEqual([[], []]);
     spool.upsertPatients([patient(DOG)], null);
