@@ -43,11 +43,11 @@ export interface ImageTotals {
 export function listImages(db: Database.Database, study: string | null): ImageSummary[] {
   const rows = db
     .prepare(
-      `SELECT m.id, m.device, m.received_at, m.state, i.study AS study_uid, i.sop_instance AS sop_instance_uid,
-         i.sop_class AS sop_class_uid, i.transfer_syntax AS transfer_syntax_uid, i.calling_ae, i.file_bytes AS bytes, i.sha256,
+      `SELECT m.id, m.device, m.received_at, m.state, i.study_uid, i.sop_instance_uid,
+         i.sop_class_uid, i.transfer_syntax_uid, i.calling_ae_title AS calling_ae, i.file_bytes AS bytes, i.sha256,
          i.removed_at, (SELECT json_group_array(json_object('destination', destination, 'state', state, 'reason', reason))
            FROM forward f WHERE f.message = m.id) AS forwards
-       FROM instance i JOIN message m ON m.id = i.message WHERE i.study = COALESCE(?, i.study) ORDER BY m.id`,
+       FROM instance i JOIN message m ON m.id = i.message WHERE i.study_uid = COALESCE(?, i.study_uid) ORDER BY m.id`,
     )
     .all(study) as (Omit<ImageSummary, "received_at" | "removed_at" | "forwards"> & {
     received_at: number;
@@ -73,7 +73,7 @@ export interface DrawableImage {
 export function drawableImages(db: Database.Database, name: string): DrawableImage[] {
   return db
     .prepare(
-      `SELECT message AS id, header_bytes AS headerBytes, transfer_syntax AS transferSyntax FROM instance
+      `SELECT message AS id, header_bytes AS headerBytes, transfer_syntax_uid AS transferSyntax FROM instance
        WHERE removed_at IS NULL AND message IN (SELECT @name UNION SELECT message FROM message_study WHERE fp = @name) ORDER BY message`,
     )
     .all({ name }) as DrawableImage[];

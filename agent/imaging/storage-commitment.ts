@@ -108,7 +108,7 @@ export class Commitments {
   }
 
   async #report(commitment: Commitment): Promise<void> {
-    const { id, transaction, at, tries } = commitment;
+    const { id, transaction, at, attempts } = commitment;
     const { event, failures } = await this.#assess(commitment);
     const request = {
       field: COMMAND.nEventReportRequest,
@@ -125,7 +125,7 @@ export class Commitments {
       await this.#spool.call("endCommitment", id, "the device never took the report", now);
       this.#events.givenUp(transaction);
     } else {
-      await this.#spool.call("delayCommitment", id, now + Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** tries));
+      await this.#spool.call("delayCommitment", id, now + Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** attempts));
     }
   }
 

@@ -5,11 +5,15 @@ import { damageTold } from "../../shared/runtime/damaged-file.ts";
 import { type Operations, operationsOn } from "./queries/operations.ts";
 import { isCurrent } from "./schema.ts";
 
-/** Reads the spool of a data folder, also while an agent writes it. @throws if the folder has no spool */
+// Access to the spool of a data folder, for commands that run beside the agent. Each function throws if the folder has no
+// spool, or the spool has the schema of another version.
+
+/** Reads the spool, also while an agent writes it. */
 export function readSpool<Result>(folder: string, read: (db: Database.Database) => Result): Result {
   const file = spoolFile(folder);
   const db = new Database(file, { readonly: true, fileMustExist: true });
   try {
+    requireCurrent(db, folder);
     return read(db);
   } catch (error) {
     throw damageTold(error, file);
@@ -18,7 +22,7 @@ export function readSpool<Result>(folder: string, read: (db: Database.Database) 
   }
 }
 
-/** Reads the spool in several asynchronous steps. @throws also if the spool has the schema of another version */
+/** Reads the spool in several asynchronous steps. */
 export async function searchSpool<Result>(
   folder: string,
   search: (db: Database.Database) => Promise<Result>,
@@ -26,7 +30,7 @@ export async function searchSpool<Result>(
   const file = spoolFile(folder);
   const db = new Database(file, { readonly: true, fileMustExist: true });
   try {
-    if (!isCurrent(db)) throw new Error(otherVersion(folder));
+    requireCurrent(db, folder);
     return await search(db);
   } catch (error) {
     throw damageTold(error, file);
@@ -38,15 +42,12 @@ export async function searchSpool<Result>(
 /** Max wait of a command for a commit of the running agent, in ms. */
 const BUSY_MS = 5_000;
 
-/**
- * Writes to the spool in one fsynced transaction, also while an agent runs. SQLite has one writer at a time; the second waits.
- * @throws if the folder has no spool, or the spool has the schema of another version
- */
+/** Writes to the spool in one fsynced transaction, also while an agent runs. SQLite has one writer at a time; the second waits. */
 export function writeSpool<Result>(folder: string, write: (operations: Operations) => Result): Result {
   const file = spoolFile(folder);
   const db = new Database(file, { fileMustExist: true, timeout: BUSY_MS });
   try {
-    if (!isCurrent(db)) throw new Error(otherVersion(folder));
+    requireCurrent(db, folder);
     db.pragma("synchronous = FULL");
     const operations = operationsOn(db);
     return db.transaction(() => write(operations)).immediate();
@@ -57,12 +58,14 @@ export function writeSpool<Result>(folder: string, write: (operations: Operation
   }
 }
 
-function otherVersion(folder: string): string {
-  return `the spool in ${folder} is of another version: run this version's agent first`;
+function requireCurrent(db: Database.Database, folder: string): void {
+  if (!isCurrent(db)) {
+    throw new Error(`the spool in ${folder} has the schema of another version: start this version's agent first`);
+  }
 }
 
 function spoolFile(folder: string): string {
   const file = path.join(folder, "spool.db");
-  if (!fs.existsSync(file)) throw new Error(`there is no spool in ${folder}: the agent has not run with it yet`);
+  if (!fs.existsSync(file)) throw new Error(`no spool in ${folder}: the agent has not run with it yet`);
   return file;
 }

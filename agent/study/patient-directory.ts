@@ -137,7 +137,7 @@ export class Directory {
 
   /** Whether all patients of the clinic were fetched at least once. */
   async isFetched(): Promise<boolean> {
-    this.#isFetched ||= (await this.#progress()).walkedAt !== undefined;
+    this.#isFetched ||= (await this.#progress()).fullSyncAt !== undefined;
     return this.#isFetched;
   }
 
@@ -176,7 +176,7 @@ export class Directory {
     // Before the patients: whoever is known is flagged by the clinic's intervals.
     await this.#syncRanges();
     const last = await this.#progress();
-    const isWalkDue = last.walkedAt === undefined || startedAt - last.walkedAt > FULL_WALK_MS;
+    const isWalkDue = last.fullSyncAt === undefined || startedAt - last.fullSyncAt > FULL_WALK_MS;
     const walk = last.patients === undefined || (isWalkDue && startedAt - this.#walkTriedAt >= WALK_RETRY_MS);
     if (walk) this.#walkTriedAt = startedAt;
 
@@ -209,8 +209,8 @@ export class Directory {
     const whole = walk && met.size === total;
     const progress = { ...last, patients, removed: whole ? patients : removed, syncedAt: startedAt };
     if (whole) {
-      const walked = JSON.stringify({ ...progress, walkedAt: startedAt } satisfies Progress);
-      await this.#spool.call("endFullSync", startedAt, walked, last.walkedAt === undefined);
+      const walked = JSON.stringify({ ...progress, fullSyncAt: startedAt } satisfies Progress);
+      await this.#spool.call("endFullSync", startedAt, walked, last.fullSyncAt === undefined);
     } else if (isNews(last, progress)) {
       await this.#spool.call("setMeta", "directory", JSON.stringify(progress satisfies Progress));
     }
@@ -348,7 +348,7 @@ interface Progress {
   readonly patients: Cursor;
   readonly removed: Cursor;
   /** The start of the last full walk that met every patient. Absent: there was none. */
-  readonly walkedAt?: number;
+  readonly fullSyncAt?: number;
   readonly syncedAt: number;
 }
 

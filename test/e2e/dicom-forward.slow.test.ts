@@ -151,7 +151,9 @@ describe.skipIf(!dcmtk)("a destination in agent.yaml", () => {
         await until("the other archive has all of them", () => fs.readdirSync(well).length === 6);
         await until("it broke off", () =>
           readSpool(world.agentData, (db) =>
-            db.prepare("SELECT 1 FROM forward WHERE destination = 'broken' AND state = 'queued' AND tries > 0").get(),
+            db
+              .prepare("SELECT 1 FROM forward WHERE destination = 'broken' AND state = 'queued' AND attempts > 0")
+              .get(),
           ),
         );
         const gone = once(archive, "exit");

@@ -54,7 +54,9 @@ async function stored(...instances: readonly GeneratedInstance[]) {
 function settled(ids: readonly string[]) {
   return until("they are settled", () => {
     const messages = world.messages().filter(({ id }) => ids.includes(id));
-    const due = readSpool(world.agentData, (db) => db.prepare("SELECT COUNT(*) FROM image_study").pluck().get());
+    const due = readSpool(world.agentData, (db) =>
+      db.prepare("SELECT COUNT(*) FROM pending_image_study").pluck().get(),
+    );
     return due === 0 && messages.every(({ state }) => state !== "pending") ? messages : null;
   });
 }

@@ -29,6 +29,6 @@ export function useSpool(): { readonly folder: string; readonly spool: Spool } {
 export function noteFetched(spool: Pick<Spool, "call">): Promise<void> {
   const now = Date.now();
   const cursor = { at: 0, seenAt: now };
-  const progress = { patients: cursor, removed: cursor, walkedAt: now, syncedAt: now };
+  const progress = { patients: cursor, removed: cursor, fullSyncAt: now, syncedAt: now };
   return spool.call("setMeta", "directory", JSON.stringify(progress));
 }

@@ -18,7 +18,7 @@ export function retentionOperationsOn(
   room: StoredBytes,
 ) {
   const sql = {
-    pruneNews: db.prepare("DELETE FROM news WHERE topic = 'event' AND at < ?"),
+    pruneDeviceReports: db.prepare("DELETE FROM device_report WHERE topic = 'event' AND at < ?"),
     oldestKept: db.prepare("SELECT id AS session, first_event AS event FROM session ORDER BY id LIMIT 1"),
     nthEvent: db.prepare("SELECT id FROM event ORDER BY id LIMIT 1 OFFSET ?").pluck(),
     withPlaceBefore: db.prepare(
@@ -76,7 +76,7 @@ export function retentionOperationsOn(
     /** Removes at most `limit` old rows of each kind, except unsettled ones. @returns whether there may be more */
     prune(before: number, limit: number): boolean {
       room.pruneSessions(before);
-      sql.pruneNews.run(before);
+      sql.pruneDeviceReports.run(before);
       const studies = sql.pruneStudies.all(before - STUDIES_KEPT_LONGER_MS) as { device: string; bytes: number }[];
       for (const { device, bytes } of studies) room.add(device, -bytes);
       // All events from the first one of the oldest kept session on are kept.

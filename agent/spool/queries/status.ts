@@ -76,13 +76,13 @@ export interface SpoolStatus {
 export function readStatus(db: Database.Database, folder: string): SpoolStatus {
   const running = isRunning(folder);
   const devices = db
-    .prepare("SELECT id, connected, last_message_at, last_bytes_at, standing FROM device ORDER BY id")
+    .prepare("SELECT id, connected, last_message_at, last_bytes_at, state FROM device ORDER BY id")
     .all() as {
     id: string;
     connected: number;
     last_message_at: number | null;
     last_bytes_at: number | null;
-    standing: string | null;
+    state: string | null;
   }[];
   const count = db.prepare("SELECT state, COUNT(*) AS count FROM message WHERE device = ? GROUP BY state");
   const outbox = db
@@ -93,7 +93,7 @@ export function readStatus(db: Database.Database, folder: string): SpoolStatus {
   };
   return {
     running,
-    devices: devices.map(({ id, connected, last_message_at, last_bytes_at, standing }) => {
+    devices: devices.map(({ id, connected, last_message_at, last_bytes_at, state }) => {
       const counts = { pending: 0, filed: 0, unmatched: 0, "not-for-patients": 0, quarantined: 0 };
       for (const row of count.all(id) as { state: MessageState; count: number }[]) counts[row.state] = row.count;
       const device = {
@@ -101,7 +101,7 @@ export function readStatus(db: Database.Database, folder: string): SpoolStatus {
         connected: running && connected === 1,
         last_message_at: isoOrNull(last_message_at),
         counts,
-        ...readStanding(running ? standing : null),
+        ...readDeviceState(running ? state : null),
         last_bytes_at: isoOrNull(last_bytes_at),
       };
       const instruments = readInstruments(db, id);
@@ -127,11 +127,11 @@ function readClock(db: Database.Database): SpoolStatus["clock"] {
   return text === undefined ? null : { offset_s: Number(text) };
 }
 
-function readStanding(
-  standing: string | null,
+function readDeviceState(
+  stored: string | null,
 ): Pick<DeviceStatus, "state" | "reason" | "since" | "last_warning" | "gave_way" | "counters"> {
-  if (standing === null) return { state: NOT_SERVED, reason: null, since: null, last_warning: null, counters: null };
-  const { is: state, reason, since, lastWarning, gaveWay, counters } = JSON.parse(standing) as Standing;
+  if (stored === null) return { state: NOT_SERVED, reason: null, since: null, last_warning: null, counters: null };
+  const { is: state, reason, since, lastWarning, gaveWay, counters } = JSON.parse(stored) as Standing;
   const { noiseBytes: noise_bytes, ...counted } = counters;
   return {
     state,
@@ -147,18 +147,18 @@ function readStanding(
 
 function readDirectory(db: Database.Database): SpoolStatus["directory"] {
   const text = db.prepare("SELECT value FROM meta WHERE key = 'directory'").pluck().get() as string | undefined;
-  const { walkedAt = null, syncedAt = null } = JSON.parse(text ?? "{}") as { walkedAt?: number; syncedAt?: number };
+  const { fullSyncAt = null, syncedAt = null } = JSON.parse(text ?? "{}") as { fullSyncAt?: number; syncedAt?: number };
   const patients = db.prepare("SELECT COUNT(*) FROM patient").pluck().get() as number;
-  return { patients, fetched_at: isoOrNull(walkedAt), synced_at: isoOrNull(syncedAt) };
+  return { patients, fetched_at: isoOrNull(fullSyncAt), synced_at: isoOrNull(syncedAt) };
 }
 
 function readInstruments(db: Database.Database, device: string): Instrument[] {
   const statuses = db
-    .prepare("SELECT name, content, at FROM news WHERE device = ? AND topic = 'status' ORDER BY name")
+    .prepare("SELECT name, content, at FROM device_report WHERE device = ? AND topic = 'status' ORDER BY name")
     .all(device) as { name: string; content: string; at: number }[];
   const events = db
     .prepare(
-      `SELECT content FROM news WHERE device = ? AND name = ? AND topic = 'event' ORDER BY at DESC, content DESC LIMIT ${EVENTS_SHOWN}`,
+      `SELECT content FROM device_report WHERE device = ? AND name = ? AND topic = 'event' ORDER BY at DESC, content DESC LIMIT ${EVENTS_SHOWN}`,
     )
     .pluck();
   return statuses.map(({ name, content, at }) => ({

@@ -93,8 +93,8 @@ interface StudyRow {
   readonly existing_fp: string | null;
   readonly created_at: number;
   readonly settled_at: number | null;
-  readonly sends: number;
-  readonly sent_at: number | null;
+  readonly send_attempts: number;
+  readonly last_sent_at: number | null;
 }
 
 type MessageRow = StoredMessage & {
@@ -104,7 +104,7 @@ type MessageRow = StoredMessage & {
   readonly reason: string | null;
 };
 
-const MESSAGE_COLUMNS = `m.id, m.ordinal, m.device, m.profile, m.received_at AS receivedAt, m.incomplete, m.state, m.reason, ${BYTES_COLUMNS}`;
+const MESSAGE_COLUMNS = `m.id, m.ordinal, m.device, m.profile, m.received_at AS receivedAt, m.truncation_reason AS incomplete, m.state, m.reason, ${BYTES_COLUMNS}`;
 
 function messagesOf(db: Database.Database, studies: readonly StudyRow[]): MessageRow[] {
   const linked = db.prepare(
@@ -123,7 +123,7 @@ function messagesOf(db: Database.Database, studies: readonly StudyRow[]): Messag
 function wireEvents(db: Database.Database, message: MessageRow, device: ReturnType<DeviceLookup>): TimedLine[] {
   const image = db
     .prepare(
-      "SELECT sop_instance AS uid, calling_ae AS sender, file_bytes AS size, sha256 FROM instance WHERE message = ?",
+      "SELECT sop_instance_uid AS uid, calling_ae_title AS sender, file_bytes AS size, sha256 FROM instance WHERE message = ?",
     )
     .get(message.id) as { uid: string; sender: string; size: number; sha256: string } | undefined;
   if (image !== undefined) {
@@ -198,8 +198,8 @@ function studyEvents({
   revision,
   patient_fp,
   created_at,
-  sends,
-  sent_at,
+  send_attempts,
+  last_sent_at,
   settled_at,
   snapshot,
   ...study
@@ -208,13 +208,16 @@ function studyEvents({
   const lines = [
     { at: created_at, line: `study     ${fp} revision ${revision} for ${patient_fp ?? "nobody"}; ${match}` },
   ];
-  if (sent_at !== null)
-    lines.push({ at: sent_at, line: `push      sent ${sends} ${sends === 1 ? "time" : "times"}, last now` });
+  if (last_sent_at !== null)
+    lines.push({
+      at: last_sent_at,
+      line: `push      sent ${send_attempts} ${send_attempts === 1 ? "time" : "times"}, last now`,
+    });
   if (settled_at !== null) {
     const known = study.existing_fp === null ? "" : `, there as ${study.existing_fp}`;
     const reason = study.reason === null ? "" : `: ${study.reason}`;
     lines.push({ at: settled_at, line: `server    revision ${revision} is ${study.state}${reason}${known}` });
-  } else lines.push({ at: sent_at ?? created_at, line: "push      waits for the server" });
+  } else lines.push({ at: last_sent_at ?? created_at, line: "push      waits for the server" });
   return lines;
 }
 

@@ -93,9 +93,9 @@ function wantedOf(db: Database.Database, { states, since }: ReprocessFilter): { 
   const places = states.map(() => "?").join(", ");
   return db
     .prepare(
-      `SELECT m.id, i.study FROM message m LEFT JOIN instance i ON i.message = m.id
+      `SELECT m.id, i.study_uid AS study FROM message m LEFT JOIN instance i ON i.message = m.id
        WHERE m.state IN (${places}) AND m.received_at >= ? AND m.completed_by IS NULL
-       GROUP BY COALESCE(i.study, m.id) ORDER BY MIN(m.rowid)`,
+       GROUP BY COALESCE(i.study_uid, m.id) ORDER BY MIN(m.rowid)`,
     )
     .all(...states, since) as { id: string; study: string | null }[];
 }
@@ -103,7 +103,7 @@ function wantedOf(db: Database.Database, { states, since }: ReprocessFilter): { 
 function messageOf(db: Database.Database, id: string): Reprocessed["message"] {
   const row = db
     .prepare(
-      `SELECT id, device, profile, received_at AS receivedAt, incomplete, state, reason, ${BYTES_COLUMNS} FROM message WHERE id = ?`,
+      `SELECT id, device, profile, received_at AS receivedAt, truncation_reason AS incomplete, state, reason, ${BYTES_COLUMNS} FROM message WHERE id = ?`,
     )
     .get(id) as StoredMessageRow<Reprocessed["message"]>;
   return messageReader(db)(row);

@@ -195,7 +195,7 @@ describe("a crash between commit and acknowledgement", () => {
     const again = await connect();
     for (const id of ["1", "2"]) expect(verdict(await again.ask(count(id)))).toBe(`AA ${id}`);
     await until("both", () => messages.length === 2);
-    const all = readSpool(folder, (db) => db.prepare("SELECT incomplete FROM message").pluck().all());
+    const all = readSpool(folder, (db) => db.prepare("SELECT truncation_reason FROM message").pluck().all());
     expect(all).toEqual([null, "the connection closed within a frame", null]);
   });
 });

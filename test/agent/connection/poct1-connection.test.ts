@@ -92,7 +92,7 @@ async function afterRestart(device: string, of = folder): Promise<{ messages: st
     db.prepare("SELECT bytes FROM message WHERE device = ? ORDER BY session, ordinal").all(device),
   ) as { bytes: Uint8Array }[];
   const events = readSpool(copy, (db) =>
-    db.prepare("SELECT content FROM news WHERE device = ? AND topic = 'event'").pluck().all(device),
+    db.prepare("SELECT content FROM device_report WHERE device = ? AND topic = 'event'").pluck().all(device),
   ) as string[];
   await restarted.close();
   fs.rmSync(copy, { recursive: true });

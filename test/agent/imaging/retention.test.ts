@@ -55,7 +55,7 @@ async function filed(number: number, days: number): Promise<string> {
   const message = messageOf(number);
   write("UPDATE instance SET stored_at = ? WHERE message = ?", Date.now() - days * DAY_MS, message);
   write("UPDATE message SET state = 'filed' WHERE id = ?", message);
-  write("DELETE FROM image_study WHERE study = ?", `1.2.4.${number}`);
+  write("DELETE FROM pending_image_study WHERE study_uid = ?", `1.2.4.${number}`);
   return message;
 }
 
@@ -95,7 +95,10 @@ describe("by age", () => {
       "its study waits for the server",
       (message) => write("UPDATE message SET state = 'pending' WHERE id = ?", message),
     ],
-    ["its study is not assessed", () => write("INSERT INTO image_study (study, due_at) VALUES ('1.2.4.1', 9e12)")],
+    [
+      "its study is not assessed",
+      () => write("INSERT INTO pending_image_study (study_uid, due_at) VALUES ('1.2.4.1', 9e12)"),
+    ],
     ["a person has to place it", (message) => write("UPDATE message SET state = 'unmatched' WHERE id = ?", message)],
     ["no modality", (message) => write("UPDATE message SET state = 'quarantined' WHERE id = ?", message)],
     ["a device was told that it is here for good", () => used.spool.call("markCommitted", ["1.2.3.1"])],

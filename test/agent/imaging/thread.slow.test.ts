@@ -121,7 +121,7 @@ test("an image beyond the limits is removed by the thread, and kept again when i
   await store();
   const kept = files();
   const db = new Database(path.join(used.folder, "spool.db"));
-  db.exec("UPDATE instance SET stored_at = 1; UPDATE message SET state = 'filed'; DELETE FROM image_study");
+  db.exec("UPDATE instance SET stored_at = 1; UPDATE message SET state = 'filed'; DELETE FROM pending_image_study");
   db.close();
   expect(await thread.removeOld()).toEqual({ count: 1, bytes: expect.any(Number), isEnough: true });
   expect(files()).toEqual([]);

@@ -2,17 +2,24 @@ import fs from "node:fs";
 import path from "node:path";
 import Database from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
-import { readSpool } from "../../../agent/spool/access.ts";
-import { measurementsByConcept, migrate } from "../../../agent/spool/schema.ts";
+import { MIGRATIONS } from "../../../agent/spool/migrations.ts";
+import { migrate } from "../../../agent/spool/schema.ts";
 import { Spool } from "../../../agent/spool/spool.ts";
 import { temporaryFolder } from "../../support/processes.ts";
-import { addMessage, answer, openOperations, settlement } from "../../support/spool-operations.ts";
-import { studyDraft } from "../../support/study.ts";
 
 function newFolder(): string {
   const folder = temporaryFolder();
   onTestFinished(() => fs.rmSync(folder, { recursive: true }));
   return folder;
+}
+
+/** Returns a database with the schema after the first `version` migrations. */
+function databaseOf(version: number): Database.Database {
+  const db = new Database(":memory:");
+  onTestFinished(() => void db.close());
+  for (const sql of MIGRATIONS.slice(0, version)) db.exec(sql);
+  db.pragma(`user_version = ${version}`);
+  return db;
 }
 
 test("a spool of a newer agent is refused", async () => {
@@ -23,10 +30,8 @@ test("a spool of a newer agent is refused", async () => {
   await expect(Spool.open(folder)).rejects.toThrow(/schema 99, this agent knows up to/);
 });
 
-test("headers with measurements of an older schema are read again, or kept by name without a file", async () => {
-  const folder = newFolder();
-  await (await Spool.open(folder)).close();
-  const db = new Database(path.join(folder, "spool.db"));
+test("headers with measurements of an older schema are read again, or kept by name without a file", () => {
+  const db = databaseOf(10);
   const old = (measurements: object[]) => JSON.stringify({ study: "1.2", measurements });
   const measured = old([{ name: "Ejection Fraction", value: "64", unit: null }]);
   const insert = db.prepare(
@@ -37,12 +42,9 @@ test("headers with measurements of an older schema are read again, or kept by na
   insert.run("M2", measured, 5);
   insert.run("M3", old([]), null);
   insert.run("M4", null, null);
-  db.exec(measurementsByConcept);
-  db.close();
+  migrate(db);
   const concept = { value: "", scheme: "", meaning: "Ejection Fraction" };
-  expect(
-    readSpool(folder, (held) => held.prepare("SELECT header FROM instance ORDER BY message").pluck().all()),
-  ).toEqual([
+  expect(db.prepare("SELECT header FROM instance ORDER BY message").pluck().all()).toEqual([
     null,
     JSON.stringify({ study: "1.2", measurements: [{ concept, modifiers: [], value: "64", unit: null }] }),
     old([]),
@@ -51,14 +53,20 @@ test("headers with measurements of an older schema are read again, or kept by na
 });
 
 test("unmatched messages of an older schema wait for the identifier that was sent", () => {
-  const { db, spool } = openOperations();
-  addMessage(spool, "M1", 0);
-  addMessage(spool, "M2", 1);
-  const [fp] = spool.settle(settlement("M1", { studies: [studyDraft({ patient_fp: null })] }));
-  spool.settle(settlement("M2", { studies: [studyDraft({ dedupe_key: "chem-1:def" })] }));
-  spool.settleStudies([{ ...answer(fp!, "unmatched"), matched: false }], 3000);
-  db.exec("ALTER TABLE session DROP COLUMN bytes; ALTER TABLE device DROP COLUMN stored_bytes; DROP TABLE noise");
-  db.exec(`DROP TABLE waiting; PRAGMA user_version = ${Number(db.pragma("user_version", { simple: true })) - 3}`);
+  const db = databaseOf(13);
+  const insert = db.prepare(
+    `INSERT INTO study (fp, revision, dedupe_key, body, snapshot, state, created_at)
+     VALUES (@fp, 1, @fp, json_object('patient_hint', json_object('identifier', @identifier)), '{}', @state, 1)`,
+  );
+  const link = db.prepare("INSERT INTO message_study (message, fp, revision) VALUES (?, ?, 1)");
+  for (const [message, identifier, state] of [
+    ["M1", "4711", "unmatched"],
+    ["M2", "4712", "queued"],
+    ["M3", null, "unmatched"],
+  ] as const) {
+    insert.run({ fp: `cds_${message}`, identifier, state });
+    link.run(message, `cds_${message}`);
+  }
   migrate(db);
-  expect(db.prepare("SELECT key, message, due FROM waiting").all()).toEqual([{ key: "4711", message: "M1", due: 0 }]);
+  expect(db.prepare("SELECT * FROM pending_match").all()).toEqual([{ match_key: "4711", message: "M1", due: 0 }]);
 });

@@ -388,6 +388,6 @@ describe("one folder, one agent", () => {
   });
 
   test("a folder without a spool is refused by the reader", () => {
-    expect(() => readSpool(newFolder(), listMessages)).toThrow(/there is no spool/);
+    expect(() => readSpool(newFolder(), listMessages)).toThrow(/no spool in/);
   });
 });

@@ -39,5 +39,5 @@ export function deviceCommandOperationsOn(db: Database.Database) {
 }
 
 function keyOf(device: string): string {
-  return `directive:${device}`;
+  return `device-command:${device}`;
 }

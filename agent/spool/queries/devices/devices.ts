@@ -8,22 +8,22 @@ import type { DeviceState, Standing } from "../../../states/device-state.ts";
 export function deviceOperationsOn(db: Database.Database) {
   const sql = {
     upsertDevice: db.prepare(
-      `INSERT INTO device (id, profile, connected, last_message_at, last_bytes_at, standing)
-       VALUES (@id, @profile, @connected, @lastMessageAt, @lastBytesAt, @standing)
-       ON CONFLICT (id) DO UPDATE SET profile = @profile, connected = @connected, standing = @standing,
+      `INSERT INTO device (id, profile, connected, last_message_at, last_bytes_at, state)
+       VALUES (@id, @profile, @connected, @lastMessageAt, @lastBytesAt, @state)
+       ON CONFLICT (id) DO UPDATE SET profile = @profile, connected = @connected, state = @state,
          last_message_at = COALESCE(@lastMessageAt, last_message_at), last_bytes_at = COALESCE(@lastBytesAt, last_bytes_at)`,
     ),
-    disconnectAll: db.prepare("UPDATE device SET connected = 0, standing = NULL"),
-    dropNews: db.prepare("DELETE FROM news WHERE device = ? AND name = ? AND topic = ?"),
-    insertNews: db.prepare(
-      "INSERT INTO news (device, name, topic, content, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+    disconnectAll: db.prepare("UPDATE device SET connected = 0, state = NULL"),
+    dropReports: db.prepare("DELETE FROM device_report WHERE device = ? AND name = ? AND topic = ?"),
+    insertReport: db.prepare(
+      "INSERT INTO device_report (device, name, topic, content, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
     ),
-    deviceReports: db.prepare("SELECT device, name, content FROM news WHERE topic = ?"),
+    deviceReports: db.prepare("SELECT device, name, content FROM device_report WHERE topic = ?"),
   };
   return {
-    setDevice({ id, profile, connected, lastMessageAt, lastBytesAt, ...standing }: DeviceState): void {
+    setDevice({ id, profile, connected, lastMessageAt, lastBytesAt, ...state }: DeviceState): void {
       const row = { id, profile, connected: connected ? 1 : 0, lastMessageAt, lastBytesAt };
-      sql.upsertDevice.run({ ...row, standing: JSON.stringify(standing satisfies Standing) });
+      sql.upsertDevice.run({ ...row, state: JSON.stringify(state satisfies Standing) });
     },
 
     disconnectAll(): void {
@@ -32,8 +32,8 @@ export function deviceOperationsOn(db: Database.Database) {
 
     /** Stores a report of a device. A status or list replaces the one before; events are kept until they are pruned. */
     storeDeviceReport(device: string, { device: name, topic, content }: DeviceReport, at: number): void {
-      if (topic !== "event") sql.dropNews.run(device, name, topic);
-      sql.insertNews.run(device, name, topic, content, at);
+      if (topic !== "event") sql.dropReports.run(device, name, topic);
+      sql.insertReport.run(device, name, topic, content, at);
     },
 
     deviceReports(topic: DeviceReport["topic"]): { device: string; name: string; content: string }[] {

@@ -17,25 +17,27 @@ export interface NewCommitment {
 
 export interface Commitment extends NewCommitment {
   readonly id: number;
-  readonly tries: number;
+  readonly attempts: number;
 }
 
 /** Part of operationsOn(). */
 export function commitmentOperationsOn(db: Database.Database) {
   const sql = {
     insertCommitment: db.prepare(
-      `INSERT INTO commitment (transaction_uid, device, calling_ae, instance_list, requested_at, next_at)
+      `INSERT INTO commitment (transaction_uid, device, calling_ae_title, instances, requested_at, next_attempt_at)
        VALUES (@transaction, @device, @callingAe, @references, @at, @at)`,
     ),
     commitments: db.prepare(
-      `SELECT id, transaction_uid AS "transaction", device, calling_ae AS callingAe, instance_list AS "references",
-         requested_at AS at, tries FROM commitment
-       WHERE reported_at IS NULL AND device = ? AND next_at <= ? ORDER BY next_at LIMIT 20`,
+      `SELECT id, transaction_uid AS "transaction", device, calling_ae_title AS callingAe, instances AS "references",
+         requested_at AS at, attempts FROM commitment
+       WHERE reported_at IS NULL AND device = ? AND next_attempt_at <= ? ORDER BY next_attempt_at LIMIT 20`,
     ),
-    nextCommitment: db.prepare("SELECT MIN(next_at) FROM commitment WHERE reported_at IS NULL AND device = ?").pluck(),
+    nextCommitment: db
+      .prepare("SELECT MIN(next_attempt_at) FROM commitment WHERE reported_at IS NULL AND device = ?")
+      .pluck(),
     endCommitment: db.prepare("UPDATE commitment SET reported_at = ?, outcome = ? WHERE id = ?"),
-    delayCommitment: db.prepare("UPDATE commitment SET tries = tries + 1, next_at = ? WHERE id = ?"),
-    promise: db.prepare("UPDATE instance SET promised = 1 WHERE sop_instance = ? AND removed_at IS NULL"),
+    delayCommitment: db.prepare("UPDATE commitment SET attempts = attempts + 1, next_attempt_at = ? WHERE id = ?"),
+    commit: db.prepare("UPDATE instance SET committed = 1 WHERE sop_instance_uid = ? AND removed_at IS NULL"),
   };
   return {
     addCommitment({ references, ...commitment }: NewCommitment): void {
@@ -60,7 +62,7 @@ export function commitmentOperationsOn(db: Database.Database) {
 
     /** Marks instances as committed to a device. Their files are kept until an archive has a copy. */
     markCommitted(sopInstances: readonly string[]): void {
-      for (const sopInstance of sopInstances) sql.promise.run(sopInstance);
+      for (const sopInstance of sopInstances) sql.commit.run(sopInstance);
     },
   };
 }

@@ -24,16 +24,18 @@ export function forwardOperationsOn(db: Database.Database) {
     ),
     queued: db.prepare(
       `SELECT ${INSTANCE_FILE_COLUMNS} FROM forward f JOIN instance i ON i.message = f.message JOIN message m ON m.id = f.message
-       WHERE f.destination = ? AND f.state = 'queued' ORDER BY f.tries, f.message LIMIT ?`,
+       WHERE f.destination = ? AND f.state = 'queued' ORDER BY f.attempts, f.message LIMIT ?`,
     ),
     retryForwards: db.prepare(
-      `UPDATE forward SET state = 'queued', tries = 0 WHERE destination = @destination AND state = 'refused'
-         AND message IN (SELECT message FROM instance WHERE removed_at IS NULL AND study = COALESCE(@study, study))`,
+      `UPDATE forward SET state = 'queued', attempts = 0 WHERE destination = @destination AND state = 'refused'
+         AND message IN (SELECT message FROM instance WHERE removed_at IS NULL AND study_uid = COALESCE(@studyUid, study_uid))`,
     ),
     settleForward: db.prepare(
-      "UPDATE forward SET state = ?, reason = ?, tries = tries + 1, settled_at = ? WHERE destination = ? AND message = ?",
+      "UPDATE forward SET state = ?, reason = ?, attempts = attempts + 1, settled_at = ? WHERE destination = ? AND message = ?",
     ),
-    tryAgain: db.prepare("UPDATE forward SET tries = tries + 1, reason = ? WHERE destination = ? AND message = ?"),
+    tryAgain: db.prepare(
+      "UPDATE forward SET attempts = attempts + 1, reason = ? WHERE destination = ? AND message = ?",
+    ),
     counts: db.prepare(
       "SELECT destination, state, COUNT(*) AS count FROM forward GROUP BY destination, state ORDER BY destination, state",
     ),
@@ -54,9 +56,9 @@ export function forwardOperationsOn(db: Database.Database) {
       return sql.queued.all(destination, limit) as InstanceFile[];
     },
 
-    /** Queues again the instances that a destination refused; `study` null selects all studies. @returns how many */
-    retryForwards(destination: string, study: string | null): number {
-      return sql.retryForwards.run({ destination, study }).changes;
+    /** Queues again the instances that a destination refused; `studyUid` null selects all studies. @returns how many */
+    retryForwards(destination: string, studyUid: string | null): number {
+      return sql.retryForwards.run({ destination, studyUid }).changes;
     },
 
     settleForward(destination: string, message: string, state: "sent" | "refused", reason: string | null, at: number) {

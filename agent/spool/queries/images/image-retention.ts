@@ -23,9 +23,9 @@ const forwardIs = (state: ForwardState) =>
   `EXISTS (SELECT 1 FROM destination d CROSS JOIN forward f ON f.destination = d.id AND f.message = i.message WHERE f.state = '${state}')`;
 /** Only filed instances may be removed when no other copy exists; unfiled ones need review. */
 const RETENTION_STATUS = `CASE
-  WHEN m.state = 'pending' OR EXISTS (SELECT 1 FROM image_study s WHERE s.study = i.study) OR ${forwardIs("queued")} THEN 'needed'
+  WHEN m.state = 'pending' OR EXISTS (SELECT 1 FROM pending_image_study s WHERE s.study_uid = i.study_uid) OR ${forwardIs("queued")} THEN 'needed'
   WHEN ${forwardIs("sent")} AND NOT ${forwardIs("refused")} THEN 'forwarded'
-  WHEN m.state = 'filed' AND i.promised = 0 THEN 'filed' ELSE 'needed' END`;
+  WHEN m.state = 'filed' AND i.committed = 0 THEN 'filed' ELSE 'needed' END`;
 
 /** Part of operationsOn(). */
 export function imageRetentionOperationsOn(db: Database.Database) {

@@ -16,5 +16,5 @@ export interface InstanceFile extends InstanceContent {
 }
 
 /** The columns of a InstanceFile, from `instance i` and `message m`. */
-export const INSTANCE_FILE_COLUMNS = `i.message, i.sop_class AS sopClass, i.sop_instance AS sopInstance, i.transfer_syntax AS transferSyntax,
+export const INSTANCE_FILE_COLUMNS = `i.message, i.sop_class_uid AS sopClass, i.sop_instance_uid AS sopInstance, i.transfer_syntax_uid AS transferSyntax,
   i.sha256, i.file_bytes AS fileBytes, m.bytes AS head`;

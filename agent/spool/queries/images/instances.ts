@@ -53,7 +53,7 @@ export function instanceOperationsOn(
   const sql = {
     sameInstance: db.prepare(
       `SELECT i.message, m.bytes AS head, i.sha256 FROM instance i JOIN message m ON m.id = i.message
-       WHERE i.sop_instance = @sopInstance AND i.sha256 = @sha256 AND i.transfer_syntax = @transferSyntax`,
+       WHERE i.sop_instance_uid = @sopInstance AND i.sha256 = @sha256 AND i.transfer_syntax_uid = @transferSyntax`,
     ),
     insertImageMessage: db.prepare(
       `INSERT INTO message (id, session, ordinal, device, profile, received_at, bytes, state)
@@ -61,23 +61,23 @@ export function instanceOperationsOn(
          @device, 'dicom', @receivedAt, @head, 'pending')`,
     ),
     insertInstance: db.prepare(
-      `INSERT INTO instance (message, study, sop_class, sop_instance, transfer_syntax, calling_ae, sha256, file_bytes, header_bytes, stored_at)
+      `INSERT INTO instance (message, study_uid, sop_class_uid, sop_instance_uid, transfer_syntax_uid, calling_ae_title, sha256, file_bytes, header_bytes, stored_at)
        VALUES (@message, @study, @sopClass, @sopInstance, @transferSyntax, @callingAe, @sha256, @fileBytes, @headerBytes, @receivedAt)`,
     ),
     awaitStudy: db.prepare(
-      `INSERT INTO image_study (study, due_at, quiet_ms) VALUES (@study, @dueAt, @quietMs)
-       ON CONFLICT (study) DO UPDATE SET due_at = MAX(due_at, @dueAt), quiet_ms = MAX(quiet_ms, @quietMs)`,
+      `INSERT INTO pending_image_study (study_uid, due_at, quiet_ms) VALUES (@study, @dueAt, @quietMs)
+       ON CONFLICT (study_uid) DO UPDATE SET due_at = MAX(due_at, @dueAt), quiet_ms = MAX(quiet_ms, @quietMs)`,
     ),
     hasInstance: db.prepare("SELECT 1 FROM instance WHERE message = ?").pluck(),
     instancesOf: db.prepare(
-      `SELECT i.message, m.device, m.received_at AS receivedAt, m.state, i.sop_class AS sopClass, i.sop_instance AS sopInstance,
-         i.transfer_syntax AS transferSyntax, i.sha256, i.header_bytes AS headerBytes, i.header,
-         EXISTS (SELECT 1 FROM instance o WHERE o.sop_instance = i.sop_instance AND o.message <> i.message) AS hasTwin
-       FROM instance i JOIN message m ON m.id = i.message WHERE i.study = ? ORDER BY i.message`,
+      `SELECT i.message, m.device, m.received_at AS receivedAt, m.state, i.sop_class_uid AS sopClass, i.sop_instance_uid AS sopInstance,
+         i.transfer_syntax_uid AS transferSyntax, i.sha256, i.header_bytes AS headerBytes, i.header,
+         EXISTS (SELECT 1 FROM instance o WHERE o.sop_instance_uid = i.sop_instance_uid AND o.message <> i.message) AS hasTwin
+       FROM instance i JOIN message m ON m.id = i.message WHERE i.study_uid = ? ORDER BY i.message`,
     ),
     noteHeader: db.prepare("UPDATE instance SET header = ? WHERE message = ?"),
     held: db.prepare(
-      `SELECT ${INSTANCE_FILE_COLUMNS} FROM instance i JOIN message m ON m.id = i.message WHERE i.sop_instance = ? AND i.removed_at IS NULL ORDER BY i.message`,
+      `SELECT ${INSTANCE_FILE_COLUMNS} FROM instance i JOIN message m ON m.id = i.message WHERE i.sop_instance_uid = ? AND i.removed_at IS NULL ORDER BY i.message`,
     ),
     storedAgain: db.prepare("UPDATE instance SET stored_at = ?, removed_at = NULL WHERE message = ?"),
   };

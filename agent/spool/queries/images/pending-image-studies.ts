@@ -12,18 +12,18 @@ export interface PendingImageStudy {
 export function pendingImageStudyOperationsOn(db: Database.Database) {
   const sql = {
     awaitDue: db.prepare(
-      `INSERT INTO image_study (study, due_at) SELECT DISTINCT i.study, @at FROM instance i JOIN message m ON m.id = i.message
-       WHERE i.message IN (SELECT message FROM waiting WHERE due = 1)
+      `INSERT INTO pending_image_study (study_uid, due_at) SELECT DISTINCT i.study_uid, @at FROM instance i JOIN message m ON m.id = i.message
+       WHERE i.message IN (SELECT message FROM pending_match WHERE due = 1)
          AND m.device IN (SELECT value FROM json_each(@devices)) ON CONFLICT DO NOTHING`,
     ),
     // A clock that was set back leaves times far ahead. No study is due later than its quiet time from now.
-    boundStudies: db.prepare("UPDATE image_study SET due_at = @now + quiet_ms WHERE due_at > @now + quiet_ms"),
+    boundStudies: db.prepare("UPDATE pending_image_study SET due_at = @now + quiet_ms WHERE due_at > @now + quiet_ms"),
     nextStudy: db.prepare(
-      `SELECT study AS studyUid, due_at AS dueAt FROM image_study WHERE study NOT IN (SELECT value FROM json_each(?))
+      `SELECT study_uid AS studyUid, due_at AS dueAt FROM pending_image_study WHERE study_uid NOT IN (SELECT value FROM json_each(?))
        ORDER BY due_at LIMIT 1`,
     ),
-    endStudy: db.prepare("DELETE FROM image_study WHERE study = ? AND due_at = ?"),
-    hasten: db.prepare("UPDATE image_study SET due_at = MIN(due_at, ?) WHERE study = ?"),
+    endStudy: db.prepare("DELETE FROM pending_image_study WHERE study_uid = ? AND due_at = ?"),
+    hasten: db.prepare("UPDATE pending_image_study SET due_at = MIN(due_at, ?) WHERE study_uid = ?"),
   };
   return {
     /** Queues image studies again whose awaited patient was added or changed. @returns whether there are any */

@@ -46,37 +46,37 @@ export interface StepUpdate {
 
 /** SQL that is true for an appointment `a` whose patient has an open order at the device. The order replaces it. */
 const IS_ORDERED = `EXISTS (SELECT 1 FROM test_order e WHERE e.device = @device AND e.patient_fp = a.patient_fp
-    AND e.appointment IS NULL AND e.state <> 'resulted' AND e.created_at >= @openFrom)`;
+    AND e.appointment_fp IS NULL AND e.state <> 'resulted' AND e.created_at >= @openFrom)`;
 
 /** Part of operationsOn(). */
 export function procedureStepOperationsOn(db: Database.Database) {
   const sql = {
     unscheduled: db.prepare(
       `SELECT a.fp, a.patient_fp AS patientFp FROM appointment a WHERE a.start_at >= @from AND a.start_at < @to AND NOT ${IS_ORDERED}
-         AND NOT EXISTS (SELECT 1 FROM test_order o WHERE o.device = @device AND o.appointment = a.fp)
+         AND NOT EXISTS (SELECT 1 FROM test_order o WHERE o.device = @device AND o.appointment_fp = a.fp)
        ORDER BY a.start_at, a.fp LIMIT ${WORKLIST_MAX}`,
     ),
     schedule: db.prepare(
-      `INSERT INTO test_order (accession, device, patient_fp, tests, created_at, state, appointment)
-       SELECT @accession, @device, @patientFp, '[]', @now, 'placed', @appointment
+      `INSERT INTO test_order (accession, device, patient_fp, tests, created_at, state, appointment_fp)
+       SELECT @accession, @device, @patientFp, '[]', @now, 'placed', @appointmentFp
        WHERE NOT EXISTS (SELECT 1 FROM identifier WHERE identifier = @accession) ON CONFLICT DO NOTHING`,
     ),
     steps: db.prepare(
       `SELECT o.accession, COALESCE(a.start_at, o.created_at) AS startAt, o.tests, p.body
-       FROM test_order o JOIN patient p ON p.fp = o.patient_fp LEFT JOIN appointment a ON a.fp = o.appointment
-       WHERE o.device = @device AND o.state <> 'resulted' AND CASE WHEN o.appointment IS NULL THEN o.created_at >= @openFrom
+       FROM test_order o JOIN patient p ON p.fp = o.patient_fp LEFT JOIN appointment a ON a.fp = o.appointment_fp
+       WHERE o.device = @device AND o.state <> 'resulted' AND CASE WHEN o.appointment_fp IS NULL THEN o.created_at >= @openFrom
          ELSE a.start_at >= @from AND a.start_at < @to AND NOT ${IS_ORDERED} END
        ORDER BY startAt, o.accession LIMIT ${WORKLIST_MAX}`,
     ),
     insertStep: db.prepare(
-      `INSERT INTO procedure_step (sop_instance, device, state, attributes, updated_at)
+      `INSERT INTO procedure_step (sop_instance_uid, device, state, attributes, updated_at)
        VALUES (@sopInstance, @device, @state, @attributes, @at) ON CONFLICT DO NOTHING`,
     ),
     step: db.prepare(
-      "SELECT state, attributes FROM procedure_step WHERE sop_instance = @sopInstance AND device = @device",
+      "SELECT state, attributes FROM procedure_step WHERE sop_instance_uid = @sopInstance AND device = @device",
     ),
     updateStep: db.prepare(
-      "UPDATE procedure_step SET state = @state, attributes = @attributes, updated_at = @at WHERE sop_instance = @sopInstance",
+      "UPDATE procedure_step SET state = @state, attributes = @attributes, updated_at = @at WHERE sop_instance_uid = @sopInstance",
     ),
   };
   return {
@@ -85,7 +85,7 @@ export function procedureStepOperationsOn(db: Database.Database) {
       const { device, now } = wanted;
       const fresh = sql.unscheduled.all(wanted) as { fp: string; patientFp: string }[];
       for (const { fp, patientFp } of fresh) {
-        const row = () => ({ accession: newAccession(), device, patientFp, now, appointment: fp });
+        const row = () => ({ accession: newAccession(), device, patientFp, now, appointmentFp: fp });
         while (sql.schedule.run(row()).changes === 0); // that accession is taken
       }
       const rows = sql.steps.all(wanted) as (Omit<WorklistRow, "tests"> & { tests: string })[];

@@ -27,7 +27,7 @@ export type MessageRow = readonly [
   profile: string,
   receivedAt: number,
   incomplete: string | null,
-  fingerprint: string | null,
+  duplicateKey: string | null,
   bytes: Uint8Array | null,
   firstEvent: number | null,
   lastEvent: number | null,
@@ -35,12 +35,12 @@ export type MessageRow = readonly [
   length: number | null,
 ];
 
-/** `fingerprint` is equal for a message and its resend. Null if the protocol cannot identify a resend. */
-export function messageRow(message: NewMessage, fingerprint: string | null): MessageRow {
+/** `duplicateKey` is equal for a message and its resend. Null if the protocol cannot identify a resend. */
+export function messageRow(message: NewMessage, duplicateKey: string | null): MessageRow {
   const { id, session, ordinal, device, profile, receivedAt, incomplete, bytes, range } = message;
   const { firstEvent, lastEvent, start, length } = range ?? NO_RANGE;
   const own = firstEvent === null ? bytes : null;
-  const identity = [id, session, ordinal, device, profile, receivedAt, incomplete, fingerprint] as const;
+  const identity = [id, session, ordinal, device, profile, receivedAt, incomplete, duplicateKey] as const;
   return [...identity, own, firstEvent, lastEvent, start, length];
 }
 

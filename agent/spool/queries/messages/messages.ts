@@ -10,19 +10,19 @@ import { type StoredBytes, ROW_BYTES } from "../devices/stored-bytes.ts";
 const INCOMPLETE_MAX = 20;
 /** The session of messages that are image files: no events made them, and the study assembly files them. */
 export const NO_SESSION = 0;
-const MESSAGE_COLUMNS = `id, device, profile, received_at AS receivedAt, incomplete, ${BYTES_COLUMNS}`;
+const MESSAGE_COLUMNS = `id, device, profile, received_at AS receivedAt, truncation_reason AS incomplete, ${BYTES_COLUMNS}`;
 
 /** Part of operationsOn(). */
 export function messageOperationsOn(db: Database.Database, room: StoredBytes) {
   const sql = {
     insertMessage: db.prepare(
-      `INSERT INTO message (id, session, ordinal, device, profile, received_at, incomplete, fingerprint, state,
+      `INSERT INTO message (id, session, ordinal, device, profile, received_at, truncation_reason, duplicate_key, state,
          bytes, first_event, last_event, start, length)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'pending', COALESCE(?, x''), ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
     ),
     readAgain: db
       .prepare(
-        `UPDATE message SET processed_at = NULL WHERE device = ? AND fingerprint = ? AND NOT EXISTS
+        `UPDATE message SET processed_at = NULL WHERE device = ? AND duplicate_key = ? AND NOT EXISTS
            (SELECT 1 FROM message_study l JOIN study s ON s.fp = l.fp AND s.revision > l.revision WHERE l.message = message.id)
          RETURNING id`,
       )
@@ -35,13 +35,13 @@ export function messageOperationsOn(db: Database.Database, room: StoredBytes) {
          AND session <> ${NO_SESSION} ORDER BY rowid LIMIT ?`,
     ),
     due: db.prepare(
-      `SELECT ${MESSAGE_COLUMNS} FROM message WHERE id IN (SELECT message FROM waiting WHERE due = 1)
+      `SELECT ${MESSAGE_COLUMNS} FROM message WHERE id IN (SELECT message FROM pending_match WHERE due = 1)
          AND session <> ${NO_SESSION} AND device IN (SELECT value FROM json_each(?)) ORDER BY rowid LIMIT ?`,
     ),
-    cutShort: db.prepare("SELECT DISTINCT device FROM message WHERE incomplete IS NOT NULL").pluck(),
+    incompleteDevices: db.prepare("SELECT DISTINCT device FROM message WHERE truncation_reason IS NOT NULL").pluck(),
     incompletes: db.prepare(
       `SELECT ${MESSAGE_COLUMNS} FROM message WHERE id IN (
-         SELECT * FROM (SELECT id FROM message WHERE device = ? AND incomplete IS NOT NULL AND completed_by IS NULL
+         SELECT * FROM (SELECT id FROM message WHERE device = ? AND truncation_reason IS NOT NULL AND completed_by IS NULL
            ORDER BY rowid DESC LIMIT ${INCOMPLETE_MAX})
          UNION ALL SELECT id FROM message WHERE completed_by = ?)
        ORDER BY rowid DESC LIMIT ${INCOMPLETE_MAX}`,
@@ -58,12 +58,12 @@ export function messageOperationsOn(db: Database.Database, room: StoredBytes) {
   function addMessages(rows: readonly MessageRow[]): (string | null)[] {
     const received = new Map<string, { receivedAt: number; bytes: number }>();
     const ids = rows.map((row) => {
-      const [id, , , device, , receivedAt, , fingerprint, own] = row;
+      const [id, , , device, , receivedAt, , duplicateKey, own] = row;
       const isNew = sql.insertMessage.run(row).changes > 0;
       const stored = isNew ? (own?.length ?? 0) + ROW_BYTES.message : 0;
       received.set(device, { receivedAt, bytes: (received.get(device)?.bytes ?? 0) + stored });
-      if (isNew || fingerprint === null) return id;
-      return (sql.readAgain.get(device, fingerprint) as string | undefined) ?? null;
+      if (isNew || duplicateKey === null) return id;
+      return (sql.readAgain.get(device, duplicateKey) as string | undefined) ?? null;
     });
     for (const [device, { receivedAt, bytes }] of received) room.addMessage(device, receivedAt, bytes);
     return ids;
@@ -72,8 +72,8 @@ export function messageOperationsOn(db: Database.Database, room: StoredBytes) {
   return {
     addMessages,
 
-    addMessage(message: NewMessage, fingerprint: string | null = null): string | null {
-      return addMessages([messageRow(message, fingerprint)])[0]!;
+    addMessage(message: NewMessage, duplicateKey: string | null = null): string | null {
+      return addMessages([messageRow(message, duplicateKey)])[0]!;
     },
 
     /** The devices of unprocessed messages and images, each with the row of its last one. */
@@ -93,7 +93,7 @@ export function messageOperationsOn(db: Database.Database, room: StoredBytes) {
 
     /** The devices with truncated messages, completed or not. */
     devicesWithIncompleteMessages(): string[] {
-      return sql.cutShort.all() as string[];
+      return sql.incompleteDevices.all() as string[];
     },
 
     /** Incomplete messages of a device that no other message than `completedBy` has completed; the latest first. */

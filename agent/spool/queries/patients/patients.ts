@@ -30,15 +30,15 @@ export function patientOperationsOn(
 ) {
   const sql = {
     upsertPatient: db.prepare(
-      "INSERT INTO patient (fp, body, walk) VALUES (@fp, @body, @walk) ON CONFLICT (fp) DO UPDATE SET body = @body, walk = @walk",
+      "INSERT INTO patient (fp, body, sync_generation) VALUES (@fp, @body, @syncGeneration) ON CONFLICT (fp) DO UPDATE SET body = @body, sync_generation = @syncGeneration",
     ),
-    markPatientMet: db.prepare("UPDATE patient SET walk = ? WHERE fp = ?"),
+    markPatientMet: db.prepare("UPDATE patient SET sync_generation = ? WHERE fp = ?"),
     dropPatient: db.prepare("DELETE FROM patient WHERE fp = ?"),
     identifiersOf: db.prepare("SELECT identifier FROM identifier WHERE patient_fp = ?").pluck(),
-    markIdentifiersMet: db.prepare("UPDATE identifier SET walk = ? WHERE patient_fp = ?"),
+    markIdentifiersMet: db.prepare("UPDATE identifier SET sync_generation = ? WHERE patient_fp = ?"),
     dropIdentifiers: db.prepare("DELETE FROM identifier WHERE patient_fp = ?"),
     insertIdentifier: db.prepare(
-      "INSERT INTO identifier (identifier, patient_fp, walk) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+      "INSERT INTO identifier (identifier, patient_fp, sync_generation) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
     ),
     patientByFp: db.prepare("SELECT body FROM patient WHERE fp = ?").pluck(),
     patientsByIdentifier: db
@@ -46,8 +46,8 @@ export function patientOperationsOn(
         "SELECT p.body FROM identifier i JOIN patient p ON p.fp = i.patient_fp WHERE i.identifier = ? ORDER BY p.fp LIMIT 10",
       )
       .pluck(),
-    unmet: db.prepare("SELECT fp FROM patient WHERE walk < ?").pluck(),
-    dropUnmetIdentifiers: db.prepare("DELETE FROM identifier WHERE walk < ?"),
+    unmet: db.prepare("SELECT fp FROM patient WHERE sync_generation < ?").pluck(),
+    dropUnmetIdentifiers: db.prepare("DELETE FROM identifier WHERE sync_generation < ?"),
     patientsAfter: db.prepare("SELECT body FROM patient WHERE fp > ? ORDER BY fp LIMIT ?").pluck(),
     setProgress: db.prepare(
       "INSERT INTO meta (key, value) VALUES ('directory', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
@@ -63,36 +63,39 @@ export function patientOperationsOn(
     patientByFp,
 
     /**
-     * Stores patients and returns how many are new or changed; unchanged patients are not written. `walk` is the time of
+     * Stores patients and returns how many are new or changed; unchanged patients are not written. `syncGeneration` is the time of
      * the full sync that met them, in ms since 1970; null for an incremental sync.
      */
-    upsertPatients(patients: readonly PatientRow[], walk: number | null): number {
+    upsertPatients(patients: readonly PatientRow[], syncGeneration: number | null): number {
       let changed = 0;
       for (const { fp, body } of patients) {
         if (patientByFp(fp) === body) {
-          if (walk !== null) sql.markPatientMet.run(walk, fp);
+          if (syncGeneration !== null) sql.markPatientMet.run(syncGeneration, fp);
           continue;
         }
-        sql.upsertPatient.run({ fp, body, walk: walk ?? 0 });
+        sql.upsertPatient.run({ fp, body, syncGeneration: syncGeneration ?? 0 });
         waits.patientChanged(fp);
         changed += 1;
       }
       return changed;
     },
 
-    /** Replaces the identifiers of each patient. `walk` as for upsertPatients(). */
-    setIdentifiers(rows: readonly { patientFp: string; identifiers: readonly string[] }[], walk: number | null): void {
+    /** Replaces the identifiers of each patient. `syncGeneration` as for upsertPatients(). */
+    setIdentifiers(
+      rows: readonly { patientFp: string; identifiers: readonly string[] }[],
+      syncGeneration: number | null,
+    ): void {
       for (const { patientFp, identifiers } of rows) {
         const known = sql.identifiersOf.all(patientFp) as string[];
         const taken = known.filter((identifier) => !identifiers.includes(identifier));
         const given = identifiers.filter((identifier) => !known.includes(identifier));
         const changed = [...taken, ...given];
         if (changed.length === 0) {
-          if (walk !== null) sql.markIdentifiersMet.run(walk, patientFp);
+          if (syncGeneration !== null) sql.markIdentifiersMet.run(syncGeneration, patientFp);
           continue;
         }
         sql.dropIdentifiers.run(patientFp);
-        for (const identifier of identifiers) sql.insertIdentifier.run(identifier, patientFp, walk ?? 0);
+        for (const identifier of identifiers) sql.insertIdentifier.run(identifier, patientFp, syncGeneration ?? 0);
         waits.identifiersChanged(changed);
       }
     },
@@ -108,9 +111,9 @@ export function patientOperationsOn(
     },
 
     /** Ends a full sync: removes the patients that it did not meet, and stores the progress of the directory. */
-    endFullSync(walk: number, progress: string, isFirst: boolean): void {
-      for (const fp of sql.unmet.all(walk) as string[]) forget(fp);
-      sql.dropUnmetIdentifiers.run(walk);
+    endFullSync(syncGeneration: number, progress: string, isFirst: boolean): void {
+      for (const fp of sql.unmet.all(syncGeneration) as string[]) forget(fp);
+      sql.dropUnmetIdentifiers.run(syncGeneration);
       sql.setProgress.run(progress);
       if (isFirst) waits.directoryFetched();
     },

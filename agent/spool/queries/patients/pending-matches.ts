@@ -20,18 +20,18 @@ export function pendingMatchesOn(db: Database.Database) {
       `INSERT INTO meta (key, value) VALUES ('directoryVersion', '1')
        ON CONFLICT (key) DO UPDATE SET value = CAST(value AS INTEGER) + 1`,
     ),
-    wake: db.prepare("UPDATE waiting SET due = 1 WHERE key = ? AND due = 0"),
+    wake: db.prepare("UPDATE pending_match SET due = 1 WHERE match_key = ? AND due = 0"),
     wakeIdentifiers: db.prepare(
-      "UPDATE waiting SET due = 1 WHERE key IN (SELECT identifier FROM identifier WHERE patient_fp = ?) AND due = 0",
+      "UPDATE pending_match SET due = 1 WHERE match_key IN (SELECT identifier FROM identifier WHERE patient_fp = ?) AND due = 0",
     ),
-    wakeAll: db.prepare("UPDATE waiting SET due = 1 WHERE due = 0"),
-    add: db.prepare("INSERT INTO waiting (key, message, due) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"),
+    wakeAll: db.prepare("UPDATE pending_match SET due = 1 WHERE due = 0"),
+    add: db.prepare("INSERT INTO pending_match (match_key, message, due) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"),
     addRefused: db.prepare(
-      `INSERT INTO waiting (key, message, due)
+      `INSERT INTO pending_match (match_key, message, due)
        SELECT s.patient_fp, MIN(l.message), 0 FROM study s JOIN message_study l ON l.fp = s.fp AND l.revision = s.revision
        WHERE s.fp = ? AND s.revision = ? AND s.patient_fp IS NOT NULL GROUP BY s.fp ON CONFLICT DO NOTHING`,
     ),
-    end: db.prepare("DELETE FROM waiting WHERE message = ?"),
+    end: db.prepare("DELETE FROM pending_match WHERE message = ?"),
   };
   const version = () => (sql.version.get() as number | undefined) ?? 0;
 

@@ -19,7 +19,9 @@ export function outboxOperationsOn(db: Database.Database, outcomes: MessageOutco
     queued: db.prepare(
       "SELECT fp, revision, patient_fp AS patientFp, body, snapshot FROM study WHERE state = 'queued' ORDER BY rowid LIMIT ?",
     ),
-    noteSend: db.prepare("UPDATE study SET sends = sends + 1, sent_at = ? WHERE fp = ? AND revision = ?"),
+    noteSend: db.prepare(
+      "UPDATE study SET send_attempts = send_attempts + 1, last_sent_at = ? WHERE fp = ? AND revision = ?",
+    ),
     outbox: db.prepare(
       `SELECT COUNT(*) AS depth, (SELECT created_at FROM study WHERE state = 'queued' ORDER BY rowid LIMIT 1) AS oldestAt
        FROM study WHERE state = 'queued'`,

@@ -7,16 +7,16 @@ import { migrate } from "../../../../agent/spool/schema.ts";
 // waits for it.
 
 /** Tables that grow with the messages. */
-const GROWING = ["session", "event", "message", "study", "message_study", "instance", "forward", "waiting"];
+const GROWING = ["session", "event", "message", "study", "message_study", "instance", "forward", "pending_match"];
 /** Statements that run rarely, or read the first row alone. */
 const SELDOM = [
-  "SELECT DISTINCT device FROM message WHERE incomplete IS NOT NULL",
+  "SELECT DISTINCT device FROM message WHERE truncation_reason IS NOT NULL",
   "SELECT state, COUNT(*) AS count FROM message GROUP BY state",
   "SELECT id AS session, first_event AS event FROM session ORDER BY id LIMIT 1",
   "SELECT id FROM event ORDER BY id LIMIT 1 OFFSET ?",
   "DELETE FROM study WHERE settled_at < ? RETURNING json_extract(body, '$.source.device_id') AS device, length(body) + length(snapshot) + 400 AS bytes",
   "SELECT destination, state, COUNT(*) AS count FROM forward GROUP BY destination, state ORDER BY destination, state",
-  "UPDATE waiting SET due = 1 WHERE due = 0",
+  "UPDATE pending_match SET due = 1 WHERE due = 0",
   "SELECT device, SUM(bytes) AS bytes FROM session WHERE finished_at < ? GROUP BY device",
   "DELETE FROM session WHERE finished_at < ?",
 ];

@@ -13,7 +13,7 @@ const DOG = studyDraft().body.patient_fp!;
 const OTHER = "patient_01K9TEST000000000000000002";
 const due = (spool: Operations) => spool.dueMessages(["chem-1"], 10).map(({ id }) => id);
 const rowsOf = (db: Database.Database) =>
-  db.prepare("SELECT key, message, due FROM waiting ORDER BY key, message").all();
+  db.prepare("SELECT match_key, message, due FROM pending_match ORDER BY match_key, message").all();
 const withoutPatient = (values: Partial<StudyDraft["body"]> = {}) => studyDraft({ patient_fp: null, ...values });
 
 /** A spool with one message that waits for an identifier and for a patient. */

@@ -16,10 +16,12 @@ test("a batch has the oldest studies within the limits of a request, and each se
   expect(keys(3, 1_000_000)).toEqual([["M1", "M2", "M3"], false]);
   expect(keys(2, 1_000_000)).toEqual([["M1", "M2"], true]);
   expect(keys(3, 1)).toEqual([["M1"], true]);
-  const sends = readSpool(folder, (db) => db.prepare("SELECT sends, sent_at FROM study ORDER BY rowid").all());
-  expect(sends).toEqual([
-    { sends: 3, sent_at: 7000 },
-    { sends: 2, sent_at: 7000 },
-    { sends: 1, sent_at: 7000 },
+  const attempts = readSpool(folder, (db) =>
+    db.prepare("SELECT send_attempts, last_sent_at FROM study ORDER BY rowid").all(),
+  );
+  expect(attempts).toEqual([
+    { send_attempts: 3, last_sent_at: 7000 },
+    { send_attempts: 2, last_sent_at: 7000 },
+    { send_attempts: 1, last_sent_at: 7000 },
   ]);
 });
