@@ -2,7 +2,7 @@ import { Command } from "commander";
 import { printLine } from "../../shared/cli/output.ts";
 import { listRowsOf } from "../store/audit.ts";
 import { rangesOfVersion } from "../store/ranges.ts";
-import { historyOf, listConflicts } from "../store/unmatched.ts";
+import { historyOf, listConflicts } from "../store/studies/history.ts";
 import { type DataOption, dataOption } from "./options.ts";
 import { storedStudy } from "./stored-study.ts";
 import { explainLines } from "./study-text.ts";

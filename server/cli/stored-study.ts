@@ -1,5 +1,5 @@
-import { type StoredView, viewStudy } from "../store/unmatched.ts";
-import type { Store } from "../store/types.ts";
+import { type StoredView, viewStudy } from "../store/studies/history.ts";
+import type { Store } from "../store/database/store.ts";
 
 /** @throws Error if there is no such study */
 export async function storedStudy(store: Store, fp: string): Promise<StoredView> {

@@ -3,7 +3,8 @@ import type { ClinicRanges } from "../../shared/clinical/clinic-ranges.ts";
 import { flagLines, meaningText, resultLine } from "../../shared/clinical/flag-text.ts";
 import { FLAGGED_ANEW } from "../domain/flagging.ts";
 import type { AuditDescription } from "../store/audit.ts";
-import type { Conflict, HistoryEntry, StoredView, UnmatchedStudy } from "../store/unmatched.ts";
+import type { Conflict, HistoryEntry, StoredView } from "../store/studies/history.ts";
+import type { UnmatchedStudy } from "../store/studies/unmatched.ts";
 
 // Formats studies as text for the commands unmatched, study and explain.
 

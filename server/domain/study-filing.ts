@@ -3,7 +3,7 @@ import type { Outcome } from "../../shared/api/study.ts";
 // Decides the outcome of one pushed study.
 
 /** All that the decision rests on. */
-export interface Situation {
+export interface FilingInput {
   /** `measured`: what its results say without ranges and flags. */
   pushed: { revision: number; contentHash: string; measured: string; patientFp: string | null };
   /**
@@ -30,14 +30,14 @@ export interface Situation {
  * `insert` a new study, `replace` the current revision, `assign` a held one to its patient, `assign twin` the held one with
  * the same dedupe key, or write nothing.
  */
-export interface Filing {
+export interface FilingDecision {
   write: "insert" | "replace" | "assign" | "assign twin" | "nothing";
   outcome: Omit<Outcome, "fp">;
 }
 
 /** Decides without looking anything up, so that the same push always ends the same way. */
-export function decideFiling({ pushed, stored, replacedHash, twin, unmatchedReason }: Situation): Filing {
-  const placed = (write: Filing["write"]): Filing => ({
+export function decideFiling({ pushed, stored, replacedHash, twin, unmatchedReason }: FilingInput): FilingDecision {
+  const placed = (write: FilingDecision["write"]): FilingDecision => ({
     write,
     outcome: unmatchedReason === null ? { outcome: "filed", reason: null } : unmatched(unmatchedReason),
   });
@@ -82,14 +82,14 @@ export function decideFiling({ pushed, stored, replacedHash, twin, unmatchedReas
   return placed(stored === null ? "insert" : "replace");
 }
 
-function nothing(outcome: Outcome["outcome"], reason: string | null, existingFp?: string): Filing {
+function nothing(outcome: Outcome["outcome"], reason: string | null, existingFp?: string): FilingDecision {
   return {
     write: "nothing",
     outcome: { outcome, reason, ...(existingFp !== undefined && { existing_fp: existingFp }) },
   };
 }
 
-function unmatched(reason: string): Filing["outcome"] {
+function unmatched(reason: string): FilingDecision["outcome"] {
   return { outcome: "unmatched", reason };
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { ClinicRange, ClinicRanges } from "../../shared/clinical/clinic-ranges.ts";
-import { noInvalidation, query, type Session } from "./query.ts";
+import { noInvalidation, query, type Session } from "./database/query.ts";
 
 // The clinics' own intervals. Each import is a version that stays, since studies say by which one they were flagged.
 

@@ -13,13 +13,13 @@ import {
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { noInvalidation, query, StoreUnavailable } from "../../../server/store/query.ts";
-import { connect } from "../../../server/store/sqlite.ts";
-import { openStore } from "../../../server/store/open.ts";
-import type { Store } from "../../../server/store/types.ts";
-import type { Loss } from "../../../shared/runtime/commit-mark.ts";
-import { newFp } from "../../../shared/api/fp.ts";
-import { temporaryFolder } from "../harness.ts";
+import { noInvalidation, query, StoreUnavailable } from "../../../../server/store/database/query.ts";
+import { connect } from "../../../../server/store/database/sqlite.ts";
+import { openStore } from "../../../../server/store/database/open.ts";
+import type { Store } from "../../../../server/store/database/store.ts";
+import type { Loss } from "../../../../shared/runtime/commit-mark.ts";
+import { newFp } from "../../../../shared/api/fp.ts";
+import { temporaryFolder } from "../../harness.ts";
 
 // What holds for the embedded database alone.
 

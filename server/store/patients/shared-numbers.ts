@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
-import { query, type Session } from "./query.ts";
-import type { Tables } from "./schema.ts";
+import { query, type Session } from "../database/query.ts";
+import type { Tables } from "../database/schema.ts";
 
 // Card numbers and microchips that name more than one patient of a clinic: an agent files a result with one to nobody.
 

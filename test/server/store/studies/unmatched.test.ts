@@ -1,26 +1,35 @@
 import { describe, expect, test } from "vitest";
-import { conflictLine, explainLines, historyLines, unmatchedLine, viewLines } from "../../../server/cli/study-text.ts";
-import { listRows, listRowsOf } from "../../../server/store/audit.ts";
 import {
-  assignStudy,
-  candidatesFor,
-  historyOf,
-  listConflicts,
-  listUnmatched,
-  rejectStudy,
-  undoPlacing,
-  viewStudy,
-} from "../../../server/store/unmatched.ts";
-import { findClinic } from "../../../server/store/keys.ts";
-import { replaceRanges } from "../../../server/store/ranges.ts";
-import { CONFLICTS_MAX } from "../../../server/store/studies.ts";
-import type { Entity } from "../../../server/import/lines.ts";
-import { newFp } from "../../../shared/api/fp.ts";
-import { catalogueVersion } from "../../../shared/clinical/reference.ts";
-import { type Measurement, resultsOf } from "../../../shared/clinical/results.ts";
-import type { PushedStudy } from "../../../shared/api/study.ts";
-import { clinic, connection, importEntities, keyPermissions, noon, patient, startServer, study } from "../harness.ts";
-import { intervalsByAge } from "../records.ts";
+  conflictLine,
+  explainLines,
+  historyLines,
+  unmatchedLine,
+  viewLines,
+} from "../../../../server/cli/study-text.ts";
+import { listRows, listRowsOf } from "../../../../server/store/audit.ts";
+import { candidatesFor } from "../../../../server/store/studies/candidates.ts";
+import { CONFLICTS_MAX } from "../../../../server/store/studies/filing.ts";
+import { historyOf, listConflicts, viewStudy } from "../../../../server/store/studies/history.ts";
+import { assignStudy, rejectStudy, reopenStudy } from "../../../../server/store/studies/placement.ts";
+import { listUnmatched } from "../../../../server/store/studies/unmatched.ts";
+import { findClinic } from "../../../../server/store/keys.ts";
+import { replaceRanges } from "../../../../server/store/ranges.ts";
+import type { Entity } from "../../../../server/import/lines.ts";
+import { newFp } from "../../../../shared/api/fp.ts";
+import { catalogueVersion } from "../../../../shared/clinical/reference.ts";
+import { type Measurement, resultsOf } from "../../../../shared/clinical/results.ts";
+import type { PushedStudy } from "../../../../shared/api/study.ts";
+import {
+  clinic,
+  connection,
+  importEntities,
+  keyPermissions,
+  noon,
+  patient,
+  startServer,
+  study,
+} from "../../harness.ts";
+import { intervalsByAge } from "../../records.ts";
 
 // Goal: what no program may place, a person places, once and undoably, and nothing of it is forgotten.
 
@@ -61,7 +70,7 @@ async function deskServer(...more: Entity[]) {
       store.transaction((session) => assignStudy(session, { ...by, ...options, fp, patientFp })),
     reject: async (fp: string, reason: string) =>
       store.transaction((session) => rejectStudy(session, { ...by, fp, reason })),
-    undo: async (fp: string) => store.transaction((session) => undoPlacing(session, { ...by, fp })),
+    undo: async (fp: string) => store.transaction((session) => reopenStudy(session, { ...by, fp })),
     list: async (rejected = false) => {
       const found: string[] = [];
       for await (const { fp } of listUnmatched(store, { clinicId, rejected })) found.push(fp);

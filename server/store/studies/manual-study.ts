@@ -1,13 +1,15 @@
 import { createHash } from "node:crypto";
-import { newFp } from "../../shared/api/fp.ts";
-import { animalAt } from "../../shared/clinical/reference.ts";
-import { resultsOf } from "../../shared/clinical/results.ts";
-import type { ManualEntry } from "../domain/manual-study.ts";
-import { type Act, noteAct, whyNoPatient } from "./unmatched.ts";
-import { findPatient } from "./patients.ts";
-import { query, type Session } from "./query.ts";
-import { currentRanges } from "./ranges.ts";
-import { canonical, describeStudy, insertStudy } from "./studies.ts";
+import { newFp } from "../../../shared/api/fp.ts";
+import { animalAt } from "../../../shared/clinical/reference.ts";
+import { resultsOf } from "../../../shared/clinical/results.ts";
+import type { ManualEntry } from "../../domain/manual-study.ts";
+import { type AuditActor, auditCommand } from "../audit.ts";
+import { missingPatientProblem } from "./placement.ts";
+import { canonical, describeStudy } from "./study-content.ts";
+import { findPatient } from "../patients/patients.ts";
+import { query, type Session } from "../database/query.ts";
+import { currentRanges } from "../ranges.ts";
+import { insertStudy } from "./studies.ts";
 
 /** The clinics that are connected to a patient: one of them must be the one whose intervals a typed study is held against. */
 export async function clinicsOfPatient(session: Session, patientFp: string): Promise<{ id: number; fp: string }[]> {
@@ -17,10 +19,10 @@ export async function clinicsOfPatient(session: Session, patientFp: string): Pro
 /** Stores what a person typed as a study of the patient, with range and flag; its fp, or why not. To be run in a transaction. */
 export async function addStudy(
   session: Session,
-  { clinicId, patientFp, entry, ...act }: Act & { clinicId: number; patientFp: string; entry: ManualEntry },
+  { clinicId, patientFp, entry, ...act }: AuditActor & { clinicId: number; patientFp: string; entry: ManualEntry },
 ): Promise<{ fp: string } | { problem: string }> {
   const patient = await findPatient(session, clinicId, patientFp);
-  if (patient === undefined) return { problem: await whyNoPatient(session, patientFp) };
+  if (patient === undefined) return { problem: await missingPatientProblem(session, patientFp) };
   if (!patient.connected) return { problem: `patient ${patientFp} has no active connection to the clinic` };
   const { modality, device_name, acquired_at, measurements } = entry;
   const animal = animalAt(patient.patient, acquired_at);
@@ -48,7 +50,7 @@ export async function addStudy(
     by_person: 1,
     rejected_reason: null,
   });
-  await noteAct(session, "study add", [fp, patientFp], act);
+  await auditCommand(session, "study add", [fp, patientFp], act);
   return { fp };
 }
 

@@ -13,7 +13,7 @@ import {
 } from "pg";
 import { type Engine, missingMigrations } from "./migrations.ts";
 import { filled, type Query, type Session, sqlBuilder, StoreUnavailable } from "./query.ts";
-import type { Store } from "./types.ts";
+import type { Store } from "./store.ts";
 import { atEndOfTurn, runAndBumpVersions, readVersions, type Versions } from "./cache-versions.ts";
 
 // The database as a PostgreSQL that several servers may share.

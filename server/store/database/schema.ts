@@ -1,7 +1,7 @@
 import type { Generated } from "kysely";
-import type { EventStatus, EventType } from "../../shared/api/calendar.ts";
-import type { Currency } from "../../shared/api/inventory.ts";
-import type { SoapStatus } from "../../shared/api/soap.ts";
+import type { EventStatus, EventType } from "../../../shared/api/calendar.ts";
+import type { Currency } from "../../../shared/api/inventory.ts";
+import type { SoapStatus } from "../../../shared/api/soap.ts";
 
 // Ids are the database's own integers; an fp appears only where a row meets the outside. Instants are milliseconds since 1970, UTC.
 // Only types that SQLite and PostgreSQL share: text, bigint, integer 0/1 for booleans, JSON as text.

@@ -1,0 +1,141 @@
+import type { Insertable } from "kysely";
+import type { Study } from "../../../shared/api/study.ts";
+import { noInvalidation, query, type Session } from "../database/query.ts";
+import type { StudyColumns, Tables } from "../database/schema.ts";
+import { toStudy } from "./study-content.ts";
+
+// Diagnostic studies: the current revision in `study`, replaced ones in `study_revision`.
+
+/** A filed study by fp and whether the clinic is connected to its patient; undefined when unknown, unmatched or of a deleted patient. */
+export async function findStudy(
+  session: Session,
+  clinicId: number,
+  fp: string,
+): Promise<{ connected: boolean; study: Study } | undefined> {
+  const row = await session.first(filedByFp, { clinicId, fp });
+  if (row === undefined) return undefined;
+  return { connected: row.active === 1, study: toStudy(row) };
+}
+
+export type StoredStudy = StudyColumns & { id: number; patient_fp: string | null };
+
+/** A study as it is stored, whoever may read it. */
+export async function findStored(session: Session, fp: string): Promise<StoredStudy | undefined> {
+  return session.first(storedByFp, { fp });
+}
+
+/** Puts a revision in the place of the stored one, which goes to the history. */
+export async function replaceStudy(
+  session: Session,
+  stored: StoredStudy,
+  row: StudyColumns,
+  now: number,
+): Promise<void> {
+  const { id, patient_id: was_of, revision, content_hash, received_at, pushed_revision } = stored;
+  const body = JSON.stringify({
+    ...toStudy(stored),
+    sent_patient_fp: stored.sent_patient_fp,
+    unmatched_reason: stored.unmatched_reason,
+    dedupe_key: stored.dedupe_key,
+    source: stored.source && (JSON.parse(stored.source) as unknown),
+    patient_hint: stored.patient_hint && (JSON.parse(stored.patient_hint) as unknown),
+    snapshot: stored.snapshot && (JSON.parse(stored.snapshot) as unknown),
+    cause: stored.cause,
+    rejected_reason: stored.rejected_reason,
+  } satisfies ReplacedStudy);
+  const kept = { study_id: id, revision, content_hash, body, received_at, pushed_revision };
+  await session.all(insertRevision, { ...kept, replaced_at: now });
+  await session.all(update, { ...row, id, was_of });
+}
+
+/** Stores a study that no agent sent. */
+export async function insertStudy(session: Session, row: StudyColumns): Promise<void> {
+  await session.all(insert, row);
+}
+
+/** A replaced revision as the history keeps it; what began to be kept later is missing in older ones. */
+export interface ReplacedStudy extends Study {
+  sent_patient_fp: string | null;
+  unmatched_reason: string | null;
+  dedupe_key: string | null;
+  source: unknown;
+  patient_hint: unknown;
+  snapshot?: unknown;
+  cause?: StudyColumns["cause"];
+  rejected_reason?: string | null;
+}
+
+const filedByFp = query((db, p: { clinicId: number; fp: string }) =>
+  db
+    .selectFrom("study")
+    .innerJoin("patient", "patient.id", "study.patient_id")
+    .leftJoin("connection", (join) =>
+      join.onRef("connection.patient_id", "=", "patient.id").on("connection.clinic_id", "=", p.clinicId),
+    )
+    .select(["study.fp", "study.modality", "study.device_name", "study.status", "study.acquired_at", "study.results"])
+    .select(["patient.fp as patient_fp", "connection.active"])
+    .where("study.fp", "=", p.fp)
+    .where("patient.deleted_at", "is", null),
+);
+
+export const storedByFp = query((db, p: { fp: string }) =>
+  db
+    .selectFrom("study")
+    .leftJoin("patient", "patient.id", "study.patient_id")
+    .selectAll("study")
+    .select("patient.fp as patient_fp")
+    .where("study.fp", "=", p.fp),
+);
+
+export const insert = query(
+  (db, p: StudyColumns) => db.insertInto("study").values(studyValues(p)),
+  ({ patient_id }) => ({ patients: [patient_id] }),
+);
+
+/** `was_of`: the patient that it was filed to till now; its clinics lose the study when it goes to another. */
+export const update = query(
+  (db, p: StudyColumns & { id: number; was_of: number | null }) =>
+    db.updateTable("study").set(studyValues(p)).where("id", "=", p.id),
+  ({ patient_id, was_of }) => ({ patients: [patient_id, was_of] }),
+);
+
+// Named one by one: the parameters of a query are not an object that could be spread.
+function studyValues(p: StudyColumns): StudyColumns {
+  return {
+    fp: p.fp,
+    clinic_id: p.clinic_id,
+    patient_id: p.patient_id,
+    unmatched_reason: p.unmatched_reason,
+    sent_patient_fp: p.sent_patient_fp,
+    modality: p.modality,
+    device_name: p.device_name,
+    status: p.status,
+    acquired_at: p.acquired_at,
+    results: p.results,
+    revision: p.revision,
+    dedupe_key: p.dedupe_key,
+    content_hash: p.content_hash,
+    source: p.source,
+    patient_hint: p.patient_hint,
+    snapshot: p.snapshot,
+    received_at: p.received_at,
+    pushed_revision: p.pushed_revision,
+    cause: p.cause,
+    by_person: p.by_person,
+    rejected_reason: p.rejected_reason,
+  };
+}
+
+const insertRevision = query(
+  (db, p: Insertable<Tables["study_revision"]>) =>
+    db.insertInto("study_revision").values({
+      study_id: p.study_id,
+      revision: p.revision,
+      content_hash: p.content_hash,
+      body: p.body,
+      received_at: p.received_at,
+      replaced_at: p.replaced_at,
+      pushed_revision: p.pushed_revision,
+    }),
+  noInvalidation,
+);
