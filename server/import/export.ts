@@ -143,9 +143,9 @@ const identifiersIn = query((db, p: Range) =>
 const connectionsIn = query((db, p: Range) =>
   db
     .selectFrom("patient")
-    .innerJoin("connection", "connection.patient_id", "patient.id")
-    .innerJoin("clinic", "clinic.id", "connection.clinic_id")
-    .select(["patient.fp as patient_fp", "clinic.fp as clinic_fp", "connection.active"])
+    .innerJoin("clinic_patient", "clinic_patient.patient_id", "patient.id")
+    .innerJoin("clinic", "clinic.id", "clinic_patient.clinic_id")
+    .select(["patient.fp as patient_fp", "clinic.fp as clinic_fp", "clinic_patient.active"])
     .where("patient.fp", ">=", p.first)
     .where("patient.fp", "<=", p.last)
     .orderBy("patient.fp")

@@ -178,7 +178,7 @@ const stampPatient = query(
 );
 
 const connectedClinics = query((db, p: { patientId: number }) =>
-  db.selectFrom("connection").select("clinic_id").where("patient_id", "=", p.patientId).where("active", "=", 1),
+  db.selectFrom("clinic_patient").select("clinic_id").where("patient_id", "=", p.patientId).where("active", "=", 1),
 );
 
 const identifiersOf = query((db, p: { patientId: number }) =>
@@ -205,7 +205,7 @@ const deleteIdentifiers = query(
 
 const connectionBetween = query((db, p: { clinicId: number; patientId: number }) =>
   db
-    .selectFrom("connection")
+    .selectFrom("clinic_patient")
     .select("active")
     .where("clinic_id", "=", p.clinicId)
     .where("patient_id", "=", p.patientId),
@@ -214,7 +214,7 @@ const connectionBetween = query((db, p: { clinicId: number; patientId: number })
 const upsertConnection = query(
   (db, p: { clinicId: number; patientId: number; active: number; fp: string; species: string }) =>
     db
-      .insertInto("connection")
+      .insertInto("clinic_patient")
       .values({
         clinic_id: p.clinicId,
         patient_id: p.patientId,
@@ -236,12 +236,12 @@ const upsertConnection = query(
 const relist = query(
   (db, p: { patientId: number }) =>
     db
-      .updateTable("connection")
+      .updateTable("clinic_patient")
       .from("patient")
       .set((set) => ({
         listed: set
           .case()
-          .when(set.and([set("connection.active", "=", 1), set("patient.deleted_at", "is", null)]))
+          .when(set.and([set("clinic_patient.active", "=", 1), set("patient.deleted_at", "is", null)]))
           // Literals: PostgreSQL takes a parameter here for text.
           .then(set.lit(1))
           .else(set.lit(0))
@@ -249,9 +249,9 @@ const relist = query(
         patient_species: set.ref("patient.species"),
         patient_updated_at: set.ref("patient.updated_at"),
       }))
-      .whereRef("patient.id", "=", "connection.patient_id")
-      .where("connection.patient_id", "=", p.patientId)
+      .whereRef("patient.id", "=", "clinic_patient.patient_id")
+      .where("clinic_patient.patient_id", "=", p.patientId)
       // Listed and no longer active: closed just now.
-      .where((where) => where.or([where("connection.active", "=", 1), where("connection.listed", "=", 1)])),
+      .where((where) => where.or([where("clinic_patient.active", "=", 1), where("clinic_patient.listed", "=", 1)])),
   ({ patientId }) => ({ patients: [patientId], lists: true }),
 );

@@ -150,11 +150,11 @@ const visibleByFp = query((db, p: { clinicId: number; fp: string }) =>
     .selectFrom("soap")
     .innerJoin("patient", "patient.id", "soap.patient_id")
     .innerJoin("clinic", "clinic.id", "soap.clinic_id")
-    .leftJoin("connection", (join) =>
-      join.onRef("connection.patient_id", "=", "patient.id").on("connection.clinic_id", "=", p.clinicId),
+    .leftJoin("clinic_patient", (join) =>
+      join.onRef("clinic_patient.patient_id", "=", "patient.id").on("clinic_patient.clinic_id", "=", p.clinicId),
     )
     .selectAll("soap")
-    .select(["patient.fp as patient_fp", "clinic.fp as performed_by_clinic_fp", "connection.active"])
+    .select(["patient.fp as patient_fp", "clinic.fp as performed_by_clinic_fp", "clinic_patient.active"])
     .where("soap.fp", "=", p.fp)
     .where("patient.deleted_at", "is", null),
 );

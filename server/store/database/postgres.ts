@@ -257,6 +257,7 @@ const postgres: Engine = {
     create function ${name}() returns trigger language plpgsql as $$ begin raise exception '${message}'; end $$;
     create trigger ${name} before ${event} on ${table} for each row when (${when}) execute function ${name}();
   `,
+  renameIndex: ({ from, to }) => `alter index ${from} rename to ${to};`,
 };
 
 /** Any number, the same in every version: servers that start at once migrate one after the other. */

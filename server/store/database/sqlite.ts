@@ -193,6 +193,8 @@ const sqlite: Engine = {
   shared: false,
   refuse: ({ name, event, table, when, message }) =>
     `create trigger ${name} before ${event} on ${table} when ${when} begin select raise(abort, '${message}'); end;`,
+  // SQLite has no ALTER INDEX.
+  renameIndex: ({ from, to, on }) => `drop index ${from}; create index ${to} on ${on};`,
 };
 
 function migrate(connection: Sqlite.Database, path: string): void {

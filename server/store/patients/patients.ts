@@ -220,7 +220,7 @@ function pageOf(db: Kysely<Tables>, p: PageParameters, bySpecies: boolean) {
 
 function matches(db: Kysely<Tables>, p: ListParameters, bySpecies: boolean) {
   return db
-    .selectFrom("connection")
+    .selectFrom("clinic_patient")
     .where("clinic_id", "=", p.clinicId)
     .where("listed", "=", p.listed)
     .where("patient_updated_at", ">=", p.updatedSince)
@@ -232,11 +232,11 @@ const patientByFp = query((db, p: { clinicId: number; fp: string }) =>
   db
     .selectFrom("patient")
     .innerJoin("customer", "customer.id", "patient.owner_customer_id")
-    .leftJoin("connection", (join) =>
-      join.onRef("connection.patient_id", "=", "patient.id").on("connection.clinic_id", "=", p.clinicId),
+    .leftJoin("clinic_patient", (join) =>
+      join.onRef("clinic_patient.patient_id", "=", "patient.id").on("clinic_patient.clinic_id", "=", p.clinicId),
     )
     .selectAll("patient")
-    .select(["customer.fp as owner_customer_fp", "connection.active"])
+    .select(["customer.fp as owner_customer_fp", "clinic_patient.active"])
     .where("patient.fp", "=", p.fp)
     .where("patient.deleted_at", "is", null),
 );

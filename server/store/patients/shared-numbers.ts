@@ -26,15 +26,15 @@ export async function listSharedNumbers(
 function sharedNumbers(db: Kysely<Tables>) {
   return db
     .selectFrom("patient_identifier")
-    .innerJoin("connection", "connection.patient_id", "patient_identifier.patient_id")
-    .innerJoin("clinic", "clinic.id", "connection.clinic_id")
+    .innerJoin("clinic_patient", "clinic_patient.patient_id", "patient_identifier.patient_id")
+    .innerJoin("clinic", "clinic.id", "clinic_patient.clinic_id")
     .select(["clinic.fp as clinic_fp", "patient_identifier.identifier"])
     .select(({ fn }) => [
       fn.countAll<number>().as("patients"),
-      fn.min("connection.patient_fp").as("first_fp"),
-      fn.max("connection.patient_fp").as("last_fp"),
+      fn.min("clinic_patient.patient_fp").as("first_fp"),
+      fn.max("clinic_patient.patient_fp").as("last_fp"),
     ])
-    .where("connection.listed", "=", 1)
+    .where("clinic_patient.listed", "=", 1)
     .groupBy(["clinic.fp", "patient_identifier.identifier"])
     .having(({ fn }) => fn.countAll(), ">", 1);
 }

@@ -58,22 +58,22 @@ const appointedOn = query((db, p: { clinicId: number; from: number; to: number }
 
 const patientsOfClinic = query((db, p: { clinicId: number }) =>
   db
-    .selectFrom("connection")
-    .innerJoin("patient", "patient.id", "connection.patient_id")
+    .selectFrom("clinic_patient")
+    .innerJoin("patient", "patient.id", "clinic_patient.patient_id")
     .innerJoin("customer", "customer.id", "patient.owner_customer_id")
     .selectAll("patient")
     .select("customer.fp as owner_customer_fp")
-    .where("connection.clinic_id", "=", p.clinicId)
-    .where("connection.listed", "=", 1),
+    .where("clinic_patient.clinic_id", "=", p.clinicId)
+    .where("clinic_patient.listed", "=", 1),
 );
 
 const identifiersOfClinic = query((db, p: { clinicId: number }) =>
   db
-    .selectFrom("connection")
-    .innerJoin("patient_identifier", "patient_identifier.patient_id", "connection.patient_id")
+    .selectFrom("clinic_patient")
+    .innerJoin("patient_identifier", "patient_identifier.patient_id", "clinic_patient.patient_id")
     .select(["patient_identifier.patient_id", "patient_identifier.identifier"])
-    .where("connection.clinic_id", "=", p.clinicId)
-    .where("connection.listed", "=", 1),
+    .where("clinic_patient.clinic_id", "=", p.clinicId)
+    .where("clinic_patient.listed", "=", 1),
 );
 
 const hintsOf = query((db, p: { clinicId: number; patientId: number }) =>

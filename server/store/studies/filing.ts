@@ -41,7 +41,7 @@ async function fileStudy(
   const twin = sameKey && (await session.first(storedByFp, sameKey));
 
   // A correction that names no patient stays with the patient that it was filed to, and goes where a person put it.
-  const byPerson = stored?.by_person === 1;
+  const byPerson = stored?.placed_by_user === 1;
   const sentFp = byPerson ? null : pushed.patient_fp;
   const patientFp = sentFp ?? stored?.patient_fp ?? null;
   const known = patientFp === null ? undefined : await findPatient(session, clinicId, patientFp);
@@ -71,7 +71,7 @@ async function fileStudy(
           fp: twin.fp,
           measured: measuredOf(twin),
           heldBecause: twin.patient_id === null ? (twin.unmatched_reason ?? "it is unmatched") : null,
-          byPerson: twin.by_person === 1,
+          byPerson: twin.placed_by_user === 1,
         }
       : null,
     unmatchedReason: (byPerson && patientFp === null && stored?.unmatched_reason) || whyUnmatched(patientFp, patient),
@@ -86,7 +86,7 @@ async function fileStudy(
     unmatched_reason: outcome.outcome === "unmatched" ? outcome.reason : null,
     received_at: now,
     cause: "pushed",
-    by_person: byPerson ? 1 : 0,
+    placed_by_user: byPerson ? 1 : 0,
     // Other values are news to the person who rejected the study. A patient alone is not.
     rejected_reason: stored && measuredOf(stored) === measured(pushed.results) ? stored.rejected_reason : null,
   };
@@ -113,7 +113,7 @@ async function fileStudy(
       if (twin && filedTo) {
         const { id: _id, patient_fp: _none, ...held } = twin;
         const flagged = await flagFor(session, twin, filedTo.patient);
-        const placed = { patient_id: filedTo.id, sent_patient_fp: pushed.patient_fp, unmatched_reason: null };
+        const placed = { patient_id: filedTo.id, claimed_patient_fp: pushed.patient_fp, unmatched_reason: null };
         const filed = { ...held, ...flagged, ...placed, revision: twin.revision + 1, received_at: now };
         await replaceStudy(session, twin, { ...filed, cause: "pushed" }, now);
       }
@@ -181,11 +181,11 @@ function toColumns(
   pushed: PushedStudy,
 ): Omit<
   StudyColumns,
-  "clinic_id" | "patient_id" | "unmatched_reason" | "received_at" | "cause" | "by_person" | "rejected_reason"
+  "clinic_id" | "patient_id" | "unmatched_reason" | "received_at" | "cause" | "placed_by_user" | "rejected_reason"
 > {
   return {
     fp: pushed.fp,
-    sent_patient_fp: pushed.patient_fp,
+    claimed_patient_fp: pushed.patient_fp,
     ...describeStudy(pushed),
     revision: pushed.revision,
     dedupe_key: pushed.dedupe_key,

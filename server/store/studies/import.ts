@@ -17,7 +17,7 @@ export async function importStudy(
     clinic_id: stored?.clinic_id ?? null,
     patient_id: patientId,
     unmatched_reason: null,
-    sent_patient_fp: study.patient_fp,
+    claimed_patient_fp: study.patient_fp,
     ...describeStudy(study),
     revision: (stored?.revision ?? 0) + 1,
     dedupe_key: stored?.dedupe_key ?? null,
@@ -28,7 +28,7 @@ export async function importStudy(
     received_at: now,
     pushed_revision: (stored?.revision ?? 0) + 1,
     cause: "imported",
-    by_person: 0,
+    placed_by_user: 0,
     rejected_reason: null,
   };
   if (stored === undefined) {

@@ -37,7 +37,7 @@ export async function addStudy(
     clinic_id: clinicId,
     patient_id: patient.id,
     unmatched_reason: null,
-    sent_patient_fp: patientFp,
+    claimed_patient_fp: patientFp,
     revision: 1,
     dedupe_key: null,
     content_hash: createHash("sha256").update(canonical(described)).digest("hex"),
@@ -47,7 +47,7 @@ export async function addStudy(
     received_at: act.now,
     pushed_revision: null,
     cause: "entered",
-    by_person: 1,
+    placed_by_user: 1,
     rejected_reason: null,
   });
   await auditCommand(session, "study add", [fp, patientFp], act);
@@ -56,11 +56,11 @@ export async function addStudy(
 
 const connectedClinics = query((db, p: { patientFp: string }) =>
   db
-    .selectFrom("connection")
-    .innerJoin("patient", "patient.id", "connection.patient_id")
-    .innerJoin("clinic", "clinic.id", "connection.clinic_id")
+    .selectFrom("clinic_patient")
+    .innerJoin("patient", "patient.id", "clinic_patient.patient_id")
+    .innerJoin("clinic", "clinic.id", "clinic_patient.clinic_id")
     .select(["clinic.id", "clinic.fp"])
     .where("patient.fp", "=", p.patientFp)
-    .where("connection.listed", "=", 1)
+    .where("clinic_patient.listed", "=", 1)
     .orderBy("clinic.fp"),
 );

@@ -90,7 +90,7 @@ export async function reopenStudy(
   const problem = whyNotTouch(stored, fp);
   if (stored?.clinic_id == null) return problem;
   const isRejected = stored.rejected_reason !== null;
-  if (stored.by_person === 0 || (stored.patient_id === null && !isRejected)) {
+  if (stored.placed_by_user === 0 || (stored.patient_id === null && !isRejected)) {
     return `${fp} was neither assigned nor rejected by a person`;
   }
   const unmatched_reason = isRejected
@@ -120,7 +120,7 @@ async function change(
   { now }: AuditActor,
 ): Promise<void> {
   const { id: _id, patient_fp: _patient, ...columns } = stored;
-  const row = { ...columns, ...changed, revision: stored.revision + 1, by_person: 1, received_at: now };
+  const row = { ...columns, ...changed, revision: stored.revision + 1, placed_by_user: 1, received_at: now };
   await replaceStudy(session, stored, row, now);
 }
 

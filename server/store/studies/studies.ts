@@ -34,7 +34,7 @@ export async function replaceStudy(
   const { id, patient_id: was_of, revision, content_hash, received_at, pushed_revision } = stored;
   const body = JSON.stringify({
     ...toStudy(stored),
-    sent_patient_fp: stored.sent_patient_fp,
+    sent_patient_fp: stored.claimed_patient_fp,
     unmatched_reason: stored.unmatched_reason,
     dedupe_key: stored.dedupe_key,
     source: stored.source && (JSON.parse(stored.source) as unknown),
@@ -69,11 +69,11 @@ const filedByFp = query((db, p: { clinicId: number; fp: string }) =>
   db
     .selectFrom("study")
     .innerJoin("patient", "patient.id", "study.patient_id")
-    .leftJoin("connection", (join) =>
-      join.onRef("connection.patient_id", "=", "patient.id").on("connection.clinic_id", "=", p.clinicId),
+    .leftJoin("clinic_patient", (join) =>
+      join.onRef("clinic_patient.patient_id", "=", "patient.id").on("clinic_patient.clinic_id", "=", p.clinicId),
     )
     .select(["study.fp", "study.modality", "study.device_name", "study.status", "study.acquired_at", "study.results"])
-    .select(["patient.fp as patient_fp", "connection.active"])
+    .select(["patient.fp as patient_fp", "clinic_patient.active"])
     .where("study.fp", "=", p.fp)
     .where("patient.deleted_at", "is", null),
 );
@@ -106,7 +106,7 @@ function studyValues(p: StudyColumns): StudyColumns {
     clinic_id: p.clinic_id,
     patient_id: p.patient_id,
     unmatched_reason: p.unmatched_reason,
-    sent_patient_fp: p.sent_patient_fp,
+    claimed_patient_fp: p.claimed_patient_fp,
     modality: p.modality,
     device_name: p.device_name,
     status: p.status,
@@ -121,7 +121,7 @@ function studyValues(p: StudyColumns): StudyColumns {
     received_at: p.received_at,
     pushed_revision: p.pushed_revision,
     cause: p.cause,
-    by_person: p.by_person,
+    placed_by_user: p.placed_by_user,
     rejected_reason: p.rejected_reason,
   };
 }

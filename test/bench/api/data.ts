@@ -56,7 +56,7 @@ function insertPatients(db: Database, { clinics, patients }: Size): void {
      values (@id, @fp, 'Karabaş', @species, 'Kangal', 'male', '2019-04-12', 12.5, 1, @updatedAt, @updatedAt)`,
   );
   const connection = db.prepare(
-    `insert into connection (clinic_id, patient_id, active, listed, patient_fp, patient_species, patient_updated_at)
+    `insert into clinic_patient (clinic_id, patient_id, active, listed, patient_fp, patient_species, patient_updated_at)
      values (@clinicId, @id, 1, 1, @fp, @species, @updatedAt)`,
   );
   for (let id = 1; id <= patients; id += 1) {

@@ -259,7 +259,7 @@ describe("the store on PostgreSQL", () => {
 
     // A prepared `select *` cannot go on; what asks again gets a new connection.
     await operator.run("alter table patient add column newer text");
-    await operator.run("alter table connection add column newer text");
+    await operator.run("alter table clinic_patient add column newer text");
     await operator.close();
     await expect.poll(status).toBe(200);
     const fp = newFp("patient");

@@ -68,15 +68,15 @@ describe("the store on SQLite", () => {
     const plan = (species: string) =>
       file
         .prepare(
-          `explain query plan select patient_id, patient_fp, patient_updated_at from connection
+          `explain query plan select patient_id, patient_fp, patient_updated_at from clinic_patient
            where clinic_id = 1 and listed = 1 ${species} and patient_updated_at >= 0
            order by patient_updated_at desc, patient_fp desc limit 20`,
         )
         .all()
         .map((step) => (step as { detail: string }).detail);
-    expect(plan("")).toEqual([expect.stringContaining("USING COVERING INDEX connection_list (")]);
+    expect(plan("")).toEqual([expect.stringContaining("USING COVERING INDEX clinic_patient_list (")]);
     expect(plan("and patient_species = 'dog'")).toEqual([
-      expect.stringContaining("USING COVERING INDEX connection_list_by_species ("),
+      expect.stringContaining("USING COVERING INDEX clinic_patient_list_by_species ("),
     ]);
     file.close();
   });
