@@ -4,7 +4,7 @@ import { printJson, printLine } from "../../shared/cli/output.ts";
 import type { AuditActor } from "../store/audit.ts";
 import type { Session } from "../store/database/query.ts";
 import { candidatesFor } from "../store/studies/candidates.ts";
-import { listConflicts } from "../store/studies/history.ts";
+import { listConflicts } from "../store/studies/conflicts.ts";
 import { assignStudy, rejectStudy, reopenStudy } from "../store/studies/placement.ts";
 import { listUnmatched } from "../store/studies/unmatched.ts";
 import { clinicOption, type DataOption, dataOption, fpParser } from "./options.ts";

@@ -2,20 +2,20 @@ import type { PatientHint } from "../../../shared/api/study.ts";
 import { type Candidate, type Known, rankCandidates } from "../../../shared/clinical/candidates.ts";
 import { query, type Session } from "../database/query.ts";
 import { toPatient } from "../patients/patients.ts";
-import { findStored } from "./studies.ts";
-import { parsed } from "./study-content.ts";
+import { findStoredStudy } from "./studies.ts";
+import { parseStored } from "./study-content.ts";
 
 const CANDIDATES_MAX = 5;
 
-/** Looked at once more with what earlier studies say of their owners. */
+/** Max candidates that are ranked again with the owners named in their earlier studies. */
 const OWNERS_LOOKED_UP_MAX = 50;
 
 const DAY_MS = 86_400_000;
 
-/** The patients of the study's clinic whom it may be of, the likeliest first, with the reasons. */
+/** Lists patients of the clinic that an unmatched study may belong to, the likeliest first, with the reasons. */
 export async function candidatesFor(session: Session, fp: string): Promise<Candidate[]> {
-  const stored = await findStored(session, fp);
-  const hint = parsed(stored?.patient_hint ?? null) as PatientHint | null;
+  const stored = await findStoredStudy(session, fp);
+  const hint = parseStored(stored?.patient_hint ?? null) as PatientHint | null;
   if (stored?.clinic_id == null || hint === null) return [];
   const clinicId = stored.clinic_id;
   const day = Math.floor(stored.acquired_at / DAY_MS) * DAY_MS;
@@ -43,7 +43,7 @@ export async function candidatesFor(session: Session, fp: string): Promise<Candi
 
 async function ownersOf(session: Session, clinicId: number, patientId: number): Promise<string[]> {
   const hints = await session.all(hintsOf, { clinicId, patientId });
-  return hints.flatMap(({ patient_hint }) => (parsed(patient_hint) as PatientHint | null)?.owner ?? []);
+  return hints.flatMap(({ patient_hint }) => (parseStored(patient_hint) as PatientHint | null)?.owner ?? []);
 }
 
 const appointedOn = query((db, p: { clinicId: number; from: number; to: number }) =>

@@ -8,11 +8,11 @@ import { currentRanges } from "../ranges.ts";
 import { canonical } from "./study-content.ts";
 
 /**
- * A stored study's results with range and flag for the patient, by the clinic's intervals and the catalogue of now for the day
- * of the sample; without a patient they have neither. If a result is of no known analyte, nothing is flagged, and the snapshot
- * is null unless all results are measurements in images.
+ * Flags the results of a stored study for a patient, with the current intervals of the clinic and the catalogue. Intervals
+ * are those of the day of the sample. If the patient is null, the results have neither range nor flag. If any analyte is
+ * unknown, no result has a flag, and the snapshot is null unless all results are measurements in images.
  */
-export async function flagFor(
+export async function flagForPatient(
   session: Session,
   study: Pick<StudyColumns, "clinic_id" | "modality" | "device_name" | "acquired_at" | "results" | "snapshot">,
   patient: Patient | null,
@@ -24,7 +24,7 @@ export async function flagFor(
   const measurements = measurementsOf({ modality: modality as Study["modality"], results }, before);
   if (measurements === null) {
     const bare = results.map((result) => ({ ...result, reference_range: null, flag: null }));
-    // Measurements in images have no intervals, so that their rows stay true for every patient.
+    // Measurements in images have no intervals, so that their rows hold for every patient.
     const isOfImages = before?.rows.every(({ meaning }) => meaning !== undefined) ?? false;
     return { results: canonical(bare), snapshot: isOfImages ? study.snapshot : null };
   }

@@ -1,17 +1,17 @@
 import type { PushedStudy, Study } from "../../../shared/api/study.ts";
 import type { Session } from "../database/query.ts";
 import type { StudyColumns } from "../database/schema.ts";
-import { insert, replaceStudy, storedByFp } from "./studies.ts";
+import { findStoredStudy, insertStudy, replaceStudy } from "./studies.ts";
 import { canonical, contentHash, describeStudy, toStudy } from "./study-content.ts";
 
-/** Stores a study of an import file: new, changed (the old content becomes a revision of its own) or unchanged. */
+/** Stores a study of an import file. The history keeps the previous content of a changed study. */
 export async function importStudy(
   session: Session,
   study: Study,
   patientId: number,
   now: number,
 ): Promise<"new" | "changed" | "unchanged"> {
-  const stored = await session.first(storedByFp, { fp: study.fp });
+  const stored = await findStoredStudy(session, study.fp);
   const row: StudyColumns = {
     fp: study.fp,
     clinic_id: stored?.clinic_id ?? null,
@@ -32,7 +32,7 @@ export async function importStudy(
     rejected_reason: null,
   };
   if (stored === undefined) {
-    await session.all(insert, row);
+    await insertStudy(session, row);
     return "new";
   }
   if (canonical(toStudy(stored)) === canonical(study)) return "unchanged";

@@ -11,15 +11,15 @@ import { query, type Session } from "../database/query.ts";
 import { currentRanges } from "../ranges.ts";
 import { insertStudy } from "./studies.ts";
 
-/** The clinics that are connected to a patient: one of them must be the one whose intervals a typed study is held against. */
+/** Lists the clinics that are connected to a patient. A typed study uses the intervals of one of them. */
 export async function clinicsOfPatient(session: Session, patientFp: string): Promise<{ id: number; fp: string }[]> {
   return session.all(connectedClinics, { patientFp });
 }
 
-/** Stores what a person typed as a study of the patient, with range and flag; its fp, or why not. To be run in a transaction. */
+/** Stores a typed study of a patient with ranges and flags. Run it in a transaction. @returns its fp or the problem */
 export async function addStudy(
   session: Session,
-  { clinicId, patientFp, entry, ...act }: AuditActor & { clinicId: number; patientFp: string; entry: ManualEntry },
+  { clinicId, patientFp, entry, ...actor }: AuditActor & { clinicId: number; patientFp: string; entry: ManualEntry },
 ): Promise<{ fp: string } | { problem: string }> {
   const patient = await findPatient(session, clinicId, patientFp);
   if (patient === undefined) return { problem: await missingPatientProblem(session, patientFp) };
@@ -44,13 +44,13 @@ export async function addStudy(
     source: null,
     patient_hint: null,
     snapshot: JSON.stringify(snapshot),
-    received_at: act.now,
+    received_at: actor.now,
     pushed_revision: null,
     cause: "entered",
     placed_by_user: 1,
     rejected_reason: null,
   });
-  await auditCommand(session, "study add", [fp, patientFp], act);
+  await auditCommand(session, "study add", [fp, patientFp], actor);
   return { fp };
 }
 

@@ -6,21 +6,23 @@ import { type AuditActor, auditCommand } from "../audit.ts";
 import { query, type Session } from "../database/query.ts";
 import type { StudyColumns } from "../database/schema.ts";
 import { findPatient } from "../patients/patients.ts";
-import { flagFor } from "./flags.ts";
-import { findStored, replaceStudy, type StoredStudy } from "./studies.ts";
-import { parsed } from "./study-content.ts";
+import { flagForPatient } from "./flags.ts";
+import { findStoredStudy, replaceStudy, type StoredStudy } from "./studies.ts";
+import { parseStored } from "./study-content.ts";
+
+// Commands of a user on a study. Each one adds a revision and audit rows, and needs a transaction. It returns the reason if
+// it changes nothing, else null.
 
 /**
- * Files a study to the patient: range and flag are computed once, for the patient's species and the interval of the day of the
- * sample. A study that is filed already moves. A patient of another species than the device stated needs `despite`, which the
- * history and the audit keep. To be run in a transaction, as all that follow.
+ * Files an unmatched study to a patient, or moves a filed one. Flags the results for the patient's species and the intervals
+ * of the day of the sample. If the device stated another species, `despite` is required. The history and the audit record it.
  */
 export async function assignStudy(
   session: Session,
-  { fp, patientFp, despite, ...act }: AuditActor & { fp: string; patientFp: string; despite?: "species" },
+  { fp, patientFp, despite, ...actor }: AuditActor & { fp: string; patientFp: string; despite?: "species" },
 ): Promise<string | null> {
-  const stored = await findStored(session, fp);
-  const problem = whyNotTouch(stored, fp);
+  const stored = await findStoredStudy(session, fp);
+  const problem = commandProblem(stored, fp);
   if (stored?.clinic_id == null) return problem;
   const patient = await findPatient(session, stored.clinic_id, patientFp);
   if (patient === undefined) return missingPatientProblem(session, patientFp);
@@ -30,20 +32,20 @@ export async function assignStudy(
   if (contradiction !== null && despite !== "species") {
     return `${contradiction}, expected a patient of the device's species, or --despite species to file it all the same`;
   }
-  const flagged = await flagFor(session, stored, patient.patient);
-  const placed = { patient_id: patient.id, unmatched_reason: null };
+  const flagged = await flagForPatient(session, stored, patient.patient);
+  const assigned = { patient_id: patient.id, unmatched_reason: null };
   if (contradiction === null) {
-    await change(session, stored, { ...flagged, ...placed, cause: "assigned" }, act);
-    await auditCommand(session, "unmatched assign", [fp, patientFp], act);
+    await addRevision(session, stored, { ...flagged, ...assigned, cause: "assigned" }, actor);
+    await auditCommand(session, "unmatched assign", [fp, patientFp], actor);
   } else {
-    const snapshot = noted(flagged.snapshot, `filed to ${patientFp} despite the species: ${contradiction}`);
-    await change(session, stored, { ...flagged, snapshot, ...placed, cause: "assigned despite species" }, act);
-    await auditCommand(session, "unmatched assign --despite species", [fp, patientFp], act);
+    const snapshot = withNote(flagged.snapshot, `filed to ${patientFp} despite the species: ${contradiction}`);
+    await addRevision(session, stored, { ...flagged, snapshot, ...assigned, cause: "assigned despite species" }, actor);
+    await auditCommand(session, "unmatched assign --despite species", [fp, patientFp], actor);
   }
   return null;
 }
 
-/** Says why a patient is not found: deleted, or never imported. */
+/** @returns the reason why a patient is not found: deleted or never imported */
 export async function missingPatientProblem(session: Session, fp: string): Promise<string> {
   const isDeleted = (await session.first(deletedPatient, { fp })) !== undefined;
   return isDeleted
@@ -51,69 +53,69 @@ export async function missingPatientProblem(session: Session, fp: string): Promi
     : `patient ${fp} does not exist, expected the fp of an imported patient`;
 }
 
-/** Null where the device stated no species, or a word that the species map does not know. */
+/** @returns null if the device stated no species, or a word that the species map does not contain */
 function speciesContradiction(stored: StoredStudy, { fp, species }: Patient): string | null {
-  const words = (parsed(stored.patient_hint) as PatientHint | null)?.species ?? "";
+  const words = (parseStored(stored.patient_hint) as PatientHint | null)?.species ?? "";
   const stated = readSpecies(words);
   if (stated === null || stated === (readSpecies(species) ?? species)) return null;
   return `the device states the species ${shown(words)} (${stated}) and patient ${fp} is a ${species}`;
 }
 
-/** A snapshot with one more note; null stays null, the cause of the revision says it then. */
-function noted(snapshot: string | null, note: string): string | null {
+/** Adds a note to a snapshot. Null stays null: the cause of the revision then tells the fact alone. */
+function withNote(snapshot: string | null, note: string): string | null {
   if (snapshot === null) return null;
-  const kept = JSON.parse(snapshot) as Snapshot;
-  return JSON.stringify({ ...kept, notes: [...kept.notes, note] });
+  const parsed = JSON.parse(snapshot) as Snapshot;
+  return JSON.stringify({ ...parsed, notes: [...parsed.notes, note] });
 }
 
-/** Takes a study off the list: it is nobody's. */
+/** Removes an unmatched study from the list, because it belongs to no patient. */
 export async function rejectStudy(
   session: Session,
-  { fp, reason, ...act }: AuditActor & { fp: string; reason: string },
+  { fp, reason, ...actor }: AuditActor & { fp: string; reason: string },
 ): Promise<string | null> {
-  const stored = await findStored(session, fp);
-  const problem = whyNotTouch(stored, fp);
+  const stored = await findStoredStudy(session, fp);
+  const problem = commandProblem(stored, fp);
   if (stored?.clinic_id == null) return problem;
   if (stored.patient_id !== null) return `${fp} is filed to ${stored.patient_fp}, expected one that is unmatched`;
   if (stored.rejected_reason !== null) return `${fp} is rejected already: ${stored.rejected_reason}`;
-  await change(session, stored, { rejected_reason: reason, cause: "rejected" }, act);
-  await auditCommand(session, "unmatched reject", [fp], act);
+  await addRevision(session, stored, { rejected_reason: reason, cause: "rejected" }, actor);
+  await auditCommand(session, "unmatched reject", [fp], actor);
   return null;
 }
 
-/** Takes back what a person did: the study waits for a person again, without range and flag. */
+/** Undoes an assignment or a rejection. The study is unmatched again, without ranges and flags. */
 export async function reopenStudy(
   session: Session,
-  { fp, ...act }: AuditActor & { fp: string },
+  { fp, ...actor }: AuditActor & { fp: string },
 ): Promise<string | null> {
-  const stored = await findStored(session, fp);
-  const problem = whyNotTouch(stored, fp);
+  const stored = await findStoredStudy(session, fp);
+  const problem = commandProblem(stored, fp);
   if (stored?.clinic_id == null) return problem;
   const isRejected = stored.rejected_reason !== null;
   if (stored.placed_by_user === 0 || (stored.patient_id === null && !isRejected)) {
-    return `${fp} was neither assigned nor rejected by a person`;
+    return `${fp} was neither assigned nor rejected by a user`;
   }
   const unmatched_reason = isRejected
     ? "a person rejected it and took that back"
     : `a person took it back from ${stored.patient_fp}`;
-  const flagged = await flagFor(session, stored, null);
-  await change(
+  const flagged = await flagForPatient(session, stored, null);
+  await addRevision(
     session,
     stored,
     { ...flagged, patient_id: null, unmatched_reason, rejected_reason: null, cause: "undone" },
-    act,
+    actor,
   );
-  await auditCommand(session, "unmatched reopen", [fp, stored.patient_fp], act);
+  await auditCommand(session, "unmatched reopen", [fp, stored.patient_fp], actor);
   return null;
 }
 
-function whyNotTouch(stored: StoredStudy | undefined, fp: string): string | null {
+function commandProblem(stored: StoredStudy | undefined, fp: string): string | null {
   if (stored === undefined) return `study ${fp} does not exist`;
   if (stored.clinic_id === null) return `${fp} was imported, expected a study that a clinic's agent sent`;
   return null;
 }
 
-async function change(
+async function addRevision(
   session: Session,
   stored: StoredStudy,
   changed: Partial<StudyColumns> & Pick<StudyColumns, "cause">,

@@ -4,9 +4,12 @@ import { noInvalidation, query, type Session } from "../database/query.ts";
 import type { StudyColumns, Tables } from "../database/schema.ts";
 import { toStudy } from "./study-content.ts";
 
-// Diagnostic studies: the current revision in `study`, replaced ones in `study_revision`.
+// Diagnostic studies: the current revision in `study`, replaced revisions in `study_revision`.
 
-/** A filed study by fp and whether the clinic is connected to its patient; undefined when unknown, unmatched or of a deleted patient. */
+/**
+ * Finds a filed study and whether the clinic is connected to its patient.
+ * @returns undefined if the study is unknown or unmatched, or its patient is deleted
+ */
 export async function findStudy(
   session: Session,
   clinicId: number,
@@ -19,19 +22,28 @@ export async function findStudy(
 
 export type StoredStudy = StudyColumns & { id: number; patient_fp: string | null };
 
-/** A study as it is stored, whoever may read it. */
-export async function findStored(session: Session, fp: string): Promise<StoredStudy | undefined> {
+/** Finds a stored study, whichever clinic may read it. */
+export async function findStoredStudy(session: Session, fp: string): Promise<StoredStudy | undefined> {
   return session.first(storedByFp, { fp });
 }
 
-/** Puts a revision in the place of the stored one, which goes to the history. */
+export async function insertStudy(session: Session, row: StudyColumns): Promise<void> {
+  await session.all(insert, row);
+}
+
+/** Overwrites the current revision. The history keeps no copy. */
+export async function updateStudy(session: Session, stored: StoredStudy, row: StudyColumns): Promise<void> {
+  await session.all(update, { ...row, id: stored.id, previousPatientId: stored.patient_id });
+}
+
+/** Replaces the current revision and moves it to the history. */
 export async function replaceStudy(
   session: Session,
   stored: StoredStudy,
   row: StudyColumns,
   now: number,
 ): Promise<void> {
-  const { id, patient_id: was_of, revision, content_hash, received_at, pushed_revision } = stored;
+  const { id, revision, content_hash, received_at, pushed_revision } = stored;
   const body = JSON.stringify({
     ...toStudy(stored),
     sent_patient_fp: stored.claimed_patient_fp,
@@ -43,18 +55,14 @@ export async function replaceStudy(
     cause: stored.cause,
     rejected_reason: stored.rejected_reason,
   } satisfies ReplacedStudy);
-  const kept = { study_id: id, revision, content_hash, body, received_at, pushed_revision };
-  await session.all(insertRevision, { ...kept, replaced_at: now });
-  await session.all(update, { ...row, id, was_of });
+  const replaced = { study_id: id, revision, content_hash, body, received_at, pushed_revision };
+  await session.all(insertRevision, { ...replaced, replaced_at: now });
+  await updateStudy(session, stored, row);
 }
 
-/** Stores a study that no agent sent. */
-export async function insertStudy(session: Session, row: StudyColumns): Promise<void> {
-  await session.all(insert, row);
-}
-
-/** A replaced revision as the history keeps it; what began to be kept later is missing in older ones. */
+/** The JSON of a replaced revision. The rows of older programs lack the optional fields. */
 export interface ReplacedStudy extends Study {
+  /** `study.claimed_patient_fp`; stored JSON keeps this name. */
   sent_patient_fp: string | null;
   unmatched_reason: string | null;
   dedupe_key: string | null;
@@ -78,7 +86,7 @@ const filedByFp = query((db, p: { clinicId: number; fp: string }) =>
     .where("patient.deleted_at", "is", null),
 );
 
-export const storedByFp = query((db, p: { fp: string }) =>
+const storedByFp = query((db, p: { fp: string }) =>
   db
     .selectFrom("study")
     .leftJoin("patient", "patient.id", "study.patient_id")
@@ -87,19 +95,19 @@ export const storedByFp = query((db, p: { fp: string }) =>
     .where("study.fp", "=", p.fp),
 );
 
-export const insert = query(
+const insert = query(
   (db, p: StudyColumns) => db.insertInto("study").values(studyValues(p)),
   ({ patient_id }) => ({ patients: [patient_id] }),
 );
 
-/** `was_of`: the patient that it was filed to till now; its clinics lose the study when it goes to another. */
-export const update = query(
-  (db, p: StudyColumns & { id: number; was_of: number | null }) =>
+// The clinics of the previous patient lose the study if it moves to another patient.
+const update = query(
+  (db, p: StudyColumns & { id: number; previousPatientId: number | null }) =>
     db.updateTable("study").set(studyValues(p)).where("id", "=", p.id),
-  ({ patient_id, was_of }) => ({ patients: [patient_id, was_of] }),
+  ({ patient_id, previousPatientId }) => ({ patients: [patient_id, previousPatientId] }),
 );
 
-// Named one by one: the parameters of a query are not an object that could be spread.
+// Lists each column, because the parameters of a query cannot be spread.
 function studyValues(p: StudyColumns): StudyColumns {
   return {
     fp: p.fp,

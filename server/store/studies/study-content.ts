@@ -1,19 +1,23 @@
 import { createHash } from "node:crypto";
 import { Result, type Study } from "../../../shared/api/study.ts";
+import { measured } from "../../../shared/clinical/measurement-key.ts";
 import type { StudyColumns } from "../database/schema.ts";
 
+// Converts studies between the API and the columns of `study`.
+
+/** @returns the columns that hold the content of a study */
 export function describeStudy(study: Omit<Study, "patient_fp">) {
   return {
     modality: study.modality,
     device_name: study.device_name,
     status: study.status,
     acquired_at: Date.parse(study.acquired_at),
-    // Canonical, so that equal results are equal text.
+    // Canonical JSON: equal results have equal text.
     results: canonical(study.results),
   };
 }
 
-// Hashes the content of a study without its origin: a resend has another message_id and perhaps a fuller hint.
+/** Hashes the content of a study. The message id and the hint are left out, because a resend may change them. */
 export function contentHash(
   study: Omit<Study, "patient_fp"> & { patient_fp: string | null },
   dedupeKey: string | null,
@@ -23,7 +27,7 @@ export function contentHash(
   return createHash("sha256").update(canonical(content)).digest("hex");
 }
 
-/** JSON with the keys of every object in order, so that equal values are equal text. */
+/** @returns JSON with sorted keys, so that equal values have equal text */
 export function canonical(value: unknown): string {
   return JSON.stringify(value, (_, inner: unknown) =>
     typeof inner === "object" && inner !== null && !Array.isArray(inner)
@@ -32,7 +36,7 @@ export function canonical(value: unknown): string {
   );
 }
 
-/** A row as the API shows it. */
+/** Converts a row to the study of the API. */
 export function toStudy(
   row: Pick<StudyColumns, "fp" | "modality" | "device_name" | "status" | "acquired_at" | "results"> & {
     patient_fp: string | null;
@@ -51,8 +55,16 @@ export function toStudy(
 
 const resultKeys = Object.keys(Result.properties) as (keyof Result)[];
 
-/** The API's fields alone, in their published order. */
-export function inOrder({ fp, patient_fp, modality, device_name, status, acquired_at, results }: Study): Study {
+/** @returns the fields of the API alone, in their published order */
+export function inPublishedOrder({
+  fp,
+  patient_fp,
+  modality,
+  device_name,
+  status,
+  acquired_at,
+  results,
+}: Study): Study {
   const ordered = results.map(
     (result) =>
       Object.fromEntries(
@@ -62,10 +74,17 @@ export function inOrder({ fp, patient_fp, modality, device_name, status, acquire
   return { fp, patient_fp, modality, device_name, status, acquired_at, results: ordered };
 }
 
-export function parsed(text: string | null): unknown {
+/** Parses a JSON column; null stays null. */
+export function parseStored(text: string | null): unknown {
   return text === null ? null : (JSON.parse(text) as unknown);
 }
 
-export function instant(milliseconds: number): string {
+/** Formats milliseconds since 1970 as the API does. */
+export function timestampOf(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
+}
+
+/** @returns a key that is equal for rows with the same measurements */
+export function storedMeasurementKey({ results }: Pick<StudyColumns, "results">): string {
+  return measured(JSON.parse(results) as Result[]);
 }

@@ -1,12 +1,9 @@
 import type { PatientHint } from "../../../shared/api/study.ts";
 import { query, type Session } from "../database/query.ts";
 import type { StudyColumns } from "../database/schema.ts";
-import { instant, parsed } from "./study-content.ts";
+import { timestampOf, parseStored } from "./study-content.ts";
 
-// The desk of the unmatched: what a person sees of studies that no program may place, and what a person does with them.
-// Each act is a revision of the study and stands in the audit; functions that act say why they did not, null when done.
-
-/** A study that waits for a person, as the list shows it. */
+/** An unmatched study in the list for a user. */
 export interface UnmatchedStudy {
   fp: string;
   clinic_fp: string;
@@ -16,11 +13,11 @@ export interface UnmatchedStudy {
   acquired_at: string;
   hint: PatientHint | null;
   reason: string | null;
-  /** Why a person took it off the list. */
+  /** Reason of the user who removed it from the list. */
   rejected_reason: string | null;
 }
 
-/** The studies that wait for a person, the oldest first; a thousand in memory at a time. */
+/** Lists unmatched or rejected studies, the oldest first. Holds 1000 rows in memory. */
 export async function* listUnmatched(
   session: Session,
   { clinicId, rejected }: { clinicId: number | null; rejected: boolean },
@@ -40,11 +37,11 @@ function toUnmatched(row: StudyColumns & { clinic_fp: string }): UnmatchedStudy 
   return {
     fp: row.fp,
     clinic_fp: row.clinic_fp,
-    received_at: instant(row.received_at),
+    received_at: timestampOf(row.received_at),
     modality: row.modality,
     device_name: row.device_name,
-    acquired_at: instant(row.acquired_at),
-    hint: parsed(row.patient_hint) as PatientHint | null,
+    acquired_at: timestampOf(row.acquired_at),
+    hint: parseStored(row.patient_hint) as PatientHint | null,
     reason: row.unmatched_reason,
     rejected_reason: row.rejected_reason,
   };

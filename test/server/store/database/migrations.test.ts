@@ -14,7 +14,8 @@ import { currentRanges, rangesOfVersion, replaceRanges } from "../../../../serve
 import { findSoap } from "../../../../server/store/soap.ts";
 import { listItems } from "../../../../server/store/stock.ts";
 import { candidatesFor } from "../../../../server/store/studies/candidates.ts";
-import { historyOf, listConflicts, viewStudy } from "../../../../server/store/studies/history.ts";
+import { listConflicts } from "../../../../server/store/studies/conflicts.ts";
+import { historyOf, viewStudy } from "../../../../server/store/studies/history.ts";
 import { assignStudy } from "../../../../server/store/studies/placement.ts";
 import { findStudy } from "../../../../server/store/studies/studies.ts";
 import { listUnmatched } from "../../../../server/store/studies/unmatched.ts";

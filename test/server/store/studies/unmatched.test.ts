@@ -8,8 +8,8 @@ import {
 } from "../../../../server/cli/study-text.ts";
 import { listRows, listRowsOf } from "../../../../server/store/audit.ts";
 import { candidatesFor } from "../../../../server/store/studies/candidates.ts";
-import { CONFLICTS_MAX } from "../../../../server/store/studies/filing.ts";
-import { historyOf, listConflicts, viewStudy } from "../../../../server/store/studies/history.ts";
+import { CONFLICTS_MAX, listConflicts } from "../../../../server/store/studies/conflicts.ts";
+import { historyOf, viewStudy } from "../../../../server/store/studies/history.ts";
 import { assignStudy, rejectStudy, reopenStudy } from "../../../../server/store/studies/placement.ts";
 import { listUnmatched } from "../../../../server/store/studies/unmatched.ts";
 import { findClinic } from "../../../../server/store/keys.ts";
@@ -275,7 +275,7 @@ describe("assigning", () => {
     const view = await viewStudy(store, sent.fp);
     expect(view?.study.results[0]).toMatchObject({ value: 100, reference_range: null, flag: null });
     expect(view?.unmatched_reason).toBe(`a person took it back from ${cat.fp}`);
-    expect(await undo(sent.fp)).toBe(`${sent.fp} was neither assigned nor rejected by a person`);
+    expect(await undo(sent.fp)).toBe(`${sent.fp} was neither assigned nor rejected by a user`);
     await assign(sent.fp, dog.fp);
     expect((await read(sent.fp))?.patient_fp).toBe(dog.fp);
 
