@@ -25,7 +25,7 @@ import { inventoryRoutes } from "./routes/inventory.ts";
 import { patientRoutes } from "./routes/patients.ts";
 import { soapRoutes } from "./routes/soap.ts";
 import { type SharedCounters, storeCounters } from "./store/rate-limit-counters.ts";
-import type { Store } from "./store/types.ts";
+import type { Store } from "./store/database/store.ts";
 
 export interface AppOptions {
   /** The secret of the key digests. */

@@ -11,8 +11,8 @@ if (noPostgres !== null) process.stderr.write(`the server's tests do not run on 
 const AHEAD_OF_UTC = { TZ: "Pacific/Auckland" };
 const BEHIND_UTC = { TZ: "America/New_York" };
 
-const onPostgresOnly = "test/server/store/postgres.test.ts";
-const onSqliteOnly = "test/server/store/sqlite.test.ts";
+const onPostgresOnly = "test/server/store/database/postgres.test.ts";
+const onSqliteOnly = "test/server/store/database/sqlite.test.ts";
 
 export default defineConfig({
   test: {
@@ -41,7 +41,7 @@ export default defineConfig({
               test: {
                 name: "postgres",
                 env: BEHIND_UTC,
-                include: ["test/server/store/*.test.ts", "test/server/routes/smoke.test.ts"],
+                include: ["test/server/store/**/*.test.ts", "test/server/routes/smoke.test.ts"],
                 exclude: [onSqliteOnly, "test/**/*.slow.test.ts"],
                 globalSetup: ["test/server/postgres-setup.ts"],
               },

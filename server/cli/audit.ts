@@ -3,7 +3,7 @@ import { Command, Option } from "commander";
 import { parseTime } from "../../shared/cli/options.ts";
 import { listRows } from "../store/audit.ts";
 import { findKeyById } from "../store/keys.ts";
-import type { Store } from "../store/types.ts";
+import type { Store } from "../store/database/store.ts";
 import { type AuditFormat, auditFormats, auditLines } from "./audit-log.ts";
 import { clinicOption, type DataOption, dataOption } from "./options.ts";
 import { textChunks } from "./text-chunks.ts";

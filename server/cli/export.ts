@@ -3,7 +3,7 @@ import { pipeline } from "node:stream/promises";
 import { Command } from "commander";
 import { printError } from "../../shared/cli/output.ts";
 import { countUnmatched, exportEntities } from "../import/export.ts";
-import type { Session } from "../store/query.ts";
+import type { Session } from "../store/database/query.ts";
 import { type DataOption, dataOption } from "./options.ts";
 import { requireRegularFile } from "./regular-file.ts";
 import { textChunks } from "./text-chunks.ts";

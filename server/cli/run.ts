@@ -5,7 +5,7 @@ import { createLog } from "../../shared/runtime/log.ts";
 import { makePrivate } from "../../shared/runtime/private-folder.ts";
 import { buildApp } from "../app.ts";
 import { defaultLimits, type Limits } from "../http/rate-limiter.ts";
-import { openStore } from "../store/open.ts";
+import { openStore } from "../store/database/open.ts";
 import { type DataOption, dataOption } from "./options.ts";
 import { loadStorePepper, storeLocation } from "./with-store.ts";
 

@@ -1,8 +1,8 @@
-import { type StoredView, viewStudy } from "../store/unmatched.ts";
-import type { Store } from "../store/types.ts";
+import { type StudyView, viewStudy } from "../store/studies/history.ts";
+import type { Store } from "../store/database/store.ts";
 
 /** @throws Error if there is no such study */
-export async function storedStudy(store: Store, fp: string): Promise<StoredView> {
+export async function storedStudy(store: Store, fp: string): Promise<StudyView> {
   const view = await viewStudy(store, fp);
   if (view === undefined) throw new Error(`study ${fp} does not exist`);
   return view;

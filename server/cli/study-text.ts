@@ -3,7 +3,9 @@ import type { ClinicRanges } from "../../shared/clinical/clinic-ranges.ts";
 import { flagLines, meaningText, resultLine } from "../../shared/clinical/flag-text.ts";
 import { FLAGGED_ANEW } from "../domain/flagging.ts";
 import type { AuditDescription } from "../store/audit.ts";
-import type { Conflict, HistoryEntry, StoredView, UnmatchedStudy } from "../store/unmatched.ts";
+import type { Conflict } from "../store/studies/conflicts.ts";
+import type { HistoryEntry, StudyView } from "../store/studies/history.ts";
+import type { UnmatchedStudy } from "../store/studies/unmatched.ts";
 
 // Formats studies as text for the commands unmatched, study and explain.
 
@@ -21,11 +23,7 @@ export function unmatchedLine({
   return [fp, received_at, device_name, modality, patient, rejected_reason ?? reason ?? ""].join("  ").trimEnd();
 }
 
-export function viewLines(
-  view: StoredView,
-  candidates: readonly Candidate[],
-  conflicts: readonly Conflict[],
-): string[] {
+export function viewLines(view: StudyView, candidates: readonly Candidate[], conflicts: readonly Conflict[]): string[] {
   const { study, revision, unmatched_reason, rejected_reason, hint, source, snapshot } = view;
   const hints = Object.entries(hint ?? {}).flatMap(([key, value]) => (value === null ? [] : [`${key} ${value}`]));
   return [
@@ -58,7 +56,7 @@ export function historyLines(history: readonly HistoryEntry[]): string[] {
 
 /** Returns the time line of a study, the earliest line first, then the reason of each flag. */
 export function explainLines(
-  view: StoredView,
+  view: StudyView,
   {
     history,
     conflicts,

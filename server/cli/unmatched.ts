@@ -1,16 +1,12 @@
 import { userInfo } from "node:os";
 import { Command, Option } from "commander";
 import { printJson, printLine } from "../../shared/cli/output.ts";
-import type { Session } from "../store/query.ts";
-import {
-  type Act,
-  assignStudy,
-  candidatesFor,
-  listConflicts,
-  listUnmatched,
-  rejectStudy,
-  undoPlacing,
-} from "../store/unmatched.ts";
+import type { AuditActor } from "../store/audit.ts";
+import type { Session } from "../store/database/query.ts";
+import { candidatesFor } from "../store/studies/candidates.ts";
+import { listConflicts } from "../store/studies/conflicts.ts";
+import { assignStudy, rejectStudy, reopenStudy } from "../store/studies/placement.ts";
+import { listUnmatched } from "../store/studies/unmatched.ts";
 import { clinicOption, type DataOption, dataOption, fpParser } from "./options.ts";
 import { storedStudy } from "./stored-study.ts";
 import { unmatchedLine, viewLines } from "./study-text.ts";
@@ -59,7 +55,7 @@ const reopenCommand = new Command("reopen")
   .description("undo an assignment or a rejection: the study is unmatched again")
   .addOption(dataOption())
   .action((fp: string, { data }: DataOption) =>
-    change(data, `${fp} is unmatched again`, (session, user) => undoPlacing(session, { ...user, fp })),
+    change(data, `${fp} is unmatched again`, (session, user) => reopenStudy(session, { ...user, fp })),
   );
 
 export const unmatchedCommand = new Command("unmatched")
@@ -102,7 +98,7 @@ async function show(fp: string, { data, json }: DataOption & { json?: true }): P
 async function change(
   data: string,
   done: string,
-  work: (session: Session, user: Act) => Promise<string | null>,
+  work: (session: Session, user: AuditActor) => Promise<string | null>,
 ): Promise<void> {
   await withStore(data, async (store) => {
     const user = { by: userInfo().username, now: Date.now() };

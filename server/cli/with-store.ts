@@ -1,7 +1,7 @@
 import { loadPepper } from "../http/pepper.ts";
 import { countKeys, findClinic } from "../store/keys.ts";
-import { isPostgresUrl, openExistingStore, openStore } from "../store/open.ts";
-import type { Store } from "../store/types.ts";
+import { isPostgresUrl, openExistingStore, openStore } from "../store/database/open.ts";
+import type { Store } from "../store/database/store.ts";
 
 // The database of a command, from `--data` and DATABASE_URL.
 

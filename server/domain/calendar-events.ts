@@ -12,7 +12,7 @@ const next: Readonly<Record<EventStatus, EventStatus | null>> = {
 };
 
 /** Why an event may not go from one status to another, null when it may: one step forward, or cancelled before its end. */
-export function whyNotMove(from: EventStatus, to: EventStatus): string | null {
+export function eventStatusProblem(from: EventStatus, to: EventStatus): string | null {
   const following = next[from];
   if (following === null) return `status is ${to}, expected no other status, ${from} is final`;
   if (to === following || to === "CANCELLED") return null;
@@ -24,13 +24,17 @@ export const RANGE_DAYS_MAX = 90;
 const RANGE_DAYS_DEFAULT = 30;
 
 /** The instants between which events start: `start` inclusive, `end` exclusive, milliseconds. */
-export interface Range {
+export interface TimeRange {
   start: number;
   end: number;
 }
 
 /** @returns the selected range; the reason if the end lies before the start, or more than 90 days after it */
-export function selectRange(start: number | null, end: number | null, now: number): Range | "reversed" | "too long" {
+export function selectRange(
+  start: number | null,
+  end: number | null,
+  now: number,
+): TimeRange | "reversed" | "too long" {
   const today = Math.floor(now / DAY_MS) * DAY_MS;
   const from = start ?? today;
   const until = end ?? defaultEnd(from, today);

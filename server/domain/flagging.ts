@@ -9,7 +9,7 @@ import type { FlaggedPatient, PushedStudy } from "../../shared/api/study.ts";
 export const FLAGGED_ANEW = "flagged anew: ";
 
 /** Why the results must be flagged anew for the patient, as a note; null where the agent's flags are for it. */
-export function whyFlagAnew(
+export function flagMismatchNote(
   { patient_fp, acquired_at, snapshot }: Pick<PushedStudy, "patient_fp" | "acquired_at" | "snapshot">,
   patient: Patient,
 ): string | null {

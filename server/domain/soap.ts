@@ -10,7 +10,7 @@ const next: Readonly<Record<SoapStatus, SoapStatus | null>> = {
 };
 
 /** Why a record may not go from one status to another, null when it may: one step forward, none skipped, none back. */
-export function whyNotMove(from: SoapStatus, to: SoapStatus): string | null {
+export function soapStatusProblem(from: SoapStatus, to: SoapStatus): string | null {
   if (next[from] === to) return null;
   const expected = next[from] === null ? "no other status, LOCKED is final" : `${next[from]} after ${from}`;
   return `status is ${to}, expected ${expected}`;
@@ -22,15 +22,15 @@ function isSigned(status: SoapStatus): boolean {
 }
 
 /** Why a stored record may not become another, null when it may. `differing` names the fields other than the status that differ. */
-export function whyNotChange(from: SoapStatus, to: SoapStatus, differing: readonly string[]): string | null {
+export function soapChangeProblem(from: SoapStatus, to: SoapStatus, differing: readonly string[]): string | null {
   if (isSigned(from) && differing.length > 0) {
     return `the stored record is ${from} and ${differing.join(", ")} would change, expected an amendment as a new record`;
   }
-  return from === to ? null : whyNotMove(from, to);
+  return from === to ? null : soapStatusProblem(from, to);
 }
 
 /** Why a record's signed_at contradicts its status, null when it does not. */
-export function whyNotSignedAt({ status, signed_at }: Pick<Soap, "status" | "signed_at">): string | null {
+export function signedAtProblem({ status, signed_at }: Pick<Soap, "status" | "signed_at">): string | null {
   if (isSigned(status) === (signed_at !== null)) return null;
   return signed_at === null
     ? `signed_at is null, expected a time for a ${status} record`
@@ -38,7 +38,7 @@ export function whyNotSignedAt({ status, signed_at }: Pick<Soap, "status" | "sig
 }
 
 /** Why a record cannot amend another, null when it can: only what is signed is amended, and for the same patient. */
-export function whyNotAmend(
+export function amendmentProblem(
   amendment: { fp: string; patientId: number },
   original: { fp: string; patientId: number; status: SoapStatus },
 ): string | null {

@@ -2,55 +2,65 @@ import type { Outcome } from "../../shared/api/study.ts";
 
 // Decides the outcome of one pushed study.
 
-/** All that the decision rests on. */
-export interface Situation {
-  /** `measured`: what its results say without ranges and flags. */
-  pushed: { revision: number; contentHash: string; measured: string; patientFp: string | null };
-  /**
-   * The study under the same fp, with the agent's number of its revision; `own` when this clinic's agent sent it, `held`
-   * while it is unmatched, `byPerson` once a person has placed it.
-   */
-  stored: {
-    own: boolean;
-    held: boolean;
-    byPerson: boolean;
+export interface FilingInput {
+  pushed: {
+    revision: number;
+    contentHash: string;
+    /** Equal for equal measurements, whatever their ranges and flags. */
+    measurementKey: string;
     patientFp: string | null;
+  };
+  /** The stored study with the same fp; null if there is none. */
+  stored: {
+    /** Whether an agent of this clinic sent it. */
+    isOwn: boolean;
+    isUnmatched: boolean;
+    /** Whether a user assigned, rejected or reopened it. */
+    isPlacedByUser: boolean;
+    patientFp: string | null;
+    /** The agent's revision number. */
     revision: number;
     contentHash: string;
   } | null;
-  /** The content hash of the pushed revision in the history, when it has been replaced already. */
+  /** Content hash of the pushed revision, if a later revision replaced it. */
   replacedHash: string | null;
-  /** Another study of this clinic with the same dedupe key; `heldBecause`: why it is unmatched, null when it is filed. */
-  twin: { fp: string; measured: string; heldBecause: string | null; byPerson: boolean } | null;
-  /** Why the study cannot go to a patient; null when it can. */
+  /** Another study of this clinic with the same dedupe key; null if there is none. */
+  twin: {
+    fp: string;
+    measurementKey: string;
+    /** Null if the twin is filed. */
+    unmatchedReason: string | null;
+    isPlacedByUser: boolean;
+  } | null;
+  /** Reason why the study has no patient; null if it has one. */
   unmatchedReason: string | null;
 }
 
 /**
- * `insert` a new study, `replace` the current revision, `assign` a held one to its patient, `assign twin` the held one with
- * the same dedupe key, or write nothing.
+ * The write and the outcome of a push. `insert` stores a new study, and `replace` a new revision. `assign` files the stored
+ * unmatched study, and `assign twin` the unmatched study with the same dedupe key.
  */
-export interface Filing {
+export interface FilingDecision {
   write: "insert" | "replace" | "assign" | "assign twin" | "nothing";
   outcome: Omit<Outcome, "fp">;
 }
 
-/** Decides without looking anything up, so that the same push always ends the same way. */
-export function decideFiling({ pushed, stored, replacedHash, twin, unmatchedReason }: Situation): Filing {
-  const placed = (write: Filing["write"]): Filing => ({
+/** Decides the filing of a pushed study. Equal inputs have equal outcomes. */
+export function decideFiling({ pushed, stored, replacedHash, twin, unmatchedReason }: FilingInput): FilingDecision {
+  const placed = (write: FilingDecision["write"]): FilingDecision => ({
     write,
     outcome: unmatchedReason === null ? { outcome: "filed", reason: null } : unmatched(unmatchedReason),
   });
 
   if (stored !== null) {
-    // This clinic may not learn whether the study exists elsewhere, nor whose it is.
-    if (!stored.own) return nothing("conflict", "this fp cannot be used here, make a new one");
+    // The reason must not reveal that another clinic has the study.
+    if (!stored.isOwn) return nothing("conflict", "this fp cannot be used here, make a new one");
 
     if (pushed.revision === stored.revision) {
       if (pushed.contentHash !== stored.contentHash) return nothing("conflict", otherBody(pushed.revision));
-      if (!stored.held) return nothing("unchanged", null);
-      if (stored.byPerson) return nothing("unmatched", unmatchedReason);
-      // The patient may have been imported or connected since: then sending the same again files it.
+      if (!stored.isUnmatched) return nothing("unchanged", null);
+      if (stored.isPlacedByUser) return nothing("unmatched", unmatchedReason);
+      // A resend files the study if the patient was imported or connected in the meantime.
       return placed(unmatchedReason === null ? "assign" : "nothing");
     }
     if (pushed.revision < stored.revision) {
@@ -59,8 +69,8 @@ export function decideFiling({ pushed, stored, replacedHash, twin, unmatchedReas
       }
       return nothing("unchanged", `revision is ${pushed.revision}, revision ${stored.revision} is current`);
     }
-    // Once a person has placed a study, only a person moves it to another patient.
-    if (stored.byPerson && !stored.held && ![null, stored.patientFp].includes(pushed.patientFp)) {
+    // An agent cannot move a study that a user placed.
+    if (stored.isPlacedByUser && !stored.isUnmatched && ![null, stored.patientFp].includes(pushed.patientFp)) {
       return nothing(
         "conflict",
         `a person filed this study to ${stored.patientFp}, this revision is for ${pushed.patientFp}`,
@@ -68,12 +78,12 @@ export function decideFiling({ pushed, stored, replacedHash, twin, unmatchedReas
     }
   }
   if (twin !== null) {
-    // An agent that lost its spool reads the device again and mints new fps for results that we have.
-    const same = twin.measured === pushed.measured;
-    if (same && twin.heldBecause !== null) {
-      // Nobody can read the held one: to call that unchanged would hide the result.
-      const mayFile = stored === null && unmatchedReason === null && !twin.byPerson;
-      if (!mayFile) return nothing("unmatched", twin.heldBecause, twin.fp);
+    // An agent that lost its spool reads the device again and mints new fps for stored results.
+    const same = twin.measurementKey === pushed.measurementKey;
+    if (same && twin.unmatchedReason !== null) {
+      // No reader sees an unmatched study, so that the outcome `unchanged` would hide the result.
+      const mayFile = stored === null && unmatchedReason === null && !twin.isPlacedByUser;
+      if (!mayFile) return nothing("unmatched", twin.unmatchedReason, twin.fp);
       return { write: "assign twin", outcome: { outcome: "filed", reason: null, existing_fp: twin.fp } };
     }
     const reason = `dedupe_key is already used by ${twin.fp}, with ${same ? "the same" : "other"} results`;
@@ -82,14 +92,14 @@ export function decideFiling({ pushed, stored, replacedHash, twin, unmatchedReas
   return placed(stored === null ? "insert" : "replace");
 }
 
-function nothing(outcome: Outcome["outcome"], reason: string | null, existingFp?: string): Filing {
+function nothing(outcome: Outcome["outcome"], reason: string | null, existingFp?: string): FilingDecision {
   return {
     write: "nothing",
     outcome: { outcome, reason, ...(existingFp !== undefined && { existing_fp: existingFp }) },
   };
 }
 
-function unmatched(reason: string): Filing["outcome"] {
+function unmatched(reason: string): FilingDecision["outcome"] {
   return { outcome: "unmatched", reason };
 }
 

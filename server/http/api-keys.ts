@@ -2,8 +2,8 @@ import zlib from "node:zlib";
 import { createHmac, randomInt } from "node:crypto";
 import { newUlid } from "../../shared/api/fp.ts";
 import { type ApiKey, countActiveKeys, expireKey, findKeyById, insertKey, type KeyType } from "../store/keys.ts";
-import type { Session } from "../store/query.ts";
-import type { Store } from "../store/types.ts";
+import type { Session } from "../store/database/query.ts";
+import type { Store } from "../store/database/store.ts";
 
 export const permissions = [
   "clinic.patient.view",

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { type AuditRow, insertRow, insertRows, removeOldest, setTimes } from "../store/audit.ts";
-import type { Session } from "../store/query.ts";
-import type { Store } from "../store/types.ts";
+import type { Session } from "../store/database/query.ts";
+import type { Store } from "../store/database/store.ts";
 import { networkOf } from "./network-address.ts";
 
 // Audit rows in memory until the next flush. No response waits for the disk; a crash loses the rows since the last flush.

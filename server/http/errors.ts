@@ -1,6 +1,6 @@
 import type { FastifyError } from "fastify";
 import { Type } from "typebox";
-import { StoreUnavailable } from "../store/query.ts";
+import { StoreUnavailable } from "../store/database/query.ts";
 
 // The table of all API errors, and the conversion of other errors into them.
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import type { Store } from "../store/types.ts";
+import type { Store } from "../store/database/store.ts";
 
 /** Adds /healthz (the process runs) and /readyz (the database responds). Both take no key. */
 export function healthRoutes(app: FastifyInstance, store: Store): void {

@@ -1,5 +1,5 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from "fastify";
-import type { Versions } from "../store/cache-versions.ts";
+import type { Versions } from "../store/database/cache-versions.ts";
 import type { ApiKey } from "../store/keys.ts";
 import type { CacheHit, Subject } from "./cached-response.ts";
 import type { HeaderList } from "./response-headers.ts";

@@ -1,11 +1,11 @@
 import { Result } from "../../shared/api/study.ts";
+import { toStudy } from "../store/studies/study-content.ts";
 import type { Entity } from "./lines.ts";
 import { toEvent } from "../store/calendar.ts";
-import { toPatient } from "../store/patients.ts";
-import { type Query, query, type Session } from "../store/query.ts";
+import { toPatient } from "../store/patients/patients.ts";
+import { type Query, query, type Session } from "../store/database/query.ts";
 import { toSoap } from "../store/soap.ts";
 import { toItem } from "../store/stock.ts";
-import { toStudy } from "../store/studies.ts";
 
 // Reads all entities back as the lines of an import file, in the order of their fps, so that an imported
 // export gives the same export again. Keys, unmatched studies and earlier revisions are no entities.
@@ -143,9 +143,9 @@ const identifiersIn = query((db, p: Range) =>
 const connectionsIn = query((db, p: Range) =>
   db
     .selectFrom("patient")
-    .innerJoin("connection", "connection.patient_id", "patient.id")
-    .innerJoin("clinic", "clinic.id", "connection.clinic_id")
-    .select(["patient.fp as patient_fp", "clinic.fp as clinic_fp", "connection.active"])
+    .innerJoin("clinic_patient", "clinic_patient.patient_id", "patient.id")
+    .innerJoin("clinic", "clinic.id", "clinic_patient.clinic_id")
+    .select(["patient.fp as patient_fp", "clinic.fp as clinic_fp", "clinic_patient.active"])
     .where("patient.fp", ">=", p.first)
     .where("patient.fp", "<=", p.last)
     .orderBy("patient.fp")

@@ -5,7 +5,7 @@ import { ApiError } from "../http/errors.ts";
 import { exampleOf } from "../http/examples.ts";
 import type { Operation } from "../http/openapi.ts";
 import { keyOf } from "../http/request-context.ts";
-import { findStudy } from "../store/studies.ts";
+import { findStudy } from "../store/studies/studies.ts";
 import { EnvelopeOf, type RouteContext } from "./context.ts";
 import { notFound } from "../http/query-parameters.ts";
 

@@ -9,10 +9,10 @@ import { ApiError } from "../http/errors.ts";
 import { parseJsonBodies } from "../http/json-body.ts";
 import { keyOf, versionsOf } from "../http/request-context.ts";
 import { storeHeartbeat } from "../store/heartbeats.ts";
-import { Outlines } from "../store/page-index.ts";
-import { listIdentifiers, listRemoved, type Page } from "../store/patients.ts";
+import { PageIndexCache } from "../store/patients/page-index.ts";
+import { listIdentifiers, listRemoved, type Page } from "../store/patients/patients.ts";
 import { currentRanges } from "../store/ranges.ts";
-import { fileStudies } from "../store/studies.ts";
+import { fileStudies } from "../store/studies/filing.ts";
 import { pageOf, type RouteContext } from "./context.ts";
 import { instant, pageParameters, readParameters } from "../http/query-parameters.ts";
 
@@ -30,7 +30,7 @@ const ingest = { header: "x-api-key", permissions: ["clinic.lab.ingest"], budget
 const directory = { ...ingest, budget: "directory" } as const;
 
 export function agentRoutes(app: FastifyInstance, { store, now, concealUnconnected }: RouteContext): void {
-  const outlines = new Outlines();
+  const outlines = new PageIndexCache();
   parseJsonBodies(app);
 
   app.route({

@@ -5,8 +5,8 @@ import { ApiError } from "../http/errors.ts";
 import { exampleOf } from "../http/examples.ts";
 import type { Operation } from "../http/openapi.ts";
 import { keyOf, versionsOf } from "../http/request-context.ts";
-import { Outlines } from "../store/page-index.ts";
-import { findPatient, listPatients } from "../store/patients.ts";
+import { PageIndexCache } from "../store/patients/page-index.ts";
+import { findPatient, listPatients } from "../store/patients/patients.ts";
 import { EnvelopeWithMessageOf, PageOf, pageOf, type RouteContext } from "./context.ts";
 import { instant, notFound, pageParameters, readParameters, text } from "../http/query-parameters.ts";
 
@@ -46,7 +46,7 @@ const get = {
 } satisfies Operation;
 
 export function patientRoutes(app: FastifyInstance, { store, concealUnconnected }: RouteContext): void {
-  const outlines = new Outlines();
+  const outlines = new PageIndexCache();
 
   app.route({
     method: "GET",

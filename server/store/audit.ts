@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
-import { noInvalidation, query, type Session } from "./query.ts";
-import type { AuditColumns, Tables } from "./schema.ts";
+import { newUlid } from "../../shared/api/fp.ts";
+import { noInvalidation, query, type Session } from "./database/query.ts";
+import type { AuditColumns, Tables } from "./database/schema.ts";
 
 // The audit: one row for a request, or for several alike. Rows are added at the end and go by age.
 
@@ -130,4 +131,25 @@ function selection(column?: "audit.api_key_id" | "api_key.clinic_id") {
       .limit(1000);
     return column === undefined ? rows : rows.where(column, "=", p.id);
   });
+}
+
+/** Actor and time of a change, for the audit. */
+export interface AuditActor {
+  by: string;
+  now: number;
+}
+
+/** One row of the audit for each record that a command of a person touches; the request id holds them together. */
+export async function auditCommand(
+  session: Session,
+  command: string,
+  fps: readonly (string | null)[],
+  { by, now }: AuditActor,
+): Promise<void> {
+  const request_id = newUlid();
+  for (const fp of fps) {
+    if (fp === null) continue;
+    const row = { at: now, request_id, api_key_id: null, method: "COMMAND", route: command, fp, count: null };
+    await insertRow(session, { ...row, status: null, address: by, times: 1 });
+  }
 }

@@ -1,11 +1,11 @@
 import type { CalendarEvent, EventStatus, EventType } from "../../shared/api/calendar.ts";
-import { type Range, whyNotMove } from "../domain/calendar-events.ts";
-import { query, type Session } from "./query.ts";
-import type { EventColumns } from "./schema.ts";
+import { type TimeRange, eventStatusProblem } from "../domain/calendar-events.ts";
+import { query, type Session } from "./database/query.ts";
+import type { EventColumns } from "./database/schema.ts";
 
 // Calendar events: each belongs to one clinic, whoever else sees its patient.
 
-export interface EventFilter extends Range {
+export interface EventFilter extends TimeRange {
   clinicId: number;
   type: EventType | null;
   status: EventStatus | null;
@@ -43,7 +43,7 @@ export async function importEvent(
   if ((Object.keys(row) as (keyof EventColumns)[]).every((column) => stored[column] === row[column])) {
     return "unchanged";
   }
-  const problem = stored.status === row.status ? null : whyNotMove(stored.status, row.status);
+  const problem = stored.status === row.status ? null : eventStatusProblem(stored.status, row.status);
   if (problem !== null) return { problem };
   await session.all(update, { ...row, id: stored.id, was_of: stored.clinic_id });
   return "changed";
@@ -56,7 +56,7 @@ export async function moveEvent(
 ): Promise<string | null> {
   const stored = await session.first(storedByFp, { fp });
   if (stored?.clinic_id !== clinicId) return `${fp} is no event of this clinic`;
-  const problem = whyNotMove(stored.status, to);
+  const problem = eventStatusProblem(stored.status, to);
   if (problem === null) await session.all(update, { ...stored, status: to, was_of: stored.clinic_id });
   return problem;
 }

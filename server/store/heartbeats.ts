@@ -1,5 +1,5 @@
 import type { Heartbeat } from "../../shared/api/study.ts";
-import { noInvalidation, query, type Session } from "./query.ts";
+import { noInvalidation, query, type Session } from "./database/query.ts";
 
 /** Keeps the latest heartbeat of an agent, which is known by its key. */
 export async function storeHeartbeat(

@@ -1,5 +1,5 @@
-import { noInvalidation, query, type Session } from "./query.ts";
-import type { Versions } from "./cache-versions.ts";
+import { noInvalidation, query, type Session } from "./database/query.ts";
+import type { Versions } from "./database/cache-versions.ts";
 
 // API keys. The key itself never comes here: only its digest, and enough of its letters for a person to recognise it.
 

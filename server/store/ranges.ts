@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { ClinicRange, ClinicRanges } from "../../shared/clinical/clinic-ranges.ts";
-import { noInvalidation, query, type Session } from "./query.ts";
+import { noInvalidation, query, type Session } from "./database/query.ts";
 
 // The clinics' own intervals. Each import is a version that stays, since studies say by which one they were flagged.
 
@@ -41,7 +41,7 @@ function toRanges(row: { version: string; low_quality: number; content: string }
 
 const latest = query((db, p: { clinicId: number }) =>
   db
-    .selectFrom("clinic_ranges")
+    .selectFrom("clinic_reference_interval_set")
     .select(["version", "low_quality", "content"])
     .where("clinic_id", "=", p.clinicId)
     .orderBy("id", "desc")
@@ -50,7 +50,7 @@ const latest = query((db, p: { clinicId: number }) =>
 
 const ofVersion = query((db, p: { clinicId: number; version: string }) =>
   db
-    .selectFrom("clinic_ranges")
+    .selectFrom("clinic_reference_interval_set")
     .select(["version", "low_quality", "content"])
     .where("clinic_id", "=", p.clinicId)
     .where("version", "=", p.version)
@@ -60,7 +60,7 @@ const ofVersion = query((db, p: { clinicId: number; version: string }) =>
 // No answer of the read API shows them: studies keep the flags that they have.
 const insert = query(
   (db, p: { clinicId: number; version: string; now: number; lowQuality: number; content: string }) =>
-    db.insertInto("clinic_ranges").values({
+    db.insertInto("clinic_reference_interval_set").values({
       clinic_id: p.clinicId,
       version: p.version,
       imported_at: p.now,

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import { noInvalidation, query, type Session } from "./query.ts";
-import type { RequestCount } from "./schema.ts";
+import { noInvalidation, query, type Session } from "./database/query.ts";
+import type { RequestCount } from "./database/schema.ts";
 
 // Rate-limit counters in a PostgreSQL database, so that servers on one database share each limit. Windows end by the
 // servers' own clocks, which must be synchronised.

@@ -1,8 +1,8 @@
 import { newFp } from "../../shared/api/fp.ts";
 import type { Soap, SoapStatus } from "../../shared/api/soap.ts";
-import { whyNotAmend, whyNotChange, whyNotMove } from "../domain/soap.ts";
-import { query, type Session } from "./query.ts";
-import type { SoapColumns } from "./schema.ts";
+import { amendmentProblem, soapChangeProblem, soapStatusProblem } from "../domain/soap.ts";
+import { query, type Session } from "./database/query.ts";
+import type { SoapColumns } from "./database/schema.ts";
 
 // SOAP records. That a signed one stays as it is, is held by triggers of the table; the rules here say why before those do.
 
@@ -48,7 +48,7 @@ export async function importSoap(
   const differing = (Object.keys(row) as (keyof SoapColumns)[])
     .filter((column) => column !== "status" && stored[column] !== row[column])
     .map((column) => apiNames[column] ?? column);
-  const problem = whyNotChange(stored.status, row.status, differing);
+  const problem = soapChangeProblem(stored.status, row.status, differing);
   if (problem !== null) return { problem };
   if (stored.clinic_id !== row.clinic_id && stored.clinic_id !== ids.recordOwnerId) {
     return {
@@ -70,13 +70,16 @@ const apiNames: Partial<Record<keyof SoapColumns, string>> = {
 };
 
 /** Checks the amendment of an imported record after all records of its file are stored. @returns the problem, or null */
-export async function amendmentProblem(session: Session, fp: string, amendsFp: string): Promise<string | null> {
+export async function storedAmendmentProblem(session: Session, fp: string, amendsFp: string): Promise<string | null> {
   const amendment = await session.first(storedByFp, { fp });
   // It could not be stored, and why is told already.
   if (amendment === undefined) return null;
   const original = await session.first(storedByFp, { fp: amendsFp });
   if (original === undefined) return `amends_fp is ${amendsFp}, which is neither in the file nor in the database`;
-  const problem = whyNotAmend({ fp, patientId: amendment.patient_id }, { ...original, patientId: original.patient_id });
+  const problem = amendmentProblem(
+    { fp, patientId: amendment.patient_id },
+    { ...original, patientId: original.patient_id },
+  );
   if (problem !== null) return problem;
 
   // Two records of one file may each claim to amend the other.
@@ -96,7 +99,7 @@ export async function moveSoap(
 ): Promise<string | null> {
   const stored = await session.first(storedByFp, { fp });
   if (stored?.clinic_id !== clinicId) return notOwned(fp);
-  const problem = whyNotMove(stored.status, to);
+  const problem = soapStatusProblem(stored.status, to);
   if (problem !== null) return problem;
   const signed_at = to === "SIGNED" ? now : stored.signed_at;
   await session.all(update, { ...stored, status: to, signed_at, was_of: stored.patient_id });
@@ -112,7 +115,7 @@ export async function amendSoap(
   if (original?.clinic_id !== clinicId) return { problem: notOwned(fp) };
   const amendment = { ...original, fp: newFp("soap"), status: "DRAFT" as const, signed_at: null, created_at: now };
   const patientId = original.patient_id;
-  const problem = whyNotAmend({ fp: amendment.fp, patientId }, { ...original, patientId });
+  const problem = amendmentProblem({ fp: amendment.fp, patientId }, { ...original, patientId });
   if (problem !== null) return { problem };
   await session.all(insert, { ...amendment, amends_fp: fp });
   return { fp: amendment.fp };
@@ -147,11 +150,11 @@ const visibleByFp = query((db, p: { clinicId: number; fp: string }) =>
     .selectFrom("soap")
     .innerJoin("patient", "patient.id", "soap.patient_id")
     .innerJoin("clinic", "clinic.id", "soap.clinic_id")
-    .leftJoin("connection", (join) =>
-      join.onRef("connection.patient_id", "=", "patient.id").on("connection.clinic_id", "=", p.clinicId),
+    .leftJoin("clinic_patient", (join) =>
+      join.onRef("clinic_patient.patient_id", "=", "patient.id").on("clinic_patient.clinic_id", "=", p.clinicId),
     )
     .selectAll("soap")
-    .select(["patient.fp as patient_fp", "clinic.fp as performed_by_clinic_fp", "connection.active"])
+    .select(["patient.fp as patient_fp", "clinic.fp as performed_by_clinic_fp", "clinic_patient.active"])
     .where("soap.fp", "=", p.fp)
     .where("patient.deleted_at", "is", null),
 );

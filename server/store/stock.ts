@@ -1,9 +1,9 @@
 import type { Kysely } from "kysely";
 import type { InventoryItem } from "../../shared/api/inventory.ts";
 import { consume, type Consumption } from "../domain/inventory-stock.ts";
-import type { Page } from "./patients.ts";
-import { noInvalidation, query, type Session } from "./query.ts";
-import type { BatchColumns, ItemColumns, Tables } from "./schema.ts";
+import type { Page } from "./patients/patients.ts";
+import { noInvalidation, query, type Session } from "./database/query.ts";
+import type { BatchColumns, ItemColumns, Tables } from "./database/schema.ts";
 
 // Inventory items of a clinic, and the batches behind them, which the public interface does not show.
 

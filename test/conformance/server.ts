@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { createKey, type Permission } from "../../server/http/api-keys.ts";
 import { loadPepper } from "../../server/http/pepper.ts";
 import { findClinic, type KeyType, listKeys, revokeKey as storeRevocation } from "../../server/store/keys.ts";
-import { openStore } from "../../server/store/open.ts";
+import { openStore } from "../../server/store/database/open.ts";
 import { type ApiDocument, Contract } from "../support/contract.ts";
 import { dump } from "../support/postgres.ts";
 import { notChecked } from "./check.ts";

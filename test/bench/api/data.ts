@@ -1,7 +1,7 @@
 import path from "node:path";
 import type { Database } from "better-sqlite3";
-import type * as open from "../../../server/store/open.ts";
-import type * as sqlite from "../../../server/store/sqlite.ts";
+import type * as open from "../../../server/store/database/open.ts";
+import type * as sqlite from "../../../server/store/database/sqlite.ts";
 import { fromBuild } from "../build.ts";
 
 // A database of many patients, written straight into the tables: an import of millions of lines would take the time of the bench.
@@ -30,8 +30,8 @@ export function fpOf(prefix: string, number: number): string {
 
 /** Makes the database of a data folder; the patients are spread evenly over the clinics, the studies over the patients. */
 export async function fill(folder: string, size: Size): Promise<void> {
-  const { openStore } = await fromBuild<typeof open>("server/store/open.ts");
-  const { connect } = await fromBuild<typeof sqlite>("server/store/sqlite.ts");
+  const { openStore } = await fromBuild<typeof open>("server/store/database/open.ts");
+  const { connect } = await fromBuild<typeof sqlite>("server/store/database/sqlite.ts");
   await (await openStore(folder)).close();
   const db = connect(path.join(folder, "vetwire.db"), 1000);
   db.pragma("synchronous = OFF");
@@ -56,7 +56,7 @@ function insertPatients(db: Database, { clinics, patients }: Size): void {
      values (@id, @fp, 'Karabaş', @species, 'Kangal', 'male', '2019-04-12', 12.5, 1, @updatedAt, @updatedAt)`,
   );
   const connection = db.prepare(
-    `insert into connection (clinic_id, patient_id, active, listed, patient_fp, patient_species, patient_updated_at)
+    `insert into clinic_patient (clinic_id, patient_id, active, listed, patient_fp, patient_species, patient_updated_at)
      values (@clinicId, @id, 1, 1, @fp, @species, @updatedAt)`,
   );
   for (let id = 1; id <= patients; id += 1) {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { type ManualStudy, readManualStudy } from "../../../server/domain/manual-study.ts";
 import { listRowsOf } from "../../../server/store/audit.ts";
-import { viewStudy } from "../../../server/store/unmatched.ts";
+import { viewStudy } from "../../../server/store/studies/history.ts";
 import { findClinic } from "../../../server/store/keys.ts";
-import { addStudy, clinicsOfPatient } from "../../../server/store/manual.ts";
+import { addStudy, clinicsOfPatient } from "../../../server/store/studies/manual-study.ts";
 import { replaceRanges } from "../../../server/store/ranges.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { clinic, connection, importEntities, noon, patient, startServer } from "../harness.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { ACTIVE_KEYS_MAX, rollKey } from "../../../server/http/api-keys.ts";
 import { listKeys, revokeKey } from "../../../server/store/keys.ts";
-import { query } from "../../../server/store/query.ts";
+import { query } from "../../../server/store/database/query.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { LETTERS_SHOWN, lettersTold } from "../../support/secrets.ts";
 import { clinic, noon, startServer } from "../harness.ts";

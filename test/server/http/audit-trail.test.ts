@@ -16,8 +16,8 @@ import {
 } from "../../../server/store/audit.ts";
 import type { Counters } from "../../../server/store/rate-limit-counters.ts";
 import { listKeys, revokeKey } from "../../../server/store/keys.ts";
-import { openStore } from "../../../server/store/open.ts";
-import type { Store } from "../../../server/store/types.ts";
+import { openStore } from "../../../server/store/database/open.ts";
+import type { Store } from "../../../server/store/database/store.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import {
   clinic,

@@ -5,7 +5,7 @@ import { type Permission, permissions, rollKey } from "../../../server/http/api-
 import { listRows } from "../../../server/store/audit.ts";
 import { exportEntities } from "../../../server/import/export.ts";
 import { listKeys, revokeKey } from "../../../server/store/keys.ts";
-import { openStore } from "../../../server/store/open.ts";
+import { openStore } from "../../../server/store/database/open.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { LETTERS_BY_CHANCE, lettersTold } from "../../support/secrets.ts";
 import { allStored, clinic, connection, noon, patient, startServer, study, type TestServer } from "../harness.ts";

@@ -9,8 +9,8 @@ import { type ErrorEnvelope, fromClientError } from "../../../server/http/errors
 import { exampleFp, exampleUlid } from "../../../server/http/examples.ts";
 import { memoryCounters } from "../../../server/http/memory-counters.ts";
 import { defaultLimits } from "../../../server/http/rate-limiter.ts";
-import { StoreUnavailable } from "../../../server/store/query.ts";
-import type { Store } from "../../../server/store/types.ts";
+import { StoreUnavailable } from "../../../server/store/database/query.ts";
+import type { Store } from "../../../server/store/database/store.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { type Answer, type ApiDocument, Contract } from "../../support/contract.ts";
 import {

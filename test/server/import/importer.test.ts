@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import { demoClinics, demoEntities } from "../../../server/demo/data.ts";
 import { ImportError } from "../../../server/import/importer.ts";
 import { findClinic } from "../../../server/store/keys.ts";
-import { query } from "../../../server/store/query.ts";
-import { findPatient } from "../../../server/store/patients.ts";
-import type { Store } from "../../../server/store/types.ts";
+import { query } from "../../../server/store/database/query.ts";
+import { findPatient } from "../../../server/store/patients/patients.ts";
+import type { Store } from "../../../server/store/database/store.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import {
   clinic,

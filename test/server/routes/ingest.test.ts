@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { query } from "../../../server/store/query.ts";
-import { openStore } from "../../../server/store/open.ts";
+import { query } from "../../../server/store/database/query.ts";
+import { openStore } from "../../../server/store/database/open.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import type { PushedStudy } from "../../../shared/api/study.ts";
 import { clinic, connection, importEntities, keyPermissions, patient, startServer, study } from "../harness.ts";

@@ -1,6 +1,6 @@
 import { assert, asyncProperty, constantFrom, integer, record } from "fast-check";
 import { describe, expect, test } from "vitest";
-import { query } from "../../../server/store/query.ts";
+import { query } from "../../../server/store/database/query.ts";
 import { consumeStock } from "../../../server/store/stock.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import type { InventoryItem } from "../../../shared/api/inventory.ts";

@@ -1,7 +1,7 @@
 import { assert, asyncProperty, constantFrom, integer, record } from "fast-check";
 import { describe, expect, test } from "vitest";
 import { buildApp } from "../../../server/app.ts";
-import type { Store } from "../../../server/store/types.ts";
+import type { Store } from "../../../server/store/database/store.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import {
   clinic,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { query } from "../../../server/store/query.ts";
+import { query } from "../../../server/store/database/query.ts";
 import { amendSoap, moveSoap } from "../../../server/store/soap.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { ImportError } from "../../../server/import/importer.ts";

@@ -13,7 +13,7 @@ import {
 } from "pg";
 import { type Engine, missingMigrations } from "./migrations.ts";
 import { filled, type Query, type Session, sqlBuilder, StoreUnavailable } from "./query.ts";
-import type { Store } from "./types.ts";
+import type { Store } from "./store.ts";
 import { atEndOfTurn, runAndBumpVersions, readVersions, type Versions } from "./cache-versions.ts";
 
 // The database as a PostgreSQL that several servers may share.
@@ -257,6 +257,7 @@ const postgres: Engine = {
     create function ${name}() returns trigger language plpgsql as $$ begin raise exception '${message}'; end $$;
     create trigger ${name} before ${event} on ${table} for each row when (${when}) execute function ${name}();
   `,
+  renameIndex: ({ from, to }) => `alter index ${from} rename to ${to};`,
 };
 
 /** Any number, the same in every version: servers that start at once migrate one after the other. */

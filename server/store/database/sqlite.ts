@@ -3,13 +3,13 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import Sqlite from "better-sqlite3";
 import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
-import { CommitMark, recentLoss } from "../../shared/runtime/commit-mark.ts";
-import { damageTold } from "../../shared/runtime/damaged-file.ts";
-import { makePrivateFile, makePrivateFolder } from "../../shared/runtime/private-folder.ts";
+import { CommitMark, recentLoss } from "../../../shared/runtime/commit-mark.ts";
+import { damageTold } from "../../../shared/runtime/damaged-file.ts";
+import { makePrivateFile, makePrivateFolder } from "../../../shared/runtime/private-folder.ts";
 import { watchFiles } from "./file-watch.ts";
 import { type Engine, missingMigrations } from "./migrations.ts";
 import { filled, type Query, type Session, sqlBuilder, StoreUnavailable } from "./query.ts";
-import type { Store } from "./types.ts";
+import type { Store } from "./store.ts";
 import { atEndOfTurn, runAndBumpVersions, readVersions, type Versions } from "./cache-versions.ts";
 
 // The database as a file of the data folder.
@@ -193,6 +193,8 @@ const sqlite: Engine = {
   shared: false,
   refuse: ({ name, event, table, when, message }) =>
     `create trigger ${name} before ${event} on ${table} when ${when} begin select raise(abort, '${message}'); end;`,
+  // SQLite has no ALTER INDEX.
+  renameIndex: ({ from, to, on }) => `drop index ${from}; create index ${to} on ${on};`,
 };
 
 function migrate(connection: Sqlite.Database, path: string): void {

@@ -1,26 +1,35 @@
 import { describe, expect, test } from "vitest";
-import { conflictLine, explainLines, historyLines, unmatchedLine, viewLines } from "../../../server/cli/study-text.ts";
-import { listRows, listRowsOf } from "../../../server/store/audit.ts";
 import {
-  assignStudy,
-  candidatesFor,
-  historyOf,
-  listConflicts,
-  listUnmatched,
-  rejectStudy,
-  undoPlacing,
-  viewStudy,
-} from "../../../server/store/unmatched.ts";
-import { findClinic } from "../../../server/store/keys.ts";
-import { replaceRanges } from "../../../server/store/ranges.ts";
-import { CONFLICTS_MAX } from "../../../server/store/studies.ts";
-import type { Entity } from "../../../server/import/lines.ts";
-import { newFp } from "../../../shared/api/fp.ts";
-import { catalogueVersion } from "../../../shared/clinical/reference.ts";
-import { type Measurement, resultsOf } from "../../../shared/clinical/results.ts";
-import type { PushedStudy } from "../../../shared/api/study.ts";
-import { clinic, connection, importEntities, keyPermissions, noon, patient, startServer, study } from "../harness.ts";
-import { intervalsByAge } from "../records.ts";
+  conflictLine,
+  explainLines,
+  historyLines,
+  unmatchedLine,
+  viewLines,
+} from "../../../../server/cli/study-text.ts";
+import { listRows, listRowsOf } from "../../../../server/store/audit.ts";
+import { candidatesFor } from "../../../../server/store/studies/candidates.ts";
+import { CONFLICTS_MAX, listConflicts } from "../../../../server/store/studies/conflicts.ts";
+import { historyOf, viewStudy } from "../../../../server/store/studies/history.ts";
+import { assignStudy, rejectStudy, reopenStudy } from "../../../../server/store/studies/placement.ts";
+import { listUnmatched } from "../../../../server/store/studies/unmatched.ts";
+import { findClinic } from "../../../../server/store/keys.ts";
+import { replaceRanges } from "../../../../server/store/ranges.ts";
+import type { Entity } from "../../../../server/import/lines.ts";
+import { newFp } from "../../../../shared/api/fp.ts";
+import { catalogueVersion } from "../../../../shared/clinical/reference.ts";
+import { type Measurement, resultsOf } from "../../../../shared/clinical/results.ts";
+import type { PushedStudy } from "../../../../shared/api/study.ts";
+import {
+  clinic,
+  connection,
+  importEntities,
+  keyPermissions,
+  noon,
+  patient,
+  startServer,
+  study,
+} from "../../harness.ts";
+import { intervalsByAge } from "../../records.ts";
 
 // Goal: what no program may place, a person places, once and undoably, and nothing of it is forgotten.
 
@@ -61,7 +70,7 @@ async function deskServer(...more: Entity[]) {
       store.transaction((session) => assignStudy(session, { ...by, ...options, fp, patientFp })),
     reject: async (fp: string, reason: string) =>
       store.transaction((session) => rejectStudy(session, { ...by, fp, reason })),
-    undo: async (fp: string) => store.transaction((session) => undoPlacing(session, { ...by, fp })),
+    undo: async (fp: string) => store.transaction((session) => reopenStudy(session, { ...by, fp })),
     list: async (rejected = false) => {
       const found: string[] = [];
       for await (const { fp } of listUnmatched(store, { clinicId, rejected })) found.push(fp);
@@ -266,7 +275,7 @@ describe("assigning", () => {
     const view = await viewStudy(store, sent.fp);
     expect(view?.study.results[0]).toMatchObject({ value: 100, reference_range: null, flag: null });
     expect(view?.unmatched_reason).toBe(`a person took it back from ${cat.fp}`);
-    expect(await undo(sent.fp)).toBe(`${sent.fp} was neither assigned nor rejected by a person`);
+    expect(await undo(sent.fp)).toBe(`${sent.fp} was neither assigned nor rejected by a user`);
     await assign(sent.fp, dog.fp);
     expect((await read(sent.fp))?.patient_fp).toBe(dog.fp);
 

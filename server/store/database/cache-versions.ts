@@ -89,7 +89,7 @@ const versionsOf = query((db, p: { clinicId: number }) =>
 );
 
 const clinicsOf = query((db, p: { patientId: number }) =>
-  db.selectFrom("connection").select("clinic_id").where("patient_id", "=", p.patientId),
+  db.selectFrom("clinic_patient").select("clinic_id").where("patient_id", "=", p.patientId),
 );
 
 const bumpAnswers = query(

@@ -1,4 +1,4 @@
-import type { Loss } from "../../shared/runtime/commit-mark.ts";
+import type { Loss } from "../../../shared/runtime/commit-mark.ts";
 import type { Session } from "./query.ts";
 import type { Versions } from "./cache-versions.ts";
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { explainLines, historyLines } from "../../../server/cli/study-text.ts";
-import { whyFlagAnew } from "../../../server/domain/flagging.ts";
-import { historyOf, viewStudy } from "../../../server/store/unmatched.ts";
-import { newFp } from "../../../shared/api/fp.ts";
-import type { Patient } from "../../../shared/api/patient.ts";
-import { animalAt, flaggedPatient } from "../../../shared/clinical/reference.ts";
-import { type Measurement, resultsOf } from "../../../shared/clinical/results.ts";
-import type { PushedStudy } from "../../../shared/api/study.ts";
+import { explainLines, historyLines } from "../../../../server/cli/study-text.ts";
+import { flagMismatchNote } from "../../../../server/domain/flagging.ts";
+import { historyOf, viewStudy } from "../../../../server/store/studies/history.ts";
+import { newFp } from "../../../../shared/api/fp.ts";
+import type { Patient } from "../../../../shared/api/patient.ts";
+import { animalAt, flaggedPatient } from "../../../../shared/clinical/reference.ts";
+import { type Measurement, resultsOf } from "../../../../shared/clinical/results.ts";
+import type { PushedStudy } from "../../../../shared/api/study.ts";
 import {
   clinic,
   connection,
@@ -16,7 +16,7 @@ import {
   published,
   startServer,
   study,
-} from "../harness.ts";
+} from "../../harness.ts";
 
 // A study is flagged for the patient as the server knows it, whatever the agent took it for.
 
@@ -141,7 +141,10 @@ describe("the reason why a study is flagged anew", () => {
 
   function why(known: Partial<Patient>, now: Partial<Patient> = {}): string | null {
     const animal = flaggedPatient({ ...bird, ...known });
-    return whyFlagAnew({ patient_fp: bird.fp, acquired_at, snapshot: { ...snapshot, animal } }, { ...bird, ...now });
+    return flagMismatchNote(
+      { patient_fp: bird.fp, acquired_at, snapshot: { ...snapshot, animal } },
+      { ...bird, ...now },
+    );
   }
 
   test("names the facts that decide the interval and differ", () => {
@@ -166,7 +169,7 @@ describe("the reason why a study is flagged anew", () => {
     const { breed: _, ...breedless } = flaggedPatient(bird);
     const hen = { ...bird, breed: "chicken" };
     const pushed = { patient_fp: bird.fp, acquired_at, snapshot: { ...snapshot, animal: breedless } };
-    expect(whyFlagAnew(pushed, hen)).toBeNull();
+    expect(flagMismatchNote(pushed, hen)).toBeNull();
     expect([why({ sex: "male" }), why({ breed: "Parrot" }), why({ name: "x", weight_kg: 1 })]).toEqual([
       null,
       null,

@@ -1,12 +1,12 @@
 /** SQL that differs between the engines. */
 export interface Engine {
-  /** The column type of a key the database counts up. */
+  /** Column type of a key that the database counts up. */
   readonly id: string;
-  /** The type of a text column whose rows are listed in its order: by bytes in both engines. */
+  /** Type of a text column that orders lists: by bytes in both engines. */
   readonly orderedText: string;
-  /** Several servers may work on one database. */
+  /** Whether several servers may use one database. */
   readonly shared: boolean;
-  /** A trigger that refuses an UPDATE or DELETE of rows for which `when`, in terms of old and new, holds. */
+  /** Creates a trigger that refuses an UPDATE or DELETE of rows for which `when` holds, in terms of old and new. */
   readonly refuse: (trigger: {
     name: string;
     event: "update" | "delete";
@@ -14,9 +14,11 @@ export interface Engine {
     when: string;
     message: string;
   }) => string;
+  /** Renames an index; `on` is its table and columns. */
+  readonly renameIndex: (index: { from: string; to: string; on: string }) => string;
 }
 
-/** Append only: a migration that left the house is never edited. `id` is the column type of a key the database counts up. */
+/** Migrations in order. Append only: a released migration never changes. */
 const migrations: readonly ((id: string, engine: Engine) => string)[] = [
   (id, { orderedText }) => `
     create table clinic (id ${id}, fp ${orderedText} not null unique, name text not null);
@@ -117,7 +119,7 @@ const migrations: readonly ((id: string, engine: Engine) => string)[] = [
       primary key (clinic_id, api_key_id)
     );
   `,
-  // Medical records, calendar and stock. The moves of a SOAP record are held by the database itself.
+  // Medical records, calendar and stock. Triggers hold the status order of a SOAP record.
   (id, { orderedText, refuse }) => `
     alter table patient_identifier add column position integer not null default 0;
 
@@ -208,7 +210,7 @@ const migrations: readonly ((id: string, engine: Engine) => string)[] = [
     create unique index inventory_batch_identity on inventory_batch
       (item_id, received_at, coalesce(lot, ''), coalesce(expiry_date, ''));
   `,
-  // The audit has no index: it is written with every request and read by a person, in the order in which it was written.
+  // The audit has no index: every request writes a row, and a user reads the rows in the order of writing.
   (id) => `
     create table audit (
       id ${id},
@@ -228,8 +230,8 @@ const migrations: readonly ((id: string, engine: Engine) => string)[] = [
     alter table clinic add column version bigint not null default 0;
     alter table clinic add column lists_version bigint not null default 0;
   `,
-  // Servers that share a database count requests together; one that is alone counts in its memory. Unlogged: a count is
-  // worth no wait for a disk, and a crash may forget it.
+  // Servers that share a database share their request counts; a single server counts in memory. Unlogged: a crash may
+  // forget a count, and a request must not wait for the disk.
   (_id, { shared }) =>
     shared
       ? `create unlogged table request_count (
@@ -253,7 +255,7 @@ const migrations: readonly ((id: string, engine: Engine) => string)[] = [
     create index clinic_ranges_latest on clinic_ranges (clinic_id, id);
     alter table study add column snapshot text;
   `,
-  // Until now every study came from an agent or a file, and its revision was the sender's.
+  // Commands of a user raise the revision too, so that the sender's number gets a column of its own.
   (id) => `
     alter table study add column pushed_revision integer;
     alter table study add column cause text not null default 'pushed';
@@ -278,6 +280,29 @@ const migrations: readonly ((id: string, engine: Engine) => string)[] = [
     );
     create unique index study_conflict_content on study_conflict (study_id, content_hash);
   `,
+  // Names that say what the rows are.
+  (_id, { renameIndex }) => `
+    alter table connection rename to clinic_patient;
+    ${renameIndex({ from: "connection_patient", to: "clinic_patient_by_patient", on: "clinic_patient (patient_id)" })}
+    ${renameIndex({
+      from: "connection_list",
+      to: "clinic_patient_list",
+      on: "clinic_patient (clinic_id, listed, patient_updated_at desc, patient_fp desc, patient_id)",
+    })}
+    ${renameIndex({
+      from: "connection_list_by_species",
+      to: "clinic_patient_list_by_species",
+      on: "clinic_patient (clinic_id, listed, patient_species, patient_updated_at desc, patient_fp desc, patient_id)",
+    })}
+    alter table clinic_ranges rename to clinic_reference_interval_set;
+    ${renameIndex({
+      from: "clinic_ranges_latest",
+      to: "clinic_reference_interval_set_latest",
+      on: "clinic_reference_interval_set (clinic_id, id)",
+    })}
+    alter table study rename column sent_patient_fp to claimed_patient_fp;
+    alter table study rename column by_person to placed_by_user;
+  `,
 ];
 
 const soapContent = [
@@ -295,7 +320,7 @@ const soapContent = [
   "amends_fp",
 ];
 
-/** @returns the missing migrations in order; `database` names it in the error @throws if a newer program wrote it */
+/** @returns the missing migrations in order @throws if a newer program wrote `database` */
 export function missingMigrations(
   database: string,
   version: number,

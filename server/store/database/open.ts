@@ -1,6 +1,6 @@
 import { hasPostgresTables, openPostgres } from "./postgres.ts";
 import { hasSqliteFile, openSqlite } from "./sqlite.ts";
-import type { Store } from "./types.ts";
+import type { Store } from "./store.ts";
 
 /**
  * Opens (makes, migrates) the database: that of a `postgres://` URL, or the SQLite file of a data folder. Throws a plain

@@ -13,13 +13,13 @@ import {
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { noInvalidation, query, StoreUnavailable } from "../../../server/store/query.ts";
-import { connect } from "../../../server/store/sqlite.ts";
-import { openStore } from "../../../server/store/open.ts";
-import type { Store } from "../../../server/store/types.ts";
-import type { Loss } from "../../../shared/runtime/commit-mark.ts";
-import { newFp } from "../../../shared/api/fp.ts";
-import { temporaryFolder } from "../harness.ts";
+import { noInvalidation, query, StoreUnavailable } from "../../../../server/store/database/query.ts";
+import { connect } from "../../../../server/store/database/sqlite.ts";
+import { openStore } from "../../../../server/store/database/open.ts";
+import type { Store } from "../../../../server/store/database/store.ts";
+import type { Loss } from "../../../../shared/runtime/commit-mark.ts";
+import { newFp } from "../../../../shared/api/fp.ts";
+import { temporaryFolder } from "../../harness.ts";
 
 // What holds for the embedded database alone.
 
@@ -68,15 +68,15 @@ describe("the store on SQLite", () => {
     const plan = (species: string) =>
       file
         .prepare(
-          `explain query plan select patient_id, patient_fp, patient_updated_at from connection
+          `explain query plan select patient_id, patient_fp, patient_updated_at from clinic_patient
            where clinic_id = 1 and listed = 1 ${species} and patient_updated_at >= 0
            order by patient_updated_at desc, patient_fp desc limit 20`,
         )
         .all()
         .map((step) => (step as { detail: string }).detail);
-    expect(plan("")).toEqual([expect.stringContaining("USING COVERING INDEX connection_list (")]);
+    expect(plan("")).toEqual([expect.stringContaining("USING COVERING INDEX clinic_patient_list (")]);
     expect(plan("and patient_species = 'dog'")).toEqual([
-      expect.stringContaining("USING COVERING INDEX connection_list_by_species ("),
+      expect.stringContaining("USING COVERING INDEX clinic_patient_list_by_species ("),
     ]);
     file.close();
   });

@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
-import { query, type Session } from "./query.ts";
-import type { Tables } from "./schema.ts";
+import { query, type Session } from "../database/query.ts";
+import type { Tables } from "../database/schema.ts";
 
 // Card numbers and microchips that name more than one patient of a clinic: an agent files a result with one to nobody.
 
@@ -26,15 +26,15 @@ export async function listSharedNumbers(
 function sharedNumbers(db: Kysely<Tables>) {
   return db
     .selectFrom("patient_identifier")
-    .innerJoin("connection", "connection.patient_id", "patient_identifier.patient_id")
-    .innerJoin("clinic", "clinic.id", "connection.clinic_id")
+    .innerJoin("clinic_patient", "clinic_patient.patient_id", "patient_identifier.patient_id")
+    .innerJoin("clinic", "clinic.id", "clinic_patient.clinic_id")
     .select(["clinic.fp as clinic_fp", "patient_identifier.identifier"])
     .select(({ fn }) => [
       fn.countAll<number>().as("patients"),
-      fn.min("connection.patient_fp").as("first_fp"),
-      fn.max("connection.patient_fp").as("last_fp"),
+      fn.min("clinic_patient.patient_fp").as("first_fp"),
+      fn.max("clinic_patient.patient_fp").as("last_fp"),
     ])
-    .where("connection.listed", "=", 1)
+    .where("clinic_patient.listed", "=", 1)
     .groupBy(["clinic.fp", "patient_identifier.identifier"])
     .having(({ fn }) => fn.countAll(), ">", 1);
 }

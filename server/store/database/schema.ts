@@ -1,7 +1,7 @@
 import type { Generated } from "kysely";
-import type { EventStatus, EventType } from "../../shared/api/calendar.ts";
-import type { Currency } from "../../shared/api/inventory.ts";
-import type { SoapStatus } from "../../shared/api/soap.ts";
+import type { EventStatus, EventType } from "../../../shared/api/calendar.ts";
+import type { Currency } from "../../../shared/api/inventory.ts";
+import type { SoapStatus } from "../../../shared/api/soap.ts";
 
 // Ids are the database's own integers; an fp appears only where a row meets the outside. Instants are milliseconds since 1970, UTC.
 // Only types that SQLite and PostgreSQL share: text, bigint, integer 0/1 for booleans, JSON as text.
@@ -38,7 +38,7 @@ export interface Tables {
     /** Where it stands in the import file's list; 0 for all that were stored before this was kept. */
     position: number;
   };
-  connection: {
+  clinic_patient: {
     clinic_id: number;
     patient_id: number;
     active: number;
@@ -83,7 +83,7 @@ export interface Tables {
   inventory_item: ItemColumns & { id: Generated<number> };
   inventory_batch: BatchColumns & { id: Generated<number> };
   /** A clinic's own intervals: every import is a version, the last one is in use. */
-  clinic_ranges: {
+  clinic_reference_interval_set: {
     id: Generated<number>;
     clinic_id: number;
     version: string;
@@ -156,7 +156,7 @@ export interface StudyColumns {
   patient_id: number | null;
   unmatched_reason: string | null;
   /** The patient the agent named, kept also when we do not know it. */
-  sent_patient_fp: string | null;
+  claimed_patient_fp: string | null;
   modality: string;
   device_name: string;
   status: string;
@@ -175,7 +175,7 @@ export interface StudyColumns {
   /** Cause of this revision. */
   cause: StudyCause;
   /** A person has placed it (or taken it from its patient), and since then only a person moves it. */
-  by_person: number;
+  placed_by_user: number;
   /** Why a person took it off the list of the unmatched. */
   rejected_reason: string | null;
 }

@@ -1,26 +1,28 @@
 import { createHash } from "node:crypto";
-import { newFp } from "../../shared/api/fp.ts";
-import { animalAt } from "../../shared/clinical/reference.ts";
-import { resultsOf } from "../../shared/clinical/results.ts";
-import type { ManualEntry } from "../domain/manual-study.ts";
-import { type Act, noteAct, whyNoPatient } from "./unmatched.ts";
-import { findPatient } from "./patients.ts";
-import { query, type Session } from "./query.ts";
-import { currentRanges } from "./ranges.ts";
-import { canonical, describeStudy, insertStudy } from "./studies.ts";
+import { newFp } from "../../../shared/api/fp.ts";
+import { animalAt } from "../../../shared/clinical/reference.ts";
+import { resultsOf } from "../../../shared/clinical/results.ts";
+import type { ManualEntry } from "../../domain/manual-study.ts";
+import { type AuditActor, auditCommand } from "../audit.ts";
+import { missingPatientProblem } from "./placement.ts";
+import { canonical, describeStudy } from "./study-content.ts";
+import { findPatient } from "../patients/patients.ts";
+import { query, type Session } from "../database/query.ts";
+import { currentRanges } from "../ranges.ts";
+import { insertStudy } from "./studies.ts";
 
-/** The clinics that are connected to a patient: one of them must be the one whose intervals a typed study is held against. */
+/** Lists the clinics that are connected to a patient. A typed study uses the intervals of one of them. */
 export async function clinicsOfPatient(session: Session, patientFp: string): Promise<{ id: number; fp: string }[]> {
   return session.all(connectedClinics, { patientFp });
 }
 
-/** Stores what a person typed as a study of the patient, with range and flag; its fp, or why not. To be run in a transaction. */
+/** Stores a typed study of a patient with ranges and flags. Run it in a transaction. @returns its fp or the problem */
 export async function addStudy(
   session: Session,
-  { clinicId, patientFp, entry, ...act }: Act & { clinicId: number; patientFp: string; entry: ManualEntry },
+  { clinicId, patientFp, entry, ...actor }: AuditActor & { clinicId: number; patientFp: string; entry: ManualEntry },
 ): Promise<{ fp: string } | { problem: string }> {
   const patient = await findPatient(session, clinicId, patientFp);
-  if (patient === undefined) return { problem: await whyNoPatient(session, patientFp) };
+  if (patient === undefined) return { problem: await missingPatientProblem(session, patientFp) };
   if (!patient.connected) return { problem: `patient ${patientFp} has no active connection to the clinic` };
   const { modality, device_name, acquired_at, measurements } = entry;
   const animal = animalAt(patient.patient, acquired_at);
@@ -35,30 +37,30 @@ export async function addStudy(
     clinic_id: clinicId,
     patient_id: patient.id,
     unmatched_reason: null,
-    sent_patient_fp: patientFp,
+    claimed_patient_fp: patientFp,
     revision: 1,
     dedupe_key: null,
     content_hash: createHash("sha256").update(canonical(described)).digest("hex"),
     source: null,
     patient_hint: null,
     snapshot: JSON.stringify(snapshot),
-    received_at: act.now,
+    received_at: actor.now,
     pushed_revision: null,
     cause: "entered",
-    by_person: 1,
+    placed_by_user: 1,
     rejected_reason: null,
   });
-  await noteAct(session, "study add", [fp, patientFp], act);
+  await auditCommand(session, "study add", [fp, patientFp], actor);
   return { fp };
 }
 
 const connectedClinics = query((db, p: { patientFp: string }) =>
   db
-    .selectFrom("connection")
-    .innerJoin("patient", "patient.id", "connection.patient_id")
-    .innerJoin("clinic", "clinic.id", "connection.clinic_id")
+    .selectFrom("clinic_patient")
+    .innerJoin("patient", "patient.id", "clinic_patient.patient_id")
+    .innerJoin("clinic", "clinic.id", "clinic_patient.clinic_id")
     .select(["clinic.id", "clinic.fp"])
     .where("patient.fp", "=", p.patientFp)
-    .where("connection.listed", "=", 1)
+    .where("clinic_patient.listed", "=", 1)
     .orderBy("clinic.fp"),
 );

@@ -1,8 +1,8 @@
 import type { Kysely } from "kysely";
-import type { Patient } from "../../shared/api/patient.ts";
-import { type Mark, type Outline, type Outlines, STEP } from "./page-index.ts";
-import { query, type Session } from "./query.ts";
-import type { Tables } from "./schema.ts";
+import type { Patient } from "../../../shared/api/patient.ts";
+import { type PageBookmark, type PageIndex, type PageIndexCache, BOOKMARK_STEP } from "./page-index.ts";
+import { query, type Session } from "../database/query.ts";
+import type { Tables } from "../database/schema.ts";
 
 // Patients as clinics see them: through an active connection, never a deleted one.
 
@@ -41,7 +41,7 @@ export interface RemovedPatient {
 /** One page of the clinic's patients, ordered by updated_at and fp, both descending. */
 export async function listPatients(
   session: Session,
-  outlines: Outlines,
+  outlines: PageIndexCache,
   filter: PatientFilter,
 ): Promise<Page<Patient>> {
   const queries = filter.species === null ? everySpecies : oneSpecies;
@@ -53,7 +53,7 @@ export async function listPatients(
 /** The identifiers of one page of the same list. */
 export async function listIdentifiers(
   session: Session,
-  outlines: Outlines,
+  outlines: PageIndexCache,
   filter: PatientFilter,
 ): Promise<Page<PatientIdentifiers>> {
   const outline = await outlineOf(session, outlines, filter, everySpecies);
@@ -69,7 +69,7 @@ export async function listIdentifiers(
 /** One page of the patients that have left the same list, in the same order. */
 export async function listRemoved(
   session: Session,
-  outlines: Outlines,
+  outlines: PageIndexCache,
   filter: PatientFilter,
 ): Promise<Page<RemovedPatient>> {
   const outline = await outlineOf(session, outlines, filter, everySpecies);
@@ -93,7 +93,7 @@ export async function findPatient(
 }
 
 /** The rows of a list from a mark on. */
-interface ListParameters extends Mark {
+interface ListParameters extends PageBookmark {
   clinicId: number;
   listed: number;
   species: string;
@@ -105,7 +105,10 @@ interface PageParameters extends ListParameters {
   offset: number;
 }
 
-function listParameters({ clinicId, listed, species, updatedSince }: PatientFilter, from: Mark): ListParameters {
+function listParameters(
+  { clinicId, listed, species, updatedSince }: PatientFilter,
+  from: PageBookmark,
+): ListParameters {
   return {
     clinicId,
     listed: listed ? 1 : 0,
@@ -115,30 +118,34 @@ function listParameters({ clinicId, listed, species, updatedSince }: PatientFilt
   };
 }
 
-function pageParameters(filter: PatientFilter, { marks }: Outline): PageParameters {
+function pageParameters(filter: PatientFilter, { bookmarks }: PageIndex): PageParameters {
   const { page, pageSize } = filter;
   const offset = (page - 1) * pageSize;
   // Past the end there is no mark that near, and nothing else either.
-  const index = Math.min(Math.floor(offset / STEP), marks.length - 1);
-  return { ...listParameters(filter, marks[index] ?? START), limit: pageSize, offset: offset - index * STEP };
+  const index = Math.min(Math.floor(offset / BOOKMARK_STEP), bookmarks.length - 1);
+  return {
+    ...listParameters(filter, bookmarks[index] ?? START),
+    limit: pageSize,
+    offset: offset - index * BOOKMARK_STEP,
+  };
 }
 
 /** Before all patients, the newest being first. */
-const START: Mark = { updatedAt: Number.MAX_SAFE_INTEGER, fp: "" };
+const START: PageBookmark = { updatedAt: Number.MAX_SAFE_INTEGER, fp: "" };
 
 async function outlineOf(
   session: Session,
-  outlines: Outlines,
+  outlines: PageIndexCache,
   filter: PatientFilter,
   { nextMark, count }: ReturnType<typeof listQueries>,
-): Promise<Outline> {
+): Promise<PageIndex> {
   const { clinicId, listed, species, updatedSince, version } = filter;
   return outlines.find(JSON.stringify([clinicId, listed, species, updatedSince]), version, async () => {
-    const marks: Mark[] = [];
-    let next: Mark | undefined = START;
-    for (; next !== undefined; next = await session.first(nextMark, listParameters(filter, next))) marks.push(next);
-    const rest = await session.first(count, listParameters(filter, marks.at(-1) ?? START));
-    return { marks, total: (marks.length - 1) * STEP + (rest?.total ?? 0) };
+    const bookmarks: PageBookmark[] = [];
+    let next: PageBookmark | undefined = START;
+    for (; next !== undefined; next = await session.first(nextMark, listParameters(filter, next))) bookmarks.push(next);
+    const rest = await session.first(count, listParameters(filter, bookmarks.at(-1) ?? START));
+    return { bookmarks, total: (bookmarks.length - 1) * BOOKMARK_STEP + (rest?.total ?? 0) };
   });
 }
 
@@ -174,7 +181,7 @@ function listQueries(bySpecies: boolean) {
         .orderBy("patient_updated_at", "desc")
         .orderBy("patient_fp", "desc")
         .limit(1)
-        .offset(STEP),
+        .offset(BOOKMARK_STEP),
     ),
     // The page is cut in the index alone; only its rows are then read, so a deep page costs no row that is skipped.
     rows: query((db, p: PageParameters) =>
@@ -213,7 +220,7 @@ function pageOf(db: Kysely<Tables>, p: PageParameters, bySpecies: boolean) {
 
 function matches(db: Kysely<Tables>, p: ListParameters, bySpecies: boolean) {
   return db
-    .selectFrom("connection")
+    .selectFrom("clinic_patient")
     .where("clinic_id", "=", p.clinicId)
     .where("listed", "=", p.listed)
     .where("patient_updated_at", ">=", p.updatedSince)
@@ -225,11 +232,11 @@ const patientByFp = query((db, p: { clinicId: number; fp: string }) =>
   db
     .selectFrom("patient")
     .innerJoin("customer", "customer.id", "patient.owner_customer_id")
-    .leftJoin("connection", (join) =>
-      join.onRef("connection.patient_id", "=", "patient.id").on("connection.clinic_id", "=", p.clinicId),
+    .leftJoin("clinic_patient", (join) =>
+      join.onRef("clinic_patient.patient_id", "=", "patient.id").on("clinic_patient.clinic_id", "=", p.clinicId),
     )
     .selectAll("patient")
-    .select(["customer.fp as owner_customer_fp", "connection.active"])
+    .select(["customer.fp as owner_customer_fp", "clinic_patient.active"])
     .where("patient.fp", "=", p.fp)
     .where("patient.deleted_at", "is", null),
 );

@@ -2,15 +2,15 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ACTIVE_KEYS_MAX, createKey } from "../../../server/http/api-keys.ts";
-import { importFile } from "../../../server/import/importer.ts";
-import { MemoryCounters } from "../../../server/http/memory-counters.ts";
-import { type Cost, storeCounters } from "../../../server/store/rate-limit-counters.ts";
-import { listKeys } from "../../../server/store/keys.ts";
-import { noInvalidation, query, type Session, StoreUnavailable } from "../../../server/store/query.ts";
-import { openStore } from "../../../server/store/open.ts";
-import type { Store } from "../../../server/store/types.ts";
-import { newFp } from "../../../shared/api/fp.ts";
+import { ACTIVE_KEYS_MAX, createKey } from "../../../../server/http/api-keys.ts";
+import { importFile } from "../../../../server/import/importer.ts";
+import { MemoryCounters } from "../../../../server/http/memory-counters.ts";
+import { type Cost, storeCounters } from "../../../../server/store/rate-limit-counters.ts";
+import { listKeys } from "../../../../server/store/keys.ts";
+import { noInvalidation, query, type Session, StoreUnavailable } from "../../../../server/store/database/query.ts";
+import { openStore } from "../../../../server/store/database/open.ts";
+import type { Store } from "../../../../server/store/database/store.ts";
+import { newFp } from "../../../../shared/api/fp.ts";
 import {
   clinic,
   connection,
@@ -22,8 +22,8 @@ import {
   startServer,
   temporaryDatabase,
   temporaryFolder,
-} from "../harness.ts";
-import { item } from "../records.ts";
+} from "../../harness.ts";
+import { item } from "../../records.ts";
 
 // What several servers on one PostgreSQL need. All other tests of this folder run on it as well.
 
@@ -259,7 +259,7 @@ describe("the store on PostgreSQL", () => {
 
     // A prepared `select *` cannot go on; what asks again gets a new connection.
     await operator.run("alter table patient add column newer text");
-    await operator.run("alter table connection add column newer text");
+    await operator.run("alter table clinic_patient add column newer text");
     await operator.close();
     await expect.poll(status).toBe(200);
     const fp = newFp("patient");

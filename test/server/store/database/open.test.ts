@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { noInvalidation, query, StoreUnavailable } from "../../../server/store/query.ts";
-import { openExistingStore, openStore } from "../../../server/store/open.ts";
-import { newFp } from "../../../shared/api/fp.ts";
-import { connectTo, heldWriteLock, temporaryDatabase, temporaryFolder } from "../harness.ts";
+import { noInvalidation, query, StoreUnavailable } from "../../../../server/store/database/query.ts";
+import { openExistingStore, openStore } from "../../../../server/store/database/open.ts";
+import { newFp } from "../../../../shared/api/fp.ts";
+import { connectTo, heldWriteLock, temporaryDatabase, temporaryFolder } from "../../harness.ts";
 
 const clinics = query((db) => db.selectFrom("clinic").select("fp").orderBy("id"));
 const insert = query((db, p: { fp: string }) => db.insertInto("clinic").values({ fp: p.fp, name: "" }), noInvalidation);

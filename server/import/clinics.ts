@@ -1,0 +1,69 @@
+import { noInvalidation, query, type Session } from "../store/database/query.ts";
+import { type Change, missing } from "./context.ts";
+import type { ClinicLine, CustomerLine, UserLine } from "./lines.ts";
+
+export async function storeClinic(session: Session, { fp, name }: ClinicLine): Promise<Change> {
+  const stored = await session.first(clinicByFp, { fp });
+  if (stored?.name === name) return "unchanged";
+  await session.all(upsertClinic, { fp, name });
+  return stored === undefined ? "new" : "changed";
+}
+
+export async function storeUser(
+  session: Session,
+  { fp, name, clinic_fp }: UserLine,
+): Promise<Change | { problem: string }> {
+  const clinic = await session.first(clinicByFp, { fp: clinic_fp });
+  if (clinic === undefined) return missing("clinic_fp", clinic_fp);
+  const stored = await session.first(userByFp, { fp });
+  if (stored?.name === name && stored.clinic_id === clinic.id) return "unchanged";
+  await session.all(upsertUser, { fp, name, clinicId: clinic.id });
+  return stored === undefined ? "new" : "changed";
+}
+
+export async function storeCustomer(session: Session, { fp, locale }: CustomerLine): Promise<Change> {
+  const stored = await session.first(customerByFp, { fp });
+  if (stored?.time_zone === locale.time_zone) return "unchanged";
+  await session.all(upsertCustomer, { fp, timeZone: locale.time_zone });
+  return stored === undefined ? "new" : "changed";
+}
+
+export const clinicByFp = query((db, p: { fp: string }) =>
+  db.selectFrom("clinic").select(["id", "name"]).where("fp", "=", p.fp),
+);
+
+// Responses show only the fp of clinics, users and customers, which never changes.
+const upsertClinic = query(
+  (db, p: { fp: string; name: string }) =>
+    db
+      .insertInto("clinic")
+      .values({ fp: p.fp, name: p.name })
+      .onConflict((conflict) => conflict.column("fp").doUpdateSet({ name: p.name })),
+  noInvalidation,
+);
+
+export const userByFp = query((db, p: { fp: string }) =>
+  db.selectFrom("user").select(["id", "name", "clinic_id"]).where("fp", "=", p.fp),
+);
+
+const upsertUser = query(
+  (db, p: { fp: string; name: string; clinicId: number }) =>
+    db
+      .insertInto("user")
+      .values({ fp: p.fp, name: p.name, clinic_id: p.clinicId })
+      .onConflict((conflict) => conflict.column("fp").doUpdateSet({ name: p.name, clinic_id: p.clinicId })),
+  noInvalidation,
+);
+
+export const customerByFp = query((db, p: { fp: string }) =>
+  db.selectFrom("customer").select(["id", "time_zone"]).where("fp", "=", p.fp),
+);
+
+const upsertCustomer = query(
+  (db, p: { fp: string; timeZone: string }) =>
+    db
+      .insertInto("customer")
+      .values({ fp: p.fp, time_zone: p.timeZone })
+      .onConflict((conflict) => conflict.column("fp").doUpdateSet({ time_zone: p.timeZone })),
+  noInvalidation,
+);

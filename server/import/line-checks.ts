@@ -1,0 +1,156 @@
+import { IANAZone } from "luxon";
+import { Compile } from "typebox/compile";
+import { nulProblems, problems, shown } from "../../shared/api/problems.ts";
+import { isRealDate, isRealInstant, whyNotTime } from "../../shared/api/timestamp.ts";
+import { PATIENT_SEXES, patientSex } from "../../shared/clinical/reference.ts";
+import { API_SPECIES, apiSpecies } from "../../shared/clinical/species.ts";
+import { studyProblems } from "../../shared/clinical/study-checks.ts";
+import { signedAtProblem } from "../domain/soap.ts";
+import {
+  CalendarEventLine,
+  ClinicLine,
+  ConnectionLine,
+  CustomerLine,
+  type Entity,
+  InventoryBatchLine,
+  InventoryItemLine,
+  PatientLine,
+  SoapLine,
+  StudyLine,
+  UserLine,
+} from "./lines.ts";
+
+const checks = {
+  clinic: Compile(ClinicLine),
+  user: Compile(UserLine),
+  customer: Compile(CustomerLine),
+  patient: Compile(PatientLine),
+  connection: Compile(ConnectionLine),
+  study: Compile(StudyLine),
+  soap: Compile(SoapLine),
+  calendar_event: Compile(CalendarEventLine),
+  inventory_item: Compile(InventoryItemLine),
+  inventory_batch: Compile(InventoryBatchLine),
+};
+
+export function parse(bytes: Buffer): unknown {
+  return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+}
+
+export function faultsOf(bytes: Buffer, now: number): string[] {
+  let value: unknown;
+  try {
+    value = parse(bytes);
+  } catch (error) {
+    return [`not JSON in UTF-8: ${(error as Error).message}`];
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    return [`the line is ${shown(value)}, expected an object`];
+  }
+  const type = (value as { type?: unknown }).type;
+  if (typeof type !== "string" || !Object.hasOwn(checks, type)) {
+    return [`type is ${shown(type)}, expected one of ${Object.keys(checks).join(", ")}`];
+  }
+  const check = checks[type as Entity["type"]];
+  return check.Check(value) ? [...unrealValues(value, now), ...nulProblems(value)] : problems(check, value);
+}
+
+/** The heaviest bulls and draught horses. A weight above it is in grams, or a slip of the finger. */
+const WEIGHT_KG_MAX = 1500;
+
+const BORN_FROM = "1950-01-01";
+
+/** In the zone farthest east it is already the next day. */
+const EAST_MS = 14 * 3_600_000;
+
+// Finds values of the right form that name nothing (30 February, an unknown time zone) or contradict each other.
+function unrealValues(entity: Entity, now: number): string[] {
+  const unreal: string[] = [];
+  const expect = (field: string, value: string | null | undefined, real: (text: string) => boolean, what: string) => {
+    if (value !== null && value !== undefined && !real(value)) {
+      unreal.push(`${field} is ${shown(value)}, expected ${what}`);
+    }
+  };
+  const expectTime = (field: string, value: string | null | undefined) =>
+    expect(field, value, isRealInstant, "a time that exists");
+  const expectPast = (field: string, value: string | null | undefined) => {
+    const expected = value === null || value === undefined ? null : whyNotTime(value, now);
+    if (expected !== null) unreal.push(`${field} is ${shown(value)}, expected ${expected}`);
+  };
+  const expectDay = (field: string, value: string | null) => expect(field, value, isRealDate, "a day that exists");
+
+  switch (entity.type) {
+    case "customer": {
+      const { time_zone } = entity.locale;
+      expect("locale/time_zone", time_zone, isTimeZone, "an IANA time zone such as Europe/Istanbul");
+      break;
+    }
+    case "patient":
+      unreal.push(...unrealPatient(entity, now));
+      expectPast("created_at", entity.created_at);
+      expectPast("updated_at", entity.updated_at);
+      expectPast("deleted_at", entity.deleted_at);
+      break;
+    case "study":
+      unreal.push(...studyProblems(entity, now));
+      break;
+    case "soap": {
+      expectPast("signed_at", entity.signed_at);
+      expectPast("created_at", entity.created_at);
+      const problem = signedAtProblem(entity);
+      if (problem !== null) unreal.push(problem);
+      break;
+    }
+    case "calendar_event": {
+      const { start_at, end_at } = entity;
+      expectTime("start_at", start_at);
+      expectTime("end_at", end_at);
+      // Both have the same form, so the order of the texts is that of the times.
+      expect("end_at", end_at, (end) => end >= start_at, `a time not before start_at ${start_at}`);
+      break;
+    }
+    case "inventory_batch":
+      expectTime("received_at", entity.received_at);
+      expectDay("expiry_date", entity.expiry_date);
+      break;
+    case "clinic":
+    case "user":
+    case "connection":
+    case "inventory_item":
+      break;
+  }
+  return unreal;
+}
+
+function unrealPatient({ species, sex, date_of_birth, weight_kg, deleted_at }: PatientLine, now: number): string[] {
+  const unreal: string[] = [];
+  if (apiSpecies(species) === null) {
+    unreal.push(`species is ${shown(species)}, expected a word for one of ${API_SPECIES.join(", ")}`);
+  }
+  if (sex !== null && patientSex(sex) === null) {
+    unreal.push(`sex is ${shown(sex)}, expected a word for one of ${PATIENT_SEXES.join(", ")}, or null`);
+  }
+  if (weight_kg !== null && !(weight_kg > 0 && weight_kg <= WEIGHT_KG_MAX)) {
+    unreal.push(`weight_kg is ${weight_kg}, expected more than 0 and at most ${WEIGHT_KG_MAX}, or null`);
+  }
+  if (date_of_birth !== null) {
+    const end = deleted_at && isRealInstant(deleted_at) ? Date.parse(deleted_at) : now;
+    const last = new Date(end + EAST_MS).toISOString().slice(0, 10);
+    if (!isRealDate(date_of_birth)) {
+      unreal.push(`date_of_birth is ${shown(date_of_birth)}, expected a day that exists`);
+    } else if (date_of_birth < BORN_FROM || date_of_birth > last) {
+      unreal.push(`date_of_birth is ${shown(date_of_birth)}, expected a day from ${BORN_FROM} to ${last}`);
+    }
+  }
+  return unreal;
+}
+
+const timeZones = new Set<string>();
+
+// Each question of Intl takes memory that is no garbage of JavaScript's, and is freed late: a zone is asked for once.
+function isTimeZone(text: string): boolean {
+  if (timeZones.has(text)) return true;
+  const isValid = IANAZone.isValidZone(text);
+  if (isValid) timeZones.add(text);
+  return isValid;
+}

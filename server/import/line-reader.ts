@@ -1,0 +1,53 @@
+import { createReadStream } from "node:fs";
+
+/** Far above the longest line that makes sense; a file without line ends must not fill the memory. */
+const LINE_BYTES_MAX = 5 * 1024 * 1024;
+
+export const tooLong = `longer than ${LINE_BYTES_MAX} bytes, expected one JSON object a line`;
+
+interface Line {
+  number: number;
+  /** Null when the line is too long to be read. */
+  bytes: Buffer | null;
+  bytesRead: number;
+}
+
+/** The lines that are not blank. */
+export async function* lines(path: string): AsyncGenerator<Line> {
+  let number = 0;
+  let bytesRead = 0;
+  let parts: Buffer[] = [];
+  let length = 0;
+
+  function keep(part: Buffer): void {
+    length += part.length;
+    bytesRead += part.length;
+    if (length <= LINE_BYTES_MAX) parts.push(part);
+  }
+
+  function* finish(): Generator<Line> {
+    number += 1;
+    const bytes = length > LINE_BYTES_MAX ? null : Buffer.concat(parts);
+    parts = [];
+    length = 0;
+    if (bytes === null || !isBlank(bytes)) yield { number, bytes, bytesRead };
+  }
+
+  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 }) as AsyncIterable<Buffer>) {
+    let start = 0;
+    for (let end = chunk.indexOf(LF); end >= 0; end = chunk.indexOf(LF, start)) {
+      keep(chunk.subarray(start, end));
+      bytesRead += 1;
+      start = end + 1;
+      yield* finish();
+    }
+    keep(chunk.subarray(start));
+  }
+  yield* finish();
+}
+
+const LF = 0x0a;
+
+function isBlank(bytes: Buffer): boolean {
+  return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
+}

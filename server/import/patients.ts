@@ -1,0 +1,257 @@
+import { patientSex } from "../../shared/clinical/reference.ts";
+import { apiSpecies } from "../../shared/clinical/species.ts";
+import { noInvalidation, query, type Session } from "../store/database/query.ts";
+import type { Tables } from "../store/database/schema.ts";
+import { clinicByFp, customerByFp } from "./clinics.ts";
+import { type Change, type ImportContext, missing } from "./context.ts";
+import type { ConnectionLine, PatientLine } from "./lines.ts";
+
+const STAMPED_AT_ONCE = 1000;
+
+/**
+ * Sets updated_at of the stamped patients to `now`, never back, and brings their connections up to date. To be run as the
+ * last act of an import. The stamps of a clinic's patients rise in the order of the commits: where two imports overlap, the
+ * clinic's version makes one of them run again.
+ */
+export async function stampPatients(
+  session: Session,
+  { stamped }: Pick<ImportContext, "stamped">,
+  now: number,
+): Promise<void> {
+  let patients: { patientId: number; now: number }[] = [];
+  async function stamp(): Promise<void> {
+    await session.each(stampPatient, patients);
+    await session.each(relist, patients);
+    patients = [];
+  }
+  for (const patientId of stamped) {
+    patients.push({ patientId, now });
+    if (patients.length === STAMPED_AT_ONCE) await stamp();
+  }
+  await stamp();
+}
+
+export async function storePatient(session: Session, line: PatientLine, current: ImportContext): Promise<Change> {
+  const stored = await session.first(patientByFp, { fp: line.fp });
+  const storedIds = stored ? await session.all(identifiersOf, { patientId: stored.id }) : [];
+  const identifiers = [...new Set(line.external_ids)];
+  const updatedAt = Date.parse(line.updated_at);
+  const row: PatientRow = {
+    fp: line.fp,
+    name: line.name,
+    // The check of the line has refused words that name no species or sex.
+    species: apiSpecies(line.species) ?? line.species,
+    breed: line.breed,
+    sex: line.sex === null ? null : (patientSex(line.sex) ?? line.sex),
+    date_of_birth: line.date_of_birth,
+    weight_kg: line.weight_kg,
+    owner_customer_id: await ownerId(session, line.owner_customer_fp),
+    created_at: Date.parse(line.created_at),
+    // Never ahead: a client that synchronised up to a future time misses the changes until then. Never back: a stamp may
+    // have moved it since this very line was stored, and clients have synchronised up to it.
+    updated_at: Math.max(Math.min(updatedAt, current.now), stored?.updated_at ?? Number.MIN_SAFE_INTEGER),
+    deleted_at: line.deleted_at ? Date.parse(line.deleted_at) : null,
+  };
+
+  if (stored === undefined) {
+    const inserted = await session.first(insertPatient, row);
+    if (inserted === undefined) throw new Error("an insert returned no row");
+    current.newPatients.add(inserted.id);
+    await insertIdentifiers(session, inserted.id, identifiers);
+    return "new";
+  }
+
+  const sameIds = identifiers.join("\n") === storedIds.map(({ identifier }) => identifier).join("\n");
+  // A time that has not come yet says nothing: by itself it changes no patient each time the file is imported.
+  const told = updatedAt > current.now ? { ...row, updated_at: stored.updated_at } : row;
+  if (sameIds && sameContent(stored, told)) return "unchanged";
+  await session.all(updatePatient, { ...row, id: stored.id });
+  if (!sameIds) {
+    await session.all(deleteIdentifiers, { patientId: stored.id });
+    await insertIdentifiers(session, stored.id, identifiers);
+  }
+  if (await isServed(session, stored.id, current)) current.stamped.add(stored.id);
+  await relistNow(session, stored.id, current);
+  return "changed";
+}
+
+/** Whether the patient is connected to a clinic that has been served. */
+async function isServed(session: Session, patientId: number, { served }: ImportContext): Promise<boolean> {
+  if (served.size === 0) return false;
+  const clinics = await session.all(connectedClinics, { patientId });
+  return clinics.some(({ clinic_id }) => served.has(clinic_id));
+}
+
+/** Brings a patient's connections up to date, unless its stamp will. */
+async function relistNow(session: Session, patientId: number, { stamped }: ImportContext): Promise<void> {
+  if (!stamped.has(patientId)) await session.all(relist, { patientId });
+}
+
+async function insertIdentifiers(session: Session, patientId: number, identifiers: readonly string[]): Promise<void> {
+  for (const [position, identifier] of identifiers.entries()) {
+    await session.all(insertIdentifier, { patientId, identifier, position });
+  }
+}
+
+function sameContent(stored: PatientRow, row: PatientRow): boolean {
+  const names = Object.keys(row) as (keyof PatientRow)[];
+  return names.every((name) => stored[name] === row[name]);
+}
+
+// A customer is known to us by little more than the fp: one that the file names but never describes stands for itself.
+async function ownerId(session: Session, fp: string): Promise<number> {
+  const stored = (await session.first(customerByFp, { fp })) ?? (await session.first(insertCustomer, { fp }));
+  if (stored === undefined) throw new Error("an insert returned no row");
+  return stored.id;
+}
+
+export async function storeConnection(
+  session: Session,
+  line: ConnectionLine,
+  current: ImportContext,
+): Promise<Change | { problem: string }> {
+  const clinic = await session.first(clinicByFp, { fp: line.clinic_fp });
+  if (clinic === undefined) return missing("clinic_fp", line.clinic_fp);
+  const patient = await session.first(patientByFp, { fp: line.patient_fp });
+  if (patient === undefined) return missing("patient_fp", line.patient_fp);
+
+  const ids = { clinicId: clinic.id, patientId: patient.id };
+  const stored = await session.first(connectionBetween, ids);
+  const active = line.active ? 1 : 0;
+  if (stored?.active === active) return "unchanged";
+  await session.all(upsertConnection, { ...ids, active, fp: patient.fp, species: patient.species });
+  // So that the clinic finds the patient in its next updated_since run, or that it has left. One that never came leaves none.
+  const isNews = !current.newPatients.has(patient.id) || current.served.has(clinic.id);
+  if (isNews && (line.active || stored !== undefined)) current.stamped.add(patient.id);
+  await relistNow(session, patient.id, current);
+  return stored === undefined ? "new" : "changed";
+}
+
+type PatientRow = Omit<Tables["patient"], "id">;
+
+// A line beside this one may have made the customer since it was looked for.
+const insertCustomer = query(
+  (db, p: { fp: string }) =>
+    db
+      .insertInto("customer")
+      .values({ fp: p.fp })
+      .onConflict((conflict) => conflict.column("fp").doUpdateSet({ fp: p.fp }))
+      .returning("id"),
+  noInvalidation,
+);
+
+export const patientByFp = query((db, p: { fp: string }) =>
+  db.selectFrom("patient").selectAll().where("fp", "=", p.fp),
+);
+
+// Nobody sees a patient before it is connected.
+const insertPatient = query(
+  (db, p: PatientRow) => db.insertInto("patient").values(patientValues(p)).returning("id"),
+  noInvalidation,
+);
+
+const updatePatient = query(
+  (db, p: PatientRow & { id: number }) => db.updateTable("patient").set(patientValues(p)).where("id", "=", p.id),
+  ({ id }) => ({ patients: [id], lists: true }),
+);
+
+function patientValues(p: PatientRow): PatientRow {
+  return {
+    fp: p.fp,
+    name: p.name,
+    species: p.species,
+    breed: p.breed,
+    sex: p.sex,
+    date_of_birth: p.date_of_birth,
+    weight_kg: p.weight_kg,
+    owner_customer_id: p.owner_customer_id,
+    created_at: p.created_at,
+    updated_at: p.updated_at,
+    deleted_at: p.deleted_at,
+  };
+}
+
+const stampPatient = query(
+  (db, p: { patientId: number; now: number }) =>
+    db.updateTable("patient").set({ updated_at: p.now }).where("id", "=", p.patientId).where("updated_at", "<", p.now),
+  ({ patientId }) => ({ patients: [patientId], lists: true }),
+);
+
+const connectedClinics = query((db, p: { patientId: number }) =>
+  db.selectFrom("clinic_patient").select("clinic_id").where("patient_id", "=", p.patientId).where("active", "=", 1),
+);
+
+const identifiersOf = query((db, p: { patientId: number }) =>
+  db
+    .selectFrom("patient_identifier")
+    .select("identifier")
+    .where("patient_id", "=", p.patientId)
+    .orderBy("position")
+    .orderBy("identifier"),
+);
+
+const insertIdentifier = query(
+  (db, p: { patientId: number; identifier: string; position: number }) =>
+    db
+      .insertInto("patient_identifier")
+      .values({ patient_id: p.patientId, identifier: p.identifier, position: p.position }),
+  ({ patientId }) => ({ patients: [patientId] }),
+);
+
+const deleteIdentifiers = query(
+  (db, p: { patientId: number }) => db.deleteFrom("patient_identifier").where("patient_id", "=", p.patientId),
+  ({ patientId }) => ({ patients: [patientId] }),
+);
+
+const connectionBetween = query((db, p: { clinicId: number; patientId: number }) =>
+  db
+    .selectFrom("clinic_patient")
+    .select("active")
+    .where("clinic_id", "=", p.clinicId)
+    .where("patient_id", "=", p.patientId),
+);
+
+const upsertConnection = query(
+  (db, p: { clinicId: number; patientId: number; active: number; fp: string; species: string }) =>
+    db
+      .insertInto("clinic_patient")
+      .values({
+        clinic_id: p.clinicId,
+        patient_id: p.patientId,
+        active: p.active,
+        patient_fp: p.fp,
+        patient_species: p.species,
+        // `relist` follows and sets both.
+        listed: 1,
+        patient_updated_at: 0,
+      })
+      .onConflict((conflict) => conflict.columns(["clinic_id", "patient_id"]).doUpdateSet({ active: p.active })),
+  ({ clinicId }) => ({ clinics: [clinicId], lists: true }),
+);
+
+/**
+ * Brings what the connections of a patient copy from it up to date; to be run after each change of either. A closed
+ * connection keeps what it had when it was closed: what changes afterwards is none of that clinic's business.
+ */
+const relist = query(
+  (db, p: { patientId: number }) =>
+    db
+      .updateTable("clinic_patient")
+      .from("patient")
+      .set((set) => ({
+        listed: set
+          .case()
+          .when(set.and([set("clinic_patient.active", "=", 1), set("patient.deleted_at", "is", null)]))
+          // Literals: PostgreSQL takes a parameter here for text.
+          .then(set.lit(1))
+          .else(set.lit(0))
+          .end(),
+        patient_species: set.ref("patient.species"),
+        patient_updated_at: set.ref("patient.updated_at"),
+      }))
+      .whereRef("patient.id", "=", "clinic_patient.patient_id")
+      .where("clinic_patient.patient_id", "=", p.patientId)
+      // Listed and no longer active: closed just now.
+      .where((where) => where.or([where("clinic_patient.active", "=", 1), where("clinic_patient.listed", "=", 1)])),
+  ({ patientId }) => ({ patients: [patientId], lists: true }),
+);

@@ -1,0 +1,242 @@
+import type { Patient } from "../../../shared/api/patient.ts";
+import type { Outcome, PushedStudy, Snapshot } from "../../../shared/api/study.ts";
+import { measured } from "../../../shared/clinical/measurement-key.ts";
+import { flagMismatchNote } from "../../domain/flagging.ts";
+import { decideFiling, type FilingInput } from "../../domain/study-filing.ts";
+import { query, type Session } from "../database/query.ts";
+import type { StudyColumns } from "../database/schema.ts";
+import { findPatient } from "../patients/patients.ts";
+import { storeConflict } from "./conflicts.ts";
+import { flagForPatient } from "./flags.ts";
+import { findStoredStudy, insertStudy, replaceStudy, type StoredStudy, updateStudy } from "./studies.ts";
+import { contentHash, describeStudy, storedMeasurementKey } from "./study-content.ts";
+
+// Files the studies that an agent pushed.
+
+/**
+ * Files pushed studies of a clinic. Run it in a transaction. If `conceal` is set, a patient that only other clinics are
+ * connected to counts as unknown.
+ * @returns one outcome for each study, in order
+ */
+export async function fileStudies(
+  session: Session,
+  clinicId: number,
+  studies: readonly PushedStudy[],
+  now: number,
+  conceal = false,
+): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  // Sequential: a batch may hold several revisions of one study.
+  for (const pushed of studies) outcomes.push(await fileStudy(session, { clinicId, pushed, now, conceal }));
+  return outcomes;
+}
+
+/** One pushed study and its sender. */
+interface Push {
+  readonly clinicId: number;
+  readonly pushed: PushedStudy;
+  readonly now: number;
+  readonly conceal: boolean;
+}
+
+async function fileStudy(session: Session, push: Push): Promise<Outcome> {
+  const { clinicId, pushed, now } = push;
+  const records = await findRecords(session, push);
+  const { stored, twin, patient } = records;
+  const { write, outcome } = decideFiling(filingInput(push, records));
+  const filedTo = outcome.outcome === "filed" ? patient : undefined;
+  switch (write) {
+    case "insert":
+      await insertStudy(session, await studyRow(session, push, stored, filedTo, outcome));
+      break;
+    case "replace":
+      if (stored) {
+        const row = await studyRow(session, push, stored, filedTo, outcome);
+        await replaceStudy(session, stored, { ...row, revision: Math.max(pushed.revision, stored.revision + 1) }, now);
+      }
+      break;
+    case "assign":
+      if (stored) {
+        const row = await studyRow(session, push, stored, filedTo, outcome);
+        await updateStudy(session, stored, { ...row, revision: stored.revision, received_at: stored.received_at });
+      }
+      break;
+    case "assign twin":
+      if (twin && filedTo) await fileTwin(session, push, twin, filedTo);
+      break;
+    case "nothing": {
+      const contradicted = stored ?? twin;
+      if (outcome.outcome === "conflict" && contradicted) {
+        const { revision } = pushed;
+        const conflict = { study_id: contradicted.id, clinic_id: clinicId, content_hash: hashOf(pushed), revision };
+        const body = JSON.stringify(pushed);
+        await storeConflict(session, { ...conflict, reason: outcome.reason ?? "", body, received_at: now });
+      }
+      break;
+    }
+  }
+  return { fp: pushed.fp, ...outcome };
+}
+
+type PatientRecord = NonNullable<Awaited<ReturnType<typeof findPatient>>>;
+
+/** Records that decide the filing of a pushed study. */
+interface Records {
+  /** Study with the same fp. */
+  readonly stored: StoredStudy | undefined;
+  /** Content hash of the pushed revision, if a later revision replaced it. */
+  readonly replacedHash: string | null;
+  /** Another study of the clinic with the same dedupe key. */
+  readonly twin: StoredStudy | undefined;
+  readonly patientFp: string | null;
+  readonly patient: PatientRecord | undefined;
+}
+
+async function findRecords(session: Session, { clinicId, pushed, conceal }: Push): Promise<Records> {
+  const { fp, revision, dedupe_key: dedupeKey } = pushed;
+  const stored = await findStoredStudy(session, fp);
+  const replaced = stored && (await session.first(replacedRevision, { studyId: stored.id, revision }));
+  const sameKey = await session.first(byDedupeKey, { clinicId, dedupeKey, fp });
+  const twin = sameKey && (await findStoredStudy(session, sameKey.fp));
+
+  // A correction without a patient stays with the stored patient. A user's choice of patient overrides the agent's.
+  const claimedFp = stored?.placed_by_user === 1 ? null : pushed.patient_fp;
+  const patientFp = claimedFp ?? stored?.patient_fp ?? null;
+  const known = patientFp === null ? undefined : await findPatient(session, clinicId, patientFp);
+  const patient = conceal && known?.connected === false ? undefined : known;
+  return { stored, replacedHash: replaced?.content_hash ?? null, twin, patientFp, patient };
+}
+
+function filingInput({ clinicId, pushed }: Push, records: Records): FilingInput {
+  const { stored, replacedHash, twin, patientFp, patient } = records;
+  const isLeftUnmatched = stored?.placed_by_user === 1 && patientFp === null;
+  return {
+    pushed: {
+      revision: pushed.revision,
+      contentHash: hashOf(pushed),
+      measurementKey: measured(pushed.results),
+      patientFp: pushed.patient_fp,
+    },
+    stored: stored
+      ? {
+          isOwn: stored.clinic_id === clinicId,
+          isUnmatched: stored.patient_id === null,
+          isPlacedByUser: stored.placed_by_user === 1,
+          patientFp: stored.patient_fp,
+          revision: stored.pushed_revision ?? 0,
+          contentHash: stored.content_hash,
+        }
+      : null,
+    replacedHash,
+    twin: twin
+      ? {
+          fp: twin.fp,
+          measurementKey: storedMeasurementKey(twin),
+          unmatchedReason: twin.patient_id === null ? (twin.unmatched_reason ?? "it is unmatched") : null,
+          isPlacedByUser: twin.placed_by_user === 1,
+        }
+      : null,
+    unmatchedReason: (isLeftUnmatched && stored.unmatched_reason) || unmatchedReason(patientFp, patient),
+  };
+}
+
+function unmatchedReason(patientFp: string | null, patient: { connected: boolean } | undefined): string | null {
+  if (patientFp === null) return "patient_fp is null, expected the patient's fp";
+  if (patient === undefined) return `patient ${patientFp} does not exist`;
+  if (!patient.connected) return `patient ${patientFp} has no active connection to this clinic`;
+  return null;
+}
+
+/** Builds the row of a pushed study; `filedTo` is undefined if the study stays unmatched. */
+async function studyRow(
+  session: Session,
+  { clinicId, pushed, now }: Push,
+  stored: StoredStudy | undefined,
+  filedTo: PatientRecord | undefined,
+  outcome: Omit<Outcome, "fp">,
+): Promise<StudyColumns> {
+  const hasSameValues = stored !== undefined && storedMeasurementKey(stored) === measured(pushed.results);
+  const row: StudyColumns = {
+    fp: pushed.fp,
+    clinic_id: clinicId,
+    patient_id: filedTo?.id ?? null,
+    unmatched_reason: outcome.outcome === "unmatched" ? outcome.reason : null,
+    claimed_patient_fp: pushed.patient_fp,
+    ...describeStudy(pushed),
+    revision: pushed.revision,
+    dedupe_key: pushed.dedupe_key,
+    content_hash: hashOf(pushed),
+    source: JSON.stringify(pushed.source),
+    patient_hint: JSON.stringify(pushed.patient_hint),
+    snapshot: pushed.snapshot === undefined ? null : JSON.stringify(pushed.snapshot),
+    received_at: now,
+    pushed_revision: pushed.revision,
+    cause: "pushed",
+    placed_by_user: stored?.placed_by_user ?? 0,
+    // New values return a rejected study to the list. A new patient alone does not.
+    rejected_reason: hasSameValues ? stored.rejected_reason : null,
+  };
+  return filedTo === undefined ? row : { ...row, ...(await reflagged(session, row, pushed, filedTo.patient)) };
+}
+
+/** Flags a study again if the agent flagged it for other facts of the patient. The content hash stays the agent's. */
+async function reflagged(
+  session: Session,
+  row: StudyColumns,
+  pushed: PushedStudy,
+  patient: Patient,
+): Promise<Partial<Pick<StudyColumns, "results" | "snapshot">>> {
+  const note = pushed.results.length === 0 ? null : flagMismatchNote(pushed, patient);
+  if (note === null) return {};
+  const { results, snapshot } = await flagForPatient(session, row, patient);
+  // Without a snapshot some analyte is unknown, and the rows describe intervals of another patient.
+  const flagged = snapshot === null ? { rows: [] } : (JSON.parse(snapshot) as Snapshot);
+  const whole = pushed.snapshot && { ...pushed.snapshot, ...flagged, notes: [...pushed.snapshot.notes, note] };
+  return { results, snapshot: whole === undefined ? snapshot : JSON.stringify(whole) };
+}
+
+/** Files an unmatched study under its own fp to the patient of a push with the same dedupe key and results. */
+async function fileTwin(
+  session: Session,
+  { pushed, now }: Push,
+  twin: StoredStudy,
+  { id, patient }: PatientRecord,
+): Promise<void> {
+  const { id: _id, patient_fp: _patient, ...columns } = twin;
+  await replaceStudy(
+    session,
+    twin,
+    {
+      ...columns,
+      ...(await flagForPatient(session, twin, patient)),
+      patient_id: id,
+      claimed_patient_fp: pushed.patient_fp,
+      unmatched_reason: null,
+      revision: twin.revision + 1,
+      received_at: now,
+      cause: "pushed",
+    },
+    now,
+  );
+}
+
+function hashOf(pushed: PushedStudy): string {
+  return contentHash(pushed, pushed.dedupe_key, pushed.source.device_id);
+}
+
+const replacedRevision = query((db, p: { studyId: number; revision: number }) =>
+  db
+    .selectFrom("study_revision")
+    .select("content_hash")
+    .where("study_id", "=", p.studyId)
+    .where("pushed_revision", "=", p.revision),
+);
+
+const byDedupeKey = query((db, p: { clinicId: number; dedupeKey: string; fp: string }) =>
+  db
+    .selectFrom("study")
+    .select("fp")
+    .where("clinic_id", "=", p.clinicId)
+    .where("dedupe_key", "=", p.dedupeKey)
+    .where("fp", "!=", p.fp),
+);

@@ -1,0 +1,84 @@
+import type { PatientHint, Snapshot, Study } from "../../../shared/api/study.ts";
+import { query, type Session } from "../database/query.ts";
+import type { StudyCause } from "../database/schema.ts";
+import { findStoredStudy, type ReplacedStudy } from "./studies.ts";
+import { inPublishedOrder, timestampOf, parseStored, toStudy } from "./study-content.ts";
+
+/** A stored study with its origin and state, whichever clinic may read it. */
+export interface StudyView {
+  study: Study;
+  revision: number;
+  clinic_fp: string | null;
+  cause: StudyCause;
+  unmatched_reason: string | null;
+  rejected_reason: string | null;
+  received_at: string;
+  hint: PatientHint | null;
+  source: { device_id: string; message_id: string } | null;
+  snapshot: Snapshot | null;
+}
+
+export async function viewStudy(session: Session, fp: string): Promise<StudyView | undefined> {
+  const stored = await findStoredStudy(session, fp);
+  if (stored === undefined) return undefined;
+  const clinic = stored.clinic_id === null ? undefined : await session.first(clinicFp, { id: stored.clinic_id });
+  return {
+    study: inPublishedOrder(toStudy(stored)),
+    revision: stored.revision,
+    clinic_fp: clinic?.fp ?? null,
+    cause: stored.cause,
+    unmatched_reason: stored.unmatched_reason,
+    rejected_reason: stored.rejected_reason,
+    received_at: timestampOf(stored.received_at),
+    hint: parseStored(stored.patient_hint) as PatientHint | null,
+    source: parseStored(stored.source) as StudyView["source"],
+    snapshot: parseStored(stored.snapshot) as Snapshot | null,
+  };
+}
+
+/** A current or replaced revision. */
+export interface HistoryEntry {
+  revision: number;
+  cause: StudyCause | null;
+  /** Time at which this revision was stored. */
+  at: string;
+  patient_fp: string | null;
+  unmatched_reason: string | null;
+  rejected_reason: string | null;
+  study: Study;
+  snapshot: Snapshot | null;
+}
+
+/** Lists all revisions of a study, the first one first. */
+export async function historyOf(session: Session, fp: string): Promise<HistoryEntry[]> {
+  const stored = await findStoredStudy(session, fp);
+  if (stored === undefined) return [];
+  const replaced = await session.all(revisionsOf, { studyId: stored.id });
+  const earlier = replaced.map(({ revision, body, received_at }): HistoryEntry => {
+    const study = JSON.parse(body) as ReplacedStudy;
+    return {
+      revision,
+      cause: study.cause ?? null,
+      at: timestampOf(received_at),
+      patient_fp: study.patient_fp || null,
+      unmatched_reason: study.unmatched_reason,
+      rejected_reason: study.rejected_reason ?? null,
+      study: inPublishedOrder(study),
+      snapshot: (study.snapshot ?? null) as Snapshot | null,
+    };
+  });
+  const { revision, cause, received_at, patient_fp, unmatched_reason, rejected_reason } = stored;
+  const snapshot = parseStored(stored.snapshot) as Snapshot | null;
+  const current = { revision, cause, at: timestampOf(received_at), patient_fp, unmatched_reason, rejected_reason };
+  return [...earlier, { ...current, study: inPublishedOrder(toStudy(stored)), snapshot }];
+}
+
+const clinicFp = query((db, p: { id: number }) => db.selectFrom("clinic").select("fp").where("id", "=", p.id));
+
+const revisionsOf = query((db, p: { studyId: number }) =>
+  db
+    .selectFrom("study_revision")
+    .select(["revision", "body", "received_at"])
+    .where("study_id", "=", p.studyId)
+    .orderBy("revision"),
+);

@@ -1,0 +1,45 @@
+import type { PushedStudy, Study } from "../../../shared/api/study.ts";
+import type { Session } from "../database/query.ts";
+import type { StudyColumns } from "../database/schema.ts";
+import { findStoredStudy, insertStudy, replaceStudy } from "./studies.ts";
+import { canonical, contentHash, describeStudy, toStudy } from "./study-content.ts";
+
+/** Stores a study of an import file. The history keeps the previous content of a changed study. */
+export async function importStudy(
+  session: Session,
+  study: Study,
+  patientId: number,
+  now: number,
+): Promise<"new" | "changed" | "unchanged"> {
+  const stored = await findStoredStudy(session, study.fp);
+  const row: StudyColumns = {
+    fp: study.fp,
+    clinic_id: stored?.clinic_id ?? null,
+    patient_id: patientId,
+    unmatched_reason: null,
+    claimed_patient_fp: study.patient_fp,
+    ...describeStudy(study),
+    revision: (stored?.revision ?? 0) + 1,
+    dedupe_key: stored?.dedupe_key ?? null,
+    content_hash: contentHash(study, stored?.dedupe_key ?? null, deviceOf(stored?.source ?? null)),
+    source: stored?.source ?? null,
+    patient_hint: stored?.patient_hint ?? null,
+    snapshot: null,
+    received_at: now,
+    pushed_revision: (stored?.revision ?? 0) + 1,
+    cause: "imported",
+    placed_by_user: 0,
+    rejected_reason: null,
+  };
+  if (stored === undefined) {
+    await insertStudy(session, row);
+    return "new";
+  }
+  if (canonical(toStudy(stored)) === canonical(study)) return "unchanged";
+  await replaceStudy(session, stored, row, now);
+  return "changed";
+}
+
+function deviceOf(source: string | null): string | null {
+  return source === null ? null : (JSON.parse(source) as PushedStudy["source"]).device_id;
+}

@@ -1,0 +1,131 @@
+import type { Patient } from "../../../shared/api/patient.ts";
+import { shown } from "../../../shared/api/problems.ts";
+import type { PatientHint, Snapshot } from "../../../shared/api/study.ts";
+import { readSpecies } from "../../../shared/clinical/species.ts";
+import { type AuditActor, auditCommand } from "../audit.ts";
+import { query, type Session } from "../database/query.ts";
+import type { StudyColumns } from "../database/schema.ts";
+import { findPatient } from "../patients/patients.ts";
+import { flagForPatient } from "./flags.ts";
+import { findStoredStudy, replaceStudy, type StoredStudy } from "./studies.ts";
+import { parseStored } from "./study-content.ts";
+
+// Commands of a user on a study. Each one adds a revision and audit rows, and needs a transaction. It returns the reason if
+// it changes nothing, else null.
+
+/**
+ * Files an unmatched study to a patient, or moves a filed one. Flags the results for the patient's species and the intervals
+ * of the day of the sample. If the device stated another species, `despite` is required. The history and the audit record it.
+ */
+export async function assignStudy(
+  session: Session,
+  { fp, patientFp, despite, ...actor }: AuditActor & { fp: string; patientFp: string; despite?: "species" },
+): Promise<string | null> {
+  const stored = await findStoredStudy(session, fp);
+  const problem = commandProblem(stored, fp);
+  if (stored?.clinic_id == null) return problem;
+  const patient = await findPatient(session, stored.clinic_id, patientFp);
+  if (patient === undefined) return missingPatientProblem(session, patientFp);
+  if (!patient.connected) return `patient ${patientFp} has no active connection to the study's clinic`;
+  if (stored.patient_id === patient.id) return `${fp} is filed to ${patientFp} already`;
+  const contradiction = speciesContradiction(stored, patient.patient);
+  if (contradiction !== null && despite !== "species") {
+    return `${contradiction}, expected a patient of the device's species, or --despite species to file it all the same`;
+  }
+  const flagged = await flagForPatient(session, stored, patient.patient);
+  const assigned = { patient_id: patient.id, unmatched_reason: null };
+  if (contradiction === null) {
+    await addRevision(session, stored, { ...flagged, ...assigned, cause: "assigned" }, actor);
+    await auditCommand(session, "unmatched assign", [fp, patientFp], actor);
+  } else {
+    const snapshot = withNote(flagged.snapshot, `filed to ${patientFp} despite the species: ${contradiction}`);
+    await addRevision(session, stored, { ...flagged, snapshot, ...assigned, cause: "assigned despite species" }, actor);
+    await auditCommand(session, "unmatched assign --despite species", [fp, patientFp], actor);
+  }
+  return null;
+}
+
+/** @returns the reason why a patient is not found: deleted or never imported */
+export async function missingPatientProblem(session: Session, fp: string): Promise<string> {
+  const isDeleted = (await session.first(deletedPatient, { fp })) !== undefined;
+  return isDeleted
+    ? `patient ${fp} is deleted, expected a patient of the clinic`
+    : `patient ${fp} does not exist, expected the fp of an imported patient`;
+}
+
+/** @returns null if the device stated no species, or a word that the species map does not contain */
+function speciesContradiction(stored: StoredStudy, { fp, species }: Patient): string | null {
+  const words = (parseStored(stored.patient_hint) as PatientHint | null)?.species ?? "";
+  const stated = readSpecies(words);
+  if (stated === null || stated === (readSpecies(species) ?? species)) return null;
+  return `the device states the species ${shown(words)} (${stated}) and patient ${fp} is a ${species}`;
+}
+
+/** Adds a note to a snapshot. Null stays null: the cause of the revision then tells the fact alone. */
+function withNote(snapshot: string | null, note: string): string | null {
+  if (snapshot === null) return null;
+  const parsed = JSON.parse(snapshot) as Snapshot;
+  return JSON.stringify({ ...parsed, notes: [...parsed.notes, note] });
+}
+
+/** Removes an unmatched study from the list, because it belongs to no patient. */
+export async function rejectStudy(
+  session: Session,
+  { fp, reason, ...actor }: AuditActor & { fp: string; reason: string },
+): Promise<string | null> {
+  const stored = await findStoredStudy(session, fp);
+  const problem = commandProblem(stored, fp);
+  if (stored?.clinic_id == null) return problem;
+  if (stored.patient_id !== null) return `${fp} is filed to ${stored.patient_fp}, expected one that is unmatched`;
+  if (stored.rejected_reason !== null) return `${fp} is rejected already: ${stored.rejected_reason}`;
+  await addRevision(session, stored, { rejected_reason: reason, cause: "rejected" }, actor);
+  await auditCommand(session, "unmatched reject", [fp], actor);
+  return null;
+}
+
+/** Undoes an assignment or a rejection. The study is unmatched again, without ranges and flags. */
+export async function reopenStudy(
+  session: Session,
+  { fp, ...actor }: AuditActor & { fp: string },
+): Promise<string | null> {
+  const stored = await findStoredStudy(session, fp);
+  const problem = commandProblem(stored, fp);
+  if (stored?.clinic_id == null) return problem;
+  const isRejected = stored.rejected_reason !== null;
+  if (stored.placed_by_user === 0 || (stored.patient_id === null && !isRejected)) {
+    return `${fp} was neither assigned nor rejected by a user`;
+  }
+  const unmatched_reason = isRejected
+    ? "a person rejected it and took that back"
+    : `a person took it back from ${stored.patient_fp}`;
+  const flagged = await flagForPatient(session, stored, null);
+  await addRevision(
+    session,
+    stored,
+    { ...flagged, patient_id: null, unmatched_reason, rejected_reason: null, cause: "undone" },
+    actor,
+  );
+  await auditCommand(session, "unmatched reopen", [fp, stored.patient_fp], actor);
+  return null;
+}
+
+function commandProblem(stored: StoredStudy | undefined, fp: string): string | null {
+  if (stored === undefined) return `study ${fp} does not exist`;
+  if (stored.clinic_id === null) return `${fp} was imported, expected a study that a clinic's agent sent`;
+  return null;
+}
+
+async function addRevision(
+  session: Session,
+  stored: StoredStudy,
+  changed: Partial<StudyColumns> & Pick<StudyColumns, "cause">,
+  { now }: AuditActor,
+): Promise<void> {
+  const { id: _id, patient_fp: _patient, ...columns } = stored;
+  const row = { ...columns, ...changed, revision: stored.revision + 1, placed_by_user: 1, received_at: now };
+  await replaceStudy(session, stored, row, now);
+}
+
+const deletedPatient = query((db, p: { fp: string }) =>
+  db.selectFrom("patient").select("id").where("fp", "=", p.fp).where("deleted_at", "is not", null),
+);

@@ -1,0 +1,149 @@
+import type { Insertable } from "kysely";
+import type { Study } from "../../../shared/api/study.ts";
+import { noInvalidation, query, type Session } from "../database/query.ts";
+import type { StudyColumns, Tables } from "../database/schema.ts";
+import { toStudy } from "./study-content.ts";
+
+// Diagnostic studies: the current revision in `study`, replaced revisions in `study_revision`.
+
+/**
+ * Finds a filed study and whether the clinic is connected to its patient.
+ * @returns undefined if the study is unknown or unmatched, or its patient is deleted
+ */
+export async function findStudy(
+  session: Session,
+  clinicId: number,
+  fp: string,
+): Promise<{ connected: boolean; study: Study } | undefined> {
+  const row = await session.first(filedByFp, { clinicId, fp });
+  if (row === undefined) return undefined;
+  return { connected: row.active === 1, study: toStudy(row) };
+}
+
+export type StoredStudy = StudyColumns & { id: number; patient_fp: string | null };
+
+/** Finds a stored study, whichever clinic may read it. */
+export async function findStoredStudy(session: Session, fp: string): Promise<StoredStudy | undefined> {
+  return session.first(storedByFp, { fp });
+}
+
+export async function insertStudy(session: Session, row: StudyColumns): Promise<void> {
+  await session.all(insert, row);
+}
+
+/** Overwrites the current revision. The history keeps no copy. */
+export async function updateStudy(session: Session, stored: StoredStudy, row: StudyColumns): Promise<void> {
+  await session.all(update, { ...row, id: stored.id, previousPatientId: stored.patient_id });
+}
+
+/** Replaces the current revision and moves it to the history. */
+export async function replaceStudy(
+  session: Session,
+  stored: StoredStudy,
+  row: StudyColumns,
+  now: number,
+): Promise<void> {
+  const { id, revision, content_hash, received_at, pushed_revision } = stored;
+  const body = JSON.stringify({
+    ...toStudy(stored),
+    sent_patient_fp: stored.claimed_patient_fp,
+    unmatched_reason: stored.unmatched_reason,
+    dedupe_key: stored.dedupe_key,
+    source: stored.source && (JSON.parse(stored.source) as unknown),
+    patient_hint: stored.patient_hint && (JSON.parse(stored.patient_hint) as unknown),
+    snapshot: stored.snapshot && (JSON.parse(stored.snapshot) as unknown),
+    cause: stored.cause,
+    rejected_reason: stored.rejected_reason,
+  } satisfies ReplacedStudy);
+  const replaced = { study_id: id, revision, content_hash, body, received_at, pushed_revision };
+  await session.all(insertRevision, { ...replaced, replaced_at: now });
+  await updateStudy(session, stored, row);
+}
+
+/** The JSON of a replaced revision. The rows of older programs lack the optional fields. */
+export interface ReplacedStudy extends Study {
+  /** `study.claimed_patient_fp`; stored JSON keeps this name. */
+  sent_patient_fp: string | null;
+  unmatched_reason: string | null;
+  dedupe_key: string | null;
+  source: unknown;
+  patient_hint: unknown;
+  snapshot?: unknown;
+  cause?: StudyColumns["cause"];
+  rejected_reason?: string | null;
+}
+
+const filedByFp = query((db, p: { clinicId: number; fp: string }) =>
+  db
+    .selectFrom("study")
+    .innerJoin("patient", "patient.id", "study.patient_id")
+    .leftJoin("clinic_patient", (join) =>
+      join.onRef("clinic_patient.patient_id", "=", "patient.id").on("clinic_patient.clinic_id", "=", p.clinicId),
+    )
+    .select(["study.fp", "study.modality", "study.device_name", "study.status", "study.acquired_at", "study.results"])
+    .select(["patient.fp as patient_fp", "clinic_patient.active"])
+    .where("study.fp", "=", p.fp)
+    .where("patient.deleted_at", "is", null),
+);
+
+const storedByFp = query((db, p: { fp: string }) =>
+  db
+    .selectFrom("study")
+    .leftJoin("patient", "patient.id", "study.patient_id")
+    .selectAll("study")
+    .select("patient.fp as patient_fp")
+    .where("study.fp", "=", p.fp),
+);
+
+const insert = query(
+  (db, p: StudyColumns) => db.insertInto("study").values(studyValues(p)),
+  ({ patient_id }) => ({ patients: [patient_id] }),
+);
+
+// The clinics of the previous patient lose the study if it moves to another patient.
+const update = query(
+  (db, p: StudyColumns & { id: number; previousPatientId: number | null }) =>
+    db.updateTable("study").set(studyValues(p)).where("id", "=", p.id),
+  ({ patient_id, previousPatientId }) => ({ patients: [patient_id, previousPatientId] }),
+);
+
+// Lists each column, because the parameters of a query cannot be spread.
+function studyValues(p: StudyColumns): StudyColumns {
+  return {
+    fp: p.fp,
+    clinic_id: p.clinic_id,
+    patient_id: p.patient_id,
+    unmatched_reason: p.unmatched_reason,
+    claimed_patient_fp: p.claimed_patient_fp,
+    modality: p.modality,
+    device_name: p.device_name,
+    status: p.status,
+    acquired_at: p.acquired_at,
+    results: p.results,
+    revision: p.revision,
+    dedupe_key: p.dedupe_key,
+    content_hash: p.content_hash,
+    source: p.source,
+    patient_hint: p.patient_hint,
+    snapshot: p.snapshot,
+    received_at: p.received_at,
+    pushed_revision: p.pushed_revision,
+    cause: p.cause,
+    placed_by_user: p.placed_by_user,
+    rejected_reason: p.rejected_reason,
+  };
+}
+
+const insertRevision = query(
+  (db, p: Insertable<Tables["study_revision"]>) =>
+    db.insertInto("study_revision").values({
+      study_id: p.study_id,
+      revision: p.revision,
+      content_hash: p.content_hash,
+      body: p.body,
+      received_at: p.received_at,
+      replaced_at: p.replaced_at,
+      pushed_revision: p.pushed_revision,
+    }),
+  noInvalidation,
+);

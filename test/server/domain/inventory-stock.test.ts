@@ -1,0 +1,56 @@
+import { describe, expect, test } from "vitest";
+import { allocationOrder, type Batch, consume } from "../../../server/domain/inventory-stock.ts";
+
+describe("stock", () => {
+  const batches: Batch[] = [
+    { id: 1, quantity: 3, received_at: 10, expiry_date: null },
+    { id: 2, quantity: 3, received_at: 20, expiry_date: "2027-06-30" },
+    { id: 3, quantity: 3, received_at: 40, expiry_date: "2026-12-31" },
+    { id: 4, quantity: 3, received_at: 30, expiry_date: "2027-06-30" },
+    { id: 5, quantity: 0, received_at: 5, expiry_date: "2026-11-30" },
+    { id: 6, quantity: 3, received_at: 4, expiry_date: "2027-06-30" },
+  ];
+  const item = (changes: object) => ({ category: "MEDICATION", is_virtual: false, quantity_on_hand: 15, ...changes });
+
+  test("of medications and vaccines goes by the nearest expiry, the rest by age", () => {
+    const order = (category: string) => {
+      const ordered = allocationOrder(category, batches).map(({ id }) => id);
+      expect(allocationOrder(category, batches.toReversed()).map(({ id }) => id)).toEqual(ordered);
+      return ordered;
+    };
+    expect(order("MEDICATION")).toEqual([5, 3, 6, 2, 4, 1]);
+    expect(order("VACCINE")).toEqual([5, 3, 6, 2, 4, 1]);
+    expect(order("CONSUMABLE")).toEqual([6, 5, 1, 2, 4, 3]);
+    expect(order("FOOD")).toEqual([6, 5, 1, 2, 4, 3]);
+  });
+
+  test("is taken from as many batches as it needs, and never below zero", () => {
+    const took = (...taken: [number, number][]) => taken.map(([id, quantity]) => ({ id, quantity }));
+    const table: [object, number, ReturnType<typeof consume>][] = [
+      [{}, 2, { outcome: "consumed", taken: took([3, 2]), quantityOnHand: 13 }],
+      [{}, 7, { outcome: "consumed", taken: took([3, 3], [6, 3], [2, 1]), quantityOnHand: 8 }],
+      [{ category: "FOOD" }, 4, { outcome: "consumed", taken: took([6, 3], [1, 1]), quantityOnHand: 11 }],
+      [{}, 15, { outcome: "consumed", taken: took([3, 3], [6, 3], [2, 3], [4, 3], [1, 3]), quantityOnHand: 0 }],
+      [{}, 16, { outcome: "refused", reason: "quantity is 16, at most 15 on hand" }],
+      [{}, 0, { outcome: "refused", reason: "quantity is 0, expected a whole number, at least 1" }],
+      [{}, -1, { outcome: "refused", reason: "quantity is -1, expected a whole number, at least 1" }],
+      [{}, 1.5, { outcome: "refused", reason: "quantity is 1.5, expected a whole number, at least 1" }],
+      [{ quantity_on_hand: 2 }, 3, { outcome: "refused", reason: "quantity is 3, at most 2 on hand" }],
+      // More on hand than the batches tell of: they come first.
+      [
+        { quantity_on_hand: 20 },
+        17,
+        { outcome: "consumed", taken: took([3, 3], [6, 3], [2, 3], [4, 3], [1, 3]), quantityOnHand: 3 },
+      ],
+    ];
+    for (const [changes, quantity, expected] of table) {
+      expect(consume(item(changes), batches, quantity)).toEqual(expected);
+    }
+  });
+
+  test("of a virtual item is not touched, whatever is asked", () => {
+    for (const quantity of [1, 1000, 0, -1]) {
+      expect(consume(item({ is_virtual: true, quantity_on_hand: 0 }), [], quantity)).toEqual({ outcome: "nothing" });
+    }
+  });
+});
