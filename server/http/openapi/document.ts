@@ -2,14 +2,14 @@ import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import { type FpKind, fpPattern } from "../../../shared/api/fp.ts";
 import { DATE_PATTERN, TIMESTAMP_PATTERN } from "../../../shared/api/schema.ts";
-import type { KeyHeader, Permission } from ".././auth/api-keys.ts";
+import type { KeyHeader, Permission } from "../auth/api-keys.ts";
 import { type ErrorCode, errorSchema, statusOf } from "../errors.ts";
 import { errorExamples, exampleFp } from "./examples.ts";
 import { budgetHeaders, type Header, headers, headersOfErrors, ifNoneMatch, handlerHeaders } from "./headers.ts";
 import { introduce, tags, WHERE_KEYS_COME_FROM } from "./introduction.ts";
 import type { Parameters } from "../query-parameters.ts";
-import { RATE_CODES } from ".././rate-limit/rate-limit.ts";
-import type { Limits } from ".././rate-limit/rate-limiter.ts";
+import { RATE_CODES } from "../rate-limit/rate-limit.ts";
+import type { Limits } from "../rate-limit/rate-limiter.ts";
 
 // The API document (OpenAPI 3.1). Its sources are the schemas, parameters and permissions of the routes, the table of errors
 // and the rate limits.

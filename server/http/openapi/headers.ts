@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { ULID } from "../../../shared/api/fp.ts";
-import { CHALLENGES } from ".././auth/authorization.ts";
+import { CHALLENGES } from "../auth/authorization.ts";
 import type { ErrorCode } from "../errors.ts";
 import { exampleUlid } from "./examples.ts";
 

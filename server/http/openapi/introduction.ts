@@ -1,4 +1,4 @@
-import { FREE_TIMES, type Limits } from ".././rate-limit/rate-limiter.ts";
+import { FREE_TIMES, type Limits } from "../rate-limit/rate-limiter.ts";
 
 export const introduce = (
   limits: Limits,

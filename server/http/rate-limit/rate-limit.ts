@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { KeyHeader } from ".././auth/api-keys.ts";
+import type { KeyHeader } from "../auth/api-keys.ts";
 import { ApiError } from "../errors.ts";
 import type { Budget, RateLimiter, RateLimitResult } from "./rate-limiter.ts";
 

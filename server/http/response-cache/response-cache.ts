@@ -1,8 +1,8 @@
 import crypto from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { isPermitted } from ".././auth/authorization.ts";
+import { isPermitted } from "../auth/authorization.ts";
 import type { CachedResponse, CacheHit } from "../cached-response.ts";
-import type { RateLimiter } from ".././rate-limit/rate-limiter.ts";
+import type { RateLimiter } from "../rate-limit/rate-limiter.ts";
 import { keyOf, versionsOf } from "../request-context.ts";
 import { commonHeaders } from "../response-headers.ts";
 import { SecondChanceCache } from "./second-chance-cache.ts";
