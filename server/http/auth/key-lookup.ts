@@ -2,7 +2,7 @@ import crypto from "node:crypto";
 import type { Versions } from "../../store/cache-versions.ts";
 import { type ApiKey, findKey } from "../../store/keys.ts";
 import type { Store } from "../../store/types.ts";
-import { digest, isWellFormedKey } from "../auth/api-keys.ts";
+import { digest, isWellFormedKey } from "./api-keys.ts";
 
 /** A stored key, and its clinic's versions at the same instant. */
 interface FoundKey {
