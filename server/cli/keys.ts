@@ -4,7 +4,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { parsePeriod } from "../../shared/cli/options.ts";
 import { printError, printJson, printLine } from "../../shared/cli/output.ts";
 import { syncFolder } from "../../shared/runtime/private-folder.ts";
-import { createKey, type Permission, permissions, rollKey } from "../http/api-keys.ts";
+import { createKey, type Permission, permissions, rollKey } from "../http/auth/api-keys.ts";
 import { type KeyDescription, type KeyType, listKeys, revokeKey } from "../store/keys.ts";
 import { type ClinicOption, clinicOption, type DataOption, dataOption } from "./options.ts";
 import { clinicIdOf, loadStorePepper, withNewStore, withStore } from "./with-store.ts";

@@ -4,7 +4,7 @@ import { lossSentence } from "../../shared/runtime/commit-mark.ts";
 import { createLog } from "../../shared/runtime/log.ts";
 import { makePrivate } from "../../shared/runtime/private-folder.ts";
 import { buildApp } from "../app.ts";
-import { defaultLimits, type Limits } from "../http/rate-limiter.ts";
+import { defaultLimits, type Limits } from "../http/rate-limit/rate-limiter.ts";
 import { openStore } from "../store/database/open.ts";
 import { type DataOption, dataOption } from "./options.ts";
 import { loadStorePepper, storeLocation } from "./with-store.ts";

@@ -1,4 +1,4 @@
-import { loadPepper } from "../http/pepper.ts";
+import { loadPepper } from "../http/auth/pepper.ts";
 import { countKeys, findClinic } from "../store/keys.ts";
 import { isPostgresUrl, openExistingStore, openStore } from "../store/database/open.ts";
 import type { Store } from "../store/database/store.ts";

@@ -2,8 +2,8 @@ import swagger, { type StaticDocumentSpec } from "@fastify/swagger";
 import swaggerUi from "@fastify/swagger-ui";
 import type { FastifyError, FastifyInstance } from "fastify";
 import { ApiError } from "../http/errors.ts";
-import type { Limits } from "../http/rate-limiter.ts";
-import { type collectOperations, describeApi } from "../http/openapi.ts";
+import type { Limits } from "../http/rate-limit/rate-limiter.ts";
+import { type collectOperations, describeApi } from "../http/openapi/document.ts";
 
 // The API document, and a page that shows it. Both need no key. The page's files come from this server, not the internet.
 

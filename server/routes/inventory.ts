@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { InventoryItem } from "../../shared/api/inventory.ts";
-import { exampleOf } from "../http/examples.ts";
-import type { Operation } from "../http/openapi.ts";
+import { exampleOf } from "../http/openapi/examples.ts";
+import type { Operation } from "../http/openapi/document.ts";
 import { keyOf } from "../http/request-context.ts";
 import { listItems } from "../store/stock.ts";
 import { EnvelopeOf, PageOf, pageOf, type RouteContext } from "./context.ts";

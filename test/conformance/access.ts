@@ -3,39 +3,40 @@ import { randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { clinics, fixedFp, foreignFps, foreignMarks, patients, soaps, studies } from "./data.ts";
 import { endpoints } from "./endpoints.ts";
+import { awaitWindow, readPage, refusal } from "./limit-windows.ts";
 import { type ApiCheck, errorOf, events, fps, walk } from "./read.ts";
 import { isTold, LETTERS_SHOWN } from "../support/secrets.ts";
-import { type Answer, type Api, authorization, type KeyName, keyPlan } from "./server.ts";
+import { type ApiResponse, authorization, type KeyName, keyPlan } from "./server.ts";
 
-// Authentication, permissions, what no answer may tell.
+// Authentication, permissions, conditional requests, and the absence of foreign data in responses.
 
 export const accessChecks: readonly ApiCheck[] = [
   {
     number: 129,
-    title: "without credentials each endpoint is 401 AUTH.UNAUTHORIZED, Authentication required.",
+    title: "a request without credentials gets 401 AUTH.UNAUTHORIZED on every endpoint",
     async run(api) {
       for (const { path } of endpoints) isUnauthorized(await api.get(path, null));
     },
   },
   {
     number: 130,
-    title: "an unknown, a revoked and an expired key get the same 401, which names the header that the endpoint takes",
+    title: "an unknown, a revoked and an expired key get the same 401, which names the expected header",
     async run(api) {
       const { ours, revoked, expired } = api.keys;
       for (const { path, header } of endpoints) {
         const none = isUnauthorized(await api.get(path, null));
         assert.equal(String(errorOf(none, 401).details?.["header"]).toLowerCase(), header, path);
         for (const key of [`${ours.slice(0, -1)}_`, unknownKey(), revoked, expired]) {
-          const answer = isUnauthorized(await api.send(path, { headers: authorization(path, key) }));
-          assert.equal(answer.text, none.text);
-          assert.deepEqual([...answer.headers.keys()], [...none.headers.keys()]);
+          const response = isUnauthorized(await api.send(path, { headers: authorization(path, key) }));
+          assert.equal(response.text, none.text);
+          assert.deepEqual([...response.headers.keys()], [...none.headers.keys()]);
         }
       }
     },
   },
   {
     number: 131,
-    title: "the right key in the other family's header is 401",
+    title: "a valid key in the header of the other family gets 401",
     async run(api) {
       for (const { path, header } of endpoints) {
         const wrong =
@@ -46,20 +47,20 @@ export const accessChecks: readonly ApiCheck[] = [
   },
   {
     number: 132,
-    title: "a key without the permission is 403 AUTH.FORBIDDEN, Insufficient permissions., with those it lacks",
+    title: "a key without the permission gets 403 AUTH.FORBIDDEN with the missing permissions",
     async run(api) {
       for (const { path, openedBy } of endpoints) {
         for (const key of ["patient", "calendar", "inventory", "soap", "lab"] as const) {
-          const answer = await api.get(path, key);
-          if (openedBy.includes(key)) assert.equal(answer.status, 200, `${key} ${path}`);
-          else isForbidden(answer, openedBy);
+          const response = await api.get(path, key);
+          if (openedBy.includes(key)) assert.equal(response.status, 200, `${key} ${path}`);
+          else isForbidden(response, openedBy);
         }
       }
     },
   },
   {
     number: 133,
-    title: "a key begins with sk_live_, another prefix is 401",
+    title: "a key begins with sk_live_, and another prefix gets 401",
     async run(api) {
       for (const key of Object.values(api.keys)) assert.match(key, /^sk_live_[0-9A-Za-z]{38}$/);
       for (const prefix of ["sk_test_", "pk_live_", "SK_LIVE_", ""]) {
@@ -70,7 +71,7 @@ export const accessChecks: readonly ApiCheck[] = [
   },
   {
     number: 137,
-    title: "the clinic comes from the key: two clinics' calendars and inventories have nothing in common",
+    title: "calendars and inventories of two clinics have nothing in common, since the key names the clinic",
     async run(api) {
       const seen = async (key: KeyName) => [
         ...fps(events(await api.get("/api/v1/calendar/events", key))),
@@ -83,7 +84,7 @@ export const accessChecks: readonly ApiCheck[] = [
   },
   {
     number: 138,
-    title: "a key in the query string or a cookie is 401",
+    title: "a key in the query string or in a cookie gets 401",
     async run(api) {
       const { ours } = api.keys;
       for (const { path } of endpoints) {
@@ -96,7 +97,7 @@ export const accessChecks: readonly ApiCheck[] = [
   },
   {
     number: 139,
-    title: "401 carries WWW-Authenticate",
+    title: "a 401 carries WWW-Authenticate",
     async run(api) {
       for (const { path, header } of endpoints) {
         const challenge = (await api.get(path, null)).headers.get("www-authenticate") ?? "";
@@ -106,7 +107,7 @@ export const accessChecks: readonly ApiCheck[] = [
   },
   {
     number: 147,
-    title: "no field of a foreign record is in any answer or error",
+    title: "no response or error contains a field of a foreign record",
     async run(api) {
       const paths = ["/api/v1/patients?page_size=100", "/api/v1/calendar/events", "/api/v1/inventory?page_size=100"];
       const all = [...foreignFps.patients, ...foreignFps.soaps, ...foreignFps.studies, clinics.theirs];
@@ -122,18 +123,19 @@ export const accessChecks: readonly ApiCheck[] = [
       }
       for (const path of paths) {
         const { text, headers } = await api.get(path);
-        const told = `${text} ${[...headers].join(" ")}`;
-        // What was asked for may be repeated.
+        const received = `${text} ${[...headers].join(" ")}`;
+        // A response may repeat the request.
         const marks = [...foreignMarks, ...all].filter((mark) => !path.includes(mark));
-        for (const mark of marks) assert.ok(!told.includes(mark), `${mark} in the answer to ${path}`);
+        for (const mark of marks) assert.ok(!received.includes(mark), `${mark} in the response to ${path}`);
       }
     },
   },
   {
     number: 149,
-    title: "the same body is 304 with If-None-Match and costs no budget",
+    title: "an unchanged body is 304 with If-None-Match and costs no budget",
     async run(api) {
       for (const { path } of endpoints) {
+        await awaitWindow(api, api.keys.counted);
         const first = await api.get(path, "counted");
         const etag = first.headers.get("etag") ?? "";
         assert.match(etag, /^(W\/)?"[^"]+"$/, path);
@@ -150,7 +152,7 @@ export const accessChecks: readonly ApiCheck[] = [
   },
   {
     number: 150,
-    title: "answers are private, no-cache, and vary on the key's headers and Accept-Encoding",
+    title: "responses are private, no-cache, and vary on the key headers and Accept-Encoding",
     async run(api) {
       const bad = [
         "/nothing",
@@ -177,51 +179,54 @@ export const accessChecks: readonly ApiCheck[] = [
 export const changingAccessChecks: readonly ApiCheck[] = [
   {
     number: 134,
-    title: "several keys are active at once; revoking one leaves the others",
+    title: "several keys of a clinic are active at once, and revoking one leaves the others",
     async run(api) {
-      const [one, other] = [await api.keeper.makeKey(keyPlan.ours), await api.keeper.makeKey(keyPlan.ours)];
-      const statuses = async () => Promise.all([one, other].map(async ({ key }) => (await read(api, key)).status));
+      const [one, other] = [await api.operator.makeKey(keyPlan.ours), await api.operator.makeKey(keyPlan.ours)];
+      const statuses = async () => Promise.all([one, other].map(async ({ key }) => (await readPage(api, key)).status));
       assert.deepEqual(await statuses(), [200, 200]);
-      await api.keeper.revokeKey(one.id);
+      await api.operator.revokeKey(one.id);
       assert.deepEqual(await statuses(), [401, 200]);
-      await api.keeper.revokeKey(other.id);
+      await api.operator.revokeKey(other.id);
     },
   },
   {
     number: 135,
-    title:
-      "of a key four letters at each end are listed, and no more is in any list, log, export or file of the server",
+    title: "four characters at each end of a key are listed, and no list, log, export or file holds more",
     async run(api) {
-      const made = await api.keeper.makeKey(keyPlan.ours);
-      await read(api, made.key);
-      // Refusals are what the log has.
+      const made = await api.operator.makeKey(keyPlan.ours);
+      await readPage(api, made.key);
+      // The log holds refusals only.
       errorOf(await api.send("/nothing", { headers: { "x-api-key": made.key } }), 404);
-      const { listed, written } = await api.keeper.written();
+      const { listed, written } = await api.operator.written();
       const shown = listed.find(({ id }) => id === made.id)?.key;
       assert.equal(
         shown,
         `${made.key.slice(0, "sk_live_".length + LETTERS_SHOWN)}...${made.key.slice(-LETTERS_SHOWN)}`,
       );
-      assert.ok(written.includes("answered"), "the log was not read");
+      assert.ok(written.includes("answered"), "expected a refusal in the log, got none");
       for (const [name, key] of Object.entries({ ...api.keys, made: made.key })) {
-        assert.equal(isTold(key, written), false, `letters of the key ${name} were written`);
+        assert.equal(
+          isTold(key, written),
+          false,
+          `characters of the key ${name} are in the list, the log, the export or a file`,
+        );
       }
-      await api.keeper.revokeKey(made.id);
+      await api.operator.revokeKey(made.id);
     },
   },
   {
     number: 136,
-    title: "a revoked key stops at the next request",
+    title: "a revoked key fails at the next request",
     async run(api) {
-      const { key, id } = await api.keeper.makeKey(keyPlan.ours);
-      for (let count = 0; count < 5; count += 1) assert.equal((await read(api, key)).status, 200);
-      await api.keeper.revokeKey(id);
-      isUnauthorized(await read(api, key));
+      const { key, id } = await api.operator.makeKey(keyPlan.ours);
+      for (let count = 0; count < 5; count += 1) assert.equal((await readPage(api, key)).status, 200);
+      await api.operator.revokeKey(id);
+      isUnauthorized(await readPage(api, key));
     },
   },
   {
     number: 140,
-    title: "what is wrong first is said first: route, key, limit, permission, parameter, record",
+    title: "a request with several faults gets the first one of route, key, limit, permission, parameter and record",
     async run(api) {
       const both = "?page=0&start_date=x";
       errorOf(await api.get(`/api/v1/patient${both}`, null), 404, "ROUTE.NOT_FOUND");
@@ -236,41 +241,26 @@ export const changingAccessChecks: readonly ApiCheck[] = [
       errorOf(await api.get(`/api/v1/lab/diagnostics/${studies.ofTheirs.fp}`, "calendar"), 403, "AUTH.FORBIDDEN");
       // The exhausted key has no permission for the inventory.
       const { limited } = api.keys;
-      await exhaust(api, limited);
-      const refused = await api.send(`/api/v1/inventory${both}`, { headers: { "x-api-key": limited } });
+      const refused = await refusal(api, limited, `/api/v1/inventory${both}`);
       errorOf(refused, 429, "API_KEY.RATE_LIMIT_EXCEEDED");
     },
   },
 ];
 
-/** Spends what a key has left; the answer that refused. */
-export async function exhaust(api: Api, key: string): Promise<Answer> {
-  for (let count = 0; count < 5000; count += 1) {
-    const answer = await read(api, key);
-    if (answer.status === 429) return answer;
-    assert.equal(answer.status, 200);
-  }
-  throw new Error("5000 requests met no limit");
-}
-
-export async function read(api: Api, key: string): Promise<Answer> {
-  return api.send("/api/v1/patients?page_size=1", { headers: { "x-api-key": key } });
-}
-
-/** A 403 that names the permissions of these keys. */
-export function isForbidden(answer: Answer, openedBy: readonly KeyName[]): void {
-  const { message, details } = errorOf(answer, 403, "AUTH.FORBIDDEN");
+/** Asserts a 403 that names the permissions of these keys. */
+export function isForbidden(response: ApiResponse, openedBy: readonly KeyName[]): void {
+  const { message, details } = errorOf(response, 403, "AUTH.FORBIDDEN");
   const required = openedBy.flatMap((key) => keyPlan[key].permissions);
   assert.equal(message, `Insufficient permissions. This key needs ${required.join(" or ")}.`);
   assert.deepEqual(details, { required });
 }
 
-function isUnauthorized(answer: Answer): Answer {
-  assert.equal(errorOf(answer, 401, "AUTH.UNAUTHORIZED").message, "Authentication required.");
-  return answer;
+function isUnauthorized(response: ApiResponse): ApiResponse {
+  assert.equal(errorOf(response, 401, "AUTH.UNAUTHORIZED").message, "Authentication required.");
+  return response;
 }
 
-/** A key in all respects, its six letters of CRC32 included, that nobody made. */
+/** Makes a well-formed key, with a valid checksum of six characters, that no clinic has. */
 function unknownKey(): string {
   const text = `sk_live_${randomBytes(16).toString("hex")}`;
   let rest = crc32(text);

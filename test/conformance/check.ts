@@ -1,52 +1,49 @@
 import assert from "node:assert/strict";
 import { reasonOf } from "../../shared/runtime/error-message.ts";
 
-// The list of checks: each a numbered line of section 2 of the API guide, run over HTTP alone.
-
-export type Outcome =
-  | { kind: "passed" }
-  | { kind: "failed"; reason: string }
-  /** Not counted: why it is not checked here. */
-  | { kind: "not built" | "not checked"; reason: string };
-
-export interface Check<Context> {
+/** A numbered check of the read API. Its number never changes; README.md lists all of them. */
+export type Check<Context> = {
   readonly number: number;
   readonly title: string;
-  readonly run: (context: Context) => Promise<void>;
-}
+} & (
+  | { readonly run: (context: Context) => Promise<void> }
+  /** The test file that shows it, since HTTP cannot. */
+  | { readonly shownIn: string }
+);
 
-class NotCounted extends Error {
-  readonly kind: "not built" | "not checked";
-  constructor(kind: "not built" | "not checked", reason: string) {
-    super(reason);
-    this.kind = kind;
-  }
-}
+export type CheckOutcome =
+  | { kind: "passed" }
+  | { kind: "failed"; reason: string }
+  /** Not counted. */
+  | { kind: "not checked"; reason: string };
 
-/** Ends a check that cannot be made over HTTP, or not on this server. */
+class NotChecked extends Error {}
+
+/** Ends a check that this server does not allow. */
 export function notChecked(reason: string): never {
-  throw new NotCounted("not checked", reason);
+  throw new NotChecked(reason);
 }
 
-export async function runCheck<Context>({ run }: Check<Context>, context: Context): Promise<Outcome> {
+export async function runCheck<Context>(check: Check<Context>, context: Context): Promise<CheckOutcome> {
+  if ("shownIn" in check) return { kind: "not checked", reason: `shown in ${check.shownIn}` };
   try {
-    await run(context);
+    await check.run(context);
     return { kind: "passed" };
   } catch (error) {
-    if (error instanceof NotCounted) return { kind: error.kind, reason: error.message };
+    if (error instanceof NotChecked) return { kind: "not checked", reason: error.message };
     return { kind: "failed", reason: reasonOf(error) };
   }
 }
 
-/** What a value must be: a predicate, or the value itself. */
+/** Whether a value of a response is as documented. */
 export type Rule = (value: unknown) => boolean;
 
-/** Exactly these keys, each as its rule says; `where` opens the sentence that tells what is wrong. */
-export function assertShape(value: unknown, shape: Readonly<Record<string, Rule>>, where: string): void {
-  assert.ok(isObject(value), `${where} is ${JSON.stringify(value)}, expected an object`);
-  assert.deepEqual(Object.keys(value).toSorted(), Object.keys(shape).toSorted(), `the keys of ${where}`);
+/** Asserts that a value has exactly the keys of a shape, and that each value matches its rule. */
+export function assertShape(value: unknown, shape: Readonly<Record<string, Rule>>, name: string): void {
+  assert.ok(isObject(value), `${name} is ${JSON.stringify(value)}, expected an object`);
+  assert.deepEqual(Object.keys(value).toSorted(), Object.keys(shape).toSorted(), `the keys of ${name}`);
   for (const [key, rule] of Object.entries(shape)) {
-    assert.ok(rule(value[key]), `${key} of ${where} is ${JSON.stringify(value[key])}`);
+    assert.ok(rule(value[key]), `${key} of ${name} is ${JSON.stringify(value[key])}`);
   }
 }
 

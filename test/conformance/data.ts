@@ -1,14 +1,14 @@
 import { currencies, eventStatuses, eventTypes, modalities } from "./shapes.ts";
 
-// What the checked server holds: the lines of an import file, with fixed fps. The checks compare what
-// the server answers with this. Whatever stands for the other clinic has "Foreign" in its texts.
+// The data of the checked server: the lines of an import file, with fixed fps. The checks compare responses with it. The
+// texts of the other clinic's records contain "Foreign".
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 type Kind = "clinic" | "user" | "customer" | "patient" | "soap" | "cds" | "calevt" | "invitem";
 
-/** A fixed fp of ours, the same in each run. */
+/** An fp that is the same in each run. */
 export function fixedFp(kind: Kind, number: number): string {
   return `${kind}_01K9C0NFRM${String(number).padStart(16, "0")}`;
 }
@@ -16,9 +16,9 @@ export function fixedFp(kind: Kind, number: number): string {
 export const clinics = {
   ours: fixedFp("clinic", 1),
   theirs: fixedFp("clinic", 2),
-  /** Connected to nobody. */
+  /** Has no connection. */
   lonely: fixedFp("clinic", 3),
-  /** Ten thousand patients changed at one instant. */
+  /** Has ten thousand patients, all updated at one instant. */
   crowded: fixedFp("clinic", 4),
 } as const;
 export type ClinicName = keyof typeof clinics;
@@ -66,21 +66,21 @@ const foreign = (name: string) => ({
 export const patients = {
   shared: patient(1, { updated_at: "2026-03-01T10:00:00.000Z" }),
   sparse: patient(2, { species: "cat", breed: null, sex: null, date_of_birth: null, weight_kg: null }),
-  /** Connected to us once, no more; to them still. */
+  /** Its connection to `ours` has ended; `theirs` is still connected. */
   closed: patient(3, foreign("closed")),
   deleted: patient(4, foreign("deleted")),
   theirs: patient(5, foreign("theirs")),
   unconnected: patient(6, foreign("unconnected")),
-  /** Theirs, until a check connects it to us. */
+  /** Connected to `theirs` only, until a check connects it to `ours`. */
   newcomer: patient(7, { species: "exotic" }),
-  /** Ours, for the check that changes a patient. */
+  /** Connected to `ours`, for the check that changes a patient. */
   changing: patient(8, { species: "reptile" }),
 } as const;
 
 const CROWD = 10_000;
 const crowd = Array.from({ length: CROWD }, (_, index) => patient(10_000 + index));
 
-// Several share a species and an instant, so that the order within an instant is seen.
+// Several share a species and an instant, so that the order within an instant shows.
 const everyday = Array.from({ length: 120 }, (_, index) =>
   patient(100 + index, {
     species: speciesList[index % speciesList.length] ?? "dog",
@@ -89,7 +89,7 @@ const everyday = Array.from({ length: 120 }, (_, index) =>
   }),
 );
 
-/** The living patients with an active connection, newest change first, then by fp, both descending. */
+/** The patients of each clinic's list: not deleted, with an active connection, by updated_at and fp, both descending. */
 export const listed: Readonly<Record<ClinicName, readonly PatientRow[]>> = {
   ours: newestFirst([patients.shared, patients.sparse, patients.changing, ...everyday]),
   theirs: newestFirst([patients.shared, patients.closed, patients.theirs, patients.newcomer]),
@@ -164,7 +164,7 @@ const foreignStudy = {
 
 export const studies = {
   full: study(1),
-  /** A value that no interval speaks of, and a bound instead of a value. */
+  /** A value without an interval, and a bound instead of a value. */
   bare: study(2, {
     results: [
       { analyte: "TBIL", value: 0.2, unit: null, reference_range: null, flag: null, comparator: "<" },
@@ -223,7 +223,7 @@ function item(number: number, changes: Partial<ItemRow> = {}): ItemRow {
   };
 }
 
-/** By name, then by fp. */
+/** Sorted by name, then by fp. */
 export const items: readonly ItemRow[] = [
   ...Array.from({ length: 60 }, (_, index) => item(100 + index)),
   item(1, {
@@ -239,7 +239,7 @@ export const items: readonly ItemRow[] = [
 
 const theirItems = [item(500, { name: "Foreign-item", sku: "Foreign-sku", unit: "Foreign-unit" })];
 
-/** Events around the day that begins at `today`: by start, then by fp. */
+/** Returns events around the UTC day that begins at `today`, sorted by start, then by fp. */
 export function eventsAround(today: number): { ours: EventRow[]; theirs: EventRow[] } {
   const at = (ms: number) => new Date(today + ms).toISOString();
   const event = (number: number, startMs: number, changes: Partial<EventRow> = {}): EventRow => ({
@@ -257,7 +257,7 @@ export function eventsAround(today: number): { ours: EventRow[]; theirs: EventRo
   const ours = [
     event(1, -90 * DAY_MS),
     event(2, -40 * DAY_MS),
-    // Still running when the day begins.
+    // Ends after the day began.
     event(3, -1, { end_at: at(2 * HOUR_MS) }),
     event(4, 0),
     event(5, 9 * HOUR_MS, { patient_fp: null, assigned_user_fp: null }),
@@ -272,7 +272,7 @@ export function eventsAround(today: number): { ours: EventRow[]; theirs: EventRo
   return { ours: ours.toSorted((a, b) => compare(a.start_at, b.start_at) || compare(a.fp, b.fp)), theirs };
 }
 
-/** The whole import file, in the order in which its lines refer to each other. */
+/** Returns the lines of the import file. A line refers to earlier ones only. */
 export function lines(today: number): object[] {
   const { ours, theirs } = eventsAround(today);
   const connect = (clinic: ClinicName, rows: readonly PatientRow[]) => rows.map(({ fp }) => connection(fp, clinic));
@@ -311,12 +311,13 @@ function calendarLine({ type, ...row }: EventRow, clinic_fp: string): object {
   return { type: "calendar_event", event_type: type, ...row, clinic_fp };
 }
 
-/** Every fp that is not ours to see, and the texts that would give a foreign record away. */
+/** The fps of records that the keys of `ours` may not read. */
 export const foreignFps = {
   patients: [patients.closed, patients.deleted, patients.theirs, patients.unconnected].map(({ fp }) => fp),
   soaps: [soaps.ofTheirs, soaps.ofClosed, soaps.ofDeleted].map(({ fp }) => fp),
   studies: [studies.ofTheirs, studies.ofClosed, studies.ofDeleted].map(({ fp }) => fp),
 } as const;
+/** Texts that occur in foreign records only. */
 export const foreignMarks = [
   "Foreign",
   "FOREIGN",

@@ -1,12 +1,12 @@
 import { patients, soaps, studies } from "./data.ts";
 import type { KeyName } from "./server.ts";
 
-// The six documented endpoints.
+// The documented endpoints.
 
 export interface Endpoint {
   readonly path: string;
   readonly header: "x-api-key" | "authorization";
-  /** The keys of one permission each that open it. */
+  /** The keys with a single permission that open it. */
   readonly openedBy: readonly KeyName[];
 }
 

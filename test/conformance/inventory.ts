@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { assertShape, notChecked } from "./check.ts";
+import { assertShape } from "./check.ts";
 import { fixedFp, type ItemRow, items } from "./data.ts";
 import { needs } from "./patients.ts";
 import { type ApiCheck, errorOf, fps, page, walk } from "./read.ts";
@@ -22,7 +22,7 @@ export const inventoryChecks: readonly ApiCheck[] = [
   },
   {
     number: 117,
-    title: "takes X-API-Key and needs clinic.inventory.view",
+    title: "inventory takes X-API-Key and needs clinic.inventory.view",
     async run(api) {
       errorOf(await api.send(path, { headers: { authorization: `Bearer ${api.keys.ours}` } }), 401);
       await needs(path, "inventory", ["patient", "calendar", "soap", "lab"])(api);
@@ -30,7 +30,7 @@ export const inventoryChecks: readonly ApiCheck[] = [
   },
   {
     number: 118,
-    title: "only the caller's clinic's items",
+    title: "a clinic gets its own items only",
     async run(api) {
       assert.deepEqual(fps(await walk(api, path, 100, "theirs")), [fixedFp("invitem", 500)]);
       assert.equal(page(await api.get(path)).total, items.length);
@@ -38,7 +38,7 @@ export const inventoryChecks: readonly ApiCheck[] = [
   },
   {
     number: 119,
-    title: "pages as the patient list does",
+    title: "inventory has the pages of the patient list",
     async run(api) {
       const byDefault = page(await api.get(path));
       assert.deepEqual([byDefault.page, byDefault.page_size], [1, 20]);
@@ -61,7 +61,7 @@ export const inventoryChecks: readonly ApiCheck[] = [
   },
   {
     number: 120,
-    title: "category filters exactly, an unknown one is empty",
+    title: "category filters exactly, and an unknown category is empty",
     async run(api) {
       for (const category of ["MEDICATION", "VACCINE", "CONSUMABLE", "SERVICE", "FOOD", "medication", "TOY", ""]) {
         await lists(api, `?category=${category}`, (row) => row.category === category);
@@ -70,12 +70,12 @@ export const inventoryChecks: readonly ApiCheck[] = [
   },
   {
     number: 121,
-    title: "low_stock_only=true is what lies below its threshold, not at it",
+    title: "low_stock_only=true selects items below their threshold, not at it",
     run: (api) => lists(api, "?low_stock_only=true", isLow),
   },
   {
     number: 122,
-    title: "low_stock_only=false filters nothing, another word is refused",
+    title: "low_stock_only=false filters nothing, and another word gets 400",
     async run(api) {
       await lists(api, "?low_stock_only=false", () => true);
       for (const value of ["1", "0", "TRUE", "True", "", "yes"]) {
@@ -99,28 +99,24 @@ export const inventoryChecks: readonly ApiCheck[] = [
   },
   {
     number: 125,
-    title: "no batch and no expiry is told",
+    title: "inventory shows no batch and no expiry",
     async run(api) {
       assert.doesNotMatch((await api.get(`${path}?page_size=100`)).text, /batch|expir|\blot\b/i);
     },
   },
   {
     number: 126,
-    title: "stock operations on a virtual item do nothing, silently",
-    async run() {
-      notChecked("no public route moves stock: test/server/rules.test.ts");
-    },
+    title: "a stock operation on a virtual item has no effect and no error",
+    shownIn: "test/server/store/rules.test.ts",
   },
   {
     number: 127,
-    title: "medications and vaccines are consumed FEFO, others FIFO",
-    async run() {
-      notChecked("no public route moves stock: test/server/rules.test.ts");
-    },
+    title: "medications and vaccines are consumed FEFO, other items FIFO",
+    shownIn: "test/server/store/rules.test.ts",
   },
   {
     number: 128,
-    title: "by name, then by fp, both ascending",
+    title: "items are sorted by name, then by fp, both ascending",
     async run(api) {
       assert.deepEqual(fps(page(await api.get(`${path}?page_size=100`)).items), fps(items));
     },

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { newFp } from "../../shared/api/fp.ts";
-import { assertShape, notChecked } from "./check.ts";
+import { assertShape } from "./check.ts";
 import { fixedFp, patients, soaps, studies, studyOfEachModality } from "./data.ts";
 import { needs } from "./patients.ts";
-import { type ApiCheck, body, errorOf, record, type Row } from "./read.ts";
-import { type Answer, type Api, authorization } from "./server.ts";
+import { type ApiCheck, body, errorOf, record, type JsonObject } from "./read.ts";
+import { type Api, authorization } from "./server.ts";
 import * as shapes from "./shapes.ts";
 
 // SOAP records and diagnostic studies.
@@ -33,7 +33,7 @@ export const medicalChecks: readonly ApiCheck[] = [
   },
   {
     number: 66,
-    title: "status is DRAFT, IN_PROGRESS, SIGNED or LOCKED",
+    title: "the status of a SOAP record is DRAFT, IN_PROGRESS, SIGNED or LOCKED",
     async run(api) {
       const statuses = [];
       for (const { fp } of [soaps.draft, soaps.inProgress, soaps.signed, soaps.locked]) {
@@ -54,7 +54,7 @@ export const medicalChecks: readonly ApiCheck[] = [
   { number: 68, title: "SOAP records take Authorization: Bearer", run: takesBearer(`${soapPath}/${soaps.signed.fp}`) },
   {
     number: 69,
-    title: "a record is visible to every connected clinic, whoever performed it",
+    title: "a SOAP record is visible to every connected clinic, whichever clinic performed it",
     async run(api) {
       for (const { fp } of [soaps.signed, soaps.byTheirs, soaps.draft]) {
         const { text } = await api.get(`${soapPath}/${fp}`, "ours");
@@ -64,7 +64,7 @@ export const medicalChecks: readonly ApiCheck[] = [
   },
   {
     number: 70,
-    title: "without a connection it is 403 PATIENT.ACCESS_DENIED, also to the clinic that performed it",
+    title: "a SOAP record without a connection gets 403 PATIENT.ACCESS_DENIED, also for the clinic that performed it",
     async run(api) {
       for (const { fp } of [soaps.ofTheirs, soaps.ofClosed]) {
         errorOf(await api.get(`${soapPath}/${fp}`), 403, "PATIENT.ACCESS_DENIED");
@@ -72,10 +72,14 @@ export const medicalChecks: readonly ApiCheck[] = [
       errorOf(await api.get(`${soapPath}/${soaps.signed.fp}`, "lonely"), 403, "PATIENT.ACCESS_DENIED");
     },
   },
-  { number: 71, title: "an unknown record is 404 PATIENT.NOT_FOUND, with its fp", run: unknown(soapPath, "soap") },
+  {
+    number: 71,
+    title: "an unknown SOAP record gets 404 PATIENT.NOT_FOUND with its fp",
+    run: unknown(soapPath, "soap"),
+  },
   {
     number: 72,
-    title: "signed_at is null until SIGNED and set from then on",
+    title: "signed_at is null until SIGNED, and set from then on",
     async run(api) {
       for (const { fp, status } of Object.values(soaps).slice(0, 6)) {
         const found = record(await api.get(`${soapPath}/${fp}`));
@@ -85,7 +89,7 @@ export const medicalChecks: readonly ApiCheck[] = [
   },
   {
     number: 74,
-    title: "the scheme is read in any case; another scheme, two spaces or no token are 401",
+    title: "the Bearer scheme is case-insensitive; another scheme, two spaces or no token get 401",
     async run(api) {
       const key = api.keys.ours;
       for (const path of [`${soapPath}/${soaps.signed.fp}`, `${labPath}/${studies.full.fp}`]) {
@@ -99,7 +103,7 @@ export const medicalChecks: readonly ApiCheck[] = [
   },
   {
     number: 75,
-    title: "a record of a deleted patient is 404",
+    title: "a SOAP record of a deleted patient gets 404",
     async run(api) {
       errorOf(await api.get(`${soapPath}/${soaps.ofDeleted.fp}`), 404, "PATIENT.NOT_FOUND");
     },
@@ -126,21 +130,21 @@ export const medicalChecks: readonly ApiCheck[] = [
   },
   {
     number: 78,
-    title: "status is COMPLETED",
+    title: "the status of a study is COMPLETED",
     async run(api) {
       assert.equal(record(await api.get(`${labPath}/${studies.full.fp}`))["status"], "COMPLETED");
     },
   },
   {
     number: 79,
-    title: "results are an array, an empty one for imaging",
+    title: "results are an array, empty for imaging",
     async run(api) {
       assert.deepEqual(record(await api.get(`${labPath}/${studies.imaging.fp}`))["results"], []);
     },
   },
   {
     number: 80,
-    title: "an entry has analyte, value, unit, reference_range and flag",
+    title: "a result has analyte, value, unit, reference_range and flag",
     async run(api) {
       for (const { comparator: _comparator, value_text: _text, ...entry } of await results(api)) {
         assertShape(entry, shapes.result, "the entry");
@@ -151,7 +155,7 @@ export const medicalChecks: readonly ApiCheck[] = [
     number: 81,
     title: "flag is normal, low, high or critical",
     async run(api) {
-      const flags = (record(await api.get(`${labPath}/${studies.full.fp}`))["results"] as Row[]).map(
+      const flags = (record(await api.get(`${labPath}/${studies.full.fp}`))["results"] as JsonObject[]).map(
         (row) => row["flag"],
       );
       assert.deepEqual(flags, ["normal", "low", "high", "critical"]);
@@ -159,7 +163,7 @@ export const medicalChecks: readonly ApiCheck[] = [
   },
   {
     number: 82,
-    title: "reference_range is lower, ASCII hyphen, upper, its decimals kept",
+    title: "reference_range is the lower bound, an ASCII hyphen and the upper bound, with their decimals",
     async run(api) {
       const ranges = (await results(api)).map((row) => row["reference_range"]);
       assert.deepEqual(new Set(ranges), new Set(["-4.0--1.0", "3.3-6.1", "4.1-8.2", null]));
@@ -167,7 +171,7 @@ export const medicalChecks: readonly ApiCheck[] = [
   },
   {
     number: 84,
-    title: "a dog's and a cat's equal values carry their own flags and ranges",
+    title: "equal values of a dog and a cat have their own flags and ranges",
     async run(api) {
       for (const row of [studies.dog, studies.cat]) {
         assert.deepEqual(record(await api.get(`${labPath}/${row.fp}`))["results"], row.results);
@@ -176,15 +180,13 @@ export const medicalChecks: readonly ApiCheck[] = [
   },
   {
     number: 85,
-    title: "a value on a bound is normal, beyond the critical limits it is critical",
-    async run() {
-      notChecked("the agent flags: test/shared/flag.test.ts");
-    },
+    title: "a value on a bound is normal, and a value beyond a critical limit is critical",
+    shownIn: "test/shared/clinical/flag.test.ts",
   },
   { number: 86, title: "studies take Authorization: Bearer", run: takesBearer(`${labPath}/${studies.full.fp}`) },
   {
     number: 87,
-    title: "connected clinics see a study",
+    title: "connected clinics read the same study",
     async run(api) {
       const path = `${labPath}/${studies.full.fp}`;
       assert.equal((await api.get(path, "theirs")).text, (await api.get(path)).text);
@@ -193,22 +195,22 @@ export const medicalChecks: readonly ApiCheck[] = [
   },
   {
     number: 88,
-    title: "unconnected ones get 403 PATIENT.ACCESS_DENIED",
+    title: "a study without a connection gets 403 PATIENT.ACCESS_DENIED",
     async run(api) {
       for (const { fp } of [studies.ofTheirs, studies.ofClosed]) {
         errorOf(await api.get(`${labPath}/${fp}`), 403, "PATIENT.ACCESS_DENIED");
       }
     },
   },
-  { number: 89, title: "an unknown study is 404 PATIENT.NOT_FOUND, with its fp", run: unknown(labPath, "cds") },
+  { number: 89, title: "an unknown study gets 404 PATIENT.NOT_FOUND with its fp", run: unknown(labPath, "cds") },
 ];
 
 export const changingMedicalChecks: readonly ApiCheck[] = [
   {
     number: 73,
-    title: "a SIGNED record cannot be changed, none skips or goes back; an amendment is a new record",
+    title: "a SIGNED record never changes, no status is skipped, and an amendment is a new record",
     async run(api) {
-      const { keeper } = api;
+      const { operator } = api;
       const line = (row: object, changes: object) => ({ type: "soap", amends_fp: null, ...row, ...changes });
       for (const refused of [
         line(soaps.signed, { plan: "Another plan" }),
@@ -218,14 +220,14 @@ export const changingMedicalChecks: readonly ApiCheck[] = [
         line(soaps.draft, { status: "SIGNED", signed_at: "2026-03-02T10:00:00.000Z" }),
         line(soaps.inProgress, { status: "DRAFT" }),
       ]) {
-        await assert.rejects(keeper.import(refused), JSON.stringify(refused));
+        await assert.rejects(operator.import(refused), JSON.stringify(refused));
       }
-      await keeper.import(line(soaps.signed, {}));
+      await operator.import(line(soaps.signed, {}));
       for (const row of [soaps.signed, soaps.locked, soaps.draft, soaps.inProgress]) {
         assert.deepEqual(record(await api.get(`${soapPath}/${row.fp}`)), row);
       }
       const fp = newFp("soap");
-      await keeper.import(line(soaps.signed, { fp, plan: "Amended.", amends_fp: soaps.signed.fp }));
+      await operator.import(line(soaps.signed, { fp, plan: "Amended.", amends_fp: soaps.signed.fp }));
       assert.equal(record(await api.get(`${soapPath}/${fp}`))["plan"], "Amended.");
     },
   },
@@ -235,7 +237,7 @@ export const changingMedicalChecks: readonly ApiCheck[] = [
     async run(api) {
       const path = `${labPath}/${studies.ofChanging.fp}`;
       const before = (await api.get(path)).text;
-      await api.keeper.import({ type: "patient", ...patients.changing, species: "bird", weight_kg: 0.4 });
+      await api.operator.import({ type: "patient", ...patients.changing, species: "bird", weight_kg: 0.4 });
       const changed = record(await api.get(`/api/v1/patients/${patients.changing.fp}`));
       assert.deepEqual([changed["species"], changed["weight_kg"]], ["bird", 0.4]);
       assert.equal((await api.get(path)).text, before);
@@ -243,7 +245,7 @@ export const changingMedicalChecks: readonly ApiCheck[] = [
   },
   {
     number: 90,
-    title: "a study that was not pushed has the shape of one that was",
+    title: "a pushed and an imported study have the same shape",
     async run(api) {
       const pushed = pushedStudy();
       await push(api, pushed);
@@ -275,7 +277,7 @@ export const changingMedicalChecks: readonly ApiCheck[] = [
   },
   {
     number: 93,
-    title: "a study that is sent again, even under a new fp, makes no second one",
+    title: "a study that is sent again makes no second one, even under a new fp",
     async run(api) {
       const pushed = pushedStudy();
       await push(api, pushed);
@@ -304,10 +306,10 @@ function unknown(path: string, kind: "soap" | "cds") {
   };
 }
 
-async function results(api: Api): Promise<Row[]> {
-  const rows: Row[] = [];
+async function results(api: Api): Promise<JsonObject[]> {
+  const rows: JsonObject[] = [];
   for (const { fp } of [studies.full, studies.bare, studies.imaging, studies.dog, studies.cat]) {
-    rows.push(...(record(await api.get(`${labPath}/${fp}`))["results"] as Row[]));
+    rows.push(...(record(await api.get(`${labPath}/${fp}`))["results"] as JsonObject[]));
   }
   return rows;
 }
@@ -334,12 +336,12 @@ function pushedStudy(changes: object = {}) {
   };
 }
 
-async function push(api: Api, study: object): Promise<Row> {
+async function push(api: Api, study: object): Promise<JsonObject> {
   const path = "/agent/v1/studies";
-  const answer: Answer = await api.send(path, {
+  const response = await api.send(path, {
     method: "POST",
     headers: { "content-type": "application/json", ...authorization(path, api.keys.agent) },
     body: JSON.stringify({ studies: [study] }),
   });
-  return (body(answer)["outcomes"] as Row[])[0] ?? {};
+  return (body(response)["outcomes"] as JsonObject[])[0] ?? {};
 }

@@ -7,7 +7,7 @@ import { type ApiCheck, errorOf, fps, page, record, walk } from "./read.ts";
 import type { Api, KeyName } from "./server.ts";
 import * as shapes from "./shapes.ts";
 
-// The patient, the list, one of them.
+// The patient list and single patients.
 
 const list = "/api/v1/patients";
 const species = ["dog", "cat", "rabbit", "bird", "reptile", "exotic"] as const;
@@ -15,7 +15,7 @@ const species = ["dog", "cat", "rabbit", "bird", "reptile", "exotic"] as const;
 export const patientChecks: readonly ApiCheck[] = [
   {
     number: 31,
-    title: "a patient has exactly the ten fields, with the stored values",
+    title: "a patient has exactly its ten fields, with the stored values",
     async run(api) {
       const found = record(await api.get(`${list}/${patients.shared.fp}`));
       assertShape(found, shapes.patient, "the patient");
@@ -25,30 +25,30 @@ export const patientChecks: readonly ApiCheck[] = [
   },
   {
     number: 32,
-    title: "species is lower case, and filters by the six values",
+    title: "species is lower case, and filters by each of its six values",
     async run(api) {
       for (const name of species) await lists(api, `?species=${name}`, (row) => row.species === name);
     },
   },
   {
     number: 33,
-    title: "a patient that another clinic has too is in our list and can be got",
+    title: "a patient shared with another clinic is listed and readable",
     async run(api) {
-      assert.ok(fps(await walk(api, list, 100)).includes(patients.shared.fp), "it is not listed");
+      assert.ok(fps(await walk(api, list, 100)).includes(patients.shared.fp), "expected the patient in the list");
       assert.equal((await api.get(`${list}/${patients.shared.fp}`)).status, 200);
     },
   },
   {
     number: 34,
-    title: "a patient whose connection ended is neither in the list nor to be got",
+    title: "a patient whose connection ended is neither listed nor readable",
     async run(api) {
-      assert.ok(!fps(await walk(api, list, 100)).includes(patients.closed.fp), "it is listed");
+      assert.ok(!fps(await walk(api, list, 100)).includes(patients.closed.fp), "expected the list without the patient");
       errorOf(await api.get(`${list}/${patients.closed.fp}`), 403, "PATIENT.ACCESS_DENIED");
     },
   },
   {
     number: 35,
-    title: "two connected clinics see the same patient",
+    title: "two connected clinics read the same patient",
     async run(api) {
       const path = `${list}/${patients.shared.fp}`;
       assert.equal((await api.get(path, "ours")).text, (await api.get(path, "theirs")).text);
@@ -56,19 +56,22 @@ export const patientChecks: readonly ApiCheck[] = [
   },
   {
     number: 36,
-    title: "a deleted patient is in no list and no total, cannot be got, and no parameter brings it back",
+    title: "a deleted patient is neither listed, counted nor readable, with any parameter",
     async run(api) {
       for (const query of ["", "&include_deleted=true", "&deleted=true", "&with_deleted=1"]) {
         const found = page(await api.get(`${list}?page_size=100${query}`));
         assert.equal(found.total, listed.ours.length);
         errorOf(await api.get(`${list}/${patients.deleted.fp}?${query.slice(1)}`), 404, "PATIENT.NOT_FOUND");
       }
-      assert.ok(!fps(await walk(api, list, 100)).includes(patients.deleted.fp), "it is listed");
+      assert.ok(
+        !fps(await walk(api, list, 100)).includes(patients.deleted.fp),
+        "expected the list without the patient",
+      );
     },
   },
   {
     number: 37,
-    title: "an unconnected clinic's patients are in no list and no total",
+    title: "patients of unconnected clinics are neither listed nor counted",
     async run(api) {
       for (const key of ["ours", "theirs"] as const) {
         assert.equal(page(await api.get(list, key)).total, listed[key].length);
@@ -78,7 +81,7 @@ export const patientChecks: readonly ApiCheck[] = [
   },
   {
     number: 38,
-    title: "the list takes the key in X-API-Key",
+    title: "the patient list takes the key in X-API-Key",
     async run(api) {
       assert.equal((await api.send(list, { headers: { "X-API-Key": api.keys.ours } })).status, 200);
       errorOf(await api.send(list, { headers: { authorization: `Bearer ${api.keys.ours}` } }), 401);
@@ -86,7 +89,7 @@ export const patientChecks: readonly ApiCheck[] = [
   },
   {
     number: 39,
-    title: "the list needs clinic.patient.view",
+    title: "the patient list needs clinic.patient.view",
     run: needs(list, "patient", ["calendar", "inventory", "soap", "lab"]),
   },
   {
@@ -100,7 +103,7 @@ export const patientChecks: readonly ApiCheck[] = [
   },
   {
     number: 41,
-    title: "page_size is 20 by default, 1 to 100",
+    title: "page_size is 20 by default, and 1 to 100",
     async run(api) {
       assert.equal(page(await api.get(list)).page_size, 20);
       for (const size of [1, 100]) assert.equal(page(await api.get(`${list}?page_size=${size}`)).items.length, size);
@@ -116,7 +119,7 @@ export const patientChecks: readonly ApiCheck[] = [
   },
   {
     number: 42,
-    title: "a page that is no plain whole number is refused",
+    title: "a page that is not a plain whole number gets 400",
     async run(api) {
       for (const name of ["page", "page_size"]) {
         for (const value of ["abc", "1.5", "", "1e2", "0x10", "%2B1", "01", "%201", "99999999999999999999", "null"]) {
@@ -128,26 +131,26 @@ export const patientChecks: readonly ApiCheck[] = [
   },
   {
     number: 43,
-    title: "species=dog returns and counts only dogs",
+    title: "species=dog returns and counts dogs only",
     run: (api) => lists(api, "?species=dog", (row) => row.species === "dog"),
   },
   {
     number: 44,
-    title: "upper case matches nothing, silently",
+    title: "a species in upper case matches nothing, without an error",
     async run(api) {
       for (const value of ["DOG", "Dog"]) await lists(api, `?species=${value}`, () => false);
     },
   },
   {
     number: 45,
-    title: "an unknown or empty species matches nothing, silently",
+    title: "an unknown or empty species matches nothing, without an error",
     async run(api) {
       for (const value of ["hamster", "", "%20dog", "dog%00"]) await lists(api, `?species=${value}`, () => false);
     },
   },
   {
     number: 46,
-    title: "updated_since returns what was updated since",
+    title: "updated_since selects the patients updated at or after it",
     run: (api) => lists(api, `?updated_since=${middle}`, (row) => row.updated_at >= middle),
   },
   {
@@ -162,7 +165,7 @@ export const patientChecks: readonly ApiCheck[] = [
   },
   {
     number: 48,
-    title: "updated_since is an instant in any form of RFC 3339, also with an unescaped plus",
+    title: "updated_since takes an instant in any form of RFC 3339, also with an unescaped plus",
     async run(api) {
       for (const value of [
         "2026-04-08",
@@ -183,7 +186,7 @@ export const patientChecks: readonly ApiCheck[] = [
   },
   {
     number: 49,
-    title: "an updated_since that is no timestamp is refused, never all records",
+    title: "an invalid updated_since gets 400 instead of all records",
     async run(api) {
       for (const value of ["asfadsfsa", "", "2026-02-30", "2026", "1760000000", "yesterday", "12:00", "2026-13-01"]) {
         await refuses(api, "updated_since", value);
@@ -192,7 +195,7 @@ export const patientChecks: readonly ApiCheck[] = [
   },
   {
     number: 50,
-    title: "an updated_since in the future is an empty page",
+    title: "an updated_since in the future selects an empty page",
     run: (api) => lists(api, "?updated_since=2099-01-01T00:00:00Z", () => false),
   },
   {
@@ -203,7 +206,7 @@ export const patientChecks: readonly ApiCheck[] = [
   },
   {
     number: 54,
-    title: "a walk meets every match exactly once, for every page_size, also with 10,000 changed at one instant",
+    title: "a walk meets every match exactly once for every page_size, also with 10,000 patients of one instant",
     async run(api) {
       for (let size = 1; size <= 100; size += 1) {
         assert.deepEqual(fps(await walk(api, list, size)), fps(listed.ours), `page_size ${size}`);
@@ -215,14 +218,14 @@ export const patientChecks: readonly ApiCheck[] = [
   },
   {
     number: 55,
-    title: "newest change first, then by fp, both descending",
+    title: "patients are sorted by last update, then by fp, both descending",
     async run(api) {
       assert.deepEqual(fps(page(await api.get(`${list}?page_size=100`)).items), fps(listed.ours.slice(0, 100)));
     },
   },
   {
     number: 56,
-    title: "no match and no connection at all are an empty page",
+    title: "a clinic without a match or a connection gets an empty page",
     async run(api) {
       assert.deepEqual(page(await api.get(list, "lonely")), {
         items: [],
@@ -253,7 +256,7 @@ export const patientChecks: readonly ApiCheck[] = [
   },
   {
     number: 59,
-    title: "a connected patient is 200",
+    title: "a connected patient is readable",
     async run(api) {
       for (const row of listed.ours.slice(0, 20)) {
         assert.deepEqual(record(await api.get(`${list}/${row.fp}`)), row);
@@ -262,7 +265,7 @@ export const patientChecks: readonly ApiCheck[] = [
   },
   {
     number: 60,
-    title: "an unknown patient is 404 PATIENT.NOT_FOUND, with its fp",
+    title: "an unknown patient gets 404 PATIENT.NOT_FOUND with its fp",
     async run(api) {
       const fp = fixedFp("patient", 99_999);
       const { message } = errorOf(await api.get(`${list}/${fp}`), 404, "PATIENT.NOT_FOUND");
@@ -271,7 +274,7 @@ export const patientChecks: readonly ApiCheck[] = [
   },
   {
     number: 61,
-    title: "a patient without an active connection is 403 PATIENT.ACCESS_DENIED",
+    title: "a patient without an active connection gets 403 PATIENT.ACCESS_DENIED",
     async run(api) {
       for (const { fp } of [patients.theirs, patients.closed, patients.unconnected]) {
         errorOf(await api.get(`${list}/${fp}`), 403, "PATIENT.ACCESS_DENIED");
@@ -280,7 +283,7 @@ export const patientChecks: readonly ApiCheck[] = [
   },
   {
     number: 62,
-    title: "a malformed fp is 404, repeated short and printable, with the form of an fp; case counts",
+    title: "a malformed fp gets 404 with a short printable copy of it and the form of an fp",
     async run(api) {
       for (const fp of [
         "x",
@@ -301,7 +304,7 @@ export const patientChecks: readonly ApiCheck[] = [
   },
   {
     number: 63,
-    title: "getting a patient takes X-API-Key and needs clinic.patient.view",
+    title: "a single patient takes X-API-Key and needs clinic.patient.view",
     async run(api) {
       const path = `${list}/${patients.shared.fp}`;
       errorOf(await api.send(path, { headers: { authorization: `Bearer ${api.keys.ours}` } }), 401);
@@ -310,73 +313,72 @@ export const patientChecks: readonly ApiCheck[] = [
   },
 ];
 
-/** Those that change what is stored: they run last. */
+/** Checks that change stored patients. */
 export const changingPatientChecks: readonly ApiCheck[] = [
   {
     number: 52,
-    title: "a patient that is newly connected is in that clinic's next updated_since run",
+    title: "a newly connected patient is in the clinic's next updated_since run",
     async run(api) {
       const { fp } = patients.newcomer;
       const before = page(await api.get(list));
-      // Twice: a patient that comes back is new to a client too.
+      // Twice, since a patient whose connection begins again is new to a client too.
       for (let times = 0; times < 2; times += 1) {
         const since = new Date().toISOString();
-        const news = async () => fps(page(await api.get(`${list}?updated_since=${since}`)).items);
-        assert.deepEqual(await news(), [], "changed before the connection");
-        await api.keeper.import(connection(fp, "ours"));
-        assert.deepEqual(await news(), [fp]);
-        await api.keeper.import(connection(fp, "ours", false));
+        const updated = async () => fps(page(await api.get(`${list}?updated_since=${since}`)).items);
+        assert.deepEqual(await updated(), [], "patients updated before the connection");
+        await api.operator.import(connection(fp, "ours"));
+        assert.deepEqual(await updated(), [fp]);
+        await api.operator.import(connection(fp, "ours", false));
       }
       assert.equal(page(await api.get(list)).total, before.total);
     },
   },
   {
     number: 151,
-    title:
-      "import after a sync, then ask since: what was made, changed or connected is there, however old the file's times are",
+    title: "an import after a sync is in the next updated_since run, however old the timestamps of the file are",
     async run(api) {
       const before = page(await api.get(list)).total;
       const [made, changed, connected] = [patient(901), patient(902), patient(903)];
       const line = (row: PatientRow) => ({ type: "patient", ...row });
-      await api.keeper.import(...[changed, connected].map(line), connection(changed.fp, "ours"));
+      await api.operator.import(...[changed, connected].map(line), connection(changed.fp, "ours"));
       const newest = Date.parse(String(page(await api.get(list)).items[0]?.["updated_at"]));
 
       const older = { ...changed, species: "cat", updated_at: "2026-01-06T08:00:00.000Z" };
       const connections = [made, connected].map(({ fp }) => connection(fp, "ours"));
-      await api.keeper.import(line(made), line(older), ...connections);
+      await api.operator.import(line(made), line(older), ...connections);
       const since = new Date(newest + 1).toISOString();
       const found = await walk(api, `${list}?updated_since=${since}`, 100);
       assert.deepEqual(new Set(fps(found)), new Set([made.fp, changed.fp, connected.fp]));
       assert.equal(found.length, 3);
 
-      await api.keeper.import(...[made, changed, connected].map(({ fp }) => connection(fp, "ours", false)));
+      await api.operator.import(...[made, changed, connected].map(({ fp }) => connection(fp, "ours", false)));
       assert.equal(page(await api.get(list)).total, before);
     },
   },
   {
     number: 53,
-    title: "a patient that is made keeps its created_at, and is updated then or when the server learnt of it",
+    title: "a new patient keeps its created_at, and updated_at is that or the moment of the import",
     async run(api) {
       const created_at = new Date(api.today).toISOString();
       const made = { ...patients.newcomer, fp: fixedFp("patient", 53), created_at, updated_at: created_at };
       const began = new Date().toISOString();
-      await api.keeper.import({ type: "patient", ...made }, connection(made.fp, "ours"));
+      await api.operator.import({ type: "patient", ...made }, connection(made.fp, "ours"));
       const { updated_at, ...others } = record(await api.get(`${list}/${made.fp}`));
-      const { updated_at: _told, ...expected } = made;
+      const { updated_at: _updatedAt, ...expected } = made;
       assert.deepEqual(others, expected);
       const updated = String(updated_at);
       assert.ok(
         updated === created_at || updated >= began,
-        `created ${created_at}, learnt of ${began}, updated ${updated}`,
+        `updated_at is ${updated}, expected ${created_at} or at least ${began}`,
       );
-      await api.keeper.import(connection(made.fp, "ours", false));
+      await api.operator.import(connection(made.fp, "ours", false));
     },
   },
 ];
 
 const middle = "2026-04-08T00:00:00.000Z";
 
-/** The list with a query is exactly the listed patients that match. */
+/** Asserts that the list with a query has exactly the listed patients that match. */
 async function lists(api: Api, query: string, matches: (row: PatientRow) => boolean): Promise<void> {
   const expected = listed.ours.filter(matches);
   assert.deepEqual(fps(await walk(api, `${list}${query}`, 100)), fps(expected), query);
@@ -388,7 +390,7 @@ async function refuses(api: Api, name: string, value: string): Promise<void> {
   assert.equal(details?.["parameter"], name, `${name}=${value}`);
 }
 
-/** One key opens the path, the others do not. */
+/** Asserts that one key opens the path and the others do not. */
 export function needs(path: string, opener: KeyName, others: readonly KeyName[]) {
   const openedBy = endpoints.find((endpoint) => endpoint.path === path)?.openedBy ?? [];
   return async (api: Api) => {

@@ -1,25 +1,25 @@
 import assert from "node:assert/strict";
-import { exhaust } from "./access.ts";
 import { assertShape } from "./check.ts";
 import { fixedFp, listed, patients, soaps, studies } from "./data.ts";
 import { endpoints } from "./endpoints.ts";
+import { refusal } from "./limit-windows.ts";
 import { type ApiCheck, body, errorOf, events, page, record } from "./read.ts";
-import { type Api, authorization } from "./server.ts";
+import type { Api } from "./server.ts";
 import * as shapes from "./shapes.ts";
 
-// Protocol and envelope; fingerprints, time and numbers.
+// Protocol and envelope; fps, times and numbers.
 
 export const protocolChecks: readonly ApiCheck[] = [
   {
     number: 1,
-    title: "all documented operations answer GET at the paths of section 4",
+    title: "every documented endpoint responds to GET",
     async run(api) {
       for (const { path } of endpoints) assert.equal((await api.get(path)).status, 200, path);
     },
   },
   {
     number: 2,
-    title: "success is 200 with application/json; charset=utf-8",
+    title: "a success is 200 with application/json; charset=utf-8",
     async run(api) {
       for (const { path } of endpoints) {
         const { status, headers } = await api.get(path);
@@ -31,9 +31,9 @@ export const protocolChecks: readonly ApiCheck[] = [
     number: 3,
     title: "a single patient has success, data and the message OK",
     async run(api) {
-      const answer = body(await api.get(`/api/v1/patients/${patients.shared.fp}`));
-      assert.deepEqual(Object.keys(answer).toSorted(), ["data", "message", "success"]);
-      assert.deepEqual([answer["success"], answer["message"]], [true, "OK"]);
+      const response = body(await api.get(`/api/v1/patients/${patients.shared.fp}`));
+      assert.deepEqual(Object.keys(response).toSorted(), ["data", "message", "success"]);
+      assert.deepEqual([response["success"], response["message"]], [true, "OK"]);
     },
   },
   {
@@ -43,22 +43,22 @@ export const protocolChecks: readonly ApiCheck[] = [
   },
   {
     number: 5,
-    title: "a SOAP record has success and data, no message",
+    title: "a SOAP record has success and data, and no message",
     run: keys(`/api/v1/soap/${soaps.signed.fp}`, "data success"),
   },
   {
     number: 6,
-    title: "a diagnostic study has success and data, no message",
+    title: "a diagnostic study has success and data, and no message",
     run: keys(`/api/v1/lab/diagnostics/${studies.full.fp}`, "data success"),
   },
   {
     number: 7,
-    title: "an inventory list has success and data, no message",
+    title: "an inventory list has success and data, and no message",
     run: keys("/api/v1/inventory", "data success"),
   },
   {
     number: 8,
-    title: "calendar events are a bare array, an empty one when there are none",
+    title: "calendar events are a bare array, which may be empty",
     async run(api) {
       assert.notDeepEqual(events(await api.get("/api/v1/calendar/events")), []);
       assert.equal((await api.get("/api/v1/calendar/events", "lonely")).text, "[]");
@@ -76,20 +76,22 @@ export const protocolChecks: readonly ApiCheck[] = [
   },
   {
     number: 10,
-    title: "severity is warning for AUTH.RATE_LIMITED and error for all others",
+    title: "severity is warning for AUTH.RATE_LIMITED and error for all other codes",
     async run(api) {
       for (const { path, status } of failing) {
         assert.equal(errorOf(await api.get(path), status).severity, "error", path);
       }
-      assert.equal(errorOf(await exhaust(api, api.keys.limited), 429).severity, "error", "API_KEY.RATE_LIMIT_EXCEEDED");
-      const path = `/api/v1/soap/${soaps.signed.fp}`;
-      const slowed = await api.send(path, { headers: authorization(path, api.keys.limited) });
-      assert.equal(errorOf(slowed, 429).severity, "warning", "AUTH.RATE_LIMITED");
+      for (const [path, code, severity] of [
+        ["/api/v1/patients", "API_KEY.RATE_LIMIT_EXCEEDED", "error"],
+        [`/api/v1/soap/${soaps.signed.fp}`, "AUTH.RATE_LIMITED", "warning"],
+      ] as const) {
+        errorOf(await refusal(api, api.keys.limited, path), 429, code, severity);
+      }
     },
   },
   {
     number: 11,
-    title: "calendar errors use the envelope too",
+    title: "calendar errors use the envelope",
     async run(api) {
       errorOf(await api.get("/api/v1/calendar/events?start_date=x"), 400);
       errorOf(await api.get("/api/v1/calendar/events", "patient"), 403);
@@ -98,7 +100,7 @@ export const protocolChecks: readonly ApiCheck[] = [
   },
   {
     number: 12,
-    title: "unknown routes, malformed and oversized URLs and bytes that are no request are answered in the envelope",
+    title: "unknown routes, malformed URLs, oversized URLs and invalid HTTP get an error in the envelope",
     async run(api) {
       for (const path of ["/", "/api/v1", "/api/v2/patients", "/api/v1/patients/x/y", "/favicon.ico"]) {
         errorOf(await api.get(path), 404, "ROUTE.NOT_FOUND");
@@ -116,17 +118,17 @@ export const protocolChecks: readonly ApiCheck[] = [
         "GET / HTTP/1.1\r\nConnection: close\r\n\r\n",
         "PROPFIND /api/v1/patients HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
       ]) {
-        const answer = await api.exchange(bytes);
-        const envelope = JSON.parse(answer.slice(answer.indexOf("\r\n\r\n"))) as Record<string, unknown>;
-        assert.match(answer, /^HTTP\/1.1 4\d\d /);
-        assert.equal(envelope["success"], false, answer.slice(0, 100));
+        const response = await api.exchange(bytes);
+        const envelope = JSON.parse(response.slice(response.indexOf("\r\n\r\n"))) as Record<string, unknown>;
+        assert.match(response, /^HTTP\/1.1 4\d\d /);
+        assert.equal(envelope["success"], false, response.slice(0, 100));
         assertShape(envelope["error"], shapes.error, "the error");
       }
     },
   },
   {
     number: 13,
-    title: "HEAD answers as GET without body, a trailing slash is another route",
+    title: "HEAD returns the headers of GET without a body, and a trailing slash is another route",
     async run(api) {
       for (const { path } of endpoints) {
         const get = await api.get(path);
@@ -139,27 +141,27 @@ export const protocolChecks: readonly ApiCheck[] = [
   },
   {
     number: 14,
-    title: "plan items are not available",
+    title: "plan items have no endpoint",
     async run(api) {
       errorOf(await api.get(`/api/v1/soap/${soaps.signed.fp}/plan-items`), 404);
     },
   },
   {
     number: 15,
-    title: "other methods on a documented path are 405 with Allow: GET, HEAD",
+    title: "other methods on a documented path get 405 with Allow: GET, HEAD",
     async run(api) {
       for (const { path } of endpoints) {
         for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
-          const answer = await api.get(path, "ours", { method, body: "{" });
-          errorOf(answer, 405);
-          assert.equal(answer.headers.get("allow"), "GET, HEAD", `${method} ${path}`);
+          const response = await api.get(path, "ours", { method, body: "{" });
+          errorOf(response, 405);
+          assert.equal(response.headers.get("allow"), "GET, HEAD", `${method} ${path}`);
         }
       }
     },
   },
   {
     number: 16,
-    title: "a page has items, total, page, page_size and has_more; total counts all matches",
+    title: "a page has items, total, page, page_size and has_more, and total counts all matches",
     async run(api) {
       for (const path of lists) {
         const { items, total } = page(await api.get(`${path}?page_size=5`));
@@ -169,7 +171,7 @@ export const protocolChecks: readonly ApiCheck[] = [
   },
   {
     number: 17,
-    title: "has_more is page * page_size < total, also where total is an exact multiple",
+    title: "has_more is true exactly if page * page_size < total",
     async run(api) {
       for (const path of lists) {
         const { total } = page(await api.get(path));
@@ -185,7 +187,7 @@ export const protocolChecks: readonly ApiCheck[] = [
   },
   {
     number: 18,
-    title: "a page past the end is 200 and empty, its number echoed, total unchanged",
+    title: "a page past the end is 200 and empty, with its number and the same total",
     async run(api) {
       for (const path of lists) {
         const { total } = page(await api.get(path));
@@ -203,7 +205,7 @@ export const protocolChecks: readonly ApiCheck[] = [
   },
   {
     number: 19,
-    title: "page and page_size are echoed as used, by default 1 and 20",
+    title: "a page repeats the page and page_size in use, by default 1 and 20",
     async run(api) {
       for (const path of lists) {
         const byDefault = page(await api.get(path));
@@ -215,14 +217,14 @@ export const protocolChecks: readonly ApiCheck[] = [
   },
   {
     number: 20,
-    title: "every response has an X-Request-Id of its own, errors of the caller do not repeat it",
+    title: "every response has its own X-Request-Id, which the body of a client error does not repeat",
     async run(api) {
       const ids = new Set<string | null>();
       const paths = [...endpoints, ...failing].map(({ path }) => path);
       for (const path of paths) {
-        const answer = await api.get(path);
-        ids.add(answer.headers.get("x-request-id"));
-        assert.ok(!answer.text.includes("request_id"), path);
+        const response = await api.get(path);
+        ids.add(response.headers.get("x-request-id"));
+        assert.ok(!response.text.includes("request_id"), path);
       }
       ids.add((await api.get("/api/v1/patients", null)).headers.get("x-request-id"));
       assert.equal(ids.size, paths.length + 1);
@@ -232,7 +234,7 @@ export const protocolChecks: readonly ApiCheck[] = [
   },
   {
     number: 21,
-    title: "every fp is its prefix and a ULID",
+    title: "every fp is a prefix and a ULID",
     async run(api) {
       const found = JSON.stringify(await everything(api)).match(/"[a-z]+_[0-9A-Z]{20,30}"/g) ?? [];
       assert.ok(found.length > 100, `${found.length} fps were found`);
@@ -245,7 +247,7 @@ export const protocolChecks: readonly ApiCheck[] = [
   },
   {
     number: 22,
-    title: "each field's fp has its prefix",
+    title: "the fp of each field has the prefix of its kind",
     async run(api) {
       const { patient, soap, study, event, item } = await everything(api);
       for (const [rows, rules] of [
@@ -274,12 +276,12 @@ export const protocolChecks: readonly ApiCheck[] = [
   },
   {
     number: 23,
-    title: "a patient's timestamps are UTC with milliseconds and Z",
+    title: "the timestamps of a patient are UTC with milliseconds and Z",
     run: timestamps("patient", "created_at", "updated_at"),
   },
   {
     number: 24,
-    title: "so are the times of SOAP records, studies and events",
+    title: "the timestamps of SOAP records, studies and events are UTC with milliseconds and Z",
     async run(api) {
       await timestamps("soap", "created_at")(api);
       await timestamps("study", "acquired_at")(api);
@@ -290,7 +292,7 @@ export const protocolChecks: readonly ApiCheck[] = [
   },
   {
     number: 25,
-    title: "date_of_birth is a date without time",
+    title: "date_of_birth is a date without a time",
     async run(api) {
       const { patient } = await everything(api);
       for (const { date_of_birth: born } of patient) assert.ok(born === null || shapes.date(born), String(born));
@@ -299,7 +301,7 @@ export const protocolChecks: readonly ApiCheck[] = [
   },
   {
     number: 26,
-    title: "weight_kg is a JSON number, decimals kept",
+    title: "weight_kg is a JSON number with its decimals",
     async run(api) {
       const { text } = await api.get(`/api/v1/patients/${patients.shared.fp}`);
       assert.match(text, /"weight_kg":12\.5[,}]/);
@@ -307,7 +309,7 @@ export const protocolChecks: readonly ApiCheck[] = [
   },
   {
     number: 27,
-    title: "an analyte's value is a JSON number",
+    title: "the value of an analyte is a JSON number",
     async run(api) {
       assert.match((await api.get(`/api/v1/lab/diagnostics/${studies.full.fp}`)).text, /"value":5\.25[,}]/);
       assert.match((await api.get(`/api/v1/lab/diagnostics/${studies.bare.fp}`)).text, /"value":-2\.5[,}]/);
@@ -315,14 +317,14 @@ export const protocolChecks: readonly ApiCheck[] = [
   },
   {
     number: 28,
-    title: "prices and quantities are integers, is_virtual is a boolean",
+    title: "prices and quantities are integers, and is_virtual is a boolean",
     async run(api) {
       for (const row of (await everything(api)).item) assertShape(row, shapes.item, "the item");
     },
   },
   {
     number: 29,
-    title: "instants are never shifted to a clinic's zone, and an event has no zone",
+    title: "instants are never shifted to a clinic's zone, and an event names no zone",
     async run(api) {
       const start = new Date(api.today).toISOString();
       const found = (await everything(api)).event.find(({ start_at }) => start_at === start);
@@ -332,7 +334,7 @@ export const protocolChecks: readonly ApiCheck[] = [
   },
   {
     number: 30,
-    title: "every documented key is present, unknown ones null, and no other key",
+    title: "every documented key is present, null if unknown, and no other key is",
     async run(api) {
       const sparse = record(await api.get(`/api/v1/patients/${patients.sparse.fp}`));
       assert.deepEqual(sparse, patients.sparse);
@@ -354,7 +356,7 @@ interface Failing {
   readonly path: string;
   readonly status: number;
   readonly code: string;
-  /** The keys of the error's details; absent: it has none. */
+  /** The keys of the error's details. An error without details by default. */
   readonly details?: readonly string[];
 }
 
@@ -390,10 +392,10 @@ const failing: readonly Failing[] = [
 
 function keys(path: string, expected: string) {
   return async (api: Api) => {
-    const answer = body(await api.get(path));
-    assert.equal(Object.keys(answer).toSorted().join(" "), expected);
-    assert.equal(answer["success"], true);
-    if ("message" in answer) assert.equal(typeof answer["message"], "string");
+    const response = body(await api.get(path));
+    assert.equal(Object.keys(response).toSorted().join(" "), expected);
+    assert.equal(response["success"], true);
+    if ("message" in response) assert.equal(typeof response["message"], "string");
   };
 }
 
@@ -407,7 +409,7 @@ function timestamps(kind: keyof Awaited<ReturnType<typeof everything>>, ...field
   };
 }
 
-/** Some of each resource. */
+/** Reads some records of each resource. */
 async function everything(api: Api) {
   const all = async (path: string, rows: object) =>
     Promise.all(
@@ -424,7 +426,7 @@ async function everything(api: Api) {
   };
 }
 
-/** A page size that divides the total, so that the last page is full. */
+/** Returns a page size that divides the total, so that the last page is full. */
 function divisor(total: number): number {
   for (let size = Math.min(100, total); size > 1; size -= 1) if (total % size === 0) return size;
   return 1;

@@ -5,8 +5,8 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { createKey, type Permission } from "../../server/http/api-keys.ts";
-import { loadPepper } from "../../server/http/pepper.ts";
+import { createKey, type Permission } from "../../server/http/auth/api-keys.ts";
+import { loadPepper } from "../../server/http/auth/pepper.ts";
 import { findClinic, type KeyType, listKeys, revokeKey as storeRevocation } from "../../server/store/keys.ts";
 import { openStore } from "../../server/store/database/open.ts";
 import { type ApiDocument, Contract } from "../support/contract.ts";
@@ -14,7 +14,7 @@ import { dump } from "../support/postgres.ts";
 import { notChecked } from "./check.ts";
 import { type ClinicName, clinics, lines } from "./data.ts";
 
-// The server that is checked: one of our own on a folder of its own, or the one that VETWIRE_URL names.
+// The checked server: one that the suite starts with its own data, or the one at VETWIRE_URL.
 
 interface KeyPlan {
   clinic: ClinicName;
@@ -24,7 +24,7 @@ interface KeyPlan {
 
 const published: Permission[] = ["clinic.patient.view", "clinic.calendar.view", "clinic.inventory.view"];
 
-/** The keys that the checks use. `partner` ones are not to run into a limit; the others have the usual limits. */
+/** The keys of the checks. The limits of `partner` keys are too high to reach; other keys have the default limits. */
 export const keyPlan = {
   ours: { clinic: "ours", type: "partner", permissions: published },
   theirs: { clinic: "theirs", type: "partner", permissions: published },
@@ -44,51 +44,51 @@ export const keyPlan = {
 } satisfies Record<string, KeyPlan>;
 export type KeyName = keyof typeof keyPlan;
 
-export interface Answer {
+export interface ApiResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
   readonly json: unknown;
 }
 
-/** What only the keeper of the server's data can do. */
-export interface Keeper {
+/** Actions on the server's data folder, by its own commands. */
+export interface Operator {
   import(...entities: object[]): Promise<void>;
   makeKey(plan: KeyPlan): Promise<{ key: string; id: string }>;
   revokeKey(id: string): Promise<void>;
-  /** The clinic's list of keys, and all that the server wrote: that list, its data, its log, its audit, an export. */
+  /** Returns the list of the clinic's keys, and all output of the server: that list, its data, log, audit and export. */
   written(): Promise<{ listed: { id: string; key: string }[]; written: string }>;
 }
 
 export class Api {
   readonly url: string;
   readonly keys: Readonly<Record<KeyName, string>>;
-  /** The first instant of the UTC day around which the events lie. */
+  /** The first instant of the UTC day around which the events lie, in milliseconds since 1970. */
   readonly today: number;
-  /** The API document that the server serves; null when it serves none. */
+  /** The API document of the server. Null if it serves none. */
   readonly contract: Contract | null;
-  /** In what the answers until now were not as that document says. */
+  /** Differences between the responses so far and the API document. */
   readonly breaches: string[] = [];
-  readonly #keeper: Keeper | null;
+  readonly #operator: Operator | null;
 
   constructor(
     url: string,
     { keys, today, contract }: { keys: Record<KeyName, string>; today: number; contract: Contract | null },
-    keeper: Keeper | null,
+    operator: Operator | null,
   ) {
     this.url = url.replace(/\/$/, "");
     this.keys = keys;
     this.today = today;
     this.contract = contract;
-    this.#keeper = keeper;
+    this.#operator = operator;
   }
 
-  get keeper(): Keeper {
-    return this.#keeper ?? notChecked("needs a server of the suite's own, without VETWIRE_URL");
+  get operator(): Operator {
+    return this.#operator ?? notChecked("needs a server that the suite starts, without VETWIRE_URL");
   }
 
-  /** A request as it is described, once. */
-  async send(path: string, init: RequestInit = {}): Promise<Answer> {
+  /** Sends one request. */
+  async send(path: string, init: RequestInit = {}): Promise<ApiResponse> {
     const response = await fetch(`${this.url}${path}`, init);
     const text = await response.text();
     const { status, headers } = response;
@@ -98,32 +98,32 @@ export class Api {
     return { status, headers, text, json: text === "" ? undefined : parsed(text) };
   }
 
-  /** GET with a key in the header that the path takes; waits when the key is over its limit. */
-  async get(path: string, key: KeyName | null = "ours", init: RequestInit = {}): Promise<Answer> {
+  /** Sends GET with a key in the header that the path takes. Waits and repeats if the key is over its limit. */
+  async get(path: string, key: KeyName | null = "ours", init: RequestInit = {}): Promise<ApiResponse> {
     for (;;) {
       const headers = { ...authorization(path, key === null ? null : this.keys[key]), ...(init.headers as object) };
-      const answer = await this.send(path, { ...init, headers });
-      if (answer.status !== 429) return answer;
-      const seconds = Number(answer.headers.get("retry-after"));
-      if (!(seconds <= 60)) throw new Error(`key ${key} is over its hour, or no Retry-After: ${seconds}`);
+      const response = await this.send(path, { ...init, headers });
+      if (response.status !== 429) return response;
+      const seconds = Number(response.headers.get("retry-after"));
+      if (!(seconds <= 60)) throw new Error(`Retry-After of key ${key} is ${seconds} s, expected at most 60 s`);
       await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
     }
   }
 
-  /** Raw bytes to the server's port, and all that comes back. */
+  /** Sends raw bytes to the server's port. Returns all received bytes as text. */
   async exchange(bytes: string): Promise<string> {
     const { hostname, port } = new URL(this.url);
     return new Promise((resolve, reject) => {
-      let answer = "";
+      let received = "";
       const socket = connect(Number(port), hostname, () => socket.end(bytes, "latin1"));
-      socket.on("data", (chunk) => (answer += chunk.toString("utf8")));
-      socket.on("close", () => resolve(answer));
+      socket.on("data", (chunk) => (received += chunk.toString("utf8")));
+      socket.on("close", () => resolve(received));
       socket.on("error", reject);
     });
   }
 }
 
-/** The header that carries the key, by the endpoint. */
+/** Returns the header that carries the key to a path. */
 export function authorization(path: string, key: string | null): Record<string, string> {
   if (key === null) return {};
   return /^\/api\/v1\/(soap|lab)\//.test(path) ? { authorization: `Bearer ${key}` } : { "x-api-key": key };
@@ -141,7 +141,7 @@ export function startOfToday(): number {
   return Math.floor(Date.now() / 86_400_000) * 86_400_000;
 }
 
-/** A server that somebody else started, with `npm run conformance -- data FILE` imported and keys as `keyPlan` says. */
+/** Returns the API of a running server, which has imported `npm run conformance -- data FILE` and has the keys of `keyPlan`. */
 export async function foreignServer(url: string, keysPath: string): Promise<Api> {
   const keys = JSON.parse(readFileSync(keysPath, "utf8")) as Record<KeyName, string>;
   const missing = Object.keys(keyPlan).filter((name) => !Object.hasOwn(keys, name));
@@ -154,17 +154,14 @@ async function readContract(url: string): Promise<Contract | null> {
   return response.ok ? new Contract((await response.json()) as ApiDocument) : null;
 }
 
-/**
- * Starts a server with the suite's data on a folder of its own, or on an empty PostgreSQL database; the integration and
- * device keys have the default limits.
- */
+/** Starts a server with the suite's data, in a temporary folder or on an empty PostgreSQL database. */
 export async function ownServer(postgresUrl?: string): Promise<{ api: Api; stop: () => Promise<void> }> {
   const folder = mkdtempSync(join(tmpdir(), "vetwire-conformance-"));
   const data = join(folder, "data");
   const place = postgresUrl ?? data;
   const today = startOfToday();
 
-  /** A command of the server that is checked, on its data; what it printed. */
+  /** Runs a command of the server on its data. Returns its stdout. */
   async function command(...args: readonly string[]): Promise<string> {
     const { stdout } = await promisify(execFile)(process.execPath, [...program(), ...args, "--data", data], {
       env: environment(postgresUrl),
@@ -190,7 +187,7 @@ export async function ownServer(postgresUrl?: string): Promise<{ api: Api; stop:
 
   const revokeKey = async (id: string): Promise<void> => void (await command("keys", "revoke", id));
 
-  /** The keys of the plan. By the program's own functions, since no command makes a key that has expired. */
+  /** Creates the keys of the plan. It calls the store directly, since no command creates an expired key. */
   async function makeKeys(): Promise<Record<KeyName, string>> {
     const store = await openStore(place);
     const pepper = loadPepper(data, false);
@@ -212,20 +209,20 @@ export async function ownServer(postgresUrl?: string): Promise<{ api: Api; stop:
 
   const limit = ["--rate-limit", "partner=1000000/1000000"];
   const { child, url, log } = await startProcess(postgresUrl, "run", "--port", "0", "--data", data, ...limit);
-  const keeper: Keeper = {
+  const operator: Operator = {
     import: importLines,
     makeKey,
     revokeKey,
     async written() {
       const files = readdirSync(data).map((name) => readFileSync(join(data, name), "latin1"));
       const stored = postgresUrl === undefined ? "" : dump(postgresUrl);
-      const told = [await command("keys", "list", "--clinic", clinics.ours), await command("audit")];
-      const written = [...files, stored, ...told, await command("export"), log()].join("\n");
+      const printed = [await command("keys", "list", "--clinic", clinics.ours), await command("audit")];
+      const written = [...files, stored, ...printed, await command("export"), log()].join("\n");
       return { listed: await listedKeys("ours"), written };
     },
   };
   return {
-    api: new Api(url, { keys, today, contract: await readContract(url) }, keeper),
+    api: new Api(url, { keys, today, contract: await readContract(url) }, operator),
     async stop() {
       const ended = once(child, "exit");
       child.kill("SIGTERM");
@@ -235,12 +232,12 @@ export async function ownServer(postgresUrl?: string): Promise<{ api: Api; stop:
   };
 }
 
-/** The built server where VETWIRE_BUILT is set, else the sources. */
+/** Arguments of node for the built server if VETWIRE_BUILT is set, otherwise for the sources. */
 function program(): string[] {
   return process.env["VETWIRE_BUILT"] === undefined ? ["--import", "tsx", "server/main.ts"] : ["dist/server/main.js"];
 }
 
-/** In a zone that is never on the UTC day for long: what reads the machine's day in place of it differs. */
+/** The environment of the server. In this zone the local day mostly differs from the UTC day, so that confusion shows. */
 function environment(postgresUrl: string | undefined): NodeJS.ProcessEnv {
   return { ...process.env, TZ: "Pacific/Auckland", DATABASE_URL: postgresUrl };
 }
@@ -263,7 +260,7 @@ async function startProcess(
     };
     child.stdout.on("data", read);
     child.stderr.on("data", read);
-    child.once("exit", () => reject(new Error(`the server ended: ${log}`)));
+    child.once("exit", () => reject(new Error(`the server exited: ${log}`)));
   });
   return { child, url: await url, log: () => log };
 }

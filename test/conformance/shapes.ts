@@ -1,7 +1,7 @@
 import { isObject, type Rule } from "./check.ts";
 
-// The resources as the API publishes them. Written out anew: a
-// suite that took the server's schemas would repeat the server's mistakes.
+// The documented resources. They repeat no schema of the server, since a suite with the server's schemas would share its
+// mistakes.
 
 const string: Rule = (value) => typeof value === "string";
 const boolean: Rule = (value) => typeof value === "boolean";
@@ -74,7 +74,7 @@ export const study = {
   results: Array.isArray,
 } satisfies Record<string, Rule>;
 
-/** The additive `comparator` and `value_text` apart. */
+/** Without the optional `comparator`, `value_text` and `code_source`. */
 export const result = {
   analyte: string,
   value: number,

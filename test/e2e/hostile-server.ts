@@ -1,5 +1,5 @@
 import { buildApp } from "../../server/app.ts";
-import { loadPepper } from "../../server/http/pepper.ts";
+import { loadPepper } from "../../server/http/auth/pepper.ts";
 import { openStore } from "../../server/store/database/open.ts";
 import { hostileLimits, hostileTimeouts } from "./hostile-timeouts.ts";
 

@@ -1,5 +1,5 @@
 import { defaultTimeouts, type HttpTimeouts } from "../../server/http/http-server.ts";
-import { defaultLimits, type Limits } from "../../server/http/rate-limiter.ts";
+import { defaultLimits, type Limits } from "../../server/http/rate-limit/rate-limiter.ts";
 
 /** Short, but long enough to open 10,000 connections before the first one times out. */
 export const hostileTimeouts: HttpTimeouts = {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { permissions } from "../../server/http/api-keys.ts";
+import { permissions } from "../../server/http/auth/api-keys.ts";
 import type { CalendarEventLine, InventoryItemLine, SoapLine } from "../../server/import/lines.ts";
 import { listKeys, revokeKey } from "../../server/store/keys.ts";
 import { openStore } from "../../server/store/database/open.ts";

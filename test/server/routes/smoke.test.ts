@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Permission } from "../../../server/http/api-keys.ts";
+import type { Permission } from "../../../server/http/auth/api-keys.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { clinic, connection, patient, published, startServer, study } from "../harness.ts";
 import { event, item, publishedEvent, publishedItem, publishedSoap, soap } from "../records.ts";

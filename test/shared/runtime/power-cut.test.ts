@@ -86,7 +86,7 @@ describe.skipIf(!hasStrace)("after a first start no power cut takes", { timeout:
   test("the server's data folder, its parents or a file in it", () => {
     const calls = traced(`
       const { openStore } = await load("server/store/database/open.ts");
-      const { loadPepper } = await load("server/http/pepper.ts");
+      const { loadPepper } = await load("server/http/auth/pepper.ts");
       const data = root + "/clinic/server";
       loadPepper(data, false);
       await openStore(data);

@@ -1,0 +1,43 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { KeyHeader } from "./api-keys.ts";
+import { ApiError } from "../errors.ts";
+
+// Plugin: refuses requests without an active key (401) and keys without a permission of the route (403).
+
+/** The WWW-Authenticate header of a 401. */
+export const CHALLENGES: Record<KeyHeader, string> = {
+  "x-api-key": 'X-API-Key realm="vetwire"',
+  authorization: 'Bearer realm="vetwire"',
+};
+
+const EXPECTED_HEADERS: Record<KeyHeader, Record<string, string>> = {
+  "x-api-key": { header: "X-API-Key" },
+  authorization: { header: "Authorization", scheme: "Bearer" },
+};
+
+export function authorizeRequests(scope: FastifyInstance): void {
+  scope.addHook("onRoute", ({ url, config }) => {
+    if (config?.header !== undefined && config.permissions !== undefined) return;
+    throw new Error(`route ${url}: expected a key header and permissions in its config`);
+  });
+  scope.addHook("onRequest", (request, _reply, done) => {
+    const { header = "x-api-key", permissions = [] } = request.context.route;
+    if (request.context.key === null) throw unauthorized(header);
+    if (!isPermitted(request)) {
+      throw new ApiError("AUTH.FORBIDDEN", permissions.join(" or "), { details: { required: permissions } });
+    }
+    done();
+  });
+}
+
+/** Whether the request has an active key with at least one permission of the route. */
+export function isPermitted({ context }: FastifyRequest): boolean {
+  const { permissions = [] } = context.route;
+  return permissions.some((permission) => context.key?.permissions.includes(permission) === true);
+}
+
+/** The same error for missing, unknown, revoked and expired keys, so that it reveals no existing key. */
+function unauthorized(header: KeyHeader): ApiError {
+  const headers = { "www-authenticate": CHALLENGES[header] };
+  return new ApiError("AUTH.UNAUTHORIZED", "", { details: EXPECTED_HEADERS[header], headers });
+}

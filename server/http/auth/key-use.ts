@@ -1,0 +1,41 @@
+import type { Logger } from "pino";
+import { type ApiKey, touchKey, touchNewKey } from "../../store/keys.ts";
+import type { Store } from "../../store/database/store.ts";
+
+/** Min interval between writes of a key's last_used_at. */
+const WRITE_INTERVAL_MS = 60_000;
+
+export type KeyUse = (key: ApiKey, now: number) => Promise<void>;
+
+/**
+ * Returns a function that stores when a key was used. It waits for the database at the first use only: imports stamp
+ * their changes once a clinic has used a key, so the first use must be stored before any response.
+ */
+export function createKeyUse(store: Store, logger: Logger): KeyUse {
+  /** Writes of first uses, by key id. Concurrent requests wait for the same write. */
+  const firstUses = new Map<number, Promise<void>>();
+
+  function warn(key: ApiKey, error: unknown): void {
+    logger.warn({ err: error, key: key.public_id }, "the last use of a key was not stored");
+  }
+
+  return async (key, now) => {
+    if (key.last_used_at === null) {
+      const writing = firstUses.get(key.id) ?? store.transaction((session) => touchNewKey(session, key, now));
+      firstUses.set(key.id, writing);
+      try {
+        await writing;
+        key.last_used_at = now;
+      } catch (error) {
+        // The next request tries again.
+        warn(key, error);
+      } finally {
+        firstUses.delete(key.id);
+      }
+      return;
+    }
+    if (now - key.last_used_at < WRITE_INTERVAL_MS) return;
+    key.last_used_at = now;
+    store.transaction((session) => touchKey(session, key.id, now)).catch((error: unknown) => warn(key, error));
+  };
+}

@@ -1,0 +1,45 @@
+import { randomBytes } from "node:crypto";
+import { linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { makePrivateFolder, syncFolder } from "../../../shared/runtime/private-folder.ts";
+
+const PEPPER_BYTES = 32;
+
+/**
+ * Reads the pepper, the secret of the key digests, from the data folder. Creates it if there are no keys yet. Throws if
+ * keys exist and the file is missing, since a new pepper would match none of them.
+ */
+export function loadPepper(folder: string, keysExist: boolean): Buffer {
+  const path = join(folder, "pepper");
+  const kept = readIfThere(path);
+  if (kept === undefined) {
+    if (keysExist) throw new Error(`${path} is missing, and the keys of this database were made with it: restore it`);
+    // The link is atomic: a process that starts at the same time reads the complete file.
+    makePrivateFolder(folder);
+    const draft = `${path}.${process.pid}`;
+    writeFileSync(draft, randomBytes(PEPPER_BYTES), { mode: 0o600, flush: true });
+    try {
+      linkSync(draft, path);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    } finally {
+      rmSync(draft);
+    }
+    // No key may outlive it.
+    syncFolder(folder);
+  }
+  const pepper = kept ?? readFileSync(path);
+  if (pepper.length !== PEPPER_BYTES) {
+    throw new Error(`${path} has ${pepper.length} bytes, expected ${PEPPER_BYTES}: restore it`);
+  }
+  return pepper;
+}
+
+function readIfThere(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}

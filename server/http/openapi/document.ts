@@ -1,0 +1,255 @@
+import type { FastifyInstance } from "fastify";
+import { Type } from "typebox";
+import { type FpKind, fpPattern } from "../../../shared/api/fp.ts";
+import { DATE_PATTERN, TIMESTAMP_PATTERN } from "../../../shared/api/schema.ts";
+import type { KeyHeader, Permission } from "../auth/api-keys.ts";
+import { type ErrorCode, errorSchema, statusOf } from "../errors.ts";
+import { errorExamples, exampleFp } from "./examples.ts";
+import { budgetHeaders, type Header, headers, headersOfErrors, ifNoneMatch, handlerHeaders } from "./headers.ts";
+import { introduce, tags, WHERE_KEYS_COME_FROM } from "./introduction.ts";
+import type { Parameters } from "../query-parameters.ts";
+import { RATE_CODES } from "../rate-limit/rate-limit.ts";
+import type { Limits } from "../rate-limit/rate-limiter.ts";
+
+// The API document (OpenAPI 3.1). Its sources are the schemas, parameters and permissions of the routes, the table of errors
+// and the rate limits.
+
+/** The `config` of a public route: its part of the document, except its schema. */
+export interface Operation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  /** The header that carries the key. */
+  readonly header: KeyHeader;
+  /** Permissions, any one of which opens the endpoint. */
+  readonly permissions: readonly Permission[];
+  /** The kind of the path parameter `fp`. */
+  readonly fp?: FpKind;
+  readonly parameters?: Parameters;
+  /** A made-up successful response. */
+  readonly example: unknown;
+  /** Errors of this route, in addition to those of every route. */
+  readonly errors?: readonly ErrorCode[];
+}
+
+declare module "fastify" {
+  interface FastifyContextConfig extends Partial<Operation> {}
+}
+
+interface PublicRoute {
+  readonly url: string;
+  readonly operation: Operation;
+  readonly answer: Type.TSchema;
+}
+
+/** Collects the public routes that are registered after this call. */
+export function collectOperations(app: FastifyInstance): readonly PublicRoute[] {
+  const routes: PublicRoute[] = [];
+  app.addHook("onRoute", ({ method, url, config, schema }) => {
+    if (method !== "GET" || !url.startsWith("/api/v1/")) return;
+    const { response } = schema as { response: { 200: Type.TSchema } };
+    routes.push({ url, operation: config as Operation, answer: response[200] });
+  });
+  return routes;
+}
+
+/** Makes the document as plain JSON. */
+export function describeApi(routes: readonly PublicRoute[], limits: Limits): object {
+  const schemas: Record<string, object> = {};
+  const published = <T>(part: T): T => publish(part, schemas);
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Vetwire read API",
+      version: "1",
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+      description: introduce(limits),
+    },
+    servers: [{ url: "/", description: "The server that serves this document." }],
+    tags,
+    paths: Object.fromEntries(routes.map((route) => [pathOf(route), { get: published(describeOperation(route)) }])),
+    components: {
+      responses: published(describeErrors(routes)),
+      parameters: published({ IfNoneMatch: ifNoneMatch }),
+      headers: published(headers),
+      examples: Object.fromEntries(errorExamples),
+      securitySchemes,
+      schemas,
+    },
+  };
+}
+
+/** The errors of all endpoints, except that of the rate limit. */
+const commonErrors: readonly ErrorCode[] = [
+  "REQUEST.MALFORMED",
+  "AUTH.UNAUTHORIZED",
+  "AUTH.FORBIDDEN",
+  "SERVER.INTERNAL",
+  "SERVER.UNAVAILABLE",
+];
+
+/** The errors of requests that reach no endpoint. */
+const outerErrors: readonly ErrorCode[] = [
+  "ROUTE.NOT_FOUND",
+  "ROUTE.METHOD_NOT_ALLOWED",
+  "REQUEST.TIMEOUT",
+  "REQUEST.HEADERS_TOO_LARGE",
+];
+
+const errorSchemas = new Map([...errorExamples].map(([code, { summary }]) => [code, errorSchema(code, summary)]));
+const AnyError = envelopeOf([...errorExamples.keys()], { title: "Error", description: "An error." });
+
+/** Formats by pattern. The schemas of the routes have none, since Fastify serializes a string with a format differently. */
+const formats: ReadonlyMap<unknown, string> = new Map([
+  [TIMESTAMP_PATTERN, "date-time"],
+  [DATE_PATTERN, "date"],
+]);
+
+/**
+ * Copies a part of the document as plain JSON. A schema with a title moves to `schemas`, and a reference replaces it. The
+ * copies allow additional fields, since later versions may add some.
+ */
+function publish<T>(part: T, schemas: Record<string, unknown>): T {
+  const copy = JSON.stringify(part, (name, value: unknown) => {
+    if (name === "additionalProperties") return undefined;
+    // Typebox marks its schemas. An example is not one, even if it has a title.
+    if (typeof value !== "object" || value === null || !("~kind" in value)) return value;
+    const { title, ...schema } = value as Type.TSchema & { title?: string; pattern?: string };
+    if (title !== undefined) {
+      schemas[title] ??= publish(schema, schemas);
+      return { $ref: `#/components/schemas/${title}` };
+    }
+    // The description of a nullable field moves from its schema to the field.
+    if (Type.IsUnion(value) && Type.IsNull(value.anyOf[1])) {
+      const { description, ...known } = publish(value.anyOf[0] as { description?: string }, schemas);
+      return { description, anyOf: [known, value.anyOf[1]] };
+    }
+    const format = formats.get(schema.pattern);
+    return { ...(Type.IsEnum(value) && { type: "string" }), ...value, ...(format && { format }) };
+  });
+  return JSON.parse(copy) as T;
+}
+
+const schemeNames = { "x-api-key": "ApiKey", authorization: "Bearer" } as const;
+const securitySchemes = {
+  ApiKey: {
+    type: "apiKey",
+    in: "header",
+    name: "X-API-Key",
+    description: `The key of patients, calendar and inventory. ${WHERE_KEYS_COME_FROM}`,
+  },
+  Bearer: {
+    type: "http",
+    scheme: "bearer",
+    description: `The key of SOAP records and diagnostic studies. ${WHERE_KEYS_COME_FROM}`,
+  },
+};
+
+const statuses: Readonly<Record<number, string>> = {
+  400: "A parameter, or the request itself, is invalid.",
+  401: "The key is missing, unknown, expired or revoked.",
+  403: "The key may not read this.",
+  404: "The record does not exist.",
+  414: "The fingerprint is too long.",
+  429: "Too many requests of this key, or from this address.",
+  500: "A fault of the server.",
+  503: "The server cannot respond just now.",
+};
+
+function pathOf({ url }: PublicRoute): string {
+  return url.replaceAll(/:(\w+)/g, "{$1}");
+}
+
+function describeOperation({ url, operation, answer }: PublicRoute) {
+  const { operationId, summary, description, header, permissions } = operation;
+  return {
+    operationId,
+    tags: [url.split("/")[3]],
+    summary,
+    description: `${description}\n\nPermission: ${permissions.map((name) => `\`${name}\``).join(" or ")}.`,
+    security: permissions.map((permission) => ({ [schemeNames[header]]: [permission] })),
+    parameters: describeParameters(operation),
+    responses: describeResponses(operation, answer),
+  };
+}
+
+function describeParameters({ fp, parameters = {} }: Operation) {
+  const path = fp && {
+    name: "fp",
+    in: "path",
+    required: true,
+    description: `Fingerprint of the record, \`${fp}_\` and a ULID.`,
+    schema: Type.String({ pattern: fpPattern(fp) }),
+    example: exampleFp(fp),
+  };
+  const query = Object.entries(parameters).map(([name, { schema }]) => {
+    const { description, ...rest } = schema as Type.TSchema & { description: string };
+    return { name, in: "query", description, schema: rest };
+  });
+  return [...(path ? [path] : []), ...query, { $ref: "#/components/parameters/IfNoneMatch" }];
+}
+
+function describeResponses(operation: Operation, answer: Type.TSchema) {
+  const content = { schema: answer, example: operation.example };
+  return Object.fromEntries([
+    [200, describeResponse("Success.", ["ETag", ...handlerHeaders], content)],
+    [304, describeResponse("The response that `If-None-Match` names has not changed.", ["ETag", ...budgetHeaders])],
+    ...errorsOf(operation).map(({ status, name }) => [status, { $ref: `#/components/responses/${name}` }] as const),
+    ["default", { $ref: "#/components/responses/Error" }],
+  ]);
+}
+
+/** The error responses of all routes. Routes share them. */
+function describeErrors(routes: readonly PublicRoute[]) {
+  const all = routes.flatMap(({ operation }) => errorsOf(operation));
+  const outer = "Another error, of a request that reaches no endpoint.";
+  return {
+    ...Object.fromEntries(
+      all.map(({ status, name, codes }) => {
+        const description = statuses[status];
+        if (description === undefined) throw new Error(`status ${status} has no description`);
+        const names = codes.flatMap((code) => headersOfErrors[code] ?? []);
+        return [name, describeResponse(description, names, errorContent(codes, envelopeOf(codes)))];
+      }),
+    ),
+    Error: describeResponse(outer, [], errorContent(outerErrors, AnyError)),
+  };
+}
+
+/** The errors of an operation by status. The name joins the codes. */
+function errorsOf({ header, fp, parameters, errors = [] }: Operation) {
+  const all: ErrorCode[] = [...commonErrors, RATE_CODES[header], ...errors];
+  if (parameters !== undefined) all.push("REQUEST.INVALID_PARAMETER");
+  if (fp !== undefined) all.push("REQUEST.URL_TOO_LONG");
+  return [...new Set(all.map(statusOf))].map((status) => {
+    const codes = all.filter((code) => statusOf(code) === status);
+    return { status, codes, name: codes.join("-or-") };
+  });
+}
+
+function errorContent(codes: readonly ErrorCode[], schema: Type.TSchema) {
+  const examples = Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]));
+  return { schema, examples };
+}
+
+function describeResponse(description: string, names: readonly Header[], content?: object) {
+  const all: Header[] = ["X-Request-Id", ...names];
+  return {
+    description,
+    headers: Object.fromEntries(all.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
+    ...(content && { content: { "application/json": content } }),
+  };
+}
+
+function envelopeOf(codes: readonly ErrorCode[], options: Type.TSchemaOptions = {}): Type.TSchema {
+  const errors = codes.map((code) => {
+    const schema = errorSchemas.get(code);
+    if (schema === undefined) throw new Error(`the error ${code} has no example`);
+    return schema;
+  });
+  const [only, ...others] = errors;
+  const error =
+    only !== undefined && others.length === 0 ? only : Type.Union(errors, { description: "One of these errors." });
+  const success = Type.Literal(false, { description: "False in every error, true in every success." });
+  return Type.Object({ success, error }, { ...options, additionalProperties: false });
+}

@@ -1,0 +1,138 @@
+import type { CalendarEvent } from "../../../shared/api/calendar.ts";
+import type { FpKind } from "../../../shared/api/fp.ts";
+import type { InventoryItem } from "../../../shared/api/inventory.ts";
+import type { Patient } from "../../../shared/api/patient.ts";
+import type { Soap } from "../../../shared/api/soap.ts";
+import type { Study } from "../../../shared/api/study.ts";
+import { ApiError, type ErrorCode, type ErrorEnvelope } from "../errors.ts";
+
+// Made-up records and errors for the API document.
+
+/** A made-up ULID, recognisable by the word EXAMP1E. */
+export const exampleUlid = `01EXAMP1E${"0".repeat(17)}`;
+
+/** A made-up fingerprint of a kind. */
+export function exampleFp(kind: FpKind): string {
+  return `${kind}_${exampleUlid}`;
+}
+
+const patient: Patient = {
+  fp: exampleFp("patient"),
+  name: "Karabaş",
+  species: "dog",
+  breed: null,
+  sex: "male",
+  date_of_birth: "2019-04-12",
+  weight_kg: 12.5,
+  owner_customer_fp: exampleFp("customer"),
+  created_at: "2026-10-01T08:00:00.000Z",
+  updated_at: "2026-11-20T10:05:00.000Z",
+};
+
+const soap: Soap = {
+  fp: exampleFp("soap"),
+  patient_fp: patient.fp,
+  soap_type: "EXAMINATION",
+  status: "SIGNED",
+  subjective: "Limping since yesterday.",
+  objective: "Left hind leg painful on palpation.",
+  assessment: "Sprain suspected.",
+  plan: "Rest, control in a week.",
+  performed_by_clinic_fp: exampleFp("clinic"),
+  signed_at: "2026-11-20T09:40:00.000Z",
+  created_at: "2026-11-20T09:00:00.000Z",
+};
+
+const study: Study = {
+  fp: exampleFp("cds"),
+  patient_fp: patient.fp,
+  modality: "BIOCHEMISTRY",
+  device_name: "Example analyzer",
+  status: "COMPLETED",
+  acquired_at: "2026-11-20T10:00:00.000Z",
+  results: [
+    { analyte: "GLU", value: 5.2, unit: "mmol/L", reference_range: "3.3-6.1", flag: "normal" },
+    { analyte: "TBIL", value: 0.2, unit: "mg/dL", reference_range: null, flag: null, comparator: "<" },
+  ],
+};
+
+const event: CalendarEvent = {
+  fp: exampleFp("calevt"),
+  title: "Check-up",
+  type: "CHECKUP",
+  status: "SCHEDULED",
+  start_at: "2026-11-25T09:00:00.000Z",
+  end_at: "2026-11-25T09:30:00.000Z",
+  patient_fp: patient.fp,
+  assigned_user_fp: null,
+};
+
+const item: InventoryItem = {
+  fp: exampleFp("invitem"),
+  name: "Rabies vaccine",
+  category: "VACCINE",
+  sku: "EXAMPLE-1",
+  unit: "vial",
+  quantity_on_hand: 12,
+  low_stock_threshold: 10,
+  unit_price_cents: 45_000,
+  currency: "TRY",
+  is_virtual: false,
+};
+
+export const exampleOf = { patient, soap, study, event, item };
+
+const failedRequest = { details: { request_id: exampleUlid } };
+
+/** The errors of the read API, each with the case in which it is returned. */
+const errors: readonly (readonly [when: string, error: ApiError])[] = [
+  [
+    "The key is missing, unknown, expired or revoked.",
+    new ApiError("AUTH.UNAUTHORIZED", "", { details: { header: "X-API-Key" } }),
+  ],
+  [
+    "The key lacks the permission of this endpoint.",
+    new ApiError("AUTH.FORBIDDEN", "clinic.patient.view", { details: { required: ["clinic.patient.view"] } }),
+  ],
+  ["The key's budget is spent.", new ApiError("API_KEY.RATE_LIMIT_EXCEEDED", "12 seconds")],
+  ["The key's budget is spent.", new ApiError("AUTH.RATE_LIMITED", "12 seconds")],
+  ["No record has this fingerprint.", new ApiError("PATIENT.NOT_FOUND", `Patient ${patient.fp}`)],
+  [
+    "The key's clinic has no active connection to the patient.",
+    new ApiError("PATIENT.ACCESS_DENIED", `patient ${patient.fp}`),
+  ],
+  [
+    "The range is too long, or its end is before its start.",
+    new ApiError("CALENDAR.INVALID_RANGE", "Date range must not exceed 90 days.", { details: { max_days: 90 } }),
+  ],
+  [
+    "A query parameter is invalid.",
+    new ApiError("REQUEST.INVALID_PARAMETER", "page_size is 500, expected a whole number from 1 to 100.", {
+      details: {
+        parameter: "page_size",
+        value: "500",
+        rule: "a whole number from 1 to 100",
+        min: 1,
+        max: 100,
+      },
+    }),
+  ],
+  ["The request is not valid HTTP.", new ApiError("REQUEST.MALFORMED", "The URL is not well formed.")],
+  ["The request arrives too slowly.", new ApiError("REQUEST.TIMEOUT")],
+  ["The fingerprint is too long.", new ApiError("REQUEST.URL_TOO_LONG")],
+  ["The URL and the headers are too long.", new ApiError("REQUEST.HEADERS_TOO_LARGE")],
+  ["No endpoint has this path.", new ApiError("ROUTE.NOT_FOUND", "/api/v1/example")],
+  ["The path has another method; `Allow` names it.", new ApiError("ROUTE.METHOD_NOT_ALLOWED", "POST")],
+  ["The server has a fault.", new ApiError("SERVER.INTERNAL", "", failedRequest)],
+  ["The database does not respond.", new ApiError("SERVER.UNAVAILABLE", "", failedRequest)],
+];
+
+interface ErrorExample {
+  readonly summary: string;
+  readonly value: ErrorEnvelope;
+}
+
+/** The errors that a client of the read API meets. */
+export const errorExamples: ReadonlyMap<ErrorCode, ErrorExample> = new Map(
+  errors.map(([summary, { code, envelope }]) => [code, { summary, value: envelope }]),
+);

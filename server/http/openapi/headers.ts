@@ -1,0 +1,91 @@
+import { Type } from "typebox";
+import { ULID } from "../../../shared/api/fp.ts";
+import { CHALLENGES } from "../auth/authorization.ts";
+import type { ErrorCode } from "../errors.ts";
+import { exampleUlid } from "./examples.ts";
+
+const exampleETag = '"made-up-example-0123456"';
+
+export const ifNoneMatch = {
+  name: "If-None-Match",
+  in: "header",
+  description:
+    "The `ETag` of an earlier response to the same request, or a list of them. One that still matches gives 304.",
+  schema: Type.String(),
+  example: exampleETag,
+};
+
+const wholeNumber = Type.String({ pattern: "^\\d+$" });
+
+const seconds = Type.String({ pattern: "^[1-9]\\d*$" });
+
+export const headers = {
+  "X-Request-Id": {
+    required: true,
+    description: "Names this response. Send it with a question to the operator of the server.",
+    schema: Type.String({ pattern: `^${ULID}$` }),
+    example: exampleUlid,
+  },
+  "X-Ignored-Parameters": {
+    description: "The query parameters that the endpoint does not have, separated by commas.",
+    schema: Type.String(),
+    example: "clinic_fp, pagesize",
+  },
+  ETag: {
+    required: true,
+    description: "Names this state of the response, for `If-None-Match`.",
+    schema: Type.String({ pattern: '^"[!-~]+"$' }),
+    example: exampleETag,
+  },
+  "WWW-Authenticate": {
+    required: true,
+    description: "The header in which this endpoint takes its key.",
+    schema: Type.String(),
+    example: CHALLENGES["x-api-key"],
+  },
+  "Retry-After": { required: true, description: "Seconds to wait.", schema: seconds, example: "12" },
+  "X-RateLimit-Limit": {
+    description: "Requests in the window that has the fewest left, of minute and hour.",
+    schema: wholeNumber,
+    example: "60",
+  },
+  "X-RateLimit-Remaining": { description: "Requests left in that window.", schema: wholeNumber, example: "59" },
+  "X-RateLimit-Reset": { description: "Seconds until that window ends.", schema: seconds, example: "42" },
+  RateLimit: {
+    description:
+      "Requests left (`r`) and seconds to the end (`t`) of both windows (draft-ietf-httpapi-ratelimit-headers-10).",
+    schema: Type.String(),
+    example: '"minute";r=59;t=42, "hour";r=999;t=3582',
+  },
+  "RateLimit-Policy": {
+    description: "Requests (`q`) and length in seconds (`w`) of both windows, of the same draft.",
+    schema: Type.String(),
+    example: '"minute";q=60;w=60, "hour";q=1000;w=3600',
+  },
+} as const;
+
+export type Header = keyof typeof headers;
+
+export const budgetHeaders: readonly Header[] = [
+  "X-RateLimit-Limit",
+  "X-RateLimit-Remaining",
+  "X-RateLimit-Reset",
+  "RateLimit",
+  "RateLimit-Policy",
+];
+
+export const handlerHeaders: readonly Header[] = ["X-Ignored-Parameters", ...budgetHeaders];
+
+/** Headers of each error in addition to X-Request-Id. Errors before the rate limit report no budget. */
+export const headersOfErrors: Readonly<Partial<Record<ErrorCode, readonly Header[]>>> = {
+  "AUTH.UNAUTHORIZED": ["WWW-Authenticate"],
+  "AUTH.FORBIDDEN": budgetHeaders,
+  "AUTH.RATE_LIMITED": ["Retry-After", ...budgetHeaders],
+  "API_KEY.RATE_LIMIT_EXCEEDED": ["Retry-After", ...budgetHeaders],
+  "PATIENT.NOT_FOUND": handlerHeaders,
+  "PATIENT.ACCESS_DENIED": handlerHeaders,
+  "CALENDAR.INVALID_RANGE": handlerHeaders,
+  "REQUEST.INVALID_PARAMETER": handlerHeaders,
+  "SERVER.INTERNAL": handlerHeaders,
+  "SERVER.UNAVAILABLE": ["Retry-After", ...handlerHeaders],
+};

@@ -1,0 +1,113 @@
+import crypto from "node:crypto";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { isPermitted } from "../auth/authorization.ts";
+import type { CachedResponse, CacheHit } from "../cached-response.ts";
+import type { RateLimiter } from "../rate-limit/rate-limiter.ts";
+import { keyOf, versionsOf } from "../request-context.ts";
+import { commonHeaders } from "../response-headers.ts";
+import { SecondChanceCache } from "./second-chance-cache.ts";
+
+// Plugin: caches the 200 responses of a scope as bytes, and answers If-None-Match with 304. An entry is valid for one
+// version of its clinic's data, so a write to that data invalidates it.
+
+interface CacheEntry {
+  readonly response: CachedResponse;
+  /** The clinic's version before the data was read. */
+  readonly version: number;
+  /** UTC day, since the default range of the calendar begins with it. */
+  readonly day: number;
+}
+
+const CACHE_BYTES_MAX = 64 * 1024 * 1024;
+
+/** Approximate memory of an entry beside its body and its name. */
+const ENTRY_BYTES = 1000;
+
+/**
+ * Register after authentication, and before the rate limit, which charges less for a 304. The lookup is an onRequest
+ * hook; the hit is sent in preParsing, which runs after all onRequest hooks have admitted the request.
+ */
+export function cacheResponses(scope: FastifyInstance, limiter: RateLimiter, now: () => number): void {
+  const entries = new SecondChanceCache<CacheEntry>(CACHE_BYTES_MAX);
+
+  scope.addHook("onRequest", (request, _reply, done) => {
+    if (isPermitted(request)) {
+      const entry = entries.get(entryName(request));
+      if (entry?.version === versionsOf(request).answers && entry.day === utcDay(now())) {
+        request.context.cacheHit = hitFor(request, entry.response);
+      }
+    }
+    done();
+  });
+
+  scope.addHook("preParsing", (request, reply, _payload, done) => {
+    const { cacheHit } = request.context;
+    if (cacheHit === null) done();
+    else send(request, reply, cacheHit);
+  });
+
+  // Sends the response itself and skips further hooks: Fastify cannot end a HEAD request with 304.
+  scope.addHook("onSend", (request, reply, payload, done) => {
+    if (reply.statusCode !== 200 || typeof payload !== "string") {
+      done(null, payload);
+      return;
+    }
+    const response = toCachedResponse(request, reply, payload);
+    const name = entryName(request);
+    const entry = { response, version: versionsOf(request).answers, day: utcDay(now()) };
+    entries.set(name, entry, response.body.length + name.length + ENTRY_BYTES);
+    sendNew(request, reply, hitFor(request, response)).catch((error: Error) => void reply.send(error));
+  });
+
+  /** Sends a response that the handler made. The rate limit has charged it as a 200. */
+  async function sendNew(request: FastifyRequest, reply: FastifyReply, hit: CacheHit): Promise<void> {
+    if (hit.status === 304) {
+      const { headers } = await limiter.takeUnchanged(keyOf(request), now(), 1);
+      request.context.limitHeaders = headers;
+    }
+    send(request, reply, hit);
+  }
+}
+
+function send(request: FastifyRequest, reply: FastifyReply, { status, response }: CacheHit): void {
+  const { body, etag, headers, subject } = response;
+  request.context.subject = subject;
+  // Writes to the raw response, since Fastify's reply.send takes as long as the rest of the request.
+  reply.hijack();
+  const all = [...commonHeaders(request), ...request.context.limitHeaders, "etag", etag];
+  if (status === 304) reply.raw.writeHead(304, all).end();
+  else reply.raw.writeHead(200, all.concat(headers)).end(body, "latin1");
+}
+
+/** GET and HEAD share an entry. Clinics do not. */
+function entryName(request: FastifyRequest): string {
+  return `${keyOf(request).clinic_id} ${request.url}`;
+}
+
+function utcDay(now: number): number {
+  return Math.floor(now / 86_400_000);
+}
+
+function hitFor(request: FastifyRequest, response: CachedResponse): CacheHit {
+  return { response, status: matches(response.etag, request.headers["if-none-match"]) ? 304 : 200 };
+}
+
+function toCachedResponse(request: FastifyRequest, reply: FastifyReply, payload: string): CachedResponse {
+  const { subject } = request.context;
+  if (subject === null) throw new Error("expected the subject of a response, got none");
+  const body = Buffer.from(payload).toString("latin1");
+  const etag = `"${crypto.hash("sha256", payload, "base64url").slice(0, ETAG_CHARS)}"`;
+  const ignored = reply.getHeader("x-ignored-parameters");
+  const headers = ["content-type", "application/json; charset=utf-8", "content-length", String(body.length)];
+  if (typeof ignored === "string") headers.push("x-ignored-parameters", ignored);
+  return { body, etag, subject, headers };
+}
+
+/** 132 bits. */
+const ETAG_CHARS = 22;
+
+/** If-None-Match: a list of ETags with weak comparison, or `*` for any (RFC 9110 §13.1.2). */
+function matches(etag: string, ifNoneMatch: string | undefined): boolean {
+  if (ifNoneMatch === undefined) return false;
+  return ifNoneMatch === etag || ifNoneMatch.trim() === "*" || ifNoneMatch.match(/"[^"]*"/g)?.includes(etag) === true;
+}
