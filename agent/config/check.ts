@@ -15,8 +15,8 @@ import { CHARSETS as HL7_CHARSETS } from "../protocols/hl7/message.ts";
 import { nearestWord } from "../runtime/did-you-mean.ts";
 import { dotted, lineAt, locate, type Located } from "./line-numbers.ts";
 import { readOperators } from "./operator-list.ts";
-import type { DestinationConfig, Images } from "./schema.ts";
-import { type Config, DICOM, DICOM_KEYS, type Raw, Schema } from "./schema.ts";
+import type { DestinationSchema, ImagesSchema } from "./schema.ts";
+import { type Config, DICOM, DICOM_KEYS, type ConfigFile, ConfigSchema } from "./schema.ts";
 import { readSecret } from "./secret-file.ts";
 import { tlsIn, tlsProblem } from "./tls-files.ts";
 
@@ -30,7 +30,7 @@ interface ConfigProblem {
 /** One answer for the whole file: the config, or every problem in the order of the lines. */
 export type ConfigResult = { readonly config: Config } | { readonly problems: readonly ConfigProblem[] };
 
-const validator = Compile(Schema);
+const validator = Compile(ConfigSchema);
 
 /** Checks a configuration's text; relative paths in it are relative to `folder`. */
 export function checkConfig(text: string, folder: string): ConfigResult {
@@ -51,7 +51,7 @@ export function checkConfig(text: string, folder: string): ConfigResult {
   for (const { steps, message } of furtherProblems(raw, folder)) found.push({ line: lineOf(steps), message });
   if (found.length > 0) return { problems: found.toSorted((a, b) => a.line - b.line) };
 
-  const valid = raw as Raw;
+  const valid = raw as ConfigFile;
   const inFolder = (name: string) => path.resolve(folder, name);
   return {
     config: {
@@ -70,7 +70,7 @@ export function checkConfig(text: string, folder: string): ConfigResult {
   };
 }
 
-function asLimits({ retainDays, maxGigabytes, minFreeGigabytes }: Static<typeof Images>): ImageLimits {
+function asLimits({ retainDays, maxGigabytes, minFreeGigabytes }: Static<typeof ImagesSchema>): ImageLimits {
   return {
     keepMs: retainDays === undefined ? null : retainDays * 24 * 60 * 60_000,
     bytesMax: maxGigabytes === undefined ? null : maxGigabytes * 1e9,
@@ -79,7 +79,7 @@ function asLimits({ retainDays, maxGigabytes, minFreeGigabytes }: Static<typeof 
 }
 
 function asDestination(
-  { id, dial, aeTitle = "", callingAeTitle = "VETWIRE", stow, authorizationFile }: Static<typeof DestinationConfig>,
+  { id, dial, aeTitle = "", callingAeTitle = "VETWIRE", stow, authorizationFile }: Static<typeof DestinationSchema>,
   inFolder: (name: string) => string,
 ): Destination {
   if (stow !== undefined) {

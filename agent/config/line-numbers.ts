@@ -1,7 +1,15 @@
 import type { LineCounter } from "yaml";
 import { isMap, isScalar, isSeq, type Node } from "yaml";
 import { nearestWord } from "../runtime/did-you-mean.ts";
-import { DestinationConfig, Device, Images, Replies, Schema, Serial, Tls } from "./schema.ts";
+import {
+  DestinationSchema,
+  DeviceSchema,
+  ImagesSchema,
+  ReplyConnectionSchema,
+  ConfigSchema,
+  SerialSchema,
+  TlsSchema,
+} from "./schema.ts";
 
 export interface Located {
   readonly steps: readonly string[];
@@ -9,16 +17,16 @@ export interface Located {
 }
 
 const KEYS: Readonly<Record<string, readonly string[]>> = {
-  "": Object.keys(Schema.properties),
-  server: Object.keys(Schema.properties.server.properties),
+  "": Object.keys(ConfigSchema.properties),
+  server: Object.keys(ConfigSchema.properties.server.properties),
   status: ["listen"],
-  devices: Object.keys(Device.properties),
-  destinations: Object.keys(DestinationConfig.properties),
-  images: Object.keys(Images.properties),
-  connection: Object.keys(Device.properties.connection.properties),
-  serial: Object.keys(Serial.properties),
-  replyConnection: Object.keys(Replies.properties),
-  tls: Object.keys(Tls.properties),
+  devices: Object.keys(DeviceSchema.properties),
+  destinations: Object.keys(DestinationSchema.properties),
+  images: Object.keys(ImagesSchema.properties),
+  connection: Object.keys(DeviceSchema.properties.connection.properties),
+  serial: Object.keys(SerialSchema.properties),
+  replyConnection: Object.keys(ReplyConnectionSchema.properties),
+  tls: Object.keys(TlsSchema.properties),
 };
 
 /** Keys of earlier versions, and those that replace them. */

@@ -119,7 +119,7 @@ export class SessionRecorder {
   }
 
   /** Stores a report of the device. If the report is lost, its session is unfinished too, and a replay repeats it. */
-  noteNews(news: DeviceReport): void {
+  storeReport(news: DeviceReport): void {
     this.#spool.callLater("noteNews", this.#device.id, news, Date.now());
   }
 

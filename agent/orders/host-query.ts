@@ -37,7 +37,7 @@ interface Entry {
   readonly sample: QueriedSample | null;
 }
 
-export class Worklist {
+export class HostQueries {
   readonly #spool: Spool;
   readonly #directory: Directory;
 
@@ -47,7 +47,7 @@ export class Worklist {
   }
 
   /** Builds the replies to a query. @returns none if the message is no query, or its device takes no orders */
-  async answer(message: StoredMessage, profile: Profile, timeZone: string): Promise<readonly OrderMessage[]> {
+  async reply(message: StoredMessage, profile: Profile, timeZone: string): Promise<readonly OrderMessage[]> {
     if (message.incomplete !== null) return [];
     switch (profile.protocol) {
       case "astm":

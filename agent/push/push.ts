@@ -1,16 +1,16 @@
 import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { Outcome, Snapshot, STUDIES_PER_PUSH_MAX } from "../../shared/api/study.ts";
-import { Drain, type DrainEvents, type DrainTiming } from "../runtime/delivery-loop.ts";
+import { DeliveryLoop, type DeliveryEvents, type DeliveryTiming } from "../runtime/delivery-loop.ts";
 import { SendError } from "../runtime/send-error.ts";
-import type { Server } from "./server-client.ts";
+import type { ServerClient } from "./server-client.ts";
 import type { Spool } from "../spool/spool.ts";
 import type { QueuedStudy } from "../spool/queries/outbox.ts";
 
 // Sends queued studies, the oldest first, and stores the server's answers. A study has its fp before it is first sent, so
 // sending it again after a lost answer is harmless.
 
-export interface PushEvents extends DrainEvents {
+export interface PushEvents extends DeliveryEvents {
   outcome(outcome: Static<typeof Outcome>["outcome"]): void;
 }
 
@@ -26,24 +26,24 @@ const Outcomes = Compile(Type.Object({ outcomes: Type.Array(Outcome) }));
 
 export class Push {
   readonly #spool: Spool;
-  readonly #server: Server;
+  readonly #server: ServerClient;
   readonly #events: PushEvents;
-  readonly #timing: DrainTiming;
-  readonly #drain: Drain;
+  readonly #timing: DeliveryTiming;
+  readonly #loop: DeliveryLoop;
   #isGathering = false;
   #wokenAt = Number.NEGATIVE_INFINITY;
 
-  constructor(spool: Spool, server: Server, events: PushEvents, timing: DrainTiming) {
+  constructor(spool: Spool, server: ServerClient, events: PushEvents, timing: DeliveryTiming) {
     this.#spool = spool;
     this.#server = server;
     this.#events = events;
     this.#timing = timing;
-    this.#drain = new Drain(() => this.#sendNext(), events, timing);
+    this.#loop = new DeliveryLoop(() => this.#sendNext(), events, timing);
   }
 
   /** There may be something to send. */
   wake(): void {
-    this.#drain.wake();
+    this.#loop.wake();
   }
 
   /**
@@ -65,7 +65,7 @@ export class Push {
 
   /** Ends after the request under way. */
   stop(): Promise<void> {
-    return this.#drain.stop();
+    return this.#loop.stop();
   }
 
   /** Sends one batch, if there is any; whether more waits. */
@@ -73,7 +73,7 @@ export class Push {
     const { batch, more } = await this.#spool.call("takeQueued", STUDIES_PER_PUSH_MAX, BATCH_LETTERS_MAX, Date.now());
     if (batch.length === 0) return false;
     await this.#send(batch);
-    this.#drain.succeeded();
+    this.#loop.succeeded();
     return more;
   }
 

@@ -9,7 +9,7 @@ import { type FailureKind, SendError } from "../runtime/send-error.ts";
 
 // The agent's HTTP client. How a request failed decides what happens next, so the kind is set here, where it is known.
 
-export interface Server {
+export interface ServerClient {
   /** The JSON body; null where our server says 404. @throws SendError */
   get(path: string): Promise<unknown>;
   /** The JSON body of the answer. @throws SendError */
@@ -34,12 +34,12 @@ interface Answer {
  * `key` is read anew for each request, so that a rolled key needs no restart. Not fetch(): what it loads and compiles takes
  * 10 MB for good and 40 for a moment, which is a quarter of the agent. `heard` gets each exchange, also a failed one.
  */
-export function httpServer(
+export function createServerClient(
   url: string,
   key: () => string,
   timeoutMs = TIMEOUT_MS,
   heard: (exchange: Exchange) => void = () => undefined,
-): Server {
+): ServerClient {
   const base = url.replace(/\/+$/, "");
   const { request } = base.startsWith("https:") ? https : http;
   const send = (method: string, path: string, headers: http.OutgoingHttpHeaders, body?: Buffer): Promise<Answer> =>

@@ -1,6 +1,6 @@
 import { reasonOf } from "../../shared/runtime/error-message.ts";
 import { SendError } from "../runtime/send-error.ts";
-import type { Server } from "./server-client.ts";
+import type { ServerClient } from "./server-client.ts";
 import { NOT_ASKED_YET, type ServerState } from "../states/server-state.ts";
 
 // Where the connection to the server stands, in words: read from what became of the agent's own requests.
@@ -9,7 +9,7 @@ const REACHED: Omit<ServerState, "since"> = { is: "reached", reason: null, isMin
 const APPOINTMENTS = "/api/v1/calendar/";
 
 /** The same server; `changed` is told each change of its state. */
-export function watched(server: Server, changed: (state: ServerState) => void): Server {
+export function watchServer(server: ServerClient, changed: (state: ServerState) => void): ServerClient {
   let state: Omit<ServerState, "since"> = NOT_ASKED_YET;
   /** Reasons, by the paths that the key may not use. */
   const forbidden = new Map<string, string>();

@@ -4,13 +4,13 @@ import type { SetTimer } from "./timer.ts";
 
 // Empties a queue of the spool into where it is to go: as long as there is something, and again later where that fails.
 
-export interface DrainEvents {
+export interface DeliveryEvents {
   /** It does not get there any more: once when that begins, not once a try. */
   failed(kind: FailureKind, reason: string): void;
   recovered(): void;
 }
 
-export interface DrainTiming {
+export interface DeliveryTiming {
   readonly setTimer: SetTimer;
   /** 0 to 1, for the jitter. */
   readonly random: () => number;
@@ -22,10 +22,10 @@ const RETRY_MAX_MS = 5 * 60_000;
 /** A key that is refused is a person's to mend: asking more often would only fill logs. */
 const UNAUTHORIZED_RETRY_MS = 60_000;
 
-export class Drain {
+export class DeliveryLoop {
   readonly #sendNext: () => Promise<boolean>;
-  readonly #events: DrainEvents;
-  readonly #timing: DrainTiming;
+  readonly #events: DeliveryEvents;
+  readonly #timing: DeliveryTiming;
   #running: Promise<void> | null = null;
   #again = false;
   #failures = 0;
@@ -33,7 +33,7 @@ export class Drain {
   #stopped = false;
 
   /** `sendNext` sends a batch, if there is any; whether more may wait. It throws when the rest has to wait. */
-  constructor(sendNext: () => Promise<boolean>, events: DrainEvents, timing: DrainTiming) {
+  constructor(sendNext: () => Promise<boolean>, events: DeliveryEvents, timing: DeliveryTiming) {
     this.#sendNext = sendNext;
     this.#events = events;
     this.#timing = timing;

@@ -1,7 +1,7 @@
 import { reasonOf } from "../../shared/runtime/error-message.ts";
 
 /** Runs `task` now and again after each end, sooner after a failure; the answer stops it. A failure is told once a change. */
-export function every(
+export function runPeriodically(
   ms: number,
   retryMs: number,
   task: () => Promise<void>,

@@ -13,7 +13,7 @@ interface Port {
   postMessage(message: Message): void;
 }
 
-export class ThreadCalls<Ours extends Functions<keyof Ours>, Theirs extends Functions<keyof Theirs>> {
+export class ThreadRpc<Ours extends Functions<keyof Ours>, Theirs extends Functions<keyof Theirs>> {
   readonly #port: Port;
   readonly #waiting = new Map<number, { resolve(value: unknown): void; reject(error: unknown): void }>();
   #asked = 0;
@@ -39,7 +39,7 @@ export class ThreadCalls<Ours extends Functions<keyof Ours>, Theirs extends Func
   }
 
   /** The same where nobody waits for an answer: what the function throws is that thread's own fault. */
-  tell<Name extends keyof Theirs>(name: Name, ...args: Parameters<Theirs[Name]>): void {
+  notify<Name extends keyof Theirs>(name: Name, ...args: Parameters<Theirs[Name]>): void {
     this.#port.postMessage({ id: null, name: String(name), args });
   }
 

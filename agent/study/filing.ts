@@ -23,7 +23,7 @@ export interface FilingDevice {
 }
 
 export interface FilingEvents {
-  settled(message: StoredMessage, state: Settlement["state"], studies: number): void;
+  outcomeStored(message: StoredMessage, state: Settlement["state"], studies: number): void;
   /** Our own fault; the message is quarantined with it. */
   fault(message: StoredMessage, error: unknown): void;
 }
@@ -38,7 +38,7 @@ const BATCH = 20;
 
 export class Filing {
   readonly #spool: Spool;
-  readonly #lookup: Lookup;
+  readonly #lookup: FilingSources;
   readonly #deviceById: (id: string) => FilingDevice | undefined;
   readonly #events: FilingEvents;
   /** The devices that a message was cut short of: those of the others complete nothing. Null: not known yet. */
@@ -147,7 +147,7 @@ export class Filing {
       });
     if (settled === null) return;
     const { state, studies } = settled;
-    this.#events.settled(message, studies > 0 ? "pending" : state, studies);
+    this.#events.outcomeStored(message, studies > 0 ? "pending" : state, studies);
   }
 
   /** Tries again while the disk refuses: its fault is no verdict on a message. @returns null if stopped meanwhile */
@@ -177,7 +177,7 @@ export class Filing {
 }
 
 /** Sources that the stages look things up in. */
-export interface Lookup {
+export interface FilingSources {
   readonly spool: SpoolCalls;
   readonly directory: Directory;
   /** The clinic lets the name of an animal that comes today match. */
@@ -191,7 +191,7 @@ export interface Lookup {
 export async function assess(
   message: StoredMessage,
   device: FilingDevice | undefined,
-  { spool, directory, matchPatientsByName }: Lookup,
+  { spool, directory, matchPatientsByName }: FilingSources,
   mayComplete = true,
 ): Promise<Settlement> {
   if (device === undefined) return quarantined(message, `no device ${message.device} in the configuration`);

@@ -8,7 +8,7 @@ import { Patient } from "../../shared/api/patient.ts";
 import type { Namesakes } from "./match.ts";
 import type { Report } from "../report/report.ts";
 import { SendError } from "../runtime/send-error.ts";
-import type { Server } from "../push/server-client.ts";
+import type { ServerClient } from "../push/server-client.ts";
 import type { Spool, SpoolCalls } from "../spool/spool.ts";
 import type { TestOrder } from "../spool/queries/orders.ts";
 import { dayOf } from "../report/device-time.ts";
@@ -67,9 +67,9 @@ const NAMES_AT_ONCE = 500;
 
 export class Directory {
   readonly #spool: SpoolCalls;
-  readonly #server: Server;
+  readonly #server: ServerClient;
   readonly #setTimer: SetTimer;
-  #syncing: Promise<Synced> | null = null;
+  #syncing: Promise<SyncResult> | null = null;
   #askedAt = 0;
   #walkTriedAt = Number.NEGATIVE_INFINITY;
   #isFetched = false;
@@ -77,14 +77,14 @@ export class Directory {
   #lacksIdentifiers = true;
   #ranges: ClinicRanges | null | undefined;
 
-  constructor(spool: SpoolCalls, server: Server, setTimer: SetTimer = realTimer) {
+  constructor(spool: SpoolCalls, server: ServerClient, setTimer: SetTimer = realTimer) {
     this.#spool = spool;
     this.#server = server;
     this.#setTimer = setTimer;
   }
 
   /** Fetches what changed since the last time. One at a time; a second caller waits for the first. @throws SendError */
-  sync(): Promise<Synced> {
+  sync(): Promise<SyncResult> {
     if (this.#syncing === null) {
       this.#askedAt = performance.now();
       this.#syncing = this.#sync().finally(() => (this.#syncing = null));
@@ -119,7 +119,7 @@ export class Directory {
    * an external id or microchip. A specimen number is never compared with card numbers. First those whom the orders are for
    * whose accession stands among the identifiers, in whichever field the device has it.
    */
-  async find(named: Named): Promise<Found> {
+  async find(named: Named): Promise<NamedPatients> {
     const { identifier, otherIdentifiers } = named;
     const texts = identifier === null ? otherIdentifiers : [identifier, ...otherIdentifiers];
     const fps = texts.map(asPatientFp).filter((fp) => fp !== null);
@@ -171,7 +171,7 @@ export class Directory {
     return this.#ranges;
   }
 
-  async #sync(): Promise<Synced> {
+  async #sync(): Promise<SyncResult> {
     const startedAt = Date.now();
     // Before the patients: whoever is known is flagged by the clinic's intervals.
     await this.#syncRanges();
@@ -295,7 +295,7 @@ export class Directory {
  * Fetches who comes today, in the agent's zone, and keeps it on disk. Apart from the patients: a key without
  * clinic.calendar.view costs the worklists their day, and nothing else. @throws SendError
  */
-export async function syncAppointments(spool: Spool, server: Server, timeZone: string): Promise<void> {
+export async function syncAppointments(spool: Spool, server: ServerClient, timeZone: string): Promise<void> {
   const { from, to } = dayOf(Date.now(), timeZone);
   const query = new URLSearchParams({ start_date: new Date(from).toISOString(), end_date: new Date(to).toISOString() });
   const events = (await server.get(`/api/v1/calendar/events?${query.toString()}`)) ?? []; // 404: a server without a calendar
@@ -322,13 +322,13 @@ function knownRanges(known: ClinicRanges, sent: { data: ClinicRanges }): ClinicR
 type Named = Pick<Report, "identifier" | "otherIdentifiers">;
 
 /** The patients and orders that a Report names, and the keys that it waits for while no patient matches. */
-export interface Found {
+export interface NamedPatients {
   readonly patients: readonly Patient[];
   readonly orders: readonly TestOrder[];
   readonly waiting: MatchKeys;
 }
 
-export interface Synced {
+export interface SyncResult {
   /** It fetched all patients. */
   readonly whole: boolean;
   /** Patients that are new, changed or gone. */

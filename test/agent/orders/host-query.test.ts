@@ -5,9 +5,9 @@ import { genericAstm } from "../../../agent/devices/generic-astm.ts";
 import { genericHl7 } from "../../../agent/devices/generic-hl7.ts";
 import type { Profile } from "../../../agent/devices/profile.ts";
 import { parseMessage } from "../../../agent/protocols/hl7/message.ts";
-import { httpServer } from "../../../agent/push/server-client.ts";
+import { createServerClient } from "../../../agent/push/server-client.ts";
 import type { OrderState, TestOrder } from "../../../agent/spool/queries/orders.ts";
-import { Worklist } from "../../../agent/orders/host-query.ts";
+import { HostQueries } from "../../../agent/orders/host-query.ts";
 import { cat, dog } from "../../make-fixtures.ts";
 import { scriptedServer } from "../../support/scripted-server.ts";
 import { useSpool } from "../../support/spool.ts";
@@ -20,15 +20,15 @@ const noon = new Date().setUTCHours(12, 0, 0, 0);
 const dogUlid = dog.fp.slice("patient_".length);
 const catUlid = cat.fp.slice("patient_".length);
 
-let worklist: Worklist;
+let worklist: HostQueries;
 
 beforeEach(async () => {
   const server = await scriptedServer(() => ({ status: 404 }));
-  worklist = new Worklist(
+  worklist = new HostQueries(
     used.spool,
     new Directory(
       used.spool,
-      httpServer(server.url, () => "sk_live_test"),
+      createServerClient(server.url, () => "sk_live_test"),
     ),
   );
   await used.spool.call(
@@ -60,7 +60,7 @@ async function answered(query: string | readonly string[], { profile = genericAs
     ...{ id: "M1", device: "chem-1", profile: profile.id, receivedAt: Date.now(), incomplete: incomplete ?? null },
     bytes: Buffer.from(records.map((record) => `${record}\r`).join("")),
   };
-  const [answer] = await worklist.answer(message, profile, "UTC");
+  const [answer] = await worklist.reply(message, profile, "UTC");
   if (answer === undefined) return null;
   const lines = Buffer.from(answer.message).toString().split("\r").slice(1, -1);
   const short = lines
@@ -193,11 +193,11 @@ test("a patient registered a moment ago is asked for before the sample is called
   const server = await scriptedServer(({ url }) =>
     url.startsWith("/api/v1/patients") ? { status: 200, body: page } : { status: 404 },
   );
-  worklist = new Worklist(
+  worklist = new HostQueries(
     used.spool,
     new Directory(
       used.spool,
-      httpServer(server.url, () => "sk_live_test"),
+      createServerClient(server.url, () => "sk_live_test"),
     ),
   );
   const ulid = fresh.fp.slice("patient_".length);
@@ -207,11 +207,11 @@ test("a patient registered a moment ago is asked for before the sample is called
 
 test("a server that hangs costs the answer less than 2 s", async () => {
   const hanging = await scriptedServer(() => "hang");
-  worklist = new Worklist(
+  worklist = new HostQueries(
     used.spool,
     new Directory(
       used.spool,
-      httpServer(hanging.url, () => "sk_live_test"),
+      createServerClient(hanging.url, () => "sk_live_test"),
     ),
   );
   const from = performance.now();
@@ -288,7 +288,7 @@ describe("today's appointments", () => {
     );
   const syncFrom = async (status: number, body: unknown) => {
     const server = await scriptedServer(() => ({ status, body }));
-    const http = httpServer(server.url, () => "sk_live_test");
+    const http = createServerClient(server.url, () => "sk_live_test");
     try {
       await syncAppointments(used.spool, http, "Europe/Istanbul");
     } finally {
@@ -343,7 +343,7 @@ describe("an HL7 analyzer asks", () => {
       ...{ id: "M1", device: "chem-1", profile: profile.id, receivedAt: Date.now(), incomplete: null },
       bytes: Buffer.from(segments.map((segment) => `${segment}\r`).join("")),
     };
-    const answers = await worklist.answer(message, profile, "Europe/Istanbul");
+    const answers = await worklist.reply(message, profile, "Europe/Istanbul");
     return answers.map(({ message: bytes, accessions }) => {
       const parsed = parseMessage(bytes);
       if ("problem" in parsed) throw new Error(parsed.problem);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { Push } from "../../../agent/push/push.ts";
-import { httpServer } from "../../../agent/push/server-client.ts";
+import { createServerClient } from "../../../agent/push/server-client.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
 import { listMessages } from "../../../agent/spool/queries/message-summaries.ts";
 import { until } from "../../support/processes.ts";
@@ -69,7 +69,7 @@ async function pushTo(steps: readonly (Step | ((request: ScriptedRequest) => Ste
   };
   const push = new Push(
     used.spool,
-    httpServer(server.url, () => "sk_live_test", 2_000),
+    createServerClient(server.url, () => "sk_live_test", 2_000),
     events,
     {
       setTimer: clock.setTimer,

@@ -5,7 +5,7 @@ import type net from "node:net";
 import { gunzipSync } from "node:zlib";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { SendError } from "../../../agent/runtime/send-error.ts";
-import { httpServer } from "../../../agent/push/server-client.ts";
+import { createServerClient } from "../../../agent/push/server-client.ts";
 import type { Exchange } from "../../../agent/push/clock-watch.ts";
 import { makeCertificates } from "../../support/certificates.ts";
 import { temporaryFolder } from "../../support/processes.ts";
@@ -39,7 +39,7 @@ test("a long body is compressed, a key is read anew for each request, and what i
     });
   });
   let keys = 0;
-  const server = httpServer(`${url}/base/`, () => `key ${++keys}`);
+  const server = createServerClient(`${url}/base/`, () => `key ${++keys}`);
   expect(await server.post("/some", { text: "x".repeat(5_000) })).toEqual({ fine: "ş" });
   expect(await server.post("/some", {})).toEqual({ fine: "ş" });
   expect(await server.get("/none")).toBe(null);
@@ -63,14 +63,14 @@ test.each<[string, http.RequestListener, string]>([
     "the server cannot be reached: no answer in time",
   ],
 ])("a server %s may have taken what it was sent", async (_, listener, message) => {
-  const server = httpServer(await serving(listener), () => "key", 200);
+  const server = createServerClient(await serving(listener), () => "key", 200);
   await expect(server.post("/some", {})).rejects.toEqual(new SendError("uncertain", message));
 });
 
 test("an https url at a port without TLS is reported as such, and what was to be sent is sent later", async () => {
   const place = await listening(http.createServer());
   const message = `the server at ${place} does not speak TLS: is the url http://?`;
-  const server = httpServer(`https://${place}`, () => "key");
+  const server = createServerClient(`https://${place}`, () => "key");
   await expect(server.post("/some", {})).rejects.toEqual(new SendError("transient", message));
 });
 
@@ -81,7 +81,7 @@ test("an http url at a port with TLS is reported as such, however that port refu
   const secure = https.createServer({ cert: fs.readFileSync(certificate), key: fs.readFileSync(key) });
   const place = await listening(secure);
   const message = `the server at ${place} speaks TLS: is the url https://?`;
-  await expect(httpServer(`http://${place}`, () => "key").get("/some")).rejects.toEqual(
+  await expect(createServerClient(`http://${place}`, () => "key").get("/some")).rejects.toEqual(
     new SendError("transient", message),
   );
 
@@ -91,7 +91,7 @@ test("an http url at a port with TLS is reported as such, however that port refu
     "Client sent an HTTP request to an HTTPS server.",
   ]) {
     const proxy = await serving((_, response) => void response.writeHead(400).end(page));
-    await expect(httpServer(proxy, () => "key").post("/some", {})).rejects.toEqual(
+    await expect(createServerClient(proxy, () => "key").post("/some", {})).rejects.toEqual(
       new SendError("transient", "the server speaks TLS: is the url https://?", { status: 400 }),
     );
   }
@@ -99,7 +99,7 @@ test("an http url at a port with TLS is reported as such, however that port refu
 
 test("a port without TLS that hangs up is a server that cannot be reached", async () => {
   const place = await listening(http.createServer((request) => request.socket.destroy()));
-  await expect(httpServer(`http://${place}`, () => "key").post("/some", {})).rejects.toEqual(
+  await expect(createServerClient(`http://${place}`, () => "key").post("/some", {})).rejects.toEqual(
     new SendError("uncertain", "the server cannot be reached: ECONNRESET"),
   );
 });
@@ -110,7 +110,7 @@ test("a key that cannot be read holds the studies back, with the reason, and sen
     requests += 1;
     response.end("{}");
   });
-  const server = httpServer(url, () => {
+  const server = createServerClient(url, () => {
     throw new Error("its character 9 is U+2019");
   });
   const message = "the key's file cannot be read: its character 9 is U+2019";
@@ -124,7 +124,7 @@ test("each exchange is heard with the server's Date and the time it took, also o
   const url = await serving((_, response) => void response.writeHead(status, { date }).end("{}"));
   const heard: Exchange[] = [];
   const before = Date.now();
-  const server = httpServer(
+  const server = createServerClient(
     url,
     () => "key",
     undefined,
@@ -132,7 +132,7 @@ test("each exchange is heard with the server's Date and the time it took, also o
   );
   await server.get("/some");
   for (status of [401, 403, 404]) await server.get("/some").catch(() => undefined);
-  const away = httpServer(
+  const away = createServerClient(
     "http://127.0.0.1:1",
     () => "key",
     undefined,
@@ -147,7 +147,7 @@ test("each exchange is heard with the server's Date and the time it took, also o
 
 test("a 404 that is not our server's is no answer to what is there", async () => {
   const url = await serving((_, response) => void response.writeHead(404).end("<html>nginx</html>"));
-  await expect(httpServer(url, () => "key").get("/some")).rejects.toEqual(
+  await expect(createServerClient(url, () => "key").get("/some")).rejects.toEqual(
     new SendError("uncertain", "the server answered 404: no error envelope, so it is not our server's", {
       status: 404,
     }),
@@ -162,7 +162,7 @@ test("an answer without end is broken off", async () => {
     response.on("close", () => (closed = true));
     more();
   });
-  await expect(httpServer(url, () => "key").get("/some")).rejects.toEqual(
+  await expect(createServerClient(url, () => "key").get("/some")).rejects.toEqual(
     new SendError("uncertain", "the server's answer is longer than 16777216 bytes"),
   );
   await vi.waitFor(() => expect(closed).toBe(true));

@@ -3,7 +3,7 @@ import { readSpool } from "../../../agent/spool/access.ts";
 import { listMessages } from "../../../agent/spool/queries/message-summaries.ts";
 import { Directory, syncAppointments } from "../../../agent/study/patient-directory.ts";
 import { Push } from "../../../agent/push/push.ts";
-import { httpServer } from "../../../agent/push/server-client.ts";
+import { createServerClient } from "../../../agent/push/server-client.ts";
 import { testPatients, until } from "../../support/processes.ts";
 import { type ScriptedRequest, scriptedServer } from "../../support/scripted-server.ts";
 import { useSpool } from "../../support/spool.ts";
@@ -61,7 +61,7 @@ function answerTo({ url, body }: ScriptedRequest): unknown {
 
 async function laterServer(answer: (request: ScriptedRequest) => unknown) {
   server = await scriptedServer((request) => ({ status: 200, body: answer(request) }));
-  return httpServer(server.url, () => "sk_live_test");
+  return createServerClient(server.url, () => "sk_live_test");
 }
 
 test("patients, identifiers and appointments of a later server are kept, with whatever it adds", async () => {

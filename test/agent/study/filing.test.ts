@@ -6,7 +6,7 @@ import { abaxisVetscanVs2 } from "../../../agent/devices/abaxis-vetscan-vs2.ts";
 import { genericAstm } from "../../../agent/devices/generic-astm.ts";
 import type { Profile } from "../../../agent/devices/profile.ts";
 import { Filing } from "../../../agent/study/filing.ts";
-import { httpServer } from "../../../agent/push/server-client.ts";
+import { createServerClient } from "../../../agent/push/server-client.ts";
 import type { StoredMessage } from "../../../agent/spool/queries/message-row.ts";
 import { StorageError } from "../../../agent/spool/storage-error.ts";
 import type { ClinicRanges } from "../../../shared/clinical/clinic-ranges.ts";
@@ -90,10 +90,10 @@ beforeEach(async () => {
   };
   directory = new Directory(
     used.spool,
-    httpServer(server.url, () => "sk_live_test"),
+    createServerClient(server.url, () => "sk_live_test"),
   );
   filing = new Filing(used.spool, directory, deviceById, {
-    settled: ({ id }) => void settled.push(id),
+    outcomeStored: ({ id }) => void settled.push(id),
     fault: (message) => void faults.push(message.device),
   });
 });
@@ -195,7 +195,7 @@ test("a message is settled once the disk lets it be, and its fault is no verdict
     const isLocked = ["incompleteMessages", "settle"].includes(name) && left-- > 0;
     return isLocked ? Promise.reject(new StorageError("database is locked")) : used.spool.call(name, ...args);
   };
-  const events = { settled: () => undefined, fault: (message: StoredMessage) => void faultsOf.push(message.id) };
+  const events = { outcomeStored: () => undefined, fault: (message: StoredMessage) => void faultsOf.push(message.id) };
   const faultsOf: string[] = [];
   const device = { profile: abaxisVetscanVs2, timeZone: "UTC", model: null };
   await new Filing(spool, directory, () => device, events).accept(await store("chem-1", dog.fp, 1));
@@ -207,7 +207,7 @@ test("a message that the disk never lets be settled does not hold up the stop, a
   spool.call = (name, ...args) =>
     name === "settle" ? Promise.reject(new StorageError("disk is full")) : used.spool.call(name, ...args);
   const device = { profile: abaxisVetscanVs2, timeZone: "UTC", model: null };
-  const events = { settled: () => undefined, fault: () => undefined };
+  const events = { outcomeStored: () => undefined, fault: () => undefined };
   const own = new Filing(spool, directory, () => device, events);
   void own.accept(await store("chem-1", dog.fp, 1));
   await own.stop();
@@ -218,7 +218,7 @@ test("a message that the disk never lets be settled does not hold up the stop, a
 
 test("a stop settles what was accepted before it, and ends a rematch that the disk refuses", async () => {
   const device = { profile: abaxisVetscanVs2, timeZone: "UTC", model: null };
-  const events = { settled: () => undefined, fault: () => undefined };
+  const events = { outcomeStored: () => undefined, fault: () => undefined };
   const own = new Filing(used.spool, directory, () => device, events);
   for (const alt of [1, 2, 3]) void own.accept(await store("chem-1", dog.fp, alt));
   await own.stop();
@@ -246,7 +246,7 @@ test("a stop ends the settling of a backlog that the disk refuses", async () => 
     return name === "settle" ? Promise.reject(new StorageError("disk is full")) : used.spool.call(name, ...args);
   };
   const device = { profile: abaxisVetscanVs2, timeZone: "UTC", model: null };
-  const own = new Filing(refusing, directory, () => device, { settled: () => undefined, fault: () => undefined });
+  const own = new Filing(refusing, directory, () => device, { outcomeStored: () => undefined, fault: () => undefined });
   const backlog = own.acceptStored();
   await own.stop();
   await backlog;
@@ -259,7 +259,7 @@ test("a message that our own fault keeps from being settled is quarantined, and 
   spool.call = (name, ...args) =>
     name === "settle" && left-- > 0 ? Promise.reject(new Error("a bug")) : used.spool.call(name, ...args);
   const faultsOf: string[] = [];
-  const events = { settled: () => undefined, fault: (message: StoredMessage) => void faultsOf.push(message.id) };
+  const events = { outcomeStored: () => undefined, fault: (message: StoredMessage) => void faultsOf.push(message.id) };
   const device = { profile: abaxisVetscanVs2, timeZone: "UTC", model: null };
   const own = new Filing(spool, directory, () => device, events);
   const messages = [await store("chem-1", dog.fp, 1), await store("chem-1", dog.fp, 2)];
@@ -303,7 +303,7 @@ test("where the clinic lets names match, a nameless number is no hindrance: the 
   const startAt = Date.parse("2026-01-01T12:00:00.000Z");
   await used.spool.call("setAppointments", [{ fp: "calevt_1", patientFp: dog.fp, startAt }]);
   const devices = () => ({ profile: abaxisVetscanVs2, timeZone: "UTC", model: null });
-  const events = { settled: () => undefined, fault: () => undefined };
+  const events = { outcomeStored: () => undefined, fault: () => undefined };
   const told: (string | null)[] = [];
   for (const matchPatientsByName of [false, true]) {
     const message = await store("chem-1", "", 50);
@@ -335,7 +335,7 @@ describe("a backlog of an earlier process", () => {
       return used.spool.call(name, ...args);
     };
     const order: string[] = [];
-    const events = { settled: ({ id }: StoredMessage) => void order.push(id), fault: () => undefined };
+    const events = { outcomeStored: ({ id }: StoredMessage) => void order.push(id), fault: () => undefined };
     const device = { profile: abaxisVetscanVs2, timeZone: "UTC", model: null };
     return { own: new Filing(spool, directory, () => device, events), spool, order, begun, release: () => release() };
   }
@@ -399,7 +399,7 @@ describe("a backlog of an earlier process", () => {
         ? Promise.reject(new StorageError("database is locked"))
         : used.spool.call(name, ...args);
     const device = { profile: abaxisVetscanVs2, timeZone: "UTC", model: null };
-    const own = new Filing(spool, directory, () => device, { settled: () => undefined, fault: () => undefined });
+    const own = new Filing(spool, directory, () => device, { outcomeStored: () => undefined, fault: () => undefined });
     await own.acceptStored();
     await own.idle();
     expect(await queuedValues()).toEqual([50, 51]);
@@ -690,7 +690,7 @@ describe("a result whose patient is not known yet", () => {
     // The next process has a directory of its own and finds nothing new.
     const next = new Directory(
       used.spool,
-      httpServer(server.url, () => "sk_live_test"),
+      createServerClient(server.url, () => "sk_live_test"),
     );
     expect(await next.sync()).toEqual({ whole: false, changed: 0 });
     await rematch();

@@ -2,7 +2,7 @@ import path from "node:path";
 import Database from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Directory } from "../../../agent/study/patient-directory.ts";
-import { httpServer } from "../../../agent/push/server-client.ts";
+import { createServerClient } from "../../../agent/push/server-client.ts";
 import type { ClinicRanges } from "../../../shared/clinical/clinic-ranges.ts";
 import { testPatients, until } from "../../support/processes.ts";
 import { scriptedServer } from "../../support/scripted-server.ts";
@@ -75,7 +75,7 @@ function asPatient({ fp, updated_at }: { fp: string; updated_at: string }) {
 const directory = () =>
   new Directory(
     used.spool,
-    httpServer(server.url, () => "sk_live_test"),
+    createServerClient(server.url, () => "sk_live_test"),
   );
 const find = async (of: Directory, identifier: string | null, ...otherIdentifiers: string[]) =>
   (await of.find({ identifier, otherIdentifiers })).patients.map(({ fp }) => fp);
@@ -87,7 +87,7 @@ test("a server that does not know the patients' route is a wrong one, and emptie
   const wrong = await scriptedServer(() => ({ status: 404 }));
   const misled = new Directory(
     used.spool,
-    httpServer(wrong.url, () => "sk_live_test"),
+    createServerClient(wrong.url, () => "sk_live_test"),
   );
   await used.spool.call("setMeta", "directory", "{}"); // as at the first sync: the whole list is walked
   await expect(misled.sync()).rejects.toThrow("there is no GET /api/v1/patients at the server: is server.url right?");
@@ -302,7 +302,7 @@ test("an answer that is no page of patients is refused and changes nothing", asy
   const broken = await scriptedServer(({ url }) => (url.startsWith("/agent/") ? { status: 404 } : page));
   const other = new Directory(
     used.spool,
-    httpServer(broken.url, () => "sk_live_test"),
+    createServerClient(broken.url, () => "sk_live_test"),
   );
   await expect(other.sync()).rejects.toThrow(/no page of patients/);
   expect(await find(own, "5000")).toEqual([patients[0]!.fp]);
@@ -324,7 +324,7 @@ test("a walk that meets the key's limit waits as told and goes on at the same pa
   const clock = new TestClock();
   const own = new Directory(
     used.spool,
-    httpServer(limited.url, () => "sk_live_test"),
+    createServerClient(limited.url, () => "sk_live_test"),
     clock.setTimer,
   );
   const walk = own.sync().catch(() => undefined); // the second walk, over identifiers, is not scripted
@@ -389,7 +389,7 @@ describe("a result whose patient is not known", () => {
     const hanging = await scriptedServer(() => "hang");
     const own = new Directory(
       used.spool,
-      httpServer(hanging.url, () => "sk_live_test"),
+      createServerClient(hanging.url, () => "sk_live_test"),
     );
     expect(await own.refresh(10_000, 50)).toBe(false);
     const from = performance.now();
