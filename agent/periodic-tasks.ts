@@ -7,7 +7,8 @@ import type { ServerClient } from "./push/server-client.ts";
 import { isoOrNull } from "./runtime/iso-time.ts";
 import { runPeriodically } from "./runtime/periodic.ts";
 import type { Spool } from "./spool/spool.ts";
-import { type Directory, syncAppointments } from "./study/patient-directory.ts";
+import { syncAppointments } from "./study/appointments.ts";
+import type { Directory } from "./study/patient-directory.ts";
 
 // The periodic tasks of the running agent, each with its interval and its log message on failure.
 

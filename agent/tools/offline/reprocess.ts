@@ -2,7 +2,7 @@ import type Database from "better-sqlite3";
 import { resultLine } from "../../../shared/clinical/flag-text.ts";
 import { searchSpool, writeSpool } from "../../spool/access.ts";
 import { Directory } from "../../study/patient-directory.ts";
-import { assess, type FilingDevice, type FilingSources } from "../../study/filing.ts";
+import { assess, type FilingDevice, type FilingSources } from "../../study/assess.ts";
 import { Headers } from "../../imaging/header-reader.ts";
 import { assessImages, type ImageDevice } from "../../imaging/study-assembly.ts";
 import { BYTES_COLUMNS, messageReader, type StoredMessageRow } from "../../spool/queries/event-log.ts";

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { Directory, syncAppointments } from "../../../agent/study/patient-directory.ts";
+import { syncAppointments } from "../../../agent/study/appointments.ts";
+import { Directory } from "../../../agent/study/patient-directory.ts";
 import { abaxisVetscanVs2 } from "../../../agent/devices/abaxis-vetscan-vs2.ts";
 import { genericAstm } from "../../../agent/devices/generic-astm.ts";
 import { genericHl7 } from "../../../agent/devices/generic-hl7.ts";
@@ -323,7 +324,7 @@ describe("today's appointments", () => {
   test("stay as they are when the key may not see the calendar, or the answer is no list of events", async () => {
     await syncFrom(200, [event(1)]);
     await expect(syncFrom(403, {})).rejects.toThrow(/403/);
-    await expect(syncFrom(200, { data: [] })).rejects.toThrow(/no list of events/);
+    await expect(syncFrom(200, { data: [] })).rejects.toThrow(/expected a list of events/);
     expect(await visitors()).toEqual([cat.fp]);
   });
 

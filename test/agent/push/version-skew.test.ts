@@ -1,7 +1,8 @@
 import { afterEach, expect, test } from "vitest";
 import { readSpool } from "../../../agent/spool/access.ts";
 import { listMessages } from "../../../agent/spool/queries/message-summaries.ts";
-import { Directory, syncAppointments } from "../../../agent/study/patient-directory.ts";
+import { syncAppointments } from "../../../agent/study/appointments.ts";
+import { Directory } from "../../../agent/study/patient-directory.ts";
 import { Push } from "../../../agent/push/push.ts";
 import { createServerClient } from "../../../agent/push/server-client.ts";
 import { testPatients, until } from "../../support/processes.ts";

@@ -148,9 +148,9 @@ test("a message that breaks our code is quarantined, and the next ones of every 
   await Promise.all(messages.map((message) => filing.accept(message)));
   expect(faults).toEqual(["broken-1", "broken-1"]);
   expect(listed()).toEqual([
-    ["quarantined", "our own fault: a bug"],
+    ["quarantined", "internal error: a bug"],
     ["pending", null],
-    ["quarantined", "our own fault: a bug"],
+    ["quarantined", "internal error: a bug"],
   ]);
 });
 
@@ -267,7 +267,7 @@ test("a message that our own fault keeps from being settled is quarantined, and 
   expect([faultsOf, listed(), await queuedValues()]).toEqual([
     [messages[0]?.id],
     [
-      ["quarantined", "our own fault: a bug"],
+      ["quarantined", "internal error: a bug"],
       ["pending", null],
     ],
     [2],
@@ -317,7 +317,7 @@ test("where the clinic lets names match, a nameless number is no hindrance: the 
     null,
     "unmatched: the device sent no patient identifier",
     dog.fp,
-    `matched ${dog.fp} by its name, the only dog called so, with an event that day`,
+    `matched ${dog.fp} by its name: the only dog with it, and with an event on that day`,
   ]);
 });
 
@@ -554,7 +554,7 @@ describe("a result that carries an accession of ours", () => {
   });
 
   test("beside another patient's fp is filed to neither, and the order waits", async () => {
-    const reason = "accession V34679AC was issued for another patient than the one the identifiers sent name";
+    const reason = "accession V34679AC was issued for another patient than the identifiers name";
     expect(await file(cat.fp, "V34679AC")).toEqual({ filedTo: null, reason, order: "sent" });
   });
 

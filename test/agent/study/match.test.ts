@@ -36,7 +36,7 @@ test("an fp in the specimen field matches though no patient identifier was sent"
 test("identifiers that name two patients match neither, and both are candidates", () => {
   expect(match(report, [dog, cat])).toEqual({
     patient: null,
-    reason: "the identifiers sent name 2 patients",
+    reason: "the identifiers name 2 patients",
     candidates: [dog.fp, cat.fp],
   });
 });
@@ -73,7 +73,7 @@ describe("an accession of ours", () => {
   test("beside another patient's number is a contradiction, the patient it was issued for first among the candidates", () => {
     expect(match(report, [dog, cat], [ofDog])).toEqual({
       patient: null,
-      reason: "accession V34679AC was issued for another patient than the one the identifiers sent name",
+      reason: "accession V34679AC was issued for another patient than the identifiers name",
       candidates: [dog.fp, cat.fp],
     });
   });
@@ -86,7 +86,7 @@ describe("an accession of ours", () => {
   });
 
   test("of a patient whom the clinic has no more matches nobody, another patient's number beside it neither", () => {
-    const reason = "accession V34679AC was issued for a patient whom the clinic has no more";
+    const reason = "accession V34679AC was issued for a patient that the clinic no longer has";
     expect(match(scanned, [], [ofDog])).toEqual({ patient: null, reason, candidates: [] });
     expect(match(report, [cat], [ofDog])).toEqual({ patient: null, reason, candidates: [cat.fp] });
   });
@@ -103,7 +103,7 @@ describe("the name rule, where the clinic switched it on", () => {
     const namesakes = { all: [dog], appointed: today };
     expect(match(said({}), [], [], namesakes)).toEqual({ patient: dog, reason: null, candidates: [] });
     expect(describeMatch(said({}), dog, [])).toBe(
-      `matched ${dog.fp} by its name, the only dog called so, with an event that day`,
+      `matched ${dog.fp} by its name: the only dog with it, and with an event on that day`,
     );
   });
 
@@ -114,18 +114,18 @@ describe("the name rule, where the clinic switched it on", () => {
       { all: [dog], appointed: new Set() },
       '"ZEYTİN" has no event on the day of the sample',
     ],
-    ["nobody's name", {}, { all: [], appointed: today }, 'no dog of the clinic is called "ZEYTİN"'],
+    ["nobody's name", {}, { all: [], appointed: today }, 'the clinic has no dog with the name "ZEYTİN"'],
     [
       "a name that another nearly has",
       {},
       { all: [dog, { ...dog, fp: cat.fp, name: "Zeytinn" }], appointed: today },
-      '2 patients are called "ZEYTİN" or nearly so',
+      '2 patients have the name "ZEYTİN" or a similar one',
     ],
     [
       "a near name only",
       {},
       { all: [{ ...dog, name: "Zeytinn" }], appointed: today },
-      'no dog of the clinic is called "ZEYTİN"',
+      'the clinic has no dog with the name "ZEYTİN"',
     ],
     [
       "no species",
@@ -137,19 +137,19 @@ describe("the name rule, where the clinic switched it on", () => {
       "another sex",
       { 9: "M" },
       { all: [dog], appointed: today },
-      '"ZEYTİN" may be another: the device says M, the patient is FS',
+      '"ZEYTİN" may be another patient: the device says M, the patient is FS',
     ],
     [
       "another birth",
       { 8: "20200504" },
       { all: [dog], appointed: today },
-      '"ZEYTİN" may be another: the device says born on 2020-05-04, the patient on 2019-05-04',
+      '"ZEYTİN" may be another patient: the device says born on 2020-05-04, the patient on 2019-05-04',
     ],
     [
       "another's weight",
       { 18: "4^kg" },
       { all: [dog], appointed: today },
-      '"ZEYTİN" may be another: the device says 4 kg, the patient has 17.4',
+      '"ZEYTİN" may be another patient: the device says 4 kg, the patient has 17.4',
     ],
     [
       "an identifier that nobody has",

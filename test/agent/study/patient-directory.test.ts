@@ -90,7 +90,7 @@ test("a server that does not know the patients' route is a wrong one, and emptie
     createServerClient(wrong.url, () => "sk_live_test"),
   );
   await used.spool.call("setMeta", "directory", "{}"); // as at the first sync: the whole list is walked
-  await expect(misled.sync()).rejects.toThrow("there is no GET /api/v1/patients at the server: is server.url right?");
+  await expect(misled.sync()).rejects.toThrow("the server has no GET /api/v1/patients: is server.url right?");
   expect(await find(own, fp)).toEqual([fp]);
   await wrong.close();
 });
@@ -304,7 +304,7 @@ test("an answer that is no page of patients is refused and changes nothing", asy
     used.spool,
     createServerClient(broken.url, () => "sk_live_test"),
   );
-  await expect(other.sync()).rejects.toThrow(/no page of patients/);
+  await expect(other.sync()).rejects.toThrow(/expected a page of patients/);
   expect(await find(own, "5000")).toEqual([patients[0]!.fp]);
   await broken.close();
 });
@@ -364,7 +364,7 @@ test("what is no list of intervals is refused and changes nothing", async () => 
   const own = directory();
   await own.sync();
   ranges = { version: "v2", low_quality: false, rows: [{ ...catsAlt, low: 20 } as unknown as typeof catsAlt] };
-  await expect(own.sync()).rejects.toThrow("GET /agent/v1/ranges answered with something that is no list of intervals");
+  await expect(own.sync()).rejects.toThrow("invalid response of GET /agent/v1/ranges: expected a list of intervals");
   expect((await own.ranges())?.version).toBe("v1");
 });
 
