@@ -40,7 +40,7 @@ export async function startAgent(config: Config, version: string, log: Logger): 
   const { server, serverState } = connectServer(config.server, startedAt, spool, log);
   const directory = new Directory(spool, server);
   const push = createPush(spool, server, metrics, log);
-  const context = { config, spool, directory, metrics, log, queued: () => push.wakeSoon() };
+  const context = { config, spool, directory, metrics, log, queued: () => push.scheduleSend() };
   const imaging = await createImaging(context);
   const groups = [await createAnalyzers(context), imaging];
   const devices = groups.flatMap((group) => group.devices);

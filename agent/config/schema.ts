@@ -7,7 +7,7 @@ import type { Address } from "../transport/address.ts";
 import type { Destination } from "./destination.ts";
 import type { ImageLimits } from "./image-limits.ts";
 
-/** Imaging devices: no link of bytes and messages, but a protocol with files. */
+/** The profile of imaging devices. They send files instead of messages. */
 export const DICOM = "dicom";
 
 const closed = { additionalProperties: false };
@@ -38,7 +38,7 @@ export const TlsSchema = Type.Object(
   closed,
 );
 
-/** PS3.5 §6.2: no backslash, no control characters, and blanks do not count. */
+/** PS3.5 §6.2: no backslash and no control characters; leading and trailing spaces are not significant. */
 const AeTitle = Type.String({ pattern: "^[!-\\[\\]-~](?:[ -\\[\\]-~]{0,14}[!-\\[\\]-~])?$" });
 
 export const DeviceSchema = Type.Object(
@@ -61,18 +61,18 @@ export const DeviceSchema = Type.Object(
     charset: Type.Optional(Type.Enum([...new Set([...ASTM_CHARSETS, ...HL7_CHARSETS])])),
     ackMode: Type.Optional(Type.Enum(ACK_MODES)),
     operatorListFile: Type.Optional(Type.String({ minLength: 1 })),
-    // The keys of imaging devices.
+    // Keys of imaging devices.
     aeTitle: Type.Optional(AeTitle),
     callingAeTitles: Type.Optional(Type.Array(AeTitle, { maxItems: 100 })),
     quietSeconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400 })),
     modality: Type.Optional(Modality),
-    /** Where the device takes the reports of storage commitment. */
+    /** Address at which the device receives the reports of storage commitment. */
     commitmentScp: Type.Optional(Type.String()),
   },
   closed,
 );
 
-/** A PACS, or another archive, that gets every image too. */
+/** A PACS or another archive that gets a copy of each image. */
 export const DestinationSchema = Type.Object(
   {
     id: Type.String({ pattern: "^[a-z0-9][a-z0-9-]{0,62}$" }),
@@ -105,7 +105,7 @@ export const ConfigSchema = Type.Object(
     ),
     data: Type.String({ minLength: 1 }),
     timeZone: Type.String(),
-    /** A result without any identifier goes to the only patient of that species and name, if it has an event on that day. */
+    /** Files a result without an identifier to the only patient of its species and name, if that has an event on the day. */
     matchPatientsByName: Type.Optional(Type.Boolean()),
     status: Type.Optional(Type.Object({ listen: Type.String() }, closed)),
     devices: Type.Array(DeviceSchema, { minItems: 1, maxItems: 1000 }),
@@ -121,9 +121,9 @@ export type DeviceConfig = ConfigFile["devices"][number];
 
 export type TlsFiles = Static<typeof TlsSchema>;
 
-/** The configuration, paths resolved against the file's folder. */
+/** The checked configuration, with paths resolved against the folder of the file. */
 export interface Config extends Omit<ConfigFile, "status" | "destinations" | "images"> {
-  /** null: no local status server. */
+  /** null for no local status server. */
   readonly status: Address | null;
   readonly destinations: readonly Destination[];
   readonly images: ImageLimits;

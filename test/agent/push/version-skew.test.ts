@@ -11,7 +11,7 @@ import { useSpool } from "../../support/spool.ts";
 import { studyDraft } from "../../support/study.ts";
 import { TestClock } from "../../support/wire.ts";
 
-// A server one minor version ahead says more than this agent knows, in every object of every answer.
+// Goal: an agent works with a server one minor version ahead. Method: every object of every response has an unknown field.
 
 const used = useSpool();
 let server: Awaited<ReturnType<typeof scriptedServer>>;
@@ -65,7 +65,7 @@ async function laterServer(answer: (request: ScriptedRequest) => unknown) {
   return createServerClient(server.url, () => "sk_live_test");
 }
 
-test("patients, identifiers and appointments of a later server are kept, with whatever it adds", async () => {
+test("patients, identifiers and appointments of a later server are stored with their unknown fields", async () => {
   const http = await laterServer((request) => fromLater(answerTo(request)));
   const directory = new Directory(used.spool, http);
   await directory.sync();
@@ -76,7 +76,7 @@ test("patients, identifiers and appointments of a later server are kept, with wh
   expect(await http.post("/agent/v1/heartbeat", {})).toMatchObject({});
 });
 
-test("a clinic's interval of which a later server says more is left out, for it may be for fewer animals", async () => {
+test("an interval with an unknown field is omitted, because the field may restrict its patients", async () => {
   const [understood, more] = [alt, { ...alt, id: "alt-pug", later_field: "pug" }];
   const http = await laterServer((request) =>
     request.url === "/agent/v1/ranges"
@@ -88,7 +88,7 @@ test("a clinic's interval of which a later server says more is left out, for it 
   expect(await directory.ranges()).toEqual({ ...ranges, version: "v1 in part", rows: [understood] });
 });
 
-test("outcomes of a later server settle their studies", async () => {
+test("outcomes with unknown fields settle their studies", async () => {
   const message = { id: "M1", session: 1, ordinal: 0, device: "chem-1", profile: "generic-astm", receivedAt: 1 };
   await used.spool.call("addMessage", { ...message, bytes: Buffer.from("M1"), incomplete: null });
   const studies = [studyDraft({ dedupe_key: "key-1" })];
