@@ -11,8 +11,8 @@ import { IMAGES_FOLDER } from "./imaging/instance-store.ts";
 import { startPeriodicTasks } from "./periodic-tasks.ts";
 import { clockSentence, ClockWatch } from "./push/clock-watch.ts";
 import { Push } from "./push/push.ts";
-import { httpServer, type Server } from "./push/server-client.ts";
-import { watched } from "./push/server-watch.ts";
+import { createServerClient, type ServerClient } from "./push/server-client.ts";
+import { watchServer } from "./push/server-watch.ts";
 import { realTimer } from "./runtime/timer.ts";
 import { readSpool } from "./spool/access.ts";
 import { CLOCK_META, SERVER_META } from "./spool/queries/status.ts";
@@ -40,7 +40,7 @@ export async function startAgent(config: Config, version: string, log: Logger): 
   const { server, serverState } = connectServer(config.server, startedAt, spool, log);
   const directory = new Directory(spool, server);
   const push = createPush(spool, server, metrics, log);
-  const context = { config, spool, directory, metrics, log, queued: () => push.wakeSoon() };
+  const context = { config, spool, directory, metrics, log, queued: () => push.scheduleSend() };
   const imaging = await createImaging(context);
   const groups = [await createAnalyzers(context), imaging];
   const devices = groups.flatMap((group) => group.devices);
@@ -104,7 +104,7 @@ async function openSpool(folder: string, metrics: Metrics, log: Logger): Promise
 }
 
 interface ServerConnection {
-  readonly server: Server;
+  readonly server: ServerClient;
   readonly serverState: () => ServerState;
 }
 
@@ -117,13 +117,13 @@ function connectServer(
 ): ServerConnection {
   let current: ServerState = { ...NOT_ASKED_YET, since: startedAt };
   const clock = watchClock(spool, log);
-  const client = httpServer(
+  const client = createServerClient(
     url,
     () => readSecret(keyFile),
     undefined,
     (exchange) => clock.heard(exchange),
   );
-  const server = watched(client, (state) => {
+  const server = watchServer(client, (state) => {
     current = state;
     spool.callLater("setMeta", SERVER_META, JSON.stringify(state));
     if (state.reason === null) log.info({ stage: "push" }, `the server: ${state.is}`);
@@ -169,7 +169,7 @@ function watchClock(spool: Spool, log: Logger): ClockWatch {
   });
 }
 
-function createPush(spool: Spool, server: Server, metrics: Metrics, log: Logger): Push {
+function createPush(spool: Spool, server: ServerClient, metrics: Metrics, log: Logger): Push {
   return new Push(
     spool,
     server,

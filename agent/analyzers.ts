@@ -10,8 +10,9 @@ import type { ConnectedDevice, DeviceSession, MessageHandler, SendMessage } from
 import { profileById } from "./devices/index.ts";
 import type { Profile } from "./devices/profile.ts";
 import { Directives } from "./connection/device-commands.ts";
-import { every } from "./runtime/periodic.ts";
-import { Filing, type FilingDevice } from "./study/filing.ts";
+import { runPeriodically } from "./runtime/periodic.ts";
+import type { FilingDevice } from "./study/assess.ts";
+import { Filing } from "./study/filing.ts";
 import type { Charset as Hl7Charset } from "./protocols/hl7/message.ts";
 import { Operators } from "./config/operator-list.ts";
 import type { Operator } from "./protocols/poct1/topics.ts";
@@ -21,7 +22,7 @@ import { withReplyConnection } from "./transport/reply-connection.ts";
 import { serialTransport } from "./transport/serial.ts";
 import { dialTransport, listenTransport } from "./transport/tcp.ts";
 import type { Transport } from "./transport/transport.ts";
-import { Worklist } from "./orders/host-query.ts";
+import { HostQueries } from "./orders/host-query.ts";
 
 // The devices that send messages: the transport of each, and the stages from its messages to studies and replies.
 
@@ -34,7 +35,7 @@ type Analyzers = ReadonlyMap<string, FilingDevice>;
 interface AnalyzerContext extends AgentContext {
   readonly analyzers: Analyzers;
   readonly filing: Filing;
-  readonly worklist: Worklist;
+  readonly hostQueries: HostQueries;
   readonly directives: Directives;
   readonly memory: MemoryBudget;
   readonly operatorLists: readonly StoredOperatorList[];
@@ -54,7 +55,7 @@ export async function createAnalyzers(agent: AgentContext): Promise<DeviceGroup>
     ...agent,
     analyzers,
     filing: createFiling(agent, analyzers),
-    worklist: new Worklist(spool, directory),
+    hostQueries: new HostQueries(spool, directory),
     directives: new Directives(spool),
     memory: new MemoryBudget(),
     operatorLists: await spool.call("deviceReports", "operators"),
@@ -72,7 +73,7 @@ function createFiling({ config, spool, directory, log, queued }: AgentContext, a
     directory,
     (id) => analyzers.get(id),
     {
-      settled({ device, id: message }, state, studies) {
+      outcomeStored({ device, id: message }, state, studies) {
         log.info({ stage: "study", device, message, state, studies }, "a message was settled");
         queued();
       },
@@ -123,7 +124,7 @@ function analyzerGroup(context: AnalyzerContext, devices: readonly RunningDevice
       if (recovered > 0) log.info({ stage: "message", sessions: recovered }, "unfinished sessions were replayed");
       // Stored messages precede those of the open devices, so that each device's order stays.
       await filing.acceptStored();
-      stopDirectives = every(
+      stopDirectives = runPeriodically(
         DIRECTIVES_EVERY_MS,
         DIRECTIVES_EVERY_MS,
         () => directives.check(),
@@ -144,10 +145,10 @@ async function replyToQuery(
   send: SendMessage,
   { profile, timeZone }: ConnectedDevice,
   log: Logger,
-  { worklist, spool }: AnalyzerContext,
+  { hostQueries, spool }: AnalyzerContext,
 ): Promise<void> {
   try {
-    for (const { message: bytes, accessions } of await worklist.answer(message, profile, timeZone)) {
+    for (const { message: bytes, accessions } of await hostQueries.reply(message, profile, timeZone)) {
       send(bytes, () => {
         if (accessions.length > 0) spool.callLater("noteOrders", accessions, "sent");
         log.info({ stage: "message", message: message.id, orders: accessions.length }, "a query was answered");

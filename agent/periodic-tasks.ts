@@ -3,11 +3,12 @@ import type { Config } from "./config/schema.ts";
 import type { DeviceGroup, RunningDevice } from "./connection/device-service.ts";
 import type { ImagingDevices } from "./imaging-devices.ts";
 import type { Push } from "./push/push.ts";
-import type { Server } from "./push/server-client.ts";
+import type { ServerClient } from "./push/server-client.ts";
 import { isoOrNull } from "./runtime/iso-time.ts";
-import { every } from "./runtime/periodic.ts";
+import { runPeriodically } from "./runtime/periodic.ts";
 import type { Spool } from "./spool/spool.ts";
-import { type Directory, syncAppointments } from "./study/patient-directory.ts";
+import { syncAppointments } from "./study/appointments.ts";
+import type { Directory } from "./study/patient-directory.ts";
 
 // The periodic tasks of the running agent, each with its interval and its log message on failure.
 
@@ -39,7 +40,7 @@ export interface AgentTasks {
   readonly version: string;
   readonly startedAt: number;
   readonly spool: Spool;
-  readonly server: Server;
+  readonly server: ServerClient;
   readonly directory: Directory;
   readonly push: Push;
   readonly groups: readonly DeviceGroup[];
@@ -53,17 +54,17 @@ export function startPeriodicTasks(agent: AgentTasks): () => void {
   const { config, spool, server, groups, devices, log } = agent;
   const warn = (stage: string, sentence: string) => (reason: string) => log.warn({ stage, reason }, sentence);
   const counters = setInterval(() => {
-    for (const device of devices) device.note();
+    for (const device of devices) device.storeCounters();
   }, COUNTERS_EVERY_MS);
   const stops = [
     () => clearInterval(counters),
-    every(
+    runPeriodically(
       DIRECTORY_EVERY_MS,
       DIRECTORY_RETRY_MS,
       () => syncDirectory(agent),
       warn("directory", "patients cannot be fetched: the agent uses its local copy"),
     ),
-    every(
+    runPeriodically(
       REMATCH_EVERY_MS,
       REMATCH_EVERY_MS,
       async () => {
@@ -71,20 +72,25 @@ export function startPeriodicTasks(agent: AgentTasks): () => void {
       },
       warn("match", "waiting results cannot be read"),
     ),
-    every(
+    runPeriodically(
       APPOINTMENTS_EVERY_MS,
       APPOINTMENTS_EVERY_MS,
       () => syncAppointments(spool, server, config.timeZone),
       warn("directory", "today's appointments cannot be fetched: worklists lack them"),
     ),
-    every(
+    runPeriodically(
       HEARTBEAT_EVERY_MS,
       HEARTBEAT_EVERY_MS,
       () => sendHeartbeat(agent),
       (reason) => log.debug({ stage: "push", reason }, "heartbeat failed"),
     ),
-    every(FREE_SPACE_EVERY_MS, FREE_SPACE_EVERY_MS, pruneTask(spool), warn("spool", "old rows cannot be removed")),
-    every(
+    runPeriodically(
+      FREE_SPACE_EVERY_MS,
+      FREE_SPACE_EVERY_MS,
+      pruneTask(spool),
+      warn("spool", "old rows cannot be removed"),
+    ),
+    runPeriodically(
       REMOVE_IMAGES_EVERY_MS,
       REMOVE_IMAGES_EVERY_MS,
       () => removeOldImages(agent),

@@ -4,7 +4,7 @@ import { plural, printError, printLine, progressInTenths } from "../../shared/cl
 import { analyzersOf } from "../analyzers.ts";
 import { imagingOf } from "../imaging-devices.ts";
 import type { MessageState } from "../spool/queries/messages/message-outcome.ts";
-import { reassess, type Reprocessed, store } from "../tools/offline/reprocess.ts";
+import { reassess, store, type ReassessedMessage } from "../tools/offline/reprocess.ts";
 import { type ConfigOption, configOption, readConfig, stateParser } from "./options.ts";
 
 export const reprocessCommand = new Command("reprocess")
@@ -43,7 +43,7 @@ async function reprocess(options: ReprocessOptions): Promise<void> {
 }
 
 /** A head for each changed message, and below it the change. Consecutive images of a study share one change. */
-function changeLines(done: readonly Reprocessed[]): string[] {
+function changeLines(done: readonly ReassessedMessage[]): string[] {
   return done.flatMap(({ message, diff }, index) => {
     if (diff.length === 0) return [];
     const head = `${message.id}  ${new Date(message.receivedAt).toISOString()}  ${message.device}`;

@@ -5,7 +5,7 @@ import { parsePositiveInteger } from "../../shared/cli/options.ts";
 import { printError, printLine } from "../../shared/cli/output.ts";
 import { parseTranscript, playTranscript } from "../protocols/transcript.ts";
 import { writeTime } from "../report/device-time.ts";
-import { playDevice, type Played } from "../tools/simulator/analyzer.ts";
+import { playDevice, type PlayOutcome } from "../tools/simulator/analyzer.ts";
 import { type Faults, FaultyLine, parseFaults } from "../tools/simulator/fault-injection.ts";
 import { STUDY_KINDS } from "../tools/simulator/generated-study.ts";
 import { playHl7Device } from "../tools/simulator/hl7.ts";
@@ -13,7 +13,7 @@ import { playHost } from "../tools/simulator/host.ts";
 import { type SimulatorLine, openLine } from "../tools/simulator/line.ts";
 import { type DicomTarget, parseDicomTarget, parseKinds, playModality } from "../tools/simulator/modality.ts";
 import { parseDialect, playPoct1Device } from "../tools/simulator/poct1.ts";
-import type { Received } from "../tools/simulator/station.ts";
+import type { ReceivedMessage } from "../tools/simulator/station.ts";
 
 const SEED_MAX = 999_999_999;
 
@@ -127,7 +127,7 @@ async function playSession(
 }
 
 /** @throws Error if the other side did not accept the messages */
-function playedText({ accepted, frames, resent, reason }: Played, fixture: Uint8Array, session: number): string {
+function playedText({ accepted, frames, resent, reason }: PlayOutcome, fixture: Uint8Array, session: number): string {
   const again = resent === 0 ? "" : `, ${resent} sent again`;
   if (!accepted) throw new Error(`session ${session}: ${reason} after ${frames} acknowledged frames${again}`);
   return frames === 0 ? `${fixture.length} bytes sent as they stand` : `${frames} frames acknowledged${again}`;
@@ -158,7 +158,7 @@ async function simulateModality(target: DicomTarget, list: string, options: Simu
   printLine(`study ${study}: ${kinds.length} stored`);
 }
 
-function printReceived({ message, incomplete }: Received): void {
+function printReceived({ message, incomplete }: ReceivedMessage): void {
   for (const record of Buffer.from(message).toString("latin1").trimEnd().split("\r")) printLine(record);
   if (incomplete !== null) printError(`incomplete: ${incomplete}`);
 }

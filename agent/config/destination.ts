@@ -1,5 +1,6 @@
 import type { Address } from "../transport/address.ts";
 
+/** An archive that gets each image, by C-STORE or STOW-RS. */
 export type Destination =
   | {
       readonly id: string;

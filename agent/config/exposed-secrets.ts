@@ -1,7 +1,7 @@
 import { isOpenToOthers } from "../../shared/runtime/private-folder.ts";
 import type { Config } from "./schema.ts";
 
-/** One sentence for each file with a secret of the configuration that other users of this machine can read. */
+/** Returns a sentence for each file with a secret that other users of this machine can read. */
 export function exposedSecrets({ server, devices, destinations }: Config): string[] {
   const files = [
     server.keyFile,

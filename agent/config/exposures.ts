@@ -3,7 +3,7 @@ import { isLoopback } from "../transport/loopback.ts";
 import { exposedSecrets } from "./exposed-secrets.ts";
 import type { Config, DeviceConfig } from "./schema.ts";
 
-/** @returns one sentence for each place where a valid configuration lets others read along or send results */
+/** Returns a sentence for each place where a valid configuration lets others read data or send results. */
 export function exposures(config: Config): string[] {
   return [...readableTraffic(config), ...config.devices.flatMap(openListeners), ...exposedSecrets(config)];
 }
@@ -11,12 +11,12 @@ export function exposures(config: Config): string[] {
 function readableTraffic({ server, destinations }: Pick<Config, "server" | "destinations">): string[] {
   const found: string[] = [];
   if (isReadable(server.url)) {
-    found.push(`server.url is ${originOf(server.url)}: the key and all results cross the network readable, use https`);
+    found.push(`server.url is ${originOf(server.url)}: the network can read the key and all results, use https`);
   }
   for (const destination of destinations) {
     if (destination.way !== "stow" || !isReadable(destination.url)) continue;
     const origin = originOf(destination.url);
-    found.push(`destination ${destination.id} is ${origin}: its images cross the network readable, use https`);
+    found.push(`destination ${destination.id} is ${origin}: the network can read its images, use https`);
   }
   return found;
 }
@@ -27,7 +27,7 @@ function isReadable(url: string): boolean {
   return protocol === "http:" && !isLoopback(hostname);
 }
 
-/** The URL without a password that stands in it. */
+/** Returns the URL without its path, user and password. */
 function originOf(url: string): string {
   return new URL(url).origin;
 }

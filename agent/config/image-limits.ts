@@ -1,8 +1,9 @@
+/** Retention of images. */
 export interface ImageLimits {
-  /** null: however old. */
+  /** Max age of an image in ms; null for no limit. */
   readonly keepMs: number | null;
-  /** null: whatever they take. */
+  /** Max bytes of all images; null for no limit. */
   readonly bytesMax: number | null;
-  /** Bytes that stay free on the disk of the images; null for the default. */
+  /** Min free bytes on the disk of the images; null for the default. */
   readonly freeBytes: number | null;
 }

@@ -1,24 +1,32 @@
-import type { LineCounter } from "yaml";
-import { isMap, isScalar, isSeq, type Node } from "yaml";
+import { isMap, isScalar, isSeq, type LineCounter, type Node } from "yaml";
 import { nearestWord } from "../runtime/did-you-mean.ts";
-import { DestinationConfig, Device, Images, Replies, Schema, Serial, Tls } from "./schema.ts";
+import {
+  DestinationSchema,
+  DeviceSchema,
+  ImagesSchema,
+  ReplyConnectionSchema,
+  ConfigSchema,
+  SerialSchema,
+  TlsSchema,
+} from "./schema.ts";
 
-export interface Located {
+/** A problem with its path in the configuration. */
+export interface LocatedProblem {
   readonly steps: readonly string[];
   readonly message: string;
 }
 
 const KEYS: Readonly<Record<string, readonly string[]>> = {
-  "": Object.keys(Schema.properties),
-  server: Object.keys(Schema.properties.server.properties),
+  "": Object.keys(ConfigSchema.properties),
+  server: Object.keys(ConfigSchema.properties.server.properties),
   status: ["listen"],
-  devices: Object.keys(Device.properties),
-  destinations: Object.keys(DestinationConfig.properties),
-  images: Object.keys(Images.properties),
-  connection: Object.keys(Device.properties.connection.properties),
-  serial: Object.keys(Serial.properties),
-  replyConnection: Object.keys(Replies.properties),
-  tls: Object.keys(Tls.properties),
+  devices: Object.keys(DeviceSchema.properties),
+  destinations: Object.keys(DestinationSchema.properties),
+  images: Object.keys(ImagesSchema.properties),
+  connection: Object.keys(DeviceSchema.properties.connection.properties),
+  serial: Object.keys(SerialSchema.properties),
+  replyConnection: Object.keys(ReplyConnectionSchema.properties),
+  tls: Object.keys(TlsSchema.properties),
 };
 
 /** Keys of earlier versions, and those that replace them. */
@@ -32,8 +40,8 @@ const RENAMED: Readonly<Record<string, string>> = {
   operators: "operatorListFile",
 };
 
-/** Turns `devices/0/baud is not expected` into a place and a sentence with the nearest known key. */
-export function locate(sentence: string): Located {
+/** Parses `devices/0/baud is not expected` to a path and a sentence with the nearest known key. */
+export function locate(sentence: string): LocatedProblem {
   const end = sentence.search(/ is (?=missing|not expected|["[{\d-]|a list|an object|true|false|null)/);
   const steps = end < 0 || sentence.startsWith("the value") ? [] : sentence.slice(0, end).split("/");
   const name = dotted(steps);
@@ -46,9 +54,10 @@ export function locate(sentence: string): Located {
   if (newKey !== undefined && known.includes(newKey)) return { steps, message: `${name} is now called ${newKey}` };
   const nearest = nearestWord(key, known);
   const advice = nearest === null ? `expected one of ${known.join(", ")}` : `did you mean ${nearest}?`;
-  return { steps, message: `${name} is no known key, ${advice}` };
+  return { steps, message: `${name} is an unknown key, ${advice}` };
 }
 
+/** Formats a path as `devices[0].connection`. */
 export function dotted(steps: readonly string[]): string {
   return steps.reduce(
     (name, step) => (/^\d+$/.test(step) ? `${name}[${step}]` : name === "" ? step : `${name}.${step}`),
@@ -56,7 +65,7 @@ export function dotted(steps: readonly string[]): string {
   );
 }
 
-/** The line of the value at that path, or of the nearest thing around it that is there. */
+/** Returns the line of the value at a path, or of the nearest value around it. */
 export function lineAt(root: Node | null, steps: readonly string[], lines: LineCounter): number {
   let node: unknown = root;
   let start = root?.range?.[0] ?? 0;

@@ -6,7 +6,7 @@ import { problems } from "../../shared/api/problems.ts";
 import { reasonOf } from "../../shared/runtime/error-message.ts";
 import type { Operator, OperatorBook } from "../protocols/poct1/topics.ts";
 
-// The operators of a device: a YAML list, read again when the file changes, and the list that each device has stored.
+// The operators of a point-of-care device: a YAML file, which is read again after a change, and the list on each device.
 
 const List = Compile(
   Type.Array(
@@ -22,25 +22,25 @@ const List = Compile(
   ),
 );
 
-/** @throws with a sentence that says what is wrong with the file */
+/** Reads an operator list. @throws Error with the problems of the file */
 export function readOperators(file: string): Operator[] {
   const list: unknown = parse(fs.readFileSync(file, "utf8"));
   if (!List.Check(list)) throw new Error(problems(List, list).slice(0, 3).join("; "));
   const ids = list.map(({ id }) => id);
   const twice = ids.find((id, index) => ids.indexOf(id) !== index);
-  if (twice !== undefined) throw new Error(`the operator ${twice} stands twice`);
+  if (twice !== undefined) throw new Error(`duplicate operator ${twice}`);
   return list;
 }
 
 export class Operators implements OperatorBook {
   readonly #file: string;
   readonly #problem: (reason: string) => void;
-  /** By the device's own name. */
+  /** The list that each device has accepted, by the name of the device. */
   readonly #taken: Map<string, readonly Operator[]>;
   #list: readonly Operator[] | null = null;
   #readAt = "";
 
-  /** `problem`: told once a change of the file; the list before it stays. */
+  /** `problem` is called once per change to an invalid file. The last valid list stays in use. */
   constructor(file: string, taken: ReadonlyMap<string, readonly Operator[]>, problem: (reason: string) => void) {
     this.#file = file;
     this.#taken = new Map(taken);

@@ -7,12 +7,12 @@ import type { Address } from "../transport/address.ts";
 import type { Destination } from "./destination.ts";
 import type { ImageLimits } from "./image-limits.ts";
 
-/** Imaging devices: no link of bytes and messages, but a protocol with files. */
+/** The profile of imaging devices. They send files instead of messages. */
 export const DICOM = "dicom";
 
 const closed = { additionalProperties: false };
 
-export const Serial = Type.Object(
+export const SerialSchema = Type.Object(
   {
     path: Type.String({ minLength: 1 }),
     baudRate: Type.Optional(Type.Integer({ minimum: 300, maximum: 921_600 })),
@@ -24,12 +24,12 @@ export const Serial = Type.Object(
   closed,
 );
 
-export const Replies = Type.Object(
+export const ReplyConnectionSchema = Type.Object(
   { listen: Type.Optional(Type.String()), dial: Type.Optional(Type.String()) },
   closed,
 );
 
-export const Tls = Type.Object(
+export const TlsSchema = Type.Object(
   {
     certificate: Type.Optional(Type.String({ minLength: 1 })),
     key: Type.Optional(Type.String({ minLength: 1 })),
@@ -38,42 +38,42 @@ export const Tls = Type.Object(
   closed,
 );
 
-/** PS3.5 §6.2: no backslash, no control characters, and blanks do not count. */
+/** PS3.5 §6.2: no backslash and no control characters; leading and trailing spaces are not significant. */
 const AeTitle = Type.String({ pattern: "^[!-\\[\\]-~](?:[ -\\[\\]-~]{0,14}[!-\\[\\]-~])?$" });
 
-export const Device = Type.Object(
+export const DeviceSchema = Type.Object(
   {
     id: Type.String({ pattern: "^[a-z0-9][a-z0-9-]{0,62}$" }),
     profile: Type.String(),
     connection: Type.Object(
       {
-        serial: Type.Optional(Serial),
+        serial: Type.Optional(SerialSchema),
         listen: Type.Optional(Type.String()),
         dial: Type.Optional(Type.String()),
-        replyConnection: Type.Optional(Replies),
+        replyConnection: Type.Optional(ReplyConnectionSchema),
       },
       closed,
     ),
-    tls: Type.Optional(Tls),
+    tls: Type.Optional(TlsSchema),
     allow: Type.Optional(Type.Array(Type.String())),
     model: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
     timeZone: Type.Optional(Type.String()),
     charset: Type.Optional(Type.Enum([...new Set([...ASTM_CHARSETS, ...HL7_CHARSETS])])),
     ackMode: Type.Optional(Type.Enum(ACK_MODES)),
     operatorListFile: Type.Optional(Type.String({ minLength: 1 })),
-    // The keys of imaging devices.
+    // Keys of imaging devices.
     aeTitle: Type.Optional(AeTitle),
     callingAeTitles: Type.Optional(Type.Array(AeTitle, { maxItems: 100 })),
     quietSeconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400 })),
     modality: Type.Optional(Modality),
-    /** Where the device takes the reports of storage commitment. */
+    /** Address at which the device receives the reports of storage commitment. */
     commitmentScp: Type.Optional(Type.String()),
   },
   closed,
 );
 
-/** A PACS, or another archive, that gets every image too. */
-export const DestinationConfig = Type.Object(
+/** A PACS or another archive that gets a copy of each image. */
+export const DestinationSchema = Type.Object(
   {
     id: Type.String({ pattern: "^[a-z0-9][a-z0-9-]{0,62}$" }),
     dial: Type.Optional(Type.String()),
@@ -86,7 +86,7 @@ export const DestinationConfig = Type.Object(
 );
 
 /** Retention of images, and the space that stays free on their disk. */
-export const Images = Type.Object(
+export const ImagesSchema = Type.Object(
   {
     retainDays: Type.Optional(Type.Integer({ minimum: 1, maximum: 36_500 })),
     maxGigabytes: Type.Optional(Type.Number({ minimum: 0.001, maximum: 1_000_000 })),
@@ -97,7 +97,7 @@ export const Images = Type.Object(
 
 export const DICOM_KEYS = ["aeTitle", "callingAeTitles", "quietSeconds", "modality", "commitmentScp"];
 
-export const Schema = Type.Object(
+export const ConfigSchema = Type.Object(
   {
     server: Type.Object(
       { url: Type.String({ pattern: "^https?://" }), keyFile: Type.String({ minLength: 1 }) },
@@ -105,25 +105,25 @@ export const Schema = Type.Object(
     ),
     data: Type.String({ minLength: 1 }),
     timeZone: Type.String(),
-    /** A result without any identifier goes to the only patient of that species and name, if it has an event on that day. */
+    /** Files a result without an identifier to the only patient of its species and name, if that has an event on the day. */
     matchPatientsByName: Type.Optional(Type.Boolean()),
     status: Type.Optional(Type.Object({ listen: Type.String() }, closed)),
-    devices: Type.Array(Device, { minItems: 1, maxItems: 1000 }),
-    destinations: Type.Optional(Type.Array(DestinationConfig, { maxItems: 100 })),
-    images: Type.Optional(Images),
+    devices: Type.Array(DeviceSchema, { minItems: 1, maxItems: 1000 }),
+    destinations: Type.Optional(Type.Array(DestinationSchema, { maxItems: 100 })),
+    images: Type.Optional(ImagesSchema),
   },
   closed,
 );
 
-export type Raw = Static<typeof Schema>;
+export type ConfigFile = Static<typeof ConfigSchema>;
 
-export type DeviceConfig = Raw["devices"][number];
+export type DeviceConfig = ConfigFile["devices"][number];
 
-export type TlsFiles = Static<typeof Tls>;
+export type TlsFiles = Static<typeof TlsSchema>;
 
-/** The configuration, paths resolved against the file's folder. */
-export interface Config extends Omit<Raw, "status" | "destinations" | "images"> {
-  /** null: no local status server. */
+/** The checked configuration, with paths resolved against the folder of the file. */
+export interface Config extends Omit<ConfigFile, "status" | "destinations" | "images"> {
+  /** null for no local status server. */
   readonly status: Address | null;
   readonly destinations: readonly Destination[];
   readonly images: ImageLimits;

@@ -1,12 +1,12 @@
 import fs from "node:fs";
 
-/** Characters that a header value may hold without any encoding (RFC 9110 §5.5). */
+/** The characters of a header value (RFC 9110 §5.5). */
 const PRINTABLE = /^[ -~]*$/;
 
 /**
- * Reads the one line of a file that goes into an HTTP header. The file is UTF-8, or UTF-16 with a byte order mark, as
- * `>` of Windows PowerShell writes it.
- * @throws with a sentence when the file cannot be read, or has a character that no header may have
+ * Reads a file with one line for an HTTP header. The file is UTF-8, or UTF-16 with a byte order mark, which `>` of Windows
+ * PowerShell writes.
+ * @throws Error if the file cannot be read or has a character that a header must not have
  */
 export function readSecret(file: string): string {
   const bytes = fs.readFileSync(file);

@@ -6,7 +6,7 @@ import { reasonOf } from "../../shared/runtime/error-message.ts";
 import type { Security } from "../transport/tls.ts";
 import type { TlsFiles } from "./schema.ts";
 
-/** @throws when a file cannot be read */
+/** Reads the TLS files of a device. @throws if a file cannot be read */
 export function readTls({ certificate, key, ca }: TlsFiles): Security {
   return {
     minVersion: "TLSv1.2",
@@ -16,14 +16,16 @@ export function readTls({ certificate, key, ca }: TlsFiles): Security {
   };
 }
 
-export function tlsIn(folder: string, files: TlsFiles): TlsFiles {
+/** Resolves the paths of TLS files against the folder of the configuration. */
+export function resolveTlsFiles(folder: string, files: TlsFiles): TlsFiles {
   return Object.fromEntries(Object.entries(files).map(([name, file]) => [name, path.resolve(folder, file)]));
 }
 
+/** Checks the TLS files of a device. @returns the problem, or null */
 export function tlsProblem(files: Record<string, unknown>, listens: boolean, folder: string): string | null {
   if (!Object.values(files).every((file) => typeof file === "string")) return null;
-  const resolved = tlsIn(folder, files);
-  if (listens && resolved.certificate === undefined) return "has no certificate, which a listener shows to its devices";
+  const resolved = resolveTlsFiles(folder, files);
+  if (listens && resolved.certificate === undefined) return "has no certificate, which a listener needs";
   if ("certificate" in files !== "key" in files) return "has one of certificate and key, expected both";
   try {
     const security = readTls(resolved);

@@ -49,7 +49,7 @@ export class Connection {
     this.#transport.open(
       (wire) => this.#accept(wire),
       (reason) => events.warning(reason),
-      (state) => events.stands(state),
+      (state) => events.lineChanged(state),
     );
   }
 

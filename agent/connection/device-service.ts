@@ -43,7 +43,7 @@ export interface RunningDevice {
   close(): Promise<void>;
   state(): DeviceState;
   /** Stores the counters if they have changed. */
-  note(): void;
+  storeCounters(): void;
 }
 
 /** The connection of one device, whatever its protocol. */
@@ -69,7 +69,7 @@ export function startDevice(
     },
     close: () => connection.close(),
     state: () => status.state(),
-    note: () => status.note(),
+    storeCounters: () => status.storeIfChanged(),
   };
 }
 
@@ -86,7 +86,7 @@ function deviceSession(status: DeviceStatus, profile: string, log: Logger): Devi
       log.info({ stage: "chunk" }, "the device disconnected");
       status.connectionChanged();
     },
-    stands(line) {
+    lineChanged(line) {
       if (line.is === "listening" && line.gaveWay !== undefined) warnOfGaveWay(line.gaveWay, repeats, log);
       status.lineChanged(line);
     },

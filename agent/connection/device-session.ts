@@ -12,7 +12,7 @@ export interface ConnectionEvents {
   connected(peer: string): void;
   disconnected(): void;
   /** The transport's state while no wire is open. */
-  stands(state: LineState): void;
+  lineChanged(state: LineState): void;
   /** Counts received bytes. */
   bytes(count: number): void;
   /** Reports a fault of the device or its line. `noise` is the run of bytes outside any message. */

@@ -91,7 +91,7 @@ export class DeviceStatus {
     this.#lastWarning = { at: Date.now(), reason };
   }
 
-  note(): void {
+  storeIfChanged(): void {
     if (this.#hasChanged()) this.#spool.callLater("setDevice", this.state());
   }
 

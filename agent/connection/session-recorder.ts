@@ -6,7 +6,8 @@ import { NoiseFinder } from "../spool/queries/events/noise-events.ts";
 import type { StoredMessage } from "../spool/queries/messages/message-row.ts";
 import { ROW_BYTES } from "../spool/queries/devices/stored-bytes.ts";
 import type { Spool } from "../spool/spool.ts";
-import { StorageError } from "../spool/storage-error.ts";
+import type { StorageError } from "../spool/storage-error.ts";
+import { retryStorage } from "../spool/storage-retry.ts";
 import type { ConnectedDevice } from "./device-session.ts";
 import { messageRowAt } from "./message-row.ts";
 
@@ -119,8 +120,8 @@ export class SessionRecorder {
   }
 
   /** Stores a report of the device. If the report is lost, its session is unfinished too, and a replay repeats it. */
-  noteNews(news: DeviceReport): void {
-    this.#spool.callLater("storeDeviceReport", this.#device.id, news, Date.now());
+  storeReport(report: DeviceReport): void {
+    this.#spool.callLater("storeDeviceReport", this.#device.id, report, Date.now());
   }
 
   /**
@@ -132,18 +133,14 @@ export class SessionRecorder {
     const position = { session: session.id, ordinal: session.deliveredMessages++, from };
     session.unsavedMessages += 1;
     const row = () => messageRowAt(message, position, this.#chunks, this.#device.profile);
-    for (;;) {
-      try {
-        const id = await this.#spool.saveMessage(row);
-        // In the same microtask as the result: a closing spool ends the sessions of its last messages right after it.
-        session.unsavedMessages -= 1;
-        this.#endIfDone(session);
-        return id;
-      } catch (error) {
-        if (!(error instanceof StorageError)) throw error;
-        await new Promise<void>((resolve) => this.#setTimer(SAVE_RETRY_MS, resolve));
-      }
-    }
+    const save = async () => {
+      const id = await this.#spool.saveMessage(row);
+      // In the same microtask as the result: a closing spool ends the sessions of its last messages right after it.
+      session.unsavedMessages -= 1;
+      this.#endIfDone(session);
+      return id;
+    };
+    return retryStorage(save, SAVE_RETRY_MS, { setTimer: this.#setTimer });
   }
 
   /** Lets the session end, because the link is idle. A short session may continue: opening one costs as much as a message. */

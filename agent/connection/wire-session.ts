@@ -260,7 +260,7 @@ export class WireSession {
         if (this.#state !== "closed") this.#identified(action.name);
         break;
       case "news":
-        this.#recorder.noteNews(action.news);
+        this.#recorder.storeReport(action.news);
         break;
       case "hang up":
         this.#wire.close();

@@ -5,7 +5,7 @@ import { hex } from "../protocols/dicom/bytes.ts";
 import { COMMAND, STATUS } from "../protocols/dicom/dimse.ts";
 import type { ProposedContext } from "../protocols/dicom/pdu.ts";
 import { DicomClient } from "./scu.ts";
-import { Drain, type DrainEvents, type DrainTiming } from "../runtime/delivery-loop.ts";
+import { DeliveryLoop, type DeliveryEvents, type DeliveryTiming } from "../runtime/delivery-loop.ts";
 import { imageFile, isArriving } from "./instance-store.ts";
 import type { InstanceFile } from "../spool/queries/images/instance-file.ts";
 import { SendError } from "../runtime/send-error.ts";
@@ -15,7 +15,7 @@ import { stow } from "./stow-rs.ts";
 // Sends every instance on to one destination, as its file stands. Each destination has a queue of its own in the spool: one
 // that is away delays nobody else.
 
-export interface ForwardEvents extends DrainEvents {
+export interface ForwardEvents extends DeliveryEvents {
   sent(): void;
   /** The destination will not have this instance, whenever it is offered. */
   refused(message: string, reason: string): void;
@@ -30,24 +30,24 @@ export class Forward {
   readonly #spool: Spool;
   readonly #destination: Destination;
   readonly #events: ForwardEvents;
-  readonly #drain: Drain;
+  readonly #loop: DeliveryLoop;
 
-  constructor(data: string, spool: Spool, destination: Destination, events: ForwardEvents, timing: DrainTiming) {
+  constructor(data: string, spool: Spool, destination: Destination, events: ForwardEvents, timing: DeliveryTiming) {
     this.#data = data;
     this.#spool = spool;
     this.#destination = destination;
     this.#events = events;
-    this.#drain = new Drain(() => this.#sendNext(), events, timing);
+    this.#loop = new DeliveryLoop(() => this.#sendNext(), events, timing);
   }
 
   /** There may be something to send. */
   wake(): void {
-    this.#drain.wake();
+    this.#loop.wake();
   }
 
   /** Ends after the instance under way. */
   stop(): Promise<void> {
-    return this.#drain.stop();
+    return this.#loop.stop();
   }
 
   /** Sends one batch, if there is any; whether there was. */
@@ -69,7 +69,7 @@ export class Forward {
     const client = await DicomClient.connect({ address, calledAe: aeTitle, callingAe: callingAeTitle, contexts });
     try {
       for (const instance of batch) {
-        if (this.#drain.stopped) break;
+        if (this.#loop.stopped) break;
         await this.#offer(instance, () => storeOne(client, this.#data, instance));
       }
     } finally {
@@ -78,7 +78,7 @@ export class Forward {
   }
 
   async #stow(target: Destination & { way: "stow" }, instance: InstanceFile): Promise<void> {
-    if (this.#drain.stopped) return;
+    if (this.#loop.stopped) return;
     const file = imageFile(this.#data, instance.message);
     await this.#offer(instance, () => stow(target, file, instance.transferSyntax));
   }
@@ -100,7 +100,7 @@ export class Forward {
     }
     await this.#spool.call("settleForward", id, message, "sent", null, Date.now());
     this.#events.sent();
-    this.#drain.succeeded();
+    this.#loop.succeeded();
   }
 }
 

@@ -86,7 +86,7 @@ export class DicomServer {
     this.#transport.open(
       (wire) => this.#serve(wire),
       (reason) => this.#events.warning(reason),
-      (state) => this.#events.stands(state),
+      (state) => this.#events.lineChanged(state),
     );
   }
 

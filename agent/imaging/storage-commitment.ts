@@ -12,6 +12,7 @@ import { DicomClient } from "./scu.ts";
 import { isWhole } from "./instance-store.ts";
 import type { Commitment, InstanceReference } from "../spool/queries/images/commitments.ts";
 import type { Spool } from "../spool/spool.ts";
+import { type Backoff, backoffMs } from "../runtime/backoff.ts";
 import { realTimer, type SetTimer } from "../runtime/timer.ts";
 
 // Tells a device which of its images we have for good (PS3.4 annex J): it may delete its own then, so the answer comes from
@@ -38,8 +39,7 @@ export interface CommitmentEvents {
   fault(error: unknown): void;
 }
 
-const RETRY_BASE_MS = 10_000;
-const RETRY_MAX_MS = 60 * 60_000;
+const RETRY: Backoff = { firstMs: 10_000, lastMs: 60 * 60_000, jitter: 0 };
 const KEEP_MS = 7 * 24 * 60 * 60_000;
 /** The one instance of the service (PS3.4 §J.3.5). */
 /** Event types (PS3.4 table J.3-2). */
@@ -125,7 +125,7 @@ export class Commitments {
       await this.#spool.call("endCommitment", id, "the device never took the report", now);
       this.#events.givenUp(transaction);
     } else {
-      await this.#spool.call("delayCommitment", id, now + Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** attempts));
+      await this.#spool.call("delayCommitment", id, now + backoffMs(attempts + 1, RETRY));
     }
   }
 

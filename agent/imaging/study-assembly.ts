@@ -2,7 +2,7 @@ import { newFp } from "../../shared/api/fp.ts";
 import type { Modality } from "../../shared/api/study.ts";
 import { reasonOf } from "../../shared/runtime/error-message.ts";
 import type { Header } from "../protocols/dicom/header.ts";
-import { findPatient, type Lookup } from "../study/filing.ts";
+import { findPatient, type FilingSources } from "../study/assess.ts";
 import type { Headers } from "./header-reader.ts";
 import { imageFile, isArriving } from "./instance-store.ts";
 import { type ImageInstance, readImages } from "../protocols/dicom/read.ts";
@@ -29,7 +29,7 @@ export interface ImageStages {
   readonly data: string;
   readonly headers: Headers;
   readonly deviceById: (id: string) => ImageDevice | undefined;
-  readonly lookup: Lookup;
+  readonly lookup: FilingSources;
 }
 
 export interface ImageFilingEvents {

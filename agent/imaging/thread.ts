@@ -9,7 +9,7 @@ import type { DicomFunctions, DicomThreadOptions, MainFunctions, WorkerData } fr
 import type { Removed } from "./retention.ts";
 import type { DeviceConnection } from "../connection/device-service.ts";
 import type { Spool } from "../spool/spool.ts";
-import { ThreadCalls } from "../runtime/thread-rpc.ts";
+import { ThreadRpc } from "../runtime/thread-rpc.ts";
 import { startWorker } from "../runtime/start-worker.ts";
 
 /**
@@ -36,7 +36,7 @@ interface Provided {
 /** The thread of the imaging devices, seen from the main one. */
 export class DicomThread {
   readonly #worker: Worker;
-  readonly #thread: ThreadCalls<MainFunctions, DicomFunctions>;
+  readonly #thread: ThreadRpc<MainFunctions, DicomFunctions>;
   readonly #provided = new Map<string, Provided>();
 
   /** The folder of images is there: see tidyImages(). */
@@ -52,7 +52,7 @@ export class DicomThread {
     this.#worker.on("error", (error) => {
       throw error;
     });
-    this.#thread = new ThreadCalls<MainFunctions, DicomFunctions>(this.#worker, {
+    this.#thread = new ThreadRpc<MainFunctions, DicomFunctions>(this.#worker, {
       serve: (device, request, talk) =>
         this.#of(device).provider.serve(request, {
           pending: (status, dataset) => this.#thread.call("pending", talk, status, dataset),
@@ -82,7 +82,7 @@ export class DicomThread {
         provided.open -= 1;
         provided.provider.disconnected();
       },
-      stands: (device, state) => this.#of(device).provider.stands(state),
+      stands: (device, state) => this.#of(device).provider.lineChanged(state),
       bytes: (device, count) => this.#of(device).provider.bytes(count),
       warning: (device, reason, noise) => this.#of(device).provider.warning(reason, noise),
       kept: (device, receivedAt) => this.#of(device).provider.kept(receivedAt),

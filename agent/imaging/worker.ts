@@ -14,7 +14,7 @@ import type { LineState } from "../states/line-state.ts";
 import type { NoiseRun } from "../protocols/link.ts";
 import { type Removed, removeOld } from "./retention.ts";
 import { RemoteSpool } from "../spool/remote-spool.ts";
-import { ThreadCalls } from "../runtime/thread-rpc.ts";
+import { ThreadRpc } from "../runtime/thread-rpc.ts";
 
 // The thread of the imaging devices: it has their sockets and the files of their images, and a way of its own to the spool, so
 // that no byte of an image passes the main thread. What is no image (worklists, examinations, commitments) is asked for there.
@@ -96,7 +96,7 @@ function serve(): void {
   const lines = new Map<number, ReportLine>();
   const servers = new Map<string, DicomServer>();
 
-  const main = new ThreadCalls<DicomFunctions, MainFunctions>(parentPort, {
+  const main = new ThreadRpc<DicomFunctions, MainFunctions>(parentPort, {
     async open(device) {
       servers.get(device)?.open();
       await new Promise((resolve) => setImmediate(resolve)); // it listens from the next turn on
@@ -128,28 +128,28 @@ function serve(): void {
           const number = ++made;
           numbers.set(line, number);
           lines.set(number, line);
-          main.tell("join", device, line.callingAe, line.encoding, number);
+          main.notify("join", device, line.callingAe, line.encoding, number);
         },
         leave(line) {
           const number = numbers.get(line)!;
           numbers.delete(line);
           lines.delete(number);
-          main.tell("leave", device, number);
+          main.notify("leave", device, number);
         },
-        wake: () => main.tell("wake", device),
+        wake: () => main.notify("wake", device),
       },
     };
   };
   for (const device of devices) {
     const { id, address, allow, security } = device;
     const events = {
-      connected: (peer: string) => main.tell("connected", id, peer),
-      disconnected: () => main.tell("disconnected", id),
-      stands: (state: LineState) => main.tell("stands", id, state),
-      bytes: counted((count) => main.tell("bytes", id, count)),
-      warning: (reason: string, noise?: NoiseRun) => main.tell("warning", id, reason, noise),
-      kept: (receivedAt: number) => main.tell("kept", id, receivedAt),
-      fault: (error: unknown) => main.tell("fault", id, error),
+      connected: (peer: string) => main.notify("connected", id, peer),
+      disconnected: () => main.notify("disconnected", id),
+      lineChanged: (state: LineState) => main.notify("stands", id, state),
+      bytes: counted((count) => main.notify("bytes", id, count)),
+      warning: (reason: string, noise?: NoiseRun) => main.notify("warning", id, reason, noise),
+      kept: (receivedAt: number) => main.notify("kept", id, receivedAt),
+      fault: (error: unknown) => main.notify("fault", id, error),
     };
     const transport = listenTransport(address, allow, security, LINES_MAX);
     servers.set(id, new DicomServer(device, transport, partsOf(id), events));

@@ -1,24 +1,25 @@
-// How far this machine's clock is from the server's, by the Date header of the server's answers.
+// Compares this machine's clock with the server's, by the Date header of responses.
 
-/** One request, by this machine's clock in milliseconds since 1970. */
+/** Times of one request by this machine's clock, in ms since 1970. */
 export interface Exchange {
-  /** The Date header of the answer (RFC 9110 §6.6.1); undefined without one. */
+  /** Date header of the response (RFC 9110 §6.6.1); undefined without one. */
   readonly date: string | undefined;
   readonly sentAt: number;
   readonly receivedAt: number;
 }
 
 export interface ClockEvents {
-  /** The offset in seconds, after the first answer and when it changed by five seconds. */
+  /** Reports the offset after the first response, and after each change of at least OFFSET_S_STEP. */
   changed(offsetS: number): void;
-  /** The clocks differ by more than a minute, by another minute than reported before, or no longer (null). */
+  /** Reports an offset above a minute, again after a change of more than a minute; null once the clocks agree. */
   isWrong(offsetS: number | null): void;
 }
 
+/** Offset above which the clock is wrong. */
 const OFFSET_MS_MAX = 60_000;
-/** A clock that drifts about the limit is reported once. */
+/** Offset below which a wrong clock is right again. A clock that drifts around the limit is reported once. */
 const OFFSET_MS_RIGHT = 30_000;
-/** The Date header has whole seconds, and answers take time: a smaller step is no change. */
+/** Smallest reported change. Smaller ones come from the whole seconds of the Date header and the time of the response. */
 const OFFSET_S_STEP = 5;
 
 export class ClockWatch {
@@ -30,6 +31,7 @@ export class ClockWatch {
     this.#events = events;
   }
 
+  /** Takes the times of a request, also of a failed one. */
   heard({ date, sentAt, receivedAt }: Exchange): void {
     const offset = offsetOf(Date.parse(date ?? ""), sentAt, receivedAt);
     if (offset === null) return;
@@ -53,13 +55,13 @@ export class ClockWatch {
 }
 
 interface Offset {
-  /** This machine's clock less the server's, the middle of what is possible. */
+  /** This machine's clock minus the server's: the middle of the possible values. */
   readonly ms: number;
-  /** By how much they differ at least. */
+  /** The least possible difference. */
   readonly leastMs: number;
 }
 
-// The server wrote `date`, cut to the second, at some moment between `sentAt` and `receivedAt`.
+/** The server wrote `date`, cut to the second, between `sentAt` and `receivedAt`. @returns null without a valid date */
 function offsetOf(date: number, sentAt: number, receivedAt: number): Offset | null {
   if (Number.isNaN(date)) return null;
   const [low, high] = [sentAt - date - 1000, receivedAt - date];
@@ -70,12 +72,12 @@ function seconds(ms: number): number {
   return Math.round(ms / 1000);
 }
 
-/** Whether the clocks differ by more than a minute. */
+/** @returns true if the clocks differ by more than a minute */
 export function isClockWrong(offsetS: number): boolean {
   return Math.abs(offsetS) > OFFSET_MS_MAX / 1000;
 }
 
-/** The offset as a sentence for a person. */
+/** Formats the offset as a sentence with an instruction. */
 export function clockSentence(offsetS: number): string {
   const direction = offsetS > 0 ? "ahead of" : "behind";
   return `this machine's clock is ${Math.abs(offsetS)} s ${direction} the server's, expected at most 60 s: set the one that is wrong`;

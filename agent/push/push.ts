@@ -1,24 +1,24 @@
 import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { Outcome, Snapshot, STUDIES_PER_PUSH_MAX } from "../../shared/api/study.ts";
-import { Drain, type DrainEvents, type DrainTiming } from "../runtime/delivery-loop.ts";
+import { DeliveryLoop, type DeliveryEvents, type DeliveryTiming } from "../runtime/delivery-loop.ts";
 import { SendError } from "../runtime/send-error.ts";
-import type { Server } from "./server-client.ts";
+import type { ServerClient } from "./server-client.ts";
 import type { Spool } from "../spool/spool.ts";
 import type { QueuedStudy } from "../spool/queries/studies/outbox.ts";
 
-// Sends queued studies, the oldest first, and stores the server's answers. A study has its fp before it is first sent, so
-// sending it again after a lost answer is harmless.
+// Sends queued studies, the oldest first, and stores the outcomes. A study has its fp before its first request, so a resend
+// after a lost response is harmless.
 
-export interface PushEvents extends DrainEvents {
+export interface PushEvents extends DeliveryEvents {
   outcome(outcome: Static<typeof Outcome>["outcome"]): void;
 }
 
-/** The server takes 5 MB; imaging-free studies have a few kB. */
-const BATCH_LETTERS_MAX = 2 * 1024 * 1024;
-/** Far below what a person notices between the analyzer and the API. */
+/** Characters of the studies in one request. The server refuses bodies over 5 MB; most studies have a few kB. */
+const BATCH_CHARS_MAX = 2 * 1024 * 1024;
+/** Interval between two requests after scheduleSend(), so that the studies of a busy device are sent together. */
 const GATHER_MS = 200;
-/** Max failures of consecutive studies. Beyond it the fault is the server's, not the studies'. */
+/** Failures of consecutive studies after which a batch ends, because the fault is the server's. */
 const FAULTS_IN_A_ROW_MAX = 3;
 
 const CurrentSnapshot = Compile(Snapshot);
@@ -26,31 +26,31 @@ const Outcomes = Compile(Type.Object({ outcomes: Type.Array(Outcome) }));
 
 export class Push {
   readonly #spool: Spool;
-  readonly #server: Server;
+  readonly #server: ServerClient;
   readonly #events: PushEvents;
-  readonly #timing: DrainTiming;
-  readonly #drain: Drain;
+  readonly #timing: DeliveryTiming;
+  readonly #loop: DeliveryLoop;
   #isGathering = false;
   #wokenAt = Number.NEGATIVE_INFINITY;
 
-  constructor(spool: Spool, server: Server, events: PushEvents, timing: DrainTiming) {
+  constructor(spool: Spool, server: ServerClient, events: PushEvents, timing: DeliveryTiming) {
     this.#spool = spool;
     this.#server = server;
     this.#events = events;
     this.#timing = timing;
-    this.#drain = new Drain(() => this.#sendNext(), events, timing);
+    this.#loop = new DeliveryLoop(() => this.#sendNext(), events, timing);
   }
 
-  /** There may be something to send. */
+  /** Sends the queued studies now. */
   wake(): void {
-    this.#drain.wake();
+    this.#loop.wake();
   }
 
   /**
-   * A study was queued: the first goes at once, what comes within a moment of it is sent together, for a request costs both
-   * programs more than the studies in it, and keeps acknowledgements waiting.
+   * Schedules a request for queued studies: at once, or GATHER_MS after the last one. A request costs both programs more than
+   * the studies in it, and delays acknowledgements to devices.
    */
-  wakeSoon(): void {
+  scheduleSend(): void {
     if (this.#isGathering) return;
     this.#isGathering = true;
     this.#timing.setTimer(Math.max(0, this.#wokenAt + GATHER_MS - performance.now()), () => void this.#wakeInPause());
@@ -63,17 +63,17 @@ export class Push {
     this.wake();
   }
 
-  /** Ends after the request under way. */
+  /** Stops after the request under way. */
   stop(): Promise<void> {
-    return this.#drain.stop();
+    return this.#loop.stop();
   }
 
-  /** Sends one batch, if there is any; whether more waits. */
+  /** Sends one batch if there is one. @returns true if more studies wait */
   async #sendNext(): Promise<boolean> {
-    const { batch, more } = await this.#spool.call("takeQueued", STUDIES_PER_PUSH_MAX, BATCH_LETTERS_MAX, Date.now());
+    const { batch, more } = await this.#spool.call("takeQueued", STUDIES_PER_PUSH_MAX, BATCH_CHARS_MAX, Date.now());
     if (batch.length === 0) return false;
     await this.#send(batch);
-    this.#drain.succeeded();
+    this.#loop.succeeded();
     return more;
   }
 
@@ -84,18 +84,18 @@ export class Push {
     } catch (error) {
       if (!(error instanceof SendError)) throw error;
       const refused = error.kind === "permanent";
-      // One study must not hold up the others: each is sent alone when the server refuses, or breaks at, all of them, and when
-      // a proxy says that the batch is too long for it.
+      // One study must not block the others. Each is sent alone if the server refuses or fails at the batch, or if a proxy
+      // refuses its length.
       if (batch.length > 1 && (refused || error.status === 500 || error.status === 413)) return this.#sendEach(batch);
       if (!refused) throw error;
       outcomes = batch.map(({ fp }) => ({ fp, outcome: "rejected", reason: error.message }));
     }
-    const answers = batch.map(({ revision, patientFp }, index) => ({
+    const settled = batch.map(({ revision, patientFp }, index) => ({
       ...outcomes[index]!,
       revision,
       matched: patientFp !== null,
     }));
-    await this.#spool.call("settleStudies", answers, Date.now());
+    await this.#spool.call("settleStudies", settled, Date.now());
     for (const { outcome } of outcomes) this.#events.outcome(outcome);
   }
 
@@ -112,7 +112,7 @@ export class Push {
         if (inARow === FAULTS_IN_A_ROW_MAX) break;
       }
     }
-    // The ones that failed stay queued; the channel rests as after any failure.
+    // The failed studies stay queued, and the delivery loop waits as after any failure.
     if (last !== null) throw last;
   }
 
@@ -123,20 +123,20 @@ export class Push {
       revision,
       ...sentSnapshot(snapshot),
     }));
-    const answer = await this.#server.post("/agent/v1/studies", { studies });
-    if (!Outcomes.Check(answer)) throw new SendError("uncertain", "the server's answer is no list of outcomes");
-    const { outcomes } = answer;
+    const response = await this.#server.post("/agent/v1/studies", { studies });
+    if (!Outcomes.Check(response)) throw new SendError("uncertain", "invalid response: expected a list of outcomes");
+    const { outcomes } = response;
     const inOrder = outcomes.length === batch.length && outcomes.every(({ fp }, index) => fp === batch[index]?.fp);
     if (!inOrder)
       throw new SendError(
         "uncertain",
-        `the server answered for ${outcomes.length} studies, expected ${batch.length} in order`,
+        `the server responded for ${outcomes.length} studies, expected ${batch.length} in order`,
       );
     return outcomes;
   }
 }
 
-/** One that an earlier version of this program stored may lack what the server expects of it: it does without. */
+/** Omits a snapshot that an earlier version of the agent stored without fields that the server requires. */
 function sentSnapshot(text: string): { snapshot?: unknown } {
   const snapshot: unknown = JSON.parse(text);
   return CurrentSnapshot.Check(snapshot) ? { snapshot } : {};

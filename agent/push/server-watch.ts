@@ -1,17 +1,17 @@
 import { reasonOf } from "../../shared/runtime/error-message.ts";
 import { SendError } from "../runtime/send-error.ts";
-import type { Server } from "./server-client.ts";
+import type { ServerClient } from "./server-client.ts";
 import { NOT_ASKED_YET, type ServerState } from "../states/server-state.ts";
 
-// Where the connection to the server stands, in words: read from what became of the agent's own requests.
+// Derives the state of the server from the outcomes of the agent's requests.
 
 const REACHED: Omit<ServerState, "since"> = { is: "reached", reason: null, isMinor: false };
 const APPOINTMENTS = "/api/v1/calendar/";
 
-/** The same server; `changed` is told each change of its state. */
-export function watched(server: Server, changed: (state: ServerState) => void): Server {
+/** Wraps a client so that `changed` is called with each change of the server's state. */
+export function watchServer(server: ServerClient, changed: (state: ServerState) => void): ServerClient {
   let state: Omit<ServerState, "since"> = NOT_ASKED_YET;
-  /** Reasons, by the paths that the key may not use. */
+  /** Reasons by the route that the key may not use. */
   const forbidden = new Map<string, string>();
 
   const note = (path: string, error: unknown) => {
@@ -25,9 +25,9 @@ export function watched(server: Server, changed: (state: ServerState) => void): 
   };
   const watch = async (path: string, request: Promise<unknown>): Promise<unknown> => {
     try {
-      const answer = await request;
+      const body = await request;
       note(path, null);
-      return answer;
+      return body;
     } catch (error) {
       note(path, error);
       throw error;
@@ -42,7 +42,7 @@ export function watched(server: Server, changed: (state: ServerState) => void): 
 function stateAfter(error: unknown, forbidden: ReadonlyMap<string, string>): Omit<ServerState, "since"> {
   const isMinor = false;
   if (error !== null && !(error instanceof SendError)) return { is: "does not work", reason: reasonOf(error), isMinor };
-  // Without a status the key's file cannot be read.
+  // Without a status the key file is unreadable.
   if (error?.kind === "unauthorized" && !isForbidden(error)) return { is: "wrong key", reason: error.message, isMinor };
   if (error?.status === null) return { is: "cannot be reached", reason: error.message, isMinor };
   if (error !== null && isStranger(error)) return { is: "does not work", reason: error.message, isMinor };
@@ -55,12 +55,12 @@ function stateAfter(error: unknown, forbidden: ReadonlyMap<string, string>): Omi
   };
 }
 
-/** Our server says so: a 403 of a proxy is none of the key's. */
+/** Returns true for a 403 of our server. A 403 of a proxy says nothing about the key. */
 function isForbidden({ kind, status }: SendError): boolean {
   return kind === "unauthorized" && status === 403;
 }
 
-/** Something else answers in the server's place, or the server is broken. */
+/** Returns true if another program responded, or the server failed. */
 function isStranger({ kind, status }: SendError): boolean {
   return kind === "uncertain" || status === 404 || status === 405;
 }

@@ -1,39 +1,37 @@
 import { reasonOf } from "../../shared/runtime/error-message.ts";
+import { type Backoff, backoffMs } from "./backoff.ts";
 import { type FailureKind, SendError } from "./send-error.ts";
 import type { SetTimer } from "./timer.ts";
 
-// Empties a queue of the spool into where it is to go: as long as there is something, and again later where that fails.
-
-export interface DrainEvents {
-  /** It does not get there any more: once when that begins, not once a try. */
+export interface DeliveryEvents {
+  /** Sending has begun to fail. Called once until recovered(), not once per attempt. */
   failed(kind: FailureKind, reason: string): void;
   recovered(): void;
 }
 
-export interface DrainTiming {
+export interface DeliveryTiming {
   readonly setTimer: SetTimer;
-  /** 0 to 1, for the jitter. */
+  /** Returns a number from 0 to 1 for the jitter. */
   readonly random: () => number;
 }
 
-/** Full jitter over 1 s, doubled up to 5 min; whatever may pass is tried for ever. */
-const RETRY_BASE_MS = 1_000;
-const RETRY_MAX_MS = 5 * 60_000;
-/** A key that is refused is a person's to mend: asking more often would only fill logs. */
+const RETRY: Backoff = { firstMs: 1_000, lastMs: 5 * 60_000, jitter: 1 };
+/** Delay after a refused key. The refusal lasts until a user replaces the key. */
 const UNAUTHORIZED_RETRY_MS = 60_000;
 
-export class Drain {
+/** Sends queued items of the spool until the queue is empty. Retries without end, with backoff, after a failure. */
+export class DeliveryLoop {
   readonly #sendNext: () => Promise<boolean>;
-  readonly #events: DrainEvents;
-  readonly #timing: DrainTiming;
+  readonly #events: DeliveryEvents;
+  readonly #timing: DeliveryTiming;
   #running: Promise<void> | null = null;
-  #again = false;
+  #isWoken = false;
   #failures = 0;
   #cancelRetry: (() => void) | null = null;
   #stopped = false;
 
-  /** `sendNext` sends a batch, if there is any; whether more may wait. It throws when the rest has to wait. */
-  constructor(sendNext: () => Promise<boolean>, events: DrainEvents, timing: DrainTiming) {
+  /** `sendNext` sends a batch if there is one, and returns whether more items may wait. It throws if sending fails. */
+  constructor(sendNext: () => Promise<boolean>, events: DeliveryEvents, timing: DeliveryTiming) {
     this.#sendNext = sendNext;
     this.#events = events;
     this.#timing = timing;
@@ -43,20 +41,20 @@ export class Drain {
     return this.#stopped;
   }
 
-  /** There may be something to send. */
+  /** Sends what is queued. Does nothing while a retry is scheduled. */
   wake(): void {
     if (this.#stopped || this.#cancelRetry !== null) return;
-    this.#again = true;
+    this.#isWoken = true;
     this.#running ??= this.#run().finally(() => (this.#running = null));
   }
 
-  /** Something got there. */
+  /** Reports that the receiver has accepted an item. */
   succeeded(): void {
     if (this.#failures > 0) this.#events.recovered();
     this.#failures = 0;
   }
 
-  /** Ends after what is under way. */
+  /** Stops after the batch under way. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#cancelRetry?.();
@@ -64,10 +62,10 @@ export class Drain {
   }
 
   async #run(): Promise<void> {
-    while (this.#again && !this.#stopped) {
-      this.#again = false;
+    while (this.#isWoken && !this.#stopped) {
+      this.#isWoken = false;
       try {
-        // An item that is queued meanwhile wakes the loop again.
+        // wake() during this loop starts another one, because its item may be queued after the last read.
         while ((await this.#sendNext()) && !this.#stopped);
       } catch (error) {
         this.#fail(error);
@@ -80,12 +78,15 @@ export class Drain {
     const kind = error instanceof SendError ? error.kind : "transient";
     if (this.#failures === 0) this.#events.failed(kind, reasonOf(error));
     this.#failures += 1;
-    const ceiling = Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** (this.#failures - 1));
-    const told = error instanceof SendError ? error.retryAfterMs : null;
-    const ms = told ?? (kind === "unauthorized" ? UNAUTHORIZED_RETRY_MS : ceiling * this.#timing.random());
-    this.#cancelRetry = this.#timing.setTimer(Math.min(ms, RETRY_MAX_MS), () => {
+    const ms = Math.min(this.#delayMs(error, kind), RETRY.lastMs);
+    this.#cancelRetry = this.#timing.setTimer(ms, () => {
       this.#cancelRetry = null;
       this.wake();
     });
+  }
+
+  #delayMs(error: unknown, kind: FailureKind): number {
+    if (error instanceof SendError && error.retryAfterMs !== null) return error.retryAfterMs;
+    return kind === "unauthorized" ? UNAUTHORIZED_RETRY_MS : backoffMs(this.#failures, RETRY, this.#timing.random);
   }
 }

@@ -1,7 +1,11 @@
 import { reasonOf } from "../../shared/runtime/error-message.ts";
 
-/** Runs `task` now and again after each end, sooner after a failure; the answer stops it. A failure is told once a change. */
-export function every(
+/**
+ * Runs `task` at once, then `ms` after each success or `retryMs` after each failure. Reports a failure only if its reason
+ * differs from that of the run before.
+ * @returns a function that stops it
+ */
+export function runPeriodically(
   ms: number,
   retryMs: number,
   task: () => Promise<void>,
@@ -9,23 +13,23 @@ export function every(
 ): () => void {
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
-  let told = "";
+  let lastReason = "";
   const run = () => {
     task().then(
       () => {
-        told = "";
-        again(ms);
+        lastReason = "";
+        schedule(ms);
       },
       (error: unknown) => {
         const reason = reasonOf(error);
-        if (reason !== told && !stopped) failed(reason);
-        told = reason;
-        again(retryMs);
+        if (reason !== lastReason && !stopped) failed(reason);
+        lastReason = reason;
+        schedule(retryMs);
       },
     );
   };
-  const again = (after: number) => {
-    if (!stopped) timer = setTimeout(run, after);
+  const schedule = (delayMs: number) => {
+    if (!stopped) timer = setTimeout(run, delayMs);
   };
   run();
   return () => {

@@ -1,20 +1,21 @@
 /**
- * transient: try again; uncertain: it may have been taken, try again because the server knows the fp; permanent: keep and show.
- * Only an answer in our server's error envelope is permanent: a proxy's error page says nothing of the study.
+ * Decides about the next attempt. "transient": the receiver did not take the item; retry. "uncertain": the receiver may have
+ * taken it; retry, because it recognizes the fp. "permanent": store the refusal. "unauthorized": retry until a user replaces
+ * the key. Only an error envelope of our own server is permanent, because the error page of a proxy says nothing about a study.
  */
 export type FailureKind = "transient" | "uncertain" | "permanent" | "unauthorized";
 
 export class SendError extends Error {
   readonly kind: FailureKind;
-  /** The server's Retry-After in milliseconds. */
+  /** Retry-After of the response in ms; null without one. */
   readonly retryAfterMs: number | null;
-  /** The HTTP status; null when there was no answer. */
+  /** Status of the HTTP response; null without a response. */
   readonly status: number | null;
 
-  constructor(kind: FailureKind, message: string, answer: { status?: number; retryAfterMs?: number | null } = {}) {
+  constructor(kind: FailureKind, message: string, response: { status?: number; retryAfterMs?: number | null } = {}) {
     super(message);
     this.kind = kind;
-    this.retryAfterMs = answer.retryAfterMs ?? null;
-    this.status = answer.status ?? null;
+    this.retryAfterMs = response.retryAfterMs ?? null;
+    this.status = response.status ?? null;
   }
 }

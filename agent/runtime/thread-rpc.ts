@@ -1,28 +1,27 @@
-// Functions of one thread that another one calls by name, both ways over one port. Calls and answers arrive in the order in
-// which they were made.
+// Bidirectional RPC between two threads over one MessagePort. Calls and replies arrive in call order.
 
-type Functions<Names extends PropertyKey> = { readonly [Name in Names]: (...args: never[]) => unknown };
-type Message =
-  /** `id` null: nobody waits for the answer. */
-  | { readonly id: number | null; readonly name: string; readonly args: readonly never[] }
-  | { readonly id: number; readonly value: unknown }
-  | { readonly id: number; readonly error: unknown };
-/** A worker, or a worker's port to who started it. */
-interface Port {
-  on(event: "message", listener: (message: Message) => void): unknown;
-  postMessage(message: Message): void;
+type RpcFunctions<Names extends PropertyKey> = { readonly [Name in Names]: (...args: never[]) => unknown };
+type RpcReply = { readonly id: number; readonly value: unknown } | { readonly id: number; readonly error: unknown };
+type RpcMessage =
+  /** `id` is null if the caller needs no reply. */
+  { readonly id: number | null; readonly name: string; readonly args: readonly never[] } | RpcReply;
+/** A Worker, or the parentPort of its thread. */
+interface RpcPort {
+  on(event: "message", listener: (message: RpcMessage) => void): unknown;
+  postMessage(message: RpcMessage): void;
 }
 
-export class ThreadCalls<Ours extends Functions<keyof Ours>, Theirs extends Functions<keyof Theirs>> {
-  readonly #port: Port;
-  readonly #waiting = new Map<number, { resolve(value: unknown): void; reject(error: unknown): void }>();
-  #asked = 0;
+export class ThreadRpc<Ours extends RpcFunctions<keyof Ours>, Theirs extends RpcFunctions<keyof Theirs>> {
+  readonly #port: RpcPort;
+  readonly #pendingCalls = new Map<number, { resolve(value: unknown): void; reject(error: unknown): void }>();
+  #lastId = 0;
 
-  constructor(port: Port, ours: Ours) {
+  /** `ours` are the functions that the other thread may call. */
+  constructor(port: RpcPort, ours: Ours) {
     this.#port = port;
-    port.on("message", (message: Message) => {
+    port.on("message", (message: RpcMessage) => {
       if ("name" in message) this.#run(ours[message.name as keyof Ours], message.id, message.args);
-      else this.#settle(message);
+      else this.#resolvePending(message);
     });
   }
 
@@ -31,15 +30,15 @@ export class ThreadCalls<Ours extends Functions<keyof Ours>, Theirs extends Func
     name: Name,
     ...args: Parameters<Theirs[Name]>
   ): Promise<Awaited<ReturnType<Theirs[Name]>>> {
-    const id = ++this.#asked;
+    const id = ++this.#lastId;
     return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
+      this.#pendingCalls.set(id, { resolve, reject });
       this.#port.postMessage({ id, name: String(name), args });
     });
   }
 
-  /** The same where nobody waits for an answer: what the function throws is that thread's own fault. */
-  tell<Name extends keyof Theirs>(name: Name, ...args: Parameters<Theirs[Name]>): void {
+  /** Calls a function of the other thread without a reply. An error of the function stays in that thread. */
+  notify<Name extends keyof Theirs>(name: Name, ...args: Parameters<Theirs[Name]>): void {
     this.#port.postMessage({ id: null, name: String(name), args });
   }
 
@@ -51,10 +50,10 @@ export class ThreadCalls<Ours extends Functions<keyof Ours>, Theirs extends Func
     );
   }
 
-  #settle(answer: Exclude<Message, { readonly name: string }>): void {
-    const waiting = this.#waiting.get(answer.id);
-    this.#waiting.delete(answer.id);
-    if ("value" in answer) waiting?.resolve(answer.value);
-    else waiting?.reject(answer.error);
+  #resolvePending(reply: RpcReply): void {
+    const pending = this.#pendingCalls.get(reply.id);
+    this.#pendingCalls.delete(reply.id);
+    if ("value" in reply) pending?.resolve(reply.value);
+    else pending?.reject(reply.error);
   }
 }

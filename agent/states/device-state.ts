@@ -31,4 +31,4 @@ interface DeviceCounters {
 }
 
 /** A device's state without what has a column of its own in the spool. */
-export type Standing = Omit<DeviceState, "id" | "profile" | "connected" | "lastMessageAt" | "lastBytesAt">;
+export type StoredDeviceState = Omit<DeviceState, "id" | "profile" | "connected" | "lastMessageAt" | "lastBytesAt">;

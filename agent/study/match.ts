@@ -4,22 +4,25 @@ import { fold } from "../../shared/clinical/species.ts";
 import type { Report } from "../report/report.ts";
 import type { TestOrder } from "../spool/queries/orders/orders.ts";
 
-/** The one patient, or why there is none and who it may be, the likeliest first. */
+/** The one patient of a Report, or the reason why there is none and the candidates, the likeliest first. */
 export type Match =
   | { readonly patient: Patient; readonly reason: null; readonly candidates: readonly [] }
   | { readonly patient: null; readonly reason: string; readonly candidates: readonly string[] };
 
-/** The clinic's patients of the Report's species with its name or nearly so, and who has an event on the day of the sample. */
+/** The clinic's patients of the Report's species with the same or a similar name. */
 export interface Namesakes {
   readonly all: readonly Patient[];
+  /** The fps of all patients with an event on the day of the sample. */
   readonly appointed: ReadonlySet<string>;
 }
 
 /**
- * Never the wrong patient: only an exact identifier matches, only if it names one patient,
- * and only if the device does not say that the animal is of another species.
- * `found`: the patients whom the Report's identifiers name exactly; `orders`: those of ours whose accession it carries;
- * `namesakes`: null where the clinic does not let names match; `isFetched`: the clinic's patients were fetched at least once.
+ * Decides which patient a Report belongs to. Only an exact identifier of exactly one patient matches, unless the device states
+ * another species.
+ * @param found the patients that the Report's identifiers name exactly
+ * @param orders the orders whose accession is among its identifiers
+ * @param namesakes null if the clinic does not allow a match by name
+ * @param isFetched whether the clinic's patients have been fetched at least once
  */
 export function match(
   report: Report,
@@ -29,9 +32,9 @@ export function match(
   isFetched = true,
 ): Match {
   const [patient, ...others] = found;
-  const gone = orders.find(({ patientFp }) => found.every(({ fp }) => fp !== patientFp));
-  if (gone !== undefined) {
-    const reason = `accession ${gone.accession} was issued for a patient whom the clinic has no more`;
+  const orphaned = orders.find(({ patientFp }) => found.every(({ fp }) => fp !== patientFp));
+  if (orphaned !== undefined) {
+    const reason = `accession ${orphaned.accession} was issued for a patient that the clinic no longer has`;
     return { patient: null, reason, candidates: found.map(({ fp }) => fp) };
   }
   if (patient === undefined) {
@@ -39,15 +42,15 @@ export function match(
     if (report.identifier !== null) {
       return { patient: null, reason: `no patient has the identifier "${report.identifier}"`, candidates: [] };
     }
-    return namesakes === null ? unmatched("the device sent no patient identifier") : byName(report, namesakes);
+    return namesakes === null ? unmatched("the device sent no patient identifier") : matchByName(report, namesakes);
   }
   const candidates = found.map(({ fp }) => fp);
   if (others.length > 0) {
     const [order] = orders;
     const reason =
       order === undefined
-        ? `the identifiers sent name ${found.length} patients`
-        : `accession ${order.accession} was issued for another patient than the one the identifiers sent name`;
+        ? `the identifiers name ${found.length} patients`
+        : `accession ${order.accession} was issued for another patient than the identifiers name`;
     return { patient: null, reason, candidates };
   }
   if (report.species !== null && report.species !== patient.species) {
@@ -59,25 +62,25 @@ export function match(
 
 const NEVER_FETCHED = "the clinic's patients were never fetched: waiting for the first list";
 
-/** By what a patient was found, for whoever asks later. */
+/** Describes in a sentence how a patient was found. */
 export function describeMatch(report: Report, patient: Patient, orders: readonly TestOrder[]): string {
   const [order] = orders;
   if (order !== undefined) return `matched ${patient.fp} by accession ${order.accession}`;
   const { identifier, otherIdentifiers } = report;
   if (identifier === null && otherIdentifiers.every((text) => !text.toUpperCase().includes(patient.fp.slice(-26)))) {
-    return `matched ${patient.fp} by its name, the only ${patient.species} called so, with an event that day`;
+    return `matched ${patient.fp} by its name: the only ${patient.species} with it, and with an event on that day`;
   }
   return `matched ${patient.fp} by ${identifier === null ? "its fp in another field" : `the identifier "${identifier}"`}`;
 }
 
-/** A sex or date of birth that differs, or a weight that is another animal's. */
+/** Ratio of two weights above which they belong to different patients. */
 const WEIGHT_FACTOR_MAX = 1.5;
 
 /**
- * The rule that a clinic may switch on: the only patient of the species with the name, who has an event on that day. The name
- * must be nobody else's of the whole clinic, nor nearly so, for that one may have come without an appointment, or be a twin.
+ * Matches by name, if the clinic allows it: the only patient of the species with the name, with an event on the day of the sample.
+ * No other patient of the clinic may have a similar name, because that one may have come without an appointment, or be a twin.
  */
-function byName(report: Report, { all, appointed }: Namesakes): Match {
+function matchByName(report: Report, { all, appointed }: Namesakes): Match {
   const { name } = report.patient_hint;
   if (name === null || report.species === null) {
     return unmatched("the device sent no patient identifier, nor a name with a species");
@@ -85,25 +88,27 @@ function byName(report: Report, { all, appointed }: Namesakes): Match {
   const [patient] = all.filter((each) => fold(each.name) === fold(name));
   const candidates = all.map(({ fp }) => fp);
   if (patient === undefined) {
-    return { patient: null, reason: `no ${report.species} of the clinic is called "${name}"`, candidates };
+    return { patient: null, reason: `the clinic has no ${report.species} with the name "${name}"`, candidates };
   }
   if (all.length > 1) {
-    return { patient: null, reason: `${all.length} patients are called "${name}" or nearly so`, candidates };
+    return { patient: null, reason: `${all.length} patients have the name "${name}" or a similar one`, candidates };
   }
   if (!appointed.has(patient.fp)) {
     return { patient: null, reason: `"${name}" has no event on the day of the sample`, candidates };
   }
-  const contradiction = whyNotThis(report, patient);
-  if (contradiction !== null) {
-    return { patient: null, reason: `"${name}" may be another: ${contradiction}`, candidates };
+  const problem = contradictionProblem(report, patient);
+  if (problem !== null) {
+    return { patient: null, reason: `"${name}" may be another patient: ${problem}`, candidates };
   }
   return { patient, reason: null, candidates: [] };
 }
 
-function whyNotThis({ patient_hint: hint }: Report, patient: Patient): string | null {
-  const [said, known] = [readSex(hint.sex), readSex(patient.sex)];
-  if (said !== null && known !== null && said !== known)
+/** Compares sex, date of birth and weight. @returns null without a contradiction */
+function contradictionProblem({ patient_hint: hint }: Report, patient: Patient): string | null {
+  const [sentSex, knownSex] = [readSex(hint.sex), readSex(patient.sex)];
+  if (sentSex !== null && knownSex !== null && sentSex !== knownSex) {
     return `the device says ${hint.sex}, the patient is ${patient.sex}`;
+  }
   if (hint.date_of_birth !== null && patient.date_of_birth !== null && hint.date_of_birth !== patient.date_of_birth) {
     return `the device says born on ${hint.date_of_birth}, the patient on ${patient.date_of_birth}`;
   }

@@ -7,7 +7,7 @@ import { continues, readPoct1 } from "../protocols/poct1/read.ts";
 import { readText } from "../protocols/proprietary/read.ts";
 import type { ReadContext, Reading } from "../report/report.ts";
 
-/** Message and profile to Reports. Pure: the same message gives the same Reports at any later time. */
+/** Reads a message to Reports. Pure: a later call returns the same Reports. */
 export function read(message: Uint8Array, profile: Profile, context: ReadContext): Reading {
   switch (profile.protocol) {
     case "astm":
@@ -21,7 +21,7 @@ export function read(message: Uint8Array, profile: Profile, context: ReadContext
   }
 }
 
-/** A message together with those of `incomplete` (the latest first) that it completes, and which these are. */
+/** Joins a message with the cut messages that it completes. `incomplete` has the latest first. */
 export function complete<Part extends { readonly bytes: Uint8Array }>(
   message: Uint8Array,
   incomplete: readonly Part[],
@@ -55,7 +55,7 @@ function beginsWith(bytes: Uint8Array, beginning: Uint8Array): boolean {
   return beginning.length <= bytes.length && beginning.every((byte, index) => byte === bytes[index]);
 }
 
-/** The cut message is the beginning of the whole one. They are never joined: what follows a cut frame is another message. */
+/** Returns true if the cut message is the beginning of the whole one. They are never joined: another message follows a cut frame. */
 function isResent(message: Uint8Array, incomplete: Uint8Array): boolean {
   const [whole, cut] = [withoutStamp(message), withoutStamp(incomplete)];
   if (whole === null || cut === null) return false;

@@ -7,8 +7,8 @@ import { describe, type Report } from "../report/report.ts";
 import type { StudyBody } from "../report/revision.ts";
 
 /**
- * Stage 4: Report and patient to a study with flags for the animal's species, age and sex at `acquired_at`.
- * Without a patient there is no species, so neither range nor flag: never an invented normal.
+ * Creates the study of a Report, with flags for the patient's species, age and sex at `acquired_at`. Without a patient the
+ * species is unknown, so results have neither range nor flag.
  */
 export function study(
   report: Report,

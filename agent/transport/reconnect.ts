@@ -1,13 +1,14 @@
+import { type Backoff, backoffMs } from "../runtime/backoff.ts";
 import { faultText, type LineFault, type LineState } from "../states/line-state.ts";
 import type { Transport, Wire, WireHandler } from "./transport.ts";
 
-/** Intervals between attempts to open a port of this machine; they double from `first` to `last`. */
-export const RETRY_MS = { first: 250, last: 2_000 };
+/** Delays between attempts to open a port of this machine. */
+export const PORT_RETRY: Backoff = { firstMs: 250, lastMs: 2_000, jitter: 0 };
 
-/** Intervals between dials, without jitter: 1 to 30 s with it. Analyzers are small computers, and many are off at night. */
-export const DIAL_RETRY_MS = { first: 2_000, last: 30_000 };
+/** Delays between dials, 1 to 30 s with jitter. Analyzers are small computers, and many are off at night. */
+export const DIAL_RETRY: Backoff = { firstMs: 2_000, lastMs: 30_000, jitter: 0.5 };
 
-/** A wire that stayed open for this time resets the intervals. */
+/** A wire that stayed open for this time resets the backoff. */
 const STABLE_MS = 2_000;
 
 /** Maximum time to open a connection, with its TLS handshake. */
@@ -22,18 +23,16 @@ const STOP_MS_MAX = 500;
  */
 export type OpenWire = (opened: (wire: Wire) => WireHandler, closed: (error: Error | null) => void) => () => void;
 
-/** @returns the interval after that many failures in a row; jitter takes up to half of it, `random` between 0 and 1 */
-export function retryAfterMs(failures: number, { first, last }: typeof RETRY_MS, random: () => number): number {
-  return Math.min(first * 2 ** failures, last) * (1 - random() / 2);
-}
-
-/** Opens one wire at a time and reopens it with backoff. `explain` turns the error of an attempt into a fault. */
+/**
+ * Opens one wire at a time and reopens it with backoff. `closedState` is the state of the line between two wires. `explain`
+ * turns the error of an attempt into a fault.
+ */
 export function reconnectingTransport(
   openWire: OpenWire,
-  meanwhile: "opening" | "connecting",
+  closedState: "opening" | "connecting",
   explain: (error: Error) => LineFault,
-  retryMs: typeof RETRY_MS,
-  random = () => 0,
+  backoff: Backoff,
+  random?: () => number,
 ): Transport {
   /** Closes the current wire; undefined between two attempts. */
   let stopWire: (() => void) | undefined;
@@ -43,9 +42,9 @@ export function reconnectingTransport(
   let wireStopped: (() => void) | undefined;
   /** Counts a wire that closes soon as a failure, so that its device is not dialled faster than an absent one. */
   const scheduleRetry = (attempt: () => void, openMs: number) => {
-    if (openMs >= Math.min(retryMs.last, STABLE_MS)) failures = 0;
-    retry = setTimeout(attempt, retryAfterMs(failures, retryMs, random));
+    if (openMs >= Math.min(backoff.lastMs, STABLE_MS)) failures = 0;
     failures += 1;
+    retry = setTimeout(attempt, backoffMs(failures, backoff, random));
   };
   return {
     open(accept, problem, stateChanged = () => undefined) {
@@ -64,7 +63,7 @@ export function reconnectingTransport(
           if (isOver) return;
           isOver = true;
           stopWire = undefined;
-          if (handler !== undefined) stateChanged({ is: meanwhile });
+          if (handler !== undefined) stateChanged({ is: closedState });
           if (error !== null && handler !== undefined) problem(error.message);
           if (error !== null && handler === undefined) reports.report(error);
           handler?.closed();
@@ -72,7 +71,7 @@ export function reconnectingTransport(
           scheduleRetry(attempt, handler === undefined ? 0 : performance.now() - openedAt);
         });
       };
-      stateChanged({ is: meanwhile });
+      stateChanged({ is: closedState });
       attempt();
     },
     async close() {
@@ -89,8 +88,8 @@ export function reconnectingTransport(
   };
 }
 
-/** Reports failed attempts to open a wire, once per change of the error until reset(). */
-function failureReports(
+/** Reports failed attempts to open a wire or a port, once per change of the error until reset(). */
+export function failureReports(
   explain: (error: Error) => LineFault,
   problem: (reason: string) => void,
   stateChanged: (state: LineState) => void,

@@ -5,7 +5,7 @@ import { serialPortClass } from "./serial.ts";
 // The serial ports of this machine, with the names for agent.yaml.
 
 /** A port as `agent ports --json` prints it. A field is null if the system does not report it. */
-export interface Port {
+export interface SerialPortInfo {
   readonly path: string;
   /** The stable name. `path` may change when the adapter is plugged in again. */
   readonly by_id: string | null;
@@ -18,7 +18,7 @@ export interface Port {
 const BY_ID = "/dev/serial/by-id";
 
 /** Lists all ports. Tests pass their own `list` and `byId`. */
-export async function listPorts(list = serialPortClass().list, byId = BY_ID): Promise<Port[]> {
+export async function listPorts(list = serialPortClass().list, byId = BY_ID): Promise<SerialPortInfo[]> {
   const names = namesIn(byId);
   const known = await list().catch((error: NodeJS.ErrnoException) => {
     // serialport runs udevadm on Linux. Containers lack it.

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import type { SerialPort } from "serialport";
 import { serialFault } from "../states/line-state.ts";
-import { type OpenWire, reconnectingTransport, RETRY_MS } from "./reconnect.ts";
+import { type OpenWire, PORT_RETRY, reconnectingTransport } from "./reconnect.ts";
 import type { Transport } from "./transport.ts";
 
 export interface SerialSettings {
@@ -18,11 +18,11 @@ export function serialPortClass(): typeof SerialPort {
   return (createRequire(import.meta.url)("serialport") as { readonly SerialPort: typeof SerialPort }).SerialPort;
 }
 
-/** Opens a serial port. Tests pass SerialPortMock and shorter intervals. */
+/** Opens a serial port. Tests pass SerialPortMock and shorter delays. */
 export function serialTransport(
   settings: SerialSettings,
   SerialPortClass = serialPortClass(),
-  retryMs = RETRY_MS,
+  backoff = PORT_RETRY,
 ): Transport {
   const { path, ...line } = settings;
   const explain = (error: Error) => serialFault(path, error.message);
@@ -58,7 +58,7 @@ export function serialTransport(
       if (port.isOpen) port.close();
     };
   };
-  return reconnectingTransport(openPort, "opening", explain, retryMs);
+  return reconnectingTransport(openPort, "opening", explain, backoff);
 }
 
 /**

@@ -1,9 +1,16 @@
 import tls from "node:tls";
 import net from "node:net";
-import { dialFault, faultText, type LineState, listenFault } from "../states/line-state.ts";
+import { dialFault, type LineState, listenFault } from "../states/line-state.ts";
 import type { Address } from "./address.ts";
 import { OpenConnections } from "./open-connections.ts";
-import { DIAL_RETRY_MS, OPENING_MS_MAX, type OpenWire, reconnectingTransport, RETRY_MS } from "./reconnect.ts";
+import {
+  DIAL_RETRY,
+  failureReports,
+  OPENING_MS_MAX,
+  type OpenWire,
+  PORT_RETRY,
+  reconnectingTransport,
+} from "./reconnect.ts";
 import { type Security, tlsServer } from "./tls.ts";
 import { CLOSE_MS, type Transport, type Wire, type WireHandler } from "./transport.ts";
 
@@ -12,7 +19,7 @@ const CONNECTIONS_MAX = 16;
 
 const SOCKET = { allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: 30_000 } as const;
 
-/** Dials a device that is itself a server. `random` returns the jitter, 0 to 1, so that agents do not dial in step. */
+/** Dials a device that is itself a server. `random` returns a number from 0 to 1 for the jitter of the delays. */
 export function dialTransport(
   { host, port }: Address,
   security: Security | null = null,
@@ -41,7 +48,7 @@ export function dialTransport(
     return () => socket.destroy();
   };
   const explain = (error: Error) => dialFault(host, port, error, isReached);
-  return reconnectingTransport(dial, "connecting", explain, DIAL_RETRY_MS, random);
+  return reconnectingTransport(dial, "connecting", explain, DIAL_RETRY, random);
 }
 
 /**
@@ -97,19 +104,14 @@ function keepListening(
   stateChanged: (state: LineState) => void,
 ): () => void {
   let retry: NodeJS.Timeout | undefined;
-  let reported: string | undefined;
+  const reports = failureReports((error) => listenFault(host, port, error), problem, stateChanged);
   server.on("listening", () => {
-    reported = undefined;
+    reports.reset();
     stateChanged({ is: "listening" });
   });
-  server.on("error", (error: NodeJS.ErrnoException) => {
-    if (reported !== error.message) {
-      const fault = listenFault(host, port, error);
-      problem(faultText(fault));
-      stateChanged(fault);
-    }
-    reported = error.message;
-    retry = setTimeout(() => server.listen(port, host), RETRY_MS.last);
+  server.on("error", (error) => {
+    reports.report(error);
+    retry = setTimeout(() => server.listen(port, host), PORT_RETRY.lastMs);
   });
   stateChanged({ is: "opening" });
   server.listen(port, host);

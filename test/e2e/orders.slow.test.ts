@@ -112,7 +112,7 @@ test("a result whose patient number is another animal's than the accession's is 
   const messages = await world.drained();
   expect(messages.at(-1)).toMatchObject({
     state: "unmatched",
-    reason: `accession ${accession} was issued for another patient than the one the identifiers sent name`,
+    reason: `accession ${accession} was issued for another patient than the identifiers name`,
   });
 });
 

@@ -5,7 +5,7 @@ import { DicomThread } from "../../agent/imaging/thread.ts";
 import { Commitments } from "../../agent/imaging/storage-commitment.ts";
 import { Directory } from "../../agent/study/patient-directory.ts";
 import { tidyImages } from "../../agent/imaging/instance-store.ts";
-import { httpServer } from "../../agent/push/server-client.ts";
+import { createServerClient } from "../../agent/push/server-client.ts";
 import { TestClock } from "./wire.ts";
 import { scriptedServer } from "./scripted-server.ts";
 import { freePort } from "./processes.ts";
@@ -38,7 +38,7 @@ export function useDicomServer(used: ReturnType<typeof useSpool>): ServedDevice 
     const server = await scriptedServer(() => ({ status: 404 }));
     const directory = new Directory(
       used.spool,
-      httpServer(server.url, () => "sk_live_test"),
+      createServerClient(server.url, () => "sk_live_test"),
     );
     served.port = await freePort();
     served.warnings = [];
@@ -73,7 +73,7 @@ export function useDicomServer(used: ReturnType<typeof useSpool>): ServedDevice 
     const dicom = thread.serve(device.id, {
       connected: () => undefined,
       disconnected: () => undefined,
-      stands: () => undefined,
+      lineChanged: () => undefined,
       bytes: () => undefined,
       warning: (reason) => served.warnings.push(reason),
       kept: () => undefined,

@@ -13,7 +13,7 @@ export const fixedContext: LinkContext = {
 export const NO_EVENTS: ConnectionEvents = {
   connected: () => undefined,
   disconnected: () => undefined,
-  stands: () => undefined,
+  lineChanged: () => undefined,
   bytes: () => undefined,
   warning: () => undefined,
 };

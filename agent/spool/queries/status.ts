@@ -4,7 +4,7 @@ import fs from "node:fs";
 import { type Loss, recentLoss } from "../../../shared/runtime/commit-mark.ts";
 import { damageTold } from "../../../shared/runtime/damaged-file.ts";
 import { isoOrNull } from "../../runtime/iso-time.ts";
-import type { Standing } from "../../states/device-state.ts";
+import type { StoredDeviceState } from "../../states/device-state.ts";
 import type { ServerState } from "../../states/server-state.ts";
 import type { MessageState } from "./messages/message-outcome.ts";
 
@@ -35,7 +35,7 @@ export interface DeviceStatus {
   readonly connected: boolean;
   readonly last_message_at: string | null;
   readonly counts: Readonly<Record<MessageState, number>>;
-  readonly state: Standing["is"] | typeof NOT_SERVED;
+  readonly state: StoredDeviceState["is"] | typeof NOT_SERVED;
   /** The reason why it cannot be reached, and the remedy. */
   readonly reason: string | null;
   readonly since: string | null;
@@ -131,7 +131,7 @@ function readDeviceState(
   stored: string | null,
 ): Pick<DeviceStatus, "state" | "reason" | "since" | "last_warning" | "gave_way" | "counters"> {
   if (stored === null) return { state: NOT_SERVED, reason: null, since: null, last_warning: null, counters: null };
-  const { is: state, reason, since, lastWarning, gaveWay, counters } = JSON.parse(stored) as Standing;
+  const { is: state, reason, since, lastWarning, gaveWay, counters } = JSON.parse(stored) as StoredDeviceState;
   const { noiseBytes: noise_bytes, ...counted } = counters;
   return {
     state,

@@ -2,13 +2,13 @@ import type Database from "better-sqlite3";
 import { resultLine } from "../../../shared/clinical/flag-text.ts";
 import { searchSpool, writeSpool } from "../../spool/access.ts";
 import { Directory } from "../../study/patient-directory.ts";
-import { assess, type FilingDevice, type Lookup } from "../../study/filing.ts";
+import { assess, type FilingDevice, type FilingSources } from "../../study/assess.ts";
 import { Headers } from "../../imaging/header-reader.ts";
 import { assessImages, type ImageDevice } from "../../imaging/study-assembly.ts";
 import { BYTES_COLUMNS, messageReader, type StoredMessageRow } from "../../spool/queries/events/event-log.ts";
 import { isWithdrawal, succeed } from "../../report/revision.ts";
 import { SendError } from "../../runtime/send-error.ts";
-import type { Server } from "../../push/server-client.ts";
+import type { ServerClient } from "../../push/server-client.ts";
 import type { SpoolCalls } from "../../spool/spool.ts";
 import type { MessageState } from "../../spool/queries/messages/message-outcome.ts";
 import type { StoredMessage } from "../../spool/queries/messages/message-row.ts";
@@ -30,7 +30,7 @@ export interface KnownDevices {
   readonly imaging: ReadonlyMap<string, ImageDevice>;
 }
 
-export interface Reprocessed {
+export interface ReassessedMessage {
   readonly message: StoredMessage & { readonly state: MessageState; readonly reason: string | null };
   readonly settlement: Settlement;
   /** Accessions whose result has arrived. */
@@ -49,12 +49,12 @@ export async function reassess(
   devices: KnownDevices,
   matchPatientsByName: boolean,
   progress: (done: number, of: number) => void,
-): Promise<Reprocessed[]> {
+): Promise<ReassessedMessage[]> {
   const headers = new Headers();
   try {
     return await searchSpool(folder, async (db) => {
       const all = wantedOf(db, wanted);
-      const done: Reprocessed[] = [];
+      const done: ReassessedMessage[] = [];
       for (const [index, { id, study }] of all.entries()) {
         const { spool, resulted } = callsOn(db);
         // The patients of the spool decide; the running agent keeps them in sync.
@@ -77,7 +77,7 @@ export async function reassess(
 }
 
 /** Stores the changed messages; a running agent sends them with its next round. @returns their number */
-export function store(folder: string, reprocessed: readonly Reprocessed[]): number {
+export function store(folder: string, reprocessed: readonly ReassessedMessage[]): number {
   const changed = reprocessed.filter(({ diff }) => diff.length > 0);
   for (const { settlement, resulted } of changed) {
     writeSpool(folder, (operations) => {
@@ -100,17 +100,17 @@ function wantedOf(db: Database.Database, { states, since }: ReprocessFilter): { 
     .all(...states, since) as { id: string; study: string | null }[];
 }
 
-function messageOf(db: Database.Database, id: string): Reprocessed["message"] {
+function messageOf(db: Database.Database, id: string): ReassessedMessage["message"] {
   const row = db
     .prepare(
       `SELECT id, device, profile, received_at AS receivedAt, truncation_reason AS incomplete, state, reason, ${BYTES_COLUMNS} FROM message WHERE id = ?`,
     )
-    .get(id) as StoredMessageRow<Reprocessed["message"]>;
+    .get(id) as StoredMessageRow<ReassessedMessage["message"]>;
   return messageReader(db)(row);
 }
 
 /** Skips a message whose device is not in the configuration. */
-async function assessMessage(message: StoredMessage, { analyzers }: KnownDevices, lookup: Lookup) {
+async function assessMessage(message: StoredMessage, { analyzers }: KnownDevices, lookup: FilingSources) {
   const device = analyzers.get(message.device);
   return device === undefined ? [] : [await assess(message, device, lookup)];
 }
@@ -121,7 +121,7 @@ async function assessStudy(
   study: string,
   { imaging }: KnownDevices,
   headers: Headers,
-  lookup: Lookup,
+  lookup: FilingSources,
 ): Promise<Settlement[]> {
   const stored = await lookup.spool.call("instancesOf", study);
   if (stored.some(({ device }) => !imaging.has(device))) return [];
@@ -129,7 +129,7 @@ async function assessStudy(
 }
 
 const refused = () => Promise.reject(new SendError("transient", "nothing is fetched while messages are reassessed"));
-const away: Server = { get: refused, post: refused };
+const away: ServerClient = { get: refused, post: refused };
 
 /** Creates spool calls on a read-only database; accessions to note are collected in `resulted`. */
 function callsOn(db: Database.Database): { spool: SpoolCalls; resulted: string[] } {
@@ -146,7 +146,11 @@ function callsOn(db: Database.Database): { spool: SpoolCalls; resulted: string[]
   return { spool, resulted };
 }
 
-function diffOf(db: Database.Database, { state, reason }: Reprocessed["message"], settlement: Settlement): string[] {
+function diffOf(
+  db: Database.Database,
+  { state, reason }: ReassessedMessage["message"],
+  settlement: Settlement,
+): string[] {
   const operations = operationsOn(db);
   const lines: string[] = [];
   let isNew = false;

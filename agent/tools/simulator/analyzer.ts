@@ -1,13 +1,13 @@
 import { AstmLink, type AstmLinkOptions } from "../../protocols/astm/link.ts";
 import { CR, ETB, ETX, STX } from "../../protocols/bytes.ts";
 import type { SimulatorLine } from "./line.ts";
-import { type Received, Station } from "./station.ts";
+import { type ReceivedMessage, Station } from "./station.ts";
 
 // Plays one side of an ASTM line with the link of the agent: a device that sends a fixture, or the host that receives from a
 // device.
 
 /** The outcome of playing a fixture. */
-export interface Played {
+export interface PlayOutcome {
   /** Whether every frame was acknowledged. */
   readonly accepted: boolean;
   readonly frames: number;
@@ -19,7 +19,7 @@ export interface Played {
  * Sends a fixture as the device. Its messages are sent by LIS01-A2, cut into frames as recorded; faults in the recording
  * are not repeated. A fixture without such a message (one-way devices, raw records) is sent unchanged.
  */
-export async function playDevice(fixture: Uint8Array, line: SimulatorLine, contend = false): Promise<Played> {
+export async function playDevice(fixture: Uint8Array, line: SimulatorLine, contend = false): Promise<PlayOutcome> {
   const messages = messagesIn(fixture);
   if (messages.length === 0) {
     line.send(fixture);
@@ -40,7 +40,7 @@ export async function playAstmHost(
   line: SimulatorLine,
   count: number,
   recordedReply: Uint8Array | null,
-  onMessage: (received: Received) => void,
+  onMessage: (received: ReceivedMessage) => void,
   contend = false,
 ): Promise<string | null> {
   const station = new Station(new AstmLink({ role: "host" }), line);

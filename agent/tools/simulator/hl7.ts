@@ -4,10 +4,10 @@ import { Hl7Link } from "../../protocols/hl7/link.ts";
 import { asksForOrders } from "../../protocols/hl7/message-types.ts";
 import { encodeMllp } from "../../protocols/mllp.ts";
 import { encodeSegment, encodeText, type Hl7Message, parseMessage } from "../../protocols/hl7/message.ts";
-import type { Played } from "./analyzer.ts";
+import type { PlayOutcome } from "./analyzer.ts";
 import { zonedTime } from "../../report/device-time.ts";
 import type { SimulatorLine } from "./line.ts";
-import { type Received, Station } from "./station.ts";
+import { type ReceivedMessage, Station } from "./station.ts";
 
 // Plays one side of an MLLP line: a device that sends a fixture, or the host that receives from a device.
 
@@ -22,8 +22,8 @@ const stamp = () => stampOf({ now: () => zonedTime(Date.now(), "UTC"), newId: ne
 export async function playHl7Device(
   fixture: Uint8Array,
   line: SimulatorLine,
-  onMessage: (received: Received) => void,
-): Promise<Played> {
+  onMessage: (received: ReceivedMessage) => void,
+): Promise<PlayOutcome> {
   const station = new Station(new Hl7Link(stamp, { ackMode: "aa" }), line);
   const played = { frames: 0, resent: 0 };
   for (const bytes of messagesIn(fixture)) {
@@ -54,7 +54,7 @@ export async function playHl7Host(
   line: SimulatorLine,
   count: number,
   recordedReply: Uint8Array | null,
-  onMessage: (received: Received) => void,
+  onMessage: (received: ReceivedMessage) => void,
 ): Promise<string | null> {
   const station = new Station(new Hl7Link(stamp, { worklist: recordedReply !== null }), line);
   const replies = recordedReply === null ? [] : messagesIn(recordedReply);

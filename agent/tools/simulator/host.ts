@@ -3,7 +3,7 @@ import { VT } from "../../protocols/bytes.ts";
 import { playAstmHost } from "./analyzer.ts";
 import { playHl7Host } from "./hl7.ts";
 import type { SimulatorLine } from "./line.ts";
-import type { Received } from "./station.ts";
+import type { ReceivedMessage } from "./station.ts";
 
 // Plays the host that a real device sends to, in the protocol of the device.
 
@@ -27,7 +27,7 @@ const IDLE_MS = 60_000;
 export async function playHost(
   line: SimulatorLine,
   { protocol, count, reply, contend }: HostSession,
-  onMessage: (received: Received) => void,
+  onMessage: (received: ReceivedMessage) => void,
 ): Promise<string | null> {
   const begun = protocol === null ? await awaitProtocol(line) : { protocol, line };
   if (begun === null) return `the line closed after 0 of ${count} messages`;

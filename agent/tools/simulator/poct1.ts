@@ -1,5 +1,5 @@
 import { type DeviceDialect, Poct1Device } from "../../protocols/poct1/simulated-device.ts";
-import type { Played } from "./analyzer.ts";
+import type { PlayOutcome } from "./analyzer.ts";
 import type { SimulatorLine } from "./line.ts";
 
 /** Max time that a device waits for a reply, in ms. */
@@ -10,7 +10,7 @@ export async function playPoct1Device(
   fixture: Uint8Array,
   line: SimulatorLine,
   habits: Partial<DeviceDialect> = {},
-): Promise<Played> {
+): Promise<PlayOutcome> {
   const device = new Poct1Device(fixture, habits);
   for (const document of device.begin()) line.send(document);
   while (device.outcome === undefined) {

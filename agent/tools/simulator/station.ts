@@ -5,7 +5,7 @@ import type { SimulatorLine } from "./line.ts";
 // Runs a link of the agent on one side of a line, with its timer.
 
 /** A received message. */
-export interface Received {
+export interface ReceivedMessage {
   readonly message: Uint8Array;
   /** Reason of an early end; null for a complete message. */
   readonly incomplete: string | null;
@@ -21,7 +21,7 @@ const IDLE_MS = 60_000;
 export class Station {
   readonly #link: Link & Required<Pick<Link, "send">>;
   readonly #line: SimulatorLine;
-  readonly #received: Received[] = [];
+  readonly #received: ReceivedMessage[] = [];
   #dueAt = Number.POSITIVE_INFINITY;
   /** Outcome of the message: undefined while it is under way, null if it is accepted, else the reason of its failure. */
   #outcome: string | null | undefined;
@@ -53,13 +53,13 @@ export class Station {
   }
 
   /** Waits for the next message. @returns null if the line closes */
-  async receive(): Promise<Received | null> {
+  async receive(): Promise<ReceivedMessage | null> {
     while (this.#received.length === 0 && this.#line.isOpen) await this.#step();
     return this.#received.shift() ?? null;
   }
 
   /** Returns the messages that arrived, or arrive within `ms`. */
-  async receiveFor(ms: number): Promise<readonly Received[]> {
+  async receiveFor(ms: number): Promise<readonly ReceivedMessage[]> {
     const until = performance.now() + ms;
     while (this.#line.isOpen && performance.now() < until) await this.#step(until - performance.now());
     return this.#received.splice(0);

@@ -91,7 +91,7 @@ describe("the commands of the agent", () => {
     expect([code, stdout.toString()]).toEqual([0, `${file} is valid: 1 device\n`]);
     const key = path.join(folder, "open.key");
     expect(stderr.split("\n")).toEqual([
-      "warning: server.url is http://lab.example: the key and all results cross the network readable, use https",
+      "warning: server.url is http://lab.example: the network can read the key and all results, use https",
       "warning: device hema-1 listens on 0.0.0.0:2575 without allow: any host can send results, list the device's address in allow",
       `warning: other users of this machine can read ${key}, which holds a secret: chmod 600 ${key}`,
       "",

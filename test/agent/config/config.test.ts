@@ -46,7 +46,7 @@ function problemsOf(text: string): string[] {
   return "problems" in result ? result.problems.map(({ line, message }) => `${line}: ${message}`) : [];
 }
 
-test("the configuration of the handbook is read, its paths resolved against the file's folder", () => {
+test("a valid configuration is read with its paths resolved against the folder of the file", () => {
   const file = path.join(folder, "agent.yaml");
   fs.writeFileSync(file, good);
   expect(loadConfig(file)).toEqual({
@@ -77,7 +77,7 @@ test("the configuration of the handbook is read, its paths resolved against the 
   });
 });
 
-test("an HL7 device may have a charset of its protocol and a mode of acknowledgement, an ASTM device neither", () => {
+test("an HL7 device may have an HL7 charset and an ackMode, an ASTM device neither", () => {
   expect(problemsOf(good + hl7Device)).toEqual([]);
   const [charset = "", ackMode = "", ...more] = problemsOf(good + hl7Device.replace("generic-hl7", "generic-astm"));
   expect(charset).toMatch(/^10: devices\[3\]\.charset is gb18030, expected one of cp850, .* for profile generic-astm$/);
@@ -90,12 +90,12 @@ test("an HL7 device may have a charset of its protocol and a mode of acknowledge
   ]);
 });
 
-test("ackMode is refused where images are sent", () => {
+test("an imaging device must not have an ackMode", () => {
   const xray = '  - { id: xray, profile: dicom, connection: { listen: "0.0.0.0:11112" }, ackMode: aa }\n';
   expect(problemsOf(good + xray)).toEqual(["10: devices[3].ackMode is for HL7 devices, profile dicom is not HL7"]);
 });
 
-test("every fault is told at once, in the order of the lines, with the nearest known key", () => {
+test("all problems are reported at once by line, with the nearest known key", () => {
   const faulty = `server: { url: "ftp://x", keyfile: ./agent.key }
 data: ./data
 timezone: Europe/Istanbul
@@ -114,13 +114,13 @@ devices:
 `;
   expect(problemsOf(faulty)).toEqual([
     "1: server.keyFile is missing",
-    "1: server.keyfile is no known key, did you mean keyFile?",
+    "1: server.keyfile is an unknown key, did you mean keyFile?",
     '1: server.url is "ftp://x", expected text like ^https?://',
-    "3: timezone is no known key, did you mean timeZone?",
+    "3: timezone is an unknown key, did you mean timeZone?",
     '4: timeZone is "Mars/Olympus", expected an IANA time zone such as Europe/Istanbul',
     '6: devices[0].id is "Chem 1", expected text like ^[a-z0-9][a-z0-9-]{0,62}$',
     "7: devices[0].profile is abaxis-vetscan-vs3, did you mean abaxis-vetscan-vs2?",
-    "8: devices[0].connection.serial.baud is no known key, did you mean baudRate?",
+    "8: devices[0].connection.serial.baud is an unknown key, did you mean baudRate?",
     '8: devices[0].connection.serial.parity is "non", expected one of none, even, odd, mark, space',
     `10: devices[1].profile is cobas-b221, expected one of ${[...profiles.map(({ id }) => id), "dicom"].join(", ")}`,
     "11: devices[1].connection has listen and dial, expected exactly one of serial, listen, dial",
@@ -147,12 +147,12 @@ test.each([
   expect(problems.map((problem) => problem.replace(/^\d+: /, ""))).toEqual([message]);
 });
 
-describe("single faults", () => {
+describe("single problems", () => {
   test.each([
     [
-      "a key far from every known one names them all",
+      "an unknown key without a near one lists all keys",
       good.replace("data:", "zzzzzzz: 1\ndata:"),
-      "3: zzzzzzz is no known key, expected one of server, data, timeZone, matchPatientsByName, status, devices, destinations, images",
+      "3: zzzzzzz is an unknown key, expected one of server, data, timeZone, matchPatientsByName, status, devices, destinations, images",
     ],
     ["a missing section", good.replace(/server:.*\n/, ""), "2: server is missing"],
     ["no devices", good.replace(/devices:[^]*/, "devices: []\n"), "6: devices is a list of 0, expected at least 1"],
@@ -188,7 +188,7 @@ describe("single faults", () => {
         'dial: "192.168.1.50:5500"',
         'dial: "192.168.1.50:5500", replyConnection: { dial: "h:1", listen: "2" }',
       ),
-      "9: devices[2].connection.replyConnection has none or both, expected exactly one of listen, dial",
+      "9: devices[2].connection.replyConnection has both or none, expected exactly one of listen, dial",
     ],
     [
       "replies on a port that is taken",
@@ -201,12 +201,12 @@ describe("single faults", () => {
     [
       "replies to a serial line",
       good.replace("baudRate: 9600 }", 'baudRate: 9600 }, replyConnection: { dial: "h:1" }'),
-      "7: devices[0].connection.replyConnection is for TCP: a serial line is answered on itself",
+      "7: devices[0].connection.replyConnection is for TCP devices: replies to a serial device leave on its own line",
     ],
     [
       "TLS without a certificate to show",
       good.replace("allow:", "tls: { ca: agent.key }, allow:"),
-      "8: devices[1].tls has no certificate, which a listener shows to its devices",
+      "8: devices[1].tls has no certificate, which a listener needs",
     ],
     [
       "TLS on a serial line",
@@ -231,12 +231,12 @@ describe("single faults", () => {
     [
       "a word that TLS does not have",
       good.replace("timeZone: UTC", "tls: { kay: agent.key }"),
-      "9: devices[2].tls.kay is no known key, did you mean key?",
+      "9: devices[2].tls.kay is an unknown key, did you mean key?",
     ],
     [
       "operators of a device that takes none",
       good.replace("timeZone: UTC", "operatorListFile: operators.yaml"),
-      "9: devices[2].operatorListFile is for devices that speak POCT1-A",
+      "9: devices[2].operatorListFile is for POCT1-A devices",
     ],
     [
       "operators in a file that is not there",
@@ -249,31 +249,31 @@ describe("single faults", () => {
       '9: devices[2].operatorListFile names FOLDER/words.yaml, which cannot be used: the value is "vt1 and vt2", expected an array',
     ],
     [
-      "an operator who stands twice",
+      "a duplicate operator",
       poct1("twice.yaml"),
-      "9: devices[2].operatorListFile names FOLDER/twice.yaml, which cannot be used: the operator vt1 stands twice",
+      "9: devices[2].operatorListFile names FOLDER/twice.yaml, which cannot be used: duplicate operator vt1",
     ],
   ])("%s", (_, text, expected) => {
     expect(problemsOf(text)).toEqual([expected.replaceAll("FOLDER", folder)]);
   });
 
-  test("operators are read, and their path is resolved against the file's folder", () => {
+  test("the path of an operator list is resolved against the folder of the file", () => {
     const result = checkConfig(poct1("operators.yaml"), folder);
     expect("config" in result && result.config.devices[2]?.operatorListFile).toBe(path.join(folder, "operators.yaml"));
   });
 
-  test("YAML that cannot be parsed is told with its line", () => {
+  test("invalid YAML is reported with its line", () => {
     expect(problemsOf("server: {\ndata: x")[0]).toMatch(/^2: /);
     expect(problemsOf("a: 1\na: 2\n")[0]).toBe("2: Map keys must be unique");
   });
 
-  test.each(["", "7", "[]", "null"])("a file of %j is no configuration", (text) => {
+  test.each(["", "7", "[]", "null"])("a file of %j is an invalid configuration", (text) => {
     expect(problemsOf(text).length).toBeGreaterThan(0);
   });
 });
 
 describe("images", () => {
-  test("are kept for so long and so much, and leave so much of their disk free", () => {
+  test("the limits of images are read in ms and bytes", () => {
     const result = checkConfig(`${good}images: { retainDays: 365, maxGigabytes: 0.5, minFreeGigabytes: 10 }\n`, folder);
     expect("config" in result && result.config.images).toEqual({
       keepMs: 31_536_000_000,
@@ -287,8 +287,8 @@ describe("images", () => {
   test.each([
     ["retainDays: 0", "10: images.retainDays is 0, expected at least 1"],
     ["maxGigabytes: 0", "10: images.maxGigabytes is 0, expected at least 0.001"],
-    ["retainDay: 3", "10: images.retainDay is no known key, did you mean retainDays?"],
-  ])("%s is a fault", (setting, problem) => {
+    ["retainDay: 3", "10: images.retainDay is an unknown key, did you mean retainDays?"],
+  ])("%s is a problem", (setting, problem) => {
     expect(problemsOf(`${good}images: { ${setting} }\n`)).toEqual([problem]);
   });
 });
@@ -298,23 +298,23 @@ describe("imaging devices", () => {
   const xray =
     "{ id: xray, profile: dicom, connection: { listen: 0.0.0.0:11112 }, aeTitle: VETWIRE, callingAeTitles: [DX1] }";
 
-  test("have AE titles, a quiet time and a modality", () => {
+  test("an imaging device may have AE titles, quietSeconds and a modality", () => {
     expect(problemsOf(withDevice(xray.replace(" }", " }, quietSeconds: 60, modality: RADIOLOGY")))).toEqual([]);
   });
 
   test.each([
     [
-      "are listened to",
+      "an imaging device must not be dialled",
       xray.replace("listen: 0.0.0.0:11112", "dial: 10.0.0.1:104"),
-      "10: devices[3].connection has dial, but a DICOM device is listened to: expected listen",
+      "10: devices[3].connection has dial, expected listen for a DICOM device",
     ],
     [
-      "have titles of at most 16 characters",
+      "an AE title has at most 16 characters",
       xray.replace("[DX1]", "[DX1, A-TITLE-THAT-IS-LONG]"),
       '10: devices[3].callingAeTitles[1] is "A-TITLE-THAT-IS-LONG", expected text like ^[!-\\[\\]-~](?:[ -\\[\\]-~]{0,14}[!-\\[\\]-~])?$',
     ],
     [
-      "alone have them",
+      "only an imaging device has an AE title",
       xray.replace("dicom", "generic-astm").replace(", callingAeTitles: [DX1]", ""),
       "10: devices[3].aeTitle belongs to devices with the profile dicom",
     ],
@@ -331,14 +331,14 @@ test.each([
   ["127.0.0.1:70000", null],
   ["127.0.0.1", null],
   ["", null],
-])("the address %j", (text, address) => {
+])("the address %j is parsed", (text, address) => {
   expect(parseAddress(text)).toEqual(address);
 });
 
 describe("destinations of images", () => {
   const at = (destination: string) => problemsOf(`${good}destinations:\n  - ${destination}\n`);
 
-  test("are called by C-STORE or STOW-RS", () => {
+  test("a destination has C-STORE or STOW-RS", () => {
     fs.writeFileSync(path.join(folder, "pacs.auth"), "Bearer not-a-real-token\n");
     const result = checkConfig(
       `${good}destinations:
@@ -371,7 +371,7 @@ describe("destinations of images", () => {
     ['{ id: pacs, stow: "ftp://x" }', 'destinations[0].stow is "ftp://x", expected text like ^https?://'],
     [
       '{ id: pacs, stow: "http://x", authorizationFile: gone }',
-      "destinations[0].authorizationFile names FOLDER/gone, which is not there",
+      "destinations[0].authorizationFile names FOLDER/gone, which does not exist",
     ],
     [
       '{ id: pacs, stow: "http://x" }\n  - { id: pacs, stow: "http://y" }',

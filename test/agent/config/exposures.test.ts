@@ -32,7 +32,7 @@ function configOf(settings: { url?: string; devices?: readonly object[]; destina
 }
 
 test.each(["https://lab.example", "http://localhost:8080", "http://127.1.2.3:8080", "http://[::1]:8080"])(
-  "a server at %s is no warning",
+  "a server at %s causes no warning",
   (url) => {
     expect(exposures(configOf({ url }))).toEqual([]);
   },
@@ -45,11 +45,11 @@ test.each([
   ["http://localhost.example", "http://localhost.example"],
 ])("a server at %s is a warning, because its key and results can be read on the way", (url, origin) => {
   expect(exposures(configOf({ url }))).toEqual([
-    `server.url is ${origin}: the key and all results cross the network readable, use https`,
+    `server.url is ${origin}: the network can read the key and all results, use https`,
   ]);
 });
 
-test("an archive that takes images over http on another host is a warning", () => {
+test("an archive with http on another host causes a warning", () => {
   const destinations = [
     { id: "cloud", stow: "https://pacs.example/dicom-web" },
     { id: "near", stow: "http://127.0.0.1:8042/dicom-web" },
@@ -57,11 +57,11 @@ test("an archive that takes images over http on another host is a warning", () =
     { id: "store", dial: "10.0.0.9:104", aeTitle: "PACS" },
   ];
   expect(exposures(configOf({ destinations }))).toEqual([
-    "destination pacs is http://10.0.0.9: its images cross the network readable, use https",
+    "destination pacs is http://10.0.0.9: the network can read its images, use https",
   ]);
 });
 
-test("a device that is awaited on an address of the network without allow is a warning", () => {
+test("a listener on a network address without allow causes a warning", () => {
   const hl7 = { profile: "generic-hl7" };
   const devices = [
     loopbackDevice,
@@ -82,7 +82,7 @@ test("a device that is awaited on an address of the network without allow is a w
   ]);
 });
 
-test("a listener that asks devices for a certificate is no warning", () => {
+test("a listener that requires a device certificate causes no warning", () => {
   const config = configOf({});
   const tls = { certificate: "agent.crt", ca: "devices.crt" };
   const [device] = config.devices;
@@ -101,7 +101,7 @@ test.skipIf(process.platform === "win32")("files with secrets that other users c
   );
 });
 
-test("the agent logs the same sentences when it starts", async () => {
+test("the agent logs the same warnings at its start", async () => {
   const devices = [{ ...loopbackDevice, connection: { listen: `0.0.0.0:${await freePort()}` } }];
   const config = configOf({ url: "http://vetwire.invalid:8080", devices });
   const logged: { msg: string; reason?: string }[] = [];
@@ -126,6 +126,6 @@ test.each([
   ["192.168.1.9", false],
   ["127.0.0.1.example", false],
   ["", false],
-])("whether %o is this machine: %o", (host, expected) => {
+])("isLoopback(%o) returns %o", (host, expected) => {
   expect(isLoopback(host)).toBe(expected);
 });

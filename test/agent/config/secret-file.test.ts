@@ -19,7 +19,7 @@ test.each([
   ["UTF-8 with a byte order mark", Buffer.from(`\ufeff${key}\r\n`)],
   ["UTF-16, as Windows PowerShell writes it", Buffer.from(`\ufeff${key}\r\n`, "utf16le")],
   ["UTF-16 with the high byte first", Buffer.from(`\ufeff${key}\r\n`, "utf16le").swap16()],
-  ["Windows lines, with blanks around", Buffer.from(`  ${key} \r\n\r\n`)],
+  ["Windows lines with spaces around the key", Buffer.from(`  ${key} \r\n\r\n`)],
 ])("a key is read from a file in %s", (_, bytes) => {
   expect(reading(bytes)).toBe(key);
 });
@@ -32,7 +32,7 @@ test.each([
     "\u{1f511}",
     "its character 1 is U+1F511, expected one line of printable ASCII",
   ],
-])("a key with %s is refused with its place, not sent", (_, text, reason) => {
+])("a key with %s is refused with its position", (_, text, reason) => {
   expect(() => reading(Buffer.from(text))).toThrow(new Error(reason));
 });
 

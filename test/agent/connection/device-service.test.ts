@@ -377,7 +377,7 @@ describe("the status of the server", () => {
     "a proxy that responds with %i causes a warning that does not blame the key",
     async (code) => {
       await run(await listening(), () => ({ status: code, body: "<html>" }));
-      const reason = `the server answered ${code}: no error envelope, so it is not our server's`;
+      const reason = `the server answered ${code}: no error envelope, so another program responded`;
       expect(await serverIn("does not work")).toMatchObject({ reason });
       expect(await ready()).toMatchObject({ status: 200, ready: true, problems: [] });
     },
@@ -385,7 +385,7 @@ describe("the status of the server", () => {
 
   test("a response of another program causes a warning that quotes it", async () => {
     await run(await listening(), () => ({ status: 502, body: "<html>" }));
-    const reason = "the server answered 502: no error envelope, so it is not our server's";
+    const reason = "the server answered 502: no error envelope, so another program responded";
     expect(await serverIn("does not work")).toMatchObject({ reason });
     expect((await ready()).warnings).toHaveLength(1);
   });

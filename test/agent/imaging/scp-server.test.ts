@@ -36,7 +36,7 @@ function serve() {
   const events = {
     connected: nothing,
     disconnected: nothing,
-    stands: () => undefined,
+    lineChanged: () => undefined,
     bytes: () => undefined,
     warning,
     kept: nothing,

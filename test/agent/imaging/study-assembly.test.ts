@@ -10,7 +10,7 @@ import { type ImageDevice, ImageFiling } from "../../../agent/imaging/study-asse
 import { encodeFileHead } from "../../../agent/protocols/dicom/part10.ts";
 import { imageFile, imageFolder } from "../../../agent/imaging/instance-store.ts";
 import { reassess, store } from "../../../agent/tools/offline/reprocess.ts";
-import { httpServer } from "../../../agent/push/server-client.ts";
+import { createServerClient } from "../../../agent/push/server-client.ts";
 import type { Patient } from "../../../shared/api/patient.ts";
 import { dog } from "../../make-fixtures.ts";
 import { CR_STORAGE, dataset, EXPLICIT, hostileDataset } from "../../support/dicom.ts";
@@ -26,7 +26,7 @@ const devices = new Map<string, ImageDevice>();
 const directory = () =>
   new Directory(
     used.spool,
-    httpServer("http://127.0.0.1:9", () => "sk_live_test", 100),
+    createServerClient("http://127.0.0.1:9", () => "sk_live_test", 100),
   );
 let ordinal = 0;
 

@@ -44,7 +44,7 @@ beforeEach(async () => {
     thread.serve(id, {
       connected: () => note(`${id} connected`),
       disconnected: () => note(`${id} disconnected`),
-      stands: () => undefined,
+      lineChanged: () => undefined,
       bytes: () => undefined,
       warning: (reason) => note(`${id}: ${reason}`),
       kept: () => note(`${id} kept`),

@@ -1,18 +1,19 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { Directory, syncAppointments } from "../../../agent/study/patient-directory.ts";
+import { syncAppointments } from "../../../agent/study/appointments.ts";
+import { Directory } from "../../../agent/study/patient-directory.ts";
 import { abaxisVetscanVs2 } from "../../../agent/devices/abaxis-vetscan-vs2.ts";
 import { genericAstm } from "../../../agent/devices/generic-astm.ts";
 import { genericHl7 } from "../../../agent/devices/generic-hl7.ts";
 import type { Profile } from "../../../agent/devices/profile.ts";
 import { parseMessage } from "../../../agent/protocols/hl7/message.ts";
-import { httpServer } from "../../../agent/push/server-client.ts";
 import type { OrderState, TestOrder } from "../../../agent/spool/queries/orders/orders.ts";
-import { Worklist } from "../../../agent/orders/host-query.ts";
+import { createServerClient } from "../../../agent/push/server-client.ts";
+import { HostQueries } from "../../../agent/orders/host-query.ts";
 import { cat, dog } from "../../make-fixtures.ts";
 import { scriptedServer } from "../../support/scripted-server.ts";
 import { useSpool } from "../../support/spool.ts";
 
-// Method: a real spool with two patients and the orders a test places; a server that has nothing more.
+// Method: a real spool with two patients, the orders of each test, and a server without patients.
 
 const used = useSpool();
 const HOUR_MS = 60 * 60_000;
@@ -20,15 +21,15 @@ const noon = new Date().setUTCHours(12, 0, 0, 0);
 const dogUlid = dog.fp.slice("patient_".length);
 const catUlid = cat.fp.slice("patient_".length);
 
-let worklist: Worklist;
+let worklist: HostQueries;
 
 beforeEach(async () => {
   const server = await scriptedServer(() => ({ status: 404 }));
-  worklist = new Worklist(
+  worklist = new HostQueries(
     used.spool,
     new Directory(
       used.spool,
-      httpServer(server.url, () => "sk_live_test"),
+      createServerClient(server.url, () => "sk_live_test"),
     ),
   );
   await used.spool.call(
@@ -53,14 +54,14 @@ interface Asked {
   readonly incomplete?: string;
 }
 
-/** The answer's P, O and L: type, P-3 or O-3, and O-5 with O-26. */
+/** @returns P, O and L of the reply: type, P-3 or O-3, and O-5 with O-26 */
 async function answered(query: string | readonly string[], { profile = genericAstm, incomplete }: Asked = {}) {
   const records = ["H|\\^&|||Analyzer", ...(typeof query === "string" ? [query] : query), "L|1|N"];
   const message = {
     ...{ id: "M1", device: "chem-1", profile: profile.id, receivedAt: Date.now(), incomplete: incomplete ?? null },
     bytes: Buffer.from(records.map((record) => `${record}\r`).join("")),
   };
-  const [answer] = await worklist.answer(message, profile, "UTC");
+  const [answer] = await worklist.reply(message, profile, "UTC");
   if (answer === undefined) return null;
   const lines = Buffer.from(answer.message).toString().split("\r").slice(1, -1);
   const short = lines
@@ -71,7 +72,7 @@ async function answered(query: string | readonly string[], { profile = genericAs
   return { lines: short, accessions: answer.accessions };
 }
 
-describe("one sample is asked for", () => {
+describe("a query for one sample", () => {
   test.each([
     ["by accession", "Q|1|^VDAG0001||ALL||||||||O"],
     ["by accession in the first component", "Q|1|VDAG0001"],
@@ -79,7 +80,7 @@ describe("one sample is asked for", () => {
     ["by accession and the patient's own number", "Q|1|4711^VDAG0001"],
     ["by card number", "Q|1|4711"],
     ["by ULID", `Q|1|${dogUlid}`],
-  ])("%s: the order", async (_, query) => {
+  ])("a query %s finds the order", async (_, query) => {
     expect(await answered(query)).toEqual({
       lines: [`P ${dogUlid}`, "O VDAG0001 ^^^ALT Q", "L F"],
       accessions: ["VDAG0001"],
@@ -87,17 +88,17 @@ describe("one sample is asked for", () => {
   });
 
   test.each([
-    ["a number that nobody has", "Q|1|^1068687||ALL", ["P ", "O 1068687  Z", "L I"]],
-    ["a patient's number that nobody has", "Q|1|99", ["P 99", "O 99  Z", "L I"]],
-    ["a card number as specimen: never compared", "Q|1|^4711", ["P ", "O 4711  Z", "L I"]],
+    ["an unknown number", "Q|1|^1068687||ALL", ["P ", "O 1068687  Z", "L I"]],
+    ["an unknown patient number", "Q|1|99", ["P 99", "O 99  Z", "L I"]],
+    ["a card number as specimen", "Q|1|^4711", ["P ", "O 4711  Z", "L I"]],
     ["an accession with another patient's number", `Q|1|${catUlid}^VDAG0001`, [`P ${catUlid}`, "O VDAG0001  Z", "L I"]],
     ["a patient without an order", `Q|1|${catUlid}`, [`P ${catUlid}`, `O ${catUlid}  Y`, "L I"]],
-    ["a patient's sample that is not ours", "Q|1|4711^X9", [`P ${dogUlid}`, "O X9  Y", "L I"]],
-  ])("%s", async (_, query, lines) => {
+    ["an unknown sample of a known patient", "Q|1|4711^X9", [`P ${dogUlid}`, "O X9  Y", "L I"]],
+  ])("a query for %s finds no order", async (_, query, lines) => {
     expect(await answered(query)).toEqual({ lines, accessions: [] });
   });
 
-  test("an accession for another device is this animal's, and no order here", async () => {
+  test("an accession of another device names its patient without an order", async () => {
     await place("VHEMA001", dog.fp, { device: "hema-1" });
     expect(await answered("Q|1|^VHEMA001")).toEqual({
       lines: [`P ${dogUlid}`, "O VHEMA001  Y", "L I"],
@@ -105,23 +106,23 @@ describe("one sample is asked for", () => {
     });
   });
 
-  test("an accession is answered for ever: with its result here, and after a year", async () => {
+  test("a query for an accession finds its order after the result, and after a year", async () => {
     await used.spool.call("noteOrders", ["VDAG0001"], "resulted");
-    await used.spool.call("noteOrders", ["VDAG0001"], "sent"); // asked for once more
+    await used.spool.call("noteOrders", ["VDAG0001"], "sent"); // queried once more
     await place("VQLD0001", dog.fp, { createdAt: Date.now() - 365 * 24 * HOUR_MS });
     expect((await answered("Q|1|^VDAG0001\\^VQLD0001"))?.accessions).toEqual(["VDAG0001", "VQLD0001"]);
-    // Asked for the animal, only what is still to be measured.
+    // A query for the patient selects only open orders.
     expect((await answered("Q|1|4711"))?.lines).toEqual([`P ${dogUlid}`, "O 4711  Y", "L I"]);
   });
 
-  test("an order of a patient whom the clinic has no more is nobody's", async () => {
+  test("an accession of a removed patient names no patient", async () => {
     await place("VGQNE001", "patient_01K9TEST000000000000000009");
     expect((await answered("Q|1|4711^VGQNE001"))?.lines).toEqual(["P 4711", "O VGQNE001  Z", "L I"]);
     expect((await answered("Q|1|^VGQNE001"))?.lines).toEqual(["P ", "O VGQNE001  Z", "L I"]);
   });
 });
 
-describe("some tests of an order are asked for (Q-5)", () => {
+describe("a query for some tests of an order (Q-5)", () => {
   beforeEach(() => place("VCAT0001", cat.fp, { tests: ["ALT", "CREA", "1742-6"] }));
 
   test.each([
@@ -129,25 +130,25 @@ describe("some tests of an order are asked for (Q-5)", () => {
     ["two, in small letters", "^^^crea\\^^^alt", "^^^ALT\\^^^CREA"],
     ["by LOINC", "1742-6", "1742-6"],
     ["ALL", "ALL", "^^^ALT\\^^^CREA\\1742-6"],
-  ])("%s", async (_, tests, sent) => {
+  ])("the reply has only the queried tests: %s", async (_, tests, sent) => {
     expect(await answered(`Q|1|^VCAT0001||${tests}`)).toMatchObject({
       lines: [`P ${catUlid}`, `O VCAT0001 ${sent} Q`, "L F"],
     });
   });
 
-  test("none that was ordered: there is no order", async () => {
+  test("a query for tests that were not ordered finds no order", async () => {
     expect(await answered("Q|1|^VCAT0001||^^^GLU")).toEqual({
       lines: [`P ${catUlid}`, "O VCAT0001  Y", "L I"],
       accessions: [],
     });
   });
 
-  test("an order of which the rest is still to be asked for does not count as sent", async () => {
+  test("a partly queried order does not count as sent", async () => {
     expect((await answered("Q|1|^VCAT0001||^^^CREA"))?.accessions).toEqual([]);
     expect((await answered("Q|1|^VCAT0001||^^^CREA\\^^^ALT\\1742-6"))?.accessions).toEqual(["VCAT0001"]);
   });
 
-  test("of everybody: who has one of them, and nobody else who comes today", async () => {
+  test("a query for tests of all samples selects only the samples with one of them", async () => {
     await used.spool.call("setAppointments", [visit(cat.fp, noon), visit(dog.fp, noon)]);
     expect(await answered("Q|1|ALL||^^^CREA")).toEqual({
       lines: [`P ${catUlid}`, "O VCAT0001 ^^^CREA Q", "L F"],
@@ -158,8 +159,8 @@ describe("some tests of an order are asked for (Q-5)", () => {
   });
 });
 
-describe("a tray's place stands before the sample's number", () => {
-  test("rack and position are nobody's numbers, and come back with the order", async () => {
+describe("a sample number behind a tray position", () => {
+  test("rack and position name no patient and return with the order", async () => {
     await used.spool.call("setIdentifiers", [{ patientFp: cat.fp, identifiers: ["2"] }], 0);
     expect(await answered("Q|1|2^1^     VDAG0001^B||ALL")).toEqual({
       lines: [`P ${dogUlid}`, "O 2^1^VDAG0001^B ^^^ALT Q", "L F"],
@@ -168,18 +169,18 @@ describe("a tray's place stands before the sample's number", () => {
     expect((await answered("Q|1|2^1^X9^B||ALL"))?.lines.at(-1)).toBe("L I");
   });
 
-  test("an order for another device is none here", async () => {
+  test("an order for another device is not found", async () => {
     await place("VHEMA001", dog.fp, { device: "hema-1" });
     expect((await answered("Q|1|2^1^VHEMA001||ALL"))?.lines).toEqual([...[`P ${dogUlid}`, "O 2^1^VHEMA001  Y", "L I"]]);
   });
 });
 
-test("who asks for results is told that there are none", async () => {
+test("a query for results is answered without information", async () => {
   expect(await answered("Q|1|^VDAG0001||ALL||||||||F")).toEqual({ lines: ["L I"], accessions: [] });
   expect(await answered("Q|1|ALL||ALL||||||||F\\C")).toEqual({ lines: ["L I"], accessions: [] });
 });
 
-test("several samples are answered in the order they were asked, the unknown ones too", async () => {
+test("several samples are answered in the order of the query, with the unknown ones", async () => {
   await place("VCAT0001", cat.fp, { tests: ["ALT", "CREA"] });
   expect((await answered(["Q|1|^VDAG0001\\^X9", "Q|2|^VCAT0001"]))?.lines).toEqual([
     ...[`P ${dogUlid}`, "O VDAG0001 ^^^ALT Q", "P ", "O X9  Z"],
@@ -187,17 +188,17 @@ test("several samples are answered in the order they were asked, the unknown one
   ]);
 });
 
-test("a patient registered a moment ago is asked for before the sample is called unknown", async () => {
+test("a query for an unknown patient syncs the directory first", async () => {
   const fresh = { ...cat, fp: "patient_01K9TEST000000000000000007" };
   const page = { success: true, data: { items: [fresh], total: 1, has_more: false } };
   const server = await scriptedServer(({ url }) =>
     url.startsWith("/api/v1/patients") ? { status: 200, body: page } : { status: 404 },
   );
-  worklist = new Worklist(
+  worklist = new HostQueries(
     used.spool,
     new Directory(
       used.spool,
-      httpServer(server.url, () => "sk_live_test"),
+      createServerClient(server.url, () => "sk_live_test"),
     ),
   );
   const ulid = fresh.fp.slice("patient_".length);
@@ -205,13 +206,13 @@ test("a patient registered a moment ago is asked for before the sample is called
   await server.close();
 });
 
-test("a server that hangs costs the answer less than 2 s", async () => {
+test("a server that hangs delays the reply by less than 2 s", async () => {
   const hanging = await scriptedServer(() => "hang");
-  worklist = new Worklist(
+  worklist = new HostQueries(
     used.spool,
     new Directory(
       used.spool,
-      httpServer(hanging.url, () => "sk_live_test"),
+      createServerClient(hanging.url, () => "sk_live_test"),
     ),
   );
   const from = performance.now();
@@ -220,8 +221,8 @@ test("a server that hangs costs the answer less than 2 s", async () => {
   await hanging.close();
 });
 
-describe("the whole worklist is asked for", () => {
-  test("the open orders of this device, an animal's together, then who else comes today", async () => {
+describe("a query for all samples", () => {
+  test("a query for all samples selects the open orders by patient, then the other patients of today", async () => {
     await used.spool.call("setAppointments", [visit(dog.fp, noon), visit(cat.fp, noon + 1)]);
     await place("VDAG0002", dog.fp);
     await place("VHEMA001", cat.fp, { device: "hema-1" });
@@ -233,7 +234,7 @@ describe("the whole worklist is asked for", () => {
     });
   });
 
-  test("with Q-13 N what the device has had already is left out, and who only comes today", async () => {
+  test("Q-13 N leaves out received orders, and patients without an order", async () => {
     await used.spool.call("setAppointments", [visit(cat.fp, noon)]);
     await place("VDAG0002", dog.fp);
     await used.spool.call("noteOrders", ["VDAG0001"], "sent");
@@ -243,11 +244,11 @@ describe("the whole worklist is asked for", () => {
     expect((await answered(query))?.lines).toEqual(["L I"]);
   });
 
-  test("with Q-13 D the animals alone, and none of their orders counts as sent", async () => {
+  test("Q-13 D selects only patients, and none of their orders counts as sent", async () => {
     expect(await answered("Q|1|ALL||||||||||D")).toEqual({ lines: [`P ${dogUlid}`, "L F"], accessions: [] });
   });
 
-  test("with Q-7 and Q-8 the orders placed within them; a day alone is the whole day", async () => {
+  test("Q-7 and Q-8 select the orders placed within them, and a date is a whole day", async () => {
     await place("VQLD0001", dog.fp, { createdAt: Date.UTC(2026, 0, 15, 23, 30) });
     await place("VQLD0002", dog.fp, { createdAt: Date.UTC(2026, 0, 16, 0, 30) });
     const accessions = async (query: string) => (await answered(query))?.accessions;
@@ -256,12 +257,12 @@ describe("the whole worklist is asked for", () => {
     expect(await accessions("Q|1|ALL||ALL|R|20260101|20260116003000")).toEqual(["VQLD0001"]);
   });
 
-  test("yesterday's appointments are nobody's today, whatever the server was last able to tell", async () => {
+  test("the appointments of yesterday select no patient today", async () => {
     await used.spool.call("setAppointments", [visit(cat.fp, noon - 24 * HOUR_MS)]);
     expect((await answered("Q|1|ALL"))?.lines).not.toContain(`P ${catUlid}`);
   });
 
-  test("a date that is none is an error in the request", async () => {
+  test("an invalid date is an error in the request", async () => {
     expect(await answered("Q|1|ALL||ALL|R|yesterday")).toEqual({ lines: ["L Q"], accessions: [] });
   });
 });
@@ -270,8 +271,8 @@ test.each([
   ["a message without Q", ["P|1|4711", "O|1|VDAG0001", "R|1|^^^GLU|5"], {}],
   ["a device whose profile takes no orders", "Q|1|ALL", { profile: abaxisVetscanVs2 }],
   ["another sender than the profile's", "Q|1|ALL", { profile: { ...genericAstm, sender: /^Somebody/ } }],
-  ["a query that was cut short", "Q|1|ALL", { incomplete: "the session ended before the L record" }],
-])("%s is not answered", async (_, query, asked) => {
+  ["a cut query", "Q|1|ALL", { incomplete: "the session ended before the L record" }],
+])("%s gets no reply", async (_, query, asked) => {
   expect(await answered(query, asked)).toBeNull();
 });
 
@@ -288,7 +289,7 @@ describe("today's appointments", () => {
     );
   const syncFrom = async (status: number, body: unknown) => {
     const server = await scriptedServer(() => ({ status, body }));
-    const http = httpServer(server.url, () => "sk_live_test");
+    const http = createServerClient(server.url, () => "sk_live_test");
     try {
       await syncAppointments(used.spool, http, "Europe/Istanbul");
     } finally {
@@ -297,7 +298,7 @@ describe("today's appointments", () => {
     return server.requests.map(({ url }) => new URL(url, "http://server"));
   };
 
-  test("are those of the day in the agent's zone, each patient once, without the cancelled ones", async () => {
+  test("appointments are those of the day in the agent's time zone, without cancelled ones", async () => {
     const events = [
       event(1),
       event(2, { patient_fp: dog.fp, status: "CANCELLED" }),
@@ -314,20 +315,20 @@ describe("today's appointments", () => {
     expect(Date.parse(end!)).toBeGreaterThan(Date.now());
   });
 
-  test("replace those of the last time", async () => {
+  test("a sync replaces the appointments of the last one", async () => {
     await syncFrom(200, [event(1)]);
     await syncFrom(200, [event(2, { patient_fp: dog.fp })]);
     expect(await visitors()).toEqual([dog.fp]);
   });
 
-  test("stay as they are when the key may not see the calendar, or the answer is no list of events", async () => {
+  test("a refused key and an invalid response leave the appointments unchanged", async () => {
     await syncFrom(200, [event(1)]);
     await expect(syncFrom(403, {})).rejects.toThrow(/403/);
-    await expect(syncFrom(200, { data: [] })).rejects.toThrow(/no list of events/);
+    await expect(syncFrom(200, { data: [] })).rejects.toThrow(/expected a list of events/);
     expect(await visitors()).toEqual([cat.fp]);
   });
 
-  test("are none with a server that has no calendar", async () => {
+  test("a server without a calendar has no appointments", async () => {
     await syncFrom(404, undefined);
     expect(await visitors()).toEqual([]);
   });
@@ -337,13 +338,13 @@ describe("an HL7 analyzer asks", () => {
   const header = (type: string) => `MSH|^~\\&|BS-240|Mindray|||20261121090000||${type}|7|P|2.3.1`;
   const askedByCode = (code: string) => [header("QRY^Q02"), `QRD|20261121090000|R|D|1|||RD|${code}|OTH|||T|`];
 
-  /** MSH-9, QAK-2 and the numbers of the samples in each answer, with its orders. */
+  /** @returns MSH-9, QAK-2 and the sample numbers of each reply */
   async function hl7Answers(segments: readonly string[], profile: Profile = genericHl7) {
     const message = {
       ...{ id: "M1", device: "chem-1", profile: profile.id, receivedAt: Date.now(), incomplete: null },
       bytes: Buffer.from(segments.map((segment) => `${segment}\r`).join("")),
     };
-    const answers = await worklist.answer(message, profile, "Europe/Istanbul");
+    const answers = await worklist.reply(message, profile, "Europe/Istanbul");
     return answers.map(({ message: bytes, accessions }) => {
       const parsed = parseMessage(bytes);
       if ("problem" in parsed) throw new Error(parsed.problem);
@@ -357,23 +358,23 @@ describe("an HL7 analyzer asks", () => {
     ["ORM^O01", [header("ORM^O01"), "ORC|RF||VDAG0001||IP"], ["ORR  VDAG0001"]],
     ["QBP^Q11", [header("QBP^Q11"), "QPD|WOS|t|VDAG0001"], ["RSP OK", "OML  VDAG0001"]],
     ["QRY^Q02 of all", askedByCode(""), ["QCK OK", "DSR OK VDAG0001"]],
-    ["QRY^Q02, nobody's sample", askedByCode("1068687"), ["QCK NF"]],
-    ["QRY^Q02, a card number as sample: never compared", askedByCode("4711"), ["QCK NF"]],
+    ["QRY^Q02, an unknown sample", askedByCode("1068687"), ["QCK NF"]],
+    ["QRY^Q02, a card number as sample", askedByCode("4711"), ["QCK NF"]],
     ["QBP^Q11 by patient", [header("QBP^Q11"), "QPD|WOS_BY_PATIENT|t|4711"], ["RSP OK", "OML  VDAG0001"]],
-    ["QBP^Q11 of nobody", [header("QBP^Q11"), "QPD|WOS|t"], ["RSP NF"]],
+    ["QBP^Q11 without a sample", [header("QBP^Q11"), "QPD|WOS|t"], ["RSP NF"]],
     ["a result", [header("ORU^R01"), "OBR|1|VDAG0001"], []],
-  ])("O1: %s", async (_, segments, expected) => {
+  ])("an HL7 query is answered by its kind: %s", async (_, segments, expected) => {
     expect(await hl7Answers(segments)).toEqual(expected);
   });
 
-  test("the whole worklist has what the device did not have yet", async () => {
+  test("a query for all samples selects the orders that the device has not received", async () => {
     await used.spool.call("noteOrders", ["VDAG0001"], "sent");
     await place("VCAT0001", cat.fp);
     expect(await hl7Answers(askedByCode(""))).toEqual(["QCK OK", "DSR OK VCAT0001"]);
     expect(await hl7Answers(askedByCode("VDAG0001"))).toEqual(["QCK OK", "DSR OK VDAG0001"]);
   });
 
-  test("a device that takes no orders is answered by its link", async () => {
+  test("the link answers a device that takes no orders", async () => {
     const { orders: _, ...deaf } = genericHl7;
     expect(await hl7Answers(askedByCode("VDAG0001"), deaf)).toEqual([]);
   });

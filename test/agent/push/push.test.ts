@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { Push } from "../../../agent/push/push.ts";
-import { httpServer } from "../../../agent/push/server-client.ts";
+import { createServerClient } from "../../../agent/push/server-client.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
 import { listMessages } from "../../../agent/spool/queries/messages/message-summaries.ts";
 import { until } from "../../support/processes.ts";
@@ -9,8 +9,7 @@ import { useSpool } from "../../support/spool.ts";
 import { studyDraft } from "../../support/study.ts";
 import { TestClock } from "../../support/wire.ts";
 
-// Goal: whatever the server does, no study is lost and none is given up that could still be filed. Method: a real HTTP
-// server that follows a script, a real spool, a clock that stands still.
+// Goal: no study is lost or given up while it may still be filed. Method: a scripted HTTP server, a real spool, a test clock.
 
 const used = useSpool();
 let clock: TestClock;
@@ -55,7 +54,7 @@ const filed = ({ body }: ScriptedRequest): Step => {
   return { status: 200, body: { outcomes: studies.map(({ fp }) => ({ fp, outcome: "filed", reason: null })) } };
 };
 
-/** A pusher against a server that plays the steps, then files everything. */
+/** Creates a push to a server that plays the steps, then files every study. */
 async function pushTo(steps: readonly (Step | ((request: ScriptedRequest) => Step))[]) {
   const left = [...steps];
   const server = await scriptedServer((request) => {
@@ -69,7 +68,7 @@ async function pushTo(steps: readonly (Step | ((request: ScriptedRequest) => Ste
   };
   const push = new Push(
     used.spool,
-    httpServer(server.url, () => "sk_live_test", 2_000),
+    createServerClient(server.url, () => "sk_live_test", 2_000),
     events,
     {
       setTimer: clock.setTimer,
@@ -83,14 +82,14 @@ async function pushTo(steps: readonly (Step | ((request: ScriptedRequest) => Ste
   return { push, server };
 }
 
-/** The page that nginx sends with an error. */
+/** An error page of nginx. */
 const PROXY_PAGE = "<html><head><title>error</title></head><body><center><h1>error</h1></center></body></html>";
 
 const states = () => readSpool(used.folder, listMessages).map(({ state }) => state);
 const allFiled = (count: number) =>
   until("all are filed", () => states().filter((state) => state === "filed").length === count);
 
-test("studies are sent in the order they were made, at most 100 at a time", async () => {
+test("studies are sent in their order of creation, at most 100 per request", async () => {
   const fps = await queue(130);
   const { push, server } = await pushTo([]);
   push.wake();
@@ -107,8 +106,8 @@ test.each([
   ["429", { status: 429 }, "transient"],
   ["a redirection", { status: 302, headers: { location: "/" } }, "uncertain"],
   ["a cut connection", "cut", "uncertain"],
-  ["an answer that is no JSON", { status: 200, body: "<html>" }, "uncertain"],
-  ["an answer without outcomes", { status: 200, body: {} }, "uncertain"],
+  ["a response that is not JSON", { status: 200, body: "<html>" }, "uncertain"],
+  ["a response without outcomes", { status: 200, body: {} }, "uncertain"],
   ["outcomes of other studies", { status: 200, body: { outcomes: [] } }, "uncertain"],
   ["a proxy's 400", { status: 400, body: PROXY_PAGE }, "uncertain"],
   ["a proxy's 401", { status: 401, body: PROXY_PAGE }, "uncertain"],
@@ -132,7 +131,7 @@ test.each([
   await until("the recovery is told", () => recovered === 1);
 });
 
-test("a server that is not there is asked again, ever more slowly up to five minutes", async () => {
+test("an unreachable server is retried with delays of up to five minutes", async () => {
   await queue(1);
   const { push, server } = await pushTo([]);
   await server.close();
@@ -144,10 +143,10 @@ test("a server that is not there is asked again, ever more slowly up to five min
     clock.advance(clock.pending[0]!);
   }
   expect(waits).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300].map((seconds) => seconds * 1000));
-  expect(failures).toHaveLength(1); // one alarm when the channel breaks, not one a try
+  expect(failures).toHaveLength(1); // one report for all attempts
 });
 
-test("Retry-After is honoured", async () => {
+test("the next request waits for Retry-After", async () => {
   await queue(1);
   const { push } = await pushTo([{ status: 429, headers: { "retry-after": "17" } }]);
   push.wake();
@@ -155,7 +154,7 @@ test("Retry-After is honoured", async () => {
   expect(clock.pending).toEqual([17_000]);
 });
 
-test("an answer lost after the server's commit is asked for again and filed once", async () => {
+test("a study whose response is lost is sent again and filed once", async () => {
   const fps = await queue(1);
   const held = new Set<string>();
   const idempotent = ({ body }: ScriptedRequest): Step => {
@@ -176,7 +175,7 @@ test("an answer lost after the server's commit is asked for again and filed once
   expect([...held]).toEqual(fps);
 });
 
-test("one study the server refuses does not hold up the others", async () => {
+test("one study that the server refuses does not block the others", async () => {
   const fps = await queue(5);
   const refusing = (request: ScriptedRequest): Step => {
     const { studies } = request.body as { studies: { fp: string }[] };
@@ -205,7 +204,7 @@ test("a study that the server holds unmatched under another fp is unmatched, wit
   ]);
 });
 
-test("a batch that is too long for a proxy is sent study by study", async () => {
+test("a batch that a proxy refuses for its length is sent study by study", async () => {
   const fps = await queue(3);
   const narrow = (request: ScriptedRequest): Step => {
     const { studies } = request.body as { studies: { fp: string }[] };
@@ -217,7 +216,7 @@ test("a batch that is too long for a proxy is sent study by study", async () => 
   expect(states()).toEqual(["filed", "pending", "filed"]);
 });
 
-test("one study at which the server breaks stays queued and does not hold up the others", async () => {
+test("one study that fails the server stays queued and does not block the others", async () => {
   const fps = await queue(5);
   const breaking = (request: ScriptedRequest): Step => {
     const { studies } = request.body as { studies: { fp: string }[] };
@@ -229,7 +228,7 @@ test("one study at which the server breaks stays queued and does not hold up the
   expect(states()).toEqual(["filed", "filed", "pending", "filed", "filed"]);
 });
 
-test("what is queued while a request is under way is sent after it", async () => {
+test("studies queued during a request are sent after it", async () => {
   await queue(1);
   const { push } = await pushTo([]);
   push.wake();

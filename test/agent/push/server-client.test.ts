@@ -5,7 +5,7 @@ import type net from "node:net";
 import { gunzipSync } from "node:zlib";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { SendError } from "../../../agent/runtime/send-error.ts";
-import { httpServer } from "../../../agent/push/server-client.ts";
+import { createServerClient } from "../../../agent/push/server-client.ts";
 import type { Exchange } from "../../../agent/push/clock-watch.ts";
 import { makeCertificates } from "../../support/certificates.ts";
 import { temporaryFolder } from "../../support/processes.ts";
@@ -14,7 +14,7 @@ async function serving(listener: http.RequestListener): Promise<string> {
   return `http://${await listening(http.createServer(listener))}`;
 }
 
-/** Host and port on which the server now listens, until the test is over. */
+/** Starts a server until the end of the test. @returns its host and port */
 async function listening(server: http.Server): Promise<string> {
   server.listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));
@@ -25,7 +25,7 @@ async function listening(server: http.Server): Promise<string> {
   return `127.0.0.1:${(server.address() as net.AddressInfo).port}`;
 }
 
-test("a long body is compressed, a key is read anew for each request, and what is not there is null", async () => {
+test("a long body is compressed, the key is read for each request, and a 404 returns null", async () => {
   const heard: unknown[] = [];
   const url = await serving((request, response) => {
     const parts: Buffer[] = [];
@@ -39,7 +39,7 @@ test("a long body is compressed, a key is read anew for each request, and what i
     });
   });
   let keys = 0;
-  const server = httpServer(`${url}/base/`, () => `key ${++keys}`);
+  const server = createServerClient(`${url}/base/`, () => `key ${++keys}`);
   expect(await server.post("/some", { text: "x".repeat(5_000) })).toEqual({ fine: "ş" });
   expect(await server.post("/some", {})).toEqual({ fine: "ş" });
   expect(await server.get("/none")).toBe(null);
@@ -51,37 +51,37 @@ test("a long body is compressed, a key is read anew for each request, and what i
 });
 
 test.each<[string, http.RequestListener, string]>([
-  ["that does not answer", () => undefined, "the server cannot be reached: no answer in time"],
+  ["that does not respond", () => undefined, "the server cannot be reached: no response in time"],
   [
-    "that breaks off",
+    "that cuts the connection",
     (_, response) => void response.writeHead(200, { "content-length": 10 }).write("{", () => response.destroy()),
     "the server cannot be reached: ECONNRESET",
   ],
   [
-    "that stops within its answer",
+    "that stops within its response",
     (_, response) => void response.writeHead(200, { "content-length": 10 }).write("{"),
-    "the server cannot be reached: no answer in time",
+    "the server cannot be reached: no response in time",
   ],
 ])("a server %s may have taken what it was sent", async (_, listener, message) => {
-  const server = httpServer(await serving(listener), () => "key", 200);
+  const server = createServerClient(await serving(listener), () => "key", 200);
   await expect(server.post("/some", {})).rejects.toEqual(new SendError("uncertain", message));
 });
 
-test("an https url at a port without TLS is reported as such, and what was to be sent is sent later", async () => {
+test("an https url at a port without TLS fails with a hint, and may be retried", async () => {
   const place = await listening(http.createServer());
   const message = `the server at ${place} does not speak TLS: is the url http://?`;
-  const server = httpServer(`https://${place}`, () => "key");
+  const server = createServerClient(`https://${place}`, () => "key");
   await expect(server.post("/some", {})).rejects.toEqual(new SendError("transient", message));
 });
 
-test("an http url at a port with TLS is reported as such, however that port refuses it", async () => {
+test("an http url at a port with TLS fails with a hint, however the port refuses it", async () => {
   const folder = temporaryFolder();
   onTestFinished(() => fs.rmSync(folder, { recursive: true }));
   const { certificate, key } = makeCertificates(folder).ours;
   const secure = https.createServer({ cert: fs.readFileSync(certificate), key: fs.readFileSync(key) });
   const place = await listening(secure);
   const message = `the server at ${place} speaks TLS: is the url https://?`;
-  await expect(httpServer(`http://${place}`, () => "key").get("/some")).rejects.toEqual(
+  await expect(createServerClient(`http://${place}`, () => "key").get("/some")).rejects.toEqual(
     new SendError("transient", message),
   );
 
@@ -91,40 +91,40 @@ test("an http url at a port with TLS is reported as such, however that port refu
     "Client sent an HTTP request to an HTTPS server.",
   ]) {
     const proxy = await serving((_, response) => void response.writeHead(400).end(page));
-    await expect(httpServer(proxy, () => "key").post("/some", {})).rejects.toEqual(
+    await expect(createServerClient(proxy, () => "key").post("/some", {})).rejects.toEqual(
       new SendError("transient", "the server speaks TLS: is the url https://?", { status: 400 }),
     );
   }
 });
 
-test("a port without TLS that hangs up is a server that cannot be reached", async () => {
+test("a port without TLS that closes the connection is an unreachable server", async () => {
   const place = await listening(http.createServer((request) => request.socket.destroy()));
-  await expect(httpServer(`http://${place}`, () => "key").post("/some", {})).rejects.toEqual(
+  await expect(createServerClient(`http://${place}`, () => "key").post("/some", {})).rejects.toEqual(
     new SendError("uncertain", "the server cannot be reached: ECONNRESET"),
   );
 });
 
-test("a key that cannot be read holds the studies back, with the reason, and sends nothing", async () => {
+test("an unreadable key fails the request before anything is sent", async () => {
   let requests = 0;
   const url = await serving((_, response) => {
     requests += 1;
     response.end("{}");
   });
-  const server = httpServer(url, () => {
+  const server = createServerClient(url, () => {
     throw new Error("its character 9 is U+2019");
   });
-  const message = "the key's file cannot be read: its character 9 is U+2019";
+  const message = "the key file cannot be read: its character 9 is U+2019";
   await expect(server.post("/some", {})).rejects.toEqual(new SendError("unauthorized", message));
   expect(requests).toBe(0);
 });
 
-test("each exchange is heard with the server's Date and the time it took, also one that failed", async () => {
+test("each request reports the Date of its response and its times, also a failed one", async () => {
   const date = "Sun, 22 Nov 2026 10:00:00 GMT";
   let status = 200;
   const url = await serving((_, response) => void response.writeHead(status, { date }).end("{}"));
   const heard: Exchange[] = [];
   const before = Date.now();
-  const server = httpServer(
+  const server = createServerClient(
     url,
     () => "key",
     undefined,
@@ -132,7 +132,7 @@ test("each exchange is heard with the server's Date and the time it took, also o
   );
   await server.get("/some");
   for (status of [401, 403, 404]) await server.get("/some").catch(() => undefined);
-  const away = httpServer(
+  const away = createServerClient(
     "http://127.0.0.1:1",
     () => "key",
     undefined,
@@ -145,16 +145,16 @@ test("each exchange is heard with the server's Date and the time it took, also o
   }
 });
 
-test("a 404 that is not our server's is no answer to what is there", async () => {
+test("a 404 of another program is an error", async () => {
   const url = await serving((_, response) => void response.writeHead(404).end("<html>nginx</html>"));
-  await expect(httpServer(url, () => "key").get("/some")).rejects.toEqual(
-    new SendError("uncertain", "the server answered 404: no error envelope, so it is not our server's", {
+  await expect(createServerClient(url, () => "key").get("/some")).rejects.toEqual(
+    new SendError("uncertain", "the server answered 404: no error envelope, so another program responded", {
       status: 404,
     }),
   );
 });
 
-test("an answer without end is broken off", async () => {
+test("an endless response is aborted", async () => {
   let closed = false;
   const url = await serving((_, response) => {
     const part = Buffer.alloc(1024 * 1024, " ");
@@ -162,8 +162,8 @@ test("an answer without end is broken off", async () => {
     response.on("close", () => (closed = true));
     more();
   });
-  await expect(httpServer(url, () => "key").get("/some")).rejects.toEqual(
-    new SendError("uncertain", "the server's answer is longer than 16777216 bytes"),
+  await expect(createServerClient(url, () => "key").get("/some")).rejects.toEqual(
+    new SendError("uncertain", "response too long: expected at most 16777216 bytes"),
   );
   await vi.waitFor(() => expect(closed).toBe(true));
 });

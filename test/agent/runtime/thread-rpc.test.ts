@@ -1,6 +1,6 @@
 import { MessageChannel } from "node:worker_threads";
 import { expect, onTestFinished, test } from "vitest";
-import { ThreadCalls } from "../../../agent/runtime/thread-rpc.ts";
+import { ThreadRpc } from "../../../agent/runtime/thread-rpc.ts";
 
 interface Ours {
   heard(word: string): void;
@@ -16,9 +16,9 @@ test("calls arrive in the order in which they were made, each gets its own answe
   const { port1, port2 } = new MessageChannel();
   onTestFinished(() => port1.close());
   const order: string[] = [];
-  const here = new ThreadCalls<Ours, Theirs>(port1, { heard: (word) => order.push(`heard ${word}`) });
+  const here = new ThreadRpc<Ours, Theirs>(port1, { heard: (word) => order.push(`heard ${word}`) });
   let release: (word: string) => void;
-  const there = new ThreadCalls<Theirs, Ours>(port2, {
+  const there = new ThreadRpc<Theirs, Ours>(port2, {
     twice: (number) => number * 2,
     late: () => new Promise((resolve) => (release = resolve)),
     fail() {
@@ -26,7 +26,7 @@ test("calls arrive in the order in which they were made, each gets its own answe
     },
     note(word) {
       order.push(`noted ${word}`);
-      there.tell("heard", word);
+      there.notify("heard", word);
       release("at last");
     },
   });
@@ -34,7 +34,7 @@ test("calls arrive in the order in which they were made, each gets its own answe
   const answers = Promise.all([here.call("twice", 1), here.call("twice", 2)]);
   await expect(here.call("fail")).rejects.toThrow(new RangeError("out of it"));
   expect(await answers).toEqual([2, 4]);
-  for (const word of ["a", "b"]) here.tell("note", word);
+  for (const word of ["a", "b"]) here.notify("note", word);
   expect(await late).toBe("at last");
   await here.call("twice", 0);
   expect(order).toEqual(["noted a", "noted b", "heard a", "heard b"]);

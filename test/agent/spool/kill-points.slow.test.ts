@@ -10,7 +10,7 @@ import { profileById } from "../../../agent/devices/index.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
 import { Directory } from "../../../agent/study/patient-directory.ts";
 import { Filing } from "../../../agent/study/filing.ts";
-import { httpServer } from "../../../agent/push/server-client.ts";
+import { createServerClient } from "../../../agent/push/server-client.ts";
 import { Spool } from "../../../agent/spool/spool.ts";
 import { frames, vetScanRecords } from "../../support/astm.ts";
 import { temporaryFolder, until } from "../../support/processes.ts";
@@ -76,10 +76,10 @@ async function studiesAfterRestart(folder: string, isSentAgain: boolean): Promis
       wire.send(Uint8Array.of(EOT));
       await until("the message is stored", () => stored === 1);
     }
-    const away = httpServer("http://127.0.0.1:1", () => "sk_live_test");
+    const away = createServerClient("http://127.0.0.1:1", () => "sk_live_test");
     const device = { profile: abaxisVetscanVs2, timeZone: "UTC", model: null };
     const events = {
-      settled: () => undefined,
+      outcomeStored: () => undefined,
       fault: (_: unknown, error: unknown) => {
         throw error;
       },

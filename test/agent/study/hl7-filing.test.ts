@@ -7,8 +7,8 @@ import { listMessages } from "../../../agent/spool/queries/messages/message-summ
 import { Directory } from "../../../agent/study/patient-directory.ts";
 import { Filing } from "../../../agent/study/filing.ts";
 import { fingerprint } from "../../../agent/protocols/hl7/duplicate-key.ts";
-import { httpServer } from "../../../agent/push/server-client.ts";
 import type { StoredMessage } from "../../../agent/spool/queries/messages/message-row.ts";
+import { createServerClient } from "../../../agent/push/server-client.ts";
 import { bloodCount } from "../../support/hl7.ts";
 import { scriptedServer } from "../../support/scripted-server.ts";
 import { useSpool } from "../../support/spool.ts";
@@ -29,11 +29,11 @@ beforeEach(async () => {
   server = await scriptedServer(() => ({ status: 404 })); // no patient is known: studies are held
   const directory = new Directory(
     used.spool,
-    httpServer(server.url, () => "sk_live_test"),
+    createServerClient(server.url, () => "sk_live_test"),
   );
   const deviceById = (id: string) => ({ profile: devices.get(id)!, timeZone: "UTC", model: null });
   filing = new Filing(used.spool, directory, deviceById, {
-    settled: () => undefined,
+    outcomeStored: () => undefined,
     fault: (_, error) => {
       throw error;
     },

@@ -4,7 +4,7 @@ import { Directory } from "../../../agent/study/patient-directory.ts";
 import { match } from "../../../agent/study/match.ts";
 import { read } from "../../../agent/study/read.ts";
 import type { Report } from "../../../agent/report/report.ts";
-import { httpServer } from "../../../agent/push/server-client.ts";
+import { createServerClient } from "../../../agent/push/server-client.ts";
 import type { Patient } from "../../../shared/api/patient.ts";
 import { useSpool } from "../../support/spool.ts";
 import { type Dice, diceOf } from "../../support/dice.ts";
@@ -288,7 +288,7 @@ beforeEach(async () => {
   }
   directory = new Directory(
     used.spool,
-    httpServer("http://127.0.0.1:9", () => "sk_live_test"),
+    createServerClient("http://127.0.0.1:9", () => "sk_live_test"),
   );
 });
 

@@ -20,28 +20,28 @@ test("an identifier that names one patient matches", () => {
   expect(match(report, [dog])).toEqual({ patient: dog, reason: null, candidates: [] });
 });
 
-test("an identifier that nobody has matches nobody, and the reason says which", () => {
+test("an unknown identifier matches no patient, and the reason names it", () => {
   expect(match(report, [])).toEqual({ patient: null, reason: 'no patient has the identifier "4711"', candidates: [] });
 });
 
-test("a report without an identifier matches nobody", () => {
+test("a Report without an identifier matches no patient", () => {
   const reason = "the device sent no patient identifier";
   expect(match(reportOf(["P|1", "O|1|S-1", ALT]), [])).toEqual({ patient: null, reason, candidates: [] });
 });
 
-test("an fp in the specimen field matches though no patient identifier was sent", () => {
+test("an fp in the specimen field matches without a patient identifier", () => {
   expect(match(reportOf(["P|1", `O|1|${dog.fp}`, ALT]), [dog]).patient).toEqual(dog);
 });
 
-test("identifiers that name two patients match neither, and both are candidates", () => {
+test("identifiers of two patients match neither, and both are candidates", () => {
   expect(match(report, [dog, cat])).toEqual({
     patient: null,
-    reason: "the identifiers sent name 2 patients",
+    reason: "the identifiers name 2 patients",
     candidates: [dog.fp, cat.fp],
   });
 });
 
-test("the device's species against the patient's is a contradiction, the patient first among the candidates", () => {
+test("another species than the patient's is a contradiction with the patient as first candidate", () => {
   const ofCat = vetscanReport("Cat", resultRecord("1742-6", "52", "U/L"));
   expect(match(ofCat, [dog])).toEqual({
     patient: null,
@@ -51,59 +51,59 @@ test("the device's species against the patient's is a contradiction, the patient
   expect(match(ofCat, [cat]).patient).toEqual(cat);
 });
 
-test.each(["", "General", "Child", "Dog or Cat"])("the label %j says no species and contradicts none", (label) => {
+test.each(["", "General", "Child", "Dog or Cat"])("the label %j states no species and contradicts none", (label) => {
   expect(match(vetscanReport(label, resultRecord("1742-6", "52", "U/L")), [dog]).patient).toEqual(dog);
 });
 
-test("a name matches nobody", () => {
+test("a name alone matches no patient", () => {
   const named = reportOf(["P|1||||Yilmaz^Zeytin", "O|1|S-1", ALT]);
   expect(match(named, []).patient).toBeNull();
 });
 
-describe("an accession of ours", () => {
+describe("an accession of the agent", () => {
   const order = { accession: "V34679AC", device: "chem-1", patientFp: dog.fp, tests: ["ALT"], createdAt: 0 };
   const ofDog = { ...order, state: "sent" as const };
   const scanned = reportOf(["P|1", "O|1|V34679AC", ALT]);
 
-  test("matches the patient it was issued for, alone or beside the patient's own number", () => {
+  test("an accession matches the patient of its order, alone or beside the patient's own number", () => {
     expect(match(scanned, [dog], [ofDog])).toEqual({ patient: dog, reason: null, candidates: [] });
     expect(match(reportOf(["P|1|4711", "O|1|V34679AC", ALT]), [dog], [ofDog]).patient).toEqual(dog);
   });
 
-  test("beside another patient's number is a contradiction, the patient it was issued for first among the candidates", () => {
+  test("an accession beside another patient's number is a contradiction", () => {
     expect(match(report, [dog, cat], [ofDog])).toEqual({
       patient: null,
-      reason: "accession V34679AC was issued for another patient than the one the identifiers sent name",
+      reason: "accession V34679AC was issued for another patient than the identifiers name",
       candidates: [dog.fp, cat.fp],
     });
   });
 
-  test("with another species than its patient's is a contradiction", () => {
+  test("an accession with another species than its patient's is a contradiction", () => {
     expect(match(vetscanReport("Cat", resultRecord("1742-6", "52", "U/L")), [dog], [ofDog])).toMatchObject({
       patient: null,
       reason: "species contradiction: the device says cat, the patient is a dog",
     });
   });
 
-  test("of a patient whom the clinic has no more matches nobody, another patient's number beside it neither", () => {
-    const reason = "accession V34679AC was issued for a patient whom the clinic has no more";
+  test("an accession of a removed patient matches no patient, also beside another patient's number", () => {
+    const reason = "accession V34679AC was issued for a patient that the clinic no longer has";
     expect(match(scanned, [], [ofDog])).toEqual({ patient: null, reason, candidates: [] });
     expect(match(report, [cat], [ofDog])).toEqual({ patient: null, reason, candidates: [cat.fp] });
   });
 });
 
-describe("the name rule, where the clinic switched it on", () => {
+describe("a match by name, if the clinic allows it", () => {
   const nameless = (records: readonly string[], ...results: string[]) =>
     only(reportsOf(readWith(abaxisVetscanVs2, VETSCAN_HEADER, ...records, "O|1|||^^^Panel", ...results, "L|1|N")));
   const said = (fields: Readonly<Record<number, string>>) =>
     nameless([record("P", { 2: "1", 6: "Yilmaz^ZEYTİN", 16: "Dog", ...fields })], resultRecord("1742-6", "52", "U/L"));
   const today = new Set([dog.fp]);
 
-  test("the only patient of that species with that name matches, if it has an event that day", () => {
+  test("the only patient of the species with the name matches, if it has an event that day", () => {
     const namesakes = { all: [dog], appointed: today };
     expect(match(said({}), [], [], namesakes)).toEqual({ patient: dog, reason: null, candidates: [] });
     expect(describeMatch(said({}), dog, [])).toBe(
-      `matched ${dog.fp} by its name, the only dog called so, with an event that day`,
+      `matched ${dog.fp} by its name: the only dog with it, and with an event on that day`,
     );
   });
 
@@ -114,18 +114,18 @@ describe("the name rule, where the clinic switched it on", () => {
       { all: [dog], appointed: new Set() },
       '"ZEYTİN" has no event on the day of the sample',
     ],
-    ["nobody's name", {}, { all: [], appointed: today }, 'no dog of the clinic is called "ZEYTİN"'],
+    ["an unknown name", {}, { all: [], appointed: today }, 'the clinic has no dog with the name "ZEYTİN"'],
     [
-      "a name that another nearly has",
+      "a name that is similar to another patient's",
       {},
       { all: [dog, { ...dog, fp: cat.fp, name: "Zeytinn" }], appointed: today },
-      '2 patients are called "ZEYTİN" or nearly so',
+      '2 patients have the name "ZEYTİN" or a similar one',
     ],
     [
-      "a near name only",
+      "a similar name",
       {},
       { all: [{ ...dog, name: "Zeytinn" }], appointed: today },
-      'no dog of the clinic is called "ZEYTİN"',
+      'the clinic has no dog with the name "ZEYTİN"',
     ],
     [
       "no species",
@@ -137,32 +137,27 @@ describe("the name rule, where the clinic switched it on", () => {
       "another sex",
       { 9: "M" },
       { all: [dog], appointed: today },
-      '"ZEYTİN" may be another: the device says M, the patient is FS',
+      '"ZEYTİN" may be another patient: the device says M, the patient is FS',
     ],
     [
-      "another birth",
+      "another date of birth",
       { 8: "20200504" },
       { all: [dog], appointed: today },
-      '"ZEYTİN" may be another: the device says born on 2020-05-04, the patient on 2019-05-04',
+      '"ZEYTİN" may be another patient: the device says born on 2020-05-04, the patient on 2019-05-04',
     ],
     [
-      "another's weight",
+      "a weight of another patient",
       { 18: "4^kg" },
       { all: [dog], appointed: today },
-      '"ZEYTİN" may be another: the device says 4 kg, the patient has 17.4',
+      '"ZEYTİN" may be another patient: the device says 4 kg, the patient has 17.4',
     ],
-    [
-      "an identifier that nobody has",
-      { 3: "999" },
-      { all: [dog], appointed: today },
-      'no patient has the identifier "999"',
-    ],
-  ])("%s matches nobody", (_, fields, namesakes, reason) => {
+    ["an unknown identifier", { 3: "999" }, { all: [dog], appointed: today }, 'no patient has the identifier "999"'],
+  ])("%s matches no patient by name", (_, fields, namesakes, reason) => {
     expect(match(said(fields), [], [], namesakes)).toMatchObject({ patient: null, reason });
   });
 });
 
-test("by what a patient was found is told", () => {
+test("the description of a match names the identifier that found the patient", () => {
   const order = { accession: "V34679AC", device: "chem-1", patientFp: dog.fp, tests: ["ALT"], createdAt: 0 };
   expect(describeMatch(report, dog, [])).toBe(`matched ${dog.fp} by the identifier "4711"`);
   expect(describeMatch(report, dog, [{ ...order, state: "sent" }])).toBe(`matched ${dog.fp} by accession V34679AC`);

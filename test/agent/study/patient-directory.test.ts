@@ -2,26 +2,26 @@ import path from "node:path";
 import Database from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Directory } from "../../../agent/study/patient-directory.ts";
-import { httpServer } from "../../../agent/push/server-client.ts";
+import { createServerClient } from "../../../agent/push/server-client.ts";
 import type { ClinicRanges } from "../../../shared/clinical/clinic-ranges.ts";
 import { testPatients, until } from "../../support/processes.ts";
 import { scriptedServer } from "../../support/scripted-server.ts";
 import { useSpool } from "../../support/spool.ts";
 import { TestClock } from "../../support/wire.ts";
 
-// Method: a real HTTP server that pages through a list the test changes, a real spool.
+// Method: a real spool, and a real HTTP server with a list that the test changes.
 
 const used = useSpool();
 let server: Awaited<ReturnType<typeof scriptedServer>>;
 let patients: { fp: string; updated_at: string; identifiers: string[] }[];
-/** The patients whom the server lists as removed; undefined: a server without the route. */
+/** Patients that the server lists as removed; undefined for a server without the route. */
 let removed: { patient_fp: string; updated_at: string }[] | undefined;
 let withIdentifiers = true;
-/** Undefined: a server without the route. */
+/** undefined for a server without the route. */
 let ranges: ClinicRanges | null | undefined;
-/** What the server claims to have beyond what its pages show. */
+/** Patients that the server counts but lists on no page. */
 let unmet = 0;
-/** The route of identifiers fails. */
+/** Whether the route of identifiers fails. */
 let isBroken = false;
 
 beforeEach(async () => {
@@ -75,27 +75,27 @@ function asPatient({ fp, updated_at }: { fp: string; updated_at: string }) {
 const directory = () =>
   new Directory(
     used.spool,
-    httpServer(server.url, () => "sk_live_test"),
+    createServerClient(server.url, () => "sk_live_test"),
   );
 const find = async (of: Directory, identifier: string | null, ...otherIdentifiers: string[]) =>
   (await of.find({ identifier, otherIdentifiers })).patients.map(({ fp }) => fp);
 
-test("a server that does not know the patients' route is a wrong one, and empties no directory", async () => {
+test("a server without the route of patients fails the sync and removes no patient", async () => {
   const own = directory();
   await own.sync();
   const { fp } = patients[0]!;
   const wrong = await scriptedServer(() => ({ status: 404 }));
   const misled = new Directory(
     used.spool,
-    httpServer(wrong.url, () => "sk_live_test"),
+    createServerClient(wrong.url, () => "sk_live_test"),
   );
-  await used.spool.call("setMeta", "directory", "{}"); // as at the first sync: the whole list is walked
-  await expect(misled.sync()).rejects.toThrow("there is no GET /api/v1/patients at the server: is server.url right?");
+  await used.spool.call("setMeta", "directory", "{}"); // the next sync is a full one
+  await expect(misled.sync()).rejects.toThrow("the server has no GET /api/v1/patients: is server.url right?");
   expect(await find(own, fp)).toEqual([fp]);
   await wrong.close();
 });
 
-test("all pages are fetched, and a patient is found by fp, bare ULID and external id", async () => {
+test("a full sync fetches all pages, and a patient is found by fp, ULID and external id", async () => {
   const own = directory();
   await own.sync();
   const { fp } = patients[0]!;
@@ -108,7 +108,7 @@ test("all pages are fetched, and a patient is found by fp, bare ULID and externa
   expect(await find(own, null)).toEqual([]);
 });
 
-test("a specimen number is compared with fps and ULIDs, never with card numbers", async () => {
+test("a specimen number matches fps and ULIDs, never card numbers", async () => {
   const own = directory();
   await own.sync();
   expect(await find(own, null, "5000")).toEqual([]);
@@ -116,7 +116,7 @@ test("a specimen number is compared with fps and ULIDs, never with card numbers"
   expect(await find(own, "5000", patients[3]!.fp)).toEqual([patients[3]!.fp, patients[0]!.fp]);
 });
 
-/** The changes asked for since `before` requests, with the time from which. */
+/** @returns the requests for changes after the first `before`, each with its start time */
 const changesAsked = (before: number) =>
   server.requests
     .slice(before)
@@ -124,7 +124,7 @@ const changesAsked = (before: number) =>
     .filter(({ pathname }) => pathname !== "/agent/v1/ranges")
     .map(({ pathname, searchParams }) => [pathname, searchParams.get("updated_since")]);
 
-test("the next sync fetches what changed since the newest change, removals first", async () => {
+test("an incremental sync fetches the changes since the newest one, removals first", async () => {
   const own = directory();
   await own.sync();
   const before = server.requests.length;
@@ -139,7 +139,7 @@ test("the next sync fetches what changed since the newest change, removals first
   expect(await find(own, "new")).toEqual([patients[250]!.fp]);
 });
 
-test("a sync that finds nothing makes no request for identifiers and writes nothing", async () => {
+test("a sync without changes requests no identifiers and writes nothing", async () => {
   const own = directory();
   await own.sync();
   const db = new Database(path.join(used.folder, "spool.db"));
@@ -152,7 +152,7 @@ test("a sync that finds nothing makes no request for identifiers and writes noth
   db.close();
 });
 
-test("a large import is not fetched again once a later sync looked for stragglers", async () => {
+test("a large import is not fetched again once a later sync has read the overlap", async () => {
   const own = directory();
   await own.sync();
   const progress = async () => JSON.parse((await used.spool.call("getMeta", "directory"))!) as { syncedAt: number };
@@ -167,7 +167,7 @@ test("a large import is not fetched again once a later sync looked for straggler
   ]);
 });
 
-test("a patient whose time lies in the future does not hide the changes after it", async () => {
+test("a patient with a time in the future does not hide later changes", async () => {
   patients[0]!.updated_at = "2099-01-01T00:00:00.000Z";
   const own = directory();
   await own.sync();
@@ -176,7 +176,7 @@ test("a patient whose time lies in the future does not hide the changes after it
   expect(await find(own, "new")).toEqual([patients[250]!.fp]);
 });
 
-test("identifiers that a failed sync did not fetch come with the next one", async () => {
+test("identifiers that a failed sync missed are fetched by the next one", async () => {
   const own = directory();
   await own.sync();
   patients.push({ fp: testPatients(251)[250]!.fp, updated_at: "2026-03-01T00:00:00.000Z", identifiers: ["new"] });
@@ -195,7 +195,7 @@ describe("a removed patient", () => {
     removed = [{ patient_fp: gone.fp, updated_at: at }];
   };
 
-  test("is forgotten with its identifiers by the next sync", async () => {
+  test("the next sync removes a deleted patient with its identifiers", async () => {
     const own = directory();
     await own.sync();
     leave();
@@ -209,7 +209,7 @@ describe("a removed patient", () => {
     ]);
   });
 
-  test("is known again when it comes back, also while the server lists its removal", async () => {
+  test("a patient that is added again is found, also while the server lists its removal", async () => {
     const own = directory();
     await own.sync();
     leave();
@@ -221,7 +221,7 @@ describe("a removed patient", () => {
     }
   });
 
-  test("stays known to the agent of an older server until the next full walk", async () => {
+  test("a deleted patient of an older server stays until the next full sync", async () => {
     const own = directory();
     await own.sync();
     leave();
@@ -233,7 +233,7 @@ describe("a removed patient", () => {
     expect(await find(own, gone.externalId)).toEqual([]);
   });
 
-  test("comes in as many pages as there are", async () => {
+  test("all pages of removed patients are read", async () => {
     const own = directory();
     await own.sync();
     removed = patients.splice(0, 150).map(({ fp }) => ({ patient_fp: fp, updated_at: at }));
@@ -243,7 +243,7 @@ describe("a removed patient", () => {
   });
 });
 
-test("it survives a restart and a server that is away", async () => {
+test("the directory survives a restart without a server", async () => {
   await directory().sync();
   await server.close();
   const own = directory();
@@ -251,23 +251,23 @@ test("it survives a restart and a server that is away", async () => {
   expect(await find(own, "5000")).toEqual([patients[0]!.fp]);
 });
 
-test("a full walk forgets patients who are gone; a walk that did not meet all of them forgets none", async () => {
+test("only a full sync that meets all patients removes the missing ones", async () => {
   const own = directory();
   await own.sync();
   const [gone] = patients.splice(0, 1);
-  unmet = 1; // a row slipped over the edge of two pages during the walk
-  await used.spool.call("setMeta", "directory", "{}"); // the next sync is a full walk
+  unmet = 1; // a row moved across a page boundary during the sync
+  await used.spool.call("setMeta", "directory", "{}"); // the next sync is a full one
   await own.sync();
   expect(await find(own, gone!.fp)).toEqual([gone!.fp]);
   unmet = 0;
-  await own.sync(); // too soon for another walk
+  await own.sync(); // too early for another full sync
   expect(await find(own, gone!.fp)).toEqual([gone!.fp]);
   await directory().sync();
   expect(await find(own, gone!.fp)).toEqual([]);
   expect(await find(own, "5001")).toEqual([patients[0]!.fp]);
 });
 
-test("a walk that met one patient twice and another not at all forgets none", async () => {
+test("a full sync that meets one patient twice and misses another removes none", async () => {
   const own = directory();
   await own.sync();
   await used.spool.call("setMeta", "directory", "{}");
@@ -286,7 +286,7 @@ test("changed identifiers replace the old ones", async () => {
   expect(await find(own, "6000")).toEqual([patients[0]!.fp]);
 });
 
-test("a server without the agent's identifier route still gives its patients", async () => {
+test("a server without the route of identifiers still provides its patients", async () => {
   withIdentifiers = false;
   const own = directory();
   await own.sync();
@@ -294,7 +294,7 @@ test("a server without the agent's identifier route still gives its patients", a
   expect(await find(own, "5000")).toEqual([]);
 });
 
-test("an answer that is no page of patients is refused and changes nothing", async () => {
+test("an invalid page of patients is refused and changes nothing", async () => {
   const own = directory();
   await own.sync();
   patients[1]!.updated_at = "not a time";
@@ -302,14 +302,14 @@ test("an answer that is no page of patients is refused and changes nothing", asy
   const broken = await scriptedServer(({ url }) => (url.startsWith("/agent/") ? { status: 404 } : page));
   const other = new Directory(
     used.spool,
-    httpServer(broken.url, () => "sk_live_test"),
+    createServerClient(broken.url, () => "sk_live_test"),
   );
-  await expect(other.sync()).rejects.toThrow(/no page of patients/);
+  await expect(other.sync()).rejects.toThrow(/expected a page of patients/);
   expect(await find(own, "5000")).toEqual([patients[0]!.fp]);
   await broken.close();
 });
 
-test("a walk that meets the key's limit waits as told and goes on at the same page", async () => {
+test("a sync that the rate limit refuses waits for Retry-After and continues at the same page", async () => {
   const asked: (string | null)[] = [];
   const limited = await scriptedServer(({ url }) => {
     if (url === "/agent/v1/ranges") return { status: 404 };
@@ -324,14 +324,14 @@ test("a walk that meets the key's limit waits as told and goes on at the same pa
   const clock = new TestClock();
   const own = new Directory(
     used.spool,
-    httpServer(limited.url, () => "sk_live_test"),
+    createServerClient(limited.url, () => "sk_live_test"),
     clock.setTimer,
   );
-  const walk = own.sync().catch(() => undefined); // the second walk, over identifiers, is not scripted
+  const sync = own.sync().catch(() => undefined); // the script has no identifiers
   await until("the wait", () => clock.pending.length);
   expect(clock.pending).toEqual([40_000]);
   clock.advance(40_000);
-  await walk;
+  await sync;
   expect(asked.slice(0, 4)).toEqual(["1", "2", "2", "3"]);
   await limited.close();
 });
@@ -341,7 +341,7 @@ const catsAlt = {
   effective_from: "2026-01-01",
 };
 
-test("the clinic's own intervals are kept on disk, and changed when the server's are", async () => {
+test("the clinic's own intervals are stored and follow the server's", async () => {
   expect(await directory().ranges()).toBeNull();
   const own = directory();
   ranges = { version: "v1", low_quality: false, rows: [catsAlt] };
@@ -351,7 +351,7 @@ test("the clinic's own intervals are kept on disk, and changed when the server's
   ranges = { version: "v2", low_quality: true, rows: [] };
   await own.sync();
   expect(await own.ranges()).toEqual(ranges);
-  ranges = undefined; // an older server in its place knows nothing of them, and takes nothing away
+  ranges = undefined; // an older server without the route removes nothing
   await own.sync();
   expect((await directory().ranges())?.version).toBe("v2");
   ranges = null;
@@ -359,17 +359,17 @@ test("the clinic's own intervals are kept on disk, and changed when the server's
   expect(await directory().ranges()).toBeNull();
 });
 
-test("what is no list of intervals is refused and changes nothing", async () => {
+test("an invalid list of intervals is refused and changes nothing", async () => {
   ranges = { version: "v1", low_quality: false, rows: [catsAlt] };
   const own = directory();
   await own.sync();
   ranges = { version: "v2", low_quality: false, rows: [{ ...catsAlt, low: 20 } as unknown as typeof catsAlt] };
-  await expect(own.sync()).rejects.toThrow("GET /agent/v1/ranges answered with something that is no list of intervals");
+  await expect(own.sync()).rejects.toThrow("invalid response of GET /agent/v1/ranges: expected a list of intervals");
   expect((await own.ranges())?.version).toBe("v1");
 });
 
-describe("a result whose patient is not known", () => {
-  test("waits for the sync that is under way: the first minute after a start", async () => {
+describe("refresh()", () => {
+  test("a refresh waits for the sync under way", async () => {
     const own = directory();
     const underWay = own.sync();
     expect(await own.refresh(10_000, 3_000)).toBe(true);
@@ -377,7 +377,7 @@ describe("a result whose patient is not known", () => {
     await underWay;
   });
 
-  test("does not ask again within the time given", async () => {
+  test("a refresh within the max age of the last sync makes no request", async () => {
     const own = directory();
     expect(await own.refresh(10_000, 3_000)).toBe(true);
     const asked = server.requests.length;
@@ -385,11 +385,11 @@ describe("a result whose patient is not known", () => {
     expect(server.requests).toHaveLength(asked);
   });
 
-  test("waits for a server that hangs once, and not longer than told", async () => {
+  test("a server that hangs delays one refresh, by at most the given time", async () => {
     const hanging = await scriptedServer(() => "hang");
     const own = new Directory(
       used.spool,
-      httpServer(hanging.url, () => "sk_live_test"),
+      createServerClient(hanging.url, () => "sk_live_test"),
     );
     expect(await own.refresh(10_000, 50)).toBe(false);
     const from = performance.now();

@@ -9,7 +9,7 @@ import { listMessages } from "../../../agent/spool/queries/messages/message-summ
 import { Directory } from "../../../agent/study/patient-directory.ts";
 import { Filing } from "../../../agent/study/filing.ts";
 import { reassess } from "../../../agent/tools/offline/reprocess.ts";
-import { httpServer } from "../../../agent/push/server-client.ts";
+import { createServerClient } from "../../../agent/push/server-client.ts";
 import { scriptedServer } from "../../support/scripted-server.ts";
 import { noteFetched, useSpool } from "../../support/spool.ts";
 import { hello, said } from "../protocols/poct1/wire.ts";
@@ -31,10 +31,10 @@ beforeEach(async () => {
   server = await scriptedServer(() => ({ status: 404 })); // no patient is known: studies are held
   const directory = new Directory(
     used.spool,
-    httpServer(server.url, () => "sk_live_test"),
+    createServerClient(server.url, () => "sk_live_test"),
   );
   filing = new Filing(used.spool, directory, deviceById, {
-    settled: () => undefined,
+    outcomeStored: () => undefined,
     fault: (_, error) => {
       throw error;
     },

@@ -19,7 +19,7 @@ import { soakCount } from "../../support/soak.ts";
 // pty pair, as a name under /dev/serial/by-id leads to a tty; the test is the device at the other end.
 
 const CYCLES = soakCount(1_000);
-const RETRY_MS = { first: 2, last: 8 };
+const RETRY = { firstMs: 2, lastMs: 8, jitter: 0 };
 
 let folder: string;
 let transport: Transport | undefined;
@@ -58,7 +58,7 @@ function device() {
 /** Opens a transport and keeps only its last wire, because a wire holds its port with all buffers. */
 function open(line: Partial<SerialSettings> = {}) {
   const seen = { opened: 0, wire: undefined as unknown as Wire, bytes: "", closed: 0, problems: [] as string[] };
-  transport = serialTransport({ ...settings(), ...line }, undefined, RETRY_MS);
+  transport = serialTransport({ ...settings(), ...line }, undefined, RETRY);
   transport.open(
     (wire) => {
       seen.opened += 1;
@@ -190,7 +190,7 @@ describe.skipIf(!socat)("an ASTM session over the cable", () => {
   async function serve() {
     plugIn(await newCable(folder));
     const seen = { connected: false, received: 0, replied: 0, messages: [] as string[], warnings: [] as string[] };
-    const port = serialTransport(settings(), undefined, RETRY_MS);
+    const port = serialTransport(settings(), undefined, RETRY);
     const counted: Transport = {
       open: (accept, problem) =>
         port.open((wire) => {

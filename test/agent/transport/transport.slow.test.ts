@@ -297,7 +297,11 @@ describe("serial port (binding-mock)", () => {
         else setImmediate(() => then?.(new Error("Error: Permission denied, cannot open /dev/test")));
       }
     }
-    const transport = serialTransport(settings, RefusedPort as unknown as typeof Mock, { first: 1, last: 4 });
+    const transport = serialTransport(settings, RefusedPort as unknown as typeof Mock, {
+      firstMs: 1,
+      lastMs: 4,
+      jitter: 0,
+    });
     const seen = open(transport);
     await until("the wire", () => seen.wires.length);
     expect({ refusals, problems: seen.problems }).toEqual({

@@ -22,7 +22,7 @@ for (const port of ports) {
     events: {
       connected: () => undefined,
       disconnected: () => undefined,
-      stands: () => undefined,
+      lineChanged: () => undefined,
       bytes: () => undefined,
       warning: (reason) => process.stderr.write(`${reason}\n`),
     },

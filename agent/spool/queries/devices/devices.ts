@@ -1,6 +1,6 @@
 import type Database from "better-sqlite3";
 import type { DeviceReport } from "../../../report/device-report.ts";
-import type { DeviceState, Standing } from "../../../states/device-state.ts";
+import type { DeviceState, StoredDeviceState } from "../../../states/device-state.ts";
 
 // The state of each device for `status`, and the reports that devices send about themselves.
 
@@ -23,7 +23,7 @@ export function deviceOperationsOn(db: Database.Database) {
   return {
     setDevice({ id, profile, connected, lastMessageAt, lastBytesAt, ...state }: DeviceState): void {
       const row = { id, profile, connected: connected ? 1 : 0, lastMessageAt, lastBytesAt };
-      sql.upsertDevice.run({ ...row, state: JSON.stringify(state satisfies Standing) });
+      sql.upsertDevice.run({ ...row, state: JSON.stringify(state satisfies StoredDeviceState) });
     },
 
     disconnectAll(): void {

@@ -10,7 +10,7 @@ import { listMessages } from "../../../../agent/spool/queries/messages/message-s
 import { Directory } from "../../../../agent/study/patient-directory.ts";
 import { Filing } from "../../../../agent/study/filing.ts";
 import { DocumentSplitter } from "../../../../agent/protocols/poct1/document-splitter.ts";
-import { httpServer } from "../../../../agent/push/server-client.ts";
+import { createServerClient } from "../../../../agent/push/server-client.ts";
 import { Spool } from "../../../../agent/spool/spool.ts";
 import { temporaryFolder, until } from "../../../support/processes.ts";
 import { NO_EVENTS, TestTransport, type TestWire } from "../../../support/wire.ts";
@@ -58,10 +58,10 @@ interface Agent {
 async function start(at: string): Promise<Agent> {
   const spool = await Spool.open(at);
   await recover(spool, profileById);
-  const away = httpServer("http://127.0.0.1:1", () => "sk_live_test");
+  const away = createServerClient("http://127.0.0.1:1", () => "sk_live_test");
   const device = { profile: genericPoct1a, timeZone: "UTC", model: null };
   const filing = new Filing(spool, new Directory(spool, away), () => device, {
-    settled: () => undefined,
+    outcomeStored: () => undefined,
     fault(_, error) {
       throw error;
     },

@@ -6,9 +6,10 @@ import { readSpool } from "../../../../agent/spool/access.ts";
 import { listMessages, type MessageSummary } from "../../../../agent/spool/queries/messages/message-summaries.ts";
 import { Directory } from "../../../../agent/study/patient-directory.ts";
 import { explain } from "../../../../agent/tools/offline/explain.ts";
-import { Filing, type FilingDevice } from "../../../../agent/study/filing.ts";
+import type { FilingDevice } from "../../../../agent/study/assess.ts";
+import { Filing } from "../../../../agent/study/filing.ts";
 import { reassess, store } from "../../../../agent/tools/offline/reprocess.ts";
-import { httpServer } from "../../../../agent/push/server-client.ts";
+import { createServerClient } from "../../../../agent/push/server-client.ts";
 import type { Patient } from "../../../../shared/api/patient.ts";
 import { session, vetScanRecords } from "../../../support/astm.ts";
 import { noteFetched, useSpool } from "../../../support/spool.ts";
@@ -29,7 +30,7 @@ beforeEach(async () => {
 const directory = () =>
   new Directory(
     used.spool,
-    httpServer("http://127.0.0.1:9", () => "sk_live_test", 100),
+    createServerClient("http://127.0.0.1:9", () => "sk_live_test", 100),
   );
 
 async function know(...patients: Patient[]): Promise<void> {
@@ -50,7 +51,10 @@ async function receive(records: readonly string[], device = "chem-1"): Promise<v
     );
   }
   await recover(used.spool, profileById);
-  const filing = new Filing(used.spool, directory(), deviceById, { settled: () => undefined, fault: () => undefined });
+  const filing = new Filing(used.spool, directory(), deviceById, {
+    outcomeStored: () => undefined,
+    fault: () => undefined,
+  });
   await filing.acceptStored();
   await filing.idle();
 }

@@ -7,7 +7,7 @@ import { FaultyLine, parseFaults } from "../../../../agent/tools/simulator/fault
 import { playAstmHost, playDevice } from "../../../../agent/tools/simulator/analyzer.ts";
 import { parseTranscript, playTranscript, wireText } from "../../../../agent/protocols/transcript.ts";
 import { type SimulatorLine, openLine } from "../../../../agent/tools/simulator/line.ts";
-import type { Received } from "../../../../agent/tools/simulator/station.ts";
+import type { ReceivedMessage } from "../../../../agent/tools/simulator/station.ts";
 import { dialTransport } from "../../../../agent/transport/tcp.ts";
 import { fixturesFolder } from "../../../make-fixtures.ts";
 import { session } from "../../../support/astm.ts";
@@ -196,7 +196,7 @@ describe("a simulated host", () => {
 
   test("receives messages and replies to a query with the fixture", async () => {
     const [device, host] = await twoEnds();
-    const received: Received[] = [];
+    const received: ReceivedMessage[] = [];
     const order = session(["H|\\^&", "P|1|4711", "O|1|SPEC-7||^^^ALT", "L|1|F"]);
     const hosted = playAstmHost(host, 1, order, (message) => received.push(message));
     expect(await playDevice(query, device)).toMatchObject({ accepted: true });

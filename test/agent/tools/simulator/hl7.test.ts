@@ -7,7 +7,7 @@ import { encodeMllp } from "../../../../agent/protocols/mllp.ts";
 import { Hl7Link } from "../../../../agent/protocols/hl7/link.ts";
 import { parseMessage } from "../../../../agent/protocols/hl7/message.ts";
 import { playHl7Device, playHl7Host } from "../../../../agent/tools/simulator/hl7.ts";
-import type { Received } from "../../../../agent/tools/simulator/station.ts";
+import type { ReceivedMessage } from "../../../../agent/tools/simulator/station.ts";
 import { fixturesFolder } from "../../../make-fixtures.ts";
 import { bloodCount, frameOf } from "../../../support/hl7.ts";
 import { useLines } from "../../../support/lines.ts";
@@ -135,7 +135,7 @@ describe("a simulated HL7 host", () => {
 
   test("receives messages, acknowledges and reports them", async () => {
     const [device, lis] = await twoEnds();
-    const received: Received[] = [];
+    const received: ReceivedMessage[] = [];
     const served = playHl7Host(lis, 10, null, (message) => received.push(message));
     expect(await playHl7Device(ten, device, ignored)).toMatchObject({ accepted: true, frames: 10, resent: 0 });
     expect(await served).toBe(null);

@@ -6,7 +6,7 @@ import { FaultyLine, parseFaults } from "../../../../agent/tools/simulator/fault
 import { playHl7Device } from "../../../../agent/tools/simulator/hl7.ts";
 import { playHost } from "../../../../agent/tools/simulator/host.ts";
 import type { SimulatorLine } from "../../../../agent/tools/simulator/line.ts";
-import type { Received } from "../../../../agent/tools/simulator/station.ts";
+import type { ReceivedMessage } from "../../../../agent/tools/simulator/station.ts";
 import { fixturesFolder } from "../../../make-fixtures.ts";
 import { useLines } from "../../../support/lines.ts";
 import { useSpool } from "../../../support/spool.ts";
@@ -30,7 +30,7 @@ test.each([
   ["hl7", "noise", "MSH|"],
 ] as const)("a host without a fixture receives %s from a device with faults %j", async (protocol, faults, begin) => {
   const [device, host] = await twoEnds();
-  const received: Received[] = [];
+  const received: ReceivedMessage[] = [];
   const hosted = playHost(host, SESSION, (message) => received.push(message));
   const line = faults === "" ? device : new FaultyLine(device, parseFaults(faults), 3);
   expect(await devices[protocol](line)).toMatchObject({ accepted: true, reason: null });

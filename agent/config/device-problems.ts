@@ -1,0 +1,134 @@
+import net from "node:net";
+import path from "node:path";
+import { reasonOf } from "../../shared/runtime/error-message.ts";
+import { profileById, profiles } from "../devices/index.ts";
+import { CHARSETS as ASTM_CHARSETS } from "../protocols/astm/records.ts";
+import { CHARSETS as HL7_CHARSETS } from "../protocols/hl7/message.ts";
+import { nearestWord } from "../runtime/did-you-mean.ts";
+import { parseAddress } from "../transport/address.ts";
+import { readOperators } from "./operator-list.ts";
+import { asArray, asObject, type ReportProblem, reportZone } from "./problem-report.ts";
+import { DICOM, DICOM_KEYS } from "./schema.ts";
+import { tlsProblem } from "./tls-files.ts";
+
+/** Finds the problems of one device that the schema cannot express. `listener` reports those of an address to listen on. */
+export function deviceProblems(
+  device: Record<string, unknown>,
+  at: readonly string[],
+  folder: string,
+  report: ReportProblem,
+  listener: ReportProblem,
+): void {
+  profileProblems(device, at, report);
+  connectionProblems(device, at, report, listener);
+  fileProblems(device, at, folder, report);
+}
+
+/** Checks the profile, and the keys that only some profiles have. */
+function profileProblems(device: Record<string, unknown>, at: readonly string[], report: ReportProblem): void {
+  const { profile, charset } = device;
+  if (typeof profile === "string" && profile !== DICOM && profileById(profile) === undefined) {
+    const names = [...profiles.map((known) => known.id), DICOM];
+    const nearest = nearestWord(profile, names);
+    report(
+      [...at, "profile"],
+      `is ${profile}, ${nearest === null ? `expected one of ${names.join(", ")}` : `did you mean ${nearest}?`}`,
+    );
+  }
+  reportZone(device["timeZone"], [...at, "timeZone"], report);
+  const protocol = typeof profile === "string" ? profileById(profile)?.protocol : undefined;
+  const charsets: readonly string[] = protocol === "hl7" ? HL7_CHARSETS : ASTM_CHARSETS;
+  if (typeof charset === "string" && protocol !== undefined && !charsets.includes(charset)) {
+    report([...at, "charset"], `is ${charset}, expected one of ${charsets.join(", ")} for profile ${String(profile)}`);
+  }
+  if (device["ackMode"] !== undefined && (profile === DICOM || (protocol !== undefined && protocol !== "hl7"))) {
+    report([...at, "ackMode"], `is for HL7 devices, profile ${String(profile)} is not HL7`);
+  }
+  for (const key of DICOM_KEYS) {
+    if (key in device && profile !== DICOM) report([...at, key], `belongs to devices with the profile ${DICOM}`);
+  }
+}
+
+/** Checks the addresses of the device, and the networks that may connect. */
+function connectionProblems(
+  device: Record<string, unknown>,
+  at: readonly string[],
+  report: ReportProblem,
+  listener: ReportProblem,
+): void {
+  const { profile, commitmentScp } = device;
+  const connection = asObject(device["connection"]);
+  const tcp = ({ listen, dial }: Record<string, unknown>, steps: readonly string[]) => {
+    if (typeof listen === "string") listener([...steps, "listen"], listen);
+    if (typeof dial === "string" && parseAddress(dial) === null) {
+      report([...steps, "dial"], `is "${dial}", expected host:port such as 192.168.1.50:5500`);
+    }
+  };
+  for (const [position, network] of asArray(device["allow"]).entries()) {
+    if (typeof network === "string" && !isNetwork(network)) {
+      report(
+        [...at, "allow", String(position)],
+        `is "${network}", expected an address or network such as 192.168.1.0/24`,
+      );
+    }
+  }
+  const ways = ["serial", "listen", "dial"].filter((way) => way in connection);
+  if (device["connection"] !== undefined && ways.length !== 1) {
+    report(
+      [...at, "connection"],
+      `has ${ways.length === 0 ? "none" : ways.join(" and ")}, expected exactly one of serial, listen, dial`,
+    );
+  }
+  tcp(connection, [...at, "connection"]);
+  if (profile === DICOM && ways.length === 1 && !("listen" in connection)) {
+    report([...at, "connection"], `has ${ways[0]}, expected listen for a DICOM device`);
+  }
+  if (typeof commitmentScp === "string" && parseAddress(commitmentScp) === null) {
+    report([...at, "commitmentScp"], `is "${commitmentScp}", expected host:port such as 192.168.1.60:104`);
+  }
+  if (!("replyConnection" in connection)) return;
+  const replies = asObject(connection["replyConnection"]);
+  const place = [...at, "connection", "replyConnection"];
+  if ("serial" in connection) report(place, "is for TCP devices: replies to a serial device leave on its own line");
+  if (profile === DICOM) report(place, "is for HL7 devices: replies to a DICOM device leave on its association");
+  if ("listen" in replies === "dial" in replies)
+    report(place, "has both or none, expected exactly one of listen, dial");
+  tcp(replies, place);
+}
+
+function fileProblems(
+  device: Record<string, unknown>,
+  at: readonly string[],
+  folder: string,
+  report: ReportProblem,
+): void {
+  const { profile, operatorListFile: operators } = device;
+  if (typeof operators === "string" && operators !== "") {
+    const known = typeof profile === "string" ? profileById(profile) : undefined;
+    const problem = operatorsProblem(path.resolve(folder, operators), known?.protocol === "poct1a");
+    if (problem !== null) report([...at, "operatorListFile"], problem);
+  }
+  if ("tls" in device) {
+    const connection = asObject(device["connection"]);
+    const listens = [connection, asObject(connection["replyConnection"])].some((way) => "listen" in way);
+    const problem = "serial" in connection ? "is for TCP" : tlsProblem(asObject(device["tls"]), listens, folder);
+    if (problem !== null) report([...at, "tls"], problem);
+  }
+}
+
+function operatorsProblem(file: string, isPoct1: boolean): string | null {
+  if (!isPoct1) return "is for POCT1-A devices";
+  try {
+    readOperators(file);
+    return null;
+  } catch (error) {
+    return `names ${file}, which cannot be used: ${reasonOf(error)}`;
+  }
+}
+
+function isNetwork(text: string): boolean {
+  const [address = "", prefix, ...rest] = text.split("/");
+  const version = net.isIP(address);
+  if (version === 0 || rest.length > 0) return false;
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128));
+}

@@ -1,0 +1,86 @@
+import fs from "node:fs";
+import path from "node:path";
+import { reasonOf } from "../../shared/runtime/error-message.ts";
+import { parseAddress } from "../transport/address.ts";
+import { deviceProblems } from "./device-problems.ts";
+import { dotted, type LocatedProblem } from "./line-numbers.ts";
+import { asArray, asObject, type ReportProblem, reportZone } from "./problem-report.ts";
+import { readSecret } from "./secret-file.ts";
+
+/** Finds problems that the schema cannot express: names, addresses, files. Skips values of a wrong type. */
+export function furtherProblems(raw: unknown, folder: string): LocatedProblem[] {
+  const found: LocatedProblem[] = [];
+  const root = asObject(raw);
+  const report: ReportProblem = (steps, message) => {
+    found.push({ steps, message: `${dotted(steps)} ${message}` });
+  };
+  reportZone(root["timeZone"], ["timeZone"], report);
+  const keyFile = asObject(root["server"])["keyFile"];
+  if (typeof keyFile === "string" && keyFile !== "") {
+    const problem = keyProblem(path.resolve(folder, keyFile));
+    if (problem !== null) report(["server", "keyFile"], problem);
+  }
+  const listeners = new Map<string, string>();
+  const listener: ReportProblem = (steps, value) => {
+    const address = parseAddress(value);
+    if (address === null) return report(steps, `is "${value}", expected host:port such as 127.0.0.1:2575`);
+    const taken = listeners.get(String(address.port));
+    if (taken !== undefined && address.port !== 0)
+      report(steps, `is ${value}, but ${taken} listens on that port already`);
+    listeners.set(String(address.port), dotted(steps));
+  };
+  const status = asObject(root["status"])["listen"];
+  if (typeof status === "string") listener(["status", "listen"], status);
+  const ids = new Map<string, number>();
+  for (const [index, value] of asArray(root["devices"]).entries()) {
+    const at = ["devices", String(index)];
+    const device = asObject(value);
+    const { id } = device;
+    if (typeof id === "string") {
+      const first = ids.get(id);
+      if (first !== undefined) report([...at, "id"], `is ${id}, which devices[${first}] has already`);
+      ids.set(id, first ?? index);
+    }
+    deviceProblems(device, at, folder, report, listener);
+  }
+  destinationProblems(root["destinations"], folder, report);
+  return found;
+}
+
+function destinationProblems(destinations: unknown, folder: string, report: ReportProblem): void {
+  const destinationIds: unknown[] = [];
+  for (const [index, value] of asArray(destinations).entries()) {
+    const at = ["destinations", String(index)];
+    const destination = asObject(value);
+    const { id, dial } = destination;
+    const first = destinationIds.indexOf(id);
+    if (typeof id === "string" && first >= 0)
+      report([...at, "id"], `is ${id}, which destinations[${first}] has already`);
+    destinationIds.push(id);
+    if ("dial" in destination === "stow" in destination) {
+      report(at, `has ${"dial" in destination ? "both dial and stow" : "neither dial nor stow"}, expected one`);
+    }
+    const strangers = "stow" in destination ? ["aeTitle", "callingAeTitle"] : ["authorizationFile"];
+    for (const key of strangers) {
+      if (key in destination)
+        report([...at, key], `belongs to destinations with ${"stow" in destination ? "dial" : "stow"}`);
+    }
+    if ("dial" in destination && !("aeTitle" in destination)) report(at, "has no aeTitle, which C-STORE needs");
+    if (typeof dial === "string" && parseAddress(dial) === null) {
+      report([...at, "dial"], `is "${dial}", expected host:port such as 192.168.1.10:104`);
+    }
+    const file = destination["authorizationFile"];
+    if (typeof file === "string" && !fs.existsSync(path.resolve(folder, file))) {
+      report([...at, "authorizationFile"], `names ${path.resolve(folder, file)}, which does not exist`);
+    }
+  }
+}
+
+function keyProblem(file: string): string | null {
+  try {
+    const key = readSecret(file);
+    return key.startsWith("sk_live_") ? null : `names ${file}, which holds no API key (one line that begins sk_live_)`;
+  } catch (error) {
+    return `names ${file}, which cannot be read: ${reasonOf(error)}`;
+  }
+}

@@ -1,0 +1,128 @@
+import { newFp } from "../../shared/api/fp.ts";
+import type { Profile } from "../devices/profile.ts";
+import { describe, type ReadContext, type Report } from "../report/report.ts";
+import type { StoredMessage } from "../spool/queries/messages/message-row.ts";
+import type { Settlement, StudyDraft } from "../spool/queries/studies/studies.ts";
+import type { MatchKeys } from "../spool/queries/patients/pending-matches.ts";
+import type { SpoolCalls } from "../spool/spool.ts";
+import { describeMatch, type Match, match, type Namesakes } from "./match.ts";
+import type { Directory } from "./patient-directory.ts";
+import { complete, read } from "./read.ts";
+import { study } from "./study.ts";
+
+export interface FilingDevice {
+  readonly profile: Profile;
+  readonly timeZone: string;
+  /** Instrument behind a generic profile, for the intervals of that instrument. */
+  readonly model: string | null;
+}
+
+/** The data that the stages read besides the message. */
+export interface FilingSources {
+  readonly spool: SpoolCalls;
+  readonly directory: Directory;
+  /** The clinic allows a match by the name of a patient with an appointment. */
+  readonly matchPatientsByName: boolean;
+}
+
+/** Max age of the last sync before an unmatched result causes another one. The patient may have been registered just now. */
+const REFRESH_AGE_MS = 10_000;
+/** Max time that a result waits for that sync. */
+const REFRESH_WAIT_MS = 3_000;
+
+/**
+ * Takes a stored message through the stages read, match and study. A later call may return more, once the patient or the rest of
+ * a cut message is there. `mayComplete` is false if the device is known to have no cut message.
+ */
+export async function assess(
+  message: StoredMessage,
+  device: FilingDevice | undefined,
+  { spool, directory, matchPatientsByName }: FilingSources,
+  mayComplete = true,
+): Promise<Settlement> {
+  if (device === undefined) return quarantined(message, `no device ${message.device} in the configuration`);
+  if (message.incomplete !== null) return quarantined(message, `incomplete: ${message.incomplete}`);
+  const context: ReadContext = { device: message.device, timeZone: device.timeZone, receivedAt: message.receivedAt };
+  const incomplete = mayComplete ? await spool.call("incompleteMessages", message.device, message.id) : [];
+  const { bytes, completed } = complete(message.bytes, incomplete, device.profile);
+  const completes = completed.map(({ id }) => id);
+  const reading = read(bytes, device.profile, context);
+  const isRead = reading.is === "reports";
+  // The spool decides whether a withdrawal has a result to withdraw.
+  const reports = isRead ? reading.reports : reading.is === "quarantined" ? (reading.withdrawals ?? []) : [];
+  if (!isRead && reports.length === 0) {
+    return { ...quarantined(message, reading.reason), state: reading.is, completes };
+  }
+  const reasons = new Set(isRead ? reading.notes : [reading.reason]);
+  const studies: StudyDraft[] = [];
+  const awaited: MatchKeys[] = [];
+  for (const report of reports) {
+    const nameZone = matchPatientsByName ? device.timeZone : null;
+    const { patient, reason, how, waiting } = await findPatient(report, spool, directory, nameZone);
+    if (waiting !== null) awaited.push(waiting);
+    if (reason !== null) reasons.add(reason);
+    if (isRead) for (const sentence of describe(report)) reasons.add(sentence);
+    const source = { device_id: message.device, message_id: message.id };
+    const draft = study(report, patient, source, device.model, await directory.ranges());
+    const snapshot = { ...draft.snapshot, notes: [how, ...draft.snapshot.notes] };
+    studies.push({ ...draft, snapshot, freshFp: newFp("cds"), collect: report.collect ?? null });
+  }
+  return {
+    message: message.id,
+    state: isRead ? "pending" : "quarantined",
+    reason: reasons.size === 0 ? null : [...reasons].join("; "),
+    studies,
+    completes,
+    waiting: joined(awaited),
+    at: Date.now(),
+  };
+}
+
+export function quarantined(message: StoredMessage, reason: string): Settlement {
+  return { message: message.id, state: "quarantined", reason, studies: [], completes: [], at: Date.now() };
+}
+
+/** Joins the keys of several Reports. The lowest version counts, because each Report may have missed a later change. */
+function joined(awaited: readonly MatchKeys[]): MatchKeys | null {
+  if (awaited.length === 0) return null;
+  const version = Math.min(...awaited.map((waiting) => waiting.version));
+  return { keys: awaited.flatMap(({ keys }) => keys), version };
+}
+
+/**
+ * Finds the one patient of a Report, with a sync if there is none. `nameZone` is the time zone of appointments for a match by
+ * name; null allows no such match.
+ * @returns the match; `how` describes it in a sentence; `waiting` has the keys of an unmatched Report, else null
+ */
+export async function findPatient(
+  report: Report,
+  spool: SpoolCalls,
+  directory: Directory,
+  nameZone: string | null = null,
+): Promise<Match & { readonly how: string; readonly waiting: MatchKeys | null }> {
+  const attempt = async () => {
+    const { patients, orders, waiting } = await directory.find(report);
+    const namesakes = nameZone === null ? null : await namesakesOf(report, nameZone, directory);
+    // Read after the lookup, so that a first list that arrives in between makes the message due.
+    const isFetched = await directory.isFetched();
+    return { result: match(report, patients, orders, namesakes, isFetched), orders, waiting };
+  };
+  let { result, orders, waiting } = await attempt();
+  const mayBeNew = result.patient === null && report.identifier !== null;
+  if (mayBeNew && (await directory.refresh(REFRESH_AGE_MS, REFRESH_WAIT_MS))) {
+    ({ result, orders, waiting } = await attempt());
+  }
+  if (result.patient !== null && orders.length > 0) {
+    // If the spool drops this, the order stays in the device's worklist until it expires.
+    const accessions = orders.map(({ accession }) => accession);
+    spool.callLater("noteOrders", accessions, "resulted");
+  }
+  const how = result.patient === null ? `unmatched: ${result.reason}` : describeMatch(report, result.patient, orders);
+  return { ...result, how, waiting: result.patient === null ? waiting : null };
+}
+
+async function namesakesOf(report: Report, timeZone: string, directory: Directory): Promise<Namesakes> {
+  const { identifier, species, patient_hint, acquired_at } = report;
+  if (identifier !== null || patient_hint.name === null || species === null) return { all: [], appointed: new Set() };
+  return directory.namesakes(patient_hint.name, species, acquired_at, timeZone);
+}

@@ -1,0 +1,72 @@
+import { expect, test } from "vitest";
+import { DeliveryLoop } from "../../../agent/runtime/delivery-loop.ts";
+import { SendError } from "../../../agent/runtime/send-error.ts";
+import { TestClock } from "../../support/wire.ts";
+
+// Method: the test sends from an array. An error in the array fails its attempt.
+
+function createLoop(items: (string | Error)[]) {
+  const clock = new TestClock();
+  const seen: string[] = [];
+  const events = {
+    failed: (kind: string, reason: string) => void seen.push(`failed ${kind}: ${reason}`),
+    recovered: () => void seen.push("recovered"),
+  };
+  const sendNext = async () => {
+    const item = items.shift();
+    if (item === undefined) return false;
+    if (item instanceof Error) throw item;
+    seen.push(item);
+    loop.succeeded();
+    return items.length > 0;
+  };
+  const loop = new DeliveryLoop(sendNext, events, { setTimer: clock.setTimer, random: () => 1 });
+  return { loop, clock, seen, pass: () => new Promise((resolve) => setImmediate(resolve)) };
+}
+
+test("all queued items are sent, and items queued later after a wake", async () => {
+  const items = ["a", "b"];
+  const { loop, seen, pass } = createLoop(items);
+  loop.wake();
+  await pass();
+  items.push("c");
+  loop.wake();
+  await pass();
+  expect(seen).toEqual(["a", "b", "c"]);
+});
+
+test("a failure is reported once, retried with doubled delays, and followed by a recovery", async () => {
+  const away = new Error("away");
+  const { loop, clock, seen, pass } = createLoop([away, away, away, "a"]);
+  const delays: (readonly number[])[] = [];
+  loop.wake();
+  for (let attempt = 0; attempt < 3; attempt++) {
+    await pass();
+    loop.wake(); // no effect before the retry
+    delays.push(clock.pending);
+    clock.advance(clock.pending[0]!);
+  }
+  await pass();
+  expect(delays).toEqual([[1_000], [2_000], [4_000]]);
+  expect(seen).toEqual(["failed transient: away", "a", "recovered"]);
+});
+
+test("a refused key is retried after a minute, and Retry-After replaces the backoff", async () => {
+  const refused = createLoop([new SendError("unauthorized", "wrong key")]);
+  const limited = createLoop([new SendError("transient", "limited", { status: 429, retryAfterMs: 7_000 })]);
+  for (const { loop, pass } of [refused, limited]) {
+    loop.wake();
+    await pass();
+  }
+  expect([refused.clock.pending, limited.clock.pending]).toEqual([[60_000], [7_000]]);
+});
+
+test("a stopped loop neither retries nor wakes", async () => {
+  const { loop, clock, seen, pass } = createLoop([new Error("away"), "a"]);
+  loop.wake();
+  await pass();
+  await loop.stop();
+  loop.wake();
+  await pass();
+  expect([clock.pending, seen]).toEqual([[], ["failed transient: away"]]);
+});
