@@ -1,5 +1,5 @@
 import type { Profile } from "../devices/profile.ts";
-import { fingerprint } from "../protocols/hl7/duplicate-key.ts";
+import { duplicateKey } from "../protocols/hl7/duplicate-key.ts";
 import type { RecentChunks } from "../spool/queries/event-log.ts";
 import { type MessageRow, messageRow, type StoredMessage } from "../spool/queries/message-row.ts";
 
@@ -23,5 +23,5 @@ export function messageRowAt(
 ): MessageRow {
   const place = from === undefined ? null : chunks.find(from, message.bytes.length);
   const bytes = place === null ? message.bytes : NO_BYTES;
-  return messageRow({ ...message, session, ordinal, bytes, place }, fingerprint(message, profile));
+  return messageRow({ ...message, session, ordinal, bytes, place }, duplicateKey(message, profile));
 }

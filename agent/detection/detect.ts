@@ -11,7 +11,7 @@ export interface SerialLine {
 }
 
 /** Bytes as they were received under these settings; null: over TCP. */
-export interface Sniffed {
+export interface SniffedBytes {
   readonly line: SerialLine | null;
   readonly bytes: Uint8Array;
 }
@@ -41,7 +41,7 @@ export const SERIAL_LINES: readonly SerialLine[] = [9600, 19_200, 38_400, 115_20
 export const SURE = 90;
 
 /** Every suggestion that the samples give, the best first. */
-export function suggest(samples: readonly Sniffed[]): Suggestion[] {
+export function suggest(samples: readonly SniffedBytes[]): Suggestion[] {
   const suggestions = samples.flatMap(({ line, bytes }) =>
     readings(line, bytes).flatMap((reading) => recognise(reading.bytes, reading.line, reading.note)),
   );

@@ -256,8 +256,8 @@ export class Receiver {
   }
 
   #reportNoise(): void {
-    this.#actions.push(this.#outside.take());
-    this.#actions.push(this.#between.take());
+    this.#actions.push(this.#outside.end());
+    this.#actions.push(this.#between.end());
   }
 
   #establish(): void {

@@ -31,7 +31,7 @@ export function stampOf({ now, newId }: LinkContext): Stamp {
 /** MSA-1. */
 export type AckCode = "AA" | "AE" | "AR" | "CA" | "CE" | "CR";
 
-export interface Verdict {
+export interface AckVerdict {
   readonly application: "AA" | "AE" | "AR";
   readonly accept: "CA" | "CE" | "CR";
   /** Table 0357; 2.3.1 devices expect it in MSA-6 too. */
@@ -39,9 +39,9 @@ export interface Verdict {
   readonly text: string;
 }
 
-export const ACCEPTED: Verdict = { application: "AA", accept: "CA", status: 0, text: "Message accepted" };
+export const ACCEPTED: AckVerdict = { application: "AA", accept: "CA", status: 0, text: "Message accepted" };
 /** Mindray's analyzers read AA without an order as an empty order. */
-export const NO_ORDER: Verdict = {
+export const NO_ORDER: AckVerdict = {
   application: "AR",
   accept: "CA",
   status: 204,
@@ -54,7 +54,7 @@ export function isAcceptance(code: AckCode): boolean {
 
 export function encodeAcknowledgement(
   request: Hl7Message | null,
-  verdict: Verdict,
+  verdict: AckVerdict,
   code: AckCode,
   stamp: Stamp,
 ): Uint8Array {
@@ -78,7 +78,7 @@ export function acknowledgeQuery(query: Hl7Message, found: boolean, stamp: Stamp
 /** MSH, MSA, and ERR for a refusal. @param id MSA-2 */
 export function acknowledgementSegments(
   request: Hl7Message | null,
-  verdict: Verdict,
+  verdict: AckVerdict,
   code: AckCode,
   stamp: Stamp,
   id = echoField(request, 10),

@@ -75,7 +75,7 @@ export class Hl7Link implements Link {
     this.#acknowledgements = new AcknowledgementTemplate(options, stamp);
   }
 
-  get atRest(): boolean {
+  get isIdle(): boolean {
     return this.#isQuiet && this.#sentId === null;
   }
 
@@ -157,7 +157,7 @@ export class Hl7Link implements Link {
   }
 
   #reportPending(): void {
-    this.#actions.push(this.#outside.take());
+    this.#actions.push(this.#outside.end());
     this.#endFragments();
   }
 
@@ -206,7 +206,7 @@ export class Hl7Link implements Link {
   }
 
   #beginFrame(outcome: Outcome, left: number): void {
-    this.#actions.push(this.#outside.take());
+    this.#actions.push(this.#outside.end());
     this.#state = "in-frame";
     this.#frameFrom = this.#received - left;
     this.#frameLength = 0;
@@ -332,7 +332,7 @@ export class Hl7Link implements Link {
     const ms = this.#timerMs();
     if (ms === null) this.#actions.stopTimer();
     else this.#actions.startTimer(ms);
-    return this.#actions.take();
+    return this.#actions.drain();
   }
 
   #timerMs(): number | null {

@@ -17,7 +17,7 @@ export const UNENDED_BYTES_MAX = 2 * DOCUMENT_BYTES_MAX;
 /** HemoScreen wraps each document in MLLP and expects wrapped replies. */
 export type Framing = "none" | "mllp";
 
-export type Found =
+export type SplitterEvent =
   /**
    * A whole document. `problem`: the limit that it exceeds, null if none; only the start of a long document is kept.
    */
@@ -61,7 +61,7 @@ type State =
   | "lost"
   | "hopeless";
 
-const NOTHING: readonly Found[] = [];
+const NOTHING: readonly SplitterEvent[] = [];
 const DECLARATION_BEGINS = [LESS, QUESTION, 0x78, 0x6d, 0x6c];
 /** Start of a document behind a gap. */
 const BEGINNING = /^<(?:\?xml|[A-Z]+\.R\d\d)[\s/>]$/;
@@ -99,7 +99,7 @@ export class DocumentSplitter {
   #declared = 0;
 
   readonly #junk = new Noise("outside documents");
-  #found: Found[] = [];
+  #found: SplitterEvent[] = [];
 
   /** Framing of the device, also for replies. */
   get framing(): Framing {
@@ -107,7 +107,7 @@ export class DocumentSplitter {
   }
 
   /** No document has begun. */
-  get atRest(): boolean {
+  get isBetweenDocuments(): boolean {
     return this.#state === "outside" && this.#size === 0;
   }
 
@@ -116,7 +116,7 @@ export class DocumentSplitter {
     return this.#document.slice(0, this.#length);
   }
 
-  receive(chunk: Uint8Array): readonly Found[] {
+  receive(chunk: Uint8Array): readonly SplitterEvent[] {
     let at = 0;
     while (at < chunk.length) {
       at = this.#keepPlain(chunk, at);
@@ -129,16 +129,16 @@ export class DocumentSplitter {
   gap(): void {
     this.#beginDocument();
     this.#state = "lost";
-    this.#junk.take();
+    this.#junk.end();
   }
 
-  close(): readonly Found[] {
+  close(): readonly SplitterEvent[] {
     if (this.#state !== "lost" && this.#state !== "hopeless") this.#cutShort("the end of the connection");
     this.#tellJunk();
     return this.#take();
   }
 
-  #take(): readonly Found[] {
+  #take(): readonly SplitterEvent[] {
     if (this.#found.length === 0) return NOTHING;
     const found = this.#found;
     this.#found = [];
@@ -425,7 +425,7 @@ export class DocumentSplitter {
   }
 
   #tellJunk(): void {
-    this.#sayJunk(this.#junk.take());
+    this.#sayJunk(this.#junk.end());
   }
 
   #sayJunk(warning: LinkAction | null): void {

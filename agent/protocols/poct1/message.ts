@@ -72,7 +72,7 @@ export type Message = {
 );
 
 /** Unreadable document. A control id before the fault allows a reply. */
-export interface Unreadable {
+export interface UnreadableDocument {
   readonly is: "unreadable";
   readonly problem: string;
   readonly controlId: string | null;
@@ -95,7 +95,7 @@ export type ManagerMessage =
   | { readonly is: "END"; readonly reason: "NRM" | "UNK" };
 
 /** Reads the message in a document. */
-export function readMessage(document: Uint8Array): Message | Unreadable {
+export function readMessage(document: Uint8Array): Message | UnreadableDocument {
   const parsed = parse(document);
   if (parsed.problem !== null) return { is: "unreadable", problem: parsed.problem, controlId: parsed.controlId };
   const { root } = parsed;

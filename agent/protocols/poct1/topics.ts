@@ -15,9 +15,9 @@ export interface OperatorBook {
   /** Returns the clinic's list; null without one. */
   current(): readonly Operator[] | null;
   /** Returns the list that this device accepted last; null if unknown. */
-  takenBy(device: string): readonly Operator[] | null;
+  acceptedBy(device: string): readonly Operator[] | null;
   /** Notes that the device has accepted this list. */
-  took(device: string, list: readonly Operator[]): void;
+  noteAccepted(device: string, list: readonly Operator[]): void;
 }
 
 /** Operator lists that a device supports. */

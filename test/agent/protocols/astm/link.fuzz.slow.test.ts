@@ -111,8 +111,8 @@ function fault(actions: readonly LinkAction[]): string | null {
         if (index !== actions.length - 1) return "a timer that is not the last action";
         break;
       case "identify":
-      case "news":
-      case "hang up":
+      case "report":
+      case "close":
         return `${action.do}, which no ASTM link does`;
       default:
         return `action ${JSON.stringify(action satisfies never)}`;
@@ -131,7 +131,7 @@ function recovers(dice: Dice, link: AstmLink): string | null {
     const wrong = fault(link.close());
     if (wrong !== null) return wrong;
   }
-  for (let waits = 0; !link.atRest; waits++) {
+  for (let waits = 0; !link.isIdle; waits++) {
     // A frame end or a refused frame first, then the 30 s; a message that waited then says ENQ to nobody, or a last time
     // after what it waits for; a frame that was garbled is sent into silence.
     if (waits === 4) return `${link.state} after four timeouts`;

@@ -162,15 +162,15 @@ export class Talk {
         case "timer":
           this.timerMs = action.ms;
           break;
-        case "news":
-          this.news.push(action.news);
+        case "report":
+          this.news.push(action.report);
           break;
         case "identify":
           this.identified.push(action.name);
           break;
-        case "hang up":
+        case "close":
           this.hungUp = true;
-          this.#said.push("hang up");
+          this.#said.push("close");
           break;
         case "sent":
           this.sending = false;
