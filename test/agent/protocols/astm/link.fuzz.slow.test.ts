@@ -2,12 +2,9 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { encodeFrame } from "../../../../agent/protocols/astm/frame.ts";
 import { AstmLink } from "../../../../agent/protocols/astm/link.ts";
-import {
-  FRAME_BYTES_MAX,
-  FRAME_END_TIMEOUT_MS,
-  MESSAGE_BYTES_MAX,
-  RECEIVE_TIMEOUT_MS,
-} from "../../../../agent/protocols/astm/receiver.ts";
+import { FRAME_BYTES_MAX } from "../../../../agent/protocols/astm/received-frame.ts";
+import { MESSAGE_BYTES_MAX } from "../../../../agent/protocols/astm/received-message.ts";
+import { FRAME_END_TIMEOUT_MS, RECEIVE_TIMEOUT_MS } from "../../../../agent/protocols/astm/receiver.ts";
 import {
   BUSY_MS,
   GARBLED_MS,
