@@ -1,13 +1,8 @@
 import type { LinkContext } from "../link.ts";
-import {
-  type Delimiters,
-  encodeSegment,
-  encodeText,
-  escapeField,
-  type Hl7Message,
-  STANDARD_DELIMITERS,
-} from "./message.ts";
+import { encodeText } from "./charset.ts";
+import type { Hl7Message } from "./message.ts";
 import { replyType, typeOf } from "./message-types.ts";
+import { type Delimiters, encodeSegment, escapeField, STANDARD_DELIMITERS } from "./segment.ts";
 
 // Segments of acknowledgements and of the headers of other messages to a device.
 

@@ -3,13 +3,14 @@ import { printable } from "../escape-sequences.ts";
 import {
   ACCEPTED,
   type AckCode,
+  type AckVerdict,
   encodeAcknowledgement,
   isAcceptance,
   NO_ORDER,
   type Stamp,
-  type AckVerdict,
 } from "./acknowledgement-message.ts";
-import { type CharsetOptions, type Hl7Message, parseMessage } from "./message.ts";
+import type { CharsetOptions } from "./charset.ts";
+import { type Hl7Message, parseMessage } from "./message.ts";
 import { asksForOrders, isResponse, isUnsolicited, replyType, typeOf } from "./message-types.ts";
 
 // Decides how a message is acknowledged: whether it was stored, and whether its type is supported. Later reading changes no

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { isResultType } from "./read.ts";
+import { isResultType } from "./message-types.ts";
 import { withoutStamp } from "./message.ts";
 
 const ID_CHARS_MAX = 20;

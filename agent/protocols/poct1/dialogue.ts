@@ -18,13 +18,13 @@ import {
   type Message,
   type Part,
   readMessage,
-  short,
   type Status,
   type UnreadableDocument,
 } from "./message.ts";
 import { messageOf, OutgoingTopics, type PendingTopic, type TopicOutcome } from "./outgoing-topics.ts";
-import { CANNOT_STORE, expectsReply, DocumentReplies, type DocumentReply, unsupported } from "./replies.ts";
+import { CANNOT_STORE, DocumentReplies, type DocumentReply, expectsReply, unsupported } from "./replies.ts";
 import { DIRECTIVE, type OperatorBook, operatorParts } from "./topics.ts";
+import { short } from "./xml.ts";
 
 // Dialogue with a POCT1-A device, document by document. It acknowledges every document at once and sends its own topics one at
 // a time. Deliveries depend on the device's documents alone, never on the agent's topics. A replay, whose replies go nowhere,

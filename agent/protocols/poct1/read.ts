@@ -1,20 +1,12 @@
 import type { PatientHint } from "../../../shared/api/study.ts";
 import { readValue } from "../../../shared/clinical/value.ts";
 import { DocumentSplitter } from "./document-splitter.ts";
-import {
-  all,
-  type Element,
-  find,
-  type Hello,
-  type Message,
-  readMessage,
-  short,
-  type UnreadableDocument,
-} from "./message.ts";
+import { type Hello, type Message, readMessage, type UnreadableDocument } from "./message.ts";
 import type { Poct1Profile } from "./profile.ts";
 import type { DeviceResult, ReadContext, Reading } from "../../report/report.ts";
 import { hintText, readSamples, type Sample } from "../../report/specimen.ts";
 import { readDate, readTime } from "../../report/device-time.ts";
+import { all, type Element, find, short } from "./xml.ts";
 
 // Reads POCT1-A observations into samples, without those that are not for patients.
 

@@ -1,5 +1,6 @@
 import type { Lock } from "../../report/device-report.ts";
-import { element, field, type Part } from "./message.ts";
+import type { Part } from "./message.ts";
+import { element, field } from "./xml.ts";
 
 // Topics that a data manager sends: operator lists, locks and patients.
 
