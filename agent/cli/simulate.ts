@@ -107,7 +107,7 @@ async function playSession(
 ): Promise<string> {
   switch (fixture.format) {
     case "talk": {
-      const difference = await playTranscript(fixture.talk, role === "host" ? "us" : "device", line);
+      const difference = await playTranscript(fixture.talk, role === "host" ? "agent" : "device", line);
       if (difference !== null) throw new Error(`session ${session}: ${difference}`);
       return `${fixture.talk.length} lines as written`;
     }

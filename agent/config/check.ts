@@ -8,8 +8,7 @@ import type { Destination } from "./destination.ts";
 import type { ImageLimits } from "./image-limits.ts";
 import { furtherProblems } from "./further-problems.ts";
 import { lineAt, locate } from "./line-numbers.ts";
-import type { DestinationSchema, ImagesSchema } from "./schema.ts";
-import { type Config, type ConfigFile, ConfigSchema } from "./schema.ts";
+import { type DestinationSchema, type ImagesSchema, type Config, type ConfigFile, ConfigSchema } from "./schema.ts";
 import { resolveTlsFiles } from "./tls-files.ts";
 
 // Checks agent.yaml. The schema is the type and most of the checks. All problems are found at once, each with its line.

@@ -3,7 +3,7 @@ import path from "node:path";
 import { reasonOf } from "../../shared/runtime/error-message.ts";
 import { profileById, profiles } from "../devices/index.ts";
 import { CHARSETS as ASTM_CHARSETS } from "../protocols/astm/records.ts";
-import { CHARSETS as HL7_CHARSETS } from "../protocols/hl7/message.ts";
+import { CHARSETS as HL7_CHARSETS } from "../protocols/hl7/charset.ts";
 import { nearestWord } from "../runtime/did-you-mean.ts";
 import { parseAddress } from "../transport/address.ts";
 import { readOperators } from "./operator-list.ts";

@@ -59,11 +59,11 @@ export class Operators implements OperatorBook {
     return this.#list;
   }
 
-  takenBy(device: string): readonly Operator[] | null {
+  acceptedBy(device: string): readonly Operator[] | null {
     return this.#taken.get(device) ?? null;
   }
 
-  took(device: string, list: readonly Operator[]): void {
+  noteAccepted(device: string, list: readonly Operator[]): void {
     this.#taken.set(device, list);
   }
 }

@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import { Modality } from "../../shared/api/study.ts";
 import { CHARSETS as ASTM_CHARSETS } from "../protocols/astm/records.ts";
 import { ACK_MODES } from "../protocols/hl7/acknowledgement.ts";
-import { CHARSETS as HL7_CHARSETS } from "../protocols/hl7/message.ts";
+import { CHARSETS as HL7_CHARSETS } from "../protocols/hl7/charset.ts";
 import type { Address } from "../transport/address.ts";
 import type { Destination } from "./destination.ts";
 import type { ImageLimits } from "./image-limits.ts";

@@ -54,7 +54,7 @@ export function apply(link: Link, kind: EventKind, bytes: Uint8Array | null): Li
     case "gap":
       return link.gap();
     case "resume":
-      if (bytes !== null) link.resume?.(bytes);
+      if (bytes !== null) link.restore?.(bytes);
       return [];
   }
 }

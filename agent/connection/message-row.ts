@@ -1,7 +1,7 @@
 import type { Profile } from "../devices/profile.ts";
-import { fingerprint } from "../protocols/hl7/duplicate-key.ts";
 import type { RecentChunks } from "../spool/queries/events/event-log.ts";
 import { type MessageRow, messageRow, type StoredMessage } from "../spool/queries/messages/message-row.ts";
+import { duplicateKey } from "../protocols/hl7/duplicate-key.ts";
 
 const NO_BYTES = new Uint8Array(0);
 
@@ -23,5 +23,5 @@ export function messageRowAt(
 ): MessageRow {
   const range = from === undefined ? null : chunks.find(from, message.bytes.length);
   const bytes = range === null ? message.bytes : NO_BYTES;
-  return messageRow({ ...message, session, ordinal, bytes, range }, fingerprint(message, profile));
+  return messageRow({ ...message, session, ordinal, bytes, range }, duplicateKey(message, profile));
 }

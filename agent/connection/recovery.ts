@@ -41,8 +41,8 @@ async function replaySession(spool: Spool, session: UnfinishedSession, profile: 
     if (event.kind === "chunk") chunks.add(event.id, event.bytes?.length ?? 0);
     for (const action of apply(link, event.kind, event.bytes)) {
       // A device reports an event once. It repeats its status when it reconnects.
-      if (action.do === "news" && action.news.topic === "event")
-        await spool.call("storeDeviceReport", session.device, action.news, event.at);
+      if (action.do === "report" && action.report.topic === "event")
+        await spool.call("storeDeviceReport", session.device, action.report, event.at);
       if (action.do !== "deliver") continue;
       rows.push(rowOf(action, event.at));
       if (rows.length === MESSAGES_PER_CALL) await spool.call("addMessages", rows.splice(0));

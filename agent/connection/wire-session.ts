@@ -152,12 +152,12 @@ export class WireSession {
 
   /** Closes the wire unless canceled within the link's limit. A chunk committed later is filed without a reply. */
   #startReplyDeadline(): (() => void) | null {
-    const { answerMs } = this.#link;
-    if (answerMs === undefined) return null;
-    return this.#context.setTimer(answerMs, () => {
+    const { replyTimeoutMs } = this.#link;
+    if (replyTimeoutMs === undefined) return null;
+    return this.#context.setTimer(replyTimeoutMs, () => {
       if (this.#state === "closed" || this.#isLate) return;
       this.#isLate = true;
-      this.#warn(`chunk not stored within ${answerMs / 1000} s: the agent closes the connection`);
+      this.#warn(`chunk not stored within ${replyTimeoutMs / 1000} s: the agent closes the connection`);
       this.#wire.close();
     });
   }
@@ -204,7 +204,7 @@ export class WireSession {
     if (session.pendingEvents > 0) return;
     if (this.#timer.takeDue()) {
       this.#record("timeout", null);
-    } else if (this.#link.atRest) {
+    } else if (this.#link.isIdle) {
       this.#recorder.idle(session);
       this.#closeIfDone();
     }
@@ -259,10 +259,10 @@ export class WireSession {
         this.#wire.heardMessage?.();
         if (this.#state !== "closed") this.#identified(action.name);
         break;
-      case "news":
-        this.#recorder.storeReport(action.news);
+      case "report":
+        this.#recorder.storeReport(action.report);
         break;
-      case "hang up":
+      case "close":
         this.#wire.close();
         break;
     }

@@ -1,4 +1,4 @@
-import { profiles as known } from "../devices/index.ts";
+import { PROTOCOLS } from "./protocol-marks.ts";
 
 // Suggests the protocol of bytes that were only listened to. The agent never switches a profile by itself. Nothing is sent,
 // because a device that reads ACK takes its result as stored.
@@ -11,7 +11,7 @@ export interface SerialLine {
 }
 
 /** Bytes as they were received under these settings; null: over TCP. */
-export interface Sniffed {
+export interface SniffedBytes {
   readonly line: SerialLine | null;
   readonly bytes: Uint8Array;
 }
@@ -41,7 +41,7 @@ export const SERIAL_LINES: readonly SerialLine[] = [9600, 19_200, 38_400, 115_20
 export const SURE = 90;
 
 /** Every suggestion that the samples give, the best first. */
-export function suggest(samples: readonly Sniffed[]): Suggestion[] {
+export function suggest(samples: readonly SniffedBytes[]): Suggestion[] {
   const suggestions = samples.flatMap(({ line, bytes }) =>
     readings(line, bytes).flatMap((reading) => recognise(reading.bytes, reading.line, reading.note)),
   );
@@ -84,13 +84,6 @@ function onesIn(byte: number): number {
   return ones;
 }
 
-interface Finding {
-  readonly protocol: string;
-  readonly profiles: readonly string[];
-  readonly score: number;
-  readonly reason: string;
-}
-
 function recognise(bytes: Uint8Array, line: SerialLine | null, note: string | null): Suggestion[] {
   const text = String.fromCharCode(...bytes.subarray(0, BYTES_MAX));
   const strange = strangeShare(text);
@@ -118,148 +111,4 @@ function strangeShare(text: string): number {
   for (const char of text)
     if ((char < " " && !usual.includes(char)) || (char >= "\x7f" && char <= "\x9f")) strange += 1;
   return text === "" ? 0 : strange / text.length;
-}
-
-/** Each protocol's own marks. What may be damaged or cut scores less than what proves itself. */
-const PROTOCOLS: readonly ((text: string) => Finding[])[] = [
-  lis01,
-  enquiry,
-  bc2800,
-  rawRecords,
-  oneWayText,
-  hl7,
-  poct1,
-];
-
-function lis01(text: string): Finding[] {
-  const frames = text
-    .split("\x02")
-    .slice(1)
-    .flatMap((piece) => {
-      const end = Math.max(piece.indexOf("\x03"), piece.indexOf("\x17"));
-      return end > 0 && /^[0-7]/.test(piece)
-        ? [{ body: piece.slice(0, end + 1), sum: piece.slice(end + 1, end + 3) }]
-        : [];
-    })
-    .filter(({ sum }) => /^[\dA-F]{2}$/i.test(sum));
-  if (frames.length === 0) return [];
-  const right = frames.filter(({ body, sum }) => Number.parseInt(sum, 16) === sumOf(body));
-  const score = right.length === 0 ? 30 : 60 + Math.round((35 * right.length) / frames.length);
-  const sender = /H[^A-Za-z\d]\S{3}[^\r]{0,80}/.exec(text)?.[0] ?? "";
-  const profiles = [
-    ...(/ABAXIS, INC\.\^VetScan VS2/.test(sender) ? ["abaxis-vetscan-vs2"] : []),
-    ...(/\|Skyla\b/i.test(sender) ? ["skyla"] : []),
-    "generic-astm",
-  ];
-  return [
-    {
-      protocol: "LIS01-A2 frames",
-      profiles,
-      score,
-      reason: `${right.length} of ${frames.length} frames have the right checksum`,
-    },
-  ];
-}
-
-function sumOf(body: string): number {
-  let sum = 0;
-  for (let index = 0; index < body.length; index++) sum += body.charCodeAt(index);
-  return sum & 0xff;
-}
-
-/** A device that waits for our ACK says nothing but ENQ. */
-function enquiry(text: string): Finding[] {
-  const enquiries = text.split("\x05").length - 1;
-  if (enquiries === 0 || text.replaceAll("\x05", "").replaceAll("\x04", "") !== "") return [];
-  return [
-    {
-      protocol: "a device that waits for ACK",
-      profiles: ["generic-astm", "mindray-bc2800vet"],
-      score: enquiries > 1 ? 60 : 40,
-      reason: `ENQ, ${enquiries} times, and nothing else: it is not answered here`,
-    },
-  ];
-}
-
-function bc2800(text: string): Finding[] {
-  const [, digits = ""] = /[ABC]([\d*]{60,})/.exec(text) ?? [];
-  if (digits === "") return [];
-  const whole = digits.length + 1 === 2453 || digits.length + 1 === 2456;
-  const profile = text.includes("\x05") ? "mindray-bc2800vet" : "mindray-bc2800vet-one-way";
-  const reason = `a body of ${digits.length + 1} digits${whole ? "" : ", not 2453 or 2456"}`;
-  return [{ protocol: "BC-2800Vet", profiles: [profile], score: whole ? 95 : 50, reason }];
-}
-
-function rawRecords(text: string): Finding[] {
-  const lines = text.split(/[\r\n]+/).map((line) => line.replace(/^[0-7](?=[A-Z]\W)/, ""));
-  const header = lines.findIndex((line) => /^H[^A-Za-z\d\s]{3}/.test(line));
-  if (header < 0) return [];
-  const ended = lines.slice(header).some((line) => /^L\W\d/.test(line));
-  const records = lines.slice(header).filter((line) => /^[HPORCMLQS]\W/.test(line)).length;
-  return [
-    {
-      protocol: "LIS02 records without frames",
-      profiles: ["generic-astm-raw"],
-      score: ended ? 85 : 55,
-      reason: `${records} lines are records, ${ended ? "from H to L" : "no L record came"}`,
-    },
-  ];
-}
-
-function oneWayText(text: string): Finding[] {
-  const [, first = ""] = text.split("\x02");
-  const [body = "", ...rest] = first.split("\x03");
-  if (body === "") return [];
-  const end = rest.length > 0 ? "between STX and ETX" : "after STX, no ETX came";
-  const off = rest.length > 0 ? 0 : 30;
-  const lines = body.split("\n").filter((line) => line !== "");
-  if (/^\d\d\/\d\d\/\d\d +\d\d:\d\d/.test(body)) {
-    const right = lines.filter((line) => line.length === 20).length;
-    const score = right === lines.length ? 95 : 65;
-    const reason = `${right} of ${lines.length} lines have 20 characters, ${end}`;
-    return [{ protocol: "SPOTCHEM lines", profiles: ["arkray-spotchem-ez"], score: score - off, reason }];
-  }
-  if (/^R,[^,]*,\d\d-\d\d-\d{4},\d\d:\d\d,/.test(body)) {
-    return [
-      {
-        protocol: "DRI-CHEM columns",
-        profiles: ["fuji-dri-chem-nx"],
-        score: 90 - off,
-        reason: `R, mode, date and time ${end}`,
-      },
-    ];
-  }
-  return [];
-}
-
-function hl7(text: string): Finding[] {
-  const [, separator = "", header = ""] = /\vMSH([^A-Za-z\d\s])([^\r\n]*)/.exec(text) ?? [];
-  if (separator === "") return [];
-  const [, application = "", facility = ""] = header.split(separator);
-  const ofSender = known.filter(
-    (profile) => profile.protocol === "hl7" && profile.sender?.test(`${application}|${facility}`) === true,
-  );
-  const ended = text.includes("\x1c");
-  return [
-    {
-      protocol: "HL7 over MLLP",
-      profiles: [...ofSender.map(({ id }) => id), "generic-hl7"],
-      score: ended ? 95 : 70,
-      reason: `VT, MSH${ended ? " and FS" : ", no FS came"}`,
-    },
-  ];
-}
-
-/** A POCT1-A device speaks first. */
-function poct1(text: string): Finding[] {
-  if (!/<HEL\.R01[\s>]/.test(text)) return [];
-  const ended = text.includes("</HEL.R01>");
-  return [
-    {
-      protocol: "POCT1-A",
-      profiles: ["generic-poct1a"],
-      score: ended ? 95 : 70,
-      reason: `HEL.R01, ${ended ? "whole" : "its end did not come"}`,
-    },
-  ];
 }

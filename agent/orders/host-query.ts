@@ -5,17 +5,18 @@ import { encodeReply, readQuery } from "../protocols/astm/orders.ts";
 import type { AstmProfile } from "../protocols/astm/profile.ts";
 import { parseRecords } from "../protocols/astm/records.ts";
 import { stampOf } from "../protocols/hl7/acknowledgement-message.ts";
+import { readOrderQuery } from "../protocols/hl7/order-query.ts";
+import type { Directory } from "../study/patient-directory.ts";
+import { encodeReplies } from "../protocols/hl7/orders.ts";
 import { parseMessage } from "../protocols/hl7/message.ts";
-import { encodeReplies, readOrderQuery } from "../protocols/hl7/orders.ts";
 import type { Hl7Profile } from "../protocols/hl7/profile.ts";
 import type { OrderMessage, OrderReply } from "../protocols/order-query.ts";
+import { patientPart } from "../protocols/poct1/topics.ts";
 import { encodeParts } from "../protocols/poct1/message.ts";
 import { readPoct1Query } from "../protocols/poct1/read.ts";
 import type { Spool } from "../spool/spool.ts";
 import type { StoredMessage } from "../spool/queries/messages/message-row.ts";
 import { writeTime, zonedTime } from "../report/device-time.ts";
-import { patientPart } from "../protocols/poct1/topics.ts";
-import type { Directory } from "../study/patient-directory.ts";
 import { OrderLookup } from "./order-lookup.ts";
 
 /** Replies to the host queries of analyzers, in the protocol of each. */

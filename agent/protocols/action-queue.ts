@@ -37,7 +37,7 @@ export class ActionQueue {
   }
 
   /** @returns the actions since the last call */
-  take(): LinkAction[] {
+  drain(): LinkAction[] {
     const actions = this.#actions;
     this.#actions = [];
     if (this.#timerMs !== undefined) actions.push({ do: "timer", ms: this.#timerMs });

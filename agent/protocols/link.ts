@@ -25,9 +25,9 @@ export type LinkAction =
   /** The device identified itself; close any older connection of the same device. */
   | { readonly do: "identify"; readonly name: string }
   /** Report of the device on itself. The last status and operator list replace the earlier ones; events accumulate. */
-  | { readonly do: "news"; readonly news: DeviceReport }
+  | { readonly do: "report"; readonly report: DeviceReport }
   /** Closes the connection after all replies are sent. */
-  | { readonly do: "hang up" };
+  | { readonly do: "close" };
 
 export interface NoiseRun {
   /** Length of the run. */
@@ -56,7 +56,7 @@ export interface Link {
    * Max time that the device waits for a reply. If the bytes are not stored by then, the connection is closed and the
    * device sends them again. Without it, the device waits for any time.
    */
-  readonly answerMs?: number;
+  readonly replyTimeoutMs?: number;
   /** Receives stored bytes. */
   receive(chunk: Uint8Array): LinkAction[];
   /** Receives bytes that could not be stored. Nothing that they complete may be accepted. */
@@ -75,7 +75,7 @@ export interface Link {
   /** Bytes of memory that an unfinished message takes. Links without it never hold more than 2 MiB. */
   readonly heldBytes?: number;
   /** No message or reply is pending: a fresh link that resumes from `memory` would continue equally. */
-  readonly atRest: boolean;
+  readonly isIdle: boolean;
   /**
    * Position of the link between two messages; null while a message arrives. Bytes from one position back to the same one are
    * noise, unless the link delivered a message: a replay without them delivers the same. Links without it report no noise.
@@ -86,5 +86,5 @@ export interface Link {
   /**
    * Restores the state of `memory`. A long session is split while the link is at rest; each part begins with this call.
    */
-  resume?(memory: Uint8Array): void;
+  restore?(memory: Uint8Array): void;
 }

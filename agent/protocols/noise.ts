@@ -33,11 +33,11 @@ export class Noise {
   add(byte: number): LinkAction | null {
     if (this.#bytes < HEAD_BYTES) this.#head.push(byte);
     this.#bytes += 1;
-    return this.#bytes === NOISE_BYTES_MAX ? this.take() : null;
+    return this.#bytes === NOISE_BYTES_MAX ? this.end() : null;
   }
 
   /** Ends the run. @returns its warning; null without one */
-  take(): LinkAction | null {
+  end(): LinkAction | null {
     if (this.#bytes === 0) return null;
     const noise = { bytes: this.#bytes, head: Uint8Array.from(this.#head) };
     this.#bytes = 0;

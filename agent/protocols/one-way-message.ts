@@ -25,7 +25,7 @@ export class OneWayMessage {
   }
 
   reportNoise(): void {
-    this.#actions.push(this.#noise.take());
+    this.#actions.push(this.#noise.end());
   }
 
   markDamaged(): void {
@@ -44,6 +44,6 @@ export class OneWayMessage {
     const ms = timerMs ?? (this.hasNoise ? NOISE_TIMEOUT_MS : null);
     if (ms === null) this.#actions.stopTimer();
     else this.#actions.startTimer(ms);
-    return this.#actions.take();
+    return this.#actions.drain();
   }
 }

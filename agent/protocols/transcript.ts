@@ -7,7 +7,7 @@ import { hexByte, STX } from "./bytes.ts";
 export interface TranscriptLine {
   /** Line number in the file. */
   readonly number: number;
-  readonly from: "device" | "us";
+  readonly from: "device" | "agent";
   readonly bytes: Uint8Array;
 }
 
@@ -32,13 +32,13 @@ const SHOWN_BYTES_MAX = 300;
 
 /** Parses a transcript. Latin-1 keeps the bytes of a file in any charset. @throws with the first invalid line */
 export function parseTranscript(text: string): TranscriptLine[] {
-  const frames = { device: new FrameSum(), us: new FrameSum() };
+  const frames = { device: new FrameSum(), agent: new FrameSum() };
   const lines: TranscriptLine[] = [];
   for (const [index, line] of text.split(/\r?\n/).entries()) {
     if (line === "" || line.startsWith("#")) continue;
     const [, mark, said = ""] = /^([<>]) (.+)$/.exec(line) ?? [];
     if (mark === undefined) throw new Error(`line ${index + 1} is "${line}", expected "< " or "> " and a chunk`);
-    const from = mark === "<" ? "device" : "us";
+    const from = mark === "<" ? "device" : "agent";
     lines.push({ number: index + 1, from, bytes: wireBytes(said, frames[from], index + 1) });
   }
   return lines;

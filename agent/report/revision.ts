@@ -24,7 +24,7 @@ export interface HeldStudy extends StudyBody {
  * Returns the effect of a message on a study: the next revision, or null if nothing changed. "again": the server had
  * refused the patient or rejected the study, so the same revision is sent once more.
  */
-export function succeed(held: HeldStudy, late: StudyBody): StudyBody | "again" | null {
+export function nextRevision(held: HeldStudy, late: StudyBody): StudyBody | "again" | null {
   const { patient_fp } = late.body;
   if (held.isRejected) return revise(held, late) ?? "again";
   if (!held.isUnmatched || patient_fp === null) return revise(held, late);

@@ -1,11 +1,11 @@
-import { createHash } from "node:crypto";
 import { findAnalyte, isUrineOnly } from "../../shared/clinical/analytes.ts";
 import type { Measurement } from "../../shared/clinical/results.ts";
 import { readSpecies } from "../../shared/clinical/species.ts";
 import type { Modality, PatientHint } from "../../shared/api/study.ts";
 import { readUnit } from "../../shared/clinical/units.ts";
 import { readRange, readValue } from "../../shared/clinical/value.ts";
-import { type Collection, type DeviceResult, describe, type ReadContext, type Reading, type Report } from "./report.ts";
+import { collectionKey, dedupeKey, separateEqualKeys } from "./dedupe-key.ts";
+import { describe, type DeviceResult, type ReadContext, type Reading, type Report } from "./report.ts";
 import { hasClock, readTime } from "./device-time.ts";
 
 // Second half of reading, shared by all protocols: turns samples into Reports with parsed values, units, times and
@@ -50,7 +50,9 @@ export function readSamples(
   context: ReadContext,
 ): Reading | null {
   const readings = samples.flatMap((sample) => readSample(sample, profile, context));
-  const reports = distinct(readings.filter(({ rows, withdrawn }) => rows.length > 0 || withdrawn !== undefined));
+  const reports = separateEqualKeys(
+    readings.filter(({ rows, withdrawn }) => rows.length > 0 || withdrawn !== undefined),
+  );
   const leftOut = readings.filter((report) => report.rows.length === 0).flatMap((report) => describe(report));
   if (reports.some((report) => report.rows.length > 0)) {
     return { is: "reports", reports, notes: [...notes, ...leftOut] };
@@ -150,7 +152,7 @@ function identify(
   // If an analyzer sends one test per message, its own counter names a sample only together with a patient.
   const isNamed = number !== undefined && (sample.specimen[0] === number || sample.identifier !== null);
   if (isNamed && collectHours !== undefined) {
-    return collected(device, [sample.patient, number, modality], times.acquired_at, collectHours);
+    return collectionKey(device, [sample.patient, number, modality], times.acquired_at, collectHours);
   }
   const identity = {
     patient: sample.patient,
@@ -247,64 +249,4 @@ function readRows({ urine: isUrine, blood, results }: Sample, profile: SamplePro
     rows.found.push({ modality: profile.modality ?? analyte.modality, row });
   }
   return rows;
-}
-
-interface Identity {
-  readonly patient: readonly string[];
-  readonly specimen: readonly string[];
-  readonly time: string | null;
-  /** The time has hour and minute; a date alone names no measurement. */
-  readonly isExact: boolean;
-  /** The specimen number is a device counter, reused on another day. */
-  readonly isCounted: boolean;
-  readonly modality: Modality;
-}
-
-/**
- * Builds the key from device, patient as sent, specimen or order, and time. A patient number alone would make next
- * year's results a correction of this year's. Without specimen and time, the results are part of the key.
- */
-function dedupeKey(device: string, identity: Identity, rows: readonly Measurement[]): string {
-  const isNamed = !identity.isCounted && identity.specimen.some((part) => part !== "");
-  const anonymous = !identity.isExact && !isNamed;
-  const parts = [identity.patient, identity.specimen, identity.time, identity.modality, anonymous ? rows : null];
-  return `${device}:${digest(parts).slice(0, 32)}`;
-}
-
-/**
- * Builds the key of a collected study. A test's time is not the sample's time; it only separates reused sample numbers.
- */
-function collected(
-  device: string,
-  sampleParts: readonly unknown[],
-  acquired_at: string,
-  hours: number,
-): { dedupe_key: string; collect: Collection } {
-  const prefix = `${device}:${digest(sampleParts).slice(0, 32)}@`;
-  return { dedupe_key: prefix + acquired_at, collect: { prefix, withinMs: hours * 60 * 60_000 } };
-}
-
-/**
- * Separates Reports with equal keys by their results: one message may hold several patients without a number in one
- * second.
- */
-function distinct(reports: readonly Report[]): Report[] {
-  const seen = new Map<string, number>();
-  const count = (key: string) => {
-    const times = (seen.get(key) ?? 0) + 1;
-    seen.set(key, times);
-    return times;
-  };
-  for (const { dedupe_key } of reports) count(dedupe_key);
-  return reports.map((report) => {
-    if (seen.get(report.dedupe_key) === 1) return report;
-    // No Report keeps the bare key: a single resend must not count as a correction of another Report.
-    const own = `${report.dedupe_key}:${digest(report.rows).slice(0, 8)}`;
-    const nth = count(own);
-    return { ...report, dedupe_key: nth === 1 ? own : `${own}:${nth}` };
-  });
-}
-
-function digest(value: unknown): string {
-  return createHash("sha256").update(JSON.stringify(value)).digest("hex");
 }

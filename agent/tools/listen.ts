@@ -1,4 +1,4 @@
-import { SERIAL_LINES, type Sniffed, suggest, SURE } from "../detection/detect.ts";
+import { SERIAL_LINES, type SniffedBytes, suggest, SURE } from "../detection/detect.ts";
 import { serialTransport } from "../transport/serial.ts";
 import { parseTarget } from "../transport/target.ts";
 import { dialTransport, listenTransport } from "../transport/tcp.ts";
@@ -20,7 +20,7 @@ export async function listenTo(
   target: string,
   seconds: number,
   report: (sentence: string) => void,
-): Promise<Sniffed[]> {
+): Promise<SniffedBytes[]> {
   const place = parseTarget(target);
   switch (place?.kind) {
     case "dial":
@@ -34,8 +34,12 @@ export async function listenTo(
   }
 }
 
-async function listenOnSerial(path: string, seconds: number, report: (sentence: string) => void): Promise<Sniffed[]> {
-  const samples: Sniffed[] = [];
+async function listenOnSerial(
+  path: string,
+  seconds: number,
+  report: (sentence: string) => void,
+): Promise<SniffedBytes[]> {
+  const samples: SniffedBytes[] = [];
   for (const line of SERIAL_LINES) {
     const bytes = await receive(serialTransport({ path, rtscts: false, ...line }), seconds, line);
     samples.push({ line, bytes });
@@ -46,7 +50,7 @@ async function listenOnSerial(path: string, seconds: number, report: (sentence: 
 }
 
 /** Receives until the time is up, the bytes are recognised and silence follows, or the connection closes after some bytes. */
-async function receive(transport: Transport, seconds: number, line: Sniffed["line"]): Promise<Uint8Array> {
+async function receive(transport: Transport, seconds: number, line: SniffedBytes["line"]): Promise<Uint8Array> {
   let received: Uint8Array = new Uint8Array(0);
   let deadline: NodeJS.Timeout | undefined;
   let quiet: NodeJS.Timeout | undefined;
@@ -76,6 +80,6 @@ async function receive(transport: Transport, seconds: number, line: Sniffed["lin
   }
 }
 
-function isSure(sample: Sniffed): boolean {
+function isSure(sample: SniffedBytes): boolean {
   return (suggest([sample])[0]?.score ?? 0) >= SURE;
 }

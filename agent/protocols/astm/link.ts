@@ -30,7 +30,7 @@ export class AstmLink implements Link {
     return this.#sender.state === "idle" ? "neutral" : this.#sender.state;
   }
 
-  get atRest(): boolean {
+  get isIdle(): boolean {
     return this.state === "neutral" && !this.#receiver.hasNoise;
   }
 
@@ -87,6 +87,6 @@ export class AstmLink implements Link {
   /** Called at the end of a chunk only: a device that sends EOT and ENQ together keeps the line. */
   #settle(): LinkAction[] {
     if (this.#receiver.isNeutral) this.#sender.begin();
-    return this.#actions.take();
+    return this.#actions.drain();
   }
 }

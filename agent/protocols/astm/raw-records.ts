@@ -28,7 +28,7 @@ export class RawRecordsLink implements Link {
     this.#digitPrefixed = digitPrefixed;
   }
 
-  get atRest(): boolean {
+  get isIdle(): boolean {
     return this.#message.bytes.length === 0 && !this.#message.hasNoise;
   }
 

@@ -1,4 +1,5 @@
 import type { PatientHint } from "../../../shared/api/study.ts";
+import { filled, given, sent } from "../field-text.ts";
 import type { AstmProfile, FieldNumbers } from "./profile.ts";
 import { type AstmMessage, type AstmRecord, parseRecords } from "./records.ts";
 import type { DeviceResult, ReadContext, Reading } from "../../report/report.ts";
@@ -48,12 +49,7 @@ export function readAstm(bytes: Uint8Array, profile: AstmProfile, context: ReadC
   if (purpose !== undefined) {
     return { is: "not-for-patients", reason: `${purpose} (H-${numbers.processing} is ${processing})` };
   }
-  const terminator =
-    message.records
-      .findLast((record) => record.type === "L")
-      ?.field(3)
-      .trim()
-      .toUpperCase() ?? "";
+  const terminator = terminationOf(message);
   const failure = NOT_FINISHED[terminator];
   if (failure !== undefined) return { is: "quarantined", reason: `${failure} (L-3 is ${terminator})` };
 
@@ -66,8 +62,14 @@ export function readAstm(bytes: Uint8Array, profile: AstmProfile, context: ReadC
   return { is: "not-for-patients", reason };
 }
 
+/** Returns L-3, the reason of the message's end. */
+function terminationOf({ records }: AstmMessage): string {
+  const last = records.findLast((record) => record.type === "L");
+  return last?.field(3).trim().toUpperCase() ?? "";
+}
+
 /** Orders of one sample of one patient, with their results. */
-interface Group {
+interface OrderGroup {
   readonly patient: AstmRecord | null;
   readonly order: AstmRecord | null;
   readonly results: AstmRecord[];
@@ -83,26 +85,26 @@ function collectGroups(
   message: AstmMessage,
   profile: AstmProfile,
   context: ReadContext,
-): { groups: Group[]; notes: string[] } {
-  const groups = new Map<string, Group>();
+): { groups: OrderGroup[]; notes: string[] } {
+  const groups = new Map<string, OrderGroup>();
   const notes: string[] = [];
   let patient: AstmRecord | null = null;
   let patients = 0;
-  let current: Group | null = null;
+  let current: OrderGroup | null = null;
   let skipping = false;
-  /** Comments on H and P, for the orders that follow. */
-  let ofHeader: string[] = [];
-  let ofPatient: string[] = [];
-  const groupOf = (order: AstmRecord | null): Group => {
+  /** Comments on H and P apply to the orders behind them. */
+  let headerComments: string[] = [];
+  let patientComments: string[] = [];
+  const groupOf = (order: AstmRecord | null): OrderGroup => {
     // Orders of one tube at one time are one study, though many analyzers send an O record (and some a P record) per
     // test.
     const named = [3, 4, 5, 6].map((field) => sent(patient, field));
-    const animal = named.some((field) => field !== "") ? named.join("|") : patients;
+    const patientKey = named.some((field) => field !== "") ? named.join("|") : patients;
     const time = firstTime(orderTimes(order), context) ?? "";
-    const key = [animal, sent(order, 3), sent(order, 4), time, sent(order, 16)].join("|");
+    const key = [patientKey, sent(order, 3), sent(order, 4), time, sent(order, 16)].join("|");
     const known = groups.get(key);
     if (known !== undefined) return known;
-    const comments = [...ofHeader, ...ofPatient];
+    const comments = [...headerComments, ...patientComments];
     const group = { patient, order, results: [], comments, manufacturerRecords: 0 };
     groups.set(key, group);
     return group;
@@ -112,7 +114,7 @@ function collectGroups(
       case "P":
         patient = record;
         patients += 1;
-        ofPatient = [];
+        patientComments = [];
         current = null;
         skipping = false;
         break;
@@ -129,7 +131,7 @@ function collectGroups(
       case "C": {
         const text = filled([record.components(4)], " ");
         if (skipping) break;
-        if (current === null) (patient === null ? ofHeader : ofPatient).push(...text);
+        if (current === null) (patient === null ? headerComments : patientComments).push(...text);
         else current.comments.push(...text.map((line) => about(current?.results.at(-1), profile) + line));
         break;
       }
@@ -153,7 +155,7 @@ function isControl(order: AstmRecord, profile: AstmProfile): boolean {
   return order.field(12).trim().toUpperCase() === "Q" || (profile.skipOrder?.test(order.field(5)) ?? false);
 }
 
-function sampleOf(group: Group, header: AstmRecord, profile: AstmProfile, numbers: FieldNumbers): Sample {
+function sampleOf(group: OrderGroup, header: AstmRecord, profile: AstmProfile, numbers: FieldNumbers): Sample {
   const { patient, order, results, comments, manufacturerRecords } = group;
   const typed = [3, 4, 5].map((field) => sent(patient, field));
   return {
@@ -200,23 +202,6 @@ function namesOf(result: AstmRecord, profile: AstmProfile): string[] {
     .code(result)
     .map((name) => name.trim())
     .filter((name) => name !== "");
-}
-
-/** Returns a field as sent; "" for a field of blanks, delimiters or `""`, the standard's delete (LIS02-A2 §5.4.9). */
-function sent(record: AstmRecord | null, field: number): string {
-  const raw = record?.raw(field) ?? "";
-  return /[\p{L}\p{N}]/u.test(raw) ? raw : "";
-}
-
-/** Trims a text. @returns "" for the standard's delete */
-function given(text: string): string {
-  const trimmed = text.trim();
-  return trimmed === '""' ? "" : trimmed;
-}
-
-/** Joins the filled components of each repeat, without empty repeats. */
-function filled(repeats: readonly (readonly string[])[], joint: string): string[] {
-  return repeats.map((parts) => parts.map(given).filter(Boolean).join(joint)).filter(Boolean);
 }
 
 /** O-8 collected, O-7 ordered. */

@@ -1,39 +1,14 @@
 import type { ActionQueue } from "../action-queue.ts";
-import {
-  ACK,
-  CR,
-  DIGIT_0,
-  ENQ,
-  EOT,
-  ETB,
-  ETX,
-  hexByte,
-  hexDigit,
-  isAlphanumeric,
-  isDigit,
-  LF,
-  NAK,
-  NUL,
-  STX,
-  upper,
-  withCapacity,
-} from "../bytes.ts";
+import { ACK, CR, DIGIT_0, ENQ, EOT, hexByte, LF, NAK, STX } from "../bytes.ts";
 import type { LinkAction } from "../link.ts";
 import { isUsualBetweenMessages, Noise, NOISE_TIMEOUT_MS } from "../noise.ts";
+import { FRAME_BYTES_MAX, ReceivedFrame } from "./received-frame.ts";
+import { MESSAGE_BYTES_MAX, ReceivedMessage } from "./received-message.ts";
 import type { Sender } from "./sender.ts";
 
 // Receiver of LIS01-A2: frames in, acknowledgements and whole messages out. Every decision depends on the current byte
 // and the state, so any segmentation of the stream gives the same result.
 
-/**
- * Max bytes of a frame; a longer one gets NAK. Analyzers exceed the standard's 240 and 64 000 bytes: some send a whole
- * message with histograms in one frame.
- */
-export const FRAME_BYTES_MAX = 1024 * 1024;
-/**
- * Max bytes of a message. Further frames get NAK; the device gives up, and the message is quarantined as incomplete.
- */
-export const MESSAGE_BYTES_MAX = 16 * 1024 * 1024;
 /** Max wait for a frame or EOT after the last reply: 30 s (§6.5.2.4). */
 export const RECEIVE_TIMEOUT_MS = 30_000;
 /** Silence after the checksum that ends a frame. Some devices omit LF, or CR and LF, and wait for the reply. */
@@ -53,21 +28,23 @@ export interface ReceiverOptions {
   readonly interrupts?: boolean;
 }
 
-type State =
-  /** Neutral: everything but ENQ is ignored (§6.2.5) and reported. */
+/** State of the line. The states of a frame follow its parts: `STX FN text ETX C1 C2 CR LF` (§6.3.1). */
+type ReceiverState =
+  /** Neutral: awaits ENQ (§6.2). */
   | "neutral"
-  /** Data transfer: everything but STX and EOT is ignored (§6.5.1.1) and reported. */
+  /** Data transfer: awaits STX (§6.3) or EOT (§6.4). */
   | "between-frames"
-  /** Part of this frame could not be stored; its end gets NAK. */
+  /** Awaits the end of a frame that could not be stored. */
   | "refused-frame"
   | "frame-number"
   | "text"
   | "checksum-high"
   | "checksum-low"
-  /** The checksum is read; CR and LF end the frame. */
+  /** Awaits CR LF. */
   | "frame-end"
+  /** Awaits LF. */
   | "frame-end-after-cr"
-  /** Any byte may follow; LF ends the frame. */
+  /** Awaits LF behind any bytes: the profile ignores checksums. */
   | "unchecked-frame-end";
 
 const ACCEPT: LinkAction = { do: "reply", bytes: Uint8Array.of(ACK) };
@@ -75,47 +52,26 @@ const REJECT: LinkAction = { do: "reply", bytes: Uint8Array.of(NAK) };
 /** Replaces ACK: the frame is accepted, and the sender is asked to stop (§6.3.5). */
 const INTERRUPT: LinkAction = { do: "reply", bytes: Uint8Array.of(EOT) };
 
-const LETTER_H = 0x48;
-const LETTER_L = 0x4c;
-
 export class Receiver {
-  readonly #actions: ActionQueue;
-  readonly #sender: Sender;
   readonly #checksumPolicy: "strict" | "warn" | "none";
   readonly #frameEnd: "CR LF" | "none";
-  readonly #digitBeforeRecords: boolean;
   readonly #interrupts: boolean;
-  #state: State = "neutral";
+  readonly #sender: Sender;
+  readonly #actions: ActionQueue;
+  readonly #message: ReceivedMessage;
 
-  /** Text of the current frame, behind its number. */
-  #frame = new Uint8Array(512);
-  #frameLength = 0;
-  #frameNumber = -1;
-  /** ETX or ETB. */
-  #terminator = 0;
-  /** Sum of the bytes from the frame number to ETX or ETB (§6.3.3). */
-  #sum = 0;
-  #checksum = 0;
-
-  /** Last accepted frame of the session, to detect repetitions; its number is null before the first frame. */
-  #last = new Uint8Array(512);
-  #lastLength = 0;
-  #lastNumber: number | null = null;
-  #lastTerminator = 0;
-  /** Frames count from 1; 0 follows 7 (§6.3.2.1). */
-  #expected = 1;
-  /** The rest of a rejected frame is being skipped, without further warnings. */
-  #isRest = false;
-  readonly #outside = new Noise("outside a session");
-  readonly #between = new Noise("between frames");
+  #state: ReceiverState = "neutral";
+  #frame = new ReceivedFrame();
+  /** Last accepted frame, to detect repetitions. */
+  #lastFrame = new ReceivedFrame();
+  /** Accepted frames of the session. */
+  #acceptedFrames = 0;
   /** Bytes are missing since the last accepted frame; EOT may be among them. */
-  #gapped = false;
-
-  /** Accepted text of the current message. */
-  #message = new Uint8Array(1024);
-  #messageLength = 0;
-  /** Offset of the unended record. */
-  #recordStart = 0;
+  #hasGap = false;
+  /** The rest of a rejected frame is skipped without warnings. */
+  #skipsRest = false;
+  readonly #noiseOutside = new Noise("outside a session");
+  readonly #noiseBetween = new Noise("between frames");
 
   constructor(
     { checksum = "strict", frameEnd = "CR LF", digitBeforeRecords = false, interrupts = false }: ReceiverOptions,
@@ -124,40 +80,41 @@ export class Receiver {
   ) {
     this.#checksumPolicy = checksum;
     this.#frameEnd = frameEnd;
-    this.#digitBeforeRecords = digitBeforeRecords;
     this.#interrupts = interrupts;
-    this.#actions = actions;
     this.#sender = sender;
+    this.#actions = actions;
+    this.#message = new ReceivedMessage(digitBeforeRecords, actions);
   }
 
   get isNeutral(): boolean {
     return this.#state === "neutral";
   }
 
-  /** Unreported bytes outside a session. */
+  /** Bytes outside a session are not reported yet. */
   get hasNoise(): boolean {
-    return this.#outside.isPending;
+    return this.#noiseOutside.isPending;
   }
 
-  /** A session was established, and no frame of it is accepted or has begun. */
+  /** A session is established, and no frame of it is accepted or has begun. */
   get awaitsFirstFrame(): boolean {
-    return this.#state === "between-frames" && this.#lastNumber === null && !this.#gapped;
+    return this.#state === "between-frames" && this.#acceptedFrames === 0 && !this.#hasGap;
   }
 
   get heldBytes(): number {
-    return this.isNeutral ? 0 : this.#message.length;
+    return this.isNeutral ? 0 : this.#message.capacity;
   }
 
   /** ACK to ENQ means "ready" (§6.2.3); it accepts no frame. */
   mayAccept(chunk: Uint8Array): boolean {
-    return !(this.#state === "neutral" || this.#state === "between-frames") || chunk.includes(STX);
+    const isInFrame = this.#state !== "neutral" && this.#state !== "between-frames";
+    return isInFrame || chunk.includes(STX);
   }
 
   receive(chunk: Uint8Array): void {
     let at = 0;
     while (at < chunk.length) {
       if (this.#state === "text") {
-        at = this.#readText(chunk, at);
+        at = this.#text(chunk, at);
       } else {
         this.#step(chunk[at]!);
         at += 1;
@@ -165,36 +122,36 @@ export class Receiver {
     }
   }
 
+  /** Receives bytes that could not be stored. No frame in them is accepted. */
   refuse(chunk: Uint8Array): void {
-    // Noise between frames gets no reply at its LF.
-    const betweenFrames = this.#state === "between-frames";
+    const wasBetweenFrames = this.#state === "between-frames";
     this.gap();
-    if (betweenFrames) this.#state = "between-frames";
+    // Noise between frames gets no reply at its LF.
+    if (wasBetweenFrames) this.#state = "between-frames";
     for (const byte of chunk) this.#refuseByte(byte);
     if (this.#state === "refused-frame") this.#actions.startTimer(FRAME_END_TIMEOUT_MS);
   }
 
   /** Leaves the link in the state after refuse(), so that a replay reads the later bytes equally. */
   gap(): void {
-    if (this.#state !== "neutral") {
-      this.#state = "refused-frame";
-      this.#gapped = true;
-    }
+    if (this.#state === "neutral") return;
+    this.#state = "refused-frame";
+    this.#hasGap = true;
   }
 
   timeout(): void {
     switch (this.#state) {
       case "neutral":
         this.#reportNoise();
-        break;
+        return;
       case "frame-end":
       case "frame-end-after-cr":
       case "unchecked-frame-end":
-        this.#settleFrame();
-        break;
+        this.#endFrame();
+        return;
       case "refused-frame":
         this.#endRefusedFrame();
-        break;
+        return;
       case "between-frames":
       case "frame-number":
       case "text":
@@ -202,7 +159,7 @@ export class Receiver {
       case "checksum-low":
         this.#actions.warn(`no frame within ${RECEIVE_TIMEOUT_MS / 1000} s`);
         this.#endSession("the device fell silent before the L record");
-        break;
+        return;
     }
   }
 
@@ -211,99 +168,141 @@ export class Receiver {
     this.#reportNoise();
   }
 
+  /** Hands a byte to the transitions of the state. */
   #step(byte: number): void {
     switch (this.#state) {
       case "neutral":
-        if (byte === ENQ) this.#establish();
-        else if (!isReplyOrEnd(byte)) this.#countNoise(this.#outside, byte);
-        return;
+        return this.#neutral(byte);
       case "between-frames":
+        return this.#betweenFrames(byte);
       case "refused-frame":
-        this.#betweenFrames(byte);
-        return;
+        return this.#refusedFrame(byte);
       case "frame-number":
-        this.#frameNumber = byte - DIGIT_0;
-        this.#sum = byte;
-        this.#state = "text";
-        return;
-      case "checksum-high":
-        this.#checksum = hexDigit(byte) * 16;
-        this.#state = "checksum-low";
-        return;
-      case "checksum-low":
-        this.#checksum += hexDigit(byte);
-        this.#awaitFrameEnd("frame-end");
-        return;
-      case "frame-end":
-        if (byte === CR) this.#state = "frame-end-after-cr";
-        else this.#afterChecksum(byte);
-        return;
-      case "frame-end-after-cr":
-        this.#afterChecksum(byte);
-        return;
-      case "unchecked-frame-end":
-        if (byte === LF || byte === STX || byte === EOT || byte === ENQ) this.#afterChecksum(byte);
-        return;
+        return this.#number(byte);
       case "text":
-        throw new Error("text is read by #readText");
+        throw new Error("text is read by #text");
+      case "checksum-high":
+        return this.#checksumHigh(byte);
+      case "checksum-low":
+        return this.#checksumLow(byte);
+      case "frame-end":
+        return this.#crOrEnd(byte);
+      case "frame-end-after-cr":
+        return this.#end(byte);
+      case "unchecked-frame-end":
+        return this.#uncheckedEnd(byte);
     }
   }
 
-  #countNoise(noise: Noise, byte: number): void {
-    if (!isUsualBetweenMessages(byte)) this.#actions.push(noise.add(byte));
-    // In a session the timer waits for the next frame; while the agent sends, for the reply.
-    if (this.hasNoise && this.#sender.state === "idle") this.#actions.startTimer(NOISE_TIMEOUT_MS);
+  /** §6.2.5: all bytes but ENQ are ignored. They are reported, except late replies and repeated ends of session. */
+  #neutral(byte: number): void {
+    if (byte === ENQ) this.#establish();
+    else if (byte !== EOT && byte !== ACK && byte !== NAK) this.#ignore(byte, this.#noiseOutside);
   }
 
-  #reportNoise(): void {
-    this.#actions.push(this.#outside.take());
-    this.#actions.push(this.#between.take());
-  }
-
-  #establish(): void {
-    this.#beginSession();
-    this.#accept(ACCEPT);
-  }
-
-  #beginSession(): void {
-    this.#reportNoise();
-    this.#isRest = false;
-    this.#state = "between-frames";
-    this.#expected = 1;
-    this.#lastNumber = null;
-    this.#gapped = false;
-    this.#messageLength = 0;
-    this.#recordStart = 0;
-  }
-
+  /** §6.5.1.1: all bytes but STX and EOT are ignored. They are reported, except a repeated ENQ. */
   #betweenFrames(byte: number): void {
+    if (this.#startOrEnd(byte)) return;
+    if (byte !== ENQ && !this.#skipsRest) this.#ignore(byte, this.#noiseBetween);
+  }
+
+  /** LF ends the frame, or the next frame, session or end of session does. */
+  #refusedFrame(byte: number): void {
+    if (this.#startOrEnd(byte)) return;
+    if (byte === LF) this.#endRefusedFrame();
+  }
+
+  /** §6.3, §6.4: STX begins a frame, EOT ends the session. @returns whether the byte does either */
+  #startOrEnd(byte: number): boolean {
     if (byte === STX) {
       this.#reportNoise();
-      this.#isRest = false;
+      this.#skipsRest = false;
       this.#state = "frame-number";
-      this.#frameLength = 0;
-    } else if (byte === EOT) {
+      return true;
+    }
+    if (byte === EOT) {
       this.#endSession("the session ended before the L record");
-    } else if (byte === ENQ && this.#gapped) {
+      return true;
+    }
+    if (byte === ENQ && this.#hasGap) {
       // EOT may be among the missing bytes. No reply: if this is a damaged STX, ACK would accept a frame that was not
       // received.
       this.#endSession("a new session began before the L record");
       this.#beginSession();
       this.#actions.startTimer(RECEIVE_TIMEOUT_MS);
-    } else if (byte === LF && this.#state === "refused-frame") {
-      this.#endRefusedFrame();
-    } else if (byte !== ENQ && this.#state === "between-frames" && !this.#isRest) {
-      this.#countNoise(this.#between, byte);
+      return true;
+    }
+    return false;
+  }
+
+  /** §6.3.2: the number of the frame. */
+  #number(byte: number): void {
+    this.#frame.begin(byte);
+    this.#state = "text";
+  }
+
+  /** §6.3.1: text up to ETX or ETB. @returns the offset behind the last read byte */
+  #text(chunk: Uint8Array, from: number): number {
+    const at = this.#frame.readText(chunk, from);
+    switch (this.#frame.textEnd) {
+      case null:
+        break;
+      case "terminator":
+        if (this.#checksumPolicy === "none") this.#awaitFrameEnd("unchecked-frame-end");
+        else this.#state = "checksum-high";
+        break;
+      case "new session":
+        this.#actions.warn("a frame was cut short by EOT and a new ENQ");
+        this.#endSession("a new session began before the L record");
+        this.#establish();
+        break;
+      case "too long":
+        this.#rejectFrame(`frame of more than ${FRAME_BYTES_MAX} bytes`);
+        break;
+    }
+    return at;
+  }
+
+  /** §6.3.3: the checksum, high digit first. */
+  #checksumHigh(byte: number): void {
+    this.#frame.readChecksumHigh(byte);
+    this.#state = "checksum-low";
+  }
+
+  #checksumLow(byte: number): void {
+    this.#frame.readChecksumLow(byte);
+    this.#awaitFrameEnd("frame-end");
+  }
+
+  /** §6.3.1: CR LF. */
+  #crOrEnd(byte: number): void {
+    if (byte === CR) this.#state = "frame-end-after-cr";
+    else this.#end(byte);
+  }
+
+  #end(byte: number): void {
+    if (byte === LF) {
+      this.#endFrame();
+    } else if (isStart(byte)) {
+      // The device omits CR LF and does not wait for the reply.
+      this.#endFrame();
+      this.#step(byte);
+    } else {
+      // The frame does not end here: a damaged byte looked like ETX or ETB.
+      this.#rejectFrame("the checksum is not followed by CR LF");
     }
   }
 
+  #uncheckedEnd(byte: number): void {
+    if (byte === LF || isStart(byte)) this.#end(byte);
+  }
+
+  /** §6.2.6: a receiver that cannot store data replies NAK to ENQ. The sender waits 10 s and tries again. */
   #refuseByte(byte: number): void {
     if (this.#state === "neutral") {
-      // A receiver that cannot store data replies NAK to ENQ; the sender waits 10 s and tries again (§6.2.6).
-      if (byte === ENQ) {
-        this.#actions.warn("cannot store: session refused");
-        this.#actions.push(REJECT);
-      }
+      if (byte !== ENQ) return;
+      this.#actions.warn("cannot store: session refused");
+      this.#actions.push(REJECT);
     } else if (byte === STX) {
       this.#state = "refused-frame";
     } else if (byte === EOT) {
@@ -313,202 +312,100 @@ export class Receiver {
     }
   }
 
-  #endRefusedFrame(): void {
-    this.#state = "between-frames";
-    this.#reject("cannot store: frame refused");
-  }
-
-  /** Reads text up to and including ETX or ETB. @returns the offset behind it */
-  #readText(chunk: Uint8Array, from: number): number {
-    const room = FRAME_BYTES_MAX - this.#frameLength;
-    const end = Math.min(chunk.length, from + room);
-    this.#frame = withCapacity(this.#frame, this.#frameLength + end - from);
-    const frame = this.#frame;
-    let length = this.#frameLength;
-    let sum = this.#sum;
-    let at = from;
-    while (at < end) {
-      const byte = chunk[at]!;
-      at += 1;
-      sum += byte;
-      // Only the ends of the text matter: any other control character is damage, and the checksum detects all but NUL.
-      // Starting over at a stray STX would accept a damaged frame whose tail has the right sum.
-      if (byte > ETB || byte === CR) {
-        frame[length++] = byte;
-      } else if (byte === NUL) {
-        // A break on a serial line reads as NUL, which no sum detects. The standard forbids NUL in text.
-      } else if (byte === ETX || byte === ETB) {
-        this.#terminator = byte;
-        this.#state = "checksum-high";
-        break;
-      } else if (byte === ENQ && length > 0 && frame[length - 1] === EOT) {
-        // EOT ENQ never occurs in text: the frame was cut, and the device has started again.
-        this.#actions.warn("a frame was cut short by EOT and a new ENQ");
-        this.#endSession("a new session began before the L record");
-        this.#establish();
-        return at;
-      } else {
-        frame[length++] = byte;
-      }
-    }
-    this.#frameLength = length;
-    this.#sum = sum;
-    if (length >= FRAME_BYTES_MAX) {
-      this.#reject(`frame of more than ${FRAME_BYTES_MAX} bytes`);
-      this.#state = "between-frames";
-    } else if (this.#state === "checksum-high" && this.#checksumPolicy === "none") {
-      this.#awaitFrameEnd("unchecked-frame-end");
-    }
-    return at;
-  }
-
   #awaitFrameEnd(state: "frame-end" | "unchecked-frame-end"): void {
     this.#state = state;
-    if (this.#frameEnd === "none") this.#settleFrame();
+    if (this.#frameEnd === "none") this.#endFrame();
     else this.#actions.startTimer(FRAME_END_TIMEOUT_MS);
   }
 
-  /** Handles the byte after the checksum, or after its CR. */
-  #afterChecksum(byte: number): void {
-    if (byte === LF) {
-      this.#settleFrame();
-    } else if (byte === STX || byte === EOT || byte === ENQ) {
-      // The device omitted CR LF and did not wait for the reply.
-      this.#settleFrame();
-      this.#step(byte);
-    } else {
-      // The frame did not end here: a damaged byte looked like ETX or ETB.
-      this.#state = "between-frames";
-      this.#reject("the checksum is not followed by CR LF");
+  /** Accepts the frame, acknowledges it as a repetition, or rejects it (§6.5.1.1). */
+  #endFrame(): void {
+    const frame = this.#frame;
+    const { number } = frame;
+    const problem = this.#checksumPolicy === "none" ? null : frame.checksumProblem();
+    if (problem !== null) {
+      if (this.#checksumPolicy === "strict" || Number.isNaN(frame.checksum)) return this.#rejectFrame(problem);
+      this.#actions.warn(`${problem}: accepted by the profile`);
     }
-  }
-
-  /** Accepts the whole frame, acknowledges it as a repetition, or rejects it (§6.5.1.1). */
-  #settleFrame(): void {
-    this.#state = "between-frames";
-    const number = this.#frameNumber;
-    const wrong = this.#checksumPolicy === "none" ? null : this.#checksumFault();
-    if (wrong !== null && (this.#checksumPolicy === "strict" || Number.isNaN(this.#checksum))) {
-      this.#reject(wrong);
-      return;
-    }
-    if (wrong !== null) this.#actions.warn(`${wrong}: accepted by the profile`);
-    if (number === this.#lastNumber && this.#isRepetition()) {
+    if (this.#acceptedFrames > 0 && frame.equals(this.#lastFrame)) {
       // The device missed the ACK and sent the frame again (§6.3.2).
       this.#actions.warn(`frame ${number} was repeated: acknowledged, not counted again`);
-      this.#accept(ACCEPT);
-    } else if (number !== this.#expected) {
-      this.#reject(`frame number ${frameNumberText(number)}, expected ${this.#expected}`);
-    } else if (this.#messageLength + this.#frameLength > MESSAGE_BYTES_MAX) {
-      this.#reject(`message of more than ${MESSAGE_BYTES_MAX} bytes`);
-    } else {
-      this.#takeFrame();
-      this.#accept(this.#interrupts && this.#sender.wantsLine ? INTERRUPT : ACCEPT);
+      return this.#acceptFrame(ACCEPT);
     }
-  }
-
-  #checksumFault(): string | null {
-    const sum = this.#sum & 0xff;
-    if (sum === this.#checksum) return null;
-    const sent = Number.isNaN(this.#checksum) ? "is not two hex digits" : hexByte(this.#checksum);
-    return `checksum ${sent}, computed ${hexByte(sum)}`;
-  }
-
-  /**
-   * Compares the frame with the last one. The same number with other bytes is new data of a sender that does not count.
-   */
-  #isRepetition(): boolean {
-    if (this.#frameLength !== this.#lastLength || this.#terminator !== this.#lastTerminator) return false;
-    for (let i = 0; i < this.#frameLength; i++) if (this.#frame[i] !== this.#last[i]) return false;
-    return true;
-  }
-
-  #takeFrame(): void {
-    const frame = this.#frame;
-    const length = this.#frameLength;
-    // Bounds the search for CR: the buffer may hold the rest of a longer frame. ETX had room here.
-    frame[length] = CR;
-    this.#message = withCapacity(this.#message, this.#messageLength + length);
-    // A frame may end within a record, so text is joined as it is. Only CR ends a record.
-    let from = 0;
-    while (from < length) {
-      if (this.#messageLength === this.#recordStart) {
-        // Some devices end records with CR LF.
-        if (frame[from] === LF || (this.#digitBeforeRecords && isDigit(frame[from]!))) {
-          from += 1;
-          continue;
-        }
-        this.#beginRecord(frame, from, length);
-      }
-      const cr = frame.indexOf(CR, from);
-      const ended = cr < length;
-      const to = ended ? cr + 1 : length;
-      this.#message.set(frame.subarray(from, to), this.#messageLength);
-      this.#messageLength += to - from;
-      if (ended) this.#endRecord();
-      from = to;
+    // Frames count from 1; 0 follows 7 (§6.3.2.1).
+    const expected = (this.#acceptedFrames + 1) % 8;
+    if (number !== expected) return this.#rejectFrame(`frame number ${numberText(number)}, expected ${expected}`);
+    if (!this.#message.hasRoomFor(frame)) {
+      return this.#rejectFrame(`message of more than ${MESSAGE_BYTES_MAX} bytes`);
     }
-    // The last frame may end "L|1|N" without CR.
-    if (this.#terminator === ETX && this.#recordIs(LETTER_L)) this.#endRecord();
-
-    this.#frame = this.#last;
-    this.#last = frame;
-    this.#lastLength = length;
-    this.#lastNumber = this.#frameNumber;
-    this.#lastTerminator = this.#terminator;
-    this.#expected = (this.#frameNumber + 1) % 8;
-    this.#gapped = false;
+    this.#message.append(frame);
+    this.#frame = this.#lastFrame;
+    this.#lastFrame = frame;
+    this.#acceptedFrames += 1;
+    this.#hasGap = false;
+    this.#acceptFrame(this.#interrupts && this.#sender.wantsLine ? INTERRUPT : ACCEPT);
   }
 
-  #beginRecord(frame: Uint8Array, at: number, length: number): void {
-    const isHeader = upper(frame[at]!) === LETTER_H && at + 1 < length && !isAlphanumeric(frame[at + 1]!);
-    if (isHeader && this.#messageLength > 0) this.#deliver("a new H record came before the L record");
+  #endRefusedFrame(): void {
+    this.#rejectFrame("cannot store: frame refused");
   }
 
-  #endRecord(): void {
-    if (this.#recordIs(LETTER_L)) this.#deliver(null);
-    else this.#recordStart = this.#messageLength;
+  #acceptFrame(reply: LinkAction): void {
+    this.#state = "between-frames";
+    this.#actions.push(reply);
+    this.#actions.startTimer(RECEIVE_TIMEOUT_MS);
   }
 
-  /** Returns whether the last record of the message is of this type, in either case (LIS02 §5.5). */
-  #recordIs(letter: number): boolean {
-    const at = this.#recordStart;
-    if (at >= this.#messageLength || upper(this.#message[at]!) !== letter) return false;
-    return at + 1 >= this.#messageLength || !isAlphanumeric(this.#message[at + 1]!);
+  #rejectFrame(reason: string): void {
+    this.#state = "between-frames";
+    this.#skipsRest = true;
+    this.#actions.warn(reason);
+    this.#actions.push(REJECT);
+    this.#actions.startTimer(RECEIVE_TIMEOUT_MS);
   }
 
-  #deliver(incomplete: string | null): void {
-    this.#actions.push({ do: "deliver", message: this.#message.slice(0, this.#messageLength), incomplete });
-    this.#messageLength = 0;
-    this.#recordStart = 0;
+  /** §6.2: ENQ establishes a session. */
+  #establish(): void {
+    this.#beginSession();
+    this.#actions.push(ACCEPT);
+    this.#actions.startTimer(RECEIVE_TIMEOUT_MS);
   }
 
+  #beginSession(): void {
+    this.#reportNoise();
+    this.#state = "between-frames";
+    this.#acceptedFrames = 0;
+    this.#hasGap = false;
+    this.#skipsRest = false;
+    this.#message.clear();
+  }
+
+  /** §6.4: the line is neutral again. @param incomplete why a message without its L record is cut short */
   #endSession(incomplete: string): void {
     this.#reportNoise();
-    if (this.#messageLength > 0) this.#deliver(incomplete);
+    this.#message.deliver(incomplete);
     this.#state = "neutral";
     this.#actions.stopTimer();
     this.#sender.sessionEnded();
   }
 
-  #accept(reply: LinkAction): void {
-    this.#actions.push(reply);
-    this.#actions.startTimer(RECEIVE_TIMEOUT_MS);
+  #ignore(byte: number, noise: Noise): void {
+    if (!isUsualBetweenMessages(byte)) this.#actions.push(noise.add(byte));
+    // In a session the timer waits for the next frame; while the agent sends, for the reply.
+    if (this.hasNoise && this.#sender.state === "idle") this.#actions.startTimer(NOISE_TIMEOUT_MS);
   }
 
-  #reject(reason: string): void {
-    this.#isRest = true;
-    this.#actions.warn(reason);
-    this.#actions.push(REJECT);
-    this.#actions.startTimer(RECEIVE_TIMEOUT_MS);
+  #reportNoise(): void {
+    this.#actions.push(this.#noiseOutside.end());
+    this.#actions.push(this.#noiseBetween.end());
   }
 }
 
-/** Returns whether the byte is a repeated end of session or a late reply; in neutral state neither is noise. */
-function isReplyOrEnd(byte: number): boolean {
-  return byte === EOT || byte === ACK || byte === NAK;
+/** Returns whether the byte begins a frame, or begins or ends a session. */
+function isStart(byte: number): boolean {
+  return byte === STX || byte === EOT || byte === ENQ;
 }
 
-function frameNumberText(number: number): string {
+function numberText(number: number): string {
   return number >= 0 && number <= 7 ? String(number) : `byte ${hexByte(number + DIGIT_0)}`;
 }

@@ -1,13 +1,8 @@
 import type { LinkContext } from "../link.ts";
-import {
-  type Delimiters,
-  encodeSegment,
-  encodeText,
-  escapeField,
-  type Hl7Message,
-  STANDARD_DELIMITERS,
-} from "./message.ts";
+import { encodeText } from "./charset.ts";
+import type { Hl7Message } from "./message.ts";
 import { replyType, typeOf } from "./message-types.ts";
+import { type Delimiters, encodeSegment, escapeField, STANDARD_DELIMITERS } from "./segment.ts";
 
 // Segments of acknowledgements and of the headers of other messages to a device.
 
@@ -31,7 +26,7 @@ export function stampOf({ now, newId }: LinkContext): Stamp {
 /** MSA-1. */
 export type AckCode = "AA" | "AE" | "AR" | "CA" | "CE" | "CR";
 
-export interface Verdict {
+export interface AckVerdict {
   readonly application: "AA" | "AE" | "AR";
   readonly accept: "CA" | "CE" | "CR";
   /** Table 0357; 2.3.1 devices expect it in MSA-6 too. */
@@ -39,9 +34,9 @@ export interface Verdict {
   readonly text: string;
 }
 
-export const ACCEPTED: Verdict = { application: "AA", accept: "CA", status: 0, text: "Message accepted" };
+export const ACCEPTED: AckVerdict = { application: "AA", accept: "CA", status: 0, text: "Message accepted" };
 /** Mindray's analyzers read AA without an order as an empty order. */
-export const NO_ORDER: Verdict = {
+export const NO_ORDER: AckVerdict = {
   application: "AR",
   accept: "CA",
   status: 204,
@@ -54,7 +49,7 @@ export function isAcceptance(code: AckCode): boolean {
 
 export function encodeAcknowledgement(
   request: Hl7Message | null,
-  verdict: Verdict,
+  verdict: AckVerdict,
   code: AckCode,
   stamp: Stamp,
 ): Uint8Array {
@@ -78,7 +73,7 @@ export function acknowledgeQuery(query: Hl7Message, found: boolean, stamp: Stamp
 /** MSH, MSA, and ERR for a refusal. @param id MSA-2 */
 export function acknowledgementSegments(
   request: Hl7Message | null,
-  verdict: Verdict,
+  verdict: AckVerdict,
   code: AckCode,
   stamp: Stamp,
   id = echoField(request, 10),

@@ -3,13 +3,14 @@ import { printable } from "../escape-sequences.ts";
 import {
   ACCEPTED,
   type AckCode,
+  type AckVerdict,
   encodeAcknowledgement,
   isAcceptance,
   NO_ORDER,
   type Stamp,
-  type Verdict,
 } from "./acknowledgement-message.ts";
-import { type CharsetOptions, type Hl7Message, parseMessage } from "./message.ts";
+import type { CharsetOptions } from "./charset.ts";
+import { type Hl7Message, parseMessage } from "./message.ts";
 import { asksForOrders, isResponse, isUnsolicited, replyType, typeOf } from "./message-types.ts";
 
 // Decides how a message is acknowledged: whether it was stored, and whether its type is supported. Later reading changes no
@@ -60,7 +61,7 @@ export function encodeDecision({ request, verdict, codes, refusal }: AckDecision
 export interface AckDecision {
   /** null for an unreadable message. */
   readonly request: Hl7Message | null;
-  readonly verdict: Verdict;
+  readonly verdict: AckVerdict;
   readonly codes: readonly AckCode[];
   readonly refusal: string | null;
 }
@@ -108,7 +109,7 @@ function startOfMsh(head: Uint8Array): number {
   return Math.max(0, String.fromCharCode(...head).search(/MSH[^A-Za-z0-9\s]/));
 }
 
-function judge(message: Hl7Message | string, outcome: Outcome): Verdict {
+function judge(message: Hl7Message | string, outcome: Outcome): AckVerdict {
   if (outcome === "not-stored") {
     return { application: "AE", accept: "CR", status: 207, text: "cannot store: message refused" };
   }
@@ -120,7 +121,7 @@ function judge(message: Hl7Message | string, outcome: Outcome): Verdict {
 }
 
 /** @returns the verdict on a message that is refused whatever it holds; null for an acceptable one */
-function refusalVerdict(message: Hl7Message): Verdict | null {
+function refusalVerdict(message: Hl7Message): AckVerdict | null {
   if (message.header.raw(10).trim() === "") {
     return { application: "AR", accept: "CE", status: 101, text: "MSH-10 is empty, expected a message control id" };
   }
@@ -137,7 +138,7 @@ export function refusalOf(message: Hl7Message, { ackMode }: AckOptions): string 
 /** MSH-15 and MSH-16 (chapter 2, "Enhanced acknowledgment rules"): always, never, only errors, only successes. */
 const CONDITIONS = ["AL", "NE", "ER", "SU"];
 
-function ackCodes(message: Hl7Message | null, verdict: Verdict, mode: AckMode, outcome: Outcome): AckCode[] {
+function ackCodes(message: Hl7Message | null, verdict: AckVerdict, mode: AckMode, outcome: Outcome): AckCode[] {
   const response = message !== null && isResponse(message);
   if (mode === "aa") return response ? [] : [outcome === "stored" ? "AA" : verdict.application];
   if (message === null) return [verdict.application];

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { isResultType } from "./read.ts";
+import { isResultType } from "./message-types.ts";
 import { withoutStamp } from "./message.ts";
 
 const ID_CHARS_MAX = 20;
@@ -8,7 +8,7 @@ const ID_CHARS_MAX = 20;
  * Returns a key that only a message and its resends share, per device; null if nothing identifies it. An id alone does
  * not: analyzers restart at 1, or never count.
  */
-export function fingerprint(
+export function duplicateKey(
   { bytes, incomplete }: { readonly bytes: Uint8Array; readonly incomplete: string | null },
   profile: { readonly protocol: string },
 ): string | null {

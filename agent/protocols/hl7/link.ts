@@ -1,13 +1,13 @@
 import { ActionQueue } from "../action-queue.ts";
 import { FS, STX, VT, withCapacity } from "../bytes.ts";
-import { printable } from "../escape-sequences.ts";
 import type { Link, LinkAction } from "../link.ts";
 import { isUsualBetweenMessages, Noise, NOISE_TIMEOUT_MS } from "../noise.ts";
 import { encodeMllp } from "../mllp.ts";
 import { type AckOptions, HEAD_BYTES_MAX, type Outcome } from "./acknowledgement.ts";
 import type { Stamp } from "./acknowledgement-message.ts";
 import { AcknowledgementTemplate } from "./acknowledgement-template.ts";
-import { parseMessage, splitMessages } from "./message.ts";
+import { splitMessages } from "./message.ts";
+import { Sender, type SenderOptions } from "./sender.ts";
 
 // MLLP link: VT, a message, FS CR. Received bytes are stored already, so a whole message is acknowledged at once.
 // Framing is found in bytes: VT, FS and CR are part of no character in any charset but UTF-16 and UTF-32.
@@ -24,17 +24,15 @@ export const FRAME_END_TIMEOUT_MS = 200;
 /** Max wait for the device's acknowledgement of a message. */
 export const ANSWER_TIMEOUT_MS = 10_000;
 
-export interface LinkOptions extends AckOptions {
+export interface LinkOptions extends AckOptions, SenderOptions {
   /**
    * FS before a printable character is text, for devices that send images unescaped. By default every FS ends its
    * frame.
    */
   readonly textMayHoldFs?: boolean;
-  /** A DSR^Q03 is not awaited, so that the QCK^Q02 behind it follows at once. */
-  readonly displayFirst?: boolean;
 }
 
-type State =
+type FrameState =
   /** Everything but VT is ignored. */
   | "between-frames"
   | "in-frame"
@@ -52,7 +50,7 @@ interface AcknowledgedMessage {
 export class Hl7Link implements Link {
   readonly #options: LinkOptions;
   readonly #acknowledgements: AcknowledgementTemplate;
-  #state: State = "between-frames";
+  #state: FrameState = "between-frames";
   /** Content of the current frame. A frame that will be refused keeps only the head, for its acknowledgement. */
   #frame = new Uint8Array(FRAME_BYTES_INITIAL);
   #frameLength = 0;
@@ -66,17 +64,17 @@ export class Hl7Link implements Link {
   #fragments = 0;
   /** One of these frames was delivered. */
   #hasFragment = false;
-  /** MSH-10 of the message that the device has to acknowledge; null if none. */
-  #sentId: string | null = null;
   readonly #actions = new ActionQueue();
+  readonly #sender: Sender;
 
   constructor(stamp: () => Stamp, options: LinkOptions = {}) {
     this.#options = options;
     this.#acknowledgements = new AcknowledgementTemplate(options, stamp);
+    this.#sender = new Sender(options, this.#actions);
   }
 
-  get atRest(): boolean {
-    return this.#isQuiet && this.#sentId === null;
+  get isIdle(): boolean {
+    return this.#isQuiet && !this.#sender.isAwaiting;
   }
 
   get between(): string | null {
@@ -97,16 +95,13 @@ export class Hl7Link implements Link {
     const wasQuiet = this.#isQuiet;
     this.#read(chunk, "stored");
     // Heartbeats do not restart the timer of an awaited acknowledgement.
-    if (wasQuiet && this.#isQuiet && this.#sentId !== null && this.#actions.isEmpty) return [];
+    if (wasQuiet && this.#isQuiet && this.#sender.isAwaiting && this.#actions.isEmpty) return [];
     return this.#takeActions();
   }
 
   /** Sends a message with its header. @throws while the last message is not acknowledged */
   send(message: Uint8Array): LinkAction[] {
-    if (this.#sentId !== null) throw new Error(`message ${this.#sentId} is not acknowledged yet`);
-    this.#actions.reply(encodeMllp(message));
-    this.#sentId = idToAcknowledge(message, this.#options);
-    if (this.#sentId === null) this.#actions.push({ do: "sent" });
+    this.#sender.send(message);
     return this.#takeActions();
   }
 
@@ -126,7 +121,7 @@ export class Hl7Link implements Link {
     switch (this.#state) {
       case "between-frames":
         if (this.#isPending) this.#reportPending();
-        else this.#giveUp(`the device did not acknowledge it within ${ANSWER_TIMEOUT_MS / 1000} s`);
+        else this.#sender.giveUp(`the device did not acknowledge it within ${ANSWER_TIMEOUT_MS / 1000} s`);
         break;
       case "in-frame":
         this.#dropFrame(`the device fell silent for ${FRAME_TIMEOUT_MS / 1000} s within a frame`);
@@ -143,7 +138,7 @@ export class Hl7Link implements Link {
     if (this.#state === "in-frame") this.#dropFrame("the connection closed within a frame");
     if (this.#state === "frame-end") this.#endFrame();
     this.#reportPending();
-    this.#giveUp("the connection closed before the device acknowledged it");
+    this.#sender.giveUp("the connection closed before the device acknowledged it");
     return this.#takeActions();
   }
 
@@ -157,15 +152,15 @@ export class Hl7Link implements Link {
   }
 
   #reportPending(): void {
-    this.#actions.push(this.#outside.take());
+    this.#actions.push(this.#outside.end());
     this.#endFragments();
   }
 
   /** @param outcome possible outcome of a frame that begins in these bytes */
   #read(chunk: Uint8Array, outcome: Outcome): void {
     if (outcome === "stored") this.#received += chunk.length;
-    const begins = new Places(chunk, VT);
-    const ends = new Places(chunk, FS);
+    const begins = new ByteOffsets(chunk, VT);
+    const ends = new ByteOffsets(chunk, FS);
     let at = 0;
     while (at < chunk.length) {
       if (this.#state === "in-frame") {
@@ -206,7 +201,7 @@ export class Hl7Link implements Link {
   }
 
   #beginFrame(outcome: Outcome, left: number): void {
-    this.#actions.push(this.#outside.take());
+    this.#actions.push(this.#outside.end());
     this.#state = "in-frame";
     this.#frameFrom = this.#received - left;
     this.#frameLength = 0;
@@ -266,7 +261,7 @@ export class Hl7Link implements Link {
 
   #endFrame(): void {
     const outcome = this.#outcome;
-    const payload = this.#takeFrame();
+    const payload = this.#frameContent();
     this.#leaveFrame();
     if (payload.length === 0) {
       this.#actions.warn("a frame without a message: no reply");
@@ -277,7 +272,7 @@ export class Hl7Link implements Link {
       if (outcome === "stored") this.#deliver(message, message.byteOffset - payload.byteOffset, null);
       if (refusal !== null) this.#actions.warn(refusal);
       for (const bytes of replies) this.#actions.reply(bytes);
-      if (outcome === "stored" && this.#sentId !== null) this.#readAcknowledgement(message, this.#sentId);
+      if (outcome === "stored") this.#sender.receive(message);
     }
   }
 
@@ -288,32 +283,10 @@ export class Hl7Link implements Link {
     });
   }
 
-  #readAcknowledgement(message: Uint8Array, id: string): void {
-    const parsed = parseMessage(message, this.#options);
-    const msa = "problem" in parsed ? undefined : parsed.segments.find(({ name }) => name === "MSA");
-    if (msa === undefined) return;
-    const accepts = /^[AC]A$/i.test(msa.field(1).trim());
-    const named = msa.field(2).trim();
-    // A device that could not read the header refuses it without its id.
-    if (named !== id && (accepts || named !== "")) return;
-    if (accepts) {
-      this.#sentId = null;
-      this.#actions.push({ do: "sent" });
-    } else {
-      this.#giveUp(`the device answered it with ${printable(msa.field(1))}`);
-    }
-  }
-
-  #giveUp(reason: string): void {
-    if (this.#sentId === null) return;
-    this.#sentId = null;
-    this.#actions.push({ do: "unsent", reason });
-  }
-
-  /** Takes the frame's content. A buffer too large to be kept is returned without a copy. */
-  #takeFrame(): Uint8Array {
-    const isLetGo = this.#frame.length > FRAME_BYTES_KEPT;
-    return isLetGo ? this.#frame.subarray(0, this.#frameLength) : this.#frame.slice(0, this.#frameLength);
+  /** Returns the frame's content. A buffer too large to be kept is returned without a copy. */
+  #frameContent(): Uint8Array {
+    const isDropped = this.#frame.length > FRAME_BYTES_KEPT;
+    return isDropped ? this.#frame.subarray(0, this.#frameLength) : this.#frame.slice(0, this.#frameLength);
   }
 
   #leaveFrame(): void {
@@ -332,14 +305,14 @@ export class Hl7Link implements Link {
     const ms = this.#timerMs();
     if (ms === null) this.#actions.stopTimer();
     else this.#actions.startTimer(ms);
-    return this.#actions.take();
+    return this.#actions.drain();
   }
 
   #timerMs(): number | null {
     switch (this.#state) {
       case "between-frames":
         if (this.#isPending) return NOISE_TIMEOUT_MS;
-        return this.#sentId === null ? null : ANSWER_TIMEOUT_MS;
+        return this.#sender.isAwaiting ? ANSWER_TIMEOUT_MS : null;
       case "in-frame":
         return FRAME_TIMEOUT_MS;
       case "frame-end":
@@ -349,7 +322,7 @@ export class Hl7Link implements Link {
 }
 
 /** Offsets of a byte in a chunk. Each part of the chunk is searched once. */
-class Places {
+class ByteOffsets {
   readonly #chunk: Uint8Array;
   readonly #byte: number;
   #next = -1;
@@ -371,17 +344,3 @@ class Places {
 
 const FRAME_BYTES_INITIAL = 1024;
 const FRAME_BYTES_KEPT = 256 * 1024;
-
-/**
- * Returns MSH-10 of a message that the device has to acknowledge, else null. Query replies (with MSA) are not
- * acknowledged, except a display response. MSH-15 and MSH-16 may both say never.
- */
-function idToAcknowledge(message: Uint8Array, { displayFirst }: LinkOptions): string | null {
-  const parsed = parseMessage(message);
-  if ("problem" in parsed) return null;
-  const { header, segments } = parsed;
-  const never = header.field(15) === "NE" && header.field(16) === "NE";
-  const isAwaited = header.component(9, 1) === "DSR" && displayFirst !== true;
-  const isAnswer = segments.some(({ name }) => name === "MSA") && !isAwaited;
-  return never || isAnswer ? null : header.field(10);
-}

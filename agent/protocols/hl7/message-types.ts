@@ -52,3 +52,8 @@ export function asksForOrders({ header, segments }: Hl7Message): boolean {
 export function isResponse(message: Hl7Message): boolean {
   return typeOf(message) === "ACK" || message.segments.some(({ name }) => name === "MSA");
 }
+
+/** Returns whether messages of this type (MSH-9) carry results. */
+export function isResultType(type: string): boolean {
+  return /^(ORU|OUL|OPU)\b/i.test(type.trim());
+}

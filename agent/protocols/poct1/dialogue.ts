@@ -18,13 +18,13 @@ import {
   type Message,
   type Part,
   readMessage,
-  short,
   type Status,
-  type Unreadable,
+  type UnreadableDocument,
 } from "./message.ts";
 import { messageOf, OutgoingTopics, type PendingTopic, type TopicOutcome } from "./outgoing-topics.ts";
-import { CANNOT_STORE, expectsReply, Replies, type Reply, unsupported } from "./replies.ts";
+import { CANNOT_STORE, DocumentReplies, type DocumentReply, expectsReply, unsupported } from "./replies.ts";
 import { DIRECTIVE, type OperatorBook, operatorParts } from "./topics.ts";
+import { short } from "./xml.ts";
 
 // Dialogue with a POCT1-A device, document by document. It acknowledges every document at once and sends its own topics one at
 // a time. Deliveries depend on the device's documents alone, never on the agent's topics. A replay, whose replies go nowhere,
@@ -46,7 +46,7 @@ export class Dialogue {
   /** Encodes and sends a message. @returns its control id */
   readonly #send: (message: ManagerMessage) => number;
   readonly #topics = new OutgoingTopics();
-  readonly #replies = new Replies();
+  readonly #replies = new DocumentReplies();
   #state: DialogueState = "new";
   #introduction: Introduction | null = null;
   /** The last data restarts the timer, even if the reason of the timer stays. */
@@ -136,7 +136,7 @@ export class Dialogue {
   }
 
   /** Refuses a document that cannot be stored. */
-  refuse(message: Message | Unreadable): void {
+  refuse(message: Message | UnreadableDocument): void {
     if (expectsReply(message, this.dialect)) this.reply(message.controlId, CANNOT_STORE);
   }
 
@@ -177,7 +177,7 @@ export class Dialogue {
 
   /** @param overrun the limit that the document exceeds; null if none */
   #receiveDocument(document: Uint8Array, overrun: string | null): void {
-    const message: Message | Unreadable =
+    const message: Message | UnreadableDocument =
       overrun === null
         ? readMessage(document)
         : { is: "unreadable", problem: overrun, controlId: controlIdOf(document) };
@@ -208,7 +208,7 @@ export class Dialogue {
     }
   }
 
-  #handle(message: Message | Unreadable, document: Uint8Array, overrun: string | null): void {
+  #handle(message: Message | UnreadableDocument, document: Uint8Array, overrun: string | null): void {
     switch (message.is) {
       case "status":
         this.#reportStatus(message.status);
@@ -279,7 +279,7 @@ export class Dialogue {
     const current = this.#operators.current();
     if (hello === undefined || current === null || this.#topics.has("operators")) return false;
     // Some devices report 2000-01-01 without a list, or after a reset.
-    const known = operatorsAt.startsWith("2000-01-01") ? null : this.#operators.takenBy(hello.name);
+    const known = operatorsAt.startsWith("2000-01-01") ? null : this.#operators.acceptedBy(hello.name);
     const offer = {
       full: hello.topics.includes("OP_LST"),
       incremental: hello.topics.includes("OP_LST_I"),
@@ -320,7 +320,7 @@ export class Dialogue {
         this.#actions.push({ do: "sent" });
         break;
       case "operators":
-        this.#operators.took(this.#introduction?.hello.name ?? "", topic.list);
+        this.#operators.noteAccepted(this.#introduction?.hello.name ?? "", topic.list);
         this.#report("operators", topic.list);
         break;
       case "start continuous":
@@ -354,7 +354,7 @@ export class Dialogue {
   }
 
   /** @param of control id; null or empty for a document without one, which is not acknowledged */
-  reply(of: string | null, reply: Reply | null): void {
+  reply(of: string | null, reply: DocumentReply | null): void {
     if (of !== null && reply !== null) this.#send({ is: "ACK", of, ...reply });
   }
 
@@ -372,14 +372,14 @@ export class Dialogue {
 
   #report(topic: DeviceReport["topic"], content: object): void {
     const device = this.#introduction?.hello.name ?? "";
-    this.#actions.push({ do: "news", news: { device, topic, content: JSON.stringify(content) } });
+    this.#actions.push({ do: "report", report: { device, topic, content: JSON.stringify(content) } });
   }
 
   hangUp(): void {
     if (!this.isOpen) return;
     this.#dropTopics("the dialogue ended");
     this.#state = this.hasReceived ? "ended" : "closed";
-    this.#actions.push({ do: "hang up" });
+    this.#actions.push({ do: "close" });
   }
 
   #dropTopics(reason: string): void {

@@ -1,11 +1,12 @@
 import { CR, ETX, FS, LF, NUL, TAB, VT, withCapacity } from "../bytes.ts";
 import type { LinkAction } from "../link.ts";
 import { Noise } from "../noise.ts";
+import { GREATER, isMarkupByte, LESS, QUESTION, SLASH, TagScanner } from "./tag-scanner.ts";
 
 // Splits a POCT1-A stream into XML documents by the depth of their tags. POCT1-A has no framing: documents follow each
 // other, cut anywhere by TCP. A search for the root's end tag fails, because comments, CDATA and attributes may hold
 // one, and the root may nest. Every decision depends on the current byte and the state, so any segmentation of the
-// stream gives the same result. Validity is checked later.
+// stream gives the same result.
 
 /** Max bytes kept of a document; the largest seen has 70 kB. */
 export const DOCUMENT_BYTES_MAX = 1024 * 1024;
@@ -17,7 +18,7 @@ export const UNENDED_BYTES_MAX = 2 * DOCUMENT_BYTES_MAX;
 /** HemoScreen wraps each document in MLLP and expects wrapped replies. */
 export type Framing = "none" | "mllp";
 
-export type Found =
+export type SplitterEvent =
   /**
    * A whole document. `problem`: the limit that it exceeds, null if none; only the start of a long document is kept.
    */
@@ -29,86 +30,48 @@ export type Found =
   /** The rest of the stream is unreadable. */
   | { readonly is: "hopeless"; readonly reason: string };
 
-const SPACE = 0x20;
-const BANG = 0x21;
-const DOUBLE_QUOTE = 0x22;
-const SINGLE_QUOTE = 0x27;
-const DASH = 0x2d;
-const SLASH = 0x2f;
-const LESS = 0x3c;
-const GREATER = 0x3e;
-const QUESTION = 0x3f;
-const BRACKET_OPEN = 0x5b;
-const BRACKET_CLOSE = 0x5d;
-const BYTE_ORDER_MARKS = [0xef, 0xbb, 0xbf, 0xfe, 0xff];
-
-type State =
-  /** Outside the root element: before a document, or in its prolog. */
-  | "outside"
-  /** Text in an element. */
-  | "content"
-  | "markup"
-  | "start-tag"
-  | "end-tag"
-  | "instruction"
-  /** Behind `<!`: comment, CDATA or declaration. */
-  | "bang"
-  | "comment"
-  | "cdata"
-  /** `<!DOCTYPE` and its nested declarations. */
-  | "declaration"
+type SplitterState =
+  /** Before or in a document. */
+  | "reading"
   /** Bytes are missing: skips to the certain start of a document. */
   | "lost"
+  /** The rest of the stream is unreadable. */
   | "hopeless";
 
-const NOTHING: readonly Found[] = [];
-const DECLARATION_BEGINS = [LESS, QUESTION, 0x78, 0x6d, 0x6c];
+const NOTHING: readonly SplitterEvent[] = [];
+const SPACE = 0x20;
+const BYTE_ORDER_MARKS = [0xef, 0xbb, 0xbf, 0xfe, 0xff];
+/** `<?xml`. */
+const DECLARATION_START = [LESS, QUESTION, 0x78, 0x6d, 0x6c];
 /** Start of a document behind a gap. */
-const BEGINNING = /^<(?:\?xml|[A-Z]+\.R\d\d)[\s/>]$/;
-const BEGINNING_BYTES_MAX = 16;
+const DOCUMENT_START = /^<(?:\?xml|[A-Z]+\.R\d\d)[\s/>]$/;
+const DOCUMENT_START_BYTES_MAX = 16;
 /** 1 for bytes that may change the state within a document. */
-const DECIDES = Uint8Array.from({ length: 256 }, (_, byte) =>
-  byte <= FS || [DOUBLE_QUOTE, SINGLE_QUOTE, LESS, GREATER].includes(byte) ? 1 : 0,
-);
+const DECIDES = Uint8Array.from({ length: 256 }, (_, byte) => (byte <= FS || isMarkupByte(byte) ? 1 : 0));
 
 export class DocumentSplitter {
-  #state: State = "outside";
+  #state: SplitterState = "reading";
+  readonly #scanner = new TagScanner();
   /** null until the first document or frame. */
   #framing: Framing | null = null;
 
-  /** Kept bytes of the document, and its total length. */
+  /** Kept bytes of the document; behind a gap, bytes that may start one. */
   #document = new Uint8Array(4096);
   #length = 0;
-  #size = 0;
   #problem: string | null = null;
-  #depth = 0;
-  #hasRoot = false;
-  /** The last byte of the document was received. */
-  #ended = false;
-
-  /** Offset of the `<` of the current markup. */
-  #markupAt = 0;
-  /** The last byte of the document, and the one before it. */
-  #previous = 0;
-  #beforePrevious = 0;
-  /** The open quote in a tag or declaration; 0 if none. */
-  #quote = 0;
-  /** Number of `<` without their `>` in a declaration. */
-  #nesting = 0;
   /** Number of bytes of `<?xml` that end here. */
-  #declared = 0;
+  #declarationBytes = 0;
 
   readonly #junk = new Noise("outside documents");
-  #found: Found[] = [];
+  #events: SplitterEvent[] = [];
 
   /** Framing of the device, also for replies. */
   get framing(): Framing {
     return this.#framing ?? "none";
   }
 
-  /** No document has begun. */
-  get atRest(): boolean {
-    return this.#state === "outside" && this.#size === 0;
+  get isBetweenDocuments(): boolean {
+    return this.#state === "reading" && this.#scanner.isOutside && this.#scanner.size === 0;
   }
 
   /** The unfinished document. */
@@ -116,39 +79,40 @@ export class DocumentSplitter {
     return this.#document.slice(0, this.#length);
   }
 
-  receive(chunk: Uint8Array): readonly Found[] {
+  receive(chunk: Uint8Array): readonly SplitterEvent[] {
     let at = 0;
     while (at < chunk.length) {
       at = this.#keepPlain(chunk, at);
       if (at < chunk.length) this.#step(chunk[at++]!);
     }
-    return this.#take();
+    return this.#drain();
   }
 
   /** Drops the document with the missing bytes. */
   gap(): void {
     this.#beginDocument();
     this.#state = "lost";
-    this.#junk.take();
+    this.#junk.end();
   }
 
-  close(): readonly Found[] {
-    if (this.#state !== "lost" && this.#state !== "hopeless") this.#cutShort("the end of the connection");
-    this.#tellJunk();
-    return this.#take();
+  close(): readonly SplitterEvent[] {
+    if (this.#state === "reading") this.#cutShort("the end of the connection");
+    this.#reportJunk(this.#junk.end());
+    return this.#drain();
   }
 
-  #take(): readonly Found[] {
-    if (this.#found.length === 0) return NOTHING;
-    const found = this.#found;
-    this.#found = [];
-    return found;
+  #drain(): readonly SplitterEvent[] {
+    if (this.#events.length === 0) return NOTHING;
+    const events = this.#events;
+    this.#events = [];
+    return events;
   }
 
   /** Keeps bytes that change no state, as most within a document. @returns the offset behind them */
   #keepPlain(chunk: Uint8Array, from: number): number {
-    if (DECIDES[chunk[from]!] === 1 || this.#declared > 0 || !this.#takesPlain()) return from;
-    const end = Math.min(chunk.length, from + Math.max(0, DOCUMENT_BYTES_MAX - this.#size));
+    if (DECIDES[chunk[from]!] === 1 || this.#declarationBytes > 0) return from;
+    if (this.#state !== "reading" || !this.#scanner.skipsPlain) return from;
+    const end = Math.min(chunk.length, from + Math.max(0, DOCUMENT_BYTES_MAX - this.#scanner.size));
     this.#document = withCapacity(this.#document, this.#length + end - from);
     const document = this.#document;
     let length = this.#length;
@@ -161,73 +125,22 @@ export class DocumentSplitter {
     }
     if (at === from) return from;
     this.#length = length;
-    this.#size += at - from;
-    this.#beforePrevious = at - from > 1 ? chunk[at - 2]! : this.#previous;
-    this.#previous = chunk[at - 1]!;
+    this.#scanner.skip(chunk, from, at);
     return at;
-  }
-
-  #takesPlain(): boolean {
-    switch (this.#state) {
-      case "outside":
-      case "markup":
-      case "bang":
-      case "lost":
-      case "hopeless":
-        return false;
-      default:
-        return true;
-    }
   }
 
   #step(byte: number): void {
     if (byte <= FS && this.#isForeign(byte)) return;
     switch (this.#state) {
-      case "outside":
-        if (byte !== LESS) {
-          if (!isBlank(byte)) this.#sayJunk(this.#junk.add(byte));
-          return;
-        }
-        this.#framing ??= "none";
-        this.#beginMarkup();
-        break;
-      case "content":
-        if (byte === LESS) this.#beginMarkup();
-        break;
-      case "markup":
-        this.#chooseMarkup(byte);
-        break;
-      case "start-tag":
-        if (this.#quote === 0 && byte === GREATER) this.#endStartTag();
-        else this.#trackQuote(byte);
-        break;
-      case "end-tag":
-        if (byte === GREATER) this.#endEndTag();
-        break;
-      case "instruction":
-        if (byte === GREATER && this.#previous === QUESTION && this.#markupBytes > 2) this.#endMarkup();
-        break;
-      case "bang":
-        this.#stepBang(byte);
-        break;
-      case "comment":
-        // The dashes of `<!--` do not count for `-->`.
-        if (byte === GREATER && this.#endsWithTwo(DASH) && this.#markupBytes > 5) this.#endMarkup();
-        break;
-      case "cdata":
-        if (byte === GREATER && this.#endsWithTwo(BRACKET_CLOSE)) this.#endMarkup();
-        break;
-      case "declaration":
-        this.#stepDeclaration(byte);
-        break;
+      case "reading":
+        this.#read(byte);
+        return;
       case "lost":
-        this.#stepLost(byte);
+        this.#seekDocument(byte);
         return;
       case "hopeless":
         return;
     }
-    this.#put(byte);
-    if (this.#ended) this.#endDocument();
   }
 
   /** Handles control characters that XML does not allow but devices send. */
@@ -236,13 +149,15 @@ export class DocumentSplitter {
       case NUL:
         // `<` and NUL are one character in UTF-16, in either byte order. Elsewhere NUL is padding, even within a
         // document.
-        if (this.#state === "markup") this.#giveUp("the stream is UTF-16, expected UTF-8");
+        if (this.#state === "reading" && this.#scanner.isBehindLess) {
+          this.#giveUp("the stream is UTF-16, expected UTF-8");
+        }
         return true;
       case ETX:
         return true;
       case VT:
       case FS:
-        this.#frameBorder(byte);
+        this.#crossFrameBorder(byte);
         return true;
       default:
         return false;
@@ -250,112 +165,39 @@ export class DocumentSplitter {
   }
 
   /** Handles the start or end of an MLLP frame. No document crosses it. */
-  #frameBorder(byte: number): void {
+  #crossFrameBorder(byte: typeof VT | typeof FS): void {
     if (this.#state === "hopeless") return;
-    if (this.#state === "lost") this.#state = "outside";
+    this.#state = "reading";
     if (byte === VT) this.#framing ??= "mllp";
     this.#cutShort(byte === VT ? "the begin of an MLLP frame" : "the end of its MLLP frame");
   }
 
-  #beginMarkup(): void {
-    this.#state = "markup";
-    this.#markupAt = this.#size;
-  }
-
-  get #markupBytes(): number {
-    return this.#size - this.#markupAt;
-  }
-
-  #chooseMarkup(byte: number): void {
-    switch (byte) {
-      case SLASH:
-        this.#state = "end-tag";
-        break;
-      case QUESTION:
-        this.#state = "instruction";
-        break;
-      case BANG:
-        this.#state = "bang";
-        break;
-      default:
-        this.#state = "start-tag";
-        this.#quote = 0;
-        this.#tellJunk();
-        this.#hasRoot = true;
-        if (byte === GREATER) this.#endStartTag();
+  #read(byte: number): void {
+    const scanner = this.#scanner;
+    if (scanner.isOutside && byte !== LESS) {
+      if (!isBlank(byte)) this.#reportJunk(this.#junk.add(byte));
+      return;
     }
+    this.#framing ??= "none";
+    scanner.read(byte);
+    if (scanner.hasRoot && this.#junk.isPending) this.#reportJunk(this.#junk.end());
+    if (scanner.depth > DEPTH_MAX) this.#problem ??= `elements nested more than ${DEPTH_MAX} deep`;
+    this.#append(byte);
+    if (scanner.size > DOCUMENT_BYTES_MAX) this.#overrun();
+    if (byte === LESS || this.#declarationBytes > 0) this.#seekDeclaration(byte);
+    if (scanner.isEnded) this.#endDocument();
   }
 
-  #trackQuote(byte: number): void {
-    if (this.#quote !== 0) {
-      if (byte === this.#quote) this.#quote = 0;
-    } else if (byte === DOUBLE_QUOTE || byte === SINGLE_QUOTE) {
-      this.#quote = byte;
-    }
-  }
-
-  #endStartTag(): void {
-    if (this.#previous !== SLASH) this.#depth += 1;
-    if (this.#depth > DEPTH_MAX) this.#problem ??= `elements nested more than ${DEPTH_MAX} deep`;
-    this.#endTag();
-  }
-
-  #endEndTag(): void {
-    this.#depth -= 1;
-    this.#endTag();
-  }
-
-  #endTag(): void {
-    this.#state = "content";
-    this.#ended = this.#depth <= 0;
-  }
-
-  #endMarkup(): void {
-    this.#state = this.#depth === 0 ? "outside" : "content";
-  }
-
-  #stepBang(byte: number): void {
-    if (this.#markupBytes === 2 && byte === DASH) return;
-    if (this.#markupBytes === 3 && byte === DASH) {
-      this.#state = "comment";
-    } else if (this.#markupBytes === 2 && byte === BRACKET_OPEN) {
-      this.#state = "cdata";
-    } else {
-      // The parser refuses DOCTYPE; the splitter only finds its end.
-      this.#state = "declaration";
-      this.#quote = 0;
-      this.#nesting = 1;
-      this.#stepDeclaration(byte);
-    }
-  }
-
-  #stepDeclaration(byte: number): void {
-    if (this.#quote === 0 && byte === LESS) this.#nesting += 1;
-    else if (this.#quote === 0 && byte === GREATER) this.#nesting -= 1;
-    else this.#trackQuote(byte);
-    if (this.#nesting === 0) this.#endMarkup();
-  }
-
-  #endsWithTwo(byte: number): boolean {
-    return this.#previous === byte && this.#beforePrevious === byte;
-  }
-
-  /** Appends a byte. A document beyond the max length is still followed to its end, to find the next one. */
-  #put(byte: number): void {
-    if (this.#length < DOCUMENT_BYTES_MAX) {
-      this.#document = withCapacity(this.#document, this.#length + 1);
-      this.#document[this.#length++] = byte;
-    }
-    this.#size += 1;
-    this.#beforePrevious = this.#previous;
-    this.#previous = byte;
-    if (this.#size > DOCUMENT_BYTES_MAX) this.#overrun();
-    if (byte === LESS || this.#declared > 0) this.#seekDeclaration(byte);
+  /** A document beyond the max length is still followed to its end, to find the next one. */
+  #append(byte: number): void {
+    if (this.#length >= DOCUMENT_BYTES_MAX) return;
+    this.#document = withCapacity(this.#document, this.#length + 1);
+    this.#document[this.#length++] = byte;
   }
 
   #overrun(): void {
     this.#problem ??= `document of more than ${DOCUMENT_BYTES_MAX} bytes`;
-    if (this.#size < UNENDED_BYTES_MAX) return;
+    if (this.#scanner.size < UNENDED_BYTES_MAX) return;
     this.#endDocument();
     this.#giveUp(`no end of the document within ${UNENDED_BYTES_MAX} bytes`);
   }
@@ -365,32 +207,32 @@ export class DocumentSplitter {
    * attributes are not, because XML allows no `<` there.
    */
   #seekDeclaration(byte: number): void {
-    if (this.#state === "comment" || this.#state === "cdata") {
-      this.#declared = 0;
-    } else if (this.#declared === DECLARATION_BEGINS.length && isSpace(byte)) {
-      this.#declared = 0;
-      const beginBytes = DECLARATION_BEGINS.length + 1;
-      if (this.#size === beginBytes) return;
-      this.#length = Math.min(this.#length, this.#size - beginBytes);
+    if (this.#scanner.isCommentOrCdata) {
+      this.#declarationBytes = 0;
+    } else if (this.#declarationBytes === DECLARATION_START.length && isSpace(byte)) {
+      this.#declarationBytes = 0;
+      const startBytes = DECLARATION_START.length + 1;
+      if (this.#scanner.size === startBytes) return;
+      this.#length = Math.min(this.#length, this.#scanner.size - startBytes);
       this.#cutShort("the next document");
-      this.#begin([...DECLARATION_BEGINS, byte]);
-    } else if (byte === DECLARATION_BEGINS[this.#declared]) {
-      this.#declared += 1;
+      this.#begin([...DECLARATION_START, byte]);
+    } else if (byte === DECLARATION_START[this.#declarationBytes]) {
+      this.#declarationBytes += 1;
     } else {
-      this.#declared = byte === LESS ? 1 : 0;
+      this.#declarationBytes = byte === LESS ? 1 : 0;
     }
   }
 
   /** Skips to the certain start of a document behind a gap. */
-  #stepLost(byte: number): void {
+  #seekDocument(byte: number): void {
     if (byte === LESS) this.#length = 0;
-    else if (this.#length === 0 || this.#length === BEGINNING_BYTES_MAX) return;
+    else if (this.#length === 0 || this.#length === DOCUMENT_START_BYTES_MAX) return;
     this.#document[this.#length++] = byte;
-    const end = isSpace(byte) || byte === SLASH || byte === GREATER;
-    if (!end) return;
+    const isEnd = isSpace(byte) || byte === SLASH || byte === GREATER;
+    if (!isEnd) return;
     const bytes = this.#document.slice(0, this.#length);
     this.#length = 0;
-    if (BEGINNING.test(String.fromCharCode(...bytes))) this.#begin(bytes);
+    if (DOCUMENT_START.test(String.fromCharCode(...bytes))) this.#begin(bytes);
   }
 
   #begin(bytes: Iterable<number>): void {
@@ -399,43 +241,36 @@ export class DocumentSplitter {
   }
 
   #beginDocument(): void {
-    this.#state = "outside";
+    this.#state = "reading";
+    this.#scanner.reset();
     this.#length = 0;
-    this.#size = 0;
     this.#problem = null;
-    this.#depth = 0;
-    this.#hasRoot = false;
-    this.#ended = false;
-    this.#declared = 0;
+    this.#declarationBytes = 0;
   }
 
   #endDocument(): void {
-    if (this.#hasRoot) {
-      this.#found.push({ is: "document", bytes: this.partial, problem: this.#problem });
+    if (this.#scanner.hasRoot) {
+      this.#events.push({ is: "document", bytes: this.partial, problem: this.#problem });
     } else {
-      for (const byte of this.partial) this.#sayJunk(this.#junk.add(byte)); // an end tag without its start
+      for (const byte of this.partial) this.#reportJunk(this.#junk.add(byte)); // an end tag without its start
     }
     this.#beginDocument();
   }
 
   #cutShort(by: string): void {
     // A prolog alone is dropped.
-    if (this.#hasRoot) this.#found.push({ is: "truncated", bytes: this.partial, by });
+    if (this.#scanner.hasRoot) this.#events.push({ is: "truncated", bytes: this.partial, by });
     this.#beginDocument();
   }
 
-  #tellJunk(): void {
-    this.#sayJunk(this.#junk.take());
-  }
-
-  #sayJunk(warning: LinkAction | null): void {
-    if (warning !== null) this.#found.push({ is: "junk", warning });
+  #reportJunk(warning: LinkAction | null): void {
+    if (warning !== null) this.#events.push({ is: "junk", warning });
   }
 
   #giveUp(reason: string): void {
     this.#beginDocument();
     this.#state = "hopeless";
-    this.#found.push({ is: "hopeless", reason });
+    this.#events.push({ is: "hopeless", reason });
   }
 }
 

@@ -3,7 +3,7 @@ import type { Link, LinkAction, LinkContext } from "../link.ts";
 import { encodeMllp } from "../mllp.ts";
 import { Dialogue } from "./dialogue.ts";
 import { type DialogueState, HELLO_TIMEOUT_MS, type PendingReply } from "./dialogue-state.ts";
-import { DocumentSplitter, type Found } from "./document-splitter.ts";
+import { DocumentSplitter, type SplitterEvent } from "./document-splitter.ts";
 import { controlIdOf, decodeParts, encodeMessage, type ManagerMessage, readMessage } from "./message.ts";
 import { CANNOT_STORE } from "./replies.ts";
 import type { OperatorBook } from "./topics.ts";
@@ -41,13 +41,13 @@ export class Poct1Link implements Link {
     return this.#dialogue.state;
   }
 
-  get atRest(): boolean {
+  get isIdle(): boolean {
     if (!this.#dialogue.hasReceived) return true;
     return this.#documents >= REST_AFTER_DOCUMENTS && this.memory !== null && this.#isBetweenDocuments;
   }
 
   get #isBetweenDocuments(): boolean {
-    return this.#splitter.atRest && this.#fragments === 0;
+    return this.#splitter.isBetweenDocuments && this.#fragments === 0;
   }
 
   /** The HELLO document: it names the device of all later documents. */
@@ -55,12 +55,12 @@ export class Poct1Link implements Link {
     return this.#dialogue.hasReceived ? this.#dialogue.helloDocument : null;
   }
 
-  resume(memory: Uint8Array): void {
+  restore(memory: Uint8Array): void {
     this.#dialogue.resume(memory);
     this.#documents = 0;
   }
 
-  get answerMs(): number {
+  get replyTimeoutMs(): number {
     return Math.min(this.#dialogue.applicationTimeoutMs ?? ANSWER_MS_MAX, ANSWER_MS_MAX);
   }
 
@@ -121,7 +121,7 @@ export class Poct1Link implements Link {
     return this.#takeActions();
   }
 
-  #receiveFound(found: Found): void {
+  #receiveFound(found: SplitterEvent): void {
     switch (found.is) {
       case "junk":
         this.#actions.push(found.warning);
@@ -169,8 +169,8 @@ export class Poct1Link implements Link {
     }
     this.#pending = pending;
     this.#dialogue.extendsTimer = false;
-    return this.#actions.take();
+    return this.#actions.drain();
   }
 }
 
-const NO_OPERATORS: OperatorBook = { current: () => null, takenBy: () => null, took: () => undefined };
+const NO_OPERATORS: OperatorBook = { current: () => null, acceptedBy: () => null, noteAccepted: () => undefined };

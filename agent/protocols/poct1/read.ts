@@ -1,11 +1,12 @@
 import type { PatientHint } from "../../../shared/api/study.ts";
 import { readValue } from "../../../shared/clinical/value.ts";
 import { DocumentSplitter } from "./document-splitter.ts";
-import { all, type Element, find, type Hello, type Message, readMessage, short, type Unreadable } from "./message.ts";
+import { type Hello, type Message, readMessage, type UnreadableDocument } from "./message.ts";
 import type { Poct1Profile } from "./profile.ts";
 import type { DeviceResult, ReadContext, Reading } from "../../report/report.ts";
 import { hintText, readSamples, type Sample } from "../../report/specimen.ts";
 import { readDate, readTime } from "../../report/device-time.ts";
+import { all, type Element, find, short } from "./xml.ts";
 
 // Reads POCT1-A observations into samples, without those that are not for patients.
 
@@ -42,7 +43,10 @@ export function readPoct1Query(bytes: Uint8Array): (Message & { readonly is: "qu
   return message?.is === "query" ? message : null;
 }
 
-function split(bytes: Uint8Array): { readonly hello: Message | Unreadable | null; readonly document?: Uint8Array } {
+function split(bytes: Uint8Array): {
+  readonly hello: Message | UnreadableDocument | null;
+  readonly document?: Uint8Array;
+} {
   const splitter = new DocumentSplitter();
   const [first, document] = [...splitter.receive(bytes), ...splitter.close()].flatMap((found) =>
     "bytes" in found ? [found.bytes] : [],

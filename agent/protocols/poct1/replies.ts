@@ -1,27 +1,28 @@
 import { equalBytes } from "../bytes.ts";
 import type { Dialect } from "./dialect.ts";
-import { type Message, short, type Unreadable } from "./message.ts";
+import type { Message, UnreadableDocument } from "./message.ts";
+import { short } from "./xml.ts";
 
 // Decides how each document of the device is acknowledged.
 
 /** An unreadable document is refused this often; then it is accepted and stored, so that the next ones get through. */
 export const REFUSALS_MAX = 3;
 
-export interface Reply {
+export interface DocumentReply {
   readonly accepted: boolean;
   readonly note?: string;
 }
 
-const ACCEPT: Reply = { accepted: true };
-export const CANNOT_STORE: Reply = { accepted: false, note: "cannot store" };
+const ACCEPT: DocumentReply = { accepted: true };
+export const CANNOT_STORE: DocumentReply = { accepted: false, note: "cannot store" };
 
 /** @returns whether the device expects an ACK of this message */
-export function expectsReply(message: Message | Unreadable, dialect: Dialect): boolean {
+export function expectsReply(message: Message | UnreadableDocument, dialect: Dialect): boolean {
   if (message.is === "acknowledgement" || message.is === "escape") return false;
   return message.is !== "end of topic" || dialect.ackEndOfTopic;
 }
 
-export class Replies {
+export class DocumentReplies {
   #refusals = 0;
   /** The last delivered document: a resend of it is acknowledged, but not delivered. */
   #lastDelivered: Uint8Array | null = null;
@@ -43,7 +44,7 @@ export class Replies {
   }
 
   /** @returns null for a message that is never acknowledged */
-  replyTo(message: Message | Unreadable, dialect: Dialect): Reply | null {
+  replyTo(message: Message | UnreadableDocument, dialect: Dialect): DocumentReply | null {
     if (!expectsReply(message, dialect)) return null;
     switch (message.is) {
       case "unreadable":

@@ -1,7 +1,8 @@
 import { encodeMllp } from "../mllp.ts";
-import { GENERIC, type Dialect, dialectOf } from "./dialect.ts";
+import { type Dialect, dialectOf, GENERIC } from "./dialect.ts";
 import { DocumentSplitter } from "./document-splitter.ts";
-import { element, type Element, field, find, type Message, readMessage, value } from "./message.ts";
+import { type Message, readMessage } from "./message.ts";
+import { element, type Element, field, find, value } from "./xml.ts";
 
 // Device side of a POCT1-A dialogue, for the simulator. It plays a recording, sends each document when a data manager
 // requests it, and acknowledges in its own dialect. A strict device escapes everything that real devices were seen to

@@ -1,5 +1,6 @@
 import type { Lock } from "../../report/device-report.ts";
-import { element, field, type Part } from "./message.ts";
+import type { Part } from "./message.ts";
+import { element, field } from "./xml.ts";
 
 // Topics that a data manager sends: operator lists, locks and patients.
 
@@ -15,9 +16,9 @@ export interface OperatorBook {
   /** Returns the clinic's list; null without one. */
   current(): readonly Operator[] | null;
   /** Returns the list that this device accepted last; null if unknown. */
-  takenBy(device: string): readonly Operator[] | null;
+  acceptedBy(device: string): readonly Operator[] | null;
   /** Notes that the device has accepted this list. */
-  took(device: string, list: readonly Operator[]): void;
+  noteAccepted(device: string, list: readonly Operator[]): void;
 }
 
 /** Operator lists that a device supports. */

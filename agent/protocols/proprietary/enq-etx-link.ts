@@ -34,7 +34,7 @@ export class EnqEtxLink implements Link {
     this.#problemOf = problemOf;
   }
 
-  get atRest(): boolean {
+  get isIdle(): boolean {
     return this.#state.at === "neutral" && !this.#noise.isPending;
   }
 
@@ -44,13 +44,13 @@ export class EnqEtxLink implements Link {
 
   receive(chunk: Uint8Array): LinkAction[] {
     for (const byte of chunk) this.#step(byte);
-    return this.#actions.take();
+    return this.#actions.drain();
   }
 
   refuse(chunk: Uint8Array): LinkAction[] {
     this.gap();
     for (const byte of chunk) this.#refuseByte(byte);
-    return this.#actions.take();
+    return this.#actions.drain();
   }
 
   /** Rejects the body with missing bytes; the next bytes begin a new body. */
@@ -64,12 +64,12 @@ export class EnqEtxLink implements Link {
   timeout(): LinkAction[] {
     if (this.#state.at === "body") this.#actions.warn(`no ETX within ${BODY_TIMEOUT_MS / 1000} s`);
     this.#end("the device fell silent before the end of the body");
-    return this.#actions.take();
+    return this.#actions.drain();
   }
 
   close(): LinkAction[] {
     this.#end("the connection closed before the end of the body");
-    return this.#actions.take();
+    return this.#actions.drain();
   }
 
   #step(byte: number): void {
@@ -139,7 +139,7 @@ export class EnqEtxLink implements Link {
       this.#answer();
     } else if (byte === ENQ) {
       this.#actions.warn("cannot store: ENQ refused");
-      this.#reply(NAK, this.atRest ? null : BODY_TIMEOUT_MS);
+      this.#reply(NAK, this.isIdle ? null : BODY_TIMEOUT_MS);
     }
   }
 
@@ -148,7 +148,7 @@ export class EnqEtxLink implements Link {
     const state = this.#state;
     if (state.at === "body") this.#deliverIncomplete(state.bytes, incomplete);
     if (state.at === "rejected") this.#deliverIncomplete(state.bytes, state.reason);
-    this.#actions.push(this.#noise.take());
+    this.#actions.push(this.#noise.end());
     this.#state = { at: "neutral" };
     this.#actions.stopTimer();
   }

@@ -20,7 +20,7 @@ export class OneWayLink implements Link {
     this.#end = end;
   }
 
-  get atRest(): boolean {
+  get isIdle(): boolean {
     return !this.#isInText && !this.#text.hasNoise;
   }
 

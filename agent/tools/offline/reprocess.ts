@@ -6,7 +6,7 @@ import { assess, type FilingDevice, type FilingSources } from "../../study/asses
 import { Headers } from "../../imaging/header-reader.ts";
 import { assessImages, type ImageDevice } from "../../imaging/study-assembly.ts";
 import { BYTES_COLUMNS, messageReader, type StoredMessageRow } from "../../spool/queries/events/event-log.ts";
-import { isWithdrawal, succeed } from "../../report/revision.ts";
+import { isWithdrawal, nextRevision } from "../../report/revision.ts";
 import { SendError } from "../../runtime/send-error.ts";
 import type { ServerClient } from "../../push/server-client.ts";
 import type { SpoolCalls } from "../../spool/spool.ts";
@@ -157,7 +157,7 @@ function diffOf(
   for (const draft of settlement.studies) {
     const held = operations.latestStudy(draft.body.dedupe_key);
     if (held === null && isWithdrawal(draft)) continue;
-    const next = held === null ? draft : succeed(held, draft);
+    const next = held === null ? draft : nextRevision(held, draft);
     if (next === null) continue;
     isNew = true;
     if (next === "again") continue;

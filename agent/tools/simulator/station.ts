@@ -67,7 +67,7 @@ export class Station {
 
   /** Waits until the link is at rest. */
   async untilIdle(): Promise<void> {
-    while (!this.#link.atRest && this.#line.isOpen) await this.#step();
+    while (!this.#link.isIdle && this.#line.isOpen) await this.#step();
   }
 
   /** Processes one byte or one timeout. */
@@ -107,8 +107,8 @@ export class Station {
           this.#dueAt = action.ms === null ? Number.POSITIVE_INFINITY : performance.now() + action.ms;
           break;
         case "identify":
-        case "news":
-        case "hang up":
+        case "report":
+        case "close":
           break; // POCT1-A only
       }
     }

@@ -9,13 +9,13 @@ test("the queue returns actions in order, then the last timer request, and is em
   queue.push(null);
   queue.reply(Uint8Array.of(6));
   queue.deliver(Uint8Array.of(65), "cut short");
-  expect(queue.take()).toEqual([
+  expect(queue.drain()).toEqual([
     { do: "warn", reason: "noise" },
     { do: "reply", bytes: Uint8Array.of(6) },
     { do: "deliver", message: Uint8Array.of(65), incomplete: "cut short" },
     { do: "timer", ms: 200 },
   ]);
-  expect(queue.take()).toEqual([]);
+  expect(queue.drain()).toEqual([]);
 });
 
 test("the queue stops the timer with null, and leaves it alone without a request", () => {
@@ -23,7 +23,7 @@ test("the queue stops the timer with null, and leaves it alone without a request
   queue.startTimer(100);
   queue.stopTimer();
   expect(queue.isEmpty).toBe(false);
-  expect(queue.take()).toEqual([{ do: "timer", ms: null }]);
+  expect(queue.drain()).toEqual([{ do: "timer", ms: null }]);
   queue.warn("noise");
-  expect(queue.take()).toEqual([{ do: "warn", reason: "noise" }]);
+  expect(queue.drain()).toEqual([{ do: "warn", reason: "noise" }]);
 });

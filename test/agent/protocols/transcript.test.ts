@@ -42,7 +42,7 @@ function linkAtTheOtherEnd(talk: readonly TranscriptLine[], link: Link): Transcr
 
 /** The records that our frames in a talk carry; null: we send none. A frame said again follows itself. */
 function messageFromUs(talk: readonly TranscriptLine[]): Uint8Array | null {
-  const ours = talk.filter(({ from }) => from === "us").map(({ bytes }) => bytes);
+  const ours = talk.filter(({ from }) => from === "agent").map(({ bytes }) => bytes);
   if (!ours.some(([first]) => first === ENQ)) return null;
   const frames = ours.filter(([first]) => first === STX);
   const once = frames.filter((frame, index) => index === 0 || Buffer.compare(frame, frames[index - 1]!) !== 0);
@@ -95,7 +95,7 @@ describe("the text form", () => {
 
   test("written bytes read back as the same bytes", () => {
     const all = Uint8Array.from({ length: 256 }, (_, byte) => byte);
-    expect(parseTranscript(`> ${wireText(all)}`)).toEqual([{ number: 1, from: "us", bytes: all }]);
+    expect(parseTranscript(`> ${wireText(all)}`)).toEqual([{ number: 1, from: "agent", bytes: all }]);
   });
 
   test("an invalid line is reported with its number", () => {

@@ -6,9 +6,9 @@ import { readSpool } from "../../../agent/spool/access.ts";
 import { listMessages } from "../../../agent/spool/queries/messages/message-summaries.ts";
 import { Directory } from "../../../agent/study/patient-directory.ts";
 import { Filing } from "../../../agent/study/filing.ts";
-import { fingerprint } from "../../../agent/protocols/hl7/duplicate-key.ts";
 import type { StoredMessage } from "../../../agent/spool/queries/messages/message-row.ts";
 import { createServerClient } from "../../../agent/push/server-client.ts";
+import { duplicateKey } from "../../../agent/protocols/hl7/duplicate-key.ts";
 import { bloodCount } from "../../support/hl7.ts";
 import { scriptedServer } from "../../support/scripted-server.ts";
 import { useSpool } from "../../support/spool.ts";
@@ -63,7 +63,7 @@ async function receive(
   const id = await used.spool.call(
     "addMessage",
     { ...message, session: 1, ordinal: ordinal++ },
-    fingerprint(message, profile),
+    duplicateKey(message, profile),
   );
   if (id !== null) await filing.accept({ ...message, id });
   return id;
@@ -129,7 +129,7 @@ describe("a message sent again", () => {
         .join(""),
     );
     const again = { id: "X", device: "hema-1", profile: "generic-hl7", receivedAt: 9, bytes, incomplete: null };
-    await used.spool.call("addMessage", { ...again, session: 9, ordinal: 0 }, fingerprint(again, genericHl7));
+    await used.spool.call("addMessage", { ...again, session: 9, ordinal: 0 }, duplicateKey(again, genericHl7));
     expect([
       before,
       (await used.spool.call("unprocessedMessages", "hema-1", Number.MAX_SAFE_INTEGER, 10)).map(({ id }) => id),

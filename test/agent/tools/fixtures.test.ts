@@ -79,10 +79,10 @@ function linkSaid(chunks: readonly Uint8Array[], profile: Profile): string {
           return "";
         case "identify":
           return `identify ${action.name}`;
-        case "news":
-          return `${action.news.topic} ${action.news.content}`;
-        case "hang up":
-          return "hang up";
+        case "report":
+          return `${action.report.topic} ${action.report.content}`;
+        case "close":
+          return "close";
       }
     })
     .filter((line) => line !== "")

@@ -1,6 +1,6 @@
 import type Database from "better-sqlite3";
 import type { Collection } from "../../../report/report.ts";
-import { type HeldStudy, isWithdrawal, type StudyBody, succeed } from "../../../report/revision.ts";
+import { type HeldStudy, isWithdrawal, type StudyBody, nextRevision } from "../../../report/revision.ts";
 import type { MessageOutcome, MessageOutcomes } from "../messages/message-outcome.ts";
 import { type StoredBytes, ROW_BYTES } from "../devices/stored-bytes.ts";
 import type { MatchKeys, PendingMatches } from "../patients/pending-matches.ts";
@@ -77,7 +77,7 @@ export function studyOperationsOn(
     if (held === undefined && isWithdrawal(draft)) return null;
     const fp = held?.fp ?? freshFp;
     const isReplaced = rematch && held !== undefined && held.revision > ownRevision(message, fp);
-    const next = held === undefined ? draft : isReplaced ? null : succeed(asHeld(held), draft);
+    const next = held === undefined ? draft : isReplaced ? null : nextRevision(asHeld(held), draft);
     const isNew = next !== null && next !== "again";
     const revision = (held?.revision ?? 0) + (isNew ? 1 : 0);
     if (next === "again") sql.queueAgain.run(fp, revision);

@@ -2,12 +2,9 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { encodeFrame } from "../../../../agent/protocols/astm/frame.ts";
 import { AstmLink } from "../../../../agent/protocols/astm/link.ts";
-import {
-  FRAME_BYTES_MAX,
-  FRAME_END_TIMEOUT_MS,
-  MESSAGE_BYTES_MAX,
-  RECEIVE_TIMEOUT_MS,
-} from "../../../../agent/protocols/astm/receiver.ts";
+import { FRAME_BYTES_MAX } from "../../../../agent/protocols/astm/received-frame.ts";
+import { MESSAGE_BYTES_MAX } from "../../../../agent/protocols/astm/received-message.ts";
+import { FRAME_END_TIMEOUT_MS, RECEIVE_TIMEOUT_MS } from "../../../../agent/protocols/astm/receiver.ts";
 import {
   BUSY_MS,
   GARBLED_MS,
@@ -111,8 +108,8 @@ function fault(actions: readonly LinkAction[]): string | null {
         if (index !== actions.length - 1) return "a timer that is not the last action";
         break;
       case "identify":
-      case "news":
-      case "hang up":
+      case "report":
+      case "close":
         return `${action.do}, which no ASTM link does`;
       default:
         return `action ${JSON.stringify(action satisfies never)}`;
@@ -131,7 +128,7 @@ function recovers(dice: Dice, link: AstmLink): string | null {
     const wrong = fault(link.close());
     if (wrong !== null) return wrong;
   }
-  for (let waits = 0; !link.atRest; waits++) {
+  for (let waits = 0; !link.isIdle; waits++) {
     // A frame end or a refused frame first, then the 30 s; a message that waited then says ENQ to nobody, or a last time
     // after what it waits for; a frame that was garbled is sent into silence.
     if (waits === 4) return `${link.state} after four timeouts`;

@@ -34,9 +34,9 @@ test("other lines between messages give one warning per run", () => {
     timer: null,
   });
   expect(play(device, noise)).toMatchObject({ warnings: [], timer: NOISE_TIMEOUT_MS });
-  expect(device.atRest).toBe(false);
+  expect(device.isIdle).toBe(false);
   expect(play(device, "timeout()")).toEqual({ replies: "", deliveries: [], warnings, timer: null });
-  expect(device.atRest).toBe(true);
+  expect(device.isIdle).toBe(true);
   expect(play(device, `${H}<CR>${R}<CR>${L}<CR>`).deliveries).toEqual([complete(H, R, L)]);
 });
 
@@ -80,7 +80,7 @@ describe("a message without L is incomplete", () => {
     expect(play(device, "timeout()").deliveries).toEqual([
       { message: `${H}<CR>R|1|^^^GL`, incomplete: "the device fell silent before the L record" },
     ]);
-    expect(device.atRest).toBe(true);
+    expect(device.isIdle).toBe(true);
   });
 
   test("a message beyond the limit is incomplete", () => {

@@ -50,7 +50,7 @@ export function segmentationCounterexample(newLink: () => Link, pieces: readonly
   const saidOf = (chunks: readonly Uint8Array[]) => {
     const link = newLink();
     const actions = [...chunks.flatMap((chunk) => link.receive(chunk)), ...link.close()];
-    return link.atRest ? actions.filter((action) => action.do !== "timer") : null;
+    return link.isIdle ? actions.filter((action) => action.do !== "timer") : null;
   };
   const property = fc.property(stream, fc.array(fc.nat({ max: 400 }), { maxLength: 8 }), (text, places) => {
     const whole = bytes(text);
@@ -81,7 +81,7 @@ export function gapCounterexample(newLink: () => Link, pieces: readonly string[]
     for (const [text, refused] of events) {
       delivered.push(...completeOf(live, refused ? { refused: text } : text));
       if (refused) {
-        gap ||= !live.atRest;
+        gap ||= !live.isIdle;
         continue;
       }
       if (gap) again.push(...completeOf(replayed, "gap()"));

@@ -38,13 +38,13 @@ describe("a message is sent", () => {
       expect(host.replies()).toBe(`<ENQ>${FRAMES.slice(0, index).join("")}${sent}`);
       expect(host.timer()).toBe(REPLY_TIMEOUT_MS);
       expect(host.outcomes).toEqual([]);
-      expect(host.link.atRest).toBe(false);
+      expect(host.link.isIdle).toBe(false);
     }
     host.receive("<ACK>");
     expect(host.replies()).toBe(`<ENQ>${FRAMES.join("")}<EOT>`);
     expect(host.outcomes).toEqual(["sent"]);
     expect(host.timer()).toBe(null);
-    expect(host.link.atRest).toBe(true);
+    expect(host.link.isIdle).toBe(true);
   });
 
   test("frame 0 follows frame 7, and numbers restart at 1 with the next message", () => {
@@ -98,7 +98,7 @@ describe("missing and wrong replies", () => {
     host.wait(1);
     expect(host.replies()).toBe("<ENQ><EOT>");
     expect(host.outcomes).toEqual(["no reply to ENQ within 15 s"]);
-    expect(host.link.atRest).toBe(true);
+    expect(host.link.isIdle).toBe(true);
     expect(host.timer()).toBe(null);
   });
 
@@ -107,7 +107,7 @@ describe("missing and wrong replies", () => {
     host.wait(REPLY_TIMEOUT_MS);
     expect(host.replies()).toBe(`<ENQ>${FRAMES[0]}${FRAMES[1]}<EOT>`);
     expect(host.outcomes).toEqual(["no reply to frame 2 within 15 s"]);
-    expect(host.link.atRest).toBe(true);
+    expect(host.link.isIdle).toBe(true);
   });
 
   test("NAK repeats the frame under its number", () => {
@@ -129,7 +129,7 @@ describe("missing and wrong replies", () => {
     host.receive("<NAK>");
     expect(host.replies().endsWith(`${FRAMES[1]}<EOT>`)).toBe(true);
     expect(host.outcomes).toEqual(["frame 2 was not accepted in 6 tries"]);
-    expect(host.link.atRest).toBe(true);
+    expect(host.link.isIdle).toBe(true);
   });
 
   test.each(["x", "<ENQ>", "<STX>", "<LF>", "<NUL>"])("%j as a reply counts as NAK after a short wait", (noise) => {
@@ -166,7 +166,7 @@ describe("missing and wrong replies", () => {
       host.close();
       host.close();
       expect(host.outcomes).toEqual(["the connection closed"]);
-      expect(host.link.atRest).toBe(true);
+      expect(host.link.isIdle).toBe(true);
       expect(host.timer()).toBe(null);
     }
   });
@@ -177,7 +177,7 @@ describe("a busy receiver", () => {
     const host = station();
     host.send(MESSAGE);
     host.receive("<NAK>");
-    expect([host.timer(), host.link.atRest]).toEqual([BUSY_MS, false]);
+    expect([host.timer(), host.link.isIdle]).toEqual([BUSY_MS, false]);
     host.wait(BUSY_MS);
     expect(host.replies()).toBe("<ENQ><ENQ>");
   });
@@ -192,7 +192,7 @@ describe("a busy receiver", () => {
     }
     expect(host.replies()).toBe("<ENQ>".repeat(ENQUIRIES_MAX));
     expect(host.outcomes).toEqual(["no transfer after 6 ENQs: the other side was busy or wanted to send"]);
-    expect(host.link.atRest).toBe(true);
+    expect(host.link.isIdle).toBe(true);
     host.send(MESSAGE);
     expect(host.replies()).toBe("<ENQ>".repeat(ENQUIRIES_MAX + 1));
   });
@@ -285,7 +285,7 @@ describe("interrupts", () => {
     const host = sending(1);
     host.receive("<EOT>");
     expect(host.replies()).toBe(`<ENQ>${FRAMES[0]}${FRAMES[1]}<EOT>`);
-    expect([host.timer(), host.outcomes, host.link.atRest]).toEqual([INTERRUPT_MS, [], false]);
+    expect([host.timer(), host.outcomes, host.link.isIdle]).toEqual([INTERRUPT_MS, [], false]);
     host.wait(INTERRUPT_MS);
     host.receive("<ACK>");
     expect(host.replies()).toBe(`<ENQ>${FRAMES[0]}${FRAMES[1]}<EOT><ENQ>${FRAMES[0]}`);
@@ -302,7 +302,7 @@ describe("interrupts", () => {
   test("EOT for the last frame settles the message and keeps the line free for 15 s", () => {
     const host = sending(2);
     host.receive("<EOT>");
-    expect([host.outcomes, host.timer(), host.link.atRest]).toEqual([["sent"], INTERRUPT_MS, false]);
+    expect([host.outcomes, host.timer(), host.link.isIdle]).toEqual([["sent"], INTERRUPT_MS, false]);
     host.send(MESSAGE);
     expect(host.replies()).toBe(`<ENQ>${FRAMES.join("")}<EOT>`);
     host.wait(INTERRUPT_MS);

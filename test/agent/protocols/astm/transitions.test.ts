@@ -167,8 +167,8 @@ function walk(role: "host" | "instrument", named: readonly Transition[], dice: D
         waits = false;
         return [action.do];
       case "identify":
-      case "news":
-      case "hang up":
+      case "report":
+      case "close":
         return [action.do];
       case "warn":
       case "deliver":

@@ -89,8 +89,8 @@ function talk(stations: readonly [Station, Station], faults: readonly Fault[], r
           station.dueAt = action.ms === null ? null : now + action.ms;
           break;
         case "identify":
-        case "news":
-        case "hang up":
+        case "report":
+        case "close":
           throw new Error(`${action.do}, which no ASTM link does`);
         case "sent": {
           const message = station.waiting.shift()!;
@@ -194,7 +194,7 @@ test("over any bad line every message arrives whole, in order and unchanged", { 
           // What arrived twice was given back in between; it follows itself.
           expect(to.whole.filter((message, index) => message !== to.whole[index - 1])).toEqual(messages);
           expect(to.begun.filter((begun) => !messages.some((message) => message.startsWith(begun)))).toEqual([]);
-          expect(from.link.atRest).toBe(true);
+          expect(from.link.isIdle).toBe(true);
         }
       },
     ),

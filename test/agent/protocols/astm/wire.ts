@@ -94,8 +94,8 @@ export function station(options: AstmLinkOptions = {}, beforeTimeout: () => void
           due = action.ms === null ? null : now + action.ms;
           break;
         case "identify":
-        case "news":
-        case "hang up":
+        case "report":
+        case "close":
           throw new Error(`${action.do}, which no ASTM link does`);
       }
       if (action.do !== "timer") actions.push(action);

@@ -93,7 +93,7 @@ function told(actions: readonly LinkAction[]): string {
 function recovers(dice: Dice, link: Hl7Link): string | null {
   const wrong = fault(dice(2) === 0 ? link.close() : link.timeout());
   if (wrong !== null) return wrong;
-  if (!link.atRest) return "not at rest after silence";
+  if (!link.isIdle) return "not at rest after silence";
   const received = told(link.receive(GOOD));
   return received === GOOD_ACTIONS ? null : `the good frame after it: ${received}`;
 }

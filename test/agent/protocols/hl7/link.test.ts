@@ -27,13 +27,13 @@ describe("frames and the bytes between them", () => {
       warnings: [],
       timer: null,
     });
-    expect(link.atRest).toBe(true);
+    expect(link.isIdle).toBe(true);
   });
 
   test("heartbeats, NUL and line ends between frames are ignored silently", () => {
     const link = newLink();
     expect(saidOf(link.receive(bytes("<STX><NUL><CR><LF><STX>")))).toEqual(saidOf([]));
-    expect(link.atRest).toBe(true);
+    expect(link.isIdle).toBe(true);
     expect(saidOf(link.receive(bytes(`<STX>${GOOD}<CR><LF><STX>${GOOD}`))).answers).toEqual(["AA 4711", "AA 4711"]);
   });
 
@@ -43,9 +43,9 @@ describe("frames and the bytes between them", () => {
     });
     const link = newLink();
     expect(play(link, "noise")).toMatchObject({ warnings: [], timer: NOISE_TIMEOUT_MS });
-    expect(link.atRest).toBe(false);
+    expect(link.isIdle).toBe(false);
     expect(play(link, "timeout()")).toMatchObject({ warnings: ["5 bytes outside frames: ignored"], timer: null });
-    expect(link.atRest).toBe(true);
+    expect(link.isIdle).toBe(true);
     expect(play(newLink(), "x".repeat(NOISE_BYTES_MAX + 1), "close()").warnings).toEqual([
       `${NOISE_BYTES_MAX} bytes outside frames: ignored`,
       "1 byte outside frames: ignored",
@@ -127,9 +127,9 @@ describe("frames that end before their end", () => {
   test("an empty frame behind one leaves the link busy until the row is reported", () => {
     const link = newLink();
     expect(play(link, "<VT>a<VT>b<VT><FS><CR>")).toMatchObject({ timer: NOISE_TIMEOUT_MS });
-    expect(link.atRest).toBe(false);
+    expect(link.isIdle).toBe(false);
     expect(play(link, "timeout()")).toMatchObject({ warnings: [more(1)], timer: null });
-    expect(link.atRest).toBe(true);
+    expect(link.isIdle).toBe(true);
   });
 });
 
@@ -172,7 +172,7 @@ describe("segmentation", () => {
           said.push(...live.receive(bytes(text)));
           again.push(...replayed.receive(bytes(text)));
         }
-        if (!live.atRest) continue;
+        if (!live.isIdle) continue;
         again.push(...replayed.close());
         replayed = newLink();
         gap = false;
@@ -263,7 +263,7 @@ describe("silence", () => {
     expect(saidOf(link.close()).incomplete).toEqual(["the connection closed within a frame"]);
     link.receive(bytes(`<VT>${result()}<FS>`));
     expect(saidOf(link.close()).messages).toEqual(["4711"]);
-    expect(link.atRest).toBe(true);
+    expect(link.isIdle).toBe(true);
   });
 });
 

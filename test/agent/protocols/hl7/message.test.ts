@@ -2,16 +2,9 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import iconv from "iconv-lite";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import {
-  type Charset,
-  encodeSegment,
-  encodeText,
-  parseMessage,
-  Segment,
-  splitMessages,
-  STANDARD_DELIMITERS,
-  withoutStamp,
-} from "../../../../agent/protocols/hl7/message.ts";
+import { type Charset, encodeText } from "../../../../agent/protocols/hl7/charset.ts";
+import { parseMessage, splitMessages, withoutStamp } from "../../../../agent/protocols/hl7/message.ts";
+import { encodeSegment, Segment, STANDARD_DELIMITERS } from "../../../../agent/protocols/hl7/segment.ts";
 import { parseByOther } from "../../../support/hl7-standard.ts";
 import { bytes, show } from "../astm/wire.ts";
 import { header, parsed, textOf } from "./wire.ts";

@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { createLink } from "../../../../agent/connection/create-link.ts";
 import { genericHl7 } from "../../../../agent/devices/generic-hl7.ts";
-import { fingerprint } from "../../../../agent/protocols/hl7/duplicate-key.ts";
+import { duplicateKey } from "../../../../agent/protocols/hl7/duplicate-key.ts";
 import type { Link, LinkAction } from "../../../../agent/protocols/link.ts";
 import { read } from "../../../../agent/study/read.ts";
 import { type Operations, operationsOn } from "../../../../agent/spool/queries/operations.ts";
@@ -62,7 +62,7 @@ class Agent {
         bytes,
         incomplete,
       };
-      const id = this.#operations.addMessage({ ...message, session: 1, ordinal }, fingerprint(message, genericHl7));
+      const id = this.#operations.addMessage({ ...message, session: 1, ordinal }, duplicateKey(message, genericHl7));
       if (id === null || incomplete !== null) continue;
       const reading = read(bytes, genericHl7, context);
       const reports = reading.is === "reports" ? reading.reports : [];

@@ -1,10 +1,7 @@
 import { describe, expect, test } from "vitest";
-import {
-  encodeReplies,
-  type OrderFormat,
-  type Hl7OrderQuery,
-  readOrderQuery,
-} from "../../../../agent/protocols/hl7/orders.ts";
+import type { OrderFormat } from "../../../../agent/protocols/hl7/order-format.ts";
+import { type Hl7OrderQuery, readOrderQuery } from "../../../../agent/protocols/hl7/order-query.ts";
+import { encodeReplies } from "../../../../agent/protocols/hl7/orders.ts";
 import type { OrderReply } from "../../../../agent/protocols/order-query.ts";
 import { cat, dog } from "../../../make-fixtures.ts";
 import { bytes, show } from "../astm/wire.ts";

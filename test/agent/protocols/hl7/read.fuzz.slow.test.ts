@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { createLink } from "../../../../agent/connection/create-link.ts";
 import { profileById } from "../../../../agent/devices/index.ts";
-import { fingerprint } from "../../../../agent/protocols/hl7/duplicate-key.ts";
+import { duplicateKey } from "../../../../agent/protocols/hl7/duplicate-key.ts";
 import { complete, read } from "../../../../agent/study/read.ts";
 import type { Reading } from "../../../../agent/report/report.ts";
 import { madeFixtures } from "../../../make-fixtures.ts";
@@ -57,7 +57,7 @@ function streamFault(seed: number): string | null {
       if (action.do !== "deliver") continue;
       messages += 1;
       const { message, incomplete } = action;
-      fingerprint({ bytes: message, incomplete }, profile);
+      duplicateKey({ bytes: message, incomplete }, profile);
       complete(message, cut, profile);
       if (incomplete !== null) cut.push({ bytes: message });
       const wrong = fault(read(message, profile, context));

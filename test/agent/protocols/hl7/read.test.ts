@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { bionoteVcheck } from "../../../../agent/devices/bionote-vcheck.ts";
 import { genericHl7 } from "../../../../agent/devices/generic-hl7.ts";
-import { fingerprint } from "../../../../agent/protocols/hl7/duplicate-key.ts";
+import { duplicateKey } from "../../../../agent/protocols/hl7/duplicate-key.ts";
 import type { Hl7Profile } from "../../../../agent/protocols/hl7/profile.ts";
 import { complete, read } from "../../../../agent/study/read.ts";
 import type { Reading, Report } from "../../../../agent/report/report.ts";
@@ -384,7 +384,7 @@ describe("charset of a profile", () => {
 describe("duplicate keys", () => {
   const body = [PID, OBR, ALT];
   const mark = (header: string, ...segments: readonly string[]) =>
-    fingerprint({ bytes: message(header, ...segments), incomplete: null }, genericHl7);
+    duplicateKey({ bytes: message(header, ...segments), incomplete: null }, genericHl7);
 
   test("every byte but MSH-7 counts, MSH-10 included", () => {
     const first = mark(msh(), ...body);
@@ -403,7 +403,7 @@ describe("duplicate keys", () => {
   test("a repeated query, a cut message and an invalid message have no key", () => {
     expect(mark(msh({ 9: "QRY^Q02" }), "QRD|1")).toBe(null);
     expect(mark("noise")).toBe(null);
-    expect(fingerprint({ bytes: message(msh(), ...body), incomplete: "cut" }, genericHl7)).toBe(null);
+    expect(duplicateKey({ bytes: message(msh(), ...body), incomplete: "cut" }, genericHl7)).toBe(null);
   });
 });
 

@@ -22,7 +22,7 @@ test("a query's reply is sent in its frame and settled at once", () => {
   const actions = link.send(bytes(reply));
   expect(actions).toEqual([{ do: "reply", bytes: expect.anything() }, { do: "sent" }, { do: "timer", ms: null }]);
   expect(actions.map((action) => (action.do === "reply" ? show(action.bytes) : ""))[0]).toBe(frame(reply));
-  expect(link.atRest).toBe(true);
+  expect(link.isIdle).toBe(true);
 });
 
 test.each([
@@ -32,11 +32,11 @@ test.each([
 ])("%s is settled by the device's acknowledgement, which gets no reply", (_, message, answer) => {
   const link = newLink();
   expect(doneOf(link.send(bytes(message)))).toEqual(["reply", "timer"]);
-  expect(link.atRest).toBe(false);
+  expect(link.isIdle).toBe(false);
   const actions = link.receive(bytes(answer));
   expect(doneOf(actions)).toEqual(["sent", "timer"]);
   expect(saidOf(actions)).toMatchObject({ answers: [], messages: ["9"] });
-  expect(link.atRest).toBe(true);
+  expect(link.isIdle).toBe(true);
 });
 
 test("a refusal or 10 s of silence makes the message unsent", () => {
@@ -48,7 +48,7 @@ test("a refusal or 10 s of silence makes the message unsent", () => {
   expect(doneOf(link.timeout())).toEqual(["the device did not acknowledge it within 10 s", "timer"]);
   link.send(bytes(display));
   expect(doneOf(link.close())).toEqual(["the connection closed before the device acknowledged it", "timer"]);
-  expect(link.atRest).toBe(true);
+  expect(link.isIdle).toBe(true);
 });
 
 test("other messages are received meanwhile, and other acknowledgements ignored", () => {
@@ -56,7 +56,7 @@ test("other messages are received meanwhile, and other acknowledgements ignored"
   link.send(bytes(display));
   expect(saidOf(link.receive(bytes(frame(result("7"))))).answers).toEqual(["AA 7"]);
   expect(doneOf(link.receive(bytes(acknowledged("AA", "V-9"))))).toEqual(["timer"]);
-  expect(link.atRest).toBe(false);
+  expect(link.isIdle).toBe(false);
   expect(() => link.send(bytes(order))).toThrow("message V-2 is not acknowledged yet");
   expect(doneOf(link.receive(bytes(acknowledged("AA", "V-2"))))).toEqual(["sent", "timer"]);
 });
@@ -74,7 +74,7 @@ test("an acknowledgement that could not be stored does not count", () => {
   const link = newLink();
   link.send(bytes(display));
   link.refuse(bytes(acknowledged("AA", "V-2")));
-  expect(link.atRest).toBe(false);
+  expect(link.isIdle).toBe(false);
   expect(doneOf(link.receive(bytes(acknowledged("AA", "V-2"))))).toEqual(["sent", "timer"]);
 });
 

@@ -73,7 +73,7 @@ test.each<[number, string, readonly string[], Said]>([
     return step === "close()" ? link.close() : link.receive(bytes(step));
   });
   expect(saidOf(actions)).toEqual(expected);
-  expect(link.atRest).toBe(true);
+  expect(link.isIdle).toBe(true);
 });
 
 describe("several links, and large messages", () => {

@@ -4,13 +4,13 @@ import {
   DEPTH_MAX,
   DOCUMENT_BYTES_MAX,
   DocumentSplitter,
-  type Found,
+  type SplitterEvent,
   UNENDED_BYTES_MAX,
 } from "../../../../agent/protocols/poct1/document-splitter.ts";
 import { XML } from "./wire.ts";
 
 /** What was found, its bytes as text. */
-function text(found: readonly Found[]): unknown[] {
+function text(found: readonly SplitterEvent[]): unknown[] {
   return found.map((one) => ("bytes" in one ? { ...one, bytes: Buffer.from(one.bytes).toString("latin1") } : one));
 }
 
@@ -24,11 +24,11 @@ function latin1(chunk: string | Uint8Array): Uint8Array {
   return typeof chunk === "string" ? Buffer.from(chunk, "latin1") : chunk;
 }
 
-function whole(bytes: string): Found {
+function whole(bytes: string): SplitterEvent {
   return { is: "document", bytes: bytes as unknown as Uint8Array, problem: null };
 }
 
-function junk(bytes: string): Found {
+function junk(bytes: string): SplitterEvent {
   const noise = { bytes: bytes.length, head: Uint8Array.from(Buffer.from(bytes, "latin1")) };
   return { is: "junk", warning: { do: "warn", reason: `${bytes.length} bytes outside documents: ignored`, noise } };
 }

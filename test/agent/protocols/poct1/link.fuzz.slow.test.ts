@@ -54,12 +54,12 @@ test(`${SESSIONS / 10} long dialogues deliver the same when split at every rest`
     const live = new Poct1Link(fixedContext);
     let replayed = new Poct1Link(fixedContext);
     for (const event of events) {
-      const memory = live.atRest ? live.memory : null;
+      const memory = live.isIdle ? live.memory : null;
       if (memory !== null) {
         rests += 1;
-        live.resume(memory);
+        live.restore(memory);
         replayed = new Poct1Link(fixedContext);
-        replayed.resume(memory);
+        replayed.restore(memory);
       }
       const delivered = (conversation: Poct1Link) =>
         deliveries(event === "timeout" ? conversation.timeout() : conversation.receive(bytes(event)));
@@ -109,7 +109,7 @@ test(`${SESSIONS} mutated streams throw nothing, and give the same whole, in pie
       const actions = some.map((chunk) => conversation.receive(chunk));
       actions.push(conversation.close());
       for (const each of actions) expect(fault(each)).toBe(null);
-      expect(conversation.atRest).toBe(true);
+      expect(conversation.isIdle).toBe(true);
       return withoutTimers(actions.flat());
     };
     const whole = play([Buffer.concat(chunks)]);
@@ -132,7 +132,7 @@ test(`after each of ${MUTATED} short sessions with faults the next good document
     const conversation = new Poct1Link(fixedContext);
     const cut = dice(wire.length + 1);
     const actions = [...conversation.receive(wire.subarray(0, cut)), ...conversation.receive(wire.subarray(cut))];
-    const isOver = actions.some((action) => action.do === "hang up");
+    const isOver = actions.some((action) => action.do === "close");
     const after = conversation.receive(good);
     const isTaken = deliveries(after).at(-1) === `null: ${XML}${hello()}${observation(7)}`;
     if (fault(actions.filter((action) => action.do !== "timer")) !== null || (!isTaken && !isOver)) {

@@ -47,10 +47,10 @@ function requested(vendor = "ACME"): Talk {
 describe("HELLO", () => {
   test("HELLO is acknowledged, then the status is awaited", () => {
     const talk = new Talk();
-    expect(talk.conversation.atRest).toBe(true);
+    expect(talk.conversation.isIdle).toBe(true);
     expect(talk.hears(hello())).toEqual(["ACK AA 1"]);
     expect(talk.conversation.state).toBe("await-status");
-    expect(talk.conversation.atRest).toBe(false);
+    expect(talk.conversation.isIdle).toBe(false);
     expect(talk.timerMs).toBe(30_000);
   });
 
@@ -65,16 +65,16 @@ describe("HELLO", () => {
     const talk = new Talk();
     talk.hears("<HEL.R01>");
     expect(talk.timerMs).toBe(HELLO_TIMEOUT_MS);
-    expect(talk.timeout()).toEqual(["hang up"]);
+    expect(talk.timeout()).toEqual(["close"]);
     expect(talk.timerMs).toBe(null);
   });
 
   test("a silent connection is closed after 60 s", () => {
     const talk = new Talk();
     expect(talk.conversation.silenceMs).toBe(HELLO_TIMEOUT_MS);
-    expect(talk.timeout()).toEqual(["hang up"]);
+    expect(talk.timeout()).toEqual(["close"]);
     expect(talk.warnings).toEqual(["no HELLO within 60 s"]);
-    expect(talk.conversation.atRest).toBe(true);
+    expect(talk.conversation.isIdle).toBe(true);
   });
 
   test("HELLO identifies the device by its serial number, else by its id", () => {
@@ -219,7 +219,7 @@ describe("an unreadable document", () => {
   test("many in a row that were cut short are one message, its warning and one warning with their number", () => {
     const talk = continuous();
     expect(talk.hears("\x0b<a>".repeat(10_000))).toEqual([]);
-    expect(talk.conversation.atRest).toBe(false);
+    expect(talk.conversation.isIdle).toBe(false);
     expect(talk.hears(`\x0b${observation(5)}\x1c`)).toEqual(["ACK AA 5"]);
     expect(talk.delivered.map(({ incomplete }) => incomplete)).toEqual([
       "cut short by the begin of an MLLP frame",
@@ -247,7 +247,7 @@ describe("an unreadable document", () => {
     const talk = continuous();
     expect(talk.hears(`<OBS.R01><HDR><HDR.control_id V="4"/></HDR><A V="${"x".repeat(5_000_000)}`)).toEqual([
       "ACK AE 4 document of more than 1048576 bytes",
-      "hang up",
+      "close",
     ]);
     expect(talk.delivered).toMatchObject([{ incomplete: "document of more than 1048576 bytes" }]);
   });
@@ -353,7 +353,7 @@ describe("directives", () => {
     talk.carryOut(talk.conversation.send(directivePart("UNLOCK")));
     talk.carryOut(talk.conversation.close());
     expect(talk.replies()).toEqual(["DTV UNLOCK", "unsent: the connection closed"]);
-    expect(talk.conversation.atRest).toBe(true);
+    expect(talk.conversation.isIdle).toBe(true);
   });
 
   test(`a busy device is asked again after 30 s, ${BUSY_TRIES_MAX} times, before the end`, () => {
@@ -388,7 +388,7 @@ describe("device reports", () => {
     const event =
       '<EVT><EVT.description V="">battery low</EVT.description><EVT.event_dttm V="2026-05-04T08:00:00"/><EVT.severity_cd V="W"/></EVT>';
     const actions = talk.conversation.receive(bytes(said("EVS.R01", 4, event + event.replace("low", "empty"))));
-    expect(actions.map((action) => action.do)).toEqual(["news", "news", "reply", "timer"]);
+    expect(actions.map((action) => action.do)).toEqual(["report", "report", "reply", "timer"]);
     talk.carryOut(actions);
     const told = talk.news.filter(({ topic }) => topic === "event").map(({ content }) => JSON.parse(content) as object);
     const at = "2026-05-04T08:00:00";
@@ -423,7 +423,7 @@ describe("patient queries", () => {
       if (isAnswered) talk.carryOut(talk.conversation.send(bytes("<PTL.R01></PTL.R01>")));
       else talk.timeout();
       const rest = [...talk.replies(), ...talk.hears(acknowledgement(5, talk.lastId))];
-      expect(rest).toEqual(isAnswered ? ["PTL", "sent", "END NRM"] : ["hang up"]);
+      expect(rest).toEqual(isAnswered ? ["PTL", "sent", "END NRM"] : ["close"]);
     }
   });
 
@@ -447,8 +447,8 @@ describe("operator lists", () => {
       current() {
         return this.list;
       },
-      takenBy: (device: string) => taken.get(device) ?? null,
-      took: (device: string, known: readonly Operator[]) => void taken.set(device, known),
+      acceptedBy: (device: string) => taken.get(device) ?? null,
+      noteAccepted: (device: string, known: readonly Operator[]) => void taken.set(device, known),
     };
   }
 
@@ -552,13 +552,13 @@ describe("operator lists", () => {
 describe("silence and end", () => {
   test("a missing reply ends the dialogue with END after the device's timeout", () => {
     const talk = requested();
-    expect(talk.timeout()).toEqual(["END UNK", "hang up"]);
+    expect(talk.timeout()).toEqual(["END UNK", "close"]);
     expect(talk.conversation.state).toBe("ended");
     expect(talk.warnings).toEqual(["the device is unresponsive: no response to 3"]);
     const silent = new Talk();
     silent.hears(hello({ timeout: "" }));
     expect(silent.timerMs).toBe(RESPONSE_TIMEOUT_MS);
-    expect(silent.timeout()).toEqual(["END UNK", "hang up"]);
+    expect(silent.timeout()).toEqual(["END UNK", "close"]);
   });
 
   test("other documents do not extend the wait for a reply", () => {
@@ -587,19 +587,19 @@ describe("silence and end", () => {
     }
     const gone = continuous();
     gone.timeout();
-    expect(gone.timeout()).toEqual(["END UNK", "hang up"]);
+    expect(gone.timeout()).toEqual(["END UNK", "close"]);
   });
 
   test("the device's END closes the connection, and the agent's END waits for its ACK", () => {
     const talk = continuous();
-    expect(talk.hears(said("END.R01", 4, '<TRM><TRM.reason_cd V="NRM"/></TRM>'))).toEqual(["ACK AA 4", "hang up"]);
+    expect(talk.hears(said("END.R01", 4, '<TRM><TRM.reason_cd V="NRM"/></TRM>'))).toEqual(["ACK AA 4", "close"]);
     const basic = requested();
     basic.hears(endOfTopic(3));
     expect(basic.conversation.state).toBe("ending");
-    expect(basic.hears(acknowledgement(4, basic.lastId))).toEqual(["hang up"]);
+    expect(basic.hears(acknowledgement(4, basic.lastId))).toEqual(["close"]);
     const mute = requested();
     mute.hears(endOfTopic(3));
-    expect(mute.timeout()).toEqual(["hang up"]);
+    expect(mute.timeout()).toEqual(["close"]);
   });
 
   test("documents after the end are delivered without a reply", () => {
@@ -644,24 +644,24 @@ describe("long connections", () => {
   test(`the link rests between two documents after ${REST_AFTER_DOCUMENTS} of them, and a fresh link resumes from HELLO`, () => {
     const talk = continuous();
     for (let id = 4; id <= REST_AFTER_DOCUMENTS; id++) {
-      expect(talk.conversation.atRest).toBe(false);
+      expect(talk.conversation.isIdle).toBe(false);
       talk.hears(document(id));
     }
-    expect(talk.conversation.atRest).toBe(true);
+    expect(talk.conversation.isIdle).toBe(true);
     talk.hears(document(500).slice(0, 40));
-    expect(talk.conversation.atRest).toBe(false);
+    expect(talk.conversation.isIdle).toBe(false);
     talk.hears(document(500).slice(40));
-    expect(talk.conversation.atRest).toBe(true);
+    expect(talk.conversation.isIdle).toBe(true);
 
     const memory = talk.conversation.memory!;
     expect(Buffer.from(memory).toString()).toBe(hello());
-    talk.conversation.resume(memory);
+    talk.conversation.restore(memory);
     const fresh = new Talk();
-    fresh.conversation.resume(memory);
+    fresh.conversation.restore(memory);
     const before = talk.delivered.length;
     const further = [document(500), document(501), document(501), said("KPA.R01", 502), document(503).slice(0, 60)];
     for (const each of [talk, fresh]) {
-      expect(each.conversation.atRest).toBe(false);
+      expect(each.conversation.isIdle).toBe(false);
       each.hears(...further);
       each.carryOut(each.conversation.close());
     }
@@ -679,7 +679,7 @@ describe("long connections", () => {
     expect(talk.conversation.memory).toBe(null);
     talk.hears(hello());
     talk.carryOut(talk.conversation.close());
-    expect([talk.conversation.memory, talk.conversation.atRest]).toEqual([null, true]);
+    expect([talk.conversation.memory, talk.conversation.isIdle]).toEqual([null, true]);
   });
 });
 

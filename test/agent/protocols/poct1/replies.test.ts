@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { GENERIC } from "../../../../agent/protocols/poct1/dialect.ts";
 import { readMessage } from "../../../../agent/protocols/poct1/message.ts";
-import { expectsReply, Replies, REFUSALS_MAX } from "../../../../agent/protocols/poct1/replies.ts";
+import { expectsReply, DocumentReplies, REFUSALS_MAX } from "../../../../agent/protocols/poct1/replies.ts";
 import { acknowledgement, bytes, endOfTopic, escape, observation, said, status } from "./wire.ts";
 
 const message = (text: string) => readMessage(bytes(text));
 
 test("a device's own ACK and escape are never acknowledged, its end of topic by its dialect", () => {
-  const replies = new Replies();
+  const replies = new DocumentReplies();
   for (const text of [acknowledgement(2, 1), escape(2, 1, "CNC")]) {
     expect(replies.replyTo(message(text), GENERIC)).toBe(null);
   }
@@ -16,7 +16,7 @@ test("a device's own ACK and escape are never acknowledged, its end of topic by 
 });
 
 test("an unreadable document is refused REFUSALS_MAX times, then accepted; observations start the count anew", () => {
-  const replies = new Replies();
+  const replies = new DocumentReplies();
   const refusals = () => replies.replyTo(message("<OBS.R01><HDR>"), GENERIC)?.accepted;
   for (let count = 0; count < REFUSALS_MAX; count++) expect(refusals()).toBe(false);
   expect(refusals()).toBe(true);
@@ -25,7 +25,7 @@ test("an unreadable document is refused REFUSALS_MAX times, then accepted; obser
 });
 
 test("an unsupported message is refused by its name, any other accepted", () => {
-  const replies = new Replies();
+  const replies = new DocumentReplies();
   expect(replies.replyTo(message(said("XYZ.R01", 2)), GENERIC)).toEqual({
     accepted: false,
     note: "unsupported XYZ.R01",
@@ -34,7 +34,7 @@ test("an unsupported message is refused by its name, any other accepted", () => 
 });
 
 test("a resend is recognized by its bytes, and only directly after the first", () => {
-  const replies = new Replies();
+  const replies = new DocumentReplies();
   const [one, two] = [bytes(observation(4)), bytes(observation(5))];
   expect([one, one, two, one].map((document) => replies.isResend(document))).toEqual([false, true, false, false]);
   replies.forgetDelivered();

@@ -39,7 +39,7 @@ function converse(recording: Uint8Array, habits: Partial<DeviceDialect>) {
     lines.push(...documentsIn(next).map(lineOf));
     for (const action of conversation.receive(next)) {
       if (action.do === "deliver") delivered.push(Buffer.from(action.message).toString());
-      if (action.do === "hang up") hungUp = true;
+      if (action.do === "close") hungUp = true;
       if (action.do !== "reply") continue;
       lines.push({ who: "we", word: wordOf(action.bytes) });
       toUs.push(...device.receive(action.bytes));

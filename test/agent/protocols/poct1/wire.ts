@@ -1,8 +1,9 @@
+import { type Element, find } from "../../../../agent/protocols/poct1/xml.ts";
 import type { DeviceReport } from "../../../../agent/report/device-report.ts";
 import type { LinkAction } from "../../../../agent/protocols/link.ts";
 import { Poct1Link } from "../../../../agent/protocols/poct1/link.ts";
 import type { OperatorBook } from "../../../../agent/protocols/poct1/topics.ts";
-import { type Element, find, readMessage } from "../../../../agent/protocols/poct1/message.ts";
+import { readMessage } from "../../../../agent/protocols/poct1/message.ts";
 import { fixedContext } from "../../../support/wire.ts";
 
 // What a device says, as text, and what we say to it, in short: `ACK AA 3`, `REQ ROBS`.
@@ -162,15 +163,15 @@ export class Talk {
         case "timer":
           this.timerMs = action.ms;
           break;
-        case "news":
-          this.news.push(action.news);
+        case "report":
+          this.news.push(action.report);
           break;
         case "identify":
           this.identified.push(action.name);
           break;
-        case "hang up":
+        case "close":
           this.hungUp = true;
-          this.#said.push("hang up");
+          this.#said.push("close");
           break;
         case "sent":
           this.sending = false;

@@ -26,7 +26,7 @@ test("ENQ and the body's ETX are acknowledged, and EOT is not", () => {
     timer: ANSWER_AGAIN_MS,
   });
   expect(play(device, "timeout()")).toEqual({ replies: "", deliveries: [], warnings: [], timer: null });
-  expect(device.atRest).toBe(true);
+  expect(device.isIdle).toBe(true);
 });
 
 test("the delivery comes before the ACK of its body", () => {
@@ -43,10 +43,10 @@ test("bytes without ENQ get no reply and are reported", () => {
     warnings: [],
     timer: NOISE_TIMEOUT_MS,
   });
-  expect(device.atRest).toBe(false);
+  expect(device.isIdle).toBe(false);
   const warnings = ["11 bytes outside a body: ignored"];
   expect(play(device, "timeout()")).toEqual({ ...said, warnings, timer: null });
-  expect(device.atRest).toBe(true);
+  expect(device.isIdle).toBe(true);
   expect(play(link(), "A1234<EOT><STX>noise", "<ENQ>").warnings).toEqual(warnings);
 });
 

@@ -25,7 +25,7 @@ test("other bytes are reported before the next text, or after silence", () => {
     timer: NOISE_TIMEOUT_MS,
   });
   expect(play(device, "timeout()")).toMatchObject({ warnings: ["1 byte outside a text: ignored"], timer: null });
-  expect(device.atRest).toBe(true);
+  expect(device.isIdle).toBe(true);
 });
 
 test("a profile with SUB treats ETX as text", () => {

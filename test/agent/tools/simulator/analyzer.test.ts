@@ -168,7 +168,7 @@ describe("a faulty line", () => {
       ["> <ENQ>", "< <ENQ>", "< <ENQ>", "> <ACK>", "< <STX>1H|\\^&<CR><ETX><CS><CR><LF>", "> <ACK>"].join("\n") +
         "\n< <STX>2L|1|N<CR><ETX><CS><CR><LF>\n> <ACK>\n< <EOT>",
     );
-    expect(await playTranscript(talk, "us", host)).toBe(null);
+    expect(await playTranscript(talk, "agent", host)).toBe(null);
     expect(await played).toEqual({ accepted: true, frames: 2, resent: 0, reason: null });
   });
 

@@ -1,0 +1,181 @@
+import type { ReadContext } from "../../report/report.ts";
+import { firstTime } from "../../report/specimen.ts";
+import { filled, given, sent } from "../field-text.ts";
+import type { Hl7Message } from "./message.ts";
+import { kindOf, type ObservationRow } from "./observation.ts";
+import type { Hl7Profile } from "./profile.ts";
+import type { Segment } from "./segment.ts";
+
+// Groups of segments: the orders of one sample with their results. Orders that are not for a patient are left out.
+
+/** SPM-11, specimen role (table 0369). */
+const CONTROL_ROLES: Readonly<Record<string, string>> = {
+  B: "a blind sample",
+  C: "a calibrator",
+  E: "electronic quality control",
+  F: "a proficiency sample",
+  O: "a proficiency sample",
+  Q: "a control",
+  V: "a verifying calibrator",
+};
+
+/** OBR-4 of Mindray's control programs: `00003^LJ QCR^99MRC`. */
+const CONTROL_ORDER = /\bQCR\b/;
+
+/** Max notes of one patient; each of its samples repeats them. Further notes are dropped. */
+const PATIENT_NOTES_MAX = 100;
+
+/** Orders of one sample of one patient, with their results. */
+export interface OrderGroup {
+  readonly patient: Segment | null;
+  readonly order: Segment | null;
+  readonly specimen: Segment | null;
+  readonly container: Segment | null;
+  readonly rows: ObservationRow[];
+  readonly comments: string[];
+}
+
+/** Groups the segments of a message by its structure. `notes`: orders and specimens that are not for a patient. */
+export function collectGroups(
+  { segments }: Hl7Message,
+  profile: Hl7Profile,
+  context: ReadContext,
+): { groups: OrderGroup[]; notes: string[] } {
+  const collector = new GroupCollector(segments, profile, context);
+  for (const [index, segment] of segments.entries()) collector.add(segment, index);
+  return { groups: collector.groups, notes: collector.notes };
+}
+
+/** Reads segments in order: OBX belongs to the last OBR, OBR to the last PID, NTE to the last segment. */
+class GroupCollector {
+  readonly #segments: readonly Segment[];
+  readonly #profile: Hl7Profile;
+  readonly #context: ReadContext;
+  /** OUL^R22 has the specimen before its orders, ORU^R01 and OUL^R24 behind each. */
+  readonly #isSpecimenFirst: boolean;
+  readonly #groups = new Map<string, OrderGroup>();
+  readonly notes: string[] = [];
+  #patients = 0;
+  #patient: Segment | null = null;
+  #order: Segment | null = null;
+  #specimen: Segment | null = null;
+  #container: Segment | null = null;
+  /** Group of the last OBX or NTE; null behind a PID, SPM or OBR. */
+  #current: OrderGroup | null = null;
+  /** The current order is not for a patient. */
+  #isSkipping = false;
+  #patientNotes: string[] = [];
+
+  constructor(segments: readonly Segment[], profile: Hl7Profile, context: ReadContext) {
+    this.#segments = segments;
+    this.#profile = profile;
+    this.#context = context;
+    const position = (name: string) => segments.findIndex((segment) => segment.name === name);
+    this.#isSpecimenFirst = position("SPM") >= 0 && position("SPM") < position("OBR");
+  }
+
+  get groups(): OrderGroup[] {
+    return [...this.#groups.values()];
+  }
+
+  add(segment: Segment, index: number): void {
+    switch (segment.name) {
+      case "PID":
+        this.#patient = segment;
+        this.#patients += 1;
+        this.#order = this.#specimen = this.#container = null;
+        this.#patientNotes = [];
+        this.#beginOrder();
+        break;
+      case "SPM":
+        if (!this.#isSpecimenFirst) break;
+        this.#specimen = segment;
+        this.#order = null;
+        this.#container = following(this.#segments, index, "SAC");
+        this.#beginOrder();
+        break;
+      case "OBR":
+        this.#order = segment;
+        if (!this.#isSpecimenFirst) {
+          this.#specimen = following(this.#segments, index, "SPM");
+          this.#container = following(this.#segments, index, "SAC");
+        }
+        this.#beginOrder();
+        break;
+      case "OBX":
+        if (this.#isSkipping) break;
+        this.#group().rows.push({ obx: segment, is: kindOf(segment, this.#profile), notes: [] });
+        break;
+      case "NTE":
+        this.#addNote(filled(segment.repetitions(3), " ").join(" "));
+        break;
+      default:
+        break;
+    }
+  }
+
+  #beginOrder(): void {
+    this.#current = null;
+    const control = controlOf(this.#order, this.#specimen);
+    this.#isSkipping = control !== null;
+    if (control !== null) this.notes.push(control);
+  }
+
+  #addNote(text: string): void {
+    if (this.#isSkipping || text === "") return;
+    if (this.#current === null && this.#order === null) {
+      this.#patientNotes = [...this.#patientNotes, text].slice(0, PATIENT_NOTES_MAX);
+      return;
+    }
+    const group = this.#group();
+    (group.rows.at(-1)?.notes ?? group.comments).push(text);
+  }
+
+  /** Returns the group of the current order. */
+  #group(): OrderGroup {
+    if (this.#current !== null) return this.#current;
+    // Orders of one tube at one time are one study, though many analyzers send an OBR per test. A PID without any
+    // identifier is a patient of its own.
+    const [patient, order, specimen, container] = [this.#patient, this.#order, this.#specimen, this.#container];
+    const named = [2, 3, 4].map((field) => sent(patient, field));
+    const patientKey = named.some((field) => field !== "") ? named.join("|") : this.#patients;
+    const time = firstTime(orderTimes(order, specimen), this.#context) ?? "";
+    const key = [patientKey, ...specimenIds(order, specimen, container), time, sent(specimen, 4)].join("|");
+    const comments = [...this.#patientNotes];
+    this.#current = this.#groups.get(key) ?? { patient, order, specimen, container, rows: [], comments };
+    this.#groups.set(key, this.#current);
+    return this.#current;
+  }
+}
+
+/** Returns the segment of this name that belongs to the order or specimen at `index`. */
+function following(segments: readonly Segment[], index: number, name: string): Segment | null {
+  const own = segments[index]?.name ?? "";
+  for (let at = index + 1; at < segments.length; at++) {
+    const segment = segments[at]!;
+    if (segment.name === name) return segment;
+    if (segment.name === own || segment.name === "PID") break;
+  }
+  return null;
+}
+
+function controlOf(order: Segment | null, specimen: Segment | null): string | null {
+  const role = given(specimen?.component(11, 1) ?? "").toUpperCase();
+  if (Object.hasOwn(CONTROL_ROLES, role)) return `the specimen is ${CONTROL_ROLES[role]}: not for a patient`;
+  const service = order?.field(4) ?? "";
+  return CONTROL_ORDER.test(service) ? `order ${service} is quality control: not for a patient` : null;
+}
+
+/** OBR-7 observed, SPM-17 collected, OBR-14 received, OBR-6 requested. */
+export function orderTimes(order: Segment | null, specimen: Segment | null): string[] {
+  return [order?.component(7, 1), specimen?.component(17, 1), order?.component(14, 1), order?.component(6, 1)].map(
+    (time) => given(time ?? ""),
+  );
+}
+
+/**
+ * Returns the placer's and filler's number (OBR-2, OBR-3), and those of specimen and container (SPM-2, SAC-3), as sent.
+ */
+export function specimenIds(order: Segment | null, specimen: Segment | null, container: Segment | null): string[] {
+  return [sent(order, 2), sent(order, 3), sent(specimen, 2), sent(container, 3)];
+}

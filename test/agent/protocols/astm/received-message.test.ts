@@ -1,0 +1,66 @@
+import { describe, expect, test } from "vitest";
+import { ActionQueue } from "../../../../agent/protocols/action-queue.ts";
+import { ReceivedFrame } from "../../../../agent/protocols/astm/received-frame.ts";
+import { MESSAGE_BYTES_MAX, ReceivedMessage } from "../../../../agent/protocols/astm/received-message.ts";
+import { bytes, show } from "./wire.ts";
+
+function frameOf(text: string): ReceivedFrame {
+  const frame = new ReceivedFrame();
+  frame.begin(0x31);
+  frame.readText(bytes(text), 0);
+  return frame;
+}
+
+/** Appends frames. @returns the deliveries, and the message */
+function append(texts: readonly string[], digitBeforeRecords = false) {
+  const actions = new ActionQueue();
+  const message = new ReceivedMessage(digitBeforeRecords, actions);
+  for (const text of texts) message.append(frameOf(text));
+  const deliveries = () =>
+    actions
+      .drain()
+      .map((action) => (action.do === "deliver" ? [show(action.message), action.incomplete] : [action.do, null]));
+  return { message, deliveries };
+}
+
+describe("a message", () => {
+  test("ends with its L record, whatever frames the records come in", () => {
+    const whole = [["H|\\^&<CR>L|1|N<CR>", null]];
+    expect(append(["H|\\^&<CR><ETX>", "L|1|N<CR><ETX>"]).deliveries()).toEqual(whole);
+    expect(append(["H|\\^&<CR>L|1|N<CR><ETX>"]).deliveries()).toEqual(whole);
+    expect(append(["H|\\<ETB>", "^&<CR>L|<ETB>", "1|N<CR><ETX>"]).deliveries()).toEqual(whole);
+  });
+
+  test("ends with an L record without CR only at ETX", () => {
+    expect(append(["H|\\^&<CR>L|1|N<ETX>"]).deliveries()).toEqual([["H|\\^&<CR>L|1|N", null]]);
+    expect(append(["H|\\^&<CR>L|1|N<ETB>"]).deliveries()).toEqual([]);
+  });
+
+  test("is cut short by the next H record", () => {
+    const incomplete = "a new H record came before the L record";
+    expect(append(["H|\\^&<CR>P|1<CR><ETX>", "H|\\^&<CR><ETX>"]).deliveries()).toEqual([
+      ["H|\\^&<CR>P|1<CR>", incomplete],
+    ]);
+  });
+
+  test("keeps no LF and no digit before its records", () => {
+    expect(append(["1H|\\^&<CR><LF>2L|1|N<CR><ETX>"], true).deliveries()).toEqual([["H|\\^&<CR>L|1|N<CR>", null]]);
+  });
+
+  test("is delivered as incomplete on request, and is empty afterwards", () => {
+    const { message, deliveries } = append(["H|\\^&<CR><ETX>"]);
+    message.deliver("the session ended");
+    message.deliver("the session ended");
+    expect(deliveries()).toEqual([["H|\\^&<CR>", "the session ended"]]);
+  });
+
+  test("has no room for a frame beyond its limit", () => {
+    const frame = frameOf(`${"x".repeat(1024 * 1024 - 16)}<ETB>`);
+    const message = new ReceivedMessage(false, new ActionQueue());
+    for (let length = frame.length; length <= MESSAGE_BYTES_MAX; length += frame.length) {
+      expect(message.hasRoomFor(frame)).toBe(true);
+      message.append(frame);
+    }
+    expect(message.hasRoomFor(frame)).toBe(false);
+  });
+});
