@@ -1,5 +1,5 @@
 import { isFp } from "../../shared/api/fp.ts";
-import { Patient } from "../../shared/api/patient.ts";
+import type { Patient } from "../../shared/api/patient.ts";
 import type { Namesakes } from "./match.ts";
 import type { Report } from "../report/report.ts";
 import type { SpoolCalls } from "../spool/spool.ts";

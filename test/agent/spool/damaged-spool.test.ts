@@ -52,7 +52,7 @@ test.each([
 });
 
 test("an operation on a damaged page of an open spool names the file and the remedy", async () => {
-  damage("image_study");
+  damage("pending_image_study");
   const spool = await Spool.open(folder);
   await expect(spool.call("nextImageStudy", Date.now(), [])).rejects.toThrow(told("database disk image is malformed"));
   await spool.close();
