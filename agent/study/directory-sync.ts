@@ -45,7 +45,7 @@ interface SyncProgress {
   readonly patients: Cursor;
   readonly removed: Cursor;
   /** Start of the last complete full sync; undefined before the first. */
-  readonly walkedAt?: number;
+  readonly fullSyncAt?: number;
   readonly syncedAt: number;
 }
 
@@ -65,7 +65,7 @@ export class DirectorySync {
 
   /** @returns true after the first complete full sync */
   async isComplete(): Promise<boolean> {
-    return (await this.#progress()).walkedAt !== undefined;
+    return (await this.#progress()).fullSyncAt !== undefined;
   }
 
   /** Fetches the changes since the last sync, or all patients. The caller runs one sync at a time. @throws SendError */
@@ -101,9 +101,9 @@ export class DirectorySync {
     return { whole, changed };
   }
 
-  #isFullSyncDue({ patients, walkedAt }: Partial<SyncProgress>, now: number): boolean {
+  #isFullSyncDue({ patients, fullSyncAt }: Partial<SyncProgress>, now: number): boolean {
     if (patients === undefined) return true;
-    const isDue = walkedAt === undefined || now - walkedAt > FULL_SYNC_MS;
+    const isDue = fullSyncAt === undefined || now - fullSyncAt > FULL_SYNC_MS;
     return isDue && now - this.#fullSyncTriedAt >= FULL_SYNC_RETRY_MS;
   }
 
@@ -165,8 +165,8 @@ export class DirectorySync {
   async #store(last: Partial<SyncProgress>, progress: SyncProgress, whole: boolean): Promise<void> {
     const { syncedAt } = progress;
     if (whole) {
-      const complete: SyncProgress = { ...progress, walkedAt: syncedAt };
-      await this.#spool.call("endFullSync", syncedAt, JSON.stringify(complete), last.walkedAt === undefined);
+      const complete: SyncProgress = { ...progress, fullSyncAt: syncedAt };
+      await this.#spool.call("endFullSync", syncedAt, JSON.stringify(complete), last.fullSyncAt === undefined);
     } else if (isWorthStoring(last, progress)) {
       await this.#spool.call("setMeta", "directory", JSON.stringify(progress));
     }
