@@ -8,7 +8,8 @@ import { describe, type ReadContext, type Report } from "../report/report.ts";
 import type { Spool, SpoolCalls } from "../spool/spool.ts";
 import { StorageError } from "../spool/storage-error.ts";
 import type { StoredMessage } from "../spool/queries/messages/message-row.ts";
-import type { Settlement, StudyDraft } from "../spool/queries/studies/studies.ts";
+import type { StudyDraft } from "../spool/queries/studies/revisions.ts";
+import type { Settlement } from "../spool/queries/studies/studies.ts";
 import { study } from "./study.ts";
 import type { MatchKeys } from "../spool/queries/patients/pending-matches.ts";
 

@@ -52,7 +52,7 @@ test.each([
 });
 
 test("an operation on a damaged page of an open spool names the file and the remedy", async () => {
-  damage("image_study");
+  damage("pending_image_study");
   const spool = await Spool.open(folder);
   await expect(spool.call("nextImageStudy", Date.now(), [])).rejects.toThrow(told("database disk image is malformed"));
   await spool.close();
@@ -61,7 +61,7 @@ test("an operation on a damaged page of an open spool names the file and the rem
 test.each([
   ["status", "meta", () => readSpool(folder, (db) => readStatus(db, folder))],
   ["messages", "message", () => readSpool(folder, listMessages)],
-  ["directive", "meta", () => writeSpool(folder, (operations) => operations.setMeta("directory", "{}"))],
+  ["lock", "meta", () => writeSpool(folder, (operations) => operations.setMeta("directory", "{}"))],
 ] as const)("the command %s on a damaged spool names the file and the remedy", (_, table, command) => {
   damage(table);
   expect(command).toThrow(told("database disk image is malformed"));

@@ -48,7 +48,7 @@ export interface StoredInstance {
 export function instanceOperationsOn(
   db: Database.Database,
   { queueForwards }: Pick<ForwardOperations, "queueForwards">,
-  room: StoredBytes,
+  storedBytes: StoredBytes,
 ) {
   const sql = {
     sameInstance: db.prepare(
@@ -92,7 +92,7 @@ export function instanceOperationsOn(
       sql.insertImageMessage.run(instance);
       sql.insertInstance.run(instance);
       queueForwards(instance.message);
-      room.addMessage(instance.device, instance.receivedAt, instance.head.length + ROW_BYTES.message);
+      storedBytes.addMessage(instance.device, instance.receivedAt, instance.head.length + ROW_BYTES.message);
       sql.awaitStudy.run({ study: instance.study, dueAt: instance.receivedAt + quietMs, quietMs });
       return null;
     },

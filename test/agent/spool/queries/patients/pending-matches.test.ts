@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { readSpool } from "../../../../../agent/spool/access.ts";
 import { listMessages } from "../../../../../agent/spool/queries/messages/message-summaries.ts";
 import type { Operations } from "../../../../../agent/spool/queries/operations.ts";
-import type { StudyDraft } from "../../../../../agent/spool/queries/studies/studies.ts";
+import type { StudyDraft } from "../../../../../agent/spool/queries/studies/revisions.ts";
 import { addMessage, answer, openOperations, settlement, taken } from "../../../../support/spool-operations.ts";
 import { alt, studyDraft } from "../../../../support/study.ts";
 
