@@ -12,7 +12,7 @@ export interface NewInstance {
   readonly message: string;
   readonly device: string;
   readonly receivedAt: number;
-  /** The study is complete after that time without another instance. */
+  /** Time without another instance after which the study is complete. */
   readonly quietMs: number;
   /** The file up to the dataset. */
   readonly head: Uint8Array;
