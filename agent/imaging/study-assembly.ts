@@ -11,7 +11,8 @@ import type { SpoolCalls } from "../spool/spool.ts";
 import { StorageError } from "../spool/storage-error.ts";
 import type { PendingImageStudy } from "../spool/queries/images/pending-image-studies.ts";
 import type { StoredInstance } from "../spool/queries/images/instances.ts";
-import type { Settlement, StudyDraft } from "../spool/queries/studies/studies.ts";
+import type { StudyDraft } from "../spool/queries/studies/revisions.ts";
+import type { Settlement } from "../spool/queries/studies/studies.ts";
 import { study } from "../study/study.ts";
 import type { MatchKeys } from "../spool/queries/patients/pending-matches.ts";
 

@@ -1,7 +1,7 @@
 import type { DeviceActivity } from "./device-activity.ts";
 import type { CommitReply } from "./wire-format.ts";
 
-/** After that many ms without a durable commit the WAL is emptied, so that damage to its file loses no rows. */
+/** Time without a durable commit until the WAL is emptied, in ms. Damage to the file of an empty WAL loses no rows. */
 const IDLE_MS = 5_000;
 
 /** Requests checkpoints of the WAL while no device waits for the worker. */

@@ -7,8 +7,8 @@ const LATER_MS_MAX = 200;
 /** Delay of a message in ms: `min` while the worker is idle, at most `max` while it commits. */
 const SAVE_MS = { min: 2, max: 10 };
 /**
- * While `devicesMin` devices are busy, an event waits up to `ms` for those of the others, because a commit costs more than its
- * content. The wait ends when half of the busy devices have an uncommitted event, so that the disk is not left idle.
+ * Delay of an event in ms while at least `devicesMin` devices are busy, because a commit costs more than its content. The delay
+ * ends when half of the busy devices have an uncommitted event, so that the disk is not left idle.
  */
 const GATHER = { devicesMin: 16, ms: 8 };
 

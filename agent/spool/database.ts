@@ -9,7 +9,7 @@ import type { WorkerOptions } from "./wire-format.ts";
 // The spool's database file and its write-ahead log (WAL).
 
 const PAGE_BYTES = 4096;
-/** A checkpoint stops every device for some ms. It runs on an idle line after `long` pages, or during a commit after `max`. */
+/** Pages of the WAL before a checkpoint, which stops every device for some ms. From `long` on it waits for an idle line. */
 const LOG_PAGES = { long: 4_000, max: 16_000 };
 /** Pages of tables and indexes that a commit writes besides the received bytes. */
 const PAGES_PER_COMMIT = 12;
@@ -32,7 +32,7 @@ export function openDatabase({ folder, bytesMax }: WorkerOptions): { db: Databas
   return { db, mark };
 }
 
-/** Tells a fault of the disk (full, read-only, I/O) from an error of one call. It fails the whole group. */
+/** Returns true for a fault of the disk (full, read-only, I/O), which fails the whole group; false for an error of one call. */
 export function isStorageFault(error: unknown): boolean {
   return (
     error instanceof Database.SqliteError &&

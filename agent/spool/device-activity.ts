@@ -1,4 +1,4 @@
-// Tells how busy the lines of the devices are, from the times of their events.
+// Measures how busy the lines of the devices are, from the times of their events.
 
 /** A device is active if it sent data in the last `withinMs`; its line is idle after `silenceMs` without data. */
 const IDLE_LINE = { withinMs: 25, silenceMs: 2 };
@@ -31,8 +31,8 @@ export class DeviceActivity {
   }
 
   /**
-   * Resolves when the line is idle: at once if no device is active, else shortly after the next event. After `withinMs`
-   * it resolves in any case.
+   * Resolves when the line is idle: at once if no device is active, else shortly after the next event. It resolves after
+   * `withinMs` at the latest.
    */
   async pause(): Promise<void> {
     const since = this.#lastEventAt;

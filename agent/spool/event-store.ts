@@ -42,7 +42,7 @@ export class EventStore {
     }
   }
 
-  /** Runs inside the transaction and changes nothing but the database: the commit may fail. */
+  /** Stores the events inside the transaction. It changes nothing but the database, because the commit may fail. */
   store(batches: readonly Batch[]): StoredEvents {
     const refusal = this.#reserve.isGivenUp ? () => "the disk is full" : this.#room.refusal();
     const refused: [number, string][] = [];
@@ -72,7 +72,7 @@ export class EventStore {
     return { refused, broken, stored };
   }
 
-  /** Takes over the outcome of a group after its commit. */
+  /** Records the outcome of a group after its commit. */
   committed({ broken, stored }: StoredEvents): void {
     this.#broken = broken;
     for (const [session, bytes] of stored) {

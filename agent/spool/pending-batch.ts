@@ -11,7 +11,7 @@ import {
   type OperationCall,
 } from "./wire-format.ts";
 
-/** Gets null once the event is on disk, or the reason why it is not. */
+/** Gets null once the event is stored, or the error that kept it from being stored. */
 export type EventCallback = (error: StorageError | null) => void;
 
 export interface PendingCall {

@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 
-// A file that occupies disk space. It is removed when the disk is full, so that the agent's own operations have room: they
+// A file that occupies disk space. It is removed when the disk is full, so that the agent's own operations have room. They
 // settle acknowledged messages, prune and stop. The file is created again when there is room.
 
 export const RESERVE_FILE = "reserve";
@@ -27,7 +27,7 @@ export class Reserve {
     this.#isGivenUp = !fs.existsSync(this.#file) && this.#freeBytes() < FREE_BYTES_MIN;
   }
 
-  /** The disk was full and the file does not exist again yet. Only the agent's own operations may take room. */
+  /** True from the removal of the file until it exists again. Only the agent's own operations may take room then. */
   get isGivenUp(): boolean {
     return this.#isGivenUp;
   }

@@ -2,7 +2,7 @@ import type Database from "better-sqlite3";
 import { ROW_BYTES, type SessionSizes } from "./queries/devices/stored-bytes.ts";
 
 // The room that each device takes in the spool. Events of devices are refused at a bound below SQLite's own, because the
-// agent's own operations need room beyond it: they settle acknowledged messages, prune and stop.
+// agent's own operations need room beyond it. They settle acknowledged messages, prune and stop.
 
 /** Bytes above the bound that are reserved for operations of the agent itself. */
 export const RESERVE_BYTES = 64 * 1024 * 1024;

@@ -10,7 +10,7 @@ export function isCurrent(db: Database.Database): boolean {
 export function migrate(db: Database.Database): void {
   const version = Number(db.pragma("user_version", { simple: true }));
   if (version > MIGRATIONS.length) {
-    throw new Error(`the spool has schema ${version}, this agent knows up to ${MIGRATIONS.length}: use a newer agent`);
+    throw new Error(`the spool has schema ${version}, expected at most ${MIGRATIONS.length}: use a newer agent`);
   }
   for (const [index, sql] of MIGRATIONS.entries()) {
     if (index < version) continue;

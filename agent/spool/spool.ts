@@ -177,7 +177,7 @@ export class Spool {
   }
 
   /**
-   * Stores a message whose events are posted already. No device waits for it, so messages are batched for some ms: one row
+   * Stores a message whose events are posted already. No device waits for it, so messages are batched for some ms. One row
    * touches nearly as many pages as fifty. @returns the result of addMessages() @throws StorageError if the disk refuses it
    */
   saveMessage(make: () => MessageRow): Promise<string | null> {
@@ -187,7 +187,7 @@ export class Spool {
     });
   }
 
-  /** Resolves when no device is likely to send data in the next ms. Work that takes longer should wait for it. */
+  /** Resolves when no device is likely to send data in the next ms. Longer work of this process waits for it first. */
   pause(): Promise<void> {
     return this.#activity.pause();
   }
@@ -221,7 +221,7 @@ export class Spool {
     this.#inFlight.push(pending);
     this.#pending = new PendingBatch(this.#nextEvent);
     this.#worker.postMessage(batch satisfies WorkerRequest, [batch.events.bytes.buffer as ArrayBuffer]);
-    // The worker commits now, so this thread has time.
+    // This thread has time, because the worker commits now.
     for (const message of this.#delayedMessages) message.row ??= message.make();
   }
 

@@ -1,2 +1,2 @@
-/** The disk refused the write: nothing of it may be acknowledged. */
+/** The disk refused a write. Nothing of the write may be acknowledged. */
 export class StorageError extends Error {}

@@ -32,7 +32,7 @@ export interface OperationCall {
   readonly args: readonly unknown[];
 }
 
-/** Work for one transaction. The worker stores events first, then messages, then runs the calls. */
+/** Work for one transaction. The worker stores the events, then the messages, then runs the calls. */
 export interface Batch {
   readonly opened: readonly OpenedSession[];
   readonly events: PackedEvents;
@@ -49,7 +49,7 @@ export interface Batch {
  */
 export type WorkerRequest = Batch | "checkpoint" | "empty log" | { readonly remote: MessagePort };
 
-/** The replies to as many batches, in order. They were committed in one group. */
+/** The reply to that many batches, which were committed in one group. Its lists are in the order of the requests. */
 export interface CommitReply {
   readonly batches: number;
   readonly error: null;
@@ -67,7 +67,7 @@ export interface CommitReply {
   readonly isLogLong: boolean;
 }
 
-/** Nothing of these batches was stored. */
+/** The reply to that many batches of which nothing was stored. */
 interface FailedReply {
   readonly batches: number;
   readonly error: string;

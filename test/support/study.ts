@@ -1,4 +1,4 @@
-import type { StudyDraft } from "../../agent/spool/queries/studies/studies.ts";
+import type { StudyDraft } from "../../agent/spool/queries/studies/revisions.ts";
 import { newFp } from "../../shared/api/fp.ts";
 
 /** A study of one ALT value for a known dog, but for what the test says. */

@@ -14,8 +14,8 @@ const STUDIES_KEPT_LONGER_MS = 365 * 24 * 60 * 60_000;
 export function retentionOperationsOn(
   db: Database.Database,
   { nextIds }: Pick<SessionOperations, "nextIds">,
-  waits: PendingMatches,
-  room: StoredBytes,
+  pendingMatches: PendingMatches,
+  storedBytes: StoredBytes,
 ) {
   const sql = {
     pruneDeviceReports: db.prepare("DELETE FROM device_report WHERE topic = 'event' AND at < ?"),
@@ -55,7 +55,7 @@ export function retentionOperationsOn(
     const rows = sql.withPlaceBefore.all({ ...kept, event: end });
     for (const row of rows as StoredMessageRow<{ id: string; bytes: Uint8Array }>[]) {
       const message = asMessage(row);
-      room.add(sql.keepBytes.get(message) as string, message.bytes.length);
+      storedBytes.add(sql.keepBytes.get(message) as string, message.bytes.length);
     }
     sql.pruneNoise.run(end);
     return sql.pruneEvents.run(end).changes;
@@ -65,9 +65,9 @@ export function retentionOperationsOn(
     const ids = sql.oldMessages.all({ session, before, limit }) as string[];
     for (const id of ids) {
       const { device, bytes } = sql.deleteMessage.get(id) as { device: string; bytes: number };
-      room.add(device, -bytes);
+      storedBytes.add(device, -bytes);
       sql.deleteLinks.run(id);
-      waits.set(id, null);
+      pendingMatches.set(id, null);
     }
     return ids.length;
   }
@@ -75,10 +75,10 @@ export function retentionOperationsOn(
   return {
     /** Removes at most `limit` old rows of each kind, except unsettled ones. @returns whether there may be more */
     prune(before: number, limit: number): boolean {
-      room.pruneSessions(before);
+      storedBytes.pruneSessions(before);
       sql.pruneDeviceReports.run(before);
       const studies = sql.pruneStudies.all(before - STUDIES_KEPT_LONGER_MS) as { device: string; bytes: number }[];
-      for (const { device, bytes } of studies) room.add(device, -bytes);
+      for (const { device, bytes } of studies) storedBytes.add(device, -bytes);
       // All events from the first one of the oldest kept session on are kept.
       const kept = (sql.oldestKept.get() as { session: number; event: number } | undefined) ?? nextIds();
       const messages = pruneMessages(kept.session, before, limit);

@@ -41,7 +41,7 @@ export interface DeviceStatus {
   readonly since: string | null;
   readonly last_bytes_at: string | null;
   readonly last_warning: { readonly at: string; readonly reason: string } | null;
-  /** Silent connections that were closed for new ones since the agent started. Absent if there were none. */
+  /** Silent connections that were closed for new ones since the agent started. Absent if none was closed. */
   readonly gave_way?: { readonly connections: number; readonly last_address: string };
   /** Counts since the agent started; null if the device is not served. */
   readonly counters: {
@@ -62,7 +62,7 @@ export interface SpoolStatus {
   /** This machine's clock minus the server's; null before the first response with a Date. */
   readonly clock: { readonly offset_s: number } | null;
   readonly outbox: { readonly depth: number; readonly oldest_at: string | null };
-  /** The loss that was found within the last 30 days; null if there was none. */
+  /** The loss that was found within the last 30 days; null if none was found. */
   readonly loss: Loss | null;
   /** The stored patient directory. `fetched_at` is the time of the last full sync; null before the first. */
   readonly directory: {
@@ -177,8 +177,8 @@ function isRunning(folder: string): boolean {
     db.exec("BEGIN IMMEDIATE; ROLLBACK");
     return false;
   } catch (error) {
-    const told = damageTold(error, file);
-    if (told !== error) throw told;
+    const damage = damageTold(error, file);
+    if (damage !== error) throw damage;
     return true;
   } finally {
     db.close();

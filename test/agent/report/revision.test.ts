@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { revise } from "../../../agent/report/revision.ts";
-import type { StudyDraft } from "../../../agent/spool/queries/studies/studies.ts";
+import type { StudyDraft } from "../../../agent/spool/queries/studies/revisions.ts";
 import type { FlaggedPatient } from "../../../shared/api/study.ts";
 import { alt, studyDraft } from "../../support/study.ts";
 

@@ -30,8 +30,8 @@ function createBatcher(busyDevices = 0) {
   return { batcher: new CommitBatcher(target, activity), target, log };
 }
 
-describe("an immediate batch", () => {
-  test("is posted once, after this turn of the event loop", async () => {
+describe("flushSoon", () => {
+  test("an immediate batch is posted once, after this turn of the event loop", async () => {
     const { batcher, log } = createBatcher();
     batcher.flushSoon();
     batcher.flushSoon();
@@ -41,8 +41,8 @@ describe("an immediate batch", () => {
   });
 });
 
-describe("while 16 devices are busy", () => {
-  test("a batch is posted after 8 ms", async () => {
+describe("flushSoon, while 16 devices are busy", () => {
+  test("a batch of busy devices is posted after 8 ms", async () => {
     const { batcher, target, log } = createBatcher(16);
     target.events = 7;
     batcher.flushSoon();
@@ -52,7 +52,7 @@ describe("while 16 devices are busy", () => {
     expect(log).toEqual(["post"]);
   });
 
-  test("a batch is posted at once when half of them have an uncommitted event", async () => {
+  test("a batch is posted at once when half of the busy devices have an uncommitted event", async () => {
     const { batcher, target, log } = createBatcher(16);
     target.events = 7;
     batcher.flushSoon();
@@ -65,8 +65,8 @@ describe("while 16 devices are busy", () => {
   });
 });
 
-describe("a deferred batch", () => {
-  test("is posted after 200 ms", async () => {
+describe("flushLater", () => {
+  test("a deferred batch is posted after 200 ms", async () => {
     const { batcher, log } = createBatcher();
     batcher.flushLater();
     await pass(199);
@@ -76,7 +76,7 @@ describe("a deferred batch", () => {
     expect(log).toEqual(["post"]);
   });
 
-  test("is posted with an earlier batch", async () => {
+  test("a deferred batch is posted with an earlier one", async () => {
     const { batcher, log } = createBatcher();
     batcher.flushLater();
     batcher.flushSoon();
@@ -85,8 +85,8 @@ describe("a deferred batch", () => {
   });
 });
 
-describe("delayed messages", () => {
-  test("are posted after 2 ms if the worker is idle", async () => {
+describe("saveMessages", () => {
+  test("delayed messages are posted after 2 ms if the worker is idle", async () => {
     const { batcher, log } = createBatcher();
     batcher.saveMessages();
     await pass(1);
@@ -95,7 +95,7 @@ describe("delayed messages", () => {
     expect(log).toEqual(["messages", "post"]);
   });
 
-  test("wait for the end of a commit", async () => {
+  test("delayed messages wait for the end of a commit", async () => {
     const { batcher, target, log } = createBatcher();
     target.committing = true;
     batcher.saveMessages();
@@ -106,7 +106,7 @@ describe("delayed messages", () => {
     expect(log).toEqual(["messages", "post"]);
   });
 
-  test("wait at most 10 ms for the end of a commit", async () => {
+  test("delayed messages wait at most 10 ms for the end of a commit", async () => {
     const { batcher, target, log } = createBatcher();
     target.committing = true;
     batcher.saveMessages();
@@ -114,7 +114,7 @@ describe("delayed messages", () => {
     expect(log).toEqual(["messages", "post"]);
   });
 
-  test("are posted at once with all other work on request", async () => {
+  test("flushAll posts delayed messages at once with all other work", async () => {
     const { batcher, log } = createBatcher();
     batcher.saveMessages();
     batcher.flushAll();

@@ -9,7 +9,7 @@ import { reassess } from "../../../agent/tools/offline/reprocess.ts";
 import { Spool } from "../../../agent/spool/spool.ts";
 import { temporaryFolder } from "../../support/processes.ts";
 
-// Method: real spools of which one page is overwritten, as a failing disk does.
+// Method: one page of a real spool is overwritten, as a failing disk does.
 
 const PAGE_BYTES = 4096;
 let folder: string;
@@ -39,7 +39,7 @@ function rootPageOf(table: string): number {
   return page;
 }
 
-const told = (words: string) =>
+const damageText = (words: string) =>
   `${file} is damaged (${words}): copy it with its -wal file, then restore a backup or rescue its rows with sqlite3's .recover command`;
 
 test.each([
@@ -48,23 +48,25 @@ test.each([
   ["session", "database disk image is malformed"],
 ])("a start with a damaged spool names the file and the remedy (%s)", async (table, words) => {
   damage(table);
-  await expect(Spool.open(folder)).rejects.toThrow(told(words));
+  await expect(Spool.open(folder)).rejects.toThrow(damageText(words));
 });
 
 test("an operation on a damaged page of an open spool names the file and the remedy", async () => {
   damage("pending_image_study");
   const spool = await Spool.open(folder);
-  await expect(spool.call("nextImageStudy", Date.now(), [])).rejects.toThrow(told("database disk image is malformed"));
+  await expect(spool.call("nextImageStudy", Date.now(), [])).rejects.toThrow(
+    damageText("database disk image is malformed"),
+  );
   await spool.close();
 });
 
 test.each([
   ["status", "meta", () => readSpool(folder, (db) => readStatus(db, folder))],
   ["messages", "message", () => readSpool(folder, listMessages)],
-  ["directive", "meta", () => writeSpool(folder, (operations) => operations.setMeta("directory", "{}"))],
+  ["lock", "meta", () => writeSpool(folder, (operations) => operations.setMeta("directory", "{}"))],
 ] as const)("the command %s on a damaged spool names the file and the remedy", (_, table, command) => {
   damage(table);
-  expect(command).toThrow(told("database disk image is malformed"));
+  expect(command).toThrow(damageText("database disk image is malformed"));
 });
 
 test("the command reprocess names the damaged file and the remedy", async () => {
@@ -72,7 +74,7 @@ test("the command reprocess names the damaged file and the remedy", async () => 
   const wanted = { states: ["quarantined"], since: 0 } as const;
   const known = { analyzers: new Map(), imaging: new Map() };
   await expect(reassess(folder, wanted, known, false, () => undefined)).rejects.toThrow(
-    told("database disk image is malformed"),
+    damageText("database disk image is malformed"),
   );
 });
 

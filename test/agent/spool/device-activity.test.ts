@@ -11,13 +11,13 @@ describe("a pause", () => {
     return pause;
   }
 
-  test("is over at once if no device has sent data", async () => {
+  test("a pause is over at once if no device has sent data", async () => {
     const pause = startPause(new DeviceActivity());
     await vi.advanceTimersByTimeAsync(0);
     expect(pause.isOver).toBe(true);
   });
 
-  test("waits for the next event of an active device and 2 ms of silence after it", async () => {
+  test("a pause waits for the next event of an active device and 2 ms of silence after it", async () => {
     const activity = new DeviceActivity();
     activity.note("chem-1");
     await vi.advanceTimersByTimeAsync(10);
@@ -31,7 +31,7 @@ describe("a pause", () => {
     expect(pause.isOver).toBe(true);
   });
 
-  test("waits at most 25 ms for a device that sends nothing more, or sends all the time", async () => {
+  test("a pause waits at most 25 ms for a device that sends nothing more, or sends all the time", async () => {
     const silent = new DeviceActivity();
     silent.note("chem-1");
     const busy = new DeviceActivity();
@@ -48,7 +48,7 @@ describe("a pause", () => {
 });
 
 describe("the number of busy devices", () => {
-  test("counts each device of the last period once", () => {
+  test("the number of busy devices counts each device of the last period once", () => {
     const activity = new DeviceActivity();
     vi.advanceTimersByTime(1_000);
     for (const device of ["chem-1", "chem-2", "chem-1"]) activity.note(device);
@@ -61,7 +61,7 @@ describe("the number of busy devices", () => {
     expect(activity.busyDevices).toBe(1);
   });
 
-  test("is 0 after a silence of a whole period", () => {
+  test("the number of busy devices is 0 after a silence of a whole period", () => {
     const activity = new DeviceActivity();
     vi.advanceTimersByTime(1_000);
     activity.note("chem-1");

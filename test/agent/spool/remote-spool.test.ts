@@ -44,7 +44,7 @@ test("calls of another thread run in order and share the commits of local calls"
   const values = await Promise.all(rest);
   expect(values.filter((_, place) => place % 3 === 2)).toEqual(["2", "3", "4"]);
   expect(await spool.call("getMeta", "other")).toBe("4");
-  expect(commits() - before).toBe(3); // the first, all the others, and what was read last
+  expect(commits() - before).toBe(3); // the first call, all others, and the last read
 });
 
 test("a failed call is reported to its caller, and a full disk to both threads", async () => {

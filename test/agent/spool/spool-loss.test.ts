@@ -10,7 +10,7 @@ import { readStatus } from "../../../agent/spool/queries/status.ts";
 import { Spool } from "../../../agent/spool/spool.ts";
 import { temporaryFolder } from "../../support/processes.ts";
 
-// A kill leaves the spool's files as they are copied here while the spool is open.
+// Method: the files of an open spool are copied, as a kill leaves them, and a spool is opened on the copy.
 
 const FILES = ["spool.mark", "spool.db", "spool.db-wal"];
 const TIME: unknown = expect.any(String);
@@ -69,13 +69,13 @@ function flip(file: string, at: number): void {
   fs.writeFileSync(file, bytes);
 }
 
-describe("a write-ahead log that lost commits", () => {
+describe("lost commits", () => {
   test.each([
     ["is deleted", (file: string) => fs.rmSync(file)],
     ["is cut in half", (file: string) => fs.truncateSync(file, fs.statSync(file).size / 2)],
     ["has one flipped byte near its start", (file: string) => flip(file, Math.floor(fs.statSync(file).size / 3))],
     ["has one flipped byte in its header", (file: string) => flip(file, 20)],
-  ])("is reported by status for 30 days when it %s, and no id is used again", async (_, damage) => {
+  ])("a write-ahead log that %s is reported by status for 30 days, and no id is used again", async (_, damage) => {
     await store(10);
     const folder = kill();
     const before = eventIds(folder);
@@ -112,7 +112,7 @@ describe("a write-ahead log that lost commits", () => {
     expect(lossOf(damaged)).toBe(null);
   });
 
-  test("is logged as an error at each start of the agent", async () => {
+  test("a loss is logged as an error at each start of the agent", async () => {
     await store(3);
     const data = kill();
     fs.rmSync(log(data));
@@ -128,16 +128,16 @@ describe("a write-ahead log that lost commits", () => {
     };
     await run();
     await run();
-    const told = lines.filter(({ msg }) => msg.includes("write-ahead log"));
-    expect(told.map(({ level, commits }) => ({ level, commits }))).toEqual([
+    const reports = lines.filter(({ msg }) => msg.includes("write-ahead log"));
+    expect(reports.map(({ level, commits }) => ({ level, commits }))).toEqual([
       { level: 50, commits: 3 },
       { level: 50, commits: 3 },
     ]);
   });
 });
 
-describe("no loss is reported", () => {
-  test("when the agent is killed after any commit", async () => {
+describe("no lost commits", () => {
+  test("an agent that is killed after any commit has lost nothing", async () => {
     const session = spool.openSession("chem-1", "generic-astm");
     for (let event = 0; event < 10; event++) {
       await append(session, event % 3 !== 2);
@@ -147,7 +147,7 @@ describe("no loss is reported", () => {
     }
   });
 
-  test("when a power cut loses the commits that were not fsynced", async () => {
+  test("a power cut that loses the commits without fsync is no loss", async () => {
     await store(3);
     const fsynced = fs.statSync(log(original)).size;
     const session = spool.openSession("chem-1", "generic-astm");
@@ -161,7 +161,7 @@ describe("no loss is reported", () => {
     expect(lossOf(cut)).toBe(null);
   });
 
-  test("when old rows are pruned, and their ids are not used again", async () => {
+  test("pruned rows are no loss, and their ids are not used again", async () => {
     await store(3);
     await spool.call("finishSessions", [1], 1000);
     await spool.call("prune", 2000, 100);
@@ -178,7 +178,7 @@ describe("no loss is reported", () => {
     ["is missing", (file: string) => fs.rmSync(file)],
     ["is empty", (file: string) => fs.truncateSync(file)],
     ["is damaged", (file: string) => flip(file, 0)],
-  ])("when the mark %s, which the next commit writes again", async (_, change) => {
+  ])("a mark that %s is no loss, and the next commit writes it again", async (_, change) => {
     await store(2);
     const folder = kill();
     change(path.join(folder, "spool.mark"));
@@ -207,7 +207,7 @@ describe("an idle spool", () => {
 
   const logBytes = () => fs.statSync(log(original)).size;
 
-  test("empties its log five seconds after the last durable commit", async () => {
+  test("an idle spool empties its log five seconds after the last durable commit", async () => {
     await openWithoutTime();
     await store(5);
     await vi.advanceTimersByTimeAsync(4_900);
@@ -225,7 +225,7 @@ describe("an idle spool", () => {
     expect([eventIds(killed).length, lossOf(killed)]).toEqual([6, null]);
   });
 
-  test("empties the log of an earlier agent that was killed", async () => {
+  test("an idle spool empties the log of an earlier agent that was killed", async () => {
     await store(5);
     const killed = kill();
     await openWithoutTime();
@@ -237,7 +237,7 @@ describe("an idle spool", () => {
     expect(fs.statSync(log(killed)).size).toBe(0);
   });
 
-  test("delays no device while a command reads", async () => {
+  test("an idle spool delays no device while a command reads", async () => {
     await openWithoutTime();
     const reader = new Database(path.join(original, "spool.db"), { readonly: true });
     onTestFinished(() => void reader.close());

@@ -207,19 +207,19 @@ describe("events", () => {
     const spool = await openSpool();
     const session = spool.openSession("chem-1", "generic-astm");
     let turns = 0;
-    let told = 0;
+    let notified = 0;
     await new Promise<void>((resolve) => {
       for (let nth = 0; nth < 40; nth++) {
         const event = { device: "chem-1", session, kind: "chunk", bytes: Uint8Array.of(1), durable: true } as const;
         spool.append(event, () => {
           for (const end = performance.now() + 1; performance.now() < end; );
-          told += 1;
-          if (told === 1) void countTurns();
-          if (told === 40) resolve();
+          notified += 1;
+          if (notified === 1) void countTurns();
+          if (notified === 40) resolve();
         });
       }
       const countTurns = async () => {
-        for (; told < 40; turns++) await nextTurn();
+        for (; notified < 40; turns++) await nextTurn();
       };
     });
     expect(turns).toBeGreaterThan(20);
@@ -232,13 +232,13 @@ describe("events", () => {
     onTestFinished(() => post.mockRestore());
     const event = { device: "chem-1", session, kind: "chunk", bytes: Uint8Array.of(1), durable: true } as const;
     const posted: number[] = [];
-    let told = 0;
+    let notified = 0;
     await new Promise<void>((resolve) => {
       for (let nth = 0; nth < 3; nth++) {
         spool.append(event, () => {
           for (const end = performance.now() + 1; performance.now() < end; );
-          told += 1;
-          if (told === 1) setImmediate(() => spool.append(event, () => resolve()));
+          notified += 1;
+          if (notified === 1) setImmediate(() => spool.append(event, () => resolve()));
           posted.push(post.mock.calls.length);
         });
       }
@@ -246,7 +246,7 @@ describe("events", () => {
     expect(posted).toEqual([1, 2, 2]);
   });
 
-  test("an event waits while 16 devices are busy, until half of them have one; after a silence it does not", async () => {
+  test("an event waits while 16 devices are busy, until half of them have one, but not after a silence", async () => {
     let commits = 0;
     const spool = await Spool.open(newFolder(), { onCommit: () => (commits += 1) });
     open.push(spool);
@@ -315,7 +315,7 @@ describe("events", () => {
     ]);
   });
 
-  test("a session that is resumed in time stays open; otherwise it is finished", async () => {
+  test("a session that is resumed in time stays open, and any other ended session is finished", async () => {
     const spool = await openSpool();
     const sessions = ["chem-1", "chem-2", "chem-3"].map((device) => spool.openSession(device, "generic-astm"));
     const [one = 0, two = 0, three = 0] = sessions;
@@ -341,8 +341,8 @@ describe("events", () => {
   });
 });
 
-describe("when the disk is full", () => {
-  test("no event of the group is acknowledged, and a later session is stored with its first event", async () => {
+describe("a full disk", () => {
+  test("no event of a refused group is acknowledged, and a later session is stored with its first event", async () => {
     const folder = newFolder();
     const spool = await openSpool(folder, 512 * 1024);
     const session = spool.openSession("chem-1", "generic-astm");
@@ -368,7 +368,7 @@ describe("when the disk is full", () => {
     ]);
   });
 
-  test("a call fails with a storage error", async () => {
+  test("a call that the disk refuses fails with a storage error", async () => {
     const spool = await openSpool(newFolder(), 300 * 1024);
     const huge = "x".repeat(300 * 1024 + RESERVE_BYTES);
     await expect(spool.call("setMeta", "key", huge)).rejects.toThrow(StorageError);

@@ -22,18 +22,17 @@ export function deviceCommandOperationsOn(db: Database.Database) {
     const value = select.get(keyOf(device)) as string | undefined;
     return value === undefined ? null : (JSON.parse(value) as DeviceCommand);
   };
+  const place = (command: DeviceCommand) => void upsert.run(keyOf(command.device), JSON.stringify(command));
   return {
     deviceCommandOf,
 
-    placeDeviceCommand(directive: DeviceCommand): void {
-      upsert.run(keyOf(directive.device), JSON.stringify(directive));
+    placeDeviceCommand(command: DeviceCommand): void {
+      place(command);
     },
 
     /** Records the outcome of a command, unless a newer command replaced it. */
-    settleDeviceCommand(directive: DeviceCommand): void {
-      if (deviceCommandOf(directive.device)?.at === directive.at) {
-        upsert.run(keyOf(directive.device), JSON.stringify(directive));
-      }
+    settleDeviceCommand(command: DeviceCommand): void {
+      if (deviceCommandOf(command.device)?.at === command.at) place(command);
     },
   };
 }

@@ -30,7 +30,7 @@ export function deviceOperationsOn(db: Database.Database) {
       sql.disconnectAll.run();
     },
 
-    /** Stores a report of a device. A status or list replaces the one before; events are kept until they are pruned. */
+    /** Stores a report of a device. A status or list replaces the previous one; events are kept until they are pruned. */
     storeDeviceReport(device: string, { device: name, topic, content }: DeviceReport, at: number): void {
       if (topic !== "event") sql.dropReports.run(device, name, topic);
       sql.insertReport.run(device, name, topic, content, at);

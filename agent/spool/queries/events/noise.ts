@@ -8,7 +8,7 @@ import type { StoredBytes } from "../devices/stored-bytes.ts";
 export const NOISE_BYTES_MAX = 16 * 1024 * 1024;
 
 /** Part of operationsOn(). */
-export function noiseOperationsOn(db: Database.Database, room: StoredBytes) {
+export function noiseOperationsOn(db: Database.Database, storedBytes: StoredBytes) {
   const sql = {
     insert: db.prepare(
       `INSERT INTO noise (device, first_event, last_event, session, bytes)
@@ -30,7 +30,7 @@ export function noiseOperationsOn(db: Database.Database, room: StoredBytes) {
       while (kept > NOISE_BYTES_MAX) {
         const oldest = sql.takeOldest.get({ device }) as NoiseEvents;
         sql.removeEvents.run(oldest);
-        room.removed(device, oldest.session, oldest.bytes);
+        storedBytes.removed(device, oldest.session, oldest.bytes);
         kept -= oldest.bytes;
       }
     },

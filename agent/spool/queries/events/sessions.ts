@@ -24,7 +24,7 @@ function markedId(kind: "session" | "event"): string {
 export type SessionOperations = ReturnType<typeof sessionOperationsOn>;
 
 /** Part of operationsOn(). */
-export function sessionOperationsOn(db: Database.Database, room: StoredBytes) {
+export function sessionOperationsOn(db: Database.Database, storedBytes: StoredBytes) {
   const sql = {
     nextSession: db
       .prepare(
@@ -55,7 +55,7 @@ export function sessionOperationsOn(db: Database.Database, room: StoredBytes) {
     },
 
     finishSessions(ids: readonly number[], at: number): void {
-      room.finish(ids, at);
+      storedBytes.finish(ids, at);
     },
 
     /** The journal mode, and the synchronous mode of this group's commit (2: FULL). For tests of durability. */

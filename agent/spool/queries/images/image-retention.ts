@@ -1,7 +1,7 @@
 import type Database from "better-sqlite3";
 import type { ForwardState } from "./forwards.ts";
 
-// The files of instances that may be removed to free disk space.
+// Retention of the files of instances: which may be removed to free disk space.
 
 /** An instance whose file is present, with its retention status. */
 export interface RetentionCandidate {
@@ -13,8 +13,8 @@ export interface RetentionCandidate {
 }
 
 /**
- * forwarded: every configured archive has it. filed: readable through the API, and this is the only copy. needed: it is
- * queued for an archive, not settled, awaits a user, or was committed to a device (storage commitment).
+ * forwarded: every configured archive has the instance. filed: the API serves it, and the file is the only copy. needed: it is
+ * queued for an archive, not settled, needs review by a user, or was committed to a device (storage commitment).
  */
 export type RetentionStatus = "forwarded" | "filed" | "needed";
 
@@ -51,7 +51,7 @@ export function imageRetentionOperationsOn(db: Database.Database) {
       return sql.instanceBytes.get() as number;
     },
 
-    /** Returns a page of the kept instances that were stored before a time, the oldest first, behind a cursor. */
+    /** Returns a page of the instances that were stored before a time, the oldest first, after a cursor. */
     retentionCandidates(
       { storedAt, message }: Pick<RetentionCandidate, "storedAt" | "message">,
       before: number,

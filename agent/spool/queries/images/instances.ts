@@ -12,7 +12,7 @@ export interface NewInstance {
   readonly message: string;
   readonly device: string;
   readonly receivedAt: number;
-  /** The study is complete after that time without another instance. */
+  /** Time without another instance after which the study is complete. */
   readonly quietMs: number;
   /** The file up to the dataset. */
   readonly head: Uint8Array;
@@ -48,7 +48,7 @@ export interface StoredInstance {
 export function instanceOperationsOn(
   db: Database.Database,
   { queueForwards }: Pick<ForwardOperations, "queueForwards">,
-  room: StoredBytes,
+  storedBytes: StoredBytes,
 ) {
   const sql = {
     sameInstance: db.prepare(
@@ -92,7 +92,7 @@ export function instanceOperationsOn(
       sql.insertImageMessage.run(instance);
       sql.insertInstance.run(instance);
       queueForwards(instance.message);
-      room.addMessage(instance.device, instance.receivedAt, instance.head.length + ROW_BYTES.message);
+      storedBytes.addMessage(instance.device, instance.receivedAt, instance.head.length + ROW_BYTES.message);
       sql.awaitStudy.run({ study: instance.study, dueAt: instance.receivedAt + quietMs, quietMs });
       return null;
     },

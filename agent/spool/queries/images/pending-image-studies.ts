@@ -16,7 +16,7 @@ export function pendingImageStudyOperationsOn(db: Database.Database) {
        WHERE i.message IN (SELECT message FROM pending_match WHERE due = 1)
          AND m.device IN (SELECT value FROM json_each(@devices)) ON CONFLICT DO NOTHING`,
     ),
-    // A clock that was set back leaves times far ahead. No study is due later than its quiet time from now.
+    // A clock that is set back leaves due times far ahead. No study is due later than its quiet time from now.
     boundStudies: db.prepare("UPDATE pending_image_study SET due_at = @now + quiet_ms WHERE due_at > @now + quiet_ms"),
     nextStudy: db.prepare(
       `SELECT study_uid AS studyUid, due_at AS dueAt FROM pending_image_study WHERE study_uid NOT IN (SELECT value FROM json_each(?))
@@ -31,7 +31,7 @@ export function pendingImageStudyOperationsOn(db: Database.Database) {
       return sql.awaitDue.run({ devices: JSON.stringify(devices), at }).changes > 0;
     },
 
-    /** The study that is complete first, besides those in progress. @returns null if none is queued */
+    /** The study that is complete first, except those in progress; null if none is queued. */
     nextImageStudy(now: number, inProgress: readonly string[]): PendingImageStudy | null {
       sql.boundStudies.run({ now });
       return (sql.nextStudy.get(JSON.stringify(inProgress)) as PendingImageStudy | undefined) ?? null;

@@ -86,7 +86,7 @@ export function procedureStepOperationsOn(db: Database.Database) {
       const fresh = sql.unscheduled.all(wanted) as { fp: string; patientFp: string }[];
       for (const { fp, patientFp } of fresh) {
         const row = () => ({ accession: newAccession(), device, patientFp, now, appointmentFp: fp });
-        while (sql.schedule.run(row()).changes === 0); // that accession is taken
+        while (sql.schedule.run(row()).changes === 0); // the accession is taken
       }
       const rows = sql.steps.all(wanted) as (Omit<WorklistRow, "tests"> & { tests: string })[];
       return rows.map((step) => ({ ...step, tests: JSON.parse(step.tests) as string[] }));

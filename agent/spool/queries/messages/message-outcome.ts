@@ -42,7 +42,7 @@ export function messageOutcomesOn(db: Database.Database) {
       const reason = `the server answered ${refused.state}: ${refused.reason ?? "no reason given"}`;
       sql.concludeMessage.run("quarantined", reason, message);
     } else if (unmatched !== undefined) {
-      // The agent's own reason ("no patient has this identifier") says more than the server's.
+      // The agent's own reason ("no patient has this identifier") is more specific than the server's.
       const own = sql.reasonOf.get(message) as string | null;
       sql.concludeMessage.run("unmatched", own ?? unmatched.reason, message);
     } else {

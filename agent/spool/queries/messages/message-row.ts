@@ -1,6 +1,6 @@
 import type { ByteRange } from "../events/event-log.ts";
 
-// A message on its way between threads. Structured clone copies a flat tuple several times faster than an object.
+// Messages, and the tuple in which one is posted to the worker. Structured clone copies a tuple faster than an object.
 
 export interface StoredMessage {
   readonly id: string;

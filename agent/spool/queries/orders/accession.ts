@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 
 // The accession number of an ordered sample, scanned from its label or typed at an analyzer. The result repeats it, so it
-// must fit the shortest field (8 characters), differ from patient identifiers and detect typing errors.
+// fits the shortest field (8 characters), differs from patient identifiers and detects typing errors.
 
 /** 23 characters that do not look alike. The check character needs a prime number of them. */
 const CHARS = "34679ACDEFHJKMNPQRTVWXY";

@@ -1,6 +1,6 @@
 import type Database from "better-sqlite3";
 
-// Test orders. An accession names one patient's sample for ever.
+// Test orders. An accession names the sample of one patient and is never used again.
 
 /** placed: not sent to the device yet. sent: sent to the device. resulted: a result with its accession was received. */
 export type OrderState = "placed" | "sent" | "resulted";
@@ -22,7 +22,7 @@ export interface OpenOrders {
   readonly to: number;
 }
 
-/** Max orders or patients in a worklist. The memory of a device holds fewer. */
+/** Max orders or patients in a worklist. Devices hold fewer in memory. */
 export const WORKLIST_MAX = 200;
 const ORDER_COLUMNS = "accession, device, patient_fp AS patientFp, tests, created_at AS createdAt, state";
 

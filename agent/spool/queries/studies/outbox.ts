@@ -14,7 +14,7 @@ export interface QueuedStudy {
 }
 
 /** Part of operationsOn(). */
-export function outboxOperationsOn(db: Database.Database, outcomes: MessageOutcomes, waits: PendingMatches) {
+export function outboxOperationsOn(db: Database.Database, outcomes: MessageOutcomes, pendingMatches: PendingMatches) {
   const sql = {
     queued: db.prepare(
       "SELECT fp, revision, patient_fp AS patientFp, body, snapshot FROM study WHERE state = 'queued' ORDER BY rowid LIMIT ?",
@@ -56,7 +56,7 @@ export function outboxOperationsOn(db: Database.Database, outcomes: MessageOutco
         const filed = outcome === "filed" || (outcome === "unchanged" && (matched || existing_fp !== undefined));
         const state = filed ? "filed" : outcome === "unchanged" ? "unmatched" : outcome;
         sql.settleStudy.run(state, reason, existing_fp ?? null, at, fp, revision);
-        if (state === "unmatched") waits.addRefusedStudy(fp, revision);
+        if (state === "unmatched") pendingMatches.addRefusedStudy(fp, revision);
         outcomes.concludeStudy(fp, revision);
       }
     },

@@ -38,7 +38,7 @@ test.each([
   expect(readSpool(folder, listMessages)[0]).toMatchObject({ state, reason });
 });
 
-test("a study without a patient stays unmatched when the server has it unchanged", () => {
+test("a study without a patient stays unmatched when the server reports it as unchanged", () => {
   const { folder, spool } = openOperations();
   addMessage(spool, "M1");
   const unmatched = settlement("M1", { reason: "no patient has it", studies: [studyDraft({ patient_fp: null })] });

@@ -11,7 +11,7 @@ test("a message with a known session and ordinal is not stored again", () => {
   expect(readSpool(folder, listMessages).map(({ id }) => id)).toEqual(["M1"]);
 });
 
-test("a clock that was set back changes the order neither of queued studies nor of truncated messages", () => {
+test("a clock that is set back reorders neither queued studies nor incomplete messages", () => {
   const { spool } = openOperations();
   const ids = ["M1", "M2"];
   for (const [ordinal, id] of ids.entries()) {

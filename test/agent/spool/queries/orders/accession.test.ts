@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { newAccession } from "../../../../../agent/spool/queries/orders/accession.ts";
 
-const LETTERS = "34679ACDEFHJKMNPQRTVWXY";
+const CHARS = "34679ACDEFHJKMNPQRTVWXY";
 
 /** @returns true if newAccession() can return the text */
 function isPossible(text: string): boolean {
-  const numbers = Array.from(text.slice(1, 7), (letter) => LETTERS.indexOf(letter));
+  const numbers = Array.from(text.slice(1, 7), (char) => CHARS.indexOf(char));
   const sum = numbers.reduce((total, number, index) => total + number * (index + 2), 0);
-  return text[0] === "V" && text.length === 8 && !numbers.includes(-1) && text[7] === LETTERS[sum % 23];
+  return text[0] === "V" && text.length === 8 && !numbers.includes(-1) && text[7] === CHARS[sum % 23];
 }
 
 test("an accession has 8 distinct-looking capitals and digits and begins with a letter", () => {
@@ -22,14 +22,14 @@ test("one wrong character, or two swapped ones, never make another accession", (
   for (let n = 0; n < 50; n++) {
     const accession = newAccession();
     for (let place = 1; place < 8; place++) {
-      for (const letter of LETTERS) {
-        const wrong = accession.slice(0, place) + letter + accession.slice(place + 1);
+      for (const char of CHARS) {
+        const wrong = accession.slice(0, place) + char + accession.slice(place + 1);
         expect(isPossible(wrong)).toBe(wrong === accession);
       }
       for (let other = 1; other < place; other++) {
-        const letters = Array.from(accession);
-        [letters[place], letters[other]] = [letters[other]!, letters[place]!];
-        expect(isPossible(letters.join(""))).toBe(letters.join("") === accession);
+        const chars = Array.from(accession);
+        [chars[place], chars[other]] = [chars[other]!, chars[place]!];
+        expect(isPossible(chars.join(""))).toBe(chars.join("") === accession);
       }
     }
   }

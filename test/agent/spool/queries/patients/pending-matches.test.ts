@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { readSpool } from "../../../../../agent/spool/access.ts";
 import { listMessages } from "../../../../../agent/spool/queries/messages/message-summaries.ts";
 import type { Operations } from "../../../../../agent/spool/queries/operations.ts";
-import type { StudyDraft } from "../../../../../agent/spool/queries/studies/studies.ts";
+import type { StudyDraft } from "../../../../../agent/spool/queries/studies/revisions.ts";
 import { addMessage, answer, openOperations, settlement, taken } from "../../../../support/spool-operations.ts";
 import { alt, studyDraft } from "../../../../support/study.ts";
 
@@ -68,7 +68,7 @@ test("a message is due at once if the directory changed between its lookup and i
   expect(due(spool)).toEqual(["M1"]);
 });
 
-test("a message that is settled with a patient waits no longer", () => {
+test("a message that is settled with a patient has no pending match", () => {
   const { db, spool } = waitingSpool();
   spool.upsertPatients([patient(DOG)], null);
   spool.settle(settlement("M1", { studies: [studyDraft()], rematch: true }));
@@ -130,7 +130,7 @@ describe("a message whose patient has no connection to the clinic", () => {
     return { db, spool, fp: fp! };
   }
 
-  test("is sent again unchanged when the patient is added again", () => {
+  test("a study whose patient had no connection is sent again unchanged when the patient is added again", () => {
     const { db, spool, fp } = refused();
     expect(due(spool)).toEqual([]);
     spool.removePatients([{ fp: DOG, at: Date.parse(AT) }]);
@@ -145,7 +145,7 @@ describe("a message whose patient has no connection to the clinic", () => {
     expect([due(spool), taken(spool), rowsOf(db)]).toEqual([[], [], []]);
   });
 
-  test("is filed to another patient who has its identifier now", () => {
+  test("a study whose patient had no connection is filed to another patient with its identifier", () => {
     const { spool, fp } = refused();
     spool.settle(settlement("M1", { studies: [studyDraft({ patient_fp: OTHER })], rematch: true }));
     expect(taken(spool)).toMatchObject([{ fp, revision: 2, patientFp: OTHER }]);

@@ -9,8 +9,8 @@ test("a batch has the oldest studies within the limits of a request, and each se
     addMessage(spool, id, ordinal);
     spool.settle(settlement(id, { studies: [studyDraft({ dedupe_key: id })] }));
   }
-  const keys = (limit: number, letters: number) => {
-    const { batch, more } = spool.takeQueued(limit, letters, 7000);
+  const keys = (limit: number, chars: number) => {
+    const { batch, more } = spool.takeQueued(limit, chars, 7000);
     return [batch.map(({ body }) => (JSON.parse(body) as { dedupe_key: string }).dedupe_key), more];
   };
   expect(keys(3, 1_000_000)).toEqual([["M1", "M2", "M3"], false]);
