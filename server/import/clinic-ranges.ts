@@ -2,14 +2,14 @@ import { Compile } from "typebox/compile";
 import { ClinicRange, subjectOf, whyNoClinicRange } from "../../shared/clinical/clinic-ranges.ts";
 import { nulProblems, problems } from "../../shared/api/problems.ts";
 
-// The file of a clinic's own intervals: one JSON object a line, and the whole of what the clinic has.
+// Reads the file of a clinic's reference intervals: one JSON object a line. A file replaces all intervals of the clinic.
 
 const clinicRange = Compile(ClinicRange);
 
-/** More than every analyte for every species, with room for ages and devices. */
+/** Max rows of a file: every analyte for every species, with several ages and devices. */
 const RANGES_MAX = 5000;
 
-/** The rows of a file's text, or everything that is wrong with it, each with its line. */
+/** Reads the rows of a file. @returns all problems with their line numbers if there are any */
 export function readRanges(text: string): { rows: ClinicRange[] } | { problems: string[] } {
   const rows: ClinicRange[] = [];
   const found: string[] = [];

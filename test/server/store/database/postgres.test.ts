@@ -273,7 +273,7 @@ describe("the store on PostgreSQL", () => {
       [database.replace(password, `${password}x`), /cannot be used now: .*password authentication failed/],
       [database.replace(/:\d+\//, ":1/"), /cannot be used now: ECONNREFUSED/],
       [database.replace(/[^/]+$/, "nothing"), /cannot be used now: 3D000/],
-      [database.replace("@", "@["), /^DATABASE_URL cannot be read, expected such as postgres:/],
+      [database.replace("@", "@["), /^DATABASE_URL is invalid, expected a URL such as postgres:/],
     ] as const) {
       const error = await openStore(url).catch((thrown: unknown) => thrown as Error);
       expect(error).toBeInstanceOf(Error);
