@@ -52,7 +52,7 @@ export async function openSqlite(folder: string, writeWaitMs: number): Promise<S
     ...reads,
     shared: false,
     loss: recentLoss(reader),
-    transaction: writes.transaction,
+    transaction: (work) => writes.transaction(work),
     ...versionReader(reader, reads),
     async snapshot(work) {
       // Opening a missing file would create it.
