@@ -46,7 +46,7 @@ export function readManualStudy(typed: unknown, now: number): { entry: ManualEnt
   if (faults.length > 0) return { problems: faults };
   const { modality, acquired_at, device_name = "Manual entry", results } = typed as ManualStudy;
   if (!isRealInstant(acquired_at)) faults.push(`acquired_at is ${acquired_at}, expected a time that exists`);
-  else if (Date.parse(acquired_at) > now) faults.push(`acquired_at is ${acquired_at}, which is yet to come`);
+  else if (Date.parse(acquired_at) > now) faults.push(`acquired_at is ${acquired_at}, expected a time in the past`);
   const measurements = results.flatMap((result) => {
     const read = readMeasurement(result, modality);
     if ("problem" in read) faults.push(read.problem);
@@ -54,7 +54,7 @@ export function readManualStudy(typed: unknown, now: number): { entry: ManualEnt
   });
   const codes = measurements.map(({ code }) => code);
   for (const code of new Set(codes.filter((each, index) => codes.indexOf(each) < index))) {
-    faults.push(`${code} stands more than once`);
+    faults.push(`${code} is listed more than once`);
   }
   return faults.length > 0 ? { problems: faults } : { entry: { modality, acquired_at, device_name, measurements } };
 }
@@ -65,10 +65,12 @@ export function readMeasurement(
   modality: ManualStudy["modality"],
 ): { measurement: Measurement } | { problem: string } {
   const found = findAnalyte([name], { modality, urine: modality === "URINALYSIS" });
-  if (found === null) return { problem: `analyte is ${shown(name)}, which is none of ${modality}` };
+  if (found === null) return { problem: `analyte is ${shown(name)}, expected an analyte of ${modality}` };
   const { analyte } = found;
   if (analyte.modality !== modality) {
-    return { problem: `analyte is ${shown(name)}, which is of ${analyte.modality}, expected one of ${modality}` };
+    return {
+      problem: `analyte is ${shown(name)}, which is of ${analyte.modality}, expected an analyte of ${modality}`,
+    };
   }
   const text = String(value);
   const read = readValue(text, { decimalComma: true });

@@ -55,7 +55,7 @@ export async function moveEvent(
   { clinicId, fp, to }: { clinicId: number; fp: string; to: EventStatus },
 ): Promise<string | null> {
   const stored = await session.first(storedByFp, { fp });
-  if (stored?.clinic_id !== clinicId) return `${fp} is no event of this clinic`;
+  if (stored?.clinic_id !== clinicId) return `${fp} is not an event of this clinic`;
   const problem = eventStatusProblem(stored.status, to);
   if (problem === null) await session.all(update, { ...stored, status: to, previousClinicId: stored.clinic_id });
   return problem;

@@ -126,7 +126,7 @@ export async function amendSoap(
 
 // The reason must not reveal whether another clinic owns the record.
 function notOwned(fp: string): string {
-  return `${fp} is no record of this clinic`;
+  return `${fp} is not a record of this clinic`;
 }
 
 type SoapRow = Omit<SoapColumns, "patient_id" | "clinic_id"> & { patient_fp: string; performed_by_clinic_fp: string };

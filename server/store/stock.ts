@@ -33,7 +33,7 @@ export async function consumeStock(
   { clinicId, fp, quantity }: { clinicId: number; fp: string; quantity: number },
 ): Promise<Consumption> {
   const item = await session.first(itemByFp, { fp });
-  if (item?.clinic_id !== clinicId) return { outcome: "refused", reason: `${fp} is no item of this clinic` };
+  if (item?.clinic_id !== clinicId) return { outcome: "refused", reason: `${fp} is not an item of this clinic` };
   const batches = await session.all(batchesOf, { itemId: item.id });
   const consumption = consume({ ...item, is_virtual: item.is_virtual === 1 }, batches, quantity);
   if (consumption.outcome !== "consumed") return consumption;

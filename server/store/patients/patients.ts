@@ -140,13 +140,14 @@ async function pageIndexOf(
   session: Session,
   indexes: PageIndexCache,
   filter: PatientFilter,
-  { nextMark, count }: ReturnType<typeof listQueries>,
+  { nextBookmark, count }: ReturnType<typeof listQueries>,
 ): Promise<PageIndex> {
   const { clinicId, listed, species, updatedSince, version } = filter;
   return indexes.find(JSON.stringify([clinicId, listed, species, updatedSince]), version, async () => {
     const bookmarks: PageBookmark[] = [];
     let next: PageBookmark | undefined = START;
-    for (; next !== undefined; next = await session.first(nextMark, listParameters(filter, next))) bookmarks.push(next);
+    for (; next !== undefined; next = await session.first(nextBookmark, listParameters(filter, next)))
+      bookmarks.push(next);
     const rest = await session.first(count, listParameters(filter, bookmarks.at(-1) ?? START));
     return { bookmarks, total: (bookmarks.length - 1) * BOOKMARK_STEP + (rest?.total ?? 0) };
   });
@@ -178,7 +179,7 @@ function listQueries(bySpecies: boolean) {
     count: query((db, p: ListParameters) =>
       matches(db, p, bySpecies).select((select) => select.fn.countAll<number>().as("total")),
     ),
-    nextMark: query((db, p: ListParameters) =>
+    nextBookmark: query((db, p: ListParameters) =>
       matches(db, p, bySpecies)
         .select(["patient_updated_at as updatedAt", "patient_fp as fp"])
         .orderBy("patient_updated_at", "desc")

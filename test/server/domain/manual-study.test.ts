@@ -49,14 +49,14 @@ describe("a typed study", () => {
     ];
     expect(readManualStudy({ ...typed, acquired_at: "2026-11-21T12:00:00.001Z", results }, noon)).toEqual({
       problems: [
-        "acquired_at is 2026-11-21T12:00:00.001Z, which is yet to come",
-        'analyte is "ALX", which is none of BIOCHEMISTRY',
+        "acquired_at is 2026-11-21T12:00:00.001Z, expected a time in the past",
+        'analyte is "ALX", expected an analyte of BIOCHEMISTRY',
         'ALT has no value: "HEM" is not a number',
         "unit mg/dL is not a unit of ALT, expected U/L or ukat/L or nkat/L",
         "no unit for GLU, expected mg/dL or mmol/L",
         'GLU is "2+", expected a number',
-        'analyte is "WBC", which is of HEMATOLOGY, expected one of BIOCHEMISTRY',
-        "BUN stands more than once",
+        'analyte is "WBC", which is of HEMATOLOGY, expected an analyte of BIOCHEMISTRY',
+        "BUN is listed more than once",
       ],
     });
     expect(readManualStudy({ ...typed, acquired_at: "2026-02-30T09:00:00.000Z" }, noon)).toEqual({
