@@ -21,7 +21,7 @@ const WRITE_RETRY_MS = 20;
 /** Time without a commit after which the write-ahead log is emptied, because damage to the log loses its commits. */
 const IDLE_MS = 5000;
 
-/** Max time that reads continue on a removed file. A check takes 4 us, which is too much for each read. */
+/** Max time that reads continue on a removed file. A check for each read would slow reads down. */
 const READS_CHECK_MS = 1000;
 
 export function hasSqliteFile(folder: string): boolean {
