@@ -1,6 +1,6 @@
 import type { EventStatus } from "../../shared/api/calendar.ts";
 
-// The moves of a calendar event and the stretch of time a request selects.
+// Status order of calendar events, and the time range of a request.
 
 const next: Readonly<Record<EventStatus, EventStatus | null>> = {
   SCHEDULED: "CHECKED_IN",
@@ -11,7 +11,7 @@ const next: Readonly<Record<EventStatus, EventStatus | null>> = {
   CANCELLED: null,
 };
 
-/** Why an event may not go from one status to another, null when it may: one step forward, or cancelled before its end. */
+/** Allows one step forward, or CANCELLED before a final status. @returns the reason of an illegal change, else null */
 export function eventStatusProblem(from: EventStatus, to: EventStatus): string | null {
   const following = next[from];
   if (following === null) return `status is ${to}, expected no other status, ${from} is final`;
@@ -23,13 +23,13 @@ const DAY_MS = 86_400_000;
 export const RANGE_DAYS_MAX = 90;
 const RANGE_DAYS_DEFAULT = 30;
 
-/** The instants between which events start: `start` inclusive, `end` exclusive, milliseconds. */
+/** Range of start times in milliseconds since 1970: `start` inclusive, `end` exclusive. */
 export interface TimeRange {
   start: number;
   end: number;
 }
 
-/** @returns the selected range; the reason if the end lies before the start, or more than 90 days after it */
+/** @returns the range; the reason if the end is before the start, or more than 90 days after it */
 export function selectRange(
   start: number | null,
   end: number | null,
@@ -42,7 +42,7 @@ export function selectRange(
   return until - from > RANGE_DAYS_MAX * DAY_MS ? "too long" : { start: from, end: until };
 }
 
-// "30 days ahead of today", also for a start that is not today; a start behind that gets its own 30 days.
+// The default end is 30 days after today. A later start gets 30 days of its own.
 function defaultEnd(start: number, today: number): number {
   const end = today + RANGE_DAYS_DEFAULT * DAY_MS;
   return end > start ? end : start + RANGE_DAYS_DEFAULT * DAY_MS;

@@ -3,24 +3,24 @@ import type { Patient } from "../../shared/api/patient.ts";
 import { type Animal, animalAt, flaggedPatient } from "../../shared/clinical/reference.ts";
 import type { FlaggedPatient, PushedStudy } from "../../shared/api/study.ts";
 
-// Whether the agent flagged a study for the patient as the server knows it.
+// Detects studies that the agent flagged for other facts of the patient than the stored ones.
 
-/** Begins the note of a study that the server has flagged anew. */
+/** Prefix of the note in a study that the server flagged again. */
 export const FLAGGED_ANEW = "flagged anew: ";
 
-/** Why the results must be flagged anew for the patient, as a note; null where the agent's flags are for it. */
+/** @returns the reason to flag the results again, as a note; null if the agent flagged them for the same facts */
 export function flagMismatchNote(
   { patient_fp, acquired_at, snapshot }: Pick<PushedStudy, "patient_fp" | "acquired_at" | "snapshot">,
   patient: Patient,
 ): string | null {
   const animal = snapshot?.animal;
-  // An older agent tells of a missing patient in the rows alone.
+  // Older agents report a missing patient in the rows alone.
   const isUnknown = animal === null || snapshot?.rows.some(({ reason }) => reason === NO_PATIENT) === true;
   if (patient_fp === null || isUnknown) {
     return `${FLAGGED_ANEW}the agent did not know the patient, or not as it is, when it flagged some of the results`;
   }
   if (animal === undefined) return null;
-  // Without a breed in the snapshot the agent's subgroup is not known, and taken for the same.
+  // Without a breed in the snapshot, assume that the agent used the patient's subgroup.
   const taken = { ...animal, breed: animal.breed ?? patient.breed };
   const [before, now] = [animalAt(taken, acquired_at), animalAt(patient, acquired_at)];
   const differing = facts.filter(({ decides }) => decides.some((name) => before[name] !== now[name]));
@@ -32,7 +32,7 @@ export function flagMismatchNote(
   return `${FLAGGED_ANEW}the agent took the patient for ${described(taken)}, it is ${described(flaggedPatient(patient))}`;
 }
 
-/** Each fact of a patient that decides an interval, with its words. */
+/** Facts of a patient that select an interval, with their description. */
 const facts: readonly { decides: readonly (keyof Animal)[]; describe: (known: FlaggedPatient) => string }[] = [
   { decides: ["species"], describe: ({ species }) => `${/^[aeiou]/.test(species) ? "an" : "a"} ${species}` },
   { decides: ["subgroup"], describe: ({ breed }) => (breed == null ? "of unknown breed" : `of the breed ${breed}`) },

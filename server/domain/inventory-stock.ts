@@ -1,13 +1,13 @@
-// Which batches stock is taken from.
+// Selects the batches from which stock is taken.
 
-/** An item as far as its stock is concerned. */
+/** Fields of an item that concern its stock. */
 export interface Stock {
   category: string;
   is_virtual: boolean;
   quantity_on_hand: number;
 }
 
-/** A delivery of one item; `received_at` in ms, `expiry_date` as `2027-03-31`, null if it does not expire. */
+/** A delivery of one item. `received_at` is in milliseconds since 1970. `expiry_date` has the form `2027-03-31`; null if none. */
 export interface Batch {
   id: number;
   quantity: number;
@@ -15,15 +15,15 @@ export interface Batch {
   expiry_date: string | null;
 }
 
-/** `taken` is what leaves each batch; it may be less than what leaves the item, where an item has stock that no batch tells of. */
+/** `taken` lists the quantity from each batch. Their sum is smaller than the quantity if the item has stock without a batch. */
 export type Consumption =
   | { outcome: "consumed"; taken: { id: number; quantity: number }[]; quantityOnHand: number }
   | { outcome: "nothing" }
   | { outcome: "refused"; reason: string };
 
-/** Takes a quantity out of an item's batches; all of it or none, and nothing from an item that tracks no stock. */
+/** Takes the whole quantity from the batches of an item, or refuses. A virtual item has no stock. */
 export function consume(item: Stock, batches: readonly Batch[], quantity: number): Consumption {
-  // A fee or a procedure fails silently: whoever bills a visit consumes all of its lines alike.
+  // A virtual item (fee, procedure) is no error: billing a visit consumes all its items alike.
   if (item.is_virtual) return { outcome: "nothing" };
   if (!Number.isSafeInteger(quantity) || quantity < 1) {
     return { outcome: "refused", reason: `quantity is ${quantity}, expected a whole number, at least 1` };
@@ -41,7 +41,7 @@ export function consume(item: Stock, batches: readonly Batch[], quantity: number
   return { outcome: "consumed", taken, quantityOnHand: item.quantity_on_hand - quantity };
 }
 
-/** Batches in the order they are used up: what expires first for medications and vaccines (FEFO), else the oldest (FIFO). */
+/** Sorts batches in the order of use: first expiry first for medications and vaccines (FEFO), else first in first out (FIFO). */
 export function allocationOrder(category: string, batches: readonly Batch[]): Batch[] {
   const byAge = (a: Batch, b: Batch) => a.received_at - b.received_at || a.id - b.id;
   if (category !== "MEDICATION" && category !== "VACCINE") return batches.toSorted(byAge);

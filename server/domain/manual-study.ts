@@ -8,7 +8,7 @@ import { Nullable, TIMESTAMP_PATTERN } from "../../shared/api/schema.ts";
 import { readUnit } from "../../shared/clinical/units.ts";
 import { readValue } from "../../shared/clinical/value.ts";
 
-// A study that a person types in: what was measured. Range and flag are ours to fill in.
+// Reads a study that a user typed. The server computes ranges and flags.
 
 /** The file of `study add`. */
 export const ManualStudy = Type.Object(
@@ -20,7 +20,7 @@ export const ManualStudy = Type.Object(
       Type.Object(
         {
           analyte: Type.String({ minLength: 1, maxLength: 64 }),
-          /** A number, or as it is printed: `<0.2`, `7,1`, `2+`. */
+          /** A number, or printed text: `<0.2`, `7,1`, `2+`. */
           value: Type.Union([Type.Number(), Type.String()]),
           unit: Type.Optional(Nullable(Type.String({ maxLength: 32 }))),
         },
@@ -40,13 +40,13 @@ export interface ManualEntry extends Pick<ManualStudy, "modality" | "acquired_at
   measurements: Measurement[];
 }
 
-/** Reads a typed study. @returns all problems if there are any: a person can correct them, so none is skipped */
+/** Reads a typed study. @returns all problems at once, so that the user can correct them together */
 export function readManualStudy(typed: unknown, now: number): { entry: ManualEntry } | { problems: string[] } {
   const faults = [...problems(manualStudy, typed), ...nulProblems(typed)];
   if (faults.length > 0) return { problems: faults };
   const { modality, acquired_at, device_name = "Manual entry", results } = typed as ManualStudy;
   if (!isRealInstant(acquired_at)) faults.push(`acquired_at is ${acquired_at}, expected a time that exists`);
-  else if (Date.parse(acquired_at) > now) faults.push(`acquired_at is ${acquired_at}, which is yet to come`);
+  else if (Date.parse(acquired_at) > now) faults.push(`acquired_at is ${acquired_at}, expected a time in the past`);
   const measurements = results.flatMap((result) => {
     const read = readMeasurement(result, modality);
     if ("problem" in read) faults.push(read.problem);
@@ -54,21 +54,23 @@ export function readManualStudy(typed: unknown, now: number): { entry: ManualEnt
   });
   const codes = measurements.map(({ code }) => code);
   for (const code of new Set(codes.filter((each, index) => codes.indexOf(each) < index))) {
-    faults.push(`${code} stands more than once`);
+    faults.push(`${code} is listed more than once`);
   }
   return faults.length > 0 ? { problems: faults } : { entry: { modality, acquired_at, device_name, measurements } };
 }
 
-/** One row of what was typed. */
+/** Reads one typed result. */
 export function readMeasurement(
   { analyte: name, value, unit: sentUnit }: ManualStudy["results"][number],
   modality: ManualStudy["modality"],
 ): { measurement: Measurement } | { problem: string } {
   const found = findAnalyte([name], { modality, urine: modality === "URINALYSIS" });
-  if (found === null) return { problem: `analyte is ${shown(name)}, which is none of ${modality}` };
+  if (found === null) return { problem: `analyte is ${shown(name)}, expected an analyte of ${modality}` };
   const { analyte } = found;
   if (analyte.modality !== modality) {
-    return { problem: `analyte is ${shown(name)}, which is of ${analyte.modality}, expected one of ${modality}` };
+    return {
+      problem: `analyte is ${shown(name)}, which is of ${analyte.modality}, expected an analyte of ${modality}`,
+    };
   }
   const text = String(value);
   const read = readValue(text, { decimalComma: true });

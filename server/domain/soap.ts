@@ -1,6 +1,6 @@
 import type { Soap, SoapStatus } from "../../shared/api/soap.ts";
 
-// Legal changes of a SOAP record. The database's triggers hold the same rules.
+// Legal changes of a SOAP record. Triggers of the database hold the same rules.
 
 const next: Readonly<Record<SoapStatus, SoapStatus | null>> = {
   DRAFT: "IN_PROGRESS",
@@ -9,19 +9,19 @@ const next: Readonly<Record<SoapStatus, SoapStatus | null>> = {
   LOCKED: null,
 };
 
-/** Why a record may not go from one status to another, null when it may: one step forward, none skipped, none back. */
+/** Allows one step forward. @returns the reason of an illegal change, else null */
 export function soapStatusProblem(from: SoapStatus, to: SoapStatus): string | null {
   if (next[from] === to) return null;
   const expected = next[from] === null ? "no other status, LOCKED is final" : `${next[from]} after ${from}`;
   return `status is ${to}, expected ${expected}`;
 }
 
-/** Whether a record's content is fixed for ever; what was wrong in it is said in an amendment. */
+/** Whether the content of a record is final. Corrections are amendments. */
 function isSigned(status: SoapStatus): boolean {
   return status === "SIGNED" || status === "LOCKED";
 }
 
-/** Why a stored record may not become another, null when it may. `differing` names the fields other than the status that differ. */
+/** Checks a changed record; `differing` names its changed fields except the status. @returns the problem, else null */
 export function soapChangeProblem(from: SoapStatus, to: SoapStatus, differing: readonly string[]): string | null {
   if (isSigned(from) && differing.length > 0) {
     return `the stored record is ${from} and ${differing.join(", ")} would change, expected an amendment as a new record`;
@@ -29,7 +29,7 @@ export function soapChangeProblem(from: SoapStatus, to: SoapStatus, differing: r
   return from === to ? null : soapStatusProblem(from, to);
 }
 
-/** Why a record's signed_at contradicts its status, null when it does not. */
+/** @returns the problem if signed_at contradicts the status, else null */
 export function signedAtProblem({ status, signed_at }: Pick<Soap, "status" | "signed_at">): string | null {
   if (isSigned(status) === (signed_at !== null)) return null;
   return signed_at === null
@@ -37,7 +37,7 @@ export function signedAtProblem({ status, signed_at }: Pick<Soap, "status" | "si
     : `signed_at is ${JSON.stringify(signed_at)}, expected null for a ${status} record`;
 }
 
-/** Why a record cannot amend another, null when it can: only what is signed is amended, and for the same patient. */
+/** Allows amendments of signed records of the same patient. @returns the problem, else null */
 export function amendmentProblem(
   amendment: { fp: string; patientId: number },
   original: { fp: string; patientId: number; status: SoapStatus },

@@ -2,14 +2,14 @@ import { Compile } from "typebox/compile";
 import { ClinicRange, subjectOf, whyNoClinicRange } from "../../shared/clinical/clinic-ranges.ts";
 import { nulProblems, problems } from "../../shared/api/problems.ts";
 
-// The file of a clinic's own intervals: one JSON object a line, and the whole of what the clinic has.
+// Reads the file of a clinic's reference intervals: one JSON object a line. A file replaces all intervals of the clinic.
 
 const clinicRange = Compile(ClinicRange);
 
-/** More than every analyte for every species, with room for ages and devices. */
+/** Max rows of a file: every analyte for every species, with several ages and devices. */
 const RANGES_MAX = 5000;
 
-/** The rows of a file's text, or everything that is wrong with it, each with its line. */
+/** Reads the rows of a file. @returns all problems with their line numbers if there are any */
 export function readRanges(text: string): { rows: ClinicRange[] } | { problems: string[] } {
   const rows: ClinicRange[] = [];
   const found: string[] = [];
@@ -18,17 +18,17 @@ export function readRanges(text: string): { rows: ClinicRange[] } | { problems: 
     if (line.trim() === "") continue;
     const number = index + 1;
     const row = parse(line);
-    const faults = faultsOf(row);
-    if (faults.length === 0) {
+    const problemsOfRow = rowProblems(row);
+    if (problemsOfRow.length === 0) {
       const { id, effective_from } = row as ClinicRange;
       for (const key of [`id ${id}`, `${subjectOf(row as ClinicRange)} ${Date.parse(effective_from)}`]) {
         const first = seen.get(key);
         if (first === undefined) seen.set(key, number);
-        else if (key === `id ${id}`) faults.push(`${key} stands in line ${first} already`);
-        else faults.push(`${id} is for the same animals from the same day on as line ${first}`);
+        else if (key === `id ${id}`) problemsOfRow.push(`${key} is already in line ${first}`);
+        else problemsOfRow.push(`${id} has the same animals and start date as line ${first}`);
       }
     }
-    found.push(...faults.map((fault) => `line ${number}: ${fault}`));
+    found.push(...problemsOfRow.map((problem) => `line ${number}: ${problem}`));
     rows.push(row as ClinicRange);
   }
   if (rows.length > RANGES_MAX) found.push(`the file has ${rows.length} rows, at most ${RANGES_MAX}`);
@@ -43,10 +43,10 @@ function parse(line: string): unknown {
   }
 }
 
-function faultsOf(row: unknown): string[] {
-  if (row === undefined) return ["is no JSON"];
-  const faults = [...problems(clinicRange, row), ...nulProblems(row)];
-  if (faults.length > 0) return faults;
+function rowProblems(row: unknown): string[] {
+  if (row === undefined) return ["invalid JSON"];
+  const problemsOfRow = [...problems(clinicRange, row), ...nulProblems(row)];
+  if (problemsOfRow.length > 0) return problemsOfRow;
   const problem = whyNoClinicRange(row as ClinicRange);
   return problem === null ? [] : [`${(row as ClinicRange).id} ${problem}`];
 }

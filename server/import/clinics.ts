@@ -2,6 +2,8 @@ import { noInvalidation, query, type Session } from "../store/database/query.ts"
 import { type Change, missing } from "./context.ts";
 import type { ClinicLine, CustomerLine, UserLine } from "./lines.ts";
 
+// Stores clinics, users and customers.
+
 export async function storeClinic(session: Session, { fp, name }: ClinicLine): Promise<Change> {
   const stored = await session.first(clinicByFp, { fp });
   if (stored?.name === name) return "unchanged";

@@ -1,13 +1,15 @@
+/** Max lines that are stored concurrently. */
 const LINES_AT_ONCE = 64;
 
-/** Stores lines together where each has a subject of its own: a database across a network is waited for once for many. */
+/** Stores lines with different subjects concurrently, so that they share the round trips to a remote database. */
 export class ConcurrentLines {
-  #underWay = new Map<string, Promise<void>>();
+  #pending = new Map<string, Promise<void>>();
   #failure: { error: unknown } | null = null;
 
+  /** Starts the work, after the work on the same subject. */
   async run(subject: string, work: () => Promise<void>): Promise<void> {
-    if (this.#underWay.size === LINES_AT_ONCE || this.#underWay.has(subject)) await this.finish();
-    this.#underWay.set(
+    if (this.#pending.size === LINES_AT_ONCE || this.#pending.has(subject)) await this.finish();
+    this.#pending.set(
       subject,
       work().catch((error: unknown) => {
         this.#failure ??= { error };
@@ -15,10 +17,10 @@ export class ConcurrentLines {
     );
   }
 
-  /** Waits for all, also when one fails: nobody may ask anything of a transaction that is over. */
+  /** Waits for all work, failed or not, because no query may outlive its transaction. @throws the first error */
   async finish(): Promise<void> {
-    await Promise.all(this.#underWay.values());
-    this.#underWay.clear();
+    await Promise.all(this.#pending.values());
+    this.#pending.clear();
     if (this.#failure !== null) throw this.#failure.error;
   }
 }

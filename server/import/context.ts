@@ -1,15 +1,15 @@
 export type Change = "new" | "changed" | "unchanged";
 
-/** State that an import carries from entity to entity. */
+/** State of one import. */
 export interface ImportContext {
   readonly now: number;
-  /** Clinics whose clients have synchronised: to them each change gets the time at which they can see it. */
+  /** Clinics whose clients have synchronised. Their changed patients get the time of the import, so that the next sync finds them. */
   readonly served: ReadonlySet<number>;
-  /** Patients that this import made. Connecting them to a clinic that was never served keeps the file's times. */
+  /** Patients that this import created. Connecting them to a clinic without a sync keeps the times of the file. */
   readonly newPatients: Set<number>;
-  /** The clinic whose SOAP records this import may give to another clinic; null: no record changes its owner. */
+  /** Clinic whose SOAP records the import may move to another clinic; null if no record may change its owner. */
   readonly recordOwnerId: number | null;
-  /** Patients that `stampPatients` will give the time of the import's end. */
+  /** Patients that `stampPatients` gives the time of the end of the import. */
   readonly stamped: Set<number>;
 }
 

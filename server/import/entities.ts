@@ -8,13 +8,13 @@ import { importSoap, storedAmendmentProblem } from "../store/soap.ts";
 import { importBatch, importItem } from "../store/stock.ts";
 import { patientByFp, storeConnection, storePatient } from "./patients.ts";
 
-// Writes the entities of an import: each is new, changed, or says what is stored already.
+// Stores the entities of an import.
 
-/** Stores one entity, by its fp; a problem when it refers to what does not exist. To be run in a transaction. */
+/** Stores one entity under its fp. Run it in a transaction. @returns a problem if it refers to an unknown entity */
 export async function storeEntity(
   session: Session,
   entity: Entity,
-  current: ImportContext,
+  context: ImportContext,
 ): Promise<Change | { problem: string }> {
   switch (entity.type) {
     case "clinic":
@@ -24,13 +24,13 @@ export async function storeEntity(
     case "customer":
       return storeCustomer(session, entity);
     case "patient":
-      return storePatient(session, entity, current);
+      return storePatient(session, entity, context);
     case "connection":
-      return storeConnection(session, entity, current);
+      return storeConnection(session, entity, context);
     case "study":
-      return storeStudy(session, entity, current);
+      return storeStudy(session, entity, context);
     case "soap":
-      return storeSoap(session, entity, current);
+      return storeSoap(session, entity, context);
     case "calendar_event":
       return storeEvent(session, entity);
     case "inventory_item":
@@ -40,7 +40,7 @@ export async function storeEntity(
   }
 }
 
-/** Checks an amendment after all records of the import are stored. @returns the problem; null for any other entity */
+/** Checks an amendment. Call it after all records of the import are stored. @returns null for any other entity */
 export async function checkAmendment(session: Session, entity: Entity): Promise<{ problem: string } | null> {
   if (entity.type !== "soap" || !entity.amends_fp) return null;
   const problem = await storedAmendmentProblem(session, entity.fp, entity.amends_fp);

@@ -1,5 +1,4 @@
-import { Result } from "../../shared/api/study.ts";
-import { toStudy } from "../store/studies/study-content.ts";
+import { inPublishedOrder, timestampOf, toStudy } from "../store/studies/study-content.ts";
 import type { Entity } from "./lines.ts";
 import { toEvent } from "../store/calendar.ts";
 import { toPatient } from "../store/patients/patients.ts";
@@ -7,21 +6,20 @@ import { type Query, query, type Session } from "../store/database/query.ts";
 import { toSoap } from "../store/soap.ts";
 import { toItem } from "../store/stock.ts";
 
-// Reads all entities back as the lines of an import file, in the order of their fps, so that an imported
-// export gives the same export again. Keys, unmatched studies and earlier revisions are no entities.
+// Writes all entities as lines of an import file, in the order of their fps. Importing an export and exporting again gives
+// the same lines. An export contains no keys, unmatched studies or replaced revisions.
 
-/** Every entity of one state of the database, a thousand rows in memory at a time. */
+/** Lists every entity of a snapshot. Holds 1000 rows in memory. */
 export async function* exportEntities(session: Session): AsyncGenerator<Entity> {
   for await (const { fp, name } of rows(session, clinics)) yield { type: "clinic", fp, name };
   for await (const { fp, name, clinic_fp } of rows(session, users)) yield { type: "user", fp, name, clinic_fp };
   for await (const { fp, time_zone } of rows(session, customers)) {
-    // One that no line described comes back with the patient that names it.
+    // A customer without a line of its own is created by the lines of its patients.
     if (time_zone !== null) yield { type: "customer", fp, locale: { time_zone } };
   }
   yield* patientsOf(session);
   for await (const row of rows(session, studies)) {
-    const { results, ...study } = toStudy(row);
-    yield { type: "study", ...study, results: results.map(inOrder) };
+    yield { type: "study", ...inPublishedOrder(toStudy(row)) };
   }
   for await (const row of rows(session, soaps)) yield { type: "soap", ...toSoap(row), amends_fp: row.amends_fp };
   for await (const row of rows(session, events)) {
@@ -31,12 +29,12 @@ export async function* exportEntities(session: Session): AsyncGenerator<Entity> 
   for await (const page of pages(session, items)) {
     for (const row of page) yield { type: "inventory_item", ...toItem(row), clinic_fp: row.clinic_fp };
     for (const { item_fp, lot, quantity, received_at, expiry_date } of await session.all(batchesIn, rangeOf(page))) {
-      yield { type: "inventory_batch", item_fp, lot, quantity, received_at: instant(received_at), expiry_date };
+      yield { type: "inventory_batch", item_fp, lot, quantity, received_at: timestampOf(received_at), expiry_date };
     }
   }
 }
 
-/** How many studies wait for a person to match them; an export cannot carry them. */
+/** Counts unmatched studies, which an export does not contain. */
 export async function countUnmatched(session: Session): Promise<number> {
   return (await session.first(unmatched, {}))?.count ?? 0;
 }
@@ -49,7 +47,7 @@ async function* patientsOf(session: Session): AsyncGenerator<Entity> {
     }
     for (const row of page) {
       const external_ids = identifiers.get(row.fp) ?? [];
-      const deleted_at = row.deleted_at === null ? null : instant(row.deleted_at);
+      const deleted_at = row.deleted_at === null ? null : timestampOf(row.deleted_at);
       yield { type: "patient", ...toPatient(row), external_ids, deleted_at };
     }
     for (const { patient_fp, clinic_fp, active } of await session.all(connectionsIn, rangeOf(page))) {
@@ -71,19 +69,6 @@ async function* pages<Row extends { fp: string }>(session: Session, page: Query<
 
 async function* rows<Row extends { fp: string }>(session: Session, page: Query<After, Row>): AsyncGenerator<Row> {
   for await (const found of pages(session, page)) yield* found;
-}
-
-function instant(milliseconds: number): string {
-  return new Date(milliseconds).toISOString();
-}
-
-const resultKeys = Object.keys(Result.properties) as (keyof Result)[];
-
-// Stored with its keys in the order of the alphabet; written in the published order.
-function inOrder(result: Result): Result {
-  return Object.fromEntries(
-    resultKeys.filter((key) => Object.hasOwn(result, key)).map((key) => [key, result[key]]),
-  ) as Result;
 }
 
 interface After {

@@ -2,8 +2,8 @@ import { stat } from "node:fs/promises";
 import { shown } from "../../shared/api/problems.ts";
 import { ConcurrentLines } from "./concurrent-lines.ts";
 import type { Change, ImportContext } from "./context.ts";
-import { faultsOf, parse } from "./line-checks.ts";
-import { lines, tooLong } from "./line-reader.ts";
+import { lineProblems, parseLine } from "./line-checks.ts";
+import { LINE_TOO_LONG, readLines } from "./line-reader.ts";
 import type { Entity } from "./lines.ts";
 import { checkAmendment, storeEntity } from "./entities.ts";
 import { servedClinics } from "../store/keys.ts";
@@ -12,10 +12,10 @@ import { listSharedNumbers, type SharedNumber } from "../store/patients/shared-n
 import type { Store } from "../store/database/store.ts";
 import { stampPatients } from "./patients.ts";
 
-// Imports a file of one JSON object a line, all or nothing. The file is read once to check it, then once for each
-// stage below: so lines may stand in any order, nothing is kept in memory, and a fault in the file holds up no other writer.
+// Imports a file of one JSON object a line, all or nothing. Reads the file once to check it, then once for each stage. Lines
+// may thus have any order, no line stays in memory, and an invalid file blocks no writer.
 
-/** How far an import is: of all the bytes it will read. */
+/** Receives the progress of an import, in bytes of all passes over the file. */
 export type Progress = (bytesRead: number, bytesTotal: number) => void;
 
 export interface ImportResult {
@@ -26,7 +26,7 @@ export interface ImportResult {
   warnings?: { shown: readonly string[]; total: number };
 }
 
-/** The file was refused and nothing of it stored; the problems are in the order of its lines, the first ones of them. */
+/** Reports a refused file, of which nothing was stored. Holds the first problems by line. */
 export class ImportError extends Error {
   readonly problems: readonly LineProblem[];
   readonly total: number;
@@ -60,13 +60,13 @@ const stages: readonly Partial<Record<Entity["type"], Step>>[] = [
     calendar_event: storeEntity,
     inventory_item: storeEntity,
   },
-  // A record may stand before the one that it amends: what it says of it is checked when both are stored.
+  // A file may contain an amendment before the amended record, so that a later stage checks amendments.
   { inventory_batch: storeEntity, soap: checkAmendment },
 ];
 
 /**
- * Imports an NDJSON file in one transaction. `recordOwnerId` names the clinic whose SOAP records the file may give to another clinic.
- * Rejects with an ImportError that lists what is wrong with the file.
+ * Imports an NDJSON file in one transaction. The SOAP records of the clinic `recordOwnerId` may move to another clinic.
+ * Rejects with an ImportError if the file is invalid.
  */
 export async function importFile(
   store: Store,
@@ -76,69 +76,91 @@ export async function importFile(
   recordOwnerId: number | null = null,
 ): Promise<ImportResult> {
   const { size } = await stat(path);
-  const bytesTotal = size * (1 + stages.length);
-  const faultsOfLines = new Faults();
-  const clock = now();
-
-  for await (const { number, bytes, bytesRead } of lines(path)) {
-    faultsOfLines.add(number, bytes === null ? [tooLong] : faultsOf(bytes, clock));
-    progress(bytesRead, bytesTotal);
-  }
-  faultsOfLines.throwIfAny();
+  const startedAt = now();
+  /** Reports the progress of a pass over the file; pass 0 checks the lines. */
+  const progressOf = (pass: number) => (bytesRead: number) =>
+    progress(size * pass + bytesRead, size * (1 + stages.length));
+  await checkLines(path, progressOf(0), startedAt);
 
   return store.transaction(async (session) => {
-    const faults = new Faults();
-    const result: ImportResult = { new: 0, changed: 0, unchanged: 0 };
-    const current: ImportContext = {
-      now: clock,
+    const context: ImportContext = {
+      now: startedAt,
       served: await servedClinics(session),
       newPatients: new Set(),
       stamped: new Set(),
       recordOwnerId,
     };
-    let numbersMayMeet = false;
+    const tally: Tally = { new: 0, changed: 0, unchanged: 0, problems: new ProblemList(), mayShareNumbers: false };
     for (const [index, steps] of stages.entries()) {
-      const sideBySide = new ConcurrentLines();
-      try {
-        for await (const { number, bytes, bytesRead } of lines(path)) {
-          progress(size * (index + 1) + bytesRead, bytesTotal);
-          // Checked above; should the file have changed since, what does not fit fails here and nothing is stored.
-          const entity = parse(bytes ?? Buffer.alloc(0)) as Entity;
-          const step = steps[entity.type];
-          if (step === undefined) continue;
-          await sideBySide.run(subjectOf(entity), async () => {
-            const change = await step(session, entity, current);
-            if (change === null) return;
-            if (typeof change === "object") faults.add(number, [change.problem]);
-            else {
-              result[change] += 1;
-              if (change !== "unchanged" && hasNumbers(entity)) numbersMayMeet = true;
-            }
-          });
-        }
-      } finally {
-        await sideBySide.finish();
-      }
+      await runStage(session, path, steps, context, tally, progressOf(index + 1));
     }
-    faults.throwIfAny();
-    await stampPatients(session, current, now());
-    const numbers = numbersMayMeet ? await listSharedNumbers(session, WARNINGS_SHOWN_MAX) : { shared: [], total: 0 };
+    const { problems, mayShareNumbers, ...result } = tally;
+    problems.throwIfAny();
+    await stampPatients(session, context, now());
+    const numbers = mayShareNumbers ? await listSharedNumbers(session, WARNINGS_SHOWN_MAX) : { shared: [], total: 0 };
     if (numbers.total === 0) return result;
-    return { ...result, warnings: { shown: numbers.shared.map(sharedNumber), total: numbers.total } };
+    return { ...result, warnings: { shown: numbers.shared.map(sharedNumberWarning), total: numbers.total } };
   });
 }
 
-/** Whether a line decides which patients of a clinic a card number names. */
+async function checkLines(path: string, progress: (bytesRead: number) => void, now: number): Promise<void> {
+  const problems = new ProblemList();
+  for await (const { number, bytes, bytesRead } of readLines(path)) {
+    problems.add(number, bytes === null ? [LINE_TOO_LONG] : lineProblems(bytes, now));
+    progress(bytesRead);
+  }
+  problems.throwIfAny();
+}
+
+/** Counts of an import. */
+interface Tally extends Omit<ImportResult, "warnings"> {
+  readonly problems: ProblemList;
+  /** Whether a stored line may give one card number to several patients of a clinic. */
+  mayShareNumbers: boolean;
+}
+
+async function runStage(
+  session: Session,
+  path: string,
+  steps: (typeof stages)[number],
+  context: ImportContext,
+  tally: Tally,
+  progress: (bytesRead: number) => void,
+): Promise<void> {
+  const concurrent = new ConcurrentLines();
+  try {
+    for await (const { number, bytes, bytesRead } of readLines(path)) {
+      progress(bytesRead);
+      // `checkLines` accepted the line. If the file changed in the meantime, an invalid line throws and nothing is stored.
+      const entity = parseLine(bytes ?? Buffer.alloc(0)) as Entity;
+      const step = steps[entity.type];
+      if (step === undefined) continue;
+      await concurrent.run(subjectOf(entity), async () => {
+        const change = await step(session, entity, context);
+        if (change === null) return;
+        if (typeof change === "object") tally.problems.add(number, [change.problem]);
+        else {
+          tally[change] += 1;
+          if (change !== "unchanged") tally.mayShareNumbers ||= hasNumbers(entity);
+        }
+      });
+    }
+  } finally {
+    await concurrent.finish();
+  }
+}
+
+/** Whether the entity decides which patients of a clinic a card number names. */
 function hasNumbers({ type }: Entity): boolean {
   return type === "patient" || type === "connection";
 }
 
-function sharedNumber({ clinic_fp, identifier, patients, first_fp, last_fp }: SharedNumber): string {
+function sharedNumberWarning({ clinic_fp, identifier, patients, first_fp, last_fp }: SharedNumber): string {
   const names = patients > 2 ? `${first_fp}, ${last_fp} and ${patients - 2} more` : `${first_fp} and ${last_fp}`;
   return `external_id ${shown(identifier)} names ${patients} patients of ${clinic_fp}, ${names}: a result with it stays unmatched`;
 }
 
-/** @returns the record that a line writes. Beside it, a line may create a missing customer */
+/** @returns the record that a line writes, apart from a customer that it may create */
 function subjectOf(entity: Entity): string {
   switch (entity.type) {
     case "connection":
@@ -150,7 +172,8 @@ function subjectOf(entity: Entity): string {
   }
 }
 
-class Faults {
+/** Collects the problems of a file. Counts all and keeps the first PROBLEMS_SHOWN_MAX. */
+class ProblemList {
   readonly #list: LineProblem[] = [];
   #total = 0;
 

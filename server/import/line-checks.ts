@@ -20,6 +20,8 @@ import {
   UserLine,
 } from "./lines.ts";
 
+// Checks one line of an import file.
+
 const checks = {
   clinic: Compile(ClinicLine),
   user: Compile(UserLine),
@@ -33,14 +35,16 @@ const checks = {
   inventory_batch: Compile(InventoryBatchLine),
 };
 
-export function parse(bytes: Buffer): unknown {
+/** @throws if the line is not JSON in UTF-8 */
+export function parseLine(bytes: Buffer): unknown {
   return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
 }
 
-export function faultsOf(bytes: Buffer, now: number): string[] {
+/** @returns all problems of a line */
+export function lineProblems(bytes: Buffer, now: number): string[] {
   let value: unknown;
   try {
-    value = parse(bytes);
+    value = parseLine(bytes);
   } catch (error) {
     return [`not JSON in UTF-8: ${(error as Error).message}`];
   }
@@ -55,15 +59,15 @@ export function faultsOf(bytes: Buffer, now: number): string[] {
   return check.Check(value) ? [...unrealValues(value, now), ...nulProblems(value)] : problems(check, value);
 }
 
-/** The heaviest bulls and draught horses. A weight above it is in grams, or a slip of the finger. */
+/** Weight of the heaviest bulls and draught horses. A larger value is in grams or mistyped. */
 const WEIGHT_KG_MAX = 1500;
 
 const BORN_FROM = "1950-01-01";
 
-/** In the zone farthest east it is already the next day. */
+/** Offset of the easternmost time zone, where the next day has already begun. */
 const EAST_MS = 14 * 3_600_000;
 
-// Finds values of the right form that name nothing (30 February, an unknown time zone) or contradict each other.
+// Finds well-formed values that are invalid (30 February, unknown time zone) or contradict each other.
 function unrealValues(entity: Entity, now: number): string[] {
   const unreal: string[] = [];
   const expect = (field: string, value: string | null | undefined, real: (text: string) => boolean, what: string) => {
@@ -105,7 +109,7 @@ function unrealValues(entity: Entity, now: number): string[] {
       const { start_at, end_at } = entity;
       expectTime("start_at", start_at);
       expectTime("end_at", end_at);
-      // Both have the same form, so the order of the texts is that of the times.
+      // Both times have the same form, so that text order is time order.
       expect("end_at", end_at, (end) => end >= start_at, `a time not before start_at ${start_at}`);
       break;
     }
@@ -147,7 +151,7 @@ function unrealPatient({ species, sex, date_of_birth, weight_kg, deleted_at }: P
 
 const timeZones = new Set<string>();
 
-// Each question of Intl takes memory that is no garbage of JavaScript's, and is freed late: a zone is asked for once.
+// Caches valid zones, because each lookup in Intl takes native memory that is freed late.
 function isTimeZone(text: string): boolean {
   if (timeZones.has(text)) return true;
   const isValid = IANAZone.isValidZone(text);

@@ -1,19 +1,19 @@
 import { createReadStream } from "node:fs";
 
-/** Far above the longest line that makes sense; a file without line ends must not fill the memory. */
+/** Max bytes of a line, so that a file without line ends cannot fill the memory. A longer line is a problem. */
 const LINE_BYTES_MAX = 5 * 1024 * 1024;
 
-export const tooLong = `longer than ${LINE_BYTES_MAX} bytes, expected one JSON object a line`;
+export const LINE_TOO_LONG = `longer than ${LINE_BYTES_MAX} bytes, expected one JSON object a line`;
 
 interface Line {
   number: number;
-  /** Null when the line is too long to be read. */
+  /** Null if the line is longer than LINE_BYTES_MAX. */
   bytes: Buffer | null;
   bytesRead: number;
 }
 
-/** The lines that are not blank. */
-export async function* lines(path: string): AsyncGenerator<Line> {
+/** Reads the lines of a file that are not blank. */
+export async function* readLines(path: string): AsyncGenerator<Line> {
   let number = 0;
   let bytesRead = 0;
   let parts: Buffer[] = [];

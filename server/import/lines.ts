@@ -7,7 +7,7 @@ import { DATE_PATTERN, Nullable, TIMESTAMP_PATTERN } from "../../shared/api/sche
 import { Soap } from "../../shared/api/soap.ts";
 import { Study } from "../../shared/api/study.ts";
 
-// The lines of an import file: the API's fields, and what the API keeps to itself.
+// The lines of an import file: the fields of the API and fields that the API does not show.
 
 const closed = { additionalProperties: false };
 const name = Type.String({ minLength: 1, maxLength: 200 });
@@ -65,7 +65,7 @@ export type SoapLine = Static<typeof SoapLine>;
 
 const { type: eventType, ...eventProperties } = CalendarEvent.properties;
 
-/** `type` says what the line is, so the event's own type is `event_type` here. */
+/** `type` is the type of the line, so that the type of the event is `event_type`. */
 export const CalendarEventLine = Type.Object(
   { type: Type.Literal("calendar_event"), ...eventProperties, event_type: eventType, clinic_fp: clinicFp },
   closed,

@@ -6,12 +6,14 @@ import { clinicByFp, customerByFp } from "./clinics.ts";
 import { type Change, type ImportContext, missing } from "./context.ts";
 import type { ConnectionLine, PatientLine } from "./lines.ts";
 
+// Stores patients and their connections to clinics.
+
+/** Patients of one batch of updates. */
 const STAMPED_AT_ONCE = 1000;
 
 /**
- * Sets updated_at of the stamped patients to `now`, never back, and brings their connections up to date. To be run as the
- * last act of an import. The stamps of a clinic's patients rise in the order of the commits: where two imports overlap, the
- * clinic's version makes one of them run again.
+ * Raises updated_at of the stamped patients to `now` and updates their connections. Call it at the end of an import. The
+ * stamps of a clinic's patients rise in commit order: of two concurrent imports, the clinic's version makes one run again.
  */
 export async function stampPatients(
   session: Session,
@@ -31,7 +33,7 @@ export async function stampPatients(
   await stamp();
 }
 
-export async function storePatient(session: Session, line: PatientLine, current: ImportContext): Promise<Change> {
+export async function storePatient(session: Session, line: PatientLine, context: ImportContext): Promise<Change> {
   const stored = await session.first(patientByFp, { fp: line.fp });
   const storedIds = stored ? await session.all(identifiersOf, { patientId: stored.id }) : [];
   const identifiers = [...new Set(line.external_ids)];
@@ -39,7 +41,7 @@ export async function storePatient(session: Session, line: PatientLine, current:
   const row: PatientRow = {
     fp: line.fp,
     name: line.name,
-    // The check of the line has refused words that name no species or sex.
+    // The check of the line refused unknown words for species and sex.
     species: apiSpecies(line.species) ?? line.species,
     breed: line.breed,
     sex: line.sex === null ? null : (patientSex(line.sex) ?? line.sex),
@@ -47,42 +49,42 @@ export async function storePatient(session: Session, line: PatientLine, current:
     weight_kg: line.weight_kg,
     owner_customer_id: await ownerId(session, line.owner_customer_fp),
     created_at: Date.parse(line.created_at),
-    // Never ahead: a client that synchronised up to a future time misses the changes until then. Never back: a stamp may
-    // have moved it since this very line was stored, and clients have synchronised up to it.
-    updated_at: Math.max(Math.min(updatedAt, current.now), stored?.updated_at ?? Number.MIN_SAFE_INTEGER),
+    // At most the clock's time, because a client that synchronised up to a future time misses earlier changes. At least the
+    // stored time, because clients may have synchronised up to a stamp that is newer than this line.
+    updated_at: Math.max(Math.min(updatedAt, context.now), stored?.updated_at ?? Number.MIN_SAFE_INTEGER),
     deleted_at: line.deleted_at ? Date.parse(line.deleted_at) : null,
   };
 
   if (stored === undefined) {
     const inserted = await session.first(insertPatient, row);
     if (inserted === undefined) throw new Error("an insert returned no row");
-    current.newPatients.add(inserted.id);
+    context.newPatients.add(inserted.id);
     await insertIdentifiers(session, inserted.id, identifiers);
     return "new";
   }
 
   const sameIds = identifiers.join("\n") === storedIds.map(({ identifier }) => identifier).join("\n");
-  // A time that has not come yet says nothing: by itself it changes no patient each time the file is imported.
-  const told = updatedAt > current.now ? { ...row, updated_at: stored.updated_at } : row;
-  if (sameIds && sameContent(stored, told)) return "unchanged";
+  // A future updated_at alone changes no patient, so that repeating the import has no effect.
+  const effective = updatedAt > context.now ? { ...row, updated_at: stored.updated_at } : row;
+  if (sameIds && sameContent(stored, effective)) return "unchanged";
   await session.all(updatePatient, { ...row, id: stored.id });
   if (!sameIds) {
     await session.all(deleteIdentifiers, { patientId: stored.id });
     await insertIdentifiers(session, stored.id, identifiers);
   }
-  if (await isServed(session, stored.id, current)) current.stamped.add(stored.id);
-  await relistNow(session, stored.id, current);
+  if (await isServed(session, stored.id, context)) context.stamped.add(stored.id);
+  await relistNow(session, stored.id, context);
   return "changed";
 }
 
-/** Whether the patient is connected to a clinic that has been served. */
+/** Whether the patient is connected to a clinic whose clients have synchronised. */
 async function isServed(session: Session, patientId: number, { served }: ImportContext): Promise<boolean> {
   if (served.size === 0) return false;
   const clinics = await session.all(connectedClinics, { patientId });
   return clinics.some(({ clinic_id }) => served.has(clinic_id));
 }
 
-/** Brings a patient's connections up to date, unless its stamp will. */
+/** Updates the connections of a patient, unless `stampPatients` does it later. */
 async function relistNow(session: Session, patientId: number, { stamped }: ImportContext): Promise<void> {
   if (!stamped.has(patientId)) await session.all(relist, { patientId });
 }
@@ -98,7 +100,7 @@ function sameContent(stored: PatientRow, row: PatientRow): boolean {
   return names.every((name) => stored[name] === row[name]);
 }
 
-// A customer is known to us by little more than the fp: one that the file names but never describes stands for itself.
+// Creates a customer that the file names but does not describe.
 async function ownerId(session: Session, fp: string): Promise<number> {
   const stored = (await session.first(customerByFp, { fp })) ?? (await session.first(insertCustomer, { fp }));
   if (stored === undefined) throw new Error("an insert returned no row");
@@ -108,7 +110,7 @@ async function ownerId(session: Session, fp: string): Promise<number> {
 export async function storeConnection(
   session: Session,
   line: ConnectionLine,
-  current: ImportContext,
+  context: ImportContext,
 ): Promise<Change | { problem: string }> {
   const clinic = await session.first(clinicByFp, { fp: line.clinic_fp });
   if (clinic === undefined) return missing("clinic_fp", line.clinic_fp);
@@ -120,16 +122,16 @@ export async function storeConnection(
   const active = line.active ? 1 : 0;
   if (stored?.active === active) return "unchanged";
   await session.all(upsertConnection, { ...ids, active, fp: patient.fp, species: patient.species });
-  // So that the clinic finds the patient in its next updated_since run, or that it has left. One that never came leaves none.
-  const isNews = !current.newPatients.has(patient.id) || current.served.has(clinic.id);
-  if (isNews && (line.active || stored !== undefined)) current.stamped.add(patient.id);
-  await relistNow(session, patient.id, current);
+  // The stamp makes the clinic's next sync find the new or removed patient. A connection that was never active needs none.
+  const isNews = !context.newPatients.has(patient.id) || context.served.has(clinic.id);
+  if (isNews && (line.active || stored !== undefined)) context.stamped.add(patient.id);
+  await relistNow(session, patient.id, context);
   return stored === undefined ? "new" : "changed";
 }
 
 type PatientRow = Omit<Tables["patient"], "id">;
 
-// A line beside this one may have made the customer since it was looked for.
+// A concurrent line may have created the customer in the meantime.
 const insertCustomer = query(
   (db, p: { fp: string }) =>
     db
@@ -144,7 +146,7 @@ export const patientByFp = query((db, p: { fp: string }) =>
   db.selectFrom("patient").selectAll().where("fp", "=", p.fp),
 );
 
-// Nobody sees a patient before it is connected.
+// No clinic sees a patient before it is connected.
 const insertPatient = query(
   (db, p: PatientRow) => db.insertInto("patient").values(patientValues(p)).returning("id"),
   noInvalidation,
@@ -230,8 +232,8 @@ const upsertConnection = query(
 );
 
 /**
- * Brings what the connections of a patient copy from it up to date; to be run after each change of either. A closed
- * connection keeps what it had when it was closed: what changes afterwards is none of that clinic's business.
+ * Updates the copies of patient columns in its connections. Run it after each change of the patient or a connection. A closed
+ * connection keeps its last copies, because that clinic must not learn of later changes.
  */
 const relist = query(
   (db, p: { patientId: number }) =>
@@ -242,7 +244,7 @@ const relist = query(
         listed: set
           .case()
           .when(set.and([set("clinic_patient.active", "=", 1), set("patient.deleted_at", "is", null)]))
-          // Literals: PostgreSQL takes a parameter here for text.
+          // Literals, because PostgreSQL takes a parameter here for text.
           .then(set.lit(1))
           .else(set.lit(0))
           .end(),
@@ -251,7 +253,7 @@ const relist = query(
       }))
       .whereRef("patient.id", "=", "clinic_patient.patient_id")
       .where("clinic_patient.patient_id", "=", p.patientId)
-      // Listed and no longer active: closed just now.
+      // A listed row that is not active was closed just now.
       .where((where) => where.or([where("clinic_patient.active", "=", 1), where("clinic_patient.listed", "=", 1)])),
   ({ patientId }) => ({ patients: [patientId], lists: true }),
 );

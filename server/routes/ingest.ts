@@ -30,7 +30,7 @@ const ingest = { header: "x-api-key", permissions: ["clinic.lab.ingest"], budget
 const directory = { ...ingest, budget: "directory" } as const;
 
 export function agentRoutes(app: FastifyInstance, { store, now, concealUnconnected }: RouteContext): void {
-  const outlines = new PageIndexCache();
+  const pageIndexes = new PageIndexCache();
   parseJsonBodies(app);
 
   app.route({
@@ -84,7 +84,7 @@ export function agentRoutes(app: FastifyInstance, { store, now, concealUnconnect
         const clinicId = keyOf(request).clinic_id;
         const version = versionsOf(request).lists;
         const filter = { clinicId, listed: isListed, species: null, updatedSince, page, pageSize, version };
-        const found: Page<unknown> = await read(store, outlines, filter);
+        const found: Page<unknown> = await read(store, pageIndexes, filter);
         return { success: true, data: pageOf(found, page, pageSize) };
       },
     });

@@ -46,7 +46,7 @@ const get = {
 } satisfies Operation;
 
 export function patientRoutes(app: FastifyInstance, { store, concealUnconnected }: RouteContext): void {
-  const outlines = new PageIndexCache();
+  const pageIndexes = new PageIndexCache();
 
   app.route({
     method: "GET",
@@ -55,7 +55,7 @@ export function patientRoutes(app: FastifyInstance, { store, concealUnconnected 
     config: list,
     handler: async (request) => {
       const { page, page_size, species, updated_since } = readParameters(request, list.parameters);
-      const found = await listPatients(store, outlines, {
+      const found = await listPatients(store, pageIndexes, {
         clinicId: keyOf(request).clinic_id,
         listed: true,
         species,

@@ -3,14 +3,14 @@ import { newUlid } from "../../shared/api/fp.ts";
 import { noInvalidation, query, type Session } from "./database/query.ts";
 import type { AuditColumns, Tables } from "./database/schema.ts";
 
-// The audit: one row for a request, or for several alike. Rows are added at the end and go by age.
+// The audit: one row for a request, or for several equal requests. Old rows are removed.
 
 export type AuditRow = AuditColumns;
 
-/** In one statement, which takes two thirds of the time. */
+/** Rows of one INSERT statement. */
 const ROWS_AT_ONCE = 20;
 
-/** A row as `audit` shows it. */
+/** A row in the output of `audit`. */
 export interface AuditDescription extends Omit<AuditColumns, "at" | "api_key_id"> {
   at: string;
   clinic_fp: string | null;
@@ -27,7 +27,7 @@ export async function insertRows(session: Session, rows: readonly AuditRow[]): P
   await session.each(insert, rows.slice(grouped));
 }
 
-/** Adds a row; its id, to count on with. */
+/** Adds a row. @returns its id, for `setTimes` */
 export async function insertRow(session: Session, row: AuditRow): Promise<number | undefined> {
   return (await session.first(insertCounted, row))?.id;
 }
@@ -36,28 +36,28 @@ export async function setTimes(session: Session, id: number, times: number): Pro
   await session.all(update, { id, times });
 }
 
-/** Removes rows that are older, a thousand at most: whoever adds some now and then keeps the table at its age. */
+/** Removes rows older than `before`, at most 1000 in a call. Call it at regular intervals. */
 export async function removeOldest(session: Session, before: number): Promise<void> {
   const oldest = await session.first(firstRow, {});
   if (oldest !== undefined && oldest.at < before) await session.all(remove, { before, end: oldest.id + 1000 });
 }
 
 export interface AuditFilter {
-  /** Milliseconds since 1970; the end itself is not in it. */
+  /** Milliseconds since 1970; `until` is exclusive. */
   since: number;
   until: number;
-  /** Only what was asked with this key, or with any key of this clinic. */
+  /** Only requests with this key, or with any key of this clinic. */
   keyId?: number;
   clinicId?: number;
 }
 
-/** The rows about one record, in the order in which they were written. */
+/** Lists the rows about one record, in the order of writing. */
 export async function listRowsOf(session: Session, fp: string): Promise<AuditDescription[]> {
   const rows: ({ at: number } & Omit<AuditDescription, "at">)[] = await session.all(ofRecord, { fp });
   return rows.map(({ at, ...row }) => ({ ...row, at: new Date(at).toISOString() }));
 }
 
-/** The rows in the order in which they were written, a thousand in memory at a time. */
+/** Lists rows in the order of writing. Holds 1000 rows in memory. */
 export async function* listRows(
   session: Session,
   { since, until, keyId, clinicId }: AuditFilter,
@@ -89,7 +89,7 @@ const insertCounted = query(
   noInvalidation,
 );
 
-// By name: the parameters of a query cannot be listed.
+// Lists each column, because the parameters of a query cannot be spread.
 function columnsOf(p: AuditRow): AuditRow {
   const { at, request_id, api_key_id, method, route, fp, count, status, address, times } = p;
   return { at, request_id, api_key_id, method, route, fp, count, status, address, times };
@@ -133,13 +133,13 @@ function selection(column?: "audit.api_key_id" | "api_key.clinic_id") {
   });
 }
 
-/** Actor and time of a change, for the audit. */
+/** User and time of a command, for the audit. */
 export interface AuditActor {
   by: string;
   now: number;
 }
 
-/** One row of the audit for each record that a command of a person touches; the request id holds them together. */
+/** Adds a row for each record that a command of a user changes. The rows have one request id. */
 export async function auditCommand(
   session: Session,
   command: string,

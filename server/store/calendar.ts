@@ -3,7 +3,7 @@ import { type TimeRange, eventStatusProblem } from "../domain/calendar-events.ts
 import { query, type Session } from "./database/query.ts";
 import type { EventColumns } from "./database/schema.ts";
 
-// Calendar events: each belongs to one clinic, whoever else sees its patient.
+// Calendar events. An event belongs to one clinic, even if other clinics share its patient.
 
 export interface EventFilter extends TimeRange {
   clinicId: number;
@@ -11,14 +11,14 @@ export interface EventFilter extends TimeRange {
   status: EventStatus | null;
 }
 
-/** The clinic's events that start in the range, in the order of their start, then fp. */
+/** Lists the clinic's events that start in the range, by start and fp. */
 export async function listEvents(session: Session, filter: EventFilter): Promise<CalendarEvent[]> {
   const byType = filter.type === null ? lists.everyType : lists.oneType;
   const list = filter.status === null ? byType.everyStatus : byType.oneStatus;
   return (await session.all(list, filter)).map(toEvent);
 }
 
-/** Stores an event of an import file; a problem when its status would leave the order of the moves. */
+/** Stores an event of an import file. @returns a problem if the new status may not follow the stored one */
 export async function importEvent(
   session: Session,
   event: CalendarEvent,
@@ -45,29 +45,29 @@ export async function importEvent(
   }
   const problem = stored.status === row.status ? null : eventStatusProblem(stored.status, row.status);
   if (problem !== null) return { problem };
-  await session.all(update, { ...row, id: stored.id, was_of: stored.clinic_id });
+  await session.all(update, { ...row, id: stored.id, previousClinicId: stored.clinic_id });
   return "changed";
 }
 
-/** Moves an event of the clinic to another status; says why not, null when done. To be run in a transaction. */
+/** Changes the status of an event. Run it in a transaction. @returns the reason if the change is illegal, else null */
 export async function moveEvent(
   session: Session,
   { clinicId, fp, to }: { clinicId: number; fp: string; to: EventStatus },
 ): Promise<string | null> {
   const stored = await session.first(storedByFp, { fp });
-  if (stored?.clinic_id !== clinicId) return `${fp} is no event of this clinic`;
+  if (stored?.clinic_id !== clinicId) return `${fp} is not an event of this clinic`;
   const problem = eventStatusProblem(stored.status, to);
-  if (problem === null) await session.all(update, { ...stored, status: to, was_of: stored.clinic_id });
+  if (problem === null) await session.all(update, { ...stored, status: to, previousClinicId: stored.clinic_id });
   return problem;
 }
 
-type Row = Omit<EventColumns, "clinic_id" | "patient_id" | "assigned_user_id"> & {
+type EventRow = Omit<EventColumns, "clinic_id" | "patient_id" | "assigned_user_id"> & {
   patient_fp: string | null;
   assigned_user_fp: string | null;
 };
 
-/** A row as the API shows it. */
-export function toEvent(row: Row): CalendarEvent {
+/** Converts a row to the event of the API. */
+export function toEvent(row: EventRow): CalendarEvent {
   return {
     fp: row.fp,
     title: row.title,
@@ -110,11 +110,11 @@ const insert = query(
   ({ clinic_id }) => ({ clinics: [clinic_id] }),
 );
 
-/** `was_of`: the clinic of the event till now. */
+// The previous clinic loses the event if it moves to another clinic.
 const update = query(
-  (db, p: EventColumns & { id: number; was_of: number }) =>
+  (db, p: EventColumns & { id: number; previousClinicId: number }) =>
     db.updateTable("calendar_event").set(eventValues(p)).where("id", "=", p.id),
-  ({ clinic_id, was_of }) => ({ clinics: [clinic_id, was_of] }),
+  ({ clinic_id, previousClinicId }) => ({ clinics: [clinic_id, previousClinicId] }),
 );
 
 function eventValues(p: EventColumns): EventColumns {

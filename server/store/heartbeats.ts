@@ -1,7 +1,7 @@
 import type { Heartbeat } from "../../shared/api/study.ts";
 import { noInvalidation, query, type Session } from "./database/query.ts";
 
-/** Keeps the latest heartbeat of an agent, which is known by its key. */
+/** Stores the latest heartbeat of an agent, identified by its key. */
 export async function storeHeartbeat(
   session: Session,
   clinicId: number,

@@ -1,11 +1,11 @@
 import { noInvalidation, query, type Session } from "./database/query.ts";
 import type { Versions } from "./database/cache-versions.ts";
 
-// API keys. The key itself never comes here: only its digest, and enough of its letters for a person to recognise it.
+// API keys. The store holds a digest of each key, and enough characters for a user to recognise it.
 
 export type KeyType = "integration" | "device" | "partner";
 
-/** A key as it authenticates a request. */
+/** A key that authenticates requests. */
 export interface ApiKey {
   id: number;
   public_id: string;
@@ -18,7 +18,7 @@ export interface ApiKey {
   last_used_at: number | null;
 }
 
-/** A key as `keys list` shows it. */
+/** A key in the output of `keys list`. */
 export interface KeyDescription {
   id: string;
   name: string;
@@ -48,7 +48,7 @@ export async function insertKey(session: Session, key: NewKey): Promise<void> {
   await session.all(insert, { ...key, permissions: JSON.stringify(key.permissions) });
 }
 
-/** The key with this digest, revoked and expired ones included, and the versions of its clinic in the same instant. */
+/** Finds a key by digest, revoked and expired keys included. Reads the versions of its clinic in the same statement. */
 export async function findKey(
   session: Session,
   digest: string,
@@ -62,13 +62,13 @@ export async function findKey(
   };
 }
 
-/** The key with this public id, revoked and expired ones included. */
+/** Finds a key by public id, revoked and expired keys included. */
 export async function findKeyById(session: Session, publicId: string): Promise<ApiKey | undefined> {
   const row = await session.first(byPublicId, { publicId });
   return row && { ...row, permissions: JSON.parse(row.permissions) as string[] };
 }
 
-/** How many keys of a clinic open anything now. */
+/** Counts the keys of a clinic that are neither revoked nor expired. */
 export async function countActiveKeys(session: Session, clinicId: number, now: number): Promise<number> {
   return (await session.first(countActive, { clinicId, now }))?.total ?? 0;
 }
@@ -81,18 +81,18 @@ export async function touchKey(session: Session, id: number, now: number): Promi
   await session.all(touch, { id, now });
 }
 
-/** Stores the first use of a key, which an import into its clinic either sees or comes before. */
+/** Stores the first use of a key. A concurrent import into its clinic is serialised with it. */
 export async function touchNewKey(session: Session, { id, clinic_id }: ApiKey, now: number): Promise<void> {
   await session.all(touch, { id, now });
   await session.all(writeClinic, { id: clinic_id });
 }
 
-/** The ids of the clinics that have been served: one of their keys was used. */
+/** @returns the ids of the clinics with a used key */
 export async function servedClinics(session: Session): Promise<Set<number>> {
   return new Set((await session.all(clinicsOfUsedKeys, {})).map(({ clinic_id }) => clinic_id));
 }
 
-/** Revokes a key by its public id; false when there is no such key. Revoking twice keeps the first time. */
+/** Revokes a key by public id. A second call keeps the first time. @returns false if the key is unknown */
 export async function revokeKey(session: Session, publicId: string, now: number): Promise<boolean> {
   const key = await findKeyById(session, publicId);
   if (key === undefined) return false;
@@ -100,7 +100,7 @@ export async function revokeKey(session: Session, publicId: string, now: number)
   return true;
 }
 
-/** All keys of a clinic, oldest first. */
+/** Lists all keys of a clinic, the oldest first. */
 export async function listKeys(session: Session, clinicId: number): Promise<KeyDescription[]> {
   const rows = await session.all(byClinic, { clinicId });
   return rows.map((row) => ({
@@ -110,9 +110,9 @@ export async function listKeys(session: Session, clinicId: number): Promise<KeyD
     permissions: JSON.parse(row.permissions) as string[],
     key: `${row.prefix}...${row.last_four}`,
     created_at: new Date(row.created_at).toISOString(),
-    expires_at: instant(row.expires_at),
-    revoked_at: instant(row.revoked_at),
-    last_used_at: instant(row.last_used_at),
+    expires_at: timestampOf(row.expires_at),
+    revoked_at: timestampOf(row.revoked_at),
+    last_used_at: timestampOf(row.last_used_at),
   }));
 }
 
@@ -124,7 +124,7 @@ export async function findClinic(session: Session, fp: string): Promise<{ id: nu
   return session.first(clinicByFp, { fp });
 }
 
-function instant(milliseconds: number | null): string | null {
+function timestampOf(milliseconds: number | null): string | null {
   return milliseconds === null ? null : new Date(milliseconds).toISOString();
 }
 
@@ -190,7 +190,7 @@ const touch = query(
   noInvalidation,
 );
 
-// It changes nothing. On PostgreSQL it makes the transaction collide with an import, which raises the clinic's versions.
+// Changes no value. On PostgreSQL it conflicts with an import, which bumps the versions of the clinic.
 const writeClinic = query(
   (db, p: { id: number }) =>
     db

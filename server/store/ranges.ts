@@ -2,15 +2,15 @@ import { createHash } from "node:crypto";
 import type { ClinicRange, ClinicRanges } from "../../shared/clinical/clinic-ranges.ts";
 import { noInvalidation, query, type Session } from "./database/query.ts";
 
-// The clinics' own intervals. Each import is a version that stays, since studies say by which one they were flagged.
+// Reference intervals of the clinics. Each import stays as a version, because snapshots of studies name their version.
 
-/** The rows in use; undefined where the clinic never imported any. */
+/** @returns the intervals in use; undefined if the clinic never imported any */
 export async function currentRanges(session: Session, clinicId: number): Promise<ClinicRanges | undefined> {
   const row = await session.first(latest, { clinicId });
   return row && toRanges(row);
 }
 
-/** The rows that a study's snapshot names by their version. */
+/** Finds the intervals of a version that a snapshot names. */
 export async function rangesOfVersion(
   session: Session,
   clinicId: number,
@@ -20,7 +20,7 @@ export async function rangesOfVersion(
   return row && toRanges(row);
 }
 
-/** Puts the rows in the place of all that the clinic had; null when they are what it has already. To be run in a transaction. */
+/** Replaces all intervals of the clinic. Run it in a transaction. @returns null if they are equal to the current ones */
 export async function replaceRanges(
   session: Session,
   clinicId: number,
@@ -57,7 +57,7 @@ const ofVersion = query((db, p: { clinicId: number; version: string }) =>
     .limit(1),
 );
 
-// No answer of the read API shows them: studies keep the flags that they have.
+// No cached response contains intervals, and stored studies keep their flags.
 const insert = query(
   (db, p: { clinicId: number; version: string; now: number; lowQuality: number; content: string }) =>
     db.insertInto("clinic_reference_interval_set").values({

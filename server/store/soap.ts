@@ -4,9 +4,12 @@ import { amendmentProblem, soapChangeProblem, soapStatusProblem } from "../domai
 import { query, type Session } from "./database/query.ts";
 import type { SoapColumns } from "./database/schema.ts";
 
-// SOAP records. That a signed one stays as it is, is held by triggers of the table; the rules here say why before those do.
+// SOAP records. Triggers of the table protect signed records. The checks here report the reason first.
 
-/** A record by fp and whether the clinic is connected to its patient; undefined when unknown or of a deleted patient. */
+/**
+ * Finds a record and whether the clinic is connected to its patient.
+ * @returns undefined if the record is unknown or its patient is deleted
+ */
 export async function findSoap(
   session: Session,
   clinicId: number,
@@ -18,8 +21,8 @@ export async function findSoap(
 }
 
 /**
- * Stores a record of an import file; a problem when it would change a signed one, leave the order of the moves, or give a record
- * to another clinic than the one that owns it. `recordOwnerId` names the clinic whose records may change their owner, null for none.
+ * Stores a record of an import file. The records of the clinic `recordOwnerId` may move to another clinic.
+ * @returns a problem if the line changes a signed record, breaks the order of statuses, or changes the owner of another record
  */
 export async function importSoap(
   session: Session,
@@ -52,15 +55,15 @@ export async function importSoap(
   if (problem !== null) return { problem };
   if (stored.clinic_id !== row.clinic_id && stored.clinic_id !== ids.recordOwnerId) {
     return {
-      problem: notTheOwner(soap.performed_by_clinic_fp, (await session.first(clinicFp, { id: stored.clinic_id }))?.fp),
+      problem: ownerProblem(soap.performed_by_clinic_fp, (await session.first(clinicFp, { id: stored.clinic_id }))?.fp),
     };
   }
   if (differing.length === 0 && stored.status === row.status) return "unchanged";
-  await session.all(update, { ...row, id: stored.id, was_of: stored.patient_id });
+  await session.all(update, { ...row, id: stored.id, previousPatientId: stored.patient_id });
   return "changed";
 }
 
-function notTheOwner(fp: string, owner = "unknown"): string {
+function ownerProblem(fp: string, owner = "unknown"): string {
   return `performed_by_clinic_fp is ${fp}, expected ${owner} that owns the stored record, or --owner ${owner} to give it away`;
 }
 
@@ -69,10 +72,10 @@ const apiNames: Partial<Record<keyof SoapColumns, string>> = {
   clinic_id: "performed_by_clinic_fp",
 };
 
-/** Checks the amendment of an imported record after all records of its file are stored. @returns the problem, or null */
+/** Checks the amendment of an imported record. Call it after all records of the file are stored. @returns null if it is valid */
 export async function storedAmendmentProblem(session: Session, fp: string, amendsFp: string): Promise<string | null> {
   const amendment = await session.first(storedByFp, { fp });
-  // It could not be stored, and why is told already.
+  // The record was refused, and its problem is reported already.
   if (amendment === undefined) return null;
   const original = await session.first(storedByFp, { fp: amendsFp });
   if (original === undefined) return `amends_fp is ${amendsFp}, which is neither in the file nor in the database`;
@@ -82,7 +85,7 @@ export async function storedAmendmentProblem(session: Session, fp: string, amend
   );
   if (problem !== null) return problem;
 
-  // Two records of one file may each claim to amend the other.
+  // Records of a file may amend each other in a circle.
   const met = new Set([fp]);
   for (let next: string | null = amendsFp; next !== null; ) {
     if (met.has(next)) return `amends_fp is ${amendsFp}, which amends this record itself in turn`;
@@ -92,7 +95,7 @@ export async function storedAmendmentProblem(session: Session, fp: string, amend
   return null;
 }
 
-/** Moves a record one status on for the clinic that owns it; says why not, null when done. To be run in a transaction. */
+/** Advances the status of a record for its owner. Run it in a transaction. @returns the reason if it is illegal, else null */
 export async function moveSoap(
   session: Session,
   { clinicId, fp, to, now }: { clinicId: number; fp: string; to: SoapStatus; now: number },
@@ -102,11 +105,11 @@ export async function moveSoap(
   const problem = soapStatusProblem(stored.status, to);
   if (problem !== null) return problem;
   const signed_at = to === "SIGNED" ? now : stored.signed_at;
-  await session.all(update, { ...stored, status: to, signed_at, was_of: stored.patient_id });
+  await session.all(update, { ...stored, status: to, signed_at, previousPatientId: stored.patient_id });
   return null;
 }
 
-/** Begins the correction of a signed record as a new DRAFT with its text; the fp of the new record, or why not. To be run in a transaction. */
+/** Creates a DRAFT that amends a signed record and copies its text. Run it in a transaction. @returns its fp or the problem */
 export async function amendSoap(
   session: Session,
   { clinicId, fp, now }: { clinicId: number; fp: string; now: number },
@@ -121,15 +124,15 @@ export async function amendSoap(
   return { fp: amendment.fp };
 }
 
-// The owner alone modifies, and learns no more than others of what it does not own.
+// The reason must not reveal whether another clinic owns the record.
 function notOwned(fp: string): string {
-  return `${fp} is no record of this clinic`;
+  return `${fp} is not a record of this clinic`;
 }
 
-type Row = Omit<SoapColumns, "patient_id" | "clinic_id"> & { patient_fp: string; performed_by_clinic_fp: string };
+type SoapRow = Omit<SoapColumns, "patient_id" | "clinic_id"> & { patient_fp: string; performed_by_clinic_fp: string };
 
-/** A row as the API shows it, field by field: `amends_fp` and the ids stay inside. */
-export function toSoap(row: Row): Soap {
+/** Converts a row to the record of the API, which has neither `amends_fp` nor ids. */
+export function toSoap(row: SoapRow): Soap {
   return {
     fp: row.fp,
     patient_fp: row.patient_fp,
@@ -168,11 +171,11 @@ const insert = query(
   ({ patient_id }) => ({ patients: [patient_id] }),
 );
 
-/** `was_of`: the patient of the record till now; a draft may go to another. */
+// The clinics of the previous patient lose a draft that moves to another patient.
 const update = query(
-  (db, p: SoapColumns & { id: number; was_of: number }) =>
+  (db, p: SoapColumns & { id: number; previousPatientId: number }) =>
     db.updateTable("soap").set(soapValues(p)).where("id", "=", p.id),
-  ({ patient_id, was_of }) => ({ patients: [patient_id, was_of] }),
+  ({ patient_id, previousPatientId }) => ({ patients: [patient_id, previousPatientId] }),
 );
 
 function soapValues(p: SoapColumns): SoapColumns {

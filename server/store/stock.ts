@@ -5,18 +5,18 @@ import type { Page } from "./patients/patients.ts";
 import { noInvalidation, query, type Session } from "./database/query.ts";
 import type { BatchColumns, ItemColumns, Tables } from "./database/schema.ts";
 
-// Inventory items of a clinic, and the batches behind them, which the public interface does not show.
+// Inventory items of a clinic and their batches. The API does not show batches.
 
 export interface ItemFilter {
   clinicId: number;
   category: string | null;
-  /** Only items with less on hand than their threshold. */
+  /** Only items below their threshold. */
   lowStockOnly: boolean;
   page: number;
   pageSize: number;
 }
 
-/** One page of the clinic's items, ordered by name and fp. */
+/** Lists one page of the clinic's items, by name and fp. */
 export async function listItems(session: Session, filter: ItemFilter): Promise<Page<InventoryItem>> {
   const byStock = filter.lowStockOnly ? lists.low : lists.all;
   const { rows, count } = filter.category === null ? byStock.everyCategory : byStock.oneCategory;
@@ -27,22 +27,26 @@ export async function listItems(session: Session, filter: ItemFilter): Promise<P
   return { items: items.map(toItem), total: counted?.total ?? 0 };
 }
 
-/** Takes a quantity of an item out of stock for the clinic that owns it, batch by batch. To be run in a transaction. */
+/** Takes a quantity of an item from its batches. Run it in a transaction. */
 export async function consumeStock(
   session: Session,
   { clinicId, fp, quantity }: { clinicId: number; fp: string; quantity: number },
 ): Promise<Consumption> {
   const item = await session.first(itemByFp, { fp });
-  if (item?.clinic_id !== clinicId) return { outcome: "refused", reason: `${fp} is no item of this clinic` };
+  if (item?.clinic_id !== clinicId) return { outcome: "refused", reason: `${fp} is not an item of this clinic` };
   const batches = await session.all(batchesOf, { itemId: item.id });
   const consumption = consume({ ...item, is_virtual: item.is_virtual === 1 }, batches, quantity);
   if (consumption.outcome !== "consumed") return consumption;
   for (const { id, quantity: taken } of consumption.taken) await session.all(takeFromBatch, { id, taken });
-  await session.all(updateItem, { ...item, quantity_on_hand: consumption.quantityOnHand, was_of: item.clinic_id });
+  await session.all(updateItem, {
+    ...item,
+    quantity_on_hand: consumption.quantityOnHand,
+    previousClinicId: item.clinic_id,
+  });
   return consumption;
 }
 
-/** Stores an item of an import file. A virtual one has no stock, whatever the file says. */
+/** Stores an item of an import file. A virtual item has no stock, whatever the file states. */
 export async function importItem(
   session: Session,
   item: InventoryItem,
@@ -68,11 +72,11 @@ export async function importItem(
   }
   const same = (Object.keys(row) as (keyof ItemColumns)[]).every((column) => stored[column] === row[column]);
   if (same) return "unchanged";
-  await session.all(updateItem, { ...row, id: stored.id, was_of: stored.clinic_id });
+  await session.all(updateItem, { ...row, id: stored.id, previousClinicId: stored.clinic_id });
   return "changed";
 }
 
-/** Stores a batch of an import file, known by its item, lot, received_at and expiry_date; undefined when the item is unknown. */
+/** Stores a batch of an import file; item, lot, received_at and expiry_date identify it. @returns undefined if the item is unknown */
 export async function importBatch(
   session: Session,
   itemFp: string,
@@ -80,7 +84,7 @@ export async function importBatch(
 ): Promise<"new" | "changed" | "unchanged" | undefined> {
   const item = await session.first(itemByFp, { fp: itemFp });
   if (item === undefined) return undefined;
-  // A stock operation, so on an item without stock a silent no-op.
+  // A virtual item has no stock, so that the line has no effect.
   if (item.is_virtual === 1) return "unchanged";
   const row = { ...batch, item_id: item.id };
   const stored = await session.first(storedBatch, row);
@@ -93,7 +97,7 @@ export async function importBatch(
   return "changed";
 }
 
-/** A row as the API shows it. */
+/** Converts a row to the item of the API. */
 export function toItem(row: Omit<ItemColumns, "clinic_id">): InventoryItem {
   return {
     fp: row.fp,
@@ -133,7 +137,7 @@ function listQueries(byCategory: boolean, lowOnly: boolean) {
     count: query((db, p: ListParameters) =>
       matches(db, p).select((select) => select.fn.countAll<number>().as("total")),
     ),
-    // The page is cut in the index alone, as that of the patients.
+    // Selects the page in the index alone, then reads its rows.
     rows: query((db, p: ListParameters) =>
       db
         .selectFrom(
@@ -154,11 +158,11 @@ const insertItem = query(
   ({ clinic_id }) => ({ clinics: [clinic_id] }),
 );
 
-/** `was_of`: the clinic of the item till now. */
+// The previous clinic loses the item if it moves to another clinic.
 const updateItem = query(
-  (db, p: ItemColumns & { id: number; was_of: number }) =>
+  (db, p: ItemColumns & { id: number; previousClinicId: number }) =>
     db.updateTable("inventory_item").set(itemValues(p)).where("id", "=", p.id),
-  ({ clinic_id, was_of }) => ({ clinics: [clinic_id, was_of] }),
+  ({ clinic_id, previousClinicId }) => ({ clinics: [clinic_id, previousClinicId] }),
 );
 
 function itemValues(p: ItemColumns): ItemColumns {

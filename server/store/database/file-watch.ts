@@ -1,16 +1,16 @@
 import { statSync } from "node:fs";
 
-// SQLite goes on with the files that it has open whatever becomes of their names: after `rm vetwire.db` every commit
-// would succeed, and be gone with the process.
+// SQLite keeps using its open files after their names are removed. After `rm vetwire.db` every commit would succeed, and
+// the data would vanish with the process.
 
-/** Remembers the files of an open database; the returned function tells whether they still stand at their paths. */
+/** Records the files of an open database. @returns a function that tells whether they are still at their paths */
 export function watchFiles(path: string): () => boolean {
   const parts = [path, `${path}-wal`];
   const opened = parts.map(identity);
   return () => parts.every((part, index) => identity(part) === opened[index]);
 }
 
-// An open file keeps its inode number to itself, removed or not.
+// No other file gets the inode number of an open file, removed or not.
 function identity(path: string): string | null {
   try {
     const { dev, ino } = statSync(path);

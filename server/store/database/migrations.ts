@@ -280,7 +280,7 @@ const migrations: readonly ((id: string, engine: Engine) => string)[] = [
     );
     create unique index study_conflict_content on study_conflict (study_id, content_hash);
   `,
-  // Names that say what the rows are.
+  // Renames two tables and two columns of `study`.
   (_id, { renameIndex }) => `
     alter table connection rename to clinic_patient;
     ${renameIndex({ from: "connection_patient", to: "clinic_patient_by_patient", on: "clinic_patient (patient_id)" })}

@@ -3,15 +3,15 @@ import { hasSqliteFile, openSqlite } from "./sqlite.ts";
 import type { Store } from "./store.ts";
 
 /**
- * Opens (makes, migrates) the database: that of a `postgres://` URL, or the SQLite file of a data folder. Throws a plain
- * sentence when a newer program wrote it. A write waits `writeWaitMs` for another process's write (an import) before
- * StoreUnavailable.
+ * Opens the database of a `postgres://` URL or of a data folder; creates and migrates it if needed. A write waits at most
+ * `writeWaitMs` for the write of another process (an import), then rejects with StoreUnavailable.
+ * @throws if a newer program wrote the database
  */
 export async function openStore(place: string, writeWaitMs = 5000): Promise<Store> {
   return isPostgresUrl(place) ? openPostgres(place, writeWaitMs) : openSqlite(place, writeWaitMs);
 }
 
-/** Opens a database for a command that makes none: a mistyped path is told. @throws when there is no database */
+/** Opens a database without creating it, so that a command reports a mistyped path. @throws if there is no database */
 export async function openExistingStore(place: string): Promise<Store> {
   if (isPostgresUrl(place)) {
     if (!(await hasPostgresTables(place)))

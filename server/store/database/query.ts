@@ -1,15 +1,15 @@
 import { type Compilable, DummyDriver, Kysely, type KyselyConfig } from "kysely";
 import type { Tables } from "./schema.ts";
 
-// Queries are written once with Kysely, compiled once for an engine, and run as prepared statements. Everything that asks
-// the database is a promise, and the SQL is what SQLite and PostgreSQL both know.
+// Queries are written once with Kysely, compiled once for an engine, and run as prepared statements. They use the SQL that
+// SQLite and PostgreSQL share.
 
-/** A query and the parameters it waits for. */
+/** A query with named parameters. */
 export interface Query<Parameters, Row> {
   readonly compile: (builder: Kysely<Tables>) => { sql: string; values: readonly unknown[] };
   /** For a write: the cached responses that it invalidates. */
   changes?(parameters: Parameters): CacheInvalidation;
-  // Never set: they carry the two types to the functions that run the query.
+  // Never set. They carry the two types to the functions that run the query.
   readonly parameters?: Parameters;
   readonly row?: Row;
 }
@@ -28,18 +28,18 @@ export function noInvalidation(): CacheInvalidation {
   return {};
 }
 
-/** Runs queries: each on its own, or inside one transaction. */
+/** Runs queries, each on its own or inside one transaction. */
 export interface Session {
   readonly all: <P, R>(query: Query<P, R>, parameters: P) => Promise<R[]>;
   readonly first: <P, R>(query: Query<P, R>, parameters: P) => Promise<R | undefined>;
-  /** Runs it for each of the parameters, in any order. */
+  /** Runs the query for each item of the list, in any order. */
   readonly each: <P>(query: Query<P, unknown>, list: readonly P[]) => Promise<void>;
 }
 
-/** The database cannot serve just now (locked, full, unreadable, not there): refuse and let the caller come again. */
+/** A temporary error: the database is locked, full, unreadable or missing. The caller may retry later. */
 export class StoreUnavailable extends Error {}
 
-/** Where a value stands among the parameters. */
+/** Marks the position of a parameter among the values of a compiled query. */
 class Placeholder {
   readonly valueIn: (parameters: unknown) => unknown;
   constructor(valueIn: (parameters: unknown) => unknown) {
@@ -50,9 +50,8 @@ class Placeholder {
 type Select<Row> = Compilable<Row> & { readonly isSelectQueryBuilder: true };
 
 /**
- * Describes a query; `p.clinicId` stands for the value given under that name when it runs, and cannot be looked at here;
- * `p[2].clinicId`, where it runs with a list, for that of its third.
- * One that writes also says whose answers it changes, since those may be kept in a cache.
+ * Describes a query. `p.clinicId` is a placeholder for the parameter of that name, and `p[2].clinicId` for one of the third
+ * item of a list. A placeholder has no value before the query runs. A write also declares which cached responses it changes.
  */
 export function query<Parameters, Row>(
   build: (db: Kysely<Tables>, p: Parameters) => Select<Row>,
@@ -74,7 +73,7 @@ export function query<Parameters, Row>(
   };
 }
 
-/** Stands for parameters that are not given yet; `whole` finds them in what is given. */
+/** Creates placeholders for parameters; `whole` selects the object that has them. */
 function placeholders(whole: (given: unknown) => unknown): object {
   return new Proxy(
     {},
@@ -82,21 +81,21 @@ function placeholders(whole: (given: unknown) => unknown): object {
       get(_, property) {
         const name = String(property);
         const valueIn = (given: unknown) => (whole(given) as Record<string, unknown>)[name];
-        // Kysely takes anything that is no expression of its own for a value and lists it in `parameters`, in order.
+        // Kysely treats any other object than its expressions as a value, and lists it in `parameters` in order.
         return /^\d+$/.test(name) ? placeholders(valueIn) : new Placeholder(valueIn);
       },
     },
   );
 }
 
-/** The values of a compiled query, with the parameters in their places. */
+/** Replaces the placeholders of a compiled query by the parameters. */
 export function filled(values: readonly unknown[], parameters: unknown): unknown[] {
   return values.map((value) => (value instanceof Placeholder ? value.valueIn(parameters) : value));
 }
 
 type Dialect = KyselyConfig["dialect"];
 
-/** A builder on a driver that does nothing: Kysely writes the SQL and never runs it. */
+/** Creates a Kysely builder that compiles SQL and never runs it. */
 export function sqlBuilder(engine: Omit<Dialect, "createDriver">): Kysely<Tables> {
   return new Kysely<Tables>({ dialect: { ...engine, createDriver: () => new DummyDriver() } });
 }

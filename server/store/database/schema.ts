@@ -3,17 +3,17 @@ import type { EventStatus, EventType } from "../../../shared/api/calendar.ts";
 import type { Currency } from "../../../shared/api/inventory.ts";
 import type { SoapStatus } from "../../../shared/api/soap.ts";
 
-// Ids are the database's own integers; an fp appears only where a row meets the outside. Instants are milliseconds since 1970, UTC.
-// Only types that SQLite and PostgreSQL share: text, bigint, integer 0/1 for booleans, JSON as text.
+// The tables. Ids are integers of the database; fps are the ids of the API. Times are milliseconds since 1970, UTC.
+// Columns have types that SQLite and PostgreSQL share: text, bigint, integer 0/1 for booleans, JSON as text.
 
 export interface Tables {
   clinic: {
     id: Generated<number>;
     fp: string;
     name: string;
-    /** Raised with all that the clinic's answers depend on; see versions.ts. */
+    /** Version of all data that the clinic reads; see cache-versions.ts. */
     version: Generated<number>;
-    /** Raised when patients enter, leave or move in its lists. */
+    /** Version of the order and number of its patients. */
     lists_version: Generated<number>;
   };
   user: { id: Generated<number>; fp: string; name: string; clinic_id: number };
@@ -35,16 +35,17 @@ export interface Tables {
   patient_identifier: {
     patient_id: number;
     identifier: string;
-    /** Where it stands in the import file's list; 0 for all that were stored before this was kept. */
+    /** Index in the list of the import file. Rows of older programs have 0. */
     position: number;
   };
+  /** Connections of clinics to patients. */
   clinic_patient: {
     clinic_id: number;
     patient_id: number;
     active: number;
-    /** Active, and the patient not deleted: this row stands in the clinic's list. */
+    /** 1 if the connection is active and the patient is not deleted: the row belongs to the clinic's list. */
     listed: number;
-    /** Copies from the patient, so that one index holds a clinic's list in its order. `relist` keeps them. */
+    /** Copies of patient columns, so that one index holds a clinic's list in order. `relist` updates them. */
     patient_fp: string;
     patient_species: string;
     patient_updated_at: number;
@@ -54,13 +55,13 @@ export interface Tables {
     study_id: number;
     revision: number;
     content_hash: string;
-    /** The replaced revision as JSON, with what the agent sent beside the study. */
+    /** The replaced revision as JSON (ReplacedStudy). */
     body: string;
     received_at: number;
     replaced_at: number;
     pushed_revision: number | null;
   };
-  /** Studies that contradict stored ones: kept for a person, never filed. */
+  /** Pushed studies that contradict stored ones. They are kept for a user and never filed. */
   study_conflict: ConflictColumns & { id: Generated<number> };
   api_key: {
     id: Generated<number>;
@@ -82,7 +83,7 @@ export interface Tables {
   calendar_event: EventColumns & { id: Generated<number> };
   inventory_item: ItemColumns & { id: Generated<number> };
   inventory_batch: BatchColumns & { id: Generated<number> };
-  /** A clinic's own intervals: every import is a version, the last one is in use. */
+  /** A clinic's own intervals. Each import is a version, and the last one is in use. */
   clinic_reference_interval_set: {
     id: Generated<number>;
     clinic_id: number;
@@ -93,7 +94,7 @@ export interface Tables {
     content: string;
   };
   audit: AuditColumns & { id: Generated<number> };
-  /** Only where servers share the database. */
+  /** PostgreSQL only. */
   request_count: RequestCount;
 }
 
@@ -110,7 +111,7 @@ export interface SoapColumns {
   plan: string | null;
   signed_at: number | null;
   created_at: number;
-  /** The record that this one corrects. An fp, since a file may hold the correction before what it corrects. */
+  /** The corrected record. An fp, because a file may contain a correction before the corrected record. */
   amends_fp: string | null;
 }
 
@@ -152,10 +153,10 @@ export interface StudyColumns {
   fp: string;
   /** The clinic whose agent pushed it; null for an imported study. */
   clinic_id: number | null;
-  /** Null while it is held as unmatched. */
+  /** Null while the study is unmatched. */
   patient_id: number | null;
   unmatched_reason: string | null;
-  /** The patient the agent named, kept also when we do not know it. */
+  /** The patient that the agent named, known or not. */
   claimed_patient_fp: string | null;
   modality: string;
   device_name: string;
@@ -170,59 +171,59 @@ export interface StudyColumns {
   /** Snapshot of the flags' inputs, as JSON; null if the agent sent none. */
   snapshot: string | null;
   received_at: number;
-  /** The agent's number of the revision that this one rests on, which a person's acts do not raise; null where no agent sent it. */
+  /** The agent's revision number, which commands of a user do not raise. Null if no agent sent the study. */
   pushed_revision: number | null;
   /** Cause of this revision. */
   cause: StudyCause;
-  /** A person has placed it (or taken it from its patient), and since then only a person moves it. */
+  /** 1 after a user assigned, rejected, reopened or typed it. Only a user then moves it to another patient. */
   placed_by_user: number;
-  /** Why a person took it off the list of the unmatched. */
+  /** Reason of the user who removed it from the list of unmatched studies. */
   rejected_reason: string | null;
 }
 
 export type StudyCause =
   | ("pushed" | "imported" | "assigned" | "undone" | "rejected" | "entered")
-  /** A person filed it to a patient of another species than the device stated. */
+  /** A user filed it to a patient of another species than the device stated. */
   | "assigned despite species";
 
 export interface ConflictColumns {
-  /** The stored study that it contradicts. */
+  /** The contradicted study. */
   study_id: number;
   /** The clinic whose agent sent it. */
   clinic_id: number;
   content_hash: string;
   revision: number;
   reason: string;
-  /** The study as it was pushed. */
+  /** The pushed study as JSON. */
   body: string;
   received_at: number;
 }
 
 export interface AuditColumns {
-  /** When the request was over; of several, the first. */
+  /** End of the request, or of the first of several requests. */
   at: number;
   request_id: string | null;
-  /** The key that was presented, also a revoked or expired one; null for one we do not know. */
+  /** The presented key, revoked or expired ones included. Null for an unknown key. */
   api_key_id: number | null;
   method: string | null;
   route: string | null;
   fp: string | null;
-  /** Items of a list, studies of a push. */
+  /** Number of items in a list, or of studies in a push. */
   count: number | null;
-  /** Null when the client went away before an answer. */
+  /** Null if the client disconnected before the response. */
   status: number | null;
   address: string | null;
-  /** How many requests this row stands for. What is not the same for all of them is null. */
+  /** Number of requests in this row. Columns in which they differ are null. */
   times: number;
 }
 
-/** How many requests one name has made in its two windows; see Counters in limits.ts. */
+/** Requests of one name in its two windows; see Counters in rate-limit-counters.ts. */
 export interface RequestCount {
   name: string;
   short_used: number;
   short_ends_at: number;
   long_used: number;
   long_ends_at: number;
-  /** Whether the last request was let through. */
+  /** Whether the last request was counted. */
   taken: boolean;
 }

@@ -6,35 +6,35 @@ import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
 import { CommitMark, recentLoss } from "../../../shared/runtime/commit-mark.ts";
 import { damageTold } from "../../../shared/runtime/damaged-file.ts";
 import { makePrivateFile, makePrivateFolder } from "../../../shared/runtime/private-folder.ts";
+import { atEndOfTurn, readVersions, runAndBumpVersions, type Versions } from "./cache-versions.ts";
 import { watchFiles } from "./file-watch.ts";
 import { type Engine, missingMigrations } from "./migrations.ts";
 import { filled, type Query, type Session, sqlBuilder, StoreUnavailable } from "./query.ts";
 import type { Store } from "./store.ts";
-import { atEndOfTurn, runAndBumpVersions, readVersions, type Versions } from "./cache-versions.ts";
 
-// The database as a file of the data folder.
+// The store on an SQLite file of the data folder.
 
 const FILE = "vetwire.db";
 
 const WRITE_RETRY_MS = 20;
 
-/** After that time without a commit the write-ahead log is emptied: damage to it loses commits. */
+/** Time without a commit after which the write-ahead log is emptied, because damage to the log loses its commits. */
 const IDLE_MS = 5000;
 
-/** How long reads go on from a file that was removed. A look at it takes 4 us: for a commit nothing, for each read too much. */
+/** Max time that reads continue on a removed file. A check for each read would slow reads down. */
 const READS_CHECK_MS = 1000;
 
 export function hasSqliteFile(folder: string): boolean {
   return existsSync(join(folder, FILE));
 }
 
-/** The SQLite database of a data folder; what is committed is on the disk (synchronous=FULL). */
+/** Opens the SQLite database of a data folder. Committed data is durable (synchronous=FULL). */
 export async function openSqlite(folder: string, writeWaitMs: number): Promise<Store> {
   makePrivateFolder(folder);
   const path = join(folder, FILE);
   guarded(path, () => makePrivateFile(path));
 
-  // Two connections: a read never sees half a transaction of ours, and never waits for one.
+  // Two connections: a read neither sees part of a transaction nor waits for one.
   const writer = guarded(path, () => connect(path, writeWaitMs));
   writer.pragma(`busy_timeout = ${WRITE_RETRY_MS}`);
   const mark = await retryWhileBusy(path, writeWaitMs, () => {
@@ -44,22 +44,65 @@ export async function openSqlite(folder: string, writeWaitMs: number): Promise<S
   const reader = guarded(path, () => connect(path, writeWaitMs));
   reader.pragma("query_only = ON");
 
+  const place = placeCheck(path);
+  const reads = session(reader, place.checkOccasionally);
+  const writes = writeQueue(writer, mark, writeWaitMs, place.check);
+
+  return {
+    ...reads,
+    shared: false,
+    loss: recentLoss(reader),
+    transaction: (work) => writes.transaction(work),
+    ...versionReader(reader, reads),
+    async snapshot(work) {
+      // Opening a missing file would create it.
+      place.check();
+      const connection = guarded(path, () => connect(path, writeWaitMs));
+      try {
+        // Deferred: the first read fixes the snapshot (WAL).
+        connection.exec("begin");
+        return await work(session(connection));
+      } finally {
+        connection.close();
+      }
+    },
+    async ping() {
+      place.check();
+      guarded(path, () => reader.prepare("select 1").get());
+    },
+    async close() {
+      await writes.end();
+      reader.close();
+      writer.close();
+    },
+  };
+}
+
+/** Detects that the open files were removed or replaced. `checkOccasionally` skips checks within READS_CHECK_MS. */
+function placeCheck(path: string): { check: () => void; checkOccasionally: () => void } {
   const isInPlace = watchFiles(path);
   let checkedAt = performance.now();
-  function checkPlace(): void {
+  function check(): void {
     if (!isInPlace()) throw new StoreUnavailable(`${path} was removed or replaced: put it back, or restart the server`);
     checkedAt = performance.now();
   }
+  return {
+    check,
+    checkOccasionally() {
+      if (performance.now() - checkedAt > READS_CHECK_MS) check();
+    },
+  };
+}
 
-  const reads = session(reader, () => {
-    if (performance.now() - checkedAt > READS_CHECK_MS) checkPlace();
-  });
+/** Commits transactions one after another and counts them in the commit mark. */
+function writeQueue(writer: Sqlite.Database, mark: CommitMark, writeWaitMs: number, checkPlace: () => void) {
+  const path = writer.name;
   const writes = session(writer);
+  const changes = writer.prepare("select total_changes()").pluck();
   let lastWrite: Promise<unknown> = Promise.resolve();
   const idle = setTimeout(() => {
     lastWrite = lastWrite.then(() => emptyLog(writer));
   }, IDLE_MS).unref();
-  const changes = writer.prepare("select total_changes()").pluck();
 
   async function commit<T>(work: (session: Session) => Promise<T>, deadline: number): Promise<T> {
     await retryWhileBusy(path, deadline - Date.now(), () => writer.exec("begin immediate"));
@@ -70,54 +113,33 @@ export async function openSqlite(folder: string, writeWaitMs: number): Promise<S
       guarded(path, () => writer.exec("commit"));
       if (counted !== null) mark.save(counted);
       idle.refresh();
-      // Last of all: what was committed into a removed file is not acknowledged.
+      // Checked last: a commit into a removed file is not acknowledged.
       checkPlace();
       return result;
     } catch (error) {
-      // SQLite has already rolled back after some failures (disk full), and says so by leaving the transaction.
+      // After some errors (disk full) SQLite has already rolled back and left the transaction.
       if (writer.inTransaction) writer.exec("rollback");
       throw error;
     }
   }
 
   return {
-    ...reads,
-    shared: false,
-    loss: recentLoss(reader),
-    transaction(work) {
-      // Counted from here: whoever stands in line behind others has waited already.
+    transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
+      // The deadline includes the time in the queue.
       const deadline = Date.now() + writeWaitMs;
       const result = lastWrite.then(() => commit(work, deadline));
       lastWrite = result.catch(() => undefined);
       return result;
     },
-    ...versionReader(reader, reads),
-    async snapshot(work) {
-      // A connection to a path without a file would make one.
-      checkPlace();
-      const connection = guarded(path, () => connect(path, writeWaitMs));
-      try {
-        // Deferred: the first read fixes the state that is seen (WAL).
-        connection.exec("begin");
-        return await work(session(connection));
-      } finally {
-        connection.close();
-      }
-    },
-    async ping() {
-      checkPlace();
-      guarded(path, () => reader.prepare("select 1").get());
-    },
-    async close() {
+    /** Resolves after the last transaction. */
+    async end(): Promise<void> {
       clearTimeout(idle);
       await lastWrite;
-      reader.close();
-      writer.close();
     },
   };
 }
 
-/** Opens a connection on which a commit is on the disk when it returns: SQLite's default for WAL may lose the last ones to a power cut. */
+/** Opens a connection with durable commits. SQLite's default for WAL may lose the last commits in a power cut. */
 export function connect(path: string, timeout: number): Sqlite.Database {
   const connection = new Sqlite(path, { timeout });
   connection.pragma("journal_mode = WAL");
@@ -143,7 +165,7 @@ function session(connection: Sqlite.Database, check: () => void = () => undefine
     check();
     const { statement, values } = prepare(asked as Query<never, unknown>);
     const given = filled(values, parameters);
-    // Spread: SQLite's binding reads arguments in half the time that it takes to read an array.
+    // Spread, because better-sqlite3 binds arguments faster than an array.
     if (statement.reader) return statement.all(...given) as R[];
     statement.run(...given);
     return [];
@@ -211,16 +233,16 @@ function migrate(connection: Sqlite.Database, path: string): void {
   run.immediate();
 }
 
-/** Where another process reads or writes, the log stays until the next time. */
+/** Empties the write-ahead log. If another process uses the database, the log stays until the next attempt. */
 function emptyLog(connection: Sqlite.Database): void {
   try {
     connection.pragma("wal_checkpoint(TRUNCATE)");
   } catch {
-    // The next commit reports the fault.
+    // The next commit reports the error.
   }
 }
 
-/** SQLite's own busy wait stops the event loop; this one lets requests be answered meanwhile. */
+/** Retries while another process writes. SQLite's own busy timeout would block the event loop. */
 async function retryWhileBusy<Result>(path: string, waitMs: number, attempt: () => Result): Promise<Result> {
   const deadline = Date.now() + waitMs;
   for (;;) {
@@ -228,25 +250,26 @@ async function retryWhileBusy<Result>(path: string, waitMs: number, attempt: () 
       return attempt();
     } catch (error) {
       if (!(error instanceof Sqlite.SqliteError && error.code.startsWith("SQLITE_BUSY")) || Date.now() > deadline) {
-        throw told(path, error);
+        throw describedError(path, error);
       }
       await sleep(WRITE_RETRY_MS);
     }
   }
 }
 
+/** Runs a function of SQLite, with errors that name the file and the remedy. */
 function guarded<T>(path: string, run: () => T): T {
   try {
     return run();
   } catch (error) {
-    throw told(path, error);
+    throw describedError(path, error);
   }
 }
 
-const PASSING_FAULTS = /^SQLITE_(BUSY|LOCKED|FULL|IOERR|READONLY|CANTOPEN|NOMEM)/;
+const TEMPORARY_ERRORS = /^SQLITE_(BUSY|LOCKED|FULL|IOERR|READONLY|CANTOPEN|NOMEM)/;
 
-function told(path: string, error: unknown): unknown {
-  if (error instanceof Sqlite.SqliteError && PASSING_FAULTS.test(error.code)) {
+function describedError(path: string, error: unknown): unknown {
+  if (error instanceof Sqlite.SqliteError && TEMPORARY_ERRORS.test(error.code)) {
     return new StoreUnavailable(`the database cannot be used now: ${error.code}, ${error.message}`, { cause: error });
   }
   return damageTold(error, path);

@@ -4,20 +4,20 @@ import type { Versions } from "./cache-versions.ts";
 
 /** The server's database. */
 export interface Store extends Session {
-  /** Other servers may work on the same database at the same time. */
+  /** Whether other servers may use the same database. */
   readonly shared: boolean;
-  /** Acknowledged commits that are missing, as found within the last 30 days. Null on PostgreSQL, which guards its own log. */
+  /** Acknowledged commits found missing within the last 30 days. Null on PostgreSQL, which checks its own log. */
   readonly loss: Loss | null;
   /**
-   * Runs the work in one transaction, on the disk when the promise resolves, undone when it rejects. The work is run again
-   * when PostgreSQL undid it for another server's sake: what it changes besides the session, it must begin anew.
+   * Runs the work in one transaction. The transaction is durable when the promise resolves, and rolled back when it rejects.
+   * The work runs again after a serialization failure on PostgreSQL, so it must reset any other state that it changes.
    */
   transaction<T>(work: (session: Session) => Promise<T>): Promise<T>;
   /** Makes `versions` include every commit, of any process, that precedes this call. */
   refreshVersions(): Promise<void>;
   /** Returns a clinic's versions as of the last refresh. */
   versions(clinicId: number): Promise<Versions>;
-  /** Reads one state of the database, however long the work takes; writers go on meanwhile. */
+  /** Runs the work on one snapshot of the database. It does not block writers. */
   snapshot<T>(work: (session: Session) => Promise<T>): Promise<T>;
   /** Rejects if the database does not respond. */
   ping(): Promise<void>;

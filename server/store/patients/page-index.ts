@@ -1,6 +1,6 @@
 // Caches the length and the page boundaries of long lists until the list changes.
 
-/** A place in a list of patients: the place of the one it names, or where that one would stand. */
+/** A position in a list of patients. The named patient may have left the list. */
 export interface PageBookmark {
   readonly updatedAt: number;
   readonly fp: string;
@@ -8,31 +8,31 @@ export interface PageBookmark {
 
 export interface PageIndex {
   readonly total: number;
-  /** The first place, and every `STEP`th after it: a deep page is found from the mark before it, not by counting up to it. */
+  /** The first position, and every `BOOKMARK_STEP`th one after it. A deep page is read from the preceding bookmark. */
   readonly bookmarks: readonly PageBookmark[];
 }
 
 export const BOOKMARK_STEP = 1000;
 
-/** About 20 MB if all were of lists of a hundred thousand. */
-const OUTLINES_MAX = 2000;
+/** Max cached lists, about 20 MB for lists of 100,000 patients. The least recently used list is evicted. */
+const INDEXES_MAX = 2000;
 
-/** Outlines by the name of their list and the version under which they were drawn; what was used last is kept. */
+/** Page indexes by list and version. */
 export class PageIndexCache {
-  readonly #known = new Map<string, { version: number; outline: Promise<PageIndex> }>();
+  readonly #entries = new Map<string, { version: number; index: Promise<PageIndex> }>();
 
-  /** `version` must have been read before this is asked. */
-  async find(name: string, version: number, draw: () => Promise<PageIndex>): Promise<PageIndex> {
-    const known = this.#known.get(name);
-    const entry = known?.version === version ? known : { version, outline: draw() };
-    this.#known.delete(name);
-    this.#known.set(name, entry);
-    const [oldest] = this.#known.keys();
-    if (this.#known.size > OUTLINES_MAX && oldest !== undefined) this.#known.delete(oldest);
+  /** Read `version` before the call, so that a later change invalidates the entry. */
+  async find(name: string, version: number, build: () => Promise<PageIndex>): Promise<PageIndex> {
+    const cached = this.#entries.get(name);
+    const entry = cached?.version === version ? cached : { version, index: build() };
+    this.#entries.delete(name);
+    this.#entries.set(name, entry);
+    const [oldest] = this.#entries.keys();
+    if (this.#entries.size > INDEXES_MAX && oldest !== undefined) this.#entries.delete(oldest);
     try {
-      return await entry.outline;
+      return await entry.index;
     } catch (error) {
-      if (this.#known.get(name) === entry) this.#known.delete(name);
+      if (this.#entries.get(name) === entry) this.#entries.delete(name);
       throw error;
     }
   }

@@ -4,84 +4,87 @@ import { type PageBookmark, type PageIndex, type PageIndexCache, BOOKMARK_STEP }
 import { query, type Session } from "../database/query.ts";
 import type { Tables } from "../database/schema.ts";
 
-// Patients as clinics see them: through an active connection, never a deleted one.
+// Patients that a clinic may see: connected and not deleted.
 
 /** Filter of a patient list: one clinic, newest change first. */
 export interface PatientFilter {
   clinicId: number;
-  /** Those that the clinic sees, or those that it saw until they were deleted or their connection was closed. */
+  /** True for visible patients; false for patients that were deleted or disconnected. */
   listed: boolean;
   species: string | null;
-  /** Milliseconds, inclusive; null lists all. */
+  /** Milliseconds since 1970, inclusive; null lists all. */
   updatedSince: number | null;
   page: number;
   pageSize: number;
-  /** The clinic's version of its lists, read before this. */
+  /** Version of the clinic's lists, read before the call. */
   version: number;
 }
 
-/** A stretch of a list; `total` counts all matches. */
+/** A page of a list; `total` counts all matches. */
 export interface Page<Item> {
   items: Item[];
   total: number;
 }
 
-/** Identifiers an analyzer's operator may type instead of the fp: card numbers, microchips. */
+/** Identifiers that an operator may type instead of the fp: card numbers, microchips. */
 export interface PatientIdentifiers {
   patient_fp: string;
   identifiers: string[];
 }
 
-/** A patient that a clinic sees no more, and when it left. */
+/** A patient that left the list of a clinic, and when. */
 export interface RemovedPatient {
   patient_fp: string;
   updated_at: string;
 }
 
-/** One page of the clinic's patients, ordered by updated_at and fp, both descending. */
+/** Lists one page of the clinic's patients, by updated_at and fp, both descending. */
 export async function listPatients(
   session: Session,
-  outlines: PageIndexCache,
+  indexes: PageIndexCache,
   filter: PatientFilter,
 ): Promise<Page<Patient>> {
   const queries = filter.species === null ? everySpecies : oneSpecies;
-  const outline = await outlineOf(session, outlines, filter, queries);
-  const items = await session.all(queries.rows, pageParameters(filter, outline));
-  return { items: items.map(toPatient), total: outline.total };
+  const index = await pageIndexOf(session, indexes, filter, queries);
+  const items = await session.all(queries.rows, pageParameters(filter, index));
+  return { items: items.map(toPatient), total: index.total };
 }
 
-/** The identifiers of one page of the same list. */
+/** Lists the identifiers of one page of the same list. */
 export async function listIdentifiers(
   session: Session,
-  outlines: PageIndexCache,
+  indexes: PageIndexCache,
   filter: PatientFilter,
 ): Promise<Page<PatientIdentifiers>> {
-  const outline = await outlineOf(session, outlines, filter, everySpecies);
+  const index = await pageIndexOf(session, indexes, filter, everySpecies);
   const items = new Map<string, PatientIdentifiers>();
-  for (const { fp, identifier } of await session.all(identifierRows, pageParameters(filter, outline))) {
+  for (const { fp, identifier } of await session.all(identifierRows, pageParameters(filter, index))) {
     const item = items.get(fp) ?? { patient_fp: fp, identifiers: [] };
     if (identifier !== null) item.identifiers.push(identifier);
     items.set(fp, item);
   }
-  return { items: [...items.values()], total: outline.total };
+  return { items: [...items.values()], total: index.total };
 }
 
-/** One page of the patients that have left the same list, in the same order. */
+/** Lists one page of the patients that left the same list, in the same order. */
 export async function listRemoved(
   session: Session,
-  outlines: PageIndexCache,
+  indexes: PageIndexCache,
   filter: PatientFilter,
 ): Promise<Page<RemovedPatient>> {
-  const outline = await outlineOf(session, outlines, filter, everySpecies);
-  const rows = await session.all(removedRows, pageParameters(filter, outline));
+  const index = await pageIndexOf(session, indexes, filter, everySpecies);
+  const rows = await session.all(removedRows, pageParameters(filter, index));
   const items = rows.map(({ patient_fp, patient_updated_at }) => ({
     patient_fp,
     updated_at: new Date(patient_updated_at).toISOString(),
   }));
-  return { items, total: outline.total };
+  return { items, total: index.total };
 }
 
-/** A patient by fp and whether the clinic has an active connection to it; undefined when unknown or deleted. */
+/**
+ * Finds a patient and whether the clinic has an active connection to it.
+ * @returns undefined if the patient is unknown or deleted
+ */
 export async function findPatient(
   session: Session,
   clinicId: number,
@@ -92,7 +95,7 @@ export async function findPatient(
   return { id: row.id, connected: row.active === 1, patient: toPatient(row) };
 }
 
-/** The rows of a list from a mark on. */
+/** Parameters of a list that starts at a bookmark. */
 interface ListParameters extends PageBookmark {
   clinicId: number;
   listed: number;
@@ -121,7 +124,7 @@ function listParameters(
 function pageParameters(filter: PatientFilter, { bookmarks }: PageIndex): PageParameters {
   const { page, pageSize } = filter;
   const offset = (page - 1) * pageSize;
-  // Past the end there is no mark that near, and nothing else either.
+  // Beyond the end of the list the last bookmark gives an empty page.
   const index = Math.min(Math.floor(offset / BOOKMARK_STEP), bookmarks.length - 1);
   return {
     ...listParameters(filter, bookmarks[index] ?? START),
@@ -130,29 +133,30 @@ function pageParameters(filter: PatientFilter, { bookmarks }: PageIndex): PagePa
   };
 }
 
-/** Before all patients, the newest being first. */
+/** The position before all patients. */
 const START: PageBookmark = { updatedAt: Number.MAX_SAFE_INTEGER, fp: "" };
 
-async function outlineOf(
+async function pageIndexOf(
   session: Session,
-  outlines: PageIndexCache,
+  indexes: PageIndexCache,
   filter: PatientFilter,
-  { nextMark, count }: ReturnType<typeof listQueries>,
+  { nextBookmark, count }: ReturnType<typeof listQueries>,
 ): Promise<PageIndex> {
   const { clinicId, listed, species, updatedSince, version } = filter;
-  return outlines.find(JSON.stringify([clinicId, listed, species, updatedSince]), version, async () => {
+  return indexes.find(JSON.stringify([clinicId, listed, species, updatedSince]), version, async () => {
     const bookmarks: PageBookmark[] = [];
     let next: PageBookmark | undefined = START;
-    for (; next !== undefined; next = await session.first(nextMark, listParameters(filter, next))) bookmarks.push(next);
+    for (; next !== undefined; next = await session.first(nextBookmark, listParameters(filter, next)))
+      bookmarks.push(next);
     const rest = await session.first(count, listParameters(filter, bookmarks.at(-1) ?? START));
     return { bookmarks, total: (bookmarks.length - 1) * BOOKMARK_STEP + (rest?.total ?? 0) };
   });
 }
 
-type Row = Omit<Patient, "created_at" | "updated_at"> & { created_at: number; updated_at: number };
+type PatientRow = Omit<Patient, "created_at" | "updated_at"> & { created_at: number; updated_at: number };
 
-/** A row as the API shows it, field by field: it carries more than the ten documented keys. */
-export function toPatient(row: Row): Patient {
+/** Converts a row to the patient of the API, which has fewer fields. */
+export function toPatient(row: PatientRow): Patient {
   return {
     fp: row.fp,
     name: row.name,
@@ -175,7 +179,7 @@ function listQueries(bySpecies: boolean) {
     count: query((db, p: ListParameters) =>
       matches(db, p, bySpecies).select((select) => select.fn.countAll<number>().as("total")),
     ),
-    nextMark: query((db, p: ListParameters) =>
+    nextBookmark: query((db, p: ListParameters) =>
       matches(db, p, bySpecies)
         .select(["patient_updated_at as updatedAt", "patient_fp as fp"])
         .orderBy("patient_updated_at", "desc")
@@ -183,7 +187,7 @@ function listQueries(bySpecies: boolean) {
         .limit(1)
         .offset(BOOKMARK_STEP),
     ),
-    // The page is cut in the index alone; only its rows are then read, so a deep page costs no row that is skipped.
+    // Selects the page in the index alone, then reads its rows, so that a deep page reads no skipped row.
     rows: query((db, p: PageParameters) =>
       db
         .selectFrom(pageOf(db, p, bySpecies).as("page"))

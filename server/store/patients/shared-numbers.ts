@@ -2,18 +2,20 @@ import type { Kysely } from "kysely";
 import { query, type Session } from "../database/query.ts";
 import type { Tables } from "../database/schema.ts";
 
-// Card numbers and microchips that name more than one patient of a clinic: an agent files a result with one to nobody.
+// Card numbers and microchips that several patients of a clinic share. A result with such a number stays unmatched.
 
 export interface SharedNumber {
   clinic_fp: string;
   identifier: string;
-  /** How many patients have it; the first and the last of their fps stand for them. */
+  /** Number of patients with the identifier. */
   patients: number;
+  /** Smallest fp of these patients. */
   first_fp: string;
+  /** Largest fp of these patients. */
   last_fp: string;
 }
 
-/** The first of them by clinic and number, at most `limit`, and how many there are in all. */
+/** Lists the first `limit` shared numbers by clinic and number, and counts all. */
 export async function listSharedNumbers(
   session: Session,
   limit: number,

@@ -3,7 +3,7 @@ import { eventStatusProblem, selectRange } from "../../../server/domain/calendar
 import { type EventStatus, eventStatuses } from "../../../shared/api/calendar.ts";
 
 describe("a calendar event", () => {
-  test("moves one step forward, and is cancelled from every status but the two last", () => {
+  test("an event advances one status or is cancelled, unless its status is final", () => {
     const allowed = (from: EventStatus) => eventStatuses.filter((to) => eventStatusProblem(from, to) === null);
     expect(Object.fromEntries(eventStatuses.map((from) => [from, allowed(from)]))).toEqual({
       SCHEDULED: ["CHECKED_IN", "CANCELLED"],
@@ -18,7 +18,7 @@ describe("a calendar event", () => {
     );
   });
 
-  test("is selected by a range of at most 90 days, today and 30 days when none is given", () => {
+  test("a range has at most 90 days, and by default 30 days from today", () => {
     const now = Date.parse("2026-11-21T12:34:56.789Z");
     const instant = (text: string | null) => (text === null ? null : Date.parse(text));
     const table: [string | null, string | null, string][] = [

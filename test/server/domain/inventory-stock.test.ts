@@ -12,7 +12,7 @@ describe("stock", () => {
   ];
   const item = (changes: object) => ({ category: "MEDICATION", is_virtual: false, quantity_on_hand: 15, ...changes });
 
-  test("of medications and vaccines goes by the nearest expiry, the rest by age", () => {
+  test("medications and vaccines are used by expiry, other items by age", () => {
     const order = (category: string) => {
       const ordered = allocationOrder(category, batches).map(({ id }) => id);
       expect(allocationOrder(category, batches.toReversed()).map(({ id }) => id)).toEqual(ordered);
@@ -24,7 +24,7 @@ describe("stock", () => {
     expect(order("FOOD")).toEqual([6, 5, 1, 2, 4, 3]);
   });
 
-  test("is taken from as many batches as it needs, and never below zero", () => {
+  test("a quantity is taken from as many batches as needed, and never below zero", () => {
     const took = (...taken: [number, number][]) => taken.map(([id, quantity]) => ({ id, quantity }));
     const table: [object, number, ReturnType<typeof consume>][] = [
       [{}, 2, { outcome: "consumed", taken: took([3, 2]), quantityOnHand: 13 }],
@@ -36,7 +36,7 @@ describe("stock", () => {
       [{}, -1, { outcome: "refused", reason: "quantity is -1, expected a whole number, at least 1" }],
       [{}, 1.5, { outcome: "refused", reason: "quantity is 1.5, expected a whole number, at least 1" }],
       [{ quantity_on_hand: 2 }, 3, { outcome: "refused", reason: "quantity is 3, at most 2 on hand" }],
-      // More on hand than the batches tell of: they come first.
+      // Stock without a batch is used last.
       [
         { quantity_on_hand: 20 },
         17,
@@ -48,7 +48,7 @@ describe("stock", () => {
     }
   });
 
-  test("of a virtual item is not touched, whatever is asked", () => {
+  test("a virtual item has no stock to take", () => {
     for (const quantity of [1, 1000, 0, -1]) {
       expect(consume(item({ is_virtual: true, quantity_on_hand: 0 }), [], quantity)).toEqual({ outcome: "nothing" });
     }

@@ -22,8 +22,8 @@ const typed: ManualStudy = {
   ],
 };
 
-describe("what a person types", () => {
-  test("is understood like a device's print: comparator, decimal comma, spelling of units, LOINC", () => {
+describe("a typed study", () => {
+  test("typed results are read like printed ones: comparator, decimal comma, spelling of units, LOINC", () => {
     const read = readManualStudy(typed, noon);
     if ("problems" in read) throw new Error(read.problems.join());
     expect(read.entry.device_name).toBe("Manual entry");
@@ -36,7 +36,7 @@ describe("what a person types", () => {
     );
   });
 
-  test("is refused with everything that is wrong with it, for a person can mend it", () => {
+  test("a refused study lists all its problems", () => {
     const results = [
       { analyte: "ALX", value: 1, unit: "U/L" },
       { analyte: "ALT", value: "HEM", unit: "U/L" },
@@ -49,14 +49,14 @@ describe("what a person types", () => {
     ];
     expect(readManualStudy({ ...typed, acquired_at: "2026-11-21T12:00:00.001Z", results }, noon)).toEqual({
       problems: [
-        "acquired_at is 2026-11-21T12:00:00.001Z, which is yet to come",
-        'analyte is "ALX", which is none of BIOCHEMISTRY',
+        "acquired_at is 2026-11-21T12:00:00.001Z, expected a time in the past",
+        'analyte is "ALX", expected an analyte of BIOCHEMISTRY',
         'ALT has no value: "HEM" is not a number',
         "unit mg/dL is not a unit of ALT, expected U/L or ukat/L or nkat/L",
         "no unit for GLU, expected mg/dL or mmol/L",
         'GLU is "2+", expected a number',
-        'analyte is "WBC", which is of HEMATOLOGY, expected one of BIOCHEMISTRY',
-        "BUN stands more than once",
+        'analyte is "WBC", which is of HEMATOLOGY, expected an analyte of BIOCHEMISTRY',
+        "BUN is listed more than once",
       ],
     });
     expect(readManualStudy({ ...typed, acquired_at: "2026-02-30T09:00:00.000Z" }, noon)).toEqual({
@@ -91,7 +91,7 @@ async function manualServer() {
   };
 }
 
-test("a typed study has range and flag, the same shape through GET, and is marked as entered by a person", async () => {
+test("a typed study has ranges and flags, the schema of GET, and the cause entered", async () => {
   const { add, read, store, dog } = await manualServer();
   const added = await add(typed);
   if ("problem" in added) throw new Error(added.problem);
@@ -115,9 +115,9 @@ test("a typed study has range and flag, the same shape through GET, and is marke
   ]);
 });
 
-test("a typed study has range and flag for the patient's age on the day of the sample, not of today", async () => {
+test("a typed study uses the patient's age on the day of the sample, not of today", async () => {
   const { add, read, store, server } = await manualServer();
-  // 365 days old when the sample was taken, 366 today.
+  // The patient is 365 days old on the day of the sample and 366 today.
   const young = patient({ date_of_birth: "2025-11-20" });
   await importEntities(store, young, connection(young.fp, ours));
   const clinicId = (await findClinic(store, ours))?.id ?? 0;
@@ -128,7 +128,7 @@ test("a typed study has range and flag for the patient's age on the day of the s
   expect((await read(added.fp)).data.results[0]).toMatchObject({ reference_range: "20-90", flag: "high" });
 });
 
-test("pads of a strip are typed as they are read", async () => {
+test("pads of a strip are typed with their printed grade", async () => {
   const { add, read } = await manualServer();
   const results = [
     { analyte: "GLU", value: "2+" },
@@ -144,7 +144,7 @@ test("pads of a strip are typed as they are read", async () => {
   ]);
 });
 
-test("a study is typed for a patient of the clinic only, whose clinics can be asked for", async () => {
+test("a study is typed for a patient of the clinic only, and the clinics of a patient are listed", async () => {
   const { add, store, dog } = await manualServer();
   const stranger = newFp("patient");
   expect(await add(typed, stranger)).toEqual({

@@ -10,7 +10,7 @@ import type { SoapStatus } from "../../../shared/api/soap.ts";
 describe("a SOAP record", () => {
   const statuses = ["DRAFT", "IN_PROGRESS", "SIGNED", "LOCKED"] as const;
 
-  test("moves one step forward, skips none and never returns", () => {
+  test("a record advances one status, skips none and never returns", () => {
     const allowed = statuses.flatMap((from) =>
       statuses.filter((to) => soapStatusProblem(from, to) === null).map((to) => `${from} ${to}`),
     );
@@ -19,7 +19,7 @@ describe("a SOAP record", () => {
     expect(soapStatusProblem("LOCKED", "DRAFT")).toBe("status is DRAFT, expected no other status, LOCKED is final");
   });
 
-  test("that is signed keeps its content; the move to LOCKED alone is none", () => {
+  test("a signed record keeps its content, and the step to LOCKED changes no content", () => {
     const table: [SoapStatus, SoapStatus, string[], boolean][] = [
       ["DRAFT", "DRAFT", ["plan"], true],
       ["DRAFT", "IN_PROGRESS", ["plan"], true],
@@ -46,7 +46,7 @@ describe("a SOAP record", () => {
     );
   });
 
-  test("has a time of signing from SIGNED on and none before", () => {
+  test("a record has signed_at from SIGNED on", () => {
     for (const status of statuses) {
       const signed = status === "SIGNED" || status === "LOCKED";
       expect(signedAtProblem({ status, signed_at: "2026-11-01T09:00:00.000Z" }) === null).toBe(signed);
@@ -54,7 +54,7 @@ describe("a SOAP record", () => {
     }
   });
 
-  test("amends only a signed record of the same patient, and not itself", () => {
+  test("an amendment needs a signed record of the same patient, other than itself", () => {
     const amendment = { fp: "a", patientId: 1 };
     for (const status of statuses) {
       const allowed = amendmentProblem(amendment, { fp: "b", patientId: 1, status }) === null;

@@ -16,13 +16,13 @@ function lines(...rows: unknown[]): string {
 }
 
 describe("the file of a clinic's intervals", () => {
-  test("is one row a line; blank lines count for nothing", () => {
+  test("a file has one row a line, and blank lines are ignored", () => {
     const later = { ...alt, id: "alt-dog-2", effective_from: "2026-06-01T12:00:00.000Z" };
     expect(readRanges(`${lines(alt)}\r\n\n${lines(later)}`)).toEqual({ rows: [alt, later] });
     expect(readRanges("")).toEqual({ rows: [] });
   });
 
-  test("is refused with everything that is wrong with it", () => {
+  test("an invalid file is refused with all its problems", () => {
     const { effective_from: _, ...ageless } = alt;
     const text = `${lines(alt, ageless, { ...alt, low: 20 }, { ...alt, id: "x", unit: "mg/dL" }, alt)}no json\n${lines(
       { ...alt, id: "same", effective_from: "2026-01-01T00:00:00.000Z" },
@@ -34,17 +34,17 @@ describe("the file of a clinic's intervals", () => {
         "line 2: effective_from is missing",
         String.raw`line 3: low is 20, expected a string`,
         "line 4: x has the unit mg/dL, which ALT does not come in",
-        "line 5: id alt-dog stands in line 1 already",
-        "line 5: alt-dog is for the same animals from the same day on as line 1",
-        "line 6: is no JSON",
-        "line 7: same is for the same animals from the same day on as line 1",
+        "line 5: id alt-dog is already in line 1",
+        "line 5: alt-dog has the same animals and start date as line 1",
+        "line 6: invalid JSON",
+        "line 7: same has the same animals and start date as line 1",
         String.raw`line 8: note is "\u0000", expected text without NUL`,
         "line 9: colour is not expected",
       ],
     });
   });
 
-  test("is listed as a person reads it", () => {
+  test("an interval is listed as text for a user", () => {
     expect(rangeText(alt)).toBe("alt-dog  ALT 20-90 U/L  dog  from 2026-01-01");
     const young = {
       life_stage: "juvenile",
@@ -59,7 +59,7 @@ describe("the file of a clinic's intervals", () => {
   });
 });
 
-test("an import is a version in the place of all before it; the earlier ones stay to be looked up", async () => {
+test("an import replaces the current version, and earlier versions stay readable", async () => {
   const [ours, theirs] = [newFp("clinic"), newFp("clinic")];
   const { store } = await startServer(clinic(ours), clinic(theirs));
   const idOf = async (fp: string) => (await findClinic(store, fp))?.id ?? 0;
@@ -79,7 +79,7 @@ test("an import is a version in the place of all before it; the earlier ones sta
   expect(second?.version).not.toBe(first?.version);
   const third = await replace([]);
   expect(await currentRanges(store, ourId)).toEqual(third);
-  // The first again is in use again.
+  // Importing the first version again makes it current again.
   expect((await replace([alt]))?.version).toBe(first?.version);
   expect(await currentRanges(store, ourId)).toEqual(first);
   expect(await rangesOfVersion(store, ourId, second?.version ?? "")).toEqual(second);
@@ -87,7 +87,7 @@ test("an import is a version in the place of all before it; the earlier ones sta
   expect(await rangesOfVersion(store, theirId, first?.version ?? "")).toBeUndefined();
 });
 
-test("GET /agent/v1/ranges gives an agent its own clinic's rows, null where there are none", async () => {
+test("GET /agent/v1/ranges returns the intervals of the agent's clinic, null if it has none", async () => {
   const [ours, theirs] = [newFp("clinic"), newFp("clinic")];
   const server = await startServer(clinic(ours), clinic(theirs));
   const clinicId = (await findClinic(server.store, ours))?.id ?? 0;

@@ -23,14 +23,14 @@ import {
 import { batch, event, item, soap } from "../records.ts";
 
 describe("an export", () => {
-  test("of the imported demo is the demo, line by line", async () => {
+  test("an export of the imported demo equals the demo, line by line", async () => {
     const store = await openStore(await temporaryDatabase());
     await importEntities(store, ...demoEntities());
     expect(lines(await exported(store))).toEqual(lines(demoEntities()));
     await store.close();
   });
 
-  test("after an import is the identity, in any order of the file, and imported gives itself again", async () => {
+  test("an export contains the imported lines, whatever their order, and its import exports the same", async () => {
     await fc.assert(
       fc.asyncProperty(anyFile, async (entities) => {
         const [first, second] = [
@@ -53,7 +53,7 @@ describe("an export", () => {
     );
   });
 
-  test("has more lines than are read at once, each of them once", async () => {
+  test("an export of several pages contains each line once", async () => {
     const ours = newFp("clinic");
     const patients = Array.from({ length: 2001 }, (_, index) => full(patient({ external_ids: [String(index)] })));
     const entities = [clinic(ours), ...patients, ...patients.map(({ fp }) => connection(fp, ours))];
@@ -63,7 +63,7 @@ describe("an export", () => {
     await store.close();
   });
 
-  test("holds no key and no unmatched study, which it counts", async () => {
+  test("an export contains neither keys nor unmatched studies, which are counted", async () => {
     const ours = newFp("clinic");
     const one = full(patient());
     const entities = [clinic(ours), one, connection(one.fp, ours)];
@@ -76,7 +76,7 @@ describe("an export", () => {
     expect(await countUnmatched(server.store)).toBe(1);
   });
 
-  test("is of one state, whatever is written meanwhile", async () => {
+  test("an export reads one snapshot, whatever is written at the same time", async () => {
     const store = await openStore(await temporaryDatabase());
     const before = [clinic(newFp("clinic"))];
     await importEntities(store, ...before);
@@ -101,7 +101,7 @@ async function exported(store: Store): Promise<Entity[]> {
   });
 }
 
-/** The lines of a file, in an order of their own; the keys as they come. */
+/** Sorts the lines of a file and the keys of each line. */
 function lines(entities: readonly unknown[]): string[] {
   return entities.map((entity) => JSON.stringify(sorted(entity))).toSorted();
 }
@@ -116,7 +116,7 @@ function sorted(value: unknown): unknown {
   );
 }
 
-/** With all that an import may leave out. */
+/** Adds the fields that an import line may leave out. */
 function full(line: ReturnType<typeof patient>) {
   return { external_ids: [] as string[], deleted_at: null as string | null, ...line };
 }
@@ -126,7 +126,7 @@ const nullable = <T>(some: fc.Arbitrary<T>) => fc.option(some, { nil: null });
 const instant = fc
   .date({ min: new Date("1970-01-01"), max: new Date("2100-01-01"), noInvalidDate: true })
   .map((date) => date.toISOString());
-/** When patients are born and records made: nothing of an import lies ahead. */
+/** Times of births and records, none in the future. */
 const past = fc
   .date({ min: new Date("1970-01-01"), max: new Date(noon), noInvalidDate: true })
   .map((date) => date.toISOString());
@@ -135,7 +135,7 @@ const birthday = fc
   .map((date) => date.toISOString().slice(0, 10));
 const count = fc.nat({ max: Number.MAX_SAFE_INTEGER });
 
-/** A file in which all that is named is described, its lines shuffled. */
+/** A file with a line for every entity that it refers to, in random order. */
 const anyFile = fc
   .record({
     clinicNames: fc.array(text, { minLength: 1, maxLength: 3 }),
@@ -147,7 +147,7 @@ const anyFile = fc
         sex: nullable(fc.constantFrom(...PATIENT_SEXES)),
         weight_kg: nullable(fc.double({ min: 0, minExcluded: true, max: 1500, noNaN: true })),
         date_of_birth: nullable(birthday),
-        // Nothing is updated before it is created.
+        // updated_at is not before created_at.
         ...{ created_at: fc.constant("1970-01-01T00:00:00.000Z"), updated_at: past },
         deleted_at: nullable(past),
         external_ids: fc.uniqueArray(text),

@@ -27,7 +27,7 @@ async function idOf(store: Store, fp: string): Promise<number> {
   return (await findClinic(store, fp))?.id ?? 0;
 }
 
-/** What was wrong with the text; the test fails when nothing was. */
+/** @returns the problems of an invalid file; the test fails if it is valid */
 async function problemsOf(text: string) {
   const server = await startServer();
   const refused = await importText(server.store, text).catch((error: unknown) => error);
@@ -37,7 +37,7 @@ async function problemsOf(text: string) {
 }
 
 describe("an import", () => {
-  test("of the demo serves both clinics, and again changes nothing", async () => {
+  test("an import of the demo serves both clinics, and a second import changes nothing", async () => {
     const server = await startServer();
     const entities = demoEntities();
     expect(await importEntities(server.store, ...entities)).toEqual({ new: entities.length, changed: 0, unchanged: 0 });
@@ -49,7 +49,7 @@ describe("an import", () => {
     expect(await Promise.all(totals)).toEqual([4, 5]);
   });
 
-  test("takes its lines in any order, with blank lines, CRLF and no line end at the end", async () => {
+  test("an import accepts lines in any order, blank lines, CRLF and a missing last line end", async () => {
     const one = patient();
     const server = await startServer();
     const lines = [connection(one.fp, ours), one, clinic(ours)].map((line) => JSON.stringify(line));
@@ -57,7 +57,7 @@ describe("an import", () => {
     expect(await importText(server.store, "")).toEqual({ new: 0, changed: 0, unchanged: 0 });
   });
 
-  test("takes lines side by side: a thing that stands twice is stored in the file's order, an owner of many once", async () => {
+  test("concurrent lines of one entity are stored in file order, and a shared owner is stored once", async () => {
     const server = await startServer();
     const owner_customer_fp = newFp("customer");
     const patients = Array.from({ length: 200 }, () => patient({ owner_customer_fp }));
@@ -74,7 +74,7 @@ describe("an import", () => {
     expect([data.total, new Set(data.items.map(({ name }) => name))]).toEqual([200, new Set(["Twice"])]);
   });
 
-  test("lists every fault with its line and stores nothing", async () => {
+  test("an import with problems lists each with its line and stores nothing", async () => {
     const one = patient();
     const text = [
       clinic(ours),
@@ -123,7 +123,7 @@ describe("an import", () => {
     expect(total).toBe(16);
   });
 
-  test("lists the faults of records, events and stock", async () => {
+  test("an import lists the problems of records, events and stock", async () => {
     const text = [
       { ...soap(newFp("patient"), ours), status: "SIGNED", soap_type: "examination" },
       soap(newFp("patient"), ours, { status: "LOCKED" }),
@@ -153,7 +153,7 @@ describe("an import", () => {
     ]);
   });
 
-  test("lists what is impossible of a patient, a record and a study", async () => {
+  test("an import lists impossible values of patients, records and studies", async () => {
     const one = patient();
     const day = "2026-11-22T12:00:00.001Z";
     const tested = { type: "study", ...withoutIngest(study({ patient_fp: one.fp })) };
@@ -202,7 +202,7 @@ describe("an import", () => {
     ]);
   });
 
-  test("stores the API's words for species and sex, and finds nothing changed when the same words come again", async () => {
+  test("species and sex are stored in the API's words, and the same words again change nothing", async () => {
     const given = [
       ["kedi", "dişi"],
       ["Canine", "MN"],
@@ -224,7 +224,7 @@ describe("an import", () => {
     expect((await server.get(key, "/api/v1/patients?species=cat")).body.data.total).toBe(1);
   });
 
-  test("warns of a card number on several patients of one clinic, and of no other", async () => {
+  test("an import warns of a card number that several patients of one clinic share", async () => {
     const server = await startServer(clinic(ours), clinic(theirs));
     const [first, second, third, foreign, gone] = [
       patient({ external_ids: ["10021", "C-1"] }),
@@ -242,7 +242,7 @@ describe("an import", () => {
       ...{ new: 8, changed: 0, unchanged: 0 },
       warnings: { shown: [warning("10021", [first, second], two.join(" and "))], total: 1 },
     });
-    // An import that touches no card number does not repeat it.
+    // An import without card numbers does not repeat the warning.
     expect(await importEntities(server.store, ...lines)).toEqual({ new: 0, changed: 0, unchanged: 8 });
 
     const three = [first, second, third].map(({ fp }) => fp).toSorted();
@@ -254,7 +254,7 @@ describe("an import", () => {
     expect(await importEntities(server.store, ...mended)).toEqual({ new: 0, changed: 2, unchanged: 0 });
   });
 
-  test("shows a hundred warnings and counts the rest", async () => {
+  test("an import shows 100 warnings and counts the rest", async () => {
     const server = await startServer(clinic(ours));
     const numbers = Array.from({ length: 60 }, (_, index) => String(1000 + index));
     const cards = [numbers, numbers].map((external_ids) => patient({ external_ids }));
@@ -265,7 +265,7 @@ describe("an import", () => {
     expect([result.warnings?.shown.length, result.warnings?.total]).toEqual([100, 120]);
   });
 
-  test("gives a record to another clinic only when it names the clinic that owns it", async () => {
+  test("a record moves to another clinic only if the import names its owner", async () => {
     const one = patient();
     const draft = soap(one.fp, ours);
     const signed = soap(one.fp, ours, { status: "SIGNED", signed_at: "2026-11-01T09:00:00.000Z" });
@@ -287,12 +287,12 @@ describe("an import", () => {
     ]);
   });
 
-  test("shows a hundred faults and counts the rest", async () => {
+  test("an import shows 100 problems and counts the rest", async () => {
     const { problems, total, message } = await problemsOf("x\n".repeat(250));
     expect([problems.length, total, message]).toEqual([100, 250, "250 problems, nothing was imported"]);
   });
 
-  test("refuses bytes that are not UTF-8 and lines without end", async () => {
+  test("an import refuses invalid UTF-8 and lines over the limit", async () => {
     const server = await startServer();
     const latin1 = Buffer.from(JSON.stringify({ ...clinic(ours), name: "Müller" }), "latin1");
     const refused = await importText(server.store, latin1).catch((error: unknown) => error);
@@ -301,7 +301,7 @@ describe("an import", () => {
     expect(problems).toEqual([{ line: 2, problem: "longer than 5242880 bytes, expected one JSON object a line" }]);
   });
 
-  test("undoes all when a line refers to what is nowhere, and says which", async () => {
+  test("a line that refers to an unknown entity rolls back the import and is named", async () => {
     const one = patient();
     const [noClinic, noPatient] = [newFp("clinic"), newFp("patient")];
     const [noSoap, noUser, noItem] = [newFp("soap"), newFp("user"), newFp("invitem")];
@@ -337,10 +337,10 @@ describe("an import", () => {
     ]);
   });
 
-  test("keeps the file's timestamps, changes what changed, and leaves what is the same", async () => {
+  test("an import keeps the timestamps of the file and stores only changed lines", async () => {
     const one = patient({ external_ids: ["10021"] });
     const server = await startServer(clinic(ours), one, connection(one.fp, ours));
-    // Not by a key: no request has been answered yet, and so nobody has synchronised.
+    // No key was used yet, so that no client has synchronised.
     const read = async () => (await findPatient(server.store, 1, one.fp))?.patient;
     expect(await read()).toEqual(published(one));
 
@@ -348,7 +348,7 @@ describe("an import", () => {
     expect(await importEntities(server.store, newer)).toEqual({ new: 0, changed: 1, unchanged: 0 });
     expect(await read()).toEqual({ ...published(newer), species: "cat" });
 
-    // The first file once more: its content counts, but the instant never goes back.
+    // The first file again: its content is stored, but updated_at does not decrease.
     expect(await importEntities(server.store, one)).toEqual({ new: 0, changed: 1, unchanged: 0 });
     expect(await read()).toEqual({ ...published(one), updated_at: newer.updated_at });
 
@@ -363,7 +363,7 @@ describe("an import", () => {
     expect(body.data.items).toEqual([{ patient_fp: one.fp, identifiers: renumbered.external_ids }]);
   });
 
-  test("stores a time that has not come yet as its own, and the same line again changes nothing", async () => {
+  test("a future updated_at is stored as the time of the import, and the same line again changes nothing", async () => {
     const one = patient({ updated_at: "2026-11-22T00:00:00.000Z" });
     const server = await startServer(clinic(ours), one, connection(one.fp, ours));
     const updated = async () => (await findPatient(server.store, 1, one.fp))?.patient.updated_at;
@@ -374,7 +374,7 @@ describe("an import", () => {
     expect(await updated()).toBe("2026-11-21T12:00:02.000Z");
   });
 
-  test("touches a patient whose connection it opens or closes, unless it made the patient", async () => {
+  test("opening or closing a connection stamps the patient, unless the import created the patient", async () => {
     const other = newFp("clinic");
     const one = patient();
     const server = await startServer(clinic(ours), clinic(other), one, connection(one.fp, ours));
@@ -394,7 +394,7 @@ describe("an import", () => {
     expect(await importEntities(server.store, one)).toEqual({ new: 0, changed: 0, unchanged: 1 });
   });
 
-  test("a changed study keeps its old content as a revision", async () => {
+  test("a changed study keeps its previous content as a revision", async () => {
     const one = patient();
     const first = { type: "study" as const, ...withoutIngest(study()), patient_fp: one.fp };
     const server = await startServer(clinic(ours), one, connection(one.fp, ours), first);

@@ -183,7 +183,7 @@ describe("a calendar event", () => {
       (await listEvents(server.store, { clinicId: 1, start: 0, end: 1e13, type: null, status: null })).map(
         ({ status }) => status,
       );
-    expect(await move(2, "CHECKED_IN")).toBe(`${one.fp} is no event of this clinic`);
+    expect(await move(2, "CHECKED_IN")).toBe(`${one.fp} is not an event of this clinic`);
     expect(await move(1, "CLOSED")).toMatch(/^status is CLOSED, expected CHECKED_IN or CANCELLED/);
     expect(await statuses()).toEqual(["SCHEDULED"]);
     expect([await move(1, "CHECKED_IN"), await move(1, "CANCELLED")]).toEqual([null, null]);

@@ -157,7 +157,7 @@ describe("a signed SOAP record", () => {
     const amend = async (clinicId: number, fp = record.fp) =>
       server.store.transaction((session) => amendSoap(session, { clinicId, fp, now: noon + 1000 }));
 
-    expect(await move(id.theirs, "IN_PROGRESS")).toBe(`${record.fp} is no record of this clinic`);
+    expect(await move(id.theirs, "IN_PROGRESS")).toBe(`${record.fp} is not a record of this clinic`);
     expect(await move(id.ours, "SIGNED")).toBe("status is SIGNED, expected IN_PROGRESS after DRAFT");
     expect(await amend(id.ours)).toEqual({ problem: expect.stringContaining("which is DRAFT") as string });
     expect(await move(id.ours, "IN_PROGRESS")).toBe(null);
@@ -166,7 +166,7 @@ describe("a signed SOAP record", () => {
     const final = { ...publishedSoap(record), status: "SIGNED", signed_at: "2026-11-21T12:00:00.000Z" };
     expect(await shown(record.fp)).toEqual(final);
 
-    expect(await amend(id.theirs)).toEqual({ problem: `${record.fp} is no record of this clinic` });
+    expect(await amend(id.theirs)).toEqual({ problem: `${record.fp} is not a record of this clinic` });
     const amended = await amend(id.ours);
     if (!("fp" in amended)) throw new Error(amended.problem);
     expect(await shown(amended.fp)).toEqual({

@@ -38,7 +38,7 @@ function fixture(name: string): string {
   return readFileSync(join(import.meta.dirname, name), "utf8");
 }
 
-/** A database that commit 85220f4 wrote, the last one with schema version 7. */
+/** Loads a database that commit 85220f4 wrote. Its schema version is 7. */
 async function databaseOfVersion7(): Promise<string> {
   const database = await temporaryDatabase();
   const connection = await connectTo(database);
@@ -47,7 +47,7 @@ async function databaseOfVersion7(): Promise<string> {
   return database;
 }
 
-// `schema-7.ndjson` is what 85220f4 itself read back from both databases with `readEverything`.
+// `schema-7.ndjson` holds the lines of `readEverything` that commit 85220f4 itself read from both databases.
 test("a database that commit 85220f4 wrote is migrated and reads back as before", async () => {
   const store = await openStore(await databaseOfVersion7());
   expect((await store.all(migrations, {})).map(({ version }) => version)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
@@ -105,7 +105,7 @@ function patientFp(number: number): string {
   return `patient_01K9M1GRATK0000000000000${String(number).padStart(2, "0")}`;
 }
 
-/** Reads every entity with the store's functions, as lines of JSON. Random ids of keys and requests are left out. */
+/** Reads every entity with the store's functions, as lines of JSON without the random ids of keys and requests. */
 async function readEverything(store: Store): Promise<string[]> {
   const lines: object[] = [];
   for await (const exported of exportEntities(store)) lines.push({ exported });

@@ -9,7 +9,7 @@ const clinics = query((db) => db.selectFrom("clinic").select("fp").orderBy("id")
 const insert = query((db, p: { fp: string }) => db.insertInto("clinic").values({ fp: p.fp, name: "" }), noInvalidation);
 
 describe("the store", () => {
-  test("is made where there is none, by several at once, and opened again as it was left", async () => {
+  test("concurrent openings create one store, and a later opening reads its data", async () => {
     const database = await temporaryDatabase(join(temporaryFolder(), "new", "data"));
     const stores = await Promise.all([openStore(database), openStore(database), openStore(database)]);
     const fp = newFp("clinic");
@@ -21,7 +21,7 @@ describe("the store", () => {
     await again.close();
   });
 
-  test("is not made by a command that expects one, which says that there is none", async () => {
+  test("opening an existing store reports a missing database and does not create it", async () => {
     const database = await temporaryDatabase(join(temporaryFolder(), "typo"));
     for (let attempt = 0; attempt < 2; attempt++) {
       await expect(openExistingStore(database)).rejects.toThrow(
@@ -34,7 +34,7 @@ describe("the store", () => {
     await store.close();
   });
 
-  test("of a newer program is refused with both versions", async () => {
+  test("a database of a newer program is refused with both versions", async () => {
     const database = await temporaryDatabase();
     await (await openStore(database)).close();
     const other = await connectTo(database);
@@ -45,7 +45,7 @@ describe("the store", () => {
     );
   });
 
-  test("shows nobody half a transaction, and undoes one that fails", async () => {
+  test("an open transaction is invisible to readers, and a failed one is rolled back", async () => {
     const store = await openStore(await temporaryDatabase());
     const [kept, undone] = [newFp("clinic"), newFp("clinic")];
     let following: Promise<unknown> | undefined;
@@ -53,7 +53,7 @@ describe("the store", () => {
       await session.all(insert, { fp: undone });
       expect(await session.all(clinics, {})).toEqual([{ fp: undone }]);
       expect(await store.all(clinics, {})).toEqual([]);
-      // Begun while this one is open; on SQLite it waits its turn.
+      // Begins while the first transaction is open. On SQLite it waits.
       following = store.transaction((other) => other.all(insert, { fp: kept }));
       throw new Error("no");
     });
@@ -63,7 +63,7 @@ describe("the store", () => {
     await store.close();
   });
 
-  test("waits for another program's write without stopping this one, and not for ever", async () => {
+  test("a write waits a limited time for another process and does not block reads", async () => {
     const database = await temporaryDatabase();
     const store = await openStore(database, 300);
     const other = await connectTo(database);
@@ -77,7 +77,7 @@ describe("the store", () => {
     expect(await store.all(clinics, {})).toHaveLength(1);
 
     await other.run(heldWriteLock());
-    // All in the time of one: who stands in line has waited already.
+    // Queued writes share one waiting time.
     const begun = performance.now();
     const refused = await Promise.allSettled(Array.from({ length: 10 }, write));
     expect(performance.now() - begun).toBeLessThan(2000);

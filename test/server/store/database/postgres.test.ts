@@ -25,7 +25,7 @@ import {
 } from "../../harness.ts";
 import { item } from "../../records.ts";
 
-// What several servers on one PostgreSQL need. All other tests of this folder run on it as well.
+// Tests of several servers on one PostgreSQL database. The other tests of the store run on PostgreSQL too.
 
 const clinics = query((db) => db.selectFrom("clinic").select("fp").orderBy("id"));
 const customers = query((db) => db.selectFrom("customer").select("fp").orderBy("id"));
@@ -36,7 +36,7 @@ const addClinic = query(
 const addCustomer = query((db, p: { fp: string }) => db.insertInto("customer").values({ fp: p.fp }), noInvalidation);
 const counted = query((db) => db.selectFrom("request_count").select("name").orderBy("name"));
 
-/** Two servers' stores on one database. */
+/** Opens the stores of two servers on one database. */
 async function twoStores(writeWaitMs?: number) {
   const database = await temporaryDatabase();
   const [one, other] = [await openStore(database, writeWaitMs), await openStore(database, writeWaitMs)];
@@ -44,7 +44,7 @@ async function twoStores(writeWaitMs?: number) {
 }
 
 describe("transactions of several servers", () => {
-  test("come out as one after the other: together they make no more keys than a clinic may have", async () => {
+  test("concurrent key creations of two servers respect the limit of keys of a clinic", async () => {
     const ours = newFp("clinic");
     const { store, pepper, database } = await startServer(clinic(ours));
     const other = await openStore(database);
@@ -65,10 +65,10 @@ describe("transactions of several servers", () => {
     await other.close();
   });
 
-  test("are run again when they lost against another, and the last time alone", async () => {
+  test("a transaction runs again after a serialization failure, the last time exclusively", async () => {
     const { one, other, close } = await twoStores(50);
     const outcomes: string[] = [];
-    // Each reads what the other writes, so neither can have been first; the other's commit stands.
+    // Each transaction reads rows that the other writes, so that no serial order exists. The other's commit stands.
     const contradict = (session: Session) =>
       session.all(customers, {}).then(() => session.all(addClinic, { fp: newFp("clinic") }));
     await one.transaction(async (session) => {
@@ -83,13 +83,13 @@ describe("transactions of several servers", () => {
   });
 });
 
-describe("an import that loses against another server's", () => {
-  test("is run again whole, and counts and faults are those of the last time", async () => {
+describe("an import with a serialization failure", () => {
+  test("an import that runs again reports the counts and problems of the last run", async () => {
     const { one, other, close } = await twoStores();
     const [ours, first, second] = [newFp("clinic"), patient(), patient()];
     const theirs = [first, second].values();
     let attempts = 0;
-    // What this import sees is fixed before the other server stores a patient that this one brings as well.
+    // Fixes the snapshot of the import before the other server stores a patient of the same file.
     const contested: Store = {
       ...one,
       transaction: (work) =>
@@ -116,7 +116,7 @@ describe("an import and a client that synchronises", () => {
   const [ours, one, two] = [newFp("clinic"), patient(), patient()];
   const entities = [clinic(ours), one, two, connection(one.fp, ours), connection(two.fp, ours)];
 
-  /** A store that does something else in the first attempt at a transaction, where its work begins or ends. */
+  /** Wraps a store: the first attempt of a transaction runs another action at its begin or end. */
   function disturbed(
     store: Store,
     when: "begins" | "ends",
@@ -128,7 +128,7 @@ describe("an import and a client that synchronises", () => {
       transaction: <T>(work: (session: Session) => Promise<T>) =>
         store.transaction(async (session) => {
           counting.attempts += 1;
-          // Fixes what this transaction sees.
+          // Fixes the snapshot of this transaction.
           await session.all(clinics, {});
           if (counting.attempts === 1 && when === "begins") await disturb();
           const result = await work(session);
@@ -139,7 +139,7 @@ describe("an import and a client that synchronises", () => {
     return counting;
   }
 
-  test("a key that is used first while an import runs makes it run again, as one into a served clinic", async () => {
+  test("the first use of a key during an import makes the import run again, as for a synchronised clinic", async () => {
     const server = await startServer(...entities);
     const key = await server.makeKey(ours, ["clinic.patient.view"]);
     const store = disturbed(server.store, "begins", () => server.get(key, "/api/v1/patients"));
@@ -148,7 +148,7 @@ describe("an import and a client that synchronises", () => {
     expect([store.attempts, body.data.updated_at]).toEqual([2, "2026-11-21T12:00:00.000Z"]);
   });
 
-  test("what is committed last has the latest time, whichever import began first", async () => {
+  test("the import that commits last has the latest time, whichever began first", async () => {
     const server = await startServer(...entities);
     const key = await server.makeKey(ours, ["clinic.patient.view"]);
     await server.get(key, "/api/v1/patients");
@@ -168,8 +168,8 @@ describe("an import and a client that synchronises", () => {
   });
 });
 
-describe("a transaction in which many things are asked at once", () => {
-  test("fails with what went wrong first", async () => {
+describe("a transaction with concurrent queries", () => {
+  test("a transaction with concurrent queries fails with the first error", async () => {
     const store = await openStore(await temporaryDatabase());
     const twice = newFp("clinic");
     const outcomes: PromiseSettledResult<unknown>[] = [];
@@ -191,7 +191,7 @@ describe("counters in the database", () => {
     { name: "hour", ms: 3_600_000, limit: 9 },
   ];
 
-  test("answer as those in memory do, whatever the clock does", async () => {
+  test("counters in the database return the same results as counters in memory, for any clock", async () => {
     const store = await openStore(await temporaryDatabase());
     const wait = fc.constantFrom(0, 0, 1, 20_000, 59_999, 60_000, 3_540_000, 3_600_000, -1, -90_000);
     const cost = fc.constantFrom<Cost>(1, 1, 1, 0, -1);
@@ -211,7 +211,7 @@ describe("counters in the database", () => {
     await store.close();
   });
 
-  test("let no more through than the limit when two servers are asked at once", async () => {
+  test("two servers together count no more requests than the limit", async () => {
     const { one, other, close } = await twoStores();
     const nodes = [storeCounters(one).keys, storeCounters(other).keys];
     const taken = await Promise.all(
@@ -221,7 +221,7 @@ describe("counters in the database", () => {
     await close();
   });
 
-  test("keep keys and addresses apart, and nothing that has ended", async () => {
+  test("counters separate keys from addresses, and ended windows are deleted", async () => {
     const store = await openStore(await temporaryDatabase());
     const { keys, addresses } = storeCounters(store);
     await keys.take("1", windows, noon);
@@ -234,7 +234,7 @@ describe("counters in the database", () => {
 });
 
 describe("the store on PostgreSQL", () => {
-  test("lists names in the order of their bytes, whatever the database's collation is", async () => {
+  test("lists are sorted by bytes, whatever the collation of the database", async () => {
     const ours = newFp("clinic");
     const names = ["ğ", "b", "A", "a", "B", "Z"];
     const server = await startServer(
@@ -246,7 +246,7 @@ describe("the store on PostgreSQL", () => {
     expect(body.data.items.map(({ name }) => name)).toEqual(["A", "B", "Z", "a", "b", "ğ"]);
   });
 
-  test("goes on when its connections are cut, and when a newer program changes a table", async () => {
+  test("requests succeed after a cut of all connections and after a newer program altered a table", async () => {
     const ours = newFp("clinic");
     const server = await startServer(clinic(ours));
     const key = await server.makeKey(ours, ["clinic.patient.view"]);
@@ -257,7 +257,7 @@ describe("the store on PostgreSQL", () => {
       where datname = current_database() and pid <> pg_backend_pid()`);
     await expect.poll(status).toBe(200);
 
-    // A prepared `select *` cannot go on; what asks again gets a new connection.
+    // A prepared `select *` fails after ALTER TABLE. The next request gets a new connection.
     await operator.run("alter table patient add column newer text");
     await operator.run("alter table clinic_patient add column newer text");
     await operator.close();
@@ -266,14 +266,14 @@ describe("the store on PostgreSQL", () => {
     await expect.poll(async () => (await server.get(key, `/api/v1/patients/${fp}`)).status).toBe(404);
   });
 
-  test("tells what is wrong without the password and without what a row holds", async () => {
+  test("errors contain neither the password nor values of a row", async () => {
     const database = await temporaryDatabase();
     const { password } = new URL(database);
     for (const [url, sentence] of [
       [database.replace(password, `${password}x`), /cannot be used now: .*password authentication failed/],
       [database.replace(/:\d+\//, ":1/"), /cannot be used now: ECONNREFUSED/],
       [database.replace(/[^/]+$/, "nothing"), /cannot be used now: 3D000/],
-      [database.replace("@", "@["), /^DATABASE_URL cannot be read, expected such as postgres:/],
+      [database.replace("@", "@["), /^DATABASE_URL is invalid, expected a URL such as postgres:/],
     ] as const) {
       const error = await openStore(url).catch((thrown: unknown) => thrown as Error);
       expect(error).toBeInstanceOf(Error);
@@ -292,7 +292,7 @@ describe("the store on PostgreSQL", () => {
   });
 });
 
-/** An error with all that a log could show of it. */
+/** @returns all text that a log could contain of an error */
 function everythingIn(error: unknown): string {
   if (!(error instanceof Error)) return "";
   return [error.message, error.stack, JSON.stringify(error), everythingIn(error.cause)].join("\n");

@@ -21,12 +21,12 @@ import type { Loss } from "../../../../shared/runtime/commit-mark.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import { temporaryFolder } from "../../harness.ts";
 
-// What holds for the embedded database alone.
+// Tests of SQLite alone.
 
 const insert = query((db, p: { fp: string }) => db.insertInto("clinic").values({ fp: p.fp, name: "" }), noInvalidation);
 
 describe("the store on SQLite", () => {
-  test("acknowledges nothing into a file that was removed or replaced, and goes on when it is put back", async () => {
+  test("writes to a removed or replaced file are refused until the file is put back", async () => {
     const folder = temporaryFolder();
     const store = await openStore(folder);
     const write = async () => store.transaction((session) => session.all(insert, { fp: newFp("clinic") }));
@@ -47,12 +47,12 @@ describe("the store on SQLite", () => {
     await store.close();
   });
 
-  test("runs on a file that keeps every commit through a power cut: WAL, synchronous FULL, foreign keys", async () => {
+  test("the file uses WAL, synchronous FULL and foreign keys, so that a power cut loses no commit", async () => {
     const folder = temporaryFolder();
     const store = await openStore(folder);
     const orphan = query((db) => db.insertInto("user").values({ fp: "x", name: "x", clinic_id: 99 }), noInvalidation);
     await expect(store.transaction((session) => session.all(orphan, {}))).rejects.toThrow("FOREIGN KEY");
-    // The pragma holds for a connection only: it is read where it is set.
+    // The pragma belongs to a connection, so that the test reads it on such a connection.
     const file = connect(join(folder, "vetwire.db"), 0);
     const FULL = 2;
     expect(file.pragma("synchronous", { simple: true })).toBe(FULL);
@@ -61,7 +61,7 @@ describe("the store on SQLite", () => {
     await store.close();
   });
 
-  test("reads a clinic's list from one index, without sorting", async () => {
+  test("a clinic's list is read from one index without sorting", async () => {
     const folder = temporaryFolder();
     await (await openStore(folder)).close();
     const file = new Sqlite(join(folder, "vetwire.db"));
@@ -81,7 +81,7 @@ describe("the store on SQLite", () => {
     file.close();
   });
 
-  test("selects a clinic's events and stock in one index, without sorting", async () => {
+  test("a clinic's events and stock are selected in one index without sorting", async () => {
     const folder = temporaryFolder();
     await (await openStore(folder)).close();
     const file = new Sqlite(join(folder, "vetwire.db"));
@@ -108,14 +108,14 @@ describe("the store on SQLite", () => {
   test.each([
     ["the table of migrations", "migration", "database disk image is malformed"],
     ["the first page", null, "file is not a database"],
-  ])("a start names a damaged file and says what to do (%s)", async (_, table, words) => {
+  ])("opening a damaged file reports its name and the remedy (%s)", async (_, table, words) => {
     const folder = temporaryFolder();
     await (await openStore(folder)).close();
     const file = damage(folder, table);
     await expect(openStore(folder)).rejects.toThrow(`${file} is damaged (${words}): copy it with its -wal file`);
   });
 
-  test("a query that meets a damaged page names the file and says what to do", async () => {
+  test("a query that reads a damaged page reports the file and the remedy", async () => {
     const folder = temporaryFolder();
     await (await openStore(folder)).close();
     const file = damage(folder, "clinic");
@@ -129,7 +129,7 @@ describe("the store on SQLite", () => {
   });
 });
 
-// A kill leaves the files as they are copied here while the store is open.
+// A copy of the files of an open store equals the files after a kill.
 describe("the write-ahead log on SQLite", () => {
   const FILES = ["vetwire.mark", "vetwire.db", "vetwire.db-wal"];
   const write = (store: Store) => store.transaction((session) => session.all(insert, { fp: newFp("clinic") }));
@@ -143,7 +143,7 @@ describe("the write-ahead log on SQLite", () => {
     return copy;
   }
 
-  /** The loss as each of two starts finds it. */
+  /** @returns the loss that each of two openings reports */
   async function lossOf(folder: string): Promise<(Loss | null)[]> {
     const found: (Loss | null)[] = [];
     for (let start = 0; start < 2; start++) {
@@ -155,11 +155,11 @@ describe("the write-ahead log on SQLite", () => {
     return found;
   }
 
-  test("is intact after a kill: no loss is reported", async () => {
+  test("an intact log after a kill reports no loss", async () => {
     expect(await lossOf(await killedAfter(5))).toEqual([null, null]);
   });
 
-  test("is deleted, cut or flipped: the lost commits are counted, and reported again by the next start", async () => {
+  test("a deleted, truncated or corrupt log reports the lost commits, also at the next opening", async () => {
     const faults: ((log: string) => void)[] = [
       (log) => rmSync(log),
       (log) => truncateSync(log, statSync(log).size / 2),
@@ -179,7 +179,7 @@ describe("the write-ahead log on SQLite", () => {
     }
   });
 
-  test("counts no commit for a transaction that changes nothing", async () => {
+  test("a transaction without changes counts as no commit", async () => {
     const folder = temporaryFolder();
     const store = await openStore(folder);
     await write(store);
@@ -192,7 +192,7 @@ describe("the write-ahead log on SQLite", () => {
     await store.close();
   });
 
-  test("is emptied five seconds after the last commit", async () => {
+  test("the write-ahead log is emptied five seconds after the last commit", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
     const folder = temporaryFolder();
@@ -210,7 +210,7 @@ describe("the write-ahead log on SQLite", () => {
   });
 });
 
-/** Overwrites the root page of a table, or the file's first page, as a failing disk does. */
+/** Overwrites the root page of a table or the first page of the file, like a failing disk. */
 function damage(folder: string, table: string | null): string {
   const path = join(folder, "vetwire.db");
   const file = new Sqlite(path);

@@ -18,7 +18,7 @@ import {
   study,
 } from "../../harness.ts";
 
-// A study is flagged for the patient as the server knows it, whatever the agent took it for.
+// The server flags a study for its stored patient, whatever facts the agent used.
 
 const ours = newFp("clinic");
 const [device_name, acquired_at] = ["Tester", study().acquired_at];
@@ -29,7 +29,7 @@ function alt(value: number, more: Partial<Measurement> = {}): Measurement {
   return { code: "ALT", value, ...sent, device_range: null, device_flag: null, ...more };
 }
 
-/** The study of an agent that knows these facts of the patient. */
+/** Builds the study of an agent that knows these facts of the patient. */
 function flaggedFor(known: Patient | null, ...measurements: Measurement[]) {
   const animal = known === null ? null : animalAt(known, acquired_at);
   const circumstances = { animal, instrument: device_name, acquired_at, ranges: null };
@@ -51,7 +51,7 @@ async function catsServer() {
 }
 
 describe("a pushed study", () => {
-  test("that was flagged for another species is flagged anew, and its history says so", async () => {
+  test("a study that was flagged for another species is flagged again, and its history records it", async () => {
     const { server, cat, dog, sent, push, read } = await catsServer();
     const wrong = sent(flaggedFor(dog, alt(105), alt(12)));
     const right = flaggedFor(cat, alt(105), alt(12));
@@ -71,7 +71,7 @@ describe("a pushed study", () => {
     expect(lines).toContain(`  note: ${asCat}`);
   });
 
-  test("that was held with another's flags is flagged anew when it is filed", async () => {
+  test("an unmatched study with the flags of another patient is flagged again when it is filed", async () => {
     const { server, line, cat, dog, sent, push, read } = await catsServer();
     const other = patient({ ...line, fp: newFp("patient") });
     const wrong = sent({ ...flaggedFor(dog, alt(105)), patient_fp: other.fp });
@@ -80,7 +80,7 @@ describe("a pushed study", () => {
     expect([await push(wrong), await read(wrong.fp)]).toEqual(["filed", flaggedFor(cat, alt(105)).results]);
   });
 
-  test("whose rows the agent flagged for more than one animal is flagged anew", async () => {
+  test("a study whose rows the agent flagged for several patients is flagged again", async () => {
     const { server, cat, dog, sent, push, read } = await catsServer();
     const { results, snapshot } = flaggedFor(dog, alt(105));
     const mixed = sent({ results, snapshot: { ...snapshot, animal: null } });
@@ -91,7 +91,7 @@ describe("a pushed study", () => {
     ]);
   });
 
-  test("keeps the device's own range where that is for the patient's species", async () => {
+  test("a study keeps the device's range if the range is for the patient's species", async () => {
     const { dog, sent, push, read } = await catsServer();
     const device_range = { low: 20, high: 90, text: "20-90", species: "cat" };
     const wrong = sent(flaggedFor(dog, alt(105, { device_range, device_flag: "HH" })));
@@ -101,7 +101,7 @@ describe("a pushed study", () => {
     ]);
   });
 
-  test("keeps the agent's flags where they are for the patient, or where an older agent does not say for whom", async () => {
+  test("a study keeps the agent's flags if they are for the patient, or if an older agent names no patient", async () => {
     const { cat, dog, sent, push, read, server } = await catsServer();
     const { snapshot, results } = flaggedFor(dog, alt(105));
     const { animal: _, ...older } = snapshot;
@@ -116,7 +116,7 @@ describe("a pushed study", () => {
     expect((await viewStudy(server.store, same.fp))?.snapshot?.notes).toEqual(["a note"]);
   });
 
-  test("keeps its notes where a result is of no analyte of the server, and has no flag", async () => {
+  test("a study with an unknown analyte keeps its notes and has no flag", async () => {
     const { server, dog, sent, push, read } = await catsServer();
     const { results, snapshot } = flaggedFor(dog, alt(105));
     const strange = {
@@ -135,7 +135,7 @@ describe("a pushed study", () => {
   });
 });
 
-describe("the reason why a study is flagged anew", () => {
+describe("the reason for flagging a study again", () => {
   const bird = { ...published(patient({ species: "bird", breed: "parrot", sex: "M", date_of_birth: "2026-01-01" })) };
   const { snapshot } = flaggedFor(bird);
 
@@ -147,7 +147,7 @@ describe("the reason why a study is flagged anew", () => {
     );
   }
 
-  test("names the facts that decide the interval and differ", () => {
+  test("the reason names the differing facts that select the interval", () => {
     expect([
       why({}),
       why({ species: "exotic" }),
@@ -165,7 +165,7 @@ describe("the reason why a study is flagged anew", () => {
     ]);
   });
 
-  test("is none where the facts differ in words alone", () => {
+  test("facts that differ in words alone are no reason", () => {
     const { breed: _, ...breedless } = flaggedPatient(bird);
     const hen = { ...bird, breed: "chicken" };
     const pushed = { patient_fp: bird.fp, acquired_at, snapshot: { ...snapshot, animal: breedless } };

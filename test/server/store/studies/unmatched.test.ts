@@ -31,7 +31,7 @@ import {
 } from "../../harness.ts";
 import { intervalsByAge } from "../../records.ts";
 
-// Goal: what no program may place, a person places, once and undoably, and nothing of it is forgotten.
+// Goal: a user assigns unmatched studies and can undo it, and the history and the audit record each command.
 
 const ours = newFp("clinic");
 const theirs = newFp("clinic");
@@ -42,7 +42,7 @@ function alt(value: number, more: Partial<Measurement> = {}): Measurement {
   return { code: "ALT", value, ...sent, device_range: null, device_flag: null, ...more };
 }
 
-/** A study as an agent sends it that does not know whose it is. */
+/** Builds the study of an agent that does not know the patient. */
 function held(measurements: Measurement[], more: Partial<PushedStudy> = {}): PushedStudy {
   const { device_name, acquired_at } = study();
   const circumstances = { animal: null, instrument: device_name, acquired_at, ranges: null };
@@ -76,7 +76,7 @@ async function deskServer(...more: Entity[]) {
       for await (const { fp } of listUnmatched(store, { clinicId, rejected })) found.push(fp);
       return found;
     },
-    /** What GET shows; null when it does not show it. */
+    /** @returns the study of GET; null on any other status */
     read: async (fp: string) => {
       const { status, body } = await server.get(key, `/api/v1/lab/diagnostics/${fp}`);
       return status === 200 ? body.data : null;
@@ -85,7 +85,7 @@ async function deskServer(...more: Entity[]) {
 }
 
 describe("assigning", () => {
-  test("makes the study readable by its fp, with range and flag for that animal, as a new revision", async () => {
+  test("an assigned study is readable by its fp, with the patient's ranges and flags, as a new revision", async () => {
     const { push, assign, read, list, store, dog, cat } = await deskServer();
     const [one, other] = [held([alt(100)]), held([alt(100)])];
     await push(one, other);
@@ -112,7 +112,7 @@ describe("assigning", () => {
     ]);
   });
 
-  test("takes the device's range for the animal's species, and its LL and HH, as the agent would have", async () => {
+  test("an assigned study uses the device's range for the species, with LL and HH, as the agent does", async () => {
     const { push, assign, read, dog, cat } = await deskServer();
     const device_range = { low: 10, high: 50, text: "10-50", species: "dog" };
     const [ofDog, ofCat] = [alt(60, { device_range, device_flag: "HH" }), alt(60, { device_range })];
@@ -124,7 +124,7 @@ describe("assigning", () => {
     expect((await read(other.fp))?.results[0]).toMatchObject({ reference_range: "28-109", flag: "normal" });
   });
 
-  test("holds the values against the clinic's interval of the day of the sample, not of today", async () => {
+  test("an assigned study uses the clinic's interval of the day of the sample, not of today", async () => {
     const { push, assign, read, store, clinicId, dog } = await deskServer();
     const range = { species: "dog" as const, analyte: "ALT", unit: "U/L", low: "20" };
     const rows = [
@@ -139,8 +139,8 @@ describe("assigning", () => {
     expect((await viewStudy(store, sent.fp))?.snapshot?.rows[0]?.interval_id).toBe("clinic:then");
   });
 
-  test("holds the values against the interval of the patient's age on the day of the sample, not of today", async () => {
-    // 365 days old when the sample was taken, 366 today.
+  test("an assigned study uses the patient's age on the day of the sample, not of today", async () => {
+    // The patient is 365 days old on the day of the sample and 366 today.
     const young = patient({ date_of_birth: "2025-11-20" });
     const { push, assign, read, store, clinicId } = await deskServer(young, connection(young.fp, ours));
     await store.transaction((session) => replaceRanges(session, clinicId, intervalsByAge, noon));
@@ -150,7 +150,7 @@ describe("assigning", () => {
     expect((await read(sent.fp))?.results[0]).toMatchObject({ reference_range: "20-90", flag: "high" });
   });
 
-  test("works for a study whose agent sent no snapshot, and publishes an analyte that it does not know without a flag", async () => {
+  test("a study without a snapshot can be assigned, and an unknown analyte has no flag", async () => {
     const { push, assign, read, dog } = await deskServer();
     const result = { analyte: "ALT", value: 150, unit: "U/L", reference_range: null, flag: null };
     const [known, unknown] = [study({ results: [result] }), study({ results: [{ ...result, analyte: "XYZ" }] })];
@@ -161,7 +161,7 @@ describe("assigning", () => {
     expect((await read(unknown.fp))?.results).toEqual([{ ...result, analyte: "XYZ" }]);
   });
 
-  test("keeps the meaning of measurements in images, which have no interval for any patient", async () => {
+  test("an assigned study keeps the meaning of measurements in images, which have no intervals", async () => {
     const { push, assign, read, store, dog } = await deskServer();
     const result = { analyte: "LVIDd", value: 3.85, unit: "cm", reference_range: null, flag: null };
     const row = {
@@ -191,7 +191,7 @@ describe("assigning", () => {
     expect(view ? explainLines(view, story) : []).toContain(`${line}  printed 3.85  no interval; no intervals`);
   });
 
-  test("is refused for a patient who is not the clinic's, for no patient, and for what is there already", async () => {
+  test("an assignment to another clinic's patient, an unknown patient or the same patient is refused", async () => {
     const { push, assign, read, dog, foreign, store } = await deskServer();
     const sent = held([alt(100)]);
     const imported = { type: "study" as const, ...study(), patient_fp: dog.fp };
@@ -214,7 +214,7 @@ describe("assigning", () => {
     expect(await assign(sent.fp, dog.fp)).toBe(`${sent.fp} is filed to ${dog.fp} already`);
   });
 
-  test("is refused for a deleted patient with a sentence of its own, also despite the species", async () => {
+  test("an assignment to a deleted patient is refused with its own message, also despite the species", async () => {
     const { push, assign, read, dog, store } = await deskServer();
     const sent = held([alt(100)], { patient_hint: { ...study().patient_hint, species: "Feline" } });
     await push(sent);
@@ -225,7 +225,7 @@ describe("assigning", () => {
     expect(await read(sent.fp)).toBeNull();
   });
 
-  test("is refused for a patient of another species than the device stated, in whatever word", async () => {
+  test("an assignment to a patient of another species than the device stated is refused, in any spelling", async () => {
     const { push, assign, read, list, dog, cat } = await deskServer();
     const stating = (species: string | null) =>
       held([alt(100)], { patient_hint: { ...study().patient_hint, species } });
@@ -243,7 +243,7 @@ describe("assigning", () => {
     expect(await read(feline.fp)).toBeNull();
   });
 
-  test("despite the species stands in the cause, the notes and the audit; without a contradiction it says nothing", async () => {
+  test("an assignment despite the species is in the cause, the notes and the audit, if the species differ", async () => {
     const { push, assign, read, store, dog, cat } = await deskServer();
     const patient_hint = { ...study().patient_hint, species: "Feline" };
     const [wrong, right] = [held([alt(100)], { patient_hint }), held([alt(100)], { patient_hint })];
@@ -264,7 +264,7 @@ describe("assigning", () => {
     expect(await told(right.fp)).toEqual(["assigned", ["a note"], ["unmatched assign"]]);
   });
 
-  test("to the wrong patient is taken back and done anew, and the audit has all three", async () => {
+  test("a wrong assignment is reopened and repeated, and the audit has all three commands", async () => {
     const { push, assign, undo, read, list, store, dog, cat } = await deskServer();
     const sent = held([alt(100)]);
     await push(sent);
@@ -295,7 +295,7 @@ describe("assigning", () => {
     expect(first?.request_id).not.toBe(second?.request_id);
   });
 
-  test("of a study that was filed by an identifier typed wrong moves it, and a person's word stands against the agent's", async () => {
+  test("a user moves a study with a mistyped identifier, and the agent cannot move it back", async () => {
     const { push, assign, read, dog, cat, store } = await deskServer();
     const sent = study({ patient_fp: dog.fp });
     await push(sent);
@@ -313,7 +313,7 @@ describe("assigning", () => {
   });
 });
 
-test("of a measurement whose animal was found with its last result, the first ones are flagged too, in one revision", async () => {
+test("the last result that identifies the patient flags the earlier results too, in one revision", async () => {
   const { push, read, store, dog } = await deskServer();
   const first = held([alt(150)]);
   await push(first);
@@ -335,8 +335,8 @@ test("of a measurement whose animal was found with its last result, the first on
   expect(await historyOf(store, first.fp)).toHaveLength(2);
 });
 
-describe("after a person placed a study", () => {
-  test("a correction without a patient goes to the same patient and is flagged for it; the same again changes nothing", async () => {
+describe("a study that a user placed", () => {
+  test("a correction without a patient stays with the user's patient, and its resend changes nothing", async () => {
     const { push, assign, read, store, dog } = await deskServer();
     const sent = held([alt(50)]);
     await push(sent);
@@ -354,7 +354,7 @@ describe("after a person placed a study", () => {
     ]);
   });
 
-  test("an agent that lost its spool and sends the same measurement under a new fp finds it there", async () => {
+  test("the same measurement under a new fp finds the placed study", async () => {
     const { push, assign, dog } = await deskServer();
     const sent = held([alt(50)]);
     await push(sent);
@@ -363,7 +363,7 @@ describe("after a person placed a study", () => {
     expect(answer).toMatchObject({ outcome: "unchanged", existing_fp: sent.fp });
   });
 
-  test("what was taken back waits for a person, whatever the agent sends of it", async () => {
+  test("a reopened study stays unmatched, whatever the agent sends", async () => {
     const { push, assign, undo, list, dog, cat } = await deskServer();
     const sent = study({ patient_fp: newFp("patient") });
     await push(sent);
@@ -380,7 +380,7 @@ describe("after a person placed a study", () => {
   });
 });
 
-test("a held study that the agent sends again under a new fp is filed with the flags of its patient, as a revision", async () => {
+test("an unmatched study that returns under a new fp is filed with its patient's flags, as a revision", async () => {
   const { push, read, store, dog } = await deskServer();
   const sent = held([alt(150)]);
   await push(sent);
@@ -394,7 +394,7 @@ test("a held study that the agent sends again under a new fp is filed with the f
   ]);
 });
 
-test("a rejected study leaves the list, comes back when that is taken back, and a filed one is not rejected", async () => {
+test("a rejected study leaves the list until it is reopened, and a filed study cannot be rejected", async () => {
   const { push, reject, undo, assign, list, read, store, dog } = await deskServer();
   const sent = held([alt(50)]);
   await push(sent);
@@ -418,7 +418,7 @@ test("a rejected study leaves the list, comes back when that is taken back, and 
   ]);
 });
 
-test("a rejected study stays rejected when its patient becomes known, and comes back with another value", async () => {
+test("a rejected study stays rejected when its patient is imported, and returns with another value", async () => {
   const { push, reject, list, dog } = await deskServer();
   const sent = held([alt(50)]);
   await push(sent);
@@ -429,7 +429,7 @@ test("a rejected study stays rejected when its patient becomes known, and comes 
   expect([await list(), await list(true)]).toEqual([[sent.fp], []]);
 });
 
-test("a clinic that uses another's study fps does not take the places of that one's conflicts", async () => {
+test("a clinic that uses fps of another clinic does not use up that clinic's conflicts", async () => {
   const { server, push, store, clinicId, dog } = await deskServer();
   const sent = held([alt(50)], { patient_fp: dog.fp });
   await push(sent);
@@ -440,7 +440,7 @@ test("a clinic that uses another's study fps does not take the places of that on
   expect((await listConflicts(store, { clinicId })).map(({ study: { results } }) => results[0]?.value)).toEqual([51]);
 });
 
-test("a conflict is held once with its body, shown with the study, and a device that goes on does not fill the disk", async () => {
+test("a conflict is stored once with its body and shown with the study, up to a limit", async () => {
   const { push, store, clinicId, dog } = await deskServer();
   const sent = held([alt(50)], { patient_fp: dog.fp });
   await push(sent);
@@ -457,14 +457,14 @@ test("a conflict is held once with its body, shown with the study, and a device 
   await push(...Array.from({ length: 40 }, (_, index) => other(100 + index)));
   expect(await listConflicts(store, { fp: sent.fp })).toHaveLength(CONFLICTS_MAX);
 
-  // Under another fp the same measurement with other values contradicts the first study.
+  // The same dedupe key under another fp with other values contradicts the first study.
   const twinOf = held([alt(60)], { patient_fp: dog.fp });
   await push(twinOf);
   await push({ ...twinOf, fp: newFp("cds"), results: other(9).results });
   expect(await listConflicts(store, { fp: twinOf.fp })).toHaveLength(1);
 });
 
-test("the desk shows what the device said, and the likeliest patients with the reasons", async () => {
+test("`unmatched` shows the device's hint and the likeliest patients with the reasons", async () => {
   const namesake = patient({ name: "Karabas", species: "cat", sex: null, weight_kg: null });
   const elsewhere = patient({ name: "Karabaş" });
   const { push, assign, store, dog } = await deskServer(
@@ -494,7 +494,7 @@ test("the desk shows what the device said, and the likeliest patients with the r
   }
 });
 
-test("explain puts all that happened in the order of time, and names each flag's interval with its source", async () => {
+test("`explain` lists all events in order of time, and the interval and source of each flag", async () => {
   const { push, assign, store, dog } = await deskServer();
   const sent = held([alt(150)]);
   await push(sent);

@@ -1,0 +1,122 @@
+import {
+  Client,
+  type ClientBase,
+  type ClientConfig,
+  DatabaseError,
+  Pool,
+  type PoolClient,
+  type PoolConfig,
+  type QueryConfig,
+  type QueryResult,
+} from "pg";
+import { StoreUnavailable } from "./query.ts";
+
+// Connections to PostgreSQL and their errors. Each temporary error becomes StoreUnavailable.
+
+/** Max connections for reading, and as many for writing. PostgreSQL's default limit is 100 for all clients. */
+const CONNECTIONS_MAX = 5;
+
+/** Max time that a request waits for a connection. */
+export const CONNECT_WAIT_MS = 5000;
+
+/** Max time for a response. Statements take milliseconds, so that a longer wait means a lost database. */
+const RESPONSE_WAIT_MS = 15_000;
+
+/** Reads a database URL. The error quotes no part of it, because any part of a malformed URL may be the password. */
+export function readUrl(url: string): ClientConfig {
+  try {
+    void new Client({ connectionString: url });
+    return { connectionString: url };
+  } catch {
+    throw new Error("DATABASE_URL is invalid, expected a URL such as postgres://user:password@host:5432/database");
+  }
+}
+
+export function openPool(config: PoolConfig): Pool {
+  // Sends the queries of an import without waiting for each response. The types of pg lack this option.
+  const pipelined = { pipeline: true };
+  const pool = new Pool({ ...config, ...pipelined, max: CONNECTIONS_MAX, query_timeout: RESPONSE_WAIT_MS });
+  // The pool replaces a lost idle connection. A query on a lost connection reports the error itself.
+  pool.on("error", () => undefined);
+  pool.on("connect", (client) => client.on("error", () => undefined));
+  return pool;
+}
+
+/** Runs the work on a connection of the pool. Rolls back if the work fails. */
+export async function withPoolClient<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect().catch((error: unknown) => {
+    throw unavailable(error);
+  });
+  try {
+    const result = await work(client);
+    client.release();
+    return result;
+  } catch (error) {
+    // After a temporary error the state of the connection is unknown. Closing it rolls back too.
+    const isUsable = !(error instanceof StoreUnavailable) && (await rollback(client));
+    client.release(!isUsable);
+    throw error;
+  }
+}
+
+/** @returns false if the connection is lost */
+async function rollback(client: PoolClient): Promise<boolean> {
+  try {
+    await client.query("rollback");
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Runs the work on a connection of its own. */
+export async function withClient<T>(config: ClientConfig, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client(config);
+  client.on("error", () => undefined);
+  await client.connect().catch((error: unknown) => {
+    throw unavailable(error);
+  });
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Runs a statement, with errors that are safe to log. */
+export async function execute(client: ClientBase, statement: string | QueryConfig): Promise<QueryResult> {
+  try {
+    return await client.query(statement);
+  } catch (error) {
+    throw isTemporary(error) ? unavailable(error) : withoutValues(error);
+  }
+}
+
+/** Whether PostgreSQL aborted the transaction because of a concurrent one: serialization failure or deadlock. */
+export function isSerializationFailure(error: unknown): boolean {
+  return error instanceof DatabaseError && /^(40001|40P01)$/.test(error.code ?? "");
+}
+
+// Lost connection, no disk space or connections left, shutdown or start, I/O error, read-only standby, lock timeout,
+// cancelled statement. 0A000: a newer program changed the table of a prepared statement.
+const TEMPORARY_ERRORS = /^(08|53|57P|58|25006|55P03|57014|0A000)/;
+
+/** An error of PostgreSQL has a code; any other error belongs to the connection. */
+function isTemporary(error: unknown): boolean {
+  return !(error instanceof DatabaseError) || TEMPORARY_ERRORS.test(error.code ?? "");
+}
+
+export function unavailable(error: unknown): StoreUnavailable {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const reason = [code, message].filter(Boolean).join(", ");
+  return new StoreUnavailable(`the database cannot be used now: ${reason}`, { cause: error });
+}
+
+/** Removes the values of the row from an error, because logs must not contain names. */
+function withoutValues(error: unknown): unknown {
+  if (error instanceof DatabaseError) {
+    error.detail = undefined;
+    error.where = undefined;
+  }
+  return error;
+}
