@@ -162,10 +162,13 @@ export class Worklist {
    * Named as results are matched: exactly, and one animal or none. An accession of ours behind a rack and a position is the
    * sample's number, and they are nobody's.
    */
-  async #sample(device: string, { place, ...sample }: QueriedSample): Promise<Entry> {
-    if (place === undefined) return this.#named(device, sample);
-    const [onTray] = await this.#directory.issued({ identifier: null, otherIdentifiers: place.slice(2) });
-    return this.#named(device, onTray === undefined ? sample : { patient: "", specimen: onTray.accession, place });
+  async #sample(device: string, { rackPosition, ...sample }: QueriedSample): Promise<Entry> {
+    if (rackPosition === undefined) return this.#named(device, sample);
+    const [onTray] = await this.#directory.issued({ identifier: null, otherIdentifiers: rackPosition.slice(2) });
+    return this.#named(
+      device,
+      onTray === undefined ? sample : { patient: "", specimen: onTray.accession, rackPosition },
+    );
   }
 
   async #named(device: string, sample: QueriedSample): Promise<Entry> {
@@ -191,7 +194,7 @@ export class Worklist {
 function write({ patient, orders, sample }: Entry, query: OrderQuery, timeZone: string): OrderReply {
   const asked = sample?.patient ?? "";
   const specimen = sample?.specimen || asked;
-  const place = sample?.place === undefined ? {} : { place: sample.place };
+  const place = sample?.rackPosition === undefined ? {} : { place: sample.rackPosition };
   const none = { ...place, specimen, tests: [], orderedAt: "" };
   if (patient === null) return { patient, asked, orders: [{ ...none, report: "Z" }] };
   if (query.demographicsOnly) return { patient, asked, orders: [] };
