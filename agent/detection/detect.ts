@@ -1,7 +1,7 @@
-import { PROTOCOLS } from "./protocol-marks.ts";
+import { PROTOCOL_MARKS } from "./protocol-marks.ts";
 
-// Suggests the protocol of bytes that were only listened to. The agent never switches a profile by itself. Nothing is sent,
-// because a device that reads ACK takes its result as stored.
+// Suggests the protocol of an unknown device from its bytes. The agent never switches a profile by itself. It sends nothing,
+// because a device that receives ACK treats its result as stored.
 
 export interface SerialLine {
   readonly baudRate: number;
@@ -10,14 +10,14 @@ export interface SerialLine {
   readonly stopBits: 1 | 2;
 }
 
-/** Bytes as they were received under these settings; null: over TCP. */
+/** Bytes received with these serial settings. `line`: null over TCP. */
 export interface SniffedBytes {
   readonly line: SerialLine | null;
   readonly bytes: Uint8Array;
 }
 
 export interface Suggestion {
-  /** Under which the bytes make sense; the baud rate is the one they were received with. */
+  /** Serial settings that fit the bytes, with the baud rate of the capture; null over TCP. */
   readonly line: SerialLine | null;
   readonly protocol: string;
   /** Profiles of that protocol. */
@@ -27,7 +27,7 @@ export interface Suggestion {
   readonly reasons: readonly string[];
 }
 
-/** Serial settings worth listening with, the commonest first. How many stop bits come cannot be heard. */
+/** Serial settings to listen with, the most common first. A receiver cannot detect the number of stop bits. */
 export const SERIAL_LINES: readonly SerialLine[] = [9600, 19_200, 38_400, 115_200, 4800, 2400, 1200].flatMap(
   (baudRate) => [
     { baudRate, dataBits: 8, parity: "none", stopBits: 1 } as const,
@@ -37,13 +37,13 @@ export const SERIAL_LINES: readonly SerialLine[] = [9600, 19_200, 38_400, 115_20
   ],
 );
 
-/** Reached only with structure in which a fault would have shown: listening may end. */
+/** Min score of proof, such as right checksums. Listening may end. */
 export const SURE = 90;
 
-/** Every suggestion that the samples give, the best first. */
+/** Returns all suggestions for the samples, the best first. */
 export function suggest(samples: readonly SniffedBytes[]): Suggestion[] {
   const suggestions = samples.flatMap(({ line, bytes }) =>
-    readings(line, bytes).flatMap((reading) => recognise(reading.bytes, reading.line, reading.note)),
+    decodings(line, bytes).flatMap((decoded) => recognize(decoded)),
   );
   return suggestions.toSorted((one, other) => other.score - one.score);
 }
@@ -52,24 +52,24 @@ export function lineText({ baudRate, dataBits, parity, stopBits }: SerialLine): 
   return `${baudRate} ${dataBits}${parity.charAt(0).toUpperCase()}${stopBits}`;
 }
 
-interface ReadingOfBytes {
+interface DecodedSample {
   readonly line: SerialLine | null;
   readonly bytes: Uint8Array;
   readonly note: string | null;
 }
 
-/** Fewer bytes have an even number of ones by chance. */
+/** Min bytes to detect parity; fewer bytes have equal parity by chance. */
 const PARITY_BYTES_MIN = 16;
 
-/** The bytes as received; where their eighth bits are all a parity, also the seven bits that the device meant. */
-function readings(line: SerialLine | null, bytes: Uint8Array): ReadingOfBytes[] {
+/** Returns the bytes as received. If all eighth bits are a parity, also returns the seven data bits of each byte. */
+function decodings(line: SerialLine | null, bytes: Uint8Array): DecodedSample[] {
   const asReceived = { line, bytes, note: null };
   const parity =
     line?.dataBits === 8 && bytes.length >= PARITY_BYTES_MIN && bytes.some((byte) => byte > 0x7f)
       ? parityOf(bytes)
       : null;
   if (line === null || parity === null) return [asReceived];
-  const note = `the eighth bits are ${parity} parity (stop bits cannot be heard: 1 or 2)`;
+  const note = `the eighth bits are ${parity} parity (stop bits cannot be detected: 1 or 2)`;
   return [asReceived, { line: { ...line, dataBits: 7, parity }, bytes: bytes.map((byte) => byte & 0x7f), note }];
 }
 
@@ -84,31 +84,31 @@ function onesIn(byte: number): number {
   return ones;
 }
 
-function recognise(bytes: Uint8Array, line: SerialLine | null, note: string | null): Suggestion[] {
+function recognize({ line, bytes, note }: DecodedSample): Suggestion[] {
   const text = String.fromCharCode(...bytes.subarray(0, BYTES_MAX));
-  const strange = strangeShare(text);
-  const penalty = Math.round(strange * 60);
-  return PROTOCOLS.flatMap((protocol) => protocol(text)).map(({ protocol, profiles, score, reason }) => ({
+  const invalid = invalidShare(text);
+  const penalty = Math.round(invalid * 60);
+  return PROTOCOL_MARKS.flatMap((protocol) => protocol(text)).map(({ protocol, profiles, score, reason }) => ({
     line,
     protocol,
     profiles,
     score: Math.max(0, score - penalty),
     reasons: [
       reason,
-      ...(strange > 0 ? [`${Math.ceil(strange * 100)} % of the bytes are no characters`] : []),
+      ...(invalid > 0 ? [`${Math.ceil(invalid * 100)} % of the bytes are invalid characters`] : []),
       ...(note === null ? [] : [note]),
     ],
   }));
 }
 
-/** More than this of a sample says nothing new. */
+/** Max bytes of a sample that are searched. */
 const BYTES_MAX = 64 * 1024;
 
-/** NUL, DEL and controls that none of the protocols has, as parity faults and a wrong baud rate make them. */
-function strangeShare(text: string): number {
+/** Returns the share of bytes that no protocol uses: NUL, DEL and other controls, as after parity faults. */
+function invalidShare(text: string): number {
   const usual = "\x02\x03\x04\x05\x06\t\n\v\r\x15\x17\x1a\x1c\x1e\x1f";
-  let strange = 0;
+  let invalid = 0;
   for (const char of text)
-    if ((char < " " && !usual.includes(char)) || (char >= "\x7f" && char <= "\x9f")) strange += 1;
-  return text === "" ? 0 : strange / text.length;
+    if ((char < " " && !usual.includes(char)) || (char >= "\x7f" && char <= "\x9f")) invalid += 1;
+  return text === "" ? 0 : invalid / text.length;
 }

@@ -1,5 +1,7 @@
 import { profiles as known } from "../devices/index.ts";
 
+// Marks of each protocol in received bytes.
+
 interface ProtocolMatch {
   readonly protocol: string;
   readonly profiles: readonly string[];
@@ -7,8 +9,8 @@ interface ProtocolMatch {
   readonly reason: string;
 }
 
-/** Each protocol's own marks. What may be damaged or cut scores less than what proves itself. */
-export const PROTOCOLS: readonly ((text: string) => ProtocolMatch[])[] = [
+/** Finds the marks of each protocol in a text. A proof, such as a right checksum, scores more than a cut message. */
+export const PROTOCOL_MARKS: readonly ((text: string) => ProtocolMatch[])[] = [
   lis01,
   enquiry,
   bc2800,
@@ -54,7 +56,7 @@ function sumOf(body: string): number {
   return sum & 0xff;
 }
 
-/** A device that waits for our ACK says nothing but ENQ. */
+/** A device that waits for ACK sends nothing but ENQ. */
 function enquiry(text: string): ProtocolMatch[] {
   const enquiries = text.split("\x05").length - 1;
   if (enquiries === 0 || text.replaceAll("\x05", "").replaceAll("\x04", "") !== "") return [];
@@ -63,7 +65,7 @@ function enquiry(text: string): ProtocolMatch[] {
       protocol: "a device that waits for ACK",
       profiles: ["generic-astm", "mindray-bc2800vet"],
       score: enquiries > 1 ? 60 : 40,
-      reason: `ENQ, ${enquiries} times, and nothing else: it is not answered here`,
+      reason: `ENQ, ${enquiries} times, and nothing else: sniff sends no ACK`,
     },
   ];
 }
@@ -88,7 +90,7 @@ function rawRecords(text: string): ProtocolMatch[] {
       protocol: "LIS02 records without frames",
       profiles: ["generic-astm-raw"],
       score: ended ? 85 : 55,
-      reason: `${records} lines are records, ${ended ? "from H to L" : "no L record came"}`,
+      reason: `${records} lines are records, ${ended ? "from H to L" : "no L record"}`,
     },
   ];
 }
@@ -97,7 +99,7 @@ function oneWayText(text: string): ProtocolMatch[] {
   const [, first = ""] = text.split("\x02");
   const [body = "", ...rest] = first.split("\x03");
   if (body === "") return [];
-  const end = rest.length > 0 ? "between STX and ETX" : "after STX, no ETX came";
+  const end = rest.length > 0 ? "between STX and ETX" : "after STX, no ETX";
   const off = rest.length > 0 ? 0 : 30;
   const lines = body.split("\n").filter((line) => line !== "");
   if (/^\d\d\/\d\d\/\d\d +\d\d:\d\d/.test(body)) {
@@ -132,12 +134,12 @@ function hl7(text: string): ProtocolMatch[] {
       protocol: "HL7 over MLLP",
       profiles: [...ofSender.map(({ id }) => id), "generic-hl7"],
       score: ended ? 95 : 70,
-      reason: `VT, MSH${ended ? " and FS" : ", no FS came"}`,
+      reason: `VT, MSH${ended ? " and FS" : ", no FS"}`,
     },
   ];
 }
 
-/** A POCT1-A device speaks first. */
+/** A POCT1-A device sends the first document. */
 function poct1(text: string): ProtocolMatch[] {
   if (!/<HEL\.R01[\s>]/.test(text)) return [];
   const ended = text.includes("</HEL.R01>");
@@ -146,7 +148,7 @@ function poct1(text: string): ProtocolMatch[] {
       protocol: "POCT1-A",
       profiles: ["generic-poct1a"],
       score: ended ? 95 : 70,
-      reason: `HEL.R01, ${ended ? "whole" : "its end did not come"}`,
+      reason: `HEL.R01, ${ended ? "whole" : "without its end"}`,
     },
   ];
 }

@@ -1,6 +1,6 @@
 import type { AstmProfile } from "../protocols/astm/profile.ts";
 
-/** Abaxis VetScan VS2 chemistry analyzer, ASTM over RS-232. */
+/** Abaxis VetScan VS2, chemistry, ASTM over RS-232. Source: a capture of the vendor. */
 export const abaxisVetscanVs2: AstmProfile = {
   id: "abaxis-vetscan-vs2",
   protocol: "astm",

@@ -1,6 +1,20 @@
 import type { DeviceResult } from "../report/report.ts";
 import type { TextProfile, TextReading } from "../protocols/proprietary/profile.ts";
 
+/**
+ * Arkray SPOTCHEM EZ SP-4430, chemistry, serial, one-way, without checksum. Source: a capture of one MULTI block, and the
+ * documented layout. Unverified: a SINGLE block behind ETB, the mark for low, and OVER.
+ */
+export const arkraySpotchemEz: TextProfile = {
+  id: "arkray-spotchem-ez",
+  protocol: "text",
+  link: { kind: "one-way", end: "ETX" },
+  serial: { dataBits: 7, parity: "even", stopBits: 2 },
+  device_name: "Arkray SPOTCHEM EZ",
+  modality: "BIOCHEMISTRY",
+  read,
+};
+
 /** Characters of every line. Another length means a lost or extra character, so numbers may have moved. */
 const COLUMNS = 20;
 const ETB = "\x17";
@@ -62,17 +76,3 @@ function isNumber(value: string): boolean {
 function deviceResult(name: string, value: string, unit: string, flag: string): DeviceResult {
   return { names: [name], value: value.trim(), unit: unit.trim(), range: "", flag, notFinal: null };
 }
-
-/**
- * Arkray SPOTCHEM EZ SP-4430 chemistry analyzer, serial, one-way, without checksum. One MULTI block matches a capture.
- * A SINGLE block behind ETB, the mark for low and OVER follow the documented layout (unverified).
- */
-export const arkraySpotchemEz: TextProfile = {
-  id: "arkray-spotchem-ez",
-  protocol: "text",
-  link: { kind: "one-way", end: "ETX" },
-  serial: { dataBits: 7, parity: "even", stopBits: 2 },
-  device_name: "Arkray SPOTCHEM EZ",
-  modality: "BIOCHEMISTRY",
-  read,
-};

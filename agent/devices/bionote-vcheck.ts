@@ -1,9 +1,6 @@
 import type { Hl7Profile } from "../protocols/hl7/profile.ts";
 
-/**
- * Bionote Vcheck V200 and F200 immunoassay readers, HL7 2.6 (IHE PCD). Source: a capture of a V200; the notes of an
- * F200 are unverified.
- */
+/** Bionote Vcheck V200 and F200, immunoassay, HL7 2.6 (IHE PCD). Source: a capture of a V200. Unverified: notes of an F200. */
 export const bionoteVcheck: Hl7Profile = {
   id: "bionote-vcheck",
   protocol: "hl7",
@@ -16,7 +13,7 @@ export const bionoteVcheck: Hl7Profile = {
   noteValue: /^(?<unit>Cut Off Index),Value=(?<value>.+)$/, // `Cut Off Index,Value=0.57`, with an empty OBX-5
 };
 
-/** Bionote Vcheck C10 chemistry, HL7 2.5.1 (IHE LAW). Unverified; source: the code of a program that connects to it. */
+/** Bionote Vcheck C10, chemistry, HL7 2.5.1 (IHE LAW). Source: the code of a program that connects to it. Unverified. */
 export const bionoteVcheckC10: Hl7Profile = {
   id: "bionote-vcheck-c10",
   protocol: "hl7",
@@ -29,11 +26,11 @@ export const bionoteVcheckC10: Hl7Profile = {
     species: { dog: "Canine", cat: "Feline" },
     tests: { pattern: /^[A-Z]{2}\d{3}[A-Z]$/, example: "DC001B: the code of a rotor" },
     testSystem: "VCHECK",
-    animalRows: true,
+    patientRows: true,
   },
 };
 
-/** Bionote Vcheck H6 hematology, HL7 2.3.1. Unverified; source: the code of a program that connects to it. */
+/** Bionote Vcheck H6, hematology, HL7 2.3.1. Source: the code of a program that connects to it. Unverified. */
 export const bionoteVcheckH6: Hl7Profile = {
   id: "bionote-vcheck-h6",
   protocol: "hl7",
@@ -50,7 +47,12 @@ export const bionoteVcheckH6: Hl7Profile = {
     neutered: { M: "NM", F: "SF" },
     tests: { pattern: /^(CBC|DIFF|RET)$/, example: "CBC,DIFF" },
     lines: {
-      ...{ name: 3, sex: 5, specimen: 12, age: { number: 13, unit: 14 }, weight: 17, species: 19 },
+      name: 3,
+      sex: 5,
+      specimen: 12,
+      age: { number: 13, unit: 14 },
+      weight: 17,
+      species: 19,
       tests: { CBC: 29, DIFF: 30, RET: 31 },
     },
   },

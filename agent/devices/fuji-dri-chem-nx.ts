@@ -1,6 +1,19 @@
 import type { DeviceResult } from "../report/report.ts";
 import type { TextProfile, TextReading } from "../protocols/proprietary/profile.ts";
 
+/**
+ * Fujifilm DRI-CHEM NX, chemistry, serial, one-way, without checksum. Source: a capture of unproven origin. Unverified: modes
+ * other than NORMAL, comparators, set ranges, and species codes, which are not read.
+ */
+export const fujiDriChemNx: TextProfile = {
+  id: "fuji-dri-chem-nx",
+  protocol: "text",
+  link: { kind: "one-way", end: "ETX" },
+  device_name: "Fujifilm DRI-CHEM NX",
+  modality: "BIOCHEMISTRY",
+  read,
+};
+
 /** R, mode, date, time, number, id, name, species, sex, age, ?, number of results; then seven columns per result. */
 const HEAD_COLUMNS = 12;
 const RESULT_COLUMNS = 7;
@@ -57,16 +70,3 @@ function readResult([
 function problem(reason: string): TextReading {
   return { is: "problem", reason };
 }
-
-/**
- * Fujifilm DRI-CHEM NX chemistry analyzers, serial, one-way, without checksum. Source: a capture of unproven origin.
- * Modes other than NORMAL, comparators, set ranges and species codes are unverified, so the species is not read.
- */
-export const fujiDriChemNx: TextProfile = {
-  id: "fuji-dri-chem-nx",
-  protocol: "text",
-  link: { kind: "one-way", end: "ETX" },
-  device_name: "Fujifilm DRI-CHEM NX",
-  modality: "BIOCHEMISTRY",
-  read,
-};

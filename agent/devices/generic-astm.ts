@@ -1,6 +1,6 @@
 import type { AstmProfile } from "../protocols/astm/profile.ts";
 
-/** Any analyzer that follows LIS02-A2. Its codes are matched by the catalogue's LOINC codes and synonyms. */
+/** Any analyzer that follows LIS01-A2 and LIS02-A2. Its codes are matched by the catalogue's LOINC codes and synonyms. */
 export const genericAstm: AstmProfile = {
   id: "generic-astm",
   protocol: "astm",
@@ -16,9 +16,7 @@ export const genericAstm: AstmProfile = {
   },
 };
 
-/**
- * The same records without LIS01 frames, as serial servers and some middleware forward them (unverified: no capture).
- */
+/** The same records without LIS01 frames, as serial servers and some middleware forward them. Unverified: no capture. */
 export const genericAstmRaw: AstmProfile = {
   ...genericAstm,
   id: "generic-astm-raw",

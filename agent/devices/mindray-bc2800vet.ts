@@ -1,10 +1,27 @@
 import type { DeviceResult } from "../report/report.ts";
 import type { TextProfile, TextReading } from "../protocols/proprietary/profile.ts";
 
-// Mindray BC-2800Vet hematology analyzer, serial, with its own protocol: a body of fixed width without decimal points.
-// The dog layout matches a capture and its print-out. The other two layouts, QC lengths and the device's reaction to
-// NAK follow the manual alone (unverified), corrected by the 10 additional characters of the capture. The sample id may
-// be a counter. It stays as sent, with leading zeros, so that it cannot look like a card number.
+/**
+ * Mindray BC-2800Vet, hematology, serial: a body of fixed width without decimal points. Source: a capture of a dog with its
+ * print-out, and the manual, corrected by the 10 additional characters of the capture. Unverified: the other two layouts, QC
+ * lengths, and the device's reaction to NAK. With the handshake, a damaged body is sent again.
+ */
+export const mindrayBc2800Vet: TextProfile = {
+  id: "mindray-bc2800vet",
+  protocol: "text",
+  link: { kind: "enq-etx", bodyProblem },
+  serial: { dataBits: 7, parity: "none", stopBits: 1 },
+  device_name: "Mindray BC-2800Vet",
+  modality: "HEMATOLOGY",
+  read,
+};
+
+/** The same device without handshake: a damaged body is quarantined. */
+export const mindrayBc2800VetOneWay: TextProfile = {
+  ...mindrayBc2800Vet,
+  id: "mindray-bc2800vet-one-way",
+  link: { kind: "one-way", end: "SUB" },
+};
 
 /** Name, digits, digits after the implied point, unit. */
 type Column = readonly [name: string, digits: number, decimals: number, unit: string];
@@ -126,6 +143,7 @@ function read(body: string): TextReading {
   }
   const layout = layoutOf(body);
   if (layout === undefined) return { is: "problem", reason: "the species code is not known, so neither is the layout" };
+  // The sample id may be a counter. It keeps its leading zeros, so that it does not look like a card number.
   const identifier = sample.includes("*") ? "" : sample;
   const results = readColumns(body, layout).map(
     ({ name, digits, value, decimals, unit }): DeviceResult => ({
@@ -208,21 +226,3 @@ function span(column: ReadColumn | undefined): [number, number] {
   const step = 10 ** -column.decimals;
   return [Math.max(0, column.value - step), column.value + step];
 }
-
-/** Handshake on: a damaged body is sent again. */
-export const mindrayBc2800Vet: TextProfile = {
-  id: "mindray-bc2800vet",
-  protocol: "text",
-  link: { kind: "enq-etx", bodyProblem },
-  serial: { dataBits: 7, parity: "none", stopBits: 1 },
-  device_name: "Mindray BC-2800Vet",
-  modality: "HEMATOLOGY",
-  read,
-};
-
-/** Handshake off: a damaged body is lost, and quarantined. */
-export const mindrayBc2800VetOneWay: TextProfile = {
-  ...mindrayBc2800Vet,
-  id: "mindray-bc2800vet-one-way",
-  link: { kind: "one-way", end: "SUB" },
-};

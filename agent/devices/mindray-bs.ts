@@ -1,9 +1,6 @@
 import type { Hl7Profile } from "../protocols/hl7/profile.ts";
 
-/**
- * Mindray BS chemistry analyzers, HL7 2.3.1. Source: a capture of a BS-200E, and the same manual for Vet models
- * (unverified).
- */
+/** Mindray BS, chemistry, HL7 2.3.1. Source: a capture of a BS-200E, and its manual. Unverified: Vet models. */
 export const mindrayBs: Hl7Profile = {
   id: "mindray-bs",
   protocol: "hl7",

@@ -1,8 +1,8 @@
 import type { AstmProfile } from "../protocols/astm/profile.ts";
 
 /**
- * Skyla VB1 and Solution chemistry analyzers, ASTM. The records match an example of a vendor document. Frames, status
- * messages and the IBM 850 charset follow that document alone (unverified).
+ * Skyla VB1 and Solution, chemistry, ASTM. Source: a document of the vendor with example records. Unverified: frames, status
+ * messages and the IBM 850 charset.
  */
 export const skyla: AstmProfile = {
   id: "skyla",

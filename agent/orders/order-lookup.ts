@@ -85,10 +85,13 @@ export class OrderLookup {
   }
 
   /** Finds the orders of a sample. An accession behind rack and position is the sample's number, and those name no patient. */
-  async #findSample(device: string, { place, ...sample }: QueriedSample): Promise<PatientOrders> {
-    if (place === undefined) return this.#findNamed(device, sample);
-    const [onTray] = await this.#directory.issued({ identifier: null, otherIdentifiers: place.slice(2) });
-    return this.#findNamed(device, onTray === undefined ? sample : { patient: "", specimen: onTray.accession, place });
+  async #findSample(device: string, { rackPosition, ...sample }: QueriedSample): Promise<PatientOrders> {
+    if (rackPosition === undefined) return this.#findNamed(device, sample);
+    const [onTray] = await this.#directory.issued({ identifier: null, otherIdentifiers: rackPosition.slice(2) });
+    return this.#findNamed(
+      device,
+      onTray === undefined ? sample : { patient: "", specimen: onTray.accession, rackPosition },
+    );
   }
 
   /** Finds the patient as a result does: the identifiers must name exactly one. */
@@ -115,7 +118,7 @@ export class OrderLookup {
 function replyTo(query: OrderQuery, { patient, orders, sample }: PatientOrders, timeZone: string): OrderReply {
   const asked = sample?.patient ?? "";
   const specimen = sample?.specimen || asked;
-  const place = sample?.place === undefined ? {} : { place: sample.place };
+  const place = sample?.rackPosition === undefined ? {} : { place: sample.rackPosition };
   const none = { ...place, specimen, tests: [], orderedAt: "" };
   if (patient === null) return { patient, asked, orders: [{ ...none, report: "Z" }] };
   if (query.demographicsOnly) return { patient, asked, orders: [] };

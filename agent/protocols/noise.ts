@@ -16,7 +16,7 @@ export function isUsualBetweenMessages(byte: number): boolean {
 }
 
 export class Noise {
-  /** Place of the bytes: `outside a session`. */
+  /** Position of the bytes, for the warning: `outside a session`. */
   readonly #where: string;
   #bytes = 0;
   #head: number[] = [];

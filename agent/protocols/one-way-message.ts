@@ -10,7 +10,7 @@ export class OneWayMessage {
   readonly #noise: Noise;
   readonly #actions = new ActionQueue();
 
-  /** @param outside where noise is, for its warning: `outside a text` */
+  /** @param outside position of noise, for its warning: `outside a text` */
   constructor(outside: string) {
     this.#noise = new Noise(outside);
   }
@@ -40,7 +40,7 @@ export class OneWayMessage {
   }
 
   /** @param timerMs how long the rest of the message may take; null between messages */
-  takeActions(timerMs: number | null): LinkAction[] {
+  drainActions(timerMs: number | null): LinkAction[] {
     const ms = timerMs ?? (this.hasNoise ? NOISE_TIMEOUT_MS : null);
     if (ms === null) this.#actions.stopTimer();
     else this.#actions.startTimer(ms);

@@ -26,12 +26,12 @@ export interface QueriedSample {
   readonly patient: string;
   readonly specimen: string;
   /** All components as sent, if there are more: `rack^position^number` of a tray. */
-  readonly place?: readonly string[];
+  readonly rackPosition?: readonly string[];
 }
 
 /** Orders of one patient. */
 export interface OrderReply {
-  /** null for an unknown patient; `asked` is the identifier that the device sent. */
+  /** null for an unknown patient. `asked`: the identifier that the device sent. */
   readonly patient: Patient | null;
   readonly asked: string;
   readonly orders: readonly RepliedOrder[];
@@ -45,7 +45,7 @@ export interface RepliedOrder {
   /** The order has more tests than the query requests. */
   readonly partial?: boolean;
   /** Rack position and number as the device sent them, if it sent more than the number. */
-  readonly place?: readonly string[];
+  readonly rackPosition?: readonly string[];
   /** `YYYYMMDDHHMMSS` in the device's zone; "" without an order. */
   readonly orderedAt: string;
 }

@@ -18,10 +18,12 @@ export interface TranscriptPeer {
   reply(ms: number): Promise<number | null>;
 }
 
-const NAMES: readonly string[] = [
-  ...["NUL", "SOH", "STX", "ETX", "EOT", "ENQ", "ACK", "BEL", "BS", "HT", "LF", "VT", "FF", "CR", "SO", "SI"],
-  ...["DLE", "DC1", "DC2", "DC3", "DC4", "NAK", "SYN", "ETB", "CAN", "EM", "SUB", "ESC", "FS", "GS", "RS", "US"],
-];
+/** Names of the control characters from 0x00 to 0x1F. */
+const NAMES: readonly string[] = `
+  NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF CR SO SI
+  DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US`
+  .trim()
+  .split(/\s+/);
 
 /** Max wait for a reply: 15 s (LIS01-A2 §6.5.2). */
 const REPLY_MS = 15_000;
@@ -36,10 +38,10 @@ export function parseTranscript(text: string): TranscriptLine[] {
   const lines: TranscriptLine[] = [];
   for (const [index, line] of text.split(/\r?\n/).entries()) {
     if (line === "" || line.startsWith("#")) continue;
-    const [, mark, said = ""] = /^([<>]) (.+)$/.exec(line) ?? [];
+    const [, mark, content = ""] = /^([<>]) (.+)$/.exec(line) ?? [];
     if (mark === undefined) throw new Error(`line ${index + 1} is "${line}", expected "< " or "> " and a chunk`);
     const from = mark === "<" ? "device" : "agent";
-    lines.push({ number: index + 1, from, bytes: wireBytes(said, frames[from], index + 1) });
+    lines.push({ number: index + 1, from, bytes: wireBytes(content, frames[from], index + 1) });
   }
   return lines;
 }
@@ -55,39 +57,39 @@ export function wireText(bytes: Uint8Array): string {
 
 /** Plays one side of a transcript. @returns the first difference of the other side; null if there is none */
 export async function playTranscript(
-  talk: readonly TranscriptLine[],
+  lines: readonly TranscriptLine[],
   side: TranscriptLine["from"],
   other: TranscriptPeer,
 ): Promise<string | null> {
-  for (const { number, from, bytes } of talk) {
+  for (const { number, from, bytes } of lines) {
     if (from === side) {
-      const early = await saidWithin(other, 0);
+      const early = await outputWithin(other, 0);
       if (early.length > 0) return differs(`before line ${number}`, early, "nothing");
       other.send(bytes);
       continue;
     }
-    const said: number[] = [];
+    const output: number[] = [];
     for (const expected of bytes) {
       const byte = await other.reply(REPLY_MS);
       if (byte === expected) {
-        said.push(byte);
+        output.push(byte);
         continue;
       }
-      if (byte !== null) said.push(byte, ...(await saidWithin(other, AFTERWARDS_MS)));
-      return differs(`line ${number}`, said, wireText(bytes));
+      if (byte !== null) output.push(byte, ...(await outputWithin(other, AFTERWARDS_MS)));
+      return differs(`line ${number}`, output, wireText(bytes));
     }
   }
-  const further = await saidWithin(other, AFTERWARDS_MS);
+  const further = await outputWithin(other, AFTERWARDS_MS);
   return further.length > 0 ? differs("after the last line", further, "nothing") : null;
 }
 
-function wireBytes(said: string, frame: FrameSum, number: number): Uint8Array {
+function wireBytes(content: string, frame: FrameSum, number: number): Uint8Array {
   const bytes: number[] = [];
   const put = (byte: number) => {
     frame.add(byte);
     bytes.push(byte);
   };
-  for (const [part, name] of said.matchAll(/<([0-9A-Z]{2,3}|0x[0-9A-F]{2})>|[^]/g)) {
+  for (const [part, name] of content.matchAll(/<([0-9A-Z]{2,3}|0x[0-9A-F]{2})>|[^]/g)) {
     if (name === undefined) put(part.charCodeAt(0));
     else if (name === "CS") for (const digit of frame.checksum()) put(digit.charCodeAt(0));
     else if (NAMES.includes(name)) put(NAMES.indexOf(name));
@@ -110,17 +112,17 @@ class FrameSum {
   }
 }
 
-async function saidWithin(other: TranscriptPeer, ms: number): Promise<number[]> {
-  const said: number[] = [];
-  while (said.length < SHOWN_BYTES_MAX) {
+async function outputWithin(other: TranscriptPeer, ms: number): Promise<number[]> {
+  const output: number[] = [];
+  while (output.length < SHOWN_BYTES_MAX) {
     const byte = await other.reply(ms);
     if (byte === null) break;
-    said.push(byte);
+    output.push(byte);
   }
-  return said;
+  return output;
 }
 
-function differs(where: string, said: readonly number[], expected: string): string {
-  const got = said.length === 0 ? `nothing within ${REPLY_MS / 1000} s` : wireText(Uint8Array.from(said));
+function differs(where: string, output: readonly number[], expected: string): string {
+  const got = output.length === 0 ? `nothing within ${REPLY_MS / 1000} s` : wireText(Uint8Array.from(output));
   return `${where}: got ${got}, expected ${expected}`;
 }

@@ -1,4 +1,6 @@
+/** Report of a device on itself. */
 export interface DeviceReport {
+  /** Name that the device gives itself. */
   readonly device: string;
   readonly topic: "status" | "event" | "operators";
   /** JSON. */

@@ -166,7 +166,7 @@ function identify(
 }
 
 /** Groups the rows by modality. A modality with withdrawals only, and a sample without any row, get an empty group. */
-function rowsByModality({ found, withdrawn }: Rows, profile: SampleProfile): Map<Modality, Measurement[]> {
+function rowsByModality({ found, withdrawn }: SampleRows, profile: SampleProfile): Map<Modality, Measurement[]> {
   const byModality = new Map<Modality, Measurement[]>();
   for (const { modality, row } of found) {
     const own = byModality.get(modality);
@@ -178,12 +178,12 @@ function rowsByModality({ found, withdrawn }: Rows, profile: SampleProfile): Map
   return byModality;
 }
 
-function withdrawnOf({ withdrawn }: Rows, modality: Modality): Pick<Report, "withdrawn"> {
+function withdrawnOf({ withdrawn }: SampleRows, modality: Modality): Pick<Report, "withdrawn"> {
   const own = withdrawn.filter((each) => each.modality === modality).map(({ analyte }) => analyte);
   return own.length === 0 ? {} : { withdrawn: [...new Set(own)] };
 }
 
-interface Rows {
+interface SampleRows {
   readonly found: { readonly modality: Modality; readonly row: Measurement }[];
   readonly withdrawn: { readonly modality: Modality; readonly analyte: string }[];
   readonly unmapped: string[];
@@ -194,8 +194,12 @@ interface Rows {
 /** An ALP of 1,234 U/L is thousands to one laboratory; a specific gravity of 1,025 is not. */
 const THOUSANDS = /^\D*[1-9],\d{3}\D*$/;
 
-function readRows({ urine: isUrine, blood, results }: Sample, profile: SampleProfile, species: string | null): Rows {
-  const rows: Rows = { found: [], withdrawn: [], unmapped: [], leftOut: [], notes: [] };
+function readRows(
+  { urine: isUrine, blood, results }: Sample,
+  profile: SampleProfile,
+  species: string | null,
+): SampleRows {
+  const rows: SampleRows = { found: [], withdrawn: [], unmapped: [], leftOut: [], notes: [] };
   const urine = isUrine || (blood !== true && results.some(({ names }) => names.some((name) => isUrineOnly(name))));
   for (const { names, value: text, unit: sentUnit, range: sentRange, flag, notFinal, withdraws } of results) {
     const match = findAnalyte(names, { modality: profile.modality, urine });

@@ -1,4 +1,4 @@
-import { contains, resume } from "../protocols/astm/resumption.ts";
+import { contains, joinRest } from "../protocols/astm/resumption.ts";
 import type { Profile } from "../devices/profile.ts";
 import { withoutStamp } from "../protocols/hl7/message.ts";
 import { readAstm } from "../protocols/astm/read.ts";
@@ -41,7 +41,7 @@ export function complete<Part extends { readonly bytes: Uint8Array }>(
 function completedBy(message: Uint8Array, incomplete: Uint8Array, profile: Profile): Uint8Array | null {
   switch (profile.protocol) {
     case "astm":
-      return contains(message, incomplete) ? message : resume(incomplete, message);
+      return contains(message, incomplete) ? message : joinRest(incomplete, message);
     case "hl7":
       return isResent(message, incomplete) ? message : null;
     case "text":

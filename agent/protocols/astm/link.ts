@@ -51,41 +51,41 @@ export class AstmLink implements Link {
   receive(chunk: Uint8Array): LinkAction[] {
     if (this.#sender.awaitsReply) this.#sender.receive(chunk);
     else this.#receiver.receive(chunk);
-    return this.#settle();
+    return this.#drainActions();
   }
 
   /** Sends records, each ended by CR. @throws while the last message is neither sent nor unsent */
   send(message: Uint8Array): LinkAction[] {
     this.#sender.offer(message);
-    return this.#settle();
+    return this.#drainActions();
   }
 
   refuse(chunk: Uint8Array): LinkAction[] {
     // An unstored reply counts as missing: the sender keeps waiting for it.
     if (this.#sender.awaitsReply) this.#actions.warn("cannot store: reply ignored");
     else this.#receiver.refuse(chunk);
-    return this.#settle();
+    return this.#drainActions();
   }
 
   gap(): LinkAction[] {
     this.#receiver.gap();
-    return this.#settle();
+    return this.#drainActions();
   }
 
   timeout(): LinkAction[] {
     if (this.#receiver.isNeutral) this.#sender.timeout();
     this.#receiver.timeout();
-    return this.#settle();
+    return this.#drainActions();
   }
 
   close(): LinkAction[] {
     this.#receiver.close();
     this.#sender.close();
-    return this.#settle();
+    return this.#drainActions();
   }
 
   /** Called at the end of a chunk only: a device that sends EOT and ENQ together keeps the line. */
-  #settle(): LinkAction[] {
+  #drainActions(): LinkAction[] {
     if (this.#receiver.isNeutral) this.#sender.begin();
     return this.#actions.drain();
   }

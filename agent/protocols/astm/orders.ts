@@ -61,12 +61,12 @@ export function readQuery({ delimiters, records }: AstmMessage): AstmOrderQuery 
   };
 
   function problemOf(): string | null {
-    // Accessions are not sequential, so a range of them names no samples.
+    // Accessions are not sequential, so a range does not name samples.
     const range = asking.find(({ record }) => /[\p{L}\p{N}]/u.test(record.raw(4)) && record.raw(4) !== record.raw(3));
     if (range !== undefined)
       return `a range of samples (Q-4 is "${range.record.field(4)}"), expected single ones or ALL`;
     if (!all && samples.length === 0) return "no sample is named (Q-3 is empty)";
-    if (samples.length > SAMPLES_MAX) return `${samples.length} samples are asked for, at most ${SAMPLES_MAX}`;
+    if (samples.length > SAMPLES_MAX) return `${samples.length} samples are queried, at most ${SAMPLES_MAX}`;
     return null;
   }
 }
@@ -100,7 +100,7 @@ export function encodeReply(
     // Field 2 declares the delimiters, so it must not be escaped.
     encodeRecord(`H${delimiters.field}${declared}`, header.slice(1), delimiters),
     ...answered.flatMap(({ patient, asked, orders }, index) => [
-      write("P", { 2: String(index + 1), ...(patient === null ? { 3: asked } : animal(patient, format)) }),
+      write("P", { 2: String(index + 1), ...(patient === null ? { 3: asked } : patientFields(patient, format)) }),
       ...orders.map((order, nth) => write("O", { 2: String(nth + 1), ...orderFields(order) })),
     ]),
     write("L", { 2: "1", 3: termination(query, answered) }),
@@ -119,7 +119,7 @@ function list(fields: Fields): (string | readonly (readonly string[])[])[] {
   });
 }
 
-function animal(patient: Patient, { species }: OrderFormat): Fields {
+function patientFields(patient: Patient, { species }: OrderFormat): Fields {
   return {
     // The bare ULID: a device that cuts it yields no patient, while half a card number may name another patient.
     3: patient.fp.slice("patient_".length),
@@ -131,8 +131,8 @@ function animal(patient: Patient, { species }: OrderFormat): Fields {
 }
 
 /** O record; O-26 is the report type. */
-function orderFields({ specimen, place, report, tests, orderedAt }: RepliedOrder): Fields {
-  const named = place === undefined ? specimen : [place];
+function orderFields({ specimen, rackPosition, report, tests, orderedAt }: RepliedOrder): Fields {
+  const named = rackPosition === undefined ? specimen : [rackPosition];
   if (report !== "Q") return { 3: named, 26: report };
   // Component 4 holds the device's code, component 1 the universal one (LOINC).
   const codes = tests.map((test) => (/^\d{1,7}-\d$/.test(test) ? [test] : ["", "", "", test]));

@@ -39,7 +39,7 @@ export class RawRecordsLink implements Link {
 
   receive(chunk: Uint8Array): LinkAction[] {
     for (const byte of chunk) this.#step(byte);
-    return this.#takeActions();
+    return this.#drainActions();
   }
 
   refuse(): LinkAction[] {
@@ -54,13 +54,13 @@ export class RawRecordsLink implements Link {
   timeout(): LinkAction[] {
     this.#message.reportNoise();
     this.#finish("the device fell silent before the L record");
-    return this.#takeActions();
+    return this.#drainActions();
   }
 
   close(): LinkAction[] {
     this.#message.reportNoise();
     this.#finish("the connection closed before the L record");
-    return this.#takeActions();
+    return this.#drainActions();
   }
 
   #step(byte: number): void {
@@ -131,19 +131,19 @@ export class RawRecordsLink implements Link {
     this.#recordStart = 0;
   }
 
-  /** @returns whether the unended record is of this type, in either case (LIS02 §5.5) */
+  /** Returns whether the unended record is of this type, in either case (LIS02-A2 §5.5). */
   #recordIs(letter: "H" | "L"): boolean {
     const [type, delimiter] = this.#message.bytes.slice(this.#recordStart, this.#recordStart + 2);
     return isLetter(type, letter) && (delimiter === undefined || !isAlphanumeric(delimiter));
   }
 
-  #takeActions(): LinkAction[] {
-    if (this.#message.bytes.length === 0) return this.#message.takeActions(null);
-    return this.#message.takeActions(this.#recordIs("L") ? LAST_LINE_MS : SILENCE_MS);
+  #drainActions(): LinkAction[] {
+    if (this.#message.bytes.length === 0) return this.#message.drainActions(null);
+    return this.#message.drainActions(this.#recordIs("L") ? LAST_LINE_MS : SILENCE_MS);
   }
 }
 
-/** @returns whether the byte is a digit from 0 to 7 */
+/** Returns whether the byte is a digit from 0 to 7. */
 function isFrameNumber(byte: number): boolean {
   return byte >= DIGIT_0 && byte <= DIGIT_0 + 7;
 }

@@ -28,7 +28,7 @@ const NOT_FINAL: Readonly<Record<string, string>> = {
   X: "cannot be done",
 };
 
-/** R-9 that withdraws the value sent before. */
+/** R-9 of a result that withdraws the earlier value. */
 const WITHDRAWS = ["X"];
 
 /** O-16, specimen descriptor (LIS02-A2 §8.4.16); the standard lists no values. */
@@ -145,7 +145,7 @@ function collectGroups(
   return { groups: [...groups.values()], notes };
 }
 
-/** Names the result that a remark belongs to: some analyzers send a bare number. */
+/** Returns the name of the result that a comment belongs to: some analyzers send a bare number. */
 function about(result: AstmRecord | undefined, profile: AstmProfile): string {
   return result === undefined ? "" : `${labelOf(namesOf(result, profile))}: `;
 }

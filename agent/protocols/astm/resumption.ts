@@ -20,7 +20,7 @@ export function contains(message: Uint8Array, incomplete: Uint8Array): boolean {
  * rest. It is if its first records repeat the last P (and O) of the cut message and name a patient or sample. The next
  * record must be the cut one, or have the next number.
  */
-export function resume(incomplete: Uint8Array, message: Uint8Array): Uint8Array | null {
+export function joinRest(incomplete: Uint8Array, message: Uint8Array): Uint8Array | null {
   const earlier = lines(incomplete);
   const later = lines(message);
   if (earlier === null || later === null) return null;
@@ -28,7 +28,7 @@ export function resume(incomplete: Uint8Array, message: Uint8Array): Uint8Array 
   const [header, ...held] = whole;
   const [, ...sent] = later;
   if (header === undefined) return null;
-  const parents: Line[] = [];
+  const parents: RecordLine[] = [];
   for (const line of sent) {
     const parent = held.findLast(({ type }) => type === line.type);
     if (!PARENTS.includes(line.type) || parent === undefined || parent.text !== line.text) break;
@@ -47,7 +47,7 @@ export function resume(incomplete: Uint8Array, message: Uint8Array): Uint8Array 
   return Uint8Array.from(joined, (char) => char.charCodeAt(0));
 }
 
-interface Line {
+interface RecordLine {
   /** One character per byte. */
   readonly text: string;
   readonly record: AstmRecord;
@@ -58,7 +58,7 @@ interface Line {
 
 const PARENTS = ["P", "O"];
 
-function lines(message: Uint8Array): Line[] | null {
+function lines(message: Uint8Array): RecordLine[] | null {
   const parsed = parseRecords(message);
   if ("problem" in parsed) return null;
   const texts = Array.from(message, (byte) => String.fromCharCode(byte))
@@ -84,7 +84,7 @@ function namesSomething(record: AstmRecord): boolean {
 }
 
 /** Returns how many records at the end of `held` are repeated at the start of `rest`. */
-function overlap(held: readonly Line[], rest: readonly Line[]): number {
+function overlap(held: readonly RecordLine[], rest: readonly RecordLine[]): number {
   for (let count = Math.min(held.length, rest.length); count > 0; count--) {
     const end = held.slice(-count);
     if (end.every(({ text }, index) => text === rest[index]?.text)) return count;
@@ -98,7 +98,7 @@ const LEVELS = ["P", "O", "R"];
  * Returns whether the record has the next number (field 2). Numbers count within the parent: 1 2 3, then from 1 again
  * (§5.6.7).
  */
-function isNext(held: readonly Line[], next: Line): boolean {
+function isNext(held: readonly RecordLine[], next: RecordLine): boolean {
   const level = LEVELS.indexOf(next.type);
   const parentAt = held.findLastIndex(({ type }) => LEVELS.includes(type) && LEVELS.indexOf(type) < level);
   const before = held.slice(parentAt + 1).findLast(({ type }) => type === next.type);

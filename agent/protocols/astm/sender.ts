@@ -20,7 +20,7 @@ export const INSTRUMENT_CONTENTION_MS = 1_000;
 export const INTERRUPT_MS = 15_000;
 /** Wait for the reply behind an invalid character. Without it, the repeated frame would get two replies. */
 export const GARBLED_MS = 300;
-/** Max ENQs for one message; then it is returned as unsent. The standard sets no bound. */
+/** Max ENQs for one message; then the message is returned as unsent. The standard sets no bound. */
 export const ENQUIRIES_MAX = 6;
 
 export interface SenderOptions {
@@ -56,8 +56,8 @@ export type SenderState =
   /** A frame got EOT: the other side wants to send. */
   | "interrupted";
 
-const SAY_ENQ: LinkAction = { do: "reply", bytes: Uint8Array.of(ENQ) };
-const SAY_EOT: LinkAction = { do: "reply", bytes: Uint8Array.of(EOT) };
+const ENQUIRE: LinkAction = { do: "reply", bytes: Uint8Array.of(ENQ) };
+const END: LinkAction = { do: "reply", bytes: Uint8Array.of(EOT) };
 
 export class Sender {
   readonly #actions: ActionQueue;
@@ -132,7 +132,7 @@ export class Sender {
     }
   }
 
-  /** Takes the first reply of a chunk. Later bytes were sent before the agent could respond to it. */
+  /** Reads the first reply of a chunk. The device sent later bytes before the agent could respond to it. */
   receive(chunk: Uint8Array): void {
     for (const byte of chunk) {
       const isReply = this.#state === "establishing" ? this.#replyToEnq(byte) : this.#replyToFrame(byte);
@@ -157,7 +157,7 @@ export class Sender {
         this.#abort(`no reply to frame ${this.#frameNumber} within ${REPLY_TIMEOUT_MS / 1000} s`);
         break;
       case "garbled":
-        this.#notAccepted("got an invalid reply");
+        this.#retryFrame("got an invalid reply");
         break;
     }
   }
@@ -166,17 +166,17 @@ export class Sender {
     if (this.#state === "idle") return;
     this.#state = "idle";
     this.#actions.stopTimer();
-    if (this.#message !== null) this.#giveBack("the connection closed");
+    if (this.#message !== null) this.#returnUnsent("the connection closed");
   }
 
   #enquire(): void {
     if (this.#enquiries === ENQUIRIES_MAX) {
       this.#state = "idle";
-      this.#giveBack(`no transfer after ${ENQUIRIES_MAX} ENQs: the other side was busy or wanted to send`);
+      this.#returnUnsent(`no transfer after ${ENQUIRIES_MAX} ENQs: the other side was busy or wanted to send`);
       return;
     }
     this.#enquiries += 1;
-    this.#actions.push(SAY_ENQ);
+    this.#actions.push(ENQUIRE);
     this.#wait("establishing", REPLY_TIMEOUT_MS);
   }
 
@@ -211,7 +211,7 @@ export class Sender {
         this.#stop();
         return true;
       case NAK:
-        this.#notAccepted("got NAK");
+        this.#retryFrame("got NAK");
         return true;
       default:
         // An invalid character counts as NAK (§6.5.1.2), unless a reply follows it directly.
@@ -224,7 +224,7 @@ export class Sender {
     const message = this.#message!;
     if (this.#acceptedBytes === message.length) {
       this.#state = "idle";
-      this.#actions.push(SAY_EOT);
+      this.#actions.push(END);
       this.#actions.stopTimer();
       this.#sent();
       return;
@@ -252,7 +252,7 @@ export class Sender {
     this.#wait("transferring", REPLY_TIMEOUT_MS);
   }
 
-  #notAccepted(how: string): void {
+  #retryFrame(how: string): void {
     this.#actions.warn(`frame ${this.#frameNumber} ${how}`);
     if (this.#frameTries < FRAME_TRIES_MAX) this.#transmit();
     else this.#abort(`frame ${this.#frameNumber} was not accepted in ${FRAME_TRIES_MAX} tries`);
@@ -260,16 +260,16 @@ export class Sender {
 
   /** Stops for the other side. The message is sent again from its beginning. */
   #stop(): void {
-    this.#actions.push(SAY_EOT);
+    this.#actions.push(END);
     this.#wait("interrupted", INTERRUPT_MS);
     if (this.#acceptedBytes === this.#message!.length) this.#sent();
   }
 
   #abort(reason: string): void {
     this.#state = "idle";
-    this.#actions.push(SAY_EOT);
+    this.#actions.push(END);
     this.#actions.stopTimer();
-    this.#giveBack(reason);
+    this.#returnUnsent(reason);
   }
 
   #sent(): void {
@@ -277,7 +277,7 @@ export class Sender {
     this.#actions.push({ do: "sent" });
   }
 
-  #giveBack(reason: string): void {
+  #returnUnsent(reason: string): void {
     this.#message = null;
     this.#actions.push({ do: "unsent", reason });
   }

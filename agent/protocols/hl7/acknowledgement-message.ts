@@ -110,7 +110,7 @@ export function encodeHeader(
   return join(delimiters, "MSH", ...addressed, ...purpose, "", "", ...acknowledgments, "", echoField(request, 18));
 }
 
-/** @returns a header field as sent, escapes included: a device compares it with its own */
+/** Returns a header field as sent, escapes included: a device compares it with its own */
 function echoField(request: Hl7Message | null, field: number): string {
   return echo(request?.header.raw(field) ?? "");
 }
@@ -119,7 +119,7 @@ function versionOf(request: Hl7Message | null): string {
   return request === null ? "2.3.1" : echoField(request, 12);
 }
 
-/** @returns the minor number of version 2 */
+/** Returns the minor number of version 2. */
 function minorVersion(request: Hl7Message | null): number {
   return Number(/^2\.(\d+)/.exec(versionOf(request))?.[1] ?? 3);
 }
@@ -158,7 +158,7 @@ function queryStatus(query: Hl7Message, status: "OK" | "NF"): string[] {
   return [["QAK", qpd.raw(2), status, qpd.raw(1)].join(delimiters.field), asSent].map(echo);
 }
 
-/** @returns the text with control characters as spaces: they would end the segment, or the frame */
+/** Replaces control characters by spaces, because they would end the segment or the frame. */
 export function echo(text: string): string {
   return text.replace(/\p{Cc}/gu, " ");
 }

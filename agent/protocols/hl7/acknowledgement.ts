@@ -13,8 +13,8 @@ import type { CharsetOptions } from "./charset.ts";
 import { type Hl7Message, parseMessage } from "./message.ts";
 import { asksForOrders, isResponse, isUnsolicited, replyType, typeOf } from "./message-types.ts";
 
-// Decides how a message is acknowledged: whether it was stored, and whether its type is supported. Later reading changes no
-// acknowledgement: a device that gets AE for an unmapped result sends it again and again, or stops.
+// Decides how a message is acknowledged. Storage and message type decide alone: a device that gets AE for an unmapped result
+// sends it again and again, or stops.
 
 /**
  * `auto`: follow MSH-15 and MSH-16. `original`: one AA, AE or AR, whatever they request. `enhanced`: one accept acknowledgement
@@ -28,7 +28,7 @@ export type Outcome = "stored" | "not-stored" | "too-long";
 
 export interface AckOptions extends CharsetOptions {
   readonly ackMode?: AckMode;
-  /** The host query replies to order queries. The link only accepts them, if the device requests that. */
+  /** The host query replies to order queries. The link itself only sends the accept acknowledgement. */
   readonly worklist?: boolean;
 }
 
@@ -120,7 +120,7 @@ function judge(message: Hl7Message | string, outcome: Outcome): AckVerdict {
   return refusalVerdict(message) ?? (typeOf(message) === "ORM" ? NO_ORDER : ACCEPTED);
 }
 
-/** @returns the verdict on a message that is refused whatever it holds; null for an acceptable one */
+/** Returns the verdict on a message that its header refuses; null for an acceptable one. */
 function refusalVerdict(message: Hl7Message): AckVerdict | null {
   if (message.header.raw(10).trim() === "") {
     return { application: "AR", accept: "CE", status: 101, text: "MSH-10 is empty, expected a message control id" };
@@ -130,7 +130,7 @@ function refusalVerdict(message: Hl7Message): AckVerdict | null {
   return { application: "AR", accept: "CR", status: 200, text };
 }
 
-/** @returns why a stored message was refused, so that no study is made of it; null for an accepted one */
+/** Returns why a stored message was refused, so that it makes no study; null for an accepted one. */
 export function refusalOf(message: Hl7Message, { ackMode }: AckOptions): string | null {
   return ackMode === "aa" ? null : (refusalVerdict(message)?.text ?? null);
 }

@@ -14,7 +14,7 @@ export function duplicateKey(
 ): string | null {
   if (profile.protocol !== "hl7" || incomplete !== null) return null;
   const stamped = withoutStamp(bytes);
-  // A repeated query is answered again.
+  // A repeated query gets its reply again.
   if (stamped === null || !isResultType(stamped.type)) return null;
   const { id, header, end } = stamped;
   const hash = createHash("sha256").update(`${id}\r${header}`).update(bytes.subarray(end)).digest("hex");

@@ -96,25 +96,25 @@ export class Hl7Link implements Link {
     this.#read(chunk, "stored");
     // Heartbeats do not restart the timer of an awaited acknowledgement.
     if (wasQuiet && this.#isQuiet && this.#sender.isAwaiting && this.#actions.isEmpty) return [];
-    return this.#takeActions();
+    return this.#drainActions();
   }
 
   /** Sends a message with its header. @throws while the last message is not acknowledged */
   send(message: Uint8Array): LinkAction[] {
     this.#sender.send(message);
-    return this.#takeActions();
+    return this.#drainActions();
   }
 
   refuse(chunk: Uint8Array): LinkAction[] {
     this.#loseBytes();
     this.#read(chunk, "not-stored");
-    return this.#takeActions();
+    return this.#drainActions();
   }
 
   /** Delivers the same messages as refuse(), so that a replay counts equally. */
   gap(): LinkAction[] {
     this.#loseBytes();
-    return this.#takeActions();
+    return this.#drainActions();
   }
 
   timeout(): LinkAction[] {
@@ -131,7 +131,7 @@ export class Hl7Link implements Link {
         this.#endFrame();
         break;
     }
-    return this.#takeActions();
+    return this.#drainActions();
   }
 
   close(): LinkAction[] {
@@ -139,7 +139,7 @@ export class Hl7Link implements Link {
     if (this.#state === "frame-end") this.#endFrame();
     this.#reportPending();
     this.#sender.giveUp("the connection closed before the device acknowledged it");
-    return this.#takeActions();
+    return this.#drainActions();
   }
 
   get #isQuiet(): boolean {
@@ -301,7 +301,7 @@ export class Hl7Link implements Link {
     this.#actions.push({ do: "deliver", message, incomplete, from: this.#frameFrom + start });
   }
 
-  #takeActions(): LinkAction[] {
+  #drainActions(): LinkAction[] {
     const ms = this.#timerMs();
     if (ms === null) this.#actions.stopTimer();
     else this.#actions.startTimer(ms);

@@ -2,7 +2,7 @@ import type { Hl7Message } from "./message.ts";
 
 // Message types (MSH-9) that the agent acknowledges, and the types of their replies.
 
-/** Results and states that come unsolicited, ORU^R40 alarms among them. */
+/** Unsolicited results and states, ORU^R40 alarms included. */
 const UNSOLICITED = ["ORU", "OUL", "OPU", "UDM", "ESU", "INU", "SSU", "NMD"];
 /** Types with a reply type of their own, or whose acknowledgement has another trigger. */
 const REPLY_TYPES: Readonly<Record<string, string>> = {
@@ -16,7 +16,7 @@ const REPLY_TYPES: Readonly<Record<string, string>> = {
   "QBP^ZV1": "RSP^ZV2",
 };
 
-/** @returns MSH-9.1 */
+/** Returns MSH-9.1. */
 export function typeOf({ header }: Hl7Message): string {
   return header.component(9, 1).trim().toUpperCase();
 }
@@ -25,7 +25,7 @@ export function isUnsolicited(message: Hl7Message): boolean {
   return UNSOLICITED.includes(typeOf(message));
 }
 
-/** @returns the first two components of the reply's MSH-9; null for an unsupported type */
+/** Returns the first two components of the reply's MSH-9; null for an unsupported type. */
 export function replyType({ header }: Hl7Message): string | null {
   const [type = "", trigger = ""] = header.components(9).map((part) => part.trim());
   const special = `${type}^${trigger}`.toUpperCase();

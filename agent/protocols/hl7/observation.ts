@@ -3,6 +3,8 @@ import { given } from "../field-text.ts";
 import type { Hl7Profile } from "./profile.ts";
 import type { Segment } from "./segment.ts";
 
+// Rows of results: OBX segments and their notes.
+
 /** OBX-11 and OBR-25 (tables 0085 and 0123): the row has no final value. */
 const NOT_FINAL: Readonly<Record<string, string>> = {
   D: "deleted",

@@ -2,6 +2,8 @@ import type { Patient } from "../../../shared/api/patient.ts";
 import { readNeutered, readSex } from "../../../shared/clinical/reference.ts";
 import type { Stamp } from "./acknowledgement-message.ts";
 
+// Order format of a device, and the fields of a patient in it.
+
 /** Order format of a device, where the standard leaves a choice. */
 export interface OrderFormat {
   /** Codes of species. A species without a code is omitted. Default: the API's words. */
@@ -15,7 +17,7 @@ export interface OrderFormat {
   /** OBR-4 of every order, for a device that always runs one panel. */
   readonly panel?: readonly string[];
   /** OML^O33 holds the patient's age and weight in rows behind the order. */
-  readonly animalRows?: true;
+  readonly patientRows?: true;
   /** OBX-3 of the row with the species in ORR^O02. */
   readonly speciesRow?: readonly string[];
   /** Line numbers (DSP-1) of a DSR^Q03. */

@@ -9,12 +9,12 @@ export interface Hl7OrderQuery extends OrderQuery {
 /** Reads an order query. @returns null without one */
 export function readOrderQuery(message: Hl7Message): Hl7OrderQuery | null {
   if (!asksForOrders(message)) return null;
-  const { all, kind, numbers, from = "", to = "" } = askedBy(message);
+  const { all, kind, numbers, from = "", to = "" } = readQueryFields(message);
   const named = [...new Set(numbers.map((number) => number.trim()))].filter(Boolean);
-  const nobody = { patient: "", specimen: "" };
+  const unnamed = { patient: "", specimen: "" };
   return {
     message,
-    samples: all ? [] : named.map((number) => ({ ...nobody, [kind]: number })),
+    samples: all ? [] : named.map((number) => ({ ...unnamed, [kind]: number })),
     all,
     from,
     to,
@@ -27,7 +27,7 @@ export function readOrderQuery(message: Hl7Message): Hl7OrderQuery | null {
   };
 }
 
-interface Query {
+interface QueryFields {
   readonly all: boolean;
   /** Kind of the queried numbers. */
   readonly kind: "patient" | "specimen";
@@ -36,7 +36,7 @@ interface Query {
   readonly to?: string;
 }
 
-function askedBy({ header, segments }: Hl7Message): Query {
+function readQueryFields({ header, segments }: Hl7Message): QueryFields {
   const those = (name: string) => segments.filter((segment) => segment.name === name);
   switch (header.component(9, 1).trim().toUpperCase()) {
     case "QRY": {

@@ -74,7 +74,7 @@ function responseSegments(query: Hl7Message, ordered: readonly PatientOrder[], f
   const species = speciesCode(first.patient, format);
   const row: Fields = { 1: "1", 2: "IS", 3: [format.speciesRow ?? []], 5: species, 11: "F" };
   return [
-    write(query, "PID", animal(first.patient, format)),
+    write(query, "PID", patientFields(first.patient, format)),
     ...ordered.flatMap(({ order }) => [
       write(query, "ORC", { 1: "AF", 2: order.specimen }),
       ...requests(order, format).map((fields) => write(query, "OBR", fields)),
@@ -92,18 +92,18 @@ function orderSegments(
 ): string[] {
   return [
     encodeHeader(query, ["OML", "O33", "OML_O33"], stamp, ["NE", "AL"]),
-    write(query, "PID", animal(patient, format)),
+    write(query, "PID", patientFields(patient, format)),
     write(query, "SPM", { 1: "1", 2: order.specimen, 11: "P" }),
     write(query, "SAC", { 3: order.specimen }),
     ...requests(order, format).flatMap((fields) => [
       write(query, "ORC", { 1: "NW", 2: order.specimen, 9: order.orderedAt }),
       write(query, "OBR", fields),
-      ...(format.animalRows === true ? animalRows(patient, stamp).map((row) => write(query, "OBX", row)) : []),
+      ...(format.patientRows === true ? patientRows(patient, stamp).map((row) => write(query, "OBX", row)) : []),
     ]),
   ];
 }
 
-function animalRows(patient: Patient, stamp: Stamp): Fields[] {
+function patientRows(patient: Patient, stamp: Stamp): Fields[] {
   const months = ageInMonths(patient, stamp);
   const known: [name: string, value: number | null, unit: string][] = [
     ["Age", months, "Months"],
@@ -112,7 +112,12 @@ function animalRows(patient: Patient, stamp: Stamp): Fields[] {
   return known
     .filter(([, value]) => value !== null)
     .map(([name, value, unit], index) => ({
-      ...{ 1: String(index + 1), 2: "NM", 3: [["", name]], 5: String(value), 6: unit, 11: "F" },
+      1: String(index + 1),
+      2: "NM",
+      3: [["", name]],
+      5: String(value),
+      6: unit,
+      11: "F",
     }));
 }
 
@@ -126,7 +131,7 @@ function write({ delimiters }: Hl7Message, name: string, fields: Fields): string
   return encodeSegment(name, list, delimiters);
 }
 
-function animal(patient: Patient, format: OrderFormat): Fields {
+function patientFields(patient: Patient, format: OrderFormat): Fields {
   const species = format.speciesRow === undefined ? speciesCode(patient, format) : "";
   return {
     1: "1",

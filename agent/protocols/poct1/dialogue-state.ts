@@ -38,7 +38,7 @@ export type PendingReply =
   | "observations"
   | "idle";
 
-/** @returns the reason to keep a timer in this state; null without one */
+/** Returns the reason to keep a timer in this state; null without one. */
 export function pendingReply(state: DialogueState, topics: OutgoingTopics): PendingReply | null {
   switch (state) {
     case "new":

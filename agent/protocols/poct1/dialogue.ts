@@ -2,7 +2,7 @@ import type { DeviceReport } from "../../report/device-report.ts";
 import type { ActionQueue } from "../action-queue.ts";
 import { concat } from "../bytes.ts";
 import type { LinkContext } from "../link.ts";
-import { type Dialect, dialectOf, GENERIC } from "./dialect.ts";
+import { type Dialect, GENERIC } from "./dialect.ts";
 import {
   type DialogueState,
   HELLO_TIMEOUT_MS,
@@ -11,6 +11,7 @@ import {
   RESPONSE_TIMEOUT_MS,
   timeoutMsOf,
 } from "./dialogue-state.ts";
+import { type Introduction, introductionOf, openingTopics, operatorTopic, statusContent } from "./introduction.ts";
 import {
   controlIdOf,
   type Hello,
@@ -23,21 +24,12 @@ import {
 } from "./message.ts";
 import { messageOf, OutgoingTopics, type PendingTopic, type TopicOutcome } from "./outgoing-topics.ts";
 import { CANNOT_STORE, DocumentReplies, type DocumentReply, expectsReply, unsupported } from "./replies.ts";
-import { DIRECTIVE, type OperatorBook, operatorParts } from "./topics.ts";
+import { DIRECTIVE, type OperatorBook } from "./topics.ts";
 import { short } from "./xml.ts";
 
-// Dialogue with a POCT1-A device, document by document. It acknowledges every document at once and sends its own topics one at
-// a time. Deliveries depend on the device's documents alone, never on the agent's topics. A replay, whose replies go nowhere,
-// delivers the same.
-
-const CLOCK_SKEW_MAX_MS = 60_000;
-
-/** The HELLO of the device. */
-interface Introduction {
-  readonly hello: Hello;
-  readonly document: Uint8Array;
-  readonly dialect: Dialect;
-}
+// Dialogue with a POCT1-A device, document by document; dialogue-state.ts lists its states. The agent acknowledges every
+// document at once and sends its own topics one at a time. Deliveries depend on the device's documents alone, never on the
+// agent's topics, so that a replay delivers the same.
 
 export class Dialogue {
   readonly #context: LinkContext;
@@ -110,7 +102,7 @@ export class Dialogue {
   }
 
   /** Restores the device's identity from its HELLO document. */
-  resume(document: Uint8Array): void {
+  restore(document: Uint8Array): void {
     const message = readMessage(document);
     if (message.is === "hello") this.#introduce(message.hello, document);
     this.noteReceived();
@@ -146,7 +138,7 @@ export class Dialogue {
         break;
       case "hello":
         this.#actions.warn(`no HELLO within ${HELLO_TIMEOUT_MS / 1000} s`);
-        this.hangUp();
+        this.end();
         break;
       case "idle":
         if (!this.#offerOperators("")) this.#topics.append({ is: "keep alive" });
@@ -165,7 +157,7 @@ export class Dialogue {
         // Nothing is sent twice within a session: the device reconnects, and still has its results.
         this.#actions.warn(`the device is unresponsive: no ${pending}`);
         if (this.#topics.awaiting?.topic.is !== "end") this.#send({ is: "END", reason: "UNK" });
-        this.hangUp();
+        this.end();
     }
     this.#advance();
   }
@@ -183,36 +175,42 @@ export class Dialogue {
         : { is: "unreadable", problem: overrun, controlId: controlIdOf(document) };
     switch (message.is) {
       case "acknowledgement":
-        this.#settle("ACK", message.of, this.#topics.acknowledge(message.of, message.accepted, message.note));
+        this.#topicAnswered("ACK", message.of, this.#topics.acknowledge(message.of, message.accepted, message.note));
         break;
       case "escape": {
         const kind = `escape (${short(message.detail)})`;
-        this.#settle(kind, message.of, this.#topics.escape(message.of, message.detail));
+        this.#topicAnswered(kind, message.of, this.#topics.escape(message.of, message.detail));
         break;
       }
       case "terminate":
         this.reply(message.controlId, { accepted: true });
-        this.hangUp();
+        this.end();
         break;
       case "hello":
         this.#begin(message.hello, document);
         this.reply(message.controlId, { accepted: true });
         break;
       default:
-        if (this.#introduction === null) {
+        if (this.#introduction !== null) {
+          this.#receiveIntroduced(this.#introduction, message, document, overrun);
+        } else {
           this.#actions.warn("a message came before HELLO");
           this.reply(message.controlId, { accepted: false, note: "expected HEL" });
-          break;
         }
-        this.#handle(message, document, overrun);
     }
   }
 
-  #handle(message: Message | UnreadableDocument, document: Uint8Array, overrun: string | null): void {
+  /** Handles a document behind the HELLO. */
+  #receiveIntroduced(
+    introduction: Introduction,
+    message: Message | UnreadableDocument,
+    document: Uint8Array,
+    overrun: string | null,
+  ): void {
     switch (message.is) {
       case "status":
-        this.#reportStatus(message.status);
-        this.#handleStatus(message.status);
+        this.#report("status", statusContent(message.status, this.#context.now()));
+        this.#receiveStatus(introduction, message.status);
         break;
       case "observations":
         if (!this.#replies.isResend(document)) this.#deliver(document, null);
@@ -250,45 +248,35 @@ export class Dialogue {
   }
 
   #introduce(hello: Hello, document: Uint8Array): void {
-    this.#introduction = { hello, document, dialect: dialectOf(hello) };
+    this.#introduction = introductionOf(hello, document);
     this.#replies.forgetDelivered();
   }
 
-  #handleStatus({ createdAt, observations, events, operatorsAt }: Status): void {
-    this.#topics.announced = observations;
-    if (this.#state === "continuous") {
-      this.#offerOperators(operatorsAt);
-      return; // The device sends its observations without a request.
+  #receiveStatus(introduction: Introduction, status: Status): void {
+    this.#topics.announced = status.observations;
+    switch (this.#state) {
+      case "continuous":
+        // The device sends its observations without a request.
+        this.#offerOperators(status.operatorsAt);
+        return;
+      case "await-status":
+        this.#state = "running";
+        this.#offerOperators(status.operatorsAt);
+        for (const topic of openingTopics(introduction, status, this.#context.now())) this.#topics.append(topic);
+        break;
+      default:
+        break;
     }
-    if (this.#state === "await-status") {
-      this.#state = "running";
-      this.#offerOperators(operatorsAt);
-      const supports = (directive: string) => this.#introduction?.hello.directives.includes(directive) === true;
-      if (supports("SET_TIME") && Math.abs(this.#skewMs(createdAt)) > CLOCK_SKEW_MAX_MS) {
-        this.#topics.append({ is: "set time" });
-      }
-      this.#topics.append({ is: supports("START_CONTINUOUS") ? "start continuous" : "end" });
-    }
-    if (events > 0) this.#topics.request("RDEV");
-    if (observations > 0) this.#topics.request("ROBS");
+    if (status.events > 0) this.#topics.request("RDEV");
+    if (status.observations > 0) this.#topics.request("ROBS");
   }
 
   /** Queues the operator list for a device that supports it and has another one. @returns whether it was queued */
   #offerOperators(operatorsAt: string): boolean {
-    const hello = this.#introduction?.hello;
-    const current = this.#operators.current();
-    if (hello === undefined || current === null || this.#topics.has("operators")) return false;
-    // Some devices report 2000-01-01 without a list, or after a reset.
-    const known = operatorsAt.startsWith("2000-01-01") ? null : this.#operators.acceptedBy(hello.name);
-    const offer = {
-      full: hello.topics.includes("OP_LST"),
-      incremental: hello.topics.includes("OP_LST_I"),
-      bytesMax: hello.bytesMax,
-    };
-    const all = operatorParts(current, known, offer, this.#context.now());
-    if (all.length === 0) return false;
-    this.#topics.append({ is: "operators", all, left: all, list: current });
-    return true;
+    if (this.#introduction === null || this.#topics.has("operators")) return false;
+    const topic = operatorTopic(this.#introduction, operatorsAt, this.#operators, this.#context.now());
+    if (topic !== null) this.#topics.append(topic);
+    return topic !== null;
   }
 
   #receiveData(code: "ROBS" | "RDEV"): void {
@@ -298,7 +286,7 @@ export class Dialogue {
   }
 
   /** Carries out the effect of an ACK or escape, which is never acknowledged itself. */
-  #settle(kind: string, of: string, outcome: TopicOutcome): void {
+  #topicAnswered(kind: string, of: string, outcome: TopicOutcome): void {
     switch (outcome.is) {
       case "unexpected":
         this.#actions.warn(`an ${kind} of ${short(of)}, expected ${outcome.expected ?? "none"}`);
@@ -306,15 +294,15 @@ export class Dialogue {
       case "open":
         break;
       case "accepted":
-        this.#settleAccepted(outcome.topic);
+        this.#topicAccepted(outcome.topic);
         break;
       case "refused":
-        this.#settleRefused(outcome.topic, outcome.reason);
+        this.#topicRefused(outcome.topic, outcome.reason);
         break;
     }
   }
 
-  #settleAccepted(topic: PendingTopic): void {
+  #topicAccepted(topic: PendingTopic): void {
     switch (topic.is) {
       case "message":
         this.#actions.push({ do: "sent" });
@@ -327,7 +315,7 @@ export class Dialogue {
         this.#state = "continuous";
         break;
       case "end":
-        this.hangUp();
+        this.end();
         break;
       case "request":
       case "set time":
@@ -336,18 +324,18 @@ export class Dialogue {
     }
   }
 
-  #settleRefused(topic: PendingTopic, reason: string): void {
+  #topicRefused(topic: PendingTopic, reason: string): void {
     if (topic.is === "keep alive") return; // A refusal proves that the device is alive.
     this.#actions.warn(`the device refused a message (${topic.is}): ${reason}`);
     if (topic.is === "start continuous") this.#topics.append({ is: "end" });
     if (topic.is === "message") this.#actions.push({ do: "unsent", reason });
-    if (topic.is === "end") this.hangUp();
+    if (topic.is === "end") this.end();
   }
 
   /** Sends the next topic if no reply is awaited. Called after every document, so that chunk borders do not matter. */
   #advance(): void {
     if (this.#state !== "running" && this.#state !== "continuous") return;
-    const topic = this.#topics.takeNext();
+    const topic = this.#topics.dequeue();
     if (topic === null) return;
     if (topic.is === "end") this.#state = "ending";
     this.#topics.await(topic, this.#send(messageOf(topic, this.#context.now())));
@@ -364,18 +352,12 @@ export class Dialogue {
     this.#actions.deliver(concat([hello, document]), incomplete);
   }
 
-  #reportStatus({ createdAt, condition, observations, events }: Status): void {
-    const skewMs = this.#skewMs(createdAt);
-    const clock_skew_s = Number.isNaN(skewMs) ? null : Math.round(skewMs / 1000);
-    this.#report("status", { condition, new_observations: observations, new_events: events, clock_skew_s });
-  }
-
   #report(topic: DeviceReport["topic"], content: object): void {
     const device = this.#introduction?.hello.name ?? "";
     this.#actions.push({ do: "report", report: { device, topic, content: JSON.stringify(content) } });
   }
 
-  hangUp(): void {
+  end(): void {
     if (!this.isOpen) return;
     this.#dropTopics("the dialogue ended");
     this.#state = this.hasReceived ? "ended" : "closed";
@@ -385,12 +367,5 @@ export class Dialogue {
   #dropTopics(reason: string): void {
     if (this.#topics.has("message")) this.#actions.push({ do: "unsent", reason });
     this.#topics.clear();
-  }
-
-  /** Returns how far the device's clock is ahead, NaN without a time. A time without an offset is in the configured zone. */
-  #skewMs(createdAt: string): number {
-    const now = this.#context.now();
-    const theirs = /(?:Z|[+-]\d\d:\d\d)$/.test(createdAt) ? createdAt : createdAt + now.slice(-"+00:00".length);
-    return Date.parse(theirs) - Date.parse(now);
   }
 }

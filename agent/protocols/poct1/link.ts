@@ -12,8 +12,8 @@ import type { OperatorBook } from "./topics.ts";
 
 /** Max time that the device waits for an ACK; a shorter application_timeout in HELLO replaces it. */
 const ANSWER_MS_MAX = 5_000;
-/** Documents after which a long session is split, as soon as the device is between two documents. */
-export const REST_AFTER_DOCUMENTS = 64;
+/** Min documents of a session before it is split between two documents. */
+export const IDLE_AFTER_DOCUMENTS = 64;
 /** Control ids start again at 1 after this; some devices wrap at five digits. */
 const CONTROL_ID_MAX = 99_999;
 const GREATER = 0x3e;
@@ -43,7 +43,7 @@ export class Poct1Link implements Link {
 
   get isIdle(): boolean {
     if (!this.#dialogue.hasReceived) return true;
-    return this.#documents >= REST_AFTER_DOCUMENTS && this.memory !== null && this.#isBetweenDocuments;
+    return this.#documents >= IDLE_AFTER_DOCUMENTS && this.memory !== null && this.#isBetweenDocuments;
   }
 
   get #isBetweenDocuments(): boolean {
@@ -56,7 +56,7 @@ export class Poct1Link implements Link {
   }
 
   restore(memory: Uint8Array): void {
-    this.#dialogue.resume(memory);
+    this.#dialogue.restore(memory);
     this.#documents = 0;
   }
 
@@ -72,7 +72,7 @@ export class Poct1Link implements Link {
   receive(chunk: Uint8Array): LinkAction[] {
     this.#dialogue.noteReceived();
     for (const found of this.#splitter.receive(chunk)) this.#receiveFound(found);
-    return this.#takeActions();
+    return this.#drainActions();
   }
 
   /** Refuses every document that this chunk completes. The chunk is not stored, so a replay does not see it. */
@@ -85,13 +85,13 @@ export class Poct1Link implements Link {
     // The rest of the document that has begun is unknown behind the gap.
     this.#dialogue.reply(controlIdOf(this.#splitter.partial), CANNOT_STORE);
     this.#splitter.gap();
-    return this.#takeActions();
+    return this.#drainActions();
   }
 
   gap(): LinkAction[] {
     this.#dialogue.noteReceived();
     this.#splitter.gap();
-    return this.#takeActions();
+    return this.#drainActions();
   }
 
   /**
@@ -99,26 +99,26 @@ export class Poct1Link implements Link {
    * last. @throws while the messages of the last call are neither sent nor unsent
    */
   send(bytes: Uint8Array): LinkAction[] {
-    if (this.#dialogue.isSending) throw new Error("the message before this one is not settled");
+    if (this.#dialogue.isSending) throw new Error("a message is sent before the last one is sent or unsent");
     if (!this.#dialogue.isOpen) return [{ do: "unsent", reason: "the dialogue has ended" }];
     const parts = decodeParts(bytes);
-    if (parts.length === 0) return [{ do: "unsent", reason: "it holds no message" }];
+    if (parts.length === 0) return [{ do: "unsent", reason: "no message in it" }];
     this.#dialogue.send(parts);
-    return this.#takeActions();
+    return this.#drainActions();
   }
 
   timeout(): LinkAction[] {
     const pending = this.#pending ?? (this.#dialogue.state === "new" ? "hello" : null);
     this.#pending = null;
     this.#dialogue.timeout(pending);
-    return this.#takeActions();
+    return this.#drainActions();
   }
 
   close(): LinkAction[] {
     for (const found of this.#splitter.close()) this.#receiveFound(found);
     this.#endFragments();
     this.#dialogue.close();
-    return this.#takeActions();
+    return this.#drainActions();
   }
 
   #receiveFound(found: SplitterEvent): void {
@@ -133,7 +133,7 @@ export class Poct1Link implements Link {
         break;
       case "hopeless":
         this.#actions.warn(found.reason);
-        this.#dialogue.hangUp();
+        this.#dialogue.end();
         break;
       case "document":
         this.#endFragments();
@@ -161,7 +161,7 @@ export class Poct1Link implements Link {
     return this.#lastControlId;
   }
 
-  #takeActions(): LinkAction[] {
+  #drainActions(): LinkAction[] {
     const { pending, extendsTimer } = this.#dialogue;
     if (pending === null && this.#pending !== null) this.#actions.stopTimer();
     if (pending !== null && (pending !== this.#pending || extendsTimer)) {

@@ -53,7 +53,7 @@ export class OutgoingTopics {
   #busyTries = 0;
   /** New observations that the device announced and has not sent. */
   announced = 0;
-  /** The device queried a patient, and the reply was not given to send() yet. The turn does not end before. */
+  /** The device queried a patient, and the reply was not given to send() yet. The turn ends after it. */
   owesPatient = false;
 
   get awaiting(): AwaitingReply | null {
@@ -85,7 +85,7 @@ export class OutgoingTopics {
   }
 
   /** Removes the next topic from the queue. @returns null while a reply is awaited, or the end of the turn has to wait */
-  takeNext(): PendingTopic | null {
+  dequeue(): PendingTopic | null {
     const [next] = this.#queue;
     if (this.#awaiting !== null || next === undefined) return null;
     const endsTurn = next.is === "end" || next.is === "start continuous";
@@ -183,7 +183,7 @@ export class OutgoingTopics {
   }
 }
 
-/** @returns the next message of the topic. @param now the time with the offset of the device's zone */
+/** Returns the next message of the topic. @param now the time with the offset of the device's zone */
 export function messageOf(topic: PendingTopic, now: string): ManagerMessage {
   switch (topic.is) {
     case "request":

@@ -16,7 +16,7 @@ export interface DocumentReply {
 const ACCEPT: DocumentReply = { accepted: true };
 export const CANNOT_STORE: DocumentReply = { accepted: false, note: "cannot store" };
 
-/** @returns whether the device expects an ACK of this message */
+/** Returns whether the device expects an ACK of this message. */
 export function expectsReply(message: Message | UnreadableDocument, dialect: Dialect): boolean {
   if (message.is === "acknowledgement" || message.is === "escape") return false;
   return message.is !== "end of topic" || dialect.ackEndOfTopic;
@@ -43,7 +43,7 @@ export class DocumentReplies {
     return isSame;
   }
 
-  /** @returns null for a message that is never acknowledged */
+  /** Returns the reply to a message, null for a message that is never acknowledged. */
   replyTo(message: Message | UnreadableDocument, dialect: Dialect): DocumentReply | null {
     if (!expectsReply(message, dialect)) return null;
     switch (message.is) {

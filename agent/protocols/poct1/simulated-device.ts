@@ -22,7 +22,7 @@ const FIRST_OWN_ID = 90_001;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?([+-]\d\d:\d\d|Z)$/;
 
 /** Document of the recording. */
-interface Line {
+interface RecordedDocument {
   readonly message: Message;
   readonly document: Uint8Array;
 }
@@ -33,18 +33,18 @@ export class Poct1Device {
   readonly #createdAt: string;
   readonly #bytesMax: number;
   /** HELLO and status. */
-  readonly #introduction: Line[];
+  readonly #introduction: RecordedDocument[];
   /** Documents that are sent on request, by request code. */
-  readonly #stored: Record<"ROBS" | "RDEV", Line[]>;
+  readonly #stored: Record<"ROBS" | "RDEV", RecordedDocument[]>;
   /** Documents that are sent unsolicited in continuous mode. */
-  readonly #later: Line[];
+  readonly #later: RecordedDocument[];
 
   readonly #splitter = new DocumentSplitter();
-  #said: Uint8Array[] = [];
+  #output: Uint8Array[] = [];
   #ownId = FIRST_OWN_ID;
   #managerId = 0;
   /** Documents to send, each after the ACK of the last. */
-  #telling: Uint8Array[] = [];
+  #queue: Uint8Array[] = [];
   /** Control id of the awaited ACK; null if none. */
   #awaited: string | null = null;
   #tries = 0;
@@ -61,7 +61,7 @@ export class Poct1Device {
   /** @throws when the recording holds no HELLO */
   constructor(recording: Uint8Array, dialect: Partial<DeviceDialect> = {}) {
     const splitter = new DocumentSplitter();
-    const lines = splitter.receive(recording).flatMap((found): Line[] => {
+    const lines = splitter.receive(recording).flatMap((found): RecordedDocument[] => {
       const message = found.is === "document" && found.problem === null ? readMessage(found.bytes) : null;
       return message === null || message.is === "unreadable" || !("bytes" in found)
         ? []
@@ -91,28 +91,28 @@ export class Poct1Device {
 
   /** Returns the first documents. */
   begin(): Uint8Array[] {
-    this.#tell(this.#introduction.map(({ document }) => document));
-    return this.#take();
+    this.#enqueue(this.#introduction.map(({ document }) => document));
+    return this.#drain();
   }
 
   /** Handles a chunk of the data manager. @returns the replies */
   receive(chunk: Uint8Array): Uint8Array[] {
     for (const found of this.#splitter.receive(chunk)) {
       if (this.outcome !== undefined) break;
-      if (found.is === "document") this.#hear(found.bytes);
+      if (found.is === "document") this.#receiveDocument(found.bytes);
       else this.outcome = `the data manager sent an invalid document: ${found.is}`;
     }
-    return this.#take();
+    return this.#drain();
   }
 
-  #take(): Uint8Array[] {
-    const said = this.#said;
-    this.#said = [];
-    return said;
+  #drain(): Uint8Array[] {
+    const output = this.#output;
+    this.#output = [];
+    return output;
   }
 
-  #say(document: Uint8Array): void {
-    this.#said.push(this.#framing === "mllp" ? encodeMllp(document) : document);
+  #send(document: Uint8Array): void {
+    this.#output.push(this.#framing === "mllp" ? encodeMllp(document) : document);
   }
 
   /** Encodes a message of the simulator's own. @returns it with its control id */
@@ -127,29 +127,29 @@ export class Poct1Device {
   }
 
   #acknowledge(id: string): void {
-    const answer = element("ACK", field("ACK.type_cd", "AA"), field(this.#dialect.ackField, id));
-    this.#say(this.#message("ACK.R01", answer).document);
+    const acknowledgement = element("ACK", field("ACK.type_cd", "AA"), field(this.#dialect.ackField, id));
+    this.#send(this.#message("ACK.R01", acknowledgement).document);
   }
 
-  #tell(documents: readonly Uint8Array[]): void {
-    this.#telling.push(...documents);
-    if (this.#awaited === null) this.#tellNext();
+  #enqueue(documents: readonly Uint8Array[]): void {
+    this.#queue.push(...documents);
+    if (this.#awaited === null) this.#sendNext();
   }
 
-  #tellNext(): void {
-    const [next] = this.#telling;
+  #sendNext(): void {
+    const [next] = this.#queue;
     if (next === undefined) return;
     const message = readMessage(next);
-    const isUnanswered = message.is === "end of topic" && !this.#dialect.ackEndOfTopic;
-    this.#awaited = isUnanswered ? null : message.controlId;
-    this.#say(next);
-    if (isUnanswered) this.#told();
+    const isUnacknowledged = message.is === "end of topic" && !this.#dialect.ackEndOfTopic;
+    this.#awaited = isUnacknowledged ? null : message.controlId;
+    this.#send(next);
+    if (isUnacknowledged) this.#endDocument();
   }
 
   /** Handles the end of the last document. */
-  #told(): void {
-    const told = this.#telling.shift();
-    const message = told === undefined ? null : readMessage(told);
+  #endDocument(): void {
+    const sent = this.#queue.shift();
+    const message = sent === undefined ? null : readMessage(sent);
     this.#awaited = null;
     this.#tries = 0;
     if (message?.is === "query") {
@@ -160,22 +160,22 @@ export class Poct1Device {
       this.#request = null;
     }
     if (message?.is === "terminate") this.#end();
-    else if (this.#telling.length > 0) this.#tellNext();
-    else if (this.#isContinuous && this.#request === null && message?.is !== "status") this.#takeLeave();
+    else if (this.#queue.length > 0) this.#sendNext();
+    else if (this.#isContinuous && this.#request === null && message?.is !== "status") this.#sendRest();
   }
 
   /** Sends all remaining documents, then END. */
-  #takeLeave(): void {
+  #sendRest(): void {
     const rest = this.#later.splice(0).map(({ document }) => document);
-    this.#tell([...rest, this.#message("END.R01", element("TRM", field("TRM.reason_cd", "NRM"))).document]);
+    this.#enqueue([...rest, this.#message("END.R01", element("TRM", field("TRM.reason_cd", "NRM"))).document]);
   }
 
   #end(): void {
-    const left = this.#stored.ROBS.length + this.#stored.RDEV.length + this.#later.length + this.#telling.length;
+    const left = this.#stored.ROBS.length + this.#stored.RDEV.length + this.#later.length + this.#queue.length;
     this.outcome ??= left === 0 ? null : `the dialogue ended with ${left} unsent documents`;
   }
 
-  #hear(document: Uint8Array): void {
+  #receiveDocument(document: Uint8Array): void {
     const message = readMessage(document);
     if (message.is === "unreadable") {
       this.outcome = `the data manager sent an unreadable document: ${message.problem}`;
@@ -185,13 +185,13 @@ export class Poct1Device {
     this.#managerId = Number(message.controlId);
     if (fault !== null) {
       const fields = [field("ESC.esc_control_id", message.controlId), field("ESC.detail_cd", "OTH")];
-      this.#say(this.#message("ESC.R01", element("ESC", ...fields)).document);
+      this.#send(this.#message("ESC.R01", element("ESC", ...fields)).document);
       this.outcome = fault;
       return;
     }
     switch (message.is) {
       case "acknowledgement":
-        this.#hearAcknowledgement(message);
+        this.#receiveAcknowledgement(message);
         break;
       case "escape":
         this.outcome = `the data manager escaped: ${message.detail}`;
@@ -201,40 +201,40 @@ export class Poct1Device {
         this.#end();
         break;
       default:
-        this.#hearOther(message);
+        this.#receiveOther(message);
     }
   }
 
-  #hearAcknowledgement(message: Message & { readonly is: "acknowledgement" }): void {
+  #receiveAcknowledgement(message: Message & { readonly is: "acknowledgement" }): void {
     if (this.#awaited === null || Number(message.of) !== Number(this.#awaited)) return;
     if (message.accepted) {
       this.acknowledged += 1;
-      this.#told();
+      this.#endDocument();
       return;
     }
     this.#tries += 1;
     if (this.#tries >= TRIES_MAX) this.outcome = `refused ${this.#tries} times: ${message.note}`;
-    else this.#tellNext();
+    else this.#sendNext();
   }
 
-  #hearOther({ root, controlId }: Message): void {
+  #receiveOther({ root, controlId }: Message): void {
     const code = value(root, "REQ.request_cd");
     if (code === "ROBS" || code === "RDEV") {
       if (this.#dialect.ackRequest) this.#acknowledge(controlId);
       this.#request = { code, id: controlId };
       const count = this.#dialect.requestEach && code === "ROBS" ? 1 : this.#stored[code].length;
-      const told = this.#stored[code].splice(0, count).map(({ document }) => document);
-      const isEnded = !this.#dialect.requestEach || code !== "ROBS" || told.length === 0;
-      this.#tell(isEnded ? [...told, this.#endOfTopic(code, controlId)] : told);
+      const documents = this.#stored[code].splice(0, count).map(({ document }) => document);
+      const isEnded = !this.#dialect.requestEach || code !== "ROBS" || documents.length === 0;
+      this.#enqueue(isEnded ? [...documents, this.#endOfTopic(code, controlId)] : documents);
       return;
     }
     this.#acknowledge(controlId);
     if (root.name === this.#awaitedRoot) {
       this.#awaitedRoot = null;
-      this.#tellNext();
+      this.#sendNext();
     } else if (value(root, "DTV.command_cd") === "START_CONTINUOUS") {
       this.#isContinuous = true;
-      if (this.#telling.length === 0) this.#takeLeave();
+      if (this.#queue.length === 0) this.#sendRest();
     }
   }
 

@@ -14,7 +14,7 @@ export const BODY_TIMEOUT_MS = 30_000;
 /** Time for a repeated ETX. The device waits 4 s for the reply to its ETX, then repeats it once. */
 export const ANSWER_AGAIN_MS = 10_000;
 
-type State =
+type EnqEtxState =
   /** Everything but ENQ is reported as noise. */
   | { readonly at: "neutral" }
   | { readonly at: "body"; readonly bytes: number[] }
@@ -25,7 +25,7 @@ type State =
 
 export class EnqEtxLink implements Link {
   readonly #problemOf: (body: Uint8Array) => string | null;
-  #state: State = { at: "neutral" };
+  #state: EnqEtxState = { at: "neutral" };
   readonly #noise = new Noise("outside a body");
   readonly #actions = new ActionQueue();
 
@@ -79,7 +79,7 @@ export class EnqEtxLink implements Link {
       this.#state = { at: "body", bytes: [] };
       this.#reply(ACK, BODY_TIMEOUT_MS);
     } else if (byte === ETX) {
-      this.#answer();
+      this.#replyToEtx();
     } else if (byte !== EOT) {
       this.#readBody(byte);
     }
@@ -103,13 +103,13 @@ export class EnqEtxLink implements Link {
   }
 
   /** Replies to ETX: to the body before it, or again to the last body if the device missed the reply. */
-  #answer(): void {
+  #replyToEtx(): void {
     const state = this.#state;
     switch (state.at) {
       case "neutral":
         return;
       case "body":
-        this.#settle(state.bytes);
+        this.#judgeBody(state.bytes);
         return;
       case "accepted":
         this.#reply(ACK, ANSWER_AGAIN_MS);
@@ -120,7 +120,7 @@ export class EnqEtxLink implements Link {
     }
   }
 
-  #settle(bytes: readonly number[]): void {
+  #judgeBody(bytes: readonly number[]): void {
     const message = Uint8Array.from(bytes);
     const problem = this.#problemOf(message);
     if (problem === null) {
@@ -136,7 +136,7 @@ export class EnqEtxLink implements Link {
 
   #refuseByte(byte: number): void {
     if (byte === ETX) {
-      this.#answer();
+      this.#replyToEtx();
     } else if (byte === ENQ) {
       this.#actions.warn("cannot store: ENQ refused");
       this.#reply(NAK, this.isIdle ? null : BODY_TIMEOUT_MS);

@@ -30,7 +30,7 @@ export class OneWayLink implements Link {
 
   receive(chunk: Uint8Array): LinkAction[] {
     for (const byte of chunk) this.#step(byte);
-    return this.#takeActions();
+    return this.#drainActions();
   }
 
   refuse(): LinkAction[] {
@@ -45,13 +45,13 @@ export class OneWayLink implements Link {
   timeout(): LinkAction[] {
     this.#text.reportNoise();
     this.#giveUp("the device fell silent before the end of its text");
-    return this.#takeActions();
+    return this.#drainActions();
   }
 
   close(): LinkAction[] {
     this.#text.reportNoise();
     this.#giveUp("the connection closed before the end of the text");
-    return this.#takeActions();
+    return this.#drainActions();
   }
 
   #step(byte: number): void {
@@ -82,12 +82,12 @@ export class OneWayLink implements Link {
     this.#isInText = false;
   }
 
-  #takeActions(): LinkAction[] {
-    return this.#text.takeActions(this.#isInText ? SILENCE_MS : null);
+  #drainActions(): LinkAction[] {
+    return this.#text.drainActions(this.#isInText ? SILENCE_MS : null);
   }
 }
 
-/** @returns whether the last byte is ETB, line ends aside */
+/** Returns whether the last byte is ETB, line ends aside. */
 function endsBlock(text: readonly number[]): boolean {
   return text.findLast((byte) => byte !== CR && byte !== LF) === ETB;
 }

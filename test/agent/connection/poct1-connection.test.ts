@@ -7,7 +7,7 @@ import { recover } from "../../../agent/connection/recovery.ts";
 import { SESSION_MESSAGES_MAX } from "../../../agent/connection/session-recorder.ts";
 import { genericPoct1a } from "../../../agent/devices/generic-poct1a.ts";
 import { profileById } from "../../../agent/devices/index.ts";
-import { REST_AFTER_DOCUMENTS } from "../../../agent/protocols/poct1/link.ts";
+import { IDLE_AFTER_DOCUMENTS } from "../../../agent/protocols/poct1/link.ts";
 import { DocumentSplitter } from "../../../agent/protocols/poct1/document-splitter.ts";
 import { directivePart } from "../../../agent/protocols/poct1/topics.ts";
 import { encodeParts } from "../../../agent/protocols/poct1/message.ts";
@@ -117,7 +117,7 @@ test("the acknowledgement leaves before any other work on its message", async ()
 test("a continuous connection is split into sessions that begin with HELLO, and a restart finds the same messages", async () => {
   const { id, wire, messages } = connect();
   await begin(wire);
-  const [rounds, first] = [Math.max(REST_AFTER_DOCUMENTS, SESSION_MESSAGES_MAX) * 2 + 10, 10];
+  const [rounds, first] = [Math.max(IDLE_AFTER_DOCUMENTS, SESSION_MESSAGES_MAX) * 2 + 10, 10];
   for (let count = 0; count < rounds; count++) {
     await says(wire, observation(first + count, String(count)), `ACK AA ${first + count}`);
   }
@@ -135,12 +135,12 @@ test("a continuous connection is split into sessions that begin with HELLO, and 
 test("a replay of a later session restores HELLO and gives the same messages", async () => {
   const { id, wire } = connect();
   await begin(wire);
-  for (let each = 4; each < REST_AFTER_DOCUMENTS + 10; each++) {
+  for (let each = 4; each < IDLE_AFTER_DOCUMENTS + 10; each++) {
     await says(wire, observation(each, String(each)), `ACK AA ${each}`);
   }
   const { messages } = await afterRestart(id);
   const last = messages.slice(-10);
-  const ids = Array.from({ length: 10 }, (_, index) => REST_AFTER_DOCUMENTS + index);
+  const ids = Array.from({ length: 10 }, (_, index) => IDLE_AFTER_DOCUMENTS + index);
   expect(last).toEqual(ids.map((each) => hello() + observation(each, String(each))));
 });
 

@@ -11,13 +11,13 @@ function made(path: string): Uint8Array {
   return fixture.bytes;
 }
 
-/** The best suggestion's profiles and score. */
+/** Returns the profiles of the best suggestion, and whether its score is a proof. */
 function best(sample: Uint8Array, line: SerialLine | null = null) {
   const [first] = suggest([{ line, bytes: sample }]);
   return first === undefined ? null : { profiles: first.profiles, sure: first.score >= SURE };
 }
 
-/** The bytes with the parity bit that a 7-bit device adds and an 8-bit port reads as data. */
+/** Adds the parity bit of a 7-bit device, which an 8-bit port reads as data. */
 function withParity(sample: Uint8Array, odd: boolean): Uint8Array {
   return sample.map((byte) => {
     const ones = byte.toString(2).replaceAll("0", "").length;
@@ -25,14 +25,14 @@ function withParity(sample: Uint8Array, odd: boolean): Uint8Array {
   });
 }
 
-/** What a port at twice the device's rate makes of each byte: its low and its high half, every bit twice. */
+/** Returns the bytes that a port at twice the device's rate reads: each half of a byte, with every bit twice. */
 function atTwiceTheRate(sample: Uint8Array): Uint8Array {
   const doubled = (nibble: number) =>
     [0, 1, 2, 3].reduce((sum, bit) => sum | ((((nibble >> bit) & 1) * 3) << (bit * 2)), 0);
   return Uint8Array.from([...sample].flatMap((byte) => [doubled(byte & 15), doubled(byte >> 4)]));
 }
 
-describe("each protocol is known by its own marks", () => {
+describe("the marks of a protocol", () => {
   test.each([
     ["abaxis-vetscan-vs2/dog.astm", ["abaxis-vetscan-vs2", "generic-astm"]],
     ["skyla/liver-panel.astm", ["skyla", "generic-astm"]],
@@ -46,18 +46,15 @@ describe("each protocol is known by its own marks", () => {
     ["fuji-dri-chem-nx/four-slides.astm", ["fuji-dri-chem-nx"]],
     ["generic-poct1a/dog.poct1", ["generic-poct1a"]],
     ["generic-poct1a/hemoscreen.poct1", ["generic-poct1a"]],
-  ])("%s", (path, profiles) => {
+  ])("%s is detected with its profiles", (path, profiles) => {
     expect(best(made(path))).toEqual({ profiles, sure: true });
   });
 
-  test.each(["lines", "digits-before-records"])(
-    "records without frames (%s), which nothing proves, are less than sure",
-    (name) => {
-      expect(best(made(`generic-astm-raw/${name}.astm`))).toEqual({ profiles: ["generic-astm-raw"], sure: false });
-    },
-  );
+  test.each(["lines", "digits-before-records"])("records without frames (%s) score less than a proof", (name) => {
+    expect(best(made(`generic-astm-raw/${name}.astm`))).toEqual({ profiles: ["generic-astm-raw"], sure: false });
+  });
 
-  test("HL7 is named with the profiles whose sender it is, and the generic one", () => {
+  test("HL7 suggests the profiles that match its sender, and the generic one", () => {
     expect(suggest([{ line: null, bytes: bytes("\vMSH|^~\\&|BC-5380<CR>\x1c<CR>") }])[0]).toMatchObject({
       protocol: "HL7 over MLLP",
       profiles: ["mindray-bc", "generic-hl7"],
@@ -69,11 +66,11 @@ describe("each protocol is known by its own marks", () => {
     });
   });
 
-  test("ENQ and nothing else is a device that waits for an answer", () => {
+  test("ENQ alone suggests a device that waits for ACK", () => {
     expect(suggest([{ line: eight, bytes: bytes("<ENQ><ENQ><ENQ><EOT>") }])[0]).toMatchObject({
       profiles: ["generic-astm", "mindray-bc2800vet"],
       score: 60,
-      reasons: ["ENQ, 3 times, and nothing else: it is not answered here"],
+      reasons: ["ENQ, 3 times, and nothing else: sniff sends no ACK"],
     });
   });
 });
@@ -82,13 +79,13 @@ describe("serial settings", () => {
   test.each([
     ["even", false, "arkray-spotchem-ez/multi.astm"],
     ["odd", true, "abaxis-vetscan-vs2/dog.astm"],
-  ])("%s parity is seen in the eighth bits", (parity, odd, path) => {
+  ])("%s parity is detected in the eighth bits", (parity, odd, path) => {
     const [first] = suggest([{ line: eight, bytes: withParity(made(path), odd) }]);
     expect(first).toMatchObject({ line: { baudRate: 9600, dataBits: 7, parity }, score: 95 });
-    expect(first?.reasons).toContain(`the eighth bits are ${parity} parity (stop bits cannot be heard: 1 or 2)`);
+    expect(first?.reasons).toContain(`the eighth bits are ${parity} parity (stop bits cannot be detected: 1 or 2)`);
   });
 
-  test("the setting under which the bytes make sense comes first", () => {
+  test("the settings that fit the bytes come first", () => {
     const right = made("abaxis-vetscan-vs2/dog.astm");
     const fast = { ...eight, baudRate: 19_200 };
     const suggestions = suggest([
@@ -98,12 +95,12 @@ describe("serial settings", () => {
     expect(suggestions[0]?.line).toEqual(eight);
   });
 
-  test("frames with wrong checksums and strange bytes score low, and say why", () => {
+  test("frames with wrong checksums and invalid bytes score low, with the reason", () => {
     const sample = Buffer.from(made("abaxis-vetscan-vs2/dog.astm"));
     for (let at = 7; at < sample.length; at += 9) sample[at] = 0x7f;
     const [first] = suggest([{ line: eight, bytes: sample }]);
     expect(first?.score).toBeLessThan(60);
-    expect(first?.reasons).toContainEqual(expect.stringMatching(/% of the bytes are no characters/));
+    expect(first?.reasons).toContainEqual(expect.stringMatching(/% of the bytes are invalid characters/));
   });
 
   test.each([
@@ -112,11 +109,11 @@ describe("serial settings", () => {
     ["every byte", Uint8Array.from({ length: 512 }, (_, index) => index % 256)],
     ["a wrong baud rate", atTwiceTheRate(made("abaxis-vetscan-vs2/dog.astm"))],
     ["a web server", Buffer.from("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n")],
-  ])("%s suggests nothing worth trying", (_, sample) => {
+  ])("%s gives no suggestion above 50", (_, sample) => {
     expect(suggest([{ line: eight, bytes: sample }]).filter(({ score }) => score >= 50)).toEqual([]);
   });
 
-  test("the commonest settings are tried first", () => {
+  test("the most common settings come first", () => {
     expect(SERIAL_LINES[0]).toEqual(eight);
     expect(SERIAL_LINES.slice(0, 4).map(({ baudRate }) => baudRate)).toEqual([9600, 9600, 9600, 9600]);
   });

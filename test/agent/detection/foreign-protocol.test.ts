@@ -6,14 +6,14 @@ import { encodeAssociateRequest } from "../../../agent/protocols/dicom/pdu.ts";
 import { protocolOf } from "../../../agent/detection/foreign-protocol.ts";
 import { associateRequest, CR_STORAGE, EXPLICIT } from "../../support/dicom.ts";
 
-/** The warning about bytes that came to an ASTM port. */
-function toldOf(bytes: Uint8Array): string | null {
+/** Returns the protocol named for bytes that arrive at an ASTM port. */
+function protocolAtAstmPort(bytes: Uint8Array): string | null {
   const link = new AstmLink();
   const [warning] = [...link.receive(bytes), ...link.close()].filter((action) => action.do === "warn");
   return warning?.noise === undefined ? null : protocolOf(warning.noise.head);
 }
 
-/** The first bytes of a TLS client. */
+/** Returns the first bytes of a TLS client. */
 async function clientHello(): Promise<Uint8Array> {
   const server = net.createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -43,10 +43,10 @@ test.each<[string, Uint8Array, string | null]>([
   ["a DICOM association", associate, "DICOM"],
   ["text of no protocol", Buffer.from("hello, who is there?\r\n"), null],
   ["bytes at the wrong baud rate", Uint8Array.from({ length: 300 }, (_, at) => 0x80 + ((at * 37) % 128)), null],
-])("%s at the wrong port is called what it is", (_, bytes, protocol) => {
-  expect(toldOf(bytes)).toBe(protocol);
+])("%s at the wrong port is named", (_, bytes, protocol) => {
+  expect(protocolAtAstmPort(bytes)).toBe(protocol);
 });
 
-test("a device that speaks TLS to a port without it is recognised", async () => {
-  expect(toldOf(await clientHello())).toBe("TLS, which is not turned on for this port");
+test("a TLS handshake at a port without TLS is named", async () => {
+  expect(protocolAtAstmPort(await clientHello())).toBe("TLS, which is off for this port");
 });

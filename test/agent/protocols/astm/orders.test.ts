@@ -110,7 +110,7 @@ describe("order queries", () => {
     ["Q|1|^A1|^A9|ALL", 'a range of samples (Q-4 is "^A9"), expected single ones or ALL'],
     ["Q|1|||ALL", "no sample is named (Q-3 is empty)"],
     ["Q|1|^||ALL", "no sample is named (Q-3 is empty)"],
-    [`Q|1|${"^A1\\".repeat(501)}`, "501 samples are asked for, at most 500"],
+    [`Q|1|${"^A1\\".repeat(501)}`, "501 samples are queried, at most 500"],
   ])("%j gets a reply with an error", (record, problem) => {
     const query = asked(record);
     expect(query.problem).toBe(problem);
@@ -160,8 +160,8 @@ describe("replies", () => {
   });
 
   test("a sample that was queried by position keeps it in O-3", () => {
-    const place = ["2", "1", "V34679AC", "B"];
-    const [, , line] = lines(query, [{ patient: dog, asked: "", orders: [{ ...order, place }] }]);
+    const rackPosition = ["2", "1", "V34679AC", "B"];
+    const [, , line] = lines(query, [{ patient: dog, asked: "", orders: [{ ...order, rackPosition }] }]);
     expect(line).toMatch(/^O\|1\|2\^1\^V34679AC\^B\|\|/);
   });
 

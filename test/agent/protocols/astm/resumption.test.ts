@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { resume } from "../../../../agent/protocols/astm/resumption.ts";
+import { joinRest } from "../../../../agent/protocols/astm/resumption.ts";
 
 // After a line failure the sender goes on where it was not sure of the receiver, with the parents once more (LIS02-A2 §4.2).
 
@@ -17,7 +17,7 @@ const wire = (records: readonly string[], part = "") =>
   Buffer.from(`${records.map((record) => `${record}\r`).join("")}${part}`, "latin1");
 
 function resumed(incomplete: Buffer, ...later: readonly string[]): string[] | null {
-  const whole = resume(incomplete, wire([LATER, ...later]));
+  const whole = joinRest(incomplete, wire([LATER, ...later]));
   return whole === null ? null : Buffer.from(whole).toString("latin1").split("\r").slice(0, -1);
 }
 

@@ -17,7 +17,7 @@ test("each state names the reply that its timer waits for", () => {
   topics.announced = 1;
   expect(pendingReply("running", topics)).toBe("observations");
   topics.request("ROBS");
-  topics.await(topics.takeNext()!, 3);
+  topics.await(topics.dequeue()!, 3);
   expect(pendingReply("running", topics)).toBe("response to 3");
   topics.acknowledge("3", true, "");
   expect(pendingReply("running", topics)).toBe("data of 3");

@@ -5,7 +5,7 @@ import {
   IDLE_TIMEOUT_MS,
   RESPONSE_TIMEOUT_MS,
 } from "../../../../agent/protocols/poct1/dialogue-state.ts";
-import { Poct1Link, REST_AFTER_DOCUMENTS } from "../../../../agent/protocols/poct1/link.ts";
+import { Poct1Link, IDLE_AFTER_DOCUMENTS } from "../../../../agent/protocols/poct1/link.ts";
 import { BUSY_TRIES_MAX } from "../../../../agent/protocols/poct1/outgoing-topics.ts";
 import { REFUSALS_MAX } from "../../../../agent/protocols/poct1/replies.ts";
 import type { Operator } from "../../../../agent/protocols/poct1/topics.ts";
@@ -641,9 +641,9 @@ describe("refused bytes", () => {
 describe("long connections", () => {
   const document = (id: number) => observation(id, String(id));
 
-  test(`the link rests between two documents after ${REST_AFTER_DOCUMENTS} of them, and a fresh link resumes from HELLO`, () => {
+  test(`the link rests between two documents after ${IDLE_AFTER_DOCUMENTS} of them, and a fresh link resumes from HELLO`, () => {
     const talk = continuous();
-    for (let id = 4; id <= REST_AFTER_DOCUMENTS; id++) {
+    for (let id = 4; id <= IDLE_AFTER_DOCUMENTS; id++) {
       expect(talk.conversation.isIdle).toBe(false);
       talk.hears(document(id));
     }

@@ -13,7 +13,7 @@ const OPERATORS: PendingTopic = { is: "operators", all: PARTS, left: PARTS, list
 
 /** Sends the next topic with this control id. */
 function sendNext(topics: OutgoingTopics, controlId: number): PendingTopic {
-  const topic = topics.takeNext();
+  const topic = topics.dequeue();
   if (topic === null) throw new Error("expected a topic");
   topics.await(topic, controlId);
   return topic;
@@ -26,23 +26,23 @@ describe("the queue", () => {
     topics.request("ROBS");
     topics.request("ROBS");
     expect(sendNext(topics, 1)).toEqual(REQUEST);
-    expect(topics.takeNext()).toBe(null);
+    expect(topics.dequeue()).toBe(null);
     topics.endOfTopic("OBS", "");
-    expect(topics.takeNext()).toEqual(END);
+    expect(topics.dequeue()).toEqual(END);
   });
 
   test("keeps the end of the turn back while a topic is postponed or a patient is owed", () => {
     const topics = new OutgoingTopics();
     topics.append(END);
     topics.owesPatient = true;
-    expect(topics.takeNext()).toBe(null);
+    expect(topics.dequeue()).toBe(null);
     topics.owesPatient = false;
     topics.request("ROBS");
     sendNext(topics, 1);
     expect(topics.escape("1", "CNC")).toEqual({ is: "open" });
-    expect([topics.takeNext(), topics.hasPostponed]).toEqual([null, true]);
+    expect([topics.dequeue(), topics.hasPostponed]).toEqual([null, true]);
     topics.retryPostponed();
-    expect(topics.takeNext()).toEqual(REQUEST);
+    expect(topics.dequeue()).toEqual(REQUEST);
   });
 });
 
@@ -98,5 +98,5 @@ test("data of a device without an end of topic ends the request, and starts the 
   expect(topics.receiveData("ROBS", device)).toBe(true);
   expect([topics.announced, sendNext(topics, 2)]).toEqual([1, REQUEST]);
   expect(topics.receiveData("ROBS", device)).toBe(true);
-  expect([topics.announced, topics.takeNext()]).toEqual([0, null]);
+  expect([topics.announced, topics.dequeue()]).toEqual([0, null]);
 });
