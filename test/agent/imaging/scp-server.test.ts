@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { encodeAssociateRequest, encodeData } from "../../../agent/protocols/dicom/pdu.ts";
-import { type DicomParts, DicomServer } from "../../../agent/imaging/scp-server.ts";
+import type { ScpDependencies } from "../../../agent/imaging/scp-association.ts";
+import { encodeAssociateRequest, encodeData } from "../../../agent/protocols/dicom/pdu-encoder.ts";
+import { DicomServer } from "../../../agent/imaging/scp-server.ts";
 import type { Wire, WireHandler } from "../../../agent/transport/transport.ts";
 import { associateRequest, CR_STORAGE, encodeStoreRequest, EXPLICIT } from "../../support/dicom.ts";
 
-// Method: the shell of a device on a wire that only notes what is done to it, and a store that takes what the test says.
+// Method: a DicomServer on a wire that records its calls, with a store whose disk the test controls.
 
 const nothing = () => undefined;
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -39,10 +40,10 @@ function serve() {
     stands: () => undefined,
     bytes: () => undefined,
     warning,
-    kept: nothing,
+    stored: nothing,
     fault: nothing,
   };
-  new DicomServer(device, transport, parts as unknown as DicomParts, events).open();
+  new DicomServer(device, transport, parts as unknown as ScpDependencies, events).open();
   return { handler: handler!, done, disk };
 }
 
@@ -54,7 +55,7 @@ function beginInstance(handler: WireHandler): void {
   handler.chunk(encodeData({ context: 1, part: "command", bytes: command, last: true }, 0));
 }
 
-test("a device that sends without end is not read on before the others were heard", async () => {
+test("a device that sends without pause is paused until the other sockets are read", async () => {
   const { handler, done } = serve();
   beginInstance(handler);
   for (let turns = 0; turns < 3; turns++) {
@@ -70,7 +71,7 @@ test("a device that sends without end is not read on before the others were hear
   handler.closed();
 });
 
-test("a device that is faster than the disk is not read on until the disk has caught up", async () => {
+test("a device that is faster than the disk is paused until the disk has caught up", async () => {
   const { handler, done, disk } = serve();
   beginInstance(handler);
   disk.isBehind = true;
@@ -83,7 +84,7 @@ test("a device that is faster than the disk is not read on until the disk has ca
   handler.closed();
 });
 
-describe("after a minute", () => {
+describe("after 60 s", () => {
   const MINUTE_MS = 60_000;
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
@@ -91,30 +92,30 @@ describe("after a minute", () => {
   });
   afterEach(() => vi.clearAllTimers());
 
-  test("a device that said nothing is hung up on", async () => {
+  test("a silent device is aborted", async () => {
     const { handler, done } = serve();
     beginInstance(handler);
     vi.advanceTimersByTime(MINUTE_MS);
     await turn();
-    expect(done).toEqual(["nothing came for 60 s"]);
+    expect(done).toEqual(["no PDU within 60 s"]);
     handler.closed();
   });
 
-  test("a device whose words were not read, since the disk held this thread, is not", async () => {
+  test("a device with unread bytes is not timed out", async () => {
     const { handler, done } = serve();
     beginInstance(handler);
     await turn();
     vi.advanceTimersByTime(MINUTE_MS);
-    handler.chunk(piece); // the sockets are read behind the timers
+    handler.chunk(piece); // the event loop reads sockets after timers
     await turn();
     expect(done).toEqual([]);
     vi.advanceTimersByTime(MINUTE_MS);
     await turn();
-    expect(done).toEqual(["nothing came for 60 s"]);
+    expect(done).toEqual(["no PDU within 60 s"]);
     handler.closed();
   });
 
-  test("nor is one that was not read on since the disk is behind", async () => {
+  test("a paused device is not timed out", async () => {
     const { handler, done, disk } = serve();
     beginInstance(handler);
     disk.isBehind = true;
