@@ -87,10 +87,10 @@ describe.skipIf(!dcmtk)("a destination in agent.yaml", () => {
     const patient = world.patients[0]!.externalId;
     const [, uid = ""] = /^study (\S+):/.exec(runAgentCommand("simulate", "cr", "--to", target, "--patient", patient))!;
     const command = (...args: string[]) => runAgentCommand("images", ...args, "--config", world.config);
-    const [image] = await until("it is refused", () => {
-      const list = JSON.parse(command("--study", uid, "--json")) as ImageSummary[];
-      return list[0]?.forwards[0]?.state === "refused" ? list : null;
-    });
+    await until("it is refused", () =>
+      readSpool(world.agentData, (db) => listImages(db, uid)).some(({ forwards }) => forwards[0]?.state === "refused"),
+    );
+    const [image] = JSON.parse(command("--study", uid, "--json")) as ImageSummary[];
     expect(image!.forwards).toEqual([
       {
         destination: "pacs",

@@ -122,46 +122,6 @@ describe("modality", () => {
   });
 });
 
-describe("a code of a measurement", () => {
-  const codesOf = (...measurements: Measurement[]) =>
-    read(instance({ modality: "US", measurements })).reports[0]!.results.map(({ analyte }) => analyte);
-
-  test("two concepts never share a code", () => {
-    const aortic = { name: code("SCT 363698007"), value: code("SCT 34202007", "Aortic Valve") };
-    expect(
-      codesOf(
-        { ...measured("LN 11726-7", "Peak Velocity", "1.2", "m/s"), modifiers: [aortic] },
-        measured("LN 79964-3", "Aortic valve Vmax", "1.3", "m/s"),
-        measured("LN 18043-0", "EF", "64", "%"),
-      ),
-    ).toEqual(["AV Vmax LN:11726-7", "AV Vmax LN:79964-3", "EF"]);
-  });
-
-  test("the SNOMED CT and SNOMED RT codes of a concept share a code", () => {
-    expect(codesOf(measured("SCT 399266005", "MPI", "0.4", null), measured("SRT G-037F", "MPI", "0.5", null))).toEqual([
-      "LV MPI",
-      "LV MPI",
-    ]);
-  });
-
-  test("a concept without a usable code gets a distinct digest code", () => {
-    const sentence = "Left ventricle internal dimension at the end of diastole, by the leading edge method";
-    const uncoded = (value: string, meaning: string) => ({
-      ...measured("", meaning, "1", null),
-      concept: { scheme: "99ACME", value, meaning },
-    });
-    const codes = codesOf(
-      uncoded(sentence, sentence),
-      uncoded("x".repeat(70), sentence),
-      uncoded("", sentence),
-      uncoded("", "Another"),
-    );
-    expect(codes).toEqual(codes.map(() => expect.stringMatching(/^99ACME:[0-9a-f]{12}$/)));
-    expect(new Set(codes).size).toBe(4);
-    expect(codesOf(measured("", sentence, "1", null))).toEqual([expect.stringMatching(/^UNCODED:[0-9a-f]{12}$/)]);
-  });
-});
-
 describe("identity", () => {
   test("instances of two patients have no identifier", () => {
     const { identifier, otherIdentifiers, notes } = read(

@@ -69,45 +69,6 @@ function responses(actions: readonly ScpAction[]): (number | string)[] {
 const actionsOf = (actions: readonly ScpAction[]) =>
   actions.map((action) => action.do).filter((word) => word !== "timer");
 
-describe("contexts", () => {
-  const negotiated = (...proposed: readonly (readonly [string, ...string[]])[]) => {
-    const actions = new Scp(options).receive(encodeAssociateRequest(associateRequest(proposed)));
-    const [pdu] = pdusIn(actions.flatMap((action) => (action.do === "write" ? [action.bytes] : [])));
-    return pdu?.is === "associate-accept" ? pdu.accept.contexts : pdu;
-  };
-
-  test.each([
-    ["verification", VERIFICATION, "acceptance"],
-    ["a storage class", "1.2.840.10008.5.1.4.1.1.3.1", "acceptance"],
-    ["a storage class with another prefix", "1.2.840.10008.5.1.4.34.7", "acceptance"],
-    ["a private class", "1.3.12.2.1107.5.9.1", "acceptance"],
-    ["query", "1.2.840.10008.5.1.4.1.2.1.1", "abstract-syntax"],
-    ["an invalid UID", "../../x", "abstract-syntax"],
-  ])("a proposed context for %s is negotiated", (_, abstractSyntax, result) => {
-    expect(negotiated([abstractSyntax, JPEG, IMPLICIT])).toEqual([
-      { id: 1, result, transferSyntax: result === "acceptance" ? JPEG : IMPLICIT },
-    ]);
-  });
-
-  test("an invalid transfer syntax is skipped", () => {
-    expect(negotiated([CR_STORAGE, "x", "1.2.3"], [CR_STORAGE, "x"])).toEqual([
-      { id: 1, result: "acceptance", transferSyntax: "1.2.3" },
-      { id: 3, result: "transfer-syntaxes", transferSyntax: IMPLICIT },
-    ]);
-  });
-
-  test.each<[string, Partial<Parameters<typeof associateRequest>[1]>, Partial<ScpOptions>, object]>([
-    ["another called title", { calledAe: "OTHER" }, {}, { result: 1, source: 1, reason: 7 }],
-    ["another calling title", { callingAe: "DX2" }, {}, { result: 1, source: 1, reason: 3 }],
-    ["no room", {}, { admits: () => false }, { result: 2, source: 3, reason: 2 }],
-  ])("%s is rejected", (_, others, own, reject) => {
-    const actions = new Scp({ ...options, ...own }).receive(encodeAssociateRequest(associateRequest(contexts, others)));
-    expect(pdusIn(actions.flatMap((action) => (action.do === "write" ? [action.bytes] : [])))).toEqual([
-      { is: "associate-reject", reject },
-    ]);
-  });
-});
-
 describe("services", () => {
   test("C-ECHO gets a response", () => {
     expect(responses(connected().receive(command(ECHO, encodeEchoRequest(7))))).toEqual([STATUS.success]);
