@@ -28,6 +28,7 @@ import {
 import { generatedFile } from "../support/generated-file.ts";
 import { freePort, temporaryFolder, until, World } from "../support/processes.ts";
 import { mayMount, mountDisk } from "../support/small-disk.ts";
+import { soakCount } from "../support/soak.ts";
 
 // Goal: no fault of a peer, the agent or the disk loses an acknowledged image or blocks another peer. Method: an agent process.
 // After each fault the next client is served, and the files are compared byte by byte.
@@ -242,14 +243,16 @@ test("50 silent sockets and 16 idle associations block new associations only unt
   for (const socket of silent) socket.destroy();
 });
 
+const KILLS = soakCount(30);
+
 test.skipIf(!dcmtk)(
   "every acknowledged instance survives repeated kills of the agent, bit-exact",
-  { timeout: 120_000 },
+  { timeout: 40_000 * KILLS },
   async () => {
     const folder = temporaryFolder();
     const patient = { id: "no such", name: "Rex", species: "dog" };
     const acknowledged = new Set<string>();
-    for (let cycle = 1; cycle <= 6; cycle++) {
+    for (let cycle = 1; cycle <= KILLS; cycle++) {
       const study = { patient, uid: `1.2.826.0.1.3680043.9.9998.${cycle}`, at: "20261121101500" };
       const sent = new Map<string, string>();
       for (let number = 1; number <= 150; number++) {
@@ -259,7 +262,7 @@ test.skipIf(!dcmtk)(
         sent.set(file, sha256(instance.dataset));
       }
       const stored = () => files().filter((name) => name.endsWith(".dcm")).length;
-      const enough = stored() + 5 + 10 * cycle;
+      const enough = stored() + 15 + 10 * (cycle % 6);
       const sending = run("storescu", "-v", ...peer(), ...sent.keys());
       await until("some are stored", () => stored() >= enough, 60_000);
       await world.agent.end("SIGKILL");
