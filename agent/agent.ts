@@ -7,7 +7,7 @@ import type { Config } from "./config/schema.ts";
 import { readSecret } from "./config/secret-file.ts";
 import type { DeviceGroup, RunningDevice } from "./connection/device-service.ts";
 import { createImaging } from "./imaging-devices.ts";
-import { IMAGES_FOLDER } from "./imaging/instance-store.ts";
+import { IMAGES_FOLDER } from "./imaging/image-folder.ts";
 import { startPeriodicTasks } from "./periodic-tasks.ts";
 import { clockSentence, ClockWatch } from "./push/clock-watch.ts";
 import { Push } from "./push/push.ts";

@@ -1,34 +1,33 @@
 import type { Logger } from "pino";
 import { type Config, type DeviceConfig, DICOM } from "./config/schema.ts";
 import { readTls } from "./config/tls-files.ts";
+import type { DicomDevice, ListeningDevice } from "./imaging/contract.ts";
+import { recoverImageFolder } from "./imaging/image-folder.ts";
 import { parseAddress } from "./transport/address.ts";
 import { type CommitmentDevice, type CommitmentEvents, Commitments } from "./imaging/storage-commitment.ts";
 import type { Destination } from "./config/destination.ts";
-import type { DicomDevice } from "./imaging/scp-server.ts";
 import { DicomServices, type ServiceDevice } from "./imaging/services.ts";
 import { DicomThread } from "./imaging/thread.ts";
-import type { ListeningDevice } from "./imaging/worker.ts";
-import { Forward } from "./imaging/forwarding.ts";
-import { Headers } from "./imaging/header-reader.ts";
-import { type ImageDevice, ImageFiling } from "./imaging/study-assembly.ts";
-import { tidyImages } from "./imaging/instance-store.ts";
-import { type Removed, removeOld } from "./imaging/retention.ts";
+import { ForwardQueue } from "./imaging/forwarding.ts";
+import { HeaderReader } from "./imaging/header-reader.ts";
+import { type ImageDevice, StudyAssembly } from "./imaging/study-assembly.ts";
+import { removeOld, type RetentionResult } from "./imaging/retention.ts";
 import { type AgentContext, type DeviceGroup, type RunningDevice, startDevice } from "./connection/device-service.ts";
 import { realTimer } from "./runtime/timer.ts";
 
-// The devices that send images: the port of each, and the stages from its images to studies and other archives.
+// Starts the imaging devices, with the stages from images to studies and archives.
 
 export interface ImagingDevices extends DeviceGroup {
   /** Removes images beyond the configured limits. */
-  removeOld(): Promise<Removed>;
+  removeOld(): Promise<RetentionResult>;
 }
 
 /** Dependencies shared by all imaging devices. */
 interface ImagingContext extends AgentContext {
   readonly imaging: ReadonlyMap<string, ImagingDevice>;
-  readonly headers: Headers;
-  readonly filing: ImageFiling;
-  readonly forwards: readonly Forward[];
+  readonly headers: HeaderReader;
+  readonly filing: StudyAssembly;
+  readonly forwards: readonly ForwardQueue[];
   readonly services: DicomServices;
   readonly commitments: ReadonlyMap<string, Commitments>;
 }
@@ -36,14 +35,14 @@ interface ImagingContext extends AgentContext {
 export async function createImaging(agent: AgentContext): Promise<ImagingDevices> {
   const { config, spool, directory, log } = agent;
   const imaging = imagingOf(config);
-  const headers = new Headers();
+  const headers = new HeaderReader();
   const filing = createImageFiling(agent, imaging, headers);
   const destinations = config.destinations.map(({ id }) => id);
   await spool.call("setDestinations", destinations);
   const forwards = config.destinations.map((destination) => forwardTo(destination, agent));
-  await tidyImages(config.data, spool);
+  await recoverImageFolder(config.data, spool);
   const fault = (error: unknown) => log.error({ stage: "message", err: error }, "internal error");
-  const services = new DicomServices(spool, directory, { examined: () => filing.wake(), fault });
+  const services = new DicomServices(spool, directory, { mppsCompleted: () => filing.wake(), fault });
   const commitments = new Map([...imaging.values()].map((device) => [device.id, commitmentsOf(device, agent)]));
   const context = { ...agent, imaging, headers, filing, forwards, services, commitments };
   const thread = imaging.size === 0 ? null : startThread(context);
@@ -54,11 +53,11 @@ export async function createImaging(agent: AgentContext): Promise<ImagingDevices
 function createImageFiling(
   { config, spool, directory, log, queued }: AgentContext,
   imaging: ImagingContext["imaging"],
-  headers: Headers,
-): ImageFiling {
+  headers: HeaderReader,
+): StudyAssembly {
   const lookup = { spool, directory, matchPatientsByName: config.matchPatientsByName ?? false };
   const stages = { data: config.data, headers, deviceById: (id: string) => imaging.get(id), lookup };
-  return new ImageFiling(stages, {
+  return new StudyAssembly(stages, {
     settled(device, studies, instances) {
       log.info({ stage: "study", device, studies, instances }, "a study of images was settled");
       queued();
@@ -81,11 +80,11 @@ function startThread({ config, imaging, spool }: ImagingContext): DicomThread {
 function startModality(device: ImagingDevice, thread: DicomThread, context: ImagingContext): RunningDevice {
   const { filing, forwards, services, commitments } = context;
   return startDevice(context, device.id, DICOM, (session) =>
-    thread.serve(device.id, {
+    thread.addDevice(device.id, {
       ...session,
-      serve: (request, talk) => services.serve(request, device, talk),
+      handleRequest: (request, responses) => services.handleRequest(request, device, responses),
       commitments: commitments.get(device.id)!,
-      kept(at) {
+      stored(at) {
         session.received(at);
         filing.wake(at + device.quietMs);
         for (const forward of forwards) forward.wake();
@@ -123,9 +122,9 @@ function imagingGroup(
   };
 }
 
-function forwardTo(destination: Destination, { config, spool, metrics, log }: AgentContext): Forward {
+function forwardTo(destination: Destination, { config, spool, metrics, log }: AgentContext): ForwardQueue {
   const child = log.child({ destination: destination.id });
-  return new Forward(
+  return new ForwardQueue(
     config.data,
     spool,
     destination,

@@ -2,13 +2,13 @@ import fs from "node:fs";
 import path from "node:path";
 import type Database from "better-sqlite3";
 import { isoOrNull } from "../runtime/iso-time.ts";
+import { imageFile } from "./image-folder.ts";
 import type { Preview } from "./render-frame.ts";
-import { imageFile } from "./instance-store.ts";
 import { type ForwardCount, type ForwardState, forwardOperationsOn } from "../spool/queries/images/forwards.ts";
 import { drawPreview } from "./preview.ts";
 import type { MessageState } from "../spool/queries/messages/message-outcome.ts";
 
-// The lists and exports of `agent images`.
+// Lists, exports and previews of stored images, for `agent images`.
 
 export interface ImageSummary {
   readonly id: string;
@@ -23,7 +23,7 @@ export interface ImageSummary {
   readonly bytes: number;
   /** SHA-256 of the dataset as received. */
   readonly sha256: string;
-  /** null: its file is here. */
+  /** null if the file is in the image folder. */
   readonly removed_at: string | null;
   readonly forwards: readonly {
     readonly destination: string;
@@ -39,7 +39,7 @@ export interface ImageTotals {
   readonly forwards: readonly ForwardCount[];
 }
 
-/** Every instance, the oldest first; `study` null: of all studies. */
+/** Returns the instances of a study, or of all studies if `study` is null, the oldest first. */
 export function listImages(db: Database.Database, study: string | null): ImageSummary[] {
   const rows = db
     .prepare(
@@ -62,14 +62,14 @@ export function listImages(db: Database.Database, study: string | null): ImageSu
   }));
 }
 
-/** An image that may be drawn. */
+/** Image whose file is in the image folder. */
 export interface DrawableImage {
   readonly id: string;
   readonly headerBytes: number;
   readonly transferSyntax: string;
 }
 
-/** The image of that id, or those of a study of the API, whose files are here. */
+/** Returns the image with that id, or the images of a study of the API, if their files are in the image folder. */
 export function drawableImages(db: Database.Database, name: string): DrawableImage[] {
   return db
     .prepare(
@@ -79,17 +79,17 @@ export function drawableImages(db: Database.Database, name: string): DrawableIma
     .all({ name }) as DrawableImage[];
 }
 
-/** Draws the first of them that can be drawn. @throws with the reason of the last one when none can */
+/** Draws the first drawable image. @throws with the reason of the last one if none is drawable */
 export async function previewImage(
   data: string,
   images: readonly DrawableImage[],
   frame: number,
 ): Promise<Preview & { readonly id: string }> {
-  let problem: unknown = new Error("no image of that name is kept");
+  let problem: unknown = new Error("unknown image or study");
   for (const { id, headerBytes, transferSyntax } of images) {
     try {
-      const place = { file: imageFile(data, id), headerBytes, transferSyntax };
-      return { id, ...(await drawPreview({ ...place, frame, sideMax: PREVIEW_SIDE_MAX })) };
+      const location = { file: imageFile(data, id), headerBytes, transferSyntax };
+      return { id, ...(await drawPreview({ ...location, frame, sideMax: PREVIEW_SIDE_MAX })) };
     } catch (error) {
       problem = error;
     }
@@ -99,7 +99,7 @@ export async function previewImage(
 
 const PREVIEW_SIDE_MAX = 1024;
 
-/** null: no image ever came. */
+/** Counts the images. @returns null if no image was ever stored */
 export function countImages(db: Database.Database): ImageTotals | null {
   const { kept, bytes, removed } = db
     .prepare(
@@ -111,7 +111,7 @@ export function countImages(db: Database.Database): ImageTotals | null {
   return { kept, bytes, removed, forwards: forwardOperationsOn(db).countForwards() };
 }
 
-/** Copies the files, named as in the list; one that is there already is left as it is. Answers how many are in the folder. */
+/** Copies the files as ID.dcm and keeps existing copies. @returns the number of images in the folder */
 export function exportImages(data: string, images: readonly ImageSummary[], folder: string): number {
   fs.mkdirSync(folder, { recursive: true });
   const kept = images.filter(({ removed_at }) => removed_at === null);

@@ -1,8 +1,8 @@
-// Types for the parts of dcmjs that the agent uses. The package has none.
+// Types for the parts of dcmjs that the agent uses, because the package has none.
 declare module "dcmjs" {
   export const data: {
     readonly DicomMessage: {
-      /** @throws on whatever it cannot read, unless `ignoreErrors`: then what came before is given */
+      /** Parses a file. @throws on an invalid element, unless `ignoreErrors`: then the elements before it are returned */
       readFile(
         file: ArrayBuffer,
         options: { readonly ignoreErrors: boolean },

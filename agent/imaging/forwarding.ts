@@ -4,28 +4,28 @@ import type { Destination } from "../config/destination.ts";
 import { hex } from "../protocols/dicom/bytes.ts";
 import { COMMAND, STATUS } from "../protocols/dicom/dimse.ts";
 import type { ProposedContext } from "../protocols/dicom/pdu.ts";
+import { imageFile, isPartial } from "./image-folder.ts";
 import { DicomClient } from "./scu.ts";
 import { DeliveryLoop, type DeliveryEvents, type DeliveryTiming } from "../runtime/delivery-loop.ts";
-import { imageFile, isArriving } from "./instance-store.ts";
 import type { InstanceFile } from "../spool/queries/images/instance-file.ts";
 import { SendError } from "../runtime/send-error.ts";
 import type { Spool } from "../spool/spool.ts";
 import { stow } from "./stow-rs.ts";
 
-// Sends every instance on to one destination, as its file stands. Each destination has a queue of its own in the spool: one
-// that is away delays nobody else.
+// Forwards every instance to one destination without transcoding. Each destination has its own queue in the spool, so that
+// an unreachable one delays no other.
 
 export interface ForwardEvents extends DeliveryEvents {
   sent(): void;
-  /** The destination will not have this instance, whenever it is offered. */
+  /** Reports an instance that the destination refused permanently. */
   refused(message: string, reason: string): void;
 }
 
-/** On one association; a context each at most, and there are 128. */
+/** Instances per association. Each may need a presentation context of its own, and 128 are allowed. */
 const BATCH = 100;
 const READ_BYTES = 128 * 1024;
 
-export class Forward {
+export class ForwardQueue {
   readonly #data: string;
   readonly #spool: Spool;
   readonly #destination: Destination;
@@ -40,28 +40,28 @@ export class Forward {
     this.#loop = new DeliveryLoop(() => this.#sendNext(), events, timing);
   }
 
-  /** There may be something to send. */
+  /** Sends the queued instances. */
   wake(): void {
     this.#loop.wake();
   }
 
-  /** Ends after the instance under way. */
+  /** Stops after the instance that is being sent. */
   stop(): Promise<void> {
     return this.#loop.stop();
   }
 
-  /** Sends one batch, if there is any; whether there was. */
+  /** Sends one batch. @returns false if the queue is empty */
   async #sendNext(): Promise<boolean> {
     const queued = await this.#spool.call("queuedForwards", this.#destination.id, BATCH);
-    // Once it is here, there is a call to look again.
-    const batch = queued.filter(({ message }) => !isArriving(this.#data, message));
+    // A partial instance is skipped. wake() is called once it is stored.
+    const batch = queued.filter(({ message }) => !isPartial(this.#data, message));
     if (batch.length === 0) return false;
-    if (this.#destination.way === "store") await this.#storeAll(this.#destination, batch);
-    else for (const instance of batch) await this.#stow(this.#destination, instance);
+    if (this.#destination.way === "store") await this.#sendByStore(this.#destination, batch);
+    else for (const instance of batch) await this.#sendByStow(this.#destination, instance);
     return true;
   }
 
-  async #storeAll(
+  async #sendByStore(
     { address, aeTitle, callingAeTitle }: Destination & { way: "store" },
     batch: readonly InstanceFile[],
   ): Promise<void> {
@@ -70,21 +70,21 @@ export class Forward {
     try {
       for (const instance of batch) {
         if (this.#loop.stopped) break;
-        await this.#offer(instance, () => storeOne(client, this.#data, instance));
+        await this.#send(instance, () => storeOne(client, this.#data, instance));
       }
     } finally {
       await client.release();
     }
   }
 
-  async #stow(target: Destination & { way: "stow" }, instance: InstanceFile): Promise<void> {
+  async #sendByStow(target: Destination & { way: "stow" }, instance: InstanceFile): Promise<void> {
     if (this.#loop.stopped) return;
     const file = imageFile(this.#data, instance.message);
-    await this.#offer(instance, () => stow(target, file, instance.transferSyntax));
+    await this.#send(instance, () => stow(target, file, instance.transferSyntax));
   }
 
-  /** Skips an instance that failed permanently and notes it. A passing failure stops the queue for a while. */
-  async #offer({ message }: InstanceFile, send: () => Promise<void>): Promise<void> {
+  /** Sends an instance. A permanent failure is recorded; a transient one delays the queue. @throws a transient failure */
+  async #send({ message }: InstanceFile, send: () => Promise<void>): Promise<void> {
     const { id } = this.#destination;
     try {
       await send();
@@ -94,7 +94,7 @@ export class Forward {
         await this.#spool.call("settleForward", id, message, "refused", reason, Date.now());
         return this.#events.refused(message, reason);
       }
-      // It goes to the end of the queue: should it be what breaks the destination, the others are sent before it.
+      // The instance moves to the end of the queue, in case it breaks the destination.
       await this.#spool.call("delayForward", id, message, reason);
       throw error;
     }
@@ -104,13 +104,13 @@ export class Forward {
   }
 }
 
-/** A file that is gone comes back at no later try either. */
+/** Returns whether a retry cannot succeed. A missing file does not come back. */
 function isPermanent(error: unknown): boolean {
   if (error instanceof SendError) return error.kind === "permanent";
   return (error as NodeJS.ErrnoException).code === "ENOENT";
 }
 
-/** One for each SOP class in each transfer syntax: nothing is transcoded. */
+/** Proposes a context per SOP class and transfer syntax, because nothing is transcoded. */
 function contextsFor(batch: readonly InstanceFile[]): ProposedContext[] {
   const pairs = new Map(
     batch.map(({ sopClass, transferSyntax }) => [`${sopClass} ${transferSyntax}`, { sopClass, transferSyntax }]),
@@ -126,7 +126,7 @@ async function storeOne(client: DicomClient, data: string, instance: InstanceFil
   const { message, sopClass, sopInstance, transferSyntax, head } = instance;
   const context = client.contextOf(sopClass, transferSyntax);
   if (context === null) {
-    throw new SendError("permanent", `the peer takes no ${sopClass} with transfer syntax ${transferSyntax}`);
+    throw new SendError("permanent", `the peer does not accept ${sopClass} with transfer syntax ${transferSyntax}`);
   }
   const file = imageFile(data, message);
   await fs.promises.access(file);
@@ -137,16 +137,16 @@ async function storeOne(client: DicomClient, data: string, instance: InstanceFil
     dataset as AsyncIterable<Buffer>,
   );
   if (isStored(status)) return;
-  const said = `the peer answered ${hex(status, 4)}${comment === "" ? "" : `: ${comment}`}`;
-  throw new SendError(isFull(status) ? "transient" : "permanent", said);
+  const reason = `the peer responded with status ${hex(status, 4)}${comment === "" ? "" : `: ${comment}`}`;
+  throw new SendError(isTransient(status) ? "transient" : "permanent", reason);
 }
 
-/** Coerced or discarded elements and such are the peer's own affair (PS3.4 table B.2-1). */
+/** Returns whether the peer stored the instance. Warnings (PS3.4 table B.2-1) count as success. */
 function isStored(status: number): boolean {
   return status === STATUS.success || status >>> 12 === 0xb;
 }
 
-/** Out of resources, and what else may be otherwise tomorrow. */
-function isFull(status: number): boolean {
+/** Returns whether a retry may succeed: out of resources, processing failure. */
+function isTransient(status: number): boolean {
   return status >>> 8 === 0xa7 || status === STATUS.processingFailure;
 }

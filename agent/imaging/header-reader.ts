@@ -1,50 +1,50 @@
 import type { Worker } from "node:worker_threads";
-import type { HeaderAnswer, HeaderRequest } from "./header-worker.ts";
+import type { HeaderResult, HeaderRequest } from "./header-worker.ts";
 import { startWorker } from "../runtime/start-worker.ts";
 
 /** Time limits of one header in milliseconds. */
 export interface HeaderTimes {
-  /** A header of some kilobytes takes a millisecond. A header that takes longer is read again beside the others. */
+  /** Limit of the first attempt. A usual header of some kilobytes takes 1 ms. */
   readonly quickMs: number;
-  /** A header that takes longer is given up. */
+  /** Limit of the second attempt, in a thread for slow headers. */
   readonly longMs: number;
 }
 
 const TIMES: HeaderTimes = { quickMs: 200, longMs: 5_000 };
 const MEMORY_MB_MAX = 256;
 
-/** Reads headers. One that takes long, as a hostile one may, is read in a thread of its own: the others do not wait for it. */
-export class Headers {
-  readonly #quick: Lane;
-  readonly #long: Lane;
+/** Reads headers. A slow header, such as a hostile one, moves to a second thread, so that the others do not wait for it. */
+export class HeaderReader {
+  readonly #fastThread: ParserThread;
+  readonly #slowThread: ParserThread;
 
   constructor({ quickMs, longMs }: HeaderTimes = TIMES) {
-    this.#quick = new Lane(quickMs);
-    this.#long = new Lane(longMs);
+    this.#fastThread = new ParserThread(quickMs);
+    this.#slowThread = new ParserThread(longMs);
   }
 
   /** Reads a header. @returns its content, or the reason why it is not readable */
-  async read(request: HeaderRequest): Promise<HeaderAnswer> {
-    return (await this.#quick.read(request)) ?? (await this.#long.read(request)) ?? this.#long.tooLong;
+  async read(request: HeaderRequest): Promise<HeaderResult> {
+    return (await this.#fastThread.read(request)) ?? (await this.#slowThread.read(request)) ?? this.#slowThread.tooLong;
   }
 
-  /** Gives up what is not read yet. */
+  /** Ends the threads. Unread headers get a problem. */
   async close(): Promise<void> {
-    await Promise.all([this.#quick.close(), this.#long.close()]);
+    await Promise.all([this.#fastThread.close(), this.#slowThread.close()]);
   }
 }
 
-/** A request, and whom to tell: null if the time limit ended it. */
-interface Waiting {
+/** Queued request. It resolves to null if the time limit ended it. */
+interface PendingRead {
   readonly request: HeaderRequest;
-  readonly resolve: (answer: HeaderAnswer | null) => void;
+  readonly resolve: (result: HeaderResult | null) => void;
 }
 
-/** Reads one header after the other in a thread, which is ended when one takes too long, and started anew for the next. */
-class Lane {
+/** Thread that reads one header after the other. The time limit ends the thread, and the next header starts a new one. */
+class ParserThread {
   readonly #timeMs: number;
-  readonly #waiting: Waiting[] = [];
-  #current: Waiting | null = null;
+  readonly #queue: PendingRead[] = [];
+  #current: PendingRead | null = null;
   #worker: Worker | null = null;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
@@ -53,14 +53,14 @@ class Lane {
     this.#timeMs = timeMs;
   }
 
-  get tooLong(): HeaderAnswer {
+  get tooLong(): HeaderResult {
     return { problem: `not read within ${this.#timeMs / 1000} s` };
   }
 
   /** @returns null if the header took too long */
-  read(request: HeaderRequest): Promise<HeaderAnswer | null> {
+  read(request: HeaderRequest): Promise<HeaderResult | null> {
     return new Promise((resolve) => {
-      this.#waiting.push({ request, resolve });
+      this.#queue.push({ request, resolve });
       this.#readNext();
     });
   }
@@ -69,28 +69,28 @@ class Lane {
     this.#closed = true;
     const worker = this.#worker;
     this.#worker = null;
-    this.#settle({ problem: CLOSED });
+    this.#resolve({ problem: CLOSED });
     await worker?.terminate();
   }
 
   #readNext(): void {
     if (this.#current !== null) return;
     if (this.#closed) {
-      for (const { resolve } of this.#waiting.splice(0)) resolve({ problem: CLOSED });
+      for (const { resolve } of this.#queue.splice(0)) resolve({ problem: CLOSED });
       return;
     }
-    // The shortest first: a header that takes long is a long one.
-    const bytes = this.#waiting.map(({ request }) => request.headerBytes);
-    const [next] = this.#waiting.splice(bytes.indexOf(Math.min(...bytes)), 1);
+    // The shortest header is first, because slow headers are long.
+    const bytes = this.#queue.map(({ request }) => request.headerBytes);
+    const [next] = this.#queue.splice(bytes.indexOf(Math.min(...bytes)), 1);
     if (next === undefined) return;
     this.#current = next;
     this.#worker ??= this.#start();
     this.#worker.postMessage(next.request);
   }
 
-  #settle(answer: HeaderAnswer | null): void {
+  #resolve(result: HeaderResult | null): void {
     clearTimeout(this.#timer);
-    this.#current?.resolve(answer);
+    this.#current?.resolve(result);
     this.#current = null;
     this.#readNext();
   }
@@ -99,10 +99,10 @@ class Lane {
     const worker = startWorker(import.meta.url, "./header-worker", {
       resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB_MAX },
     });
-    worker.on("message", (said: HeaderAnswer | "begun") => {
+    worker.on("message", (message: HeaderResult | "started") => {
       if (worker !== this.#worker) return;
-      if (said !== "begun") this.#settle(said);
-      // Not before: on a slow machine the thread takes longer to start than a header to parse.
+      if (message !== "started") this.#resolve(message);
+      // The limit starts with the parsing, because on a slow machine the thread starts slower than it parses.
       else this.#timer = setTimeout(() => this.#giveUp(worker, null), this.#timeMs);
     });
     worker.on("error", (error) => this.#giveUp(worker, { problem: error.message }));
@@ -110,12 +110,12 @@ class Lane {
     return worker;
   }
 
-  /** The next header gets a thread of its own. */
-  #giveUp(worker: Worker, answer: HeaderAnswer | null): void {
+  /** Ends the thread. The next header starts a new one. */
+  #giveUp(worker: Worker, result: HeaderResult | null): void {
     if (this.#worker !== worker) return;
     this.#worker = null;
     void worker.terminate();
-    this.#settle(answer);
+    this.#resolve(result);
   }
 }
 

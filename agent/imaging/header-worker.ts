@@ -1,20 +1,20 @@
 import { parentPort } from "node:worker_threads";
 import { reasonOf } from "../../shared/runtime/error-message.ts";
 import { type Header, readHeader } from "../protocols/dicom/header.ts";
-import { type HeaderPlace, parseHeader } from "./parse-header.ts";
+import { type HeaderLocation, parseHeader } from "./parse-header.ts";
 
-// The thread that parses headers: what a hostile one does to the parser, it does here. Who asks sets a time limit.
+// Thread that parses headers, so that a hostile header cannot block the agent. The caller sets a time limit.
 
-export type HeaderRequest = HeaderPlace;
-export type HeaderAnswer = { readonly header: Header } | { readonly problem: string };
+export type HeaderRequest = HeaderLocation;
+export type HeaderResult = { readonly header: Header } | { readonly problem: string };
 
 parentPort?.on("message", (request: HeaderRequest) => {
-  parentPort?.postMessage("begun"); // from now on the time limit holds
-  let answer: HeaderAnswer;
+  parentPort?.postMessage("started"); // starts the time limit
+  let result: HeaderResult;
   try {
-    answer = { header: parseHeader(request, readHeader) };
+    result = { header: parseHeader(request, readHeader) };
   } catch (error) {
-    answer = { problem: reasonOf(error) };
+    result = { problem: reasonOf(error) };
   }
-  parentPort?.postMessage(answer);
+  parentPort?.postMessage(result);
 });

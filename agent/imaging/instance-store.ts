@@ -1,134 +1,73 @@
 import { createHash } from "node:crypto";
 import fs from "node:fs";
-import path from "node:path";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { newUlid } from "../../shared/api/fp.ts";
-import { makePrivateFolder } from "../../shared/runtime/private-folder.ts";
-import { isUid, STATUS } from "../protocols/dicom/dimse.ts";
+import { type DimseOutcome, isUid, STATUS } from "../protocols/dicom/dimse.ts";
 import { encodeFileHead } from "../protocols/dicom/part10.ts";
-import type { Identity, IncomingInstance } from "../protocols/dicom/scp.ts";
-import { makeSureOfRoom } from "./free-space.ts";
-import type { Headers } from "./header-reader.ts";
+import type { IncomingInstance, InstanceIdentity } from "../protocols/dicom/scp.ts";
 import type { InstanceContent } from "../spool/queries/images/instance-file.ts";
+import { requireFreeSpace } from "./free-space.ts";
+import type { HeaderReader } from "./header-reader.ts";
 import type { Spool } from "../spool/spool.ts";
 import { StorageError } from "../spool/storage-error.ts";
+import {
+  imageFile,
+  imageFolder,
+  isWhole,
+  openFolder,
+  partFile,
+  READ_BYTES,
+  type SyncedFolder,
+} from "./image-folder.ts";
 
-// Instances as files, bit-exact behind a head of ours. A file's name is its message's id, never a device's word. An instance
-// is ours once its bytes, its name and then its row are on the disk. The name ends in .part until there is the row; should a
-// power cut undo the rename, the next start does it again.
+// Stores received instances as files, bit-exact behind the agent's own file head. An instance is stored once its bytes, its
+// name and then its row are durable.
 //
-// The thread that receives waits for the system at each call: it has nothing better to do, and a way through the pool of
-// threads and back costs as much as the calls themselves. Only what may take long goes there.
+// The imaging thread uses synchronous file calls, because a round trip through the thread pool costs as much as the call.
+// Only syncs of long instances are asynchronous.
 
-/** Outcome of a C-STORE for the device. */
-export interface Kept {
-  readonly status: number;
-  readonly comment: string | null;
-}
-
-const READ_BYTES = 256 * 1024;
-/** Bytes of one write. */
+/** Bytes per write. */
 const WRITE_BYTES = 256 * 1024;
 /**
- * Bytes of a long instance that are synced while the next ones arrive. Other commits wait for that sync; beyond as many
- * unsynced bytes again, the device waits.
+ * Bytes of a long instance between two syncs, which run while the next bytes arrive. Other commits wait for a sync. The
+ * device is paused at as many unsynced bytes again.
  */
 const SYNCED_BYTES = 4 * 1024 * 1024;
-/** More pieces than this are joined before they are written: some devices send two bytes a piece. */
+/** Max pieces per write. More are joined first: some devices send two bytes per piece. */
 const PIECES_MAX = 64;
 
-/** Suffix of a file between its removal from the list and its deletion. */
-export const GONE = ".gone";
-
-/** In the data folder. */
-export const IMAGES_FOLDER = "images";
-
-/** The folder of the instances in an agent's data folder. */
-export function imageFolder(data: string): string {
-  return path.join(data, IMAGES_FOLDER);
-}
-
-/** The file of a message's instance. */
-export function imageFile(data: string, message: string): string {
-  return path.join(imageFolder(data), `${message}.dcm`);
-}
-
-function partFile(data: string, message: string): string {
-  return path.join(imageFolder(data), `${message}.part`);
-}
-
-/** Whether an instance may have its row, and has not its name yet. */
-export function isArriving(data: string, message: string): boolean {
-  return fs.existsSync(partFile(data, message)) && !fs.existsSync(imageFile(data, message));
-}
-
-/** Whether the file of an instance is in place and has every byte of its content. */
-export async function isWhole(data: string, { message, head, sha256 }: InstanceContent): Promise<boolean> {
-  const digest = createHash("sha256");
-  try {
-    const file = await fs.promises.open(imageFile(data, message));
-    try {
-      const start = Buffer.alloc(head.length);
-      await file.read(start);
-      if (!start.equals(head)) return false;
-      const dataset = file.createReadStream({ start: head.length, autoClose: false, highWaterMark: READ_BYTES });
-      for await (const chunk of dataset) digest.update(chunk as Buffer);
-    } finally {
-      await file.close();
-    }
-  } catch {
-    return false;
-  }
-  return digest.digest("hex") === sha256;
-}
-
-/** Makes the folder, and finishes or removes what an earlier process left there. */
-export async function tidyImages(data: string, spool: Pick<Spool, "call">): Promise<void> {
-  const folder = imageFolder(data);
-  makePrivateFolder(folder);
-  for (const name of fs.readdirSync(folder)) {
-    if (name.endsWith(GONE)) fs.unlinkSync(path.join(folder, name));
-    if (!name.endsWith(".part")) continue;
-    const part = path.join(folder, name);
-    const message = path.basename(name, ".part");
-    // With its row it is whole; without it nobody was told that we have it.
-    if (await spool.call("hasInstance", message)) fs.renameSync(part, imageFile(data, message));
-    else fs.unlinkSync(part);
-  }
-}
-
-/** Dependencies shared by all instances. */
-interface Surroundings {
+/** Dependencies of all incoming files. */
+interface ImageStoreDeps {
   readonly data: string;
-  readonly folder: Folder;
+  readonly folder: SyncedFolder;
   readonly spool: Pick<Spool, "call">;
-  readonly headers: Headers;
-  /** Bytes that stay free on the disk; null for the default. */
+  readonly headers: HeaderReader;
+  /** Bytes of the disk that images leave free; null for the default. */
   readonly freeBytes: number | null;
 }
 
-/** Requires the image folder to exist (see tidyImages). */
+/** Requires the image folder to exist (see recoverImageFolder). */
 export class ImageStore {
-  readonly #around: Surroundings;
+  readonly #deps: ImageStoreDeps;
 
-  constructor(data: string, spool: Pick<Spool, "call">, headers: Headers, freeBytes: number | null = null) {
-    this.#around = { data, folder: openFolder(imageFolder(data)), spool, headers, freeBytes };
+  constructor(data: string, spool: Pick<Spool, "call">, headers: HeaderReader, freeBytes: number | null = null) {
+    this.#deps = { data, folder: openFolder(imageFolder(data)), spool, headers, freeBytes };
   }
 
-  /** After the last instance is kept. */
+  /** Call it after the last instance is stored. */
   close(): void {
-    this.#around.folder.close();
+    this.#deps.folder.close();
   }
 
   begin(device: string, quietMs: number, instance: IncomingInstance): IncomingFile {
-    return new IncomingFile(this.#around, device, quietMs, instance);
+    return new IncomingFile(this.#deps, device, quietMs, instance);
   }
 }
 
-/** An instance on its way to the disk. What fails is remembered, and told when it is to be kept. */
+/** File of an instance that is being received. A failure is reported by store(). */
 export class IncomingFile {
-  readonly #around: Surroundings;
+  readonly #deps: ImageStoreDeps;
   readonly #device: string;
   readonly #quietMs: number;
   readonly #instance: IncomingInstance;
@@ -137,27 +76,27 @@ export class IncomingFile {
   readonly #head: Uint8Array;
   readonly #digest = createHash("sha256");
   #file: number | null = null;
-  /** Its name goes to the disk while its bytes come. */
-  #named: Promise<void> = Promise.resolve();
-  #pieces: Uint8Array[] = [];
-  #waitingBytes = 0;
+  /** Settles once the file's name is durable. The sync runs while the bytes arrive. */
+  #nameSynced: Promise<void> = Promise.resolve();
+  #buffered: Uint8Array[] = [];
+  #bufferedBytes = 0;
   #datasetBytes = 0;
   #unsyncedBytes = 0;
   #syncing: Promise<void> | null = null;
   #failure: unknown = null;
   #onSynced: () => void = () => undefined;
 
-  constructor(around: Surroundings, device: string, quietMs: number, instance: IncomingInstance) {
-    this.#around = around;
+  constructor(deps: ImageStoreDeps, device: string, quietMs: number, instance: IncomingInstance) {
+    this.#deps = deps;
     this.#device = device;
     this.#quietMs = quietMs;
     this.#instance = instance;
-    this.#part = partFile(around.data, this.#id);
+    this.#part = partFile(deps.data, this.#id);
     this.#head = encodeFileHead({ ...instance, sourceAe: instance.callingAe });
     try {
-      makeSureOfRoom(imageFolder(around.data), around.freeBytes);
+      requireFreeSpace(imageFolder(deps.data), deps.freeBytes);
       this.#file = fs.openSync(this.#part, "wx", 0o600);
-      this.#named = this.#remember(around.folder.sync());
+      this.#nameSynced = this.#recordFailure(deps.folder.sync());
       writeAll(this.#file, [this.#head]);
     } catch (error) {
       this.#failure = error;
@@ -168,34 +107,34 @@ export class IncomingFile {
     return this.#instance.messageId;
   }
 
-  /** The disk is slower than the device, which has to wait. */
+  /** True while the disk is slower than the device, which has to be paused. */
   get isBehind(): boolean {
     return this.#syncing !== null && this.#unsyncedBytes >= SYNCED_BYTES;
   }
 
-  /** Called when the disk has caught up. */
+  /** Sets the callback for the end of each sync. */
   set onSynced(synced: () => void) {
     this.#onSynced = synced;
   }
 
   write(bytes: Uint8Array): void {
     this.#datasetBytes += bytes.length;
-    if (this.#failure !== null) return; // passed over: the device hears of it at the end
-    this.#pieces.push(bytes);
-    this.#waitingBytes += bytes.length;
-    if (this.#waitingBytes >= WRITE_BYTES) this.#writeAll();
+    if (this.#failure !== null) return; // store() reports the failure
+    this.#buffered.push(bytes);
+    this.#bufferedBytes += bytes.length;
+    if (this.#bufferedBytes >= WRITE_BYTES) this.#writeAll();
   }
 
-  /** Makes it durable. Never rejects. */
-  async keep(identity: Identity): Promise<Kept> {
-    const { data, spool } = this.#around;
+  /** Makes the instance durable. Rejects only on an internal error. */
+  async store(identity: InstanceIdentity): Promise<DimseOutcome> {
+    const { data, spool } = this.#deps;
     try {
       this.#writeAll();
       await this.#sync();
-      await this.#named;
+      await this.#nameSynced;
       if (this.#failure !== null) throw this.#failure;
       const headerBytes = this.#head.length + identity.headerBytes;
-      const study = identity.study ?? (await this.#studyInside(headerBytes));
+      const study = identity.study ?? (await this.#readStudy(headerBytes));
       if (study === null || !isUid(study)) {
         await this.discard();
         return { status: STATUS.cannotUnderstand, comment: "no Study Instance UID could be read" };
@@ -217,16 +156,16 @@ export class IncomingFile {
         headerBytes,
       });
       if (same === null) fs.renameSync(this.#part, imageFile(data, this.#id));
-      else await this.#keepAgain(same);
+      else await this.#storeDuplicate(same);
       return { status: STATUS.success, comment: null };
     } catch (error) {
       if (!(error instanceof StorageError) && !isDiskFault(error)) throw error;
-      await this.discard().catch(() => undefined); // what stays is removed at the next start
+      await this.discard().catch(() => undefined); // the next start removes remaining files
       return { status: STATUS.outOfResources, comment: `cannot be stored: ${error.message}` };
     }
   }
 
-  /** Removes what was written. */
+  /** Removes the file. */
   async discard(): Promise<void> {
     this.#failure ??= new Error("discarded");
     await this.#syncing;
@@ -235,8 +174,8 @@ export class IncomingFile {
   }
 
   /** Keeps the file that holds the same dataset already. Restores it first if it is damaged or missing. */
-  async #keepAgain(same: InstanceContent): Promise<void> {
-    const { data, spool } = this.#around;
+  async #storeDuplicate(same: InstanceContent): Promise<void> {
+    const { data, spool } = this.#deps;
     if (!(await isWhole(data, same))) await this.#restore(same);
     await spool.call("noteStoredAgain", same.message, Date.now());
     // Retention may have removed the file before that call. After it the instance is too young to be removed.
@@ -246,8 +185,8 @@ export class IncomingFile {
 
   /** Writes the file of an earlier row anew: the head of that row, then the dataset that came now. */
   async #restore({ message, head }: InstanceContent): Promise<void> {
-    const { data, folder } = this.#around;
-    const copy = partFile(data, newUlid()); // without a row of its own: the next start removes it
+    const { data, folder } = this.#deps;
+    const copy = partFile(data, newUlid()); // has no row, so the next start removes it
     const [part, start] = [this.#part, this.#head.length];
     const content = async function* () {
       yield head;
@@ -260,39 +199,39 @@ export class IncomingFile {
       fs.rmSync(copy, { force: true });
       throw error;
     }
-    await folder.sync(); // no row would bring this name back
+    await folder.sync(); // no recovery repeats this rename
   }
 
   /** Reads the study of a deflated dataset, whose elements the walker cannot see. @returns null if the header is not readable */
-  async #studyInside(headerBytes: number): Promise<string | null> {
+  async #readStudy(headerBytes: number): Promise<string | null> {
     const { transferSyntax } = this.#instance;
-    const answer = await this.#around.headers.read({ file: this.#part, headerBytes, transferSyntax });
-    return "header" in answer ? answer.header.study : null;
+    const result = await this.#deps.headers.read({ file: this.#part, headerBytes, transferSyntax });
+    return "header" in result ? result.header.study : null;
   }
 
   #writeAll(): void {
-    if (this.#file === null || this.#pieces.length === 0) return;
-    const pieces = this.#pieces.length > PIECES_MAX ? [Buffer.concat(this.#pieces)] : this.#pieces;
-    this.#unsyncedBytes += this.#waitingBytes;
-    this.#pieces = [];
-    this.#waitingBytes = 0;
+    if (this.#file === null || this.#buffered.length === 0) return;
+    const pieces = this.#buffered.length > PIECES_MAX ? [Buffer.concat(this.#buffered)] : this.#buffered;
+    this.#unsyncedBytes += this.#bufferedBytes;
+    this.#buffered = [];
+    this.#bufferedBytes = 0;
     try {
       for (const piece of pieces) this.#digest.update(piece);
       writeAll(this.#file, pieces);
-      this.#syncSome();
+      this.#startSync();
     } catch (error) {
       this.#failure ??= error;
     }
   }
 
   /** Syncs the written part of a long instance while more arrives. */
-  #syncSome(): void {
+  #startSync(): void {
     const isDue = this.#unsyncedBytes >= SYNCED_BYTES && this.#syncing === null && this.#failure === null;
     if (!isDue || this.#file === null) return;
     this.#unsyncedBytes = 0;
-    this.#syncing = this.#remember(promisify(fs.fdatasync)(this.#file)).then(() => {
+    this.#syncing = this.#recordFailure(promisify(fs.fdatasync)(this.#file)).then(() => {
       this.#syncing = null;
-      this.#syncSome();
+      this.#startSync();
       this.#onSynced();
     });
   }
@@ -305,8 +244,8 @@ export class IncomingFile {
     else fs.fsyncSync(this.#file);
   }
 
-  /** A failure is told at the end. */
-  #remember(done: Promise<void>): Promise<void> {
+  /** Remembers the first failure for store(). */
+  #recordFailure(done: Promise<void>): Promise<void> {
     return done.catch((error: unknown) => {
       this.#failure ??= error;
     });
@@ -319,27 +258,14 @@ export class IncomingFile {
   }
 }
 
-/** @throws also where the disk took only the beginning */
+/** @throws an ENOSPC error if the disk accepts only a part */
 function writeAll(file: number, pieces: readonly Uint8Array[]): void {
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
   if (fs.writevSync(file, pieces) === length) return;
-  throw Object.assign(new Error("no room for all of it"), { code: "ENOSPC" });
+  throw Object.assign(new Error("no space left on the disk"), { code: "ENOSPC" });
 }
 
-/** The image folder. sync() makes the names in it durable. */
-interface Folder {
-  sync(): Promise<void>;
-  close(): void;
-}
-
-function openFolder(folder: string): Folder {
-  // Windows opens no folder, and NTFS keeps a journal of names.
-  if (process.platform === "win32") return { sync: () => Promise.resolve(), close: () => undefined };
-  const handle = fs.openSync(folder, "r");
-  return { sync: () => promisify(fs.fsync)(handle), close: () => fs.closeSync(handle) };
-}
-
-/** Anything the system says of a file is no fault of ours. */
+/** Returns whether the operating system reported the error. Any other error is internal. */
 function isDiskFault(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && "code" in error && typeof error.code === "string" && /^E[A-Z]+$/.test(error.code);
 }

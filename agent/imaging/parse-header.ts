@@ -7,32 +7,33 @@ import { encodingOf } from "../protocols/dicom/dataset.ts";
 import type { Elements } from "../protocols/dicom/elements.ts";
 import { encodeFileHead } from "../protocols/dicom/part10.ts";
 
-// Parses the header of a file, for the threads that may be ended when a hostile one takes too long.
+// Parses the header of a file. It runs in threads with a time limit, because a hostile header may take very long.
 
-export interface HeaderPlace {
+export interface HeaderLocation {
   readonly file: string;
   /** Bytes of the file before the pixels. */
   readonly headerBytes: number;
   readonly transferSyntax: string;
 }
 
-/** A header is some kilobytes; a long structured report some hundred. */
+/** Max bytes of a header. A usual one has some kilobytes, a long structured report some hundred. */
 const HEADER_BYTES_MAX = 8 * 1024 * 1024;
+/** Max bytes of an inflated dataset. */
 const INFLATED_BYTES_MAX = 64 * 1024 * 1024;
 
 log.setLevel("silent");
 
 /** Parses a header and passes it to `read`, with the reason if only a part is readable. @throws if nothing is readable */
 export function parseHeader<Result>(
-  { file, headerBytes, transferSyntax }: HeaderPlace,
+  { file, headerBytes, transferSyntax }: HeaderLocation,
   read: (elements: Elements, cutShort: string | null) => Result,
 ): Result {
-  if (headerBytes > HEADER_BYTES_MAX) throw new Error(`${headerBytes} bytes, at most ${HEADER_BYTES_MAX}`);
-  const bytes = withoutDeflate(readStart(file, headerBytes), transferSyntax);
+  if (headerBytes > HEADER_BYTES_MAX) throw new Error(`a header of ${headerBytes} bytes, at most ${HEADER_BYTES_MAX}`);
+  const bytes = inflated(readStart(file, headerBytes), transferSyntax);
   try {
     return read(elementsOf(bytes, false), null);
   } catch (error) {
-    // An unknown charset or a wrong value: all that can be read in spite of it.
+    // After an unknown character set or an invalid value, the readable part is read.
     return read(elementsOf(bytes, true), reasonOf(error));
   }
 }
@@ -51,8 +52,8 @@ function readStart(file: string, length: number): Uint8Array {
   }
 }
 
-/** The parser would inflate a small file to any length. */
-function withoutDeflate(bytes: Uint8Array, transferSyntax: string): Uint8Array {
+/** Inflates a deflated dataset within a bound, because the parser has none. */
+function inflated(bytes: Uint8Array, transferSyntax: string): Uint8Array {
   if (encodingOf(transferSyntax) !== null) return bytes;
   const PREAMBLE_BYTES = 132;
   const GROUP_LENGTH_BYTES = 12;

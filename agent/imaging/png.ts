@@ -5,14 +5,14 @@ import type { Picture } from "../protocols/dicom/pixels.ts";
 const SIGNATURE = Buffer.from("89504e470d0a1a0a", "hex");
 const COLOUR_TYPES = { 1: 0, 3: 2 } as const;
 
-/** A PNG of eight bits a channel (RFC 2083). */
+/** Encodes a picture as PNG with 8 bits per channel (RFC 2083). */
 export function encodePng({ width, height, channels, pixels }: Picture): Uint8Array {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
   header.set([8, COLOUR_TYPES[channels]], 8);
   const rowBytes = width * channels;
-  const rows = Buffer.alloc(height * (rowBytes + 1)); // each row begins with the number of its filter: none
+  const rows = Buffer.alloc(height * (rowBytes + 1)); // each row begins with its filter type, 0
   for (let row = 0; row < height; row++) {
     rows.set(pixels.subarray(row * rowBytes, (row + 1) * rowBytes), row * (rowBytes + 1) + 1);
   }

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { drawFile, type PreviewRequest } from "./render-frame.ts";
 
-// The thread that draws one frame. Who starts it sets a time limit.
+// Thread that draws one frame. The caller sets a time limit.
 
 parentPort?.postMessage(drawFile(workerData as PreviewRequest));

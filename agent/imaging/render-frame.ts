@@ -9,7 +9,7 @@ import fs from "node:fs";
 import { decode } from "jpeg-js";
 import { reasonOf } from "../../shared/runtime/error-message.ts";
 import { encodingOf } from "../protocols/dicom/dataset.ts";
-import { encapsulatedFrame, type FramePlace, plainFrame, type ReadAt } from "../protocols/dicom/frames.ts";
+import { readEncapsulatedFrame, type FrameLocation, readNativeFrame, type ReadAt } from "../protocols/dicom/frames.ts";
 import {
   drawFrame,
   frameLength,
@@ -19,15 +19,15 @@ import {
   shrink,
 } from "../protocols/dicom/pixels.ts";
 import { decodeRle } from "../protocols/dicom/rle.ts";
-import { type HeaderPlace, parseHeader } from "./parse-header.ts";
+import { type HeaderLocation, parseHeader } from "./parse-header.ts";
 import { encodePng } from "./png.ts";
 
-// Draws a frame of a file. The decoders are partly of other people's making, the bytes anybody's: it is done in a thread.
+// Draws a frame of a file. It runs in a thread, because the bytes are untrusted and some decoders are third-party.
 
-export interface PreviewRequest extends HeaderPlace {
-  /** The first is 1. */
+export interface PreviewRequest extends HeaderLocation {
+  /** Frame number, from 1. */
   readonly frame: number;
-  /** A longer side of the picture is made shorter. */
+  /** Max pixels of a side; a larger picture is scaled down. */
   readonly sideMax: number;
 }
 
@@ -38,13 +38,14 @@ export interface Preview {
   readonly frames: number;
 }
 
-export type PreviewAnswer = Preview | { readonly problem: string };
+export type PreviewResult = Preview | { readonly problem: string };
 
-const PLAIN: readonly string[] = [IMPLICIT_LITTLE_ENDIAN, EXPLICIT_LITTLE_ENDIAN, EXPLICIT_BIG_ENDIAN];
+/** Transfer syntaxes of uncompressed pixels. */
+const NATIVE: readonly string[] = [IMPLICIT_LITTLE_ENDIAN, EXPLICIT_LITTLE_ENDIAN, EXPLICIT_BIG_ENDIAN];
 const JPEG_MEMORY_MB_MAX = 512;
 const JPEG_MEGAPIXELS_MAX = 64;
 
-export function drawFile(request: PreviewRequest): PreviewAnswer {
+export function drawFile(request: PreviewRequest): PreviewResult {
   try {
     return draw(request);
   } catch (error) {
@@ -52,7 +53,7 @@ export function drawFile(request: PreviewRequest): PreviewAnswer {
   }
 }
 
-function draw({ frame: number, sideMax, ...place }: PreviewRequest): PreviewAnswer {
+function draw({ frame: number, sideMax, ...place }: PreviewRequest): PreviewResult {
   const encoding = encodingOf(place.transferSyntax);
   if (encoding === null) return { problem: "its dataset is deflated" };
   const format = parseHeader(place, readPixelFormat);
@@ -77,30 +78,30 @@ function readerOf(descriptor: number): ReadAt {
   };
 }
 
-function pictureOf(read: ReadAt, place: FramePlace, format: PixelFormat, transferSyntax: string): Picture | string {
-  if (PLAIN.includes(transferSyntax)) {
-    const frame = plainFrame(read, place, frameLength(format));
+function pictureOf(read: ReadAt, place: FrameLocation, format: PixelFormat, transferSyntax: string): Picture | string {
+  if (NATIVE.includes(transferSyntax)) {
+    const frame = readNativeFrame(read, place, frameLength(format));
     return typeof frame === "string" ? frame : drawFrame(frame, format);
   }
   if (transferSyntax === RLE_LOSSLESS) {
-    const frame = encapsulatedFrame(read, place, () => true); // a fragment a frame (PS3.5 §A.4.2)
+    const frame = readEncapsulatedFrame(read, place, () => true); // one fragment per frame (PS3.5 §A.4.2)
     return typeof frame === "string" ? frame : fromRle(frame, format);
   }
   if (transferSyntax === JPEG_BASELINE) {
-    const frame = encapsulatedFrame(read, place, beginsJpeg);
+    const frame = readEncapsulatedFrame(read, place, beginsJpeg);
     return typeof frame === "string" ? frame : fromJpeg(frame, format);
   }
   return `its transfer syntax ${transferSyntax} is not drawn`;
 }
 
-/** SOI: within compressed data no FF is followed by D8. */
+/** Returns whether a fragment begins with SOI (FF D8), which compressed data cannot contain. */
 function beginsJpeg(fragment: Uint8Array): boolean {
   return fragment[0] === 0xff && fragment[1] === 0xd8;
 }
 
 function fromRle(frame: Uint8Array, format: PixelFormat): Picture | string {
   const { rows, columns, bitsAllocated, photometric } = format;
-  if (photometric === "YBR_FULL_422") return "RLE with halved colour is not drawn";
+  if (photometric === "YBR_FULL_422") return "RLE with subsampled colour is not drawn";
   const samples = photometric.startsWith("MONOCHROME") ? 1 : 3;
   const decoded = decodeRle(frame, rows * columns, samples, bitsAllocated / 8);
   return typeof decoded === "string" ? decoded : drawFrame(decoded, { ...format, planar: true });
@@ -117,9 +118,9 @@ function fromJpeg(frame: Uint8Array, format: PixelFormat): Picture | string {
     maxResolutionInMP: JPEG_MEGAPIXELS_MAX,
   });
   if (format.columns !== width || format.rows !== height) {
-    return `the JPEG has ${width} x ${height} pixels, its header says ${format.columns} x ${format.rows}`;
+    return `the JPEG has ${width} x ${height} pixels, its header has ${format.columns} x ${format.rows}`;
   }
   if (!photometric.startsWith("MONOCHROME")) return drawFrame(data, { ...format, photometric: "RGB", planar: false });
-  const grey = data.filter((_, index) => index % 3 === 0); // the decoder makes three of each
+  const grey = data.filter((_, index) => index % 3 === 0); // the decoder gives three channels
   return drawFrame(grey, format);
 }

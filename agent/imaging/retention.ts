@@ -1,47 +1,47 @@
 import fs from "node:fs";
 import type { ImageLimits } from "../config/image-limits.ts";
-import { GONE, imageFile } from "./instance-store.ts";
+import { imageFile, REMOVED_SUFFIX } from "./image-folder.ts";
 import type { RetentionCandidate, RetentionStatus } from "../spool/queries/images/image-retention.ts";
 import type { Spool } from "../spool/spool.ts";
 
-// Removes the files of images beyond the age and the size that the configuration allows: the oldest first, those that every
-// archive has before those that are here alone, and none that anybody still waits for. The rows stay, so that what was removed
-// is listed. A row says that its file is gone before it is: whatever is listed as kept is here.
+// Removes the files of images beyond the configured age and size: the oldest first, and those that every archive has before
+// the only copies. Files that an archive or a study still needs stay. The rows stay too, so that removed images are listed. A
+// row is marked before its file is removed, so that each image that is listed as kept has its file.
 
-export interface Removed {
+export interface RetentionResult {
   readonly count: number;
   readonly bytes: number;
-  /** false: more is left than the configuration allows, since all of it is still needed. */
+  /** False if the images that are still needed exceed the configured size. */
   readonly isEnough: boolean;
 }
 
-/** Files received within the last hour stay: they may still be on their way into place. */
+/** Min age of a removed file, because a younger one may not have its final name yet. */
 const YOUNG_MS = 60 * 60_000;
-/** In one go: no device's commit waits for more. */
+/** Images per operation, which bounds the time that commits of devices wait. */
 const PAGE = 100;
-/** A crash leaves the files of one page at most. */
+/** Last removed images whose files are looked for again, because a crash may leave the files of a page. */
 const LEFTOVERS = 10 * PAGE;
 
 export async function removeOld(
   data: string,
   spool: Pick<Spool, "call">,
   { keepMs, bytesMax }: Omit<ImageLimits, "freeBytes">,
-): Promise<Removed> {
-  await takeAway(data, spool.call("lastRemoved", LEFTOVERS));
+): Promise<RetentionResult> {
+  await deleteFiles(data, spool.call("lastRemoved", LEFTOVERS));
   let left = bytesMax === null ? 0 : await spool.call("instanceBytes");
   let count = 0;
   let bytes = 0;
 
-  /** Removes what came before, as long as there are bytes to spare. */
-  const sweep = async (before: number, mayGo: readonly RetentionStatus[], spare: () => number) => {
-    let place: Pick<RetentionCandidate, "storedAt" | "message"> = { storedAt: -1, message: "" };
+  /** Removes images stored before a time until no bytes are left to spare. */
+  const sweep = async (before: number, removable: readonly RetentionStatus[], spare: () => number) => {
+    let cursor: Pick<RetentionCandidate, "storedAt" | "message"> = { storedAt: -1, message: "" };
     while (spare() > 0) {
-      const page = await spool.call("retentionCandidates", place, before, PAGE);
-      const chosen = upTo(
+      const page = await spool.call("retentionCandidates", cursor, before, PAGE);
+      const chosen = oldest(
         spare(),
-        page.filter(({ status }) => mayGo.includes(status)),
+        page.filter(({ status }) => removable.includes(status)),
       );
-      const removed = await takeAway(data, spool.call("removeInstances", chosen, Date.now()));
+      const removed = await deleteFiles(data, spool.call("removeInstances", chosen, Date.now()));
       for (const { fileBytes } of chosen.filter(({ message }) => removed.includes(message))) {
         count += 1;
         bytes += fileBytes;
@@ -49,18 +49,18 @@ export async function removeOld(
       }
       const last = page.at(-1);
       if (last === undefined || page.length < PAGE) return;
-      place = last;
+      cursor = last;
     }
   };
-  const young = Date.now() - YOUNG_MS;
-  const tooMuch = () => (bytesMax === null ? 0 : left - bytesMax);
-  if (keepMs !== null) await sweep(Math.min(young, Date.now() - keepMs), ["forwarded", "filed"], () => Infinity);
-  for (const standing of ["forwarded", "filed"] as const) await sweep(young, [standing], tooMuch);
-  return { count, bytes, isEnough: tooMuch() <= 0 };
+  const youngest = Date.now() - YOUNG_MS;
+  const excess = () => (bytesMax === null ? 0 : left - bytesMax);
+  if (keepMs !== null) await sweep(Math.min(youngest, Date.now() - keepMs), ["forwarded", "filed"], () => Infinity);
+  for (const standing of ["forwarded", "filed"] as const) await sweep(youngest, [standing], excess);
+  return { count, bytes, isEnough: excess() <= 0 };
 }
 
-/** The first of them that together have so many bytes. */
-function upTo(bytes: number, images: readonly RetentionCandidate[]): RetentionCandidate[] {
+/** Returns the first images that together have at least `bytes` bytes. */
+function oldest(bytes: number, images: readonly RetentionCandidate[]): RetentionCandidate[] {
   let taken = 0;
   return images.filter(({ fileBytes }) => {
     if (taken >= bytes) return false;
@@ -70,25 +70,24 @@ function upTo(bytes: number, images: readonly RetentionCandidate[]): RetentionCa
 }
 
 /**
- * Removes the files of the messages that the spool answers. They lose their names in the very moment of the answer: an instance
- * that is sent again is answered for later, and what takes the name then must stay. So it runs in the thread that gives them
- * their names, and asks for it on the same way.
+ * Removes the files of the messages in a database reply. They are renamed synchronously with the reply, so that an instance that
+ * is sent again cannot take a name about to be deleted. This requires the thread that also names new files.
  */
-async function takeAway(data: string, answer: Promise<readonly string[]>): Promise<readonly string[]> {
+async function deleteFiles(data: string, reply: Promise<readonly string[]>): Promise<readonly string[]> {
   let files: string[] = [];
-  const messages = await answer.then((answered) => {
-    files = answered.flatMap((message) => unname(imageFile(data, message)));
-    return answered;
+  const messages = await reply.then((removed) => {
+    files = removed.flatMap((message) => markRemoved(imageFile(data, message)));
+    return removed;
   });
   for (const file of files) await fs.promises.rm(file, { force: true });
   return messages;
 }
 
-/** Its name until it is removed; none: it is gone already. */
-function unname(file: string): string[] {
+/** Renames a file for its deletion. @returns its new name, or an empty list if the file is missing */
+function markRemoved(file: string): string[] {
   try {
-    fs.renameSync(file, file + GONE);
-    return [file + GONE];
+    fs.renameSync(file, file + REMOVED_SUFFIX);
+    return [file + REMOVED_SUFFIX];
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
     throw error;

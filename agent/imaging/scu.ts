@@ -9,24 +9,25 @@ import {
   COMMAND_BYTES_MAX,
   encodeRequest,
   readCommand,
-  type Request,
+  type DimseRequest,
   RESPONSE,
 } from "../protocols/dicom/dimse.ts";
 import { IMPLEMENTATION_CLASS_UID, IMPLEMENTATION_VERSION } from "../protocols/dicom/part10.ts";
 import { DATA_PDU_BYTES_MAX, type DataFragment, type ProposedContext } from "../protocols/dicom/pdu.ts";
 import { SendError } from "../runtime/send-error.ts";
 
-// An association that we open: one request after the other, each with the answer of the peer.
+// Service class user: opens an association and sends one request after the other.
 
-export interface Called {
+export interface ScuOptions {
   readonly address: Address;
   readonly calledAe: string;
   readonly callingAe: string;
   readonly contexts: readonly ProposedContext[];
-  /** SOP classes of which we are the provider, although it is we who call. */
+  /** SOP classes of which the agent is the SCP on its own association (SCP/SCU Role Selection, PS3.7 §D.3.3.4). */
   readonly acceptScpScuRole?: readonly string[];
 }
 
+/** Max wait for the connection, and for the peer to close it at the end. */
 const CONNECT_MS = 10_000;
 
 export class DicomClient {
@@ -35,23 +36,23 @@ export class DicomClient {
   #agreement: Agreement | null = null;
   #over: SendError | null = null;
   #cancelTimer: NodeJS.Timeout | null = null;
-  /** When the peer took bytes of ours last: an image of a gigabyte takes longer than a silence may. */
-  #takenAt = 0;
+  /** Time of the last write that reached the peer. An image of 1 GB may take longer than the idle timeout. */
+  #writtenAt = 0;
   #nextMessageId = 1;
   #command: Uint8Array[] = [];
-  /** Pending calls: they wait for the association to open or end, or for a response. */
-  #opened: Waiting<void> | null = null;
+  /** Calls that wait for the association to open or end, or for a response. */
+  #opened: PendingCall<void> | null = null;
   #ended: (() => void) | null = null;
-  #response: Waiting<Command> | null = null;
+  #response: PendingCall<Command> | null = null;
 
-  /** @throws SendError: transient where nobody is there, unauthorized where the peer will not have us */
-  static async connect(called: Called): Promise<DicomClient> {
+  /** Opens an association. @throws SendError: transient if the peer is unreachable, unauthorized if it rejects the agent */
+  static async connect(called: ScuOptions): Promise<DicomClient> {
     const client = new DicomClient(called);
     await new Promise<void>((resolve, reject) => (client.#opened = { resolve, reject }));
     return client;
   }
 
-  private constructor({ address, calledAe, callingAe, contexts, acceptScpScuRole = [] }: Called) {
+  private constructor({ address, calledAe, callingAe, contexts, acceptScpScuRole = [] }: ScuOptions) {
     this.#association = Association.requestor({
       protocolVersion: 1,
       calledAe,
@@ -82,35 +83,35 @@ export class DicomClient {
     });
   }
 
-  /** The context that the peer accepted for that class with that transfer syntax; null: it takes none. */
+  /** Returns the accepted context of a SOP class in a transfer syntax (null for any); null without one. */
   contextOf(abstractSyntax: string, transferSyntax: string | null = null): number | null {
     for (const [id, context] of this.#agreement?.contexts ?? []) {
-      const isRight = transferSyntax === null || context.transferSyntax === transferSyntax;
-      if (context.abstractSyntax === abstractSyntax && isRight) return id;
+      const isWanted = transferSyntax === null || context.transferSyntax === transferSyntax;
+      if (context.abstractSyntax === abstractSyntax && isWanted) return id;
     }
     return null;
   }
 
   /**
-   * Sends a request with its dataset and waits for the response. One at a time.
-   * @throws SendError uncertain when the association ends before it; whatever reading the dataset throws
+   * Sends a request with its dataset and waits for the response. The caller waits for it before the next request.
+   * @throws SendError: uncertain if the association ends first. Errors of reading the dataset pass through.
    */
   async request(
     context: number,
-    request: Omit<Request, "messageId" | "hasDataset">,
+    request: Omit<DimseRequest, "messageId" | "hasDataset">,
     dataset: AsyncIterable<Uint8Array> | Iterable<Uint8Array> | null,
   ): Promise<Command> {
     const messageId = this.#nextMessageId;
     this.#nextMessageId = (messageId % 0xffff) + 1;
     const response = new Promise<Command>((resolve, reject) => (this.#response = { resolve, reject }));
-    response.catch(() => undefined); // it may fail while the dataset is still on its way
+    response.catch(() => undefined); // may reject while the dataset is being sent
     const hasDataset = dataset !== null;
     await this.#send({
       ...{ context, part: "command", last: true },
       bytes: encodeRequest({ ...request, messageId, hasDataset }),
     });
     if (dataset !== null) {
-      // The last piece has to say that it is.
+      // The last fragment is marked, so one fragment is held back.
       let held: Uint8Array = new Uint8Array(0);
       for await (const bytes of dataset) {
         if (held.length > 0) await this.#send({ context, part: "dataset", bytes: held, last: false });
@@ -122,7 +123,7 @@ export class DicomClient {
     return response;
   }
 
-  /** Parts in peace; never rejects. */
+  /** Releases the association. Never rejects. */
   async release(): Promise<void> {
     if (this.#over === null) this.#carryOut(this.#association.release());
     await this.#closed();
@@ -137,16 +138,16 @@ export class DicomClient {
     if (!this.#socket.closed) await new Promise<void>((resolve) => (this.#ended = resolve));
   }
 
-  /** Resolves when the peer can take more. */
+  /** Sends a fragment. Resolves when the socket accepts more. */
   async #send(fragment: DataFragment): Promise<void> {
     this.#carryOut(this.#association.send(fragment));
     if (!this.#socket.writableNeedDrain) return;
     await new Promise<void>((resolve) => {
-      const goOn = () => {
-        this.#socket.off("drain", goOn).off("close", goOn);
+      const proceed = () => {
+        this.#socket.off("drain", proceed).off("close", proceed);
         resolve();
       };
-      this.#socket.on("drain", goOn).on("close", goOn);
+      this.#socket.on("drain", proceed).on("close", proceed);
     });
   }
 
@@ -154,14 +155,14 @@ export class DicomClient {
     for (const action of actions) {
       switch (action.do) {
         case "write":
-          this.#socket.write(action.bytes, () => (this.#takenAt = performance.now()));
+          this.#socket.write(action.bytes, () => (this.#writtenAt = performance.now()));
           break;
         case "timer":
-          this.#arm(action.ms);
+          this.#startTimer(action.ms);
           break;
         case "close":
           this.#socket.end();
-          // A peer that does not hang up in its turn keeps no socket of ours.
+          // The timeout frees the socket if the peer does not close it.
           this.#socket.setTimeout(CONNECT_MS, () => this.#socket.destroy());
           break;
         case "open":
@@ -169,7 +170,7 @@ export class DicomClient {
           this.#opened?.resolve();
           break;
         case "data":
-          this.#take(action);
+          this.#receiveFragment(action);
           break;
         case "over":
           this.#end(failureOf(action, this.#agreement !== null));
@@ -178,20 +179,20 @@ export class DicomClient {
     }
   }
 
-  #arm(ms: number | null): void {
+  #startTimer(ms: number | null): void {
     if (this.#cancelTimer !== null) clearTimeout(this.#cancelTimer);
     this.#cancelTimer = null;
     if (ms === null) return;
     const armedAt = performance.now();
     this.#cancelTimer = setTimeout(() => {
-      const moving = this.#socket.writableLength > 0 && this.#takenAt > armedAt;
-      if (moving) this.#arm(ms);
+      const isMoving = this.#socket.writableLength > 0 && this.#writtenAt > armedAt;
+      if (isMoving) this.#startTimer(ms);
       else this.#carryOut(this.#association.timeout());
     }, ms);
   }
 
-  #take({ part, bytes, last }: DataFragment): void {
-    if (part === "dataset") return; // of a response: its status says all that we need
+  #receiveFragment({ part, bytes, last }: DataFragment): void {
+    if (part === "dataset") return; // the status of a response is enough
     this.#command.push(bytes.slice());
     if (this.#command.reduce((sum, { length }) => sum + length, 0) > COMMAND_BYTES_MAX) {
       return this.#carryOut(this.#association.abort(`a command of more than ${COMMAND_BYTES_MAX} bytes`));
@@ -201,7 +202,7 @@ export class DicomClient {
     this.#command = [];
     if (typeof command === "string") return this.#carryOut(this.#association.abort(command));
     if ((command.field & RESPONSE) === 0 || command.field === COMMAND.cCancelRequest) {
-      return this.#carryOut(this.#association.abort("a request came where we expect responses"));
+      return this.#carryOut(this.#association.abort("expected a response, got a request"));
     }
     this.#response?.resolve(command);
     this.#response = null;
@@ -215,12 +216,12 @@ export class DicomClient {
   }
 }
 
-interface Waiting<Value> {
+interface PendingCall<Value> {
   readonly resolve: (value: Value) => void;
   readonly reject: (error: Error) => void;
 }
 
 function failureOf({ reason, rejected }: AssociationAction & { do: "over" }, wasOpen: boolean): SendError {
-  if (rejected === true) return new SendError("unauthorized", reason ?? ""); // a person has to let us in there
+  if (rejected === true) return new SendError("unauthorized", reason ?? ""); // a user has to allow the agent at the peer
   return new SendError(wasOpen ? "uncertain" : "transient", reason ?? "the association is released");
 }

@@ -1,3 +1,4 @@
+import type { Attributes } from "../protocols/dicom/attribute-table.ts";
 import {
   EXPLICIT_LITTLE_ENDIAN,
   IMPLICIT_LITTLE_ENDIAN,
@@ -5,43 +6,42 @@ import {
   STORAGE_COMMITMENT_INSTANCE,
 } from "../protocols/dicom/uids.ts";
 import type { Address } from "../transport/address.ts";
-import { type Attributes, encodeAttributes } from "../protocols/dicom/attributes.ts";
+import { encodeAttributes } from "../protocols/dicom/attributes.ts";
 import { encodingOf } from "../protocols/dicom/dataset.ts";
-import { COMMAND, type Request, STATUS } from "../protocols/dicom/dimse.ts";
+import { COMMAND, type DimseRequest, STATUS } from "../protocols/dicom/dimse.ts";
+import { isWhole } from "./image-folder.ts";
 import { DicomClient } from "./scu.ts";
-import { isWhole } from "./instance-store.ts";
 import type { Commitment, InstanceReference } from "../spool/queries/images/commitments.ts";
 import type { Spool } from "../spool/spool.ts";
 import { type Backoff, backoffMs } from "../runtime/backoff.ts";
 import { realTimer, type SetTimer } from "../runtime/timer.ts";
 
-// Tells a device which of its images we have for good (PS3.4 annex J): it may delete its own then, so the answer comes from
-// the bytes on the disk, and is offered until the device took it.
+// Reports to a device which of its images are stored (PS3.4 annex J). The device may then delete its own, so each report
+// verifies the files on the disk. A report is sent again until the device accepts it.
 
-/** An association of a device that is open and on which it may be told. */
-export interface OpenLine {
+/** Open association of a device that accepts event reports. */
+export interface AssociationHandle {
   readonly callingAe: string;
-  /** Tells it; whether it took it. */
-  report(request: Omit<Request, "messageId">, event: Attributes): Promise<boolean>;
+  /** Sends an event report. @returns whether the device accepted it */
+  report(request: Omit<DimseRequest, "messageId">, event: Attributes): Promise<boolean>;
 }
 
 export interface CommitmentDevice {
   readonly id: string;
   readonly aeTitle: string;
-  /** Where the device takes associations; null: it is told on those that it opens. */
+  /** Address at which the device accepts associations; null for reports on its own associations only. */
   readonly commitmentScp: Address | null;
 }
 
 export interface CommitmentEvents {
   reported(transaction: string, failures: number): void;
-  /** Nobody wanted to hear it for days. */
+  /** Reports a transaction that the device did not accept within KEEP_MS. */
   givenUp(transaction: string): void;
   fault(error: unknown): void;
 }
 
 const RETRY: Backoff = { firstMs: 10_000, lastMs: 60 * 60_000, jitter: 0 };
 const KEEP_MS = 7 * 24 * 60 * 60_000;
-/** The one instance of the service (PS3.4 §J.3.5). */
 /** Event types (PS3.4 table J.3-2). */
 const ALL_HELD = 1;
 const SOME_NOT_HELD = 2;
@@ -53,7 +53,7 @@ export class Commitments {
   readonly #events: CommitmentEvents;
   readonly #setTimer: SetTimer;
   /** The device's open associations. */
-  readonly #lines = new Set<OpenLine>();
+  readonly #associations = new Set<AssociationHandle>();
   #running: Promise<void> = Promise.resolve();
   #cancelTimer: (() => void) | null = null;
   #stopped = false;
@@ -72,17 +72,17 @@ export class Commitments {
     this.#setTimer = setTimer;
   }
 
-  /** The device may be told on this association until it is left. */
-  join(line: OpenLine): void {
-    this.#lines.add(line);
+  /** Uses the association for reports until leave(). */
+  join(association: AssociationHandle): void {
+    this.#associations.add(association);
     this.wake();
   }
 
-  leave(line: OpenLine): void {
-    this.#lines.delete(line);
+  leave(association: AssociationHandle): void {
+    this.#associations.delete(association);
   }
 
-  /** There may be something to report. */
+  /** Sends the due reports. */
   wake(): void {
     if (this.#stopped) return;
     this.#running = this.#running.then(() => this.#reportDue()).catch((error: unknown) => this.#events.fault(error));
@@ -95,8 +95,8 @@ export class Commitments {
   }
 
   async #reportDue(): Promise<void> {
-    // A device that is here again is told at once, whenever its next turn was to be.
-    const until = this.#lines.size > 0 ? Number.MAX_SAFE_INTEGER : Date.now();
+    // An open association gets all reports at once, also those whose retry is not due yet.
+    const until = this.#associations.size > 0 ? Number.MAX_SAFE_INTEGER : Date.now();
     for (const commitment of await this.#spool.call("dueCommitments", this.#device.id, until)) {
       if (this.#stopped) return;
       await this.#report(commitment);
@@ -118,11 +118,14 @@ export class Commitments {
       hasDataset: true,
     };
     const now = Date.now();
-    if ((await this.#onOpenLine(commitment, request, event)) || (await this.#dial(commitment, request, event))) {
+    if (
+      (await this.#reportOnOpenAssociation(commitment, request, event)) ||
+      (await this.#reportOnNewAssociation(commitment, request, event))
+    ) {
       await this.#spool.call("endCommitment", id, failures === 0 ? "held" : `${failures} not held`, now);
       this.#events.reported(transaction, failures);
     } else if (now - at > KEEP_MS) {
-      await this.#spool.call("endCommitment", id, "the device never took the report", now);
+      await this.#spool.call("endCommitment", id, "the device never accepted the report", now);
       this.#events.givenUp(transaction);
     } else {
       await this.#spool.call("delayCommitment", id, now + backoffMs(attempts + 1, RETRY));
@@ -130,7 +133,7 @@ export class Commitments {
   }
 
   async #assess({ transaction, references }: Commitment): Promise<{ event: Attributes; failures: number }> {
-    // Before it is looked at: what is found stays.
+    // The promise comes first, so that retention removes no instance between the check and the report.
     const sopInstances = references.map(({ sopInstance }) => sopInstance);
     await this.#spool.call("markCommitted", sopInstances);
     const held: Attributes[] = [];
@@ -138,7 +141,7 @@ export class Commitments {
     for (const reference of references) {
       const { sopClass, sopInstance } = reference;
       const named = { ReferencedSOPClassUID: [sopClass], ReferencedSOPInstanceUID: [sopInstance] };
-      const reason = await this.#failureOf(reference);
+      const reason = await this.#failureReason(reference);
       if (reason === null) held.push(named);
       else failed.push({ ...named, FailureReason: [String(reason)] });
     }
@@ -150,8 +153,8 @@ export class Commitments {
     return { event, failures: failed.length };
   }
 
-  /** Why we cannot answer for an instance; null: its bytes are here, as they came. */
-  async #failureOf({ sopClass, sopInstance }: InstanceReference): Promise<number | null> {
+  /** Returns the failure reason of an instance; null if its file is whole. */
+  async #failureReason({ sopClass, sopInstance }: InstanceReference): Promise<number | null> {
     const instances = await this.#spool.call("instanceFiles", sopInstance);
     if (instances.length === 0) return STATUS.noSuchInstance;
     const ofClass = instances.filter((instance) => instance.sopClass === sopClass);
@@ -160,14 +163,22 @@ export class Commitments {
     return null;
   }
 
-  async #onOpenLine({ callingAe }: Commitment, request: Omit<Request, "messageId">, event: Attributes) {
-    for (const line of this.#lines) {
-      if (line.callingAe === callingAe && (await line.report(request, event))) return true;
+  async #reportOnOpenAssociation(
+    { callingAe }: Commitment,
+    request: Omit<DimseRequest, "messageId">,
+    event: Attributes,
+  ) {
+    for (const association of this.#associations) {
+      if (association.callingAe === callingAe && (await association.report(request, event))) return true;
     }
     return false;
   }
 
-  async #dial({ callingAe }: Commitment, request: Omit<Request, "messageId">, event: Attributes): Promise<boolean> {
+  async #reportOnNewAssociation(
+    { callingAe }: Commitment,
+    request: Omit<DimseRequest, "messageId">,
+    event: Attributes,
+  ): Promise<boolean> {
     const { commitmentScp, aeTitle } = this.#device;
     if (commitmentScp === null) return false;
     try {
@@ -193,7 +204,7 @@ export class Commitments {
         await client.release();
       }
     } catch {
-      return false; // tried again
+      return false; // reportDue() retries later
     }
   }
 }

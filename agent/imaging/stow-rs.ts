@@ -7,14 +7,15 @@ import type { StowTarget } from "../config/destination.ts";
 import { readSecret } from "../config/secret-file.ts";
 import { SendError } from "../runtime/send-error.ts";
 
-// STOW-RS (PS3.18 §10.5): one instance a request, its file streamed as it stands.
+// STOW-RS (PS3.18 §10.5): sends one instance per request and streams its file unchanged.
 
+/** Max time without any transfer. */
 const TIMEOUT_MS = 60_000;
-/** Max bytes that are kept of a response. A server writes some hundred bytes for each instance. */
-const ANSWER_BYTES_MAX = 65_536;
+/** Max bytes of a response body that are read. A server writes some hundred bytes per instance. */
+const RESPONSE_BYTES_MAX = 65_536;
 const BOUNDARY = "vetwire-instance";
 
-/** @throws SendError where the instance was not stored, of the kind that says what to do */
+/** Sends an instance. @throws SendError if the server did not store it; its kind says whether to retry */
 export async function stow(
   { url, authorizationFile }: StowTarget,
   file: string,
@@ -39,38 +40,42 @@ export async function stow(
     },
   );
   if (status === 200) return;
-  const said = `the server answered ${status}: ${text.slice(0, 200) || "nothing more"}`;
-  // 202: some of the instances were stored with warnings, or not at all; ours is the only one (PS3.18 table 10.5.3-1).
+  const reason = `the server responded with ${status}: ${text.slice(0, 200) || "no body"}`;
+  // 202: some instances were stored with warnings or not at all (PS3.18 table 10.5.3-1). The request has one instance.
   if (status === 202 && !text.includes(FAILED_SOP_SEQUENCE)) return;
-  const again = status === 429 || status === 503 || status === 507 || status === 408;
-  if (status === 401 || status === 403) throw new SendError("unauthorized", said, { status });
-  if (again || status >= 500) throw new SendError("transient", said, { status, retryAfterMs });
-  throw new SendError("permanent", said, { status });
+  const isTransient = status === 429 || status === 503 || status === 507 || status === 408;
+  if (status === 401 || status === 403) throw new SendError("unauthorized", reason, { status });
+  if (isTransient || status >= 500) throw new SendError("transient", reason, { status, retryAfterMs });
+  throw new SendError("permanent", reason, { status });
 }
 
 const FAILED_SOP_SEQUENCE = "00081198";
 
-interface Answer {
+interface StowResponse {
   readonly status: number;
   readonly retryAfterMs: number | null;
   readonly text: string;
 }
 
-async function post(url: URL, headers: http.OutgoingHttpHeaders, body: () => AsyncGenerator<Buffer>): Promise<Answer> {
+async function post(
+  url: URL,
+  headers: http.OutgoingHttpHeaders,
+  body: () => AsyncGenerator<Buffer>,
+): Promise<StowResponse> {
   const request = (url.protocol === "https:" ? https : http).request(url, { method: "POST", headers });
-  request.setTimeout(TIMEOUT_MS, () => request.destroy(new Error(`nothing moved for ${TIMEOUT_MS / 1000} s`)));
-  const answered = new Promise<http.IncomingMessage>((resolve, reject) => {
+  request.setTimeout(TIMEOUT_MS, () => request.destroy(new Error(`no transfer within ${TIMEOUT_MS / 1000} s`)));
+  const responded = new Promise<http.IncomingMessage>((resolve, reject) => {
     request.once("response", resolve);
     request.once("error", reject);
   });
-  answered.catch(() => undefined); // sending fails with the same
+  responded.catch(() => undefined); // pipeline() rejects with the same error
   try {
-    // A server that refuses need not take the rest of the instance.
-    await Promise.race([pipeline(body, request), answered]);
-    const response = await answered;
+    // A server may refuse before it has read the whole instance.
+    await Promise.race([pipeline(body, request), responded]);
+    const response = await responded;
     let text = "";
     for await (const chunk of response) {
-      if (text.length < ANSWER_BYTES_MAX) text += (chunk as Buffer).toString();
+      if (text.length < RESPONSE_BYTES_MAX) text += (chunk as Buffer).toString();
     }
     const seconds = Number(response.headers["retry-after"] ?? "");
     return {
@@ -80,8 +85,8 @@ async function post(url: URL, headers: http.OutgoingHttpHeaders, body: () => Asy
     };
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? "";
-    const reached = !["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH"].includes(code);
-    throw new SendError(reached ? "uncertain" : "transient", reasonOf(error));
+    const isReached = !["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH"].includes(code);
+    throw new SendError(isReached ? "uncertain" : "transient", reasonOf(error));
   } finally {
     request.destroy();
   }

@@ -3,8 +3,8 @@ import type { Modality } from "../../shared/api/study.ts";
 import { reasonOf } from "../../shared/runtime/error-message.ts";
 import type { Header } from "../protocols/dicom/header.ts";
 import { findPatient, type FilingSources } from "../study/assess.ts";
-import type { Headers } from "./header-reader.ts";
-import { imageFile, isArriving } from "./instance-store.ts";
+import { imageFile, isPartial } from "./image-folder.ts";
+import type { HeaderReader } from "./header-reader.ts";
 import { type ImageInstance, readImages } from "../protocols/dicom/read.ts";
 import { describe } from "../report/report.ts";
 import type { SpoolCalls } from "../spool/spool.ts";
@@ -16,55 +16,56 @@ import type { Settlement } from "../spool/queries/studies/studies.ts";
 import { study } from "../study/study.ts";
 import type { MatchKeys } from "../spool/queries/patients/pending-matches.ts";
 
-// Takes a study of images through the stages read, match and study once nothing came of it for a while. What comes later
-// makes it be done again, with all that is there then.
+// Takes a study of images through the stages read, match and study once it has been idle for a while. A later image starts
+// the assessment of the whole study again.
 
 export interface ImageDevice {
   readonly timeZone: string;
-  /** Modality for images that the API has no modality for; null if they make no study. */
+  /** Modality of the study for images whose modality the API lacks; null if they make no study. */
   readonly modality: Modality | null;
 }
 
 /** Dependencies of the assessment of a study of images. */
 export interface ImageStages {
   readonly data: string;
-  readonly headers: Headers;
+  readonly headers: HeaderReader;
   readonly deviceById: (id: string) => ImageDevice | undefined;
   readonly lookup: FilingSources;
 }
 
-export interface ImageFilingEvents {
-  /** `studies`: of the API. */
+export interface StudyAssemblyEvents {
+  /** Reports the number of API studies that the instances gave. */
   settled(device: string, studies: number, instances: number): void;
-  /** Our own fault; the instances are quarantined with it. */
+  /** Reports an internal error; its instances are quarantined. */
   fault(error: unknown): void;
 }
 
+/** Wait before a failed study is assessed again. */
 const RETRY_MS = 1_000;
-/** Studies under way at once: one whose headers take long, as hostile ones may, holds up none of the others. */
+/** Max studies that are assessed at once, so that one with slow headers delays no other. */
 const STUDIES_MAX = 100;
-/** Settled in one go: no other device's commit waits for a whole study of some thousand. */
+/** Messages settled per batch, so that no commit of a device waits for a study of thousands. */
 const SETTLE_BATCH = 50;
 
-export class ImageFiling {
+export class StudyAssembly {
   readonly #stages: ImageStages;
   readonly #spool: SpoolCalls;
-  readonly #events: ImageFilingEvents;
+  readonly #events: StudyAssemblyEvents;
   #timer: NodeJS.Timeout | undefined;
-  /** When the timer fires. */
+  /** Time of the timer in milliseconds since 1970. */
   #lookAt = Number.POSITIVE_INFINITY;
   #looking: Promise<void> = Promise.resolve();
-  /** By study. */
-  readonly #underWay = new Map<string, Promise<void>>();
+  /** Assessments in progress, by Study Instance UID. */
+  readonly #running = new Map<string, Promise<void>>();
   #stopped = false;
 
-  constructor(stages: ImageStages, events: ImageFilingEvents) {
+  constructor(stages: ImageStages, events: StudyAssemblyEvents) {
     this.#stages = stages;
     this.#spool = stages.lookup.spool;
     this.#events = events;
   }
 
-  /** Something is due then; at once where nothing is said: what an earlier process left. */
+  /** Looks for due studies at that time; by default at once. */
   wake(dueAt = 0): void {
     if (this.#stopped || dueAt >= this.#lookAt) return;
     clearTimeout(this.#timer);
@@ -81,22 +82,22 @@ export class ImageFiling {
     if (await this.#spool.call("queueMatchedImageStudies", devices, Date.now())) this.wake();
   }
 
-  /** Ends soon once the headers are closed. What is not settled then is so after the next start. */
+  /** Stops once the header reader is closed. The next start settles the remaining studies. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
     await this.#looking;
-    await Promise.all(this.#underWay.values());
+    await Promise.all(this.#running.values());
   }
 
-  /** Starts what is due, and looks again when the next one is. Never rejects. */
+  /** Starts the due studies, and looks again when the next one is due. Never rejects. */
   async #startDue(): Promise<void> {
-    while (!this.#stopped && this.#underWay.size < STUDIES_MAX) {
+    while (!this.#stopped && this.#running.size < STUDIES_MAX) {
       try {
-        const next = await this.#spool.call("nextImageStudy", Date.now(), [...this.#underWay.keys()]);
+        const next = await this.#spool.call("nextImageStudy", Date.now(), [...this.#running.keys()]);
         if (next === null || this.#stopped) return;
         if (next.dueAt > Date.now()) return this.wake(next.dueAt);
-        this.#underWay.set(next.studyUid, this.#run(next));
+        this.#running.set(next.studyUid, this.#assess(next));
       } catch (error) {
         if (!(error instanceof StorageError)) this.#events.fault(error);
         return this.wake(Date.now() + RETRY_MS);
@@ -104,36 +105,36 @@ export class ImageFiling {
     }
   }
 
-  /** Settles one study, then looks for the next. Never rejects. */
-  async #run(due: PendingImageStudy): Promise<void> {
+  /** Assesses one study, then looks for the next. Never rejects. */
+  async #assess(due: PendingImageStudy): Promise<void> {
     try {
       const isSettled = await this.#settle(due.studyUid);
       if (isSettled) await this.#spool.call("endImageStudy", due.studyUid, due.dueAt);
-      else await this.#rest();
+      else await this.#pause();
     } catch (error) {
       if (!(error instanceof StorageError)) this.#events.fault(error);
-      await this.#rest();
+      await this.#pause();
     }
-    this.#underWay.delete(due.studyUid);
+    this.#running.delete(due.studyUid);
     this.wake();
   }
 
-  /** Before a study is tried again. */
-  async #rest(): Promise<void> {
+  /** Waits before a study is assessed again. */
+  async #pause(): Promise<void> {
     if (!this.#stopped) await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
   }
 
-  /** false: one of its images is still on its way to the disk, or the agent stops. */
+  /** Settles the messages of a study. @returns false if one of its images is partial or the agent stops */
   async #settle(studyUid: string): Promise<boolean> {
     const stored = await this.#spool.call("instancesOf", studyUid);
-    if (stored.some(({ message }) => isArriving(this.#stages.data, message))) return false;
+    if (stored.some(({ message }) => isPartial(this.#stages.data, message))) return false;
     const settlements = await assessImages(studyUid, stored, this.#stages).catch((error: unknown) => {
       if (error instanceof StorageError) throw error;
       this.#events.fault(error);
-      const reason = `our own fault: ${reasonOf(error)}`;
+      const reason = `internal error: ${reasonOf(error)}`;
       return stored.map(({ message }) => settlement(message, reason, []));
     });
-    // Its headers may have been given up for the stop alone.
+    // A stop may be the only reason why a header is unreadable.
     if (this.#stopped) return false;
     for (let from = 0; from < settlements.length; from += SETTLE_BATCH) {
       const batch = settlements.slice(from, from + SETTLE_BATCH);
@@ -145,7 +146,7 @@ export class ImageFiling {
   }
 }
 
-/** Takes the instances of a study through read, match and study. A later run may come to more. */
+/** Takes the instances of a study through read, match and study. A later run may see more instances. */
 export async function assessImages(
   studyUid: string,
   stored: readonly StoredInstance[],
@@ -155,14 +156,14 @@ export async function assessImages(
   const instances: ImageInstance[] = [];
   for (const instance of stored) instances.push(await readInstance(instance, stages));
   const { reports, leftOut } = readImages(studyUid, instances);
-  const twins = new Set(stored.filter(({ hasTwin }) => hasTwin !== 0).map(({ message }) => message));
+  const duplicates = new Set(stored.filter(({ hasTwin }) => hasTwin !== 0).map(({ message }) => message));
   const settle = (
     message: string,
     reasons: readonly string[],
     studies: readonly StudyDraft[],
     waiting: MatchKeys | null = null,
   ) => {
-    const all = twins.has(message) ? [TWIN, ...reasons] : reasons;
+    const all = duplicates.has(message) ? [DUPLICATE, ...reasons] : reasons;
     return { ...settlement(message, all.length === 0 ? null : all.join("; "), studies), waiting };
   };
   const settlements = [...leftOut].map(([message, reason]) => settle(message, [reason], []));
@@ -181,7 +182,7 @@ export async function assessImages(
       freshFp: newFp("cds"),
     };
     const reasons = [...(reason === null ? [] : [reason]), ...report.notes, ...describe(report)];
-    // One message waits for all of its study.
+    // One message waits for the patient on behalf of its whole study.
     for (const message of messages) {
       settlements.push(settle(message, reasons, [draft], message === messages[0] ? waiting : null));
     }
@@ -197,20 +198,20 @@ async function readInstance(stored: StoredInstance, stages: ImageStages): Promis
   return { message, receivedAt, sopInstance, sha256, header, ...(device ?? NO_DEVICE) };
 }
 
-/** Read once; a string says why it cannot be. */
+/** Returns the header and stores it for later runs. @returns a string with the problem of an unreadable one */
 async function headerOf(
   { message, headerBytes, transferSyntax, header }: StoredInstance,
   { data, headers, lookup }: ImageStages,
 ): Promise<Header | string> {
   if (header !== null) return JSON.parse(header) as Header;
-  const answer = await headers.read({ file: imageFile(data, message), headerBytes, transferSyntax });
-  if ("problem" in answer) return `its header cannot be read: ${answer.problem}`;
-  lookup.spool.callLater("noteHeader", message, JSON.stringify(answer.header));
-  return answer.header;
+  const result = await headers.read({ file: imageFile(data, message), headerBytes, transferSyntax });
+  if ("problem" in result) return `its header cannot be read: ${result.problem}`;
+  lookup.spool.callLater("noteHeader", message, JSON.stringify(result.header));
+  return result.header;
 }
 
 const NO_DEVICE: ImageDevice = { timeZone: "UTC", modality: null };
-const TWIN = "the same SOP Instance UID came with other content: both are kept";
+const DUPLICATE = "the same SOP Instance UID came with other content: both are kept";
 
 function settlement(message: string, reason: string | null, studies: readonly StudyDraft[]): Settlement {
   return { message, state: "quarantined", reason, studies, completes: [], at: Date.now() };

@@ -1,16 +1,17 @@
 import path from "node:path";
 import type { Worker } from "node:worker_threads";
-import type { Commitments, OpenLine } from "./storage-commitment.ts";
-import { encodeAttributes } from "../protocols/dicom/attributes.ts";
-import type { ServiceRequest } from "../protocols/dicom/scp.ts";
-import type { DicomEvents } from "./scp-server.ts";
-import type { Served, Talk } from "./services.ts";
-import type { DicomFunctions, DicomThreadOptions, MainFunctions, WorkerData } from "./worker.ts";
-import type { Removed } from "./retention.ts";
 import type { DeviceConnection } from "../connection/device-service.ts";
 import type { Spool } from "../spool/spool.ts";
 import { ThreadRpc } from "../runtime/thread-rpc.ts";
+import { encodeAttributes } from "../protocols/dicom/attributes.ts";
+import type { DimseOutcome } from "../protocols/dicom/dimse.ts";
+import type { ServiceRequest } from "../protocols/dicom/scp.ts";
 import { startWorker } from "../runtime/start-worker.ts";
+import type { DicomThreadOptions, ImagingThreadFunctions, ImagingWorkerData, MainThreadFunctions } from "./contract.ts";
+import type { RetentionResult } from "./retention.ts";
+import type { DicomEvents } from "./scp-association.ts";
+import type { PendingResponses } from "./services.ts";
+import type { AssociationHandle, Commitments } from "./storage-commitment.ts";
 
 /**
  * Keeps the young generation small, so that socket buffers are freed at the next scavenge. A larger one holds tens of
@@ -18,104 +19,104 @@ import { startWorker } from "../runtime/start-worker.ts";
  */
 const YOUNG_MB_MAX = 2;
 
-/** Services of the main thread for a device whose sockets and files are in the imaging thread. */
-export interface DicomProvider extends DicomEvents {
+/** Handlers of the main thread for one device of the imaging thread. */
+export interface DicomDeviceHandler extends DicomEvents {
   /** Never rejects. */
-  serve(request: ServiceRequest, talk: Talk): Promise<Served>;
+  handleRequest(request: ServiceRequest, responses: PendingResponses): Promise<DimseOutcome>;
   readonly commitments: Pick<Commitments, "join" | "leave" | "wake">;
 }
 
-interface Provided {
-  readonly provider: DicomProvider;
-  /** Associations that are open. */
+interface DeviceEntry {
+  readonly handler: DicomDeviceHandler;
+  /** Number of open associations. */
   open: number;
-  /** Where the device may be told, by the thread's numbers. */
-  readonly lines: Map<number, OpenLine>;
+  /** Associations that accept reports of storage commitment, by the number of their channel. */
+  readonly associations: Map<number, AssociationHandle>;
 }
 
-/** The thread of the imaging devices, seen from the main one. */
+/** The imaging thread, as the main thread uses it. */
 export class DicomThread {
   readonly #worker: Worker;
-  readonly #thread: ThreadRpc<MainFunctions, DicomFunctions>;
-  readonly #provided = new Map<string, Provided>();
+  readonly #thread: ThreadRpc<MainThreadFunctions, ImagingThreadFunctions>;
+  readonly #devices = new Map<string, DeviceEntry>();
 
-  /** The folder of images is there: see tidyImages(). */
+  /** Requires the image folder to exist (see recoverImageFolder). */
   constructor(options: DicomThreadOptions, spool: Pick<Spool, "openPort">) {
     const port = spool.openPort();
-    const workerData: WorkerData = { ...options, data: path.resolve(options.data), spool: port };
+    const workerData: ImagingWorkerData = { ...options, data: path.resolve(options.data), spool: port };
     this.#worker = startWorker(import.meta.url, "./worker", {
       workerData,
       transferList: [port],
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB_MAX },
     });
-    // As the spool's: an agent that cannot take images any more must not look as if it did.
+    // Ends the agent: without the thread it would look healthy and store no image.
     this.#worker.on("error", (error) => {
       throw error;
     });
-    this.#thread = new ThreadRpc<MainFunctions, DicomFunctions>(this.#worker, {
-      serve: (device, request, talk) =>
-        this.#of(device).provider.serve(request, {
-          pending: (status, dataset) => this.#thread.call("pending", talk, status, dataset),
+    this.#thread = new ThreadRpc<MainThreadFunctions, ImagingThreadFunctions>(this.#worker, {
+      handleRequest: (device, request, number) =>
+        this.#entry(device).handler.handleRequest(request, {
+          send: (status, dataset) => this.#thread.call("sendPending", number, status, dataset),
         }),
-      join: (device, callingAe, encoding, number) => {
-        const { lines, provider } = this.#of(device);
-        const line: OpenLine = {
+      join: (device, callingAe, encoding, channel) => {
+        const { associations, handler } = this.#entry(device);
+        const association: AssociationHandle = {
           callingAe,
-          report: (request, event) => this.#thread.call("report", number, request, encodeAttributes(event, encoding)),
+          report: (request, event) => this.#thread.call("report", channel, request, encodeAttributes(event, encoding)),
         };
-        lines.set(number, line);
-        provider.commitments.join(line);
+        associations.set(channel, association);
+        handler.commitments.join(association);
       },
-      leave: (device, number) => {
-        const { lines, provider } = this.#of(device);
-        provider.commitments.leave(lines.get(number)!);
-        lines.delete(number);
+      leave: (device, channel) => {
+        const { associations, handler } = this.#entry(device);
+        handler.commitments.leave(associations.get(channel)!);
+        associations.delete(channel);
       },
-      wake: (device) => this.#of(device).provider.commitments.wake(),
+      wake: (device) => this.#entry(device).handler.commitments.wake(),
       connected: (device, peer) => {
-        const provided = this.#of(device);
-        provided.open += 1;
-        provided.provider.connected(peer);
+        const entry = this.#entry(device);
+        entry.open += 1;
+        entry.handler.connected(peer);
       },
       disconnected: (device) => {
-        const provided = this.#of(device);
-        provided.open -= 1;
-        provided.provider.disconnected();
+        const entry = this.#entry(device);
+        entry.open -= 1;
+        entry.handler.disconnected();
       },
-      stands: (device, state) => this.#of(device).provider.lineChanged(state),
-      bytes: (device, count) => this.#of(device).provider.bytes(count),
-      warning: (device, reason, noise) => this.#of(device).provider.warning(reason, noise),
-      kept: (device, receivedAt) => this.#of(device).provider.kept(receivedAt),
-      fault: (device, error) => this.#of(device).provider.fault(error),
+      stands: (device, state) => this.#entry(device).handler.lineChanged(state),
+      bytes: (device, count) => this.#entry(device).handler.bytes(count),
+      warning: (device, reason, noise) => this.#entry(device).handler.warning(reason, noise),
+      stored: (device, receivedAt) => this.#entry(device).handler.stored(receivedAt),
+      fault: (device, error) => this.#entry(device).handler.fault(error),
     });
   }
 
-  /** One of the devices that the thread was made for. */
-  serve(device: string, provider: DicomProvider): DeviceConnection {
-    const provided: Provided = { provider, open: 0, lines: new Map() };
-    this.#provided.set(device, provided);
+  /** Registers the handler of a device that the options name. */
+  addDevice(device: string, handler: DicomDeviceHandler): DeviceConnection {
+    const entry: DeviceEntry = { handler, open: 0, associations: new Map() };
+    this.#devices.set(device, entry);
     return {
       get connected() {
-        return provided.open > 0;
+        return entry.open > 0;
       },
       open: () => this.#thread.call("open", device),
       close: () => this.#thread.call("close", device),
     };
   }
 
-  /** See retention. What is removed and what comes again take their names in the thread, one after the other. */
-  removeOld(): Promise<Removed> {
+  /** Removes old images in the thread that also names new ones, so that the two never meet on a file. */
+  removeOld(): Promise<RetentionResult> {
     return this.#thread.call("removeOld");
   }
 
-  /** After its devices are closed. */
+  /** Requires closed devices. */
   async stop(): Promise<void> {
     await this.#thread.call("stop");
     this.#worker.removeAllListeners();
     await this.#worker.terminate();
   }
 
-  #of(device: string): Provided {
-    return this.#provided.get(device)!;
+  #entry(device: string): DeviceEntry {
+    return this.#devices.get(device)!;
   }
 }

@@ -4,14 +4,14 @@ import fs from "node:fs";
 import path from "node:path";
 import Database from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { imageFile } from "../../agent/imaging/instance-store.ts";
+import { imageFile } from "../../agent/imaging/image-folder.ts";
 import { type ImageSummary, type ImageTotals, listImages } from "../../agent/imaging/catalogue.ts";
 import { readSpool } from "../../agent/spool/access.ts";
 import { dcmtk, run } from "../support/dcmtk.ts";
 import { freePort, runAgentCommand, until, World } from "../support/processes.ts";
 
-// Goal: an image goes on to the archive that the configuration names, whatever happens in between. Method: an agent that is a
-// process of its own, killed while DCMTK's storescp is away.
+// Goal: every image reaches the configured archive, whatever happens in between. Method: an agent process is killed while
+// DCMTK's storescp is not running.
 
 let world: World;
 let archive: ChildProcess | undefined;
@@ -25,7 +25,7 @@ afterAll(async () => {
   await world?.end();
 });
 
-/** agent.yaml with an imaging device, and what else is said of images. */
+/** Writes agent.yaml with an imaging device and other keys. */
 function configure(port: number, others: object): void {
   world.writeConfig([
     {
@@ -38,7 +38,9 @@ function configure(port: number, others: object): void {
 }
 
 describe.skipIf(!dcmtk)("a destination in agent.yaml", () => {
-  test("gets every image once it is there, after a SIGKILL too, and delays no study", { timeout: 60_000 }, async () => {
+  test("a destination gets every image once it runs, after a SIGKILL too, and delays no study", {
+    timeout: 60_000,
+  }, async () => {
     const [port, archivePort] = [await freePort(), await freePort()];
     const received = path.join(world.folder, "archive");
     fs.mkdirSync(received);
@@ -67,7 +69,7 @@ describe.skipIf(!dcmtk)("a destination in agent.yaml", () => {
     expect((await Promise.all(sent)).toSorted()).toEqual((await Promise.all(kept)).toSorted());
   });
 
-  test("is offered again what it refused for good; then it is removed here, and stays listed", {
+  test("a refused image is sent again on request, then removed by retention and still listed", {
     timeout: 120_000,
   }, async () => {
     await world.agent.end();
@@ -79,18 +81,22 @@ describe.skipIf(!dcmtk)("a destination in agent.yaml", () => {
     fs.mkdirSync(received);
     const accepting = (...options: string[]) =>
       spawn("storescp", ["-od", received, ...options, String(archivePort)], { stdio: "ignore" });
-    archive = accepting("+xi"); // Implicit VR alone: nothing is transcoded for it
+    archive = accepting("+xi"); // Implicit VR only, and the agent does not transcode
     await world.startAgent();
     const target = `dicom://DX1@127.0.0.1:${port}/VETWIRE`;
     const patient = world.patients[0]!.externalId;
     const [, uid = ""] = /^study (\S+):/.exec(runAgentCommand("simulate", "cr", "--to", target, "--patient", patient))!;
     const command = (...args: string[]) => runAgentCommand("images", ...args, "--config", world.config);
-    const [image] = await until("it is refused", () => {
-      const list = JSON.parse(command("--study", uid, "--json")) as ImageSummary[];
-      return list[0]?.forwards[0]?.state === "refused" ? list : null;
-    });
+    await until("it is refused", () =>
+      readSpool(world.agentData, (db) => listImages(db, uid)).some(({ forwards }) => forwards[0]?.state === "refused"),
+    );
+    const [image] = JSON.parse(command("--study", uid, "--json")) as ImageSummary[];
     expect(image!.forwards).toEqual([
-      { destination: "pacs", state: "refused", reason: expect.stringMatching(/^the peer takes no .* transfer syntax/) },
+      {
+        destination: "pacs",
+        state: "refused",
+        reason: expect.stringMatching(/^the peer does not accept .* transfer syntax/),
+      },
     ]);
     expect(command("list", "--study", uid)).toContain("pacs refused");
     expect(() => command("retry", "pacz")).toThrow("the destination is pacz, expected one of pacs");
@@ -101,7 +107,7 @@ describe.skipIf(!dcmtk)("a destination in agent.yaml", () => {
     archive = accepting("+xa");
     command("retry", "pacs", "--study", uid);
     await world.agent.end();
-    await world.startAgent(); // looks at its queues, as it does every 25 seconds
+    await world.startAgent(); // sends its queues, as it does every 25 s
     await until("it is in the archive", () => fs.readdirSync(received).length === 1);
     await until("it is filed", () => world.messages().find(({ id }) => id === image!.id)?.state === "filed");
 
@@ -123,7 +129,7 @@ describe.skipIf(!dcmtk)("a destination in agent.yaml", () => {
   });
 
   test.each(["--abort-during", "--abort-after"])(
-    "that breaks off (%s) gets every image once it is well again, and another one does not wait for it",
+    "a destination that aborts (%s) gets every image later, and another one does not wait for it",
     { timeout: 120_000 },
     async (fault) => {
       await world.agent.end();

@@ -1,16 +1,16 @@
 import fs from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { imageFile } from "../../agent/imaging/image-folder.ts";
 import { readSpool } from "../../agent/spool/access.ts";
 import { type GeneratedInstance, generateInstance } from "../../agent/tools/simulator/generated-study.ts";
-import { imageFile } from "../../agent/imaging/instance-store.ts";
 import { listImages } from "../../agent/imaging/catalogue.ts";
 import { dcmtk, run } from "../support/dcmtk.ts";
 import { generatedFile } from "../support/generated-file.ts";
 import { freePort, runAgentCommand, until, World } from "../support/processes.ts";
 
-// Goal: images reach the API, bit-exact and by the right name. Method: DCMTK's programs send to an agent that is a process of
-// its own; its files and its server are looked at.
+// Goal: images reach the API, bit-exact and with the right patient. Method: DCMTK's programs send to an agent process. The test
+// checks its files and its server.
 
 let world: World;
 let port: number;
@@ -43,7 +43,7 @@ function fileOf(instance: GeneratedInstance): string {
   return file;
 }
 
-/** Sends them, and gives their messages once all are settled. */
+/** Sends instances. @returns their messages once all are settled */
 async function stored(...instances: readonly GeneratedInstance[]) {
   const before = new Set(world.messages().map(({ id }) => id));
   expect(await run("storescu", ...peer(), ...instances.map(fileOf))).toEqual({ ok: true, output: "" });
@@ -61,8 +61,8 @@ function settled(ids: readonly string[]) {
   });
 }
 
-describe.skipIf(!dcmtk)("images", () => {
-  test("an echo is answered, by the names that are configured only", async () => {
+describe.skipIf(!dcmtk)("DCMTK as modality", () => {
+  test("C-ECHO succeeds between the configured AE titles only", async () => {
     expect(await run("echoscu", ...peer())).toEqual({ ok: true, output: "" });
     const stranger = await run("echoscu", "-aet", "DX2", "-aec", "VETWIRE", "127.0.0.1", String(port));
     expect(stranger.output).toContain("Calling AE Title Not Recognized");
@@ -70,7 +70,7 @@ describe.skipIf(!dcmtk)("images", () => {
     expect(wrong.output).toContain("Called AE Title Not Recognized");
   });
 
-  test("a stored image is kept bit-exact and becomes a study that GET returns", async () => {
+  test("a stored image is kept bit-exact and becomes a study of the API", async () => {
     const dog = world.patients[0]!;
     const instance = generateInstance("cr", study(1, { id: dog.externalId, name: "Rex", species: "Hund" }), 1);
     const [filed] = await stored(instance);
@@ -100,7 +100,7 @@ describe.skipIf(!dcmtk)("images", () => {
     });
   });
 
-  test("what an ultrasound measured stands in the study of its images, and a late image raises its revision", async () => {
+  test("measurements of ultrasound join the study of its images, and a late image raises its revision", async () => {
     const cat = world.patients[1]!;
     const heart = study(2, { id: cat.externalId, name: "Mia", species: "Feline" });
     const [image] = await stored(generateInstance("us", heart, 1), generateInstance("sr", heart, 1));
@@ -123,14 +123,14 @@ describe.skipIf(!dcmtk)("images", () => {
     expect(late).toMatchObject({ state: "filed", study_fps: [fp] });
     expect(revision()).toBe(2);
 
-    // The same image again is no news and no second file.
+    // A repeated image makes no message and no file.
     const count = world.messages().length;
     expect(await stored(generateInstance("us", heart, 2))).toEqual([]);
     expect(world.messages()).toHaveLength(count);
     expect(fs.readdirSync(path.join(world.agentData, "images"))).toHaveLength(count);
   });
 
-  test("other content under the same name is kept beside the first, and both say so", async () => {
+  test("other content under the same UID is kept beside the first, and both are marked", async () => {
     const dog = world.patients[2]!;
     const same = study(3, { id: dog.externalId, name: "Rex", species: "dog" });
     const first = generateInstance("es", same, 1);
@@ -144,7 +144,7 @@ describe.skipIf(!dcmtk)("images", () => {
     ]);
   });
 
-  test("the wrong species and an unknown patient are left to a person", async () => {
+  test("a contradicting species and an unknown patient leave the image unmatched", async () => {
     const dog = world.patients[0]!;
     const [contradiction] = await stored(
       generateInstance("cr", study(4, { id: dog.externalId, name: "Rex", species: "Katze" }), 1),
@@ -157,7 +157,7 @@ describe.skipIf(!dcmtk)("images", () => {
     expect(unknown).toMatchObject({ state: "unmatched", reason: 'no patient has the identifier "no such"' });
   });
 
-  test("every transfer syntax that DCMTK can write is kept as it came", async () => {
+  test("datasets of every transfer syntax of DCMTK are kept unchanged", async () => {
     const dog = world.patients[2]!;
     const plain = fileOf(generateInstance("cr", study(6, { id: dog.externalId, name: "Rex", species: "dog" }), 1));
     const converted = ["+ti", "+tb", "+td"].map((option) => [option, `${plain}${option}`] as const);
@@ -185,7 +185,7 @@ describe.skipIf(!dcmtk)("images", () => {
     }
   });
 
-  /** The n-th study's images of a dog, as files. */
+  /** Generates images of the n-th study, of a dog. */
   const imagesOf = (number: number, count: number) => {
     const dog = study(number, { id: world.patients[0]!.externalId, name: "Rex", species: "dog" });
     return Array.from({ length: count }, (_, nth) => generateInstance("cr", dog, nth + 1));
@@ -197,7 +197,7 @@ describe.skipIf(!dcmtk)("images", () => {
       return file.subarray(144 + file.readUInt32LE(140)).toString("base64");
     });
 
-  test("four senders at once, and one that aborts after its images: all of them are kept, byte by byte", async () => {
+  test("every image of four concurrent senders is kept, although one aborts at its end", async () => {
     const studies = [7, 8, 9, 10].map((number) => imagesOf(number, 25));
     const sending = studies.map((instances, index) => {
       const ending = index === 3 ? ["--abort"] : [];
@@ -210,7 +210,7 @@ describe.skipIf(!dcmtk)("images", () => {
     }
   });
 
-  test("what dcmsend finds in a folder is kept, each image in the transfer syntax that it had", async () => {
+  test("images of dcmsend are kept in their transfer syntaxes", async () => {
     const folder = path.join(world.folder, "to-send");
     fs.mkdirSync(folder);
     const [plain, rle, jpeg] = imagesOf(11, 3).map((instance) => {
@@ -230,7 +230,7 @@ describe.skipIf(!dcmtk)("images", () => {
     expect(dumps.map(({ output }) => output).toSorted()).toEqual(expected.map(({ output }) => output).toSorted());
   });
 
-  test("the simulator's study arrives, is listed and is exported as it came", { timeout: 60_000 }, async () => {
+  test("a simulated study is stored, listed and exported unchanged", { timeout: 60_000 }, async () => {
     const target = `dicom://DX1@127.0.0.1:${port}/VETWIRE`;
     const patient = world.patients[0]!.externalId;
     const sent = runAgentCommand("simulate", "us", "--to", target, "--repeat", "3", "--patient", patient);
@@ -266,7 +266,9 @@ describe.skipIf(!dcmtk)("images", () => {
       runAgentCommand("images", "preview", ...of, "--out", png, "--config", world.config);
     preview(clip!.study_fps[0]!, "--frame", "8");
     expect(fs.readFileSync(png).subarray(12, 24).toString("hex")).toBe("494844520000004000000040"); // IHDR, 64 x 64
-    expect(() => preview(clip!.id, "--frame", "9")).toThrow("its pixels are 32768 bytes, frame 9 ends at 36864");
-    expect(() => preview("cds_01K9TEST000000000000000001")).toThrow("no image of that name is kept");
+    expect(() => preview(clip!.id, "--frame", "9")).toThrow(
+      "frame 9 ends at byte 36864, but the pixels have 32768 bytes",
+    );
+    expect(() => preview("cds_01K9TEST000000000000000001")).toThrow("unknown image or study");
   });
 });

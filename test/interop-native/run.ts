@@ -8,7 +8,7 @@ import { DicomClient } from "../../agent/imaging/scu.ts";
 import { COMMAND, STATUS } from "../../agent/protocols/dicom/dimse.ts";
 import { readSpool } from "../../agent/spool/access.ts";
 import { generateInstance } from "../../agent/tools/simulator/generated-study.ts";
-import { imageFile, imageFolder } from "../../agent/imaging/instance-store.ts";
+import { imageFile, imageFolder } from "../../agent/imaging/image-folder.ts";
 import { type ImageSummary, listImages } from "../../agent/imaging/catalogue.ts";
 import { generatedFile } from "../support/generated-file.ts";
 import { freePort, ROOT, temporaryFolder, until } from "../support/processes.ts";

@@ -2,9 +2,9 @@ import { execFile, execFileSync } from "node:child_process";
 
 // DCMTK's programs as foreign peers.
 
-/** Tests against them are left out, and say so, where DCMTK is missing. */
+/** True if DCMTK is installed. Tests with its programs are skipped without it, with a message. */
 export const dcmtk = isInstalled();
-if (!dcmtk) process.stdout.write("dicom: left out, DCMTK is not installed (apt-get install dcmtk)\n");
+if (!dcmtk) process.stdout.write("dicom: skipped, DCMTK is not installed (apt-get install dcmtk)\n");
 
 function isInstalled(): boolean {
   try {
@@ -15,14 +15,14 @@ function isInstalled(): boolean {
   }
 }
 
-/** What a program said and whether it was content. */
-export interface Ran {
+export interface ProgramResult {
+  /** True for exit code 0. */
   readonly ok: boolean;
   readonly output: string;
 }
 
-export function run(program: string, ...args: readonly string[]): Promise<Ran> {
-  // Without it DCMTK's peers wait 40 ms for each of their own small packets.
+export function run(program: string, ...args: readonly string[]): Promise<ProgramResult> {
+  // Without TCP_NODELAY DCMTK's peers wait 40 ms for each small packet.
   const env = { ...process.env, TCP_NODELAY: "1" };
   return new Promise((resolve) => {
     execFile(program, args, { env, maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) =>

@@ -1,18 +1,20 @@
 import net from "node:net";
 import { Association, type AssociationAction } from "../../agent/protocols/dicom/association.ts";
-import { type Attributes, encodeAttributes, readAttributes } from "../../agent/protocols/dicom/attributes.ts";
+import type { Attributes } from "../../agent/protocols/dicom/attribute-table.ts";
+import { encodeAttributes, readAttributes } from "../../agent/protocols/dicom/attributes.ts";
 import { encodingOf } from "../../agent/protocols/dicom/dataset.ts";
 import {
   type Command,
+  type DimseRequest,
   encodeRequest,
   encodeResponse,
   readCommand,
-  type Request,
 } from "../../agent/protocols/dicom/dimse.ts";
 import type { AssociateRequest } from "../../agent/protocols/dicom/pdu.ts";
 import { associateRequest, encodeCancelRequest, EXPLICIT } from "./dicom.ts";
 
-export interface Heard {
+/** Command that the peer received, with its dataset. */
+export interface ReceivedCommand {
   readonly context: number;
   readonly command: Command;
   readonly attributes: Attributes | null;
@@ -20,16 +22,16 @@ export interface Heard {
 
 const EXPLICIT_ENCODING = encodingOf(EXPLICIT)!;
 
-/** A device that says what the test wants, in Explicit VR Little Endian, and keeps what it hears. */
+/** Scripted DICOM peer in Explicit VR Little Endian. It queues the commands that it receives. */
 export class TestPeer {
   readonly #socket: net.Socket;
   readonly #association: Association;
-  readonly #heard: Heard[] = [];
-  readonly #waiting: ((heard: Heard) => void)[] = [];
+  readonly #received: ReceivedCommand[] = [];
+  readonly #receivers: ((received: ReceivedCommand) => void)[] = [];
   #opened: () => void = () => undefined;
   #parts: Uint8Array[] = [];
   #command: Command | null = null;
-  /** What was proposed to it, where it was called. */
+  /** Association request of the agent, after listen(). */
   request: AssociateRequest | null = null;
 
   static async connect(port: number, sopClass: string, callingAe = "DX1"): Promise<TestPeer> {
@@ -39,7 +41,7 @@ export class TestPeer {
     return peer;
   }
 
-  /** Is called by whoever connects to that port; every context is accepted. */
+  /** Waits for one association on the port and accepts every context. */
   static listen(port: number): Promise<{ readonly called: Promise<TestPeer>; close(): Promise<void> }> {
     return new Promise((resolve) => {
       let accept: (peer: TestPeer) => void;
@@ -70,27 +72,27 @@ export class TestPeer {
     socket.once("close", () => this.#carryOut(association.closed()));
   }
 
-  ask(request: Omit<Request, "hasDataset">, attributes: Attributes): void {
-    this.#send("command", encodeRequest({ ...request, hasDataset: true }), 1);
-    this.#send("dataset", encodeAttributes(attributes, EXPLICIT_ENCODING), 1);
+  send(request: Omit<DimseRequest, "hasDataset">, attributes: Attributes): void {
+    this.#sendFragment("command", encodeRequest({ ...request, hasDataset: true }), 1);
+    this.#sendFragment("dataset", encodeAttributes(attributes, EXPLICIT_ENCODING), 1);
   }
 
-  /** Asks, and says in the same write that the answer is not wanted: nothing can be answered in between. */
-  askAndCancel(request: Omit<Request, "hasDataset">, attributes: Attributes): void {
+  /** Sends a request and its cancel in one write, so that no response comes in between. */
+  sendAndCancel(request: Omit<DimseRequest, "hasDataset">, attributes: Attributes): void {
     this.#socket.cork();
-    this.ask(request, attributes);
-    this.#send("command", encodeCancelRequest(request.messageId), 1);
+    this.send(request, attributes);
+    this.#sendFragment("command", encodeCancelRequest(request.messageId), 1);
     this.#socket.uncork();
   }
 
-  answer({ context, command }: Heard, status: number): void {
-    this.#send("command", encodeResponse(command, status, null), context);
+  respond({ context, command }: ReceivedCommand, status: number): void {
+    this.#sendFragment("command", encodeResponse(command, status, null), context);
   }
 
-  /** The next command, with its dataset. */
-  hear(): Promise<Heard> {
-    const heard = this.#heard.shift();
-    return heard !== undefined ? Promise.resolve(heard) : new Promise((resolve) => this.#waiting.push(resolve));
+  /** Returns the next command, with its dataset. */
+  receive(): Promise<ReceivedCommand> {
+    const received = this.#received.shift();
+    return received !== undefined ? Promise.resolve(received) : new Promise((resolve) => this.#receivers.push(resolve));
   }
 
   async release(): Promise<void> {
@@ -103,7 +105,7 @@ export class TestPeer {
     this.#socket.destroy();
   }
 
-  #send(part: "command" | "dataset", bytes: Uint8Array, context: number): void {
+  #sendFragment(part: "command" | "dataset", bytes: Uint8Array, context: number): void {
     this.#carryOut(this.#association.send({ context, part, bytes, last: true }));
   }
 
@@ -112,11 +114,11 @@ export class TestPeer {
       if (action.do === "write") this.#socket.write(action.bytes);
       else if (action.do === "close") this.#socket.end();
       else if (action.do === "open") this.#opened();
-      else if (action.do === "data") this.#take(action.context, action.bytes, action.last);
+      else if (action.do === "data") this.#receiveFragment(action.context, action.bytes, action.last);
     }
   }
 
-  #take(context: number, bytes: Uint8Array, last: boolean): void {
+  #receiveFragment(context: number, bytes: Uint8Array, last: boolean): void {
     this.#parts.push(bytes.slice());
     if (!last) return;
     const whole = Buffer.concat(this.#parts);
@@ -134,9 +136,9 @@ export class TestPeer {
     this.#command = null;
   }
 
-  #keep(heard: Heard): void {
-    const waiting = this.#waiting.shift();
-    if (waiting !== undefined) waiting(heard);
-    else this.#heard.push(heard);
+  #keep(received: ReceivedCommand): void {
+    const receiver = this.#receivers.shift();
+    if (receiver !== undefined) receiver(received);
+    else this.#received.push(received);
   }
 }

@@ -12,7 +12,7 @@ export function parseRecording(text: string): RecordedPdu[] {
     .filter((line) => line.trim() !== "" && !line.startsWith("#"))
     .map((line, index) => {
       const match = /^([<>]) ((?:[0-9A-Fa-f]{2})+)$/.exec(line.trim());
-      if (match === null) throw new Error(`line ${index + 1} is neither < nor > and bytes in hexadecimal`);
+      if (match === null) throw new Error(`line ${index + 1}: expected < or > and hexadecimal bytes`);
       return { from: match[1] === "<" ? "device" : "receiver", bytes: Buffer.from(match[2] ?? "", "hex") };
     });
 }

@@ -1,10 +1,10 @@
 import { beforeEach } from "vitest";
+import { recoverImageFolder } from "../../agent/imaging/image-folder.ts";
 import type { Address } from "../../agent/transport/address.ts";
 import { DicomServices } from "../../agent/imaging/services.ts";
 import { DicomThread } from "../../agent/imaging/thread.ts";
 import { Commitments } from "../../agent/imaging/storage-commitment.ts";
 import { Directory } from "../../agent/study/patient-directory.ts";
-import { tidyImages } from "../../agent/imaging/instance-store.ts";
 import { createServerClient } from "../../agent/push/server-client.ts";
 import { TestClock } from "./wire.ts";
 import { scriptedServer } from "./scripted-server.ts";
@@ -13,23 +13,24 @@ import type { useSpool } from "./spool.ts";
 
 export interface ServedDevice {
   readonly port: number;
-  /** What went wrong, in order. */
+  /** Warnings and internal errors, in order. */
   readonly warnings: string[];
-  /** Studies of which the device said that they are whole. */
-  readonly examined: string[][];
-  /** Where the device takes reports, of its own: nobody listens there until a test does. */
+  /** Studies of completed procedure steps. */
+  readonly completedSteps: string[][];
+  /** Address for reports to the device, where only a test listens. */
   readonly commitmentScp: Address;
+  /** Reports of storage commitment that were sent or given up. */
   readonly reported: string[];
-  /** Of what is reported later. */
+  /** Clock of the later reports. */
   readonly clock: TestClock;
 }
 
-/** A real DICOM device on loopback, with its thread, before each test of a file; its server has nothing to add to the spool. */
+/** Starts a real DICOM device on loopback, with its thread, before each test of a file. Its server adds nothing to the spool. */
 export function useDicomServer(used: ReturnType<typeof useSpool>): ServedDevice {
   const served = {
     port: 0,
     warnings: [] as string[],
-    examined: [] as string[][],
+    completedSteps: [] as string[][],
     reported: [] as string[],
     clock: new TestClock(),
     commitmentScp: { host: "127.0.0.1", port: 0 },
@@ -42,13 +43,13 @@ export function useDicomServer(used: ReturnType<typeof useSpool>): ServedDevice 
     );
     served.port = await freePort();
     served.warnings = [];
-    served.examined = [];
+    served.completedSteps = [];
     served.reported = [];
     served.clock = new TestClock();
-    await tidyImages(used.folder, used.spool);
-    const fault = (error: unknown) => served.warnings.push(`our own fault: ${String(error)}`);
+    await recoverImageFolder(used.folder, used.spool);
+    const fault = (error: unknown) => served.warnings.push(`internal error: ${String(error)}`);
     const services = new DicomServices(used.spool, directory, {
-      examined: (studies) => served.examined.push([...studies]),
+      mppsCompleted: (studies) => served.completedSteps.push([...studies]),
       fault,
     });
     const device = { id: "xray", aeTitle: "VETWIRE", timeZone: "Europe/Istanbul" };
@@ -70,15 +71,15 @@ export function useDicomServer(used: ReturnType<typeof useSpool>): ServedDevice 
       },
       served.clock.setTimer,
     );
-    const dicom = thread.serve(device.id, {
+    const dicom = thread.addDevice(device.id, {
       connected: () => undefined,
       disconnected: () => undefined,
       lineChanged: () => undefined,
       bytes: () => undefined,
       warning: (reason) => served.warnings.push(reason),
-      kept: () => undefined,
+      stored: () => undefined,
       fault,
-      serve: (request, talk) => services.serve(request, device, talk),
+      handleRequest: (request, responses) => services.handleRequest(request, device, responses),
       commitments,
     });
     await dicom.open();

@@ -3,17 +3,13 @@ import net from "node:net";
 import { type Encoding, encodingOf } from "../../agent/protocols/dicom/dataset.ts";
 import { COMMAND, encodeRequest, readCommand } from "../../agent/protocols/dicom/dimse.ts";
 import { type Dataset, encodeDataset } from "../../agent/protocols/dicom/encode.ts";
-import {
-  type AssociateRequest,
-  encodeAssociateRequest,
-  encodeData,
-  type PduEvent,
-  PduReader,
-} from "../../agent/protocols/dicom/pdu.ts";
+import { encodeAssociateRequest, encodeData } from "../../agent/protocols/dicom/pdu-encoder.ts";
+import { PduReader } from "../../agent/protocols/dicom/pdu-reader.ts";
+import type { AssociateRequest, PduEvent } from "../../agent/protocols/dicom/pdu.ts";
 import { APPLICATION_CONTEXT } from "../../agent/protocols/dicom/uids.ts";
 import { until } from "./processes.ts";
 
-// What a DICOM device sends, piece by piece.
+// Builders of the PDUs and datasets of a DICOM device, and a raw peer.
 
 export const VERIFICATION = "1.2.840.10008.1.1";
 export const CR_STORAGE = "1.2.840.10008.5.1.4.1.1.1";
@@ -27,7 +23,7 @@ export const encodeEchoRequest = (messageId: number) =>
 export const encodeStoreRequest = (messageId: number, sopClass: string, sopInstance: string) =>
   encodeRequest({ field: COMMAND.cStoreRequest, messageId, sopClass, sopInstance, hasDataset: true });
 
-/** C-CANCEL, which has neither a SOP class nor an answer (PS3.7 §9.3.2.3). */
+/** Encodes a C-CANCEL, which has no SOP class and no response (PS3.7 §9.3.2.3). */
 export const encodeCancelRequest = (messageId: number) =>
   encodeDataset(
     [
@@ -38,7 +34,7 @@ export const encodeCancelRequest = (messageId: number) =>
     encodingOf(IMPLICIT) as Encoding,
   );
 
-/** A request with one context for each of these, numbered 1, 3, 5. */
+/** Builds a request with one context per argument, numbered 1, 3, 5. */
 export function associateRequest(
   contexts: readonly (readonly [abstractSyntax: string, ...transferSyntaxes: string[]])[],
   others: Partial<AssociateRequest> = {},
@@ -60,13 +56,13 @@ export function associateRequest(
   };
 }
 
-/** The PDUs in what was written. */
+/** Reads the PDUs of written bytes. */
 export function pdusIn(written: readonly Uint8Array[]): PduEvent[] {
   const reader = new PduReader();
   return written.flatMap((bytes) => reader.receive(bytes));
 }
 
-/** An instance of nothing much, in that transfer syntax. */
+/** Encodes a small dataset. */
 export function dataset(uid = "1.2.3.1", extra: Dataset = [], transferSyntax = EXPLICIT): Uint8Array {
   return encodeDataset(
     [
@@ -81,7 +77,7 @@ export function dataset(uid = "1.2.3.1", extra: Dataset = [], transferSyntax = E
   );
 }
 
-/** A C-STORE with its dataset in values of that many bytes. */
+/** Encodes a C-STORE with its dataset in PDUs of at most `maxPduLength` bytes. */
 export function storeRequest(context: number, uid: string, bytes: Uint8Array, maxPduLength = 16_384): Uint8Array {
   const command = encodeStoreRequest(1, CR_STORAGE, uid);
   return Buffer.concat([
@@ -90,7 +86,7 @@ export function storeRequest(context: number, uid: string, bytes: Uint8Array, ma
   ]);
 }
 
-/** A device that says whatever it is told to, over a socket. */
+/** Raw peer over a socket: it sends any bytes and reads PDUs. */
 export class Peer {
   readonly #socket: net.Socket;
   readonly #reader = new PduReader();
@@ -103,12 +99,12 @@ export class Peer {
     return new Peer(socket);
   }
 
-  /** With an association for CR images, in Explicit VR on context 1. */
+  /** Connects with an association for CR images, in Explicit VR on context 1. */
   static async associate(port: number): Promise<Peer> {
     const peer = await Peer.connect(port);
     peer.send(encodeAssociateRequest(associateRequest([[CR_STORAGE, EXPLICIT]])));
-    const answer = await peer.next();
-    if (answer?.is !== "associate-accept") throw new Error(`the request was answered ${answer?.is}`);
+    const response = await peer.next();
+    if (response?.is !== "associate-accept") throw new Error(`expected associate-accept, got ${response?.is}`);
     return peer;
   }
 
@@ -123,13 +119,13 @@ export class Peer {
     this.#socket.write(bytes);
   }
 
-  /** The next PDU; null: the other side hung up. */
+  /** Returns the next PDU; null after the connection closed. */
   async next(): Promise<PduEvent | null> {
     await until("a PDU", () => this.#pdus.length > 0 || this.#closed);
     return this.#pdus.shift() ?? null;
   }
 
-  /** The status of the next response, or what else came. */
+  /** Returns the status of the next response, or the kind of another PDU. */
   async status(): Promise<number | string> {
     const pdu = await this.next();
     if (pdu?.is !== "data") return pdu?.is ?? "closed";
@@ -143,8 +139,8 @@ export class Peer {
 }
 
 /**
- * An instance that takes the parser many seconds: sequences of one item each without their lengths, of which it searches each
- * end anew.
+ * Encodes a dataset that takes the parser many seconds: nested sequences of undefined length. The parser searches the end of
+ * each one from its start.
  */
 export function hostileDataset(): Uint8Array {
   const LEVELS = 3_000;

@@ -1,9 +1,4 @@
 import {
-  ABORT_REASON,
-  type AssociateAccept,
-  type AssociateReject,
-  type AssociateRequest,
-  type DataFragment,
   encodeAbort,
   encodeAssociateAccept,
   encodeAssociateReject,
@@ -11,34 +6,38 @@ import {
   encodeData,
   encodeReleaseRequest,
   encodeReleaseResponse,
+} from "./pdu-encoder.ts";
+import { PduReader } from "./pdu-reader.ts";
+import {
+  ABORT_REASON,
+  type AssociateAccept,
+  type AssociateReject,
+  type AssociateRequest,
+  type DataFragment,
   type PduEvent,
-  PduReader,
 } from "./pdu.ts";
 import { APPLICATION_CONTEXT } from "./uids.ts";
 
-// State machine of an association (PS3.8 §9.2), as acceptor and as requestor. It knows neither a socket nor a clock.
-// The local user responds at once, so the states that wait for it (Sta3, Sta8, Sta9, Sta12) do not occur.
+// State machine of an association (PS3.8 §9.2), as acceptor and as requestor, without a socket or a clock. The local
+// user responds at once, so the states that wait for it (Sta3, Sta8, Sta9, Sta12) do not occur.
 
 export type AssociationAction =
   | { readonly do: "write"; readonly bytes: Uint8Array }
-  /** Calls timeout() after `ms` milliseconds unless another timer action comes first. `null` stops the timer. */
+  /** Starts the timer anew: timeout() is due after `ms` milliseconds. `null` stops it. */
   | { readonly do: "timer"; readonly ms: number | null }
   /** Closes the connection after everything is written. */
   | { readonly do: "close" }
   | { readonly do: "open"; readonly agreement: Agreement }
   | ({ readonly do: "data" } & DataFragment)
-  /**
-   * No more data follows. `reason`: null after an orderly release. `rejected`: the peer would reject the next request
-   * too.
-   */
+  /** Ends the data. `reason` is null after an orderly release. `rejected`: the peer would reject every request. */
   | { readonly do: "over"; readonly reason: string | null; readonly rejected?: true };
 
 export interface Agreement {
   readonly callingAe: string;
-  readonly contexts: ReadonlyMap<number, AgreedContext>;
+  readonly contexts: ReadonlyMap<number, AcceptedContext>;
 }
 
-export interface AgreedContext {
+export interface AcceptedContext {
   readonly abstractSyntax: string;
   readonly transferSyntax: string;
 }
@@ -46,10 +45,11 @@ export interface AgreedContext {
 /** Negotiates an association request. The association itself checks protocol version and application context. */
 export type Negotiate = (request: AssociateRequest) => AssociateAccept | AssociateReject;
 
-type State =
-  /** Sta2 and Sta5. */
+type AssociationState =
+  /** Sta2. */
   | { readonly at: "awaiting-request" }
-  | { readonly at: "awaiting-answer" }
+  /** Sta5. */
+  | { readonly at: "awaiting-response" }
   /** Sta6. */
   | { readonly at: "open" }
   /** Sta7; Sta11 if both sides requested a release. */
@@ -58,7 +58,7 @@ type State =
   | { readonly at: "awaiting-close" };
 
 type Role =
-  | { readonly is: "acceptor"; readonly answer: Negotiate }
+  | { readonly is: "acceptor"; readonly negotiate: Negotiate }
   | { readonly is: "requestor"; readonly request: AssociateRequest };
 
 /** Max wait for the peer's request, its response, or its close (ARTIM timer of PS3.8). */
@@ -77,23 +77,22 @@ const BY_PROVIDER = 2;
 export class Association {
   readonly #reader = new PduReader();
   readonly #role: Role;
-  #state: State;
+  #state: AssociationState;
   /** Max length of the peer's P-DATA-TF. */
   #maxPduLength = 0;
   #wholePdus = 0;
-  #actions: AssociationAction[] = [];
 
   /** Association of an incoming connection. */
-  static acceptor(answer: Negotiate): Association {
-    return new Association({ is: "acceptor", answer }, { at: "awaiting-request" });
+  static acceptor(negotiate: Negotiate): Association {
+    return new Association({ is: "acceptor", negotiate }, { at: "awaiting-request" });
   }
 
   /** Association of an outgoing connection. */
   static requestor(request: AssociateRequest): Association {
-    return new Association({ is: "requestor", request }, { at: "awaiting-answer" });
+    return new Association({ is: "requestor", request }, { at: "awaiting-response" });
   }
 
-  private constructor(role: Role, state: State) {
+  private constructor(role: Role, state: AssociationState) {
     this.#role = role;
     this.#state = state;
   }
@@ -104,189 +103,153 @@ export class Association {
 
   /** Starts the association; the connection is open. */
   start(): AssociationAction[] {
-    if (this.#role.is === "requestor") this.#write(encodeAssociateRequest(this.#role.request));
-    this.#timer(ARTIM_MS);
-    return this.#take();
+    const request = this.#role.is === "requestor" ? [write(encodeAssociateRequest(this.#role.request))] : [];
+    return [...request, timer(ARTIM_MS)];
   }
 
   receive(chunk: Uint8Array): AssociationAction[] {
-    for (const event of this.#reader.receive(chunk)) this.#step(event);
+    const actions = this.#reader.receive(chunk).flatMap((event) => this.#step(event));
     // Only whole PDUs restart the timer, so that a peer cannot hold its place with single bytes.
-    if (this.#state.at === "open" && this.#reader.wholePdus > this.#wholePdus) this.#timer(IDLE_MS);
+    if (this.isOpen && this.#reader.wholePdus > this.#wholePdus) actions.push(timer(IDLE_MS));
     this.#wholePdus = this.#reader.wholePdus;
-    return this.#take();
+    return actions;
   }
 
   send(fragment: DataFragment): AssociationAction[] {
-    if (this.#state.at === "open") this.#write(encodeData(fragment, this.#maxPduLength));
-    return this.#take();
+    return this.isOpen ? [write(encodeData(fragment, this.#maxPduLength))] : [];
   }
 
   release(): AssociationAction[] {
-    if (this.#state.at === "open") {
-      this.#write(encodeReleaseRequest());
-      this.#timer(ARTIM_MS);
-      this.#state = { at: "awaiting-release" };
-    }
-    return this.#take();
+    if (!this.isOpen) return [];
+    this.#state = { at: "awaiting-release" };
+    return [write(encodeReleaseRequest()), timer(ARTIM_MS)];
   }
 
   /** Aborts an association that cannot continue. */
   abort(reason: string): AssociationAction[] {
-    if (this.#state.at !== "awaiting-close") this.#abort(BY_USER, ABORT_REASON.notSpecified, reason);
-    return this.#take();
+    return this.#state.at === "awaiting-close" ? [] : this.#abort(BY_USER, ABORT_REASON.notSpecified, reason);
   }
 
   timeout(): AssociationAction[] {
     switch (this.#state.at) {
       case "awaiting-request":
-        this.#hangUp(`no association request within ${ARTIM_MS / 1000} s`);
-        break;
-      case "awaiting-answer":
+        return this.#close(`no association request within ${ARTIM_MS / 1000} s`);
+      case "awaiting-response":
       case "awaiting-release":
-        this.#abort(BY_PROVIDER, ABORT_REASON.notSpecified, `no answer within ${ARTIM_MS / 1000} s`);
-        break;
+        return this.#abort(BY_PROVIDER, ABORT_REASON.notSpecified, `no response within ${ARTIM_MS / 1000} s`);
       case "open":
-        this.#abort(BY_PROVIDER, ABORT_REASON.notSpecified, `nothing came for ${IDLE_MS / 1000} s`);
-        break;
+        return this.#abort(BY_PROVIDER, ABORT_REASON.notSpecified, `no PDU within ${IDLE_MS / 1000} s`);
       case "awaiting-close":
-        this.#actions.push({ do: "close" });
-        break;
+        return [{ do: "close" }];
     }
-    return this.#take();
   }
 
   /** Ends the association; the connection is closed. */
   closed(): AssociationAction[] {
-    this.#timer(null);
-    if (this.#state.at !== "awaiting-close") this.#over("the connection closed without a release");
-    return this.#take();
+    const isOver = this.#state.at === "awaiting-close";
+    return [timer(null), ...(isOver ? [] : [over("the connection closed without a release")])];
   }
 
-  #step(event: PduEvent): void {
+  #step(event: PduEvent): AssociationAction[] {
     switch (this.#state.at) {
       case "awaiting-request":
-        if (event.is === "associate-request") this.#answer(event.request);
-        else this.#refuse(event, BY_USER);
-        break;
-      case "awaiting-answer":
-        if (event.is === "associate-accept") this.#agree(event.accept);
-        else if (event.is === "associate-reject") this.#reject(event.reject);
-        else this.#refuse(event, BY_PROVIDER);
-        break;
+        return event.is === "associate-request" ? this.#negotiate(event.request) : this.#refuse(event, BY_USER);
+      case "awaiting-response":
+        if (event.is === "associate-accept") return this.#accepted(event.accept);
+        if (event.is === "associate-reject") return this.#rejected(event.reject);
+        return this.#refuse(event, BY_PROVIDER);
       case "open":
         if (event.is === "data") {
           const { is, ...fragment } = event;
-          this.#actions.push({ do: is, ...fragment });
-        } else if (event.is === "release-request") {
-          this.#write(encodeReleaseResponse());
-          this.#awaitClose(null);
-        } else {
-          this.#refuse(event, BY_PROVIDER);
+          return [{ do: is, ...fragment }];
         }
-        break;
+        if (event.is === "release-request") return [write(encodeReleaseResponse()), ...this.#awaitClose(null)];
+        return this.#refuse(event, BY_PROVIDER);
       case "awaiting-release":
-        if (event.is === "release-response") this.#hangUp(null);
+        if (event.is === "release-response") return this.#close(null);
         // Release collision: the peer's request is confirmed, the agent's own still waits (AR-8, AR-9).
-        else if (event.is === "release-request") this.#write(encodeReleaseResponse());
-        else if (event.is !== "data") this.#refuse(event, BY_PROVIDER);
-        break;
+        if (event.is === "release-request") return [write(encodeReleaseResponse())];
+        return event.is === "data" ? [] : this.#refuse(event, BY_PROVIDER);
       case "awaiting-close":
-        if (event.is === "abort") this.#actions.push({ do: "close" });
-        break;
+        return event.is === "abort" ? [{ do: "close" }] : [];
     }
   }
 
   /** Ends the association on an abort. Responds to any other unexpected PDU with an abort (AA-1, AA-8). */
-  #refuse(event: PduEvent, source: number): void {
-    if (event.is === "abort") this.#hangUp(`the peer aborted (source ${event.source}, reason ${event.reason})`);
-    else if (event.is === "invalid") this.#abort(source, event.reason, event.problem);
-    else this.#abort(source, ABORT_REASON.unexpectedPdu, `${event.is} came out of its turn`);
+  #refuse(event: PduEvent, source: number): AssociationAction[] {
+    if (event.is === "abort") return this.#close(`the peer aborted (source ${event.source}, reason ${event.reason})`);
+    if (event.is === "invalid") return this.#abort(source, event.reason, event.problem);
+    return this.#abort(source, ABORT_REASON.unexpectedPdu, `unexpected PDU ${event.is}`);
   }
 
-  #answer(request: AssociateRequest): void {
-    if (this.#role.is === "requestor") throw new Error("a requestor awaits no request");
+  #negotiate(request: AssociateRequest): AssociationAction[] {
+    if (this.#role.is === "requestor") throw new Error("request PDU at a requestor: expected a response");
     // Bit 0 is the protocol version of the agent; the others are reserved for later versions (PS3.8 §9.3.2).
-    const answer =
+    const response =
       request.protocolVersion % 2 === 0
         ? REJECT_PROTOCOL_VERSION
         : request.applicationContext !== APPLICATION_CONTEXT
           ? REJECT_APPLICATION_CONTEXT
-          : this.#role.answer(request);
-    if ("result" in answer) {
-      this.#write(encodeAssociateReject(answer));
-      this.#awaitClose(`${request.callingAe || "a peer without AE title"} was turned away: ${rejectionText(answer)}`);
-      return;
+          : this.#role.negotiate(request);
+    if ("result" in response) {
+      const reason = `${request.callingAe || "a peer without AE title"} was rejected: ${rejectionText(response)}`;
+      return [write(encodeAssociateReject(response)), ...this.#awaitClose(reason)];
     }
-    this.#write(encodeAssociateAccept(answer));
     this.#maxPduLength = request.maxPduLength;
-    this.#open(request, answer);
+    return [write(encodeAssociateAccept(response)), this.#open(request, response)];
   }
 
-  #agree(accept: AssociateAccept): void {
-    if (this.#role.is === "acceptor") throw new Error("an acceptor awaits no answer");
+  #accepted(accept: AssociateAccept): AssociationAction[] {
+    if (this.#role.is === "acceptor") throw new Error("response PDU at an acceptor: expected a request");
     this.#maxPduLength = accept.maxPduLength;
-    this.#open(this.#role.request, accept);
+    return [this.#open(this.#role.request, accept)];
   }
 
-  #open(request: AssociateRequest, { contexts: answered }: AssociateAccept): void {
-    const contexts = new Map<number, AgreedContext>();
+  #rejected(reject: AssociateReject): AssociationAction[] {
+    const lasting = reject.result === REJECTED_PERMANENT ? ({ rejected: true } as const) : {};
+    this.#state = { at: "awaiting-close" };
+    return [{ do: "over", reason: rejectionText(reject), ...lasting }, timer(null), { do: "close" }];
+  }
+
+  #open(request: AssociateRequest, { contexts: negotiated }: AssociateAccept): AssociationAction {
+    const contexts = new Map<number, AcceptedContext>();
     for (const { id, abstractSyntax } of request.contexts) {
-      const context = answered.find((candidate) => candidate.id === id);
+      const context = negotiated.find((candidate) => candidate.id === id);
       if (context?.result !== "acceptance") continue;
       contexts.set(id, { abstractSyntax, transferSyntax: context.transferSyntax });
     }
     this.#state = { at: "open" };
-    this.#actions.push({ do: "open", agreement: { callingAe: request.callingAe, contexts } });
+    return { do: "open", agreement: { callingAe: request.callingAe, contexts } };
   }
 
-  #abort(source: number, reason: number, problem: string): void {
+  #abort(source: number, reason: number, problem: string): AssociationAction[] {
     // Only an abort by the Upper Layer has a reason (PS3.8 §9.3.8).
-    this.#write(encodeAbort(source, source === BY_USER ? ABORT_REASON.notSpecified : reason));
-    this.#awaitClose(problem);
+    const bytes = encodeAbort(source, source === BY_USER ? ABORT_REASON.notSpecified : reason);
+    return [write(bytes), ...this.#awaitClose(problem)];
   }
 
   /** Waits for the peer to read the last PDU and to close the connection. */
-  #awaitClose(reason: string | null): void {
-    this.#over(reason);
+  #awaitClose(reason: string | null): AssociationAction[] {
     this.#state = { at: "awaiting-close" };
-    this.#timer(ARTIM_MS);
+    return [over(reason), timer(ARTIM_MS)];
   }
 
-  #hangUp(reason: string | null): void {
-    this.#over(reason);
-    this.#awaitHangUp();
-  }
-
-  #awaitHangUp(): void {
+  #close(reason: string | null): AssociationAction[] {
     this.#state = { at: "awaiting-close" };
-    this.#timer(null);
-    this.#actions.push({ do: "close" });
+    return [over(reason), timer(null), { do: "close" }];
   }
+}
 
-  #reject(reject: AssociateReject): void {
-    const lasting = reject.result === REJECTED_PERMANENT ? ({ rejected: true } as const) : {};
-    this.#actions.push({ do: "over", reason: rejectionText(reject), ...lasting });
-    this.#awaitHangUp();
-  }
+function over(reason: string | null): AssociationAction {
+  return { do: "over", reason };
+}
 
-  #over(reason: string | null): void {
-    this.#actions.push({ do: "over", reason });
-  }
+function write(bytes: Uint8Array): AssociationAction {
+  return { do: "write", bytes };
+}
 
-  #write(bytes: Uint8Array): void {
-    this.#actions.push({ do: "write", bytes });
-  }
-
-  #timer(ms: number | null): void {
-    this.#actions.push({ do: "timer", ms });
-  }
-
-  #take(): AssociationAction[] {
-    const actions = this.#actions;
-    this.#actions = [];
-    return actions;
-  }
+function timer(ms: number | null): AssociationAction {
+  return { do: "timer", ms };
 }
 
 function rejectionText({ result, source, reason }: AssociateReject): string {

@@ -12,15 +12,15 @@ export function readUid(bytes: Uint8Array): string {
 }
 
 export function ascii(text: string): Uint8Array {
-  return Uint8Array.from(text, (letter) => letter.charCodeAt(0));
+  return Uint8Array.from(text, (character) => character.charCodeAt(0));
 }
 
-/** Encodes a text in even length (PS3.5 §6.2), filled up with `pad`. */
+/** Encodes a text in even length (PS3.5 §6.2), padded with `pad`. */
 export function evenText(text: string, pad: " " | "\0"): Uint8Array {
   return ascii(text.length % 2 === 0 ? text : text + pad);
 }
 
-/** Formats a number as in a tag: four digits for 16 bits. */
+/** Formats a number in hexadecimal as in a tag, with leading zeros. */
 export function hex(value: number, digits: number): string {
   return value.toString(16).toUpperCase().padStart(digits, "0");
 }

@@ -7,8 +7,8 @@ import {
 } from "./uids.ts";
 import { hex, readUid } from "./bytes.ts";
 
-// Walks over the elements of a dataset in passing (PS3.5 §7): its identity, the offset of its pixels, and whether its
-// end is valid. Values are skipped. Nothing recurses: the depth of sequences is a number.
+// Walks over the elements of a dataset while it is received (PS3.5 §7). The walk gives its identity, the offset of its
+// pixels, and whether it is complete. Values are skipped. Nothing recurses: the depth of sequences is a number.
 
 export interface Encoding {
   readonly explicitVr: boolean;
@@ -17,7 +17,7 @@ export interface Encoding {
 
 const DEFLATED: readonly string[] = [DEFLATED_EXPLICIT_LITTLE_ENDIAN, JPIP_REFERENCED_DEFLATE];
 
-/** Returns the encoding of a transfer syntax; null for a deflated one, which cannot be read in passing. */
+/** Returns the encoding of a transfer syntax; null for a deflated one, which cannot be read while it is received. */
 export function encodingOf(transferSyntax: string): Encoding | null {
   if (DEFLATED.includes(transferSyntax)) return null;
   return {
@@ -37,10 +37,7 @@ export interface DatasetSummary {
   readonly problem: string | null;
 }
 
-/**
- * Max depth of sequences of undefined length; deeper ones are not checked. Enhanced objects and reports use six or
- * seven.
- */
+/** Max depth, two per sequence of undefined length; deeper datasets are refused. Reports nest six or seven sequences. */
 const DEPTH_MAX = 64;
 /** Max bytes of a value that is kept: a UID has up to 64. */
 const VALUE_BYTES_MAX = 66;
@@ -57,17 +54,17 @@ const PIXELS = 0x7fe0_0000;
 export const LONG_VRS = new Set(["OB", "OD", "OF", "OL", "OV", "OW", "SQ", "SV", "UC", "UN", "UR", "UT", "UV"]);
 const SHORT_VRS = new Set("AE AS AT CS DA DS DT FL FD IS LO LT PN SH SL SS ST TM UI UL US".split(" "));
 
-type State =
+type WalkerState =
   | { readonly at: "element" }
-  /** Length of an element whose VR has 32 bits of it. */
+  /** Length of 32 bits behind a long VR. */
   | { readonly at: "long-length"; readonly tag: number; readonly vr: string }
   | { readonly at: "value"; readonly tag: number; left: number }
-  /** An unknown element: the rest is not checked. */
+  /** State after an unknown element: the rest is not checked. */
   | { readonly at: "lost" };
 
 export class DatasetWalker {
   readonly #encoding: Encoding;
-  #state: State = { at: "element" };
+  #state: WalkerState = { at: "element" };
   readonly #header = new Uint8Array(8);
   readonly #headerView = new DataView(this.#header.buffer);
   #headerLength = 0;

@@ -1,7 +1,7 @@
 import { concat } from "../bytes.ts";
 import { evenText, hex, readUid } from "./bytes.ts";
 
-// DIMSE command sets (PS3.7 §6.3, annex E): group 0000 in Implicit VR Little Endian, in every context.
+// DIMSE command sets (PS3.7 §6.3, annex E): group 0000, always in Implicit VR Little Endian.
 
 export const COMMAND = {
   cStoreRequest: 0x0001,
@@ -42,7 +42,7 @@ export interface Command {
   readonly field: number;
   readonly messageId: number;
   readonly messageIdRespondedTo: number;
-  /** Some operations name it the requested SOP class. */
+  /** Affected SOP class, or the requested SOP class of N-SET and N-ACTION. */
   readonly affectedSopClass: string;
   readonly affectedSopInstance: string;
   /** Type of an event or an action. */
@@ -51,6 +51,15 @@ export interface Command {
   /** Status of a response. */
   readonly status: number;
   readonly comment: string;
+}
+
+/** Outcome of a request, for its response. */
+export interface DimseOutcome {
+  readonly status: number;
+  /** Reason of a failure or warning; null without one. */
+  readonly comment: string | null;
+  /** UID of an instance that the request created. */
+  readonly sopInstance?: string;
 }
 
 const TAG = {
@@ -70,7 +79,7 @@ const TAG = {
   actionTypeId: 0x1008,
 } as const;
 
-/** (0000,0800): no dataset follows. */
+/** Value of (0000,0800) in a command without a dataset. */
 const NO_DATASET = 0x0101;
 const DATASET = 0x0001;
 /** Max bytes of a command set; typical ones have some hundred. */
@@ -83,8 +92,8 @@ export function readCommand(bytes: Uint8Array): Command | string {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const values = new Map<number, Uint8Array>();
   for (let at = 0; at < bytes.length; ) {
-    if (at + 8 > bytes.length) return `${bytes.length - at} bytes where an element of the command begins`;
-    if (view.getUint16(at, true) !== 0) return "an element that is not of group 0000 in a command";
+    if (at + 8 > bytes.length) return `${bytes.length - at} bytes, too few for an element of a command`;
+    if (view.getUint16(at, true) !== 0) return "expected group 0000 in a command, got another";
     const element = view.getUint16(at + 2, true);
     const length = view.getUint32(at + 4, true);
     if (at + 8 + length > bytes.length) return `element (0000,${hex(element, 4)}) is longer than its command`;
@@ -98,7 +107,7 @@ export function readCommand(bytes: Uint8Array): Command | string {
   const text = (element: number) => readUid(values.get(element) ?? new Uint8Array(0));
   const field = number(TAG.field);
   const dataSetType = number(TAG.dataSetType);
-  if (field === null || dataSetType === null) return "a command without its field or its dataset type";
+  if (field === null || dataSetType === null) return "a command without command field or dataset type";
   return {
     field,
     messageId: number(TAG.messageId) ?? 0,
@@ -133,24 +142,31 @@ export function encodeResponse(
   ]);
 }
 
-export interface Request {
+export interface DimseRequest {
   readonly field: number;
   readonly messageId: number;
   readonly sopClass: string;
-  /** "" for an operation without an instance, or one that the peer names. */
+  /** SOP Instance UID; "" for an operation without an instance, or if the peer chooses it. */
   readonly sopInstance: string;
   /** Type of an event or an action. */
   readonly typeId?: number;
   readonly hasDataset: boolean;
 }
 
-export function encodeRequest({ field, messageId, sopClass, sopInstance, typeId, hasDataset }: Request): Uint8Array {
-  const onExisting = field === COMMAND.nSetRequest || field === COMMAND.nActionRequest;
+export function encodeRequest({
+  field,
+  messageId,
+  sopClass,
+  sopInstance,
+  typeId,
+  hasDataset,
+}: DimseRequest): Uint8Array {
+  const isOnExisting = field === COMMAND.nSetRequest || field === COMMAND.nActionRequest;
   const typeTag = field === COMMAND.nActionRequest ? TAG.actionTypeId : TAG.eventTypeId;
-  const instanceTag = onExisting ? TAG.requestedSopInstance : TAG.affectedSopInstance;
+  const instanceTag = isOnExisting ? TAG.requestedSopInstance : TAG.affectedSopInstance;
   const hasPriority = field === COMMAND.cStoreRequest || field === COMMAND.cFindRequest;
   return encodeCommand([
-    [onExisting ? TAG.requestedSopClass : TAG.affectedSopClass, evenText(sopClass, "\0")],
+    [isOnExisting ? TAG.requestedSopClass : TAG.affectedSopClass, evenText(sopClass, "\0")],
     [TAG.field, uint16(field)],
     [TAG.messageId, uint16(messageId)],
     ...(hasPriority ? [[TAG.priority, uint16(0)] as const] : []),

@@ -1,4 +1,4 @@
-// Reads elements of a parsed dataset. A third-party parser supplies them, so their shape is checked.
+// Reads elements of a parsed dataset. Their shape is checked, because a third-party parser supplies them.
 
 /** Elements by their tag in eight hex digits. */
 export type Elements = Readonly<Record<string, unknown>>;
@@ -10,6 +10,7 @@ export interface Code {
   readonly meaning: string;
 }
 
+/** Max characters of a text; the rest is cut off. */
 const TEXT_LENGTH_MAX = 1_000;
 
 /** Returns the first value as text, "" without one. */
@@ -29,7 +30,7 @@ export function items(elements: Elements, tag: string): Elements[] {
 /** Returns the codes of a code sequence (PS3.3 §8). */
 export function codes(elements: Elements, tag: string): Code[] {
   return items(elements, tag).map((item) => ({
-    // Long values and URNs have elements of their own.
+    // Long Code Value and URN Code Value have elements of their own.
     value: text(item, "00080100") || text(item, "00080119") || text(item, "00080120"),
     scheme: text(item, "00080102").toUpperCase(),
     meaning: text(item, "00080104"),
@@ -45,7 +46,7 @@ function values(elements: Elements, tag: string): readonly unknown[] {
 function asText(value: unknown): string {
   if (typeof value === "string") return value.replaceAll("\0", "").trim().slice(0, TEXT_LENGTH_MAX);
   if (typeof value === "number") return String(value);
-  // A person name has up to three representations.
+  // The parser gives the representations of a person name as properties.
   return isObject(value) ? asText(value["Alphabetic"] ?? value["Ideographic"]) : "";
 }
 

@@ -4,9 +4,9 @@ import { type Encoding, LONG_VRS, UNDEFINED_LENGTH } from "./dataset.ts";
 
 // Encodes elements (PS3.5 §7), for File Meta Information and for the simulator.
 
-/** Value: a text, raw bytes, a number for a VR of 16 bits, or the items of a sequence. */
-type Value = string | number | Uint8Array | readonly Dataset[];
-export type Element = readonly [tag: number, vr: string, value: Value];
+/** Text, raw bytes, a number for a VR of 16 bits, or the items of a sequence. */
+type ElementValue = string | number | Uint8Array | readonly Dataset[];
+export type Element = readonly [tag: number, vr: string, value: ElementValue];
 /** Elements in the order of their tags. */
 export type Dataset = readonly Element[];
 

@@ -14,10 +14,10 @@ export interface Header {
   readonly otherPatientIds: readonly string[];
   readonly accession: string;
   readonly sex: string;
-  /** ALTERED or UNALTERED. */
+  /** ALTERED, UNALTERED or "". */
   readonly neutered: string;
   readonly birthDate: string;
-  /** kg. */
+  /** Weight in kg. */
   readonly weight: string;
   readonly speciesCodes: readonly Code[];
   readonly species: string;
@@ -25,11 +25,11 @@ export interface Header {
   readonly responsiblePerson: string;
   /** Dates with times, the nearest to the acquisition first. */
   readonly times: readonly string[];
-  /** `+0300`; "" for times in the device's zone. */
+  /** UTC offset such as `+0300`; "" for times in the device's zone. */
   readonly utcOffset: string;
   /** Measurements of a structured report. */
   readonly measurements: readonly Measurement[];
-  /** Reason why the header was read in part only; null for a whole one. */
+  /** Problem of a header that was read in part; null for a whole one. */
   readonly cutShort: string | null;
 }
 

@@ -1,6 +1,6 @@
-import { type Attributes, isSequence, type Keyword, KEYWORDS, type TextKeyword, vrOf } from "./attributes.ts";
+import { type Attributes, isSequence, type Keyword, KEYWORDS, type TextKeyword, vrOf } from "./attribute-table.ts";
 
-// Matching of query keys (PS3.4 §C.2.2.2), and the attributes that a response returns.
+// Matches query keys (PS3.4 §C.2.2.2) and selects the attributes of a response.
 
 /** Returns whether the entry matches the keys. */
 export function matches(keys: Attributes, entry: Attributes): boolean {
@@ -11,7 +11,7 @@ export function matches(keys: Attributes, entry: Attributes): boolean {
       if (key === undefined || isUniversal(key)) return true;
       return (entry[keyword] ?? []).some((item) => matches(key, item));
     }
-    const paired = PAIRED[keyword];
+    const paired = DATE_TIME_PAIRS[keyword];
     if (paired !== undefined && isRange(keys[paired.date]) && isRange(keys[paired.time])) {
       return keyword === paired.time || matchesMoments(keys, entry, paired);
     }
@@ -24,16 +24,16 @@ export function matches(keys: Attributes, entry: Attributes): boolean {
  * whole sequence.
  */
 export function worklistResponse(keys: Attributes, entry: Attributes): Attributes {
-  const answer: Partial<Record<Keyword, unknown>> = {};
+  const response: Partial<Record<Keyword, unknown>> = {};
   for (const keyword of KEYWORDS) {
     if (!(keyword in keys) || keyword === "SpecificCharacterSet") continue;
     const value = entry[keyword];
     if (value === undefined) continue;
     const [key] = isSequence(keyword) ? (keys[keyword] ?? []) : [];
-    const narrow = key !== undefined && Object.keys(key).length > 0;
-    answer[keyword] = narrow ? (value as readonly Attributes[]).map((item) => worklistResponse(key, item)) : value;
+    const isNarrow = key !== undefined && Object.keys(key).length > 0;
+    response[keyword] = isNarrow ? (value as readonly Attributes[]).map((item) => worklistResponse(key, item)) : value;
   }
-  return answer as Attributes;
+  return response as Attributes;
 }
 
 /** Returns whether the keys match every entry. */
@@ -67,10 +67,10 @@ function matchesValue(key: string, value: string, vr: string): boolean {
 
 /** Matches names without regard to case, accents and trailing carets (PS3.5 §6.2.1). */
 function matchesName(key: string, value: string): boolean {
-  const asked = pattern(foldName(key));
-  if (asked.test(foldName(value))) return true;
-  // The patient's name is the second component (PS3.5 §6.2.1.1), but most users type it without one.
-  return !key.includes("^") && value.split("^").some((part) => part !== "" && asked.test(foldName(part)));
+  const wanted = pattern(foldName(key));
+  if (wanted.test(foldName(value))) return true;
+  // The patient's name is the second component (PS3.5 §6.2.1.1), but most users type only one component.
+  return !key.includes("^") && value.split("^").some((part) => part !== "" && wanted.test(foldName(part)));
 }
 
 function foldName(name: string): string {
@@ -93,16 +93,16 @@ function matchesPattern(key: readonly string[], value: readonly string[]): boole
   let at = 0;
   let star = -1;
   let resumeAt = 0;
-  for (let letter = 0; letter < value.length; ) {
+  for (let index = 0; index < value.length; ) {
     if (key[at] === "*") {
       star = at++;
-      resumeAt = letter;
-    } else if (key[at] === "?" || key[at] === value[letter]) {
+      resumeAt = index;
+    } else if (key[at] === "?" || key[at] === value[index]) {
       at += 1;
-      letter += 1;
+      index += 1;
     } else if (star >= 0) {
       at = star + 1;
-      letter = ++resumeAt;
+      index = ++resumeAt;
     } else {
       return false;
     }
@@ -111,16 +111,16 @@ function matchesPattern(key: readonly string[], value: readonly string[]): boole
   return at === key.length;
 }
 
-interface Paired {
+interface DateTimePair {
   readonly date: TextKeyword;
   readonly time: TextKeyword;
 }
 
-const START: Paired = { date: "ScheduledProcedureStepStartDate", time: "ScheduledProcedureStepStartTime" };
-const PAIRED: Partial<Record<Keyword, Paired>> = { [START.date]: START, [START.time]: START };
+const START: DateTimePair = { date: "ScheduledProcedureStepStartDate", time: "ScheduledProcedureStepStartTime" };
+const DATE_TIME_PAIRS: Partial<Record<Keyword, DateTimePair>> = { [START.date]: START, [START.time]: START };
 
 /** Combines the ranges of date and time: from the first day's time to the last day's (PS3.4 table K.6-1). */
-function matchesMoments(keys: Attributes, entry: Attributes, { date, time }: Paired): boolean {
+function matchesMoments(keys: Attributes, entry: Attributes, { date, time }: DateTimePair): boolean {
   const [days, times] = [rangeOf(keys[date]?.[0] ?? "", "DA"), rangeOf(keys[time]?.[0] ?? "", "TM")];
   const moment = padded(entry[date]?.[0] ?? "", "DA", "0") + padded(entry[time]?.[0] ?? "", "TM", "0");
   return days.from + times.from <= moment && moment <= days.to + times.to;

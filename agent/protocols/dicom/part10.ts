@@ -2,7 +2,7 @@ import { concat } from "../bytes.ts";
 import { ascii } from "./bytes.ts";
 import { type Dataset, encodeDataset } from "./encode.ts";
 
-// File head before the dataset (PS3.10 §7.1).
+// Encodes the head of a DICOM file before its dataset (PS3.10 §7.1).
 
 /** Implementation class UID of the agent, made from a UUID (PS3.5 annex B.2). */
 export const IMPLEMENTATION_CLASS_UID = "2.25.284520651568792438234364113214113150493";

@@ -8,7 +8,7 @@ export interface PixelFormat {
   readonly rows: number;
   readonly frames: number;
   readonly photometric: string;
-  /** Colour planes follow each other, instead of colour pixels. */
+  /** True for colour by plane, false for colour by pixel. */
   readonly planar: boolean;
   readonly bitsAllocated: 8 | 16;
   readonly bitsStored: number;
@@ -16,14 +16,14 @@ export interface PixelFormat {
   readonly signed: boolean;
   readonly slope: number;
   readonly intercept: number;
-  /** null for an image without a window. */
+  /** Window of the values; null without one. */
   readonly window: { readonly center: number; readonly width: number; readonly exact: boolean } | null;
 }
 
 export interface Picture {
   readonly width: number;
   readonly height: number;
-  /** 1: grey; 3: RGB. */
+  /** Channels of a pixel: 1 for grey, 3 for RGB. */
   readonly channels: 1 | 3;
   readonly pixels: Uint8Array;
 }
@@ -33,20 +33,20 @@ const COLOUR: readonly string[] = ["RGB", "YBR_FULL", "YBR_FULL_422"];
 /** Max pixels of a frame; a larger one is not drawn. A mammogram has 20 million. */
 const PIXELS_MAX = 64_000_000;
 
-/** Reads the pixel format. @returns a string with the reason if no picture can be made */
+/** Reads the pixel format. @returns a string with the problem of an unsupported one */
 export function readPixelFormat(elements: Elements): PixelFormat | string {
   const number = (tag: string, otherwise: number) => {
     const word = text(elements, tag);
     return word === "" || !Number.isFinite(Number(word)) ? otherwise : Number(word);
   };
   const [rows, columns] = [number("00280010", 0), number("00280011", 0)];
-  if (!(rows > 0 && columns > 0)) return "it has no pixels";
+  if (!(rows > 0 && columns > 0)) return "no pixels";
   if (rows * columns > PIXELS_MAX) return `${columns} x ${rows} pixels, at most ${PIXELS_MAX} in all`;
   const photometric = text(elements, "00280004");
   const samples = number("00280002", 1);
   const isColour = COLOUR.includes(photometric);
   if (samples !== (isColour ? 3 : 1) || !(isColour || GREY.includes(photometric))) {
-    return `${photometric || "no photometric interpretation"} with ${samples} samples a pixel is not drawn`;
+    return `${photometric || "no photometric interpretation"} with ${samples} samples per pixel is not drawn`;
   }
   const bitsAllocated = number("00280100", 8);
   const bitsStored = number("00280101", bitsAllocated);
@@ -68,7 +68,7 @@ export function readPixelFormat(elements: Elements): PixelFormat | string {
   };
 }
 
-/** Returns the bytes of an uncompressed frame. */
+/** Returns the number of bytes of an uncompressed frame. */
 export function frameLength({ rows, columns, photometric, bitsAllocated }: PixelFormat): number {
   const samples = photometric === "YBR_FULL_422" ? 2 : GREY.includes(photometric) ? 1 : 3;
   return (rows * columns * samples * bitsAllocated) / 8;
@@ -86,7 +86,7 @@ function drawGrey(bytes: Uint8Array, format: PixelFormat): Uint8Array {
   const stored = bitsAllocated === 8 ? bytes : words(bytes);
   const shift = highBit - bitsStored + 1;
   const span = 2 ** bitsStored;
-  // Unused bits are masked: they may hold overlays.
+  // Unused bits are masked, because they may hold overlays.
   const valueOf = (word: number) => {
     const value = (word >> shift) & (span - 1);
     return (signed && value >= span / 2 ? value - span : value) * slope + intercept;
@@ -100,7 +100,7 @@ function drawGrey(bytes: Uint8Array, format: PixelFormat): Uint8Array {
     grey = stretched(stored, valueOf);
   }
   const inverted = photometric === "MONOCHROME1"; // the lowest value is white
-  // Lookup table of all words: most images have more pixels.
+  // A lookup table of all words pays off, because most images have more pixels.
   const table = Uint8Array.from({ length: 2 ** bitsAllocated }, (_, word) => {
     const shade = clamped(grey(valueOf(word)));
     return inverted ? 255 - shade : shade;
@@ -116,7 +116,7 @@ function words(bytes: Uint8Array): Uint16Array {
   return found;
 }
 
-/** PS3.3 §C.11.2.1.2.1; exact: §C.11.2.1.3.2. */
+/** Maps values through a window (PS3.3 §C.11.2.1.2.1, the exact one by §C.11.2.1.3.2). */
 function windowed({ center, width, exact }: NonNullable<PixelFormat["window"]>): (value: number) => number {
   if (exact) return (value) => ((value - center) / width + 0.5) * 255;
   const middle = center - 0.5;
@@ -127,7 +127,7 @@ function windowed({ center, width, exact }: NonNullable<PixelFormat["window"]>):
   };
 }
 
-/** Scales from the lowest to the highest value. */
+/** Maps the lowest value to 0 and the highest to 255. */
 function stretched(stored: Uint8Array | Uint16Array, valueOf: (word: number) => number): (value: number) => number {
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const word of stored) {
@@ -144,7 +144,7 @@ function drawColour(bytes: Uint8Array, { columns, rows, photometric, planar }: P
   const [step, plane] = planar ? [1, count] : [3, 1];
   const isPaired = photometric === "YBR_FULL_422";
   for (let pixel = 0; pixel < count; pixel++) {
-    const pair = (pixel >> 1) * 4; // Y Y Cb Cr: two pixels share their colour
+    const pair = (pixel >> 1) * 4; // Y Y Cb Cr: two pixels share Cb and Cr
     const first = bytes[isPaired ? pair + (pixel & 1) : pixel * step]!;
     const second = bytes[isPaired ? pair + 2 : pixel * step + plane]!;
     const third = bytes[isPaired ? pair + 3 : pixel * step + 2 * plane]!;
@@ -166,7 +166,7 @@ function clamped(value: number): number {
   return Math.round(Math.min(255, Math.max(0, value)));
 }
 
-/** Scales a picture down to the max side length: each pixel is the mean of a square. */
+/** Scales a picture down to the max side length. Each pixel is the mean of a square. */
 export function shrink(picture: Picture, sideMax: number): Picture {
   const { width, height, channels, pixels } = picture;
   const side = Math.ceil(Math.max(width, height) / sideMax);

@@ -1,11 +1,10 @@
+import { digest } from "./digest.ts";
+import { measurementResults } from "./measurement-results.ts";
 import { ULTRASOUND_IMAGE, ULTRASOUND_MULTI_FRAME_IMAGE, VIDEO_ENDOSCOPIC_IMAGE, VL_ENDOSCOPIC_IMAGE } from "./uids.ts";
-import { createHash } from "node:crypto";
 import { readSpecies } from "../../../shared/clinical/species.ts";
 import type { Modality, PatientHint, Result, RowSnapshot } from "../../../shared/api/study.ts";
 import type { Code } from "./elements.ts";
 import type { Header } from "./header.ts";
-import { conceptKey, meaningOf, shortCode } from "./measurement-codes.ts";
-import type { Measurement } from "./structured-report.ts";
 import type { Report } from "../../report/report.ts";
 import { hintText } from "../../report/specimen.ts";
 import { readDate, readTime } from "../../report/device-time.ts";
@@ -17,7 +16,7 @@ export interface ImageInstance {
   readonly receivedAt: number;
   readonly sopInstance: string;
   readonly sha256: string;
-  /** A string with the reason for an unreadable header. */
+  /** Header, or a string with the problem of an unreadable one. */
   readonly header: Header | string;
   /** IANA zone of the device's clock. */
   readonly timeZone: string;
@@ -27,17 +26,14 @@ export interface ImageInstance {
 
 interface ImageReport {
   readonly report: Report;
-  /** Results of structured reports. No reference intervals exist for them, so they have neither range nor flag. */
+  /** Results of structured reports, without range and flag, because no reference intervals exist for them. */
   readonly results: readonly Result[];
-  /** One row per result, in the same order, with the concept's meaning. */
+  /** Rows of the results, in the same order, with the concept's meaning. */
   readonly rows: readonly RowSnapshot[];
-  /** Key of the set of instances. */
+  /** Digest of the set of instances. */
   readonly images: string;
   readonly messages: readonly string[];
-  /**
-   * The device's zone if all images agree on the patient and none has an identifier; else null, because a name is not
-   * enough.
-   */
+  /** Zone for a match by name: the device's if all images agree on a patient without identifier, else null. */
   readonly namedIn: string | null;
 }
 
@@ -47,7 +43,7 @@ export interface ImageReading {
   readonly leftOut: ReadonlyMap<string, string>;
 }
 
-/** API modality by (0008,0060). */
+/** Modality of the API by (0008,0060). */
 const MODALITIES: Readonly<Record<string, Modality>> = {
   CR: "RADIOLOGY",
   DX: "RADIOLOGY",
@@ -70,12 +66,12 @@ const SOP_CLASSES: Readonly<Record<string, Modality>> = {
   [VIDEO_ENDOSCOPIC_IMAGE]: "ENDOSCOPY",
 };
 
-type Read = ImageInstance & { readonly header: Header };
+type ReadInstance = ImageInstance & { readonly header: Header };
 
 export function readImages(study: string, instances: readonly ImageInstance[]): ImageReading {
   const leftOut = new Map<string, string>();
-  const images = new Map<Modality, Read[]>();
-  const companions: Read[] = [];
+  const images = new Map<Modality, ReadInstance[]>();
+  const companions: ReadInstance[] = [];
   for (const instance of instances) {
     const { header, message } = instance;
     if (typeof header === "string") {
@@ -92,10 +88,10 @@ export function readImages(study: string, instances: readonly ImageInstance[]): 
     if (named === null) leftOut.set(message, `no modality in the API: ${header.modality}`);
     else images.set(named, [...(images.get(named) ?? []), read]);
   }
-  const host = images.has("ULTRASOUND") ? "ULTRASOUND" : [...images.keys()][0]; // most measurements are ultrasound
+  const host = images.has("ULTRASOUND") ? "ULTRASOUND" : [...images.keys()][0]; // most measurements are of ultrasound
   if (host === undefined) {
     for (const { message, header } of companions) {
-      leftOut.set(message, `no image of its study has come: ${header.modality || "no modality"} alone makes no study`);
+      leftOut.set(message, `no image of its study received: ${header.modality || "no modality"} alone makes no study`);
     }
   }
   const reports = [...images].map(([modality, own]) =>
@@ -107,8 +103,8 @@ export function readImages(study: string, instances: readonly ImageInstance[]): 
 function imageReport(
   study: string,
   modality: Modality,
-  images: readonly Read[],
-  companions: readonly Read[],
+  images: readonly ReadInstance[],
+  companions: readonly ReadInstance[],
 ): ImageReport {
   const all = [...images, ...companions];
   const { header, timeZone } = images.find((image) => image.header.patientId !== "") ?? images[0]!;
@@ -119,9 +115,9 @@ function imageReport(
   const received = Math.min(...images.map(({ receivedAt }) => receivedAt));
   const cutShort = new Set(all.map((instance) => instance.header.cutShort).filter((reason) => reason !== null));
   const measured = all.flatMap((instance) => instance.header.measurements);
-  const { results, rows, leftOut } = imagingResults(measured);
+  const { results, rows, leftOut } = measurementResults(measured);
   const notes = [
-    ...(times.length === 0 ? ["the images carry no readable time: that of receipt stands for it"] : []),
+    ...(times.length === 0 ? ["the images have no readable time: the time of receipt is used"] : []),
     ...(identifiers.size > 1 ? [`the instances of the study name ${identifiers.size} patients`] : []),
     ...[...cutShort].map((reason) => `a header was read in part: ${reason}`),
   ];
@@ -130,7 +126,7 @@ function imageReport(
       device_name: deviceName(header),
       modality,
       dedupe_key: `${study} ${modality}`,
-      // Images with different identifiers have none: a user has to separate two patients.
+      // Images with different identifiers get none, because a user has to separate the patients.
       identifier: identifiers.size === 1 ? header.patientId : null,
       otherIdentifiers: identifiers.size > 1 ? [] : [...header.otherPatientIds, header.accession].filter(Boolean),
       patient_hint: patientHint(header),
@@ -146,64 +142,16 @@ function imageReport(
     rows,
     images: digest(all.map(({ sopInstance, sha256 }) => `${sopInstance} ${sha256}`)),
     messages: all.map(({ message }) => message),
-    namedIn: isUnidentified && new Set(all.map(animal)).size === 1 ? timeZone : null,
+    namedIn: isUnidentified && new Set(all.map(patientKey)).size === 1 ? timeZone : null,
   };
 }
 
-/** Returns the patient's further data, for images without an identifier. */
-function animal({ header: { patientName, species, speciesCodes, sex, birthDate } }: Read): string {
+/** Returns the patient's other data, for images without an identifier. */
+function patientKey({ header: { patientName, species, speciesCodes, sex, birthDate } }: ReadInstance): string {
   return JSON.stringify([patientName, species, speciesCodes, sex, birthDate]);
 }
 
-const ANALYTE_LENGTH_MAX = 64;
-const UNIT_LENGTH_MAX = 32;
-const MEANING_LENGTH_MAX = 400;
-const NO_INTERVALS = "no reference intervals for measurements in images";
-
-/** Reads the rows of all reports of a study. If two concepts shared a code, each code would carry its concept. */
-function imagingResults(measurements: readonly Measurement[]): {
-  results: Result[];
-  rows: RowSnapshot[];
-  leftOut: string[];
-} {
-  const conceptsOf = new Map<string, Set<string>>();
-  const coded = measurements.map((measurement) => {
-    const { concept, modifiers } = measurement;
-    const code = shortCode(concept, modifiers);
-    if (code !== null) conceptsOf.set(code, (conceptsOf.get(code) ?? new Set()).add(conceptKey(concept)));
-    return { ...measurement, code, meaning: meaningOf(concept, modifiers) };
-  });
-  const results: Result[] = [];
-  const rows: RowSnapshot[] = [];
-  const leftOut: string[] = [];
-  for (const { concept, code, meaning, value, unit } of coded) {
-    const number = Number(value);
-    if (value === "" || !Number.isFinite(number)) {
-      leftOut.push(`${meaning} has no value`);
-      continue;
-    }
-    const isShared = code !== null && conceptsOf.get(code)!.size > 1;
-    const full = isShared ? `${code} ${concept.scheme}:${concept.value}` : code;
-    const analyte = full === null || full.length > ANALYTE_LENGTH_MAX ? digestCode(concept, meaning) : full;
-    results.push({
-      ...{ analyte, value: number, unit: unit?.slice(0, UNIT_LENGTH_MAX) ?? null },
-      ...{ reference_range: null, flag: null },
-    });
-    rows.push({
-      ...{ analyte, code: conceptKey(concept).trim() || analyte, interval_id: null, reason: NO_INTERVALS, text: value },
-      ...{ device_range: null, device_species: null, device_flag: null },
-      meaning: meaning.slice(0, MEANING_LENGTH_MAX),
-    });
-  }
-  return { results, rows, leftOut };
-}
-
-/** Builds a code for a concept without a usable one: its scheme and a digest of the measurement's name. */
-function digestCode({ scheme, value }: Code, meaning: string): string {
-  return `${scheme.slice(0, 16) || "UNCODED"}:${digest([value, meaning]).slice(0, 12)}`;
-}
-
-function acquired({ header: { times, utcOffset }, timeZone }: Read): string | null {
+function acquired({ header: { times, utcOffset }, timeZone }: ReadInstance): string | null {
   const zone = /^[+-]\d{4}$/.test(utcOffset) ? `UTC${utcOffset.slice(0, 3)}:${utcOffset.slice(3)}` : timeZone;
   return times.map((time) => readTime(time, zone)).find((time) => time !== null) ?? null;
 }
@@ -214,7 +162,7 @@ function deviceName({ manufacturer, model, station }: Header): string {
 }
 
 function patientHint(header: Header): PatientHint {
-  // Two components are owner and patient, a single one is the patient.
+  // Two components are owner and patient. A single one is the patient.
   const [first = "", second = ""] = header.patientName.split("^");
   const two = second.trim() !== "";
   const kilograms = Number(header.weight);
@@ -230,7 +178,7 @@ function patientHint(header: Header): PatientHint {
   };
 }
 
-/** CID 7454 by SNOMED CT and older SNOMED RT codes. */
+/** Species of CID 7454 by SNOMED CT and older SNOMED RT codes. */
 const SPECIES_CODES: Readonly<Record<string, string>> = {
   "448771007": "dog", // Canis lupus familiaris
   "388490000": "dog", // Canis
@@ -249,13 +197,10 @@ const SPECIES_CODES: Readonly<Record<string, string>> = {
   "447612001": "exotic", // Mus musculus
   "371565004": "exotic", // Rattus norvegicus
 };
-/** SNOMED CT, SNOMED RT, and RT's former names. */
+/** Scheme designators of SNOMED CT and SNOMED RT, with the former names of RT. */
 const SNOMED: readonly string[] = ["SCT", "SRT", "SNM3", "99SDM"];
 
-/**
- * Returns the species by code, else by the words of the codes, the description or the breed. Returns null for none or
- * several.
- */
+/** Reads the species from codes, their meanings, the description or the breed. @returns null for none or several */
 function speciesOf({ speciesCodes, species, breed }: Header): string | null {
   const coded = new Set(speciesCodes.map(speciesOfCode).filter((name) => name !== null));
   if (coded.size > 0) return coded.size === 1 ? [...coded][0]! : null;
@@ -264,8 +209,4 @@ function speciesOf({ speciesCodes, species, breed }: Header): string | null {
 
 function speciesOfCode({ value, scheme, meaning }: Code): string | null {
   return (SNOMED.includes(scheme) ? SPECIES_CODES[value] : undefined) ?? readSpecies(meaning);
-}
-
-function digest(lines: readonly string[]): string {
-  return createHash("sha256").update(lines.toSorted().join("\n")).digest("hex");
 }

@@ -4,8 +4,8 @@ const HEADER_BYTES = 64;
 const SEGMENTS_MAX = 15;
 
 /**
- * Decodes a frame to little endian planes, one per sample, of `pixels` pixels and `bytesEach` bytes a sample. @returns
- * a string with the problem of an invalid frame
+ * Decodes a frame to little endian planes, one per sample, of `pixels` pixels with `bytesEach` bytes.
+ * @returns a string with the problem of an invalid frame
  */
 export function decodeRle(bytes: Uint8Array, pixels: number, samples: number, bytesEach: number): Uint8Array | string {
   if (bytes.length < HEADER_BYTES) return `an RLE frame of ${bytes.length} bytes`;

@@ -1,24 +1,26 @@
 import { type Code, codes, type Elements, items, text } from "./elements.ts";
 import type { Modifier } from "./measurement-codes.ts";
 
-// Measurements of a structured report (PS3.3 §C.17.3): its NUM content items in any template. Modifiers of the
-// containers around an item (finding site, laterality) apply to the item too.
+// Reads the measurements of a structured report (PS3.3 §C.17.3): its NUM content items in any template. Modifiers of
+// the containers around an item (finding site, laterality) apply to the item too.
 
 /** Measurement as the device wrote it. */
 export interface Measurement {
   readonly concept: Code;
   /** Modifiers, the outermost first. An item's own modifier replaces that of a container. */
   readonly modifiers: readonly Modifier[];
-  /** DS; "" without a measured value. */
+  /** Decimal string; "" without a measured value. */
   readonly value: string;
-  /** UCUM; null for a value without a unit. */
+  /** UCUM unit; null without one. */
   readonly unit: string | null;
 }
 
+/** Max measurements of a report; further ones are not read. */
 const MEASUREMENTS_MAX = 1_000;
+/** Max content items of a report; further ones are not read. */
 const CONTENT_ITEMS_MAX = 50_000;
 const NO_CODE: Code = { value: "", scheme: "", meaning: "" };
-/** Fetus ID (PS3.16 TID 1008): it separates littermates. */
+/** Code of Fetus ID (PS3.16 TID 1008), which separates littermates. */
 const FETUS_ID = "11951-1";
 
 export function readMeasurements(report: Elements): Measurement[] {

@@ -1,9 +1,9 @@
 import type { Patient } from "../../../shared/api/patient.ts";
 import { readSex } from "../../../shared/clinical/reference.ts";
 import { fold } from "../../../shared/clinical/species.ts";
-import type { Attributes } from "./attributes.ts";
+import type { Attributes } from "./attribute-table.ts";
 
-// Modality Worklist entry (PS3.4 table K.6-1), with the fields that a veterinary clinic has.
+// Entry of the Modality Worklist (PS3.4 table K.6-1) with the data of a veterinary clinic.
 
 /** Imaging appointment or order of a patient. */
 export interface ScheduledStep {
@@ -12,7 +12,7 @@ export interface ScheduledStep {
   readonly studyUid: string;
   /** `YYYYMMDDHHMMSS` in the device's zone. */
   readonly start: string;
-  /** Ordered procedures in the clinic's words; empty for an appointment. */
+  /** Ordered procedures as the clinic names them; empty for an appointment. */
   readonly procedures: readonly string[];
   readonly stationAe: string;
   readonly modality: string;
@@ -42,7 +42,7 @@ export function worklistEntry(step: ScheduledStep): Attributes {
     PatientBreedDescription: optional(patient.breed === null ? null : word(patient.breed)),
     PatientBreedCodeSequence: [],
     BreedRegistrationSequence: [],
-    // The API has the owner's number only.
+    // The API has only the owner's number.
     ResponsiblePerson: [patient.owner_customer_fp],
     ResponsiblePersonRole: ["OWNER"],
     ResponsibleOrganization: [],
@@ -78,7 +78,7 @@ export function worklistEntry(step: ScheduledStep): Attributes {
   };
 }
 
-/** CID 7454. */
+/** Species codes of CID 7454. */
 const SPECIES_CODES: Readonly<Record<string, Attributes>> = {
   dog: sct("448771007", "Canis lupus familiaris"),
   cat: sct("448169003", "Felis catus"),

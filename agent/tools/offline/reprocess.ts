@@ -3,7 +3,7 @@ import { resultLine } from "../../../shared/clinical/flag-text.ts";
 import { searchSpool, writeSpool } from "../../spool/access.ts";
 import { Directory } from "../../study/patient-directory.ts";
 import { assess, type FilingDevice, type FilingSources } from "../../study/assess.ts";
-import { Headers } from "../../imaging/header-reader.ts";
+import { HeaderReader } from "../../imaging/header-reader.ts";
 import { assessImages, type ImageDevice } from "../../imaging/study-assembly.ts";
 import { BYTES_COLUMNS, messageReader, type StoredMessageRow } from "../../spool/queries/events/event-log.ts";
 import { isWithdrawal, nextRevision } from "../../report/revision.ts";
@@ -50,7 +50,7 @@ export async function reassess(
   matchPatientsByName: boolean,
   progress: (done: number, of: number) => void,
 ): Promise<ReassessedMessage[]> {
-  const headers = new Headers();
+  const headers = new HeaderReader();
   try {
     return await searchSpool(folder, async (db) => {
       const all = wantedOf(db, wanted);
@@ -120,7 +120,7 @@ async function assessStudy(
   data: string,
   study: string,
   { imaging }: KnownDevices,
-  headers: Headers,
+  headers: HeaderReader,
   lookup: FilingSources,
 ): Promise<Settlement[]> {
   const stored = await lookup.spool.call("instancesOf", study);

@@ -7,11 +7,11 @@ import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type RunningAgent, startAgent } from "../../../agent/agent.ts";
 import { checkConfig } from "../../../agent/config/check.ts";
+import { encodeReleaseRequest } from "../../../agent/protocols/dicom/pdu-encoder.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
 import { listMessages } from "../../../agent/spool/queries/messages/message-summaries.ts";
 import { type DeviceStatus, readStatus } from "../../../agent/spool/queries/status.ts";
 import type { Readiness } from "../../../agent/status/readiness.ts";
-import { encodeReleaseRequest } from "../../../agent/protocols/dicom/pdu.ts";
 import { playDevice } from "../../../agent/tools/simulator/analyzer.ts";
 import { openLine, type SimulatorLine } from "../../../agent/tools/simulator/line.ts";
 import { playHl7Device } from "../../../agent/tools/simulator/hl7.ts";
@@ -324,7 +324,7 @@ test("bytes of another protocol at an imaging port cause a warning with its name
     return now?.last_warning && now.counters?.bytes ? now : null;
   });
   expect([warned.last_warning?.reason, warned.counters]).toEqual([
-    "18 bytes outside an association: PDU type 47 is none; they look like HTTP: compare the profile dicom",
+    "18 bytes outside an association: unknown PDU type 47; they look like HTTP: compare the profile dicom",
     { bytes: 18, messages: 0, warnings: 1, noise_bytes: 18 },
   ]);
 });

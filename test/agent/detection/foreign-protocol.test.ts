@@ -2,7 +2,7 @@ import net from "node:net";
 import tls from "node:tls";
 import { expect, test } from "vitest";
 import { AstmLink } from "../../../agent/protocols/astm/link.ts";
-import { encodeAssociateRequest } from "../../../agent/protocols/dicom/pdu.ts";
+import { encodeAssociateRequest } from "../../../agent/protocols/dicom/pdu-encoder.ts";
 import { protocolOf } from "../../../agent/detection/foreign-protocol.ts";
 import { associateRequest, CR_STORAGE, EXPLICIT } from "../../support/dicom.ts";
 

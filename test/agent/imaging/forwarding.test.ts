@@ -4,9 +4,9 @@ import http from "node:http";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Destination } from "../../../agent/config/destination.ts";
-import { Forward } from "../../../agent/imaging/forwarding.ts";
+import { ForwardQueue } from "../../../agent/imaging/forwarding.ts";
+import { imageFile } from "../../../agent/imaging/image-folder.ts";
 import { generateInstance } from "../../../agent/tools/simulator/generated-study.ts";
-import { imageFile } from "../../../agent/imaging/instance-store.ts";
 import { dcmtk, run } from "../../support/dcmtk.ts";
 import { useDicomServer } from "../../support/dicom-server.ts";
 import { generatedFile } from "../../support/generated-file.ts";
@@ -14,23 +14,23 @@ import { freePort, temporaryFolder, until } from "../../support/processes.ts";
 import { useSpool } from "../../support/spool.ts";
 import { TestClock } from "../../support/wire.ts";
 
-// Method: DCMTK's storescu sends to a real device, whose images are forwarded to DCMTK's storescp with its faults, or to an
-// HTTP server that does as the test says. The clock of the retries is the test's.
+// Method: DCMTK's storescu sends to a real device. Its images are forwarded to DCMTK's storescp with faults, or to a scripted
+// HTTP server. The test sets the clock of the retries.
 
 const used = useSpool();
 const served = useDicomServer(used);
 let folder: string;
 let port: number;
 let clock: TestClock;
-let said: string[];
+let events: string[];
 const peers: ChildProcess[] = [];
-const forwards: Forward[] = [];
+const forwards: ForwardQueue[] = [];
 
 beforeEach(async () => {
   folder = temporaryFolder();
   port = await freePort();
   clock = new TestClock();
-  said = [];
+  events = [];
 });
 
 afterEach(async () => {
@@ -39,7 +39,7 @@ afterEach(async () => {
   fs.rmSync(folder, { recursive: true });
 });
 
-/** Storescp on `port`; what it got is in `folder`. */
+/** Starts storescp on `port`; its files are in `folder`. */
 async function startPeer(...options: readonly string[]): Promise<ChildProcess> {
   const peer = spawn("storescp", ["-v", "-od", folder, ...options, String(port)], {
     env: { ...process.env, TCP_NODELAY: "1" },
@@ -53,14 +53,14 @@ async function startPeer(...options: readonly string[]): Promise<ChildProcess> {
   return peer;
 }
 
-function forwardTo(destination: Destination): Forward {
-  const events = {
-    sent: () => said.push("sent"),
-    refused: (_: string, reason: string) => said.push(`refused: ${reason}`),
-    failed: (kind: string, reason: string) => said.push(`failed, ${kind}: ${reason}`),
-    recovered: () => said.push("recovered"),
+function forwardTo(destination: Destination): ForwardQueue {
+  const handlers = {
+    sent: () => events.push("sent"),
+    refused: (_: string, reason: string) => events.push(`refused: ${reason}`),
+    failed: (kind: string, reason: string) => events.push(`failed, ${kind}: ${reason}`),
+    recovered: () => events.push("recovered"),
   };
-  const forward = new Forward(used.folder, used.spool, destination, events, {
+  const forward = new ForwardQueue(used.folder, used.spool, destination, handlers, {
     setTimer: clock.setTimer,
     random: () => 1,
   });
@@ -74,14 +74,14 @@ const pacs = (): Destination => ({
 
 const STUDY = { patient: { id: "1", name: "X^Rex", species: "dog" }, uid: "2.25.4711", at: "20260504090000" };
 
-/** The datasets that receive() sends, as received() shows them. */
+/** Returns the datasets that receive() sends, in the form of received(). */
 function generated(count: number): string[] {
   return Array.from({ length: count }, (_, nth) =>
     Buffer.from(generateInstance("cr", STUDY, nth + 1).dataset).toString("base64"),
   );
 }
 
-/** Sends generated images to the device; those of the destinations are queued with them. */
+/** Sends generated images to the device, which queues them for the destinations. */
 async function receive(count: number, destinations: readonly string[] = ["pacs"], ...options: readonly string[]) {
   await used.spool.call("setDestinations", destinations);
   const files = Array.from({ length: count }, (_, nth) => {
@@ -107,7 +107,7 @@ async function counts(): Promise<string[]> {
   return rows.map(({ destination, state, count }) => `${destination} ${state} ${count}`);
 }
 
-/** The dataset of a file: what follows its File Meta Information. */
+/** Reads the dataset of a file, after its File Meta Information. */
 function datasetOf(file: string): Buffer {
   const bytes = fs.readFileSync(file);
   return bytes.subarray(144 + bytes.readUInt32LE(140));
@@ -122,7 +122,7 @@ async function held(): Promise<string[]> {
   return stored.map(({ message }) => datasetOf(imageFile(used.folder, message)).toString("base64"));
 }
 
-describe.skipIf(!dcmtk)("to storescp", () => {
+describe.skipIf(!dcmtk)("forwarding to storescp", () => {
   test("every image arrives byte-identical, on one association", async () => {
     await receive(12);
     await startPeer("+B", "+xa");
@@ -130,12 +130,12 @@ describe.skipIf(!dcmtk)("to storescp", () => {
     forward.wake();
     await until("all are sent", async () => (await counts())[0] === "pacs sent 12");
     expect(received().toSorted()).toEqual((await held()).toSorted());
-    expect(said).toEqual(Array.from({ length: 12 }, () => "sent"));
-    await receive(12); // once more: the same bytes are no news
+    expect(events).toEqual(Array.from({ length: 12 }, () => "sent"));
+    await receive(12); // a repeat of the same bytes queues nothing
     expect(await counts()).toEqual(["pacs sent 12"]);
   });
 
-  test("an image that a second AE title repeats is forwarded with the dataset that came", async () => {
+  test("an image that a second AE title repeats is forwarded unchanged", async () => {
     await receive(2, ["pacs"], "-aet", "DX1");
     await receive(2, ["pacs"], "-aet", "ULTRASOUND-ROOM2");
     await startPeer("+B", "+xa");
@@ -144,11 +144,11 @@ describe.skipIf(!dcmtk)("to storescp", () => {
     expect(received().toSorted()).toEqual(generated(2).toSorted());
   });
 
-  test("a destination that is away is tried again, and delays no other", async () => {
+  test("an unreachable destination is retried and delays no other", async () => {
     await receive(3, ["pacs", "other"]);
     forwardTo(pacs()).wake();
-    await until("the first try fails", () => said.length > 0);
-    expect(said).toEqual([expect.stringMatching(/^failed, transient: 127.0.0.1:\d+: connect ECONNREFUSED/)]);
+    await until("the first try fails", () => events.length > 0);
+    expect(events).toEqual([expect.stringMatching(/^failed, transient: 127.0.0.1:\d+: connect ECONNREFUSED/)]);
     const away = clock.pending;
     expect(away).toEqual([1_000]);
 
@@ -158,22 +158,22 @@ describe.skipIf(!dcmtk)("to storescp", () => {
     expect(await counts()).toEqual(["other sent 3", "pacs queued 3"]);
     clock.advance(1_000);
     await until("both have them", async () => (await counts()).includes("pacs sent 3"));
-    expect(said).toContain("recovered");
+    expect(events).toContain("recovered");
   });
 
-  test("a transfer syntax that the peer does not take is told, and the rest goes on", async () => {
+  test("an unsupported transfer syntax is reported, and the other images are sent", async () => {
     await receive(1);
     await receive(2, ["pacs"], "-xi");
     await startPeer("+xi"); // Implicit VR only
     forwardTo(pacs()).wake();
     await until("nothing waits", async () => (await counts()).length === 2 || (await counts())[0] === "pacs sent 3");
-    expect(said.filter((line) => line.startsWith("refused"))).toEqual([
-      "refused: the peer takes no 1.2.840.10008.5.1.4.1.1.1 with transfer syntax 1.2.840.10008.1.2.1",
+    expect(events.filter((line) => line.startsWith("refused"))).toEqual([
+      "refused: the peer does not accept 1.2.840.10008.5.1.4.1.1.1 with transfer syntax 1.2.840.10008.1.2.1",
     ]);
     expect(await counts()).toContain("pacs refused 1");
   });
 
-  test("an image that is still on its way to the disk is not given up: it goes once it is there", async () => {
+  test("a partial image is sent once it is stored", async () => {
     await receive(2);
     await startPeer("+xa");
     const [first] = await used.spool.call("instancesOf", "2.25.4711");
@@ -182,55 +182,58 @@ describe.skipIf(!dcmtk)("to storescp", () => {
     fs.renameSync(file, part);
     const forward = forwardTo(pacs());
     forward.wake();
-    await until("the other one is sent", () => said.length > 0);
-    expect(said).toEqual(["sent"]);
+    await until("the other one is sent", () => events.length > 0);
+    expect(events).toEqual(["sent"]);
     expect(await counts()).toEqual(["pacs queued 1", "pacs sent 1"]);
     fs.renameSync(part, file);
     forward.wake();
     await until("both are sent", async () => (await counts())[0] === "pacs sent 2");
   });
 
-  test("a peer that will not have us is asked again only after a while", async () => {
+  test("a peer that rejects the agent is retried after a longer delay", async () => {
     await receive(1);
     await startPeer("--refuse");
     forwardTo(pacs()).wake();
-    await until("it is refused", () => said.length > 0);
-    expect(said).toEqual(["failed, unauthorized: rejected (result 1, source 1, reason 1)"]);
+    await until("it is refused", () => events.length > 0);
+    expect(events).toEqual(["failed, unauthorized: rejected (result 1, source 1, reason 1)"]);
     expect(clock.pending).toEqual([60_000]);
     expect(await counts()).toEqual(["pacs queued 1"]);
   });
 
-  test.each(["--abort-during", "--abort-after"])("what the peer breaks off (%s) is sent again", async (fault) => {
-    await receive(2);
-    const breaking = await startPeer("+xa", fault);
-    forwardTo(pacs()).wake();
-    await until("it breaks off", () => said.length > 0);
-    expect(said[0]).toMatch(/^failed, uncertain: the peer aborted/);
-    expect(await counts()).toEqual(["pacs queued 2"]);
-    breaking.kill("SIGKILL");
-    await until("it is gone", () => breaking.exitCode !== null || breaking.signalCode !== null);
-    for (const name of fs.readdirSync(folder)) fs.unlinkSync(path.join(folder, name));
-    await startPeer("+xa", "+B");
-    clock.advance(60_000);
-    await until("all are sent", async () => (await counts())[0] === "pacs sent 2");
-    expect(received().toSorted()).toEqual((await held()).toSorted());
-  });
+  test.each(["--abort-during", "--abort-after"])(
+    "an image of a broken association (%s) is sent again",
+    async (fault) => {
+      await receive(2);
+      const breaking = await startPeer("+xa", fault);
+      forwardTo(pacs()).wake();
+      await until("it breaks off", () => events.length > 0);
+      expect(events[0]).toMatch(/^failed, uncertain: the peer aborted/);
+      expect(await counts()).toEqual(["pacs queued 2"]);
+      breaking.kill("SIGKILL");
+      await until("it is gone", () => breaking.exitCode !== null || breaking.signalCode !== null);
+      for (const name of fs.readdirSync(folder)) fs.unlinkSync(path.join(folder, name));
+      await startPeer("+xa", "+B");
+      clock.advance(60_000);
+      await until("all are sent", async () => (await counts())[0] === "pacs sent 2");
+      expect(received().toSorted()).toEqual((await held()).toSorted());
+    },
+  );
 });
 
-describe.skipIf(!dcmtk)("to a STOW-RS server", () => {
-  let answer: { status: number; body?: string; headers?: Record<string, string> };
+describe.skipIf(!dcmtk)("forwarding to a STOW-RS server", () => {
+  let scripted: { status: number; body?: string; headers?: Record<string, string> };
   let requests: { url: string; headers: http.IncomingHttpHeaders; body: Buffer }[];
   let server: http.Server;
 
   beforeEach(async () => {
-    answer = { status: 200, body: "{}" };
+    scripted = { status: 200, body: "{}" };
     requests = [];
     server = http.createServer((request, response) => {
       const chunks: Buffer[] = [];
       request.on("data", (chunk: Buffer) => chunks.push(chunk));
       request.on("end", () => {
         requests.push({ url: request.url ?? "", headers: request.headers, body: Buffer.concat(chunks) });
-        response.writeHead(answer.status, answer.headers).end(answer.body);
+        response.writeHead(scripted.status, scripted.headers).end(scripted.body);
       });
     });
     await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
@@ -243,7 +246,7 @@ describe.skipIf(!dcmtk)("to a STOW-RS server", () => {
     return { id: "pacs", way: "stow", url: `http://127.0.0.1:${port}/dicom-web/`, authorizationFile };
   };
 
-  test("the file goes as it stands, in one part", async () => {
+  test("the file is sent unchanged in one part", async () => {
     await receive(1);
     forwardTo(cloud()).wake();
     await until("it is sent", async () => (await counts())[0] === "pacs sent 1");
@@ -263,7 +266,7 @@ describe.skipIf(!dcmtk)("to a STOW-RS server", () => {
     expect(body.equals(part)).toBe(true);
   });
 
-  test("an image that a second AE title repeats goes as the first one sent it", async () => {
+  test("an image that a second AE title repeats is sent with its first head", async () => {
     await receive(1, ["pacs"], "-aet", "DX1");
     const [message = ""] = (await used.spool.call("instancesOf", "2.25.4711")).map((stored) => stored.message);
     const first = fs.readFileSync(imageFile(used.folder, message));
@@ -276,34 +279,34 @@ describe.skipIf(!dcmtk)("to a STOW-RS server", () => {
   test.each([
     [
       { status: 503, headers: { "retry-after": "7" } },
-      "failed, transient: the server answered 503: nothing more",
+      "failed, transient: the server responded with 503: no body",
       7_000,
     ],
-    [{ status: 500, body: "boom" }, "failed, transient: the server answered 500: boom", 1_000],
-    [{ status: 401 }, "failed, unauthorized: the server answered 401: nothing more", 60_000],
-  ])("%j is tried again", async (wrong, line, afterMs) => {
+    [{ status: 500, body: "boom" }, "failed, transient: the server responded with 500: boom", 1_000],
+    [{ status: 401 }, "failed, unauthorized: the server responded with 401: no body", 60_000],
+  ])("a response %j is retried", async (wrong, line, afterMs) => {
     await receive(1);
-    answer = wrong;
+    scripted = wrong;
     forwardTo(cloud()).wake();
-    await until("it fails", () => said.length > 0);
-    expect(said).toEqual([line]);
-    answer = { status: 200 };
+    await until("it fails", () => events.length > 0);
+    expect(events).toEqual([line]);
+    scripted = { status: 200 };
     clock.advance(afterMs - 1);
     expect(clock.pending).toEqual([1]);
     clock.advance(1);
     await until("it is sent", async () => (await counts())[0] === "pacs sent 1");
-    expect(said).toEqual([line, "sent", "recovered"]);
+    expect(events).toEqual([line, "sent", "recovered"]);
   });
 
   test.each([
     { status: 409, body: '{"00081198":{"vr":"SQ"}}' },
     { status: 202, body: '{"00081198":{"vr":"SQ"}}' },
     { status: 415 },
-  ])("%j is not tried again", async (wrong) => {
+  ])("a response %j is not retried", async (wrong) => {
     await receive(1);
-    answer = wrong;
+    scripted = wrong;
     forwardTo(cloud()).wake();
     await until("it is refused", async () => (await counts())[0] === "pacs refused 1");
-    expect(said).toEqual([expect.stringMatching(/^refused: the server answered \d+/)]);
+    expect(events).toEqual([expect.stringMatching(/^refused: the server responded with \d+/)]);
   });
 });

@@ -3,16 +3,16 @@ import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Element, encodeDataset } from "../../../agent/protocols/dicom/encode.ts";
 import { encodeFileHead } from "../../../agent/protocols/dicom/part10.ts";
-import { Headers } from "../../../agent/imaging/header-reader.ts";
+import { HeaderReader } from "../../../agent/imaging/header-reader.ts";
 import { CR_STORAGE, dataset, EXPLICIT, hostileDataset } from "../../support/dicom.ts";
 import { temporaryFolder } from "../../support/processes.ts";
 
 let folder: string;
-let headers: Headers;
+let headers: HeaderReader;
 
 beforeAll(() => {
   folder = temporaryFolder();
-  headers = new Headers();
+  headers = new HeaderReader();
 });
 
 afterAll(async () => {
@@ -30,14 +30,14 @@ function read(bytes: Uint8Array, by = headers, transferSyntax = EXPLICIT) {
   return by.read({ file, headerBytes: whole.length, transferSyntax });
 }
 
-test("one header after the other is read", async () => {
-  const answers = await Promise.all(["1", "2", "3"].map((number) => read(dataset(number))));
-  expect(answers).toEqual(
-    answers.map(() => ({ header: expect.objectContaining({ study: "1.2.3", patientName: "Rex", cutShort: null }) })),
+test("headers are read one after the other", async () => {
+  const results = await Promise.all(["1", "2", "3"].map((number) => read(dataset(number))));
+  expect(results).toEqual(
+    results.map(() => ({ header: expect.objectContaining({ study: "1.2.3", patientName: "Rex", cutShort: null }) })),
   );
 });
 
-test("text in the header's own charset is understood", async () => {
+test("text is decoded in the header's character set", async () => {
   const bytes = encodeDataset([
     [0x0008_0005, "CS", "ISO_IR 100"],
     [0x0010_0010, "PN", "Müller^Bello"],
@@ -45,7 +45,7 @@ test("text in the header's own charset is understood", async () => {
   expect(await read(bytes)).toMatchObject({ header: { patientName: "Müller^Bello" } });
 });
 
-test("an unknown charset costs the rest nothing", async () => {
+test("a header with an unknown character set is read in part", async () => {
   const bytes = encodeDataset([
     [0x0008_0005, "CS", "ISO_IR 999"],
     [0x0010_0020, "LO", "4711"],
@@ -58,41 +58,38 @@ test("an unknown charset costs the rest nothing", async () => {
   });
 });
 
-test("sequences 3 000 deep run into the time limit, and the next header has a thread of its own", async () => {
-  const impatient = new Headers({ quickMs: 100, longMs: 500 });
+test("sequences 3 000 deep exceed the time limit, and the next header is read", async () => {
+  const impatient = new HeaderReader({ quickMs: 100, longMs: 500 });
   expect(await read(hostileDataset(), impatient)).toEqual({ problem: "not read within 0.5 s" });
   expect(await read(dataset(), impatient)).toMatchObject({ header: { cutShort: null } });
   await impatient.close();
 });
 
-test("a header that takes longer than most is read all the same", async () => {
-  const patient = new Headers({ quickMs: 1, longMs: 60_000 });
+test("a slow header is read in the second attempt", async () => {
+  const patient = new HeaderReader({ quickMs: 1, longMs: 60_000 });
   const long = encodeDataset(Array.from({ length: 30_000 }, (_, index) => [0x0011_1000 + index, "LO", "x"]));
   expect(await read(long, patient)).toMatchObject({ header: { cutShort: null } });
   await patient.close();
 });
 
-test.each([6, 60])(
-  "an honest header waits for none of %i hostile ones, and the end for none of them",
-  async (count) => {
-    const patient = new Headers({ quickMs: 1_500, longMs: 600_000 });
-    let ended = 0;
-    const given = Array.from({ length: count }, () => read(hostileDataset(), patient).finally(() => (ended += 1)));
-    expect(await read(dataset(), patient)).toMatchObject({ header: { cutShort: null } });
-    expect(ended).toBe(0);
-    await patient.close();
-    expect(await Promise.all(given)).toEqual(given.map(() => ({ problem: "the agent stops" })));
-  },
-);
+test.each([6, 60])("a usual header and close() wait for none of %i hostile headers", async (count) => {
+  const patient = new HeaderReader({ quickMs: 1_500, longMs: 600_000 });
+  let resolved = 0;
+  const hostile = Array.from({ length: count }, () => read(hostileDataset(), patient).finally(() => (resolved += 1)));
+  expect(await read(dataset(), patient)).toMatchObject({ header: { cutShort: null } });
+  expect(resolved).toBe(0);
+  await patient.close();
+  expect(await Promise.all(hostile)).toEqual(hostile.map(() => ({ problem: "the agent stops" })));
+});
 
-test("a length beyond the end is answered", async () => {
+test("a header with a length beyond the end is read", async () => {
   const beyond = Buffer.from("e07f10004f570000f0ffffff00", "hex");
   expect(await read(Buffer.concat([dataset(), beyond]))).toMatchObject({ header: { study: "1.2.3" } });
 });
 
-test("a header of 9 MB is not read", async () => {
+test("a header of 9 MB is refused", async () => {
   const long: Element = [0x0009_1010, "OB", new Uint8Array(9 * 1024 * 1024)];
   expect(await read(encodeDataset([long]))).toEqual({
-    problem: expect.stringMatching(/^9\d+ bytes, at most 8388608$/),
+    problem: expect.stringMatching(/^a header of 9\d+ bytes, at most 8388608$/),
   });
 });

@@ -1,9 +1,10 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { imageFile, imageFolder, isWhole, recoverImageFolder } from "../../../agent/imaging/image-folder.ts";
 import { STATUS } from "../../../agent/protocols/dicom/dimse.ts";
-import { Headers } from "../../../agent/imaging/header-reader.ts";
-import { imageFile, imageFolder, ImageStore, isWhole, tidyImages } from "../../../agent/imaging/instance-store.ts";
+import { HeaderReader } from "../../../agent/imaging/header-reader.ts";
+import { ImageStore } from "../../../agent/imaging/instance-store.ts";
 import { removeOld } from "../../../agent/imaging/retention.ts";
 import { Spool } from "../../../agent/spool/spool.ts";
 import { CR_STORAGE, EXPLICIT } from "../../support/dicom.ts";
@@ -13,9 +14,9 @@ import { useSpool } from "../../support/spool.ts";
 const MEGABYTE = 1024 * 1024;
 const used = useSpool();
 
-test("a long instance goes to the disk while it comes, a few megabytes at a time, and waits for a disk that is slower", async () => {
-  await tidyImages(used.folder, used.spool);
-  const store = new ImageStore(used.folder, used.spool, new Headers());
+test("a long instance is synced in parts while it is received, and falls behind a slow disk", async () => {
+  await recoverImageFolder(used.folder, used.spool);
+  const store = new ImageStore(used.folder, used.spool, new HeaderReader());
   onTestFinished(() => store.close());
   let written = () => undefined as void;
   const flushed = vi.spyOn(fs, "fdatasync").mockImplementation((_file, done) => (written = () => done(null)));
@@ -45,10 +46,10 @@ test("a long instance goes to the disk while it comes, a few megabytes at a time
   expect(fs.readdirSync(imageFolder(used.folder))).toEqual([]);
 });
 
-test("the row follows the bytes and the name, each on the disk, and the file's own name follows the row", async () => {
-  await tidyImages(used.folder, used.spool);
+test("the row is added after bytes and name are synced, and the rename follows the row", async () => {
+  await recoverImageFolder(used.folder, used.spool);
   const done: string[] = [];
-  const note = (what: string) => () => void done.push(what);
+  const note = (step: string) => () => void done.push(step);
   const [fsync, rename, openSync] = [fs.fsync, fs.renameSync, fs.openSync];
   let folder = -1;
   const spies = [
@@ -57,11 +58,11 @@ test("the row follows the bytes and the name, each on the disk, and the file's o
       if (file === imageFolder(used.folder)) folder = handle;
       return handle;
     }),
-    vi.spyOn(fs, "fsync").mockImplementation((handle, told) =>
+    vi.spyOn(fs, "fsync").mockImplementation((handle, callback) =>
       fsync(handle, (error) => {
         setTimeout(() => {
           done.push(handle === folder ? "name synced" : "bytes synced late");
-          told(error);
+          callback(error);
         }, 50);
       }),
     ),
@@ -74,47 +75,47 @@ test("the row follows the bytes and the name, each on the disk, and the file's o
   onTestFinished(() => {
     for (const spy of spies) spy.mockRestore();
   });
-  const added = used.spool.call.bind(used.spool) as (...asked: unknown[]) => Promise<string>;
+  const added = used.spool.call.bind(used.spool) as (...args: unknown[]) => Promise<string>;
   const spool = {
-    call(...asked: unknown[]) {
+    call(...args: unknown[]) {
       done.push("row");
-      return added(...asked).finally(note("row is there"));
+      return added(...args).finally(note("row committed"));
     },
   } as Pick<typeof used.spool, "call">;
-  const store = new ImageStore(used.folder, spool, new Headers());
+  const store = new ImageStore(used.folder, spool, new HeaderReader());
   onTestFinished(() => store.close());
   const file = store.begin("xray", 1, {
     ...{ messageId: 1, sopClass: CR_STORAGE, sopInstance: "1.2.3.2", transferSyntax: EXPLICIT, callingAe: "DX1" },
   });
   file.write(new Uint8Array(1_000));
-  expect(await file.keep({ study: "1.2.3", headerBytes: 10 })).toEqual({ status: STATUS.success, comment: null });
-  expect(done).toEqual(["bytes synced", "name synced", "row", "row is there", "renamed"]);
+  expect(await file.store({ study: "1.2.3", headerBytes: 10 })).toEqual({ status: STATUS.success, comment: null });
+  expect(done).toEqual(["bytes synced", "name synced", "row", "row committed", "renamed"]);
 });
 
 describe("an instance that another AE title repeats", () => {
   const DATASET = Uint8Array.from({ length: 10_000 }, (_, at) => at % 251);
 
-  /** Stores the instance as a device of that AE title; returns the status. */
+  /** Stores the instance from that AE title. @returns the status */
   async function keep(callingAe: string, folder = used.folder, spool: Pick<Spool, "call"> = used.spool) {
-    const store = new ImageStore(folder, spool, new Headers());
+    const store = new ImageStore(folder, spool, new HeaderReader());
     const instance = { messageId: 1, sopClass: CR_STORAGE, sopInstance: "1.2.3.7", transferSyntax: EXPLICIT };
     const file = store.begin("xray", 1, { ...instance, callingAe });
     file.write(DATASET);
-    const { status } = await file.keep({ study: "1.2.3", headerBytes: 10 });
+    const { status } = await file.store({ study: "1.2.3", headerBytes: 10 });
     store.close();
     return status;
   }
 
-  /** Stores it once; returns its file and its bytes. */
+  /** Stores the instance once. @returns its file and its bytes */
   async function first(): Promise<{ file: string; bytes: Buffer }> {
-    await tidyImages(used.folder, used.spool);
+    await recoverImageFolder(used.folder, used.spool);
     expect(await keep("DX1")).toBe(STATUS.success);
     const [{ message } = { message: "" }] = await used.spool.call("instanceFiles", "1.2.3.7");
     const file = imageFile(used.folder, message);
     return { file, bytes: fs.readFileSync(file) };
   }
 
-  test("keeps its first file", async () => {
+  test("a repeated instance keeps its first file", async () => {
     const { file, bytes } = await first();
     const { ino } = fs.statSync(file);
     expect(await keep("ULTRASOUND-ROOM2")).toBe(STATUS.success);
@@ -131,7 +132,7 @@ describe("an instance that another AE title repeats", () => {
     ["empty", (file) => fs.writeFileSync(file, "")],
     ["damaged in its dataset", (file, bytes) => fs.writeFileSync(file, Buffer.from(bytes).fill(0, bytes.length - 2))],
     ["damaged in its head", (file, bytes) => fs.writeFileSync(file, Buffer.from(bytes).fill(7, 150, 160))],
-  ])("gets its first file back where that is %s", async (_, damage) => {
+  ])("a repeated instance restores its first file if that is %s", async (_, damage) => {
     const { file, bytes } = await first();
     damage(file, bytes);
     expect(await keep("ULTRASOUND-ROOM2")).toBe(STATUS.success);
@@ -139,7 +140,7 @@ describe("an instance that another AE title repeats", () => {
     expect(fs.readdirSync(imageFolder(used.folder)).filter((name) => name.endsWith(".part"))).toEqual([]);
   });
 
-  test("is refused, and leaves nothing behind, while the disk takes no copy", async () => {
+  test("a repeated instance is refused and leaves no file while the disk is full", async () => {
     const { file, bytes } = await first();
     fs.unlinkSync(file);
     const rename = vi.spyOn(fs, "renameSync").mockImplementationOnce(() => {
@@ -152,7 +153,7 @@ describe("an instance that another AE title repeats", () => {
     expect(fs.readFileSync(file)).toEqual(bytes);
   });
 
-  test("is kept although retention removes its first file meanwhile", async () => {
+  test("a repeated instance is stored although retention removes its first file meanwhile", async () => {
     const { file, bytes } = await first();
     const spool = {
       async call(name: string, ...args: unknown[]) {
@@ -170,7 +171,7 @@ describe("an instance that another AE title repeats", () => {
     ["removed by retention", removeAll],
     ["damaged", (file) => fs.promises.writeFile(file, "damaged")],
   ])(
-    "whose first file is %s leaves no wrong file, wherever the agent dies",
+    "a repeat of an instance whose first file is %s leaves no wrong file after a kill",
     { timeout: 120_000 },
     async (state, change) => {
       const { file, bytes } = await first();
@@ -180,11 +181,11 @@ describe("an instance that another AE title repeats", () => {
         for (const copy of copies) fs.rmSync(copy, { recursive: true });
       });
       const spool = {
-        async call(...asked: unknown[]) {
+        async call(...args: unknown[]) {
           copies.push(copyOf(used.folder));
-          const answer = await (used.spool.call.bind(used.spool) as (...own: unknown[]) => Promise<unknown>)(...asked);
+          const result = await (used.spool.call.bind(used.spool) as (...own: unknown[]) => Promise<unknown>)(...args);
           copies.push(copyOf(used.folder));
-          return answer;
+          return result;
         },
       } as Pick<Spool, "call">;
       expect(await keep("ULTRASOUND-ROOM2", used.folder, spool)).toBe(STATUS.success);
@@ -192,7 +193,7 @@ describe("an instance that another AE title repeats", () => {
       for (const [step, copy] of copies.entries()) {
         const restarted = await Spool.open(copy);
         try {
-          await tidyImages(copy, restarted);
+          await recoverImageFolder(copy, restarted);
           await removeOld(copy, restarted, { keepMs: null, bytesMax: null });
           const held = await restarted.call("instanceFiles", "1.2.3.7");
           const wrong: string[] = [];
@@ -216,7 +217,7 @@ describe("an instance that another AE title repeats", () => {
     await removeOld(used.folder, used.spool, { keepMs: null, bytesMax: null });
   }
 
-  /** The spool and the images as a kill at this moment leaves them. */
+  /** Copies the spool and the images as a kill at this moment leaves them. */
   function copyOf(folder: string): string {
     const copy = temporaryFolder();
     for (const name of ["spool.db", "spool.db-wal", "images"]) {

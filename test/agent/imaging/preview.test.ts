@@ -5,7 +5,7 @@ import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DatasetWalker, type Encoding, encodingOf } from "../../../agent/protocols/dicom/dataset.ts";
 import { type Dataset, encodeDataset } from "../../../agent/protocols/dicom/encode.ts";
-import { encapsulatedFrame, plainFrame } from "../../../agent/protocols/dicom/frames.ts";
+import { readEncapsulatedFrame, readNativeFrame } from "../../../agent/protocols/dicom/frames.ts";
 import { encodeFileHead } from "../../../agent/protocols/dicom/part10.ts";
 import { type Picture, shrink } from "../../../agent/protocols/dicom/pixels.ts";
 import { decodeRle } from "../../../agent/protocols/dicom/rle.ts";
@@ -15,8 +15,8 @@ import { dcmtk, run } from "../../support/dcmtk.ts";
 import { CR_STORAGE, EXPLICIT, IMPLICIT } from "../../support/dicom.ts";
 import { temporaryFolder } from "../../support/processes.ts";
 
-// Method: images of every kind are drawn by us and by DCMTK's dcm2pnm, which DCMTK's encoders compressed; the pictures are
-// compared pixel by pixel.
+// Method: the agent and DCMTK's dcmj2pnm draw images of every kind, compressed by DCMTK's encoders. The pictures are compared
+// pixel by pixel.
 
 const BIG_ENDIAN = "1.2.840.10008.1.2.2";
 const EXPLICIT_ENCODING = encodingOf(EXPLICIT)!;
@@ -35,7 +35,7 @@ interface Look {
   readonly frames?: number;
 }
 
-/** A file whose pixels are these bytes, or words. */
+/** Writes a file with these values as bytes or words of its pixels. */
 function imageFile(look: Look, values: readonly number[], transferSyntax = EXPLICIT): string {
   const { photometric, bits: [allocated, stored, high] = [8, 8, 7], others = [], frames = 1 } = look;
   const { littleEndian } = encodingOf(transferSyntax)!;
@@ -79,8 +79,8 @@ function written(bytes: Uint8Array): string {
   return file;
 }
 
-/** As a device's file is described in the spool. */
-function placeOf(file: string) {
+/** Returns the location of a header as the spool describes it. */
+function locationOf(file: string) {
   const bytes = fs.readFileSync(file);
   const dataset = 144 + bytes.readUInt32LE(140);
   const [, transferSyntax = ""] = /UI..(1\.2\.840\.10008\.1\.2[0-9.]*)/s.exec(bytes.toString("latin1", 144, dataset))!;
@@ -90,12 +90,12 @@ function placeOf(file: string) {
 }
 
 function draw(file: string, frame = 1, sideMax = 1024): Preview {
-  const answer = drawFile({ ...placeOf(file), frame, sideMax });
-  if ("problem" in answer) throw new Error(answer.problem);
-  return answer;
+  const result = drawFile({ ...locationOf(file), frame, sideMax });
+  if ("problem" in result) throw new Error(result.problem);
+  return result;
 }
 
-/** Reads a PNG without filters, every check sum included. */
+/** Reads a PNG without filters and verifies its checksums. */
 function readPng(png: Uint8Array): Picture {
   const bytes = Buffer.from(png);
   expect(bytes.subarray(0, 8).toString("hex")).toBe("89504e470d0a1a0a");
@@ -117,7 +117,7 @@ function readPng(png: Uint8Array): Picture {
   return { width, height, channels, pixels: rows.filter((_, index) => index % rowBytes !== 0) };
 }
 
-/** What dcm2pnm draws, as a binary PGM or PPM. */
+/** Draws a file by dcmj2pnm and reads its binary PGM or PPM. */
 async function drawnByDcmtk(file: string, ...options: readonly string[]): Promise<Picture> {
   const out = `${file}.pnm`;
   const { ok, output } = await run("dcmj2pnm", "+op", ...options, file, out);
@@ -132,7 +132,7 @@ async function drawnByDcmtk(file: string, ...options: readonly string[]): Promis
   };
 }
 
-/** The largest and the mean difference; the pictures are of one size. */
+/** Returns the largest and the mean difference of two pictures of one size. */
 function difference(one: Picture, other: Picture): { most: number; mean: number } {
   expect([one.width, one.height, one.channels]).toEqual([other.width, other.height, other.channels]);
   const differences = [...one.pixels].map((value, index) => Math.abs(value - other.pixels[index]!));
@@ -146,7 +146,7 @@ const slopes = (max: number, samples = 1, frames = 1) =>
     { length: count * samples * frames },
     (_, index) => (index * 37 + Math.floor(index / 61) * 211) % (max + 1),
   );
-/** Without edges, so that compression costs little. */
+/** Builds values without edges, so that compression changes little. */
 const smooth = (samples: number, frames = 1) =>
   Array.from({ length: count * samples * frames }, (_, index) => {
     const pixel = Math.floor(index / samples);
@@ -162,10 +162,10 @@ const CT: Dataset = [
   [0x0028_1053, "DS", "1.5"],
 ];
 
-describe.skipIf(!dcmtk)("as DCMTK draws it", () => {
+describe.skipIf(!dcmtk)("a picture equals that of DCMTK", () => {
   test.each<[string, Look, readonly number[], readonly string[]]>([
     ["8 bits", { photometric: "MONOCHROME2" }, slopes(255), []],
-    ["8 bits, the lowest white", { photometric: "MONOCHROME1" }, slopes(255), []],
+    ["8 bits of MONOCHROME1", { photometric: "MONOCHROME1" }, slopes(255), []],
     [
       "12 of 16 bits through its window",
       { photometric: "MONOCHROME2", bits: [16, 12, 11], others: window("1500", "2500") },
@@ -173,25 +173,25 @@ describe.skipIf(!dcmtk)("as DCMTK draws it", () => {
       ["+Wi", "1"],
     ],
     [
-      "the first of two windows",
+      "12 bits through the first of two windows",
       { photometric: "MONOCHROME2", bits: [16, 12, 11], others: window("900\\2000", "300\\10") },
       slopes(4095),
       ["+Wi", "1"],
     ],
     [
-      "12 bits, the lowest white, through its window",
+      "12 bits of MONOCHROME1 through its window",
       { photometric: "MONOCHROME1", bits: [16, 12, 11], others: window("2048", "4096") },
       slopes(4095),
       ["+Wi", "1"],
     ],
     [
-      "a window of one value",
+      "12 bits through a window of one value",
       { photometric: "MONOCHROME2", bits: [16, 12, 11], others: window("2000", "1") },
       slopes(4095),
       ["+Wi", "1"],
     ],
     [
-      "the exact window",
+      "12 bits through the exact window",
       {
         photometric: "MONOCHROME2",
         bits: [16, 12, 11],
@@ -200,41 +200,36 @@ describe.skipIf(!dcmtk)("as DCMTK draws it", () => {
       slopes(4095),
       ["+Wi", "1"],
     ],
+    ["12 bits without a window", { photometric: "MONOCHROME2", bits: [16, 12, 11] }, slopes(3000), ["+Wm"]],
     [
-      "12 bits without a window, from the lowest to the highest",
-      { photometric: "MONOCHROME2", bits: [16, 12, 11] },
-      slopes(3000),
-      ["+Wm"],
-    ],
-    [
-      "signed, rescaled, through its window",
+      "signed and rescaled values through their window",
       { photometric: "MONOCHROME2", bits: [16, 16, 15], others: [...CT, ...window("40", "400")] },
       slopes(2000).map((value) => value - 500),
       ["+Wi", "1"],
     ],
     [
-      "bits that stand high",
+      "12 high bits of 16",
       { photometric: "MONOCHROME2", bits: [16, 12, 15], others: window("2000", "3000") },
       slopes(4095).map((value) => value << 4),
       ["+Wi", "1"],
     ],
-    ["RGB a pixel at a time", { photometric: "RGB", others: [[0x0028_0006, "US", 0]] }, slopes(255, 3), []],
-    ["RGB a plane at a time", { photometric: "RGB", others: [[0x0028_0006, "US", 1]] }, slopes(255, 3), []],
-    ["YBR", { photometric: "YBR_FULL", others: [[0x0028_0006, "US", 0]] }, slopes(255, 3), []],
-    ["YBR with halved colour", { photometric: "YBR_FULL_422", others: [[0x0028_0006, "US", 0]] }, slopes(255, 2), []],
-  ])("%s", async (_, look, values, options) => {
+    ["RGB by pixel", { photometric: "RGB", others: [[0x0028_0006, "US", 0]] }, slopes(255, 3), []],
+    ["RGB by plane", { photometric: "RGB", others: [[0x0028_0006, "US", 1]] }, slopes(255, 3), []],
+    ["YBR_FULL", { photometric: "YBR_FULL", others: [[0x0028_0006, "US", 0]] }, slopes(255, 3), []],
+    ["YBR_FULL_422", { photometric: "YBR_FULL_422", others: [[0x0028_0006, "US", 0]] }, slopes(255, 2), []],
+  ])("%s are drawn", async (_, look, values, options) => {
     const file = imageFile(look, values);
     const { png, frames } = draw(file);
     expect(frames).toBe(1);
     const { most } = difference(readPng(png), await drawnByDcmtk(file, ...options));
-    // DCMTK turns YBR into RGB by integers, and cuts off what remains.
+    // DCMTK converts YBR to RGB with integers and truncates.
     expect(most).toBeLessThanOrEqual(look.photometric.startsWith("YBR") ? 2 : 1);
   });
 
   test.each([
     ["big endian", BIG_ENDIAN],
     ["implicit VR", IMPLICIT],
-  ])("16 bits in %s", async (_, syntax) => {
+  ])("16 bits in %s are drawn", async (_, syntax) => {
     const look = { photometric: "MONOCHROME2", bits: [16, 12, 11], others: window("1500", "2500") } as const;
     const file = imageFile(look, slopes(4095), syntax);
     const { most } = difference(readPng(draw(file).png), await drawnByDcmtk(file, "+Wi", "1"));
@@ -251,11 +246,11 @@ describe.skipIf(!dcmtk)("as DCMTK draws it", () => {
     ],
     ["RGB", { photometric: "RGB", others: [[0x0028_0006, "US", 0]] }, smooth(3), []],
     ["clip", { photometric: "MONOCHROME2", frames: 3 }, smooth(1, 3), []],
-  ])("RLE of %s", async (_, look, values, options) => {
+  ])("RLE of %s is drawn", async (_, look, values, options) => {
     const plain = imageFile(look, values);
     const file = `${plain}.rle`;
     expect(await run("dcmcrle", plain, file)).toEqual({ ok: true, output: "" });
-    expect(placeOf(file).transferSyntax).toBe("1.2.840.10008.1.2.5");
+    expect(locationOf(file).transferSyntax).toBe("1.2.840.10008.1.2.5");
     for (let frame = 1; frame <= (look.frames ?? 1); frame++) {
       const drawn = readPng(draw(file, frame).png);
       const { most } = difference(drawn, await drawnByDcmtk(plain, ...options, "+F", String(frame)));
@@ -266,35 +261,35 @@ describe.skipIf(!dcmtk)("as DCMTK draws it", () => {
   test.each<[string, Look, readonly number[], readonly string[]]>([
     ["8 bits", { photometric: "MONOCHROME2" }, smooth(1), []],
     [
-      "8 bits, the lowest white, through a window",
+      "8 bits of MONOCHROME1 through a window",
       { photometric: "MONOCHROME1", others: window("120", "100") },
       smooth(1),
       ["+Wi", "1"],
     ],
     ["RGB as YBR", { photometric: "RGB", others: [[0x0028_0006, "US", 0]] }, smooth(3), []],
-    ["RGB as it is", { photometric: "RGB", others: [[0x0028_0006, "US", 0]] }, smooth(3), []],
+    ["unconverted RGB", { photometric: "RGB", others: [[0x0028_0006, "US", 0]] }, smooth(3), []],
     ["clip", { photometric: "MONOCHROME2", frames: 3 }, smooth(1, 3), []],
-  ])("JPEG of %s, in one fragment and in many", async (name, look, values, options) => {
+  ])("JPEG of %s is drawn, in one fragment and in many", async (name, look, values, options) => {
     const plain = imageFile(look, values);
     for (const fragments of [[], ["+fs", "1"]]) {
       const file = `${plain}${fragments.length}.jpg`;
-      const colour = name === "RGB as it is" ? ["+cr"] : [];
+      const colour = name === "unconverted RGB" ? ["+cr"] : [];
       expect(await run("dcmcjpeg", "+eb", "+q", "95", ...colour, ...fragments, plain, file)).toMatchObject({
         ok: true,
       });
-      expect(placeOf(file).transferSyntax).toBe("1.2.840.10008.1.2.4.50");
+      expect(locationOf(file).transferSyntax).toBe("1.2.840.10008.1.2.4.50");
       for (let frame = 1; frame <= (look.frames ?? 1); frame++) {
         const drawn = readPng(draw(file, frame).png);
         const { most, mean } = difference(drawn, await drawnByDcmtk(file, ...options, "+F", String(frame)));
         expect([most <= 12, mean <= 1.5, most, mean]).toEqual([true, true, most, mean]);
       }
-      expect(() => draw(file, 4)).toThrow(/frames, none is number 4/);
+      expect(() => draw(file, 4)).toThrow(/no frame 4: the file has \d frames/);
     }
   });
 });
 
 describe("a picture", () => {
-  test("of a longer side is made smaller, each pixel the mean of a square", () => {
+  test("a large picture is scaled down to the means of squares", () => {
     const file = imageFile({ photometric: "MONOCHROME2" }, slopes(255));
     const { width, height, png } = draw(file, 1, 16);
     expect([width, height]).toEqual([16, 12]);
@@ -313,8 +308,8 @@ describe("a picture", () => {
   });
 
   test.each<[string, Look, Dataset, string]>([
-    ["without pixels", { photometric: "MONOCHROME2", others: [[0x0028_0010, "US", 0]] }, [], "it has no pixels"],
-    ["of a palette", { photometric: "PALETTE COLOR" }, [], "PALETTE COLOR with 3 samples a pixel is not drawn"],
+    ["without pixels", { photometric: "MONOCHROME2", others: [[0x0028_0010, "US", 0]] }, [], "no pixels"],
+    ["of a palette", { photometric: "PALETTE COLOR" }, [], "PALETTE COLOR with 3 samples per pixel is not drawn"],
     [
       "of 32 bits",
       { photometric: "MONOCHROME2", others: [[0x0028_0100, "US", 32]] },
@@ -322,7 +317,7 @@ describe("a picture", () => {
       "bits 32, 8, 7 (allocated, stored, high) are not drawn",
     ],
     [
-      "of more bits than it has",
+      "of more stored than allocated bits",
       { photometric: "MONOCHROME2", others: [[0x0028_0101, "US", 12]] },
       [],
       "bits 8, 12, 7 (allocated, stored, high) are not drawn",
@@ -340,28 +335,28 @@ describe("a picture", () => {
       "65535 x 65535 pixels, at most 64000000 in all",
     ],
     [
-      "that says it is larger than its bytes",
+      "with more pixels than bytes",
       { photometric: "MONOCHROME2", others: [[0x0028_0010, "US", 4_000]] },
       [],
-      "its pixels are 2790 bytes, frame 1 ends at 248000",
+      "frame 1 ends at byte 248000, but the pixels have 2790 bytes",
     ],
-  ])("%s is not drawn", (_, look, __, problem) => {
+  ])("an image %s is not drawn", (_, look, __, problem) => {
     expect(() => draw(imageFile(look, slopes(255)))).toThrow(problem);
   });
 
-  test("of another transfer syntax, of a report or of nothing is not drawn", async () => {
-    const plain = placeOf(imageFile({ photometric: "MONOCHROME2" }, slopes(255)));
+  test("an unsupported transfer syntax and a missing file are reported", async () => {
+    const plain = locationOf(imageFile({ photometric: "MONOCHROME2" }, slopes(255)));
     const as = (transferSyntax: string) => drawPreview({ ...plain, transferSyntax, frame: 1, sideMax: 64 });
     await expect(as("1.2.840.10008.1.2.4.90")).rejects.toThrow(
       "its transfer syntax 1.2.840.10008.1.2.4.90 is not drawn",
     );
     await expect(as("1.2.840.10008.1.2.1.99")).rejects.toThrow("its dataset is deflated");
-    await expect(as("1.2.840.10008.1.2.5")).rejects.toThrow("its pixels are not encapsulated");
+    await expect(as("1.2.840.10008.1.2.5")).rejects.toThrow("expected encapsulated pixels, got native ones");
     await expect(drawPreview({ ...plain, file: `${plain.file}.no`, frame: 1, sideMax: 64 })).rejects.toThrow("ENOENT");
   });
 
-  test("is drawn in a thread, which is given up when it takes too long", async () => {
-    const plain = placeOf(imageFile({ photometric: "MONOCHROME2" }, slopes(255)));
+  test("a picture is drawn in a thread with a time limit", async () => {
+    const plain = locationOf(imageFile({ photometric: "MONOCHROME2" }, slopes(255)));
     const drawn = await drawPreview({ ...plain, frame: 1, sideMax: 64 });
     expect(drawn).toEqual(draw(plain.file, 1, 64));
     await expect(drawPreview({ ...plain, frame: 1, sideMax: 64 }, 1)).rejects.toThrow("not drawn within 0.001 s");
@@ -372,7 +367,7 @@ describe("hostile bytes", () => {
   const bytes = fc.uint8Array({ maxLength: 600 });
   const counts = fc.nat({ max: 300 });
 
-  test("an RLE frame is what was packed, or a sentence", () => {
+  test("any RLE frame is decoded or refused with a reason", () => {
     fc.assert(
       fc.property(bytes, counts, fc.constantFrom(1, 3), fc.constantFrom(1, 2), (frame, pixels, samples, each) => {
         const decoded = decodeRle(frame, pixels, samples, each);
@@ -382,7 +377,7 @@ describe("hostile bytes", () => {
     );
   });
 
-  test("runs and literals are unpacked, a byte plane after the other", () => {
+  test("runs and literals of each byte plane are unpacked", () => {
     fc.assert(
       fc.property(
         fc.uint8Array({ minLength: 1, maxLength: 300 }),
@@ -405,7 +400,7 @@ describe("hostile bytes", () => {
     );
   });
 
-  /** Literals of those lengths, and runs where the bytes repeat. */
+  /** Packs literals of the given lengths, and runs of repeated bytes. */
   function packed(values: Uint8Array, cuts: readonly number[]): Buffer {
     const parts: Buffer[] = [];
     for (let at = 0, turn = 0; at < values.length; turn++) {
@@ -419,16 +414,16 @@ describe("hostile bytes", () => {
     return Buffer.concat(parts);
   }
 
-  test("a frame is found, or a sentence says why not", () => {
+  test("a frame of any bytes is found or refused with a reason", () => {
     const read = (from: Uint8Array) => (offset: number, length: number) => from.subarray(offset, offset + length);
     const begins = Buffer.from("e07f10004f420000ffffffff", "hex");
     fc.assert(
       fc.property(bytes, fc.boolean(), fc.integer({ min: 1, max: 5 }), counts, (rest, encapsulated, number, length) => {
         const file = encapsulated ? Buffer.concat([begins, rest]) : rest;
-        const place = { offset: 0, encoding: EXPLICIT_ENCODING, number };
+        const location = { offset: 0, encoding: EXPLICIT_ENCODING, number };
         for (const frame of [
-          encapsulatedFrame(read(file), place, ([first = 0]) => first % 2 === 0),
-          plainFrame(read(file), place, length),
+          readEncapsulatedFrame(read(file), location, ([first = 0]) => first % 2 === 0),
+          readNativeFrame(read(file), location, length),
         ]) {
           expect(typeof frame === "string" || frame.length <= file.length).toBe(true);
         }
@@ -440,11 +435,13 @@ describe("hostile bytes", () => {
   test.each([
     ["a fragment of 4 GB", "feff00e000000000 feff00e0feffffff 0000", "a frame of more than 268435456 bytes"],
     ["a fragment beyond the end", "feff00e000000000 feff00e000010000 0000", "the file ends within the frame"],
-    ["no end", "feff00e000000000", "the file ends within its frames"],
-    ["no fragment", "feff00e000000000 feffdde000000000", "it has 0 frames, none is number 1"],
-  ])("%s is told", (_, rest, problem) => {
+    ["a missing end", "feff00e000000000", "the file ends before its last frame"],
+    ["a missing fragment", "feff00e000000000 feffdde000000000", "no frame 1: the file has 0 frames"],
+  ])("%s is reported", (_, rest, problem) => {
     const file = Buffer.from(`e07f10004f420000ffffffff${rest}`.replaceAll(" ", ""), "hex");
     const read = (offset: number, length: number) => file.subarray(offset, offset + length);
-    expect(encapsulatedFrame(read, { offset: 0, encoding: EXPLICIT_ENCODING, number: 1 }, () => true)).toBe(problem);
+    expect(readEncapsulatedFrame(read, { offset: 0, encoding: EXPLICIT_ENCODING, number: 1 }, () => true)).toBe(
+      problem,
+    );
   });
 });

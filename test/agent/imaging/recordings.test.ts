@@ -12,16 +12,16 @@ import { useDicomServer } from "../../support/dicom-server.ts";
 import { freePort } from "../../support/processes.ts";
 import { useSpool } from "../../support/spool.ts";
 
-// A recording dropped into fixtures/dicom/ is a regression test: what the device said is said again to a fresh provider, in
-// any cuts, and its answers are those that were recorded. Written by `npm run agent -- record-association --listen ... --to ...`.
+// Each recording in fixtures/dicom/ is a regression test. Its device bytes go to a fresh provider in any segmentation, and the
+// responses must equal the recorded ones. Record one with `npm run agent -- record-association --listen ... --to ...`.
 
 const used = useSpool();
 const served = useDicomServer(used);
 const folder = path.join(fixturesFolder, "dicom");
 const recordings = fs.readdirSync(folder).filter((name) => name.endsWith(".pdu"));
 
-/** What the provider answers to the device's bytes, every instance kept. */
-function answersTo(chunks: readonly Uint8Array[]): string {
+/** Returns the provider's responses to the device's bytes in hexadecimal. Every instance is stored. */
+function responsesTo(chunks: readonly Uint8Array[]): string {
   const scp = new Scp({ aeTitle: "VETWIRE", callingAeTitles: [], admits: () => true });
   const written: Uint8Array[] = [];
   let messageId = 0;
@@ -29,7 +29,7 @@ function answersTo(chunks: readonly Uint8Array[]): string {
     for (const action of actions) {
       if (action.do === "write") written.push(action.bytes);
       else if (action.do === "begin") messageId = action.instance.messageId;
-      else if (action.do === "keep") carryOut(scp.respond(messageId, STATUS.success, null));
+      else if (action.do === "store") carryOut(scp.respond(messageId, STATUS.success, null));
     }
   };
   for (const chunk of chunks) carryOut(scp.receive(chunk));
@@ -41,28 +41,28 @@ function cut(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
   return edges.slice(1).map((edge, index) => bytes.subarray(edges[index] ?? 0, edge));
 }
 
-/** What the device said at each of its turns: it goes on only when it has its answer. */
+/** Returns the device's bytes by turn, because a device waits for the response before it continues. */
 function read(text: string): { turns: Uint8Array[]; receiver: string } {
   const turns: Uint8Array[] = [];
-  const answers: Uint8Array[] = [];
+  const responses: Uint8Array[] = [];
   let last = "";
   for (const { from, bytes } of parseRecording(text)) {
-    if (from === "receiver") answers.push(bytes);
+    if (from === "receiver") responses.push(bytes);
     else if (last === "device") turns.push(Buffer.concat([turns.pop()!, bytes]));
     else turns.push(bytes);
     last = from;
   }
-  return { turns, receiver: Buffer.concat(answers).toString("hex") };
+  return { turns, receiver: Buffer.concat(responses).toString("hex") };
 }
 
-test.each(recordings)("%s is answered as it was, in every segmentation", (name) => {
+test.each(recordings)("%s gets the recorded responses, in every segmentation", (name) => {
   const { turns, receiver } = read(fs.readFileSync(path.join(folder, name), "utf8"));
-  expect(answersTo(turns)).toBe(receiver);
-  expect(answersTo(turns.flatMap((turn) => cut(turn, [...turn.keys()])))).toBe(receiver);
+  expect(responsesTo(turns)).toBe(receiver);
+  expect(responsesTo(turns.flatMap((turn) => cut(turn, [...turn.keys()])))).toBe(receiver);
   fc.assert(
     fc.property(fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 40 }), (places) => {
       const cuts = (turn: Uint8Array) => places.map((place) => Math.floor(place * turn.length));
-      expect(answersTo(turns.flatMap((turn) => cut(turn, cuts(turn))))).toBe(receiver);
+      expect(responsesTo(turns.flatMap((turn) => cut(turn, cuts(turn))))).toBe(receiver);
     }),
     { seed: 2, numRuns: 20 },
   );
@@ -72,7 +72,7 @@ describe("the simulator", () => {
   const patient = { id: "4711", name: "Simulated^Rex", species: "dog" };
   const target = () => parseDicomTarget(`dicom://127.0.0.1:${served.port}`)!;
 
-  test("sends a study of every kind, and all of it is kept", async () => {
+  test("the simulator sends a study of every kind, and the agent stores it", async () => {
     const study = await playModality(target(), parseKinds("cr,us,es,sr"), patient, "20260504090000");
     const stored = await used.spool.call("instancesOf", study);
     expect(stored.map(({ sopClass }) => sopClass).toSorted()).toEqual([
@@ -83,7 +83,7 @@ describe("the simulator", () => {
     ]);
   });
 
-  test("tells who will not have it, and what it does not know", async () => {
+  test("the simulator reports a rejection and an unknown kind or address", async () => {
     await expect(playModality({ ...target(), calledAe: "OTHER" }, ["cr"], patient, "20260504090000")).rejects.toThrow(
       "called AE title not recognized",
     );
@@ -92,7 +92,7 @@ describe("the simulator", () => {
     expect(parseDicomTarget("tcp://host:1")).toBe(null);
   });
 
-  test("recorded on its way, it is a fixture that replays", async () => {
+  test("a recorded association of the simulator replays", async () => {
     const port = await freePort();
     const recording = await recordAssociation({ host: "127.0.0.1", port }, { host: "127.0.0.1", port: served.port });
     await playModality({ ...target(), address: { host: "127.0.0.1", port } }, ["es", "sr"], patient, "20260504090000");
@@ -101,10 +101,10 @@ describe("the simulator", () => {
     expect(text.split("\n").map((line) => line.slice(0, 4))).toEqual(
       expect.arrayContaining(["< 01", "> 02", "< 04", "> 04", "< 05", "> 06"]),
     );
-    expect(answersTo(turns)).toBe(receiver);
+    expect(responsesTo(turns)).toBe(receiver);
   });
 });
 
-test("a line that is no part of a recording is named", () => {
-  expect(() => parseRecording("# by hand\n< 0100\n? 02")).toThrow("line 2 is neither < nor >");
+test("an invalid line of a recording is reported by its number", () => {
+  expect(() => parseRecording("# by hand\n< 0100\n? 02")).toThrow("line 2: expected < or > and hexadecimal bytes");
 });

@@ -3,16 +3,17 @@ import path from "node:path";
 import Database from "better-sqlite3";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { ImageLimits } from "../../../agent/config/image-limits.ts";
+import { imageFile, imageFolder, recoverImageFolder } from "../../../agent/imaging/image-folder.ts";
 import { STATUS } from "../../../agent/protocols/dicom/dimse.ts";
-import { Headers } from "../../../agent/imaging/header-reader.ts";
-import { imageFile, imageFolder, ImageStore, tidyImages } from "../../../agent/imaging/instance-store.ts";
+import { HeaderReader } from "../../../agent/imaging/header-reader.ts";
+import { ImageStore } from "../../../agent/imaging/instance-store.ts";
 import { countImages, listImages } from "../../../agent/imaging/catalogue.ts";
 import { removeOld } from "../../../agent/imaging/retention.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
 import { CR_STORAGE, dataset, EXPLICIT } from "../../support/dicom.ts";
 import { useSpool } from "../../support/spool.ts";
 
-// Method: instances are stored in a real spool and folder, and made old, filed, forwarded or needed as the other stages would.
+// Method: instances are stored in a real spool and folder. Their rows are then changed as the other stages do.
 
 const used = useSpool();
 const DAY_MS = 24 * 60 * 60_000;
@@ -20,8 +21,8 @@ const limits = { keepMs: null, bytesMax: null };
 let store: ImageStore;
 
 beforeEach(async () => {
-  const headers = new Headers();
-  await tidyImages(used.folder, used.spool);
+  const headers = new HeaderReader();
+  await recoverImageFolder(used.folder, used.spool);
   store = new ImageStore(used.folder, used.spool, headers);
   for (const name of fs.readdirSync(imageFolder(used.folder))) fs.unlinkSync(path.join(imageFolder(used.folder), name));
   await used.spool.call("setDestinations", []);
@@ -37,19 +38,19 @@ function write(sql: string, ...values: readonly unknown[]): void {
   db.close();
 }
 
-/** Stores the n-th instance as a device does. */
+/** Stores the n-th instance from a device. @returns the status */
 async function keep(number: number, callingAe = "DX1"): Promise<number> {
   const sopInstance = `1.2.3.${number}`;
   const incoming = { messageId: 1, sopClass: CR_STORAGE, sopInstance, transferSyntax: EXPLICIT, callingAe };
   const file = store.begin("xray", 1, incoming);
   file.write(contentOf(number));
-  const { status } = await file.keep({ study: `1.2.4.${number}`, headerBytes: 10 });
+  const { status } = await file.store({ study: `1.2.4.${number}`, headerBytes: 10 });
   return status;
 }
 
 const contentOf = (number: number) => dataset(`1.2.3.${number}`, [[0x7fe0_0010, "OW", new Uint8Array(1_000)]]);
 
-/** Stores it, so many days ago; its study is filed. */
+/** Stores the n-th instance with an age in days and a filed study. @returns its message */
 async function filed(number: number, days: number): Promise<string> {
   expect(await keep(number)).toBe(STATUS.success);
   const message = messageOf(number);
@@ -70,7 +71,7 @@ const messageOf = (number: number) => listed().find((image) => image.sop_instanc
 const inFolder = () => fs.readdirSync(imageFolder(used.folder)).toSorted();
 const remove = (own: Partial<ImageLimits>) => removeOld(used.folder, used.spool, { ...limits, ...own });
 
-/** By their numbers, those whose file is here: as listed, and as the folder has it. */
+/** Returns the numbers of the kept instances, after a check of the list against the folder. */
 function kept(): string[] {
   const rows = listed().filter(({ removed_at }) => removed_at === null);
   expect(inFolder()).toEqual(rows.map(({ id }) => `${id}.dcm`).toSorted());
@@ -78,7 +79,7 @@ function kept(): string[] {
 }
 
 describe("by age", () => {
-  test("what was filed before is removed, and stays listed", async () => {
+  test("an old filed image is removed and stays listed", async () => {
     const old = await filed(1, 31);
     await filed(2, 29);
     const size = fs.statSync(imageFile(used.folder, old)).size;
@@ -90,7 +91,7 @@ describe("by age", () => {
   });
 
   test.each<[string, (message: string) => void | Promise<void>]>([
-    ["it waits for an archive", (message) => used.spool.call("queueForwards", message)],
+    ["an archive waits for it", (message) => used.spool.call("queueForwards", message)],
     [
       "its study waits for the server",
       (message) => write("UPDATE message SET state = 'pending' WHERE id = ?", message),
@@ -99,9 +100,9 @@ describe("by age", () => {
       "its study is not assessed",
       () => write("INSERT INTO pending_image_study (study_uid, due_at) VALUES ('1.2.4.1', 9e12)"),
     ],
-    ["a person has to place it", (message) => write("UPDATE message SET state = 'unmatched' WHERE id = ?", message)],
-    ["no modality", (message) => write("UPDATE message SET state = 'quarantined' WHERE id = ?", message)],
-    ["a device was told that it is here for good", () => used.spool.call("markCommitted", ["1.2.3.1"])],
+    ["its study is unmatched", (message) => write("UPDATE message SET state = 'unmatched' WHERE id = ?", message)],
+    ["it is quarantined", (message) => write("UPDATE message SET state = 'quarantined' WHERE id = ?", message)],
+    ["storage commitment promised it", () => used.spool.call("markCommitted", ["1.2.3.1"])],
     [
       "one of two archives refused it and it is unmatched",
       async (message) => {
@@ -112,36 +113,39 @@ describe("by age", () => {
         write("UPDATE message SET state = 'unmatched' WHERE id = ?", message);
       },
     ],
-  ])("it stays while %s", async (_, make) => {
+  ])("an image stays while %s", async (_, make) => {
     await used.spool.call("setDestinations", ["pacs"]);
     await make(await forgetForwards(await filed(1, 400)));
     expect(await remove({ keepMs: DAY_MS, bytesMax: 1 })).toEqual({ count: 0, bytes: 0, isEnough: false });
     expect(kept()).toEqual(["1"]);
   });
 
-  /** As if it had come before there were destinations. */
+  /** Deletes the forwards, as of an image from before there were destinations. */
   async function forgetForwards(message: string): Promise<string> {
     write("DELETE FROM forward");
     return message;
   }
 
-  test.each(["unmatched", "quarantined"])("what every archive has may go although it is %s", async (state) => {
-    await used.spool.call("setDestinations", ["pacs"]);
-    const message = await forwarded(1, 400);
-    await used.spool.call("markCommitted", ["1.2.3.1"]);
-    write("UPDATE message SET state = ? WHERE id = ?", state, message);
-    expect((await remove({ keepMs: DAY_MS })).count).toBe(1);
-    expect(kept()).toEqual([]);
-  });
+  test.each(["unmatched", "quarantined"])(
+    "an image that every archive has is removed although it is %s",
+    async (state) => {
+      await used.spool.call("setDestinations", ["pacs"]);
+      const message = await forwarded(1, 400);
+      await used.spool.call("markCommitted", ["1.2.3.1"]);
+      write("UPDATE message SET state = ? WHERE id = ?", state, message);
+      expect((await remove({ keepMs: DAY_MS })).count).toBe(1);
+      expect(kept()).toEqual([]);
+    },
+  );
 
-  test("what waits for an archive that is configured no more may go", async () => {
+  test("an image that waits for a removed destination is removed", async () => {
     await used.spool.call("setDestinations", ["pacs"]);
     await filed(1, 400);
     await used.spool.call("setDestinations", []);
     expect((await remove({ keepMs: DAY_MS })).count).toBe(1);
   });
 
-  test("more than a page of them goes, past those that stay", async () => {
+  test("removal continues past a page of images that stay", async () => {
     for (let number = 1; number <= 120; number++) await filed(number, 500 - number);
     write(
       "UPDATE message SET state = 'unmatched' WHERE id IN (SELECT message FROM instance ORDER BY stored_at LIMIT 110)",
@@ -152,12 +156,12 @@ describe("by age", () => {
 });
 
 describe("by size", () => {
-  test("what archives have goes first, the oldest first, and no more than has to", async () => {
+  test("archived images are removed first, the oldest first, until the size fits", async () => {
     await used.spool.call("setDestinations", ["pacs"]);
     const size = fs.statSync(imageFile(used.folder, await forwarded(1, 2))).size;
     await forwarded(2, 3);
     await used.spool.call("setDestinations", ["pacs", "cloud"]);
-    await forwarded(3, 9); // cloud does not have it yet
+    await forwarded(3, 9); // not yet sent to cloud
     await used.spool.call("setDestinations", ["pacs"]);
     await used.spool.call("settleForward", "pacs", await filed(4, 8), "refused", "no", 1);
 
@@ -170,15 +174,15 @@ describe("by size", () => {
     expect(await remove({ bytesMax: 1 })).toEqual({ count: 0, bytes: 0, isEnough: false });
   });
 
-  test("what came within the hour stays", async () => {
+  test("an image of the last hour stays", async () => {
     await filed(1, 0);
     expect(await remove({ bytesMax: 1 })).toEqual({ count: 0, bytes: 0, isEnough: false });
     expect(kept()).toEqual(["1"]);
   });
 });
 
-describe("what was removed", () => {
-  test("comes back under its own name when it is sent again, and is new then", async () => {
+describe("a removed image", () => {
+  test("a removed image returns under its id when it is sent again, and counts as new", async () => {
     const message = await filed(1, 400);
     await remove({ keepMs: DAY_MS });
     expect(kept()).toEqual([]);
@@ -190,7 +194,7 @@ describe("what was removed", () => {
     expect(kept()).toEqual(["1"]);
   });
 
-  test("comes back with the head of its row when another AE title sends it", async () => {
+  test("a removed image returns with the head of its row when another AE title sends it", async () => {
     const message = await filed(1, 400);
     const first = fs.readFileSync(imageFile(used.folder, message));
     await remove({ keepMs: DAY_MS });
@@ -202,14 +206,14 @@ describe("what was removed", () => {
     ]);
   });
 
-  test("is not promised to a device any more", async () => {
+  test("a removed image is not in a storage commitment", async () => {
     await filed(1, 400);
     expect(await used.spool.call("instanceFiles", "1.2.3.1")).toHaveLength(1);
     await remove({ keepMs: DAY_MS });
     expect(await used.spool.call("instanceFiles", "1.2.3.1")).toEqual([]);
   });
 
-  test("is offered to no archive again", async () => {
+  test("a removed image is not forwarded again", async () => {
     await used.spool.call("setDestinations", ["pacs"]);
     for (const number of [1, 2]) {
       await used.spool.call("settleForward", "pacs", await filed(number, 400 * (2 - number)), "refused", "no", 1);
@@ -221,7 +225,7 @@ describe("what was removed", () => {
     ]);
   });
 
-  test("never takes along what is sent again at the same moment", async () => {
+  test("an image that is sent again during its removal is kept", async () => {
     for (let number = 1; number <= 40; number++) {
       await filed(number, 400);
       const removing = remove({ keepMs: DAY_MS });
@@ -232,20 +236,20 @@ describe("what was removed", () => {
     }
   });
 
-  test("is taken away at the next turn where a crash came between its row and its file", async () => {
+  test("a file whose removal a crash interrupted is removed at the next run", async () => {
     const message = await filed(1, 400);
     write("UPDATE instance SET removed_at = 1 WHERE message = ?", message);
     expect(inFolder()).toEqual([`${message}.dcm`]);
     await remove({});
     expect(inFolder()).toEqual([]);
     fs.writeFileSync(path.join(imageFolder(used.folder), `${message}.dcm.gone`), "");
-    await tidyImages(used.folder, used.spool);
+    await recoverImageFolder(used.folder, used.spool);
     expect(inFolder()).toEqual([]);
   });
 });
 
-test("when less is free than has to stay, an instance is refused before anything of it is written", async () => {
-  const headers = new Headers();
+test("an instance is refused before any write if too little space is free", async () => {
+  const headers = new HeaderReader();
   const full = new ImageStore(used.folder, used.spool, headers, Number.MAX_SAFE_INTEGER);
   const incoming = { messageId: 1, sopClass: CR_STORAGE, sopInstance: "1.2.3.1", transferSyntax: EXPLICIT };
   const file = full.begin("xray", 1, { ...incoming, callingAe: "DX1" });
@@ -255,7 +259,7 @@ test("when less is free than has to stay, an instance is refused before anything
     file.write(new Uint8Array(100_000));
     await new Promise((resolve) => setImmediate(resolve));
   }
-  expect(await file.keep({ study: "1.2", headerBytes: 10 })).toEqual({
+  expect(await file.store({ study: "1.2", headerBytes: 10 })).toEqual({
     status: STATUS.outOfResources,
     comment: expect.stringMatching(/^cannot be stored: \d+ MB free, at least \d+$/),
   });

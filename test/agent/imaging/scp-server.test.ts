@@ -1,128 +1,68 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { encodeAssociateRequest, encodeData } from "../../../agent/protocols/dicom/pdu.ts";
-import { type DicomParts, DicomServer } from "../../../agent/imaging/scp-server.ts";
+import { expect, test } from "vitest";
+import type { ScpDependencies } from "../../../agent/imaging/scp-association.ts";
+import { DicomServer } from "../../../agent/imaging/scp-server.ts";
+import { encodeAssociateRequest } from "../../../agent/protocols/dicom/pdu-encoder.ts";
 import type { Wire, WireHandler } from "../../../agent/transport/transport.ts";
-import { associateRequest, CR_STORAGE, encodeStoreRequest, EXPLICIT } from "../../support/dicom.ts";
+import { associateRequest, EXPLICIT, pdusIn, VERIFICATION } from "../../support/dicom.ts";
 
-// Method: the shell of a device on a wire that only notes what is done to it, and a store that takes what the test says.
+// Method: a DicomServer on a transport whose wires the test opens and closes.
 
 const nothing = () => undefined;
-const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-function serve() {
-  const done: string[] = [];
-  const note = (what: string) => () => void done.push(what);
-  const wire: Wire = { peer: "DX1", write: nothing, close: nothing, pause: note("pause"), resume: note("resume") };
-  const disk = { isBehind: false, onSynced: nothing as () => void };
-  const incoming = {
-    messageId: 1,
-    get isBehind() {
-      return disk.isBehind;
-    },
-    set onSynced(synced: () => void) {
-      disk.onSynced = synced;
-    },
-    write: nothing,
-    discard: () => Promise.resolve(),
-  };
-  const parts = { store: { begin: () => incoming }, commitments: { join: nothing, leave: nothing } };
-  let handler: WireHandler | undefined;
+/** Starts a server. @returns a function that opens an association and the connection events so far */
+function startServer() {
+  const events: string[] = [];
+  let accept: (wire: Wire) => WireHandler;
   const transport = {
-    open: (accept: (wire: Wire) => WireHandler) => void (handler = accept(wire)),
+    open: (handle: (wire: Wire) => WireHandler) => void (accept = handle),
     close: () => Promise.resolve(),
   };
   const device = { id: "xray", aeTitle: "VETWIRE", callingAeTitles: [], quietMs: 1 };
-  const warning = (reason: string) => void done.push(reason);
-  const events = {
-    connected: nothing,
-    disconnected: nothing,
-    lineChanged: () => undefined,
-    bytes: () => undefined,
-    warning,
-    kept: nothing,
+  const server = new DicomServer(device, transport, {} as ScpDependencies, {
+    connected: (peer) => void events.push(`connected ${peer}`),
+    disconnected: () => void events.push("disconnected"),
+    lineChanged: nothing,
+    bytes: nothing,
+    warning: nothing,
+    stored: nothing,
     fault: nothing,
+  });
+  server.open();
+  /** Opens an association. @returns the kind of the response, and the wire's handler */
+  const associate = (callingAe: string) => {
+    const written: Uint8Array[] = [];
+    const write = (bytes: Uint8Array) => void written.push(bytes);
+    const handler = accept({ peer: "10.0.0.1", write, close: nothing, pause: nothing, resume: nothing });
+    handler.chunk(encodeAssociateRequest(associateRequest([[VERIFICATION, EXPLICIT]], { callingAe })));
+    return { response: pdusIn(written)[0]?.is, handler };
   };
-  new DicomServer(device, transport, parts as unknown as DicomParts, events).open();
-  return { handler: handler!, done, disk };
+  return { server, associate, events };
 }
 
-const piece = encodeData({ context: 1, part: "dataset", bytes: new Uint8Array(65_536), last: false }, 0);
-
-function beginInstance(handler: WireHandler): void {
-  handler.chunk(encodeAssociateRequest(associateRequest([[CR_STORAGE, EXPLICIT]])));
-  const command = encodeStoreRequest(1, CR_STORAGE, "1.2.3.1");
-  handler.chunk(encodeData({ context: 1, part: "command", bytes: command, last: true }, 0));
-}
-
-test("a device that sends without end is not read on before the others were heard", async () => {
-  const { handler, done } = serve();
-  beginInstance(handler);
-  for (let turns = 0; turns < 3; turns++) {
-    await turn();
-    done.length = 0;
-    for (let pieces = 0; pieces < 3; pieces++) handler.chunk(piece);
-    expect(done).toEqual([]);
-    handler.chunk(piece);
-    expect(done).toEqual(["pause"]);
-    await turn();
-    expect(done).toEqual(["pause", "resume"]);
-  }
-  handler.closed();
+test("a device gets at most 4 associations of one AE title, and another one after an end", () => {
+  const { associate } = startServer();
+  const open = Array.from({ length: 4 }, () => associate("DX1"));
+  expect(open.map(({ response }) => response)).toEqual(open.map(() => "associate-accept"));
+  const refused = associate("DX1");
+  expect(refused.response).toBe("associate-reject");
+  expect(associate("DX2").response).toBe("associate-accept");
+  open[0]!.handler.closed();
+  expect(associate("DX1").response).toBe("associate-accept");
+  for (const { handler } of [...open.slice(1), refused]) handler.closed();
 });
 
-test("a device that is faster than the disk is not read on until the disk has caught up", async () => {
-  const { handler, done, disk } = serve();
-  beginInstance(handler);
-  disk.isBehind = true;
-  handler.chunk(piece);
-  await turn();
-  expect(done).toEqual(["pause"]);
-  disk.isBehind = false;
-  disk.onSynced();
-  expect(done).toEqual(["pause", "resume"]);
-  handler.closed();
+test("a device gets at most 16 associations", () => {
+  const { associate } = startServer();
+  const responses = Array.from({ length: 17 }, (_, index) => associate(`US${Math.floor(index / 4)}`).response);
+  expect(responses).toEqual([...Array<string>(16).fill("associate-accept"), "associate-reject"]);
 });
 
-describe("after a minute", () => {
-  const MINUTE_MS = 60_000;
-  beforeEach(() => {
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-    return () => vi.useRealTimers();
-  });
-  afterEach(() => vi.clearAllTimers());
-
-  test("a device that said nothing is hung up on", async () => {
-    const { handler, done } = serve();
-    beginInstance(handler);
-    vi.advanceTimersByTime(MINUTE_MS);
-    await turn();
-    expect(done).toEqual(["nothing came for 60 s"]);
-    handler.closed();
-  });
-
-  test("a device whose words were not read, since the disk held this thread, is not", async () => {
-    const { handler, done } = serve();
-    beginInstance(handler);
-    await turn();
-    vi.advanceTimersByTime(MINUTE_MS);
-    handler.chunk(piece); // the sockets are read behind the timers
-    await turn();
-    expect(done).toEqual([]);
-    vi.advanceTimersByTime(MINUTE_MS);
-    await turn();
-    expect(done).toEqual(["nothing came for 60 s"]);
-    handler.closed();
-  });
-
-  test("nor is one that was not read on since the disk is behind", async () => {
-    const { handler, done, disk } = serve();
-    beginInstance(handler);
-    disk.isBehind = true;
-    handler.chunk(piece);
-    await turn();
-    vi.advanceTimersByTime(MINUTE_MS);
-    await turn();
-    expect(done).toEqual(["pause"]);
-    handler.closed();
-  });
+test("a device is connected while an association is open", () => {
+  const { server, associate, events } = startServer();
+  expect(server.connected).toBe(false);
+  const { handler } = associate("DX1");
+  expect(server.connected).toBe(true);
+  handler.closed();
+  expect(server.connected).toBe(false);
+  expect(events).toEqual(["connected DX1 at 10.0.0.1", "disconnected"]);
 });

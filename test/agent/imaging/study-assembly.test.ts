@@ -1,14 +1,14 @@
 import fs from "node:fs";
 import path from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
+import { imageFile, imageFolder } from "../../../agent/imaging/image-folder.ts";
 import type { Header } from "../../../agent/protocols/dicom/header.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
 import { listMessages } from "../../../agent/spool/queries/messages/message-summaries.ts";
 import { Directory } from "../../../agent/study/patient-directory.ts";
-import { Headers } from "../../../agent/imaging/header-reader.ts";
-import { type ImageDevice, ImageFiling } from "../../../agent/imaging/study-assembly.ts";
+import { HeaderReader } from "../../../agent/imaging/header-reader.ts";
+import { type ImageDevice, StudyAssembly } from "../../../agent/imaging/study-assembly.ts";
 import { encodeFileHead } from "../../../agent/protocols/dicom/part10.ts";
-import { imageFile, imageFolder } from "../../../agent/imaging/instance-store.ts";
 import { reassess, store } from "../../../agent/tools/offline/reprocess.ts";
 import { createServerClient } from "../../../agent/push/server-client.ts";
 import type { Patient } from "../../../shared/api/patient.ts";
@@ -17,7 +17,7 @@ import { CR_STORAGE, dataset, EXPLICIT, hostileDataset } from "../../support/dic
 import { until } from "../../support/processes.ts";
 import { noteFetched, useSpool } from "../../support/spool.ts";
 
-// Method: images in a real spool, whose headers were read already, taken through the real stages; a server that is away.
+// Method: images in a real spool, with headers already read, pass the real stages. The server is unreachable.
 
 const used = useSpool();
 const STUDY = "1.2.3";
@@ -43,7 +43,7 @@ const header: Header = {
   ...{ times: ["20260504090000"], utcOffset: "", measurements: [], cutShort: null },
 };
 
-/** Images of one study come in, with these headers. */
+/** Stores images of one study with these headers. */
 async function receive(...headers: readonly Partial<Header>[]): Promise<void> {
   await receiveAt(Date.now(), 0, ...headers);
 }
@@ -64,21 +64,21 @@ async function file(matchPatientsByName = false): Promise<void> {
   await settle(matchPatientsByName, (filing) => filing.wake());
 }
 
-/** Has the studies filed that wait for a patient who came. */
+/** Assesses the studies again that wait for a patient. */
 async function rematch(): Promise<void> {
   await settle(false, (filing) => void filing.rematch([...devices.keys()]));
 }
 
 async function settle(
   matchPatientsByName: boolean,
-  wake: (filing: ImageFiling) => void,
-  headers = new Headers(),
+  wake: (filing: StudyAssembly) => void,
+  headers = new HeaderReader(),
   studies = 1,
 ): Promise<void> {
   let settled = 0;
   const lookup = { spool: used.spool, directory: directory(), matchPatientsByName };
   const stages = { data: used.folder, headers, deviceById: (id: string) => devices.get(id), lookup };
-  const filing = new ImageFiling(stages, {
+  const filing = new StudyAssembly(stages, {
     settled: () => (settled += 1),
     fault(error) {
       throw error;
@@ -94,20 +94,20 @@ async function know(patient: Patient, ...identifiers: readonly string[]): Promis
   await used.spool.call("setIdentifiers", [{ patientFp: patient.fp, identifiers }], Date.now());
 }
 
-/** The patients of the studies that wait for the server, and its answer to them. */
+/** Settles the queued studies as the server would. @returns their patients */
 async function send(): Promise<(string | null)[]> {
   const { batch } = await used.spool.call("takeQueued", 100, 1_000_000, Date.now());
-  const answers = batch.map(({ fp, revision, patientFp }) => ({
-    ...{ fp, revision, reason: patientFp === null ? "nobody's" : null, matched: patientFp !== null },
+  const outcomes = batch.map(({ fp, revision, patientFp }) => ({
+    ...{ fp, revision, reason: patientFp === null ? "no patient" : null, matched: patientFp !== null },
     outcome: patientFp === null ? ("unmatched" as const) : ("filed" as const),
   }));
-  await used.spool.call("settleStudies", answers, Date.now());
+  await used.spool.call("settleStudies", outcomes, Date.now());
   return batch.map(({ patientFp }) => patientFp);
 }
 
 const states = () => readSpool(used.folder, listMessages).map(({ state }) => state);
 
-test("a study waits no longer than its quiet time after the clock was set back", async () => {
+test("a study waits only its idle time after the clock was set back", async () => {
   const YEAR_MS = 365 * 24 * 60 * 60_000;
   await know(dog, "4711");
   await receiveAt(Date.now() + YEAR_MS, 20, { patientId: "4711" });
@@ -115,8 +115,8 @@ test("a study waits no longer than its quiet time after the clock was set back",
   expect(await send()).toEqual([dog.fp]);
 });
 
-describe("studies whose headers take the parser long", () => {
-  /** An image comes in as its device sent it, of a study of its own. */
+describe("studies with slow headers", () => {
+  /** Stores an image file in a study of its own. */
   async function receiveFile(device: string, content: Uint8Array): Promise<void> {
     const message = `M${String(++ordinal).padStart(4, "0")}`;
     const row = { sopClass: CR_STORAGE, sopInstance: `1.2.3.${ordinal}`, transferSyntax: EXPLICIT };
@@ -135,27 +135,27 @@ describe("studies whose headers take the parser long", () => {
     [6, "ct"],
     [60, "xray"],
     [60, "ct"],
-  ])("%i of one device delay no study of the device %s, and no stop", async (count, device) => {
+  ])("%i slow headers delay neither a study of the device %s nor a stop", async (count, device) => {
     devices.set("ct", xray);
     await know(dog, "4711");
     for (let made = 0; made < count; made++) await receiveFile("xray", hostileDataset());
     await receiveFile(device, dataset("1.2.3.1", [[0x0010_0020, "LO", "4711"]]));
-    const patient = new Headers({ quickMs: 1_500, longMs: 600_000 });
+    const patient = new HeaderReader({ quickMs: 1_500, longMs: 600_000 });
     await settle(false, (filing) => filing.wake(), patient);
     expect(await send()).toEqual([dog.fp]);
     expect(states().toSorted()).toEqual(["filed", ...Array.from({ length: count }, () => "pending")]);
   });
 
-  test("are kept for a person after the time limit", async () => {
+  test("slow headers are quarantined after the time limit", async () => {
     for (let made = 0; made < 3; made++) await receiveFile("xray", hostileDataset());
-    await settle(false, (filing) => filing.wake(), new Headers({ quickMs: 50, longMs: 300 }), 3);
+    await settle(false, (filing) => filing.wake(), new HeaderReader({ quickMs: 50, longMs: 300 }), 3);
     const reason = "its header cannot be read: not read within 0.3 s";
-    const told = readSpool(used.folder, listMessages).map((message) => [message.state, message.reason]);
-    expect(told).toEqual([1, 2, 3].map(() => ["quarantined", reason]));
+    const outcomes = readSpool(used.folder, listMessages).map((message) => [message.state, message.reason]);
+    expect(outcomes).toEqual([1, 2, 3].map(() => ["quarantined", reason]));
   });
 });
 
-test("a study waits for its image that is still on its way to the disk", async () => {
+test("a study waits for its partial image", async () => {
   await receive({ patientId: "4711" });
   const part = path.join(imageFolder(used.folder), `M${String(ordinal).padStart(4, "0")}.part`);
   fs.mkdirSync(path.dirname(part), { recursive: true });
@@ -176,37 +176,37 @@ describe("images without an identifier", () => {
   });
 
   test.each([
-    ["are nobody's where the clinic does not let names match", false, {}, null],
-    ["go to the only animal of that species and name that comes that day", true, {}, dog.fp],
-    ["are nobody's on another day", true, { times: ["20260505090000"] }, null],
-    ["are nobody's without a species", true, { species: "" }, null],
-    ["are nobody's where another number of the animal is given", true, { otherPatientIds: ["77"] }, null],
-  ])("%s", async (_, matchPatientsByName, own, patient) => {
+    ["have no patient if matching by name is off", false, {}, null],
+    ["go to the only patient of that species and name with an appointment that day", true, {}, dog.fp],
+    ["have no patient on another day", true, { times: ["20260505090000"] }, null],
+    ["have no patient without a species", true, { species: "" }, null],
+    ["have no patient if they have another identifier", true, { otherPatientIds: ["77"] }, null],
+  ])("images without an identifier %s", async (_, matchPatientsByName, own, patient) => {
     await receive(own, own);
     await file(matchPatientsByName);
     expect(await send()).toEqual([patient]);
   });
 
   test.each([
-    ["name another animal", { patientName: "Duman" }],
+    ["name another patient", { patientName: "Duman" }],
     ["have another species", { species: "Feline" }],
     ["have another date of birth", { birthDate: "20200101" }],
-    ["have a number", { patientId: "4711" }],
-  ])("are nobody's where others of their study %s", async (_, other) => {
+    ["have an identifier", { patientId: "4711" }],
+  ])("images without an identifier have no patient if others of their study %s", async (_, other) => {
     await receive({}, other);
     await file(true);
     expect(await send()).toEqual([null]);
   });
 
-  test("are nobody's where their study has the numbers of two animals", async () => {
+  test("a study with the identifiers of two patients has no patient", async () => {
     await receive({ patientId: "4711" }, { patientId: "4712" });
     await file(true);
     expect(await send()).toEqual([null]);
   });
 });
 
-describe("images whose patient is not known yet", () => {
-  test("are filed as one study once the patient arrives", async () => {
+describe("images of an unknown patient", () => {
+  test("images of an unknown patient are filed as one study once the patient is known", async () => {
     await receive({ patientId: "4711" }, { patientId: "4711" });
     await file();
     expect(await send()).toEqual([null]);
@@ -219,7 +219,7 @@ describe("images whose patient is not known yet", () => {
     expect(await used.spool.call("queueMatchedImageStudies", ["xray"], 0)).toBe(false);
   });
 
-  test("wait with the images that come later", async () => {
+  test("images of an unknown patient wait together with later images", async () => {
     await receive({ patientId: "4711" });
     await file();
     await send();
@@ -237,7 +237,7 @@ describe("reprocess", () => {
     return reassess(used.folder, { states: wanted, since: 0 }, known, false, () => undefined);
   };
 
-  test("shows what a mended patient makes of a study of images, and files all of them", async () => {
+  test("reprocess shows the diff for a corrected patient and files the whole study", async () => {
     await receive({ patientId: "4711" }, { patientId: "4711" });
     await file();
     expect(await send()).toEqual([null]);
@@ -258,7 +258,7 @@ describe("reprocess", () => {
     expect(await again(["unmatched", "quarantined"])).toEqual([]);
   });
 
-  test("adds images whose modality the configuration names only now to the study of those that had one", async () => {
+  test("reprocess adds images to their study after their modality is configured", async () => {
     await know(dog, "4711");
     await receive({ patientId: "4711" }, { patientId: "4711", modality: "CT" });
     await file();
@@ -275,7 +275,7 @@ describe("reprocess", () => {
     expect(states()).toEqual(["filed", "filed"]);
   });
 
-  test("leaves images alone whose device the configuration has no more", async () => {
+  test("reprocess skips images of a device that is no longer configured", async () => {
     await receive({ patientId: "4711" });
     await file();
     await send();
@@ -284,7 +284,7 @@ describe("reprocess", () => {
     expect(await again(["unmatched"])).toEqual([]);
   });
 
-  test("reads a header that was not read when its image came", async () => {
+  test("reprocess reads a header that was not read before", async () => {
     await receive({ patientId: "4711", modality: "CT" });
     await file();
     await used.spool.call("noteHeader", `M${String(ordinal).padStart(4, "0")}`, null as unknown as string);

@@ -4,32 +4,32 @@ import tls from "node:tls";
 import Database from "better-sqlite3";
 import { beforeEach, expect, test } from "vitest";
 import { readTls } from "../../../agent/config/tls-files.ts";
-import { encodeAssociateRequest } from "../../../agent/protocols/dicom/pdu.ts";
+import { imageFolder, recoverImageFolder } from "../../../agent/imaging/image-folder.ts";
+import { encodeAssociateRequest } from "../../../agent/protocols/dicom/pdu-encoder.ts";
 import { STATUS } from "../../../agent/protocols/dicom/dimse.ts";
 import { DicomThread } from "../../../agent/imaging/thread.ts";
-import { imageFolder, tidyImages } from "../../../agent/imaging/instance-store.ts";
 import type { DeviceConnection } from "../../../agent/connection/device-service.ts";
 import { makeCertificates } from "../../support/certificates.ts";
 import { associateRequest, CR_STORAGE, dataset, EXPLICIT, Peer, storeRequest } from "../../support/dicom.ts";
 import { freePort, start, temporaryFolder, until, World } from "../../support/processes.ts";
 import { useSpool } from "../../support/spool.ts";
 
-// Goal: what is true of a device in the thread of its own is what was true of it before. Method: two real devices in one
-// thread, one of them over TLS; for what ends the agent, a process of its own.
+// Goal: the imaging thread serves several devices and loses no instance. Method: two real devices in one thread, one of them
+// over TLS. The test of a failing thread starts an agent process.
 
 const used = useSpool();
 const events: string[] = [];
 let ports: { plain: number; secure: number };
 let certificates: ReturnType<typeof makeCertificates>;
 let thread: DicomThread;
-let shells: DeviceConnection[];
+let connections: DeviceConnection[];
 
 beforeEach(async () => {
   const folder = temporaryFolder();
   certificates = makeCertificates(folder);
   const security = readTls(certificates.ours);
   fs.rmSync(imageFolder(used.folder), { recursive: true, force: true });
-  await tidyImages(used.folder, used.spool);
+  await recoverImageFolder(used.folder, used.spool);
   ports = { plain: await freePort(), secure: await freePort() };
   const device = { aeTitle: "VETWIRE", callingAeTitles: [], quietMs: 60_000, allow: ["127.0.0.0/8"] };
   const devices = [
@@ -39,23 +39,23 @@ beforeEach(async () => {
   const images = { keepMs: 24 * 60 * 60_000, bytesMax: null, freeBytes: null };
   thread = new DicomThread({ data: used.folder, images, devices }, used.spool);
   events.length = 0;
-  const note = (what: string) => void events.push(what);
-  shells = devices.map(({ id }) =>
-    thread.serve(id, {
+  const note = (event: string) => void events.push(event);
+  connections = devices.map(({ id }) =>
+    thread.addDevice(id, {
       connected: () => note(`${id} connected`),
       disconnected: () => note(`${id} disconnected`),
       lineChanged: () => undefined,
       bytes: () => undefined,
       warning: (reason) => note(`${id}: ${reason}`),
-      kept: () => note(`${id} kept`),
-      fault: (error) => note(`${id}: our own fault: ${String(error)}`),
-      serve: () => Promise.resolve({ status: STATUS.success, comment: null }),
+      stored: () => note(`${id} stored`),
+      fault: (error) => note(`${id}: internal error: ${String(error)}`),
+      handleRequest: () => Promise.resolve({ status: STATUS.success, comment: null }),
       commitments: { join: () => undefined, leave: () => undefined, wake: () => undefined },
     }),
   );
-  for (const shell of shells) await shell.open();
+  for (const connection of connections) await connection.open();
   return async () => {
-    for (const shell of shells) await shell.close();
+    for (const connection of connections) await connection.close();
     await thread.stop();
     fs.rmSync(folder, { recursive: true });
   };
@@ -63,8 +63,8 @@ beforeEach(async () => {
 
 const files = () => fs.readdirSync(imageFolder(used.folder));
 
-test("each of two devices in the thread is served, the one with certificates over TLS", async () => {
-  const [xray, us] = shells;
+test("the thread serves two devices, one of them over TLS", async () => {
+  const [xray, us] = connections;
   expect([xray?.connected, us?.connected]).toEqual([false, false]);
   const sender = await Peer.associate(ports.plain);
   await until("it is connected", () => xray?.connected);
@@ -74,34 +74,34 @@ test("each of two devices in the thread is served, the one with certificates ove
   const ca = fs.readFileSync(certificates.ca);
   const socket = tls.connect({ host: "127.0.0.1", port: ports.secure, ca, servername: "agent" });
   socket.write(encodeAssociateRequest(associateRequest([[CR_STORAGE, EXPLICIT]])));
-  const answer = await new Promise<Buffer>((resolve, reject) => {
+  const response = await new Promise<Buffer>((resolve, reject) => {
     socket.once("data", resolve);
     socket.once("error", reject);
   });
-  expect(answer[0]).toBe(2); // A-ASSOCIATE-AC
+  expect(response[0]).toBe(2); // A-ASSOCIATE-AC
   await until("it is connected", () => us?.connected);
   socket.destroy();
   sender.end();
   await until("both are gone", () => xray?.connected === false && us?.connected === false);
   expect(events.toSorted()).toEqual(
     [
-      ...["xray connected", "xray kept", "xray: the connection closed without a release", "xray disconnected"],
+      ...["xray connected", "xray stored", "xray: the connection closed without a release", "xray disconnected"],
       ...["us connected", "us: the connection closed without a release", "us disconnected"],
     ].toSorted(),
   );
 });
 
-test("an instance that is on its way to the disk is waited for, and has its row, its name and its event then", async () => {
+test("close() waits for an instance that is being stored", async () => {
   const sender = await Peer.associate(ports.plain);
   const other = new Database(path.join(used.folder, "spool.db"));
-  other.exec("BEGIN IMMEDIATE"); // the row has to wait
+  other.exec("BEGIN IMMEDIATE"); // blocks the row
   const bytes = dataset("1.2.3.2");
   sender.send(storeRequest(1, "1.2.3.2", bytes));
   await until("its bytes are there", () =>
     files().some((name) => fs.statSync(path.join(imageFolder(used.folder), name)).size > bytes.length),
   );
   let isClosed = false;
-  const closing = Promise.resolve(shells[0]?.close()).then(() => (isClosed = true));
+  const closing = Promise.resolve(connections[0]?.close()).then(() => (isClosed = true));
   await new Promise((resolve) => setTimeout(resolve, 100));
   expect([isClosed, files()]).toEqual([false, [expect.stringMatching(/\.part$/)]]);
   other.exec("COMMIT");
@@ -109,10 +109,10 @@ test("an instance that is on its way to the disk is waited for, and has its row,
   await closing;
   expect(files()).toEqual([expect.stringMatching(/\.dcm$/)]);
   expect(await used.spool.call("instanceFiles", "1.2.3.2")).toHaveLength(1);
-  expect(events).toContain("xray kept");
+  expect(events).toContain("xray stored");
 });
 
-test("an image beyond the limits is removed by the thread, and kept again when it comes again", async () => {
+test("the thread removes an old image and stores it again when it is sent again", async () => {
   const sender = await Peer.associate(ports.plain);
   const store = async () => {
     sender.send(storeRequest(1, "1.2.3.3", dataset("1.2.3.3")));
@@ -130,7 +130,7 @@ test("an image beyond the limits is removed by the thread, and kept again when i
   sender.end();
 });
 
-test("an agent whose thread fails ends, for it could take no image any more", async () => {
+test("an agent ends if its imaging thread fails", async () => {
   const world = await World.create(1);
   try {
     world.writeConfig([{ id: "xray", profile: "dicom", connection: { listen: `127.0.0.1:${await freePort()}` } }]);

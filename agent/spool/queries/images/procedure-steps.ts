@@ -1,5 +1,5 @@
 import type Database from "better-sqlite3";
-import type { Attributes } from "../../../protocols/dicom/attributes.ts";
+import type { Attributes } from "../../../protocols/dicom/attribute-table.ts";
 import { newAccession } from "../orders/accession.ts";
 import { WORKLIST_MAX } from "../orders/orders.ts";
 

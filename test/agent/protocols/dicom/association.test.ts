@@ -6,7 +6,6 @@ import {
   IDLE_MS,
 } from "../../../../agent/protocols/dicom/association.ts";
 import {
-  type AssociateAccept,
   encodeAbort,
   encodeAssociateAccept,
   encodeAssociateReject,
@@ -14,7 +13,8 @@ import {
   encodeData,
   encodeReleaseRequest,
   encodeReleaseResponse,
-} from "../../../../agent/protocols/dicom/pdu.ts";
+} from "../../../../agent/protocols/dicom/pdu-encoder.ts";
+import type { AssociateAccept } from "../../../../agent/protocols/dicom/pdu.ts";
 import { associateRequest, IMPLICIT, pdusIn, VERIFICATION } from "../../../support/dicom.ts";
 
 const request = associateRequest([[VERIFICATION, IMPLICIT]]);
@@ -28,7 +28,7 @@ const accept: AssociateAccept = {
 };
 const data = encodeData({ context: 1, part: "command", bytes: Uint8Array.of(7), last: true }, 0);
 
-/** Actions in one word each: what a peer would see, and what the user is told. */
+/** Returns one word per action: the PDU that the peer gets, or the notice to the local user. */
 function words(actions: readonly AssociationAction[]): string[] {
   return actions.map((action) => {
     switch (action.do) {
@@ -47,7 +47,7 @@ function words(actions: readonly AssociationAction[]): string[] {
 }
 
 const acceptor = () => Association.acceptor(() => accept);
-/** An association in that state, and what led there is forgotten. */
+/** Associations in each state. The actions that led there are dropped. */
 const states = {
   "awaiting request (Sta2)": () => {
     const association = acceptor();
@@ -65,7 +65,7 @@ const states = {
     association.receive(encodeReleaseRequest());
     return association;
   },
-  "awaiting answer (Sta5)": () => {
+  "awaiting response (Sta5)": () => {
     const association = Association.requestor(request);
     association.start();
     return association;
@@ -90,34 +90,34 @@ const received = {
 };
 
 const ARTIM = `timer ${ARTIM_MS}`;
-const outOfTurn = (what: string, source = 2) => [
+const unexpected = (pdu: string, source = 2) => [
   `abort ${source}/${source === 2 ? 2 : 0}`,
-  `over: ${what} came out of its turn`,
+  `over: unexpected PDU ${pdu}`,
   ARTIM,
 ];
-const garbage = (source: number) => [`abort ${source}/${source === 2 ? 1 : 0}`, "over: PDU type 99 is none", ARTIM];
+const garbage = (source: number) => [`abort ${source}/${source === 2 ? 1 : 0}`, "over: unknown PDU type 99", ARTIM];
 const aborted = ["over: the peer aborted (source 0, reason 0)", "timer null", "close"];
 const idle = `timer ${IDLE_MS}`;
 
-// PS3.8 table 9-10, as far as its states occur here.
+// The state table (PS3.8 table 9-10) for the states that occur.
 const table: Record<keyof typeof states, Record<keyof typeof received, string[]>> = {
   "awaiting request (Sta2)": {
     request: ["associate-accept", "open", idle],
-    accept: outOfTurn("associate-accept", 0),
-    reject: outOfTurn("associate-reject", 0),
-    data: outOfTurn("data", 0),
-    "release request": outOfTurn("release-request", 0),
-    "release response": outOfTurn("release-response", 0),
+    accept: unexpected("associate-accept", 0),
+    reject: unexpected("associate-reject", 0),
+    data: unexpected("data", 0),
+    "release request": unexpected("release-request", 0),
+    "release response": unexpected("release-response", 0),
     abort: aborted,
     garbage: garbage(0),
   },
   "open (Sta6)": {
-    request: outOfTurn("associate-request"),
-    accept: outOfTurn("associate-accept"),
-    reject: outOfTurn("associate-reject"),
+    request: unexpected("associate-request"),
+    accept: unexpected("associate-accept"),
+    reject: unexpected("associate-reject"),
     data: ["data", idle],
     "release request": ["release-response", "over: null", ARTIM],
-    "release response": outOfTurn("release-response"),
+    "release response": unexpected("release-response"),
     abort: aborted,
     garbage: garbage(2),
   },
@@ -131,20 +131,20 @@ const table: Record<keyof typeof states, Record<keyof typeof received, string[]>
     abort: ["close"],
     garbage: [],
   },
-  "awaiting answer (Sta5)": {
-    request: outOfTurn("associate-request"),
+  "awaiting response (Sta5)": {
+    request: unexpected("associate-request"),
     accept: ["open", idle],
     reject: ["over: called AE title not recognized", "timer null", "close"],
-    data: outOfTurn("data"),
-    "release request": outOfTurn("release-request"),
-    "release response": outOfTurn("release-response"),
+    data: unexpected("data"),
+    "release request": unexpected("release-request"),
+    "release response": unexpected("release-response"),
     abort: aborted,
     garbage: garbage(2),
   },
   "awaiting release (Sta7)": {
-    request: outOfTurn("associate-request"),
-    accept: outOfTurn("associate-accept"),
-    reject: outOfTurn("associate-reject"),
+    request: unexpected("associate-request"),
+    accept: unexpected("associate-accept"),
+    reject: unexpected("associate-reject"),
     data: [],
     "release request": ["release-response"],
     "release response": ["over: null", "timer null", "close"],
@@ -153,8 +153,8 @@ const table: Record<keyof typeof states, Record<keyof typeof received, string[]>
   },
 };
 
-describe.each(Object.entries(table))("%s", (state, row) => {
-  test.each(Object.entries(row))("%s", (pdu, expected) => {
+describe.each(Object.entries(table))("an association %s", (state, row) => {
+  test.each(Object.entries(row))("responds to: %s", (pdu, expected) => {
     const association = states[state as keyof typeof states]();
     expect(words(association.receive(received[pdu as keyof typeof received]))).toEqual(expected);
   });
@@ -168,11 +168,11 @@ describe.each(Object.entries(table))("%s", (state, row) => {
 
 test.each<[keyof typeof states, string[]]>([
   ["awaiting request (Sta2)", ["over: no association request within 30 s", "timer null", "close"]],
-  ["open (Sta6)", ["abort 2/0", "over: nothing came for 60 s", ARTIM]],
+  ["open (Sta6)", ["abort 2/0", "over: no PDU within 60 s", ARTIM]],
   ["awaiting close (Sta13)", ["close"]],
-  ["awaiting answer (Sta5)", ["abort 2/0", "over: no answer within 30 s", ARTIM]],
-  ["awaiting release (Sta7)", ["abort 2/0", "over: no answer within 30 s", ARTIM]],
-])("%s is aborted", (state, expected) => {
+  ["awaiting response (Sta5)", ["abort 2/0", "over: no response within 30 s", ARTIM]],
+  ["awaiting release (Sta7)", ["abort 2/0", "over: no response within 30 s", ARTIM]],
+])("an association %s times out", (state, expected) => {
   expect(words(states[state]().timeout())).toEqual(expected);
 });
 
@@ -189,16 +189,16 @@ test.each([
 ])("a request is rejected: %s", (reason, others) => {
   const association = acceptor();
   const actions = association.receive(encodeAssociateRequest({ ...request, ...others }));
-  expect(words(actions)).toEqual(["associate-reject", `over: DX1 was turned away: ${reason}`, ARTIM]);
+  expect(words(actions)).toEqual(["associate-reject", `over: DX1 was rejected: ${reason}`, ARTIM]);
 });
 
 test("both sides agree on the same contexts", () => {
-  const caller = Association.requestor(request);
-  const called = acceptor();
+  const requestor = Association.requestor(request);
+  const acceptorSide = acceptor();
   const bytesOf = (actions: readonly AssociationAction[]) =>
     Buffer.concat(actions.map((action) => (action.do === "write" ? action.bytes : new Uint8Array(0))));
-  const atCalled = called.receive(bytesOf(caller.start()));
-  const atCaller = caller.receive(bytesOf(atCalled));
+  const atAcceptor = acceptorSide.receive(bytesOf(requestor.start()));
+  const atRequestor = requestor.receive(bytesOf(atAcceptor));
   const agreement = {
     do: "open",
     agreement: {
@@ -206,8 +206,8 @@ test("both sides agree on the same contexts", () => {
       contexts: new Map([[1, { abstractSyntax: VERIFICATION, transferSyntax: IMPLICIT }]]),
     },
   };
-  expect(atCalled).toContainEqual(agreement);
-  expect(atCaller).toContainEqual(agreement);
-  const released = called.receive(bytesOf(caller.release()));
-  expect(words(caller.receive(bytesOf(released)))).toEqual(["over: null", "timer null", "close"]);
+  expect(atAcceptor).toContainEqual(agreement);
+  expect(atRequestor).toContainEqual(agreement);
+  const released = acceptorSide.receive(bytesOf(requestor.release()));
+  expect(words(requestor.receive(bytesOf(released)))).toEqual(["over: null", "timer null", "close"]);
 });

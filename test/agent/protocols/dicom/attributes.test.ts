@@ -2,14 +2,13 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   type Attributes,
-  encodeAttributes,
   isSequence,
-  KEYWORDS,
   type Keyword,
-  readAttributes,
+  KEYWORDS,
   type SequenceKeyword,
   vrOf,
-} from "../../../../agent/protocols/dicom/attributes.ts";
+} from "../../../../agent/protocols/dicom/attribute-table.ts";
+import { encodeAttributes, readAttributes } from "../../../../agent/protocols/dicom/attributes.ts";
 import { encodingOf } from "../../../../agent/protocols/dicom/dataset.ts";
 import { type Dataset, encodeDataset } from "../../../../agent/protocols/dicom/encode.ts";
 import { EXPLICIT, IMPLICIT } from "../../../support/dicom.ts";
@@ -18,34 +17,34 @@ const explicit = encodingOf(EXPLICIT)!;
 const implicit = encodingOf(IMPLICIT)!;
 
 function read(bytes: Uint8Array, encoding = explicit): Attributes {
-  const answer = readAttributes(bytes, encoding);
-  if (typeof answer === "string") throw new Error(answer);
-  return answer.attributes;
+  const result = readAttributes(bytes, encoding);
+  if (typeof result === "string") throw new Error(result);
+  return result.attributes;
 }
 
 const hex = (text: string) => Buffer.from(text.replaceAll(" ", ""), "hex");
 
 describe("values", () => {
   test.each<[string, Dataset, Attributes]>([
-    ["padding is no part of them", [[0x0008_0050, "SH", " A1 "]], { AccessionNumber: ["A1"] }],
-    ["a NUL neither", [[0x0020_000d, "UI", "1.2.3"]], { StudyInstanceUID: ["1.2.3"] }],
-    ["several", [[0x0020_000d, "UI", "1.2\\1.3"]], { StudyInstanceUID: ["1.2", "1.3"] }],
-    ["the empty one among several", [[0x0040_0009, "SH", "\\B"]], { ScheduledProcedureStepID: ["", "B"] }],
-    ["nothing but blanks is none", [[0x0010_0010, "PN", "  "]], { PatientName: [] }],
-    ["none", [[0x0010_0010, "PN", ""]], { PatientName: [] }],
-    ["a number of 16 bits", [[0x0008_1197, "US", 0xfe01]], { FailureReason: ["65025"] }],
+    ["padding of a value is removed", [[0x0008_0050, "SH", " A1 "]], { AccessionNumber: ["A1"] }],
+    ["NUL padding is removed", [[0x0020_000d, "UI", "1.2.3"]], { StudyInstanceUID: ["1.2.3"] }],
+    ["several values are separated", [[0x0020_000d, "UI", "1.2\\1.3"]], { StudyInstanceUID: ["1.2", "1.3"] }],
+    ["an empty value among several is kept", [[0x0040_0009, "SH", "\\B"]], { ScheduledProcedureStepID: ["", "B"] }],
+    ["blanks alone are no value", [[0x0010_0010, "PN", "  "]], { PatientName: [] }],
+    ["an empty value is no value", [[0x0010_0010, "PN", ""]], { PatientName: [] }],
+    ["a number of 16 bits is read", [[0x0008_1197, "US", 0xfe01]], { FailureReason: ["65025"] }],
     [
-      "what is not in the table is passed over",
+      "an unlisted attribute is skipped",
       [
         [0x0009_0010, "LO", "x"],
         [0x0010_0020, "LO", "7"],
       ],
       { PatientID: ["7"] },
     ],
-    ["an empty sequence", [[0x0040_0100, "SQ", []]], { ScheduledProcedureStepSequence: [] }],
-    ["an empty item", [[0x0040_0100, "SQ", [[]]]], { ScheduledProcedureStepSequence: [{}] }],
+    ["an empty sequence is read", [[0x0040_0100, "SQ", []]], { ScheduledProcedureStepSequence: [] }],
+    ["an empty item is read", [[0x0040_0100, "SQ", [[]]]], { ScheduledProcedureStepSequence: [{}] }],
     [
-      "a sequence within an item",
+      "a sequence within an item is read",
       [[0x0040_0100, "SQ", [[[0x0040_0008, "SQ", [[[0x0008_0100, "SH", "X"]]]]]]]],
       { ScheduledProcedureStepSequence: [{ ScheduledProtocolCodeSequence: [{ CodeValue: ["X"] }] }] },
     ],
@@ -64,7 +63,7 @@ describe("values", () => {
     ["GB18030", "c4e3", "你"],
     ["ISO_IR 13\\ISO 2022 IR 87", "cf", "ﾏ"],
     ["ISO_IR 999", "e9", "é"],
-  ])("text in %s", (charset, bytes, letter) => {
+  ])("text in %s is decoded", (charset, bytes, character) => {
     const name = hex(bytes.length % 4 === 0 ? bytes : `${bytes}20`);
     const declared: Dataset = [
       [0x0008_0005, "CS", charset],
@@ -72,8 +71,8 @@ describe("values", () => {
       [0x0040_0100, "SQ", [[[0x0040_0006, "PN", name]]]],
     ];
     expect(read(encodeDataset(declared))).toMatchObject({
-      PatientName: [letter],
-      ScheduledProcedureStepSequence: [{ ScheduledPerformingPhysicianName: [letter] }],
+      PatientName: [character],
+      ScheduledProcedureStepSequence: [{ ScheduledPerformingPhysicianName: [character] }],
     });
   });
 
@@ -103,23 +102,25 @@ describe("invalid datasets", () => {
     [
       "no item in a sequence",
       "40000001 5351 0000 ffffffff 10002000 00000000",
-      "no item where one has to begin in a sequence",
+      "expected an item in a sequence, got another element",
     ],
     ["nine levels", open.repeat(9), "sequences nested deeper than 8 levels"],
     ["an item without end", open, "2 bytes missing at the end"],
-  ])("%s", (_, bytes, problem) => {
+  ])("%s is invalid", (_, bytes, problem) => {
     expect(readAttributes(hex(bytes), explicit)).toBe(problem);
   });
 });
 
-/** Values that a device can write in that VR, without what padding takes away. */
+/** Values of a VR that survive the removal of padding. */
 function valuesOf(keyword: Keyword): fc.Arbitrary<readonly string[]> {
   const vr = vrOf(keyword);
   if (vr === "US") return fc.array(fc.nat({ max: 0xffff }).map(String), { maxLength: 3 });
-  const letter = ["SH", "LO", "PN", "LT"].includes(vr)
+  const character = ["SH", "LO", "PN", "LT"].includes(vr)
     ? fc.constantFrom(...Array.from("AZaz09 ^=-üşİłПé你"))
     : fc.constantFrom(...Array.from("AZ09.-"));
-  const value = fc.array(letter, { minLength: 1, maxLength: 12 }).map((letters) => letters.join("").trim() || "x");
+  const value = fc
+    .array(character, { minLength: 1, maxLength: 12 })
+    .map((characters) => characters.join("").trim() || "x");
   return fc.array(value, { maxLength: vr === "LT" ? 1 : 3 });
 }
 
@@ -134,7 +135,7 @@ const { attributes } = fc.letrec<{ attributes: Attributes; sequence: Attributes 
     .array(fc.oneof({ depthSize: "small", withCrossShrink: true }, text, tie("sequence")), { maxLength: 5 })
     .map((parts) => Object.assign({}, ...parts) as Attributes),
 }));
-/** Not deeper than is read. */
+/** Attributes within the max depth. */
 const shallow = attributes.filter((value) => JSON.stringify(value).split("[{").length <= 8);
 
 describe("any dataset", () => {
@@ -156,7 +157,7 @@ describe("any dataset", () => {
     );
   });
 
-  test("a cut or changed dataset is read in part or refused with a sentence", () => {
+  test("a cut or changed dataset is read in part or refused with a reason", () => {
     const faults = fc.array(fc.tuple(fc.double({ min: 0, max: 1, noNaN: true }), fc.nat({ max: 255 })), {
       maxLength: 4,
     });
@@ -178,13 +179,13 @@ describe("any dataset", () => {
     );
   });
 
-  test("any bytes are read or refused with a sentence", () => {
+  test("any bytes are read or refused with a reason", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 400 }), fc.boolean(), (bytes, isExplicit) => {
         const answer = readAttributes(bytes, isExplicit ? explicit : implicit);
         const isRight =
           typeof answer === "string"
-            ? /^(\d+ bytes missing at the end|no item where|sequences nested deeper)/.test(answer)
+            ? /^(\d+ bytes missing at the end|expected an item|sequences nested deeper)/.test(answer)
             : Object.keys(answer.attributes).every((name) => KEYWORDS.includes(name as Keyword));
         expect(isRight).toBe(true);
       }),

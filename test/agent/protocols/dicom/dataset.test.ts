@@ -29,7 +29,7 @@ const pixels: Dataset = [[0x7fe0_0010, "OW", new Uint8Array(1_000)]];
 
 describe("identity and pixel offset of a whole dataset", () => {
   test.each([EXPLICIT, IMPLICIT, BIG_ENDIAN, JPEG])(
-    "they are found in transfer syntax %s, in any segmentation",
+    "both are found in transfer syntax %s, in any segmentation",
     (transferSyntax) => {
       const header = dataset("1.2.3.1", [sequence], transferSyntax);
       const whole = joined(header, encodeDataset(pixels, encodingOf(transferSyntax)!));
@@ -86,16 +86,16 @@ describe("incomplete datasets", () => {
       "the dataset ends within an element",
     ],
     [
-      "a length of 4 GB",
+      "with a length of 4 GB",
       (bytes: Uint8Array) => joined(bytes, hex("e07f 1000 4f57 0000 f0ffffff 00")),
       "the dataset ends 4294967279 bytes before the end of (7FE0,0010)",
     ],
     [
-      "a sequence without end",
+      "with a sequence without end",
       (bytes: Uint8Array) => joined(bytes, hex("4000 7502 5351 0000 ffffffff")),
       "the dataset ends within a sequence",
     ],
-  ])("%s", (_, damage, problem) => {
+  ])("a dataset %s is incomplete", (_, damage, problem) => {
     expect(walk(damage(dataset())).problem).toBe(problem);
   });
 

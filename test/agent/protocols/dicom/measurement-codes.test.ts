@@ -62,7 +62,7 @@ test.each([
   ["a sentence", "LV dimension"],
   ["too long", "x".repeat(70)],
   ["missing", ""],
-])("a code value that is %s is invalid", (_, value) => {
+])("a code value that is %s gives no code", (_, value) => {
   expect(shortCode({ scheme: "99ACME", value, meaning: "Left ventricle internal dimension" }, [])).toBeNull();
 });
 
@@ -71,7 +71,7 @@ test("a sentence as meaning does not change the code", () => {
   expect(shortCode(concept, [])).toBe("LVIDd");
 });
 
-describe("the meaning", () => {
+describe("meaning of a measurement", () => {
   test("the meaning has the concept and each modifier once", () => {
     const modifiers = [
       modifier("SCT 363698007", "SCT 87878005", "Left Ventricle"),

@@ -8,13 +8,14 @@ import {
   readCommand,
   STATUS,
 } from "../../../../agent/protocols/dicom/dimse.ts";
+import type { ScpOptions } from "../../../../agent/protocols/dicom/negotiation.ts";
 import {
   encodeAbort,
   encodeAssociateRequest,
   encodeData,
   encodeReleaseRequest,
-} from "../../../../agent/protocols/dicom/pdu.ts";
-import { Scp, type ScpAction, type ScpOptions } from "../../../../agent/protocols/dicom/scp.ts";
+} from "../../../../agent/protocols/dicom/pdu-encoder.ts";
+import { Scp, type ScpAction } from "../../../../agent/protocols/dicom/scp.ts";
 import { MODALITY_WORKLIST } from "../../../../agent/protocols/dicom/uids.ts";
 import {
   associateRequest,
@@ -56,8 +57,8 @@ const storeCommand: Command = {
   ...{ typeId: 0, hasDataset: false, status: 0, comment: "" },
 };
 
-/** Statuses that were answered; "abort" where the association was ended. */
-function answers(actions: readonly ScpAction[]): (number | string)[] {
+/** Returns the statuses of the responses, and the kinds of other PDUs. */
+function responses(actions: readonly ScpAction[]): (number | string)[] {
   const written = actions.flatMap((action) => (action.do === "write" ? [action.bytes] : []));
   return pdusIn(written).map((pdu) => {
     if (pdu.is !== "data") return pdu.is;
@@ -65,53 +66,15 @@ function answers(actions: readonly ScpAction[]): (number | string)[] {
     return typeof read === "string" ? read : read.status;
   });
 }
-const what = (actions: readonly ScpAction[]) => actions.map((action) => action.do).filter((word) => word !== "timer");
-
-describe("contexts", () => {
-  const answered = (...proposed: readonly (readonly [string, ...string[]])[]) => {
-    const actions = new Scp(options).receive(encodeAssociateRequest(associateRequest(proposed)));
-    const [pdu] = pdusIn(actions.flatMap((action) => (action.do === "write" ? [action.bytes] : [])));
-    return pdu?.is === "associate-accept" ? pdu.accept.contexts : pdu;
-  };
-
-  test.each([
-    ["verification", VERIFICATION, "acceptance"],
-    ["a storage class", "1.2.840.10008.5.1.4.1.1.3.1", "acceptance"],
-    ["a storage class that stands elsewhere", "1.2.840.10008.5.1.4.34.7", "acceptance"],
-    ["a maker's own class", "1.3.12.2.1107.5.9.1", "acceptance"],
-    ["query", "1.2.840.10008.5.1.4.1.2.1.1", "abstract-syntax"],
-    ["no UID", "../../x", "abstract-syntax"],
-  ])("%s", (_, abstractSyntax, result) => {
-    expect(answered([abstractSyntax, JPEG, IMPLICIT])).toEqual([
-      { id: 1, result, transferSyntax: result === "acceptance" ? JPEG : IMPLICIT },
-    ]);
-  });
-
-  test("an invalid transfer syntax is skipped", () => {
-    expect(answered([CR_STORAGE, "x", "1.2.3"], [CR_STORAGE, "x"])).toEqual([
-      { id: 1, result: "acceptance", transferSyntax: "1.2.3" },
-      { id: 3, result: "transfer-syntaxes", transferSyntax: IMPLICIT },
-    ]);
-  });
-
-  test.each<[string, Partial<Parameters<typeof associateRequest>[1]>, Partial<ScpOptions>, object]>([
-    ["another called title", { calledAe: "OTHER" }, {}, { result: 1, source: 1, reason: 7 }],
-    ["another calling title", { callingAe: "DX2" }, {}, { result: 1, source: 1, reason: 3 }],
-    ["no room", {}, { admits: () => false }, { result: 2, source: 3, reason: 2 }],
-  ])("%s is rejected", (_, others, own, reject) => {
-    const actions = new Scp({ ...options, ...own }).receive(encodeAssociateRequest(associateRequest(contexts, others)));
-    expect(pdusIn(actions.flatMap((action) => (action.do === "write" ? [action.bytes] : [])))).toEqual([
-      { is: "associate-reject", reject },
-    ]);
-  });
-});
+const actionsOf = (actions: readonly ScpAction[]) =>
+  actions.map((action) => action.do).filter((word) => word !== "timer");
 
 describe("services", () => {
   test("C-ECHO gets a response", () => {
-    expect(answers(connected().receive(command(ECHO, encodeEchoRequest(7))))).toEqual([STATUS.success]);
+    expect(responses(connected().receive(command(ECHO, encodeEchoRequest(7))))).toEqual([STATUS.success]);
   });
 
-  test("an instance is passed on in pieces, and gets its response when it is stored, in any segmentation", () => {
+  test("an instance is passed on in pieces and gets its response once it is stored, in any segmentation", () => {
     const bytes = dataset("1.2.3.1", [[0x7fe0_0010, "OW", new Uint8Array(3_000).fill(9)]]);
     const sent = Buffer.concat([command(STORE, encodeStoreRequest(5, CR_STORAGE, "1.2.3.1")), data(STORE, bytes, 64)]);
     fc.assert(
@@ -125,7 +88,7 @@ describe("services", () => {
         }
         const kept = actions.flatMap((action) => (action.do === "bytes" ? [action.bytes] : []));
         expect(Buffer.concat(kept).equals(bytes)).toBe(true);
-        expect(actions.filter(({ do: word }) => word === "begin" || word === "keep" || word === "write")).toEqual([
+        expect(actions.filter(({ do: word }) => word === "begin" || word === "store" || word === "write")).toEqual([
           {
             do: "begin",
             instance: {
@@ -138,11 +101,11 @@ describe("services", () => {
               },
             },
           },
-          { do: "keep", identity: { study: "1.2.3", headerBytes: bytes.length - 3_000 - 12 } },
+          { do: "store", identity: { study: "1.2.3", headerBytes: bytes.length - 3_000 - 12 } },
         ]);
-        expect(scp.unanswered).toBe(1);
-        expect(answers(scp.respond(5, STATUS.success, null))).toEqual([STATUS.success]);
-        expect(scp.unanswered).toBe(0);
+        expect(scp.pendingRequests).toBe(1);
+        expect(responses(scp.respond(5, STATUS.success, null))).toEqual([STATUS.success]);
+        expect(scp.pendingRequests).toBe(0);
       }),
       { numRuns: 50 },
     );
@@ -150,7 +113,7 @@ describe("services", () => {
 
   test.each<[string, Uint8Array, number, string[]]>([
     [
-      "another instance than the command's",
+      "an instance that differs from the command's",
       stored("1.2.3.1", dataset("1.2.3.2")),
       STATUS.datasetMismatch,
       ["begin", "bytes", "discard", "write"],
@@ -175,7 +138,7 @@ describe("services", () => {
       ["write"],
     ],
     [
-      "an operation that we do not know",
+      "an unsupported operation",
       command(STORE, encodeResponse(storeCommand, 0, null)),
       STATUS.unrecognizedOperation,
       ["write"],
@@ -183,9 +146,9 @@ describe("services", () => {
   ])("%s is refused, and the association continues", (_, sent, status, actions) => {
     const scp = connected();
     const done = scp.receive(sent);
-    expect(what(done)).toEqual(actions);
-    expect(answers(done)).toEqual([status]);
-    expect(answers(scp.receive(command(ECHO, encodeEchoRequest(8))))).toEqual([STATUS.success]);
+    expect(actionsOf(done)).toEqual(actions);
+    expect(responses(done)).toEqual([status]);
+    expect(responses(scp.receive(command(ECHO, encodeEchoRequest(8))))).toEqual([STATUS.success]);
   });
 
   test.each<[string, Uint8Array, string]>([
@@ -195,7 +158,7 @@ describe("services", () => {
       "a command on the presentation context 9, which was not accepted",
     ],
     ["a dataset without a command", data(STORE, dataset()), "a dataset without its command"],
-    ["a command that is none", command(ECHO, Uint8Array.of(1, 2, 3)), "3 bytes where an element of the command begins"],
+    ["an invalid command", command(ECHO, Uint8Array.of(1, 2, 3)), "3 bytes, too few for an element of a command"],
     [
       "a command without end",
       encodeData({ context: ECHO, part: "command", bytes: new Uint8Array(16_385), last: false }, 0),
@@ -211,7 +174,7 @@ describe("services", () => {
     ],
   ])("%s ends the association", (_, sent, reason) => {
     const actions = connected().receive(sent);
-    expect(answers(actions)).toEqual(["abort"]);
+    expect(responses(actions)).toEqual(["abort"]);
     expect(actions).toContainEqual({ do: "over", reason });
   });
 
@@ -223,10 +186,10 @@ describe("services", () => {
     const scp = connected();
     scp.receive(command(STORE, encodeStoreRequest(1, CR_STORAGE, "1.2.3.1")));
     scp.receive(encodeData({ context: STORE, part: "dataset", bytes: dataset().subarray(0, 20), last: false }, 0));
-    expect(what(sent === null ? scp.closed() : scp.receive(sent))).toContain("discard");
+    expect(actionsOf(sent === null ? scp.closed() : scp.receive(sent))).toContain("discard");
   });
 
-  test("a cancel reaches a waiting request, and no settled one", () => {
+  test("a cancel reaches a pending request but no completed one", () => {
     const scp = new Scp(options);
     scp.receive(encodeAssociateRequest(associateRequest([[MODALITY_WORKLIST, EXPLICIT]])));
     const request = { field: COMMAND.cFindRequest, messageId: 1, sopClass: MODALITY_WORKLIST, sopInstance: "" };
@@ -235,17 +198,17 @@ describe("services", () => {
       data(1, new Uint8Array(0)),
     ]);
     const cancel = command(1, encodeCancelRequest(1));
-    expect(what(scp.receive(Buffer.concat([find, cancel])))).toEqual(["serve", "cancel"]);
+    expect(actionsOf(scp.receive(Buffer.concat([find, cancel])))).toEqual(["request", "cancel"]);
     scp.respond(1, STATUS.cancelled, null);
-    expect(what(scp.receive(cancel))).toEqual([]);
-    expect(what(scp.receive(find))).toEqual(["serve"]);
+    expect(actionsOf(scp.receive(cancel))).toEqual([]);
+    expect(actionsOf(scp.receive(find))).toEqual(["request"]);
   });
 
-  test("a peer that waits for the disk is not timed out", () => {
+  test("a peer that waits for a response is not timed out", () => {
     const scp = connected();
     scp.receive(stored());
-    expect(what(scp.timeout())).toEqual([]);
+    expect(actionsOf(scp.timeout())).toEqual([]);
     scp.respond(1, STATUS.success, null);
-    expect(answers(scp.timeout())).toEqual(["abort"]);
+    expect(responses(scp.timeout())).toEqual(["abort"]);
   });
 });

@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { shortCode } from "../../../../agent/protocols/dicom/measurement-codes.ts";
 import { readMeasurements } from "../../../../agent/protocols/dicom/structured-report.ts";
 
-// Method: a report as a cardiac ultrasound device sends it by TID 5200, as the parser gives it: sections with a finding site, in
-// them measurement groups with an image mode, in them measurements with modifiers of their own.
+// Method: a parsed report of a cardiac ultrasound device by TID 5200. Its sections have a finding site, their measurement groups
+// an image mode, and their measurements modifiers.
 
 type Element = Readonly<Record<string, unknown>>;
 
@@ -39,7 +39,7 @@ const GROUP = coded("DCM 125007", "Measurement Group");
 const section = (code: string, meaning: string, ...content: Element[]) =>
   container(FINDINGS, modifier(SITE, coded(code, meaning)), ...content);
 
-/** Short code, value, and the meanings of the modifiers. */
+/** Reads the short code, the value and the meanings of the modifiers of each measurement. */
 const read = (...content: Element[]) =>
   readMeasurements(container(coded("DCM 125200", "Adult Echocardiography Procedure Report"), ...content)).map(
     ({ concept, modifiers, value, unit }) => [

@@ -9,7 +9,8 @@ import { TestPeer } from "../../../support/dicom-peer.ts";
 import { useDicomServer } from "../../../support/dicom-server.ts";
 import { useSpool } from "../../../support/spool.ts";
 
-// Method: DCMTK's findscu, or a device of the test's own, asks a real device for its worklist; the animals, orders and appointments are in a real spool.
+// Method: DCMTK's findscu or a scripted peer queries the worklist of a real device. Patients, orders and appointments are in a
+// real spool.
 
 const used = useSpool();
 const served = useDicomServer(used);
@@ -39,7 +40,7 @@ function appoint(...patientFps: readonly string[]): Promise<void> {
 const STEP = "ScheduledProcedureStepSequence[0]";
 const RETURNED = ["AccessionNumber", "PatientName", "PatientID", "StudyInstanceUID", `${STEP}.ScheduledStationAETitle`];
 
-/** What findscu prints of each entry, by keyword. */
+/** Runs findscu. @returns the printed attributes of each entry, by keyword */
 async function find(keys: readonly string[], ...options: readonly string[]): Promise<Record<string, string>[]> {
   const charset = keys.some((key) => key.startsWith("SpecificCharacterSet")) ? [] : ["SpecificCharacterSet=ISO_IR 192"];
   const args = [...RETURNED, ...charset, ...keys].flatMap((key) => ["-k", key]);
@@ -62,7 +63,7 @@ async function find(keys: readonly string[], ...options: readonly string[]): Pro
 }
 
 describe.skipIf(!dcmtk)("findscu", () => {
-  test("an order has all fields that a modality copies into its images", async () => {
+  test("an order gives all fields that a modality copies into its images", async () => {
     await order("VDAG0001", dog.fp);
     expect(await find(["PatientSpeciesDescription", "PatientSex", "ResponsiblePerson", `${STEP}.Modality=DX`])).toEqual(
       [
@@ -81,7 +82,7 @@ describe.skipIf(!dcmtk)("findscu", () => {
     expect((await used.spool.call("ordersByAccession", ["VDAG0001"]))[0]?.state).toBe("sent");
   });
 
-  test("an appointment has an accession that stays the same at every query and after a restart", async () => {
+  test("an appointment keeps its accession number at every query", async () => {
     await appoint(cat.fp, dog.fp);
     const first = await find([]);
     expect(first.map(({ PatientName }) => PatientName)).toEqual(["^Şeker", `^${dog.name}`]);
@@ -91,7 +92,7 @@ describe.skipIf(!dcmtk)("findscu", () => {
     expect(await find([])).toEqual(first);
   });
 
-  test("an order replaces the appointment, and a finished or cancelled one is removed", async () => {
+  test("an order replaces its patient's appointment, and a completed one leaves the worklist", async () => {
     await appoint(dog.fp, cat.fp);
     await order("VDAG0001", dog.fp);
     await order("VHEMA001", dog.fp, "hema-1");
@@ -104,22 +105,22 @@ describe.skipIf(!dcmtk)("findscu", () => {
   });
 
   test.each([
-    ["the name in small letters and without accents, as a family name", "PatientName=seker", ["Şeker"]],
-    ["the name as the standard writes an animal's", "PatientName=^SEKER", ["Şeker"]],
-    ["letters of the name", "PatientName=*ek?r*", ["Şeker"]],
+    ["the name in lower case without accents, as a family name", "PatientName=seker", ["Şeker"]],
+    ["the name as a second component", "PatientName=^SEKER", ["Şeker"]],
+    ["a part of the name with wildcards", "PatientName=*ek?r*", ["Şeker"]],
     ["a name that nobody has", "PatientName=Pamuk*", []],
     ["any name", "PatientName=*", [dog.name, "Şeker"]],
-    ["today", `${STEP}.ScheduledProcedureStepStartDate=${today}`, [dog.name, "Şeker"]],
-    ["until yesterday", `${STEP}.ScheduledProcedureStepStartDate=-20200101`, []],
-    ["from today", `${STEP}.ScheduledProcedureStepStartDate=${today}-`, [dog.name, "Şeker"]],
-    ["the hour of the second", `${STEP}.ScheduledProcedureStepStartTime=1230-1330`, ["Şeker"]],
-    ["the machine's own title", `${STEP}.ScheduledStationAETitle=DX1`, [dog.name, "Şeker"]],
-    ["another machine's title", `${STEP}.ScheduledStationAETitle=CT1`, []],
-    ["the number", `PatientID=${cat.fp.slice(8)}`, ["Şeker"]],
-    ["a part of the number", `PatientID=${cat.fp.slice(8, 20)}`, []],
+    ["today's date", `${STEP}.ScheduledProcedureStepStartDate=${today}`, [dog.name, "Şeker"]],
+    ["a range until yesterday", `${STEP}.ScheduledProcedureStepStartDate=-20200101`, []],
+    ["a range from today", `${STEP}.ScheduledProcedureStepStartDate=${today}-`, [dog.name, "Şeker"]],
+    ["the hour of the second appointment", `${STEP}.ScheduledProcedureStepStartTime=1230-1330`, ["Şeker"]],
+    ["the modality's own AE title", `${STEP}.ScheduledStationAETitle=DX1`, [dog.name, "Şeker"]],
+    ["another AE title", `${STEP}.ScheduledStationAETitle=CT1`, []],
+    ["the patient ID", `PatientID=${cat.fp.slice(8)}`, ["Şeker"]],
+    ["a part of the patient ID", `PatientID=${cat.fp.slice(8, 20)}`, []],
     ["a species by its code", "PatientSpeciesCodeSequence[0].CodeValue=448169003", ["Şeker"]],
-    ["UIDs of which none is ours", "StudyInstanceUID=1.2\\1.3", []],
-  ])("asked for %s", async (_, key, names) => {
+    ["unknown UIDs", "StudyInstanceUID=1.2\\1.3", []],
+  ])("a query by %s returns the matching patients", async (_, key, names) => {
     await appoint(dog.fp, cat.fp);
     const found = await find([key]);
     expect(found.map(({ PatientName }) => PatientName)).toEqual(names.map((name) => `^${name}`));
@@ -134,7 +135,7 @@ describe.skipIf(!dcmtk)("findscu", () => {
     expect(await charsets("SpecificCharacterSet")).toEqual(["ISO_IR 148"]);
   });
 
-  test.each(["-xi", "-xe"])("in either transfer syntax (%s)", async (syntax) => {
+  test.each(["-xi", "-xe"])("a query in transfer syntax %s is accepted", async (syntax) => {
     await order("VDAG0001", dog.fp);
     expect(await find([], syntax)).toHaveLength(1);
   });
@@ -152,19 +153,19 @@ test("a cancelled query ends with its status, and the next one gets its response
   const peer = await TestPeer.connect(served.port, MODALITY_WORKLIST);
   const request = { field: COMMAND.cFindRequest, messageId: 1, sopClass: MODALITY_WORKLIST, sopInstance: "" };
   const statuses = async () => {
-    const heard: number[] = [];
-    do heard.push((await peer.hear()).command.status);
-    while (heard.at(-1) === STATUS.pending);
-    return heard;
+    const received: number[] = [];
+    do received.push((await peer.receive()).command.status);
+    while (received.at(-1) === STATUS.pending);
+    return received;
   };
   const all = [STATUS.pending, STATUS.pending, STATUS.success];
-  peer.ask(request, { PatientName: [] });
+  peer.send(request, { PatientName: [] });
   expect(await statuses()).toEqual(all);
-  peer.askAndCancel(request, { PatientName: [] });
+  peer.sendAndCancel(request, { PatientName: [] });
   const cancelled = await statuses();
   expect(cancelled.at(-1)).toBe(STATUS.cancelled);
   expect(cancelled.length).toBeLessThan(all.length);
-  peer.ask(request, { PatientName: [] });
+  peer.send(request, { PatientName: [] });
   expect(await statuses()).toEqual(all);
   await peer.release();
   expect(served.warnings).toEqual([]);

@@ -1,0 +1,47 @@
+import iconv from "iconv-lite";
+
+// Character sets of texts (PS3.3 §C.12.1.1.2) by their defined terms.
+
+const UTF_8 = "ISO_IR 192";
+/** Character sets in order of preference, the most widely supported first; "" is the default repertoire, ASCII. */
+const PREFERENCE = ["", "ISO_IR 100", "ISO_IR 148", UTF_8];
+/** Encodings by the number in the defined term (PS3.3 tables C.12-2 to C.12-5). */
+const ENCODINGS: Readonly<Record<string, string>> = {
+  "": "ascii",
+  "6": "ascii",
+  "100": "iso-8859-1",
+  "101": "iso-8859-2",
+  "109": "iso-8859-3",
+  "110": "iso-8859-4",
+  "144": "iso-8859-5",
+  "127": "iso-8859-6",
+  "126": "iso-8859-7",
+  "138": "iso-8859-8",
+  "148": "iso-8859-9",
+  "203": "iso-8859-15",
+  "166": "tis620",
+  "13": "shift_jis",
+  "192": "utf8",
+};
+
+export function decodeText(bytes: Uint8Array, charset: string): string {
+  return iconv.decode(Buffer.from(bytes), encodingNamed(charset));
+}
+
+export function encodeText(text: string, charset: string): Uint8Array {
+  return iconv.encode(text, encodingNamed(charset));
+}
+
+/** Returns the first character set that has all characters of the text: `wanted`, else by preference. */
+export function chooseCharset(text: string, wanted: string): string {
+  const isComplete = (charset: string) => decodeText(encodeText(text, charset), charset) === text;
+  return [wanted, ...PREFERENCE].find(isComplete) ?? UTF_8;
+}
+
+/** Returns the encoding of a Specific Character Set. Only the first set of code extensions is supported. */
+function encodingNamed(charset: string): string {
+  const [first = ""] = charset.split("\\");
+  if (first === "GB18030" || first === "GBK") return first;
+  // Text of an unknown repertoire is decoded byte by byte, so that nothing is lost.
+  return ENCODINGS[first.replace(/^ISO(_| 2022 )IR /, "").trim()] ?? "iso-8859-1";
+}

@@ -1,0 +1,6 @@
+import { createHash } from "node:crypto";
+
+/** Returns the SHA-256 of a set of lines in any order. */
+export function digest(lines: readonly string[]): string {
+  return createHash("sha256").update(lines.toSorted().join("\n")).digest("hex");
+}

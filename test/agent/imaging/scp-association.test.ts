@@ -1,0 +1,120 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { ScpAssociation, type ScpDependencies } from "../../../agent/imaging/scp-association.ts";
+import { encodeAssociateRequest, encodeData } from "../../../agent/protocols/dicom/pdu-encoder.ts";
+import type { Wire } from "../../../agent/transport/transport.ts";
+import { associateRequest, CR_STORAGE, encodeStoreRequest, EXPLICIT } from "../../support/dicom.ts";
+
+// Method: an ScpAssociation on a wire that records its calls, with a store whose disk the test controls.
+
+const nothing = () => undefined;
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+function open() {
+  const done: string[] = [];
+  const note = (call: string) => () => void done.push(call);
+  const wire: Wire = { peer: "DX1", write: nothing, close: nothing, pause: note("pause"), resume: note("resume") };
+  const disk = { isBehind: false, onSynced: nothing as () => void };
+  const incoming = {
+    messageId: 1,
+    get isBehind() {
+      return disk.isBehind;
+    },
+    set onSynced(synced: () => void) {
+      disk.onSynced = synced;
+    },
+    write: nothing,
+    discard: () => Promise.resolve(),
+  };
+  const dependencies = { store: { begin: () => incoming }, commitments: { join: nothing, leave: nothing } };
+  const device = { id: "xray", aeTitle: "VETWIRE", callingAeTitles: [], quietMs: 1 };
+  const association = new ScpAssociation(device, wire, dependencies as unknown as ScpDependencies, {
+    admits: () => true,
+    opened: nothing,
+    over: nothing,
+    track: nothing,
+    stored: nothing,
+    warning: (reason) => void done.push(reason),
+  });
+  return { association, done, disk };
+}
+
+const piece = encodeData({ context: 1, part: "dataset", bytes: new Uint8Array(65_536), last: false }, 0);
+
+function beginInstance(association: ScpAssociation): void {
+  association.chunk(encodeAssociateRequest(associateRequest([[CR_STORAGE, EXPLICIT]])));
+  const command = encodeStoreRequest(1, CR_STORAGE, "1.2.3.1");
+  association.chunk(encodeData({ context: 1, part: "command", bytes: command, last: true }, 0));
+}
+
+test("a device that sends without pause is paused until the other sockets are read", async () => {
+  const { association, done } = open();
+  beginInstance(association);
+  for (let turns = 0; turns < 3; turns++) {
+    await turn();
+    done.length = 0;
+    for (let pieces = 0; pieces < 3; pieces++) association.chunk(piece);
+    expect(done).toEqual([]);
+    association.chunk(piece);
+    expect(done).toEqual(["pause"]);
+    await turn();
+    expect(done).toEqual(["pause", "resume"]);
+  }
+  association.closed();
+});
+
+test("a device that is faster than the disk is paused until the disk has caught up", async () => {
+  const { association, done, disk } = open();
+  beginInstance(association);
+  disk.isBehind = true;
+  association.chunk(piece);
+  await turn();
+  expect(done).toEqual(["pause"]);
+  disk.isBehind = false;
+  disk.onSynced();
+  expect(done).toEqual(["pause", "resume"]);
+  association.closed();
+});
+
+describe("after 60 s", () => {
+  const MINUTE_MS = 60_000;
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    return () => vi.useRealTimers();
+  });
+  afterEach(() => vi.clearAllTimers());
+
+  test("a silent device is aborted", async () => {
+    const { association, done } = open();
+    beginInstance(association);
+    vi.advanceTimersByTime(MINUTE_MS);
+    await turn();
+    expect(done).toEqual(["no PDU within 60 s"]);
+    association.closed();
+  });
+
+  test("a device with unread bytes is not timed out", async () => {
+    const { association, done } = open();
+    beginInstance(association);
+    await turn();
+    vi.advanceTimersByTime(MINUTE_MS);
+    association.chunk(piece); // the event loop reads sockets after timers
+    await turn();
+    expect(done).toEqual([]);
+    vi.advanceTimersByTime(MINUTE_MS);
+    await turn();
+    expect(done).toEqual(["no PDU within 60 s"]);
+    association.closed();
+  });
+
+  test("a paused device is not timed out", async () => {
+    const { association, done, disk } = open();
+    beginInstance(association);
+    disk.isBehind = true;
+    association.chunk(piece);
+    await turn();
+    vi.advanceTimersByTime(MINUTE_MS);
+    await turn();
+    expect(done).toEqual(["pause"]);
+    association.closed();
+  });
+});
