@@ -5,7 +5,7 @@ import type { Static } from "typebox";
 import { Compile } from "typebox/compile";
 import { LineCounter, parseDocument } from "yaml";
 import { problems } from "../../shared/api/problems.ts";
-import { reasonOf } from "../../shared/runtime/error-message.ts";
+import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { parseAddress } from "../transport/address.ts";
 import { CHARSETS as ASTM_CHARSETS } from "../protocols/astm/records.ts";
 import type { Destination } from "./destination.ts";
@@ -251,7 +251,7 @@ function keyProblem(file: string): string | null {
     const key = readSecret(file);
     return key.startsWith("sk_live_") ? null : `names ${file}, which holds no API key (one line that begins sk_live_)`;
   } catch (error) {
-    return `names ${file}, which cannot be read: ${reasonOf(error)}`;
+    return `names ${file}, which cannot be read: ${errorMessage(error)}`;
   }
 }
 
@@ -261,7 +261,7 @@ function operatorsProblem(file: string, takesThem: boolean): string | null {
     readOperators(file);
     return null;
   } catch (error) {
-    return `names ${file}, which cannot be used: ${reasonOf(error)}`;
+    return `names ${file}, which cannot be used: ${errorMessage(error)}`;
   }
 }
 

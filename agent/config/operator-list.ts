@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { parse } from "yaml";
 import { problems } from "../../shared/api/problems.ts";
-import { reasonOf } from "../../shared/runtime/error-message.ts";
+import { errorMessage } from "../../shared/runtime/error-message.ts";
 import type { Operator, OperatorBook } from "../protocols/poct1/topics.ts";
 
 // The operators of a device: a YAML list, read again when the file changes, and the list that each device has stored.
@@ -54,7 +54,7 @@ export class Operators implements OperatorBook {
     try {
       this.#list = readOperators(this.#file);
     } catch (error) {
-      this.#problem(reasonOf(error));
+      this.#problem(errorMessage(error));
     }
     return this.#list;
   }

@@ -1,5 +1,5 @@
 import { parentPort } from "node:worker_threads";
-import { reasonOf } from "../../shared/runtime/error-message.ts";
+import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { type Header, readHeader } from "../protocols/dicom/header.ts";
 import { type HeaderPlace, parseHeader } from "./parse-header.ts";
 
@@ -14,7 +14,7 @@ parentPort?.on("message", (request: HeaderRequest) => {
   try {
     answer = { header: parseHeader(request, readHeader) };
   } catch (error) {
-    answer = { problem: reasonOf(error) };
+    answer = { problem: errorMessage(error) };
   }
   parentPort?.postMessage(answer);
 });

@@ -7,7 +7,7 @@ import {
 } from "../protocols/dicom/uids.ts";
 import fs from "node:fs";
 import { decode } from "jpeg-js";
-import { reasonOf } from "../../shared/runtime/error-message.ts";
+import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { encodingOf } from "../protocols/dicom/dataset.ts";
 import { encapsulatedFrame, type FramePlace, plainFrame, type ReadAt } from "../protocols/dicom/frames.ts";
 import {
@@ -48,7 +48,7 @@ export function drawFile(request: PreviewRequest): PreviewAnswer {
   try {
     return draw(request);
   } catch (error) {
-    return { problem: reasonOf(error) };
+    return { problem: errorMessage(error) };
   }
 }
 

@@ -1,6 +1,6 @@
 import { newFp } from "../../shared/api/fp.ts";
 import type { Modality } from "../../shared/api/study.ts";
-import { reasonOf } from "../../shared/runtime/error-message.ts";
+import { errorMessage } from "../../shared/runtime/error-message.ts";
 import type { Header } from "../protocols/dicom/header.ts";
 import { findPatient, type Lookup } from "../study/filing.ts";
 import type { Headers } from "./header-reader.ts";
@@ -129,7 +129,7 @@ export class ImageFiling {
     const settlements = await assessImages(studyUid, stored, this.#stages).catch((error: unknown) => {
       if (error instanceof StorageError) throw error;
       this.#events.fault(error);
-      const reason = `our own fault: ${reasonOf(error)}`;
+      const reason = `our own fault: ${errorMessage(error)}`;
       return stored.map(({ message }) => settlement(message, reason, []));
     });
     // Its headers may have been given up for the stop alone.

@@ -3,7 +3,7 @@ import https from "node:https";
 import { gzip } from "node:zlib";
 import tls from "node:tls";
 import { promisify } from "node:util";
-import { reasonOf } from "../../shared/runtime/error-message.ts";
+import { errorMessage } from "../../shared/runtime/error-message.ts";
 import type { Exchange } from "./clock-watch.ts";
 import { type FailureKind, SendError } from "../runtime/send-error.ts";
 
@@ -104,7 +104,7 @@ function bodyOf(answer: Answer): unknown {
   try {
     return JSON.parse(answer.body);
   } catch (error) {
-    throw new SendError("uncertain", `the server's answer could not be read: ${reasonOf(error)}`);
+    throw new SendError("uncertain", `the server's answer could not be read: ${errorMessage(error)}`);
   }
 }
 
@@ -113,7 +113,7 @@ function keyOrThrow(key: () => string): string {
   try {
     return key();
   } catch (error) {
-    throw new SendError("unauthorized", `the key's file cannot be read: ${reasonOf(error)}`);
+    throw new SendError("unauthorized", `the key's file cannot be read: ${errorMessage(error)}`);
   }
 }
 
@@ -160,7 +160,7 @@ async function networkError(base: string, error: NodeJS.ErrnoException): Promise
   if (wrong !== null) return new SendError("transient", wrong);
   const code = error.code ?? "";
   const notSent = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"].includes(code);
-  const why = code === "ABORT_ERR" ? "no answer in time" : code || reasonOf(error);
+  const why = code === "ABORT_ERR" ? "no answer in time" : code || errorMessage(error);
   return new SendError(notSent ? "transient" : "uncertain", `the server cannot be reached: ${why}`);
 }
 

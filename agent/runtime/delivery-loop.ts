@@ -1,4 +1,4 @@
-import { reasonOf } from "../../shared/runtime/error-message.ts";
+import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { type FailureKind, SendError } from "./send-error.ts";
 import type { SetTimer } from "./timer.ts";
 
@@ -78,7 +78,7 @@ export class Drain {
 
   #fail(error: unknown): void {
     const kind = error instanceof SendError ? error.kind : "transient";
-    if (this.#failures === 0) this.#events.failed(kind, reasonOf(error));
+    if (this.#failures === 0) this.#events.failed(kind, errorMessage(error));
     this.#failures += 1;
     const ceiling = Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** (this.#failures - 1));
     const told = error instanceof SendError ? error.retryAfterMs : null;

@@ -1,4 +1,4 @@
-import { reasonOf } from "../../shared/runtime/error-message.ts";
+import { errorMessage } from "../../shared/runtime/error-message.ts";
 
 /** Runs `task` now and again after each end, sooner after a failure; the answer stops it. A failure is told once a change. */
 export function every(
@@ -17,7 +17,7 @@ export function every(
         again(ms);
       },
       (error: unknown) => {
-        const reason = reasonOf(error);
+        const reason = errorMessage(error);
         if (reason !== told && !stopped) failed(reason);
         told = reason;
         again(retryMs);

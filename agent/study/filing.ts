@@ -1,5 +1,5 @@
 import { newFp } from "../../shared/api/fp.ts";
-import { reasonOf } from "../../shared/runtime/error-message.ts";
+import { errorMessage } from "../../shared/runtime/error-message.ts";
 import type { Directory } from "./patient-directory.ts";
 import type { Profile } from "../devices/profile.ts";
 import { describeMatch, type Match, match, type Namesakes } from "./match.ts";
@@ -139,7 +139,7 @@ export class Filing {
     const settled = await store(() => this.#assess(message))
       .catch((error: unknown) => {
         this.#events.fault(message, error);
-        return store(async () => quarantined(message, `our own fault: ${reasonOf(error)}`));
+        return store(async () => quarantined(message, `our own fault: ${errorMessage(error)}`));
       })
       .catch((error: unknown) => {
         this.#events.fault(message, error);
@@ -171,7 +171,7 @@ export class Filing {
       if (error instanceof StorageError) throw error;
       // A message that breaks our code must not stop its device, nor come again at every start.
       this.#events.fault(message, error);
-      return quarantined(message, `our own fault: ${reasonOf(error)}`);
+      return quarantined(message, `our own fault: ${errorMessage(error)}`);
     }
   }
 }

@@ -1,4 +1,4 @@
-import type { Candidate } from "../../shared/clinical/candidates.ts";
+import type { PatientCandidate } from "../../shared/clinical/candidates.ts";
 import type { ClinicRanges } from "../../shared/clinical/clinic-ranges.ts";
 import { flagLines, meaningText, resultLine } from "../../shared/clinical/flag-text.ts";
 import { FLAGGED_ANEW } from "../domain/flagging.ts";
@@ -23,7 +23,7 @@ export function unmatchedLine({
 
 export function viewLines(
   view: StoredView,
-  candidates: readonly Candidate[],
+  candidates: readonly PatientCandidate[],
   conflicts: readonly Conflict[],
 ): string[] {
   const { study, revision, unmatched_reason, rejected_reason, hint, source, snapshot } = view;

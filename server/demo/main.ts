@@ -5,7 +5,7 @@ import fs from "node:fs";
 import net from "node:net";
 import path from "node:path";
 import { lockFolder } from "../../shared/runtime/folder-lock.ts";
-import { reasonOf } from "../../shared/runtime/error-message.ts";
+import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { demoClinics, demoFile } from "./data.ts";
 
 // npm start: the whole system on one machine, played through the programs' own commands. Server and agent are processes of
@@ -230,7 +230,7 @@ function say(text: string): void {
 try {
   await Promise.race([demo(), ended()]);
 } catch (error) {
-  process.stderr.write(`${reasonOf(error)}\n`);
+  process.stderr.write(`${errorMessage(error)}\n`);
   process.exitCode = 1;
 }
 await stop();

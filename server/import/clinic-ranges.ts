@@ -1,5 +1,5 @@
 import { Compile } from "typebox/compile";
-import { ClinicRange, subjectOf, whyNoClinicRange } from "../../shared/clinical/clinic-ranges.ts";
+import { ClinicRange, subjectOf, clinicRangeProblem } from "../../shared/clinical/clinic-ranges.ts";
 import { nulProblems, problems } from "../../shared/api/problems.ts";
 
 // The file of a clinic's own intervals: one JSON object a line, and the whole of what the clinic has.
@@ -47,6 +47,6 @@ function faultsOf(row: unknown): string[] {
   if (row === undefined) return ["is no JSON"];
   const faults = [...problems(clinicRange, row), ...nulProblems(row)];
   if (faults.length > 0) return faults;
-  const problem = whyNoClinicRange(row as ClinicRange);
+  const problem = clinicRangeProblem(row as ClinicRange);
   return problem === null ? [] : [`${(row as ClinicRange).id} ${problem}`];
 }

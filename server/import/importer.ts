@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { IANAZone } from "luxon";
 import { Compile } from "typebox/compile";
-import { isRealDate, isRealInstant, whyNotTime } from "../../shared/api/timestamp.ts";
+import { isRealDate, isRealInstant, timestampProblem } from "../../shared/api/timestamp.ts";
 import { nulProblems, problems, shown } from "../../shared/api/problems.ts";
 import { PATIENT_SEXES, patientSex } from "../../shared/clinical/reference.ts";
 import { API_SPECIES, apiSpecies } from "../../shared/clinical/species.ts";
@@ -261,7 +261,7 @@ function unrealValues(entity: Entity, now: number): string[] {
   const expectTime = (field: string, value: string | null | undefined) =>
     expect(field, value, isRealInstant, "a time that exists");
   const expectPast = (field: string, value: string | null | undefined) => {
-    const expected = value === null || value === undefined ? null : whyNotTime(value, now);
+    const expected = value === null || value === undefined ? null : timestampProblem(value, now);
     if (expected !== null) unreal.push(`${field} is ${shown(value)}, expected ${expected}`);
   };
   const expectDay = (field: string, value: string | null) => expect(field, value, isRealDate, "a day that exists");

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { newFp } from "../../shared/api/fp.ts";
-import { animalAt } from "../../shared/clinical/reference.ts";
+import { signalmentAt } from "../../shared/clinical/reference.ts";
 import { resultsOf } from "../../shared/clinical/results.ts";
 import type { ManualEntry } from "../domain/manual-study.ts";
 import { type Act, noteAct, whyNoPatient } from "./unmatched.ts";
@@ -23,9 +23,9 @@ export async function addStudy(
   if (patient === undefined) return { problem: await whyNoPatient(session, patientFp) };
   if (!patient.connected) return { problem: `patient ${patientFp} has no active connection to the clinic` };
   const { modality, device_name, acquired_at, measurements } = entry;
-  const animal = animalAt(patient.patient, acquired_at);
+  const signalment = signalmentAt(patient.patient, acquired_at);
   const ranges = (await currentRanges(session, clinicId)) ?? null;
-  const { results, snapshot } = resultsOf(measurements, { animal, instrument: device_name, acquired_at, ranges });
+  const { results, snapshot } = resultsOf(measurements, { signalment, instrument: device_name, acquired_at, ranges });
   const fp = newFp("cds");
   const study = { fp, modality, device_name, status: "COMPLETED" as const, acquired_at, results };
   const described = describeStudy(study);

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import Sqlite from "better-sqlite3";
 import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
 import { CommitMark, recentLoss } from "../../shared/runtime/commit-mark.ts";
-import { damageTold } from "../../shared/runtime/damaged-file.ts";
+import { describeDamage } from "../../shared/runtime/damaged-file.ts";
 import { makePrivateFile, makePrivateFolder } from "../../shared/runtime/private-folder.ts";
 import { watchFiles } from "./file-watch.ts";
 import { type Engine, missingMigrations } from "./migrations.ts";
@@ -247,5 +247,5 @@ function told(path: string, error: unknown): unknown {
   if (error instanceof Sqlite.SqliteError && PASSING_FAULTS.test(error.code)) {
     return new StoreUnavailable(`the database cannot be used now: ${error.code}, ${error.message}`, { cause: error });
   }
-  return damageTold(error, path);
+  return describeDamage(error, path);
 }

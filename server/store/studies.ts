@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Insertable } from "kysely";
 import type { Patient } from "../../shared/api/patient.ts";
-import { animalAt, flaggedPatient } from "../../shared/clinical/reference.ts";
-import { measured } from "../../shared/clinical/measurement-key.ts";
+import { signalmentAt, flaggedPatient } from "../../shared/clinical/reference.ts";
+import { measurementKey } from "../../shared/clinical/measurement-key.ts";
 import { measurementsOf, resultsOf } from "../../shared/clinical/results.ts";
 import type { Outcome, PushedStudy, Result, Snapshot, Study } from "../../shared/api/study.ts";
 import { decideFiling } from "../domain/study-filing.ts";
@@ -67,7 +67,7 @@ async function fileStudy(
     pushed: {
       revision,
       contentHash: columns.content_hash,
-      measured: measured(pushed.results),
+      measured: measurementKey(pushed.results),
       patientFp: pushed.patient_fp,
     },
     stored: stored
@@ -103,7 +103,7 @@ async function fileStudy(
     cause: "pushed",
     by_person: byPerson ? 1 : 0,
     // Other values are news to the person who rejected the study. A patient alone is not.
-    rejected_reason: stored && measuredOf(stored) === measured(pushed.results) ? stored.rejected_reason : null,
+    rejected_reason: stored && measuredOf(stored) === measurementKey(pushed.results) ? stored.rejected_reason : null,
   };
   switch (write) {
     case "insert":
@@ -170,7 +170,7 @@ async function flaggedAnew(
 }
 
 function measuredOf({ results }: Pick<StudyColumns, "results">): string {
-  return measured(JSON.parse(results) as Result[]);
+  return measurementKey(JSON.parse(results) as Result[]);
 }
 
 /**
@@ -206,13 +206,13 @@ export async function flagFor(
     const isOfImages = before?.rows.every(({ meaning }) => meaning !== undefined) ?? false;
     return { results: canonical(bare), snapshot: isOfImages ? study.snapshot : null };
   }
-  const circumstances = {
-    animal: patient === null ? null : animalAt(patient, acquired_at),
+  const context = {
+    signalment: patient === null ? null : signalmentAt(patient, acquired_at),
     instrument: before?.instrument ?? device_name,
     acquired_at,
     ranges: (clinic_id === null ? null : await currentRanges(session, clinic_id)) ?? null,
   };
-  const flagged = resultsOf(measurements, circumstances, before?.notes);
+  const flagged = resultsOf(measurements, context, before?.notes);
   const snapshot = { ...flagged.snapshot, animal: patient === null ? null : flaggedPatient(patient) };
   return { results: canonical(flagged.results), snapshot: JSON.stringify(snapshot) };
 }

@@ -1,4 +1,4 @@
-import type { Loss } from "../../shared/runtime/commit-mark.ts";
+import type { CommitLoss } from "../../shared/runtime/commit-mark.ts";
 import type { Session } from "./query.ts";
 import type { Versions } from "./cache-versions.ts";
 
@@ -7,7 +7,7 @@ export interface Store extends Session {
   /** Other servers may work on the same database at the same time. */
   readonly shared: boolean;
   /** Acknowledged commits that are missing, as found within the last 30 days. Null on PostgreSQL, which guards its own log. */
-  readonly loss: Loss | null;
+  readonly loss: CommitLoss | null;
   /**
    * Runs the work in one transaction, on the disk when the promise resolves, undone when it rejects. The work is run again
    * when PostgreSQL undid it for another server's sake: what it changes besides the session, it must begin anew.

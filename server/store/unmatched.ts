@@ -1,5 +1,5 @@
 import { type PatientHint, Result, type Snapshot, type Study } from "../../shared/api/study.ts";
-import { type Candidate, type Known, rankCandidates } from "../../shared/clinical/candidates.ts";
+import { type PatientCandidate, type MatchEvidence, rankCandidates } from "../../shared/clinical/candidates.ts";
 import { newUlid } from "../../shared/api/fp.ts";
 import type { Patient } from "../../shared/api/patient.ts";
 import { shown } from "../../shared/api/problems.ts";
@@ -87,7 +87,7 @@ const OWNERS_LOOKED_UP_MAX = 50;
 const DAY_MS = 86_400_000;
 
 /** The patients of the study's clinic whom it may be of, the likeliest first, with the reasons. */
-export async function candidatesFor(session: Session, fp: string): Promise<Candidate[]> {
+export async function candidatesFor(session: Session, fp: string): Promise<PatientCandidate[]> {
   const stored = await findStored(session, fp);
   const hint = parsed(stored?.patient_hint ?? null) as PatientHint | null;
   if (stored?.clinic_id == null || hint === null) return [];
@@ -96,7 +96,7 @@ export async function candidatesFor(session: Session, fp: string): Promise<Candi
   const appointed = new Set(
     (await session.all(appointedOn, { clinicId, from: day, to: day + DAY_MS })).map(({ patient_id }) => patient_id),
   );
-  const known = new Map<string, Known & { id: number }>();
+  const known = new Map<string, MatchEvidence & { id: number }>();
   const identifiers = new Map<number, string[]>();
   for (const { patient_id, identifier } of await session.all(identifiersOfClinic, { clinicId })) {
     identifiers.set(patient_id, [...(identifiers.get(patient_id) ?? []), identifier]);
@@ -107,7 +107,7 @@ export async function candidatesFor(session: Session, fp: string): Promise<Candi
       ...{ id: row.id, patient: toPatient(row), identifiers: own, appointed: appointed.has(row.id), owners: [] },
     });
   }
-  const likely: Known[] = [];
+  const likely: MatchEvidence[] = [];
   for (const { patient } of rankCandidates(hint, known.values(), OWNERS_LOOKED_UP_MAX)) {
     const each = known.get(patient.fp);
     if (each !== undefined) likely.push({ ...each, owners: await ownersOf(session, clinicId, each.id) });

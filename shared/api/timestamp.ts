@@ -54,7 +54,7 @@ const DAY_MS = 86_400_000;
  * Says what was expected of the time of a record, null for a time that can be: it exists, and lies at most a day after `now`
  * (milliseconds), because clocks and time zones differ; nor before `from`.
  */
-export function whyNotTime(text: string, now: number, from?: string): string | null {
+export function timestampProblem(text: string, now: number, from?: string): string | null {
   if (!isRealInstant(text)) return "a time that exists";
   if (Date.parse(text) > now + DAY_MS) return `at most a day after the clock's ${new Date(now).toISOString()}`;
   return from !== undefined && text < from ? `a time from ${from} on` : null;

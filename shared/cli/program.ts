@@ -1,6 +1,6 @@
 import { AssertionError } from "node:assert";
 import { Command } from "commander";
-import { reasonOf } from "../runtime/error-message.ts";
+import { errorMessage } from "../runtime/error-message.ts";
 import { VERSION } from "../runtime/version.ts";
 import { printError } from "./output.ts";
 
@@ -75,7 +75,7 @@ function hasWords(words: readonly string[], old: readonly string[]): boolean {
 
 /** The text of a failure: one sentence if it was to be expected, the stack if it is a fault of this program. */
 export function failureText(error: unknown): string {
-  return isFault(error) ? (error.stack ?? error.message) : reasonOf(error);
+  return isFault(error) ? (error.stack ?? error.message) : errorMessage(error);
 }
 
 function isFault(error: unknown): error is Error {

@@ -6,7 +6,7 @@ import type { PatientHint } from "../api/study.ts";
 // Candidates for a result without an exact identifier: for a person to choose from, never for a program.
 
 /** A patient and what the clinic knows beside it. */
-export interface Known {
+export interface MatchEvidence {
   readonly patient: Patient;
   /** Card numbers and microchips. */
   readonly identifiers: readonly string[];
@@ -16,7 +16,7 @@ export interface Known {
   readonly owners: readonly string[];
 }
 
-export interface Candidate {
+export interface PatientCandidate {
   readonly patient: Patient;
   /** Only for the order: what speaks for the patient less what speaks against it. */
   readonly score: number;
@@ -49,18 +49,19 @@ const WEIGHT_FAR = 0.5;
  * The likeliest patients for what a device said of the animal, best first, each with the reasons. Who has neither a similar
  * name or number nor an event that day is none of them.
  */
-export function rankCandidates(hint: PatientHint, known: Iterable<Known>, limit: number): Candidate[] {
+export function rankCandidates(hint: PatientHint, known: Iterable<MatchEvidence>, limit: number): PatientCandidate[] {
   const said = { ...hint, name: fold(hint.name ?? "").trim(), species: readSpecies(hint.species ?? "") };
-  const ranked: Candidate[] = [];
+  const ranked: PatientCandidate[] = [];
   for (const each of known) {
     const candidate = weigh(said, each);
     if (candidate !== null) ranked.push(candidate);
   }
-  const order = (a: Candidate, b: Candidate) => b.score - a.score || (a.patient.fp < b.patient.fp ? -1 : 1);
+  const order = (a: PatientCandidate, b: PatientCandidate) =>
+    b.score - a.score || (a.patient.fp < b.patient.fp ? -1 : 1);
   return ranked.toSorted(order).slice(0, limit);
 }
 
-function weigh(said: PatientHint, { patient, identifiers, appointed, owners }: Known): Candidate | null {
+function weigh(said: PatientHint, { patient, identifiers, appointed, owners }: MatchEvidence): PatientCandidate | null {
   const reasons: string[] = [];
   let score = 0;
   const note = (sign: keyof typeof POINTS, reason: string) => {

@@ -2,15 +2,15 @@ import { type Static, Type } from "typebox";
 import type { Analyte } from "./analytes.ts";
 import { isRealDate, isRealInstant } from "../api/timestamp.ts";
 import {
-  type Animal,
+  type Signalment,
   bySpecificity,
-  type Candidate,
+  type IntervalCandidate,
   candidateOf,
   type Interval,
   intervalFields,
   mostSpecific,
   needsSubgroup,
-  whyNoInterval,
+  intervalProblem,
 } from "./reference.ts";
 import { DATE_PATTERN, TIMESTAMP_PATTERN } from "../api/schema.ts";
 import { subgroupsOf } from "./species.ts";
@@ -47,7 +47,7 @@ export type ClinicRanges = Static<typeof ClinicRanges>;
 const CLINIC = "clinic:";
 
 /** Checks a row that matches the schema. @returns the problem, or null */
-export function whyNoClinicRange(row: ClinicRange): string | null {
+export function clinicRangeProblem(row: ClinicRange): string | null {
   const { species, subgroup, effective_from, effective_until } = row;
   const known = subgroupsOf(species);
   if (subgroup === undefined && needsSubgroup(species)) return `has no subgroup, expected one of ${known.join(", ")}`;
@@ -60,7 +60,7 @@ export function whyNoClinicRange(row: ClinicRange): string | null {
   if (effective_until !== undefined && Date.parse(effective_until) <= Date.parse(effective_from)) {
     return `is in force until ${effective_until}, not after ${effective_from}`;
   }
-  return whyNoInterval(row);
+  return intervalProblem(row);
 }
 
 /** The animals and analyte that a row is about: of two rows with the same, the later one takes the other's place. */
@@ -74,7 +74,7 @@ export function subjectOf(row: ClinicRange): string {
 export function intervalsInForce(
   { rows }: ClinicRanges,
   at: string,
-): (analyte: Analyte, animal: Animal, device: string | null) => Interval | null {
+): (analyte: Analyte, signalment: Signalment, device: string | null) => Interval | null {
   const latest = new Map<string, ClinicRange>();
   for (const row of rows) {
     const from = Date.parse(row.effective_from);
@@ -82,7 +82,7 @@ export function intervalsInForce(
     const before = latest.get(subjectOf(row));
     if (before === undefined || Date.parse(before.effective_from) < from) latest.set(subjectOf(row), row);
   }
-  const byAnalyte = new Map<string, Candidate[]>();
+  const byAnalyte = new Map<string, IntervalCandidate[]>();
   for (const row of latest.values()) {
     if (Date.parse(row.effective_until ?? "") <= Date.parse(at)) continue;
     const id = `${CLINIC}${row.id}`;
@@ -90,7 +90,7 @@ export function intervalsInForce(
     byAnalyte.set(row.analyte, [...(byAnalyte.get(row.analyte) ?? []), candidate]);
   }
   for (const candidates of byAnalyte.values()) candidates.sort(bySpecificity);
-  return (analyte, animal, device) => mostSpecific(byAnalyte.get(analyte.code) ?? [], animal, device);
+  return (analyte, signalment, device) => mostSpecific(byAnalyte.get(analyte.code) ?? [], signalment, device);
 }
 
 /** @returns the clinic's row by the id in a study's snapshot, if it is one */
@@ -101,7 +101,7 @@ export function clinicRangeById({ rows }: ClinicRanges, id: string): ClinicRange
 /** A row as a person reads it: what it is about, and since when. */
 export function rangeText(row: ClinicRange): string {
   const ages = [row.age_min_days ?? "", row.age_max_days ?? ""].join("-");
-  const animal = [
+  const signalment = [
     row.species,
     row.subgroup,
     row.life_stage,
@@ -114,5 +114,5 @@ export function rangeText(row: ClinicRange): string {
     ? `critical ${row.critical_low ?? ""}..${row.critical_high ?? ""}  `
     : "";
   const until = row.effective_until === undefined ? "" : ` until ${row.effective_until}`;
-  return `${row.id}  ${row.analyte} ${row.low}-${row.high} ${row.unit}  ${critical}${animal.join(" ")}  from ${row.effective_from}${until}`;
+  return `${row.id}  ${row.analyte} ${row.low}-${row.high} ${row.unit}  ${critical}${signalment.join(" ")}  from ${row.effective_from}${until}`;
 }

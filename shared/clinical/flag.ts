@@ -1,5 +1,5 @@
 import type { Analyte } from "./analytes.ts";
-import { type Animal, chooseInterval, type Interval, ordinalNormal } from "./reference.ts";
+import { type Signalment, chooseInterval, type Interval, ordinalNormal } from "./reference.ts";
 import type { Comparator, Flag } from "../api/study.ts";
 import { convert, factorOf } from "./units.ts";
 
@@ -31,7 +31,7 @@ export interface Assessment {
 /** Choices of the clinic. */
 export interface ClinicChoices {
   /** Its own interval, or null; it beats the device's range and ours. */
-  readonly interval?: (analyte: Analyte, animal: Animal, device: string | null) => Interval | null;
+  readonly interval?: (analyte: Analyte, signalment: Signalment, device: string | null) => Interval | null;
   /** Published intervals of quality C and D too. */
   readonly includeLowQuality?: boolean;
 }
@@ -90,12 +90,12 @@ export function assess(
     device_range: DeviceRange | null;
     device_flag: string | null;
   },
-  animal: Animal | null,
+  signalment: Signalment | null,
   device: string | null,
   clinic: ClinicChoices = {},
 ): Assessment {
   const { analyte, value, comparator, unit } = result;
-  if (animal === null) return none(NO_PATIENT);
+  if (signalment === null) return none(NO_PATIENT);
   if (result.ordinal !== (analyte.value_type === "ordinal")) {
     // A pad's rank and a concentration are never held against one range (V3).
     return none(
@@ -103,8 +103,8 @@ export function assess(
     );
   }
   if (!result.ordinal && (unit === null || factorOf(analyte, unit) === null)) return none("the unit is unknown");
-  const range = result.ordinal ? padRange(analyte, animal) : rangeOf(result, animal, device, clinic);
-  if (range === null) return none(`no interval of ${analyte.code} for ${describe(animal)}`);
+  const range = result.ordinal ? padRange(analyte, signalment) : rangeOf(result, signalment, device, clinic);
+  if (range === null) return none(`no interval of ${analyte.code} for ${describe(signalment)}`);
   const own = flag(value, comparator, range.bounds);
   return {
     reference_range: range.text,
@@ -124,8 +124,8 @@ interface Range {
   readonly id: string;
 }
 
-function padRange(analyte: Analyte, animal: Animal): Range | null {
-  const normal = ordinalNormal(analyte, animal.species);
+function padRange(analyte: Analyte, signalment: Signalment): Range | null {
+  const normal = ordinalNormal(analyte, signalment.species);
   if (normal === null) return null;
   const bounds = { low: 0, high: normal.high, critical_low: null, critical_high: null };
   return { bounds, text: `0-${normal.high}`, id: normal.id };
@@ -133,15 +133,15 @@ function padRange(analyte: Analyte, animal: Animal): Range | null {
 
 function rangeOf(
   result: { analyte: Analyte; unit: string | null; device_range: DeviceRange | null },
-  animal: Animal,
+  signalment: Signalment,
   device: string | null,
   clinic: ClinicChoices,
 ): Range | null {
   const { analyte, unit } = result;
-  const clinics = clinic.interval?.(analyte, animal, device) ?? null;
-  const own = clinics === null ? ownRange(analyte, result.device_range, animal) : null;
+  const clinics = clinic.interval?.(analyte, signalment, device) ?? null;
+  const own = clinics === null ? ownRange(analyte, result.device_range, signalment) : null;
   if (own !== null) return own;
-  const interval = clinics ?? chooseInterval(analyte, animal, device, clinic);
+  const interval = clinics ?? chooseInterval(analyte, signalment, device, clinic);
   if (interval === null || unit === null) return null;
   // The interval is converted to the value's unit, not the value to the interval's (U3).
   const inUnit = (bound: number | null) => (bound === null ? null : convert(analyte, bound, interval.unit, unit));
@@ -160,8 +160,8 @@ function rangeOf(
 }
 
 /** A range for another species, or for "General" and "Child", is kept beside the result and never used. */
-function ownRange(analyte: Analyte, range: DeviceRange | null, animal: Animal): Range | null {
-  if (range === null || range.species !== animal.species || range.high === null) return null;
+function ownRange(analyte: Analyte, range: DeviceRange | null, signalment: Signalment): Range | null {
+  if (range === null || range.species !== signalment.species || range.high === null) return null;
   if (range.low !== null) {
     return { bounds: { ...range, critical_low: null, critical_high: null }, text: range.text, id: "device" };
   }
@@ -185,7 +185,7 @@ function printed(bound: number, decimals: number): string {
   return bound.toFixed(Math.max(decimals, 2 - Math.floor(Math.log10(Math.abs(bound)))));
 }
 
-function describe(animal: Animal): string {
-  const age = animal.ageDays === null ? "of unknown age" : `of ${animal.ageDays} days`;
-  return [animal.subgroup, animal.species, age].filter((word) => word !== null).join(" ");
+function describe(signalment: Signalment): string {
+  const age = signalment.ageDays === null ? "of unknown age" : `of ${signalment.ageDays} days`;
+  return [signalment.subgroup, signalment.species, age].filter((word) => word !== null).join(" ");
 }

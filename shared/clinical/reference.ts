@@ -59,7 +59,7 @@ const OrdinalNormal = Type.Object({
 });
 
 /** The animal as it was when the sample was taken. */
-export interface Animal {
+export interface Signalment {
   readonly species: string;
   readonly subgroup: string | null;
   readonly ageDays: number | null;
@@ -82,7 +82,7 @@ export interface Interval {
 }
 
 /** Conditions of a row on a patient, and their specificity. */
-export interface Candidate {
+export interface IntervalCandidate {
   readonly interval: Interval;
   readonly species: string;
   readonly subgroup: string | null;
@@ -138,10 +138,10 @@ export function needsSubgroup(species: string): boolean {
 const DAY_MS = 86_400_000;
 
 /** The clinic's patient at the moment of the sample: age in whole days from the date of birth (UTC). */
-export function animalAt(
+export function signalmentAt(
   patient: { species: string; breed: string | null; sex: string | null; date_of_birth: string | null },
   acquired_at: string,
-): Animal {
+): Signalment {
   return {
     species: patient.species,
     subgroup: subgroupOf(patient.species, patient.breed),
@@ -162,28 +162,32 @@ export function flaggedPatient({ species, breed, sex, date_of_birth }: Patient):
  */
 export function chooseInterval(
   analyte: Analyte,
-  animal: Animal,
+  signalment: Signalment,
   device: string | null,
   options: { includeLowQuality?: boolean } = {},
 ): Interval | null {
   const rows = (intervals.get(analyte.code) ?? []).filter(
     ({ interval: { quality } }) => options.includeLowQuality === true || quality === "A" || quality === "B",
   );
-  return mostSpecific(rows, animal, device);
+  return mostSpecific(rows, signalment, device);
 }
 
 /** The first of the rows, which stand in the order of `bySpecificity`, that holds for the animal on that device. */
-export function mostSpecific(rows: readonly Candidate[], animal: Animal, device: string | null): Interval | null {
-  if (needsSubgroup(animal.species) && animal.subgroup === null) return null;
+export function mostSpecific(
+  rows: readonly IntervalCandidate[],
+  signalment: Signalment,
+  device: string | null,
+): Interval | null {
+  if (needsSubgroup(signalment.species) && signalment.subgroup === null) return null;
   const deviceWords = fold(device ?? "");
   const row = rows.find(
     (each) =>
-      each.species === animal.species &&
-      (each.subgroup === null || each.subgroup === animal.subgroup) &&
-      (each.sex === null || each.sex === animal.sex) &&
-      (each.neutered === null || each.neutered === animal.neutered) &&
+      each.species === signalment.species &&
+      (each.subgroup === null || each.subgroup === signalment.subgroup) &&
+      (each.sex === null || each.sex === signalment.sex) &&
+      (each.neutered === null || each.neutered === signalment.neutered) &&
       each.device.every((word) => deviceWords.includes(word)) &&
-      holdsAtAge(each, animal.ageDays),
+      holdsAtAge(each, signalment.ageDays),
   );
   return row?.interval ?? null;
 }
@@ -209,7 +213,7 @@ export function ordinalNormal(analyte: Analyte, species: string): { id: string; 
 }
 
 /** Age unknown: rows without age limits and adult rows, never a juvenile one. */
-function holdsAtAge(row: Candidate, days: number | null): boolean {
+function holdsAtAge(row: IntervalCandidate, days: number | null): boolean {
   if (days === null) return row.stage === "adult" || (row.stage === null && row.ageMin === null && row.ageMax === null);
   const from = row.ageMin ?? (row.stage === "adult" ? ADULT_FROM_DAYS : 0);
   const to = row.ageMax ?? (row.stage === "juvenile" ? ADULT_FROM_DAYS - 1 : Infinity);
@@ -275,8 +279,8 @@ export function patientSex(words: string): PatientSex | null {
   return isNeutered ? "female_spayed" : "female";
 }
 
-function intervalsByAnalyte(): Map<string, Candidate[]> {
-  const found = new Map<string, Candidate[]>();
+function intervalsByAnalyte(): Map<string, IntervalCandidate[]> {
+  const found = new Map<string, IntervalCandidate[]>();
   for (const row of readData("reference-intervals.json", Type.Array(Row))) {
     checkRow(row);
     const rows = found.get(row.analyte) ?? [];
@@ -288,7 +292,7 @@ function intervalsByAnalyte(): Map<string, Candidate[]> {
 }
 
 /** Most specific first, then the rank a person gave, then the id. */
-export function bySpecificity(one: Candidate, other: Candidate): number {
+export function bySpecificity(one: IntervalCandidate, other: IntervalCandidate): number {
   return other.specificity - one.specificity || one.rank - other.rank || (one.interval.id < other.interval.id ? -1 : 1);
 }
 
@@ -296,7 +300,7 @@ export function bySpecificity(one: Candidate, other: Candidate): number {
 export function candidateOf(
   row: IntervalFields,
   { source_id, quality, rank }: Pick<Interval, "source_id" | "quality"> & { rank: number },
-): Candidate {
+): IntervalCandidate {
   const isYoung = row.age_max_days !== undefined || row.life_stage === "juvenile";
   return {
     interval: {
@@ -342,13 +346,13 @@ function checkRow(row: Row): void {
   checkOrigin("reference-intervals.json", row);
   const hasCritical = (row.critical_low ?? row.critical_high) !== undefined;
   const problem =
-    whyNoInterval(row) ??
+    intervalProblem(row) ??
     (hasCritical && !sources.has(row.critical_source_id ?? "") ? "has a critical bound without a source" : null);
   if (problem !== null) throw new Error(`shared/data/reference-intervals.json: ${row.id} ${problem}`);
 }
 
 /** Checks what the schema cannot: analyte, unit, order of the bounds. @returns the problem, or null */
-export function whyNoInterval(row: IntervalFields): string | null {
+export function intervalProblem(row: IntervalFields): string | null {
   const analyte = analyteByCode(row.analyte);
   if (analyte === undefined) return `is of ${row.analyte}, which is no analyte`;
   if (analyte.value_type !== "numeric") return `is of ${row.analyte}, which is an ordinal`;

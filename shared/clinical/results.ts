@@ -1,7 +1,7 @@
 import { type Analyte, analyteByCode, analytes } from "./analytes.ts";
 import { type ClinicRanges, intervalsInForce } from "./clinic-ranges.ts";
 import { assess, type DeviceRange } from "./flag.ts";
-import { type Animal, catalogueVersion } from "./reference.ts";
+import { type Signalment, catalogueVersion } from "./reference.ts";
 import type { Comparator, Result, RowSnapshot, Snapshot, Study } from "../api/study.ts";
 import { readRange } from "./value.ts";
 
@@ -25,9 +25,9 @@ export interface Measurement {
 }
 
 /** Inputs of the flags beside the values. */
-export interface Circumstances {
+export interface FlagContext {
   /** The animal when the sample was taken; null: unknown, so there is neither range nor flag. */
-  readonly animal: Animal | null;
+  readonly signalment: Signalment | null;
   /** The device's name, or the configured model behind a generic profile. */
   readonly instrument: string | null;
   readonly acquired_at: string;
@@ -37,7 +37,7 @@ export interface Circumstances {
 /** The results with range and flag, and the snapshot that is kept beside them, row by row in the same order. */
 export function resultsOf(
   measurements: readonly Measurement[],
-  { animal, instrument, acquired_at, ranges }: Circumstances,
+  { signalment, instrument, acquired_at, ranges }: FlagContext,
   notes: readonly string[] = [],
 ): { results: Result[]; snapshot: Snapshot } {
   const clinic =
@@ -50,7 +50,7 @@ export function resultsOf(
     if (analyte === undefined) throw new Error(`a result has the analyte ${code}, which the catalogue has not`);
     const { reference_range, flag, interval_id, reason } = assess(
       { ...measurement, analyte },
-      animal,
+      signalment,
       instrument,
       clinic,
     );

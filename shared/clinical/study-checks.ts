@@ -1,4 +1,4 @@
-import { whyNotTime } from "../api/timestamp.ts";
+import { timestampProblem } from "../api/timestamp.ts";
 import { shown } from "../api/problems.ts";
 import type { Comparator, Flag, Result, Study } from "../api/study.ts";
 
@@ -9,7 +9,7 @@ const ACQUIRED_FROM = "1990-01-01T00:00:00.000Z";
 
 /** One sentence for each contradiction in a study that its schema accepts; `now` in milliseconds. */
 export function studyProblems({ acquired_at, results }: Pick<Study, "acquired_at" | "results">, now: number): string[] {
-  const time = whyNotTime(acquired_at, now, ACQUIRED_FROM);
+  const time = timestampProblem(acquired_at, now, ACQUIRED_FROM);
   return [
     ...(time === null ? [] : [`acquired_at is ${acquired_at}, expected ${time}`]),
     ...results.flatMap((result, index) => {

@@ -16,7 +16,7 @@ export interface Mark {
 }
 
 /** Fsynced commits that are missing, and the ids that were given in them. Times are ISO 8601. */
-export interface Loss {
+export interface CommitLoss {
   readonly found_at: string;
   /** The time of the last commit before them; null if the database has none. */
   readonly since: string | null;
@@ -81,19 +81,19 @@ export class CommitMark {
 }
 
 /** The last loss, if it was found within 30 days; null for none. */
-export function recentLoss(db: Database.Database): Loss | null {
+export function recentLoss(db: Database.Database): CommitLoss | null {
   const text = db.prepare(READ).pluck().get("loss") as string | undefined;
-  const loss = text === undefined ? null : (JSON.parse(text) as Loss);
+  const loss = text === undefined ? null : (JSON.parse(text) as CommitLoss);
   return loss === null || Date.now() - Date.parse(loss.found_at) > REPORTED_MS ? null : loss;
 }
 
 /** The loss as a sentence for a log, without its times. */
-export function lossSentence({ commits }: Loss): string {
+export function lossSentence({ commits }: CommitLoss): string {
   const reason = "the write-ahead log was damaged, cut or deleted, or the database was replaced by an older one";
   return `${commits} acknowledged commits are missing: ${reason}`;
 }
 
-function lossBetween(kept: Mark | null, last: Mark): Loss {
+function lossBetween(kept: Mark | null, last: Mark): CommitLoss {
   const ids = Object.entries(last.next).map(([kind, next]) => [kind, next - (kept?.next[kind] ?? 1)] as const);
   return {
     found_at: new Date().toISOString(),

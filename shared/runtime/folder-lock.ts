@@ -1,6 +1,6 @@
 import path from "node:path";
 import Database from "better-sqlite3";
-import { damageTold } from "./damaged-file.ts";
+import { describeDamage } from "./damaged-file.ts";
 import { makePrivateFile } from "./private-folder.ts";
 
 /**
@@ -15,7 +15,7 @@ export function lockFolder(folder: string, held: string): void {
     db.exec("BEGIN EXCLUSIVE");
   } catch (error) {
     db.close();
-    throw isBusy(error) ? new Error(held) : damageTold(error, file);
+    throw isBusy(error) ? new Error(held) : describeDamage(error, file);
   }
   process.once("exit", () => db.close());
 }

@@ -1,6 +1,6 @@
 import fs from "node:fs";
 import path from "node:path";
-import { reasonOf } from "./error-message.ts";
+import { errorMessage } from "./error-message.ts";
 
 // Data folders hold results, owners' names and secrets: nobody but the user of the program reads them. Windows keeps rights
 // by other means, which the folder inherits.
@@ -80,6 +80,6 @@ function tighten(file: string, mode: number, rights: { tightened: string[]; fail
     fs.chmodSync(file, mode);
     rights.tightened.push(file);
   } catch (error) {
-    rights.failed.push(reasonOf(error));
+    rights.failed.push(errorMessage(error));
   }
 }

@@ -27,7 +27,7 @@ export class Repeats {
    * Whether this occurrence is to be told. Of those that are not, `sumUp` gets the number at the end of the window.
    * It is the function of the window's first occurrence.
    */
-  isTold(kind: string, sumUp: (left: number) => void): boolean {
+  shouldReport(kind: string, sumUp: (left: number) => void): boolean {
     const key = this.#windows.has(kind) || this.#windows.size < KINDS_MAX ? kind : "";
     let window = this.#windows.get(key);
     if (window === undefined) {

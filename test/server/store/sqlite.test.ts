@@ -17,7 +17,7 @@ import { noInvalidation, query, StoreUnavailable } from "../../../server/store/q
 import { connect } from "../../../server/store/sqlite.ts";
 import { openStore } from "../../../server/store/open.ts";
 import type { Store } from "../../../server/store/types.ts";
-import type { Loss } from "../../../shared/runtime/commit-mark.ts";
+import type { CommitLoss } from "../../../shared/runtime/commit-mark.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { temporaryFolder } from "../harness.ts";
 
@@ -144,8 +144,8 @@ describe("the write-ahead log on SQLite", () => {
   }
 
   /** The loss as each of two starts finds it. */
-  async function lossOf(folder: string): Promise<(Loss | null)[]> {
-    const found: (Loss | null)[] = [];
+  async function lossOf(folder: string): Promise<(CommitLoss | null)[]> {
+    const found: (CommitLoss | null)[] = [];
     for (let start = 0; start < 2; start++) {
       const store = await openStore(folder);
       found.push(store.loss);

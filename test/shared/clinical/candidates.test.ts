@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Known, rankCandidates } from "../../../shared/clinical/candidates.ts";
+import { type MatchEvidence, rankCandidates } from "../../../shared/clinical/candidates.ts";
 import type { Patient } from "../../../shared/api/patient.ts";
 import type { PatientHint } from "../../../shared/api/study.ts";
 import { patient, published } from "../../server/harness.ts";
@@ -9,7 +9,7 @@ const nothing: PatientHint = {
   ...{ date_of_birth: null, weight_kg: null },
 };
 
-function known(changes: Partial<Patient>, more: Partial<Known> = {}): Known {
+function known(changes: Partial<Patient>, more: Partial<MatchEvidence> = {}): MatchEvidence {
   const bare = { sex: null, weight_kg: null, date_of_birth: null };
   return {
     patient: published(patient({ ...bare, ...changes })),
@@ -20,7 +20,7 @@ function known(changes: Partial<Patient>, more: Partial<Known> = {}): Known {
   };
 }
 
-function ranked(hint: Partial<PatientHint>, ...all: Known[]): [string, readonly string[]][] {
+function ranked(hint: Partial<PatientHint>, ...all: MatchEvidence[]): [string, readonly string[]][] {
   return rankCandidates({ ...nothing, ...hint }, all, 5).map((each) => [each.patient.name, each.reasons]);
 }
 

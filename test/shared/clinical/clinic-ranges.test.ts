@@ -3,14 +3,14 @@ import {
   type ClinicRange,
   type ClinicRanges,
   clinicRangeById,
-  whyNoClinicRange,
+  clinicRangeProblem,
 } from "../../../shared/clinical/clinic-ranges.ts";
-import { type Animal, animalAt } from "../../../shared/clinical/reference.ts";
+import { type Signalment, signalmentAt } from "../../../shared/clinical/reference.ts";
 import { type Measurement, resultsOf } from "../../../shared/clinical/results.ts";
 
 // What a clinic's own intervals change, through the one function that both programs flag with.
 
-const dog: Animal = { species: "dog", subgroup: null, ageDays: 1000, sex: "M", neutered: null };
+const dog: Signalment = { species: "dog", subgroup: null, ageDays: 1000, sex: "M", neutered: null };
 
 function row(changes: Partial<ClinicRange> = {}): ClinicRange {
   const about = { species: "dog", analyte: "ALT", unit: "U/L", low: "20", high: "90" } as const;
@@ -28,7 +28,7 @@ function alt(value: number, more: Partial<Measurement> = {}): Measurement {
 
 interface Case {
   ranges?: ClinicRanges | null;
-  animal?: Animal;
+  signalment?: Signalment;
   acquired_at?: string;
   instrument?: string;
 }
@@ -36,11 +36,11 @@ interface Case {
 function assessed(measurement: Measurement, given: Case = {}) {
   const {
     ranges = clinic(row()),
-    animal = dog,
+    signalment = dog,
     instrument = "Tester",
     acquired_at = "2026-06-01T00:00:00.000Z",
   } = given;
-  const { results, snapshot } = resultsOf([measurement], { ranges, animal, instrument, acquired_at });
+  const { results, snapshot } = resultsOf([measurement], { ranges, signalment, instrument, acquired_at });
   return { ...results[0], id: snapshot.rows[0]?.interval_id, version: snapshot.ranges };
 }
 
@@ -96,7 +96,7 @@ describe("of the clinic's rows the most specific holds", () => {
     row({ id: "neutered", neutered: true }),
     row({ id: "vs2-female", device: "VetScan VS2", sex: "F" }),
   );
-  test.each<[string, Partial<Animal>, string]>([
+  test.each<[string, Partial<Signalment>, string]>([
     ["any", { sex: null }, "Tester"],
     ["male", { sex: "M" }, "Tester"],
     ["male", { sex: "M", neutered: false }, "Tester"],
@@ -111,8 +111,8 @@ describe("of the clinic's rows the most specific holds", () => {
     ["vs2", { sex: "M" }, "Abaxis VetScan VS2"],
     ["vs2", { sex: "M", ageDays: 100 }, "Abaxis VetScan VS2"],
     ["vs2-female", { sex: "F", neutered: true }, "Abaxis VetScan VS2"],
-  ])("%s for %j on %s", (id, animal, instrument) => {
-    expect(assessed(alt(50), { ranges, animal: { ...dog, ...animal }, instrument }).id).toBe(`clinic:${id}`);
+  ])("%s for %j on %s", (id, signalment, instrument) => {
+    expect(assessed(alt(50), { ranges, signalment: { ...dog, ...signalment }, instrument }).id).toBe(`clinic:${id}`);
   });
 });
 
@@ -125,10 +125,10 @@ test("the clinic's interval is converted to the value's unit, critical bounds to
 });
 
 test("published rows of quality C and D hold where the clinic says so, in agent and server alike", () => {
-  const rabbit: Animal = { ...dog, species: "rabbit" };
+  const rabbit: Signalment = { ...dog, species: "rabbit" };
   const glu = (low_quality: boolean) =>
     assessed(alt(100, { code: "GLU", unit: "mg/dL" }), {
-      animal: rabbit,
+      signalment: rabbit,
       ranges: { version: "v2", low_quality, rows: [] },
     });
   expect(glu(false)).toMatchObject({ id: null, flag: null });
@@ -137,13 +137,13 @@ test("published rows of quality C and D hold where the clinic says so, in agent 
 
 test("a bird without a subgroup gets no interval of the clinic's either", () => {
   const parrot = row({ id: "grey", species: "bird", subgroup: "african_grey" });
-  const bird: Animal = { ...dog, species: "bird", ageDays: null };
-  expect(assessed(alt(50), { ranges: clinic(parrot), animal: bird }).flag).toBeNull();
+  const bird: Signalment = { ...dog, species: "bird", ageDays: null };
+  expect(assessed(alt(50), { ranges: clinic(parrot), signalment: bird }).flag).toBeNull();
 });
 
 test("a clinic's words say whether the animal is neutered, and what may be either says nothing", () => {
   const neutered = (sex: string | null) =>
-    animalAt({ species: "dog", breed: null, date_of_birth: null, sex }, "2026-01-01T00:00:00.000Z").neutered;
+    signalmentAt({ species: "dog", breed: null, date_of_birth: null, sex }, "2026-01-01T00:00:00.000Z").neutered;
   for (const sex of ["MN", "FS", "Neutered male", "spayed female", "castrated", "Kısır dişi"]) {
     expect([sex, neutered(sex)]).toEqual([sex, true]);
   }
@@ -167,8 +167,8 @@ test.each<[Partial<ClinicRange>, string]>([
   [{ species: "cat", subgroup: "lion" }, "has the subgroup lion, expected one of "],
   [{ species: "bird" }, "has no subgroup, expected one of "],
 ])("a row with %j is refused: it %s", (changes, problem) => {
-  expect(whyNoClinicRange(row(changes))).toContain(problem);
-  expect(whyNoClinicRange(row())).toBeNull();
+  expect(clinicRangeProblem(row(changes))).toContain(problem);
+  expect(clinicRangeProblem(row())).toBeNull();
 });
 
 test("the id in a snapshot leads back to the clinic's row, a published one to none", () => {

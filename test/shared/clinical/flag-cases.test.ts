@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { type Analyte, analytes, readData } from "../../../shared/clinical/analytes.ts";
 import type { ClinicRange } from "../../../shared/clinical/clinic-ranges.ts";
-import { type Animal, type IntervalFields, intervalFields } from "../../../shared/clinical/reference.ts";
+import { type Signalment, type IntervalFields, intervalFields } from "../../../shared/clinical/reference.ts";
 import { type Measurement, resultsOf } from "../../../shared/clinical/results.ts";
 import { readValue } from "../../../shared/clinical/value.ts";
 import { Type } from "typebox";
@@ -37,16 +37,16 @@ test.each(cases)(
     const given = (text: string | undefined) => (text === undefined || text === "-" ? null : text);
     const analyte = byCode.get(code ?? "");
     if (analyte === undefined) throw new Error(`no analyte ${code}`);
-    const animal: Animal = {
+    const signalment: Signalment = {
       species: species ?? "",
       subgroup: given(subgroup),
       ageDays: age === "-" ? null : Number(age),
-      sex: given(sex) as Animal["sex"],
+      sex: given(sex) as Signalment["sex"],
       neutered: null,
     };
     const { results, snapshot } = resultsOf(
       [{ ...measurement(analyte, value ?? "", unit ?? ""), device_flag: given(device_flag) }],
-      { animal, instrument: given(instrument), acquired_at: at, ranges: null },
+      { signalment, instrument: given(instrument), acquired_at: at, ranges: null },
     );
     expect([results[0]?.reference_range, results[0]?.flag, snapshot.rows[0]?.interval_id]).toEqual(
       [range, flag, row].map(given),
@@ -57,11 +57,11 @@ test.each(cases)(
 const rows = readData("reference-intervals.json", Type.Array(Type.Object(intervalFields)));
 
 /** An animal and an instrument that the row is for. */
-function meetingOf(row: IntervalFields): { animal: Animal; instrument: string | null } {
+function meetingOf(row: IntervalFields): { signalment: Signalment; instrument: string | null } {
   const { species, subgroup = null, age_min_days, age_max_days, life_stage, sex = null, device = null } = row;
   const youngest = age_min_days ?? (life_stage === "adult" ? 366 : 0);
   const ageDays = age_max_days ?? youngest;
-  return { animal: { species, subgroup, ageDays, sex, neutered: null }, instrument: device };
+  return { signalment: { species, subgroup, ageDays, sex, neutered: null }, instrument: device };
 }
 
 /** The row alone, so that no better one hides it. */
@@ -78,8 +78,8 @@ test("every row, in each unit of its analyte: its bounds are normal, just beyond
     if (analyte === undefined || from === undefined) throw new Error(`${row.id} is of no analyte or unit`);
     const flagAt = (value: number, unit: string) => {
       const sent = { ...measurement(analyte, "1", unit), value };
-      const circumstances = { ...meetingOf(row), acquired_at: at, ranges: alone(row) };
-      const { results, snapshot } = resultsOf([sent], circumstances);
+      const context = { ...meetingOf(row), acquired_at: at, ranges: alone(row) };
+      const { results, snapshot } = resultsOf([sent], context);
       expect([row.id, snapshot.rows[0]?.interval_id]).toEqual([row.id, `clinic:${row.id}`]);
       return results[0]?.flag;
     };

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Analyte, analyteByCode, analytes } from "../../../shared/clinical/analytes.ts";
 import { assess, type Bounds, type DeviceRange, flag } from "../../../shared/clinical/flag.ts";
-import { type Animal, chooseInterval } from "../../../shared/clinical/reference.ts";
+import { type Signalment, chooseInterval } from "../../../shared/clinical/reference.ts";
 import type { Comparator, Flag } from "../../../shared/api/study.ts";
 import { convert } from "../../../shared/clinical/units.ts";
 
@@ -12,11 +12,11 @@ function analyte(code: string): Analyte {
   return known;
 }
 
-function animal(species: string, more: Partial<Animal> = {}): Animal {
+function signalment(species: string, more: Partial<Signalment> = {}): Signalment {
   return { species, subgroup: null, ageDays: null, sex: null, neutered: null, ...more };
 }
 
-const dog = animal("dog");
+const dog = signalment("dog");
 
 interface Sent {
   comparator?: Comparator;
@@ -25,7 +25,7 @@ interface Sent {
   device_flag?: string;
 }
 
-function assessed(code: string, value: number, unit: string | null, of: Animal | null = dog, sent: Sent = {}) {
+function assessed(code: string, value: number, unit: string | null, of: Signalment | null = dog, sent: Sent = {}) {
   const result = {
     analyte: analyte(code),
     value,
@@ -194,7 +194,7 @@ describe("at the bounds of a real row the value is normal, beyond them it is not
     ["cow", null, "GGT", "U/L", "17", "54"],
   ] as const)("%s %s %s %s %s-%s", (species, subgroup, code, unit, low, high) => {
     const step = 10 ** -Math.max(low.split(".")[1]?.length ?? 0, high.split(".")[1]?.length ?? 0);
-    const at = (value: number) => assessed(code, value, unit, animal(species, { subgroup }));
+    const at = (value: number) => assessed(code, value, unit, signalment(species, { subgroup }));
     expect(at(Number(low))).toEqual({
       reference_range: `${low}-${high}`,
       flag: "normal",
@@ -237,7 +237,9 @@ test("a human-labelled device range is never used", () => {
     interval_id: "dog-any-any-wbc-dap_2023",
     reason: null,
   });
-  expect(assessed("WBC", 4.2, "10*9/L", animal("unicorn"), vs2("4.00-10.00", 4, 10, null)).reference_range).toBeNull();
+  expect(
+    assessed("WBC", 4.2, "10*9/L", signalment("unicorn"), vs2("4.00-10.00", 4, 10, null)).reference_range,
+  ).toBeNull();
 });
 
 test("a device range with an upper bound alone begins at 0, one with a lower bound alone is left to the catalogue", () => {
@@ -254,14 +256,14 @@ test("a device range with an upper bound alone begins at 0, one with a lower bou
 test("without a patient, a species, an interval or a unit there is no range and never normal", () => {
   const nothing = { reference_range: null, flag: null, interval_id: null };
   expect(assessed("WBC", 8, "10*9/L", null)).toEqual({ ...nothing, reason: "no patient: the species is unknown" });
-  expect(assessed("WBC", 8, "10*9/L", animal("unicorn"))).toEqual({
+  expect(assessed("WBC", 8, "10*9/L", signalment("unicorn"))).toEqual({
     ...nothing,
     reason: "no interval of WBC for unicorn of unknown age",
   });
   expect(assessed("SAA", 8, "mg/L")).toEqual({ ...nothing, reason: "no interval of SAA for dog of unknown age" });
   expect(assessed("WBC", 8, null)).toEqual({ ...nothing, reason: "the unit is unknown" });
   expect(assessed("WBC", 8, "mg/dL")).toEqual({ ...nothing, reason: "the unit is unknown" });
-  expect(assessed("HCT", 40, "%", animal("reptile", { ageDays: 900 }))).toEqual({
+  expect(assessed("HCT", 40, "%", signalment("reptile", { ageDays: 900 }))).toEqual({
     ...nothing,
     reason: "no interval of HCT for reptile of 900 days",
   });
@@ -278,7 +280,9 @@ test("an unknown species is always null, whatever is sent", () => {
         const ordinal = each.value_type === "ordinal";
         const result = { analyte: each, value, comparator: null, ordinal, unit: each.canonical_unit, device_flag };
         const device_range = { low: 0, high: 1e9, text: "0-1000000000", species: "dog" };
-        expect(assess({ ...result, device_range }, animal(species), null, { includeLowQuality: true })).toMatchObject({
+        expect(
+          assess({ ...result, device_range }, signalment(species), null, { includeLowQuality: true }),
+        ).toMatchObject({
           reference_range: null,
           flag: null,
         });
@@ -325,7 +329,7 @@ test.each([
   ["UGLU", "cat", 0, "normal", "0-0"],
   ["UNIT", "dog", 1, "high", "0-0"],
 ] as const)("V3: %s of a %s at rank %d is %s of %s", (code, species, rank, expected, range) => {
-  expect(assessed(code, rank, null, animal(species), { ordinal: true })).toEqual({
+  expect(assessed(code, rank, null, signalment(species), { ordinal: true })).toEqual({
     reference_range: range,
     flag: expected,
     interval_id: `${species}-any-any-${code.toLowerCase()}-google_answers_urine`,
@@ -335,7 +339,7 @@ test.each([
 
 test("a pad without a published normal has no flag", () => {
   expect(assessed("UBLD", 3, null, dog, { ordinal: true }).flag).toBeNull();
-  expect(assessed("UPRO", 3, null, animal("rabbit"), { ordinal: true }).flag).toBeNull();
+  expect(assessed("UPRO", 3, null, signalment("rabbit"), { ordinal: true }).flag).toBeNull();
 });
 
 test("ranks and concentrations are never mixed under one analyte", () => {
@@ -361,20 +365,20 @@ test.each([
   ["cow", "RBC", "10*6/uL", "5.0-7.2"],
   ["rabbit", "NEU", "10*9/L", "0.820-5.03"],
 ])("U3: the range of a %s's %s is printed in %s as %s", (species, code, unit, range) => {
-  expect(assessed(code, 5, unit, animal(species)).reference_range).toBe(range);
+  expect(assessed(code, 5, unit, signalment(species)).reference_range).toBe(range);
 });
 
 test("a negative bound is printed with its sign", () => {
-  const ferret = animal("exotic", { subgroup: "ferret", ageDays: 400 });
+  const ferret = signalment("exotic", { subgroup: "ferret", ageDays: 400 });
   expect(assessed("BE", -6, "mmol/L", ferret)).toMatchObject({ reference_range: "-5.2-3.8", flag: "low" });
   expect(assessed("BE", -6, "mEq/L", ferret)).toMatchObject({ reference_range: "-5.20-3.80", flag: "low" });
 });
 
 test("at every row's bounds, in every unit of the analyte, the converted value is normal", () => {
-  const animals = [dog, animal("cat"), animal("rabbit"), animal("horse"), animal("cow")];
+  const signalments = [dog, signalment("cat"), signalment("rabbit"), signalment("horse"), signalment("cow")];
   let compared = 0;
   for (const each of analytes) {
-    for (const of of animals) {
+    for (const of of signalments) {
       const interval = chooseInterval(each, of, null);
       if (interval === null) continue;
       for (const { unit } of each.units) {

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Analyte, analyteByCode, analytes } from "../../../shared/clinical/analytes.ts";
 import type { ClinicRanges } from "../../../shared/clinical/clinic-ranges.ts";
-import { type Animal, chooseInterval, ordinalNormal } from "../../../shared/clinical/reference.ts";
+import { type Signalment, chooseInterval, ordinalNormal } from "../../../shared/clinical/reference.ts";
 import { type Measurement, measurementsOf, resultsOf } from "../../../shared/clinical/results.ts";
 import type { Comparator, Flag, Result } from "../../../shared/api/study.ts";
 import { convert } from "../../../shared/clinical/units.ts";
@@ -12,7 +12,7 @@ import { convert } from "../../../shared/clinical/units.ts";
 const species = ["dog", "cat", "rabbit", "bird", "reptile", "exotic", "horse", "cow", "unicorn"];
 const subgroups = [null, "ferret", "guinea_pig", "maine_coon", "parrotlet", "desert_tortoise"];
 
-const animals = fc.record<Animal>({
+const signalments = fc.record<Signalment>({
   species: fc.constantFrom(...species),
   subgroup: fc.constantFrom(...subgroups),
   ageDays: fc.constantFrom(null, 0, 100, 365, 366, 900, 5000),
@@ -44,7 +44,7 @@ function analyte(code: string): Analyte {
 }
 
 interface Given {
-  animal: Animal | null;
+  signalment: Signalment | null;
   instrument: string | null;
   ranges: ClinicRanges | null;
 }
@@ -66,9 +66,9 @@ const measurements = fc.tuple(
   fc.double({ min: -1, max: 4, noNaN: true }).map((times) => (Math.abs(times) < 1e-100 ? 0 : times)),
 );
 
-function valueOf([of, unitIndex, times]: [Analyte, number, number], animal: Animal, given: Given) {
+function valueOf([of, unitIndex, times]: [Analyte, number, number], signalment: Signalment, given: Given) {
   const unit = of.units[unitIndex % of.units.length]?.unit ?? "";
-  const interval = chooseInterval(of, animal, given.instrument, { includeLowQuality: true });
+  const interval = chooseInterval(of, signalment, given.instrument, { includeLowQuality: true });
   const high = interval === null ? 10 : (convert(of, interval.high, interval.unit, unit) ?? 10);
   return { unit, value: times * high };
 }
@@ -78,13 +78,13 @@ test("scaling a value and its unit together never changes the flag, whatever the
     fc.property(
       measurements,
       fc.nat(),
-      animals,
+      signalments,
       instruments,
       clinics,
       comparators,
-      (drawn, other, animal, instrument, own, comparator) => {
-        const given = { animal, instrument, ranges: own };
-        const { unit, value } = valueOf(drawn, animal, given);
+      (drawn, other, signalment, instrument, own, comparator) => {
+        const given = { signalment, instrument, ranges: own };
+        const { unit, value } = valueOf(drawn, signalment, given);
         const [of] = drawn;
         const to = of.units[other % of.units.length]?.unit ?? "";
         const scaled = convert(of, value, unit, to) ?? Number.NaN;
@@ -117,13 +117,13 @@ test("moving a value up never moves the flag down", () => {
     fc.property(
       measurements,
       fc.double({ min: 0, max: 10, noNaN: true }),
-      animals,
+      signalments,
       instruments,
       clinics,
       fc.constantFrom(null, "HH", "LL"),
-      (drawn, more, animal, instrument, own, device_flag) => {
-        const given = { animal, instrument, ranges: own };
-        const { unit, value } = valueOf(drawn, animal, given);
+      (drawn, more, signalment, instrument, own, device_flag) => {
+        const given = { signalment, instrument, ranges: own };
+        const { unit, value } = valueOf(drawn, signalment, given);
         const raised = value + more * Math.max(1, Math.abs(value));
         const [{ code }] = drawn;
         const [lower, upper] = [
@@ -146,14 +146,14 @@ test("a flag is null exactly when no interval applies or the printed bound leave
   fc.assert(
     fc.property(
       measurements,
-      animals,
+      signalments,
       instruments,
       clinics,
       comparators,
       fc.boolean(),
-      (drawn, animal, instrument, own, comparator, known) => {
-        const given = { animal: known ? animal : null, instrument, ranges: own };
-        const { unit, value } = valueOf(drawn, animal, given);
+      (drawn, signalment, instrument, own, comparator, known) => {
+        const given = { signalment: known ? signalment : null, instrument, ranges: own };
+        const { unit, value } = valueOf(drawn, signalment, given);
         const result = one({ code: drawn[0].code, value, unit, comparator }, given);
         const applies = result.interval_id !== null;
         const open = result.reason === "the printed bound leaves the flag open";
@@ -174,10 +174,10 @@ test("a pad's flag is null exactly when no normal of its species is published", 
   for (const each of analytes.filter(({ value_type }) => value_type === "ordinal")) {
     for (const of of species) {
       for (const value of [0, 0.5, 1, 2, 3, 4]) {
-        const animal = { species: of, subgroup: null, ageDays: null, sex: null, neutered: null };
+        const signalment = { species: of, subgroup: null, ageDays: null, sex: null, neutered: null };
         const result = one(
           { code: each.code, value, ordinal: true, text: `${value}+` },
-          { animal, instrument: null, ranges },
+          { signalment, instrument: null, ranges },
         );
         const normal = ordinalNormal(each, of);
         expect(result.flag).toBe(normal === null ? null : value > normal.high ? "high" : "normal");
@@ -187,7 +187,7 @@ test("a pad's flag is null exactly when no normal of its species is published", 
   }
 });
 
-const dog: Animal = { species: "dog", subgroup: null, ageDays: 1000, sex: "M", neutered: null };
+const dog: Signalment = { species: "dog", subgroup: null, ageDays: 1000, sex: "M", neutered: null };
 
 test("what was measured can be read back from a stored study, and flags for another animal as if it came in anew", () => {
   const sent: Measurement[] = [
@@ -204,7 +204,7 @@ test("what was measured can be read back from a stored study, and flags for anot
       ...{ device_range: null, device_flag: "N" },
     },
   ];
-  const unknown = { animal: null, instrument: "Tester", ranges: null, acquired_at: at };
+  const unknown = { signalment: null, instrument: "Tester", ranges: null, acquired_at: at };
   const held = resultsOf(sent, unknown, ["a note"]);
   expect(held.results.map(({ flag }) => flag)).toEqual([null, null, null]);
   expect(measurementsOf({ modality: "BIOCHEMISTRY", results: held.results }, held.snapshot)).toEqual(sent);
@@ -213,7 +213,7 @@ test("what was measured can be read back from a stored study, and flags for anot
 test("a urine pad is read back as a pad though the API calls it like the blood's analyte", () => {
   const pad = { code: "UGLU", value: 2, comparator: null, ordinal: true, text: "2+", unit: null };
   const sent: Measurement[] = [{ ...pad, device_range: null, device_flag: null }];
-  const { results, snapshot } = resultsOf(sent, { animal: dog, instrument: null, ranges: null, acquired_at: at });
+  const { results, snapshot } = resultsOf(sent, { signalment: dog, instrument: null, ranges: null, acquired_at: at });
   expect(results[0]?.analyte).toBe("GLU");
   const study = { modality: "URINALYSIS" as const, results };
   expect(measurementsOf(study, snapshot)).toEqual(sent);

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Analyte, analytes } from "../../../shared/clinical/analytes.ts";
 import type { ClinicRanges } from "../../../shared/clinical/clinic-ranges.ts";
-import { type Animal, chooseInterval } from "../../../shared/clinical/reference.ts";
+import { type Signalment, chooseInterval } from "../../../shared/clinical/reference.ts";
 import { type Measurement, resultsOf } from "../../../shared/clinical/results.ts";
 import type { Comparator, Result } from "../../../shared/api/study.ts";
 import { studyProblems } from "../../../shared/clinical/study-checks.ts";
@@ -23,7 +23,7 @@ function problemsOf(result: Partial<Result>): string[] {
 const ordinals = [0, 0.5, 1, 2, 3, 4];
 const comparators = fc.constantFrom<(Comparator | null)[]>(null, null, null, "<", "<=", ">", ">=");
 
-const animals = fc.record<Animal>({
+const signalments = fc.record<Signalment>({
   species: fc.constantFrom("dog", "cat", "rabbit", "bird", "reptile", "exotic", "horse", "cow"),
   subgroup: fc.constantFrom(null, null, "ferret", "guinea_pig", "parrotlet", "desert_tortoise", "chicken"),
   ageDays: fc.constantFrom(null, 0, 100, 366, 5000),
@@ -67,7 +67,7 @@ interface Drawn {
   readonly unitIndex: number;
   readonly position: number;
   readonly comparator: Comparator | null;
-  readonly animal: Animal;
+  readonly signalment: Signalment;
   readonly own: ClinicRanges | null;
   readonly printed: string | null;
   readonly device_flag: string | null;
@@ -78,13 +78,21 @@ const drawn = fc.record<Drawn>({
   unitIndex: fc.nat(10),
   position: positions,
   comparator: comparators,
-  animal: animals,
+  signalment: signalments,
   own: fc.constantFrom(null, ranges),
   printed: fc.option(printedRanges),
   device_flag: fc.constantFrom(null, "H", "HH", "LL", "N"),
 });
 
-function measurementOf({ analyte, unitIndex, position, comparator, animal, printed, device_flag }: Drawn): Measurement {
+function measurementOf({
+  analyte,
+  unitIndex,
+  position,
+  comparator,
+  signalment,
+  printed,
+  device_flag,
+}: Drawn): Measurement {
   if (analyte.value_type === "ordinal") {
     const value = ordinals[unitIndex % ordinals.length] ?? 0;
     const own = { comparator: null, ordinal: true, text: `${value}`, unit: null, device_range: null, device_flag };
@@ -92,12 +100,12 @@ function measurementOf({ analyte, unitIndex, position, comparator, animal, print
   }
   const unit = analyte.units[unitIndex % analyte.units.length]?.unit ?? "";
   const range = printed === null ? null : readRange(printed);
-  const interval = chooseInterval(analyte, animal, null, { includeLowQuality: true });
+  const interval = chooseInterval(analyte, signalment, null, { includeLowQuality: true });
   const inUnit = (bound: number) =>
     interval === null ? bound : (convert(analyte, bound, interval.unit, unit) ?? bound);
   const [low, high] =
     range === null ? [inUnit(interval?.low ?? 0), inUnit(interval?.high ?? 10)] : [range.low ?? 0, range.high ?? 10];
-  const device_range = range === null ? null : { ...range, species: animal.species };
+  const device_range = range === null ? null : { ...range, species: signalment.species };
   const value = low + position * (high - low);
   return { code: analyte.code, value, comparator, ordinal: false, text: "", unit, device_range, device_flag };
 }
@@ -106,8 +114,8 @@ test("nothing that our own flagging makes is refused, whatever the analyte, unit
   const seen = new Set<string>();
   fc.assert(
     fc.property(drawn, (each) => {
-      const { animal, own } = each;
-      const given = { animal, instrument: null, acquired_at, ranges: own };
+      const { signalment, own } = each;
+      const given = { signalment, instrument: null, acquired_at, ranges: own };
       const { results } = resultsOf([measurementOf(each)], given);
       for (const { flag, reference_range, comparator } of results) {
         seen.add(

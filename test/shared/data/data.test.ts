@@ -5,7 +5,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterEach, expect, test } from "vitest";
 import { analyteByCode } from "../../../shared/clinical/analytes.ts";
 import type { assess } from "../../../shared/clinical/flag.ts";
-import type { Animal } from "../../../shared/clinical/reference.ts";
+import type { Signalment } from "../../../shared/clinical/reference.ts";
 
 // The loaders against spoilt copies of the data: bad data stops loudly and names the row.
 
@@ -72,7 +72,7 @@ test.each([
   await expect(loadedWith(file, from, to)).rejects.toThrow(message);
 });
 
-async function intervalOf(code: string, unit: string, animal: Animal, file: string, from: string, to: string) {
+async function intervalOf(code: string, unit: string, animal: Signalment, file: string, from: string, to: string) {
   const loaded = await loadedWith(file, from, to);
   const analyte = analyteByCode(code);
   if (analyte === undefined) throw new Error(`no analyte ${code}`);

@@ -7,7 +7,8 @@ test("the first ten of a kind are told, and the rest are summed up at the end of
   const repeats = new Repeats(clock.setTimer);
   const sums: [string, number][] = [];
   const told = (kind: string, times: number) =>
-    Array.from({ length: times }, () => repeats.isTold(kind, (left) => sums.push([kind, left]))).filter(Boolean).length;
+    Array.from({ length: times }, () => repeats.shouldReport(kind, (left) => sums.push([kind, left]))).filter(Boolean)
+      .length;
   expect([told("401", 25), told("403", 3)]).toEqual([10, 3]);
   expect(sums).toEqual([]);
   clock.advance(60_000);
@@ -18,7 +19,7 @@ test("the first ten of a kind are told, and the rest are summed up at the end of
 test("kinds beyond a thousand are counted as one", () => {
   const clock = new TestClock();
   const repeats = new Repeats(clock.setTimer);
-  const told = Array.from({ length: 5_000 }, (_, index) => repeats.isTold(`kind ${index}`, () => undefined));
+  const told = Array.from({ length: 5_000 }, (_, index) => repeats.shouldReport(`kind ${index}`, () => undefined));
   expect(told.filter(Boolean)).toHaveLength(1_010);
   expect(clock.pending).toHaveLength(1_001);
 });
