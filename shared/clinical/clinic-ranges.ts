@@ -15,18 +15,18 @@ import {
 import { DATE_PATTERN, TIMESTAMP_PATTERN } from "../api/schema.ts";
 import { subgroupsOf } from "./species.ts";
 
-// Intervals of a clinic's own, which beat the device's and the catalogue's from the day on that they name.
+// A clinic's own intervals. They take precedence over the device's and the catalogue's from their effective day on.
 
-/** A day is its beginning in UTC. */
+/** A day, which means its start in UTC, or a timestamp. */
 const Day = Type.String({ pattern: `${DATE_PATTERN}|${TIMESTAMP_PATTERN}` });
 
-/** One line of the file that `ranges import` takes. What is absent is a wildcard. */
+/** One line of a file for `ranges import`. An absent field matches everything. */
 export const ClinicRange = Type.Object(
   {
     ...intervalFields,
     id: Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" }),
     effective_from: Day,
-    /** From then on the catalogue holds again; absent: until a later row for the same animals comes into force. */
+    /** End of the row. By default a later row for the same subject ends it. */
     effective_until: Type.Optional(Day),
     note: Type.Optional(Type.String({ maxLength: 500 })),
   },
@@ -34,16 +34,16 @@ export const ClinicRange = Type.Object(
 );
 export type ClinicRange = Static<typeof ClinicRange>;
 
-/** A clinic's rows as they were imported together; the version names this very content. */
+/** The rows of one import. The version identifies their content. */
 export const ClinicRanges = Type.Object({
   version: Type.String({ minLength: 1, maxLength: 64 }),
-  /** Published intervals of quality C and D hold in this clinic too. */
+  /** Whether published intervals of quality C and D apply in this clinic. */
   low_quality: Type.Boolean(),
   rows: Type.Array(ClinicRange),
 });
 export type ClinicRanges = Static<typeof ClinicRanges>;
 
-/** Prefix of the id of a clinic's row where ids of all kinds are mixed. */
+/** Prefix of the id of a clinic's row in a snapshot. */
 const CLINIC = "clinic:";
 
 /** Checks a row that matches the schema. @returns the problem, or null */
@@ -63,14 +63,14 @@ export function clinicRangeProblem(row: ClinicRange): string | null {
   return intervalProblem(row);
 }
 
-/** The animals and analyte that a row is about: of two rows with the same, the later one takes the other's place. */
+/** Returns the subject of a row: its analyte, patients and device. A later row replaces an earlier one of the same subject. */
 export function subjectOf(row: ClinicRange): string {
   const { analyte, species, subgroup, life_stage, age_min_days, age_max_days, sex, neutered, device } = row;
   const subject = [analyte, species, subgroup, life_stage, age_min_days, age_max_days, sex, neutered, device];
   return JSON.stringify(subject.map((part) => part ?? null));
 }
 
-/** How the clinic's rows in force at that time answer for an analyte, animal and device. */
+/** Returns a function that chooses an interval among the clinic's rows in force at a time. */
 export function intervalsInForce(
   { rows }: ClinicRanges,
   at: string,
@@ -98,7 +98,7 @@ export function clinicRangeById({ rows }: ClinicRanges, id: string): ClinicRange
   return id.startsWith(CLINIC) ? rows.find((row) => row.id === id.slice(CLINIC.length)) : undefined;
 }
 
-/** A row as a person reads it: what it is about, and since when. */
+/** Formats a row for a user: its interval, its subject and its period. */
 export function rangeText(row: ClinicRange): string {
   const ages = [row.age_min_days ?? "", row.age_max_days ?? ""].join("-");
   const signalment = [

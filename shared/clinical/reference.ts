@@ -6,14 +6,14 @@ import { fold, subgroupOf } from "./species.ts";
 import type { FlaggedPatient } from "../api/study.ts";
 import { factorOf } from "./units.ts";
 
-// Which reference interval holds for an animal: rows of published tables, each with its source.
+// Chooses the reference interval of a patient among the rows of published tables.
 
-/** A bound as the row writes it: `6.0` keeps its digits, for the range is printed with them. */
+/** A bound as text, since a range is printed with the digits of its row: `6.0`. */
 const Bound = Type.String({ pattern: "^-?\\d+(\\.\\d+)?$" });
 const Species = Type.Enum(["dog", "cat", "rabbit", "bird", "reptile", "exotic", "horse", "cow"]);
 const Quality = Type.Enum(["A", "B", "C", "D"]);
 
-/** Fields of every interval, whoever published it. An absent field matches everything. */
+/** Fields of every interval, of the catalogue or of a clinic. An absent field matches everything. */
 export const intervalFields = {
   id: Type.String({ minLength: 1, maxLength: 128 }),
   species: Species,
@@ -35,7 +35,7 @@ const IntervalFields = Type.Object(intervalFields);
 export type IntervalFields = Static<typeof IntervalFields>;
 
 /** A row of data/reference-intervals.json. */
-const Row = Type.Object({
+const PublishedRow = Type.Object({
   ...intervalFields,
   critical_source_id: Type.Optional(Type.String()),
   kind: Type.Enum(["reference_interval", "published_range", "observed_range", "decision_limit", "device_default"]),
@@ -46,7 +46,7 @@ const Row = Type.Object({
   quality: Quality,
   rank: Type.Integer({ minimum: 0 }),
 });
-type Row = Static<typeof Row>;
+type PublishedRow = Static<typeof PublishedRow>;
 
 const OrdinalNormal = Type.Object({
   id: Type.String({ minLength: 1 }),
@@ -58,7 +58,7 @@ const OrdinalNormal = Type.Object({
   quality: Quality,
 });
 
-/** The animal as it was when the sample was taken. */
+/** The signalment of a patient at the time of the sample: the facts that select an interval. */
 export interface Signalment {
   readonly species: string;
   readonly subgroup: string | null;
@@ -75,7 +75,7 @@ export interface Interval {
   readonly critical_high: number | null;
   readonly unit: string;
   readonly source_id: string;
-  /** Null of a clinic's own, which nobody graded. */
+  /** Null for an interval of a clinic, which has no grade. */
   readonly quality: "A" | "B" | "C" | "D" | null;
   /** The bounds with the row's digits: `6.0-17.0`. */
   readonly text: string;
@@ -105,7 +105,7 @@ const files = [
   "reference-intervals.json",
 ];
 
-/** Which content of shared/data decided a flag; a study keeps it beside its result. */
+/** Identifies the content of shared/data. A study stores it beside its results. */
 export const catalogueVersion: string = files
   .reduce((hash, file) => hash.update(dataFile(file)), createHash("sha256"))
   .digest("hex")
@@ -121,23 +121,23 @@ const ordinals = new Map<string, { id: string; high: number }>(
     ordinalSources.set(row.id, row.source_id);
     checkOrigin("ordinal-normals.json", row);
     if (analyteByCode(row.analyte)?.value_type !== "ordinal") {
-      throw new Error(`shared/data/ordinal-normals.json: ${row.id} is of ${row.analyte}, which is no ordinal`);
+      throw new Error(`shared/data/ordinal-normals.json: ${row.id} is of ${row.analyte}, which is not an ordinal`);
     }
     return [`${row.species} ${row.analyte}`, { id: row.id, high: row.max_normal_rank }];
   }),
 );
 
-/** A year: what the rows marked "adult" with an age say, taken for the ones that give none. */
+/** Age from which an adult row without an age applies: one year, as in the adult rows with an age. */
 const ADULT_FROM_DAYS = 366;
 
-/** A bird is not a bird to its blood: without a subgroup none of their rows holds. */
+/** Whether a species has intervals for its subgroups only. Blood values of birds and reptiles differ by family. */
 export function needsSubgroup(species: string): boolean {
   return species === "bird" || species === "reptile";
 }
 
 const DAY_MS = 86_400_000;
 
-/** The clinic's patient at the moment of the sample: age in whole days from the date of birth (UTC). */
+/** Returns the signalment of a patient at the time of the sample. The age is in whole days from the date of birth (UTC). */
 export function signalmentAt(
   patient: { species: string; breed: string | null; sex: string | null; date_of_birth: string | null },
   acquired_at: string,
@@ -151,14 +151,14 @@ export function signalmentAt(
   };
 }
 
-/** The facts that animalAt() reads, for a study's snapshot. */
+/** Returns the inputs of signalmentAt(), for the snapshot of a study. */
 export function flaggedPatient({ species, breed, sex, date_of_birth }: Patient): FlaggedPatient {
   return { species, breed, sex, date_of_birth };
 }
 
 /**
- * The most specific interval of the catalogue that holds for the animal, or null. `device` is the instrument's name; it
- * may carry its rotor or panel, since some rows hold for that only. Qualities C and D are off unless asked for.
+ * Returns the most specific interval of the catalogue for a patient, or null. `device` is the name of the instrument, with its
+ * rotor or panel if known, since some rows apply to one panel only. Rows of quality C and D need `includeLowQuality`.
  */
 export function chooseInterval(
   analyte: Analyte,
@@ -172,7 +172,7 @@ export function chooseInterval(
   return mostSpecific(rows, signalment, device);
 }
 
-/** The first of the rows, which stand in the order of `bySpecificity`, that holds for the animal on that device. */
+/** Returns the first row that applies to the patient and the device. The rows are sorted by `bySpecificity`. */
 export function mostSpecific(
   rows: readonly IntervalCandidate[],
   signalment: Signalment,
@@ -187,12 +187,12 @@ export function mostSpecific(
       (each.sex === null || each.sex === signalment.sex) &&
       (each.neutered === null || each.neutered === signalment.neutered) &&
       each.device.every((word) => deviceWords.includes(word)) &&
-      holdsAtAge(each, signalment.ageDays),
+      appliesAtAge(each, signalment.ageDays),
   );
   return row?.interval ?? null;
 }
 
-/** @returns a published row with its source, by the id in a study's snapshot; null for an id of another catalogue */
+/** Formats a published row with its source, by its id in a snapshot. @returns null for an id that this catalogue lacks */
 export function describePublished(id: string): string | null {
   for (const candidates of intervals.values()) {
     for (const { interval } of candidates) {
@@ -207,13 +207,13 @@ function sourceText(id: string): string {
   return `${sources.get(id)?.title} (${id})`;
 }
 
-/** The highest normal rank of a urine pad; always on, whatever its quality. */
+/** Returns the highest normal rank of a urine pad. It applies at any quality. */
 export function ordinalNormal(analyte: Analyte, species: string): { id: string; high: number } | null {
   return ordinals.get(`${species} ${analyte.code}`) ?? null;
 }
 
-/** Age unknown: rows without age limits and adult rows, never a juvenile one. */
-function holdsAtAge(row: IntervalCandidate, days: number | null): boolean {
+/** Whether a row applies at an age. At an unknown age adult rows and rows without ages apply. */
+function appliesAtAge(row: IntervalCandidate, days: number | null): boolean {
   if (days === null) return row.stage === "adult" || (row.stage === null && row.ageMin === null && row.ageMax === null);
   const from = row.ageMin ?? (row.stage === "adult" ? ADULT_FROM_DAYS : 0);
   const to = row.ageMax ?? (row.stage === "juvenile" ? ADULT_FROM_DAYS - 1 : Infinity);
@@ -223,10 +223,10 @@ function holdsAtAge(row: IntervalCandidate, days: number | null): boolean {
 function ageDays(dateOfBirth: string | null, acquiredAt: string): number | null {
   if (dateOfBirth === null || !/^\d{4}-\d\d-\d\d$/.test(dateOfBirth)) return null;
   const born = new Date(`${dateOfBirth}T00:00:00.000Z`);
-  // 2023-02-30 is either no date or the second of March, depending on who reads it.
+  // Date accepts 2023-02-30 as the second of March. The text of the parsed date then differs.
   if (Number.isNaN(born.getTime()) || born.toISOString().slice(0, 10) !== dateOfBirth) return null;
   const days = Math.floor((Date.parse(acquiredAt) - born.getTime()) / DAY_MS);
-  // Born today east of Greenwich is tomorrow in UTC; born later than that is a wrong date.
+  // A date of birth east of Greenwich may be tomorrow in UTC. A later one is wrong.
   return days >= -1 ? Math.max(days, 0) : null;
 }
 
@@ -246,7 +246,7 @@ export function readSex(sex: string | null): "M" | "F" | null {
   return isMale ? "M" : "F";
 }
 
-/** @returns whether a clinic's word for the sex says neutered; null if it says nothing, or "not neutered" */
+/** Reads from a clinic's words for the sex whether the patient is neutered. @returns null if unknown, also for "not neutered" */
 export function readNeutered(sex: string | null): boolean | null {
   const words = fold(sex ?? "");
   const isNeutered = NEUTERED.some((word) => words.includes(word));
@@ -255,14 +255,14 @@ export function readNeutered(sex: string | null): boolean | null {
   return isNeutered;
 }
 
-/** The words for the sex that patients are stored with. */
+/** The stored words for the sex of a patient. */
 export const PATIENT_SEXES = ["male", "female", "male_neutered", "female_spayed", "unknown"] as const;
 export type PatientSex = (typeof PATIENT_SEXES)[number];
 
 const UNKNOWN_SEX = ["unknown", "u", "bilinmiyor"].map(fold);
 const SEX_WORDS = new Set([...MALE, ...FEMALE, ...NEUTERED, ...INTACT, fold("not")]);
 
-/** The sex that a clinic's words name ("FS", "kısır dişi"); null where they name none, both, or hold any other word. */
+/** Reads a clinic's words for the sex ("FS", "kısır dişi"). @returns null for no sex, both, or any other word */
 export function patientSex(words: string): PatientSex | null {
   const stored = PATIENT_SEXES.find((each) => each === words);
   if (stored !== undefined) return stored;
@@ -281,7 +281,7 @@ export function patientSex(words: string): PatientSex | null {
 
 function intervalsByAnalyte(): Map<string, IntervalCandidate[]> {
   const found = new Map<string, IntervalCandidate[]>();
-  for (const row of readData("reference-intervals.json", Type.Array(Row))) {
+  for (const row of readData("reference-intervals.json", Type.Array(PublishedRow))) {
     checkRow(row);
     const rows = found.get(row.analyte) ?? [];
     rows.push(candidateOf(row, row));
@@ -291,12 +291,12 @@ function intervalsByAnalyte(): Map<string, IntervalCandidate[]> {
   return found;
 }
 
-/** Most specific first, then the rank a person gave, then the id. */
+/** Sorts the most specific row first, then by the rank in the data, then by id. */
 export function bySpecificity(one: IntervalCandidate, other: IntervalCandidate): number {
   return other.specificity - one.specificity || one.rank - other.rank || (one.interval.id < other.interval.id ? -1 : 1);
 }
 
-/** A row as it is chosen from; `origin` is who published it and how good that is. */
+/** Prepares a row for the choice. The second argument is its source, its quality and its rank. */
 export function candidateOf(
   row: IntervalFields,
   { source_id, quality, rank }: Pick<Interval, "source_id" | "quality"> & { rank: number },
@@ -322,7 +322,7 @@ export function candidateOf(
     sex: row.sex ?? null,
     neutered: row.neutered ?? null,
     device: row.device === undefined ? [] : deviceWordsOf(row.device),
-    // An open-ended adult row adds nothing: it would beat a better one that does not name the age.
+    // An open-ended adult row scores nothing, so that it does not precede a better row without an age.
     specificity:
       (row.device === undefined ? 0 : 8) +
       (row.subgroup === undefined ? 0 : 4) +
@@ -333,7 +333,7 @@ export function candidateOf(
   };
 }
 
-/** A panel is called "Avian/Reptilian Profile Plus", never rotor. */
+/** Returns the words of a device's name without "rotor", which no device sends with its panel. */
 function deviceWordsOf(device: string): string[] {
   return fold(device)
     .trim()
@@ -342,7 +342,7 @@ function deviceWordsOf(device: string): string[] {
     .map(fold);
 }
 
-function checkRow(row: Row): void {
+function checkRow(row: PublishedRow): void {
   checkOrigin("reference-intervals.json", row);
   const hasCritical = (row.critical_low ?? row.critical_high) !== undefined;
   const problem =
@@ -351,12 +351,12 @@ function checkRow(row: Row): void {
   if (problem !== null) throw new Error(`shared/data/reference-intervals.json: ${row.id} ${problem}`);
 }
 
-/** Checks what the schema cannot: analyte, unit, order of the bounds. @returns the problem, or null */
+/** Checks a row beyond its schema: analyte, unit, order of the bounds. @returns the problem, or null */
 export function intervalProblem(row: IntervalFields): string | null {
   const analyte = analyteByCode(row.analyte);
-  if (analyte === undefined) return `is of ${row.analyte}, which is no analyte`;
+  if (analyte === undefined) return `is of ${row.analyte}, an unknown analyte`;
   if (analyte.value_type !== "numeric") return `is of ${row.analyte}, which is an ordinal`;
-  if (factorOf(analyte, row.unit) === null) return `has the unit ${row.unit}, which ${row.analyte} does not come in`;
+  if (factorOf(analyte, row.unit) === null) return `has the unit ${row.unit}, expected a unit of ${row.analyte}`;
   if (!(Number(row.low) < Number(row.high))) return `has the low ${row.low}, not below the high ${row.high}`;
   if (row.critical_low !== undefined && !(Number(row.critical_low) <= Number(row.low))) {
     return `has the critical_low ${row.critical_low}, above the low ${row.low}`;
@@ -368,7 +368,7 @@ export function intervalProblem(row: IntervalFields): string | null {
 }
 
 function checkOrigin(file: string, row: { id: string; source_id: string }): void {
-  if (ids.has(row.id)) throw new Error(`shared/data/${file}: ${row.id} stands twice`);
+  if (ids.has(row.id)) throw new Error(`shared/data/${file}: ${row.id} is duplicate`);
   ids.add(row.id);
   if (!sources.has(row.source_id)) throw new Error(`shared/data/${file}: ${row.id} has no source ${row.source_id}`);
 }

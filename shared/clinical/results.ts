@@ -5,20 +5,20 @@ import { type Signalment, catalogueVersion } from "./reference.ts";
 import type { Comparator, Result, RowSnapshot, Snapshot, Study } from "../api/study.ts";
 import { readRange } from "./value.ts";
 
-// From what was measured to a study's results, and what they were computed from. Both programs do it: the agent when a
-// result comes in, the server when a person says whose it is.
+// Turns measurements into the results of a study and their snapshot. The agent does so for each message, the server when a
+// user assigns a study.
 
-/** One measured value, before it is held against an interval. */
+/** One measured value, before an interval is chosen. */
 export interface Measurement {
-  /** Code of the catalogue, which is not always the one the API prints. */
+  /** Code of the catalogue. The API may print another one. */
   readonly code: string;
   readonly value: number;
   readonly comparator: Comparator | null;
-  /** The value is a rank of a urine pad. */
+  /** Whether the value is the rank of a urine pad. */
   readonly ordinal: boolean;
   /** As printed. */
   readonly text: string;
-  /** In the catalogue's spelling; as sent where the catalogue does not know it; null where none was sent. */
+  /** The unit in the catalogue's spelling, or as sent if it is unknown. Null if the device sent none. */
   readonly unit: string | null;
   readonly device_range: DeviceRange | null;
   readonly device_flag: string | null;
@@ -26,7 +26,7 @@ export interface Measurement {
 
 /** Inputs of the flags beside the values. */
 export interface FlagContext {
-  /** The animal when the sample was taken; null: unknown, so there is neither range nor flag. */
+  /** Null if the patient is unknown, so that there is neither range nor flag. */
   readonly signalment: Signalment | null;
   /** The device's name, or the configured model behind a generic profile. */
   readonly instrument: string | null;
@@ -34,7 +34,7 @@ export interface FlagContext {
   readonly ranges: ClinicRanges | null;
 }
 
-/** The results with range and flag, and the snapshot that is kept beside them, row by row in the same order. */
+/** Returns the results with range and flag, and their snapshot, whose rows have the same order. */
 export function resultsOf(
   measurements: readonly Measurement[],
   { signalment, instrument, acquired_at, ranges }: FlagContext,
@@ -47,7 +47,7 @@ export function resultsOf(
   for (const measurement of measurements) {
     const { code, value, comparator, ordinal, text, unit, device_range, device_flag } = measurement;
     const analyte = analyteByCode(code);
-    if (analyte === undefined) throw new Error(`a result has the analyte ${code}, which the catalogue has not`);
+    if (analyte === undefined) throw new Error(`a result has the analyte ${code}, which the catalogue lacks`);
     const { reference_range, flag, interval_id, reason } = assess(
       { ...measurement, analyte },
       signalment,

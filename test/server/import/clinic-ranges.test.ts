@@ -33,7 +33,7 @@ describe("the file of a clinic's intervals", () => {
       problems: [
         "line 2: effective_from is missing",
         String.raw`line 3: low is 20, expected a string`,
-        "line 4: x has the unit mg/dL, which ALT does not come in",
+        "line 4: x has the unit mg/dL, expected a unit of ALT",
         "line 5: id alt-dog stands in line 1 already",
         "line 5: alt-dog is for the same animals from the same day on as line 1",
         "line 6: is no JSON",

@@ -154,9 +154,9 @@ test("a clinic's words say whether the animal is neutered, and what may be eithe
 });
 
 test.each<[Partial<ClinicRange>, string]>([
-  [{ analyte: "ALX" }, "is of ALX, which is no analyte"],
+  [{ analyte: "ALX" }, "is of ALX, an unknown analyte"],
   [{ analyte: "UGLU" }, "is of UGLU, which is an ordinal"],
-  [{ unit: "mg/dL" }, "has the unit mg/dL, which ALT does not come in"],
+  [{ unit: "mg/dL" }, "has the unit mg/dL, expected a unit of ALT"],
   [{ low: "90", high: "20" }, "has the low 90, not below the high 20"],
   [{ critical_low: "30" }, "has the critical_low 30, above the low 20"],
   [{ critical_high: "30" }, "has the critical_high 30, below the high 90"],

@@ -43,11 +43,11 @@ const ALT =
 test.each([
   ["reference-intervals.json", ALT, ALT.replace('"17"', '"95"'), "dog-any-any-alt-cornell_cobas_2017 has the low 95"],
   ["reference-intervals.json", ALT, ALT.replace('"17"', '"seventeen"'), "dog-any-any-alt-cornell_cobas_2017"],
-  ["reference-intervals.json", ALT, ALT.replace("U/L", "mg/dL"), "has the unit mg/dL, which ALT does not come in"],
-  ["reference-intervals.json", ALT, ALT.replace('"ALT"', '"ALX"'), "is of ALX, which is no analyte"],
+  ["reference-intervals.json", ALT, ALT.replace("U/L", "mg/dL"), "has the unit mg/dL, expected a unit of ALT"],
+  ["reference-intervals.json", ALT, ALT.replace('"ALT"', '"ALX"'), "is of ALX, an unknown analyte"],
   ["reference-intervals.json", ALT, ALT.replace('"ALT"', '"UGLU"'), "is of UGLU, which is an ordinal"],
   ["reference-intervals.json", ALT, ALT.replace('"dog"', '"wolf"'), "dog-any-any-alt-cornell_cobas_2017"],
-  ["reference-intervals.json", ALT, ALT.replace("-alt-", "-ast-"), "dog-any-any-ast-cornell_cobas_2017 stands twice"],
+  ["reference-intervals.json", ALT, ALT.replace("-alt-", "-ast-"), "dog-any-any-ast-cornell_cobas_2017 is duplicate"],
   [
     "reference-intervals.json",
     '"critical_low":"20"',
@@ -62,10 +62,10 @@ test.each([
   ],
   ["reference-intervals.json", '"age_max_days":2191', '"age_max_days":364', "ends before the age it begins at"],
   ["sources.json", '"cornell_cobas_2017"', '"cornell"', "has no source cornell_cobas_2017"],
-  ["ordinal-normals.json", '"UPRO"', '"UPH"', "is of UPH, which is no ordinal"],
+  ["ordinal-normals.json", '"UPRO"', '"UPH"', "is of UPH, which is not an ordinal"],
   ["analytes.json", '"factor":0.1', '"factor":0', "HGB"],
   ["analytes.json", '"canonical_unit":"g/dL"', '"canonical_unit":"g/L"', "HGB must begin its units with g/L"],
-  ["analytes.json", '"loinc":["789-8"]', '"loinc":["6690-2"]', "6690-2 of RBC stands twice"],
+  ["analytes.json", '"loinc":["789-8"]', '"loinc":["6690-2"]', "6690-2 of RBC is duplicate"],
   ["analytes.json", '"TRBC"', '"WBC"', "wbc names two analytes of HEMATOLOGY"],
   ["units.json", '{"unit":"fL"', '{"unit":"fl"', "fL of MCV is missing"],
 ])("%s spoilt in one place stops the start and names the place", async (file, from, to, message) => {
