@@ -24,7 +24,7 @@ describe.each([agentProgram, serverProgram])("the command line of the $name", ({
   });
 });
 
-/** The command, or the subcommand, that the words begin with. */
+/** Returns the command or subcommand at the beginning of the words. */
 async function commandOf(commands: ReadonlyMap<string, () => Promise<Command>>, words: readonly string[]) {
   const [name = "", subcommand] = words;
   const command = await commands.get(name)?.();

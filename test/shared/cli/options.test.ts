@@ -17,7 +17,7 @@ describe("a period", () => {
 });
 
 describe("a time", () => {
-  test("of hours or days is that long ago", () => {
+  test("a period of hours or days is a time that long ago", () => {
     const before = Date.now();
     const time = parseTime("24h");
     expect(time).toBeGreaterThanOrEqual(before - 86_400_000);

@@ -8,7 +8,7 @@ import {
 import { type Signalment, signalmentAt } from "../../../shared/clinical/reference.ts";
 import { type Measurement, resultsOf } from "../../../shared/clinical/results.ts";
 
-// What a clinic's own intervals change, through the one function that both programs flag with.
+// The effect of a clinic's own intervals, through resultsOf(), with which both programs flag.
 
 const dog: Signalment = { species: "dog", subgroup: null, ageDays: 1000, sex: "M", neutered: null };
 
@@ -44,7 +44,7 @@ function assessed(measurement: Measurement, given: Case = {}) {
   return { ...results[0], id: snapshot.rows[0]?.interval_id, version: snapshot.ranges };
 }
 
-test("the clinic's own row beats the device's range and the catalogue, and its version is in the snapshot", () => {
+test("the clinic's own row precedes the device's range and the catalogue, and its version is in the snapshot", () => {
   const device_range = { low: 10, high: 118, text: "10-118", species: "dog" };
   expect(assessed(alt(95, { device_range }))).toEqual({
     ...{ analyte: "ALT", value: 95, unit: "U/L", reference_range: "20-90", flag: "high" },
@@ -54,14 +54,14 @@ test("the clinic's own row beats the device's range and the catalogue, and its v
   expect(assessed(alt(95), { ranges: null }).id).toBe("dog-any-any-alt-cornell_cobas_2017");
 });
 
-test("without a row of the clinic's that holds, the device's range and the catalogue decide as ever", () => {
+test("the device's range and the catalogue decide if no row of the clinic applies", () => {
   const device_range = { low: 10, high: 118, text: "10-118", species: "dog" };
   const ranges = clinic(row({ species: "cat" }), row({ id: "ast", analyte: "AST" }));
   expect(assessed(alt(95, { device_range }), { ranges })).toMatchObject({ id: "device", version: "v1" });
   expect(assessed(alt(95), { ranges }).id).toBe("dog-any-any-alt-cornell_cobas_2017");
 });
 
-describe("the row in force when the sample was taken decides, not the one of today", () => {
+describe("the row in force at the time of the sample decides", () => {
   const ranges = clinic(
     row({ id: "old", high: "90", effective_from: "2026-01-01" }),
     row({ id: "new", high: "100", effective_from: "2026-06-01T12:00:00.000Z" }),
@@ -73,19 +73,19 @@ describe("the row in force when the sample was taken decides, not the one of tod
     ["2026-06-01T11:59:59.999Z", "clinic:old"],
     ["2026-06-01T12:00:00.000Z", "clinic:new"],
     ["2030-01-01T00:00:00.000Z", "clinic:new"],
-  ])("ALT of %s by %s", (acquired_at, id) => {
+  ])("ALT of %s is flagged by %s", (acquired_at, id) => {
     expect(assessed(alt(50), { ranges, acquired_at }).id).toBe(id);
   });
 
   test.each([
     ["2026-06-30T23:59:59.999Z", "clinic:ast"],
     ["2026-07-01T00:00:00.000Z", "dog-any-any-ast-cornell_cobas_2017"],
-  ])("AST of %s by %s, since the clinic's ended", (acquired_at, id) => {
+  ])("AST of %s is flagged by %s after the end of the clinic's row", (acquired_at, id) => {
     expect(assessed(alt(50, { code: "AST" }), { ranges, acquired_at }).id).toBe(id);
   });
 });
 
-describe("of the clinic's rows the most specific holds", () => {
+describe("the most specific row of the clinic applies", () => {
   const ranges = clinic(
     row({ id: "any" }),
     row({ id: "vs2", device: "VetScan VS2" }),
@@ -111,7 +111,7 @@ describe("of the clinic's rows the most specific holds", () => {
     ["vs2", { sex: "M" }, "Abaxis VetScan VS2"],
     ["vs2", { sex: "M", ageDays: 100 }, "Abaxis VetScan VS2"],
     ["vs2-female", { sex: "F", neutered: true }, "Abaxis VetScan VS2"],
-  ])("%s for %j on %s", (id, signalment, instrument) => {
+  ])("row %s applies to %j on %s", (id, signalment, instrument) => {
     expect(assessed(alt(50), { ranges, signalment: { ...dog, ...signalment }, instrument }).id).toBe(`clinic:${id}`);
   });
 });
@@ -124,7 +124,7 @@ test("the clinic's interval is converted to the value's unit, critical bounds to
   expect(glu(36, "mg/dL").flag).toBe("critical");
 });
 
-test("published rows of quality C and D hold where the clinic says so, in agent and server alike", () => {
+test("published rows of quality C and D apply if the clinic turns them on, in agent and server", () => {
   const rabbit: Signalment = { ...dog, species: "rabbit" };
   const glu = (low_quality: boolean) =>
     assessed(alt(100, { code: "GLU", unit: "mg/dL" }), {
@@ -135,13 +135,13 @@ test("published rows of quality C and D hold where the clinic says so, in agent 
   expect(glu(true).id).toBe("rabbit-any-any-glu-wabbitwiki");
 });
 
-test("a bird without a subgroup gets no interval of the clinic's either", () => {
+test("a bird without a subgroup gets no interval of the clinic", () => {
   const parrot = row({ id: "grey", species: "bird", subgroup: "african_grey" });
   const bird: Signalment = { ...dog, species: "bird", ageDays: null };
   expect(assessed(alt(50), { ranges: clinic(parrot), signalment: bird }).flag).toBeNull();
 });
 
-test("a clinic's words say whether the animal is neutered, and what may be either says nothing", () => {
+test("a clinic's words tell whether the patient is neutered, and ambiguous words are null", () => {
   const neutered = (sex: string | null) =>
     signalmentAt({ species: "dog", breed: null, date_of_birth: null, sex }, "2026-01-01T00:00:00.000Z").neutered;
   for (const sex of ["MN", "FS", "Neutered male", "spayed female", "castrated", "Kısır dişi"]) {
@@ -171,7 +171,7 @@ test.each<[Partial<ClinicRange>, string]>([
   expect(clinicRangeProblem(row())).toBeNull();
 });
 
-test("the id in a snapshot leads back to the clinic's row, a published one to none", () => {
+test("the id in a snapshot finds the clinic's row, and the id of a published row finds none", () => {
   expect(clinicRangeById(clinic(row()), "clinic:alt-dog")).toEqual(row());
   expect(clinicRangeById(clinic(row()), "alt-dog")).toBeUndefined();
   expect(clinicRangeById(clinic(row({ id: "device" })), "device")).toBeUndefined();

@@ -22,7 +22,7 @@ function chosen(code: string, of: Signalment, device: string | null = null, incl
   return chooseInterval(analyte(code), of, device, { includeLowQuality })?.id ?? null;
 }
 
-test("a row of the device beats the others, and holds for that device only", () => {
+test("a row of the device precedes the others, and applies to that device only", () => {
   const dog = signalment("dog");
   expect(chosen("PT", dog)).toBeNull();
   expect(chosen("PT", dog, "Start 4")).toBe("dog-any-any-pt-barbosa_start4_2022");
@@ -32,7 +32,7 @@ test("a row of the device beats the others, and holds for that device only", () 
   expect(chosen("PT", signalment("rabbit"), "MS QuickVet Coag Combo")).toBe("rabbit-any-any-pt-mentre_rabbit_coag-2");
 });
 
-test("a row of a rotor asks for the rotor's words in the device's name", () => {
+test("a row of a rotor needs the words of the rotor in the device's name", () => {
   const parrotlet = signalment("bird", { subgroup: "parrotlet" });
   expect(chosen("GLU", parrotlet, "Abaxis VetScan VS2")).toBeNull();
   expect(chosen("GLU", parrotlet, "Abaxis VetScan VS2 Avian/Reptilian Profile Plus")).toBe(
@@ -40,7 +40,7 @@ test("a row of a rotor asks for the rotor's words in the device's name", () => {
   );
 });
 
-test("the subgroup's row beats the species', another subgroup's does not hold", () => {
+test("a row of the subgroup precedes that of the species, and a row of another subgroup does not apply", () => {
   expect(chosen("HCT", signalment("cat"))).toBe("cat-any-any-hct-eclinpath_hemogram");
   expect(chosen("HCT", signalment("cat", { subgroup: "maine_coon" }))).toBe(
     "cat-maine_coon-adult-hct-spada_mainecoon_2015",
@@ -54,13 +54,13 @@ test("the subgroup's row beats the species', another subgroup's does not hold", 
   );
 });
 
-test("an open-ended adult row adds nothing, the rank decides", () => {
+test("an open-ended adult row has no precedence, so the rank decides", () => {
   const adult = signalment("dog", { ageDays: 2000 });
   expect(chosen("CREA", adult)).toBe("dog-any-any-crea-cornell_cobas_2017");
   expect(chosen("TBIL", adult)).toBe("dog-any-any-tbil-cornell_cobas_2017");
 });
 
-test("an upper-bounded row and a juvenile one beat the ageless", () => {
+test("a row with an upper age and a juvenile row precede a row without ages", () => {
   const ferret = signalment("exotic", { subgroup: "ferret" });
   expect(chosen("HCT", { ...ferret, ageDays: 364 })).toBe("exotic-ferret-any-hct-laboklin_ferret");
   expect(chosen("HCT", { ...ferret, ageDays: 365 })).toBe("exotic-ferret-any-hct-nova_ferret");
@@ -92,7 +92,7 @@ test("the choice is one row as it was published, never a mixture", () => {
   });
 });
 
-test("with an unknown age an adult row holds, a juvenile and an age-bounded one does not", () => {
+test("an unknown age selects an adult row, never a juvenile row or one with ages", () => {
   expect(chosen("SDMA", signalment("dog"))).toBe("dog-any-adult-sdma-idexx_sdma_young");
   expect(chosen("TT4", signalment("dog"))).toBe("dog-any-adult-tt4-gribbles_tt4_2019");
   const ferret = signalment("exotic", { subgroup: "ferret" });
@@ -122,7 +122,7 @@ test("rows of quality C and D are off unless a setting turns them on", () => {
   expect(chosen("ALB", signalment("dog"), "Skyla Solution", true)).toBe("dog-any-any-alb-skyla_capture");
 });
 
-test("the urine pads' normals are on, whatever their quality", () => {
+test("the normals of urine pads apply at any quality", () => {
   expect(ordinalNormal(analyte("UPRO"), "dog")).toEqual({ id: "dog-any-any-upro-google_answers_urine", high: 0.5 });
   expect(ordinalNormal(analyte("UBIL"), "cat")).toEqual({ id: "cat-any-any-ubil-google_answers_urine", high: 0 });
   expect(ordinalNormal(analyte("UBLD"), "dog")).toBeNull();
@@ -131,7 +131,7 @@ test("the urine pads' normals are on, whatever their quality", () => {
 
 const rex = { species: "dog", breed: null, sex: "Male (neutered)", date_of_birth: "2024-02-29" };
 
-test("the animal is as old as at the moment of the sample", () => {
+test("the age of a patient is that at the time of the sample", () => {
   expect(signalmentAt(rex, "2025-02-28T23:59:59.999Z")).toEqual({
     species: "dog",
     subgroup: null,
@@ -143,7 +143,7 @@ test("the animal is as old as at the moment of the sample", () => {
   expect(signalmentAt(rex, "2024-02-29T12:00:00.000Z").ageDays).toBe(0);
 });
 
-test("born today in Istanbul is no wrong date, born in the future or on no day is", () => {
+test("a date of birth of today in Istanbul is valid, and one in the future or on no day is null", () => {
   expect(signalmentAt(rex, "2024-02-28T21:30:00.000Z").ageDays).toBe(0);
   expect(signalmentAt(rex, "2024-02-27T21:30:00.000Z").ageDays).toBeNull();
   expect(signalmentAt(rex, "yesterday").ageDays).toBeNull();
@@ -156,7 +156,7 @@ function sexOf(sex: string | null): "M" | "F" | null {
   return signalmentAt({ ...rex, sex }, "2025-01-01T00:00:00.000Z").sex;
 }
 
-test("a clinic's words for the sex are read, and what says neither is null", () => {
+test("a clinic's words for the sex are read, and ambiguous words are null", () => {
   for (const sex of ["M", "male", "MN", "Neutered male", "ERKEK", "NM"]) expect([sex, sexOf(sex)]).toEqual([sex, "M"]);
   for (const sex of ["F", "Female", "FS", "DİŞİ", "spayed female"]) expect([sex, sexOf(sex)]).toEqual([sex, "F"]);
   for (const sex of [null, "", "neutered", "unknown", "M/F"]) expect([sex, sexOf(sex)]).toEqual([sex, null]);
@@ -168,6 +168,6 @@ test("the breed gives the subgroup", () => {
   );
 });
 
-test("the catalogue has a version to keep beside a result", () => {
+test("the catalogue has a version", () => {
   expect(catalogueVersion).toMatch(/^[0-9a-f]{12}$/);
 });

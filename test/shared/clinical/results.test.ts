@@ -7,7 +7,7 @@ import { type Measurement, measurementsOf, resultsOf } from "../../../shared/cli
 import type { Comparator, Flag, Result } from "../../../shared/api/study.ts";
 import { convert } from "../../../shared/clinical/units.ts";
 
-// Properties of the one function that both programs flag with, over every analyte, unit, species and age.
+// Properties of resultsOf(), with which both programs flag, over every analyte, unit, species and age.
 
 const species = ["dog", "cat", "rabbit", "bird", "reptile", "exotic", "horse", "cow", "unicorn"];
 const subgroups = [null, "ferret", "guinea_pig", "maine_coon", "parrotlet", "desert_tortoise"];
@@ -24,7 +24,7 @@ const instruments = fc.constantFrom(null, "Tester", "Abaxis VetScan VS2", "Skyla
 const comparators = fc.constantFrom<(Comparator | null)[]>(null, null, null, "<", "<=", ">", ">=");
 const at = "2026-06-01T00:00:00.000Z";
 
-/** A few rows of a clinic's own, critical bounds included. */
+/** A clinic's own rows, with critical bounds. */
 const ranges: ClinicRanges = {
   version: "v1",
   low_quality: false,
@@ -58,11 +58,11 @@ function one(measurement: Partial<Measurement> & { code: string; value: number }
   return { ...result, ...row };
 }
 
-/** A value of the order of the interval's bounds, in one of the analyte's units. */
+/** A value near the bounds of the interval, in a unit of the analyte. */
 const measurements = fc.tuple(
   fc.constantFrom(...analytes.filter((each) => each.value_type === "numeric")),
   fc.nat(),
-  // None so small that its conversion is zero: -5e-324 is below zero, a thousandth of it is not.
+  // Excludes values whose conversion underflows to zero, such as -5e-324.
   fc.double({ min: -1, max: 4, noNaN: true }).map((times) => (Math.abs(times) < 1e-100 ? 0 : times)),
 );
 
@@ -73,7 +73,7 @@ function valueOf([of, unitIndex, times]: [Analyte, number, number], signalment: 
   return { unit, value: times * high };
 }
 
-test("scaling a value and its unit together never changes the flag, whatever the animal, the device and the clinic", () => {
+test("scaling a value and its unit together never changes the flag of any patient, device and clinic", () => {
   fc.assert(
     fc.property(
       measurements,
@@ -99,7 +99,7 @@ test("scaling a value and its unit together never changes the flag, whatever the
   );
 });
 
-/** critical-low < low < normal < high < critical-high; a critical is told from the other by the side that its value is on. */
+/** Order: critical below, low, normal, high, critical above. The side of the value distinguishes the critical flags. */
 function step(flag: Flag | null, value: number, range: string): number {
   const middle = middleOf(range);
   if (flag === "critical") return value > middle ? 4 : 0;
@@ -141,7 +141,7 @@ test("moving a value up never moves the flag down", () => {
   expect(moved).toBeGreaterThan(100);
 });
 
-test("a flag is null exactly when no interval applies or the printed bound leaves it open; a range then stands only with the latter", () => {
+test("a flag is null exactly if no interval applies, or if a printed bound leaves it open and keeps its range", () => {
   const seen = new Set<string>();
   fc.assert(
     fc.property(
@@ -161,7 +161,7 @@ test("a flag is null exactly when no interval applies or the printed bound leave
         expect(result.flag === null).toBe(!applies || open);
         expect(result.reference_range === null).toBe(!applies);
         expect(result.reason === null).toBe(result.flag !== null);
-        // Only a bound can leave it open.
+        // Only a printed bound can leave the flag open.
         expect(open && comparator === null).toBe(false);
       },
     ),
@@ -170,7 +170,7 @@ test("a flag is null exactly when no interval applies or the printed bound leave
   expect([...seen].toSorted()).toEqual(["false false", "true false", "true true"]);
 });
 
-test("a pad's flag is null exactly when no normal of its species is published", () => {
+test("a pad's flag is null exactly if no normal of its species is published", () => {
   for (const each of analytes.filter(({ value_type }) => value_type === "ordinal")) {
     for (const of of species) {
       for (const value of [0, 0.5, 1, 2, 3, 4]) {
@@ -189,7 +189,7 @@ test("a pad's flag is null exactly when no normal of its species is published", 
 
 const dog: Signalment = { species: "dog", subgroup: null, ageDays: 1000, sex: "M", neutered: null };
 
-test("what was measured can be read back from a stored study, and flags for another animal as if it came in anew", () => {
+test("measurements are read back from a stored study, and flagged for another patient like new ones", () => {
   const sent: Measurement[] = [
     {
       ...{ code: "ALT", value: 95, comparator: null, ordinal: false, text: "95", unit: "U/L" },
@@ -210,7 +210,7 @@ test("what was measured can be read back from a stored study, and flags for anot
   expect(measurementsOf({ modality: "BIOCHEMISTRY", results: held.results }, held.snapshot)).toEqual(sent);
 });
 
-test("a urine pad is read back as a pad though the API calls it like the blood's analyte", () => {
+test("a urine pad is read back as a pad, although the API prints the code of the blood analyte", () => {
   const pad = { code: "UGLU", value: 2, comparator: null, ordinal: true, text: "2+", unit: null };
   const sent: Measurement[] = [{ ...pad, device_range: null, device_flag: null }];
   const { results, snapshot } = resultsOf(sent, { signalment: dog, instrument: null, ranges: null, acquired_at: at });
@@ -220,7 +220,7 @@ test("a urine pad is read back as a pad though the API calls it like the blood's
   expect(measurementsOf(study, null)).toEqual(sent);
 });
 
-test("without a snapshot the API's names and the modality say what was measured, as far as they do", () => {
+test("measurements without a snapshot are read back by the API's codes and the modality", () => {
   const result: Result = {
     analyte: "GLU",
     value: 5,

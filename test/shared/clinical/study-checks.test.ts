@@ -10,7 +10,7 @@ import { convert } from "../../../shared/clinical/units.ts";
 import { readRange } from "../../../shared/clinical/value.ts";
 import { soakCount } from "../../support/soak.ts";
 
-// A study that contradicts itself is told apart from everything that an agent can send.
+// Checks that refuse a study which contradicts itself, and no study that an agent can send.
 
 const now = Date.parse("2026-11-21T12:00:00.000Z");
 const acquired_at = "2026-11-20T10:00:00.000Z";
@@ -31,7 +31,7 @@ const signalments = fc.record<Signalment>({
   neutered: fc.constantFrom(null, true, false),
 });
 
-/** A clinic's own rows with critical bounds, on the bounds of the range too. */
+/** A clinic's own rows with critical bounds, some of them on the bounds of the range. */
 const ranges: ClinicRanges = {
   version: "v1",
   low_quality: true,
@@ -44,7 +44,7 @@ const ranges: ClinicRanges = {
   }),
 };
 
-/** The range as a device prints it, in the unit of the result. */
+/** A range as a device prints it, in the unit of the result. */
 const printedRanges = fc.oneof(
   fc.constant("20 to 100"),
   fc
@@ -56,7 +56,7 @@ const printedRanges = fc.oneof(
   fc.constantFrom("<10", "<= 7.5", ">3", ".5-1.2", "+1-+5", "\u22125.2^3.8", "[10.00;200.00]", "10,0 - 15,0"),
 );
 
-/** Where a value lies between the bounds that it is held against: 0 is the lower one, 1 the upper one. */
+/** Position of a value between its bounds: 0 is the lower one, 1 the upper one. */
 const positions = fc.oneof(
   fc.constantFrom(0, 1, 1e-9, -1e-9, 1 + 1e-9, 1 - 1e-9, 0.0004, 0.9996, -0.0004, 1.0004),
   fc.double({ min: -1, max: 3, noNaN: true }),
@@ -110,7 +110,7 @@ function measurementOf({
   return { code: analyte.code, value, comparator, ordinal: false, text: "", unit, device_range, device_flag };
 }
 
-test("nothing that our own flagging makes is refused, whatever the analyte, unit, species, device and clinic", () => {
+test("the checks accept every result of resultsOf(), for any analyte, unit, species, device and clinic", () => {
   const seen = new Set<string>();
   fc.assert(
     fc.property(drawn, (each) => {
@@ -235,7 +235,7 @@ test.each<[string, Partial<Result>, string | null]>([
   expect(problemsOf(result)).toEqual(problem === null ? [] : [`results/0/${problem}`]);
 });
 
-test("a study is at most a day ahead of the clock, and not older than analyzers with an interface", () => {
+test("a study is at most a day ahead of the clock, and not before 1990", () => {
   const at = (time: string) => studyProblems({ acquired_at: time, results: [] }, now);
   const ahead = "expected at most a day after the clock's 2026-11-21T12:00:00.000Z";
   expect(at("2026-11-22T12:00:00.000Z")).toEqual([]);

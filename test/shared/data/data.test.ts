@@ -7,7 +7,7 @@ import { analyteByCode } from "../../../shared/clinical/analytes.ts";
 import type { assess } from "../../../shared/clinical/flag.ts";
 import type { Signalment } from "../../../shared/clinical/reference.ts";
 
-// The loaders against spoilt copies of the data: bad data stops loudly and names the row.
+// The loaders with damaged copies of the data: the first bad row is an error that names it.
 
 interface Loaded {
   readonly assess: typeof assess;
@@ -33,7 +33,7 @@ async function loadedWith(file: string, from: string, to: string): Promise<Loade
   return (await import(url)) as Loaded;
 }
 
-test("an untouched copy loads", async () => {
+test("an unchanged copy loads", async () => {
   await expect(loadedWith("units.json", '"g%"', '"g%"')).resolves.toHaveProperty("assess");
 });
 
@@ -68,7 +68,7 @@ test.each([
   ["analytes.json", '"loinc":["789-8"]', '"loinc":["6690-2"]', "6690-2 of RBC is duplicate"],
   ["analytes.json", '"TRBC"', '"WBC"', "wbc names two analytes of HEMATOLOGY"],
   ["units.json", '{"unit":"fL"', '{"unit":"fl"', "fL of MCV is missing"],
-])("%s spoilt in one place stops the start and names the place", async (file, from, to, message) => {
+])("%s with one wrong row is an error that names the row", async (file, from, to, message) => {
   await expect(loadedWith(file, from, to)).rejects.toThrow(message);
 });
 
@@ -85,9 +85,9 @@ function lineOf(row: string): string {
   return lines.find((line) => line.includes(row)) ?? "";
 }
 
-// What the published rows never put to the test.
+// Cases that the published rows do not cover.
 
-test("an upper-bounded row beats a better ranked one without ages", async () => {
+test("a row with an upper age precedes a better ranked one without ages", async () => {
   const ferret = { species: "exotic", subgroup: "ferret", ageDays: 400, sex: null, neutered: null };
   const row = '"id":"exotic-ferret-any-hct-nova_ferret"';
   const ranked = /"quality":"A","rank":0\}/;
@@ -99,7 +99,7 @@ test("an upper-bounded row beats a better ranked one without ages", async () => 
   );
 });
 
-test("a bird without a subgroup gets no interval, even where a row names none", async () => {
+test("a bird without a subgroup gets no interval, even from a row without a subgroup", async () => {
   const bird = { species: "bird", subgroup: null, ageDays: null, sex: null, neutered: null };
   const row = '"id":"bird-ringneck_parakeet-any-wbc-ringneck_2024","species":"bird",';
   expect(
@@ -107,7 +107,7 @@ test("a bird without a subgroup gets no interval, even where a row names none", 
   ).toBeNull();
 });
 
-test("of two rows equal in all else the first id is taken", async () => {
+test("the lower id decides between otherwise equal rows", async () => {
   const dog = { species: "dog", subgroup: null, ageDays: null, sex: null, neutered: null };
   const row = '"id":"dog-any-any-alt-dap_2023"';
   const line = lineOf(row);

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { Repeats } from "../../../shared/runtime/repeats.ts";
 import { TestClock } from "../../support/wire.ts";
 
-test("the first ten of a kind are told, and the rest are summed up at the end of their minute", () => {
+test("the first ten occurrences of a kind are reported, and the rest are summed up at the end of the minute", () => {
   const clock = new TestClock();
   const repeats = new Repeats(clock.setTimer);
   const sums: [string, number][] = [];
@@ -16,7 +16,7 @@ test("the first ten of a kind are told, and the rest are summed up at the end of
   expect(told("401", 1)).toBe(1);
 });
 
-test("kinds beyond a thousand are counted as one", () => {
+test("kinds beyond a thousand share a count", () => {
   const clock = new TestClock();
   const repeats = new Repeats(clock.setTimer);
   const told = Array.from({ length: 5_000 }, (_, index) => repeats.shouldReport(`kind ${index}`, () => undefined));
