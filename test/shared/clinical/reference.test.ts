@@ -71,14 +71,14 @@ test("a row with an upper age and a juvenile row precede a row without ages", ()
   expect(chosen("SDMA", signalment("dog", { ageDays: 366 }))).toBe("dog-any-adult-sdma-idexx_sdma_young");
 });
 
-test("a row of one sex holds for that sex only", () => {
+test("a row of one sex applies to that sex only", () => {
   const hen = signalment("bird", { subgroup: "chicken", sex: "F" });
   expect(chosen("RBC", hen, null, true)).toBe("bird-chicken-any-rbc-fowl_counts");
   expect(chosen("RBC", { ...hen, sex: "M" }, null, true)).toBeNull();
   expect(chosen("RBC", { ...hen, sex: null }, null, true)).toBeNull();
 });
 
-test("the choice is one row as it was published, never a mixture", () => {
+test("the choice is one published row, never a mixture", () => {
   expect(chooseInterval(analyte("PLT"), signalment("dog"), null)).toEqual({
     id: "dog-any-any-plt-dap_2023",
     low: 167,

@@ -143,7 +143,7 @@ test("the checks accept every result of resultsOf(), for any analyte, unit, spec
 
 test.each<[string, Partial<Result>, string | null]>([
   [
-    "a text that is no range",
+    "text instead of a range",
     { reference_range: "whatever" },
     'reference_range is "whatever", expected the lower and the upper bound such as 6.0-17.0',
   ],
@@ -168,7 +168,7 @@ test.each<[string, Partial<Result>, string | null]>([
     'reference_range is "20-10", expected the lower and the upper bound such as 6.0-17.0',
   ],
   [
-    "a unit behind the range",
+    "a unit after the range",
     { reference_range: "10-20 U/L" },
     'reference_range is "10-20 U/L", expected the lower and the upper bound such as 6.0-17.0',
   ],
@@ -231,7 +231,7 @@ test.each<[string, Partial<Result>, string | null]>([
     { reference_range: "10.1-49.9", value: 49.96, flag: "normal" },
     "flag is normal for 49.96 of 10.1-49.9, expected high or critical or null",
   ],
-])("%s", (_, result, problem) => {
+])("a result is checked: %s", (_, result, problem) => {
   expect(problemsOf(result)).toEqual(problem === null ? [] : [`results/0/${problem}`]);
 });
 

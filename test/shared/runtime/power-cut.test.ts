@@ -66,8 +66,8 @@ function unsyncedNames(calls: readonly SystemCall[]): string[] {
   return [...names].filter((made) => !made.endsWith("-shm")).map((made) => path.relative(root, made));
 }
 
-describe.skipIf(!hasStrace)("a power cut after a first start keeps", { timeout: 60_000 }, () => {
-  test("the agent's data folder, its parents and its files", () => {
+describe.skipIf(!hasStrace)("a power cut after a first start", { timeout: 60_000 }, () => {
+  test("a power cut keeps the agent's data folder, its parents and its files", () => {
     const calls = traced(`
       const { Spool } = await load("agent/spool/spool.ts");
       const { tidyImages } = await load("agent/imaging/instance-store.ts");
@@ -83,7 +83,7 @@ describe.skipIf(!hasStrace)("a power cut after a first start keeps", { timeout: 
     expect(unsyncedNames(calls)).toEqual([]);
   });
 
-  test("the server's data folder, its parents and its files", () => {
+  test("a power cut keeps the server's data folder, its parents and its files", () => {
     const calls = traced(`
       const { openStore } = await load("server/store/open.ts");
       const { loadPepper } = await load("server/http/auth/pepper.ts");
@@ -98,7 +98,7 @@ describe.skipIf(!hasStrace)("a power cut after a first start keeps", { timeout: 
 });
 
 describe.skipIf(!hasStrace)("the mark beside the spool", () => {
-  test("is written only after its commit is fsynced", { timeout: 60_000 }, () => {
+  test("the mark is written only after its commit is fsynced", { timeout: 60_000 }, () => {
     const calls = traced(`
       const { Spool } = await load("agent/spool/spool.ts");
       const spool = await Spool.open(root + "/agent");
