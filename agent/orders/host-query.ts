@@ -1,6 +1,6 @@
 import { newUlid } from "../../shared/api/fp.ts";
 import type { Patient } from "../../shared/api/patient.ts";
-import { readSex } from "../../shared/clinical/reference.ts";
+import { readSex } from "../../shared/clinical/sex.ts";
 import { encodeReply, readQuery } from "../protocols/astm/orders.ts";
 import type { AstmProfile } from "../protocols/astm/profile.ts";
 import { parseRecords } from "../protocols/astm/records.ts";
@@ -10,7 +10,7 @@ import { stampOf } from "../protocols/hl7/acknowledgement-message.ts";
 import { encodeReplies, readOrderQuery } from "../protocols/hl7/orders.ts";
 import { parseMessage } from "../protocols/hl7/message.ts";
 import type { Hl7Profile } from "../protocols/hl7/profile.ts";
-import type { OrderMessage, OrderReply, OrderQuery, QueriedSample } from "../protocols/order-query.ts";
+import type { OrderMessage, OrderQuery, OrderReply, QueriedSample } from "../protocols/order-query.ts";
 import { patientPart } from "../protocols/poct1/topics.ts";
 import { encodeParts } from "../protocols/poct1/message.ts";
 import { readPoct1Query } from "../protocols/poct1/read.ts";

@@ -1,8 +1,8 @@
 import type { ClinicRanges } from "../../shared/clinical/clinic-ranges.ts";
 import type { Patient } from "../../shared/api/patient.ts";
-import { signalmentAt, flaggedPatient } from "../../shared/clinical/reference.ts";
 import { resultsOf } from "../../shared/clinical/results.ts";
 import type { PushedStudy } from "../../shared/api/study.ts";
+import { flaggedPatient, signalmentAt } from "../../shared/clinical/signalment.ts";
 import { describe, type Report } from "../report/report.ts";
 import type { StudyBody } from "../report/revision.ts";
 

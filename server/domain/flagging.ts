@@ -1,7 +1,7 @@
 import { NO_PATIENT } from "../../shared/clinical/flag.ts";
 import type { Patient } from "../../shared/api/patient.ts";
-import { type Signalment, signalmentAt, flaggedPatient } from "../../shared/clinical/reference.ts";
 import type { FlaggedPatient, PushedStudy } from "../../shared/api/study.ts";
+import { flaggedPatient, type Signalment, signalmentAt } from "../../shared/clinical/signalment.ts";
 
 // Whether the agent flagged a study for the patient as the server knows it.
 

@@ -1,4 +1,4 @@
-import { patientSex } from "../../shared/clinical/reference.ts";
+import { patientSex } from "../../shared/clinical/sex.ts";
 import { apiSpecies } from "../../shared/clinical/species.ts";
 import type {
   CalendarEventLine,

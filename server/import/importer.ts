@@ -4,7 +4,7 @@ import { IANAZone } from "luxon";
 import { Compile } from "typebox/compile";
 import { isRealDate, isRealInstant, timestampProblem } from "../../shared/api/timestamp.ts";
 import { nulProblems, problems, shown } from "../../shared/api/problems.ts";
-import { PATIENT_SEXES, patientSex } from "../../shared/clinical/reference.ts";
+import { PATIENT_SEXES, patientSex } from "../../shared/clinical/sex.ts";
 import { API_SPECIES, apiSpecies } from "../../shared/clinical/species.ts";
 import { studyProblems } from "../../shared/clinical/study-checks.ts";
 import { whyNotSignedAt } from "../domain/soap.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { newFp } from "../../shared/api/fp.ts";
-import { signalmentAt } from "../../shared/clinical/reference.ts";
 import { resultsOf } from "../../shared/clinical/results.ts";
+import { signalmentAt } from "../../shared/clinical/signalment.ts";
 import type { ManualEntry } from "../domain/manual-study.ts";
 import { type Act, noteAct, whyNoPatient } from "./unmatched.ts";
 import { findPatient } from "./patients.ts";

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import type { Insertable } from "kysely";
 import type { Patient } from "../../shared/api/patient.ts";
-import { signalmentAt, flaggedPatient } from "../../shared/clinical/reference.ts";
 import { measurementKey } from "../../shared/clinical/measurement-key.ts";
 import { measurementsOf, resultsOf } from "../../shared/clinical/results.ts";
 import type { Outcome, PushedStudy, Result, Snapshot, Study } from "../../shared/api/study.ts";
+import { flaggedPatient, signalmentAt } from "../../shared/clinical/signalment.ts";
 import { decideFiling } from "../domain/study-filing.ts";
 import { whyFlagAnew } from "../domain/flagging.ts";
 import { findPatient } from "./patients.ts";

@@ -1,5 +1,5 @@
 import type { Patient } from "../api/patient.ts";
-import { readSex } from "./reference.ts";
+import { readSex } from "./sex.ts";
 import { fold, readSpecies } from "./species.ts";
 import type { PatientHint } from "../api/study.ts";
 

@@ -2,17 +2,17 @@ import { type Static, Type } from "typebox";
 import type { Analyte } from "./analytes.ts";
 import { isRealDate, isRealInstant } from "../api/timestamp.ts";
 import {
-  type Signalment,
   bySpecificity,
-  type IntervalCandidate,
   candidateOf,
   type Interval,
+  type IntervalCandidate,
   intervalFields,
+  intervalProblem,
   mostSpecific,
   needsSubgroup,
-  intervalProblem,
 } from "./reference.ts";
 import { DATE_PATTERN, TIMESTAMP_PATTERN } from "../api/schema.ts";
+import type { Signalment } from "./signalment.ts";
 import { subgroupsOf } from "./species.ts";
 
 // A clinic's own intervals. They take precedence over the device's and the catalogue's from their effective day on.

@@ -1,6 +1,7 @@
 import type { Analyte } from "./analytes.ts";
-import { type Signalment, chooseInterval, type Interval, ordinalNormal } from "./reference.ts";
+import { chooseInterval, type Interval, ordinalNormal } from "./reference.ts";
 import type { Comparator, Flag } from "../api/study.ts";
+import type { Signalment } from "./signalment.ts";
 import { convert, factorOf } from "./units.ts";
 
 // The flag of a result, and the range that decides it.

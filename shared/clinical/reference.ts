@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
 import { type Static, Type } from "typebox";
 import { type Analyte, analyteByCode, dataFile, readData } from "./analytes.ts";
-import type { Patient } from "../api/patient.ts";
-import { fold, subgroupOf } from "./species.ts";
-import type { FlaggedPatient } from "../api/study.ts";
+import type { Signalment } from "./signalment.ts";
+import { fold } from "./species.ts";
 import { factorOf } from "./units.ts";
 
 // Chooses the reference interval of a patient among the rows of published tables.
@@ -57,15 +56,6 @@ const OrdinalNormal = Type.Object({
   source_id: Type.String(),
   quality: Quality,
 });
-
-/** The signalment of a patient at the time of the sample: the facts that select an interval. */
-export interface Signalment {
-  readonly species: string;
-  readonly subgroup: string | null;
-  readonly ageDays: number | null;
-  readonly sex: "M" | "F" | null;
-  readonly neutered: boolean | null;
-}
 
 export interface Interval {
   readonly id: string;
@@ -135,27 +125,6 @@ export function needsSubgroup(species: string): boolean {
   return species === "bird" || species === "reptile";
 }
 
-const DAY_MS = 86_400_000;
-
-/** Returns the signalment of a patient at the time of the sample. The age is in whole days from the date of birth (UTC). */
-export function signalmentAt(
-  patient: { species: string; breed: string | null; sex: string | null; date_of_birth: string | null },
-  acquired_at: string,
-): Signalment {
-  return {
-    species: patient.species,
-    subgroup: subgroupOf(patient.species, patient.breed),
-    ageDays: ageDays(patient.date_of_birth, acquired_at),
-    sex: readSex(patient.sex),
-    neutered: readNeutered(patient.sex),
-  };
-}
-
-/** Returns the inputs of signalmentAt(), for the snapshot of a study. */
-export function flaggedPatient({ species, breed, sex, date_of_birth }: Patient): FlaggedPatient {
-  return { species, breed, sex, date_of_birth };
-}
-
 /**
  * Returns the most specific interval of the catalogue for a patient, or null. `device` is the name of the instrument, with its
  * rotor or panel if known, since some rows apply to one panel only. Rows of quality C and D need `includeLowQuality`.
@@ -218,65 +187,6 @@ function appliesAtAge(row: IntervalCandidate, days: number | null): boolean {
   const from = row.ageMin ?? (row.stage === "adult" ? ADULT_FROM_DAYS : 0);
   const to = row.ageMax ?? (row.stage === "juvenile" ? ADULT_FROM_DAYS - 1 : Infinity);
   return from <= days && days <= to;
-}
-
-function ageDays(dateOfBirth: string | null, acquiredAt: string): number | null {
-  if (dateOfBirth === null || !/^\d{4}-\d\d-\d\d$/.test(dateOfBirth)) return null;
-  const born = new Date(`${dateOfBirth}T00:00:00.000Z`);
-  // Date accepts 2023-02-30 as the second of March. The text of the parsed date then differs.
-  if (Number.isNaN(born.getTime()) || born.toISOString().slice(0, 10) !== dateOfBirth) return null;
-  const days = Math.floor((Date.parse(acquiredAt) - born.getTime()) / DAY_MS);
-  // A date of birth east of Greenwich may be tomorrow in UTC. A later one is wrong.
-  return days >= -1 ? Math.max(days, 0) : null;
-}
-
-const MALE = ["m", "male", "mn", "nm", "mc", "cm", "mi", "erkek"].map(fold);
-const FEMALE = ["f", "female", "fs", "sf", "fn", "nf", "fi", "disi"].map(fold);
-const NEUTERED = [
-  ...["mn", "nm", "mc", "cm", "fs", "sf", "fn", "nf", "neutered", "castrated", "spayed"],
-  ...["kisir", "kisirlastirilmis", "kastre"],
-].map(fold);
-const INTACT = ["mi", "fi", "intact", "entire", "unneutered", "uncastrated", "unspayed"].map(fold);
-
-export function readSex(sex: string | null): "M" | "F" | null {
-  const words = fold(sex ?? "");
-  const isMale = MALE.some((word) => words.includes(word));
-  const isFemale = FEMALE.some((word) => words.includes(word));
-  if (isMale === isFemale) return null;
-  return isMale ? "M" : "F";
-}
-
-/** Reads from a clinic's words for the sex whether the patient is neutered. @returns null if unknown, also for "not neutered" */
-export function readNeutered(sex: string | null): boolean | null {
-  const words = fold(sex ?? "");
-  const isNeutered = NEUTERED.some((word) => words.includes(word));
-  const isIntact = INTACT.some((word) => words.includes(word));
-  if (isNeutered === isIntact || words.includes(fold("not"))) return null;
-  return isNeutered;
-}
-
-/** The stored words for the sex of a patient. */
-export const PATIENT_SEXES = ["male", "female", "male_neutered", "female_spayed", "unknown"] as const;
-export type PatientSex = (typeof PATIENT_SEXES)[number];
-
-const UNKNOWN_SEX = ["unknown", "u", "bilinmiyor"].map(fold);
-const SEX_WORDS = new Set([...MALE, ...FEMALE, ...NEUTERED, ...INTACT, fold("not")]);
-
-/** Reads a clinic's words for the sex ("FS", "kısır dişi"). @returns null for no sex, both, or any other word */
-export function patientSex(words: string): PatientSex | null {
-  const stored = PATIENT_SEXES.find((each) => each === words);
-  if (stored !== undefined) return stored;
-  const text = fold(words);
-  if (UNKNOWN_SEX.includes(text)) return "unknown";
-  const isKnown = text
-    .trim()
-    .split(" ")
-    .every((word) => SEX_WORDS.has(fold(word)));
-  const sex = isKnown ? readSex(words) : null;
-  if (sex === null) return null;
-  const isNeutered = readNeutered(words) === true;
-  if (sex === "M") return isNeutered ? "male_neutered" : "male";
-  return isNeutered ? "female_spayed" : "female";
 }
 
 function intervalsByAnalyte(): Map<string, IntervalCandidate[]> {

@@ -1,8 +1,9 @@
 import { type Analyte, analyteByCode, analytes } from "./analytes.ts";
 import { type ClinicRanges, intervalsInForce } from "./clinic-ranges.ts";
 import { assess, type DeviceRange } from "./flag.ts";
-import { type Signalment, catalogueVersion } from "./reference.ts";
+import { catalogueVersion } from "./reference.ts";
 import type { Comparator, Result, RowSnapshot, Snapshot, Study } from "../api/study.ts";
+import type { Signalment } from "./signalment.ts";
 import { readRange } from "./value.ts";
 
 // Turns measurements into the results of a study and their snapshot. The agent does so for each message, the server when a

@@ -1,6 +1,6 @@
 import type { Patient } from "../../../shared/api/patient.ts";
-import { readNeutered, readSex } from "../../../shared/clinical/reference.ts";
-import type { OrderMessage, OrderReply, RepliedOrder, OrderQuery } from "../order-query.ts";
+import { readNeutered, readSex } from "../../../shared/clinical/sex.ts";
+import type { OrderMessage, OrderQuery, OrderReply, RepliedOrder } from "../order-query.ts";
 import { acknowledgeQuery, echo, encodeHeader, type Stamp } from "./acknowledgement-message.ts";
 import { asksForOrders } from "./message-types.ts";
 import { encodeSegment, encodeText, type Field, type Hl7Message } from "./message.ts";

@@ -4,9 +4,9 @@ import { whyFlagAnew } from "../../../server/domain/flagging.ts";
 import { historyOf, viewStudy } from "../../../server/store/unmatched.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import type { Patient } from "../../../shared/api/patient.ts";
-import { signalmentAt, flaggedPatient } from "../../../shared/clinical/reference.ts";
 import { type Measurement, resultsOf } from "../../../shared/clinical/results.ts";
 import type { PushedStudy } from "../../../shared/api/study.ts";
+import { flaggedPatient, signalmentAt } from "../../../shared/clinical/signalment.ts";
 import {
   clinic,
   connection,

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import {
   type ClinicRange,
-  type ClinicRanges,
   clinicRangeById,
   clinicRangeProblem,
+  type ClinicRanges,
 } from "../../../shared/clinical/clinic-ranges.ts";
-import { type Signalment, signalmentAt } from "../../../shared/clinical/reference.ts";
 import { type Measurement, resultsOf } from "../../../shared/clinical/results.ts";
+import { type Signalment, signalmentAt } from "../../../shared/clinical/signalment.ts";
 
 // The effect of a clinic's own intervals, through resultsOf(), with which both programs flag.
 

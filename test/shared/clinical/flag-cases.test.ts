@@ -2,8 +2,9 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { type Analyte, analytes, readData } from "../../../shared/clinical/analytes.ts";
 import type { ClinicRange } from "../../../shared/clinical/clinic-ranges.ts";
-import { type Signalment, type IntervalFields, intervalFields } from "../../../shared/clinical/reference.ts";
+import { type IntervalFields, intervalFields } from "../../../shared/clinical/reference.ts";
 import { type Measurement, resultsOf } from "../../../shared/clinical/results.ts";
+import type { Signalment } from "../../../shared/clinical/signalment.ts";
 import { readValue } from "../../../shared/clinical/value.ts";
 import { Type } from "typebox";
 

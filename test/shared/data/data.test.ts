@@ -5,7 +5,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterEach, expect, test } from "vitest";
 import { analyteByCode } from "../../../shared/clinical/analytes.ts";
 import type { assess } from "../../../shared/clinical/flag.ts";
-import type { Signalment } from "../../../shared/clinical/reference.ts";
+import type { Signalment } from "../../../shared/clinical/signalment.ts";
 
 // The loaders with damaged copies of the data: the first bad row is an error that names it.
 
