@@ -2,28 +2,34 @@ import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 
-// The product's folders and files import each other in one direction. The linter says which folder may import which; this
-// finds circles, `import type` included, which the linter's own rule passes over.
+// Rules for the files as a whole. The linter says which folder may import which. These tests find circles, `import type`
+// included, and exports without an importer.
 
 const ROOT = path.resolve(import.meta.dirname, "..");
 const IMPORT = /\b(?:from|import)\s*\(?\s*"(\.{1,2}\/[^"]+\.ts)"/g;
 
-/** The files that each file imports, by their paths from the root. */
-function importsOfProduct(): ReadonlyMap<string, readonly string[]> {
-  const files = ["agent", "server", "shared"].flatMap((folder) =>
+/** Returns the source files of these folders, by their paths from the root. */
+function sourcesIn(...folders: readonly string[]): ReadonlyMap<string, string> {
+  const files = folders.flatMap((folder) =>
     fs
       .readdirSync(path.join(ROOT, folder), { recursive: true, encoding: "utf8" })
       .filter((name) => name.endsWith(".ts"))
       .map((name) => path.join(folder, name)),
   );
-  const importsOf = (file: string) =>
-    Array.from(fs.readFileSync(path.join(ROOT, file), "utf8").matchAll(IMPORT), ([, specifier = ""]) =>
-      path.join(path.dirname(file), specifier),
-    );
-  return new Map(files.map((file) => [file, importsOf(file)]));
+  return new Map(files.map((file) => [file, fs.readFileSync(path.join(ROOT, file), "utf8")]));
 }
 
-/** The same between folders. A program's entry is a node of its own: it starts the command line, and nothing imports it. */
+/** Returns the files that each file imports. */
+function importsOfFiles(sources: ReadonlyMap<string, string>): ReadonlyMap<string, readonly string[]> {
+  const importsOf = (file: string, source: string) =>
+    Array.from(source.matchAll(IMPORT), ([, specifier = ""]) => path.join(path.dirname(file), specifier));
+  return new Map([...sources].map(([file, source]) => [file, importsOf(file, source)]));
+}
+
+/**
+ * Returns the folders that each folder imports. A program's entry is a node of its own: it starts the command line, and no
+ * file imports it.
+ */
 function importsOfFolders(files: ReadonlyMap<string, readonly string[]>): ReadonlyMap<string, readonly string[]> {
   const nodeOf = (file: string) => (path.basename(file) === "main.ts" ? file : path.dirname(file));
   const folders = new Map<string, string[]>();
@@ -35,7 +41,7 @@ function importsOfFolders(files: ReadonlyMap<string, readonly string[]>): Readon
   return folders;
 }
 
-/** Removes nodes that import nothing that is left, again and again. @returns what remains: circles, and what leads to one */
+/** Removes nodes without imports among the rest, until none is left to remove. @returns the circles, and nodes that lead to one */
 function inCircles(imports: ReadonlyMap<string, readonly string[]>): string[] {
   let left = [...imports.keys()];
   for (;;) {
@@ -45,14 +51,73 @@ function inCircles(imports: ReadonlyMap<string, readonly string[]>): string[] {
   }
 }
 
+const EXPORT = /^export (?:async )?(function\*?|const|class|interface|type) (\w+)/gm;
+const NAMED_IMPORT = /\b(?:import|export) (?:type )?\{([^}]*)\} from "(\.{1,2}\/[^"]+\.ts)"/g;
+/** An import of all names: `import * as x from` or `import("...")`. */
+const WHOLE_IMPORT = /(?:\* as \w+ from |\bimport\(|\bload\()"((?:\.{1,2}|agent|server|shared)\/[^"]+\.ts)"/g;
+
+/**
+ * Returns the exports that no other file imports, such as `shared/api/fp.ts newFp`. A type that its own file mentions is part of
+ * the signature of another export, so it needs no importer.
+ */
+function unusedExports(sources: ReadonlyMap<string, string>): string[] {
+  const used = new Set<string>();
+  const resolve = (file: string, specifier: string) =>
+    specifier.startsWith(".") ? path.join(path.dirname(file), specifier) : specifier;
+  for (const [file, source] of sources) {
+    for (const [, names = "", specifier = ""] of source.matchAll(NAMED_IMPORT)) {
+      for (const name of names.split(",")) {
+        used.add(
+          `${resolve(file, specifier)} ${name
+            .trim()
+            .replace(/^type /, "")
+            .replace(/ as .*/, "")}`,
+        );
+      }
+    }
+    for (const [, specifier = ""] of source.matchAll(WHOLE_IMPORT)) used.add(resolve(file, specifier));
+  }
+  return [...sources].flatMap(([file, source]) => {
+    if (used.has(file)) return [];
+    const isMentioned = (name: string) => (source.match(new RegExp(`\\b${name}\\b`, "g")) ?? []).length > 1;
+    const names = Array.from(source.matchAll(EXPORT), ([, kind = "", name = ""]) => {
+      const isType = kind === "type" || kind === "interface";
+      return isType && isMentioned(name) ? [] : [`${file} ${name}`];
+    });
+    return names.flat().filter((name) => !used.has(name));
+  });
+}
+
+test("every export of the product has an importer", () => {
+  const unused = unusedExports(sourcesIn("agent", "server", "shared", "test"));
+  expect(unused.filter((name) => !name.startsWith("test/"))).toEqual([]);
+});
+
+test("an export without an importer is found, in whichever form the others are imported", () => {
+  const sources = new Map([
+    [
+      "a/one.ts",
+      "export const used = 1;\nexport type Used = 1;\nexport const unused = 2;\nexport async function* f() {}",
+    ],
+    ["a/two.ts", "export interface Whole {}"],
+    ["a/five.ts", "export interface Signature {}\nexport interface Unused {}\nconst f = (given: Signature) => given;"],
+    ["a/three.ts", "export class Late {}"],
+    [
+      "b/four.ts",
+      'import { type Used, used as other } from "./structure.test.ts";\nimport * as two from "../a/two.ts";\nawait import("../a/three.ts");',
+    ],
+  ]);
+  expect(unusedExports(sources)).toEqual(["a/one.ts unused", "a/one.ts f", "a/five.ts Unused"]);
+});
+
 test("no two files import each other, directly or through others", () => {
-  const files = importsOfProduct();
+  const files = importsOfFiles(sourcesIn("agent", "server", "shared"));
   expect(files.size).toBeGreaterThan(200);
   expect(inCircles(files)).toEqual([]);
 });
 
 test("no two folders import each other, directly or through others", () => {
-  expect(inCircles(importsOfFolders(importsOfProduct()))).toEqual([]);
+  expect(inCircles(importsOfFolders(importsOfFiles(sourcesIn("agent", "server", "shared"))))).toEqual([]);
 });
 
 test("a circle is found, and so is what leads into it", () => {

@@ -1,5 +1,5 @@
 import { tableLines } from "../../shared/cli/output.ts";
-import { type Loss, lossSentence } from "../../shared/runtime/commit-mark.ts";
+import { type CommitLoss, lossSentence } from "../../shared/runtime/commit-mark.ts";
 import type { ImageTotals } from "../imaging/catalogue.ts";
 import { clockSentence, isClockWrong } from "../push/clock-watch.ts";
 import type { DeviceStatus, SpoolStatus } from "../spool/queries/status.ts";
@@ -82,7 +82,7 @@ function serverLine({ state, reason, since }: NonNullable<SpoolStatus["server"]>
   return `server: ${state} since ${local(since)}${reason === null ? "" : `: ${reason}`}`;
 }
 
-function lossLine(loss: Loss): string {
+function lossLine(loss: CommitLoss): string {
   const since = loss.since === null ? "" : `since ${local(loss.since)} `;
   const advice = "compare the results of that time at the analyzers, and send missing ones again";
   return `LOSS ${since}until ${local(loss.until)}: ${lossSentence(loss)}; ${advice}`;

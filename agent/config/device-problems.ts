@@ -1,6 +1,6 @@
 import net from "node:net";
 import path from "node:path";
-import { reasonOf } from "../../shared/runtime/error-message.ts";
+import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { profileById, profiles } from "../devices/index.ts";
 import { CHARSETS as ASTM_CHARSETS } from "../protocols/astm/records.ts";
 import { CHARSETS as HL7_CHARSETS } from "../protocols/hl7/charset.ts";
@@ -122,7 +122,7 @@ function operatorsProblem(file: string, isPoct1: boolean): string | null {
     readOperators(file);
     return null;
   } catch (error) {
-    return `names ${file}, which cannot be used: ${reasonOf(error)}`;
+    return `names ${file}, which cannot be used: ${errorMessage(error)}`;
   }
 }
 

@@ -1,6 +1,6 @@
 import fs from "node:fs";
 import path from "node:path";
-import { reasonOf } from "../../shared/runtime/error-message.ts";
+import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { parseAddress } from "../transport/address.ts";
 import { deviceProblems } from "./device-problems.ts";
 import { dotted, type LocatedProblem } from "./line-numbers.ts";
@@ -81,6 +81,6 @@ function keyProblem(file: string): string | null {
     const key = readSecret(file);
     return key.startsWith("sk_live_") ? null : `names ${file}, which holds no API key (one line that begins sk_live_)`;
   } catch (error) {
-    return `names ${file}, which cannot be read: ${reasonOf(error)}`;
+    return `names ${file}, which cannot be read: ${errorMessage(error)}`;
   }
 }

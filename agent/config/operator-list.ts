@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { parse } from "yaml";
 import { problems } from "../../shared/api/problems.ts";
-import { reasonOf } from "../../shared/runtime/error-message.ts";
+import { errorMessage } from "../../shared/runtime/error-message.ts";
 import type { Operator, OperatorBook } from "../protocols/poct1/topics.ts";
 
 // The operators of a point-of-care device: a YAML file, which is read again after a change, and the list on each device.
@@ -54,7 +54,7 @@ export class Operators implements OperatorBook {
     try {
       this.#list = readOperators(this.#file);
     } catch (error) {
-      this.#problem(reasonOf(error));
+      this.#problem(errorMessage(error));
     }
     return this.#list;
   }

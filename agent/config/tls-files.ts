@@ -2,7 +2,7 @@ import tls from "node:tls";
 import path from "node:path";
 import fs from "node:fs";
 import { X509Certificate } from "node:crypto";
-import { reasonOf } from "../../shared/runtime/error-message.ts";
+import { errorMessage } from "../../shared/runtime/error-message.ts";
 import type { Security } from "../transport/tls.ts";
 import type { TlsFiles } from "./schema.ts";
 
@@ -34,6 +34,6 @@ export function tlsProblem(files: Record<string, unknown>, listens: boolean, fol
     if (security.ca !== undefined) void new X509Certificate(security.ca);
     return null;
   } catch (error) {
-    return `cannot be used: ${reasonOf(error)}`;
+    return `cannot be used: ${errorMessage(error)}`;
   }
 }

@@ -103,7 +103,7 @@ function deviceSession(status: DeviceStatus, profile: string, log: Logger): Devi
 function warnOfGaveWay(gaveWay: GaveWay, repeats: Repeats, log: Logger): void {
   const sumUp = (times: number) =>
     log.warn({ stage: "chunk", times }, "silent connections were closed to make room for new ones, many times more");
-  if (!repeats.isTold("gave way", sumUp)) return;
+  if (!repeats.shouldReport("gave way", sumUp)) return;
   log.warn({ stage: "chunk", reason: gaveWayText(gaveWay) }, "a silent connection was closed to make room");
 }
 
@@ -112,7 +112,7 @@ function warnOfFault(reason: string, repeats: Repeats, log: Logger): void {
     log.warn({ stage: "message", reason, times }, "the same fault of the device or its line, many times more");
   // Two faults that differ only in counts or checksums are the same one.
   const kind = reason.replaceAll(/\d+|\b[0-9A-F]{2}\b/g, "#");
-  if (repeats.isTold(kind, sumUp)) log.warn({ stage: "message", reason }, "a fault of the device or its line");
+  if (repeats.shouldReport(kind, sumUp)) log.warn({ stage: "message", reason }, "a fault of the device or its line");
 }
 
 /** @returns a hint that names the protocol of the first bytes; "" if they prove none */

@@ -1,5 +1,5 @@
 import fs from "node:fs";
-import { reasonOf } from "../../shared/runtime/error-message.ts";
+import { errorMessage } from "../../shared/runtime/error-message.ts";
 import type { Destination } from "../config/destination.ts";
 import { hex } from "../protocols/dicom/bytes.ts";
 import { COMMAND, STATUS } from "../protocols/dicom/dimse.ts";
@@ -89,7 +89,7 @@ export class ForwardQueue {
     try {
       await send();
     } catch (error) {
-      const reason = reasonOf(error);
+      const reason = errorMessage(error);
       if (isPermanent(error)) {
         await this.#spool.call("settleForward", id, message, "refused", reason, Date.now());
         return this.#events.refused(message, reason);

@@ -1,5 +1,5 @@
 import { parentPort } from "node:worker_threads";
-import { reasonOf } from "../../shared/runtime/error-message.ts";
+import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { type Header, readHeader } from "../protocols/dicom/header.ts";
 import { type HeaderLocation, parseHeader } from "./parse-header.ts";
 
@@ -14,7 +14,7 @@ parentPort?.on("message", (request: HeaderRequest) => {
   try {
     result = { header: parseHeader(request, readHeader) };
   } catch (error) {
-    result = { problem: reasonOf(error) };
+    result = { problem: errorMessage(error) };
   }
   parentPort?.postMessage(result);
 });

@@ -2,7 +2,7 @@ import { EXPLICIT_LITTLE_ENDIAN } from "../protocols/dicom/uids.ts";
 import fs from "node:fs";
 import { inflateRawSync } from "node:zlib";
 import { data, log } from "dcmjs";
-import { reasonOf } from "../../shared/runtime/error-message.ts";
+import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { encodingOf } from "../protocols/dicom/dataset.ts";
 import type { Elements } from "../protocols/dicom/elements.ts";
 import { encodeFileHead } from "../protocols/dicom/part10.ts";
@@ -34,7 +34,7 @@ export function parseHeader<Result>(
     return read(elementsOf(bytes, false), null);
   } catch (error) {
     // After an unknown character set or an invalid value, the readable part is read.
-    return read(elementsOf(bytes, true), reasonOf(error));
+    return read(elementsOf(bytes, true), errorMessage(error));
   }
 }
 

@@ -7,7 +7,7 @@ import {
 } from "../protocols/dicom/uids.ts";
 import fs from "node:fs";
 import { decode } from "jpeg-js";
-import { reasonOf } from "../../shared/runtime/error-message.ts";
+import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { encodingOf } from "../protocols/dicom/dataset.ts";
 import { readEncapsulatedFrame, type FrameLocation, readNativeFrame, type ReadAt } from "../protocols/dicom/frames.ts";
 import {
@@ -49,7 +49,7 @@ export function drawFile(request: PreviewRequest): PreviewResult {
   try {
     return draw(request);
   } catch (error) {
-    return { problem: reasonOf(error) };
+    return { problem: errorMessage(error) };
   }
 }
 

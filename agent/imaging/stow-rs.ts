@@ -2,7 +2,7 @@ import fs from "node:fs";
 import http from "node:http";
 import https from "node:https";
 import { pipeline } from "node:stream/promises";
-import { reasonOf } from "../../shared/runtime/error-message.ts";
+import { errorMessage } from "../../shared/runtime/error-message.ts";
 import type { StowTarget } from "../config/destination.ts";
 import { readSecret } from "../config/secret-file.ts";
 import { SendError } from "../runtime/send-error.ts";
@@ -86,7 +86,7 @@ async function post(
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? "";
     const isReached = !["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH"].includes(code);
-    throw new SendError(isReached ? "uncertain" : "transient", reasonOf(error));
+    throw new SendError(isReached ? "uncertain" : "transient", errorMessage(error));
   } finally {
     request.destroy();
   }

@@ -1,6 +1,6 @@
 import { newFp } from "../../shared/api/fp.ts";
 import type { Modality } from "../../shared/api/study.ts";
-import { reasonOf } from "../../shared/runtime/error-message.ts";
+import { errorMessage } from "../../shared/runtime/error-message.ts";
 import type { Header } from "../protocols/dicom/header.ts";
 import { findPatient, type FilingSources } from "../study/assess.ts";
 import { imageFile, isPartial } from "./image-folder.ts";
@@ -131,7 +131,7 @@ export class StudyAssembly {
     const settlements = await assessImages(studyUid, stored, this.#stages).catch((error: unknown) => {
       if (error instanceof StorageError) throw error;
       this.#events.fault(error);
-      const reason = `internal error: ${reasonOf(error)}`;
+      const reason = `internal error: ${errorMessage(error)}`;
       return stored.map(({ message }) => settlement(message, reason, []));
     });
     // A stop may be the only reason why a header is unreadable.

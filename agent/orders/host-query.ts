@@ -1,5 +1,5 @@
 import { newUlid } from "../../shared/api/fp.ts";
-import { readSex } from "../../shared/clinical/reference.ts";
+import { readSex } from "../../shared/clinical/sex.ts";
 import type { Profile } from "../devices/profile.ts";
 import { encodeReply, readQuery } from "../protocols/astm/orders.ts";
 import type { AstmProfile } from "../protocols/astm/profile.ts";

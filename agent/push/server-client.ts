@@ -3,7 +3,7 @@ import https from "node:https";
 import { gzip } from "node:zlib";
 import tls from "node:tls";
 import { promisify } from "node:util";
-import { reasonOf } from "../../shared/runtime/error-message.ts";
+import { errorMessage } from "../../shared/runtime/error-message.ts";
 import type { Exchange } from "./clock-watch.ts";
 import { type FailureKind, SendError } from "../runtime/send-error.ts";
 
@@ -109,7 +109,7 @@ function bodyOf(response: ServerResponse): unknown {
   try {
     return JSON.parse(response.body);
   } catch (error) {
-    throw new SendError("uncertain", `invalid JSON in the response: ${reasonOf(error)}`);
+    throw new SendError("uncertain", `invalid JSON in the response: ${errorMessage(error)}`);
   }
 }
 
@@ -118,7 +118,7 @@ function keyOrThrow(key: () => string): string {
   try {
     return key();
   } catch (error) {
-    throw new SendError("unauthorized", `the key file cannot be read: ${reasonOf(error)}`);
+    throw new SendError("unauthorized", `the key file cannot be read: ${errorMessage(error)}`);
   }
 }
 
@@ -165,7 +165,7 @@ async function networkError(base: string, error: NodeJS.ErrnoException): Promise
   if (wrong !== null) return new SendError("transient", wrong);
   const code = error.code ?? "";
   const notSent = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"].includes(code);
-  const why = code === "ABORT_ERR" ? "no response in time" : code || reasonOf(error);
+  const why = code === "ABORT_ERR" ? "no response in time" : code || errorMessage(error);
   return new SendError(notSent ? "transient" : "uncertain", `the server cannot be reached: ${why}`);
 }
 

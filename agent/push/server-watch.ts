@@ -1,4 +1,4 @@
-import { reasonOf } from "../../shared/runtime/error-message.ts";
+import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { SendError } from "../runtime/send-error.ts";
 import type { ServerClient } from "./server-client.ts";
 import { NOT_ASKED_YET, type ServerState } from "../states/server-state.ts";
@@ -41,7 +41,8 @@ export function watchServer(server: ServerClient, changed: (state: ServerState) 
 
 function stateAfter(error: unknown, forbidden: ReadonlyMap<string, string>): Omit<ServerState, "since"> {
   const isMinor = false;
-  if (error !== null && !(error instanceof SendError)) return { is: "does not work", reason: reasonOf(error), isMinor };
+  if (error !== null && !(error instanceof SendError))
+    return { is: "does not work", reason: errorMessage(error), isMinor };
   // Without a status the key file is unreadable.
   if (error?.kind === "unauthorized" && !isForbidden(error)) return { is: "wrong key", reason: error.message, isMinor };
   if (error?.status === null) return { is: "cannot be reached", reason: error.message, isMinor };

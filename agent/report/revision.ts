@@ -1,4 +1,4 @@
-import { measured } from "../../shared/clinical/measurement-key.ts";
+import { measurementKey } from "../../shared/clinical/measurement-key.ts";
 import type { PushedStudy, Snapshot } from "../../shared/api/study.ts";
 
 // Revisions: how a later message about the same measurement changes its study. Pure; the spool calls it inside its
@@ -51,7 +51,7 @@ export function revise(held: StudyBody, late: StudyBody): StudyBody | null {
     replaceByAnalyte(isComplete ? [] : earlier, later, withdrawn);
   const results = replace(held.body.results, late.body.results);
   const sameImages = late.snapshot.images === held.snapshot.images;
-  if (!matchedOnlyNow && sameImages && measured(results) === measured(held.body.results)) return null;
+  if (!matchedOnlyNow && sameImages && measurementKey(results) === measurementKey(held.body.results)) return null;
   return {
     body: { ...late.body, results, acquired_at: held.body.acquired_at },
     snapshot: {

@@ -1,5 +1,5 @@
-import { reasonOf } from "../../shared/runtime/error-message.ts";
 import { type Backoff, backoffMs } from "./backoff.ts";
+import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { type FailureKind, SendError } from "./send-error.ts";
 import type { SetTimer } from "./timer.ts";
 
@@ -76,7 +76,7 @@ export class DeliveryLoop {
 
   #fail(error: unknown): void {
     const kind = error instanceof SendError ? error.kind : "transient";
-    if (this.#failures === 0) this.#events.failed(kind, reasonOf(error));
+    if (this.#failures === 0) this.#events.failed(kind, errorMessage(error));
     this.#failures += 1;
     const ms = Math.min(this.#delayMs(error, kind), RETRY.lastMs);
     this.#cancelRetry = this.#timing.setTimer(ms, () => {

@@ -1,4 +1,4 @@
-import { reasonOf } from "../../shared/runtime/error-message.ts";
+import { errorMessage } from "../../shared/runtime/error-message.ts";
 
 /**
  * Runs `task` at once, then `ms` after each success or `retryMs` after each failure. Reports a failure only if its reason
@@ -21,7 +21,7 @@ export function runPeriodically(
         schedule(ms);
       },
       (error: unknown) => {
-        const reason = reasonOf(error);
+        const reason = errorMessage(error);
         if (reason !== lastReason && !stopped) failed(reason);
         lastReason = reason;
         schedule(retryMs);

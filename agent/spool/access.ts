@@ -1,7 +1,7 @@
 import Database from "better-sqlite3";
 import path from "node:path";
 import fs from "node:fs";
-import { damageTold } from "../../shared/runtime/damaged-file.ts";
+import { describeDamage } from "../../shared/runtime/damaged-file.ts";
 import { type Operations, operationsOn } from "./queries/operations.ts";
 import { isCurrent } from "./schema.ts";
 
@@ -16,7 +16,7 @@ export function readSpool<Result>(folder: string, read: (db: Database.Database) 
     requireCurrent(db, folder);
     return read(db);
   } catch (error) {
-    throw damageTold(error, file);
+    throw describeDamage(error, file);
   } finally {
     db.close();
   }
@@ -33,7 +33,7 @@ export async function searchSpool<Result>(
     requireCurrent(db, folder);
     return await search(db);
   } catch (error) {
-    throw damageTold(error, file);
+    throw describeDamage(error, file);
   } finally {
     db.close();
   }
@@ -52,7 +52,7 @@ export function writeSpool<Result>(folder: string, write: (operations: Operation
     const operations = operationsOn(db);
     return db.transaction(() => write(operations)).immediate();
   } catch (error) {
-    throw damageTold(error, file);
+    throw describeDamage(error, file);
   } finally {
     db.close();
   }

@@ -2,8 +2,8 @@ import path from "node:path";
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import type Database from "better-sqlite3";
 import type { CommitMark } from "../../shared/runtime/commit-mark.ts";
-import { damageTold } from "../../shared/runtime/damaged-file.ts";
-import { reasonOf } from "../../shared/runtime/error-message.ts";
+import { describeDamage } from "../../shared/runtime/damaged-file.ts";
+import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { lockFolder } from "../../shared/runtime/folder-lock.ts";
 import { EventStore, type StoredEvents } from "./event-store.ts";
 import type { MessageRow } from "./queries/messages/message-row.ts";
@@ -179,7 +179,7 @@ class SpoolWorker {
       return this.#addMessages(rows);
     } catch (error) {
       if (isStorageFault(error)) throw error;
-      return rows.length === 1 ? [{ error: reasonOf(error) }] : rows.flatMap((row) => this.#storeMessages([row]));
+      return rows.length === 1 ? [{ error: errorMessage(error) }] : rows.flatMap((row) => this.#storeMessages([row]));
     }
   }
 
@@ -188,7 +188,7 @@ class SpoolWorker {
       return { value: this.#runCall(call) };
     } catch (error) {
       if (isStorageFault(error)) throw error;
-      return { error: reasonOf(error) };
+      return { error: errorMessage(error) };
     }
   }
 
@@ -236,7 +236,7 @@ function start(): void {
   if (port === null) throw new Error("the spool's worker must run as a worker thread");
   const options = workerData as WorkerOptions;
   // An error of SQLite does not cross threads whole; its message does.
-  const describe = (error: unknown) => reasonOf(damageTold(error, path.join(options.folder, "spool.db")));
+  const describe = (error: unknown) => errorMessage(describeDamage(error, path.join(options.folder, "spool.db")));
   const reserve = new Reserve(options.folder);
   let reply: WorkerReply;
   try {

@@ -1,5 +1,5 @@
 import http from "node:http";
-import { reasonOf } from "../../shared/runtime/error-message.ts";
+import { errorMessage } from "../../shared/runtime/error-message.ts";
 import type { Address } from "../transport/address.ts";
 import { isLoopback } from "../transport/loopback.ts";
 import type { Metrics } from "./metrics.ts";
@@ -48,7 +48,7 @@ export async function serveStatus(
       case "/metrics":
         render(spool, metrics).then(
           (text) => answer(200, text, metrics.registry.contentType),
-          (error: unknown) => answer(503, `${reasonOf(error)}\n`),
+          (error: unknown) => answer(503, `${errorMessage(error)}\n`),
         );
         return;
       default:

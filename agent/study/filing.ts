@@ -1,4 +1,4 @@
-import { reasonOf } from "../../shared/runtime/error-message.ts";
+import { errorMessage } from "../../shared/runtime/error-message.ts";
 import type { Directory } from "./patient-directory.ts";
 import type { Spool } from "../spool/spool.ts";
 import { StorageError } from "../spool/storage-error.ts";
@@ -151,5 +151,5 @@ export class Filing {
 }
 
 function internalError(error: unknown): string {
-  return `internal error: ${reasonOf(error)}`;
+  return `internal error: ${errorMessage(error)}`;
 }

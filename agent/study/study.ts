@@ -1,8 +1,8 @@
 import type { ClinicRanges } from "../../shared/clinical/clinic-ranges.ts";
 import type { Patient } from "../../shared/api/patient.ts";
-import { animalAt, flaggedPatient } from "../../shared/clinical/reference.ts";
 import { resultsOf } from "../../shared/clinical/results.ts";
 import type { PushedStudy } from "../../shared/api/study.ts";
+import { flaggedPatient, signalmentAt } from "../../shared/clinical/signalment.ts";
 import { describe, type Report } from "../report/report.ts";
 import type { StudyBody } from "../report/revision.ts";
 
@@ -18,9 +18,9 @@ export function study(
   ranges: ClinicRanges | null = null,
 ): StudyBody {
   const { device_name, modality, acquired_at, dedupe_key, patient_hint } = report;
-  const animal = patient === null ? null : animalAt(patient, acquired_at);
-  const circumstances = { animal, instrument: model ?? device_name, acquired_at, ranges };
-  const { results, snapshot } = resultsOf(report.rows, circumstances, [...report.notes, ...describe(report)]);
+  const signalment = patient === null ? null : signalmentAt(patient, acquired_at);
+  const context = { signalment, instrument: model ?? device_name, acquired_at, ranges };
+  const { results, snapshot } = resultsOf(report.rows, context, [...report.notes, ...describe(report)]);
   const body = {
     patient_fp: patient?.fp ?? null,
     modality,

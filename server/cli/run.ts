@@ -54,7 +54,10 @@ async function run({ data, port, host, rateLimit, trustProxy, hideUnconnected = 
   });
   const rights = makePrivate(data, DATA_FILES);
   if (rights.tightened.length > 0) {
-    logger.warn({ files: rights.tightened.length }, "other users could read the data folder: not any more");
+    logger.warn(
+      { files: rights.tightened.length },
+      "other users could read the data folder: the server closed it to them",
+    );
   }
   for (const reason of rights.failed) logger.warn({ reason }, "other users can read the data folder");
   const store = await openStore(storeLocation(data));

@@ -1,4 +1,4 @@
-import type { Candidate } from "../../shared/clinical/candidates.ts";
+import type { PatientCandidate } from "../../shared/clinical/candidates.ts";
 import type { ClinicRanges } from "../../shared/clinical/clinic-ranges.ts";
 import { flagLines, meaningText, resultLine } from "../../shared/clinical/flag-text.ts";
 import { FLAGGED_ANEW } from "../domain/flagging.ts";
@@ -23,7 +23,11 @@ export function unmatchedLine({
   return [fp, received_at, device_name, modality, patient, rejected_reason ?? reason ?? ""].join("  ").trimEnd();
 }
 
-export function viewLines(view: StudyView, candidates: readonly Candidate[], conflicts: readonly Conflict[]): string[] {
+export function viewLines(
+  view: StudyView,
+  candidates: readonly PatientCandidate[],
+  conflicts: readonly Conflict[],
+): string[] {
   const { study, revision, unmatched_reason, rejected_reason, hint, source, snapshot } = view;
   const hints = Object.entries(hint ?? {}).flatMap(([key, value]) => (value === null ? [] : [`${key} ${value}`]));
   return [

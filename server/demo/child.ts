@@ -1,3 +1,3 @@
-// Preloaded into the demo's server and agent: they end when the demo does, also when it was killed and could not say so.
+// Preloaded into the demo's server and agent, so that they end with the demo, even if it is killed.
 process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
 process.channel?.unref();

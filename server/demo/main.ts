@@ -5,22 +5,22 @@ import fs from "node:fs";
 import net from "node:net";
 import path from "node:path";
 import { lockFolder } from "../../shared/runtime/folder-lock.ts";
-import { reasonOf } from "../../shared/runtime/error-message.ts";
+import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { demoClinics, demoFile } from "./data.ts";
 
-// npm start: the whole system on one machine, played through the programs' own commands. Server and agent are processes of
-// their own; nothing here reaches into them.
+// npm start: runs the whole system on one machine through the commands of the programs. Server and agent are separate
+// processes.
 
 const data = path.resolve("data/demo");
 const program = (name: "server" | "agent") =>
   path.join(import.meta.dirname, "../..", name, `main${path.extname(import.meta.url)}`);
-/** Ends a program with the demo. */
+/** A module that ends a program together with the demo. */
 const childModule = new URL(`./child${path.extname(import.meta.url)}`, import.meta.url).href;
-/** The demo's data is in its own folder, never a database that somebody's DATABASE_URL names. */
+/** The environment without DATABASE_URL, so that the demo's data stays in its own folder. */
 const env = { ...process.env, DATABASE_URL: undefined };
 const isOnce = process.argv.includes("--once");
 
-/** One a protocol, and the analyzer of the README. A port that is taken gives way to any that is free. */
+/** One device for each protocol, and the analyzer of the README. If a port is taken, the demo uses a free one. */
 const devices = {
   "chem-1": { profile: "abaxis-vetscan-vs2", port: 4001 },
   "lab-1": { profile: "generic-astm", port: 4002 },
@@ -29,7 +29,7 @@ const devices = {
   "us-1": { profile: "dicom", port: 11112, quietSeconds: 1 },
 } as const;
 
-/** Input of each simulated device: a fixture, or generated images. */
+/** The sessions of the simulated devices. Each plays a fixture, or generated images. */
 const sessions = [
   { device: "chem-1", plays: "fixtures/abaxis-vetscan-vs2/dog.astm", says: "a dog's chemistry profile" },
   { device: "chem-1", plays: "fixtures/abaxis-vetscan-vs2/cat.astm", says: "a cat's chemistry profile" },
@@ -40,20 +40,20 @@ const sessions = [
   },
   { device: "hema-1", plays: "fixtures/generic-hl7/oru-r01.hl7", says: "a dog's blood count" },
   { device: "poc-1", plays: "fixtures/generic-poct1a/dog.poct1", says: "a dog's blood gases in continuous mode" },
-  { device: "us-1", plays: "us,sr", says: "a dog's ultrasound, and a report of what was measured in it" },
+  { device: "us-1", plays: "us,sr", says: "a dog's ultrasound, and a report with its measurements" },
 ] as const;
 
 const children: ChildProcess[] = [];
-/** Aborted when the demo has to end. */
+/** Aborted when the demo must end. */
 const ending = new AbortController();
-/** How often the demo looks whether npm is still there. */
+/** Interval between checks that npm still runs. */
 const PARENT_CHECK_MS = 500;
 
 async function demo(): Promise<void> {
   fs.mkdirSync(data, { recursive: true });
   lockFolder(data, `another demo is running with the data folder ${data}: end it with Ctrl-C first`);
   const serverData = path.join(data, "server");
-  say("Two demo clinics are imported, and a key is made for each program.");
+  say("Imports two demo clinics and creates a key for each program.");
   const entities = path.join(data, "clinics.ndjson");
   fs.writeFileSync(entities, demoFile());
   command("server", "import", entities, "--data", serverData);
@@ -63,7 +63,7 @@ async function demo(): Promise<void> {
   const port = await freePort(8080);
   const url = `http://127.0.0.1:${port}`;
   const server = start("server", "run", "--port", String(port), "--data", serverData);
-  await server.says("listening on");
+  await server.waitForLog("listening on");
 
   const ports = new Map<string, number>();
   for (const [id, device] of Object.entries(devices)) ports.set(id, await freePort(device.port));
@@ -86,7 +86,7 @@ async function demo(): Promise<void> {
     ].join("\n"),
   );
   const agent = start("agent", "run", "--config", config);
-  await agent.says("the agent is running");
+  await agent.waitForLog("the agent is running");
   say(`Server on ${url}, agent with ${ports.size} devices; its status is on http://127.0.0.1:${statusPort}/metrics\n`);
 
   for (const { device, plays, says } of sessions) {
@@ -102,7 +102,7 @@ async function demo(): Promise<void> {
     });
     say(`\nGET /api/v1/lab/diagnostics/${fp} ${response.status}`);
     say(JSON.stringify(await response.json(), null, 2));
-    if (response.status !== 200) throw new Error("a study could not be read back");
+    if (response.status !== 200) throw new Error(`GET of ${fp} returned ${response.status}, expected 200`);
     say(`curl -H "Authorization: Bearer ${readKey}" ${url}/api/v1/lab/diagnostics/${fp}`);
   }
   if (isOnce) return;
@@ -111,7 +111,7 @@ async function demo(): Promise<void> {
   await once(ending.signal, "abort");
 }
 
-/** Settles when a signal comes, or nobody is left to read the output (`npm start | head`) or to end the demo (npm is gone). */
+/** Resolves at a signal, when the reader of the output is gone (`npm start | head`), or when npm has ended. */
 async function ended(): Promise<void> {
   const end = () => ending.abort();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, end);
@@ -121,7 +121,7 @@ async function ended(): Promise<void> {
   await once(ending.signal, "abort");
 }
 
-/** The fps of what was played, once none of its messages is on its way any more. */
+/** Waits until no message of the sessions is pending. @returns the fps of their studies */
 async function studiesOf(config: string): Promise<string[]> {
   for (let attempt = 0; attempt < 100; attempt++) {
     const messages = JSON.parse(command("agent", "messages", "--config", config, "--json")) as {
@@ -130,7 +130,7 @@ async function studiesOf(config: string): Promise<string[]> {
       reason: string | null;
       study_fps: string[];
     }[];
-    // A message a fixture, and one an image; in a second demo what was sent before is no new message.
+    // Each fixture and each image is a message. A second demo on the same data sends no new messages.
     const played = Object.keys(devices).map((id) => {
       const own = sessions.filter(({ device }) => device === id).flatMap(({ plays }) => plays.split(","));
       const latest = messages.filter(({ device }) => device === id).slice(-own.length);
@@ -143,7 +143,7 @@ async function studiesOf(config: string): Promise<string[]> {
     }
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
-  throw new Error("the studies did not arrive");
+  throw new Error("expected all messages to be settled within 10 s, got pending ones");
 }
 
 function makeKey(name: string, type: string, permissions: string): string {
@@ -168,8 +168,8 @@ function command(name: "server" | "agent", ...args: readonly string[]): string {
   return execFileSync(process.execPath, argv, { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"], env });
 }
 
-/** Starts a program; `says` waits for a word in its log. Its log goes to data/demo, not between the lines here. */
-function start(name: "server" | "agent", ...args: readonly string[]): { says(word: string): Promise<void> } {
+/** Starts a program with a log file in data/demo. `waitForLog` waits for words in that log. */
+function start(name: "server" | "agent", ...args: readonly string[]): { waitForLog(words: string): Promise<void> } {
   ending.signal.throwIfAborted();
   const file = path.join(data, `${name}.log`);
   const log = fs.createWriteStream(file);
@@ -185,18 +185,18 @@ function start(name: "server" | "agent", ...args: readonly string[]): { says(wor
       log.write(text);
     });
   }
-  const says = async (word: string): Promise<void> => {
+  const waitForLog = async (words: string): Promise<void> => {
     for (let attempt = 0; attempt < 200; attempt++) {
-      if (output.includes(word)) return;
+      if (output.includes(words)) return;
       if (child.exitCode !== null || child.signalCode !== null) break;
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
     throw new Error(`the ${name} did not start, its log is ${file}:\n${output}`);
   };
-  return { says };
+  return { waitForLog };
 }
 
-/** The port that is wanted, or any that is free. */
+/** Returns the wanted port if it is free, otherwise any free one. */
 async function freePort(wanted: number): Promise<number> {
   for (const port of [wanted, 0]) {
     const server = net.createServer();
@@ -218,7 +218,7 @@ async function stop(): Promise<void> {
         child.exitCode === null && child.signalCode === null ? child.once("exit", resolve) : resolve(null),
       ),
   );
-  // The agent first: it sends what it still has.
+  // The agent ends first, so that it can send its last studies.
   for (const child of children.toReversed()) child.kill("SIGTERM");
   await Promise.all(ends);
 }
@@ -230,7 +230,7 @@ function say(text: string): void {
 try {
   await Promise.race([demo(), ended()]);
 } catch (error) {
-  process.stderr.write(`${reasonOf(error)}\n`);
+  process.stderr.write(`${errorMessage(error)}\n`);
   process.exitCode = 1;
 }
 await stop();

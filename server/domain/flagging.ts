@@ -1,7 +1,7 @@
 import { NO_PATIENT } from "../../shared/clinical/flag.ts";
 import type { Patient } from "../../shared/api/patient.ts";
-import { type Animal, animalAt, flaggedPatient } from "../../shared/clinical/reference.ts";
 import type { FlaggedPatient, PushedStudy } from "../../shared/api/study.ts";
+import { flaggedPatient, type Signalment, signalmentAt } from "../../shared/clinical/signalment.ts";
 
 // Detects studies that the agent flagged for other facts of the patient than the stored ones.
 
@@ -22,7 +22,7 @@ export function flagMismatchNote(
   if (animal === undefined) return null;
   // Without a breed in the snapshot, assume that the agent used the patient's subgroup.
   const taken = { ...animal, breed: animal.breed ?? patient.breed };
-  const [before, now] = [animalAt(taken, acquired_at), animalAt(patient, acquired_at)];
+  const [before, now] = [signalmentAt(taken, acquired_at), signalmentAt(patient, acquired_at)];
   const differing = facts.filter(({ decides }) => decides.some((name) => before[name] !== now[name]));
   if (differing.length === 0) return null;
   const described = (known: FlaggedPatient) => {
@@ -33,7 +33,7 @@ export function flagMismatchNote(
 }
 
 /** Facts of a patient that select an interval, with their description. */
-const facts: readonly { decides: readonly (keyof Animal)[]; describe: (known: FlaggedPatient) => string }[] = [
+const facts: readonly { decides: readonly (keyof Signalment)[]; describe: (known: FlaggedPatient) => string }[] = [
   { decides: ["species"], describe: ({ species }) => `${/^[aeiou]/.test(species) ? "an" : "a"} ${species}` },
   { decides: ["subgroup"], describe: ({ breed }) => (breed == null ? "of unknown breed" : `of the breed ${breed}`) },
   { decides: ["sex", "neutered"], describe: ({ sex }) => (sex === null ? "of unknown sex" : `of the sex ${sex}`) },

@@ -36,6 +36,6 @@ function logRefusal(request: FastifyRequest, reply: FastifyReply, logger: Logger
   const status = reply.statusCode;
   const key = request.context.key?.public_id ?? null;
   const sumUp = (times: number) => logger.info({ method, route, status, key, times }, "answered many times more");
-  if (!repeats.isTold(`${method} ${route} ${status} ${key}`, sumUp)) return;
+  if (!repeats.shouldReport(`${method} ${route} ${status} ${key}`, sumUp)) return;
   logger.info({ requestId: request.id, method, route, status, key }, "answered");
 }

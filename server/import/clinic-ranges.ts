@@ -1,5 +1,5 @@
 import { Compile } from "typebox/compile";
-import { ClinicRange, subjectOf, whyNoClinicRange } from "../../shared/clinical/clinic-ranges.ts";
+import { ClinicRange, subjectOf, clinicRangeProblem } from "../../shared/clinical/clinic-ranges.ts";
 import { nulProblems, problems } from "../../shared/api/problems.ts";
 
 // Reads the file of a clinic's reference intervals: one JSON object a line. A file replaces all intervals of the clinic.
@@ -47,6 +47,6 @@ function rowProblems(row: unknown): string[] {
   if (row === undefined) return ["invalid JSON"];
   const problemsOfRow = [...problems(clinicRange, row), ...nulProblems(row)];
   if (problemsOfRow.length > 0) return problemsOfRow;
-  const problem = whyNoClinicRange(row as ClinicRange);
+  const problem = clinicRangeProblem(row as ClinicRange);
   return problem === null ? [] : [`${(row as ClinicRange).id} ${problem}`];
 }

@@ -1,8 +1,9 @@
 import { IANAZone } from "luxon";
 import { Compile } from "typebox/compile";
 import { nulProblems, problems, shown } from "../../shared/api/problems.ts";
-import { isRealDate, isRealInstant, whyNotTime } from "../../shared/api/timestamp.ts";
-import { PATIENT_SEXES, patientSex } from "../../shared/clinical/reference.ts";
+import { isRealDate, isRealInstant, timestampProblem } from "../../shared/api/timestamp.ts";
+import { patientSex } from "../../shared/clinical/sex.ts";
+import { PATIENT_SEXES } from "../../shared/clinical/sex.ts";
 import { API_SPECIES, apiSpecies } from "../../shared/clinical/species.ts";
 import { studyProblems } from "../../shared/clinical/study-checks.ts";
 import { signedAtProblem } from "../domain/soap.ts";
@@ -78,7 +79,7 @@ function unrealValues(entity: Entity, now: number): string[] {
   const expectTime = (field: string, value: string | null | undefined) =>
     expect(field, value, isRealInstant, "a time that exists");
   const expectPast = (field: string, value: string | null | undefined) => {
-    const expected = value === null || value === undefined ? null : whyNotTime(value, now);
+    const expected = value === null || value === undefined ? null : timestampProblem(value, now);
     if (expected !== null) unreal.push(`${field} is ${shown(value)}, expected ${expected}`);
   };
   const expectDay = (field: string, value: string | null) => expect(field, value, isRealDate, "a day that exists");

@@ -1,4 +1,4 @@
-import { patientSex } from "../../shared/clinical/reference.ts";
+import { patientSex } from "../../shared/clinical/sex.ts";
 import { apiSpecies } from "../../shared/clinical/species.ts";
 import { noInvalidation, query, type Session } from "../store/database/query.ts";
 import type { Tables } from "../store/database/schema.ts";

@@ -2,9 +2,8 @@ import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { knownPart, overlongList } from "../../shared/api/known.ts";
-import { nulProblems, problems, shown } from "../../shared/api/problems.ts";
-import { studyProblems } from "../../shared/clinical/study-checks.ts";
-import { Heartbeat, Outcome, PatientHint, PushedStudy, STUDIES_PER_PUSH_MAX } from "../../shared/api/study.ts";
+import { problems } from "../../shared/api/problems.ts";
+import { Heartbeat, Outcome } from "../../shared/api/study.ts";
 import { ApiError } from "../http/errors.ts";
 import { parseJsonBodies } from "../http/json-body.ts";
 import { keyOf, versionsOf } from "../http/request-context.ts";
@@ -14,14 +13,11 @@ import { listIdentifiers, listRemoved, type Page } from "../store/patients/patie
 import { currentRanges } from "../store/ranges.ts";
 import { fileStudies } from "../store/studies/filing.ts";
 import { pageOf, type RouteContext } from "./context.ts";
+import { FAULTS_MAX, faultList, readStudy, studyList } from "./pushed-study.ts";
 import { instant, pageParameters, readParameters } from "../http/query-parameters.ts";
 
 // The endpoints of the agent. They are not public.
 
-/** Max faults that the check of a study reports. A longer search would block other requests. */
-const FAULTS_MAX = 20;
-
-const pushedStudy = Compile(PushedStudy);
 const heartbeat = Compile(Heartbeat);
 const directoryParameters = { ...pageParameters, updated_since: instant("only patients updated at or after it") };
 const Outcomes = Type.Object({ outcomes: Type.Array(Outcome) });
@@ -29,10 +25,15 @@ const Outcomes = Type.Object({ outcomes: Type.Array(Outcome) });
 const ingest = { header: "x-api-key", permissions: ["clinic.lab.ingest"], budget: "ingest" } as const;
 const directory = { ...ingest, budget: "directory" } as const;
 
-export function agentRoutes(app: FastifyInstance, { store, now, concealUnconnected }: RouteContext): void {
-  const pageIndexes = new PageIndexCache();
+export function agentRoutes(app: FastifyInstance, context: RouteContext): void {
   parseJsonBodies(app);
+  pushRoute(app, context);
+  heartbeatRoute(app, context);
+  directoryRoutes(app, context);
+  rangesRoute(app, context);
+}
 
+function pushRoute(app: FastifyInstance, { store, now, concealUnconnected }: RouteContext): void {
   app.route({
     method: "POST",
     url: "/agent/v1/studies",
@@ -50,7 +51,9 @@ export function agentRoutes(app: FastifyInstance, { store, now, concealUnconnect
       return { outcomes: readings.map((reading) => ("study" in reading ? next.next().value : reading.rejected)) };
     },
   });
+}
 
+function heartbeatRoute(app: FastifyInstance, { store, now }: RouteContext): void {
   app.route({
     method: "POST",
     url: "/agent/v1/heartbeat",
@@ -61,15 +64,18 @@ export function agentRoutes(app: FastifyInstance, { store, now, concealUnconnect
       // Unknown fields of another version are discarded, so that a heartbeat has a bounded size.
       const body = knownPart(Heartbeat, request.body);
       if (!heartbeat.Check(body)) {
-        throw new ApiError("REQUEST.INVALID_BODY", `${listed(problems(heartbeat, body, FAULTS_MAX))}.`);
+        throw new ApiError("REQUEST.INVALID_BODY", `${faultList(problems(heartbeat, body, FAULTS_MAX))}.`);
       }
       const { id, clinic_id } = keyOf(request);
       await store.transaction((session) => storeHeartbeat(session, clinic_id, id, body, now()));
       return {};
     },
   });
+}
 
-  // Lists for the agent's patient directory, with the pages of GET /api/v1/patients.
+/** Lists for the agent's patient directory, with the pages of GET /api/v1/patients. */
+function directoryRoutes(app: FastifyInstance, { store }: RouteContext): void {
+  const pageIndexes = new PageIndexCache();
   const directories = [
     { url: "/agent/v1/identifiers", read: listIdentifiers, isListed: true },
     { url: "/agent/v1/removed", read: listRemoved, isListed: false },
@@ -89,8 +95,10 @@ export function agentRoutes(app: FastifyInstance, { store, now, concealUnconnect
       },
     });
   }
+}
 
-  // The clinic's reference intervals, so that agent and server flag alike. Null if the clinic has none.
+/** The clinic's reference intervals, so that agent and server flag alike. Null if the clinic has none. */
+function rangesRoute(app: FastifyInstance, { store }: RouteContext): void {
   app.route({
     method: "GET",
     url: "/agent/v1/ranges",
@@ -100,53 +108,4 @@ export function agentRoutes(app: FastifyInstance, { store, now, concealUnconnect
       return { success: true, data: ranges ?? null };
     },
   });
-}
-
-function studyList(body: unknown): unknown[] {
-  const studies = (body as { studies?: unknown } | null | undefined)?.studies;
-  if (!Array.isArray(studies)) {
-    throw new ApiError("REQUEST.INVALID_BODY", `studies is ${shown(studies)}, expected a list.`);
-  }
-  if (studies.length > STUDIES_PER_PUSH_MAX) {
-    throw new ApiError("REQUEST.INVALID_BODY", `studies is ${shown(studies)}, at most ${STUDIES_PER_PUSH_MAX}.`);
-  }
-  return studies;
-}
-
-// Checks each study on its own, so that an invalid one does not reject the others. Unknown fields of another version are
-// discarded first. They enter neither the store nor the content hash, so they cause no conflict.
-function readStudy(pushed: unknown, now: number): { study: PushedStudy } | { rejected: Outcome } {
-  const overlong = overlongList(PushedStudy, pushed);
-  if (overlong !== null) return rejected(pushed, overlong);
-  const candidate = withWholeHint(knownPart(PushedStudy, pushed));
-  const faults = problems(pushedStudy, candidate, FAULTS_MAX);
-  if (pushedStudy.Check(candidate)) {
-    const { device_name, dedupe_key } = candidate;
-    // The hint and the results may contain NUL, since they are stored as JSON, which escapes it.
-    faults.push(...nulProblems({ device_name, dedupe_key }));
-    faults.push(...studyProblems(candidate, now));
-    if (faults.length === 0) return { study: candidate };
-  }
-  return rejected(candidate, listed(faults));
-}
-
-function rejected(candidate: unknown, reason: string): { rejected: Outcome } {
-  const fp = (candidate as { fp?: unknown } | null)?.fp;
-  return { rejected: { fp: typeof fp === "string" ? fp.slice(0, 64) : "", outcome: "rejected", reason } };
-}
-
-const NO_HINT = Object.fromEntries(Object.keys(PatientHint.properties).map((name) => [name, null]));
-
-/** Adds null for each fact of the hint that the agent left out. */
-function withWholeHint(candidate: unknown): unknown {
-  if (typeof candidate !== "object" || candidate === null || Array.isArray(candidate)) return candidate;
-  const { patient_hint: hint = {} } = candidate as { patient_hint?: unknown };
-  const isObject = typeof hint === "object" && hint !== null && !Array.isArray(hint);
-  return isObject ? { ...candidate, patient_hint: { ...NO_HINT, ...hint } } : candidate;
-}
-
-// Lists the first faults and the number of the others.
-function listed(faults: readonly string[]): string {
-  const rest = faults.length - FAULTS_MAX;
-  return faults.slice(0, FAULTS_MAX).join("; ") + (rest > 0 ? `; and at least ${rest} more` : "");
 }

@@ -19,7 +19,7 @@ export const EventStatus = Type.Enum([...eventStatuses], {
 });
 export type EventStatus = (typeof eventStatuses)[number];
 
-/** An event as GET /api/v1/calendar/events returns it; its times are UTC, whatever the clinic's zone. */
+/** An event as GET /api/v1/calendar/events returns it. Its times are UTC, not in the clinic's zone. */
 export const CalendarEvent = Type.Object(
   {
     fp: Type.String({ pattern: fpPattern("calevt"), description: "Fingerprint of the event." }),

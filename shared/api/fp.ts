@@ -4,7 +4,7 @@ import { ulid } from "ulid";
 
 const kinds = ["patient", "customer", "clinic", "user", "soap", "cds", "calevt", "invitem"] as const;
 
-/** Kind of record that an fp names: the part before the underscore. */
+/** The kind of record that an fp names, which is its prefix. */
 export type FpKind = (typeof kinds)[number];
 
 /**
@@ -18,7 +18,7 @@ export function fpPattern(kind: FpKind): string {
   return `^${kind}_${ULID}$`;
 }
 
-/** The form of an fp of that kind in words, for a person who gave another text. */
+/** Returns the form of an fp of that kind in words, for an error message. */
 export function fpForm(kind: FpKind): string {
   return `${kind}_ and a ULID of 26 digits and upper-case letters; fps are case-sensitive`;
 }
@@ -45,7 +45,7 @@ export function isAnyFp(text: string): boolean {
 const random = new Uint8Array(4096);
 let randomUsed = random.length;
 
-// A call to the system for each number is what would take longest.
+// Random bytes are fetched in blocks, since a system call for each number would dominate the cost of a ULID.
 function randomFraction(): number {
   if (randomUsed === random.length) {
     crypto.getRandomValues(random);
@@ -58,35 +58,35 @@ const BASE32 = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const FIRST = BASE32.charCodeAt(0);
 const LAST = BASE32.charCodeAt(31);
 
-// The letters of the last one. A string made of parts of the one before is put together again wherever it is read.
-const letters = Buffer.alloc(26);
+// The characters of the last ULID as bytes. A string built from parts of another one is joined again at each use.
+const characters = Buffer.alloc(26);
 let lastMs = 0;
 
-/** A fresh ULID, greater than every one this process made before, even when the clock goes back. */
+/** Returns a new ULID, greater than all earlier ones of this process, even if the clock was set back. */
 export function newUlid(): string {
   const now = Date.now();
   if (now > lastMs) {
     lastMs = now;
-    letters.write(ulid(now, randomFraction), "latin1");
+    characters.write(ulid(now, randomFraction), "latin1");
   } else {
-    // It asks for a number 16 times; one that follows in the same millisecond takes a tenth of that.
-    increment(letters);
+    // A successor within the same millisecond needs no random number.
+    increment(characters);
   }
-  return letters.toString("latin1");
+  return characters.toString("latin1");
 }
 
 function increment(number: Buffer): void {
   for (let index = number.length - 1; index >= 0; index -= 1) {
-    const letter = number[index] ?? FIRST;
-    if (letter !== LAST) {
-      number[index] = BASE32.charCodeAt(BASE32.indexOf(String.fromCharCode(letter)) + 1);
+    const character = number[index] ?? FIRST;
+    if (character !== LAST) {
+      number[index] = BASE32.charCodeAt(BASE32.indexOf(String.fromCharCode(character)) + 1);
       return;
     }
     number[index] = FIRST;
   }
 }
 
-/** A fresh fp. */
+/** Returns a new fp. */
 export function newFp(kind: FpKind): string {
   return `${kind}_${newUlid()}`;
 }

@@ -7,7 +7,7 @@ export const Currency = Type.Enum(["TRY", "USD", "EUR", "GBP"], {
 });
 export type Currency = Static<typeof Currency>;
 
-/** A count or an amount: the database's integers reach further than a JSON number is exact. */
+/** A count or an amount. The maximum is the largest integer that a JSON number holds exactly. */
 export function Count(description: string) {
   return Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description });
 }

@@ -1,6 +1,6 @@
 import type { TSchema } from "typebox";
 
-// An agent and a server one minor version apart work together: what one does not know of the other's words it passes over.
+// An agent and a server one minor version apart work together: each ignores the fields of the other that it does not know.
 
 interface Parts {
   readonly maxItems?: number;
@@ -9,7 +9,7 @@ interface Parts {
   readonly anyOf?: readonly TSchema[];
 }
 
-/** The value without the properties that the schema's objects do not name, at every level; what is of another form stays as it is. */
+/** Copies a value without the properties that the schema lacks, at every level. A part of another type than the schema's stays. */
 export function knownPart(schema: TSchema, value: unknown): unknown {
   const { properties, items, anyOf } = schema as Parts;
   if (Array.isArray(value)) return items === undefined ? value : value.map((item) => knownPart(items, item));
@@ -19,14 +19,14 @@ export function knownPart(schema: TSchema, value: unknown): unknown {
   if (member !== undefined) return knownPart(member, value);
   if (properties === undefined) return value;
   const own = value as Readonly<Record<string, unknown>>;
-  // Walks the schema's names: the value may have hundreds of thousands of others.
+  // Iterates the names of the schema, since the value may have hundreds of thousands of others.
   const names = Object.keys(properties).filter((name) => Object.hasOwn(own, name));
   return Object.fromEntries(names.map((name) => [name, knownPart(properties[name]!, own[name])]));
 }
 
 /**
- * The first list in the value that is longer than the schema allows, as a sentence; null if none is. It looks at no item of such
- * a list, so it costs nothing where a check of the whole value would cost seconds.
+ * Finds the first list in the value that is longer than the schema allows, without reading its items. A check of the whole
+ * value could take seconds. @returns a sentence, or null if no list is too long
  */
 export function overlongList(schema: TSchema, value: unknown, path = ""): string | null {
   if (typeof value !== "object" || value === null) return null;

@@ -2,14 +2,14 @@ import type { Validator } from "typebox/compile";
 import type { TLocalizedValidationError } from "typebox/error";
 import { Settings } from "typebox/system";
 
-// Turns a failed validation into sentences that say what was got and what was expected.
+// Turns a failed validation into sentences: "expected X, got Y".
 
-/** A person mends a file in one go only if all of its faults are told. */
+/** Max faults that are reported. All faults of a file are, so that a user can correct them at once. */
 const FAULTS_MAX = 1000;
 
 /**
- * One sentence a fault, such as `results/0/value is "7,1", expected a number`; none for a valid value. The check ends after
- * `faultsMax` faults, and the last sentence says so.
+ * Returns one sentence for each fault, such as `results/0/value is "7,1", expected a number`. After `faultsMax` faults the
+ * check ends, and the last sentence says so.
  */
 export function problems(validator: Validator, value: unknown, faultsMax = FAULTS_MAX): string[] {
   Settings.Set({ maxErrors: faultsMax });
@@ -17,14 +17,14 @@ export function problems(validator: Validator, value: unknown, faultsMax = FAULT
   const byPath = new Map<string, TLocalizedValidationError[]>();
   for (const error of faults) byPath.set(error.instancePath, [...(byPath.get(error.instancePath) ?? []), error]);
   const isCut = faults.length >= faultsMax;
-  // The end of the check may have cut off some of the faults of the last path.
-  const told = isCut && byPath.size > 1 ? [...byPath].slice(0, -1) : [...byPath];
-  const found = told.flatMap(([path, errors]) => sentences(path, errors, value));
-  if (found.length === 0 && told.length > 0) found.push(`the value is ${shown(value)}, expected another form`);
+  // The end of the check may cut off some faults of the last path.
+  const complete = isCut && byPath.size > 1 ? [...byPath].slice(0, -1) : [...byPath];
+  const found = complete.flatMap(([path, errors]) => sentences(path, errors, value));
+  if (found.length === 0 && complete.length > 0) found.push(`the value is ${shown(value)}, expected another form`);
   return isCut ? [...found, `the check ended after ${faultsMax} faults: there may be more`] : found;
 }
 
-/** One sentence for each text in the value that has a NUL, which PostgreSQL cannot store; no server takes it, so that all take the same. */
+/** Returns one sentence for each text with a NUL. PostgreSQL cannot store it, so both engines refuse it. */
 export function nulProblems(value: unknown, path = ""): string[] {
   if (typeof value === "string") {
     return value.includes("\0") ? [`${path.slice(1)} is ${shown(value)}, expected text without NUL`] : [];
@@ -33,7 +33,7 @@ export function nulProblems(value: unknown, path = ""): string[] {
   return Object.entries(value).flatMap(([name, inner]) => nulProblems(inner, `${path}/${name}`));
 }
 
-/** A value as a sentence shows it: short, and on one line. */
+/** Formats a value for a sentence: short, and on one line. */
 export function shown(value: unknown): string {
   if (value === undefined) return "missing";
   if (Array.isArray(value)) return `a list of ${value.length}`;
@@ -51,7 +51,7 @@ function sentences(path: string, errors: TLocalizedValidationError[], value: unk
     } else if (error.keyword === "additionalProperties") {
       found.push(...error.params.additionalProperties.map((name) => `${join(path, name)} is not expected`));
     } else if (error.keyword !== "boolean" && error.keyword !== "anyOf") {
-      // Those two only repeat what the errors beside them say.
+      // These two keywords repeat the errors beside them.
       expected.add(expectation(error));
     }
   }

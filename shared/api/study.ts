@@ -3,8 +3,7 @@ import { fpPattern } from "./fp.ts";
 import { Patient } from "./patient.ts";
 import { Nullable, TIMESTAMP_PATTERN } from "./schema.ts";
 
-// Diagnostic studies: what GET /api/v1/lab/diagnostics/{fp} returns
-// and what the agent pushes to POST /agent/v1/studies.
+// Diagnostic studies, as GET /api/v1/lab/diagnostics/{fp} returns them and as the agent pushes them to POST /agent/v1/studies.
 
 export const Modality = Type.Enum(
   ["HEMATOLOGY", "BIOCHEMISTRY", "URINALYSIS", "RADIOLOGY", "ULTRASOUND", "ENDOSCOPY"],
@@ -19,13 +18,13 @@ export const Flag = Type.Enum(["normal", "low", "high", "critical"], {
 });
 export type Flag = Static<typeof Flag>;
 
-/** The printed value is a bound: `<0.2` is value 0.2, comparator `<`. */
+/** Present if the printed value is a bound: `<0.2` is the value 0.2 with the comparator `<`. */
 export const Comparator = Type.Enum(["<", "<=", ">", ">="], {
   description: "Present if `value` is a bound: a printed `<0.2` is the value 0.2 with the comparator `<`.",
 });
 export type Comparator = Static<typeof Comparator>;
 
-/** One analyte of a study. `reference_range` and `flag` are null where no interval applies: never an invented normal. */
+/** One analyte of a study. `reference_range` and `flag` are null if no interval applies. */
 export const Result = Type.Object(
   {
     analyte: Type.String({ minLength: 1, maxLength: 64, description: "Short code of the analyte, such as `GLU`." }),
@@ -90,16 +89,16 @@ export type PatientHint = Static<typeof PatientHint>;
 export const RowSnapshot = Type.Object(
   {
     analyte: Result.properties.analyte,
-    /** Code of the catalogue: a urine pad's GLU is our UGLU. Of a measurement in images its concept: `LN 18043-0`. */
+    /** Code of the catalogue, such as UGLU for a urine pad's GLU. The concept of a measurement in images: `LN 18043-0`. */
     code: Type.String(),
-    /** A row of the catalogue, `clinic:` and a row of the clinic's own, or "device". */
+    /** Id of a row of the catalogue, `clinic:` and the id of a row of the clinic, or "device". */
     interval_id: Nullable(Type.String()),
-    /** Why there is no range or no flag. */
+    /** Reason why the range or the flag is null. */
     reason: Nullable(Type.String()),
     /** As printed. */
     text: Type.String(),
     device_range: Nullable(Type.String()),
-    /** The species that the device's range is for. */
+    /** Species of the device's range. */
     device_species: Nullable(Type.String()),
     device_flag: Nullable(Type.String()),
     /** Concept and modifiers of a measurement in images, in the device's words. */
@@ -109,7 +108,7 @@ export const RowSnapshot = Type.Object(
 );
 export type RowSnapshot = Static<typeof RowSnapshot>;
 
-/** The facts of a patient on which its intervals depend; see animalAt(). */
+/** Facts of a patient that select its intervals; see signalmentAt(). */
 export const FlaggedPatient = Type.Object({
   species: Patient.properties.species,
   breed: Type.Optional(Patient.properties.breed),
@@ -118,32 +117,32 @@ export const FlaggedPatient = Type.Object({
 });
 export type FlaggedPatient = Static<typeof FlaggedPatient>;
 
-/** Kept with a study; who reads the study never computes again. */
+/** Inputs of the flags of a study. They are stored with the study, so that a reader never computes flags again. */
 export const Snapshot = Type.Object(
   {
-    /** Versions of the reference data and of the clinic's own intervals, null where it has none. */
+    /** Versions of the reference data and of the clinic's own intervals. `ranges` is null if the clinic has none. */
     catalogue: Type.String(),
     ranges: Nullable(Type.String()),
-    /** The patient for whom all rows were flagged; null: none, or not all of them for the same. Older agents do not say. */
+    /** The patient for whom all rows were flagged. Null if there is none or several. Older agents omit it. */
     animal: Type.Optional(Nullable(FlaggedPatient)),
-    /** By whose intervals: the device's name, or the configured model behind a generic profile. */
+    /** The instrument of the intervals: the device's name, or the configured model behind a generic profile. */
     instrument: Nullable(Type.String()),
     rows: Type.Array(RowSnapshot, { maxItems: 1000 }),
-    /** Decisions, doubts, and results that make no row. */
+    /** Decisions, doubts, and values that became no result. */
     notes: Type.Array(Type.String(), { maxItems: 10_000 }),
-    /** Digest of the images of the study: one that comes late is news too. */
+    /** Digest of the images of the study, since a late image makes a new revision too. */
     images: Type.Optional(Type.String()),
   },
   { additionalProperties: false },
 );
 export type Snapshot = Static<typeof Snapshot>;
 
-/** A study as the agent pushes it: not yet matched when `patient_fp` is null. */
+/** A study as the agent pushes it. `patient_fp` is null if no patient matches. */
 export const PushedStudy = Type.Object(
   {
     ...Study.properties,
     patient_fp: Nullable(Study.properties.patient_fp),
-    // A person's acts add to it, and the database's column ends at 2 147 483 647.
+    // Changes by users add to it, and the column of the database ends at 2 147 483 647.
     revision: Type.Integer({ minimum: 1, maximum: 1_000_000_000 }),
     dedupe_key: Type.String({ minLength: 1, maxLength: 200 }),
     source: Type.Object(
@@ -157,7 +156,7 @@ export const PushedStudy = Type.Object(
 );
 export type PushedStudy = Static<typeof PushedStudy>;
 
-/** The outcome of one pushed study; `existing_fp` where its dedupe key is stored under another fp already. */
+/** The outcome of one pushed study. `existing_fp` is present if its dedupe key is stored under another fp. */
 export const Outcome = Type.Object({
   fp: Type.String(),
   outcome: Type.Enum(["filed", "unchanged", "unmatched", "conflict", "rejected"]),
@@ -166,7 +165,7 @@ export const Outcome = Type.Object({
 });
 export type Outcome = Static<typeof Outcome>;
 
-/** At most this many studies in one POST /agent/v1/studies. */
+/** Max studies in one POST /agent/v1/studies. Beyond it the request gets 400. */
 export const STUDIES_PER_PUSH_MAX = 100;
 
 export const Heartbeat = Type.Object({
@@ -185,7 +184,7 @@ export const Heartbeat = Type.Object({
         profile: Type.Optional(Type.String({ maxLength: 64 })),
         connected: Type.Optional(Type.Boolean()),
         last_message_at: Type.Optional(Nullable(Type.String({ maxLength: 64 }))),
-        /** The state of the device in words, why, and since when. */
+        /** State of the device, its reason, and its begin. */
         state: Type.Optional(Type.String({ maxLength: 64 })),
         reason: Type.Optional(Nullable(Type.String({ maxLength: 1000 }))),
         since: Type.Optional(Nullable(Type.String({ maxLength: 64 }))),

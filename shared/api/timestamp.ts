@@ -1,8 +1,8 @@
-// The schemas' patterns fix the form of a date; whether the day exists is asked here.
+// Times as text. The patterns of the schemas check the form of a time, and these functions whether it exists.
 
 /**
- * Reads a date-time of RFC 3339 §5.6, to milliseconds since 1970. Its date alone is the first instant of that day, and a
- * time without an offset is UTC; seconds may be absent, and an offset may lack its colon (ISO 8601). Fractions below a
+ * Reads a date-time of RFC 3339 §5.6, to milliseconds since 1970. A date alone is the first instant of that day in UTC. A
+ * time without an offset is UTC. Seconds may be absent, and an offset may lack its colon (ISO 8601). Fractions below a
  * millisecond are cut off. A leap second is the first second of the next day.
  * @returns null for any other text, and for a day or a time that does not exist
  */
@@ -51,10 +51,10 @@ export function isRealDate(text: string): boolean {
 const DAY_MS = 86_400_000;
 
 /**
- * Says what was expected of the time of a record, null for a time that can be: it exists, and lies at most a day after `now`
- * (milliseconds), because clocks and time zones differ; nor before `from`.
+ * Checks the time of a record: it exists, and lies between `from` and a day after `now` (milliseconds since 1970). The day
+ * allows for clocks and time zones that differ. @returns the expected time, or null if the time is valid
  */
-export function whyNotTime(text: string, now: number, from?: string): string | null {
+export function timestampProblem(text: string, now: number, from?: string): string | null {
   if (!isRealInstant(text)) return "a time that exists";
   if (Date.parse(text) > now + DAY_MS) return `at most a day after the clock's ${new Date(now).toISOString()}`;
   return from !== undefined && text < from ? `a time from ${from} on` : null;

@@ -12,7 +12,7 @@ export function parsePeriod(text: string): number {
   return Number(count) * (unit === "d" ? 24 * HOUR_MS : HOUR_MS);
 }
 
-/** Reads a period up to now or a point in time. @returns milliseconds since 1970 */
+/** Reads a time, or a period before now. @returns milliseconds since 1970 */
 export function parseTime(text: string): number {
   if (/^\d+[hd]$/.test(text)) return Date.now() - parsePeriod(text);
   const instant = readInstant(text);

@@ -17,7 +17,7 @@ export function printError(text: string): void {
   process.stderr.write(`${printableLines(text)}\n`);
 }
 
-/** `1 device`, `2 devices` */
+/** Formats a count with its noun: `1 device`, `2 devices`. */
 export function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

@@ -1,10 +1,10 @@
 import { AssertionError } from "node:assert";
 import { Command } from "commander";
-import { reasonOf } from "../runtime/error-message.ts";
+import { errorMessage } from "../runtime/error-message.ts";
 import { VERSION } from "../runtime/version.ts";
 import { printError } from "./output.ts";
 
-// Runs a command line of subcommands. Each subcommand is a module of its own, and only the one that is named is loaded.
+// Runs a command line of subcommands. Each subcommand is a module, which is loaded only if it is named.
 
 export interface ProgramDefinition {
   readonly name: string;
@@ -58,7 +58,7 @@ export async function loadCommands(
 
 /** @returns a sentence that names the new words, or null if the arguments have no old ones */
 export function renamedProblem(renamed: readonly RenamedWords[], args: readonly string[]): string | null {
-  // An option's value may stand behind an equals sign.
+  // An option and its value may be joined by an equals sign.
   const words = args.flatMap((arg) => (arg.startsWith("--") ? arg.split(/=(.*)/s, 2) : [arg]));
   const found = renamed.find(({ old }) => hasWords(words, old.split(" ")));
   return found === undefined ? null : `${found.old} has a new name: ${found.now}`;
@@ -73,9 +73,9 @@ function hasWords(words: readonly string[], old: readonly string[]): boolean {
   return words.some((_, at) => option.every((word, index) => words[at + index] === word));
 }
 
-/** The text of a failure: one sentence if it was to be expected, the stack if it is a fault of this program. */
+/** Returns the text of a failure: its message if it is expected, its stack if it is a fault of this program. */
 export function failureText(error: unknown): string {
-  return isFault(error) ? (error.stack ?? error.message) : reasonOf(error);
+  return isFault(error) ? (error.stack ?? error.message) : errorMessage(error);
 }
 
 function isFault(error: unknown): error is Error {

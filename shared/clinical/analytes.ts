@@ -3,7 +3,7 @@ import { type Static, Type } from "typebox";
 import { Value } from "typebox/value";
 import type { Modality } from "../api/study.ts";
 
-// The analyte catalogue: what a device's code or mnemonic means, and in which units it may come.
+// The analyte catalogue: codes and mnemonics of devices, and the units of each analyte.
 
 const Analyte = Type.Object({
   code: Type.String({ pattern: "^[A-Z0-9]+$" }),
@@ -17,9 +17,9 @@ const Analyte = Type.Object({
   /** Digits after the point of a value in the canonical unit. */
   decimals: Type.Integer({ minimum: 0, maximum: 6 }),
   molar_mass_g_per_mol: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
-  /** A missing unit is not the only unit: some devices send another quantity without one. */
+  /** True if a missing unit is unknown, not the only unit: some devices send another quantity without a unit. */
   unit_required: Type.Optional(Type.Boolean()),
-  /** A value in `unit` times `factor` is the value in the canonical unit; `basis` says where the factor is from. */
+  /** A value in `unit` times `factor` is the value in the canonical unit. `basis` is the source of the factor. */
   units: Type.Array(
     Type.Object({ unit: Type.String(), factor: Type.Number({ exclusiveMinimum: 0 }), basis: Type.String() }),
     { minItems: 1 },
@@ -41,12 +41,12 @@ const byCode = new Map(analytes.map((analyte) => [analyte.code, analyte]));
 const byLoinc = new Map(analytes.flatMap((analyte) => analyte.loinc.map((loinc) => [loinc, analyte] as const)));
 const byName = namesOf(analytes);
 
-/** The bytes of a file in shared/data, for a digest of the catalogue. */
+/** Reads the bytes of a file in shared/data, for a digest of the catalogue. */
 export function dataFile(name: string): Buffer {
   return readFileSync(new URL(`../data/${name}`, import.meta.url));
 }
 
-/** Reads a file of shared/data; stops loudly, naming the row, where it is not of the schema. */
+/** Reads a file of shared/data. Throws an error with the first row that does not match the schema. */
 export function readData<T extends Type.TSchema>(name: string, schema: T): Static<T> {
   const data: unknown = JSON.parse(dataFile(name).toString("utf8"));
   if (Value.Check(schema, data)) return data;
@@ -67,9 +67,9 @@ export interface NameContext {
 }
 
 /**
- * The analyte of the first name that has one, names in order of trust: LOINC, then mnemonics as the device wrote them.
- * Null where no name is known, or where the known one contradicts the specimen: never a guess. `note` says how a mnemonic
- * of two analytes was decided.
+ * Finds the analyte of the first known name. The names are in order of trust: LOINC, then mnemonics as the device sent them.
+ * `note` is the reason of the choice if a mnemonic names two analytes.
+ * @returns null if no name is known, or if the known one contradicts the specimen
  */
 export function findAnalyte(
   names: readonly string[],
@@ -86,7 +86,7 @@ export function findAnalyte(
   return null;
 }
 
-/** The mnemonic names urine analytes only, so its order is a urine order. */
+/** Whether a mnemonic names urine analytes only, so that its order is a urine order. */
 export function isUrineOnly(name: string): boolean {
   const trimmed = name.trim();
   const loinc = byLoinc.get(trimmed);
@@ -95,7 +95,7 @@ export function isUrineOnly(name: string): boolean {
   return candidates?.every((analyte) => analyte.modality === "URINALYSIS" && analyte.code !== "UPC") ?? false;
 }
 
-/** House, "Settled questions": the modality, then urine, else blood. Vetdata R9 for the mnemonics that trap. */
+/** Decides between the analytes of a mnemonic: by the modality, then by a urine order, otherwise blood. */
 function decide(
   name: string,
   candidates: readonly Analyte[],
@@ -109,9 +109,9 @@ function decide(
   if (candidates.length === 1) {
     const [analyte] = candidates;
     if (analyte === undefined) return null;
-    // CREA of urine is not CREA of blood, and UA is then the urinalysis: no blood interval may meet it.
+    // CREA of urine is not CREA of blood, and UA is then the urinalysis: a blood interval must not apply to either.
     if (isUrine && fromUrine.length === 0) return null;
-    // BIL on a chemistry analyzer is no urine pad. UBIL says what it is.
+    // BIL on a chemistry analyzer is not a urine pad. UBIL is one by its name.
     const isPad = analyte.value_type === "ordinal" && fold(name) !== fold(analyte.code);
     if (isPad && !isUrine && bloodModality !== null) return null;
     // Procalcitonin has the same letters as the plateletcrit of hematology.
@@ -124,7 +124,7 @@ function decide(
     note: `${name} names ${candidates.map((candidate) => candidate.code).join(" and ")}: taken as ${analyte.code}, ${why}`,
   });
   if (isUrine) {
-    // A urine specimen on a blood analyzer: its GLU is neither the pad nor the blood's.
+    // A urine specimen on a blood analyzer: its GLU is neither the pad's nor the blood's.
     if (bloodModality !== null) return null;
     const [analyte, ...others] = fromUrine;
     if (analyte === undefined || others.length > 0) return null;
@@ -135,12 +135,12 @@ function decide(
   }
   const ofModality = fromBlood.filter((analyte) => analyte.modality === bloodModality);
   const [analyte, ...others] = ofModality.length > 0 ? ofModality : fromBlood;
-  // TPP is in hematology the refractometer's, in chemistry the total protein: without a modality it stays open.
+  // TPP is the refractometer's protein in hematology and the total protein in chemistry. Without a modality it stays unknown.
   if (analyte === undefined || others.length > 0) return null;
   return note(analyte, bloodModality === null ? "nothing says urine" : `the device's modality is ${bloodModality}`);
 }
 
-/** Case is no difference between analytes: pH is as open as PH, a device's CREA is the catalogue's Crea. */
+/** Folds case, which never distinguishes two analytes: a device's CREA is the catalogue's Crea. */
 function fold(name: string): string {
   return name.toLowerCase();
 }
@@ -164,7 +164,7 @@ function namesOf(rows: readonly Analyte[]): Map<string, Analyte[]> {
 function checked(rows: readonly Analyte[]): readonly Analyte[] {
   const seen = new Set<string>();
   const once = (key: string, analyte: Analyte) => {
-    if (seen.has(key)) throw new Error(`shared/data/analytes.json: ${key} of ${analyte.code} stands twice`);
+    if (seen.has(key)) throw new Error(`shared/data/analytes.json: ${key} of ${analyte.code} is duplicate`);
     seen.add(key);
   };
   for (const analyte of rows) {

@@ -1,29 +1,29 @@
 import type { Patient } from "../api/patient.ts";
-import { readSex } from "./reference.ts";
+import { readSex } from "./sex.ts";
 import { fold, readSpecies } from "./species.ts";
 import type { PatientHint } from "../api/study.ts";
 
-// Candidates for a result without an exact identifier: for a person to choose from, never for a program.
+// Candidates for a result without an exact identifier. A user chooses one; no program files a result by them.
 
-/** A patient and what the clinic knows beside it. */
-export interface Known {
+/** A patient, and the clinic's records about it that can match a hint. */
+export interface MatchEvidence {
   readonly patient: Patient;
   /** Card numbers and microchips. */
   readonly identifiers: readonly string[];
-  /** An event of it is in the calendar on the day of the sample. */
+  /** Whether the patient has an event on the day of the sample. */
   readonly appointed: boolean;
-  /** Owners whom devices named in studies that were filed to it. */
+  /** Owners in the hints of studies that were filed to the patient. */
   readonly owners: readonly string[];
 }
 
-export interface Candidate {
+export interface PatientCandidate {
   readonly patient: Patient;
-  /** Only for the order: what speaks for the patient less what speaks against it. */
+  /** Points of the matching signs less those of the contradicting ones. It only sorts candidates. */
   readonly score: number;
   readonly reasons: readonly string[];
 }
 
-/** How much each sign says. A name is what people give; all else only tells namesakes apart. */
+/** Points of each sign. Users mostly enter a name; the other signs only distinguish namesakes. */
 const POINTS = {
   identifier: 40,
   nearIdentifier: 25,
@@ -46,21 +46,26 @@ const WEIGHT_TOLERANCE = 0.15;
 const WEIGHT_FAR = 0.5;
 
 /**
- * The likeliest patients for what a device said of the animal, best first, each with the reasons. Who has neither a similar
- * name or number nor an event that day is none of them.
+ * Ranks patients by a device's hint, the best first, with the reasons. A candidate has a similar name, a similar
+ * number or an event on that day.
  */
-export function rankCandidates(hint: PatientHint, known: Iterable<Known>, limit: number): Candidate[] {
-  const said = { ...hint, name: fold(hint.name ?? "").trim(), species: readSpecies(hint.species ?? "") };
-  const ranked: Candidate[] = [];
-  for (const each of known) {
-    const candidate = weigh(said, each);
+export function rankCandidates(
+  hint: PatientHint,
+  patients: Iterable<MatchEvidence>,
+  limit: number,
+): PatientCandidate[] {
+  const sent = { ...hint, name: fold(hint.name ?? "").trim(), species: readSpecies(hint.species ?? "") };
+  const ranked: PatientCandidate[] = [];
+  for (const evidence of patients) {
+    const candidate = weigh(sent, evidence);
     if (candidate !== null) ranked.push(candidate);
   }
-  const order = (a: Candidate, b: Candidate) => b.score - a.score || (a.patient.fp < b.patient.fp ? -1 : 1);
+  const order = (a: PatientCandidate, b: PatientCandidate) =>
+    b.score - a.score || (a.patient.fp < b.patient.fp ? -1 : 1);
   return ranked.toSorted(order).slice(0, limit);
 }
 
-function weigh(said: PatientHint, { patient, identifiers, appointed, owners }: Known): Candidate | null {
+function weigh(sent: PatientHint, { patient, identifiers, appointed, owners }: MatchEvidence): PatientCandidate | null {
   const reasons: string[] = [];
   let score = 0;
   const note = (sign: keyof typeof POINTS, reason: string) => {
@@ -68,59 +73,60 @@ function weigh(said: PatientHint, { patient, identifiers, appointed, owners }: K
     reasons.push(reason);
   };
 
-  const number = said.identifier?.trim() ?? "";
+  const number = sent.identifier?.trim() ?? "";
   const [nearest = ""] = identifiers.toSorted((a, b) => similarity(b, number) - similarity(a, number));
   if (number !== "" && number === nearest) note("identifier", `has the number ${number}`);
   else if (number.length > 3 && slips(nearest, number) === 1) note("nearIdentifier", `its number is ${nearest}`);
 
   const name = fold(patient.name).trim();
-  const likeness = said.name === null || said.name === "" ? 0 : similarity(name, said.name);
+  const likeness = sent.name === null || sent.name === "" ? 0 : similarity(name, sent.name);
   if (likeness === 1) note("name", `is called ${patient.name}`);
   else if (likeness >= NEAR_NAME) note("nearName", `is called ${patient.name}, which is similar`);
   if (appointed) note("appointed", "has an event that day");
   if (reasons.length === 0) return null;
 
-  if (said.species !== null) {
-    if (said.species === patient.species) note("species", `is a ${patient.species}`);
-    else note("otherSpecies", `is a ${patient.species}, the device says ${said.species}`);
+  if (sent.species !== null) {
+    if (sent.species === patient.species) note("species", `is a ${patient.species}`);
+    else note("otherSpecies", `is a ${patient.species}, the device says ${sent.species}`);
   }
-  const owner = fold(said.owner ?? "");
-  if (said.owner !== null && owners.some((each) => fold(each) === owner))
-    note("owner", `earlier results name the owner ${said.owner}`);
-  if (said.date_of_birth !== null && said.date_of_birth === patient.date_of_birth) {
+  const owner = fold(sent.owner ?? "");
+  if (sent.owner !== null && owners.some((each) => fold(each) === owner))
+    note("owner", `earlier results name the owner ${sent.owner}`);
+  if (sent.date_of_birth !== null && sent.date_of_birth === patient.date_of_birth) {
     note("dateOfBirth", `was born on ${patient.date_of_birth}`);
   }
-  const [sex, saidSex] = [readSex(patient.sex), readSex(said.sex)];
-  if (sex !== null && saidSex !== null) {
-    if (sex === saidSex) note("sex", `is ${patient.sex}`);
-    else note("otherSex", `is ${patient.sex}, the device says ${said.sex}`);
+  const [sex, sentSex] = [readSex(patient.sex), readSex(sent.sex)];
+  if (sex !== null && sentSex !== null) {
+    if (sex === sentSex) note("sex", `is ${patient.sex}`);
+    else note("otherSex", `is ${patient.sex}, the device says ${sent.sex}`);
   }
-  if (patient.weight_kg !== null && said.weight_kg !== null) {
-    const difference = Math.abs(patient.weight_kg - said.weight_kg) / Math.max(patient.weight_kg, said.weight_kg);
+  if (patient.weight_kg !== null && sent.weight_kg !== null) {
+    const difference = Math.abs(patient.weight_kg - sent.weight_kg) / Math.max(patient.weight_kg, sent.weight_kg);
     if (difference <= WEIGHT_TOLERANCE) note("weight", `weighs ${patient.weight_kg} kg`);
     else if (difference > WEIGHT_FAR)
-      note("otherWeight", `weighs ${patient.weight_kg} kg, the device says ${said.weight_kg}`);
+      note("otherWeight", `weighs ${patient.weight_kg} kg, the device says ${sent.weight_kg}`);
   }
   return { patient, score, reasons };
 }
 
-/** Whether one name may be a slip of the other; case, accents and blanks are no difference. */
+/** Whether one name may be a typing error of the other. Case, accents and blanks make no difference. */
 export function isNearName(one: string, other: string): boolean {
-  const [name, said] = [fold(one).trim(), fold(other).trim()];
-  return name !== "" && said !== "" && (slips(name, said) <= 1 || similarity(name, said) >= NEAR_NAME);
+  const [first, second] = [fold(one).trim(), fold(other).trim()];
+  return first !== "" && second !== "" && (slips(first, second) <= 1 || similarity(first, second) >= NEAR_NAME);
 }
 
-/** 1 for the same text, 0 for texts that share nothing. */
+/** Returns 1 for equal texts, down to 0 for texts without a common part. */
 function similarity(one: string, other: string): number {
   const length = Math.max(one.length, other.length);
   return length === 0 ? 0 : 1 - slips(one, other) / length;
 }
 
-const COMPARED_LETTERS_MAX = 40;
+/** Max characters that are compared. Further ones are ignored. */
+const COMPARED_CHARS_MAX = 40;
 
-/** How many slips of the finger part two texts: letters left out, added, wrong, or two that changed places. */
+/** Returns the Damerau-Levenshtein distance (optimal string alignment): omitted, added, wrong or swapped characters. */
 function slips(first: string, second: string): number {
-  const [one, other] = [first.slice(0, COMPARED_LETTERS_MAX), second.slice(0, COMPARED_LETTERS_MAX)];
+  const [one, other] = [first.slice(0, COMPARED_CHARS_MAX), second.slice(0, COMPARED_CHARS_MAX)];
   let before: number[] = [];
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (let i = 1; i <= one.length; i++) {

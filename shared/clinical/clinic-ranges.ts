@@ -2,31 +2,31 @@ import { type Static, Type } from "typebox";
 import type { Analyte } from "./analytes.ts";
 import { isRealDate, isRealInstant } from "../api/timestamp.ts";
 import {
-  type Animal,
   bySpecificity,
-  type Candidate,
   candidateOf,
   type Interval,
+  type IntervalCandidate,
   intervalFields,
+  intervalProblem,
   mostSpecific,
   needsSubgroup,
-  whyNoInterval,
 } from "./reference.ts";
 import { DATE_PATTERN, TIMESTAMP_PATTERN } from "../api/schema.ts";
+import type { Signalment } from "./signalment.ts";
 import { subgroupsOf } from "./species.ts";
 
-// Intervals of a clinic's own, which beat the device's and the catalogue's from the day on that they name.
+// A clinic's own intervals. They take precedence over the device's and the catalogue's from their effective day on.
 
-/** A day is its beginning in UTC. */
+/** A day, which means its start in UTC, or a timestamp. */
 const Day = Type.String({ pattern: `${DATE_PATTERN}|${TIMESTAMP_PATTERN}` });
 
-/** One line of the file that `ranges import` takes. What is absent is a wildcard. */
+/** One line of a file for `ranges import`. An absent field matches everything. */
 export const ClinicRange = Type.Object(
   {
     ...intervalFields,
     id: Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" }),
     effective_from: Day,
-    /** From then on the catalogue holds again; absent: until a later row for the same animals comes into force. */
+    /** End of the row. By default a later row for the same subject ends it. */
     effective_until: Type.Optional(Day),
     note: Type.Optional(Type.String({ maxLength: 500 })),
   },
@@ -34,20 +34,20 @@ export const ClinicRange = Type.Object(
 );
 export type ClinicRange = Static<typeof ClinicRange>;
 
-/** A clinic's rows as they were imported together; the version names this very content. */
+/** The rows of one import. The version identifies their content. */
 export const ClinicRanges = Type.Object({
   version: Type.String({ minLength: 1, maxLength: 64 }),
-  /** Published intervals of quality C and D hold in this clinic too. */
+  /** Whether published intervals of quality C and D apply in this clinic. */
   low_quality: Type.Boolean(),
   rows: Type.Array(ClinicRange),
 });
 export type ClinicRanges = Static<typeof ClinicRanges>;
 
-/** Prefix of the id of a clinic's row where ids of all kinds are mixed. */
+/** Prefix of the id of a clinic's row in a snapshot. */
 const CLINIC = "clinic:";
 
 /** Checks a row that matches the schema. @returns the problem, or null */
-export function whyNoClinicRange(row: ClinicRange): string | null {
+export function clinicRangeProblem(row: ClinicRange): string | null {
   const { species, subgroup, effective_from, effective_until } = row;
   const known = subgroupsOf(species);
   if (subgroup === undefined && needsSubgroup(species)) return `has no subgroup, expected one of ${known.join(", ")}`;
@@ -60,21 +60,21 @@ export function whyNoClinicRange(row: ClinicRange): string | null {
   if (effective_until !== undefined && Date.parse(effective_until) <= Date.parse(effective_from)) {
     return `is in force until ${effective_until}, not after ${effective_from}`;
   }
-  return whyNoInterval(row);
+  return intervalProblem(row);
 }
 
-/** The animals and analyte that a row is about: of two rows with the same, the later one takes the other's place. */
+/** Returns the subject of a row: its analyte, patients and device. A later row replaces an earlier one of the same subject. */
 export function subjectOf(row: ClinicRange): string {
   const { analyte, species, subgroup, life_stage, age_min_days, age_max_days, sex, neutered, device } = row;
   const subject = [analyte, species, subgroup, life_stage, age_min_days, age_max_days, sex, neutered, device];
   return JSON.stringify(subject.map((part) => part ?? null));
 }
 
-/** How the clinic's rows in force at that time answer for an analyte, animal and device. */
+/** Returns a function that chooses an interval among the clinic's rows in force at a time. */
 export function intervalsInForce(
   { rows }: ClinicRanges,
   at: string,
-): (analyte: Analyte, animal: Animal, device: string | null) => Interval | null {
+): (analyte: Analyte, signalment: Signalment, device: string | null) => Interval | null {
   const latest = new Map<string, ClinicRange>();
   for (const row of rows) {
     const from = Date.parse(row.effective_from);
@@ -82,7 +82,7 @@ export function intervalsInForce(
     const before = latest.get(subjectOf(row));
     if (before === undefined || Date.parse(before.effective_from) < from) latest.set(subjectOf(row), row);
   }
-  const byAnalyte = new Map<string, Candidate[]>();
+  const byAnalyte = new Map<string, IntervalCandidate[]>();
   for (const row of latest.values()) {
     if (Date.parse(row.effective_until ?? "") <= Date.parse(at)) continue;
     const id = `${CLINIC}${row.id}`;
@@ -90,7 +90,7 @@ export function intervalsInForce(
     byAnalyte.set(row.analyte, [...(byAnalyte.get(row.analyte) ?? []), candidate]);
   }
   for (const candidates of byAnalyte.values()) candidates.sort(bySpecificity);
-  return (analyte, animal, device) => mostSpecific(byAnalyte.get(analyte.code) ?? [], animal, device);
+  return (analyte, signalment, device) => mostSpecific(byAnalyte.get(analyte.code) ?? [], signalment, device);
 }
 
 /** @returns the clinic's row by the id in a study's snapshot, if it is one */
@@ -98,10 +98,10 @@ export function clinicRangeById({ rows }: ClinicRanges, id: string): ClinicRange
   return id.startsWith(CLINIC) ? rows.find((row) => row.id === id.slice(CLINIC.length)) : undefined;
 }
 
-/** A row as a person reads it: what it is about, and since when. */
+/** Formats a row for a user: its interval, its subject and its period. */
 export function rangeText(row: ClinicRange): string {
   const ages = [row.age_min_days ?? "", row.age_max_days ?? ""].join("-");
-  const animal = [
+  const signalment = [
     row.species,
     row.subgroup,
     row.life_stage,
@@ -114,5 +114,5 @@ export function rangeText(row: ClinicRange): string {
     ? `critical ${row.critical_low ?? ""}..${row.critical_high ?? ""}  `
     : "";
   const until = row.effective_until === undefined ? "" : ` until ${row.effective_until}`;
-  return `${row.id}  ${row.analyte} ${row.low}-${row.high} ${row.unit}  ${critical}${animal.join(" ")}  from ${row.effective_from}${until}`;
+  return `${row.id}  ${row.analyte} ${row.low}-${row.high} ${row.unit}  ${critical}${signalment.join(" ")}  from ${row.effective_from}${until}`;
 }

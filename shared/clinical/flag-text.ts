@@ -2,21 +2,21 @@ import { type ClinicRanges, clinicRangeById, rangeText } from "./clinic-ranges.t
 import { describePublished } from "./reference.ts";
 import type { Result, RowSnapshot, Snapshot } from "../api/study.ts";
 
-// Results and what their flags rest on, as both programs' `explain` prints them.
+// Formats results with the intervals of their flags, for the `explain` commands of both programs.
 
 export function resultLine({ analyte, value, unit, reference_range, flag, comparator, value_text }: Result): string {
   const printed = value_text ?? `${comparator ?? ""}${value}`;
   return [analyte, printed, unit ?? "", reference_range ?? "no range", flag ?? "no flag"].join("  ");
 }
 
-/** Each result with the interval row that its flag rests on and where that is from. */
+/** Formats each result with the interval of its flag and the source of that interval. */
 export function flagLines(
   results: readonly Result[],
   snapshot: Snapshot | null,
   ranges: ClinicRanges | undefined,
 ): string[] {
   if (snapshot === null)
-    return results.map((result) => `  ${resultLine(result)}  (the sender did not say by which interval)`);
+    return results.map((result) => `  ${resultLine(result)}  (the sender did not send the interval)`);
   const versions = `catalogue ${snapshot.catalogue}, the clinic's intervals ${snapshot.ranges ?? "none"}`;
   const lines = results.map((result, index) => {
     const row = snapshot.rows[index];
@@ -33,13 +33,13 @@ export function flagLines(
   return [versions, ...lines, ...snapshot.notes.map((note) => `  note: ${note}`)];
 }
 
-/** The meaning of a code from an image, to be printed behind its result. */
+/** Formats the meaning of a code from an image, to follow its result. */
 export function meaningText(row: RowSnapshot | undefined): string {
   return row?.meaning === undefined ? "" : `  = ${row.meaning}`;
 }
 
 function sourceOf(id: string, ranges: ClinicRanges | undefined): string {
-  if (id === "device") return "the device's own, for the animal's species";
+  if (id === "device") return "the device's own, for the patient's species";
   const own = ranges && clinicRangeById(ranges, id);
-  return own ? rangeText(own) : (describePublished(id) ?? "a row that this catalogue has no more");
+  return own ? rangeText(own) : (describePublished(id) ?? "a row that this catalogue lacks");
 }

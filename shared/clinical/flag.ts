@@ -1,9 +1,10 @@
 import type { Analyte } from "./analytes.ts";
-import { type Animal, chooseInterval, type Interval, ordinalNormal } from "./reference.ts";
+import { chooseInterval, type Interval, ordinalNormal } from "./reference.ts";
 import type { Comparator, Flag } from "../api/study.ts";
+import type { Signalment } from "./signalment.ts";
 import { convert, factorOf } from "./units.ts";
 
-// The flag of a result and the range it was held against.
+// The flag of a result, and the range that decides it.
 
 export interface Bounds {
   readonly low: number | null;
@@ -12,7 +13,7 @@ export interface Bounds {
   readonly critical_high: number | null;
 }
 
-/** The range a device sent with its result, in the result's unit; `species` is what that message says the range is for. */
+/** The range that a device sent with a result, in the unit of the result, and its species in the device's words. */
 export interface DeviceRange {
   readonly low: number | null;
   readonly high: number | null;
@@ -20,7 +21,7 @@ export interface DeviceRange {
   readonly species: string | null;
 }
 
-/** `reason` says why a range or a flag is null; `interval_id` is a row's id, or "device". */
+/** `reason` explains a range or a flag that is null. `interval_id` is the id of a row, or "device". */
 export interface Assessment {
   readonly reference_range: string | null;
   readonly flag: Flag | null;
@@ -28,23 +29,23 @@ export interface Assessment {
   readonly reason: string | null;
 }
 
-/** Choices of the clinic. */
+/** Settings of the clinic. */
 export interface ClinicChoices {
-  /** Its own interval, or null; it beats the device's range and ours. */
-  readonly interval?: (analyte: Analyte, animal: Animal, device: string | null) => Interval | null;
-  /** Published intervals of quality C and D too. */
+  /** Returns the clinic's own interval, or null. It takes precedence over the device's and the catalogue's. */
+  readonly interval?: (analyte: Analyte, signalment: Signalment, device: string | null) => Interval | null;
+  /** Whether published intervals of quality C and D apply. */
   readonly includeLowQuality?: boolean;
 }
 
-/** Why a result has no range while nobody knows whose it is. */
+/** Reason of a null range for a result without a patient. */
 export const NO_PATIENT = "no patient: the species is unknown";
 
-/** Converting a bound and a value by the same factor must not part them. */
+/** Relative tolerance, so that an equal bound and value stay equal after a conversion by the same factor. */
 const EPSILON = 1e-9;
 
 /**
- * Bounds are normal, critical is strictly beyond the critical bound. Where only a bound of the value is
- * printed, the flag holds for every value it allows, or it is null (V2). All in one unit.
+ * Flags a value by bounds in the same unit. A bound is normal; critical is strictly beyond a critical bound. If the device
+ * printed only a bound of the value, the flag holds for every value that the bound allows, otherwise it is null.
  */
 export function flag(value: number, comparator: Comparator | null, bounds: Bounds): Flag | null {
   const { low, high, critical_low, critical_high } = bounds;
@@ -77,8 +78,8 @@ function isAtMost(one: number, other: number): boolean {
 }
 
 /**
- * The range and the flag of one result as it was sent, for the animal as it was then: the clinic's own interval, else the
- * device's range where it is for the patient's species, else the catalogue's, else none and no flag.
+ * Returns the range and the flag of one result. The clinic's own interval decides, then the device's range for the patient's
+ * species, then the catalogue's interval. Without any of them both are null.
  */
 export function assess(
   result: {
@@ -90,21 +91,21 @@ export function assess(
     device_range: DeviceRange | null;
     device_flag: string | null;
   },
-  animal: Animal | null,
+  signalment: Signalment | null,
   device: string | null,
   clinic: ClinicChoices = {},
 ): Assessment {
   const { analyte, value, comparator, unit } = result;
-  if (animal === null) return none(NO_PATIENT);
+  if (signalment === null) return none(NO_PATIENT);
   if (result.ordinal !== (analyte.value_type === "ordinal")) {
-    // A pad's rank and a concentration are never held against one range (V3).
+    // A range applies to the rank of a pad or to a concentration, never to both.
     return none(
       result.ordinal ? `an ordinal for the measured ${analyte.code}` : `a number for the ordinal ${analyte.code}`,
     );
   }
   if (!result.ordinal && (unit === null || factorOf(analyte, unit) === null)) return none("the unit is unknown");
-  const range = result.ordinal ? padRange(analyte, animal) : rangeOf(result, animal, device, clinic);
-  if (range === null) return none(`no interval of ${analyte.code} for ${describe(animal)}`);
+  const range = result.ordinal ? padRange(analyte, signalment) : rangeOf(result, signalment, device, clinic);
+  if (range === null) return none(`no interval of ${analyte.code} for ${describe(signalment)}`);
   const own = flag(value, comparator, range.bounds);
   return {
     reference_range: range.text,
@@ -124,8 +125,8 @@ interface Range {
   readonly id: string;
 }
 
-function padRange(analyte: Analyte, animal: Animal): Range | null {
-  const normal = ordinalNormal(analyte, animal.species);
+function padRange(analyte: Analyte, signalment: Signalment): Range | null {
+  const normal = ordinalNormal(analyte, signalment.species);
   if (normal === null) return null;
   const bounds = { low: 0, high: normal.high, critical_low: null, critical_high: null };
   return { bounds, text: `0-${normal.high}`, id: normal.id };
@@ -133,17 +134,17 @@ function padRange(analyte: Analyte, animal: Animal): Range | null {
 
 function rangeOf(
   result: { analyte: Analyte; unit: string | null; device_range: DeviceRange | null },
-  animal: Animal,
+  signalment: Signalment,
   device: string | null,
   clinic: ClinicChoices,
 ): Range | null {
   const { analyte, unit } = result;
-  const clinics = clinic.interval?.(analyte, animal, device) ?? null;
-  const own = clinics === null ? ownRange(analyte, result.device_range, animal) : null;
+  const clinics = clinic.interval?.(analyte, signalment, device) ?? null;
+  const own = clinics === null ? ownRange(analyte, result.device_range, signalment) : null;
   if (own !== null) return own;
-  const interval = clinics ?? chooseInterval(analyte, animal, device, clinic);
+  const interval = clinics ?? chooseInterval(analyte, signalment, device, clinic);
   if (interval === null || unit === null) return null;
-  // The interval is converted to the value's unit, not the value to the interval's (U3).
+  // The interval is converted to the unit of the value, which stays as the analyzer printed it.
   const inUnit = (bound: number | null) => (bound === null ? null : convert(analyte, bound, interval.unit, unit));
   const bounds = {
     low: inUnit(interval.low),
@@ -159,19 +160,19 @@ function rangeOf(
   return { bounds, text, id: interval.id };
 }
 
-/** A range for another species, or for "General" and "Child", is kept beside the result and never used. */
-function ownRange(analyte: Analyte, range: DeviceRange | null, animal: Animal): Range | null {
-  if (range === null || range.species !== animal.species || range.high === null) return null;
+/** Returns the device's range if it is for the patient's species. A range for another one, such as "General", does not apply. */
+function ownRange(analyte: Analyte, range: DeviceRange | null, signalment: Signalment): Range | null {
+  if (range === null || range.species !== signalment.species || range.high === null) return null;
   if (range.low !== null) {
     return { bounds: { ...range, critical_low: null, critical_high: null }, text: range.text, id: "device" };
   }
-  // `<10` is 0-10, as the catalogue writes such rows; a base excess may be under 0.
+  // `<10` means 0-10. A base excess may be below 0, so its range stays open.
   if (analyte.code === "BE" || range.high <= 0) return null;
   const bounds = { low: 0, high: range.high, critical_low: null, critical_high: null };
   return { bounds, text: range.text.replace(/^\s*<?=?\s*/, "0-"), id: "device" };
 }
 
-/** Critical also where the device says so of a value that is already low or high by our range; never by its word alone. */
+/** Raises low or high to critical if the device flags the value LL or HH. The device's flag alone never decides. */
 function escalated(own: Flag | null, deviceFlag: string | null): Flag | null {
   const words = (deviceFlag ?? "").split(/[^A-Za-z]+/);
   if (own === "low" && words.includes("LL")) return "critical";
@@ -179,13 +180,13 @@ function escalated(own: Flag | null, deviceFlag: string | null): Flag | null {
   return own;
 }
 
-/** A converted bound: the analyte's decimals, at least three significant digits. */
+/** Formats a converted bound with the analyte's decimals, and at least three significant digits. */
 function printed(bound: number, decimals: number): string {
   if (bound === 0) return bound.toFixed(decimals);
   return bound.toFixed(Math.max(decimals, 2 - Math.floor(Math.log10(Math.abs(bound)))));
 }
 
-function describe(animal: Animal): string {
-  const age = animal.ageDays === null ? "of unknown age" : `of ${animal.ageDays} days`;
-  return [animal.subgroup, animal.species, age].filter((word) => word !== null).join(" ");
+function describe(signalment: Signalment): string {
+  const age = signalment.ageDays === null ? "of unknown age" : `of ${signalment.ageDays} days`;
+  return [signalment.subgroup, signalment.species, age].filter((word) => word !== null).join(" ");
 }

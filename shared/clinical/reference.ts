@@ -1,19 +1,18 @@
 import { createHash } from "node:crypto";
 import { type Static, Type } from "typebox";
 import { type Analyte, analyteByCode, dataFile, readData } from "./analytes.ts";
-import type { Patient } from "../api/patient.ts";
-import { fold, subgroupOf } from "./species.ts";
-import type { FlaggedPatient } from "../api/study.ts";
+import type { Signalment } from "./signalment.ts";
+import { fold } from "./species.ts";
 import { factorOf } from "./units.ts";
 
-// Which reference interval holds for an animal: rows of published tables, each with its source.
+// Chooses the reference interval of a patient among the rows of published tables.
 
-/** A bound as the row writes it: `6.0` keeps its digits, for the range is printed with them. */
+/** A bound as text, since a range is printed with the digits of its row: `6.0`. */
 const Bound = Type.String({ pattern: "^-?\\d+(\\.\\d+)?$" });
 const Species = Type.Enum(["dog", "cat", "rabbit", "bird", "reptile", "exotic", "horse", "cow"]);
 const Quality = Type.Enum(["A", "B", "C", "D"]);
 
-/** Fields of every interval, whoever published it. An absent field matches everything. */
+/** Fields of every interval, of the catalogue or of a clinic. An absent field matches everything. */
 export const intervalFields = {
   id: Type.String({ minLength: 1, maxLength: 128 }),
   species: Species,
@@ -35,7 +34,7 @@ const IntervalFields = Type.Object(intervalFields);
 export type IntervalFields = Static<typeof IntervalFields>;
 
 /** A row of data/reference-intervals.json. */
-const Row = Type.Object({
+const PublishedRow = Type.Object({
   ...intervalFields,
   critical_source_id: Type.Optional(Type.String()),
   kind: Type.Enum(["reference_interval", "published_range", "observed_range", "decision_limit", "device_default"]),
@@ -46,7 +45,7 @@ const Row = Type.Object({
   quality: Quality,
   rank: Type.Integer({ minimum: 0 }),
 });
-type Row = Static<typeof Row>;
+type PublishedRow = Static<typeof PublishedRow>;
 
 const OrdinalNormal = Type.Object({
   id: Type.String({ minLength: 1 }),
@@ -58,15 +57,6 @@ const OrdinalNormal = Type.Object({
   quality: Quality,
 });
 
-/** The animal as it was when the sample was taken. */
-export interface Animal {
-  readonly species: string;
-  readonly subgroup: string | null;
-  readonly ageDays: number | null;
-  readonly sex: "M" | "F" | null;
-  readonly neutered: boolean | null;
-}
-
 export interface Interval {
   readonly id: string;
   readonly low: number;
@@ -75,14 +65,14 @@ export interface Interval {
   readonly critical_high: number | null;
   readonly unit: string;
   readonly source_id: string;
-  /** Null of a clinic's own, which nobody graded. */
+  /** Null for an interval of a clinic, which has no grade. */
   readonly quality: "A" | "B" | "C" | "D" | null;
   /** The bounds with the row's digits: `6.0-17.0`. */
   readonly text: string;
 }
 
 /** Conditions of a row on a patient, and their specificity. */
-export interface Candidate {
+export interface IntervalCandidate {
   readonly interval: Interval;
   readonly species: string;
   readonly subgroup: string | null;
@@ -105,7 +95,7 @@ const files = [
   "reference-intervals.json",
 ];
 
-/** Which content of shared/data decided a flag; a study keeps it beside its result. */
+/** Identifies the content of shared/data. A study stores it beside its results. */
 export const catalogueVersion: string = files
   .reduce((hash, file) => hash.update(dataFile(file)), createHash("sha256"))
   .digest("hex")
@@ -121,74 +111,57 @@ const ordinals = new Map<string, { id: string; high: number }>(
     ordinalSources.set(row.id, row.source_id);
     checkOrigin("ordinal-normals.json", row);
     if (analyteByCode(row.analyte)?.value_type !== "ordinal") {
-      throw new Error(`shared/data/ordinal-normals.json: ${row.id} is of ${row.analyte}, which is no ordinal`);
+      throw new Error(`shared/data/ordinal-normals.json: ${row.id} is of ${row.analyte}, which is not an ordinal`);
     }
     return [`${row.species} ${row.analyte}`, { id: row.id, high: row.max_normal_rank }];
   }),
 );
 
-/** A year: what the rows marked "adult" with an age say, taken for the ones that give none. */
+/** Age from which an adult row without an age applies: one year, as in the adult rows with an age. */
 const ADULT_FROM_DAYS = 366;
 
-/** A bird is not a bird to its blood: without a subgroup none of their rows holds. */
+/** Whether a species has intervals for its subgroups only. Blood values of birds and reptiles differ by family. */
 export function needsSubgroup(species: string): boolean {
   return species === "bird" || species === "reptile";
 }
 
-const DAY_MS = 86_400_000;
-
-/** The clinic's patient at the moment of the sample: age in whole days from the date of birth (UTC). */
-export function animalAt(
-  patient: { species: string; breed: string | null; sex: string | null; date_of_birth: string | null },
-  acquired_at: string,
-): Animal {
-  return {
-    species: patient.species,
-    subgroup: subgroupOf(patient.species, patient.breed),
-    ageDays: ageDays(patient.date_of_birth, acquired_at),
-    sex: readSex(patient.sex),
-    neutered: readNeutered(patient.sex),
-  };
-}
-
-/** The facts that animalAt() reads, for a study's snapshot. */
-export function flaggedPatient({ species, breed, sex, date_of_birth }: Patient): FlaggedPatient {
-  return { species, breed, sex, date_of_birth };
-}
-
 /**
- * The most specific interval of the catalogue that holds for the animal, or null. `device` is the instrument's name; it
- * may carry its rotor or panel, since some rows hold for that only. Qualities C and D are off unless asked for.
+ * Returns the most specific interval of the catalogue for a patient, or null. `device` is the name of the instrument, with its
+ * rotor or panel if known, since some rows apply to one panel only. Rows of quality C and D need `includeLowQuality`.
  */
 export function chooseInterval(
   analyte: Analyte,
-  animal: Animal,
+  signalment: Signalment,
   device: string | null,
   options: { includeLowQuality?: boolean } = {},
 ): Interval | null {
   const rows = (intervals.get(analyte.code) ?? []).filter(
     ({ interval: { quality } }) => options.includeLowQuality === true || quality === "A" || quality === "B",
   );
-  return mostSpecific(rows, animal, device);
+  return mostSpecific(rows, signalment, device);
 }
 
-/** The first of the rows, which stand in the order of `bySpecificity`, that holds for the animal on that device. */
-export function mostSpecific(rows: readonly Candidate[], animal: Animal, device: string | null): Interval | null {
-  if (needsSubgroup(animal.species) && animal.subgroup === null) return null;
+/** Returns the first row that applies to the patient and the device. The rows are sorted by `bySpecificity`. */
+export function mostSpecific(
+  rows: readonly IntervalCandidate[],
+  signalment: Signalment,
+  device: string | null,
+): Interval | null {
+  if (needsSubgroup(signalment.species) && signalment.subgroup === null) return null;
   const deviceWords = fold(device ?? "");
   const row = rows.find(
     (each) =>
-      each.species === animal.species &&
-      (each.subgroup === null || each.subgroup === animal.subgroup) &&
-      (each.sex === null || each.sex === animal.sex) &&
-      (each.neutered === null || each.neutered === animal.neutered) &&
+      each.species === signalment.species &&
+      (each.subgroup === null || each.subgroup === signalment.subgroup) &&
+      (each.sex === null || each.sex === signalment.sex) &&
+      (each.neutered === null || each.neutered === signalment.neutered) &&
       each.device.every((word) => deviceWords.includes(word)) &&
-      holdsAtAge(each, animal.ageDays),
+      appliesAtAge(each, signalment.ageDays),
   );
   return row?.interval ?? null;
 }
 
-/** @returns a published row with its source, by the id in a study's snapshot; null for an id of another catalogue */
+/** Formats a published row with its source, by its id in a snapshot. @returns null for an id that this catalogue lacks */
 export function describePublished(id: string): string | null {
   for (const candidates of intervals.values()) {
     for (const { interval } of candidates) {
@@ -203,81 +176,22 @@ function sourceText(id: string): string {
   return `${sources.get(id)?.title} (${id})`;
 }
 
-/** The highest normal rank of a urine pad; always on, whatever its quality. */
+/** Returns the highest normal rank of a urine pad. It applies at any quality. */
 export function ordinalNormal(analyte: Analyte, species: string): { id: string; high: number } | null {
   return ordinals.get(`${species} ${analyte.code}`) ?? null;
 }
 
-/** Age unknown: rows without age limits and adult rows, never a juvenile one. */
-function holdsAtAge(row: Candidate, days: number | null): boolean {
+/** Whether a row applies at an age. At an unknown age adult rows and rows without ages apply. */
+function appliesAtAge(row: IntervalCandidate, days: number | null): boolean {
   if (days === null) return row.stage === "adult" || (row.stage === null && row.ageMin === null && row.ageMax === null);
   const from = row.ageMin ?? (row.stage === "adult" ? ADULT_FROM_DAYS : 0);
   const to = row.ageMax ?? (row.stage === "juvenile" ? ADULT_FROM_DAYS - 1 : Infinity);
   return from <= days && days <= to;
 }
 
-function ageDays(dateOfBirth: string | null, acquiredAt: string): number | null {
-  if (dateOfBirth === null || !/^\d{4}-\d\d-\d\d$/.test(dateOfBirth)) return null;
-  const born = new Date(`${dateOfBirth}T00:00:00.000Z`);
-  // 2023-02-30 is either no date or the second of March, depending on who reads it.
-  if (Number.isNaN(born.getTime()) || born.toISOString().slice(0, 10) !== dateOfBirth) return null;
-  const days = Math.floor((Date.parse(acquiredAt) - born.getTime()) / DAY_MS);
-  // Born today east of Greenwich is tomorrow in UTC; born later than that is a wrong date.
-  return days >= -1 ? Math.max(days, 0) : null;
-}
-
-const MALE = ["m", "male", "mn", "nm", "mc", "cm", "mi", "erkek"].map(fold);
-const FEMALE = ["f", "female", "fs", "sf", "fn", "nf", "fi", "disi"].map(fold);
-const NEUTERED = [
-  ...["mn", "nm", "mc", "cm", "fs", "sf", "fn", "nf", "neutered", "castrated", "spayed"],
-  ...["kisir", "kisirlastirilmis", "kastre"],
-].map(fold);
-const INTACT = ["mi", "fi", "intact", "entire", "unneutered", "uncastrated", "unspayed"].map(fold);
-
-export function readSex(sex: string | null): "M" | "F" | null {
-  const words = fold(sex ?? "");
-  const isMale = MALE.some((word) => words.includes(word));
-  const isFemale = FEMALE.some((word) => words.includes(word));
-  if (isMale === isFemale) return null;
-  return isMale ? "M" : "F";
-}
-
-/** @returns whether a clinic's word for the sex says neutered; null if it says nothing, or "not neutered" */
-export function readNeutered(sex: string | null): boolean | null {
-  const words = fold(sex ?? "");
-  const isNeutered = NEUTERED.some((word) => words.includes(word));
-  const isIntact = INTACT.some((word) => words.includes(word));
-  if (isNeutered === isIntact || words.includes(fold("not"))) return null;
-  return isNeutered;
-}
-
-/** The words for the sex that patients are stored with. */
-export const PATIENT_SEXES = ["male", "female", "male_neutered", "female_spayed", "unknown"] as const;
-export type PatientSex = (typeof PATIENT_SEXES)[number];
-
-const UNKNOWN_SEX = ["unknown", "u", "bilinmiyor"].map(fold);
-const SEX_WORDS = new Set([...MALE, ...FEMALE, ...NEUTERED, ...INTACT, fold("not")]);
-
-/** The sex that a clinic's words name ("FS", "kısır dişi"); null where they name none, both, or hold any other word. */
-export function patientSex(words: string): PatientSex | null {
-  const stored = PATIENT_SEXES.find((each) => each === words);
-  if (stored !== undefined) return stored;
-  const text = fold(words);
-  if (UNKNOWN_SEX.includes(text)) return "unknown";
-  const isKnown = text
-    .trim()
-    .split(" ")
-    .every((word) => SEX_WORDS.has(fold(word)));
-  const sex = isKnown ? readSex(words) : null;
-  if (sex === null) return null;
-  const isNeutered = readNeutered(words) === true;
-  if (sex === "M") return isNeutered ? "male_neutered" : "male";
-  return isNeutered ? "female_spayed" : "female";
-}
-
-function intervalsByAnalyte(): Map<string, Candidate[]> {
-  const found = new Map<string, Candidate[]>();
-  for (const row of readData("reference-intervals.json", Type.Array(Row))) {
+function intervalsByAnalyte(): Map<string, IntervalCandidate[]> {
+  const found = new Map<string, IntervalCandidate[]>();
+  for (const row of readData("reference-intervals.json", Type.Array(PublishedRow))) {
     checkRow(row);
     const rows = found.get(row.analyte) ?? [];
     rows.push(candidateOf(row, row));
@@ -287,16 +201,16 @@ function intervalsByAnalyte(): Map<string, Candidate[]> {
   return found;
 }
 
-/** Most specific first, then the rank a person gave, then the id. */
-export function bySpecificity(one: Candidate, other: Candidate): number {
+/** Sorts the most specific row first, then by the rank in the data, then by id. */
+export function bySpecificity(one: IntervalCandidate, other: IntervalCandidate): number {
   return other.specificity - one.specificity || one.rank - other.rank || (one.interval.id < other.interval.id ? -1 : 1);
 }
 
-/** A row as it is chosen from; `origin` is who published it and how good that is. */
+/** Prepares a row for the choice. The second argument is its source, its quality and its rank. */
 export function candidateOf(
   row: IntervalFields,
   { source_id, quality, rank }: Pick<Interval, "source_id" | "quality"> & { rank: number },
-): Candidate {
+): IntervalCandidate {
   const isYoung = row.age_max_days !== undefined || row.life_stage === "juvenile";
   return {
     interval: {
@@ -318,7 +232,7 @@ export function candidateOf(
     sex: row.sex ?? null,
     neutered: row.neutered ?? null,
     device: row.device === undefined ? [] : deviceWordsOf(row.device),
-    // An open-ended adult row adds nothing: it would beat a better one that does not name the age.
+    // An open-ended adult row scores nothing, so that it does not precede a better row without an age.
     specificity:
       (row.device === undefined ? 0 : 8) +
       (row.subgroup === undefined ? 0 : 4) +
@@ -329,7 +243,7 @@ export function candidateOf(
   };
 }
 
-/** A panel is called "Avian/Reptilian Profile Plus", never rotor. */
+/** Returns the words of a device's name without "rotor", which no device sends with its panel. */
 function deviceWordsOf(device: string): string[] {
   return fold(device)
     .trim()
@@ -338,21 +252,21 @@ function deviceWordsOf(device: string): string[] {
     .map(fold);
 }
 
-function checkRow(row: Row): void {
+function checkRow(row: PublishedRow): void {
   checkOrigin("reference-intervals.json", row);
   const hasCritical = (row.critical_low ?? row.critical_high) !== undefined;
   const problem =
-    whyNoInterval(row) ??
+    intervalProblem(row) ??
     (hasCritical && !sources.has(row.critical_source_id ?? "") ? "has a critical bound without a source" : null);
   if (problem !== null) throw new Error(`shared/data/reference-intervals.json: ${row.id} ${problem}`);
 }
 
-/** Checks what the schema cannot: analyte, unit, order of the bounds. @returns the problem, or null */
-export function whyNoInterval(row: IntervalFields): string | null {
+/** Checks a row beyond its schema: analyte, unit, order of the bounds. @returns the problem, or null */
+export function intervalProblem(row: IntervalFields): string | null {
   const analyte = analyteByCode(row.analyte);
-  if (analyte === undefined) return `is of ${row.analyte}, which is no analyte`;
+  if (analyte === undefined) return `is of ${row.analyte}, an unknown analyte`;
   if (analyte.value_type !== "numeric") return `is of ${row.analyte}, which is an ordinal`;
-  if (factorOf(analyte, row.unit) === null) return `has the unit ${row.unit}, which ${row.analyte} does not come in`;
+  if (factorOf(analyte, row.unit) === null) return `has the unit ${row.unit}, expected a unit of ${row.analyte}`;
   if (!(Number(row.low) < Number(row.high))) return `has the low ${row.low}, not below the high ${row.high}`;
   if (row.critical_low !== undefined && !(Number(row.critical_low) <= Number(row.low))) {
     return `has the critical_low ${row.critical_low}, above the low ${row.low}`;
@@ -364,7 +278,7 @@ export function whyNoInterval(row: IntervalFields): string | null {
 }
 
 function checkOrigin(file: string, row: { id: string; source_id: string }): void {
-  if (ids.has(row.id)) throw new Error(`shared/data/${file}: ${row.id} stands twice`);
+  if (ids.has(row.id)) throw new Error(`shared/data/${file}: ${row.id} is duplicate`);
   ids.add(row.id);
   if (!sources.has(row.source_id)) throw new Error(`shared/data/${file}: ${row.id} has no source ${row.source_id}`);
 }

@@ -1,43 +1,44 @@
 import { type Analyte, analyteByCode, analytes } from "./analytes.ts";
 import { type ClinicRanges, intervalsInForce } from "./clinic-ranges.ts";
 import { assess, type DeviceRange } from "./flag.ts";
-import { type Animal, catalogueVersion } from "./reference.ts";
+import { catalogueVersion } from "./reference.ts";
 import type { Comparator, Result, RowSnapshot, Snapshot, Study } from "../api/study.ts";
+import type { Signalment } from "./signalment.ts";
 import { readRange } from "./value.ts";
 
-// From what was measured to a study's results, and what they were computed from. Both programs do it: the agent when a
-// result comes in, the server when a person says whose it is.
+// Turns measurements into the results of a study and their snapshot. The agent does so for each message, the server when a
+// user assigns a study.
 
-/** One measured value, before it is held against an interval. */
+/** One measured value, before an interval is chosen. */
 export interface Measurement {
-  /** Code of the catalogue, which is not always the one the API prints. */
+  /** Code of the catalogue. The API may print another one. */
   readonly code: string;
   readonly value: number;
   readonly comparator: Comparator | null;
-  /** The value is a rank of a urine pad. */
+  /** Whether the value is the rank of a urine pad. */
   readonly ordinal: boolean;
   /** As printed. */
   readonly text: string;
-  /** In the catalogue's spelling; as sent where the catalogue does not know it; null where none was sent. */
+  /** The unit in the catalogue's spelling, or as sent if it is unknown. Null if the device sent none. */
   readonly unit: string | null;
   readonly device_range: DeviceRange | null;
   readonly device_flag: string | null;
 }
 
 /** Inputs of the flags beside the values. */
-export interface Circumstances {
-  /** The animal when the sample was taken; null: unknown, so there is neither range nor flag. */
-  readonly animal: Animal | null;
+export interface FlagContext {
+  /** Null if the patient is unknown, so that there is neither range nor flag. */
+  readonly signalment: Signalment | null;
   /** The device's name, or the configured model behind a generic profile. */
   readonly instrument: string | null;
   readonly acquired_at: string;
   readonly ranges: ClinicRanges | null;
 }
 
-/** The results with range and flag, and the snapshot that is kept beside them, row by row in the same order. */
+/** Returns the results with range and flag, and their snapshot, whose rows have the same order. */
 export function resultsOf(
   measurements: readonly Measurement[],
-  { animal, instrument, acquired_at, ranges }: Circumstances,
+  { signalment, instrument, acquired_at, ranges }: FlagContext,
   notes: readonly string[] = [],
 ): { results: Result[]; snapshot: Snapshot } {
   const clinic =
@@ -47,10 +48,10 @@ export function resultsOf(
   for (const measurement of measurements) {
     const { code, value, comparator, ordinal, text, unit, device_range, device_flag } = measurement;
     const analyte = analyteByCode(code);
-    if (analyte === undefined) throw new Error(`a result has the analyte ${code}, which the catalogue has not`);
+    if (analyte === undefined) throw new Error(`a result has the analyte ${code}, which the catalogue lacks`);
     const { reference_range, flag, interval_id, reason } = assess(
       { ...measurement, analyte },
-      animal,
+      signalment,
       instrument,
       clinic,
     );

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { readData } from "./analytes.ts";
 
-// Words for species, whole words only: "rat" is in "rattlesnake".
+// Words for species. Whole words match only, since "rattlesnake" contains "rat".
 
 const Words = Type.Array(Type.String({ minLength: 1 }));
 const Species = Type.Object({
@@ -18,7 +18,7 @@ const { other, ...api } = readData(
     bird: Species,
     reptile: Species,
     exotic: Species,
-    /** Not among the API's filter values; their intervals are kept under these names. */
+    /** Species that the API does not filter by. They have intervals of their own. */
     other: Type.Object({ horse: Words, cow: Words, note: Type.String() }),
   }),
 );
@@ -46,8 +46,8 @@ const species: readonly SpeciesWords[] = [
 ];
 
 /**
- * The species a device's words name, in any case and with or without accents; a ferret is "exotic". Null where they
- * name none or several. A bare digit is no word: what a code means is the profile's business.
+ * Reads the species in a device's words, in any case and with or without accents. A ferret is "exotic". A single digit is not a
+ * word, since only a profile knows such codes. @returns null if the words name no species or several
  */
 export function readSpecies(words: string): string | null {
   const text = fold(words);
@@ -58,7 +58,7 @@ export function readSpecies(words: string): string | null {
   );
 }
 
-/** The API's species that a clinic's words name ("Canine", "kedi"); null where they name none, several, or one that the API has not. */
+/** Reads the API's species in a clinic's words ("Canine", "kedi"). @returns null for no species, several, or one that the API lacks */
 export function apiSpecies(words: string): ApiSpecies | null {
   return ofApi(words) ?? ofApi(readSpecies(words));
 }
@@ -67,7 +67,7 @@ function ofApi(name: string | null): ApiSpecies | null {
   return API_SPECIES.find((each) => each === name) ?? null;
 }
 
-/** The subgroup with intervals of its own that the breed names within its species; null where none or several. */
+/** Reads the subgroup of a species in a breed, if it has intervals of its own. @returns null for none or several */
 export function subgroupOf(ofSpecies: string, breed: string | null): string | null {
   if (breed === null) return null;
   const text = fold(breed);
@@ -75,15 +75,15 @@ export function subgroupOf(ofSpecies: string, breed: string | null): string | nu
   return onlyOne(subgroups.filter((entry) => names(text, entry.words)).map((entry) => entry.subgroup));
 }
 
-/** The subgroups of a species that have intervals of their own. */
+/** Returns the subgroups of a species with intervals of their own. */
 export function subgroupsOf(ofSpecies: string): readonly string[] {
   const subgroups = species.find((entry) => entry.species === ofSpecies)?.subgroups ?? [];
   return subgroups.map(({ subgroup }) => subgroup);
 }
 
-/** The words of a text between single blanks, in lower case without accents: " kopek ". */
+/** Returns the words of a text between single blanks, in lower case and without accents: " kopek ". */
 export function fold(text: string): string {
-  // Turkish writes I without its dot and İ with one: KEDI, KEDİ and kedı are one word to a device.
+  // Turkish has a dotted and a dotless i. Devices send KEDI, KEDİ and kedı for one word.
   const letters = text.slice(0, 200).normalize("NFD").replace(/\p{M}/gu, "").toLowerCase().replaceAll("ı", "i");
   return ` ${letters
     .split(/[^\p{L}\p{N}]+/u)

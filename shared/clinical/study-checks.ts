@@ -1,15 +1,15 @@
-import { whyNotTime } from "../api/timestamp.ts";
+import { timestampProblem } from "../api/timestamp.ts";
 import { shown } from "../api/problems.ts";
 import type { Comparator, Flag, Result, Study } from "../api/study.ts";
 
-// Checks that a schema cannot make: a time that cannot be, a range or a flag that contradicts the value.
+// Checks beyond the schema: an impossible time, and a range or a flag that contradicts the value.
 
-/** Analyzers with an interface are younger. An earlier time comes from a clock that lost its battery. */
+/** Earliest time of a study. An earlier one comes from a clock without a battery. */
 const ACQUIRED_FROM = "1990-01-01T00:00:00.000Z";
 
-/** One sentence for each contradiction in a study that its schema accepts; `now` in milliseconds. */
+/** Returns one sentence for each contradiction in a valid study. `now` is in milliseconds since 1970. */
 export function studyProblems({ acquired_at, results }: Pick<Study, "acquired_at" | "results">, now: number): string[] {
-  const time = whyNotTime(acquired_at, now, ACQUIRED_FROM);
+  const time = timestampProblem(acquired_at, now, ACQUIRED_FROM);
   return [
     ...(time === null ? [] : [`acquired_at is ${acquired_at}, expected ${time}`]),
     ...results.flatMap((result, index) => {
@@ -19,7 +19,7 @@ export function studyProblems({ acquired_at, results }: Pick<Study, "acquired_at
   ];
 }
 
-/** Why range and flag cannot stand with the value of a result, null if they can. */
+/** Checks range and flag of a result against its value. @returns the problem, or null */
 function resultProblem(result: Result): string | null {
   const { reference_range, flag } = result;
   if (reference_range === null)
@@ -35,30 +35,30 @@ function resultProblem(result: Result): string | null {
   return `flag is ${flag} for ${value} of ${reference_range}, expected ${[...possible, "null"].join(" or ")}`;
 }
 
-/** A bound, and how far the exact one may lie from the printed one. */
+/** A printed bound, and its max difference from the exact bound. */
 interface PrintedBound {
   readonly value: number;
   readonly slack: number;
 }
 
-/** A device may leave out the zero before the point, and print a plus. */
+/** A device may print `.5`, and a plus sign. */
 const BOUND = String.raw`([-+]?(?:\d+(?:\.\d+)?|\.\d+))`;
 const RANGE = new RegExp(`^${BOUND}-${BOUND}$`);
 
-/** Null for text that is no range, and for bounds in the wrong order. The range of a urine pad may be `0-0`. */
+/** Reads a range. The range of a urine pad may be `0-0`. @returns null for other text and for bounds in the wrong order */
 function readBounds(text: string): { low: PrintedBound; high: PrintedBound } | null {
   const [, lower = "", upper = ""] = RANGE.exec(text) ?? [];
   const [low, high] = [printedBound(lower), printedBound(upper)];
   return lower === "" || low.value > high.value ? null : { low, high };
 }
 
-// A converted interval is compared exactly and printed with few digits: the last one may be rounded.
+// A converted interval is compared exactly but printed with few digits, so the last digit may be rounded.
 function printedBound(digits: string): PrintedBound {
   const decimals = digits.split(".")[1]?.length ?? 0;
   return { value: Number(digits), slack: 0.5 * 10 ** -decimals * (1 + 1e-6) };
 }
 
-/** The flags that hold for every value that the comparator allows. Critical bounds lie outside the range or on its bounds. */
+/** Returns the flags that hold for every value that the comparator allows. Critical bounds are outside the range or on it. */
 function possibleFlags(
   { value, comparator }: Result,
   { low, high }: { low: PrintedBound; high: PrintedBound },

@@ -18,16 +18,15 @@ for (const analyte of analytes) {
   }
 }
 
-/** Mille in one laboratory, mega in the other: read only as it is written in the catalogue. */
+/** A spelling that matches with its case only: M may be mille or mega. */
 const CASE_MATTERS = "m/mm3";
 
 /** A hematocrit is never below 1.5 %, and never above 1.5 L/L. */
 const HCT_FRACTION_MAX = 1.5;
 
 /**
- * The catalogue's unit of a device's spelling, within the units the analyte may have; null with the reason where there
- * is none. A strip's ordinal has no unit and needs no warning. Never through a UCUM parser: K/uL is its kelvin per
- * microlitre.
+ * Reads a device's spelling of a unit, within the units of the analyte. An unknown unit is null with a warning. The ordinal of
+ * a strip has no unit and no warning. A UCUM parser would read K/uL as kelvin per microlitre.
  */
 export function readUnit(
   analyte: Analyte,
@@ -45,7 +44,7 @@ export function readUnit(
   return { unit: null, warning: `unit ${name.slice(0, 32)} ${problem} ${analyte.code}, expected ${expected(analyte)}` };
 }
 
-/** Vetdata U2: the only unit, or the hematocrit's fraction; never by the magnitude of another value. */
+/** Returns the unit of a value that was sent without one: the only unit of the analyte, or the fraction of a hematocrit. */
 function missingUnit(analyte: Analyte, value: number): { unit: string | null; warning: string | null } {
   if (analyte.value_type === "ordinal") return { unit: null, warning: null };
   const [only, ...others] = analyte.units;
@@ -65,7 +64,7 @@ function isSameFolded(unit: string, name: string): boolean {
   return spellings.get(unit)?.some((spelling) => spelling !== CASE_MATTERS && fold(spelling) === folded) ?? false;
 }
 
-/** Two code points write micro: U+00B5 and the Greek letter U+03BC. */
+/** Folds case, blanks and the two code points for micro: U+00B5 and the Greek letter U+03BC. */
 function fold(spelling: string): string {
   return spelling
     .toLowerCase()
@@ -73,12 +72,12 @@ function fold(spelling: string): string {
     .replace(/\s+/g, " ");
 }
 
-/** Multiply a value in `unit` by it to have the canonical unit; null where the analyte does not come in that unit. */
+/** Returns the factor from `unit` to the canonical unit. Null for a unit that the analyte lacks. */
 export function factorOf(analyte: Analyte, unit: string): number | null {
   return analyte.units.find((allowed) => allowed.unit === unit)?.factor ?? null;
 }
 
-/** The value in another unit of the same analyte; null where one of the units is not the analyte's. */
+/** Converts a value to another unit of the same analyte. Null if the analyte lacks one of the units. */
 export function convert(analyte: Analyte, value: number, from: string, to: string): number | null {
   const numerator = factorOf(analyte, from);
   const denominator = factorOf(analyte, to);

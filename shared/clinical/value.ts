@@ -1,16 +1,16 @@
 import type { Comparator } from "../api/study.ts";
 
-// A result's value and its range as devices write them. What is no number is a reason, never 0.
+// Reads values and ranges as devices print them. Text that is not a number becomes a reason, never 0.
 
 export type ReadValue =
   | { readonly is: "number"; readonly value: number; readonly comparator: Comparator | null; readonly text: string }
   | { readonly is: "ordinal"; readonly rank: number; readonly text: string }
   | { readonly is: "none"; readonly reason: string };
 
-/** Longer than any printed number or strip's word; what is longer is a text, not a value. */
+/** Max characters of a value. Longer text is not a value. */
 const TEXT_MAX = 64;
 
-/** Ranks of urine pads. "Positive" has none: it does not say how much. */
+/** Ranks of urine pads. "Positive" has none, since it names no amount. */
 const ORDINALS: ReadonlyMap<string, number> = new Map([
   ...["neg", "negative", "norm", "normal"].map((word) => [word, 0] as const),
   ...["trace", "tr", "+-", "+/-", "±"].map((word) => [word, 0.5] as const),
@@ -18,17 +18,17 @@ const ORDINALS: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * A value as the device wrote it. With `decimalComma` 7,41 is 7.41 (ASTM, HL7); without it a comma is no part of a
- * number, but an exponent is (POCT1-A). `suffix` is what the profile knows to follow a number: without it `23c` is none.
+ * Reads a printed value. With `decimalComma` 7,41 is 7.41 (ASTM, HL7). Without it a number may have an exponent but no comma
+ * (POCT1-A). `suffix` matches the characters that a profile allows after a number, as in `23c`.
  */
 export function readValue(text: string, options: { decimalComma: boolean; suffix?: RegExp }): ReadValue {
   if (text.length > TEXT_MAX)
     return { is: "none", reason: `a value of ${text.length} characters, at most ${TEXT_MAX}` };
   const written = text.trim();
   const [first = "", ...components] = written.split("^");
-  // `neg^` is one component and an empty one; two that are filled are not one value.
+  // `neg^` is a component and an empty one. Two components with text are not one value.
   if (components.some((component) => component.trim() !== "")) return none(written);
-  // VetScan and piccolo mark a value outside their range with * and one above the linear range with @.
+  // VetScan and piccolo mark a value outside their range with *, and one above the linear range with @.
   const bare = first.replace(/[\s*@]+$/, "").trim();
   if (bare === "") return none(written);
   const rank = ORDINALS.get(bare.toLowerCase());
@@ -58,11 +58,11 @@ function comparator(sign: string): Comparator | null {
   }
 }
 
-/** `.5` is a number, `5.` may have lost a digit; 12 digits a side are more than any analyzer prints. */
+/** `.5` is a number; `5.` may lack a digit. No analyzer prints more than 12 digits on a side. */
 const DECIMAL = /^[-+]?(\d{1,12}(\.\d{1,12})?|\.\d{1,12})$/;
 const REAL = /^[-+]?(\d{1,12}(\.\d{1,12})?|\.\d{1,12})([eE][-+]?\d{1,2})?$/;
 
-/** 12,345 may be twelve thousand: what the catalogue has with three decimals (pH, specific gravity, PCT) is below 10. */
+/** 12,345 may be twelve thousand. Analytes with three decimals (pH, specific gravity, PCT) are below 10. */
 const THOUSANDS = /^[-+]?[1-9]\d{1,2},\d{3}$/;
 
 function number(digits: string, { decimalComma }: { decimalComma: boolean }): number | null {
@@ -74,8 +74,8 @@ function number(digits: string, { decimalComma }: { decimalComma: boolean }): nu
 }
 
 /**
- * The range a device printed, `text` with its digits as `lo-hi`, or `<hi` and `>lo` where it has one bound.
- * Null where it is none: `-`, empty, prose, bounds in the wrong order.
+ * Reads a printed range. `text` is `lo-hi` with the printed digits, or `<hi` or `>lo` for a single bound.
+ * @returns null for other text, such as `-`, and for bounds in the wrong order
  */
 export function readRange(text: string): { low: number | null; high: number | null; text: string } | null {
   if (text.length > TEXT_MAX) return null;
@@ -83,7 +83,7 @@ export function readRange(text: string): { low: number | null; high: number | nu
   const plain = first.replace(/[\u2010-\u2015\u2212]/g, "-").trim();
   const oneBound = /^(<=|>=|<|>|≤|≥)\s*(\S+)$/.exec(plain);
   if (oneBound !== null) return bounded(oneBound[1] ?? "", oneBound[2] ?? "");
-  // A dash after position 0 parts the bounds: -5.2-3.8.
+  // A dash after position 0 separates the bounds: -5.2-3.8.
   const bounds =
     /^\[\s*([^;]*?)\s*;\s*([^;]*?)\s*\]$/.exec(plain) ??
     /^(\S+)\s+to\s+(\S+)$/i.exec(plain) ??
@@ -107,7 +107,7 @@ function bounded(sign: string, digits: string): { low: number | null; high: numb
     : { low: only, high: null, text: `>${dotted(digits)}` };
 }
 
-/** No protocol is known here, so 1,234 is neither: without a range of the device the catalogue's holds. */
+/** Reads a bound. 1,234 is ambiguous without a protocol, so it is null and the catalogue's interval applies. */
 function bound(digits: string): number | null {
   return /^[-+]?[1-9]\d{0,2},\d{3}$/.test(digits) ? null : number(digits, { decimalComma: true });
 }

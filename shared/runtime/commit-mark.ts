@@ -15,21 +15,21 @@ export interface Mark {
   readonly next: Readonly<Record<string, number>>;
 }
 
-/** Fsynced commits that are missing, and the ids that were given in them. Times are ISO 8601. */
-export interface Loss {
+/** Fsynced commits that are missing, and the ids that they assigned. Times are ISO 8601. */
+export interface CommitLoss {
   readonly found_at: string;
-  /** The time of the last commit before them; null if the database has none. */
+  /** The time of the last commit before them. Null if the database has none. */
   readonly since: string | null;
   /** The time of the last of them. */
   readonly until: string;
   readonly commits: number;
-  /** How many of each kind, at most. */
+  /** Max number of assigned ids of each kind. */
   readonly ids: Readonly<Record<string, number>>;
 }
 
-/** A loss is reported for 30 days. */
+/** Time for which a loss is reported: 30 days. */
 const REPORTED_MS = 30 * 24 * 60 * 60_000;
-/** One sector, so that no write is torn. Spaces fill it. */
+/** Size of the file. It fits into a sector, so that no write is torn; spaces fill it. */
 const FILE_BYTES = 256;
 const READ = "SELECT value FROM meta WHERE key = ?";
 
@@ -38,7 +38,7 @@ export class CommitMark {
   readonly #read: Database.Statement;
   readonly #write: Database.Statement;
 
-  /** Compares the file with the database. Numbers and ids go on above both, so that none is used twice. */
+  /** Compares the file with the database. Numbers and ids continue above both, so that none is used twice. */
   constructor(db: Database.Database, file: string) {
     makePrivateFile(file);
     this.#file = file;
@@ -80,20 +80,20 @@ export class CommitMark {
   }
 }
 
-/** The last loss, if it was found within 30 days; null for none. */
-export function recentLoss(db: Database.Database): Loss | null {
+/** Returns the last loss if it was found within 30 days, otherwise null. */
+export function recentLoss(db: Database.Database): CommitLoss | null {
   const text = db.prepare(READ).pluck().get("loss") as string | undefined;
-  const loss = text === undefined ? null : (JSON.parse(text) as Loss);
+  const loss = text === undefined ? null : (JSON.parse(text) as CommitLoss);
   return loss === null || Date.now() - Date.parse(loss.found_at) > REPORTED_MS ? null : loss;
 }
 
-/** The loss as a sentence for a log, without its times. */
-export function lossSentence({ commits }: Loss): string {
+/** Returns the loss as a sentence for a log, without its times. */
+export function lossSentence({ commits }: CommitLoss): string {
   const reason = "the write-ahead log was damaged, cut or deleted, or the database was replaced by an older one";
   return `${commits} acknowledged commits are missing: ${reason}`;
 }
 
-function lossBetween(kept: Mark | null, last: Mark): Loss {
+function lossBetween(kept: Mark | null, last: Mark): CommitLoss {
   const ids = Object.entries(last.next).map(([kind, next]) => [kind, next - (kept?.next[kind] ?? 1)] as const);
   return {
     found_at: new Date().toISOString(),
@@ -104,7 +104,7 @@ function lossBetween(kept: Mark | null, last: Mark): Loss {
   };
 }
 
-/** null for a file that is empty or damaged. */
+/** Reads a mark. @returns null for an empty or damaged file */
 function parse(text: string): Mark | null {
   try {
     const mark = JSON.parse(text) as Mark;

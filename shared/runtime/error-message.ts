@@ -1,4 +1,4 @@
 /** @returns the message of a thrown value */
-export function reasonOf(thrown: unknown): string {
+export function errorMessage(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

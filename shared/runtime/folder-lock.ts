@@ -1,11 +1,11 @@
 import path from "node:path";
 import Database from "better-sqlite3";
-import { damageTold } from "./damaged-file.ts";
+import { describeDamage } from "./damaged-file.ts";
 import { makePrivateFile } from "./private-folder.ts";
 
 /**
- * Takes a folder for this process until it ends. The lock is a transaction that stays open: the system releases it however
- * the process ends. @throws with the sentence `held` when another process has the folder
+ * Locks a folder for this process until it ends. The lock is a transaction that stays open, so the system releases it however
+ * the process ends. @throws Error with the message `held` if another process has the lock
  */
 export function lockFolder(folder: string, held: string): void {
   const file = path.join(folder, "lock.db");
@@ -15,7 +15,7 @@ export function lockFolder(folder: string, held: string): void {
     db.exec("BEGIN EXCLUSIVE");
   } catch (error) {
     db.close();
-    throw isBusy(error) ? new Error(held) : damageTold(error, file);
+    throw isBusy(error) ? new Error(held) : describeDamage(error, file);
   }
   process.once("exit", () => db.close());
 }

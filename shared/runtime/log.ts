@@ -1,24 +1,24 @@
 import fs from "node:fs";
 import { type Logger, type LoggerOptions, pino } from "pino";
 
-// The log of a program that goes on when nobody takes its log: on a full disk, or into a pipe that is not read. pino's own
-// destination does not: it throws, waits in place, or tries for ever when the process exits.
+// A log whose destination may fail, such as a full disk or a pipe without a reader. pino's own destination then throws, blocks,
+// or retries without end when the process exits.
 
-/** Characters of log kept in memory while the destination takes none; later lines are counted and dropped. */
+/** Max characters in memory while the destination takes none. Beyond it lines are dropped and counted. */
 const KEPT_CHARS_MAX = 1024 * 1024;
-/** Characters written at once. */
+/** Max characters of one write. */
 const WRITE_CHARS_MAX = 64 * 1024;
-/** Interval at which a destination that failed is tried again. */
+/** Interval between attempts after a failed write. */
 const RETRY_MS = 1_000;
 
 /**
  * Creates a logger that writes to a file descriptor without ever blocking or ending the program. Once the destination takes
- * lines again, one line says how many were dropped. `retryMs` is made shorter in tests.
+ * lines again, one line reports the number of dropped lines.
  */
 export function createLog(options: LoggerOptions, fd = 1, retryMs = RETRY_MS): Logger {
-  const sayDropped = (lines: number) =>
-    log.warn({ lines }, "log lines were dropped: their destination did not take them");
-  const destination = new Destination(fd, retryMs, sayDropped);
+  const reportDropped = (lines: number) =>
+    log.warn({ lines }, "log lines were dropped, since their destination took none");
+  const destination = new Destination(fd, retryMs, reportDropped);
   const log = pino(options, destination);
   process.on("exit", () => destination.writeRest());
   return log;
@@ -27,19 +27,19 @@ export function createLog(options: LoggerOptions, fd = 1, retryMs = RETRY_MS): L
 class Destination {
   readonly #fd: number;
   readonly #retryMs: number;
-  readonly #sayDropped: (lines: number) => void;
+  readonly #reportDropped: (lines: number) => void;
   readonly #lines: string[] = [];
   #chars = 0;
   #dropped = 0;
   /** Bytes of a write that the destination took in part. */
   #rest: Buffer = Buffer.alloc(0);
-  /** A write is under way, or the pause after one that failed. */
+  /** Whether a write or the pause after a failed one is in progress. */
   #isBusy = false;
 
-  constructor(fd: number, retryMs: number, sayDropped: (lines: number) => void) {
+  constructor(fd: number, retryMs: number, reportDropped: (lines: number) => void) {
     this.#fd = fd;
     this.#retryMs = retryMs;
-    this.#sayDropped = sayDropped;
+    this.#reportDropped = reportDropped;
   }
 
   write(line: string): void {
@@ -66,18 +66,18 @@ class Destination {
       if (this.#dropped === 0) return;
       const dropped = this.#dropped;
       this.#dropped = 0;
-      this.#sayDropped(dropped);
+      this.#reportDropped(dropped);
     });
   }
 
-  /** Writes what is left when the process exits, as far as the destination takes it without waiting. */
+  /** Writes the remaining lines when the process exits, without waiting for the destination. */
   writeRest(): void {
     try {
       for (let bytes = this.#next(); bytes.length > 0; bytes = this.#next()) {
         this.#rest = bytes.subarray(fs.writeSync(this.#fd, bytes));
       }
     } catch {
-      // The lines are lost, as those that were dropped.
+      // The remaining lines are lost.
     }
   }
 

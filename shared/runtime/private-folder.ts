@@ -1,20 +1,20 @@
 import fs from "node:fs";
 import path from "node:path";
-import { reasonOf } from "./error-message.ts";
+import { errorMessage } from "./error-message.ts";
 
-// Data folders hold results, owners' names and secrets: nobody but the user of the program reads them. Windows keeps rights
-// by other means, which the folder inherits.
+// Data folders hold results, owners' names and secrets, so only the program's user may read them. On Windows the folder
+// inherits its rights, and nothing is changed.
 
 const OTHERS = 0o077;
 
 export interface Rights {
-  /** Files that others could use until now. */
+  /** Files whose rights were taken from other users. */
   readonly tightened: readonly string[];
-  /** Reasons why others can still use a file. */
+  /** Reasons why other users still have rights to a file. */
   readonly failed: readonly string[];
 }
 
-/** Makes the folder if it is missing, and takes the rights of others from it and from those of its files and folders of files. */
+/** Creates a folder if it is missing. Takes the rights of other users from it and from these files and folders in it. */
 export function makePrivate(folder: string, files: readonly string[], folders: readonly string[] = []): Rights {
   makePrivateFolder(folder);
   const rights = { tightened: [] as string[], failed: [] as string[] };
@@ -23,7 +23,7 @@ export function makePrivate(folder: string, files: readonly string[], folders: r
   for (const name of files) tighten(path.join(folder, name), 0o600, rights);
   for (const name of folders) {
     const inner = path.join(folder, name);
-    // One that is private was made so, with its files: there may be a hundred thousand.
+    // A private folder has private files, so its files, up to a hundred thousand, are not checked.
     if (!isOpenToOthers(inner)) continue;
     for (const file of fs.readdirSync(inner)) tighten(path.join(inner, file), 0o600, rights);
     tighten(inner, 0o700, rights);
@@ -31,7 +31,7 @@ export function makePrivate(folder: string, files: readonly string[], folders: r
   return rights;
 }
 
-/** Makes a folder with its missing parents. Each new name is on the disk when this returns. */
+/** Creates a folder with its missing parents, and syncs each new name to the disk. */
 export function makePrivateFolder(folder: string): void {
   const first = fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (first === undefined) return;
@@ -42,17 +42,17 @@ export function makePrivateFolder(folder: string): void {
   }
 }
 
-/** Makes an empty file of which SQLite takes the rights over for all that it puts beside; one that is there stays as it is. */
+/** Creates an empty private file if there is none. SQLite copies its rights to the files beside it. */
 export function makePrivateFile(file: string): void {
-  // On a disk that is read-only SQLite says so itself.
+  // SQLite itself reports a read-only disk.
   if (fs.existsSync(file)) return;
   fs.closeSync(fs.openSync(file, "a", 0o600));
   syncFolder(path.dirname(file));
 }
 
-/** Brings the names in a folder to the disk. The fsync of a file does not bring its name there (POSIX.1-2024, fsync). */
+/** Syncs the names in a folder to the disk. The fsync of a file does not sync its name (POSIX.1-2024, fsync). */
 export function syncFolder(folder: string): void {
-  // Windows opens no folder, and NTFS keeps a journal of names.
+  // Windows cannot open a folder, and NTFS has a journal of names.
   if (process.platform === "win32") return;
   try {
     const handle = fs.openSync(folder, "r");
@@ -62,13 +62,13 @@ export function syncFolder(folder: string): void {
       fs.closeSync(handle);
     }
   } catch (error) {
-    // A folder may be writable and not readable, and some file systems sync no folders: a program must start there, too.
+    // A folder may be writable but not readable, and some file systems cannot sync folders. The program starts there too.
     const { code } = error as NodeJS.ErrnoException;
     if (code !== "EACCES" && code !== "EINVAL") throw error;
   }
 }
 
-/** False for what is missing. */
+/** Whether other users have rights to a file. False for a missing file. */
 export function isOpenToOthers(file: string): boolean {
   const mode = fs.statSync(file, { throwIfNoEntry: false })?.mode ?? 0;
   return process.platform !== "win32" && (mode & OTHERS) !== 0;
@@ -80,6 +80,6 @@ function tighten(file: string, mode: number, rights: { tightened: string[]; fail
     fs.chmodSync(file, mode);
     rights.tightened.push(file);
   } catch (error) {
-    rights.failed.push(reasonOf(error));
+    rights.failed.push(errorMessage(error));
   }
 }

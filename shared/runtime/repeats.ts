@@ -1,19 +1,19 @@
-// A bound on sentences that repeat: a peer that fails many times a second must not fill the disk with the same line.
+// Limits repeated log lines, since a peer that fails many times a second must not fill the disk.
 
 const WINDOW_MS = 60_000;
-/** Occurrences of one kind that are told in each window; the rest are counted. */
-const TOLD_PER_WINDOW = 10;
-/** Kinds that are counted apart; all further ones are counted as one. */
+/** Max reported occurrences of a kind in each window. Further ones are counted. */
+const REPORTED_PER_WINDOW = 10;
+/** Max kinds with a count of their own. Further kinds share one. */
 const KINDS_MAX = 1_000;
 
 interface Window {
-  told: number;
+  reported: number;
   left: number;
 }
 
 /**
- * Tells the first occurrences of each kind in a window of one minute and sums up the rest at its end.
- * `setTimer` runs a function after milliseconds without keeping the process alive.
+ * Reports the first occurrences of each kind in a window of one minute, and sums up the rest at its end.
+ * `setTimer` runs a function after milliseconds, and does not keep the process alive.
  */
 export class Repeats {
   readonly #setTimer: (ms: number, fire: () => void) => unknown;
@@ -24,14 +24,14 @@ export class Repeats {
   }
 
   /**
-   * Whether this occurrence is to be told. Of those that are not, `sumUp` gets the number at the end of the window.
-   * It is the function of the window's first occurrence.
+   * Whether to report this occurrence. At the end of the window the `sumUp` of its first occurrence gets the number of
+   * unreported ones.
    */
-  isTold(kind: string, sumUp: (left: number) => void): boolean {
+  shouldReport(kind: string, sumUp: (left: number) => void): boolean {
     const key = this.#windows.has(kind) || this.#windows.size < KINDS_MAX ? kind : "";
     let window = this.#windows.get(key);
     if (window === undefined) {
-      const opened: Window = { told: 0, left: 0 };
+      const opened: Window = { reported: 0, left: 0 };
       this.#windows.set(key, opened);
       this.#setTimer(WINDOW_MS, () => {
         this.#windows.delete(key);
@@ -39,8 +39,8 @@ export class Repeats {
       });
       window = opened;
     }
-    if (window.told < TOLD_PER_WINDOW) {
-      window.told += 1;
+    if (window.reported < REPORTED_PER_WINDOW) {
+      window.reported += 1;
       return true;
     }
     window.left += 1;

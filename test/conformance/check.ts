@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { reasonOf } from "../../shared/runtime/error-message.ts";
+import { errorMessage } from "../../shared/runtime/error-message.ts";
 
 /** A numbered check of the read API. Its number never changes; README.md lists all of them. */
 export type Check<Context> = {
@@ -31,7 +31,7 @@ export async function runCheck<Context>(check: Check<Context>, context: Context)
     return { kind: "passed" };
   } catch (error) {
     if (error instanceof NotChecked) return { kind: "not checked", reason: error.message };
-    return { kind: "failed", reason: reasonOf(error) };
+    return { kind: "failed", reason: errorMessage(error) };
   }
 }
 

@@ -9,7 +9,7 @@ import type { PushedStudy, Study } from "../../shared/api/study.ts";
 import { clinic, connection, importText, patient, published, startServer, study, type TestServer } from "./harness.ts";
 import { event, item, publishedEvent, publishedItem, publishedSoap, soap } from "./records.ts";
 
-/** One write: what it is, on what, by this process or by another one. */
+/** One write: its kind, its subject, and whether another process makes it. */
 export interface Write {
   what:
     | ("patient" | "delete" | "connect" | "disconnect" | "study" | "push" | "push again" | "soap" | "event" | "item")
@@ -31,14 +31,14 @@ interface Key {
 
 interface ModelStudy {
   shown: Study;
-  /** Null while it is held as unmatched. */
+  /** Null while the study is unmatched. */
   patient: number | null;
 }
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** Three clinics on a server, and a plain model of their data: each write goes to both, each answer is compared. */
+/** Three clinics on a server, and a model of their data. Each write goes to both, and each response is compared. */
 export class ClinicWorld {
   readonly server: TestServer;
   readonly #elsewhere: Store;
@@ -112,7 +112,7 @@ export class ClinicWorld {
         const active = write.what === "connect";
         await put(connection(patientFp, clinicFp, active));
         const name = `${write.clinic} ${write.patient}`;
-        // Opening and closing a connection touch the patient.
+        // A change of a connection updates the patient.
         if (active !== this.#connected.has(name)) this.#patients[write.patient]!.updated_at = iso(clock.now);
         if (active) this.#connected.add(name);
         else this.#connected.delete(name);
@@ -157,7 +157,7 @@ export class ClinicWorld {
         await this.#makeKey(write.clinic, clock.now + (value % 48) * HOUR_MS);
         break;
       case "revoke key": {
-        // Each clinic keeps its first one, to read with.
+        // The first key of each clinic stays, for reading.
         const key = this.#keys[this.#clinics.length + (value % Math.max(1, this.#keys.length - this.#clinics.length))];
         if (key === undefined) break;
         await store.transaction((session) => revokeKey(session, key.id, clock.now));
@@ -170,7 +170,7 @@ export class ClinicWorld {
     }
   }
 
-  /** Every clinic reads everything, and each key is tried; how many answers were as the model says. */
+  /** Reads all data of every clinic, and tries each key. @returns the number of responses that equal the model's */
   async readAll(): Promise<number> {
     let right = 0;
     for (const key of this.#keys) {
@@ -190,7 +190,7 @@ export class ClinicWorld {
           continue;
         }
         assert.deepEqual([url, body], [url, expected]);
-        // The same body has the same ETag, whatever happened in between.
+        // Equal bodies have equal ETags at any time.
         const same = seen !== undefined && JSON.stringify(seen.body) === JSON.stringify(body);
         assert.deepEqual([url, response.statusCode], [url, same ? 304 : 200]);
         this.#etags.set(`${number} ${url}`, { etag: String(response.headers["etag"]), body });
@@ -212,7 +212,7 @@ export class ClinicWorld {
     this.#keys.push({ text, id, clinic: number, expiresAt, revoked: false });
   }
 
-  /** As the first clinic's agent does it: a new revision, or the last one once more, which files what was held. */
+  /** Pushes a study like the first clinic's agent: a new revision, or the last one again, which files an unmatched study. */
   async #push({ what, record, patient: number, value }: Write, patientFp: string): Promise<void> {
     const last = this.#pushed[record];
     const again = what === "push again" && last !== undefined;
@@ -234,7 +234,7 @@ export class ClinicWorld {
     });
   }
 
-  /** Of every URL the body, or the status of its error, that the clinic must get. */
+  /** Returns the expected body, or status of the error, of every URL for a clinic. */
   *#expected(number: number): Generator<[url: string, expected: object | number]> {
     const mayRead = (index: number) => this.#connected.has(`${number} ${index}`);
     const listed = this.#patients

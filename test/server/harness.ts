@@ -21,14 +21,14 @@ import type { Outcome, PushedStudy, Study } from "../../shared/api/study.ts";
 import { type ApiDocument, Contract } from "../support/contract.ts";
 import { createDatabase, dropDatabase, dump } from "../support/postgres.ts";
 
-/** How long the test server's writes wait for another process. */
+/** Time for which writes of the test server wait for another process, in milliseconds. */
 const writeWaitMs = 200;
 
-// A whole server over a data folder of its own, spoken to with app.inject.
+// A server with its own data folder, called through app.inject.
 
 export const noon = Date.parse("2026-11-21T12:00:00.000Z");
 
-/** Any body that the server may answer; a test looks at what it expects. */
+/** Any body of a response. A test reads the fields that it expects. */
 export interface Body {
   success: boolean;
   message: string;
@@ -36,19 +36,19 @@ export interface Body {
   data: { items: Patient[]; total: number; has_more: boolean } & Study & Patient;
 }
 
-/** A folder that is gone after the test. */
+/** Creates a folder that is removed after the test. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "vetwire-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** Whether these tests run on PostgreSQL; else it is SQLite. */
+/** Whether the tests run on PostgreSQL, not on SQLite. */
 export function onPostgres(): boolean {
   return inject("postgres") !== undefined;
 }
 
-/** An empty database that is gone after the test, as openStore() takes it. */
+/** Creates an empty database that is removed after the test. @returns its location for openStore() */
 export async function temporaryDatabase(folder = temporaryFolder()): Promise<string> {
   const postgres = inject("postgres");
   if (postgres === undefined) return folder;
@@ -57,7 +57,7 @@ export async function temporaryDatabase(folder = temporaryFolder()): Promise<str
   return database;
 }
 
-/** A connection beside the store's, for statements that none of our queries is. */
+/** Opens a connection beside the store's, for statements that the store lacks. */
 export async function connectTo(
   database: string,
 ): Promise<{ run(sql: string): Promise<void>; close(): Promise<void> }> {
@@ -70,12 +70,12 @@ export async function connectTo(
   return { run: async (sql) => void file.exec(sql), close: async () => void file.close() };
 }
 
-/** Begins a transaction that holds up all other writers, as an import does. */
+/** Begins a transaction that blocks all other writers, like an import. */
 export function heldWriteLock(): string {
   return onPostgres() ? "begin; lock table migration in exclusive mode" : "begin immediate";
 }
 
-/** All that the database holds, as text or as the bytes of its files. */
+/** Returns the content of the database, as text or as the bytes of its files. */
 export function allStored(database: string): string {
   if (onPostgres()) return dump(database);
   return ["vetwire.db", "vetwire.db-wal"].map((name) => readFileSync(join(database, name), "latin1")).join("");
@@ -92,12 +92,12 @@ const unlimited: Limits = {
   addressMinute: 1_000_000,
 };
 
-/** A server that has imported the entities; `clock.now` is its time, `log` what it logged. */
+/** Starts a server that has imported the entities. `clock.now` is its time, and `log` holds its log lines. */
 export async function startServer(...entities: (Entity | Entity[])[]) {
   return startLimitedServer(unlimited, ...entities);
 }
 
-/** The same with rate limits. */
+/** Starts a server with rate limits. */
 export async function startLimitedServer(limits: Limits, ...entities: (Entity | Entity[])[]) {
   const folder = temporaryFolder();
   const database = await temporaryDatabase(folder);
@@ -118,7 +118,7 @@ export async function startLimitedServer(limits: Limits, ...entities: (Entity | 
   });
   await importEntities(store, ...entities.flat());
 
-  /** A key of its own. */
+  /** Creates a key. */
   async function makeFreshKey(clinicFp: string, permissions: Permission[], more: Partial<NewApiKey> = {}) {
     const clinicId = (await findClinic(store, clinicFp))?.id ?? 0;
     const now = clock.now;
@@ -128,7 +128,7 @@ export async function startLimitedServer(limits: Limits, ...entities: (Entity | 
 
   const keys = new Map<string, Promise<string>>();
 
-  /** A key with these permissions, the same each time: a clinic has a limited number of keys. */
+  /** Returns the key with these permissions. It is created once, since the keys of a clinic are limited. */
   async function makeKey(clinicFp: string, permissions: Permission[]) {
     const name = `${clinicFp} ${permissions.join()}`;
     const key = keys.get(name) ?? makeFreshKey(clinicFp, permissions);
@@ -145,7 +145,7 @@ export async function startLimitedServer(limits: Limits, ...entities: (Entity | 
     log,
     makeKey,
     makeFreshKey,
-    /** GET with the key in both headers, parsed. */
+    /** Sends GET with the key in both headers. Returns the parsed body. */
     async get(key: string, url: string) {
       const response = await app.inject({ url, headers: { "x-api-key": key, authorization: `Bearer ${key}` } });
       return { status: response.statusCode, headers: response.headers, body: response.json<Body>() };
@@ -162,17 +162,17 @@ export async function startLimitedServer(limits: Limits, ...entities: (Entity | 
   };
 }
 
-/** The details with which a text is refused that is no fp of the kind; none for an fp. */
+/** Returns the expected details of an error for a text: none for a valid fp of the kind. */
 export function formOf(kind: "soap" | "cds" | "patient", value: string): { details?: object } {
   if (new RegExp(`^${kind}_[0-7][0-9A-HJKMNP-TV-Z]{25}$`).test(value)) return {};
   const rule = `${kind}_ and a ULID of 26 digits and upper-case letters; fps are case-sensitive`;
   return { details: { parameter: "fp", value, rule } };
 }
 
-/** Every server has the same document, and its schemas are slow to compile. */
+/** The contract. All servers share it, since its schemas are slow to compile. */
 let contract: Contract | undefined;
 
-/** Lets no answer of the app pass that is not as the API document says. */
+/** Checks each response of the app against the API document. */
 function holdToContract(app: FastifyInstance): void {
   const ask = app.inject.bind(app);
   app.inject = (async (asked: string | (InjectOptions & { url: string })) => {
@@ -224,7 +224,7 @@ export function patient(changes: Partial<Patient> & { external_ids?: string[]; d
   };
 }
 
-/** The same patient as the API shows it. */
+/** Returns the patient of an import line as the API shows it. */
 export function published({
   type: _type,
   external_ids: _ids,

@@ -3,7 +3,7 @@ import { Postgres } from "../support/postgres.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** The URL of the PostgreSQL that the tests run on; on SQLite where it is not given. */
+    /** URL of the PostgreSQL of the tests. Absent on SQLite. */
     postgres: string | undefined;
   }
 }

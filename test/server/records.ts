@@ -4,7 +4,7 @@ import { newFp } from "../../shared/api/fp.ts";
 import type { InventoryItem } from "../../shared/api/inventory.ts";
 import type { Soap } from "../../shared/api/soap.ts";
 
-// Builders of import lines for SOAP records, calendar and stock, and the same as the API shows them.
+// Builders of import lines for SOAP records, events and stock, and of the same records as the API shows them.
 
 export function soap(patient_fp: string, performed_by_clinic_fp: string, changes: Partial<SoapLine> = {}) {
   return {
@@ -82,7 +82,7 @@ export function batch(item_fp: string, changes: Partial<InventoryBatchLine> = {}
   } satisfies InventoryBatchLine;
 }
 
-/** A clinic's intervals of ALT for dogs: one to the age of 365 days, another from 366 days on. */
+/** A clinic's intervals of ALT for dogs: one up to the age of 365 days, another from 366 days on. */
 export const intervalsByAge = {
   low_quality: false,
   rows: [

@@ -1,6 +1,6 @@
 import type { Patient } from "../../../shared/api/patient.ts";
-import { readSex } from "../../../shared/clinical/reference.ts";
-import type { OrderReply, RepliedOrder, OrderQuery } from "../order-query.ts";
+import { readSex } from "../../../shared/clinical/sex.ts";
+import type { OrderQuery, OrderReply, RepliedOrder } from "../order-query.ts";
 import { type AstmMessage, type AstmRecord, type Delimiters, encodeRecord } from "./records.ts";
 
 // Host query of LIS02-A2: the device's Q records, and the H P O L message that replies.

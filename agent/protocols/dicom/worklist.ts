@@ -1,5 +1,5 @@
 import type { Patient } from "../../../shared/api/patient.ts";
-import { readSex } from "../../../shared/clinical/reference.ts";
+import { readSex } from "../../../shared/clinical/sex.ts";
 import { fold } from "../../../shared/clinical/species.ts";
 import type { Attributes } from "./attribute-table.ts";
 

@@ -1,5 +1,6 @@
 import type { Patient } from "../../../shared/api/patient.ts";
-import { readNeutered, readSex } from "../../../shared/clinical/reference.ts";
+import { readSex } from "../../../shared/clinical/sex.ts";
+import { readNeutered } from "../../../shared/clinical/sex.ts";
 import type { Stamp } from "./acknowledgement-message.ts";
 
 // Order format of a device, and the fields of a patient in it.

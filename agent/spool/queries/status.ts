@@ -1,8 +1,8 @@
 import Database from "better-sqlite3";
 import path from "node:path";
 import fs from "node:fs";
-import { type Loss, recentLoss } from "../../../shared/runtime/commit-mark.ts";
-import { damageTold } from "../../../shared/runtime/damaged-file.ts";
+import { type CommitLoss, recentLoss } from "../../../shared/runtime/commit-mark.ts";
+import { describeDamage } from "../../../shared/runtime/damaged-file.ts";
 import { isoOrNull } from "../../runtime/iso-time.ts";
 import type { StoredDeviceState } from "../../states/device-state.ts";
 import type { ServerState } from "../../states/server-state.ts";
@@ -63,7 +63,7 @@ export interface SpoolStatus {
   readonly clock: { readonly offset_s: number } | null;
   readonly outbox: { readonly depth: number; readonly oldest_at: string | null };
   /** The loss that was found within the last 30 days; null if none was found. */
-  readonly loss: Loss | null;
+  readonly loss: CommitLoss | null;
   /** The stored patient directory. `fetched_at` is the time of the last full sync; null before the first. */
   readonly directory: {
     readonly patients: number;
@@ -177,7 +177,7 @@ function isRunning(folder: string): boolean {
     db.exec("BEGIN IMMEDIATE; ROLLBACK");
     return false;
   } catch (error) {
-    const damage = damageTold(error, file);
+    const damage = describeDamage(error, file);
     if (damage !== error) throw damage;
     return true;
   } finally {

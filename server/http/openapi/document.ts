@@ -39,7 +39,7 @@ declare module "fastify" {
 interface PublicRoute {
   readonly url: string;
   readonly operation: Operation;
-  readonly answer: Type.TSchema;
+  readonly response: Type.TSchema;
 }
 
 /** Collects the public routes that are registered after this call. */
@@ -48,7 +48,7 @@ export function collectOperations(app: FastifyInstance): readonly PublicRoute[] 
   app.addHook("onRoute", ({ method, url, config, schema }) => {
     if (method !== "GET" || !url.startsWith("/api/v1/")) return;
     const { response } = schema as { response: { 200: Type.TSchema } };
-    routes.push({ url, operation: config as Operation, answer: response[200] });
+    routes.push({ url, operation: config as Operation, response: response[200] });
   });
   return routes;
 }
@@ -160,7 +160,7 @@ function pathOf({ url }: PublicRoute): string {
   return url.replaceAll(/:(\w+)/g, "{$1}");
 }
 
-function describeOperation({ url, operation, answer }: PublicRoute) {
+function describeOperation({ url, operation, response }: PublicRoute) {
   const { operationId, summary, description, header, permissions } = operation;
   return {
     operationId,
@@ -169,7 +169,7 @@ function describeOperation({ url, operation, answer }: PublicRoute) {
     description: `${description}\n\nPermission: ${permissions.map((name) => `\`${name}\``).join(" or ")}.`,
     security: permissions.map((permission) => ({ [schemeNames[header]]: [permission] })),
     parameters: describeParameters(operation),
-    responses: describeResponses(operation, answer),
+    responses: describeResponses(operation, response),
   };
 }
 
@@ -189,8 +189,8 @@ function describeParameters({ fp, parameters = {} }: Operation) {
   return [...(path ? [path] : []), ...query, { $ref: "#/components/parameters/IfNoneMatch" }];
 }
 
-function describeResponses(operation: Operation, answer: Type.TSchema) {
-  const content = { schema: answer, example: operation.example };
+function describeResponses(operation: Operation, schema: Type.TSchema) {
+  const content = { schema, example: operation.example };
   return Object.fromEntries([
     [200, describeResponse("Success.", ["ETag", ...handlerHeaders], content)],
     [304, describeResponse("The response that `If-None-Match` names has not changed.", ["ETag", ...budgetHeaders])],

@@ -7,7 +7,7 @@ import { keyOf, versionsOf } from "../request-context.ts";
 import { commonHeaders } from "../response-headers.ts";
 import { SecondChanceCache } from "./second-chance-cache.ts";
 
-// Plugin: caches the 200 responses of a scope as bytes, and answers If-None-Match with 304. An entry is valid for one
+// Plugin: caches the 200 responses of a scope as bytes, and sends 304 to a matching If-None-Match. An entry is valid for one
 // version of its clinic's data, so a write to that data invalidates it.
 
 interface CacheEntry {

@@ -4,9 +4,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import Sqlite from "better-sqlite3";
 import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
 import { CommitMark, recentLoss } from "../../../shared/runtime/commit-mark.ts";
-import { damageTold } from "../../../shared/runtime/damaged-file.ts";
 import { makePrivateFile, makePrivateFolder } from "../../../shared/runtime/private-folder.ts";
 import { atEndOfTurn, readVersions, runAndBumpVersions, type Versions } from "./cache-versions.ts";
+import { describeDamage } from "../../../shared/runtime/damaged-file.ts";
 import { watchFiles } from "./file-watch.ts";
 import { type Engine, missingMigrations } from "./migrations.ts";
 import { filled, type Query, type Session, sqlBuilder, StoreUnavailable } from "./query.ts";
@@ -272,5 +272,5 @@ function describedError(path: string, error: unknown): unknown {
   if (error instanceof Sqlite.SqliteError && TEMPORARY_ERRORS.test(error.code)) {
     return new StoreUnavailable(`the database cannot be used now: ${error.code}, ${error.message}`, { cause: error });
   }
-  return damageTold(error, path);
+  return describeDamage(error, path);
 }

@@ -1,4 +1,4 @@
-import type { Loss } from "../../../shared/runtime/commit-mark.ts";
+import type { CommitLoss } from "../../../shared/runtime/commit-mark.ts";
 import type { Session } from "./query.ts";
 import type { Versions } from "./cache-versions.ts";
 
@@ -7,7 +7,7 @@ export interface Store extends Session {
   /** Whether other servers may use the same database. */
   readonly shared: boolean;
   /** Acknowledged commits found missing within the last 30 days. Null on PostgreSQL, which checks its own log. */
-  readonly loss: Loss | null;
+  readonly loss: CommitLoss | null;
   /**
    * Runs the work in one transaction. The transaction is durable when the promise resolves, and rolled back when it rejects.
    * The work runs again after a serialization failure on PostgreSQL, so it must reset any other state that it changes.

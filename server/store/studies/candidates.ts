@@ -1,5 +1,5 @@
 import type { PatientHint } from "../../../shared/api/study.ts";
-import { type Candidate, type Known, rankCandidates } from "../../../shared/clinical/candidates.ts";
+import { type PatientCandidate, type MatchEvidence, rankCandidates } from "../../../shared/clinical/candidates.ts";
 import { query, type Session } from "../database/query.ts";
 import { toPatient } from "../patients/patients.ts";
 import { findStoredStudy } from "./studies.ts";
@@ -13,7 +13,7 @@ const OWNERS_LOOKED_UP_MAX = 50;
 const DAY_MS = 86_400_000;
 
 /** Lists patients of the clinic that an unmatched study may belong to, the likeliest first, with the reasons. */
-export async function candidatesFor(session: Session, fp: string): Promise<Candidate[]> {
+export async function candidatesFor(session: Session, fp: string): Promise<PatientCandidate[]> {
   const stored = await findStoredStudy(session, fp);
   const hint = parseStored(stored?.patient_hint ?? null) as PatientHint | null;
   if (stored?.clinic_id == null || hint === null) return [];
@@ -22,7 +22,7 @@ export async function candidatesFor(session: Session, fp: string): Promise<Candi
   const appointed = new Set(
     (await session.all(appointedOn, { clinicId, from: day, to: day + DAY_MS })).map(({ patient_id }) => patient_id),
   );
-  const known = new Map<string, Known & { id: number }>();
+  const known = new Map<string, MatchEvidence & { id: number }>();
   const identifiers = new Map<number, string[]>();
   for (const { patient_id, identifier } of await session.all(identifiersOfClinic, { clinicId })) {
     identifiers.set(patient_id, [...(identifiers.get(patient_id) ?? []), identifier]);
@@ -33,7 +33,7 @@ export async function candidatesFor(session: Session, fp: string): Promise<Candi
       ...{ id: row.id, patient: toPatient(row), identifiers: own, appointed: appointed.has(row.id), owners: [] },
     });
   }
-  const likely: Known[] = [];
+  const likely: MatchEvidence[] = [];
   for (const { patient } of rankCandidates(hint, known.values(), OWNERS_LOOKED_UP_MAX)) {
     const each = known.get(patient.fp);
     if (each !== undefined) likely.push({ ...each, owners: await ownersOf(session, clinicId, each.id) });

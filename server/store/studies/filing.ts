@@ -1,6 +1,6 @@
 import type { Patient } from "../../../shared/api/patient.ts";
 import type { Outcome, PushedStudy, Snapshot } from "../../../shared/api/study.ts";
-import { measured } from "../../../shared/clinical/measurement-key.ts";
+import { measurementKey } from "../../../shared/clinical/measurement-key.ts";
 import { flagMismatchNote } from "../../domain/flagging.ts";
 import { decideFiling, type FilingInput } from "../../domain/study-filing.ts";
 import { query, type Session } from "../database/query.ts";
@@ -114,7 +114,7 @@ function filingInput({ clinicId, pushed }: Push, records: Records): FilingInput 
     pushed: {
       revision: pushed.revision,
       contentHash: hashOf(pushed),
-      measurementKey: measured(pushed.results),
+      measurementKey: measurementKey(pushed.results),
       patientFp: pushed.patient_fp,
     },
     stored: stored
@@ -155,7 +155,7 @@ async function studyRow(
   filedTo: PatientRecord | undefined,
   outcome: Omit<Outcome, "fp">,
 ): Promise<StudyColumns> {
-  const hasSameValues = stored !== undefined && storedMeasurementKey(stored) === measured(pushed.results);
+  const hasSameValues = stored !== undefined && storedMeasurementKey(stored) === measurementKey(pushed.results);
   const row: StudyColumns = {
     fp: pushed.fp,
     clinic_id: clinicId,

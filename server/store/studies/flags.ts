@@ -1,6 +1,7 @@
 import type { Patient } from "../../../shared/api/patient.ts";
 import type { Result, Snapshot, Study } from "../../../shared/api/study.ts";
-import { animalAt, flaggedPatient } from "../../../shared/clinical/reference.ts";
+import { flaggedPatient } from "../../../shared/clinical/signalment.ts";
+import { signalmentAt } from "../../../shared/clinical/signalment.ts";
 import { measurementsOf, resultsOf } from "../../../shared/clinical/results.ts";
 import type { Session } from "../database/query.ts";
 import type { StudyColumns } from "../database/schema.ts";
@@ -28,13 +29,13 @@ export async function flagForPatient(
     const isOfImages = before?.rows.every(({ meaning }) => meaning !== undefined) ?? false;
     return { results: canonical(bare), snapshot: isOfImages ? study.snapshot : null };
   }
-  const circumstances = {
-    animal: patient === null ? null : animalAt(patient, acquired_at),
+  const context = {
+    signalment: patient === null ? null : signalmentAt(patient, acquired_at),
     instrument: before?.instrument ?? device_name,
     acquired_at,
     ranges: (clinic_id === null ? null : await currentRanges(session, clinic_id)) ?? null,
   };
-  const flagged = resultsOf(measurements, circumstances, before?.notes);
+  const flagged = resultsOf(measurements, context, before?.notes);
   const snapshot = { ...flagged.snapshot, animal: patient === null ? null : flaggedPatient(patient) };
   return { results: canonical(flagged.results), snapshot: JSON.stringify(snapshot) };
 }

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import { newFp } from "../../../shared/api/fp.ts";
-import { animalAt } from "../../../shared/clinical/reference.ts";
 import { resultsOf } from "../../../shared/clinical/results.ts";
 import type { ManualEntry } from "../../domain/manual-study.ts";
 import { type AuditActor, auditCommand } from "../audit.ts";
@@ -10,6 +9,7 @@ import { findPatient } from "../patients/patients.ts";
 import { query, type Session } from "../database/query.ts";
 import { currentRanges } from "../ranges.ts";
 import { insertStudy } from "./studies.ts";
+import { signalmentAt } from "../../../shared/clinical/signalment.ts";
 
 /** Lists the clinics that are connected to a patient. A typed study uses the intervals of one of them. */
 export async function clinicsOfPatient(session: Session, patientFp: string): Promise<{ id: number; fp: string }[]> {
@@ -25,9 +25,9 @@ export async function addStudy(
   if (patient === undefined) return { problem: await missingPatientProblem(session, patientFp) };
   if (!patient.connected) return { problem: `patient ${patientFp} has no active connection to the clinic` };
   const { modality, device_name, acquired_at, measurements } = entry;
-  const animal = animalAt(patient.patient, acquired_at);
+  const signalment = signalmentAt(patient.patient, acquired_at);
   const ranges = (await currentRanges(session, clinicId)) ?? null;
-  const { results, snapshot } = resultsOf(measurements, { animal, instrument: device_name, acquired_at, ranges });
+  const { results, snapshot } = resultsOf(measurements, { signalment, instrument: device_name, acquired_at, ranges });
   const fp = newFp("cds");
   const study = { fp, modality, device_name, status: "COMPLETED" as const, acquired_at, results };
   const described = describeStudy(study);

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { Result, type Study } from "../../../shared/api/study.ts";
-import { measured } from "../../../shared/clinical/measurement-key.ts";
+import { measurementKey } from "../../../shared/clinical/measurement-key.ts";
 import type { StudyColumns } from "../database/schema.ts";
 
 // Converts studies between the API and the columns of `study`.
@@ -86,5 +86,5 @@ export function timestampOf(milliseconds: number): string {
 
 /** @returns a key that is equal for rows with the same measurements */
 export function storedMeasurementKey({ results }: Pick<StudyColumns, "results">): string {
-  return measured(JSON.parse(results) as Result[]);
+  return measurementKey(JSON.parse(results) as Result[]);
 }

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
-import { reasonOf } from "../../../shared/runtime/error-message.ts";
+import { errorMessage } from "../../../shared/runtime/error-message.ts";
 import { freePort, type Running, temporaryFolder } from "../../support/processes.ts";
 import { startScript } from "../build.ts";
 import { type Figure, median, whole } from "../figure.ts";
@@ -44,7 +44,7 @@ export async function* throughput(quick: boolean): AsyncGenerator<Figure> {
         for (const row of round % 2 === 0 ? ROWS : ROWS.toReversed()) {
           const kept = rates[row];
           if (typeof kept === "string") continue;
-          const rate = await messagesPerSecond(servers.ports[row], load, seconds).catch(reasonOf);
+          const rate = await messagesPerSecond(servers.ports[row], load, seconds).catch(errorMessage);
           if (typeof rate === "string") rates[row] = rate;
           else if (round > 0) kept.push(rate);
         }
@@ -65,7 +65,7 @@ async function installMedplum(folder: string): Promise<string | null> {
     await promisify(execFile)("npm", ["install", ...flags, MEDPLUM], { cwd: folder });
     return null;
   } catch (error) {
-    return `cannot be installed: ${reasonOf(error).split("\n")[0]}`;
+    return `cannot be installed: ${errorMessage(error).split("\n")[0]}`;
   }
 }
 

@@ -16,7 +16,7 @@ const row: AuditDescription = {
   times: 1,
 };
 
-/** The address cell as the CSV has it. */
+/** Returns the address cell of the CSV. */
 async function addressCell(address: string): Promise<string> {
   async function* rows(): AsyncGenerator<AuditDescription> {
     yield { ...row, address };
@@ -34,7 +34,7 @@ test.each(["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\u{ff1d}1"])(
   },
 );
 
-test("a carriage return at the beginning gets an apostrophe and quotes", async () => {
+test("a cell with a leading carriage return gets an apostrophe and quotes", async () => {
   expect(await addressCell("\r=1")).toBe(`"'\r=1"`);
 });
 
@@ -44,7 +44,7 @@ test.each([
   ["a,b", '"a,b"'],
   ['a"b', '"a""b"'],
   ["a\nb", '"a\nb"'],
-])("%j is written as %s", async (text, cell) => {
+])("the address %j becomes the cell %s", async (text, cell) => {
   expect(await addressCell(text)).toBe(cell);
 });
 

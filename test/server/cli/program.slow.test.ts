@@ -96,7 +96,7 @@ describe("npm run server --", () => {
 
     const audit = async (...asked: string[]) => (await server("audit", "--data", data, ...asked)).stdout.split("\n");
     const rows = (await audit("--format", "json")).slice(0, -1).map((line) => JSON.parse(line) as AuditDescription);
-    // Refusals are written behind the answers of their half second.
+    // Rows of refusals follow the other rows of the same flush.
     expect(
       rows
         .map(({ key: id, status: answered, count: items }) => `${id === description?.id} ${answered} ${items}`)
@@ -143,7 +143,7 @@ describe("npm run server --", () => {
   });
 
   test.skipIf(process.platform === "win32")(
-    "run makes a data folder private that others could read",
+    "run takes the rights of other users from the data folder",
     async () => {
       const data = join(temporaryFolder(), "data");
       await server("import", writeDemo(), "--data", data);
@@ -248,7 +248,7 @@ describe("npm run server --", () => {
     const at = ["--data", data];
     const listed = (await server("unmatched", "list", ...at)).stdout;
     expect(listed).toContain(sent.fp);
-    // A device's text moves no cursor and begins no line.
+    // Control characters of a device's text are escapes.
     expect([listed.includes("\u001b"), listed.includes("\\u001b[2JPamuk\\u000afiled")]).toEqual([false, true]);
     expect((await server("unmatched", "show", sent.fp, ...at)).stdout).toContain("the device says: identifier 10021");
     const assign = ["unmatched", "assign", sent.fp, "--patient", dog] as const;
@@ -313,7 +313,7 @@ describe("npm run server --", () => {
     expect(old.filter(({ id }) => !stdout.includes(id))).toEqual([]);
   }, 120_000);
 
-  test("only run, import and keys create make a database; every other command reports a missing one", async () => {
+  test("run, import and keys create create a database, and every other command reports a missing one", async () => {
     const data = join(temporaryFolder(), "typo");
     const there = {
       code: 1,
@@ -439,7 +439,7 @@ function writeDemo(): string {
 }
 
 function start(...command: string[]): ChildProcess {
-  // From the build (test/build.ts), and not through npm: a signal must reach the server itself.
+  // Runs the build (test/build.ts) without npm, so that a signal reaches the server itself.
   return spawn(process.execPath, ["dist/server/main.js", ...command]);
 }
 

@@ -238,9 +238,9 @@ describe("a body", () => {
     ["a list of empty objects", `[${Array.from({ length: 500_000 }, () => "{}").join()}]`],
     ["lists in lists", "[".repeat(600_000) + "]".repeat(600_000)],
     ["the keys of an object", `{${Array.from({ length: 500_000 }, (_, index) => `"${index % 10}":0`).join()}}`],
-  ])("has at most 500 000 values: %s is refused before it is parsed", async (_, values) => {
+  ])("a body with more than 500 000 values is refused before it is parsed: %s", async (_, values) => {
     const server = await startServer(clinic(ours));
-    // Not JSON: who parses it answers 400.
+    // The body is not JSON, so a parser would respond 400.
     const packed = gzipSync(`{"studies":[{"results":${values}`);
     const headers = { "content-type": "application/json", "content-encoding": "gzip" };
     const { status, body } = await postStudies(server, packed, headers);

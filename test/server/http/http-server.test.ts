@@ -9,7 +9,7 @@ import { clinic, startServer } from "../harness.ts";
 
 const ours = newFp("clinic");
 
-/** Time in which a loaded machine acts on a timeout. */
+/** Max delay of a timeout on a loaded machine, in milliseconds. */
 const DELAY_MS_MAX = 10_000;
 
 test("the default timeouts are those of the HTTP server", async () => {

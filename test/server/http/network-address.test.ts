@@ -13,6 +13,6 @@ test.each([
   ["", "no address"],
   ["192.0.2.1, 198.51.100.1", "no address"],
   ["x".repeat(1000), "no address"],
-])("%s is of the network %s", (address, network) => {
+])("%s belongs to the network %s", (address, network) => {
   expect(networkOf(address)).toBe(network);
 });

@@ -7,7 +7,7 @@ import { openStore } from "../../../server/store/database/open.ts";
 import type { Store } from "../../../server/store/database/store.ts";
 import { eventStatuses, eventTypes } from "../../../shared/api/calendar.ts";
 import { newFp } from "../../../shared/api/fp.ts";
-import { PATIENT_SEXES } from "../../../shared/clinical/reference.ts";
+import { PATIENT_SEXES } from "../../../shared/clinical/sex.ts";
 import { API_SPECIES } from "../../../shared/clinical/species.ts";
 import {
   clinic,

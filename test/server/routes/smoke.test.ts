@@ -4,8 +4,8 @@ import { newFp } from "../../../shared/api/fp.ts";
 import { clinic, connection, patient, published, startServer, study } from "../harness.ts";
 import { event, item, publishedEvent, publishedItem, publishedSoap, soap } from "../records.ts";
 
-// One request to each route, on the engine of the run. The routes' own tests run on SQLite; what differs between the engines
-// is tested in store/.
+// One request to each route, on both engines. The other tests of the routes run on SQLite, and those of store/ cover the
+// differences between the engines.
 
 const PERMISSIONS: Permission[] = [
   "clinic.patient.view",
@@ -59,7 +59,7 @@ test("a pushed study is filed once and readable", async () => {
   expect([status, body.data.results.length]).toEqual([200, 2]);
 });
 
-test("each route of agents answers", async () => {
+test("each route of agents returns 200", async () => {
   const { server, agentKey } = await start();
   const identifiers = await server.get(agentKey, "/agent/v1/identifiers");
   expect(identifiers.body.data.items).toMatchObject([{ patient_fp: dog.fp, identifiers: ["10021"] }]);
@@ -73,7 +73,7 @@ test("each route of agents answers", async () => {
   expect([heartbeat.statusCode, heartbeat.json()]).toEqual([200, {}]);
 });
 
-test("the probes and the API document answer without a key", async () => {
+test("the probes and the API document need no key", async () => {
   const { server } = await start();
   for (const url of ["/healthz", "/readyz", "/openapi.json"]) {
     expect([url, (await server.app.inject(url)).statusCode]).toEqual([url, 200]);

@@ -4,7 +4,7 @@ import { readInstant } from "../../../shared/api/timestamp.ts";
 
 const DAY_MS = 86_400_000;
 
-/** A date-time as RFC 3339 §5.6 lets it be written, and the instant that it names. */
+/** A date-time in a form of RFC 3339 §5.6, and its instant. */
 const dateTime = fc
   .record({
     instant: fc.integer({ min: Date.parse("0001-01-02T00:00:00Z"), max: Date.parse("9999-12-30T23:59:59Z") }),
@@ -29,7 +29,7 @@ function twoDigits(number: number): string {
   return String(Math.trunc(Math.abs(number))).padStart(2, "0");
 }
 
-test("every date-time of RFC 3339 is read as the instant that it names, to the millisecond before it", () => {
+test("every date-time of RFC 3339 is read as its instant, cut off to the millisecond", () => {
   fc.assert(
     fc.property(dateTime, ({ text, instant }) => {
       expect([text, readInstant(text)]).toEqual([text, instant]);
@@ -79,11 +79,11 @@ test.each([
   ["a blank around it", " 2026-10-01"],
   ["a line after it", "2026-10-01\n"],
   ["nothing", ""],
-])("%s is no instant", (_, text) => {
+])("%s is not an instant", (_, text) => {
   expect(readInstant(text)).toBe(null);
 });
 
-test("text that is no date-time is never read as an instant", () => {
+test("text that is not a date-time is never an instant", () => {
   const almost = fc.tuple(dateTime, fc.nat(60), fc.string({ maxLength: 3 })).map(([{ text }, at, more]) => {
     return text.slice(0, at) + more + text.slice(at + 1);
   });

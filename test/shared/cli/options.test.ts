@@ -7,17 +7,17 @@ describe("a period", () => {
     ["1h", 3_600_000],
     ["12h", 43_200_000],
     ["90d", 7_776_000_000],
-  ])("%s is read in milliseconds", (text, ms) => {
+  ])("the period %s is read in milliseconds", (text, ms) => {
     expect(parsePeriod(text)).toBe(ms);
   });
 
-  test.each(["", "0h", "1w", "1.5h", "h", "100000h", "-1d"])("%j is refused", (text) => {
+  test.each(["", "0h", "1w", "1.5h", "h", "100000h", "-1d"])("the period %j is refused", (text) => {
     expect(() => parsePeriod(text)).toThrow(new InvalidArgumentError("expected hours or days, such as 12h or 90d"));
   });
 });
 
 describe("a time", () => {
-  test("of hours or days is that long ago", () => {
+  test("a period of hours or days is a time that long ago", () => {
     const before = Date.now();
     const time = parseTime("24h");
     expect(time).toBeGreaterThanOrEqual(before - 86_400_000);
@@ -28,11 +28,11 @@ describe("a time", () => {
     ["2026-11-21", "2026-11-21T00:00:00.000Z"],
     ["2026-11-21T09:30Z", "2026-11-21T09:30:00.000Z"],
     ["2026-11-21T12:30:00+03:00", "2026-11-21T09:30:00.000Z"],
-  ])("%s is read as an instant", (text, iso) => {
+  ])("the time %s is read as an instant", (text, iso) => {
     expect(new Date(parseTime(text)).toISOString()).toBe(iso);
   });
 
-  test.each(["", "yesterday", "2026-02-30", "21.11.2026", "0d"])("%j is refused", (text) => {
+  test.each(["", "yesterday", "2026-02-30", "21.11.2026", "0d"])("the time %j is refused", (text) => {
     expect(() => parseTime(text)).toThrow(/^expected hours or days/);
   });
 });

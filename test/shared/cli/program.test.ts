@@ -20,13 +20,16 @@ describe("the loader of commands", () => {
     return loaded.join(" ");
   };
 
-  test("loads only the command that is named", async () => {
+  test("the loader loads only the named command", async () => {
     expect(await namesLoadedFor("check")).toBe("check");
   });
 
-  test.each([undefined, "--help", "help", "chekc", "constructor"])("loads all commands for %s", async (argument) => {
-    expect(await namesLoadedFor(argument)).toBe("run check");
-  });
+  test.each([undefined, "--help", "help", "chekc", "constructor"])(
+    "the loader loads all commands for the argument %s",
+    async (argument) => {
+      expect(await namesLoadedFor(argument)).toBe("run check");
+    },
+  );
 });
 
 describe("an old name", () => {
@@ -44,12 +47,12 @@ describe("an old name", () => {
     ["sniff --seconds=5", "sniff --seconds has a new name: sniff --duration"],
     ["simulate --role lis", "simulate --role lis has a new name: simulate --role host"],
     ["simulate --role=lis", "simulate --role lis has a new name: simulate --role host"],
-  ])("in %j is named with the new one", (line, sentence) => {
+  ])("the old name in %j is an error with the new one", (line, sentence) => {
     expect(renamedProblem(renamed, line.split(" "))).toBe(sentence);
   });
 
   test.each(["", "record-association", "unmatched reject undo", "replay --seconds 5", "simulate --role host lis"])(
-    "is not seen in %j",
+    "%j holds no old name",
     (line) => {
       expect(renamedProblem(renamed, line.split(" "))).toBeNull();
     },
@@ -62,19 +65,19 @@ describe("the text of a failure", () => {
     [new CommandError("2 problems\nin agent.yaml", 78), "2 problems\nin agent.yaml"],
     [Object.assign(new Error("ENOENT: no such file"), { code: "ENOENT" }), "ENOENT: no such file"],
     ["a string", "a string"],
-  ])("is the message of an expected error: %s", (error, text) => {
+  ])("the text of an expected error is its message: %s", (error, text) => {
     expect(failureText(error)).toBe(text);
   });
 
   test.each([new TypeError("x is not a function"), new RangeError("bad"), new ReferenceError("y is not defined")])(
-    "has the stack of a fault: %s",
+    "the text of a fault is its stack: %s",
     (error) => {
       expect(failureText(error)).toBe(error.stack);
       expect(failureText(error)).toMatch(/\n +at /);
     },
   );
 
-  test("is the message for an invalid URL, which comes from the user's settings", () => {
+  test("the text of an invalid URL is its message, since it comes from the user's settings", () => {
     expect(failureText(thrownBy(() => new URL("postgres://:::")))).toBe("Invalid URL");
   });
 });

@@ -61,7 +61,7 @@ test.each([
   ["PH", null, true, "UPH"],
   ["TPP", "HEMATOLOGY", false, "TSOL"],
   ["TPP", "BIOCHEMISTRY", false, "TP"],
-] as const)("R9: %s with modality %s and urine %s is %s, and the note says so", (name, modality, urine, code) => {
+] as const)("%s with modality %s and urine %s is %s, and the note says so", (name, modality, urine, code) => {
   expect(findAnalyte([name], { modality, urine })).toEqual({
     analyte: analyteByCode(code),
     note: expect.stringContaining(`taken as ${code}`),
@@ -74,12 +74,12 @@ test("the note of a choice names both analytes and the reason", () => {
   );
 });
 
-test("what modality and specimen leave open stays open", () => {
+test("a mnemonic that neither modality nor specimen decides is null", () => {
   expect(found("TPP")).toBeNull();
   expect(found("GLU", "BIOCHEMISTRY", true)).toBeNull();
 });
 
-test("UA is uric acid on an avian rotor and nothing in a urine order", () => {
+test("UA is uric acid on an avian rotor, and null in a urine order", () => {
   expect(found("UA", "BIOCHEMISTRY")).toBe("URIC");
   expect(found("UA", "URINALYSIS")).toBeNull();
   expect(found("UA", null, true)).toBeNull();
@@ -91,7 +91,7 @@ test("granulocytes are not neutrophils", () => {
   expect(found("NEUT#", "HEMATOLOGY")).toBe("NEU");
 });
 
-test("PCT is plateletcrit in hematology and never procalcitonin's neighbour in chemistry", () => {
+test("PCT is plateletcrit in hematology, and null in chemistry, where it may be procalcitonin", () => {
   expect(found("PCT", "HEMATOLOGY")).toBe("PCT");
   expect(found("PCT")).toBe("PCT");
   expect(found("PCT", "BIOCHEMISTRY")).toBeNull();
@@ -106,7 +106,7 @@ test("blood analytes are not found in urine, nor urine pads on a blood analyzer"
   expect(found("UPC", "BIOCHEMISTRY")).toBe("UPC");
 });
 
-test("a strip's mnemonic makes its order a urine order, an ambiguous one or a ratio does not", () => {
+test("a strip's mnemonic makes its order a urine order, unlike an ambiguous one or a ratio", () => {
   for (const name of ["SG", "NIT", "ubg", "02^pH", "5811-5", "BLD"])
     expect([name, isUrineOnly(name)]).toEqual([name, true]);
   for (const name of ["GLU", "pH", "LEU", "UA", "UPC", "ALT", "2345-7", "", "XYZ"]) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Known, rankCandidates } from "../../../shared/clinical/candidates.ts";
+import { type MatchEvidence, rankCandidates } from "../../../shared/clinical/candidates.ts";
 import type { Patient } from "../../../shared/api/patient.ts";
 import type { PatientHint } from "../../../shared/api/study.ts";
 import { patient, published } from "../../server/harness.ts";
@@ -9,7 +9,7 @@ const nothing: PatientHint = {
   ...{ date_of_birth: null, weight_kg: null },
 };
 
-function known(changes: Partial<Patient>, more: Partial<Known> = {}): Known {
+function known(changes: Partial<Patient>, more: Partial<MatchEvidence> = {}): MatchEvidence {
   const bare = { sex: null, weight_kg: null, date_of_birth: null };
   return {
     patient: published(patient({ ...bare, ...changes })),
@@ -20,18 +20,18 @@ function known(changes: Partial<Patient>, more: Partial<Known> = {}): Known {
   };
 }
 
-function ranked(hint: Partial<PatientHint>, ...all: Known[]): [string, readonly string[]][] {
+function ranked(hint: Partial<PatientHint>, ...all: MatchEvidence[]): [string, readonly string[]][] {
   return rankCandidates({ ...nothing, ...hint }, all, 5).map((each) => [each.patient.name, each.reasons]);
 }
 
-describe("a candidate has a similar name or number, or comes that day", () => {
+describe("a candidate has a similar name or number, or an event that day", () => {
   test.each([
     ["Karabaş", "Karabas"],
     ["KARABAS", "Karabaş"],
     ["Zeytin", "Zeytn"],
     ["Zeytin", "Zyetin"],
     ["Boncuk", "Boncuk 2"],
-  ])("%s for %s", (name, said) => {
+  ])("the patient %s is a candidate for %s", (name, said) => {
     expect(ranked({ name: said }, known({ name }))).toHaveLength(1);
   });
 
@@ -39,13 +39,13 @@ describe("a candidate has a similar name or number, or comes that day", () => {
     ["Zeytin", "Karabaş"],
     ["Max", "Rex"],
     ["Zeytin", ""],
-  ])("not %s for %j", (name, said) => {
+  ])("the patient %s is not a candidate for %j", (name, said) => {
     expect(
       ranked({ name: said, species: "dog", sex: "M", weight_kg: 12 }, known({ name, sex: "M", weight_kg: 12 })),
     ).toEqual([]);
   });
 
-  test("by a number with one slip of the finger, and by an event", () => {
+  test("a number with one typing error makes a candidate, and so does an event", () => {
     const identifiers = ["10021", "792090000124031"];
     expect(ranked({ identifier: "10201" }, known({ name: "One" }, { identifiers }))).toEqual([
       ["One", ["its number is 10021"]],
@@ -58,7 +58,7 @@ describe("a candidate has a similar name or number, or comes that day", () => {
   });
 });
 
-test("namesakes are told apart by species, owner, birth, sex and weight, and what speaks against one is said too", () => {
+test("species, owner, date of birth, sex and weight rank namesakes, and contradictions are among the reasons", () => {
   const dog = known(
     { name: "Fındık", species: "dog", sex: "male", weight_kg: 10, date_of_birth: "2020-01-01" },
     { owners: ["Yılmaz"] },
@@ -96,7 +96,7 @@ test("namesakes are told apart by species, owner, birth, sex and weight, and wha
   ]);
 });
 
-test("the likeliest stand first, no more than asked for, and equals in a fixed order", () => {
+test("candidates are ranked, limited in number, and stable among equals", () => {
   const all = Array.from({ length: 10 }, (_, index) => known({ name: index === 7 ? "Zeytin" : "Zeytim" }));
   const hint = { ...nothing, name: "Zeytin" };
   const first = rankCandidates(hint, all, 3);

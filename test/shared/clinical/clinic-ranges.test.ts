@@ -1,16 +1,16 @@
 import { describe, expect, test } from "vitest";
 import {
   type ClinicRange,
-  type ClinicRanges,
   clinicRangeById,
-  whyNoClinicRange,
+  clinicRangeProblem,
+  type ClinicRanges,
 } from "../../../shared/clinical/clinic-ranges.ts";
-import { type Animal, animalAt } from "../../../shared/clinical/reference.ts";
 import { type Measurement, resultsOf } from "../../../shared/clinical/results.ts";
+import { type Signalment, signalmentAt } from "../../../shared/clinical/signalment.ts";
 
-// What a clinic's own intervals change, through the one function that both programs flag with.
+// The effect of a clinic's own intervals, through resultsOf(), with which both programs flag.
 
-const dog: Animal = { species: "dog", subgroup: null, ageDays: 1000, sex: "M", neutered: null };
+const dog: Signalment = { species: "dog", subgroup: null, ageDays: 1000, sex: "M", neutered: null };
 
 function row(changes: Partial<ClinicRange> = {}): ClinicRange {
   const about = { species: "dog", analyte: "ALT", unit: "U/L", low: "20", high: "90" } as const;
@@ -28,7 +28,7 @@ function alt(value: number, more: Partial<Measurement> = {}): Measurement {
 
 interface Case {
   ranges?: ClinicRanges | null;
-  animal?: Animal;
+  signalment?: Signalment;
   acquired_at?: string;
   instrument?: string;
 }
@@ -36,15 +36,15 @@ interface Case {
 function assessed(measurement: Measurement, given: Case = {}) {
   const {
     ranges = clinic(row()),
-    animal = dog,
+    signalment = dog,
     instrument = "Tester",
     acquired_at = "2026-06-01T00:00:00.000Z",
   } = given;
-  const { results, snapshot } = resultsOf([measurement], { ranges, animal, instrument, acquired_at });
+  const { results, snapshot } = resultsOf([measurement], { ranges, signalment, instrument, acquired_at });
   return { ...results[0], id: snapshot.rows[0]?.interval_id, version: snapshot.ranges };
 }
 
-test("the clinic's own row beats the device's range and the catalogue, and its version is in the snapshot", () => {
+test("the clinic's own row precedes the device's range and the catalogue, and its version is in the snapshot", () => {
   const device_range = { low: 10, high: 118, text: "10-118", species: "dog" };
   expect(assessed(alt(95, { device_range }))).toEqual({
     ...{ analyte: "ALT", value: 95, unit: "U/L", reference_range: "20-90", flag: "high" },
@@ -54,14 +54,14 @@ test("the clinic's own row beats the device's range and the catalogue, and its v
   expect(assessed(alt(95), { ranges: null }).id).toBe("dog-any-any-alt-cornell_cobas_2017");
 });
 
-test("without a row of the clinic's that holds, the device's range and the catalogue decide as ever", () => {
+test("the device's range and the catalogue decide if no row of the clinic applies", () => {
   const device_range = { low: 10, high: 118, text: "10-118", species: "dog" };
   const ranges = clinic(row({ species: "cat" }), row({ id: "ast", analyte: "AST" }));
   expect(assessed(alt(95, { device_range }), { ranges })).toMatchObject({ id: "device", version: "v1" });
   expect(assessed(alt(95), { ranges }).id).toBe("dog-any-any-alt-cornell_cobas_2017");
 });
 
-describe("the row in force when the sample was taken decides, not the one of today", () => {
+describe("the row in force at the time of the sample decides", () => {
   const ranges = clinic(
     row({ id: "old", high: "90", effective_from: "2026-01-01" }),
     row({ id: "new", high: "100", effective_from: "2026-06-01T12:00:00.000Z" }),
@@ -73,19 +73,19 @@ describe("the row in force when the sample was taken decides, not the one of tod
     ["2026-06-01T11:59:59.999Z", "clinic:old"],
     ["2026-06-01T12:00:00.000Z", "clinic:new"],
     ["2030-01-01T00:00:00.000Z", "clinic:new"],
-  ])("ALT of %s by %s", (acquired_at, id) => {
+  ])("ALT of %s is flagged by %s", (acquired_at, id) => {
     expect(assessed(alt(50), { ranges, acquired_at }).id).toBe(id);
   });
 
   test.each([
     ["2026-06-30T23:59:59.999Z", "clinic:ast"],
     ["2026-07-01T00:00:00.000Z", "dog-any-any-ast-cornell_cobas_2017"],
-  ])("AST of %s by %s, since the clinic's ended", (acquired_at, id) => {
+  ])("AST of %s is flagged by %s after the end of the clinic's row", (acquired_at, id) => {
     expect(assessed(alt(50, { code: "AST" }), { ranges, acquired_at }).id).toBe(id);
   });
 });
 
-describe("of the clinic's rows the most specific holds", () => {
+describe("the most specific row of the clinic applies", () => {
   const ranges = clinic(
     row({ id: "any" }),
     row({ id: "vs2", device: "VetScan VS2" }),
@@ -96,7 +96,7 @@ describe("of the clinic's rows the most specific holds", () => {
     row({ id: "neutered", neutered: true }),
     row({ id: "vs2-female", device: "VetScan VS2", sex: "F" }),
   );
-  test.each<[string, Partial<Animal>, string]>([
+  test.each<[string, Partial<Signalment>, string]>([
     ["any", { sex: null }, "Tester"],
     ["male", { sex: "M" }, "Tester"],
     ["male", { sex: "M", neutered: false }, "Tester"],
@@ -111,8 +111,8 @@ describe("of the clinic's rows the most specific holds", () => {
     ["vs2", { sex: "M" }, "Abaxis VetScan VS2"],
     ["vs2", { sex: "M", ageDays: 100 }, "Abaxis VetScan VS2"],
     ["vs2-female", { sex: "F", neutered: true }, "Abaxis VetScan VS2"],
-  ])("%s for %j on %s", (id, animal, instrument) => {
-    expect(assessed(alt(50), { ranges, animal: { ...dog, ...animal }, instrument }).id).toBe(`clinic:${id}`);
+  ])("row %s applies to %j on %s", (id, signalment, instrument) => {
+    expect(assessed(alt(50), { ranges, signalment: { ...dog, ...signalment }, instrument }).id).toBe(`clinic:${id}`);
   });
 });
 
@@ -124,26 +124,26 @@ test("the clinic's interval is converted to the value's unit, critical bounds to
   expect(glu(36, "mg/dL").flag).toBe("critical");
 });
 
-test("published rows of quality C and D hold where the clinic says so, in agent and server alike", () => {
-  const rabbit: Animal = { ...dog, species: "rabbit" };
+test("published rows of quality C and D apply if the clinic turns them on, in agent and server", () => {
+  const rabbit: Signalment = { ...dog, species: "rabbit" };
   const glu = (low_quality: boolean) =>
     assessed(alt(100, { code: "GLU", unit: "mg/dL" }), {
-      animal: rabbit,
+      signalment: rabbit,
       ranges: { version: "v2", low_quality, rows: [] },
     });
   expect(glu(false)).toMatchObject({ id: null, flag: null });
   expect(glu(true).id).toBe("rabbit-any-any-glu-wabbitwiki");
 });
 
-test("a bird without a subgroup gets no interval of the clinic's either", () => {
+test("a bird without a subgroup gets no interval of the clinic", () => {
   const parrot = row({ id: "grey", species: "bird", subgroup: "african_grey" });
-  const bird: Animal = { ...dog, species: "bird", ageDays: null };
-  expect(assessed(alt(50), { ranges: clinic(parrot), animal: bird }).flag).toBeNull();
+  const bird: Signalment = { ...dog, species: "bird", ageDays: null };
+  expect(assessed(alt(50), { ranges: clinic(parrot), signalment: bird }).flag).toBeNull();
 });
 
-test("a clinic's words say whether the animal is neutered, and what may be either says nothing", () => {
+test("a clinic's words tell whether the patient is neutered, and ambiguous words are null", () => {
   const neutered = (sex: string | null) =>
-    animalAt({ species: "dog", breed: null, date_of_birth: null, sex }, "2026-01-01T00:00:00.000Z").neutered;
+    signalmentAt({ species: "dog", breed: null, date_of_birth: null, sex }, "2026-01-01T00:00:00.000Z").neutered;
   for (const sex of ["MN", "FS", "Neutered male", "spayed female", "castrated", "Kısır dişi"]) {
     expect([sex, neutered(sex)]).toEqual([sex, true]);
   }
@@ -154,9 +154,9 @@ test("a clinic's words say whether the animal is neutered, and what may be eithe
 });
 
 test.each<[Partial<ClinicRange>, string]>([
-  [{ analyte: "ALX" }, "is of ALX, which is no analyte"],
+  [{ analyte: "ALX" }, "is of ALX, an unknown analyte"],
   [{ analyte: "UGLU" }, "is of UGLU, which is an ordinal"],
-  [{ unit: "mg/dL" }, "has the unit mg/dL, which ALT does not come in"],
+  [{ unit: "mg/dL" }, "has the unit mg/dL, expected a unit of ALT"],
   [{ low: "90", high: "20" }, "has the low 90, not below the high 20"],
   [{ critical_low: "30" }, "has the critical_low 30, above the low 20"],
   [{ critical_high: "30" }, "has the critical_high 30, below the high 90"],
@@ -167,11 +167,11 @@ test.each<[Partial<ClinicRange>, string]>([
   [{ species: "cat", subgroup: "lion" }, "has the subgroup lion, expected one of "],
   [{ species: "bird" }, "has no subgroup, expected one of "],
 ])("a row with %j is refused: it %s", (changes, problem) => {
-  expect(whyNoClinicRange(row(changes))).toContain(problem);
-  expect(whyNoClinicRange(row())).toBeNull();
+  expect(clinicRangeProblem(row(changes))).toContain(problem);
+  expect(clinicRangeProblem(row())).toBeNull();
 });
 
-test("the id in a snapshot leads back to the clinic's row, a published one to none", () => {
+test("the id in a snapshot finds the clinic's row, and the id of a published row finds none", () => {
   expect(clinicRangeById(clinic(row()), "clinic:alt-dog")).toEqual(row());
   expect(clinicRangeById(clinic(row()), "alt-dog")).toBeUndefined();
   expect(clinicRangeById(clinic(row({ id: "device" })), "device")).toBeUndefined();

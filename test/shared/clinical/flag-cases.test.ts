@@ -2,12 +2,13 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { type Analyte, analytes, readData } from "../../../shared/clinical/analytes.ts";
 import type { ClinicRange } from "../../../shared/clinical/clinic-ranges.ts";
-import { type Animal, type IntervalFields, intervalFields } from "../../../shared/clinical/reference.ts";
+import { type IntervalFields, intervalFields } from "../../../shared/clinical/reference.ts";
 import { type Measurement, resultsOf } from "../../../shared/clinical/results.ts";
+import type { Signalment } from "../../../shared/clinical/signalment.ts";
 import { readValue } from "../../../shared/clinical/value.ts";
 import { Type } from "typebox";
 
-// The flags against the published tables: cases with the row that each rests on, and every row at its own bounds.
+// Flags compared with the published tables: cases with their rows, and every row at its bounds.
 
 const at = "2026-06-01T00:00:00.000Z";
 const byCode = new Map(analytes.map((analyte) => [analyte.code, analyte]));
@@ -25,7 +26,7 @@ const [header, ...cases] = readFileSync(new URL("./flag-cases.tsv", import.meta.
   .filter((line) => line !== "" && !line.startsWith("#"))
   .map((line) => line.split("\t"));
 
-test("there are cases of every shipped species, each with its row", () => {
+test("every shipped species has cases, each with its row", () => {
   expect(header).toEqual(HEADER.split(" "));
   expect(cases.length).toBeGreaterThanOrEqual(300);
   expect(new Set(cases.map(([, species]) => species)).size).toBe(9);
@@ -37,16 +38,16 @@ test.each(cases)(
     const given = (text: string | undefined) => (text === undefined || text === "-" ? null : text);
     const analyte = byCode.get(code ?? "");
     if (analyte === undefined) throw new Error(`no analyte ${code}`);
-    const animal: Animal = {
+    const signalment: Signalment = {
       species: species ?? "",
       subgroup: given(subgroup),
       ageDays: age === "-" ? null : Number(age),
-      sex: given(sex) as Animal["sex"],
+      sex: given(sex) as Signalment["sex"],
       neutered: null,
     };
     const { results, snapshot } = resultsOf(
       [{ ...measurement(analyte, value ?? "", unit ?? ""), device_flag: given(device_flag) }],
-      { animal, instrument: given(instrument), acquired_at: at, ranges: null },
+      { signalment, instrument: given(instrument), acquired_at: at, ranges: null },
     );
     expect([results[0]?.reference_range, results[0]?.flag, snapshot.rows[0]?.interval_id]).toEqual(
       [range, flag, row].map(given),
@@ -56,21 +57,21 @@ test.each(cases)(
 
 const rows = readData("reference-intervals.json", Type.Array(Type.Object(intervalFields)));
 
-/** An animal and an instrument that the row is for. */
-function meetingOf(row: IntervalFields): { animal: Animal; instrument: string | null } {
+/** Returns a signalment and an instrument to which the row applies. */
+function meetingOf(row: IntervalFields): { signalment: Signalment; instrument: string | null } {
   const { species, subgroup = null, age_min_days, age_max_days, life_stage, sex = null, device = null } = row;
   const youngest = age_min_days ?? (life_stage === "adult" ? 366 : 0);
   const ageDays = age_max_days ?? youngest;
-  return { animal: { species, subgroup, ageDays, sex, neutered: null }, instrument: device };
+  return { signalment: { species, subgroup, ageDays, sex, neutered: null }, instrument: device };
 }
 
-/** The row alone, so that no better one hides it. */
+/** Returns the row as the only one, so that no better row precedes it. */
 function alone(row: IntervalFields) {
   const own = Object.fromEntries(Object.keys(intervalFields).map((key) => [key, row[key as keyof IntervalFields]]));
   return { version: "1", low_quality: false, rows: [{ ...own, effective_from: "2000-01-01" } as ClinicRange] };
 }
 
-test("every row, in each unit of its analyte: its bounds are normal, just beyond them is low and high, beyond the critical ones critical", () => {
+test("every row flags its bounds normal, values beyond them low and high, and values beyond critical bounds critical", () => {
   let compared = 0;
   for (const row of rows) {
     const analyte = byCode.get(row.analyte);
@@ -78,15 +79,15 @@ test("every row, in each unit of its analyte: its bounds are normal, just beyond
     if (analyte === undefined || from === undefined) throw new Error(`${row.id} is of no analyte or unit`);
     const flagAt = (value: number, unit: string) => {
       const sent = { ...measurement(analyte, "1", unit), value };
-      const circumstances = { ...meetingOf(row), acquired_at: at, ranges: alone(row) };
-      const { results, snapshot } = resultsOf([sent], circumstances);
+      const context = { ...meetingOf(row), acquired_at: at, ranges: alone(row) };
+      const { results, snapshot } = resultsOf([sent], context);
       expect([row.id, snapshot.rows[0]?.interval_id]).toEqual([row.id, `clinic:${row.id}`]);
       return results[0]?.flag;
     };
     for (const { unit, factor } of analyte.units) {
       const inUnit = (bound: number) => (bound * from.factor) / factor;
       const [low, high] = [Number(row.low), Number(row.high)];
-      // A millionth of what the row spans: far finer than any analyzer prints.
+      // A millionth of the range, far below the resolution of any analyzer.
       const hair = (high - low) * 1e-6;
       const critical = (bound: string | undefined) => (bound === undefined ? null : Number(bound));
       const expected: [string, number, string][] = [

@@ -2,8 +2,9 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Analyte, analyteByCode, analytes } from "../../../shared/clinical/analytes.ts";
 import { assess, type Bounds, type DeviceRange, flag } from "../../../shared/clinical/flag.ts";
-import { type Animal, chooseInterval } from "../../../shared/clinical/reference.ts";
+import { chooseInterval } from "../../../shared/clinical/reference.ts";
 import type { Comparator, Flag } from "../../../shared/api/study.ts";
+import type { Signalment } from "../../../shared/clinical/signalment.ts";
 import { convert } from "../../../shared/clinical/units.ts";
 
 function analyte(code: string): Analyte {
@@ -12,11 +13,11 @@ function analyte(code: string): Analyte {
   return known;
 }
 
-function animal(species: string, more: Partial<Animal> = {}): Animal {
+function signalment(species: string, more: Partial<Signalment> = {}): Signalment {
   return { species, subgroup: null, ageDays: null, sex: null, neutered: null, ...more };
 }
 
-const dog = animal("dog");
+const dog = signalment("dog");
 
 interface Sent {
   comparator?: Comparator;
@@ -25,7 +26,7 @@ interface Sent {
   device_flag?: string;
 }
 
-function assessed(code: string, value: number, unit: string | null, of: Animal | null = dog, sent: Sent = {}) {
+function assessed(code: string, value: number, unit: string | null, of: Signalment | null = dog, sent: Sent = {}) {
   const result = {
     analyte: analyte(code),
     value,
@@ -50,7 +51,7 @@ test.each([
   [30, "high"],
   [30.01, "critical"],
   [-1, "critical"],
-] as const)("R5: %d of 6-17 with critical bounds 2 and 30 is %s", (value, expected) => {
+] as const)("%d of 6-17 with critical bounds 2 and 30 is %s", (value, expected) => {
   expect(flag(value, null, bounds)).toBe(expected);
 });
 
@@ -73,11 +74,11 @@ test.each([
   [">=", 30.1, "critical"],
   [">=", 17, null],
   [">=", 17.1, "high"],
-] as const)("V2: %s%d of 6-17 with critical bounds 2 and 30 is %s", (comparator, bound, expected) => {
+] as const)("%s%d of 6-17 with critical bounds 2 and 30 is %s", (comparator, bound, expected) => {
   expect(flag(bound, comparator, bounds)).toBe(expected);
 });
 
-test("a value under a bound is normal only where the range begins at 0", () => {
+test("a value below a printed bound is normal only if the range begins at 0", () => {
   const fromZero = { low: 0, high: 0.3, critical_low: null, critical_high: null };
   expect(flag(0.2, "<", fromZero)).toBe("normal");
   expect(flag(0.3, "<", fromZero)).toBe("normal");
@@ -85,7 +86,7 @@ test("a value under a bound is normal only where the range begins at 0", () => {
   expect(flag(0.4, ">", fromZero)).toBe("high");
 });
 
-test("a base excess under a bound may be far under its low, and is never normal", () => {
+test("a base excess below a printed bound is never normal, since it may be far below its range", () => {
   const excess = { low: -5.2, high: 3.8, critical_low: null, critical_high: null };
   expect(flag(2, "<", excess)).toBeNull();
   expect(flag(-10, "<", excess)).toBe("low");
@@ -106,7 +107,7 @@ test("a comparator's flag is the flag of every value that it allows", () => {
         const whole = { low, high, critical_low, critical_high };
         const said = flag(printed, comparator, whole);
         const actual = flag(value, null, whole);
-        // What is printed as low may in truth be critical, never normal; the same above.
+        // A value flagged low may be critical, never normal. The same holds for high.
         const truths = {
           low: ["low", "critical"],
           high: ["high", "critical"],
@@ -135,20 +136,20 @@ test("raising a value never moves the flag down", () => {
   );
 });
 
-test("no bounds and no finite value make no flag", () => {
+test("a value without bounds, or without a finite number, has no flag", () => {
   expect(flag(5, null, { low: null, high: null, critical_low: null, critical_high: null })).toBeNull();
   for (const value of [Number.NaN, Infinity, -Infinity]) expect(flag(value, null, bounds)).toBeNull();
 });
 
-test("a bound reached through arithmetic is still the bound", () => {
+test("a bound with a rounding error of arithmetic is still normal", () => {
   const third = { low: 0.3, high: 0.3, critical_low: 0.3, critical_high: 0.3 };
   expect(flag(0.1 + 0.2, null, third)).toBe("normal");
   expect(flag(0.3 - 1e-8, null, third)).toBe("critical");
   expect(flag(1.1 * 1.1, "<=", { ...third, low: 1.21 })).toBeNull();
 });
 
-// Rows read against their published tables: at each bound normal, one step of the row's last digit beyond it not.
-describe("at the bounds of a real row the value is normal, beyond them it is not", () => {
+// Rows compared with their published tables: each bound is normal, and one step of the last digit beyond it is not.
+describe("a value is normal at the bounds of a published row, and not beyond them", () => {
   test.each([
     ["dog", null, "WBC", "10*3/uL", "4.74", "12.47"],
     ["dog", null, "RBC", "10*6/uL", "5.16", "7.9"],
@@ -192,9 +193,9 @@ describe("at the bounds of a real row the value is normal, beyond them it is not
     ["exotic", "ferret", "RBC", "10*12/L", "7.4", "13.0"],
     ["horse", null, "AST", "U/L", "222", "489"],
     ["cow", null, "GGT", "U/L", "17", "54"],
-  ] as const)("%s %s %s %s %s-%s", (species, subgroup, code, unit, low, high) => {
+  ] as const)("the row of %s %s %s in %s is %s-%s", (species, subgroup, code, unit, low, high) => {
     const step = 10 ** -Math.max(low.split(".")[1]?.length ?? 0, high.split(".")[1]?.length ?? 0);
-    const at = (value: number) => assessed(code, value, unit, animal(species, { subgroup }));
+    const at = (value: number) => assessed(code, value, unit, signalment(species, { subgroup }));
     expect(at(Number(low))).toEqual({
       reference_range: `${low}-${high}`,
       flag: "normal",
@@ -207,7 +208,7 @@ describe("at the bounds of a real row the value is normal, beyond them it is not
   });
 });
 
-test("a dog's platelets under 20 are critical, 20 are low", () => {
+test("a dog's platelets below 20 are critical, and 20 are low", () => {
   expect(assessed("PLT", 19, "10*3/uL").flag).toBe("critical");
   expect(assessed("PLT", 20, "10*3/uL").flag).toBe("low");
   expect(assessed("PLT", 20, "10*9/L").flag).toBe("low");
@@ -218,7 +219,7 @@ const vs2 = (text: string, low: number | null, high: number | null, species: str
   device_range: { low, high, text, species },
 });
 
-test("the device's range counts where it is for the patient's species", () => {
+test("the device's range applies if it is for the patient's species", () => {
   expect(assessed("ALT", 98, "U/L", dog, vs2("20-100", 20, 100, "dog"))).toEqual({
     reference_range: "20-100",
     flag: "normal",
@@ -237,10 +238,12 @@ test("a human-labelled device range is never used", () => {
     interval_id: "dog-any-any-wbc-dap_2023",
     reason: null,
   });
-  expect(assessed("WBC", 4.2, "10*9/L", animal("unicorn"), vs2("4.00-10.00", 4, 10, null)).reference_range).toBeNull();
+  expect(
+    assessed("WBC", 4.2, "10*9/L", signalment("unicorn"), vs2("4.00-10.00", 4, 10, null)).reference_range,
+  ).toBeNull();
 });
 
-test("a device range with an upper bound alone begins at 0, one with a lower bound alone is left to the catalogue", () => {
+test("a device range with only an upper bound begins at 0, and one with only a lower bound yields to the catalogue", () => {
   expect(assessed("CRP", 8, "mg/L", dog, vs2("<10.0", null, 10, "dog"))).toEqual({
     reference_range: "0-10.0",
     flag: "normal",
@@ -251,23 +254,23 @@ test("a device range with an upper bound alone begins at 0, one with a lower bou
   expect(assessed("BE", -30, "mmol/L", dog, vs2("<3", null, 3, "dog")).flag).toBeNull();
 });
 
-test("without a patient, a species, an interval or a unit there is no range and never normal", () => {
+test("a result without a patient, a species, an interval or a unit has neither range nor flag", () => {
   const nothing = { reference_range: null, flag: null, interval_id: null };
   expect(assessed("WBC", 8, "10*9/L", null)).toEqual({ ...nothing, reason: "no patient: the species is unknown" });
-  expect(assessed("WBC", 8, "10*9/L", animal("unicorn"))).toEqual({
+  expect(assessed("WBC", 8, "10*9/L", signalment("unicorn"))).toEqual({
     ...nothing,
     reason: "no interval of WBC for unicorn of unknown age",
   });
   expect(assessed("SAA", 8, "mg/L")).toEqual({ ...nothing, reason: "no interval of SAA for dog of unknown age" });
   expect(assessed("WBC", 8, null)).toEqual({ ...nothing, reason: "the unit is unknown" });
   expect(assessed("WBC", 8, "mg/dL")).toEqual({ ...nothing, reason: "the unit is unknown" });
-  expect(assessed("HCT", 40, "%", animal("reptile", { ageDays: 900 }))).toEqual({
+  expect(assessed("HCT", 40, "%", signalment("reptile", { ageDays: 900 }))).toEqual({
     ...nothing,
     reason: "no interval of HCT for reptile of 900 days",
   });
 });
 
-test("an unknown species is always null, whatever is sent", () => {
+test("a result of an unknown species never has a flag", () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...analytes),
@@ -278,7 +281,9 @@ test("an unknown species is always null, whatever is sent", () => {
         const ordinal = each.value_type === "ordinal";
         const result = { analyte: each, value, comparator: null, ordinal, unit: each.canonical_unit, device_flag };
         const device_range = { low: 0, high: 1e9, text: "0-1000000000", species: "dog" };
-        expect(assess({ ...result, device_range }, animal(species), null, { includeLowQuality: true })).toMatchObject({
+        expect(
+          assess({ ...result, device_range }, signalment(species), null, { includeLowQuality: true }),
+        ).toMatchObject({
           reference_range: null,
           flag: null,
         });
@@ -298,16 +303,16 @@ test.each([
   [8, "HH", "normal"],
   [20, "~A", "high"],
   [20, "HHH", "high"],
-] as const)("R6: a dog's WBC of %d with the device's %s is %s", (value, device_flag, expected) => {
+] as const)("a dog's WBC of %d with the device's %s is %s", (value, device_flag, expected) => {
   expect(assessed("WBC", value, "10*9/L", dog, { device_flag }).flag).toBe(expected);
 });
 
-test("a device's HH alone makes no flag", () => {
+test("a device's HH alone sets no flag", () => {
   expect(assessed("SAA", 500, "mg/L", dog, { device_flag: "HH" }).flag).toBeNull();
   expect(assessed("WBC", 8, "10*9/L", null, { device_flag: "HH" }).flag).toBeNull();
 });
 
-test("an undecided bound keeps its range and says why the flag is null", () => {
+test("an undecided bound keeps its range, with a reason for the null flag", () => {
   expect(assessed("CREA", 0.7, "mg/dL", dog, { comparator: "<" })).toEqual({
     reference_range: "0.6-1.4",
     flag: null,
@@ -324,8 +329,8 @@ test.each([
   ["UBIL", "cat", 0.5, "high", "0-0"],
   ["UGLU", "cat", 0, "normal", "0-0"],
   ["UNIT", "dog", 1, "high", "0-0"],
-] as const)("V3: %s of a %s at rank %d is %s of %s", (code, species, rank, expected, range) => {
-  expect(assessed(code, rank, null, animal(species), { ordinal: true })).toEqual({
+] as const)("%s of a %s at rank %d is %s of %s", (code, species, rank, expected, range) => {
+  expect(assessed(code, rank, null, signalment(species), { ordinal: true })).toEqual({
     reference_range: range,
     flag: expected,
     interval_id: `${species}-any-any-${code.toLowerCase()}-google_answers_urine`,
@@ -335,7 +340,7 @@ test.each([
 
 test("a pad without a published normal has no flag", () => {
   expect(assessed("UBLD", 3, null, dog, { ordinal: true }).flag).toBeNull();
-  expect(assessed("UPRO", 3, null, animal("rabbit"), { ordinal: true }).flag).toBeNull();
+  expect(assessed("UPRO", 3, null, signalment("rabbit"), { ordinal: true }).flag).toBeNull();
 });
 
 test("ranks and concentrations are never mixed under one analyte", () => {
@@ -360,21 +365,21 @@ test.each([
   ["dog", "BUN", "mmol/L", "3.21-9.28"],
   ["cow", "RBC", "10*6/uL", "5.0-7.2"],
   ["rabbit", "NEU", "10*9/L", "0.820-5.03"],
-])("U3: the range of a %s's %s is printed in %s as %s", (species, code, unit, range) => {
-  expect(assessed(code, 5, unit, animal(species)).reference_range).toBe(range);
+])("the range of a %s's %s is printed in %s as %s", (species, code, unit, range) => {
+  expect(assessed(code, 5, unit, signalment(species)).reference_range).toBe(range);
 });
 
 test("a negative bound is printed with its sign", () => {
-  const ferret = animal("exotic", { subgroup: "ferret", ageDays: 400 });
+  const ferret = signalment("exotic", { subgroup: "ferret", ageDays: 400 });
   expect(assessed("BE", -6, "mmol/L", ferret)).toMatchObject({ reference_range: "-5.2-3.8", flag: "low" });
   expect(assessed("BE", -6, "mEq/L", ferret)).toMatchObject({ reference_range: "-5.20-3.80", flag: "low" });
 });
 
 test("at every row's bounds, in every unit of the analyte, the converted value is normal", () => {
-  const animals = [dog, animal("cat"), animal("rabbit"), animal("horse"), animal("cow")];
+  const signalments = [dog, signalment("cat"), signalment("rabbit"), signalment("horse"), signalment("cow")];
   let compared = 0;
   for (const each of analytes) {
-    for (const of of animals) {
+    for (const of of signalments) {
       const interval = chooseInterval(each, of, null);
       if (interval === null) continue;
       for (const { unit } of each.units) {
@@ -430,7 +435,7 @@ test("scaling a value and its bounds by one factor never changes the flag", () =
           critical_low: critical_low * factor,
           critical_high: critical_high * factor,
         };
-        // The hardest values are the bounds themselves: they must stay normal, or low and high for the critical ones.
+        // The bounds themselves are the hardest values: they stay normal, or low and high for critical bounds.
         const value = four[which] ?? 0;
         expect(flag(value * factor, null, scaled)).toBe(flag(value, null, whole));
       },

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { patientSex } from "../../../shared/clinical/reference.ts";
+import { patientSex } from "../../../shared/clinical/sex.ts";
 import { apiSpecies } from "../../../shared/clinical/species.ts";
 
 test.each([

@@ -2,17 +2,18 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Analyte, analyteByCode, analytes } from "../../../shared/clinical/analytes.ts";
 import type { ClinicRanges } from "../../../shared/clinical/clinic-ranges.ts";
-import { type Animal, chooseInterval, ordinalNormal } from "../../../shared/clinical/reference.ts";
+import { chooseInterval, ordinalNormal } from "../../../shared/clinical/reference.ts";
 import { type Measurement, measurementsOf, resultsOf } from "../../../shared/clinical/results.ts";
 import type { Comparator, Flag, Result } from "../../../shared/api/study.ts";
+import type { Signalment } from "../../../shared/clinical/signalment.ts";
 import { convert } from "../../../shared/clinical/units.ts";
 
-// Properties of the one function that both programs flag with, over every analyte, unit, species and age.
+// Properties of resultsOf(), with which both programs flag, over every analyte, unit, species and age.
 
 const species = ["dog", "cat", "rabbit", "bird", "reptile", "exotic", "horse", "cow", "unicorn"];
 const subgroups = [null, "ferret", "guinea_pig", "maine_coon", "parrotlet", "desert_tortoise"];
 
-const animals = fc.record<Animal>({
+const signalments = fc.record<Signalment>({
   species: fc.constantFrom(...species),
   subgroup: fc.constantFrom(...subgroups),
   ageDays: fc.constantFrom(null, 0, 100, 365, 366, 900, 5000),
@@ -24,7 +25,7 @@ const instruments = fc.constantFrom(null, "Tester", "Abaxis VetScan VS2", "Skyla
 const comparators = fc.constantFrom<(Comparator | null)[]>(null, null, null, "<", "<=", ">", ">=");
 const at = "2026-06-01T00:00:00.000Z";
 
-/** A few rows of a clinic's own, critical bounds included. */
+/** A clinic's own rows, with critical bounds. */
 const ranges: ClinicRanges = {
   version: "v1",
   low_quality: false,
@@ -44,7 +45,7 @@ function analyte(code: string): Analyte {
 }
 
 interface Given {
-  animal: Animal | null;
+  signalment: Signalment | null;
   instrument: string | null;
   ranges: ClinicRanges | null;
 }
@@ -58,33 +59,33 @@ function one(measurement: Partial<Measurement> & { code: string; value: number }
   return { ...result, ...row };
 }
 
-/** A value of the order of the interval's bounds, in one of the analyte's units. */
+/** A value near the bounds of the interval, in a unit of the analyte. */
 const measurements = fc.tuple(
   fc.constantFrom(...analytes.filter((each) => each.value_type === "numeric")),
   fc.nat(),
-  // None so small that its conversion is zero: -5e-324 is below zero, a thousandth of it is not.
+  // Excludes values whose conversion underflows to zero, such as -5e-324.
   fc.double({ min: -1, max: 4, noNaN: true }).map((times) => (Math.abs(times) < 1e-100 ? 0 : times)),
 );
 
-function valueOf([of, unitIndex, times]: [Analyte, number, number], animal: Animal, given: Given) {
+function valueOf([of, unitIndex, times]: [Analyte, number, number], signalment: Signalment, given: Given) {
   const unit = of.units[unitIndex % of.units.length]?.unit ?? "";
-  const interval = chooseInterval(of, animal, given.instrument, { includeLowQuality: true });
+  const interval = chooseInterval(of, signalment, given.instrument, { includeLowQuality: true });
   const high = interval === null ? 10 : (convert(of, interval.high, interval.unit, unit) ?? 10);
   return { unit, value: times * high };
 }
 
-test("scaling a value and its unit together never changes the flag, whatever the animal, the device and the clinic", () => {
+test("scaling a value and its unit together never changes the flag of any patient, device and clinic", () => {
   fc.assert(
     fc.property(
       measurements,
       fc.nat(),
-      animals,
+      signalments,
       instruments,
       clinics,
       comparators,
-      (drawn, other, animal, instrument, own, comparator) => {
-        const given = { animal, instrument, ranges: own };
-        const { unit, value } = valueOf(drawn, animal, given);
+      (drawn, other, signalment, instrument, own, comparator) => {
+        const given = { signalment, instrument, ranges: own };
+        const { unit, value } = valueOf(drawn, signalment, given);
         const [of] = drawn;
         const to = of.units[other % of.units.length]?.unit ?? "";
         const scaled = convert(of, value, unit, to) ?? Number.NaN;
@@ -99,7 +100,7 @@ test("scaling a value and its unit together never changes the flag, whatever the
   );
 });
 
-/** critical-low < low < normal < high < critical-high; a critical is told from the other by the side that its value is on. */
+/** Order: critical below, low, normal, high, critical above. The side of the value distinguishes the critical flags. */
 function step(flag: Flag | null, value: number, range: string): number {
   const middle = middleOf(range);
   if (flag === "critical") return value > middle ? 4 : 0;
@@ -117,13 +118,13 @@ test("moving a value up never moves the flag down", () => {
     fc.property(
       measurements,
       fc.double({ min: 0, max: 10, noNaN: true }),
-      animals,
+      signalments,
       instruments,
       clinics,
       fc.constantFrom(null, "HH", "LL"),
-      (drawn, more, animal, instrument, own, device_flag) => {
-        const given = { animal, instrument, ranges: own };
-        const { unit, value } = valueOf(drawn, animal, given);
+      (drawn, more, signalment, instrument, own, device_flag) => {
+        const given = { signalment, instrument, ranges: own };
+        const { unit, value } = valueOf(drawn, signalment, given);
         const raised = value + more * Math.max(1, Math.abs(value));
         const [{ code }] = drawn;
         const [lower, upper] = [
@@ -141,19 +142,19 @@ test("moving a value up never moves the flag down", () => {
   expect(moved).toBeGreaterThan(100);
 });
 
-test("a flag is null exactly when no interval applies or the printed bound leaves it open; a range then stands only with the latter", () => {
+test("a flag is null exactly if no interval applies, or if a printed bound leaves it open and keeps its range", () => {
   const seen = new Set<string>();
   fc.assert(
     fc.property(
       measurements,
-      animals,
+      signalments,
       instruments,
       clinics,
       comparators,
       fc.boolean(),
-      (drawn, animal, instrument, own, comparator, known) => {
-        const given = { animal: known ? animal : null, instrument, ranges: own };
-        const { unit, value } = valueOf(drawn, animal, given);
+      (drawn, signalment, instrument, own, comparator, known) => {
+        const given = { signalment: known ? signalment : null, instrument, ranges: own };
+        const { unit, value } = valueOf(drawn, signalment, given);
         const result = one({ code: drawn[0].code, value, unit, comparator }, given);
         const applies = result.interval_id !== null;
         const open = result.reason === "the printed bound leaves the flag open";
@@ -161,7 +162,7 @@ test("a flag is null exactly when no interval applies or the printed bound leave
         expect(result.flag === null).toBe(!applies || open);
         expect(result.reference_range === null).toBe(!applies);
         expect(result.reason === null).toBe(result.flag !== null);
-        // Only a bound can leave it open.
+        // Only a printed bound can leave the flag open.
         expect(open && comparator === null).toBe(false);
       },
     ),
@@ -170,14 +171,14 @@ test("a flag is null exactly when no interval applies or the printed bound leave
   expect([...seen].toSorted()).toEqual(["false false", "true false", "true true"]);
 });
 
-test("a pad's flag is null exactly when no normal of its species is published", () => {
+test("a pad's flag is null exactly if no normal of its species is published", () => {
   for (const each of analytes.filter(({ value_type }) => value_type === "ordinal")) {
     for (const of of species) {
       for (const value of [0, 0.5, 1, 2, 3, 4]) {
-        const animal = { species: of, subgroup: null, ageDays: null, sex: null, neutered: null };
+        const signalment = { species: of, subgroup: null, ageDays: null, sex: null, neutered: null };
         const result = one(
           { code: each.code, value, ordinal: true, text: `${value}+` },
-          { animal, instrument: null, ranges },
+          { signalment, instrument: null, ranges },
         );
         const normal = ordinalNormal(each, of);
         expect(result.flag).toBe(normal === null ? null : value > normal.high ? "high" : "normal");
@@ -187,9 +188,9 @@ test("a pad's flag is null exactly when no normal of its species is published", 
   }
 });
 
-const dog: Animal = { species: "dog", subgroup: null, ageDays: 1000, sex: "M", neutered: null };
+const dog: Signalment = { species: "dog", subgroup: null, ageDays: 1000, sex: "M", neutered: null };
 
-test("what was measured can be read back from a stored study, and flags for another animal as if it came in anew", () => {
+test("measurements are read back from a stored study, and flagged for another patient like new ones", () => {
   const sent: Measurement[] = [
     {
       ...{ code: "ALT", value: 95, comparator: null, ordinal: false, text: "95", unit: "U/L" },
@@ -204,23 +205,23 @@ test("what was measured can be read back from a stored study, and flags for anot
       ...{ device_range: null, device_flag: "N" },
     },
   ];
-  const unknown = { animal: null, instrument: "Tester", ranges: null, acquired_at: at };
+  const unknown = { signalment: null, instrument: "Tester", ranges: null, acquired_at: at };
   const held = resultsOf(sent, unknown, ["a note"]);
   expect(held.results.map(({ flag }) => flag)).toEqual([null, null, null]);
   expect(measurementsOf({ modality: "BIOCHEMISTRY", results: held.results }, held.snapshot)).toEqual(sent);
 });
 
-test("a urine pad is read back as a pad though the API calls it like the blood's analyte", () => {
+test("a urine pad is read back as a pad, although the API prints the code of the blood analyte", () => {
   const pad = { code: "UGLU", value: 2, comparator: null, ordinal: true, text: "2+", unit: null };
   const sent: Measurement[] = [{ ...pad, device_range: null, device_flag: null }];
-  const { results, snapshot } = resultsOf(sent, { animal: dog, instrument: null, ranges: null, acquired_at: at });
+  const { results, snapshot } = resultsOf(sent, { signalment: dog, instrument: null, ranges: null, acquired_at: at });
   expect(results[0]?.analyte).toBe("GLU");
   const study = { modality: "URINALYSIS" as const, results };
   expect(measurementsOf(study, snapshot)).toEqual(sent);
   expect(measurementsOf(study, null)).toEqual(sent);
 });
 
-test("without a snapshot the API's names and the modality say what was measured, as far as they do", () => {
+test("measurements without a snapshot are read back by the API's codes and the modality", () => {
   const result: Result = {
     analyte: "GLU",
     value: 5,

@@ -7,7 +7,7 @@ import { intervalFields } from "../../../shared/clinical/reference.ts";
 import { fixturesFolder } from "../../make-fixtures.ts";
 import { type ExcludedRow, type LabelledRow, mislabelled, type PrintedRange } from "./species-labels.ts";
 
-// The published intervals stand under the species that they were measured in.
+// The published intervals are those of their species.
 
 const rows: readonly LabelledRow[] = readData(
   "reference-intervals.json",
@@ -20,7 +20,7 @@ const excluded: readonly ExcludedRow[] = readData(
 );
 const printed = printedRanges();
 
-/** Ranges that the devices of the fixtures print, for the species that they name. */
+/** Ranges that devices print in the fixtures, by species. */
 function printedRanges(): PrintedRange[] {
   const files = readdirSync(fixturesFolder, { recursive: true, encoding: "utf8" });
   const goldens = files.filter((file) => file.endsWith(".json")).toSorted();
@@ -49,7 +49,7 @@ function rangesIn({ messages = [] }: Golden): PrintedRange[] {
   );
 }
 
-/** The rows that were shipped as the dog's: the vendor's sample record says Dog, with the cat's ranges. */
+/** Rows of the cat under the dog: a sample record of the vendor says Dog, with the cat's ranges. */
 const vetscanRows: readonly LabelledRow[] = (
   [
     ["ALT", "U/L", "20", "100"],
@@ -65,11 +65,11 @@ const vetscanRows: readonly LabelledRow[] = (
   ...{ analyte, unit, low, high, source_id: "abaxis_vs2_spec" },
 }));
 
-test("no shipped interval stands under another species' name", () => {
+test("no shipped interval is of another species", () => {
   expect(mislabelled(rows, printed, excluded)).toEqual([]);
 });
 
-test("every excluded row is of a known source", () => {
+test("every excluded row has a known source", () => {
   const sources = readData("sources.json", Type.Array(Type.Object({ id: text })));
   const known = new Set(sources.map(({ id }) => id));
   expect(excluded.filter(({ source_id }) => !known.has(source_id))).toEqual([]);
@@ -93,7 +93,7 @@ test("the VetScan's cat ranges under the dog are found by the other sources alon
   ]);
 });
 
-test("a source whose dog and cat are swapped is found by the other sources", () => {
+test("a source with dog and cat swapped is found by the other sources", () => {
   const swapped = rows.map((row) =>
     row.source_id !== "cornell_cobas_2017" || !["dog", "cat"].includes(row.species)
       ? row

@@ -26,7 +26,7 @@ test.each([
   ["Equine", "horse"],
   ["at", "horse"],
   ["Bovine", "cow"],
-])("R9: the words %j are a %s", (words, species) => {
+])("the words %j are a %s", (words, species) => {
   expect(readSpecies(words)).toBe(species);
 });
 
@@ -46,7 +46,7 @@ test.each([
   "dog 1 cat 0",
   "Dog or Cat",
   "constructor",
-])("R9: the words %j name no one species", (words) => {
+])("the words %j name no species, or several", (words) => {
   expect(readSpecies(words)).toBeNull();
 });
 
@@ -61,7 +61,7 @@ test.each([
   ["exotic", "GELİNCİK", "ferret"],
   ["exotic", "guinea-pig", "guinea_pig"],
   ["exotic", "rat", "rat"],
-])("R9: a %s of breed %s is of the subgroup %s", (species, breed, subgroup) => {
+])("a %s of breed %s is of the subgroup %s", (species, breed, subgroup) => {
   expect(subgroupOf(species, breed)).toBe(subgroup);
 });
 

@@ -2,15 +2,16 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Analyte, analytes } from "../../../shared/clinical/analytes.ts";
 import type { ClinicRanges } from "../../../shared/clinical/clinic-ranges.ts";
-import { type Animal, chooseInterval } from "../../../shared/clinical/reference.ts";
+import { chooseInterval } from "../../../shared/clinical/reference.ts";
 import { type Measurement, resultsOf } from "../../../shared/clinical/results.ts";
 import type { Comparator, Result } from "../../../shared/api/study.ts";
+import type { Signalment } from "../../../shared/clinical/signalment.ts";
 import { studyProblems } from "../../../shared/clinical/study-checks.ts";
 import { convert } from "../../../shared/clinical/units.ts";
 import { readRange } from "../../../shared/clinical/value.ts";
 import { soakCount } from "../../support/soak.ts";
 
-// A study that contradicts itself is told apart from everything that an agent can send.
+// Checks that refuse a study which contradicts itself, and no study that an agent can send.
 
 const now = Date.parse("2026-11-21T12:00:00.000Z");
 const acquired_at = "2026-11-20T10:00:00.000Z";
@@ -23,7 +24,7 @@ function problemsOf(result: Partial<Result>): string[] {
 const ordinals = [0, 0.5, 1, 2, 3, 4];
 const comparators = fc.constantFrom<(Comparator | null)[]>(null, null, null, "<", "<=", ">", ">=");
 
-const animals = fc.record<Animal>({
+const signalments = fc.record<Signalment>({
   species: fc.constantFrom("dog", "cat", "rabbit", "bird", "reptile", "exotic", "horse", "cow"),
   subgroup: fc.constantFrom(null, null, "ferret", "guinea_pig", "parrotlet", "desert_tortoise", "chicken"),
   ageDays: fc.constantFrom(null, 0, 100, 366, 5000),
@@ -31,7 +32,7 @@ const animals = fc.record<Animal>({
   neutered: fc.constantFrom(null, true, false),
 });
 
-/** A clinic's own rows with critical bounds, on the bounds of the range too. */
+/** A clinic's own rows with critical bounds, some of them on the bounds of the range. */
 const ranges: ClinicRanges = {
   version: "v1",
   low_quality: true,
@@ -44,7 +45,7 @@ const ranges: ClinicRanges = {
   }),
 };
 
-/** The range as a device prints it, in the unit of the result. */
+/** A range as a device prints it, in the unit of the result. */
 const printedRanges = fc.oneof(
   fc.constant("20 to 100"),
   fc
@@ -56,7 +57,7 @@ const printedRanges = fc.oneof(
   fc.constantFrom("<10", "<= 7.5", ">3", ".5-1.2", "+1-+5", "\u22125.2^3.8", "[10.00;200.00]", "10,0 - 15,0"),
 );
 
-/** Where a value lies between the bounds that it is held against: 0 is the lower one, 1 the upper one. */
+/** Position of a value between its bounds: 0 is the lower one, 1 the upper one. */
 const positions = fc.oneof(
   fc.constantFrom(0, 1, 1e-9, -1e-9, 1 + 1e-9, 1 - 1e-9, 0.0004, 0.9996, -0.0004, 1.0004),
   fc.double({ min: -1, max: 3, noNaN: true }),
@@ -67,7 +68,7 @@ interface Drawn {
   readonly unitIndex: number;
   readonly position: number;
   readonly comparator: Comparator | null;
-  readonly animal: Animal;
+  readonly signalment: Signalment;
   readonly own: ClinicRanges | null;
   readonly printed: string | null;
   readonly device_flag: string | null;
@@ -78,13 +79,21 @@ const drawn = fc.record<Drawn>({
   unitIndex: fc.nat(10),
   position: positions,
   comparator: comparators,
-  animal: animals,
+  signalment: signalments,
   own: fc.constantFrom(null, ranges),
   printed: fc.option(printedRanges),
   device_flag: fc.constantFrom(null, "H", "HH", "LL", "N"),
 });
 
-function measurementOf({ analyte, unitIndex, position, comparator, animal, printed, device_flag }: Drawn): Measurement {
+function measurementOf({
+  analyte,
+  unitIndex,
+  position,
+  comparator,
+  signalment,
+  printed,
+  device_flag,
+}: Drawn): Measurement {
   if (analyte.value_type === "ordinal") {
     const value = ordinals[unitIndex % ordinals.length] ?? 0;
     const own = { comparator: null, ordinal: true, text: `${value}`, unit: null, device_range: null, device_flag };
@@ -92,22 +101,22 @@ function measurementOf({ analyte, unitIndex, position, comparator, animal, print
   }
   const unit = analyte.units[unitIndex % analyte.units.length]?.unit ?? "";
   const range = printed === null ? null : readRange(printed);
-  const interval = chooseInterval(analyte, animal, null, { includeLowQuality: true });
+  const interval = chooseInterval(analyte, signalment, null, { includeLowQuality: true });
   const inUnit = (bound: number) =>
     interval === null ? bound : (convert(analyte, bound, interval.unit, unit) ?? bound);
   const [low, high] =
     range === null ? [inUnit(interval?.low ?? 0), inUnit(interval?.high ?? 10)] : [range.low ?? 0, range.high ?? 10];
-  const device_range = range === null ? null : { ...range, species: animal.species };
+  const device_range = range === null ? null : { ...range, species: signalment.species };
   const value = low + position * (high - low);
   return { code: analyte.code, value, comparator, ordinal: false, text: "", unit, device_range, device_flag };
 }
 
-test("nothing that our own flagging makes is refused, whatever the analyte, unit, species, device and clinic", () => {
+test("the checks accept every result of resultsOf(), for any analyte, unit, species, device and clinic", () => {
   const seen = new Set<string>();
   fc.assert(
     fc.property(drawn, (each) => {
-      const { animal, own } = each;
-      const given = { animal, instrument: null, acquired_at, ranges: own };
+      const { signalment, own } = each;
+      const given = { signalment, instrument: null, acquired_at, ranges: own };
       const { results } = resultsOf([measurementOf(each)], given);
       for (const { flag, reference_range, comparator } of results) {
         seen.add(
@@ -135,7 +144,7 @@ test("nothing that our own flagging makes is refused, whatever the analyte, unit
 
 test.each<[string, Partial<Result>, string | null]>([
   [
-    "a text that is no range",
+    "text instead of a range",
     { reference_range: "whatever" },
     'reference_range is "whatever", expected the lower and the upper bound such as 6.0-17.0',
   ],
@@ -160,7 +169,7 @@ test.each<[string, Partial<Result>, string | null]>([
     'reference_range is "20-10", expected the lower and the upper bound such as 6.0-17.0',
   ],
   [
-    "a unit behind the range",
+    "a unit after the range",
     { reference_range: "10-20 U/L" },
     'reference_range is "10-20 U/L", expected the lower and the upper bound such as 6.0-17.0',
   ],
@@ -223,11 +232,11 @@ test.each<[string, Partial<Result>, string | null]>([
     { reference_range: "10.1-49.9", value: 49.96, flag: "normal" },
     "flag is normal for 49.96 of 10.1-49.9, expected high or critical or null",
   ],
-])("%s", (_, result, problem) => {
+])("a result is checked: %s", (_, result, problem) => {
   expect(problemsOf(result)).toEqual(problem === null ? [] : [`results/0/${problem}`]);
 });
 
-test("a study is at most a day ahead of the clock, and not older than analyzers with an interface", () => {
+test("a study is at most a day ahead of the clock, and not before 1990", () => {
   const at = (time: string) => studyProblems({ acquired_at: time, results: [] }, now);
   const ahead = "expected at most a day after the clock's 2026-11-21T12:00:00.000Z";
   expect(at("2026-11-22T12:00:00.000Z")).toEqual([]);

@@ -4,7 +4,7 @@ import { Type } from "typebox";
 import { type Analyte, analytes, readData } from "../../../shared/clinical/analytes.ts";
 import { factorOf } from "../../../shared/clinical/units.ts";
 
-// Our factors against a UCUM implementation: it computes each from the units themselves and the molar mass.
+// The factors compared with a UCUM implementation, which computes them from the units and the molar mass.
 
 interface Ucum {
   convertUnitTo(
@@ -27,16 +27,16 @@ const spelling = new Map(
   ]),
 );
 
-/** Ions that carry two charges; the others here carry one. */
+/** Ions with two charges. The other ones have one. */
 const DIVALENT = new Set(["CA", "ICA", "MG"]);
 
-/** Laboratories count haemoglobin by the monomer, which has one iron atom; g/mol. */
+/** Molar mass of the haemoglobin monomer in g/mol, by which laboratories count. */
 const HEMOGLOBIN_MONOMER = 16_114.5;
 const masses = new Map(["HGB", "MCH", "MCHC"].map((code) => [code, HEMOGLOBIN_MONOMER]));
 
 const factors = analytes.flatMap((analyte) =>
   analyte.units.slice(1).flatMap(({ unit }) =>
-    // A laboratory's % is here g in 100 mL of cells, which UCUM's is not.
+    // % means g in 100 mL of cells here, unlike UCUM's %.
     analyte.code === "MCHC" && unit === "%" ? [] : [[analyte.code, unit, analyte.canonical_unit, analyte] as const],
   ),
 );
@@ -49,14 +49,14 @@ function byUcum({ code, molar_mass_g_per_mol }: Analyte, from: string, to: strin
   });
 }
 
-test("there are factors to compare", () => {
+test("the catalogue has factors to compare", () => {
   expect(factors.length).toBeGreaterThan(90);
 });
 
-test.each(factors)("%s from %s to %s is what UCUM makes of it", (code, unit, canonical, analyte) => {
+test.each(factors)("the factor of %s from %s to %s is that of UCUM", (code, unit, canonical, analyte) => {
   const { status, toVal, msg } = byUcum(analyte, unit, canonical);
   const ours = factorOf(analyte, unit) ?? Number.NaN;
   expect([code, status, msg.join(" ")]).toEqual([code, "succeeded", ""]);
-  // The molar masses have five digits, and mm[Hg] in kPa six.
+  // Molar masses have five digits, and mm[Hg] in kPa has six.
   expect(Math.abs(ours / Number(toVal) - 1)).toBeLessThan(2e-4);
 });

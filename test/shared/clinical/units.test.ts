@@ -35,7 +35,7 @@ test.each([
   ["ALT", "U/l", "U/L"],
   ["ALT", "IU/L", "U/L"],
   ["PCO2", "mmHg", "mm[Hg]"],
-])("U1: %s in %s is %s", (code, spelling, unit) => {
+])("%s in %s is %s", (code, spelling, unit) => {
   expect(readUnit(analyte(code), spelling, 10)).toEqual({ unit, warning: null });
 });
 
@@ -49,20 +49,20 @@ test.each([
   ["UGLU", "mg/dL"],
   ["HGB", "10*9/L"],
   ["GLU", "{ratio}"],
-])("U1: %s is no unit of %s and is not guessed", (code, spelling) => {
+])("%s has no unit %s, which is never guessed", (code, spelling) => {
   expect(readUnit(analyte(code), spelling, 10)).toEqual({
     unit: null,
     warning: expect.stringContaining(`is not a unit of ${code}`),
   });
 });
 
-test("every unit is read by its own name, for every analyte that has it", () => {
+test("every unit is read by its own name for every analyte with it", () => {
   for (const each of analytes.filter((candidate) => candidate.value_type === "numeric")) {
     for (const { unit } of each.units) expect(readUnit(each, unit, 10)).toEqual({ unit, warning: null });
   }
 });
 
-test("a missing unit is the only one, or the hematocrit's fraction, or none", () => {
+test("a missing unit is the only one of the analyte, the hematocrit's fraction, or null", () => {
   expect(readUnit(analyte("MCV"), "", 70)).toEqual({ unit: "fL", warning: null });
   expect(readUnit(analyte("USG"), " ", 1.03)).toEqual({ unit: "{SG}", warning: null });
   expect(readUnit(analyte("HCT"), "", 0.431)).toEqual({ unit: "L/L", warning: null });
@@ -83,8 +83,8 @@ test("a pad's ordinal has no unit and no warning", () => {
   expect(readUnit(analyte("UGLU"), "", 2)).toEqual({ unit: null, warning: null });
 });
 
-// Factors as tables print them, conventional to SI; one unit of the last printed digit of tolerance, since tables round and cut.
-// Not here: avian_appendix prints 0.3670 for BUN mg/dL to mmol urea/L; 10 / 28.014 is 0.3570, the source errs.
+// Factors from printed tables, conventional to SI. The tolerance is one unit of the last digit, since tables round and cut.
+// The table omits avian_appendix's 0.3670 for BUN mg/dL to mmol urea/L, an error of the source: 10 / 28.014 is 0.3570.
 test.each([
   ["ALB", "g/dL", "g/L", "10", "avian_appendix, vetfield_t73"],
   ["TBIL", "mg/dL", "umol/L", "17.1", "avian_appendix, vetfield_t73"],
@@ -103,7 +103,7 @@ test.each([
   ["URIC", "mg/dL", "umol/L", "59.48", "avian_appendix, its unit misprinted mmol/l"],
   ["NH3", "ug/dL", "umol/L", "0.5871", "avian_appendix"],
   ["PCO2", "mm[Hg]", "kPa", "0.1333", "avian_appendix, its unit misprinted Pa"],
-])("U3: %s from %s to %s is times %s, as printed in %s, and back", (code, from, to, printed) => {
+])("the factor of %s from %s to %s is %s in %s, and its inverse back", (code, from, to, printed) => {
   const factor = Number(printed);
   const lastDigit = 10 ** -(printed.split(".")[1]?.length ?? 0);
   const there = convert(analyte(code), 1, from, to) ?? Number.NaN;
@@ -113,12 +113,12 @@ test.each([
   expect(back).toBeLessThan(1 / (factor - lastDigit));
 });
 
-/** Half of the last printed digit. */
+/** Returns half of the last printed digit. */
 function half(printed: string): number {
   return 0.5 * 10 ** -(printed.split(".")[1]?.length ?? 0);
 }
 
-// The same measurement in both unit systems, as the source prints it: equal within the rounding of both prints.
+// Measurements that a source prints in both unit systems: they are equal within the rounding of both.
 test.each([
   ["CA", "1.79", "mmol/L", "7.16", "mg/dL", "psittacine_wild_pairs"],
   ["PHOS", "6.53", "mmol/L", "20.22", "mg/dL", "psittacine_wild_pairs"],
@@ -129,7 +129,7 @@ test.each([
   ["FE", "59", "umol/L", "330", "ug/dL", "psittacine_wild_pairs"],
   ["TBIL", "5.13", "umol/L", "0.3", "mg/dL", "idexx_crea_2017"],
   ["CREA", "203", "umol/L", "2.3", "mg/dL", "idexx_crea_2017"],
-])("U3: %s of %s %s is %s %s, as %s prints both", (code, one, oneUnit, other, otherUnit) => {
+])("%s of %s %s equals %s %s, as in %s", (code, one, oneUnit, other, otherUnit) => {
   const to = (printed: string, from: string, into: string, step = 0) =>
     convert(analyte(code), Number(printed) + step * half(printed), from, into) ?? Number.NaN;
   expect(to(one, oneUnit, otherUnit, -1)).toBeLessThanOrEqual(Number(other) + half(other));
@@ -171,7 +171,7 @@ test("powers of ten are exact both ways", () => {
   );
 });
 
-test("there and back is the same value for every analyte and unit", () => {
+test("a conversion and its inverse return the same value for every analyte and unit", () => {
   for (const each of analytes) {
     for (const { unit: from } of each.units) {
       for (const { unit: to } of each.units) {
@@ -190,7 +190,7 @@ test("urea nitrogen and urea agree in mmol/L and are 2.1438 apart in mg/dL", () 
   expect(analyte("BUN")).not.toBe(analyte("UREA"));
 });
 
-test("a unit that is not the analyte's converts to nothing", () => {
+test("a unit that the analyte lacks converts to null", () => {
   expect(factorOf(analyte("GLU"), "g/L")).toBeNull();
   expect(convert(analyte("GLU"), 5, "g/L", "mg/dL")).toBeNull();
   expect(convert(analyte("GLU"), 5, "mg/dL", "g/L")).toBeNull();

@@ -23,7 +23,7 @@ test.each([
   ["3.1 *", 3.1],
   ["5.000000", 5],
   ["0", 0],
-])("V1: %s is the number %d", (text, value) => {
+])("%s is the number %d", (text, value) => {
   expect(readValue(text, astm)).toEqual(number(value, text.trim()));
 });
 
@@ -33,7 +33,7 @@ test.each([
   ["<=0.5", "<=", 0.5],
   ["≥ 12,5", ">=", 12.5],
   ["< 0.83", "<", 0.83],
-] as const)("V1: %s keeps its comparator %s beside the bound", (text, comparator, value) => {
+] as const)("%s keeps its comparator %s beside the bound", (text, comparator, value) => {
   expect(readValue(text, astm)).toEqual(number(value, text, comparator));
 });
 
@@ -75,18 +75,18 @@ test.each([
   "5+",
   "9".repeat(13),
   "1".repeat(65),
-])("V1: %j is no number and never 0", (text) => {
+])("%j is not a number and never 0", (text) => {
   expect(readValue(text, astm)).toEqual({ is: "none", reason: expect.stringMatching(/./) });
 });
 
 test.each(["1,234.5", "1.234,5", "1,234,567", "12,345", "234,000"])(
-  "V1: %s may hold a thousands separator and is not read",
+  "%s may hold a thousands separator and is not read",
   (text) => {
     expect(readValue(text, astm).is).toBe("none");
   },
 );
 
-test("without a decimal comma no comma is a number, and an exponent is one", () => {
+test("a number without a decimal comma may have an exponent, and no comma", () => {
   expect(readValue("7,41", poct1).is).toBe("none");
   expect(readValue("1,234", poct1).is).toBe("none");
   expect(readValue("1.2E3", poct1)).toEqual(number(1200, "1.2E3"));
@@ -99,7 +99,7 @@ test("23c needs the suffix that the profile declares", () => {
   expect(readValue("23d", { ...astm, suffix: /c$/ }).is).toBe("none");
 });
 
-test("the reason quotes what was got", () => {
+test("the reason quotes the text", () => {
   expect(readValue(" HEM ", astm)).toEqual({ is: "none", reason: '"HEM" is not a number' });
   expect(readValue(" ", astm)).toEqual({ is: "none", reason: "no value" });
 });
@@ -121,11 +121,11 @@ test.each([
   ["3+*", 3],
   ["++++", 4],
   ["+4", 4],
-])("V3: %s is the rank %d", (text, rank) => {
+])("%s is the rank %d", (text, rank) => {
   expect(readValue(text, astm)).toEqual({ is: "ordinal", rank, text });
 });
 
-test("whatever the text, a number is finite and nothing throws", () => {
+test("any text is read without an exception, and every number is finite", () => {
   const alphabet = fc.constantFrom(..."0123456789.,+-<>=*@^eE ~HN".split(""));
   const text = fc.oneof(fc.string(), fc.string({ unit: alphabet, maxLength: 12 }));
   fc.assert(
@@ -138,7 +138,7 @@ test("whatever the text, a number is finite and nothing throws", () => {
   );
 });
 
-test("a number is read as JavaScript prints it, with either decimal sign", () => {
+test("a number in JavaScript's notation is read with either decimal sign", () => {
   fc.assert(
     fc.property(fc.integer({ min: -999_999, max: 999_999 }), fc.integer({ min: 0, max: 2 }), (whole, decimals) => {
       const text = (whole / 10 ** decimals).toFixed(decimals);
@@ -168,7 +168,7 @@ test.each([
   [">5.0", 5, null, ">5.0"],
   ["[;200.00]", null, 200, "<200.00"],
   ["[7.35;]", 7.35, null, ">7.35"],
-])("R8: the range %s is read", (text, low, high, printed) => {
+])("the range %s is read", (text, low, high, printed) => {
   expect(readRange(text)).toEqual({ low, high, text: printed });
 });
 
@@ -193,6 +193,6 @@ test.each([
   "<",
   "4.0-10.0\\3.0-9.0",
   "1".repeat(65),
-])("R8: %j is no range", (text) => {
+])("%j is not a range", (text) => {
   expect(readRange(text)).toBeNull();
 });

@@ -5,9 +5,9 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterEach, expect, test } from "vitest";
 import { analyteByCode } from "../../../shared/clinical/analytes.ts";
 import type { assess } from "../../../shared/clinical/flag.ts";
-import type { Animal } from "../../../shared/clinical/reference.ts";
+import type { Signalment } from "../../../shared/clinical/signalment.ts";
 
-// The loaders against spoilt copies of the data: bad data stops loudly and names the row.
+// The loaders with damaged copies of the data: the first bad row is an error that names it.
 
 interface Loaded {
   readonly assess: typeof assess;
@@ -33,7 +33,7 @@ async function loadedWith(file: string, from: string, to: string): Promise<Loade
   return (await import(url)) as Loaded;
 }
 
-test("an untouched copy loads", async () => {
+test("an unchanged copy loads", async () => {
   await expect(loadedWith("units.json", '"g%"', '"g%"')).resolves.toHaveProperty("assess");
 });
 
@@ -43,11 +43,11 @@ const ALT =
 test.each([
   ["reference-intervals.json", ALT, ALT.replace('"17"', '"95"'), "dog-any-any-alt-cornell_cobas_2017 has the low 95"],
   ["reference-intervals.json", ALT, ALT.replace('"17"', '"seventeen"'), "dog-any-any-alt-cornell_cobas_2017"],
-  ["reference-intervals.json", ALT, ALT.replace("U/L", "mg/dL"), "has the unit mg/dL, which ALT does not come in"],
-  ["reference-intervals.json", ALT, ALT.replace('"ALT"', '"ALX"'), "is of ALX, which is no analyte"],
+  ["reference-intervals.json", ALT, ALT.replace("U/L", "mg/dL"), "has the unit mg/dL, expected a unit of ALT"],
+  ["reference-intervals.json", ALT, ALT.replace('"ALT"', '"ALX"'), "is of ALX, an unknown analyte"],
   ["reference-intervals.json", ALT, ALT.replace('"ALT"', '"UGLU"'), "is of UGLU, which is an ordinal"],
   ["reference-intervals.json", ALT, ALT.replace('"dog"', '"wolf"'), "dog-any-any-alt-cornell_cobas_2017"],
-  ["reference-intervals.json", ALT, ALT.replace("-alt-", "-ast-"), "dog-any-any-ast-cornell_cobas_2017 stands twice"],
+  ["reference-intervals.json", ALT, ALT.replace("-alt-", "-ast-"), "dog-any-any-ast-cornell_cobas_2017 is duplicate"],
   [
     "reference-intervals.json",
     '"critical_low":"20"',
@@ -62,17 +62,17 @@ test.each([
   ],
   ["reference-intervals.json", '"age_max_days":2191', '"age_max_days":364', "ends before the age it begins at"],
   ["sources.json", '"cornell_cobas_2017"', '"cornell"', "has no source cornell_cobas_2017"],
-  ["ordinal-normals.json", '"UPRO"', '"UPH"', "is of UPH, which is no ordinal"],
+  ["ordinal-normals.json", '"UPRO"', '"UPH"', "is of UPH, which is not an ordinal"],
   ["analytes.json", '"factor":0.1', '"factor":0', "HGB"],
   ["analytes.json", '"canonical_unit":"g/dL"', '"canonical_unit":"g/L"', "HGB must begin its units with g/L"],
-  ["analytes.json", '"loinc":["789-8"]', '"loinc":["6690-2"]', "6690-2 of RBC stands twice"],
+  ["analytes.json", '"loinc":["789-8"]', '"loinc":["6690-2"]', "6690-2 of RBC is duplicate"],
   ["analytes.json", '"TRBC"', '"WBC"', "wbc names two analytes of HEMATOLOGY"],
   ["units.json", '{"unit":"fL"', '{"unit":"fl"', "fL of MCV is missing"],
-])("%s spoilt in one place stops the start and names the place", async (file, from, to, message) => {
+])("%s with one wrong row is an error that names the row", async (file, from, to, message) => {
   await expect(loadedWith(file, from, to)).rejects.toThrow(message);
 });
 
-async function intervalOf(code: string, unit: string, animal: Animal, file: string, from: string, to: string) {
+async function intervalOf(code: string, unit: string, animal: Signalment, file: string, from: string, to: string) {
   const loaded = await loadedWith(file, from, to);
   const analyte = analyteByCode(code);
   if (analyte === undefined) throw new Error(`no analyte ${code}`);
@@ -85,9 +85,9 @@ function lineOf(row: string): string {
   return lines.find((line) => line.includes(row)) ?? "";
 }
 
-// What the published rows never put to the test.
+// Cases that the published rows do not cover.
 
-test("an upper-bounded row beats a better ranked one without ages", async () => {
+test("a row with an upper age precedes a better ranked one without ages", async () => {
   const ferret = { species: "exotic", subgroup: "ferret", ageDays: 400, sex: null, neutered: null };
   const row = '"id":"exotic-ferret-any-hct-nova_ferret"';
   const ranked = /"quality":"A","rank":0\}/;
@@ -99,7 +99,7 @@ test("an upper-bounded row beats a better ranked one without ages", async () => 
   );
 });
 
-test("a bird without a subgroup gets no interval, even where a row names none", async () => {
+test("a bird without a subgroup gets no interval, even from a row without a subgroup", async () => {
   const bird = { species: "bird", subgroup: null, ageDays: null, sex: null, neutered: null };
   const row = '"id":"bird-ringneck_parakeet-any-wbc-ringneck_2024","species":"bird",';
   expect(
@@ -107,7 +107,7 @@ test("a bird without a subgroup gets no interval, even where a row names none", 
   ).toBeNull();
 });
 
-test("of two rows equal in all else the first id is taken", async () => {
+test("the lower id decides between otherwise equal rows", async () => {
   const dog = { species: "dog", subgroup: null, ageDays: null, sex: null, neutered: null };
   const row = '"id":"dog-any-any-alt-dap_2023"';
   const line = lineOf(row);

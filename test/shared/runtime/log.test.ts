@@ -6,7 +6,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { createLog } from "../../../shared/runtime/log.ts";
 import { temporaryFolder } from "../../support/processes.ts";
 
-// Method: real descriptors that take nothing: /dev/full answers "no space left", an unread pipe blocks.
+// Method: real descriptors that take nothing. /dev/full returns "no space left", and an unread pipe blocks.
 
 const PIPE_FLAGS = fs.constants.O_RDWR | fs.constants.O_NONBLOCK;
 
@@ -30,7 +30,7 @@ function openPipe(): { fd: number; read: () => string } {
   return { fd, read };
 }
 
-test("a pipe that nobody reads blocks nothing, and once it is read a line counts what was dropped", async () => {
+test("an unread pipe blocks nothing, and once it is read a line reports the dropped lines", async () => {
   const { fd, read } = openPipe();
   const log = createLog({ base: null, timestamp: false }, fd, 10);
   const text = "x".repeat(1_000);
@@ -52,7 +52,7 @@ test("a pipe that nobody reads blocks nothing, and once it is read a line counts
   expect(lines.reduce((sum, { lines: dropped = 0 }) => sum + dropped, kept)).toBe(3_000);
 });
 
-test("a full disk stops no program: it goes on, and exits as it would have", async () => {
+test("a full disk does not stop the program or its exit", async () => {
   const script = `
     import { createLog } from ${JSON.stringify(path.resolve(import.meta.dirname, "../../../shared/runtime/log.ts"))};
     const log = createLog({}, 1, 10);

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 
 const root = path.resolve(import.meta.dirname, "../../..");
 
-/** Runs Node with these arguments as if it were that version. */
+/** Runs Node with these arguments under another version number. */
 function run(version: string, ...args: readonly string[]) {
   const spoof = `Object.defineProperty(process, "version", { value: ${JSON.stringify(version)} })`;
   const spoofed = ["--import", `data:text/javascript,${encodeURIComponent(spoof)}`];
@@ -27,7 +27,7 @@ test.each(["agent/main.ts", "server/main.ts", "server/demo/main.ts"])(
   },
 );
 
-test("the oldest Node that is taken is the one that package.json names", () => {
+test("the oldest accepted Node is that of package.json", () => {
   const source = fs.readFileSync(path.join(root, "shared/runtime/node-version.ts"), "utf8");
   const check = (version: string) => run(version, "--input-type=module", "--eval", source);
   for (const version of ["v8.17.0", "v20.9.0", "v20.18.3"]) expect(check(version)).toEqual(refusal(version));
@@ -38,9 +38,9 @@ test("the oldest Node that is taken is the one that package.json names", () => {
   expect(engines).toEqual({ node: ">=20.19" });
 });
 
-// An old Node links all modules before it runs the first, and fails at a name that its own modules do not have. This Node
-// cannot show that, so what it has more than Node 18 is listed.
-test("no module that the server loads at its start imports from Node what Node 18 does not have", () => {
+// An old Node links all modules before it runs the first, and fails at a name that its own modules lack. This Node cannot
+// show that, so the test lists the names that Node 18 lacks.
+test("no module that the server loads at its start imports a name that Node 18 lacks", () => {
   const later =
     /import [^;{]*\{[^}]*\b(hash|crc32|getSystemErrorMessage|styleText|glob|globSync|stripTypeScriptTypes)\b[^}]*\} from "node:|"node:(sqlite|sea)"/;
   const files = ["server", "shared"].flatMap((folder) =>

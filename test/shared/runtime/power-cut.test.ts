@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ROOT, temporaryFolder } from "../../support/processes.ts";
 
-// A power cut keeps what was fsynced, and of the rest any part. strace lists what a program asks of the system, in order.
+// A power cut keeps fsynced data and any part of the rest. strace lists the system calls of a program in order.
 
 const CALLS = "mkdir,openat,link,rename,unlink,pwrite64,write,fsync,fdatasync";
 const hasStrace = spawnSync("strace", ["--version"]).status === 0;
@@ -20,12 +20,12 @@ afterEach(() => fs.rmSync(root, { recursive: true }));
 
 interface SystemCall {
   readonly name: string;
-  /** The paths in its arguments that are below the root. */
+  /** Paths below the root in its arguments. */
   readonly paths: readonly string[];
   readonly creates: boolean;
 }
 
-/** Runs a module of that text; `load` in it imports a file of the repository. */
+/** Runs a module from its text. `load` in it imports a file of the repository. */
 function traced(text: string): SystemCall[] {
   const trace = path.join(root, "trace.txt");
   const load = `const load = (file) => import(${JSON.stringify(`${pathToFileURL(ROOT).href}/`)} + file);`;
@@ -49,7 +49,7 @@ function readCall(line: string): SystemCall[] {
   return below.length === 0 ? [] : [{ name, paths: [...new Set(below)], creates: rest.includes("O_CREAT") }];
 }
 
-/** Names that a power cut may take, with all that is below them. An index of shared memory is made anew. */
+/** Names that a power cut may remove, with the files below them. SQLite creates the shared-memory index again. */
 function unsyncedNames(calls: readonly SystemCall[]): string[] {
   const names = new Set<string>();
   const known = new Set<string>();
@@ -66,8 +66,8 @@ function unsyncedNames(calls: readonly SystemCall[]): string[] {
   return [...names].filter((made) => !made.endsWith("-shm")).map((made) => path.relative(root, made));
 }
 
-describe.skipIf(!hasStrace)("after a first start no power cut takes", { timeout: 60_000 }, () => {
-  test("the agent's data folder, its parents or a file in it", () => {
+describe.skipIf(!hasStrace)("a power cut after a first start", { timeout: 60_000 }, () => {
+  test("a power cut keeps the agent's data folder, its parents and its files", () => {
     const calls = traced(`
       const { Spool } = await load("agent/spool/spool.ts");
       const { tidyImages } = await load("agent/imaging/instance-store.ts");
@@ -83,7 +83,7 @@ describe.skipIf(!hasStrace)("after a first start no power cut takes", { timeout:
     expect(unsyncedNames(calls)).toEqual([]);
   });
 
-  test("the server's data folder, its parents or a file in it", () => {
+  test("a power cut keeps the server's data folder, its parents and its files", () => {
     const calls = traced(`
       const { openStore } = await load("server/store/database/open.ts");
       const { loadPepper } = await load("server/http/auth/pepper.ts");
@@ -98,7 +98,7 @@ describe.skipIf(!hasStrace)("after a first start no power cut takes", { timeout:
 });
 
 describe.skipIf(!hasStrace)("the mark beside the spool", () => {
-  test("is written only while every commit before it is fsynced", { timeout: 60_000 }, () => {
+  test("the mark is written only after its commit is fsynced", { timeout: 60_000 }, () => {
     const calls = traced(`
       const { Spool } = await load("agent/spool/spool.ts");
       const spool = await Spool.open(root + "/agent");

@@ -4,17 +4,17 @@ import { printable, printableJson, printableLines } from "../../../shared/runtim
 
 const ESC = "\u001b";
 
-test("control characters and marks of direction are shown, never sent, and letters stay as they are", () => {
+test("control characters and marks of direction become escapes, and letters stay", () => {
   expect(printable(`Pamuk ${ESC}[2J\r\nKarabaş\u009b31m \u202eevil\u2028 ışık 犬 \t`)).toBe(
     "Pamuk \\u001b[2J\\u000d\\u000aKarabaş\\u009b31m \\u202eevil\\u2028 ışık 犬 \\u0009",
   );
 });
 
-test("the lines of a text stay lines, and nothing else of it moves a cursor", () => {
+test("line feeds of a text stay, and other control characters become escapes", () => {
   expect(printableLines(`one\n${ESC}[31mtwo`)).toBe("one\n\\u001b[31mtwo");
 });
 
-test("JSON that is printed says what it said before", () => {
+test("printed JSON has the same value", () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.string({ unit: "binary" }), (value, text) => {
       const printed = printableJson({ value, text });

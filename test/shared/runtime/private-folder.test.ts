@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { makePrivateFile, makePrivateFolder } from "../../../shared/runtime/private-folder.ts";
 import { temporaryFolder } from "../../support/processes.ts";
 
-// test/shared/power-cut.test.ts watches whole programs, where there is strace.
+// power-cut.test.ts covers whole programs, if strace is installed.
 
 let root: string;
 let synced: string[];
@@ -44,7 +44,7 @@ test.skipIf(process.platform === "win32")("the folder of a new file is synced", 
   expect(synced).toEqual(["."]);
 });
 
-test("a file system that syncs no folders stops nothing", () => {
+test("a file system that cannot sync folders causes no error", () => {
   vi.spyOn(fs, "fsyncSync").mockImplementation(() => {
     throw Object.assign(new Error("EINVAL: invalid argument, fsync"), { code: "EINVAL" });
   });
@@ -52,7 +52,7 @@ test("a file system that syncs no folders stops nothing", () => {
   expect(fs.existsSync(path.join(root, "a"))).toBe(true);
 });
 
-test.skipIf(process.platform === "win32")("a disk that fails to sync a folder is an error", () => {
+test.skipIf(process.platform === "win32")("a failed sync of a folder is an error", () => {
   vi.spyOn(fs, "fsyncSync").mockImplementation(() => {
     throw Object.assign(new Error("EIO: i/o error, fsync"), { code: "EIO" });
   });

@@ -28,7 +28,7 @@ export function messageOutcomesOn(db: Database.Database) {
        WHERE l.message = ? AND l.revision = (SELECT MAX(revision) FROM message_study WHERE message = l.message AND fp = l.fp)`,
     ),
     messagesOf: db.prepare("SELECT message FROM message_study WHERE fp = ? AND revision = ?"),
-    reasonOf: db.prepare("SELECT reason FROM message WHERE id = ?").pluck(),
+    errorMessage: db.prepare("SELECT reason FROM message WHERE id = ?").pluck(),
     concludeMessage: db.prepare("UPDATE message SET state = ?, reason = COALESCE(?, reason) WHERE id = ?"),
   };
 
@@ -43,7 +43,7 @@ export function messageOutcomesOn(db: Database.Database) {
       sql.concludeMessage.run("quarantined", reason, message);
     } else if (unmatched !== undefined) {
       // The agent's own reason ("no patient has this identifier") is more specific than the server's.
-      const own = sql.reasonOf.get(message) as string | null;
+      const own = sql.errorMessage.get(message) as string | null;
       sql.concludeMessage.run("unmatched", own ?? unmatched.reason, message);
     } else {
       sql.concludeMessage.run("filed", null, message);

@@ -55,7 +55,7 @@ const answering = [
 
 const CONTRACT = new URL("../../contract.json", import.meta.url);
 
-/** Apps that know the key and whose reads fail. No test can make SQLite refuse a reader. */
+/** Returns apps with a known key whose reads fail, since no test can make SQLite refuse a reader. */
 async function failingApps({ store, pepper, clock }: TestServer, key: string) {
   const errors = [new StoreUnavailable("gone"), new Error("a fault of ours")];
   return Promise.all(

@@ -17,9 +17,9 @@ import { noInvalidation, query, StoreUnavailable } from "../../../../server/stor
 import { connect } from "../../../../server/store/database/sqlite.ts";
 import { openStore } from "../../../../server/store/database/open.ts";
 import type { Store } from "../../../../server/store/database/store.ts";
-import type { Loss } from "../../../../shared/runtime/commit-mark.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import { temporaryFolder } from "../../harness.ts";
+import type { CommitLoss } from "../../../../shared/runtime/commit-mark.ts";
 
 // Tests of SQLite alone.
 
@@ -144,8 +144,8 @@ describe("the write-ahead log on SQLite", () => {
   }
 
   /** @returns the loss that each of two openings reports */
-  async function lossOf(folder: string): Promise<(Loss | null)[]> {
-    const found: (Loss | null)[] = [];
+  async function lossOf(folder: string): Promise<(CommitLoss | null)[]> {
+    const found: (CommitLoss | null)[] = [];
     for (let start = 0; start < 2; start++) {
       const store = await openStore(folder);
       found.push(store.loss);

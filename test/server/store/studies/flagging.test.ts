@@ -4,7 +4,7 @@ import { flagMismatchNote } from "../../../../server/domain/flagging.ts";
 import { historyOf, viewStudy } from "../../../../server/store/studies/history.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import type { Patient } from "../../../../shared/api/patient.ts";
-import { animalAt, flaggedPatient } from "../../../../shared/clinical/reference.ts";
+import { flaggedPatient, signalmentAt } from "../../../../shared/clinical/signalment.ts";
 import { type Measurement, resultsOf } from "../../../../shared/clinical/results.ts";
 import type { PushedStudy } from "../../../../shared/api/study.ts";
 import {
@@ -31,9 +31,9 @@ function alt(value: number, more: Partial<Measurement> = {}): Measurement {
 
 /** Builds the study of an agent that knows these facts of the patient. */
 function flaggedFor(known: Patient | null, ...measurements: Measurement[]) {
-  const animal = known === null ? null : animalAt(known, acquired_at);
-  const circumstances = { animal, instrument: device_name, acquired_at, ranges: null };
-  const { results, snapshot } = resultsOf(measurements, circumstances, ["a note"]);
+  const signalment = known === null ? null : signalmentAt(known, acquired_at);
+  const context = { signalment, instrument: device_name, acquired_at, ranges: null };
+  const { results, snapshot } = resultsOf(measurements, context, ["a note"]);
   return { results, snapshot: { ...snapshot, animal: known && flaggedPatient(known) } };
 }
 

@@ -45,8 +45,8 @@ function alt(value: number, more: Partial<Measurement> = {}): Measurement {
 /** Builds the study of an agent that does not know the patient. */
 function held(measurements: Measurement[], more: Partial<PushedStudy> = {}): PushedStudy {
   const { device_name, acquired_at } = study();
-  const circumstances = { animal: null, instrument: device_name, acquired_at, ranges: null };
-  return study({ ...resultsOf(measurements, circumstances, ["a note"]), ...more });
+  const context = { signalment: null, instrument: device_name, acquired_at, ranges: null };
+  return study({ ...resultsOf(measurements, context, ["a note"]), ...more });
 }
 
 async function deskServer(...more: Entity[]) {
@@ -318,9 +318,9 @@ test("the last result that identifies the patient flags the earlier results too,
   const first = held([alt(150)]);
   await push(first);
   const { device_name, acquired_at } = first;
-  const animal = { species: "dog", subgroup: null, ageDays: null, sex: null, neutered: null };
+  const signalment = { species: "dog", subgroup: null, ageDays: null, sex: null, neutered: null };
   const late = resultsOf([alt(8, { code: "BUN", unit: "mg/dL" })], {
-    ...{ animal, instrument: device_name, acquired_at, ranges: null },
+    ...{ signalment, instrument: device_name, acquired_at, ranges: null },
   });
   const snapshot = { ...late.snapshot, rows: [...(first.snapshot?.rows ?? []), ...late.snapshot.rows] };
   const whole = { ...first, patient_fp: dog.fp, revision: 2, results: [...first.results, ...late.results], snapshot };
