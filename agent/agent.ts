@@ -163,7 +163,7 @@ function watchClock(spool: Spool, log: Logger): ClockWatch {
   return new ClockWatch({
     changed: (offsetS) => spool.callLater("setMeta", CLOCK_META, String(offsetS)),
     isWrong(offsetS) {
-      if (offsetS === null) log.info({ stage: "server" }, "this machine's clock and the server's agree again");
+      if (offsetS === null) log.info({ stage: "server" }, "this machine's clock agrees with the server's again");
       else log.warn({ stage: "server", offset_s: offsetS }, clockSentence(offsetS));
     },
   });

@@ -35,7 +35,7 @@ test("each device is a row of a table that ends with its reason or its last warn
   );
   expect(running).toBe("the agent is running");
   const columns = (line = "") => line.split(/ {2,}/);
-  const words = "DEVICE,STATE,SINCE,LAST BYTES,LAST MESSAGE,MESSAGES,WARNINGS,NOISE,WHAT TO KNOW";
+  const words = "DEVICE,STATE,SINCE,LAST BYTES,LAST MESSAGE,MESSAGES,WARNINGS,NOISE,NOTE";
   expect([head, ...rest].map((line) => columns(line).join(","))).toEqual([
     words,
     `lab-1,listening,${local},never,never,none,0,0 B`,
@@ -72,7 +72,7 @@ test("the devices of a stopped agent are not served", () => {
     }),
   ).toEqual([
     "the agent is not running",
-    "DEVICE  STATE       SINCE  LAST BYTES  LAST MESSAGE  MESSAGES  WARNINGS  NOISE  WHAT TO KNOW",
+    "DEVICE  STATE       SINCE  LAST BYTES  LAST MESSAGE  MESSAGES  WARNINGS  NOISE  NOTE",
     "lab-1   not served  -      never       never         none      -         -",
     "0 to send",
     "0 patients, the full list was never fetched, last synced never",

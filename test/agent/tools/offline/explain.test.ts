@@ -90,14 +90,14 @@ describe("explain", () => {
     expect(lines).toEqual([
       "sample    as the device dates it",
       "chunk     1 bytes <ENQ>",
-      "frame     answered <ACK>",
+      "frame     replied <ACK>",
       expect.stringMatching(/^chunk {5}\d+ bytes <STX>1H\|.*\.\.\.$/) as string,
-      ...Array.from({ length: 8 }, () => "frame     answered <ACK>"),
+      ...Array.from({ length: 8 }, () => "frame     replied <ACK>"),
       expect.stringMatching(/^message {3}\S+ of chem-1, \d+ bytes; filed: unmapped: 9999-9/) as string,
       `Report    2 results of 2026-01-01T09:00:00.000Z; identifier ${dog.fp}, name none, species dog`,
       "Report    unmapped: 9999-9^Unheard of",
       `study     ${fp} revision 1 for ${dog.fp}; matched ${dog.fp} by the identifier "${dog.fp}"`,
-      "push      sent 1 time, last now",
+      "push      sent 1 time, last at this time",
       "server    revision 1 is filed",
       expect.stringMatching(/^catalogue [0-9a-f]{12}, the clinic's intervals none$/) as string,
       "  ALT  143  U/L  10-118  high  printed 143  device: the device's own, for the animal's species; the device's range 10-118 for dog; the device's flag N",
@@ -113,7 +113,9 @@ describe("explain", () => {
     await receive(run("4711"));
     const [fp = ""] = listed()[0]?.study_fps ?? [];
     const text = told(fp).join("\n");
-    expect(text).toContain(`study     ${fp} revision 1 for nobody; unmatched: no patient has the identifier "4711"`);
+    expect(text).toContain(
+      `study     ${fp} revision 1 for no patient; unmatched: no patient has the identifier "4711"`,
+    );
     expect(text).toContain("push      waits for the server");
     expect(text).toContain("no patient: the species is unknown");
     expect(() => told("cds_01K9TEST000000000000000001")).toThrow(
@@ -127,12 +129,12 @@ describe("explain", () => {
     const lines = told(id).map((line) => line.replace(/^\d{4}\S+Z {2}/, ""));
     expect(lines).toEqual([
       "chunk     1 bytes <ENQ>",
-      "frame     answered <ACK>",
+      "frame     replied <ACK>",
       expect.stringMatching(/^chunk {5}\d+ bytes <STX>1H/) as string,
-      ...Array.from({ length: 7 }, () => "frame     answered <ACK>"),
+      ...Array.from({ length: 7 }, () => "frame     replied <ACK>"),
       expect.stringMatching(new RegExp(`^message   ${id} of chem-1, \\d+ bytes; pending`)) as string,
       "Report    2 results of 2026-01-01T09:00:00.000Z; identifier 4711, name none, species dog",
-      `study     ${study_fps[0]} revision 1 for nobody; unmatched: no patient has the identifier "4711"`,
+      `study     ${study_fps[0]} revision 1 for no patient; unmatched: no patient has the identifier "4711"`,
       "push      waits for the server",
     ]);
   });
@@ -167,7 +169,7 @@ describe("reprocess", () => {
     expect(reprocessed?.diff).toEqual([
       '- unmatched: no patient has the identifier "4711"',
       "+ to be sent",
-      "- for nobody",
+      "- for no patient",
       "- ALT  143  U/L  no range  no flag",
       "- GLU  95  mg/dL  no range  no flag",
       `+ for ${dog.fp}`,

@@ -78,7 +78,7 @@ test("an accession equals no patient's number and no other order's accession", a
 test.each([
   [{ device: "chem-2" }, ["--device is chem-2, did you mean chem-1?"]],
   [{ device: "x-ray-9" }, ["--device is x-ray-9, expected one of chem-1, vet-2"]],
-  [{ device: "vet-2" }, ["--device is vet-2, whose profile abaxis-vetscan-vs2 takes no orders: it never asks for any"]],
+  [{ device: "vet-2" }, ["--device is vet-2, whose profile abaxis-vetscan-vs2 takes no orders"]],
   [
     { patient: "PATIENT_01K9TEST00000000000000A001" },
     [
@@ -87,15 +87,10 @@ test.each([
   ],
   [
     { patient: cat.fp },
-    [
-      `--patient is ${cat.fp}, whom the agent does not know: it asks the server for patients every 25 seconds while it runs`,
-    ],
+    [`--patient is ${cat.fp}, which the agent does not know: it fetches patients every 25 seconds while it runs`],
   ],
-  [{ tests: "ALT,CREAA" }, ["--tests has CREAA, which is no analyte we know, did you mean CREA?"]],
-  [
-    { tests: "quidditch" },
-    ["--tests has quidditch, which is no analyte we know, expected one such as ALT, CREA or WBC"],
-  ],
+  [{ tests: "ALT,CREAA" }, ["--tests has CREAA, an unknown analyte, did you mean CREA?"]],
+  [{ tests: "quidditch" }, ["--tests has quidditch, an unknown analyte, expected one such as ALT, CREA or WBC"]],
   [{ tests: " , " }, ["--tests is empty, expected analytes such as ALT,CREA"]],
   [{ tests: "ALT,".repeat(101) }, ["--tests has 101 analytes, at most 100"]],
 ])("%j is refused with a sentence", (changes, sentences) => {

@@ -74,7 +74,7 @@ test("a talk exits 0 if it runs as written, else 1 with the first different line
   const host = asHost(right);
   expect(await device(`tcp://127.0.0.1:${port}`, right)).toEqual({
     code: 0,
-    out: "session 1: 15 lines as written\n",
+    out: "session 1: 15 lines as expected\n",
     err: "",
   });
   expect(await host).toMatchObject({ code: 0 });
@@ -134,5 +134,5 @@ test("a host without a fixture receives HL7 over a faulty line, and both sides e
 test("contention on an HL7 line is refused", async () => {
   const args = ["simulate", "fixtures/generic-hl7/oru-r01.hl7", "--to", "tcp://127.0.0.1:1", "--faults", "contend"];
   const { code, err } = await agent(...args);
-  expect({ code, err }).toEqual({ code: 1, err: "--faults has contend, but nobody contends for an HL7 line\n" });
+  expect({ code, err }).toEqual({ code: 1, err: "--faults has contend, but HL7 has no line contention\n" });
 });

@@ -178,7 +178,7 @@ describe("a simulated HL7 host", () => {
     for (let byte = await device.reply(5_000); byte !== null; byte = await device.reply(500)) {
       for (const action of refusing.receive(Uint8Array.of(byte))) if (action.do === "reply") device.send(action.bytes);
     }
-    expect(await served).toBe('the answer was not taken: the device answered it with "AR"');
+    expect(await served).toBe('the reply was not accepted: the device answered it with "AR"');
   });
 
   test("reports a device that leaves too early", async () => {
