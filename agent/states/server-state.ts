@@ -9,7 +9,7 @@ export interface ServerState {
     | "does not work";
   /** The problem; null if there is none. */
   readonly reason: string | null;
-  /** The key lacks only the permission for appointments, so that only worklists are affected. */
+  /** The key lacks only the permission for appointments, so that only worklists and host queries are affected. */
   readonly isMinor: boolean;
   /** Start of the state in ms since 1970. */
   readonly since: number;
