@@ -182,7 +182,7 @@ describe("an HL7 device", () => {
     }
     expect(codes(wire)).toEqual(["AA|M1", "AE|M2", "AA|M3"]);
     const [first, ...others] = sessionsOf(id, own);
-    expect([first, ...others].map((session) => session?.kinds)).toEqual(["chunk", "chunk"]);
+    expect([first, ...others].map((stored) => stored?.kinds)).toEqual(["chunk", "chunk"]);
     await small.close();
     fs.rmSync(own, { recursive: true });
   });

@@ -304,7 +304,7 @@ async function matched(report: Report, byName: boolean): Promise<Patient | null>
 }
 
 describe.each([false, true])("with the name rule %s", (byName) => {
-  test("no message of the corpus goes to the wrong animal, and the share that goes to the right one is told", async () => {
+  test("no message of the corpus matches the wrong patient", async () => {
     const counts = new Map<string, { right: number; all: number }>();
     const wrong: string[] = [];
     for (const { kind, truth, bytes } of corpus(diceOf(2026), ours, theirs)) {
