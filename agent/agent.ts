@@ -31,7 +31,7 @@ export interface RunningAgent {
   stop(): Promise<void>;
 }
 
-/** Starts everything that the configuration names. @throws if the data folder is in use or the status port is taken */
+/** Starts everything that the configuration names. @throws if the data folder or the status port is in use */
 export async function startAgent(config: Config, version: string, log: Logger): Promise<RunningAgent> {
   protectFiles(config, log);
   const metrics = createMetrics();
@@ -139,7 +139,7 @@ async function resume(spool: Spool, serverState: ServerState, groups: readonly D
   for (const group of groups) await group.resume();
 }
 
-/** Closes the spool if the port is taken, so that the process can end. */
+/** Starts the status server. Closes the spool if the port is in use, so that the process can end. */
 async function startStatusServer(
   address: NonNullable<Config["status"]>,
   spool: Spool,

@@ -48,7 +48,7 @@ function printMessage({ reading, studies, withoutFlag }: ReplayedMessage): void 
   for (const study of studies) printJson(study);
 }
 
-/** A patient of whom only species and date of birth are known. */
+/** Creates a patient with only a species and a date of birth. */
 function examplePatient(species: string, date_of_birth: string | null): Patient {
   const now = new Date().toISOString();
   const ulid = "00000000000000000000000000";

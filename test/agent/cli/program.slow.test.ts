@@ -73,7 +73,7 @@ describe("the commands of the agent", () => {
     expect(await agent("messages", "--config", "other.yaml")).toEqual({
       code: 78,
       stdout: Buffer.alloc(0),
-      stderr: `${path.join(folder, "other.yaml")}: there is no such file, expected the agent's configuration here or by --config\n`,
+      stderr: `${path.join(folder, "other.yaml")}: no such file, expected the agent's configuration here or by --config\n`,
     });
   });
 

@@ -6,7 +6,7 @@ import { cat, dog } from "../../../make-fixtures.ts";
 import { temporaryFolder } from "../../../support/processes.ts";
 import { useSpool } from "../../../support/spool.ts";
 
-// Method: the spool is open in its thread all the while, as beside a running agent.
+// Method: the spool is open in its thread, as beside a running agent.
 
 const used = useSpool();
 
@@ -59,14 +59,14 @@ test("orders beside a writing agent are all stored, and no write of the agent is
       const chunk = { device: "chem-1", session, kind: "chunk", bytes: new Uint8Array(100), durable: true } as const;
       used.spool.append(chunk, (error) => (error === null ? (stored += 1) : refused.push(error.message)));
     }
-    await new Promise((resolve) => setImmediate(resolve)); // the thread has them now
+    await new Promise((resolve) => setImmediate(resolve)); // the thread has received them
     accessions.add(placeOrder(config(), wish).accession);
   }
   expect((await used.spool.call("ordersByAccession", [...accessions])).length).toBe(100);
   expect([refused, stored]).toEqual([[], 2_000]);
 });
 
-test("an accession equals no patient's number and no other order's accession", async () => {
+test("an accession differs from the numbers of patients and from other accessions", async () => {
   await used.spool.call("setIdentifiers", [{ patientFp: dog.fp, identifiers: ["VCARD123"] }], 0);
   const order = { device: "chem-1", patientFp: dog.fp, tests: ["ALT"], createdAt: 0, state: "placed" as const };
   expect(await used.spool.call("placeOrder", { ...order, accession: "VCARD123" })).toBe(false);
