@@ -31,7 +31,7 @@ export interface RunningAgent {
   stop(): Promise<void>;
 }
 
-/** Starts everything that the configuration names. @throws if the data folder is in use or the status port is taken */
+/** Starts everything that the configuration names. @throws if the data folder or the status port is in use */
 export async function startAgent(config: Config, version: string, log: Logger): Promise<RunningAgent> {
   protectFiles(config, log);
   const metrics = createMetrics();
@@ -139,7 +139,7 @@ async function resume(spool: Spool, serverState: ServerState, groups: readonly D
   for (const group of groups) await group.resume();
 }
 
-/** Closes the spool if the port is taken, so that the process can end. */
+/** Starts the status server. Closes the spool if the port is in use, so that the process can end. */
 async function startStatusServer(
   address: NonNullable<Config["status"]>,
   spool: Spool,
@@ -163,7 +163,7 @@ function watchClock(spool: Spool, log: Logger): ClockWatch {
   return new ClockWatch({
     changed: (offsetS) => spool.callLater("setMeta", CLOCK_META, String(offsetS)),
     isWrong(offsetS) {
-      if (offsetS === null) log.info({ stage: "server" }, "this machine's clock and the server's agree again");
+      if (offsetS === null) log.info({ stage: "server" }, "this machine's clock agrees with the server's again");
       else log.warn({ stage: "server", offset_s: offsetS }, clockSentence(offsetS));
     },
   });

@@ -74,7 +74,7 @@ function createFiling({ config, spool, directory, log, queued }: AgentContext, a
     (id) => analyzers.get(id),
     {
       outcomeStored({ device, id: message }, state, studies) {
-        log.info({ stage: "study", device, message, state, studies }, "a message was settled");
+        log.info({ stage: "study", device, message, state, studies }, "the outcome of a message was stored");
         queued();
       },
       fault: ({ device, id: message }, err) =>

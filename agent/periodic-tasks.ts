@@ -6,6 +6,7 @@ import type { Push } from "./push/push.ts";
 import type { ServerClient } from "./push/server-client.ts";
 import { isoOrNull } from "./runtime/iso-time.ts";
 import { runPeriodically } from "./runtime/periodic.ts";
+import { sleep } from "./runtime/timer.ts";
 import type { Spool } from "./spool/spool.ts";
 import { syncAppointments } from "./study/appointments.ts";
 import type { Directory } from "./study/patient-directory.ts";
@@ -29,7 +30,7 @@ const PRUNE_EVERY_MS = 6 * 60 * 60_000;
 /** Interval between checks of the spool's free space. A spool that is short of space is pruned at once. */
 const FREE_SPACE_EVERY_MS = 5 * 60_000;
 const REMOVE_IMAGES_EVERY_MS = 10 * 60_000;
-/** Retention of settled messages and their chunks, for support and replay. Unsettled messages stay. */
+/** Retention of messages with an outcome and of their chunks, for support and replay. Other messages stay. */
 const RETENTION_MS = 30 * 24 * 60 * 60_000;
 const PRUNE_ROWS = 5_000;
 /** Pause between two steps of a prune, so that no device waits long for its commit. */
@@ -76,7 +77,7 @@ export function startPeriodicTasks(agent: AgentTasks): () => void {
       APPOINTMENTS_EVERY_MS,
       APPOINTMENTS_EVERY_MS,
       () => syncAppointments(spool, server, config.timeZone),
-      warn("directory", "today's appointments cannot be fetched: worklists lack them"),
+      warn("directory", "today's appointments cannot be fetched: host queries get none of them"),
     ),
     runPeriodically(
       HEARTBEAT_EVERY_MS,
@@ -136,7 +137,7 @@ function pruneTask(spool: Spool): () => Promise<void> {
   return async () => {
     if (performance.now() < prunedAt + PRUNE_EVERY_MS && !spool.isShort) return;
     while (await spool.call("prune", Date.now() - RETENTION_MS, PRUNE_ROWS)) {
-      await new Promise((resolve) => setTimeout(resolve, PRUNE_PAUSE_MS));
+      await sleep(PRUNE_PAUSE_MS);
     }
     prunedAt = performance.now();
   };

@@ -7,7 +7,7 @@ import { type ConfigOption, configOption, readConfig } from "./options.ts";
 
 export const captureCommand = new Command("capture")
   .argument("<message>")
-  .description("write a message as a fixture to stdout: the bytes that its device sent, without names")
+  .description("write a message as a fixture to stdout: the bytes of its device, with names replaced")
   .addOption(configOption())
   .option("--raw", "keep the names")
   .action((id: string, options: ConfigOption & { raw?: boolean }) => {

@@ -8,7 +8,7 @@ import { type ConfigOption, configOption, readConfig } from "./options.ts";
 export const explainCommand = new Command("explain")
   .argument("<fp>")
   .description(
-    "one time line of a study (its fp) or a message (its id) from the first byte to the server's answer; of a study also by which interval each result has its flag",
+    "print the time line of a study (fp) or a message (id) from the first byte to the server's response, and the interval behind each flag of a study",
   )
   .addOption(configOption())
   .action((name: string, options: ConfigOption) => {

@@ -7,7 +7,7 @@ import { readSpool, writeSpool } from "../spool/access.ts";
 import { type ConfigOption, configOption, readConfig } from "./options.ts";
 
 const listCommand = new Command("list")
-  .description("list the images, also those that were removed, or copy their files")
+  .description("list the images, removed ones included, or copy their files")
   .addOption(configOption())
   .option("--study <uid>", "only images of the study")
   .option("--export <folder>", "copy the files to a folder")
@@ -37,7 +37,7 @@ const previewCommand = new Command("preview")
 
 const retryCommand = new Command("retry")
   .argument("<destination>")
-  .description("offer a destination again the images that it refused for good")
+  .description("send again the images that a destination refused permanently")
   .addOption(configOption())
   .option("--study <uid>", "only images of the study")
   .action((destination: string, options: ConfigOption & { study?: string }) => {
@@ -48,11 +48,11 @@ const retryCommand = new Command("retry")
       throw new Error(`the destination is ${destination}, ${expected}`);
     }
     const queued = writeSpool(data, (spool) => spool.retryForwards(destination, options.study ?? null));
-    printError(`${plural(queued, "image")} queued: a running agent offers them within some minutes`);
+    printError(`${plural(queued, "image")} queued: a running agent sends them within some minutes`);
   });
 
 export const imagesCommand = new Command("images")
-  .description("images that came from imaging devices")
+  .description("images of imaging devices")
   .addCommand(listCommand, { isDefault: true })
   .addCommand(previewCommand)
   .addCommand(retryCommand);

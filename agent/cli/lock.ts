@@ -3,7 +3,7 @@ import { printLine } from "../../shared/cli/output.ts";
 import { awaitDirective, placeDirective } from "../connection/device-commands.ts";
 import { type ConfigOption, configOption, readConfig } from "./options.ts";
 
-/** A connected device has accepted the command by then, or refused it three times. */
+/** Max wait for the outcome. A connected device accepts the command in that time, or refuses it three times. */
 const OUTCOME_WAIT_MS = 20_000;
 
 export const lockCommand = deviceCommand("lock", "LOCK");
@@ -20,6 +20,6 @@ function deviceCommand(name: string, word: "LOCK" | "UNLOCK"): Command {
       const placed = placeDirective(config, device, word);
       const { state, reason } = await awaitDirective(config.data, placed, OUTCOME_WAIT_MS);
       if (state === "refused") throw new Error(`${device} refused ${word}: ${reason}`);
-      printLine(state === "taken" ? `${device} took ${word}` : `${word} waits until ${device} takes it`);
+      printLine(state === "taken" ? `${device} accepted ${word}` : `${word} waits for ${device}`);
     });
 }

@@ -15,7 +15,7 @@ export const messagesCommand = new Command("messages")
   .option("--state <state>", `one of ${MESSAGE_STATES.join(", ")}; repeatable`, stateParser(MESSAGE_STATES), [])
   .option("--device <id>", "only messages of the device; repeatable", collect, [])
   .option("--since <time>", "only messages received since then: 24h, 7d or 2026-11-21T09:30:00Z", parseTime, 0)
-  .option("--follow", "go on with new messages until Ctrl-C")
+  .option("--follow", "continue with new messages until Ctrl-C")
   .addOption(new Option("--json", "print a JSON array").conflicts("follow"))
   .action(listMessages);
 

@@ -24,7 +24,7 @@ export function configOption(): Option {
 export function readConfig({ config: file }: ConfigOption): Config {
   if (!fs.existsSync(file)) {
     const expected = "expected the agent's configuration here or by --config";
-    throw new CommandError(`${path.resolve(file)}: there is no such file, ${expected}`, EXIT_CONFIG);
+    throw new CommandError(`${path.resolve(file)}: no such file, ${expected}`, EXIT_CONFIG);
   }
   const result = loadConfig(file);
   if ("config" in result) return result.config;

@@ -5,12 +5,12 @@ import { type ConfigOption, configOption, readConfig } from "./options.ts";
 
 export const orderCommand = new Command("order")
   .description(
-    "order tests of a patient's sample; the device gets them when it asks, the result finds the patient by the accession",
+    "order tests of a patient's sample; the device queries them, and the accession assigns the result to the patient",
   )
   .addOption(configOption())
   .requiredOption("--device <id>", "analyzer or imaging device of the configuration")
   .requiredOption("--patient <fp>", "patient of the sample")
-  .requiredOption("--tests <names>", "analytes, comma-separated, as the device calls them: ALT,CREA")
+  .requiredOption("--tests <names>", "comma-separated analytes in the names of the device: ALT,CREA")
   .option("--json", "print JSON; without it the accession alone")
   .action((options: OrderRequest & ConfigOption & { json?: boolean }) => {
     const { accession, device, patientFp, tests } = placeOrder(readConfig(options), options);

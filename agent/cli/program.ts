@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { ProgramDefinition, RenamedWords } from "../../shared/cli/program.ts";
 
-// The command line of the agent: a file for each command.
+// The command line of the agent. Each command is a file, which is loaded when it runs.
 
 const commands = new Map<string, () => Promise<Command>>([
   ["run", async () => (await import("./run.ts")).runCommand],

@@ -5,9 +5,9 @@ import { type Address, parseAddress } from "../transport/address.ts";
 
 export const recordAssociationCommand = new Command("record-association")
   .description(
-    "relay one association between an imaging device and its receiver, and print it as a fixture: a PDU a line",
+    "relay one association between an imaging device and its receiver, and print it as a fixture, one PDU per line",
   )
-  .requiredOption("--listen <address>", "host:port that the device is told to call", parseHostPort)
+  .requiredOption("--listen <address>", "host:port that the device dials", parseHostPort)
   .requiredOption("--to <address>", "host:port of the receiver", parseHostPort)
   .action(async ({ listen, to }: { listen: Address; to: Address }) => {
     const recording = await recordAssociation(listen, to);

@@ -32,7 +32,7 @@ function replayFixture(fixture: string, options: ReplayOptions): void {
   const { warnings, messages } = replay([fs.readFileSync(fixture)], profile, context, patient);
   for (const warning of warnings) printError(`warning: ${warning}`);
   for (const message of messages) printMessage(message);
-  if (messages.length === 0) printError("no message: the bytes hold no complete or begun H record");
+  if (messages.length === 0) printError("no message: the fixture has no H record");
 }
 
 function printMessage({ reading, studies, withoutFlag }: ReplayedMessage): void {
@@ -48,7 +48,7 @@ function printMessage({ reading, studies, withoutFlag }: ReplayedMessage): void 
   for (const study of studies) printJson(study);
 }
 
-/** A patient of whom only species and date of birth are known. */
+/** Creates a patient with only a species and a date of birth. */
 function examplePatient(species: string, date_of_birth: string | null): Patient {
   const now = new Date().toISOString();
   const ulid = "00000000000000000000000000";

@@ -8,7 +8,7 @@ import { reassess, store, type ReassessedMessage } from "../tools/offline/reproc
 import { type ConfigOption, configOption, readConfig, stateParser } from "./options.ts";
 
 export const reprocessCommand = new Command("reprocess")
-  .description("run quarantined or unmatched messages through the stages again; prints old against new, then stores it")
+  .description("process quarantined or unmatched messages again; prints the changes and stores them")
   .addOption(configOption())
   .requiredOption(
     "--state <state>",

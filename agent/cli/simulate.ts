@@ -68,7 +68,7 @@ async function simulate(file: string | undefined, options: SimulateOptions): Pro
   if (target !== null) return simulateModality(target, file ?? "", options);
   const fixture = file === undefined ? null : readFixture(file);
   if (fixture?.format === "hl7" && faults?.contend === true)
-    throw new Error("--faults has contend, but nobody contends for an HL7 line");
+    throw new Error("--faults has contend, but HL7 has no line contention");
   if (faults !== undefined) printError(`--seed ${seed} plays the same faults again`);
 
   const opened = await openLine(to, baud);
@@ -109,7 +109,7 @@ async function playSession(
     case "talk": {
       const difference = await playTranscript(fixture.talk, role === "host" ? "agent" : "device", line);
       if (difference !== null) throw new Error(`session ${session}: ${difference}`);
-      return `${fixture.talk.length} lines as written`;
+      return `${fixture.talk.length} lines as expected`;
     }
     case "poct1": {
       // A POCT1-A session ends with its connection.
@@ -130,7 +130,7 @@ async function playSession(
 function playedText({ accepted, frames, resent, reason }: PlayOutcome, fixture: Uint8Array, session: number): string {
   const again = resent === 0 ? "" : `, ${resent} sent again`;
   if (!accepted) throw new Error(`session ${session}: ${reason} after ${frames} acknowledged frames${again}`);
-  return frames === 0 ? `${fixture.length} bytes sent as they stand` : `${frames} frames acknowledged${again}`;
+  return frames === 0 ? `${fixture.length} bytes sent unchanged` : `${frames} frames acknowledged${again}`;
 }
 
 async function simulateHost(

@@ -18,5 +18,5 @@ export const sniffCommand = new Command("sniff")
     }
     const bytes = samples.reduce((sum, sample) => sum + sample.bytes.length, 0);
     if (suggestions.length === 0) printError(`no known protocol detected in ${plural(bytes, "byte")}`);
-    else printError("suggestions only: nothing was answered and nothing was changed");
+    else printError("suggestions only: the agent sent no reply and changed nothing");
   });

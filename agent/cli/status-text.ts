@@ -7,17 +7,7 @@ import { gaveWayText } from "../states/line-state.ts";
 
 // The text of `agent status`. Times are in the time zone of this machine.
 
-const HEAD = [
-  "DEVICE",
-  "STATE",
-  "SINCE",
-  "LAST BYTES",
-  "LAST MESSAGE",
-  "MESSAGES",
-  "WARNINGS",
-  "NOISE",
-  "WHAT TO KNOW",
-];
+const HEAD = ["DEVICE", "STATE", "SINCE", "LAST BYTES", "LAST MESSAGE", "MESSAGES", "WARNINGS", "NOISE", "NOTE"];
 
 /** The agent, a table of the devices, the server, the queue for it, the patients, and the clock if it is wrong. */
 export function statusLines({ running, devices, server, clock, loss, outbox, directory }: SpoolStatus): string[] {

@@ -24,9 +24,9 @@ export function furtherProblems(raw: unknown, folder: string): LocatedProblem[] 
   const listener: ReportProblem = (steps, value) => {
     const address = parseAddress(value);
     if (address === null) return report(steps, `is "${value}", expected host:port such as 127.0.0.1:2575`);
-    const taken = listeners.get(String(address.port));
-    if (taken !== undefined && address.port !== 0)
-      report(steps, `is ${value}, but ${taken} listens on that port already`);
+    const other = listeners.get(String(address.port));
+    if (other !== undefined && address.port !== 0)
+      report(steps, `is ${value}, but ${other} listens on that port already`);
     listeners.set(String(address.port), dotted(steps));
   };
   const status = asObject(root["status"])["listen"];

@@ -5,6 +5,7 @@ import type { Lock } from "../report/device-report.ts";
 import { profileById } from "../devices/index.ts";
 import { type DeviceCommand, deviceCommandOperationsOn } from "../spool/queries/devices/device-commands.ts";
 import { advice } from "../runtime/did-you-mean.ts";
+import { sleep } from "../runtime/timer.ts";
 import { directivePart } from "../protocols/poct1/topics.ts";
 import { encodeParts } from "../protocols/poct1/message.ts";
 import type { Spool } from "../spool/spool.ts";
@@ -12,6 +13,7 @@ import type { Spool } from "../spool/spool.ts";
 // The lock and unlock commands for point-of-care devices. The command line stores a directive in the spool, and the running
 // agent sends it once the device is connected. A newer directive replaces an older one.
 
+/** Interval between reads of the directive in awaitDirective(). */
 const POLL_MS = 200;
 
 /** Stores a directive for a configured POCT1-A device. @throws Error with the reason if there is no such device */
@@ -31,14 +33,14 @@ export function placeDirective({ data, devices }: Config, device: string, comman
   return directive;
 }
 
-/** Waits until the directive is settled, at most `ms`. @returns its last state */
+/** Waits until the device has accepted or refused the directive, at most `ms`. @returns its last state */
 export async function awaitDirective(data: string, directive: DeviceCommand, ms: number): Promise<DeviceCommand> {
   const until = performance.now() + ms;
   for (;;) {
     const last = readSpool(data, (db) => deviceCommandOperationsOn(db).deviceCommandOf(directive.device));
     if (last?.at === directive.at && last.state !== "waiting") return last;
     if (performance.now() > until) return directive;
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    await sleep(POLL_MS);
   }
 }
 
@@ -63,12 +65,12 @@ export class Directives {
       const directive = await this.#spool.call("deviceCommandOf", device);
       if (directive?.state !== "waiting" || directive.at === this.#announced.get(device)) continue;
       this.#announced.set(device, directive.at);
-      const settle = (state: DeviceCommand["state"], reason: string | null) =>
+      const recordOutcome = (state: DeviceCommand["state"], reason: string | null) =>
         this.#spool.callLater("settleDeviceCommand", { ...directive, state, reason });
       connection.announce({
         message: encodeParts([directivePart(directive.command)]),
-        sent: () => settle("taken", null),
-        refused: (reason) => settle("refused", reason),
+        sent: () => recordOutcome("taken", null),
+        refused: (reason) => recordOutcome("refused", reason),
       });
     }
   }

@@ -3,7 +3,7 @@ import type { SetTimer } from "../runtime/timer.ts";
 type LinkTimerState =
   | { readonly is: "off" }
   | { readonly is: "running"; readonly cancel: () => void }
-  /** The timer ran out while events were pending. The link takes those first, and they may set it again. */
+  /** The timer ran out while events were pending. The link receives those first, and they may set it again. */
   | { readonly is: "due" };
 
 const OFF: LinkTimerState = { is: "off" };
@@ -29,7 +29,7 @@ export class LinkTimer {
   }
 
   /** Turns a due timer off. @returns true if it was due */
-  takeDue(): boolean {
+  clearDue(): boolean {
     if (this.#state.is !== "due") return false;
     this.#state = OFF;
     return true;

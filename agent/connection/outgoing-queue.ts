@@ -1,6 +1,6 @@
 import type { SetTimer } from "../runtime/timer.ts";
 
-/** Messages that wait for one device. A further one is not queued: a device waits for its reply before it asks again. */
+/** Messages that wait for one device. A further one is discarded, because a device waits for its reply before its next query. */
 const OUTGOING_MAX = 20;
 /** Attempts per message, after which the queue gives it up. */
 const ATTEMPTS_MAX = 3;

@@ -31,7 +31,7 @@ type SessionPhase =
 export interface Session {
   readonly id: number;
   phase: SessionPhase;
-  /** Events that the link has not taken yet, committed or not. */
+  /** Events that the link has not received yet, committed or not. */
   pendingEvents: number;
   deliveredMessages: number;
   /** Delivered messages that are not committed yet. */
@@ -90,18 +90,18 @@ export class SessionRecorder {
     return true;
   }
 
-  /** Stores an event and sets its id. `settled` is called after the commit, or with the reason of the refusal. */
-  append(event: SessionEvent, durable: boolean, settled: (error: StorageError | null) => void): void {
+  /** Stores an event and sets its id. `done` is called after the commit, or with the error of the refusal. */
+  append(event: SessionEvent, durable: boolean, done: (error: StorageError | null) => void): void {
     const { session, kind, bytes } = event;
-    event.id = this.#spool.append({ device: this.#device.id, session: session.id, kind, bytes, durable }, settled);
+    event.id = this.#spool.append({ device: this.#device.id, session: session.id, kind, bytes, durable }, done);
   }
 
   /** Stores a "gap" in place of an event that the agent refuses, so that a replay finds the gap too. */
-  appendGap({ session }: SessionEvent, durable: boolean, settled: (error: StorageError | null) => void): void {
-    this.#spool.append({ device: this.#device.id, session: session.id, kind: "gap", bytes: null, durable }, settled);
+  appendGap({ session }: SessionEvent, durable: boolean, done: (error: StorageError | null) => void): void {
+    this.#spool.append({ device: this.#device.id, session: session.id, kind: "gap", bytes: null, durable }, done);
   }
 
-  /** Notes that the link takes a committed chunk next. */
+  /** Notes that the link receives a committed chunk next. */
   noteChunk({ id, bytes }: SessionEvent): void {
     if (id !== null) this.#chunks.add(id, bytes?.length ?? 0);
   }

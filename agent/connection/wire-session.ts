@@ -16,10 +16,10 @@ import type { UnfiledMessages } from "./unfiled-messages.ts";
 
 // The imperative shell of one link: chunk to spool, spool to link, actions to wire and handlers.
 //
-// The link takes only committed events, in their stored order. A replay of the spool therefore takes the same path, and no
+// The link receives only committed events, in their stored order. A replay of the spool therefore takes the same path, and no
 // reply leaves before the commit of the events that it acknowledges.
 
-/** Bytes that the link has not taken yet, committed or not. Beyond it the agent pauses the wire. */
+/** Bytes that the link has not received yet, committed or not. Beyond it the agent pauses the wire. */
 const PENDING_BYTES_MAX = 256 * 1024;
 /** Bytes of replies that the device has not read. Beyond it the agent pauses the wire until the device reads them. */
 export const UNREAD_BYTES_MAX = 64 * 1024;
@@ -59,11 +59,11 @@ export class WireSession {
   #state: WireState = "open";
   /** The reply deadline has passed, so no reply leaves. No state of the wire: a late wire still reads, pauses and ends. */
   #isLate = false;
-  /** Settled events in stored order, each as the step that gives it to the link. */
-  readonly #settled: (() => void)[] = [];
-  /** Guards the loop over `#settled` against steps that call it again. Never true between two calls from outside. */
-  #isTaking = false;
-  readonly #resume = () => this.#takeSettled();
+  /** Committed and refused events in stored order, each as the step that applies it to the link. */
+  readonly #steps: (() => void)[] = [];
+  /** Guards the loop over `#steps` against steps that call it again. Never true between two calls from outside. */
+  #isRunningSteps = false;
+  readonly #resume = () => this.#runSteps();
   #pendingBytes = 0;
   /** Bytes of replies that have not left the process. */
   #unreadBytes = 0;
@@ -106,7 +106,7 @@ export class WireSession {
     this.#timer.set(null);
     this.#outgoing.clear();
     if (this.#recorder.isRecording) this.#record("close", null);
-    this.#takeSettled(); // unread replies hold nothing back on a closed wire
+    this.#runSteps(); // unread replies hold nothing back on a closed wire
   }
 
   close(): void {
@@ -136,18 +136,18 @@ export class WireSession {
     this.#pendingBytes += bytes?.length ?? 0;
     this.#regulate();
     const cancelDeadline = isAcceptable ? this.#startReplyDeadline() : null;
-    const take = (error: StorageError | null) => {
-      this.#settled.push(() => {
+    const done = (error: StorageError | null) => {
+      this.#steps.push(() => {
         cancelDeadline?.();
-        this.#take(event, error);
+        this.#applyEvent(event, error);
       });
-      this.#takeSettled();
+      this.#runSteps();
     };
     if (kind === "chunk" && this.#memory.isExceeded()) {
-      this.#recorder.appendGap(event, durable, (error) => take(error ?? BUDGET_EXCEEDED));
+      this.#recorder.appendGap(event, durable, (error) => done(error ?? BUDGET_EXCEEDED));
       return;
     }
-    this.#recorder.append(event, durable, take);
+    this.#recorder.append(event, durable, done);
   }
 
   /** Closes the wire unless canceled within the link's limit. A chunk committed later is filed without a reply. */
@@ -162,15 +162,15 @@ export class WireSession {
     });
   }
 
-  #takeSettled(): void {
-    if (this.#isTaking) return;
-    this.#isTaking = true;
-    while (this.#settled.length > 0 && !this.#isHeldBack) this.#settled.shift()?.();
-    this.#isTaking = false;
+  #runSteps(): void {
+    if (this.#isRunningSteps) return;
+    this.#isRunningSteps = true;
+    while (this.#steps.length > 0 && !this.#isHeldBack) this.#steps.shift()?.();
+    this.#isRunningSteps = false;
     this.#regulate();
   }
 
-  /** Backpressure: the link takes no event, and the agent reads no chunk. */
+  /** Backpressure: the link receives no event, and the agent reads no chunk. */
   get #isHeldBack(): boolean {
     const isUnread = this.#unreadBytes > UNREAD_BYTES_MAX && this.#state !== "closed";
     return isUnread || this.#context.unfiled.isTooMany;
@@ -189,7 +189,7 @@ export class WireSession {
     }
   }
 
-  #take(event: SessionEvent, error: StorageError | null): void {
+  #applyEvent(event: SessionEvent, error: StorageError | null): void {
     const { session, kind, bytes } = event;
     session.pendingEvents -= 1;
     this.#pendingBytes -= bytes?.length ?? 0;
@@ -202,7 +202,7 @@ export class WireSession {
     this.#recorder.noteNoise(event, error === null, actions, this.#link.between ?? null);
     this.#memory.set(this.#link.heldBytes ?? 0);
     if (session.pendingEvents > 0) return;
-    if (this.#timer.takeDue()) {
+    if (this.#timer.clearDue()) {
       this.#record("timeout", null);
     } else if (this.#link.isIdle) {
       this.#recorder.idle(session);
@@ -213,7 +213,7 @@ export class WireSession {
   #noteRefusal({ session, kind }: SessionEvent, error: StorageError): void {
     session.phase = "gap";
     this.#warn(`the spool refused a ${kind}: ${error.message}`);
-    // The link must not take a timeout that a replay does not find.
+    // The link must not receive a timeout that a replay does not find.
     if (kind === "timeout") this.#timer.set(TIMEOUT_RETRY_MS);
   }
 
@@ -233,7 +233,7 @@ export class WireSession {
     this.#unreadBytes += bytes.length;
     this.#wire.write(bytes, () => {
       this.#unreadBytes -= bytes.length;
-      if (this.#state === "paused" || this.#settled.length > 0) this.#takeSettled();
+      if (this.#state === "paused" || this.#steps.length > 0) this.#runSteps();
     });
   }
 

@@ -1,10 +1,10 @@
 import { createRequire } from "node:module";
 import { Worker, type WorkerOptions } from "node:worker_threads";
 
-/** Starts the module `name`, given without its extension and relative to the module `from` (an URL), as a thread. */
+/** Starts a module as a thread. `name` has no extension and is relative to `from`, the URL of a module. */
 export function startWorker(from: string, name: string, options: WorkerOptions): Worker {
   if (!from.endsWith(".ts")) return new Worker(new URL(`${name}.js`, from), options);
-  // Run from source: a new thread does not inherit the loader that reads TypeScript.
+  // The agent runs from source. A new thread does not inherit the loader for TypeScript.
   const tsx = JSON.stringify(
     createRequire(import.meta.url)
       .resolve("tsx/esm/api")

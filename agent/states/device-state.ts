@@ -1,24 +1,24 @@
 import type { GaveWay, LineState } from "./line-state.ts";
 
-// The state of one device, as the running agent has it and as the spool keeps it for `status`. Times are milliseconds since 1970.
+// The state of one device, in the running agent and in the spool for `status`. Times are in ms since 1970.
 
 export interface DeviceState {
   readonly id: string;
   readonly profile: string;
   readonly connected: boolean;
   readonly is: LineState["is"] | "connected";
-  /** Why it cannot be reached, and what to do; null if nothing is wrong. */
+  /** The problem, and what to do about it; null if there is none. */
   readonly reason: string | null;
-  /** The device may only be switched off. */
+  /** The problem may be a device that is switched off. */
   readonly mayBeOff: boolean;
-  /** Since when it is so. */
+  /** Start of the state. */
   readonly since: number;
   readonly lastMessageAt: number | null;
   readonly lastBytesAt: number | null;
   readonly lastWarning: { readonly at: number; readonly reason: string } | null;
-  /** Absent as long as every connection found room. */
+  /** Undefined if no connection was closed for another one. */
   readonly gaveWay?: GaveWay;
-  /** Since the agent started. */
+  /** Counts since the start of the agent. */
   readonly counters: DeviceCounters;
 }
 
@@ -26,9 +26,9 @@ interface DeviceCounters {
   readonly bytes: number;
   readonly messages: number;
   readonly warnings: number;
-  /** Bytes that belong to no message. */
+  /** Bytes outside any message. */
   readonly noiseBytes: number;
 }
 
-/** A device's state without what has a column of its own in the spool. */
+/** The part of the state that the spool stores as JSON. The rest has columns of its own. */
 export type StoredDeviceState = Omit<DeviceState, "id" | "profile" | "connected" | "lastMessageAt" | "lastBytesAt">;

@@ -1,44 +1,44 @@
 import os from "node:os";
 import { holderOfFile, holderOfPort } from "./port-holder.ts";
 
-// Where the way to a device stands, in words; of a fault also the way out of it.
+// The state of the line to a device, in words. A fault says what to do about it.
 
 export type LineState = { readonly is: "opening" | "connecting" } | Listening | LineFault;
 
 interface Listening {
   readonly is: "listening";
-  /** Absent as long as every connection found room. */
+  /** Undefined if no connection was closed for another one. */
   readonly gaveWay?: GaveWay;
 }
 
 /** Silent connections that were closed because the listener had no room for a new one. */
 export interface GaveWay {
-  /** Since the agent started. */
+  /** Number of them since the start of the agent. */
   readonly connections: number;
-  /** The address from which the last of them came. */
+  /** Address of the last one. */
   readonly lastAddress: string;
 }
 
 export interface LineFault {
   readonly is: "cannot open" | "cannot listen" | "cannot connect";
-  /** A sentence that says what is wrong and what to do. */
+  /** A sentence with the problem and what to do about it. */
   readonly reason: string;
-  /** The device may only be switched off: nothing on this machine needs mending. */
+  /** The cause may be a device that is switched off, so that no user has to act. */
   readonly mayBeOff: boolean;
 }
 
-/** @returns the fault as one sentence */
+/** Formats a fault as a sentence. */
 export function faultText({ is, reason }: LineFault): string {
   return `${is}: ${reason}`;
 }
 
-/** @returns one sentence for the person who looks why connections end */
+/** Formats closed connections as a sentence for the log and for `status`. */
 export function gaveWayText({ connections, lastAddress }: GaveWay): string {
   const what = connections === 1 ? "1 silent connection was" : `${connections} silent connections were`;
   return `${what} closed to make room for new ones, the last from ${lastAddress}: if that is not the device, keep it out with allow`;
 }
 
-/** The serial port could not be opened; `message` is the driver's. */
+/** Explains why a serial port cannot be opened. `message` is the error of the driver. */
 export function serialFault(path: string, message: string, platform: NodeJS.Platform = process.platform): LineFault {
   return { is: "cannot open", reason: serialReason(path, message, platform), mayBeOff: false };
 }
@@ -51,7 +51,7 @@ function serialReason(path: string, message: string, platform: NodeJS.Platform):
     const join = `sudo usermod -a -G dialout ${os.userInfo().username}`;
     return `no permission for ${path}: add the user to the group dialout (${join}), then sign in again`;
   }
-  // Windows denies access to a port that somebody has open.
+  // Windows denies access to a port that another program has open.
   const isDenied = platform === "win32" && /access denied/i.test(message);
   if (isDenied || /lock port|busy/i.test(message)) {
     return `${path} is in use by ${holderOfFile(path)}: close that program`;
@@ -62,6 +62,7 @@ function serialReason(path: string, message: string, platform: NodeJS.Platform):
   return `${path}: ${message}`;
 }
 
+/** Explains why a port cannot be listened on. */
 export function listenFault(host: string, port: number, error: NodeJS.ErrnoException): LineFault {
   return { is: "cannot listen", reason: listenReason(host, port, error), mayBeOff: false };
 }
@@ -87,7 +88,7 @@ function ownAddresses(): string[] {
   return addresses.filter(({ family }) => family === "IPv4").map(({ address }) => address);
 }
 
-/** `reached`: TCP was there, and TLS failed. */
+/** Explains why a device cannot be dialled. `reached` is true if TCP connected and TLS failed. */
 export function dialFault(host: string, port: number, error: NodeJS.ErrnoException, reached: boolean): LineFault {
   const place = `${host}:${port}`;
   if (reached) return { is: "cannot connect", reason: tlsReason(place, error), mayBeOff: false };

@@ -1,12 +1,12 @@
 import fs from "node:fs";
 import path from "node:path";
 
-// Names the program that holds what we cannot have. Linux alone says so, in /proc, and to other users than root only of their
-// own programs; elsewhere it is "another program".
+// Names the program that holds a port or a file. Only Linux has that information, in /proc, and users other than root get it only
+// for their own programs.
 
 const UNKNOWN = "another program";
 
-/** The program that has the file open. */
+/** @returns the program that has the file open, or "another program" */
 export function holderOfFile(file: string): string {
   try {
     const real = fs.realpathSync(file);
@@ -16,13 +16,13 @@ export function holderOfFile(file: string): string {
   }
 }
 
-/** The program that listens on the TCP port. */
+/** @returns the program that listens on the TCP port, or "another program" */
 export function holderOfPort(port: number): string {
   const sockets = ["/proc/net/tcp", "/proc/net/tcp6"].flatMap((table) => listening(table, port));
   return sockets.length === 0 ? UNKNOWN : holderOf((link) => sockets.includes(link));
 }
 
-/** As the links in /proc name them. */
+/** @returns the sockets that listen on the port, named as the links in /proc */
 function listening(table: string, port: number): string[] {
   const local = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
   return linesOf(table).flatMap((line) => {
@@ -39,7 +39,7 @@ function linesOf(file: string): string[] {
   }
 }
 
-/** A file may be open in several programs, of which one locked it. */
+/** Max number of named programs. A file may be open in several, of which one has locked it. */
 const NAMED_MAX = 3;
 
 function holderOf(isIt: (link: string) => boolean): string {
@@ -58,12 +58,12 @@ function opens(folder: string, isIt: (link: string) => boolean): boolean {
     try {
       return isIt(fs.readlinkSync(path.join(folder, name)));
     } catch {
-      return false; // closed meanwhile
+      return false; // closed since the folder was read
     }
   });
 }
 
-/** Empty where the folder is another user's, or is no more. */
+/** Returns no entries for a missing folder, or a folder of another user. */
 function entries(folder: string): string[] {
   try {
     return fs.readdirSync(folder);

@@ -1,3 +1,4 @@
+/** The state of the connection to the server. */
 export interface ServerState {
   readonly is:
     | "not asked yet"
@@ -8,9 +9,9 @@ export interface ServerState {
     | "does not work";
   /** The problem; null if there is none. */
   readonly reason: string | null;
-  /** Only worklists go without: the key lacks the permission for appointments alone. */
+  /** The key lacks only the permission for appointments, so that only worklists and host queries are affected. */
   readonly isMinor: boolean;
-  /** Milliseconds since 1970. */
+  /** Start of the state in ms since 1970. */
   readonly since: number;
 }
 

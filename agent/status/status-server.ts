@@ -9,8 +9,8 @@ import type { Spool } from "../spool/spool.ts";
 // The status endpoints /healthz, /readyz and /metrics: numbers and device ids, no patient data.
 
 /**
- * Whether a Host header names this machine. A web page can point its own name at this machine and then read these answers in
- * the user's browser (DNS rebinding), but its requests keep that name in Host. `reached` is the address that took the request.
+ * Checks whether a Host header names this machine. A web page can point its own name at this machine and then read responses in
+ * the user's browser (DNS rebinding), but its requests keep that name in Host. `reached` is the local address of the request.
  */
 function isOwnHost(header: string, configured: string, reached: string | undefined): boolean {
   const host = header
@@ -20,7 +20,7 @@ function isOwnHost(header: string, configured: string, reached: string | undefin
   return isLoopback(host) || host === configured.toLowerCase() || host === reached?.replace(/^::ffff:/, "");
 }
 
-/** Starts the local status server. @throws with a sentence when the port is taken */
+/** Starts the local status server. @throws Error if the port is in use */
 export async function serveStatus(
   { host, port }: Address,
   spool: Spool,
@@ -28,31 +28,31 @@ export async function serveStatus(
   ready: () => Readiness,
 ): Promise<{ readonly port: number; close(): Promise<void> }> {
   const server = http.createServer((request, response) => {
-    const answer = (status: number, body: string, type = "text/plain; charset=utf-8") => {
+    const respond = (status: number, body: string, type = "text/plain; charset=utf-8") => {
       response.writeHead(status, { "content-type": type, "cache-control": "no-store" });
       response.end(request.method === "HEAD" ? undefined : body);
     };
-    const asked = request.headers.host ?? "";
-    if (!isOwnHost(asked, host, request.socket.localAddress)) {
+    const requested = request.headers.host ?? "";
+    if (!isOwnHost(requested, host, request.socket.localAddress)) {
       const expected = `localhost, the address of this machine, or ${host} as in status.listen`;
-      return answer(421, `Host is ${asked || "missing"}, expected ${expected}\n`);
+      return respond(421, `Host is ${requested || "missing"}, expected ${expected}\n`);
     }
-    if (request.method !== "GET" && request.method !== "HEAD") return answer(405, "GET and HEAD only\n");
+    if (request.method !== "GET" && request.method !== "HEAD") return respond(405, "GET and HEAD only\n");
     switch (request.url) {
       case "/healthz":
-        return answer(200, "ok\n");
+        return respond(200, "ok\n");
       case "/readyz": {
         const found = ready();
-        return answer(found.ready ? 200 : 503, `${JSON.stringify(found, null, 2)}\n`, "application/json");
+        return respond(found.ready ? 200 : 503, `${JSON.stringify(found, null, 2)}\n`, "application/json");
       }
       case "/metrics":
         render(spool, metrics).then(
-          (text) => answer(200, text, metrics.registry.contentType),
-          (error: unknown) => answer(503, `${errorMessage(error)}\n`),
+          (text) => respond(200, text, metrics.registry.contentType),
+          (error: unknown) => respond(503, `${errorMessage(error)}\n`),
         );
         return;
       default:
-        return answer(404, "not found; there are /healthz, /readyz and /metrics\n");
+        return respond(404, "not found, expected /healthz, /readyz or /metrics\n");
     }
   });
   await new Promise<void>((resolve, reject) => {

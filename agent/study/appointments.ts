@@ -4,7 +4,7 @@ import type { ServerClient } from "../push/server-client.ts";
 import { dayOf } from "../report/device-time.ts";
 import type { Spool } from "../spool/spool.ts";
 
-/** The fields of calendar events that a worklist needs. */
+/** The fields of calendar events that worklists and host queries need. */
 const Events = Compile(
   Type.Array(
     Type.Object({
@@ -17,7 +17,7 @@ const Events = Compile(
 );
 
 /**
- * Fetches the appointments of today in the time zone of the agent, and stores them for worklists. Runs apart from the sync of
+ * Fetches the appointments of today in the time zone of the agent, and stores them for worklists and host queries. Runs apart from the sync of
  * patients, so that a key without clinic.calendar.view costs only the appointments. @throws SendError
  */
 export async function syncAppointments(spool: Spool, server: ServerClient, timeZone: string): Promise<void> {

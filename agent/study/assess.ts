@@ -114,7 +114,7 @@ export async function findPatient(
     ({ result, orders, waiting } = await attempt());
   }
   if (result.patient !== null && orders.length > 0) {
-    // If the spool drops this, the order stays in the device's worklist until it expires.
+    // If the spool drops this, the order stays open until it expires.
     const accessions = orders.map(({ accession }) => accession);
     spool.callLater("noteOrders", accessions, "resulted");
   }

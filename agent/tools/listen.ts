@@ -6,7 +6,7 @@ import type { Transport } from "../transport/transport.ts";
 
 // Listens to a device for `agent sniff`. It sends no reply and stores nothing.
 
-/** Silence after which a message is taken for complete, in ms. */
+/** Silence after which a message counts as complete, in ms. */
 const QUIET_MS = 1_500;
 /** Max bytes to receive, more than the longest message; listening ends there. */
 const BYTES_MAX = 64 * 1024;

@@ -171,7 +171,7 @@ describe("an analyzer's bytes become a study that the read API serves", () => {
 
   test("nothing of patients, owners or keys is in the agent's log", () => {
     const log = world.agent.output();
-    expect(log).toContain("a message was settled");
+    expect(log).toContain("the outcome of a message was stored");
     for (const secret of [world.key, "Test^6 Yrs", "99999", world.patients[0]!.externalId, "220"]) {
       expect(log).not.toContain(`"${secret}`);
     }

@@ -150,5 +150,5 @@ test("the whole worklist has the open orders and who comes today", async () => {
 
 test("what is wrong with an order is said in a sentence each, and nothing is placed", () => {
   const place = () => order("patient_01K9TEST000000000000000009", "CREAA");
-  expect(place).toThrow(/whom the agent does not know[^]*did you mean CREA\?/);
+  expect(place).toThrow(/which the agent does not know[^]*did you mean CREA\?/);
 });

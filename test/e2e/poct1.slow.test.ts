@@ -172,7 +172,7 @@ describe("a person locks a device", () => {
   test("that is connected: it is told at once, by the agent that runs beside", async () => {
     const device = await Poct1Client.connect(port, "SN90");
     const from = performance.now();
-    expect((await typed("lock")).stdout).toBe("poc-1 took LOCK\n");
+    expect((await typed("lock")).stdout).toBe("poc-1 accepted LOCK\n");
     expect(performance.now() - from).toBeLessThan(10_000);
     expect(device?.directives).toEqual(["START_CONTINUOUS", "LOCK"]);
     device?.close();

@@ -69,6 +69,6 @@ test.skipIf(!socat)(
     await until("the cable", () => fs.existsSync(port));
     const { stdout, stderr } = await sniff(`serial:${port}`);
     expect(stdout.split("\n")[0]).toMatch(/^ 95 {2}9600 8N1 {2}SPOTCHEM lines {2}arkray-spotchem-ez {2}10 of 10 lines/);
-    expect(stderr).toContain("suggestions only: nothing was answered and nothing was changed");
+    expect(stderr).toContain("suggestions only: the agent sent no reply and changed nothing");
   },
 );

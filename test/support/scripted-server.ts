@@ -2,12 +2,12 @@ import http from "node:http";
 import type net from "node:net";
 import { gunzipSync } from "node:zlib";
 
-/** What the server does with one request. */
+/** The response to one request. */
 export type Step =
   | { readonly status: number; readonly body?: unknown; readonly headers?: Record<string, string> }
-  /** Cut the connection without an answer. */
+  /** Cuts the connection without a response. */
   | "cut"
-  /** Never answer. */
+  /** Never responds. */
   | "hang";
 
 export interface ScriptedRequest {
@@ -16,10 +16,10 @@ export interface ScriptedRequest {
   readonly body: unknown;
 }
 
-/** An error without a body of its own is in our server's envelope. */
+/** Body of an error without one of its own: the error envelope of the server. */
 const ENVELOPE = { success: false, error: { code: "TEST.ERROR", message: "It is scripted.", severity: "error" } };
 
-/** A real HTTP server that does what `answer` says. */
+/** Starts a real HTTP server that responds as `answer` returns. */
 export async function scriptedServer(answer: (request: ScriptedRequest) => Step) {
   const requests: ScriptedRequest[] = [];
   const server = http.createServer((request, response) => {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach } from "vitest";
 import { Spool } from "../../agent/spool/spool.ts";
 import { temporaryFolder } from "./processes.ts";
 
-/** A real spool for the tests of a file, empty before each: opening one starts a thread, which takes longer than most tests. */
+/** Opens one real spool for all tests of a file and empties it before each. Opening one takes longer than most tests. */
 export function useSpool(): { readonly folder: string; readonly spool: Spool } {
   const used = { folder: "", spool: undefined as unknown as Spool };
   beforeAll(async () => {
@@ -25,7 +25,7 @@ export function useSpool(): { readonly folder: string; readonly spool: Spool } {
   return used;
 }
 
-/** Notes in the spool that all patients of the clinic were fetched a moment ago. The test stores them itself. */
+/** Marks the directory in the spool as fully synced just now. The test stores the patients itself. */
 export function noteFetched(spool: Pick<Spool, "call">): Promise<void> {
   const now = Date.now();
   const cursor = { at: 0, seenAt: now };

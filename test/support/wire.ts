@@ -3,7 +3,7 @@ import type { LinkContext } from "../../agent/protocols/link.ts";
 import type { SetTimer } from "../../agent/runtime/timer.ts";
 import type { Transport, Wire, WireHandler } from "../../agent/transport/transport.ts";
 
-/** A clock that stands still. */
+/** A link context with a fixed time and id. */
 export const fixedContext: LinkContext = {
   now: () => "2026-05-04T09:00:00+02:00",
   newId: () => "01K9TEST000000000000000001",
@@ -38,13 +38,13 @@ export class TestTransport implements Transport {
 
 export class TestWire {
   readonly #handler: WireHandler;
-  /** Our replies in order. */
+  /** The bytes that the agent has written, in order. */
   readonly replies: number[] = [];
-  /** In how many writes they came. */
+  /** Number of writes. */
   writes = 0;
-  /** Called with each reply before it is kept. */
+  /** Called with each byte before it is added to `replies`. */
   onReply: (byte: number) => void = () => undefined;
-  /** The device does not read: our replies stay in our memory. */
+  /** A deaf device does not read, so that replies stay in the memory of the agent. */
   set isDeaf(isDeaf: boolean) {
     this.#isDeaf = isDeaf;
     if (!isDeaf) for (const left of this.#unread.splice(0)) left();
@@ -76,7 +76,7 @@ export class TestWire {
     this.#handler.chunk(bytes);
   }
 
-  /** The device shuts its sending side. */
+  /** Half-closes the wire at the device. */
   end(): void {
     this.#handler.ended?.();
   }
@@ -86,7 +86,7 @@ export class TestWire {
   }
 }
 
-/** A clock that stands still until it is told to go on. */
+/** A clock that moves only by advance(). */
 export class TestClock {
   #now = 0;
   #timers: { at: number; fire: () => void }[] = [];

@@ -36,7 +36,7 @@ function explainMessage(db: Database.Database, id: string, deviceById: DeviceLoo
   const row = db.prepare(`SELECT ${MESSAGE_COLUMNS} FROM message m WHERE m.id = ?`).get(id);
   if (row === undefined)
     throw new Error(
-      `the spool has no study and no message ${id}: this agent did not make it, or made it over a year ago`,
+      `the spool has no study and no message ${id}: this agent did not create it, or created it over a year ago`,
     );
   const message = messageReader(db)<MessageRow>(row as StoredMessageRow<MessageRow>);
   const studies = db
@@ -134,7 +134,7 @@ function wireEvents(db: Database.Database, message: MessageRow, device: ReturnTy
   }
   const session = db.prepare("SELECT first_event AS firstEvent FROM session WHERE id = ?").get(message.session);
   if (session === undefined || device === undefined || device.profile.id !== message.profile) {
-    return [{ at: message.receivedAt, line: "chunk     not kept any more, or its profile is not" }];
+    return [{ at: message.receivedAt, line: "chunk     no longer kept, or its profile is no longer configured" }];
   }
   const { firstEvent } = session as { firstEvent: number };
   const events = db.prepare("SELECT id, kind, at, bytes FROM event WHERE id >= ? AND session = ? ORDER BY id");
@@ -157,7 +157,7 @@ function wireEvents(db: Database.Database, message: MessageRow, device: ReturnTy
     for (const action of apply(link, kind, bytes)) {
       if (action.do === "deliver") ordinal += 1;
       if (!isWanted) continue;
-      if (action.do === "reply") lines.push({ at, line: `frame     answered ${shown(action.bytes)}` });
+      if (action.do === "reply") lines.push({ at, line: `frame     replied ${shown(action.bytes)}` });
       if (action.do === "warn") lines.push({ at, line: `frame     ${action.reason}` });
     }
   }
@@ -185,7 +185,7 @@ function messageEvents(
 }
 
 function reportLines({ identifier, species, acquired_at, rows, unmapped, leftOut, patient_hint }: Report): string[] {
-  const patient = `identifier ${identifier ?? "none"}, name ${patient_hint.name ?? "none"}, species ${species ?? "not said"}`;
+  const patient = `identifier ${identifier ?? "none"}, name ${patient_hint.name ?? "none"}, species ${species ?? "none"}`;
   return [
     `Report    ${rows.length} results of ${acquired_at}; ${patient}`,
     ...unmapped.map((code) => `Report    unmapped: ${code}`),
@@ -206,12 +206,12 @@ function studyEvents({
 }: StudyRow): TimedLine[] {
   const [match = ""] = (JSON.parse(snapshot) as StudyBody["snapshot"]).notes;
   const lines = [
-    { at: created_at, line: `study     ${fp} revision ${revision} for ${patient_fp ?? "nobody"}; ${match}` },
+    { at: created_at, line: `study     ${fp} revision ${revision} for ${patient_fp ?? "no patient"}; ${match}` },
   ];
   if (last_sent_at !== null)
     lines.push({
       at: last_sent_at,
-      line: `push      sent ${send_attempts} ${send_attempts === 1 ? "time" : "times"}, last now`,
+      line: `push      sent ${send_attempts} ${send_attempts === 1 ? "time" : "times"}, last at this time`,
     });
   if (settled_at !== null) {
     const known = study.existing_fp === null ? "" : `, there as ${study.existing_fp}`;

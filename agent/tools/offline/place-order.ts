@@ -57,14 +57,14 @@ function deviceProblem(id: string, devices: Config["devices"]): string | null {
   if (device.profile === DICOM) return null;
   const profile = profileById(device.profile);
   if (profile !== undefined && "orders" in profile) return null;
-  return `--device is ${id}, whose profile ${device.profile} takes no orders: it never asks for any`;
+  return `--device is ${id}, whose profile ${device.profile} takes no orders`;
 }
 
 function patientProblem(fp: string, data: string): string | null {
   if (!isFp("patient", fp)) return `--patient is ${fp}, expected ${fpForm("patient")}`;
   const known = readSpool(data, (db) => db.prepare("SELECT 1 FROM patient WHERE fp = ?").get(fp));
   if (known !== undefined) return null;
-  return `--patient is ${fp}, whom the agent does not know: it asks the server for patients every 25 seconds while it runs`;
+  return `--patient is ${fp}, which the agent does not know: it fetches patients every 25 seconds while it runs`;
 }
 
 function testProblems(tests: readonly string[], profileId: string | undefined): string[] {
@@ -82,7 +82,7 @@ function testProblems(tests: readonly string[], profileId: string | undefined): 
   const known = new Set(names.map((name) => name.toLowerCase()));
   return tests
     .filter((test) => !known.has(test.toLowerCase()))
-    .map((test) => `--tests has ${test}, which is no analyte we know, ${advice(test, names)}`);
+    .map((test) => `--tests has ${test}, an unknown analyte, ${advice(test, names)}`);
 }
 
 /** Max characters of the procedures: Requested Procedure Description is LO, 64 characters (PS3.5 §6.2). */

@@ -162,8 +162,8 @@ function diffOf(
     isNew = true;
     if (next === "again") continue;
     const before =
-      held === null ? [] : [`for ${held.body.patient_fp ?? "nobody"}`, ...held.body.results.map(resultLine)];
-    const after = [`for ${next.body.patient_fp ?? "nobody"}`, ...next.body.results.map(resultLine)];
+      held === null ? [] : [`for ${held.body.patient_fp ?? "no patient"}`, ...held.body.results.map(resultLine)];
+    const after = [`for ${next.body.patient_fp ?? "no patient"}`, ...next.body.results.map(resultLine)];
     lines.push(
       ...before.filter((line) => !after.includes(line)).map((line) => `- ${line}`),
       ...after.filter((line) => !before.includes(line)).map((line) => `+ ${line}`),

@@ -54,7 +54,7 @@ export async function playAstmHost(
     if (!QUERY.test(Buffer.from(received.message).toString("latin1"))) continue;
     for (const message of replies) {
       const reason = await station.send(message, contend);
-      if (reason !== null) return `the answer was not taken: ${reason}`;
+      if (reason !== null) return `the reply was not accepted: ${reason}`;
     }
   }
   await station.untilIdle();

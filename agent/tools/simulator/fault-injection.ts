@@ -1,6 +1,5 @@
 import { setImmediate, setTimeout } from "node:timers/promises";
-import { ACK, CR, ENQ, EOT, NAK, STX } from "../../protocols/bytes.ts";
-import { FS, VT } from "../../protocols/bytes.ts";
+import { ACK, CR, ENQ, EOT, FS, NAK, STX, VT } from "../../protocols/bytes.ts";
 import type { SimulatorLine } from "./line.ts";
 
 // Injects faults into a line, reproducibly by a seed.

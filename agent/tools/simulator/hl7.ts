@@ -69,7 +69,7 @@ export async function playHl7Host(
     done += 1;
     for (const text of asksForOrders(message) ? replies : []) {
       const reason = await station.send(addressedTo(message, text));
-      if (reason !== null) return `the answer was not taken: ${reason}`;
+      if (reason !== null) return `the reply was not accepted: ${reason}`;
     }
   }
   await station.untilIdle();

@@ -1,5 +1,4 @@
-import { ENQ, STX } from "../../protocols/bytes.ts";
-import { VT } from "../../protocols/bytes.ts";
+import { ENQ, STX, VT } from "../../protocols/bytes.ts";
 import { playAstmHost } from "./analyzer.ts";
 import { playHl7Host } from "./hl7.ts";
 import type { SimulatorLine } from "./line.ts";

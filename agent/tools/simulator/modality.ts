@@ -24,7 +24,7 @@ export interface DicomTarget {
 export function parseKinds(text: string): StudyKind[] {
   return text.split(",").map((word) => {
     const kind = STUDY_KINDS.find((known) => known === word.trim().toLowerCase());
-    if (kind === undefined) throw new Error(`${word} is no kind of image, expected some of ${STUDY_KINDS.join(", ")}`);
+    if (kind === undefined) throw new Error(`unknown image kind ${word}, expected some of ${STUDY_KINDS.join(", ")}`);
     return kind;
   });
 }
@@ -61,13 +61,13 @@ export async function playModality(
   try {
     for (const { sopClass, sopInstance, dataset } of instances) {
       const context = client.contextOf(sopClass);
-      if (context === null) throw new Error(`the peer takes no ${sopClass}`);
+      if (context === null) throw new Error(`the peer does not accept ${sopClass}`);
       const { status, comment } = await client.request(
         context,
         { field: COMMAND.cStoreRequest, sopClass, sopInstance },
         [dataset],
       );
-      if (status !== 0) throw new Error(`${sopInstance} was answered ${hex(status, 4)} ${comment}`.trim());
+      if (status !== 0) throw new Error(`${sopInstance} was refused with status ${hex(status, 4)} ${comment}`.trim());
     }
   } finally {
     await client.release();

@@ -9,9 +9,9 @@ const REPLY_MS = 60_000;
 export async function playPoct1Device(
   fixture: Uint8Array,
   line: SimulatorLine,
-  habits: Partial<DeviceDialect> = {},
+  dialect: Partial<DeviceDialect> = {},
 ): Promise<PlayOutcome> {
-  const device = new Poct1Device(fixture, habits);
+  const device = new Poct1Device(fixture, dialect);
   for (const document of device.begin()) line.send(document);
   while (device.outcome === undefined) {
     const byte = await line.reply(REPLY_MS);
@@ -35,9 +35,9 @@ const NAMES: Readonly<Record<string, Partial<DeviceDialect>>> = {
 /** Reads `strict,no-ack-request`. @throws Error with a sentence */
 export function parseDialect(list: string): Partial<DeviceDialect> {
   const named = list.split(",").map((name) => {
-    const habit = NAMES[name.trim()];
-    if (habit === undefined) throw new Error(`--dialect has ${name}, expected ${Object.keys(NAMES).join(", ")}`);
-    return habit;
+    const part = NAMES[name.trim()];
+    if (part === undefined) throw new Error(`--dialect has ${name}, expected ${Object.keys(NAMES).join(", ")}`);
+    return part;
   });
   return Object.assign({}, ...named) as Partial<DeviceDialect>;
 }

@@ -37,7 +37,7 @@ async function runOnce() {
   return rights;
 }
 
-/** Modes of the folder and all in it, in octal. */
+/** @returns the modes of the folder and its files, in octal */
 function modes(): Record<string, string> {
   const names = ["", ...fs.readdirSync(data, { recursive: true, encoding: "utf8" })];
   return Object.fromEntries(names.map((name) => [name, (fs.statSync(path.join(data, name)).mode & 0o777).toString(8)]));
@@ -53,7 +53,7 @@ const PRIVATE = {
   images: "700",
 };
 
-const told = () => lines.filter(({ msg }) => /folder|secret/.test(msg)).map(({ msg, files }) => [msg, files]);
+const logged = () => lines.filter(({ msg }) => /folder|secret/.test(msg)).map(({ msg, files }) => [msg, files]);
 
 test.skipIf(process.platform === "win32")("a new folder and its files are private to the agent's user", async () => {
   const umask = process.umask(0);
@@ -62,7 +62,7 @@ test.skipIf(process.platform === "win32")("a new folder and its files are privat
   } finally {
     process.umask(umask);
   }
-  expect(told()).toEqual([]);
+  expect(logged()).toEqual([]);
 });
 
 test.skipIf(process.platform === "win32")(
@@ -74,14 +74,14 @@ test.skipIf(process.platform === "win32")(
     for (const name of ["spool.db", "lock.db", "images/01.dcm"]) fs.chmodSync(path.join(data, name), 0o644);
     for (const name of ["images", ""]) fs.chmodSync(path.join(data, name), 0o755);
     expect(await runOnce()).toMatchObject({ ...PRIVATE, "images/01.dcm": "600" });
-    expect(told()).toEqual([["other users could read the data folder: the agent closed it to them", 5]]);
+    expect(logged()).toEqual([["other users could read the data folder: the agent closed it to them", 5]]);
     await runOnce();
-    expect(told()).toHaveLength(1);
+    expect(logged()).toHaveLength(1);
   },
 );
 
 test.skipIf(process.platform === "win32")(
-  "a key file that others can read is a warning that names the remedy",
+  "a key file that others can read causes a warning with the command to fix it",
   async () => {
     const file = path.join(folder, "agent.key");
     fs.chmodSync(file, 0o644);
@@ -93,9 +93,9 @@ test.skipIf(process.platform === "win32")(
 );
 
 test.skipIf(process.platform !== "linux")(
-  "file modes that cannot be changed are reported, and the start goes on",
+  "file modes that cannot be changed are reported, and the start continues",
   () => {
-    // /proc lets nobody change rights, not even root.
+    // /proc lets no user change modes, not even root.
     const { failed, tightened } = makePrivate("/proc/self", ["comm"]);
     expect([tightened, failed.length]).toEqual([[], 2]);
   },

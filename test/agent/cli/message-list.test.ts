@@ -38,7 +38,7 @@ const message: MessageSummary = {
 };
 
 describe("a message feed", () => {
-  test("returns every message once, and again when it leaves the state pending", () => {
+  test("the feed returns every message once, and again when it leaves the state pending", () => {
     add("a", "filed");
     add("b", "pending");
     const feed = new MessageFeed(used.folder);
@@ -62,7 +62,7 @@ describe("a message feed", () => {
 });
 
 describe("the message table", () => {
-  test("has a header, times in the zone, and a device column as wide as the longest id", () => {
+  test("the table has a header, times in the zone, and a device column as wide as the longest id", () => {
     const { header, row } = messageTable(["chem-1", "hematology"], "Europe/Istanbul");
     expect([header, row(message), row({ ...message, reason: null, study_fps: [] })]).toEqual([
       "received             message                     device      state             study                           reason (times of Europe/Istanbul)",
@@ -71,7 +71,7 @@ describe("the message table", () => {
     ]);
   });
 
-  test("filters by state, device and time of receipt", () => {
+  test("the list is filtered by state, device and time of receipt", () => {
     const all = { states: [], devices: [], since: 0 };
     const at = Date.parse(message.received_at);
     const filters = [

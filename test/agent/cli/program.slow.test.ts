@@ -45,7 +45,7 @@ async function agent(...args: readonly string[]): Promise<{ code: number; stdout
 }
 
 describe("the commands of the agent", () => {
-  test("report a missing spool and create none", async () => {
+  test("the commands report a missing spool and create none", async () => {
     const commands = [
       ["messages"],
       ["status"],
@@ -68,16 +68,16 @@ describe("the commands of the agent", () => {
     expect(fs.readdirSync(folder).toSorted()).toEqual(["agent.key", "agent.yaml"]);
   });
 
-  test("read ./agent.yaml unless --config names another file, and name a missing one", async () => {
+  test("the commands read ./agent.yaml unless --config names another file, and report a missing one", async () => {
     expect((await agent("check")).stdout.toString()).toBe("./agent.yaml is valid: 1 device\n");
     expect(await agent("messages", "--config", "other.yaml")).toEqual({
       code: 78,
       stdout: Buffer.alloc(0),
-      stderr: `${path.join(folder, "other.yaml")}: there is no such file, expected the agent's configuration here or by --config\n`,
+      stderr: `${path.join(folder, "other.yaml")}: no such file, expected the agent's configuration here or by --config\n`,
     });
   });
 
-  test("check warns of what is open to others, and finds the configuration right all the same", async () => {
+  test("check prints warnings for a valid configuration", async () => {
     const file = path.join(folder, "open.yaml");
     const device = '{ id: hema-1, profile: generic-hl7, connection: { listen: "0.0.0.0:2575" } }';
     fs.writeFileSync(path.join(folder, "open.key"), "sk_live_test\n", { mode: 0o644 });
@@ -110,7 +110,7 @@ describe("the commands of the agent", () => {
     expect([code, stdout.toString(), stderr]).toEqual([1, "", `${sentence}\n`]);
   });
 
-  test("list messages in local time, follow new ones, explain one and capture it", async () => {
+  test("the commands list messages in local time, follow new ones, explain one and capture it", async () => {
     await store("2026-11-21T07:00:30.000Z");
     const id = readSpool(path.join(folder, "agent"), listMessages)[0]?.id ?? "";
     const listed = await agent("messages", "--state", "pending", "--device", "chem-1", "--since", "2026-11-21");

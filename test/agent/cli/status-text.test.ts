@@ -35,7 +35,7 @@ test("each device is a row of a table that ends with its reason or its last warn
   );
   expect(running).toBe("the agent is running");
   const columns = (line = "") => line.split(/ {2,}/);
-  const words = "DEVICE,STATE,SINCE,LAST BYTES,LAST MESSAGE,MESSAGES,WARNINGS,NOISE,WHAT TO KNOW";
+  const words = "DEVICE,STATE,SINCE,LAST BYTES,LAST MESSAGE,MESSAGES,WARNINGS,NOISE,NOTE";
   expect([head, ...rest].map((line) => columns(line).join(","))).toEqual([
     words,
     `lab-1,listening,${local},never,never,none,0,0 B`,
@@ -51,7 +51,7 @@ test("each device is a row of a table that ends with its reason or its last warn
   expect(new Set(starts).size).toBe(1);
 });
 
-test("silent connections that gave way are said before the last warning, with their number and the last address", () => {
+test("closed silent connections precede the last warning, with their number and the last address", () => {
   const gave_way = { connections: 3, last_address: "10.0.0.66" };
   const [, , several] = linesOf({ ...device, gave_way, last_warning: { at, reason: "noise" } });
   const sentence =
@@ -61,7 +61,7 @@ test("silent connections that gave way are said before the last warning, with th
   expect(one).toContain("  1 silent connection was closed to make room for new ones, the last from 10.0.0.66: ");
 });
 
-test("the devices of a stopped agent are not served", () => {
+test("the devices of a stopped agent have the state not served", () => {
   const stopped = { ...device, state: "not served", since: null, counters: null } as const;
   const nothingYet = { patients: 0, fetched_at: null, synced_at: null };
   const outbox = { depth: 0, oldest_at: null };
@@ -72,7 +72,7 @@ test("the devices of a stopped agent are not served", () => {
     }),
   ).toEqual([
     "the agent is not running",
-    "DEVICE  STATE       SINCE  LAST BYTES  LAST MESSAGE  MESSAGES  WARNINGS  NOISE  WHAT TO KNOW",
+    "DEVICE  STATE       SINCE  LAST BYTES  LAST MESSAGE  MESSAGES  WARNINGS  NOISE  NOTE",
     "lab-1   not served  -      never       never         none      -         -",
     "0 to send",
     "0 patients, the full list was never fetched, last synced never",

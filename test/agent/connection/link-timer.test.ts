@@ -21,7 +21,7 @@ beforeEach(() => {
 test("a timer that runs out calls the timeout once", () => {
   timer.set(1_000);
   clock.advance(1_000);
-  expect([timeouts, clock.pending, timer.takeDue()]).toEqual([1, [], false]);
+  expect([timeouts, clock.pending, timer.clearDue()]).toEqual([1, [], false]);
 });
 
 test("a timer that is set again replaces the running one", () => {
@@ -32,11 +32,11 @@ test("a timer that is set again replaces the running one", () => {
   expect(clock.pending).toEqual([]);
 });
 
-test("a timer that runs out while events are pending is due once they are taken", () => {
+test("a timer that runs out while events are pending is due once the link has received them", () => {
   timer.set(1_000);
   isPending = true;
   clock.advance(1_000);
-  expect([timeouts, timer.takeDue(), timer.takeDue()]).toEqual([0, true, false]);
+  expect([timeouts, timer.clearDue(), timer.clearDue()]).toEqual([0, true, false]);
 });
 
 test("a pending event that sets the timer again cancels a due timeout", () => {
@@ -44,5 +44,5 @@ test("a pending event that sets the timer again cancels a due timeout", () => {
   isPending = true;
   clock.advance(1_000);
   timer.set(2_000);
-  expect([timer.takeDue(), clock.pending]).toEqual([false, [2_000]]);
+  expect([timer.clearDue(), clock.pending]).toEqual([false, [2_000]]);
 });

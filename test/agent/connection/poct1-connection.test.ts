@@ -1,8 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import Database from "better-sqlite3";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
-import { Connection } from "../../../agent/connection/connection.ts";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { recover } from "../../../agent/connection/recovery.ts";
 import { SESSION_MESSAGES_MAX } from "../../../agent/connection/session-recorder.ts";
 import { genericPoct1a } from "../../../agent/devices/generic-poct1a.ts";
@@ -14,45 +13,16 @@ import { encodeParts } from "../../../agent/protocols/poct1/message.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
 import { read } from "../../../agent/study/read.ts";
 import { Spool } from "../../../agent/spool/spool.ts";
-import type { StoredMessage } from "../../../agent/spool/queries/messages/message-row.ts";
+import { connectDevice, sessionsOf, useFileSpool } from "../../support/connection.ts";
 import { temporaryFolder, until } from "../../support/processes.ts";
-import { NO_EVENTS, TestClock, TestTransport, type TestWire } from "../../support/wire.ts";
+import type { TestWire } from "../../support/wire.ts";
 import { acknowledgement, bytes, escape, hello, observation, said, status, wordOf } from "../protocols/poct1/wire.ts";
 
 // Goal: the stored events of a POCT1-A device, and their replay by a restart. Method: a connection with a real spool.
 
-let folder: string;
-let spool: Spool;
-let devices = 0;
+const used = useFileSpool();
 
-beforeAll(async () => {
-  folder = temporaryFolder();
-  spool = await Spool.open(folder);
-});
-
-afterAll(async () => {
-  await spool.close();
-  fs.rmSync(folder, { recursive: true });
-});
-
-function connect(on = spool) {
-  const id = `poc-${++devices}`;
-  const transport = new TestTransport();
-  const clock = new TestClock();
-  const messages: StoredMessage[] = [];
-  const warnings: string[] = [];
-  const events = { ...NO_EVENTS, warning: (reason: string) => void warnings.push(reason) };
-  const handler = { message: (message: StoredMessage) => void messages.push(message) };
-  const device = { id, profile: genericPoct1a, timeZone: "UTC" };
-  const connection = new Connection(device, transport, {
-    spool: on,
-    events,
-    messages: handler,
-    setTimer: clock.setTimer,
-  });
-  connection.open();
-  return { id, connection, transport, wire: transport.connect(), clock, messages, warnings };
-}
+const connect = (spool = used.spool) => connectDevice({ spool, profile: genericPoct1a });
 
 /** @returns the documents that the agent has sent on a wire */
 function words(wire: TestWire): string[] {
@@ -72,18 +42,12 @@ async function begin(wire: TestWire): Promise<void> {
   wire.send(bytes(acknowledgement(3, 3)));
 }
 
-function eventsOf(device: string, of = folder): { session: number; kinds: string; finished: number }[] {
-  const select = `SELECT s.id AS session, group_concat(e.kind, ' ') AS kinds, s.finished_at IS NOT NULL AS finished
-    FROM session s JOIN event e ON e.session = s.id WHERE s.device = ? GROUP BY s.id ORDER BY s.id`;
-  return readSpool(of, (db) => db.prepare(select).all(device)) as ReturnType<typeof eventsOf>;
-}
-
 function contents(messages: readonly { readonly bytes: Uint8Array }[]): string[] {
   return messages.map((message) => Buffer.from(message.bytes).toString());
 }
 
 /** @returns the stored messages and events of a device after a kill and a restart */
-async function afterRestart(device: string, of = folder): Promise<{ messages: string[]; events: string[] }> {
+async function afterRestart(device: string, of = used.folder): Promise<{ messages: string[]; events: string[] }> {
   const copy = temporaryFolder();
   for (const file of ["spool.db", "spool.db-wal"]) fs.copyFileSync(path.join(of, file), path.join(copy, file));
   const restarted = await Spool.open(copy);
@@ -102,7 +66,7 @@ async function afterRestart(device: string, of = folder): Promise<{ messages: st
 test("the acknowledgement leaves before any other work on its message", async () => {
   const { wire } = connect();
   await begin(wire);
-  const asked = vi.spyOn(spool, "saveMessage");
+  const asked = vi.spyOn(used.spool, "saveMessage");
   onTestFinished(() => asked.mockRestore());
   const answered: (string | undefined)[] = [];
   asked.mockImplementationOnce(() => {
@@ -122,8 +86,11 @@ test("a continuous connection is split into sessions that begin with HELLO, and 
     await says(wire, observation(first + count, String(count)), `ACK AA ${first + count}`);
   }
   await until("the messages", () => messages.length === rounds);
-  await until("two sessions are finished", () => eventsOf(id).filter(({ finished }) => finished === 1).length >= 2);
-  const [beginning, ...others] = eventsOf(id).map(({ kinds }) => kinds.split(" ")[0]);
+  await until(
+    "two sessions are finished",
+    () => sessionsOf(id, used.folder).filter(({ finished }) => finished === 1).length >= 2,
+  );
+  const [beginning, ...others] = sessionsOf(id, used.folder).map(({ kinds }) => kinds.split(" ")[0]);
   expect(beginning).toBe("chunk");
   expect(others.length).toBeGreaterThanOrEqual(2);
   expect(new Set(others)).toEqual(new Set(["resume"]));
@@ -278,7 +245,7 @@ describe("a full disk", () => {
     try {
       const { id, wire, messages, warnings } = connect(small);
       await begin(wire);
-      await until("three chunks are on disk", () => eventsOf(id, smallFolder)[0]?.kinds === "chunk chunk chunk");
+      await until("three chunks are on disk", () => sessionsOf(id, smallFolder)[0]?.kinds === "chunk chunk chunk");
       const large = observation(4).replace("</SVC>", `<NTE><NTE.text V="${"x".repeat(300_000)}"/></NTE></SVC>`);
       await says(wire, large, "ACK AE 4 cannot store");
       expect(warnings.some((reason) => reason.startsWith("the spool refused a chunk"))).toBe(true);
@@ -286,7 +253,7 @@ describe("a full disk", () => {
       await until("the message", () => messages.length === 1);
       const expected = [hello() + observation(5)];
       expect(contents(messages)).toEqual(expected);
-      expect(eventsOf(id, smallFolder).map(({ kinds }) => kinds)).toEqual(["chunk chunk chunk gap resume chunk"]);
+      expect(sessionsOf(id, smallFolder).map(({ kinds }) => kinds)).toEqual(["chunk chunk chunk gap resume chunk"]);
       expect((await afterRestart(id, smallFolder)).messages).toEqual(expected);
     } finally {
       await small.close();
@@ -298,7 +265,7 @@ describe("a full disk", () => {
 describe("a stalled disk", () => {
   /** Blocks every transaction of the spool until the returned function is called. */
   function stall(): () => void {
-    const db = new Database(path.join(folder, "spool.db"));
+    const db = new Database(path.join(used.folder, "spool.db"));
     db.exec("BEGIN IMMEDIATE");
     return () => {
       db.exec("ROLLBACK");

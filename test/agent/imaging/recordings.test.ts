@@ -87,7 +87,7 @@ describe("the simulator", () => {
     await expect(playModality({ ...target(), calledAe: "OTHER" }, ["cr"], patient, "20260504090000")).rejects.toThrow(
       "called AE title not recognized",
     );
-    expect(() => parseKinds("cr,mr")).toThrow("mr is no kind of image, expected some of cr, us, es, sr");
+    expect(() => parseKinds("cr,mr")).toThrow("unknown image kind mr, expected some of cr, us, es, sr");
     expect(() => parseDicomTarget("dicom://host")).toThrow("expected dicom://CALLING@host:port/CALLED");
     expect(parseDicomTarget("tcp://host:1")).toBe(null);
   });

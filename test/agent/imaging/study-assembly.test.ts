@@ -247,7 +247,7 @@ describe("reprocess", () => {
     const diff = [
       '- unmatched: no patient has the identifier "4711"',
       "+ to be sent",
-      "- for nobody",
+      "- for no patient",
       `+ for ${dog.fp}`,
     ];
     expect(reprocessed.map((one) => one.diff)).toEqual([diff, diff]);

@@ -12,7 +12,7 @@ interface Theirs {
   note(word: string): void;
 }
 
-test("calls arrive in the order in which they were made, each gets its own answer, and what is thrown there is thrown here", async () => {
+test("calls arrive in order, and each gets its own result or error", async () => {
   const { port1, port2 } = new MessageChannel();
   onTestFinished(() => port1.close());
   const order: string[] = [];

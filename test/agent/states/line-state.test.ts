@@ -2,7 +2,7 @@ import os from "node:os";
 import { expect, test } from "vitest";
 import { dialFault, faultText, listenFault, serialFault } from "../../../agent/states/line-state.ts";
 
-// The sentences of faults that a test cannot provoke: the others are provoked in device-states.test.ts.
+// Goal: the sentences of faults that a test cannot cause for real. The others are in device-service.slow.test.ts.
 
 const failed = (code: string, message = code) => Object.assign(new Error(message), { code });
 const tty = "/dev/nothing-there";
@@ -26,11 +26,11 @@ test.each<[string, NodeJS.Platform, string]>([
     `no such port ${tty}: plug its adapter in, or take a path that "agent ports" lists`,
   ],
   ["Error: Input/output error", "linux", `${tty}: Error: Input/output error`],
-])("a serial port that cannot be opened is said with what to do: %s on %s", (message, platform, reason) => {
+])("the fault of a serial port says what to do: %s on %s", (message, platform, reason) => {
   expect(serialFault(tty, message, platform)).toEqual({ is: "cannot open", reason, mayBeOff });
 });
 
-test("a port below 1024 without the right to it is said with what to do", () => {
+test("the fault of a port below 1024 without permission says what to do", () => {
   const reason =
     "no permission for port 104: choose a port from 1024 up, or let the agent use lower ones (CAP_NET_BIND_SERVICE)";
   expect(listenFault("0.0.0.0", 104, failed("EACCES"))).toEqual({ is: "cannot listen", reason, mayBeOff });
@@ -41,7 +41,7 @@ test.each([
   ["EHOSTUNREACH", "no route to 10.0.0.5: switch the device on, and look whether it is in the network of this machine"],
   ["ENOTFOUND", "unknown host name 10.0.0.5: take the device's address in its place"],
   ["EPIPE", "10.0.0.5:5500: EPIPE"],
-])("a device that cannot be dialled for %s may only be switched off", (code, reason) => {
+])("a device that cannot be dialled for %s may be switched off", (code, reason) => {
   const fault = dialFault("10.0.0.5", 5500, failed(code), false);
   expect(fault).toEqual({ is: "cannot connect", reason, mayBeOff: true });
   expect(faultText(fault)).toBe(`cannot connect: ${reason}`);
@@ -54,7 +54,7 @@ test.each([
     "certificate has expired: name in tls.ca who signed the device's certificate",
   ],
   ["EPROTO", "alert number 40", "alert number 40"],
-])("a device whose TLS fails for %s is to be mended here", (code, message, reason) => {
+])("a TLS failure for %s is a problem of this machine", (code, message, reason) => {
   expect(dialFault("10.0.0.5", 5500, failed(code, message), true)).toEqual({
     is: "cannot connect",
     reason: `TLS with 10.0.0.5:5500 failed: ${reason}`,

@@ -15,7 +15,7 @@ async function serve(host: string): Promise<number> {
   return server.port;
 }
 
-/** The status and the body, for exactly these header lines. */
+/** Sends a request with exactly these header lines. @returns status and body */
 async function get(address: string, port: number, path: string, ...headers: readonly string[]) {
   const socket = net.connect(port, address);
   socket.write([`GET ${path} HTTP/1.0`, ...headers, "", ""].join("\r\n"));
@@ -31,7 +31,7 @@ const named = await dns.promises.lookup(os.hostname()).catch(() => null);
 const own = addresses.find(({ family, internal }) => family === "IPv4" && !internal)?.address;
 
 test.each(["localhost", "LOCALHOST:8081", "127.0.0.1", "127.0.0.1:8081", "[::1]:8081"])(
-  "a request for %s is answered",
+  "a request for %s gets a response",
   async (name) => {
     const port = await serve("127.0.0.1");
     expect(await get("127.0.0.1", port, "/healthz", `Host: ${name}`)).toEqual({ status: 200, body: "ok\n" });
@@ -39,7 +39,7 @@ test.each(["localhost", "LOCALHOST:8081", "127.0.0.1", "127.0.0.1:8081", "[::1]:
 );
 
 test.each(["evil.example", "evil.example:8081", "127.0.0.1.evil.example", "localhost.evil.example", "10.9.8.7:8081"])(
-  "a request for %s is refused, because a web page may have led that name here",
+  "a request for the foreign name %s is refused",
   async (name) => {
     const port = await serve("127.0.0.1");
     for (const path of ["/healthz", "/readyz", "/metrics", "/nothing"]) {
@@ -69,7 +69,7 @@ test.skipIf(named === null)("metrics are scraped by the name in the configuratio
 });
 
 test.skipIf(own === undefined).each(["0.0.0.0", "::"].slice(0, hasIpv6 ? 2 : 1))(
-  "metrics of all addresses (%s) are scraped by the one that is reached",
+  "a listener on all addresses (%s) serves the address of the request",
   async (all) => {
     const port = await serve(all);
     const address = own ?? "";

@@ -13,7 +13,7 @@ import { bloodCount } from "../../support/hl7.ts";
 import { scriptedServer } from "../../support/scripted-server.ts";
 import { useSpool } from "../../support/spool.ts";
 
-// Method: a real spool; messages are stored as a connection stores them, and filed.
+// Method: the test stores messages in a real spool as a connection does, and files them.
 
 const used = useSpool();
 const devices = new Map<string, Profile>([
@@ -26,7 +26,7 @@ let ordinal: number;
 
 beforeEach(async () => {
   ordinal = 0;
-  server = await scriptedServer(() => ({ status: 404 })); // no patient is known: studies are held
+  server = await scriptedServer(() => ({ status: 404 })); // the clinic has no patient, so all studies are unmatched
   const directory = new Directory(
     used.spool,
     createServerClient(server.url, () => "sk_live_test"),
@@ -69,7 +69,7 @@ async function receive(
   return id;
 }
 
-/** The latest revision of each study: its analytes with their values, and how often it was revised. */
+/** @returns the latest revision of each study, with its analytes and values */
 async function studies(): Promise<{ results: string; revision: number }[]> {
   const { batch } = await used.spool.call("takeQueued", 1_000, 10_000_000, 0);
   const latest = new Map(batch.map((study) => [study.fp, study]));
@@ -81,10 +81,10 @@ async function studies(): Promise<{ results: string; revision: number }[]> {
 
 const listed = () => readSpool(used.folder, listMessages).map(({ id, state }) => [id, state]);
 
-describe("a message sent again", () => {
+describe("a resent message", () => {
   const first = { id: "1", patient: "4711", measured: "20261121093000", wbc: 9.8 };
 
-  test("is the message that is stored, whatever its MSH-7: counted once, filed once, and read again", async () => {
+  test("a resend with another MSH-7 is the stored message", async () => {
     expect(await receive("hema-1", bloodCount(first))).toBe("M0");
     expect(await receive("hema-1", bloodCount(first))).toBe("M0");
     expect(await receive("hema-1", bloodCount({ ...first, sent: "20261121100000" }))).toBe("M0");
@@ -92,7 +92,7 @@ describe("a message sent again", () => {
     expect(await studies()).toEqual([{ results: "WBC 9.8,PLT 318", revision: 1 }]);
   });
 
-  test("under its id with another body is a new message, as from an analyzer that begins again at 1", async () => {
+  test("another body under the same id is a new message", async () => {
     await receive("hema-1", bloodCount(first));
     expect(await receive("hema-1", bloodCount({ ...first, patient: "4712" }))).toBe("M1");
     expect(await receive("hema-1", bloodCount({ ...first, wbc: 8.9 }))).toBe("M2");
@@ -100,27 +100,27 @@ describe("a message sent again", () => {
     expect((await studies()).map(({ revision }) => revision)).toEqual([2, 1]);
   });
 
-  test("does not change back what a later message has changed", async () => {
+  test("a resend does not revert the change of a later message", async () => {
     await receive("hema-1", bloodCount(first));
     await receive("hema-1", bloodCount({ ...first, wbc: 8.9 }));
     expect(await receive("hema-1", bloodCount(first))).toBe(null);
     expect(await studies()).toEqual([{ results: "WBC 8.9,PLT 318", revision: 2 }]);
   });
 
-  test("of another device is another message", async () => {
+  test("the same message of another device is another message", async () => {
     devices.set("hema-2", genericHl7);
     await receive("hema-1", bloodCount(first));
     expect(await receive("hema-2", bloodCount(first))).toBe("M1");
     expect(await studies()).toHaveLength(2);
   });
 
-  test("under another id with the same sample, time and values is another message of the same study", async () => {
+  test("the same results under another id are another message of the same study", async () => {
     await receive("hema-1", bloodCount(first));
     expect(await receive("hema-1", bloodCount({ ...first, id: "2" }))).toBe("M1");
     expect(await studies()).toEqual([{ results: "WBC 9.8,PLT 318", revision: 1 }]);
   });
 
-  test("after a crash that lost nothing but the settling is settled at the next start", async () => {
+  test("a message whose outcome a crash prevented is filed at the next start", async () => {
     await receive("hema-1", bloodCount(first));
     const before = (await used.spool.call("unprocessedMessages", "hema-1", Number.MAX_SAFE_INTEGER, 10)).length;
     const bytes = Buffer.from(
@@ -137,7 +137,7 @@ describe("a message sent again", () => {
   });
 });
 
-describe("one test a message", () => {
+describe("one test per message", () => {
   interface ChemistryTest {
     readonly name: string;
     readonly value: number;
@@ -155,35 +155,35 @@ describe("one test a message", () => {
   const alt = { name: "ALT", value: 52, at: "20261121100000" };
   const crea = { name: "CREA", value: 1.1, at: "20261121100200" };
 
-  test("the tests of one sample within hours are one study, each a revision", async () => {
+  test("the tests of one sample within hours are one study, with a revision each", async () => {
     await receive("chem-1", test1(alt));
     await receive("chem-1", test1(crea));
     await receive("chem-1", test1({ name: "BUN", value: 20, at: "20261121180000" }));
     expect(await studies()).toEqual([{ results: "ALT 52,CREA 1.1,BUN 20", revision: 3 }]);
   });
 
-  test("a test that comes late, before the first in time, or again with another value joins them too", async () => {
+  test("a late, earlier or repeated test joins the study of its sample", async () => {
     await receive("chem-1", test1(crea));
     await receive("chem-1", test1(alt));
     await receive("chem-1", test1({ ...alt, value: 54, at: "20261121110000" }));
     expect(await studies()).toEqual([{ results: "CREA 1.1,ALT 54", revision: 3 }]);
   });
 
-  test("the same number another day is another sample, and the nearer one collects", async () => {
+  test("the same number on another day is another sample", async () => {
     await receive("chem-1", test1(alt));
     await receive("chem-1", test1({ ...alt, value: 60, at: "20261122080000" }));
     await receive("chem-1", test1({ ...crea, at: "20261122080300" }));
     expect((await studies()).map(({ results }) => results)).toEqual(["ALT 52", "ALT 60,CREA 1.1"]);
   });
 
-  test("two animals never meet in one study, nor two samples of one animal", async () => {
+  test("two patients, and two samples of one patient, never share a study", async () => {
     await receive("chem-1", test1(alt));
     await receive("chem-1", test1({ ...crea, patient: "4712" }));
     await receive("chem-1", test1({ ...crea, barcode: "LAB-2" }));
     expect((await studies()).map(({ results }) => results)).toEqual(["ALT 52", "CREA 1.1", "CREA 1.1"]);
   });
 
-  test("the device's own number collects only together with an animal's", async () => {
+  test("the number of the device collects tests only together with a patient number", async () => {
     const own = { barcode: "", number: "7" };
     await receive("chem-1", test1({ ...alt, ...own }));
     await receive("chem-1", test1({ ...crea, ...own }));
@@ -194,7 +194,7 @@ describe("one test a message", () => {
   });
 });
 
-test("a cut message waits in quarantine, and is where the whole one is that its device sends again", async () => {
+test("a cut message is quarantined until a resend completes it", async () => {
   const whole = bloodCount({ id: "1", patient: "4711", measured: "20261121093000", wbc: 9.8 });
   await receive("hema-1", whole.slice(0, 3), "a new frame began before its end");
   expect(listed()).toEqual([["M0", "quarantined"]]);

@@ -10,10 +10,10 @@ import { useSpool } from "../../support/spool.ts";
 import { type Dice, diceOf } from "../../support/dice.ts";
 import { context, message, only, reportsOf, VETSCAN_HEADER } from "../records.ts";
 
-// Goal: over thousands of messages of two clinics, as analyzers send them, never an animal's result at another animal.
-// Method: a clinic made of throws that are always the same, its patients in a real spool, and the stages read and match on the
-// bytes of each message. Who the animal really is, only the test knows. What no program can see is not in here: a slip of the
-// finger that makes another patient's number, and an animal that is not registered but called as one who comes that day.
+// Goal: no result of thousands of messages of two clinics matches another patient. Method: a generated clinic with a fixed seed,
+// its patients in a real spool, and the stages read and match on the bytes of each message. Only the test knows the right patient.
+// The corpus has no errors that a program cannot detect: a typing error that equals another patient's number, and an unregistered
+// animal with the name of a patient of that day.
 
 const used = useSpool();
 const MESSAGES = 2400;
@@ -27,14 +27,14 @@ const LABELS = { dog: "Dog", cat: "Cat", rabbit: "Rabbit" };
 interface Animal {
   readonly patient: Patient;
   readonly identifiers: readonly string[];
-  /** Comes today. */
+  /** Has an appointment today. */
   readonly appointed: boolean;
   readonly accession: string;
 }
 
 interface Sent {
   readonly kind: string;
-  /** Whose sample it is; null: nobody's of the agent's clinic. */
+  /** The patient of the sample; null if the agent's clinic does not have it. */
   readonly truth: Animal | null;
   readonly bytes: Buffer;
 }
@@ -45,7 +45,7 @@ function fpOf(dice: Dice): string {
   return `patient_01K9${Array.from({ length: 22 }, () => BASE32[dice(32)]).join("")}`;
 }
 
-/** A clinic whose animals share names, as twins of one litter share all but a letter of them. */
+/** Generates a clinic with shared names, and with twins whose names differ by one letter. */
 function makeClinic(dice: Dice, count: number): Animal[] {
   const animals: Animal[] = [];
   for (let index = 0; index < count; index++) {
@@ -79,12 +79,12 @@ function makeClinic(dice: Dice, count: number): Animal[] {
 
 const SYLLABLES = "ba de fi go hu ka le mi no pu ra se ti vo zu".split(" ");
 
-/** A name that few share. */
+/** Generates a rare name. */
 function rareName(dice: Dice): string {
   return Array.from({ length: 4 }, () => SYLLABLES[dice(SYLLABLES.length)]).join("");
 }
 
-/** One letter left out, doubled, or wrong, or two that changed places. */
+/** Omits, doubles or replaces one letter, or swaps two. */
 function slip(text: string, dice: Dice): string {
   const slipped = slipOnce(Array.from(text), dice);
   return slipped === text ? slip(text, dice) : slipped;
@@ -117,7 +117,7 @@ interface Typed {
   born?: string;
 }
 
-/** A VetScan's message about one sample. */
+/** Generates the message of a VetScan for one sample. */
 function vetscan(
   number: number,
   { identifier = "", name = "", species = "", specimen = "", sex = "", born = "" }: Typed,
@@ -160,7 +160,7 @@ function vetscan(
   return message(VETSCAN_HEADER, patient.join("|"), order, result, "L|1|N");
 }
 
-/** What comes from the analyzers of the first clinic, whose agent knows none of the second one's animals. */
+/** Generates the messages of the first clinic. Its agent does not know the patients of the second one. */
 function* corpus(dice: Dice, ours: readonly Animal[], theirs: readonly Animal[]): Generator<Sent> {
   const one = (list: readonly Animal[]) => list[dice(list.length)]!;
   const label = (animal: Animal) => LABELS[animal.patient.species as keyof typeof LABELS];
@@ -239,7 +239,7 @@ function* corpus(dice: Dice, ours: readonly Animal[], theirs: readonly Animal[])
         yield sent("misspelled name", { name: slip(name, dice), species: label(animal), sex: patient.sex ?? "", born });
         break;
       case 18: {
-        // An animal of nobody's list: its name may be one of ours, its birth is not.
+        // An unregistered patient may have a known name, but never the same date of birth.
         const common = NAMES[dice(NAMES.length)] ?? "";
         yield sent("unregistered namesake", { name: common, species: label(animal), born: "2009-09-09" }, null);
         break;
@@ -257,7 +257,7 @@ let theirs: Animal[];
 beforeEach(async () => {
   const dice = diceOf(8);
   ours = makeClinic(dice, 300);
-  // The second clinic's cards carry the same numbers.
+  // Both clinics use the same card numbers.
   theirs = makeClinic(dice, 300).map((animal) => ({
     ...animal,
     identifiers: animal.identifiers.map((number) =>
@@ -304,7 +304,7 @@ async function matched(report: Report, byName: boolean): Promise<Patient | null>
 }
 
 describe.each([false, true])("with the name rule %s", (byName) => {
-  test("no message of the corpus goes to the wrong animal, and the share that goes to the right one is told", async () => {
+  test("no message of the corpus matches the wrong patient", async () => {
     const counts = new Map<string, { right: number; all: number }>();
     const wrong: string[] = [];
     for (const { kind, truth, bytes } of corpus(diceOf(2026), ours, theirs)) {
@@ -325,7 +325,7 @@ describe.each([false, true])("with the name rule %s", (byName) => {
     process.stdout.write(
       `matched automatically ${byName ? "with" : "without"} the name rule: ${((100 * sum("right")) / MESSAGES).toFixed(1)} % of ${MESSAGES}\n`,
     );
-    // Everything exact arrives, nothing else does: a rule that matches nobody is never wrong either.
+    // Exactly the exact identifiers match, because a rule that matches no patient is never wrong either.
     for (const kind of [
       "fp",
       "bare ULID, small letters",

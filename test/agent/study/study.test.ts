@@ -59,7 +59,7 @@ test("the same values have other ranges and flags for a dog and for a cat", () =
   ]);
 });
 
-test("without a patient there is neither range nor flag, whatever the device says", () => {
+test("a study without a patient has neither ranges nor flags", () => {
   const draft = study(
     vetscanReport("Dog", resultRecord("1742-6", "143", "U/L", { 6: "10 to 118", 7: "H" })),
     null,
@@ -81,17 +81,17 @@ test("without a patient there is neither range nor flag, whatever the device say
   ]);
 });
 
-test("the device's range is used where its species is the patient's", () => {
+test("the range of the device is used for a patient of its species", () => {
   const report = vetscanReport("Dog", resultRecord("1742-6", "100", "U/L", { 6: "10 to 118" }));
   expect(flags(report, dog, source)).toEqual([["ALT", "10-118", "normal"]]);
 });
 
-test("a dog's range is never used for a cat", () => {
+test("the range of a dog is never used for a cat", () => {
   const report = vetscanReport("Dog", resultRecord("1742-6", "112", "U/L", { 6: "10 to 118" }));
   expect(flags(report, cat, source)).toEqual([["ALT", "28-109", "high"]]);
 });
 
-test.each(["General", "Child", "Other", ""])("R1: a range labelled %j is kept and never used", (label) => {
+test.each(["General", "Child", "Other", ""])("a range with the label %j is stored and never used", (label) => {
   const draft = study(vetscanReport(label, resultRecord("1742-6", "112", "U/L", { 6: "10 to 118" })), cat, source);
   expect(draft.body.results).toEqual([
     { analyte: "ALT", value: 112, unit: "U/L", reference_range: "28-109", flag: "high" },
@@ -99,7 +99,7 @@ test.each(["General", "Child", "Other", ""])("R1: a range labelled %j is kept an
   expect(draft.snapshot.rows[0]?.device_range).toBe("10-118");
 });
 
-test("a profile that knows no species never uses the device's range", () => {
+test("a profile without species never uses the range of the device", () => {
   const report = generic(resultRecord("^^^ALT", "112", "U/L", { 6: "0-500" }));
   expect(flags(report, cat, source)).toEqual([["ALT", "28-109", "high"]]);
 });
@@ -119,14 +119,14 @@ test.each([
   expect(draft.snapshot.rows[0]?.reason).toBe("the unit is unknown");
 });
 
-test("HH makes a high critical, in whichever repeat of R-7 it stands, and a normal never", () => {
+test("HH in any repeat of R-7 makes a high value critical, never a normal one", () => {
   expect(flagOf("500", "HH")).toBe("critical");
   expect(flagOf("500", "H\\HH")).toBe("critical");
   expect(flagOf("500", "H")).toBe("high");
   expect(flagOf("50", "HH")).toBe("normal");
 });
 
-test("a pad's grade keeps its words and has no unit", () => {
+test("the grade of a urine pad keeps its words and has no unit", () => {
   const report = generic(resultRecord("^^^KET", "neg", "mg/dL"), resultRecord("^^^PRO", "2+"));
   expect(study(report, dog, source).body.results).toEqual([
     { analyte: "KET", value: 0, unit: null, reference_range: "0-0", flag: "normal", value_text: "neg" },
@@ -134,7 +134,7 @@ test("a pad's grade keeps its words and has no unit", () => {
   ]);
 });
 
-test("the age is that of the day of the sample, not of today", () => {
+test("the age is that of the day of the sample", () => {
   const puppy = { ...dog, date_of_birth: "2026-09-01" };
   const report = generic(resultRecord("^^^SDMA", "15", "ug/dL", { 13: "20261121110000" }));
   const later = generic(resultRecord("^^^SDMA", "15", "ug/dL", { 13: "20281121110000" }));
@@ -142,7 +142,7 @@ test("the age is that of the day of the sample, not of today", () => {
   expect(flags(later, puppy, source)).toEqual([["SDMA", "0-14", "high"]]);
 });
 
-test("the snapshot keeps what decided: interval, catalogue, printed text, the device's range and flag", () => {
+test("the snapshot has interval, catalogue, printed text, and the range and flag of the device", () => {
   const draft = study(
     vetscanReport(
       "Dog",
@@ -186,7 +186,7 @@ test("the snapshot keeps what decided: interval, catalogue, printed text, the de
   expect(own?.interval_id).toMatch(/^dog-.*alt/);
 });
 
-test("the configured model decides the intervals of an instrument, else its name does", () => {
+test("the configured model selects the intervals of an instrument, else its name does", () => {
   const report = generic(resultRecord("^^^PT", "9", "s"));
   expect(flags(report, dog, source)).toEqual([["PT", null, null]]);
   expect(flags(report, dog, source, "Start 4")).toEqual([["PT", "6.7-10.8", "normal"]]);

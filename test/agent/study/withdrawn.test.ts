@@ -14,8 +14,8 @@ import { scriptedServer } from "../../support/scripted-server.ts";
 import { noteFetched, useSpool } from "../../support/spool.ts";
 import { hello, said } from "../protocols/poct1/wire.ts";
 
-// What a device takes back leaves its study, by the same rule in every protocol: OBX-11 D, W and X, R-9 X, OBS.status_cd D and R,
-// and a value that is `""`. Method: a real spool; messages are filed as a connection stores them.
+// Goal: a result that a device withdraws leaves its study in every protocol: OBX-11 D, W and X, R-9 X, OBS.status_cd D and R, and
+// the value `""`. Method: the test stores messages in a real spool as a connection does, and files them.
 
 const used = useSpool();
 const matchPatientsByName = false;
@@ -28,7 +28,7 @@ const deviceById = () => ({ profile, timeZone: "UTC", model: null });
 beforeEach(async () => {
   ordinal = 0;
   await noteFetched(used.spool);
-  server = await scriptedServer(() => ({ status: 404 })); // no patient is known: studies are held
+  server = await scriptedServer(() => ({ status: 404 })); // the clinic has no patient, so all studies are unmatched
   const directory = new Directory(
     used.spool,
     createServerClient(server.url, () => "sk_live_test"),
@@ -53,7 +53,7 @@ async function receive(bytes: Buffer): Promise<void> {
   await filing.accept(stored);
 }
 
-/** Every revision in order: its number, its results, and how many rows its snapshot has. */
+/** @returns number, results and snapshot rows of every revision, in order */
 async function revisions(): Promise<string[]> {
   const { batch } = await used.spool.call("takeQueued", 1_000, 10_000_000, 0);
   return batch.map(({ revision, body, snapshot }) => {
@@ -66,7 +66,7 @@ async function revisions(): Promise<string[]> {
 
 const states = () => readSpool(used.folder, listMessages).map(({ state, reason }) => `${state}: ${reason}`);
 
-/** Of one sample: analyte, value, status. */
+/** Results of one sample: analyte, value, status. */
 type Rows = readonly (readonly [name: string, value: string, status?: string])[];
 
 const astm = (rows: Rows) =>
@@ -118,7 +118,7 @@ describe.each([
     profile = of;
   });
 
-  test("takes one result out of the study, and then the last one", async () => {
+  test("a withdrawal removes one result from the study, and a second one the last", async () => {
     await receive(
       message([
         ["NA", "147"],
@@ -138,7 +138,7 @@ describe.each([
     );
   });
 
-  test("said again it says nothing new", async () => {
+  test("a repeated withdrawal changes nothing", async () => {
     await receive(
       message([
         ["NA", "147"],
@@ -149,7 +149,7 @@ describe.each([
     expect(await revisions()).toEqual(["1 NA 147 K 4.1", "2 NA 147"]);
   });
 
-  test("beside a new value of the same analyte it is a correction, wherever it stands", async () => {
+  test("a withdrawal beside a new value of the same analyte is a correction", async () => {
     await receive(
       message([
         ["NA", "147"],
@@ -171,14 +171,14 @@ describe.each([
     expect(await revisions()).toEqual(["1 NA 147 K 4.1", "2 NA 147 K 4.4", "3 NA 147 K 4.5"]);
   });
 
-  test("and the value comes back when the device measures it after all", async () => {
+  test("a later value of a withdrawn result returns to the study", async () => {
     await receive(message([["K", "4.1"]]));
     await receive(message([["K", "", status]]));
     await receive(message([["K", "4.3"]]));
     expect(await revisions()).toEqual(["1 K 4.1", "2", "3 K 4.3"]);
   });
 
-  test("of what was never sent it makes no study, and is shown to a person", async () => {
+  test("a withdrawal of an unknown result creates no study and is quarantined", async () => {
     await receive(message([["K", "4.1", status]]));
     expect(await revisions()).toEqual([]);
     expect(states()).toEqual([expect.stringMatching(/^quarantined: no result could be read: K has no final value: /)]);
@@ -186,7 +186,7 @@ describe.each([
     const known = { analyzers: new Map([["chem-1", deviceById()]]), imaging: new Map() };
     const [again] = await reassess(used.folder, wanted, known, matchPatientsByName, () => undefined);
     expect(again?.diff).toEqual([]);
-    // Beside a result that is one, it is no row of it.
+    // Beside a valid result it adds no row.
     await receive(
       message([
         ["NA", "147"],
@@ -228,7 +228,7 @@ test.each([
   expect(await revisions()).toEqual(["1 NA 147 K 4.1", "2 K 4.1"]);
 });
 
-test("a test of a one-test-a-message analyzer is taken out of the study that collects its sample", async () => {
+test("a withdrawn test of a one-test analyzer leaves the study of its sample", async () => {
   profile = mindrayBs;
   const tested = (name: string, status: string) =>
     Buffer.from(

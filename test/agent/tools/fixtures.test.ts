@@ -11,8 +11,8 @@ import { fixturesFolder, madeFixtures } from "../../make-fixtures.ts";
 import { fixedContext } from "../../support/wire.ts";
 
 // A capture dropped into fixtures/<profile>/ is a regression test. `UPDATE_FIXTURES=1 npx vitest run ... fixtures` writes
-// <case>.json, which a person reads against the device's print-out before committing. Its first four fields are the
-// inputs: what a person wrote there is kept.
+// <case>.json, which a user compares with the print-out of the device before the commit. Its first four fields are
+// inputs, and an update keeps them.
 
 interface Inputs {
   readonly profile: string;
@@ -60,7 +60,7 @@ function play(chunks: Iterable<Uint8Array>, inputs: Inputs): Replay {
   return replay(chunks, profileOf(inputs), context, inputs.patient);
 }
 
-/** What the link said of the chunks, in order; its timers depend on where the stream was cut. */
+/** @returns the actions of the link without timers, which depend on the segmentation */
 function linkSaid(chunks: readonly Uint8Array[], profile: Profile): string {
   const link = createLink(profile, fixedContext);
   const actions = [...chunks.flatMap((chunk) => link.receive(chunk)), ...link.close()];
@@ -94,7 +94,7 @@ function cut(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
   return edges.slice(1).map((edge, index) => bytes.subarray(edges[index] ?? 0, edge));
 }
 
-/** A capture nobody has read yet: shown to its finder, refused by CI. */
+/** Reports a capture without json: it is printed locally and refused in CI. */
 function unread(capture: string, replayed: Replay, inCi: boolean): void {
   if (inCi) throw new Error(`${capture} has no json: run with UPDATE_FIXTURES=1, read what it wrote, and commit it`);
   process.stdout.write(`${capture} has no json yet; it reads\n${JSON.stringify(replayed, null, 2)}\n`);
@@ -116,18 +116,18 @@ test.each(captures)("%s reads the same in every segmentation", (capture) => {
     }),
     { seed: 2, numRuns: 10 },
   );
-  // The same messages are the same Reports: every two-part split of the link's answers is enough.
+  // Equal messages give equal Reports, so comparing the actions of the link for every two-part split is enough.
   const said = linkSaid([bytes], profileOf(inputs));
   const differs = [...bytes.keys()].filter((at) => linkSaid(cut(bytes, [at]), profileOf(inputs)) !== said);
   expect(differs).toEqual([]);
 });
 
-test("each json has its capture", () => {
+test("each json file has its capture", () => {
   const names = new Set(captures.map((capture) => capture.replace(CAPTURE, ".json")));
   expect(files.filter((file) => file.endsWith(".json") && !names.has(file))).toEqual([]);
 });
 
-test("a capture without json fails where CI is set", () => {
+test("a capture without a json file fails in CI", () => {
   const nothing: Replay = { replies: "", warnings: [], messages: [] };
   expect(() => unread("x/y.astm", nothing, true)).toThrow(/x\/y\.astm has no json/);
 });

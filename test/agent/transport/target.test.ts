@@ -12,7 +12,7 @@ test.each([
 });
 
 test.each(["", "usb:1", "tcp://host", "tcp://host:65536", "tcp://", "serial:", "127.0.0.1:4001", "TCP://host:1"])(
-  "%j is no target",
+  "%j is not a target",
   (text) => {
     expect(parseTarget(text)).toBeNull();
   },

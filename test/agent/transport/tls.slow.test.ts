@@ -9,8 +9,7 @@ import type { Transport, Wire } from "../../../agent/transport/transport.ts";
 import { type Certificates, makeCertificates } from "../../support/certificates.ts";
 import { freePort, temporaryFolder, until } from "../../support/processes.ts";
 
-// TLS where it is asked for, from 1.2 on, with the devices' certificates checked where it is said who
-// signs them.
+// Goal: TLS from 1.2 on for configured devices, with their certificates checked if agent.yaml names an authority.
 
 const HOST = "127.0.0.1";
 let folder: string;

@@ -15,7 +15,7 @@ import { session, vetScanRecords } from "../../../support/astm.ts";
 import { noteFetched, useSpool } from "../../../support/spool.ts";
 import { dog } from "../../../make-fixtures.ts";
 
-// Method: an analyzer's bytes in a real spool, taken through the real stages; a server that is away.
+// Method: the bytes of an analyzer in a real spool, processed by the real stages without a server.
 
 const used = useSpool();
 const devices = new Map<string, FilingDevice>();
@@ -41,7 +41,7 @@ async function know(...patients: Patient[]): Promise<void> {
   );
 }
 
-/** An analyzer sends these records; what it comes to is settled. */
+/** Sends these records as an analyzer, and files the message. */
 async function receive(records: readonly string[], device = "chem-1"): Promise<void> {
   const bytes = session(records);
   const number = used.spool.openSession(device, "abaxis-vetscan-vs2");
@@ -62,7 +62,7 @@ async function receive(records: readonly string[], device = "chem-1"): Promise<v
 const run = (patient: string, alt = 143) =>
   vetScanRecords({ patient, species: "Dog", collected: "20260101090000", alt });
 
-/** The server's answer to all that is queued. */
+/** Stores the outcome of the server for all queued studies. */
 async function answer(outcome: "filed" | "unmatched" | "rejected", reason: string | null = null): Promise<void> {
   const { batch } = await used.spool.call("takeQueued", 100, 1_000_000, Date.now());
   const answers = batch.map(({ fp, revision, patientFp }) => ({
@@ -79,7 +79,7 @@ const listed = () => readSpool(used.folder, listMessages);
 const told = (fp: string) => readSpool(used.folder, (db) => explain(db, fp, deviceById));
 
 describe("explain", () => {
-  test("prints a study from the first byte to the server's response, and the interval of each flag", async () => {
+  test("explain prints a study from the first byte to the server's response, and the interval of each flag", async () => {
     await know(dog);
     const records = run(dog.fp);
     await receive([...records.slice(0, 5), "R|9|9999-9^^LN^Unheard of|1|U/L||||F", ...records.slice(5)]);
@@ -90,14 +90,14 @@ describe("explain", () => {
     expect(lines).toEqual([
       "sample    as the device dates it",
       "chunk     1 bytes <ENQ>",
-      "frame     answered <ACK>",
+      "frame     replied <ACK>",
       expect.stringMatching(/^chunk {5}\d+ bytes <STX>1H\|.*\.\.\.$/) as string,
-      ...Array.from({ length: 8 }, () => "frame     answered <ACK>"),
+      ...Array.from({ length: 8 }, () => "frame     replied <ACK>"),
       expect.stringMatching(/^message {3}\S+ of chem-1, \d+ bytes; filed: unmapped: 9999-9/) as string,
       `Report    2 results of 2026-01-01T09:00:00.000Z; identifier ${dog.fp}, name none, species dog`,
       "Report    unmapped: 9999-9^Unheard of",
       `study     ${fp} revision 1 for ${dog.fp}; matched ${dog.fp} by the identifier "${dog.fp}"`,
-      "push      sent 1 time, last now",
+      "push      sent 1 time, last at this time",
       "server    revision 1 is filed",
       expect.stringMatching(/^catalogue [0-9a-f]{12}, the clinic's intervals none$/) as string,
       "  ALT  143  U/L  10-118  high  printed 143  device: the device's own, for the patient's species; the device's range 10-118 for dog; the device's flag N",
@@ -109,11 +109,13 @@ describe("explain", () => {
     expect(times).toEqual(times.toSorted());
   });
 
-  test("prints the reason of a study without a patient, and that the server has not responded", async () => {
+  test("explain prints the reason of a study without a patient, and that the server has not responded", async () => {
     await receive(run("4711"));
     const [fp = ""] = listed()[0]?.study_fps ?? [];
     const text = told(fp).join("\n");
-    expect(text).toContain(`study     ${fp} revision 1 for nobody; unmatched: no patient has the identifier "4711"`);
+    expect(text).toContain(
+      `study     ${fp} revision 1 for no patient; unmatched: no patient has the identifier "4711"`,
+    );
     expect(text).toContain("push      waits for the server");
     expect(text).toContain("no patient: the species is unknown");
     expect(() => told("cds_01K9TEST000000000000000001")).toThrow(
@@ -121,23 +123,23 @@ describe("explain", () => {
     );
   });
 
-  test("prints a message by its id: its bytes, its Report and its studies", async () => {
+  test("explain prints a message by its id: its bytes, its Report and its studies", async () => {
     await receive(run("4711"));
     const [{ id, study_fps }] = listed() as [MessageSummary];
     const lines = told(id).map((line) => line.replace(/^\d{4}\S+Z {2}/, ""));
     expect(lines).toEqual([
       "chunk     1 bytes <ENQ>",
-      "frame     answered <ACK>",
+      "frame     replied <ACK>",
       expect.stringMatching(/^chunk {5}\d+ bytes <STX>1H/) as string,
-      ...Array.from({ length: 7 }, () => "frame     answered <ACK>"),
+      ...Array.from({ length: 7 }, () => "frame     replied <ACK>"),
       expect.stringMatching(new RegExp(`^message   ${id} of chem-1, \\d+ bytes; pending`)) as string,
       "Report    2 results of 2026-01-01T09:00:00.000Z; identifier 4711, name none, species dog",
-      `study     ${study_fps[0]} revision 1 for nobody; unmatched: no patient has the identifier "4711"`,
+      `study     ${study_fps[0]} revision 1 for no patient; unmatched: no patient has the identifier "4711"`,
       "push      waits for the server",
     ]);
   });
 
-  test("prints the reason of a quarantined message", async () => {
+  test("explain prints the reason of a quarantined message", async () => {
     await receive(["H|\\^&|||Somebody Else", "R|1|^^^GLU|5|mmol/L", "L|1|N"]);
     const [{ id, study_fps }] = listed() as [MessageSummary];
     expect(study_fps).toEqual([]);
@@ -155,7 +157,7 @@ describe("reprocess", () => {
   const again = (states: ("quarantined" | "unmatched")[], since = 0) =>
     reassess(used.folder, { states, since }, known, false, () => undefined);
 
-  test("shows the new match of an unmatched message, and stores it only when asked to", async () => {
+  test("reprocess shows the new match of an unmatched message, and stores it only on request", async () => {
     await receive(run("4711"));
     await answer("unmatched", "patient_fp is null, expected the patient's fp");
     expect((await again(["unmatched"])).map(({ diff }) => diff)).toEqual([[]]);
@@ -167,7 +169,7 @@ describe("reprocess", () => {
     expect(reprocessed?.diff).toEqual([
       '- unmatched: no patient has the identifier "4711"',
       "+ to be sent",
-      "- for nobody",
+      "- for no patient",
       "- ALT  143  U/L  no range  no flag",
       "- GLU  95  mg/dL  no range  no flag",
       `+ for ${dog.fp}`,
@@ -185,7 +187,7 @@ describe("reprocess", () => {
     expect(await again(["unmatched", "quarantined"])).toEqual([]);
   });
 
-  test("queues a rejected study again, though it is unchanged", async () => {
+  test("reprocess queues an unchanged rejected study again", async () => {
     await know(dog);
     await receive(run(dog.fp));
     await answer("rejected", "acquired_at is 2099-01-01T00:00:00.000Z, at most a day ahead");
@@ -202,7 +204,7 @@ describe("reprocess", () => {
     expect(await again(["quarantined"])).toEqual([]);
   });
 
-  test("selects quarantined messages of configured devices, received since the given time", async () => {
+  test("reprocess selects quarantined messages of configured devices, received since the given time", async () => {
     await know(dog);
     await receive(run(dog.fp), "chem-2");
     expect(listed()[0]).toMatchObject({ state: "quarantined", reason: "no device chem-2 in the configuration" });
@@ -219,7 +221,7 @@ describe("reprocess", () => {
     expect(listed()[0]).toMatchObject({ state: "pending", study_fps: [expect.stringMatching(/^cds_/)] });
   });
 
-  test("reports its progress", async () => {
+  test("reprocess reports its progress", async () => {
     for (const patient of ["1", "2", "3"]) await receive(run(patient, Number(patient)));
     await answer("unmatched");
     const steps: [number, number][] = [];

@@ -6,7 +6,7 @@ import { cat, dog } from "../../../make-fixtures.ts";
 import { temporaryFolder } from "../../../support/processes.ts";
 import { useSpool } from "../../../support/spool.ts";
 
-// Method: the spool is open in its thread all the while, as beside a running agent.
+// Method: the spool is open in its thread, as beside a running agent.
 
 const used = useSpool();
 
@@ -59,14 +59,14 @@ test("orders beside a writing agent are all stored, and no write of the agent is
       const chunk = { device: "chem-1", session, kind: "chunk", bytes: new Uint8Array(100), durable: true } as const;
       used.spool.append(chunk, (error) => (error === null ? (stored += 1) : refused.push(error.message)));
     }
-    await new Promise((resolve) => setImmediate(resolve)); // the thread has them now
+    await new Promise((resolve) => setImmediate(resolve)); // the thread has received them
     accessions.add(placeOrder(config(), wish).accession);
   }
   expect((await used.spool.call("ordersByAccession", [...accessions])).length).toBe(100);
   expect([refused, stored]).toEqual([[], 2_000]);
 });
 
-test("an accession equals no patient's number and no other order's accession", async () => {
+test("an accession differs from the numbers of patients and from other accessions", async () => {
   await used.spool.call("setIdentifiers", [{ patientFp: dog.fp, identifiers: ["VCARD123"] }], 0);
   const order = { device: "chem-1", patientFp: dog.fp, tests: ["ALT"], createdAt: 0, state: "placed" as const };
   expect(await used.spool.call("placeOrder", { ...order, accession: "VCARD123" })).toBe(false);
@@ -78,7 +78,7 @@ test("an accession equals no patient's number and no other order's accession", a
 test.each([
   [{ device: "chem-2" }, ["--device is chem-2, did you mean chem-1?"]],
   [{ device: "x-ray-9" }, ["--device is x-ray-9, expected one of chem-1, vet-2"]],
-  [{ device: "vet-2" }, ["--device is vet-2, whose profile abaxis-vetscan-vs2 takes no orders: it never asks for any"]],
+  [{ device: "vet-2" }, ["--device is vet-2, whose profile abaxis-vetscan-vs2 takes no orders"]],
   [
     { patient: "PATIENT_01K9TEST00000000000000A001" },
     [
@@ -87,15 +87,10 @@ test.each([
   ],
   [
     { patient: cat.fp },
-    [
-      `--patient is ${cat.fp}, whom the agent does not know: it asks the server for patients every 25 seconds while it runs`,
-    ],
+    [`--patient is ${cat.fp}, which the agent does not know: it fetches patients every 25 seconds while it runs`],
   ],
-  [{ tests: "ALT,CREAA" }, ["--tests has CREAA, which is no analyte we know, did you mean CREA?"]],
-  [
-    { tests: "quidditch" },
-    ["--tests has quidditch, which is no analyte we know, expected one such as ALT, CREA or WBC"],
-  ],
+  [{ tests: "ALT,CREAA" }, ["--tests has CREAA, an unknown analyte, did you mean CREA?"]],
+  [{ tests: "quidditch" }, ["--tests has quidditch, an unknown analyte, expected one such as ALT, CREA or WBC"]],
   [{ tests: " , " }, ["--tests is empty, expected analytes such as ALT,CREA"]],
   [{ tests: "ALT,".repeat(101) }, ["--tests has 101 analytes, at most 100"]],
 ])("%j is refused with a sentence", (changes, sentences) => {

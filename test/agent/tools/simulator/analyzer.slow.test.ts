@@ -30,7 +30,7 @@ function agent(...args: readonly string[]): Promise<Ended> {
   return new Promise((resolve) => child.once("close", (code) => resolve({ code, out, err })));
 }
 
-/** Runs the device, again and again until the host listens. */
+/** Runs the device repeatedly until the host listens. */
 async function device(to: string, ...args: readonly string[]): Promise<Ended> {
   for (;;) {
     const ended = await agent("simulate", ...args, "--to", to);
@@ -67,14 +67,14 @@ test("a device whose message is not accepted exits 1", async () => {
   expect(await host).toMatchObject({ code: 1, err: expect.stringContaining("the line closed after 0 of 1 messages") });
 });
 
-test("a talk exits 0 if it runs as written, else 1 with the first different line", async () => {
+test("a transcript exits 0 if it runs as expected, else 1 with the first different line", async () => {
   const port = await freePort();
   const asHost = (file: string) => agent("simulate", file, "--role", "host", "--to", `listen://127.0.0.1:${port}`);
   const right = "fixtures/generic-astm/wrong-checksum.talk";
   const host = asHost(right);
   expect(await device(`tcp://127.0.0.1:${port}`, right)).toEqual({
     code: 0,
-    out: "session 1: 15 lines as written\n",
+    out: "session 1: 15 lines as expected\n",
     err: "",
   });
   expect(await host).toMatchObject({ code: 0 });
@@ -134,5 +134,5 @@ test("a host without a fixture receives HL7 over a faulty line, and both sides e
 test("contention on an HL7 line is refused", async () => {
   const args = ["simulate", "fixtures/generic-hl7/oru-r01.hl7", "--to", "tcp://127.0.0.1:1", "--faults", "contend"];
   const { code, err } = await agent(...args);
-  expect({ code, err }).toEqual({ code: 1, err: "--faults has contend, but nobody contends for an HL7 line\n" });
+  expect({ code, err }).toEqual({ code: 1, err: "--faults has contend, but HL7 has no line contention\n" });
 });

@@ -30,7 +30,7 @@ function messagesOf(fixture: Uint8Array, profile = standard): string[] {
   );
 }
 
-/** Plays the dog to the agent over a line with these faults. */
+/** Plays a fixture to the agent over a line with these faults. */
 async function playDogWith(faults: string, seed = 1) {
   const { target, seen } = await listening(standard);
   const line = new FaultyLine(await dial(target), parseFaults(faults), seed);
@@ -45,7 +45,7 @@ describe("a simulated device", () => {
     .readdirSync(fixturesFolder, { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".astm"));
 
-  test.each(fixtures)("sends %s, and the agent receives its messages", async (file) => {
+  test.each(fixtures)("a simulated device sends %s, and the agent receives its messages", async (file) => {
     const fixture = fs.readFileSync(path.join(fixturesFolder, file));
     const profile = profileById(path.dirname(file))!;
     const { target, seen } = await listening(profile);
@@ -55,23 +55,26 @@ describe("a simulated device", () => {
     await line.close();
     await until("the messages", () => seen.messages.length >= messagesOf(fixture, profile).length);
     expect(seen.messages).toEqual(messagesOf(fixture, profile));
-    // What is sent by our own sender is without fault, whatever was recorded.
+    // The simulator sends without faults, whatever was recorded.
     expect(frames > 0 ? seen.warnings : []).toEqual([]);
   });
 
-  test.each(["etb-frames", "cut-at-240", "one-frame"])("sends %s in the recorded frames", async (name) => {
-    const fixture = fs.readFileSync(path.join(fixturesFolder, `generic-astm/${name}.astm`));
-    const [host, device] = await twoEnds();
-    const written: Uint8Array[] = [];
-    const recorded = { ...spy(device, written), reply: (ms: number) => device.reply(ms) };
-    const hosted = playAstmHost(host, 1, null, () => undefined);
-    expect(await playDevice(fixture, recorded)).toMatchObject({ accepted: true });
-    await device.close();
-    await hosted;
-    expect(wireText(Buffer.concat(written))).toBe(wireText(fixture));
-  });
+  test.each(["etb-frames", "cut-at-240", "one-frame"])(
+    "a simulated device sends %s in the recorded frames",
+    async (name) => {
+      const fixture = fs.readFileSync(path.join(fixturesFolder, `generic-astm/${name}.astm`));
+      const [host, device] = await twoEnds();
+      const written: Uint8Array[] = [];
+      const recorded = { ...spy(device, written), reply: (ms: number) => device.reply(ms) };
+      const hosted = playAstmHost(host, 1, null, () => undefined);
+      expect(await playDevice(fixture, recorded)).toMatchObject({ accepted: true });
+      await device.close();
+      await hosted;
+      expect(wireText(Buffer.concat(written))).toBe(wireText(fixture));
+    },
+  );
 
-  test("sends a fixture without a LIS01 message unchanged", async () => {
+  test("a simulated device sends a fixture without a LIS01 message unchanged", async () => {
     const oneWay = Buffer.from("\x02 S1  GLU  = 95 mg/dl\r\x03");
     const [host, device] = await twoEnds();
     expect(await playDevice(oneWay, device)).toEqual({ accepted: true, frames: 0, resent: 0, reason: null });
@@ -80,7 +83,7 @@ describe("a simulated device", () => {
     expect(Buffer.from(bytes)).toEqual(oneWay);
   });
 
-  test("waits for an agent that dials", async () => {
+  test("a simulated device waits for an agent that dials", async () => {
     const port = await freePort();
     const waiting = open(`listen://127.0.0.1:${port}`);
     const seen = serve(dialTransport({ host: "127.0.0.1", port }), standard);
@@ -89,7 +92,7 @@ describe("a simulated device", () => {
     await until("the message", () => seen.messages.length);
   });
 
-  test("reports a cut line as not accepted", async () => {
+  test("a simulated device reports a cut line as not accepted", async () => {
     const [host, device] = await twoEnds();
     const played = playDevice(dog, device);
     await host.reply(1_000); // ENQ
@@ -101,7 +104,7 @@ describe("a simulated device", () => {
 });
 
 describe("a faulty line", () => {
-  test("drops an ACK: the frame is sent again and counts once", async () => {
+  test("a faulty line drops an ACK: the frame is sent again and counts once", async () => {
     const { played, messages, warnings } = await playDogWith("drop-ack:0.3");
     expect(played).toMatchObject({ accepted: true });
     expect(played.resent).toBeGreaterThan(0);
@@ -112,12 +115,12 @@ describe("a faulty line", () => {
     expect(messages).toEqual(messagesOf(dog));
   });
 
-  test("drops every ACK: the device gives up after six tries (LIS01-A2 §6.5.1.2)", async () => {
+  test("a faulty line drops every ACK: the device gives up after six tries (LIS01-A2 §6.5.1.2)", async () => {
     const { played } = await playDogWith("drop-ack:1");
     expect(played).toEqual({ accepted: false, frames: 0, resent: 5, reason: "frame 1 was not accepted in 6 tries" });
   });
 
-  test("flips a bit: the frame gets a NAK and is sent again intact", async () => {
+  test("a faulty line flips a bit: the frame gets a NAK and is sent again intact", async () => {
     for (const seed of [1, 2, 3]) {
       const { played, messages, warnings } = await playDogWith("flip:1", seed);
       expect(played).toMatchObject({ accepted: true, resent: played.frames });
@@ -127,14 +130,14 @@ describe("a faulty line", () => {
     }
   });
 
-  test("duplicates frames: each arrives twice and counts once", async () => {
+  test("a faulty line duplicates frames: each arrives twice and counts once", async () => {
     const { played, messages, warnings } = await playDogWith("dup");
     expect(played).toMatchObject({ accepted: true, resent: 0 });
     expect(warnings).toHaveLength(played.frames);
     expect(messages).toEqual(messagesOf(dog));
   });
 
-  test("adds noise before ENQ, frames and EOT: the agent warns and loses nothing", async () => {
+  test("a faulty line adds noise before ENQ, frames and EOT: the agent warns and loses nothing", async () => {
     const written = await writtenWith("noise", [Uint8Array.of(5), session(["L|1"]).subarray(1, -1), Uint8Array.of(6)]);
     expect(written[0]!.length).toBeGreaterThan(1);
     expect(written[0]!.at(-1)).toBe(5);
@@ -147,7 +150,7 @@ describe("a faulty line", () => {
     for (const warning of warnings) expect(warning).toMatch(/^\d+ bytes? /);
   });
 
-  test("splits writes into pieces of the given size", async () => {
+  test("a faulty line splits writes into pieces of the given size", async () => {
     expect(await writtenWith("split:2", [Uint8Array.of(1, 2, 3, 4, 5)])).toEqual(
       [[1, 2], [3, 4], [5]].map((piece) => Uint8Array.from(piece)),
     );
@@ -155,13 +158,13 @@ describe("a faulty line", () => {
     expect({ messages, warnings }).toEqual({ messages: messagesOf(dog), warnings: [] });
   });
 
-  test("delays ENQ, each frame and EOT", async () => {
+  test("a faulty line delays ENQ, each frame and EOT", async () => {
     const begin = performance.now();
     const { played } = await playDogWith("delay:20");
     expect(performance.now() - begin).toBeGreaterThan(20 * (played.frames + 2));
   });
 
-  test("contends: the device has priority over the host, and both messages arrive", async () => {
+  test("a faulty line contends: the device has priority over the host, and both messages arrive", async () => {
     const [host, device] = await twoEnds();
     const played = playDevice(session(["H|\\^&", "L|1|N"]), device, true);
     const talk = parseTranscript(
@@ -172,7 +175,7 @@ describe("a faulty line", () => {
     expect(await played).toEqual({ accepted: true, frames: 2, resent: 0, reason: null });
   });
 
-  test("injects the same faults with the same seed, and others with another one", async () => {
+  test("a faulty line injects the same faults with the same seed, and others with another one", async () => {
     const [first, second, third] = [await flips(7), await flips(7), await flips(8)];
     expect(second).toEqual(first);
     expect(third).not.toEqual(first);
@@ -194,7 +197,7 @@ describe("a faulty line", () => {
 describe("a simulated host", () => {
   const query = session(["H|\\^&|||Tester", "Q|1|^SPEC-7||ALL", "L|1|N"]);
 
-  test("receives messages and replies to a query with the fixture", async () => {
+  test("a simulated host receives messages and replies to a query with the fixture", async () => {
     const [device, host] = await twoEnds();
     const received: ReceivedMessage[] = [];
     const order = session(["H|\\^&", "P|1|4711", "O|1|SPEC-7||^^^ALT", "L|1|F"]);
@@ -205,7 +208,7 @@ describe("a simulated host", () => {
     expect(received).toEqual([{ message: Uint8Array.from(Buffer.from(messagesOf(query)[0]!)), incomplete: null }]);
   });
 
-  test("replies no information without a fixture", async () => {
+  test("a simulated host replies no information without a fixture", async () => {
     const [device, host] = await twoEnds();
     const hosted = playAstmHost(host, 1, null, () => undefined);
     await playDevice(query, device);
@@ -213,7 +216,7 @@ describe("a simulated host", () => {
     expect(await hosted).toBe(null);
   });
 
-  test("reports a device that leaves too early", async () => {
+  test("a simulated host reports a device that leaves too early", async () => {
     const [device, host] = await twoEnds();
     const hosted = playAstmHost(host, 2, null, () => undefined);
     await playDevice(session(["H|\\^&", "L|1|N"]), device);
@@ -221,7 +224,7 @@ describe("a simulated host", () => {
     expect(await hosted).toBe("the line closed after 1 of 2 messages");
   });
 
-  /** The next message that comes to the device. */
+  /** @returns the next message that the device receives */
   async function heard(device: SimulatorLine): Promise<string> {
     let message = "";
     expect(await playAstmHost(device, 1, null, (one) => (message = Buffer.from(one.message).toString("latin1")))).toBe(
@@ -243,7 +246,7 @@ describe("a talk", () => {
     },
   );
 
-  test("reports the line at which the agent differs", async () => {
+  test("a talk reports the line at which the agent differs", async () => {
     const { target } = await listening(standard);
     const talk = parseTranscript("< <ENQ>\n> <ACK>\n< <STX>1H|<CR><ETX>00<CR><LF>\n> <ACK>");
     expect(await playTranscript(talk, "device", await dial(target))).toBe("line 4: got <NAK>, expected <ACK>");
@@ -259,7 +262,7 @@ test("a line that cannot be opened is an error with a sentence", async () => {
   );
 });
 
-/** A line that keeps what is written to it. */
+/** A line that records its writes. */
 function spy(line: Pick<SimulatorLine, "send"> | null, written: Uint8Array[]): SimulatorLine {
   return {
     isOpen: true,

@@ -14,8 +14,8 @@ import { useLines } from "../../../support/lines.ts";
 import { until } from "../../../support/processes.ts";
 import { useSpool } from "../../../support/spool.ts";
 
-// Goal: the simulator is an HL7 device one can believe, on its good days and its bad ones. Method: it talks to the agent's own
-// connection over TCP, spool included, or to itself in the other role.
+// Goal: the simulator behaves as an HL7 device, also with faults. Method: it talks to a connection of the agent over TCP, spool
+// included, or to itself in the other role.
 
 const { listening, dial, twoEnds } = useLines(useSpool());
 
@@ -24,13 +24,13 @@ const ten = Buffer.concat(
   Array.from({ length: 10 }, (_, n) => frameOf(bloodCount({ id: `${n}`, patient: "4711", measured, wbc: n }))),
 );
 
-/** A device's line to the agent, and what that saw. */
+/** Opens the line of a device to the agent. @returns it with the messages and warnings of the agent */
 async function connected(profileId = "generic-hl7") {
   const { target, seen } = await listening(profileById(profileId)!);
   return { line: await dial(target), seen };
 }
 
-/** MSH-10, "" where it cannot be read. */
+/** @returns MSH-10; "" if it is unreadable */
 function idOf(message: string): string {
   const parsed = parseMessage(Buffer.from(message, "latin1"));
   return "problem" in parsed ? "" : parsed.header.field(10);
@@ -39,7 +39,7 @@ function idOf(message: string): string {
 const ignored = () => undefined;
 
 describe("a simulated HL7 device", () => {
-  /** Those with something to take: what is refused, or waits for a worklist, is another test's. */
+  /** Fixtures whose messages the agent accepts. Other tests cover refusals and host queries. */
   const fixtures = fs
     .readdirSync(fixturesFolder, { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".hl7"))
@@ -49,7 +49,7 @@ describe("a simulated HL7 device", () => {
       return replies !== "" && !/MSA.AR/.test(replies);
     });
 
-  test.each(fixtures)("plays %s to its end", async (file) => {
+  test.each(fixtures)("a simulated HL7 device plays %s to its end", async (file) => {
     const fixture = fs.readFileSync(path.join(fixturesFolder, file));
     const { line, seen } = await connected(path.dirname(file));
     const { accepted, frames, resent, reason } = await playHl7Device(fixture, line, ignored);
@@ -58,14 +58,14 @@ describe("a simulated HL7 device", () => {
     await until("the messages", () => seen.messages.length >= frames);
   });
 
-  test("sends a message only after the acknowledgment of the previous one", async () => {
+  test("a simulated HL7 device sends a message only after the acknowledgment of the previous one", async () => {
     const { line, seen } = await connected();
     expect(await playHl7Device(ten, line, ignored)).toEqual({ accepted: true, frames: 10, resent: 0, reason: null });
     await until("the messages", () => seen.messages.length === 10);
     expect(seen.messages.map(idOf)).toEqual(["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]);
   });
 
-  test("sends a refused message again, and gives up with the reason", async () => {
+  test("a simulated HL7 device sends a refused message again, and gives up with the reason", async () => {
     const { line } = await connected();
     const refused = frameOf([
       bloodCount({ id: "1", patient: "4711", measured, wbc: 1 })[0]!.replace("ORU^R01", "ZZZ^Z01"),
@@ -75,7 +75,7 @@ describe("a simulated HL7 device", () => {
     });
   });
 
-  test("waits for no acknowledgment where MSH-15 and MSH-16 ask for none", async () => {
+  test("a simulated HL7 device waits for no acknowledgment where MSH-15 and MSH-16 ask for none", async () => {
     const never = frameOf(["MSH|^~\\&|A|B|||2026||ORU^R01|1|P|2.5|||NE|NE"]);
     const [, device] = await twoEnds();
     expect(await playHl7Device(never, device, ignored)).toMatchObject({ accepted: true, frames: 1 });
@@ -101,7 +101,7 @@ describe("a faulty HL7 line", () => {
     },
   );
 
-  test("drops an acknowledgment: the message is sent again with the same MSH-10", async () => {
+  test("a faulty HL7 line drops an acknowledgment: the message is sent again with the same MSH-10", async () => {
     const { played, messages } = await playWith("drop-ack:0.4", 3);
     expect(played).toMatchObject({ accepted: true, frames: 10, reason: null });
     expect(played.resent).toBeGreaterThan(0);
@@ -109,12 +109,12 @@ describe("a faulty HL7 line", () => {
     expect(new Set(messages).size).toBe(10);
   });
 
-  test("duplicates messages: each arrives twice, and the acknowledgments match", async () => {
+  test("a faulty HL7 line duplicates messages: each arrives twice, and the acknowledgments match", async () => {
     const { played } = await playWith("dup");
     expect(played).toEqual({ accepted: true, frames: 10, resent: 0, reason: null });
   });
 
-  test("flips a bit of MSH: the message is refused and sent again intact", async () => {
+  test("a faulty HL7 line flips a bit of MSH: the message is refused and sent again intact", async () => {
     const { played, messages, warnings } = await playWith("flip:0.5", 2);
     expect(played).toMatchObject({ accepted: true, frames: 10, reason: null });
     expect(played.resent).toBeGreaterThan(0);
@@ -122,7 +122,7 @@ describe("a faulty HL7 line", () => {
     expect(warnings).toHaveLength(played.resent);
   });
 
-  test("injects the same faults with the same seed", async () => {
+  test("a faulty HL7 line injects the same faults with the same seed", async () => {
     const [one, other] = [await playWith("drop-ack:0.3,flip:0.3", 7), await playWith("drop-ack:0.3,flip:0.3", 7)];
     expect(one.played).toEqual(other.played);
     expect(one.messages).toEqual(other.messages);
@@ -133,7 +133,7 @@ describe("a simulated HL7 host", () => {
   const header = (type: string, id: string) => `MSH|^~\\&|A|B|||20261121090000||${type}|${id}|P|2.3.1`;
   const query = frameOf([header("QRY^Q02", "77"), "QRD|2026|R|D|1|||RD|V34679AC|OTH|||T|"]);
 
-  test("receives messages, acknowledges and reports them", async () => {
+  test("a simulated HL7 host receives messages, acknowledges and reports them", async () => {
     const [device, lis] = await twoEnds();
     const received: ReceivedMessage[] = [];
     const served = playHl7Host(lis, 10, null, (message) => received.push(message));
@@ -144,7 +144,7 @@ describe("a simulated HL7 host", () => {
     );
   });
 
-  test("replies to a query with the fixture, readdressed to the query; the device acknowledges DSR", async () => {
+  test("a simulated HL7 host replies to a query with the fixture, readdressed to the query; the device acknowledges DSR", async () => {
     const [device, lis] = await twoEnds();
     const answer = Buffer.concat([
       frameOf([header("QCK^Q02", "1"), "MSA|AA|1", "QAK|SR|OK"]),
@@ -161,7 +161,7 @@ describe("a simulated HL7 host", () => {
     ]);
   });
 
-  test("replies not found without a fixture", async () => {
+  test("a simulated HL7 host replies not found without a fixture", async () => {
     const [device, lis] = await twoEnds();
     const served = playHl7Host(lis, 1, null, ignored);
     const heard: string[] = [];
@@ -170,7 +170,7 @@ describe("a simulated HL7 host", () => {
     expect(heard).toEqual([expect.stringContaining("QAK|SR|NF\r")]);
   });
 
-  test("reports an order that the device refuses", async () => {
+  test("a simulated HL7 host reports an order that the device refuses", async () => {
     const [device, lis] = await twoEnds();
     const served = playHl7Host(lis, 1, encodeMllp(Buffer.from(`${header("OML^O33", "5")}\r`)), ignored);
     device.send(query);
@@ -178,10 +178,10 @@ describe("a simulated HL7 host", () => {
     for (let byte = await device.reply(5_000); byte !== null; byte = await device.reply(500)) {
       for (const action of refusing.receive(Uint8Array.of(byte))) if (action.do === "reply") device.send(action.bytes);
     }
-    expect(await served).toBe('the answer was not taken: the device answered it with "AR"');
+    expect(await served).toBe('the reply was not accepted: the device answered it with "AR"');
   });
 
-  test("reports a device that leaves too early", async () => {
+  test("a simulated HL7 host reports a device that leaves too early", async () => {
     const [device, lis] = await twoEnds();
     const served = playHl7Host(lis, 11, null, ignored);
     await playHl7Device(ten, device, ignored);
