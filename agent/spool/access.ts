@@ -42,7 +42,7 @@ export async function searchSpool<Result>(
 /** Max wait of a command for a commit of the running agent, in ms. */
 const BUSY_MS = 5_000;
 
-/** Writes to the spool in one fsynced transaction, also while an agent runs. SQLite has one writer at a time; the second waits. */
+/** Writes to the spool in one fsynced transaction, also while an agent runs. A second writer waits for the first. */
 export function writeSpool<Result>(folder: string, write: (operations: Operations) => Result): Result {
   const file = spoolFile(folder);
   const db = new Database(file, { fileMustExist: true, timeout: BUSY_MS });

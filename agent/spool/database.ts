@@ -72,7 +72,7 @@ export class WriteAheadLog {
       this.#db.pragma("busy_timeout = 0");
       this.#db.pragma(`wal_checkpoint(${mode})`);
     } catch {
-      // After a fault of the disk the log grows on, and the next commit reports the fault.
+      // The log grows on after a fault of the disk, and the next commit reports the fault.
     } finally {
       this.#db.pragma(`busy_timeout = ${BUSY_MS}`);
     }

@@ -22,7 +22,7 @@ export interface PendingCall {
 
 export interface PendingMessage {
   readonly make: () => MessageRow;
-  /** Made while the worker commits; null before. */
+  /** The row, made while the worker commits; null before. */
   row: MessageRow | null;
   readonly resolve: (id: string | null) => void;
   readonly reject: (error: Error) => void;

@@ -59,7 +59,7 @@ export class Room {
     for (const session of sessions) this.#sessions.delete(session);
   }
 
-  /** Decides about the events of one group, in order. */
+  /** Returns the decision about the events of one group, which are given to it in order. */
   refusal(): Refusal {
     let taken = this.#takenBytes();
     const share = this.#bytesMax * DEVICE_SHARE;

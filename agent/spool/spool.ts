@@ -25,7 +25,7 @@ import type { SpoolStart, WorkerOptions, WorkerReply, WorkerRequest } from "./wi
 export interface SpoolOptions {
   /** Max bytes of the database; beyond it the spool refuses events. Default 8 GiB. */
   readonly bytesMax?: number;
-  /** Called with the duration of each group commit in ms. */
+  /** Callback with the duration of each group commit in ms. */
   readonly onCommit?: (ms: number) => void;
 }
 
@@ -122,7 +122,7 @@ export class Spool {
     return this.#fault ?? this.#refusal;
   }
 
-  /** Little or no room is left, so old rows should be pruned. */
+  /** True if little or no room is left, so that old rows are pruned. */
   get isShort(): boolean {
     return this.#isShort;
   }

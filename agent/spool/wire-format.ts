@@ -58,7 +58,7 @@ export interface CommitReply {
   readonly results: readonly CallResult[];
   /** The events that were not stored, by their index in the group, with the reason. */
   readonly refused: readonly (readonly [index: number, reason: string])[];
-  /** Little or no room is left. */
+  /** True if little or no room is left. */
   readonly isShort: boolean;
   readonly commitMs: number;
   /** The group was fsynced. */

@@ -7,7 +7,7 @@ import type { PendingMatches } from "./patients/pending-matches.ts";
 
 // Removal of old rows. Rows that need the server or a user stay.
 
-/** A resend of an older study gets a new fp; then the server's dedupe key identifies it. */
+/** Time for which settled studies stay longer, in ms. The server identifies a resend of an older one by its dedupe key. */
 const STUDIES_KEPT_LONGER_MS = 365 * 24 * 60 * 60_000;
 
 /** Part of operationsOn(). */

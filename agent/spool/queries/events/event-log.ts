@@ -20,7 +20,7 @@ const CHUNKS_MAX = 1_000;
 
 /** The chunks that a link received most recently. */
 export class RecentChunks {
-  /** The event of each chunk and its offset in the stream. Two arrays of numbers spare the garbage collector an object per chunk. */
+  /** The event of each chunk, and its offset in the stream below. Two arrays of numbers spare an object per chunk. */
   readonly #events: number[] = [];
   readonly #offsets: number[] = [];
   #received = 0;

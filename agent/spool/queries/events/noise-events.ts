@@ -19,7 +19,7 @@ export class NoiseFinder {
   #begin: string | null = null;
   #session = 0;
   #firstEvent: number | null = null;
-  /** The last event after which the link returned to that position, and the bytes up to it; null before the first return. */
+  /** The last event after which the link returned to that position; null before the first return. `#bytes` counts up to it. */
   #lastEvent: number | null = null;
   #bytes = 0;
   /** Bytes of the events after it. */

@@ -2,9 +2,9 @@ import type Database from "better-sqlite3";
 import type { NoiseEvents } from "./noise-events.ts";
 import type { StoredBytes } from "../devices/stored-bytes.ts";
 
-// The newest noise of each device is kept, so that a technician can find the fault of the line.
+// Noise of each device. The newest is kept, so that a technician can find the fault of the line.
 
-/** Max bytes of a device that belong to no message. Beyond that, new ones replace the oldest. */
+/** Max bytes of noise of a device. Beyond it, new noise replaces the oldest. */
 export const NOISE_BYTES_MAX = 16 * 1024 * 1024;
 
 /** Part of operationsOn(). */

@@ -58,7 +58,7 @@ export function sessionOperationsOn(db: Database.Database, storedBytes: StoredBy
       storedBytes.finish(ids, at);
     },
 
-    /** The journal mode, and the synchronous mode of this group's commit (2: FULL). For tests of durability. */
+    /** The journal mode, and the synchronous mode of this group's commit (2: FULL). Tests of durability use it. */
     durability(): { journal: unknown; synchronous: unknown } {
       return {
         journal: db.pragma("journal_mode", { simple: true }),

@@ -13,8 +13,8 @@ export interface RetentionCandidate {
 }
 
 /**
- * forwarded: every configured archive has the instance. filed: the API serves it, and the file is the only copy. needed: it is
- * queued for an archive, not settled, needs review by a user, or was committed to a device (storage commitment).
+ * forwarded: every configured archive has the instance. filed: the API serves its study, and the file is the only copy.
+ * needed: it is queued for an archive, not settled, needs review by a user, or was committed to a device.
  */
 export type RetentionStatus = "forwarded" | "filed" | "needed";
 

@@ -15,6 +15,6 @@ export interface InstanceFile extends InstanceContent {
   readonly fileBytes: number;
 }
 
-/** The columns of a InstanceFile, from `instance i` and `message m`. */
+/** The columns of an InstanceFile, from `instance i` and `message m`. */
 export const INSTANCE_FILE_COLUMNS = `i.message, i.sop_class_uid AS sopClass, i.sop_instance_uid AS sopInstance, i.transfer_syntax_uid AS transferSyntax,
   i.sha256, i.file_bytes AS fileBytes, m.bytes AS head`;

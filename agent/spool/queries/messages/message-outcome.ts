@@ -22,7 +22,7 @@ export function messageOutcomesOn(db: Database.Database) {
       "UPDATE message SET state = @state, reason = @reason, processed_at = @at WHERE id = @message",
     ),
     complete: db.prepare("UPDATE message SET completed_by = ? WHERE id = ?"),
-    // A message that was read again may have made a later revision of the same study: only the latest counts.
+    // A message that was read again may have made a later revision of the same study. Only the latest one counts.
     statesOf: db.prepare(
       `SELECT s.state, s.reason FROM message_study l JOIN study s ON s.fp = l.fp AND s.revision = l.revision
        WHERE l.message = ? AND l.revision = (SELECT MAX(revision) FROM message_study WHERE message = l.message AND fp = l.fp)`,
@@ -32,7 +32,7 @@ export function messageOutcomesOn(db: Database.Database) {
     concludeMessage: db.prepare("UPDATE message SET state = ?, reason = COALESCE(?, reason) WHERE id = ?"),
   };
 
-  /** Once all its studies are settled, the message takes the worst of their states. */
+  /** Gives a message the worst of the states of its studies, once all of them are settled. */
   function conclude(message: string): void {
     const studies = sql.statesOf.all(message) as { state: string; reason: string | null }[];
     if (studies.length === 0 || studies.some((study) => study.state === "queued")) return;

@@ -11,7 +11,7 @@ export interface MessageSummary {
 }
 
 /**
- * Lists the messages, the oldest first. A truncated message has the state of the message that completed it. `behind` selects
+ * Lists the messages, the oldest first. An incomplete message has the state of the message that completed it. `behind` selects
  * the messages that were stored after a row, and those with the given ids.
  */
 export function listMessages(

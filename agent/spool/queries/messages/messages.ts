@@ -5,7 +5,7 @@ import { type MessageRow, messageRow, type NewMessage } from "./message-row.ts";
 
 // Storage of messages, with the group that completes them.
 
-/** The session of messages that are image files: no events made them, and the study assembly files them. */
+/** The session of messages that are image files. No events made them, and the study assembly files them. */
 export const NO_SESSION = 0;
 
 /** Part of operationsOn(). */

@@ -32,7 +32,7 @@ export function outboxOperationsOn(db: Database.Database, outcomes: MessageOutco
   };
   return {
     /**
-     * Returns the oldest queued studies, counts a send for each, and tells whether more are queued. A batch has at most
+     * Returns the oldest queued studies, counts a send for each, and reports whether more are queued. A batch has at most
      * `limit` studies and `maxChars` characters. A larger first study is returned alone.
      */
     takeQueued(limit: number, maxChars: number, at: number): { batch: QueuedStudy[]; more: boolean } {

@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import type { Operations } from "../../../../../agent/spool/queries/operations.ts";
+import { addMessage, openOperations, settlement } from "../../../../support/spool-operations.ts";
+
+const ids = (messages: readonly { id: string }[]) => messages.map(({ id }) => id);
+
+function addImage(spool: Operations): void {
+  const uids = { study: "1.2.3", sopClass: "1.2.840.10008.5.1.4.1.1.1", sopInstance: "1.2.3.1" };
+  const file = { transferSyntax: "1.2.840.10008.1.2.1", sha256: "00", fileBytes: 1, headerBytes: 1 };
+  const received = { message: "I1", device: "chem-1", callingAe: "DX1", receivedAt: 1, quietMs: 1 };
+  spool.addInstance({ ...received, ...uids, ...file, head: new Uint8Array(0) });
+}
+
+test("unprocessed messages are read in the order of storage, up to a row and without images", () => {
+  const { spool } = openOperations();
+  addMessage(spool, "M2", 0);
+  addImage(spool);
+  addMessage(spool, "M1", 1);
+  const [backlog] = spool.backlog();
+  addMessage(spool, "M0", 2);
+  expect(backlog).toEqual({ device: "chem-1", lastRow: 3 });
+  expect(ids(spool.unprocessedMessages("chem-1", 3, 10))).toEqual(["M2", "M1"]);
+  expect(ids(spool.unprocessedMessages("chem-1", 3, 1))).toEqual(["M2"]);
+  expect(spool.unprocessedMessages("chem-2", 3, 10)).toEqual([]);
+  spool.settle(settlement("M2", { state: "quarantined" }));
+  expect(ids(spool.unprocessedMessages("chem-1", 3, 10))).toEqual(["M1"]);
+});
+
+test("a complete message is compared with the latest 20 incomplete ones of its device", () => {
+  const { spool } = openOperations();
+  expect(spool.devicesWithIncompleteMessages()).toEqual([]);
+  for (let ordinal = 0; ordinal < 22; ordinal++) addMessage(spool, `M${ordinal}`, ordinal, "the line was cut");
+  const latest = Array.from({ length: 20 }, (_, index) => `M${21 - index}`);
+  expect(ids(spool.incompleteMessages("chem-1", "whole"))).toEqual(latest);
+  expect(spool.incompleteMessages("chem-2", "whole")).toEqual([]);
+  expect(spool.devicesWithIncompleteMessages()).toEqual(["chem-1"]);
+});
+
+test("an incomplete message is compared only with the message that completed it", () => {
+  const { spool } = openOperations();
+  addMessage(spool, "part", 0, "the line was cut");
+  addMessage(spool, "whole", 1);
+  spool.settle(settlement("whole", { completes: ["part"] }));
+  expect(ids(spool.incompleteMessages("chem-1", "whole"))).toEqual(["part"]);
+  expect(spool.incompleteMessages("chem-1", "other")).toEqual([]);
+});
