@@ -107,8 +107,10 @@ export class DicomClient {
     response.catch(() => undefined); // may reject while the dataset is being sent
     const hasDataset = dataset !== null;
     await this.#send({
-      ...{ context, part: "command", last: true },
+      context,
+      part: "command",
       bytes: encodeRequest({ ...request, messageId, hasDataset }),
+      last: true,
     });
     if (dataset !== null) {
       // The last fragment is marked, so one fragment is held back.

@@ -93,8 +93,9 @@ export class DicomServices {
     responses: PendingResponses,
   ): Promise<DimseOutcome> {
     const [stepKeys, ...others] = keys.ScheduledProcedureStepSequence ?? [];
-    if (others.length > 0)
-      return { status: STATUS.datasetMismatch, comment: "several items in (0040,0100), expected one" };
+    if (others.length > 0) {
+      return { status: STATUS.datasetMismatch, comment: `${1 + others.length} items in (0040,0100), at most 1` };
+    }
     await this.#directory.refresh(REFRESH_AGE_MS, REFRESH_WAIT_MS);
     const now = Date.now();
     const today = dayOf(now, device.timeZone);

@@ -187,7 +187,9 @@ export class Commitments {
         calledAe: callingAe,
         callingAe: aeTitle,
         contexts: [EXPLICIT_LITTLE_ENDIAN, IMPLICIT_LITTLE_ENDIAN].map((syntax, index) => ({
-          ...{ id: index * 2 + 1, abstractSyntax: STORAGE_COMMITMENT, transferSyntaxes: [syntax] },
+          id: index * 2 + 1,
+          abstractSyntax: STORAGE_COMMITMENT,
+          transferSyntaxes: [syntax],
         })),
         acceptScpScuRole: [STORAGE_COMMITMENT],
       });
