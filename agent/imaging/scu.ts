@@ -46,8 +46,8 @@ export class DicomClient {
   #response: PendingCall<Command> | null = null;
 
   /** Opens an association. @throws SendError: transient if the peer is unreachable, unauthorized if it rejects the agent */
-  static async connect(called: ScuOptions): Promise<DicomClient> {
-    const client = new DicomClient(called);
+  static async connect(options: ScuOptions): Promise<DicomClient> {
+    const client = new DicomClient(options);
     await new Promise<void>((resolve, reject) => (client.#opened = { resolve, reject }));
     return client;
   }

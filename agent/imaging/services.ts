@@ -23,7 +23,7 @@ export interface ServiceDevice {
 
 /** Pending responses of a C-FIND request. */
 export interface PendingResponses {
-  /** Sends a response. @returns false, when the next one may follow, if the peer cancelled or left */
+  /** Sends a response. Resolves when the next one may follow. @returns false if the peer cancelled or left */
   send(status: number, dataset: Uint8Array): Promise<boolean>;
 }
 
@@ -55,7 +55,7 @@ export class DicomServices {
     this.#events = events;
   }
 
-  /** Never rejects. */
+  /** Handles a request. Never rejects. */
   async handleRequest(
     request: ServiceRequest,
     device: ServiceDevice,

@@ -33,14 +33,18 @@ export interface CommitmentDevice {
 }
 
 export interface CommitmentEvents {
+  /** Reports a transaction that the device accepted, with the number of missing instances. */
   reported(transaction: string, failures: number): void;
   /** Reports a transaction that the device did not accept within KEEP_MS. */
   givenUp(transaction: string): void;
+  /** Reports an internal error. */
   fault(error: unknown): void;
 }
 
+/** Backoff between two attempts of a report. */
 const RETRY_BASE_MS = 10_000;
 const RETRY_MAX_MS = 60 * 60_000;
+/** Max age of a report; an older one is given up. */
 const KEEP_MS = 7 * 24 * 60 * 60_000;
 /** Event types (PS3.4 table J.3-2). */
 const ALL_HELD = 1;
