@@ -183,7 +183,11 @@ function listeningDevice({ connection, allow, tls }: DeviceConfig, device: Imagi
   if (address === null) throw new Error("DICOM device without an address: expected a checked configuration");
   const { id, aeTitle, callingAeTitles, quietMs } = device;
   return {
-    ...{ id, aeTitle, callingAeTitles, quietMs, address },
+    id,
+    aeTitle,
+    callingAeTitles,
+    quietMs,
+    address,
     allow: allow ?? [],
     security: tls === undefined ? null : readTls(tls),
   };

@@ -23,12 +23,12 @@ export class HeaderReader {
     this.#slowThread = new ParserThread(longMs);
   }
 
-  /** Reads a header. @returns its content, or the reason why it is not readable */
+  /** Reads a header. @returns the problem of an unreadable one */
   async read(request: HeaderRequest): Promise<HeaderResult> {
     return (await this.#fastThread.read(request)) ?? (await this.#slowThread.read(request)) ?? this.#slowThread.tooLong;
   }
 
-  /** Ends the threads. Unread headers get a problem. */
+  /** Ends the threads. Unread headers resolve to a problem. */
   async close(): Promise<void> {
     await Promise.all([this.#fastThread.close(), this.#slowThread.close()]);
   }
@@ -57,7 +57,7 @@ class ParserThread {
     return { problem: `not read within ${this.#timeMs / 1000} s` };
   }
 
-  /** @returns null if the header took too long */
+  /** Reads a header. @returns null after the time limit */
   read(request: HeaderRequest): Promise<HeaderResult | null> {
     return new Promise((resolve) => {
       this.#queue.push({ request, resolve });

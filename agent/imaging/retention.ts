@@ -4,9 +4,9 @@ import { imageFile, REMOVED_SUFFIX } from "./image-folder.ts";
 import type { RetentionCandidate, RetentionStatus } from "../spool/queries/images/image-retention.ts";
 import type { Spool } from "../spool/spool.ts";
 
-// Removes the files of images beyond the configured age and size: the oldest first, and those that every archive has before
-// the only copies. Files that an archive or a study still needs stay. The rows stay too, so that removed images are listed. A
-// row is marked before its file is removed, so that each image that is listed as kept has its file.
+// Removes the files of images beyond the configured age and size. The oldest are first, and images that every archive has come
+// before the only copies. Files that an archive or a study still needs stay. Rows stay too, so that removed images are listed.
+// A row is marked before its file is removed, so that each image that is listed as kept has its file.
 
 export interface RetentionResult {
   readonly count: number;

@@ -25,7 +25,7 @@ export interface ReportChannel {
 /** Services that carry out the requests of a device. */
 export interface ScpDependencies {
   readonly store: Pick<ImageStore, "begin">;
-  /** Never rejects. */
+  /** Handles a request. Never rejects. */
   handleRequest(request: ServiceRequest, responses: PendingResponses): Promise<DimseOutcome>;
   readonly commitments: {
     /** Offers a channel for reports until leave(). */

@@ -46,8 +46,8 @@ export class DicomClient {
   #response: PendingCall<Command> | null = null;
 
   /** Opens an association. @throws SendError: transient if the peer is unreachable, unauthorized if it rejects the agent */
-  static async connect(called: ScuOptions): Promise<DicomClient> {
-    const client = new DicomClient(called);
+  static async connect(options: ScuOptions): Promise<DicomClient> {
+    const client = new DicomClient(options);
     await new Promise<void>((resolve, reject) => (client.#opened = { resolve, reject }));
     return client;
   }
@@ -107,8 +107,10 @@ export class DicomClient {
     response.catch(() => undefined); // may reject while the dataset is being sent
     const hasDataset = dataset !== null;
     await this.#send({
-      ...{ context, part: "command", last: true },
+      context,
+      part: "command",
       bytes: encodeRequest({ ...request, messageId, hasDataset }),
+      last: true,
     });
     if (dataset !== null) {
       // The last fragment is marked, so one fragment is held back.

@@ -23,7 +23,7 @@ export interface ServiceDevice {
 
 /** Pending responses of a C-FIND request. */
 export interface PendingResponses {
-  /** Sends a response. @returns false, when the next one may follow, if the peer cancelled or left */
+  /** Sends a response. Resolves when the next one may follow. @returns false if the peer cancelled or left */
   send(status: number, dataset: Uint8Array): Promise<boolean>;
 }
 
@@ -55,7 +55,7 @@ export class DicomServices {
     this.#events = events;
   }
 
-  /** Never rejects. */
+  /** Handles a request. Never rejects. */
   async handleRequest(
     request: ServiceRequest,
     device: ServiceDevice,
@@ -93,8 +93,9 @@ export class DicomServices {
     responses: PendingResponses,
   ): Promise<DimseOutcome> {
     const [stepKeys, ...others] = keys.ScheduledProcedureStepSequence ?? [];
-    if (others.length > 0)
-      return { status: STATUS.datasetMismatch, comment: "several items in (0040,0100), expected one" };
+    if (others.length > 0) {
+      return { status: STATUS.datasetMismatch, comment: `${1 + others.length} items in (0040,0100), at most 1` };
+    }
     await this.#directory.refresh(REFRESH_AGE_MS, REFRESH_WAIT_MS);
     const now = Date.now();
     const today = dayOf(now, device.timeZone);

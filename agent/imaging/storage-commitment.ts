@@ -34,13 +34,17 @@ export interface CommitmentDevice {
 }
 
 export interface CommitmentEvents {
+  /** Reports a transaction that the device accepted, with the number of missing instances. */
   reported(transaction: string, failures: number): void;
   /** Reports a transaction that the device did not accept within KEEP_MS. */
   givenUp(transaction: string): void;
+  /** Reports an internal error. */
   fault(error: unknown): void;
 }
 
+/** Backoff between two attempts of a report. */
 const RETRY: Backoff = { firstMs: 10_000, lastMs: 60 * 60_000, jitter: 0 };
+/** Max age of a report; an older one is given up. */
 const KEEP_MS = 7 * 24 * 60 * 60_000;
 /** Event types (PS3.4 table J.3-2). */
 const ALL_HELD = 1;
@@ -187,7 +191,9 @@ export class Commitments {
         calledAe: callingAe,
         callingAe: aeTitle,
         contexts: [EXPLICIT_LITTLE_ENDIAN, IMPLICIT_LITTLE_ENDIAN].map((syntax, index) => ({
-          ...{ id: index * 2 + 1, abstractSyntax: STORAGE_COMMITMENT, transferSyntaxes: [syntax] },
+          id: index * 2 + 1,
+          abstractSyntax: STORAGE_COMMITMENT,
+          transferSyntaxes: [syntax],
         })),
         acceptScpScuRole: [STORAGE_COMMITMENT],
       });

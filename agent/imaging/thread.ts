@@ -21,7 +21,7 @@ const YOUNG_MB_MAX = 2;
 
 /** Handlers of the main thread for one device of the imaging thread. */
 export interface DicomDeviceHandler extends DicomEvents {
-  /** Never rejects. */
+  /** Handles a request. Never rejects. */
   handleRequest(request: ServiceRequest, responses: PendingResponses): Promise<DimseOutcome>;
   readonly commitments: Pick<Commitments, "join" | "leave" | "wake">;
 }

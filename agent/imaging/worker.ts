@@ -12,8 +12,8 @@ import type { ReportChannel, ScpDependencies } from "./scp-association.ts";
 import { DicomServer } from "./scp-server.ts";
 import type { PendingResponses } from "./services.ts";
 
-// The imaging thread. It owns the sockets and files of all imaging devices and has its own port to the spool, so that no byte
-// of an image passes through the main thread. Worklist, MPPS and storage commitment requests are forwarded to the main thread.
+// The imaging thread. It owns the sockets and files of all imaging devices, and its own port to the spool. No byte of an image
+// passes through the main thread. Worklist, MPPS and storage commitment requests are forwarded to the main thread.
 
 /** Max connections of a device. One device may open several, and silent connections close only after a timeout. */
 const CONNECTIONS_MAX = 128;

@@ -365,7 +365,7 @@ const mounted = mayMount();
 if (!mounted) process.stdout.write("dicom: full disk skipped, cannot mount a tmpfs\n");
 
 test.skipIf(!mounted)(
-  "an instance on a full disk gets A700 and leaves no file, and is stored after space is freed",
+  "an instance on a full disk gets A700, leaves no file and is stored once space is free",
   async () => {
     const folder = imageFolder(world.agentData);
     await world.agent.end();
@@ -394,7 +394,7 @@ test.skipIf(!mounted)(
 );
 
 test.skipIf(!mounted)(
-  "an instance below the reserved space gets A700 and leaves no file, and is stored after space is freed",
+  "an instance below the reserved space gets A700, leaves no file and is stored once space is free",
   async () => {
     const folder = imageFolder(world.agentData);
     const config = fs.readFileSync(world.config, "utf8");

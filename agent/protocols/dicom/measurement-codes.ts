@@ -4,13 +4,13 @@ import type { Code } from "./elements.ts";
 // echocardiography (TID 5200 with TID 5203, TID 5300 with CID 12300, TID 5302), OB-GYN (TID 5000) and vascular
 // ultrasound (TID 5100). SNOMED concepts have their SCT code; SNOMED_RT lists older SRT codes.
 
-/** Modifier of a measurement: (Finding Site, Left Ventricle). */
+/** Modifier of a measurement, such as (Finding Site, Left Ventricle). */
 export interface Modifier {
   readonly name: Code;
   readonly value: Code;
 }
 
-/** Concepts that name a site themselves, or need none. */
+/** Short codes of concepts that name a site themselves or need none. */
 const CONCEPTS: Readonly<Record<string, string>> = {
   // CID 12201 and CID 12300: left ventricle, linear
   "LN 29436-3": "LVIDd",
@@ -143,7 +143,7 @@ const CONCEPTS: Readonly<Record<string, string>> = {
   "LN 18185-9": "GA",
 };
 
-/** Concepts that need a site (CID 12222, CID 12250, CID 12304, CID 12120 to CID 12122). */
+/** Short codes of concepts that need a site (CID 12222, CID 12250, CID 12304, CID 12120 to CID 12122). */
 const PROPERTIES: Readonly<Record<string, string>> = {
   "SCT 399133000": "E'",
   "SCT 399007006": "A'",
@@ -176,7 +176,7 @@ const PROPERTIES: Readonly<Record<string, string>> = {
   "SCT 118565006": "vol",
 };
 
-/** Properties with a name of their own at a site and in a phase. */
+/** Usual names of a property at a site and in a phase. */
 const NAMED: Readonly<Record<string, string>> = {
   "LV ID d": "LVIDd",
   "LV ID s": "LVIDs",
@@ -237,7 +237,7 @@ const SITES: Readonly<Record<string, string>> = {
   "SCT 38848004": "duodenum",
   "SCT 21306003": "jejunum",
 };
-/** CID 12233 and CID 12307. */
+/** Cardiac phases (CID 12233 and CID 12307). */
 const PHASES: Readonly<Record<string, string>> = {
   "SCT 90892000": "d",
   "SCT 416190007": "d",
@@ -245,9 +245,9 @@ const PHASES: Readonly<Record<string, string>> = {
   "SCT 8997002": "s",
   "SCT 416430001": "s",
 };
-/** CID 244. */
+/** Sides (CID 244). */
 const SIDES: Readonly<Record<string, string>> = { "SCT 7771000": "left", "SCT 24028007": "right" };
-/** CID 3627 and CID 7464: a mean, a median or the best value represents the quantity itself. */
+/** Derivations (CID 3627 and CID 7464). A mean, a median or the best value represents the quantity itself. */
 const DERIVATIONS: Readonly<Record<string, string>> = {
   "SCT 373098007": "",
   "SCT 373099004": "",
@@ -259,7 +259,7 @@ const DERIVATIONS: Readonly<Record<string, string>> = {
   "SCT 255605001": "min",
   "SCT 56851009": "max",
 };
-/** CID 12221. */
+/** Flow directions (CID 12221). */
 const DIRECTIONS: Readonly<Record<string, string>> = {
   "SCT 263677008": "",
   "SCT 397417004": "regurgitant",
@@ -404,7 +404,7 @@ export function shortCode(concept: Code, modifiers: readonly Modifier[]): string
   return joined(NAMED[whole] ?? whole, backward === undefined ? direction : "", ...others);
 }
 
-/** Joins the device's names of the concept and all its modifiers. */
+/** Joins the device's words for the concept and all its modifiers. */
 export function meaningOf(concept: Code, modifiers: readonly Modifier[]): string {
   const name = concept.meaning || concept.value || "(no name)";
   const details = [...new Set(modifiers.map(({ value }) => value.meaning || value.value).filter(Boolean))];

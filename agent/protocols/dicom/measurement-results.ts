@@ -38,12 +38,21 @@ export function measurementResults(measurements: readonly Measurement[]): {
     const full = isShared ? `${code} ${concept.scheme}:${concept.value}` : code;
     const analyte = full === null || full.length > ANALYTE_LENGTH_MAX ? digestCode(concept, meaning) : full;
     results.push({
-      ...{ analyte, value: number, unit: unit?.slice(0, UNIT_LENGTH_MAX) ?? null },
-      ...{ reference_range: null, flag: null },
+      analyte,
+      value: number,
+      unit: unit?.slice(0, UNIT_LENGTH_MAX) ?? null,
+      reference_range: null,
+      flag: null,
     });
     rows.push({
-      ...{ analyte, code: conceptKey(concept).trim() || analyte, interval_id: null, reason: NO_INTERVALS, text: value },
-      ...{ device_range: null, device_species: null, device_flag: null },
+      analyte,
+      code: conceptKey(concept).trim() || analyte,
+      interval_id: null,
+      reason: NO_INTERVALS,
+      text: value,
+      device_range: null,
+      device_species: null,
+      device_flag: null,
       meaning: meaning.slice(0, MEANING_LENGTH_MAX),
     });
   }

@@ -57,7 +57,12 @@ export function readPixelFormat(elements: Elements): PixelFormat | string {
   }
   const width = number("00281051", 0);
   return {
-    ...{ rows, columns, photometric, bitsAllocated, bitsStored, highBit },
+    rows,
+    columns,
+    photometric,
+    bitsAllocated,
+    bitsStored,
+    highBit,
     frames: Math.max(1, number("00280008", 1)),
     planar: number("00280006", 0) === 1,
     signed: number("00280103", 0) === 1,

@@ -1,6 +1,6 @@
 import { concat } from "../bytes.ts";
 import { type AcceptedContext, type Agreement, Association, type AssociationAction } from "./association.ts";
-import { type DatasetSummary, DatasetWalker, type Encoding, encodingOf } from "./dataset.ts";
+import { DatasetWalker, type Encoding, encodingOf } from "./dataset.ts";
 import {
   ATTRIBUTES_BYTES_MAX,
   COMMAND,
@@ -10,14 +10,13 @@ import {
   type DimseRequest,
   encodeRequest,
   encodeResponse,
-  isUid,
   readCommand,
   RESPONSE,
   STATUS,
 } from "./dimse.ts";
 import { negotiate, OPERATIONS, type ScpOptions } from "./negotiation.ts";
 import type { DataFragment } from "./pdu.ts";
-import { VERIFICATION } from "./uids.ts";
+import { commandProblem, datasetProblem } from "./store-problems.ts";
 
 // Services of the agent on one association: bytes in, actions out. C-ECHO gets its response here. An instance to store
 // is passed on in received pieces, other datasets whole. The caller reports the outcome.
@@ -306,23 +305,4 @@ export class Scp {
   get #callingAe(): string {
     return this.#agreement?.callingAe ?? "";
   }
-}
-
-/** Returns the refusal of a C-STORE before its dataset; null for a valid one. */
-function commandProblem(command: Command, { abstractSyntax }: AcceptedContext): DimseOutcome | null {
-  if (abstractSyntax === VERIFICATION || command.affectedSopClass !== abstractSyntax) {
-    return { status: STATUS.sopClassNotSupported, comment: "not the SOP class of its presentation context" };
-  }
-  if (isUid(command.affectedSopInstance)) return null;
-  return { status: STATUS.invalidInstance, comment: "invalid SOP Instance UID" };
-}
-
-/** Returns the refusal of a C-STORE after its dataset; null for a valid one. */
-function datasetProblem(command: Command, { sopClass, sopInstance, study, problem }: DatasetSummary) {
-  if (problem !== null) return { status: STATUS.cannotUnderstand, comment: problem };
-  if (!isUid(study)) return { status: STATUS.cannotUnderstand, comment: "no Study Instance UID" };
-  if (sopClass !== command.affectedSopClass || sopInstance !== command.affectedSopInstance) {
-    return { status: STATUS.datasetMismatch, comment: "SOP class or instance differs from the command's" };
-  }
-  return null;
 }

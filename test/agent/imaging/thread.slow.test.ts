@@ -135,15 +135,21 @@ test("an agent ends if its imaging thread fails", async () => {
   try {
     world.writeConfig([{ id: "xray", profile: "dicom", connection: { listen: `127.0.0.1:${await freePort()}` } }]);
     const failing = path.join(world.folder, "failing.mjs");
+    const trigger = path.join(world.folder, "fail");
     fs.writeFileSync(
       failing,
-      `import { workerData } from "node:worker_threads";
-       if (workerData?.devices) setTimeout(() => { throw new Error("the thread fell over"); }, 500);`,
+      `import fs from "node:fs";
+       import { workerData } from "node:worker_threads";
+       const fail = () => {
+         if (fs.existsSync(${JSON.stringify(trigger)})) throw new Error("the thread fell over");
+       };
+       if (workerData?.devices) setInterval(fail, 20);`,
     );
     const agent = start("--import", [failing, path.resolve("dist/agent/main.js"), "run", "--config", world.config]);
+    await until("the agent runs", () => agent.output().includes("the agent is running"));
+    fs.writeFileSync(trigger, "");
     await until("it ended", () => agent.process.exitCode !== null);
     expect([agent.process.exitCode, agent.output()]).toEqual([1, expect.stringContaining("the thread fell over")]);
-    expect(agent.output()).toContain("the agent is running");
   } finally {
     await world.end();
   }

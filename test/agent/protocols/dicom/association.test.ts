@@ -47,7 +47,7 @@ function words(actions: readonly AssociationAction[]): string[] {
 }
 
 const acceptor = () => Association.acceptor(() => accept);
-/** Associations in each state. The actions that led there are dropped. */
+/** Associations in each state, without the actions that led to it. */
 const states = {
   "awaiting request (Sta2)": () => {
     const association = acceptor();
