@@ -194,8 +194,8 @@ export class Worklist {
 function write({ patient, orders, sample }: Entry, query: OrderQuery, timeZone: string): OrderReply {
   const asked = sample?.patient ?? "";
   const specimen = sample?.specimen || asked;
-  const place = sample?.rackPosition === undefined ? {} : { place: sample.rackPosition };
-  const none = { ...place, specimen, tests: [], orderedAt: "" };
+  const position = sample?.rackPosition === undefined ? {} : { rackPosition: sample.rackPosition };
+  const none = { ...position, specimen, tests: [], orderedAt: "" };
   if (patient === null) return { patient, asked, orders: [{ ...none, report: "Z" }] };
   if (query.demographicsOnly) return { patient, asked, orders: [] };
   const wanted = orders
@@ -206,7 +206,7 @@ function write({ patient, orders, sample }: Entry, query: OrderQuery, timeZone: 
     patient,
     asked,
     orders: wanted.map((order) => ({
-      ...place,
+      ...position,
       specimen: order.accession,
       tests: order.wanted,
       partial: order.wanted.length < order.tests.length,

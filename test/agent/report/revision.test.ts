@@ -78,8 +78,14 @@ describe("news", () => {
 
   test("the snapshot follows the rows", () => {
     const row = (analyte: string, text: string) => ({
-      ...{ analyte, code: analyte, text, interval_id: null, reason: null },
-      ...{ device_range: null, device_species: null, device_flag: null },
+      analyte,
+      code: analyte,
+      text,
+      interval_id: null,
+      reason: null,
+      device_range: null,
+      device_species: null,
+      device_flag: null,
     });
     const snapshot = (...rows: ReturnType<typeof row>[]) => ({ ...held.snapshot, rows });
     const before = { ...held, snapshot: snapshot(row("ALT", "50"), row("CREA", "1.1")) };
