@@ -99,7 +99,9 @@ describe("order queries", () => {
     expect(asked("Q|1|2^1^     V34679AC^B||ALL").samples).toEqual([
       { patient: "2", specimen: "1", rackPosition: ["2", "1", "V34679AC", "B"] },
     ]);
-    expect(asked("Q|1|^^V34679AC").samples).toEqual([{ patient: "", specimen: "", rackPosition: ["", "", "V34679AC"] }]);
+    expect(asked("Q|1|^^V34679AC").samples).toEqual([
+      { patient: "", specimen: "", rackPosition: ["", "", "V34679AC"] },
+    ]);
     expect(asked("Q|1|4711^V34679AC^^").samples).toEqual([{ patient: "4711", specimen: "V34679AC" }]);
   });
 

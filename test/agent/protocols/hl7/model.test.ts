@@ -15,9 +15,9 @@ import { fixedContext } from "../../../support/wire.ts";
 import { type Dice, diceOf } from "../../../support/dice.ts";
 import { context } from "../../records.ts";
 
-// Goal: whatever the lines do, the same studies as from clean ones. Method: messages of several connections of one device are
-// cut, doubled, sent again and interleaved by the dice, each until it was acknowledged, as devices do; links, reading, the
-// spool's own operations and the merging of studies are ours, without a thread and a socket between them.
+// Goal: bad lines give the same studies as clean ones. Method: messages of several connections of one device are randomly cut,
+// doubled, resent and interleaved, each until its acknowledgement. Links, readers, spool operations and revisions are the
+// agent's, without threads and sockets.
 
 const CONNECTIONS = 3;
 
@@ -76,7 +76,7 @@ class Agent {
     return actions.filter((action) => action.do === "reply").length;
   }
 
-  /** What the server will have: each study's key, its latest revision and results. */
+  /** Studies as the server gets them: key, latest revision and results. */
   studies(): string[] {
     const latest = new Map<string, string>();
     const { batch } = this.#operations.takeQueued(10_000, 100_000_000, 0);
@@ -92,7 +92,7 @@ class Agent {
   }
 }
 
-/** One of the device's connections: what it still has to send, and the link at our end. */
+/** One connection of the device: its unsent messages, and the agent's link. */
 class Line {
   readonly #agent: Agent;
   readonly #dice: Dice;
