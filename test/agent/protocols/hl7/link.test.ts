@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { FRAME_END_TIMEOUT_MS, FRAME_TIMEOUT_MS, MESSAGE_BYTES_MAX } from "../../../../agent/protocols/hl7/link.ts";
 import type { LinkAction } from "../../../../agent/protocols/link.ts";
 import { NOISE_BYTES_MAX, NOISE_TIMEOUT_MS } from "../../../../agent/protocols/noise.ts";
-import { play, segmentationCounterexample } from "../astm/said.ts";
+import { play, segmentationCounterexample } from "../astm/observed-actions.ts";
 import { bytes, show } from "../astm/wire.ts";
 import { frame, header, newLink, result, saidOf, textOf } from "./wire.ts";
 

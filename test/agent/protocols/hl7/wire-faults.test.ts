@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { play } from "../astm/said.ts";
+import { play } from "../astm/observed-actions.ts";
 import { bytes, show } from "../astm/wire.ts";
 import { frame, header, newLink, result, type Said, saidOf, textOf } from "./wire.ts";
 

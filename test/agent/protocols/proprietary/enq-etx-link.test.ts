@@ -6,7 +6,7 @@ import {
   EnqEtxLink,
 } from "../../../../agent/protocols/proprietary/enq-etx-link.ts";
 import { NOISE_TIMEOUT_MS } from "../../../../agent/protocols/noise.ts";
-import { gapCounterexample, play, segmentationCounterexample } from "../astm/said.ts";
+import { gapCounterexample, play, segmentationCounterexample } from "../astm/observed-actions.ts";
 
 // Method: a whole body is `A` and four digits.
 
