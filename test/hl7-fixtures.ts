@@ -1,21 +1,27 @@
-// The wires of our own HL7 fixtures, in the notation of bytes(): documented layouts, invented data. make-fixtures.ts writes them.
+// HL7 fixtures in the notation of bytes(): documented layouts, invented data. make-fixtures.ts writes them.
 
-/** A fixture of a profile, and the animal its Reports are taken to be of. */
+/** A fixture of a profile, and the patient of its Reports. */
 export interface Hl7Case {
   readonly name: string;
   readonly wire: string;
   readonly patient: "dog" | "cat" | null;
 }
 
-/** One message in its frame, each segment ended by CR. */
+/** Encodes a message in a frame, each segment ended by CR. */
 function framed(...segments: readonly string[]): string {
   return `<VT>${segments.map((segment) => `${segment}<CR>`).join("")}<FS><CR>`;
 }
 
-/** A header with these values in the fields of these numbers. */
+/** Encodes a header by field numbers. */
 function header(fields: Readonly<Record<number, string>>): string {
   const values: Readonly<Record<number, string>> = {
-    ...{ 7: "20261121113100", 9: "ORU^R01", 10: "1", 11: "P", 12: "2.3.1", 18: "UNICODE", ...fields },
+    7: "20261121113100",
+    9: "ORU^R01",
+    10: "1",
+    11: "P",
+    12: "2.3.1",
+    18: "UNICODE",
+    ...fields,
   };
   const last = Math.max(...Object.keys(values).map(Number));
   return ["MSH|^~\\&", ...Array.from({ length: last - 2 }, (_, index) => values[index + 3] ?? "")].join("|");
@@ -26,12 +32,12 @@ function obx(number: number, type: string, code: string, value: string, unit = "
   return `OBX|${number}|${type}|${code}||${value}|${unit}|${range}|${flag}|||F`;
 }
 
-/** Messages, each in its frame. */
+/** Encodes messages, each in its frame. */
 function frames(...messages: readonly (readonly string[])[]): string {
   return messages.map((segments) => framed(...segments)).join("");
 }
 
-/** The notation of bytes() carries one character a byte. */
+/** Encodes UTF-8 text in the notation of bytes(), one character per byte. */
 function inUtf8(text: string): string {
   return Buffer.from(text, "utf8").toString("latin1");
 }
@@ -63,7 +69,7 @@ const generic: readonly Hl7Case[] = [
     patient: "dog",
   },
   {
-    // Order before specimen; the role of the second specimen says control.
+    // Order before specimen; the second specimen is a control.
     name: "oul-r24",
     wire: framed(
       lab({ 9: "OUL^R24^OUL_R24", 10: "24", 12: "2.5.1", 15: "NE", 16: "AL", 18: "UNICODE UTF-8" }),
@@ -108,7 +114,7 @@ const generic: readonly Hl7Case[] = [
     patient: "dog",
   },
   {
-    // Two animals, and one without any identifier: their results never meet.
+    // Two patients, and one without an identifier: their results stay apart.
     name: "several-patients",
     wire: framed(
       lab({ 9: "OPU^R25^OPU_R25", 10: "25", 12: "2.6" }),
@@ -145,7 +151,7 @@ const generic: readonly Hl7Case[] = [
     patient: "dog",
   },
   {
-    // Comparators, text answers, rows without a value or without a final one.
+    // Comparators, text results, rows without a value, and rows without a final value.
     name: "values",
     wire: framed(
       lab({ 10: "33" }),
@@ -236,7 +242,7 @@ const generic: readonly Hl7Case[] = [
     patient: "dog",
   },
   {
-    // MSH-18 is empty and the bytes are no UTF-8.
+    // MSH-18 is empty and the bytes are invalid UTF-8.
     name: "names-windows-1252",
     wire: framed(
       lab({ 10: "39", 18: "" }),
@@ -307,7 +313,7 @@ const generic: readonly Hl7Case[] = [
   { name: "no-control-id", wire: framed(lab({ 10: "" }), PATIENT, observed("S-1"), ...chemistry), patient: null },
   { name: "noise", wire: `noise${framed("noise")}<STX>`, patient: null },
   {
-    // Cut within OBX-5: 14 may have been 143. What the frame after it holds is whole.
+    // Cut within OBX-5: 14 may be the start of 143. The next frame is whole.
     name: "cut-by-a-new-frame",
     wire: `${framed(lab({ 10: "52" }), PATIENT, observed("S-2018"), ...chemistry).split("3|U/L")[0]}${framed(
       lab({ 10: "53" }),
@@ -375,7 +381,7 @@ const mindrayBc: readonly Hl7Case[] = [
         observed("QC-1", "00003^LJ QCR^99MRC"),
         obx(1, "NM", "6690-2^WBC^LN", "7.1", "10*9/L"),
       ],
-      // The same from a firmware that leaves MSH-11 at P.
+      // The same message of a firmware that keeps MSH-11 at P.
       [bc({ 10: "3" }), observed("QC-1", "00003^LJ QCR^99MRC"), obx(1, "NM", "6690-2^WBC^LN", "7.1", "10*9/L")],
     ),
     patient: "dog",
@@ -386,7 +392,7 @@ const mindrayBc: readonly Hl7Case[] = [
 
 const dymind: readonly Hl7Case[] = [
   {
-    // A background count: nothing in it, and values that are none.
+    // A background count: values of 0, and values that are not numbers.
     name: "invalid-values",
     wire: framed(
       header({ 3: "DF5x", 4: "Dymind", 10: "20261121_113015_1" }),
@@ -443,7 +449,7 @@ const bsTest = (id: string, number: number, name: string, value: string, unit: s
 
 const mindrayBs: readonly Hl7Case[] = [
   {
-    // One test a message, and its ids never count.
+    // One test per message, with constant ids.
     name: "three-tests",
     wire: frames(
       bsTest("1", 2, "ALT", "52.000000", "U/L"),
@@ -474,13 +480,20 @@ const mindrayBs: readonly Hl7Case[] = [
   },
 ];
 
-/** Two CR end each of its segments, and its times are written with a blank and colons. */
+/** Two CR end each segment, and times have a blank and colons. */
 function vcheck(id: string, ...segments: readonly string[]): string {
   const guid = "70387552-0000-4602-9c20-81256deacdc0^VA20B99VA9999^70b3d50000000000^GUID";
   return framed(
     header({
-      ...{ 3: " VA20B99VA9999^70b3d50000000000^EUI-64", 4: "BioNote", 7: "20261121 11:31:00+0300" },
-      ...{ 9: "ORU^R01^ORU_R01", 10: `{${id}}`, 12: "2.6", 15: "AL", 16: "NE", 18: "UNICODE UTF-8" },
+      3: " VA20B99VA9999^70b3d50000000000^EUI-64",
+      4: "BioNote",
+      7: "20261121 11:31:00+0300",
+      9: "ORU^R01^ORU_R01",
+      10: `{${id}}`,
+      12: "2.6",
+      15: "AL",
+      16: "NE",
+      18: "UNICODE UTF-8",
     }),
     "PID|||4711||^^^^^^U",
     `OBR|1| ${guid}|${guid}|BN0010^Canine CRP^LN|||20261121 11:28:00+0300|20261121 11:30:15+0300 `,
@@ -502,13 +515,13 @@ const bionote: readonly Hl7Case[] = [
     patient: "dog",
   },
   {
-    // Sent again by hand: a new MSH-10, the same study.
+    // Resent by a user: a new MSH-10, the same study.
     name: "sent-again",
     wire: [1, 2].map((number) => vcheck(`00000000-0000-4000-8000-00000000000${number}`, crp)).join(""),
     patient: "dog",
   },
   {
-    // An index is no concentration: it keeps its own name where the unit would stand.
+    // An index is not a concentration: its name is in place of the unit.
     name: "value-in-a-note",
     wire: vcheck(
       "00000000-0000-4000-8000-000000000003",
@@ -534,7 +547,13 @@ const bionoteC10: readonly Hl7Case[] = [
     name: "oul-r22",
     wire: framed(
       header({
-        ...{ 3: "C10", 4: "BioNote", 9: "OUL^R22^OUL_R22", 10: "C10-1", 12: "2.5.1", 15: "NE", 16: "AL" },
+        3: "C10",
+        4: "BioNote",
+        9: "OUL^R22^OUL_R22",
+        10: "C10-1",
+        12: "2.5.1",
+        15: "NE",
+        16: "AL",
         18: "UNICODE UTF-8",
       }),
       "PID|1||4711^^^^Hospital||Zeytin||20190504|FS|||||||||||||Aydin||||||||||||||Canine|Mixed",
@@ -551,8 +570,15 @@ const bionoteC10: readonly Hl7Case[] = [
     name: "query",
     wire: framed(
       header({
-        ...{ 3: "C10", 4: "BioNote", 9: "QBP^Q11^QBP_Q11", 10: "C10-2", 12: "2.5.1", 15: "NE", 16: "AL" },
-        ...{ 18: "UNICODE UTF-8", 21: "LAB-27^IHE" },
+        3: "C10",
+        4: "BioNote",
+        9: "QBP^Q11^QBP_Q11",
+        10: "C10-2",
+        12: "2.5.1",
+        15: "NE",
+        16: "AL",
+        18: "UNICODE UTF-8",
+        21: "LAB-27^IHE",
       }),
       "QPD|WOS_ALL^Work Order Step All^IHELAW|20261121113100",
       "RCP|||R^Real Time^HL70394",

@@ -6,8 +6,8 @@ import { bytes, frame } from "./agent/protocols/astm/wire.ts";
 import { hl7Folders } from "./hl7-fixtures.ts";
 import { poct1Fixtures } from "./poct1-fixtures.ts";
 
-// Makes the bytes of our own fixtures: `npx tsx test/make-fixtures.ts`. Documented layouts, invented data. Nobody edits
-// bytes by hand: test/agent/fixtures.test.ts compares what is committed with what this file makes.
+// Writes the bytes of fixtures/: `npx tsx test/make-fixtures.ts`. Documented layouts, invented data. No fixture is edited by
+// hand: test/agent/tools/fixtures.test.ts compares the committed bytes with these.
 
 export const fixturesFolder = fileURLToPath(new URL("../fixtures/", import.meta.url));
 
@@ -15,7 +15,7 @@ export interface MadeFixture {
   /** Path within fixtures/. */
   readonly path: string;
   readonly bytes: Buffer;
-  /** The animal its Reports are taken to be of. */
+  /** The patient of its Reports. */
   readonly patient: Patient | null;
 }
 
@@ -41,17 +41,17 @@ export const cat: Patient = {
   weight_kg: 4.6,
 };
 
-/** One ETX frame a record, as most analyzers send. */
+/** Encodes an ETX frame per record, as most analyzers send. */
 function session(records: readonly string[]): string {
   return `<ENQ>${records.map((record, index) => frame((index + 1) % 8, `${record}<CR>`)).join("")}<EOT>`;
 }
 
-/** The whole message in one ETX frame. */
+/** Encodes the whole message in one ETX frame. */
 function oneFrame(records: readonly string[]): string {
   return `<ENQ>${frame(1, records.map((record) => `${record}<CR>`).join(""))}<EOT>`;
 }
 
-/** The message cut every 240 characters wherever that is; ETX ends only the last frame. */
+/** Cuts the message every 240 characters; ETX ends only the last frame. */
 function cutAt240(records: readonly string[]): string {
   const text = records.map((record) => `${record}\r`).join("");
   const parts = text.match(/[^]{1,240}/g) ?? [];
@@ -61,7 +61,7 @@ function cutAt240(records: readonly string[]): string {
   return `<ENQ>${frames.join("")}<EOT>`;
 }
 
-/** One record an ETB frame, ETX on L only. */
+/** Encodes an ETB frame per record; ETX ends only L. */
 function etbFrames(records: readonly string[]): string {
   const frames = records.map((record, index) =>
     frame((index + 1) % 8, `${record}<CR>`, index === records.length - 1 ? "ETX" : "ETB"),
@@ -69,7 +69,7 @@ function etbFrames(records: readonly string[]): string {
   return `<ENQ>${frames.join("")}<EOT>`;
 }
 
-/** The notation of bytes() carries one character a byte. */
+/** Encodes UTF-8 text in the notation of bytes(), one character per byte. */
 function inUtf8(text: string): string {
   return Buffer.from(text, "utf8").toString("latin1");
 }
@@ -149,7 +149,7 @@ function vetscanFrames(records: readonly string[]): string[] {
 
 function badChecksum(): string {
   const frames = vetscanFrames(vetscanShort);
-  // Noise made the 1 of 143 a 9 on the line.
+  // Noise on the line changed the 1 of 143 to 9.
   const noisy = (frames[5] ?? "").replace("|143|", "|943|");
   return `<ENQ>${[...frames.slice(0, 5), noisy, ...frames.slice(5)].join("")}<EOT>`;
 }
@@ -230,7 +230,7 @@ const xn = [
   END,
 ];
 
-/** Pentra: mnemonic in component 4, LOINC in 5; 1 is written where a unit would be; W may be wrong, X is none. */
+/** Pentra: mnemonic in component 4, LOINC in 5; 1 is in place of a unit; W may be wrong, X has no result. */
 const pentra = [
   "H|\\^&|||ABX|||||||P|E1394-97|20261121113015",
   "P|1||4711||^|||U",
@@ -256,7 +256,7 @@ const erba = [
   END,
 ];
 
-/** GeneXpert: one frame above 240 bytes, verdicts in component 1, numbers in 2 of results that are no analytes of ours. */
+/** GeneXpert: one frame above 240 bytes, verdicts in component 1, numbers in 2 of results without an analyte in the catalogue. */
 const geneXpert = [
   "H|@^\\|URM-abc-01||000001 Clinic^GeneXpert^4.8|||||LIS||P|1394-97|20261121120000",
   "P|1||||^^^^",
@@ -299,16 +299,16 @@ function skylaRecords(name: string): string[] {
     `O|1|000031||^^^LiverPanel|A|20261121111000|||||N`,
     `R|1|^^^ALB|3.1|g/dL|2.3-4.0|N||||F||${at}`,
     `R|2|^^^ALT|143|U/L|10-100|H||||F||${at}`,
-    `R|3|^^^ALP|88|U/L|23-212|N||||P||${at}`, // R-11, where LIS02 has the operator
+    `R|3|^^^ALP|88|U/L|23-212|N||||P||${at}`, // R-11, in place of LIS02's operator
     `R|4|^^^TBIL|<0.1|mg/dL|0.0-0.9|N||||F||${at}`,
     END,
   ];
 }
 
-/** ü and ö as IBM 850 has them. */
+/** ü and ö in IBM 850. */
 const CP850_NAME = "G\x81m\x81\x94";
 
-/** Everything of a BC-2800Vet body before its results (id, mode, time), and behind them. */
+/** The parts of a BC-2800Vet body before its results (id, mode, time) and behind them. */
 const bcHead = (id: string) => `A${id}0112120261130`;
 const bcRegions = "030070090250030160010210";
 const bcHistograms = Array.from({ length: 768 }, (_, channel) => String((channel * 37) % 400).padStart(3, "0")).join(
@@ -385,7 +385,7 @@ const vetscan: readonly Case[] = [
     patient: cat,
   },
   {
-    // The QC order ends with its patient: the next animal's results are again for a patient.
+    // The QC order ends with its patient: the next results are a patient's.
     name: "qc-after-patient",
     wire: session([
       ...vetscanDog.slice(0, -1),
@@ -563,7 +563,7 @@ const generic: readonly Case[] = [
     patient: dog,
   },
   {
-    // Nothing but O-16 says urine: no blood interval may meet these.
+    // Only O-16 declares urine: these results get no blood interval.
     name: "urine-specimen",
     wire: session([
       header("chem^1"),
@@ -809,7 +809,7 @@ const bc2800: readonly Case[] = [
   { name: "no-values", wire: handshake(bcBody("00", { id: "********", platelets: "*************" })), patient: dog },
   { name: "qc-file", wire: handshake(bcQcFile), patient: dog },
   { name: "qc-run", wire: handshake(bcQcRun), patient: dog },
-  // The line swallowed a character: NAK, and the device sends the body again.
+  // The line lost a character: NAK, and the device sends the body again.
   { name: "resent-body", wire: `<ENQ>${bcDog.replace("0098", "098")}<EOT><ETX>${bcDog}<EOT><ETX>`, patient: dog },
   { name: "lost-ack", wire: `${handshake(bcDog)}<ETX>`, patient: dog },
   { name: "two-runs", wire: handshake(bcDog) + handshake(bcBody("01", { id: "00004712" })), patient: null },
@@ -820,7 +820,7 @@ const bc2800OneWay: readonly Case[] = [
   { name: "dog", wire: `<STX>${bcDog}<SUB>`, patient: dog },
   { name: "lost-character", wire: `<STX>${bcDog.replace("0098", "098")}<SUB>`, patient: dog },
   {
-    // One character less in the results and one more in the histogram: the length is right, the columns have moved.
+    // One character less in the results and one more in the histogram: the length is right, and the columns have moved.
     name: "moved-columns",
     wire: `<STX>${bcDog.replace("0098", "098")}0<SUB>`,
     patient: dog,
@@ -836,7 +836,7 @@ const spotchem: readonly Case[] = [
     patient: dog,
   },
   {
-    // 16.4 has lost its 1: the line is short, and nothing of the text is read.
+    // 16.4 has lost its 1: the line is short, and no result of the text is read.
     name: "lost-character",
     wire: `<STX>${lines([...spotchemHead, ...spotchemMulti]).replace(" 16.4", " 6.4")}<ETX>`,
     patient: dog,
@@ -891,7 +891,7 @@ function made(folder: string, extension: string, { name, wire, patient }: Case):
 
 const animals = { dog, cat };
 
-/** The animal that a case says its study is taken to be of. */
+/** The patient that a case declares for its study. */
 function animalOf(name: keyof typeof animals | null): Patient | null {
   return name === null ? null : animals[name];
 }

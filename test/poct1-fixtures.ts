@@ -1,5 +1,5 @@
-// The bytes of our own POCT1-A fixtures: after the messages of guides and vendors' public notes, with invented data. What a
-// device acknowledges are our control ids, which begin at 1 with every connection.
+// POCT1-A fixtures after public notes of vendors, with invented data. A device acknowledges the agent's control ids, which
+// begin at 1 on every connection.
 
 export interface Poct1Case {
   readonly name: string;
@@ -10,7 +10,7 @@ export interface Poct1Case {
 const XML = '<?xml version="1.0" encoding="utf-8"?>';
 const SENT_AT = "2026-11-21T13:00:05+03:00";
 
-/** A message: its control id, then its body. */
+/** Encodes a document. */
 function said(root: string, controlId: number | string, ...body: readonly string[]): string {
   const header = `${field("HDR.control_id", controlId)}${field("HDR.version_id", "POCT1")}${field("HDR.creation_dttm", SENT_AT)}`;
   return `<${root}><HDR>${header}</HDR>${body.join("")}</${root}>`;
@@ -92,7 +92,7 @@ const measured = field("OBS.method_cd", "M");
 const calculated = field("OBS.method_cd", "C");
 const low = field("OBS.interpretation_cd", "L");
 
-/** A venous blood gas of a dog that lost a little potassium. */
+/** A venous blood gas of a dog with low potassium. */
 const bloodGas = [
   obs(field("OBS.observation_id", "pH", 'SN="ACME"'), "7.31", "", measured, low, range("[7.35;7.46]")),
   obs(field("OBS.observation_id", "pCO2", 'SN="ACME"'), "38.2", "mmHg", measured, range("[35;38]", "mmHg")),
@@ -132,7 +132,7 @@ const acme: Device = {
   bytesMax: 8_000,
 };
 
-/** What a device measured of that patient: by default the gases of `bloodGas`. */
+/** Encodes an observation of that patient; by default the gases of `bloodGas`. */
 export function measurement(
   controlId: number,
   { patient: number, at, sequence }: { patient: string; at: string; sequence: number },
@@ -141,7 +141,7 @@ export function measurement(
   return said("OBS.R01", controlId, service(at, patient(number, ...observations), { sequence }));
 }
 
-/** One potassium, for tests that tell measurements apart by it. */
+/** Encodes an observation of potassium, for tests that distinguish measurements by it. */
 export function potassium(value: number): string {
   return obs(loinc("2823-3", "K"), String(value), "mmol/L", measured);
 }
@@ -173,7 +173,7 @@ export function session(stored: readonly string[], later: readonly string[] = []
   return `${documents.map((document) => XML + document).join("\n")}\n`;
 }
 
-/** A device in continuous mode that measured nothing: it asks for a patient, tells events, or takes lists. */
+/** A device in continuous mode without measurements: it queries a patient, reports events, or accepts lists. */
 export function talkOf({
   asksFor = null as string | null,
   by = "RPAT",
@@ -205,12 +205,12 @@ function deviceEvent(controlId: number | string, description: string): string {
   );
 }
 
-/** Documents with a declaration each, a line each. */
+/** Joins documents, each with a declaration and on its own line. */
 function declared(...documents: readonly string[]): string {
   return documents.map((document) => `${XML}${document}\n`).join("");
 }
 
-/** Siemens DCA Vantage: no acknowledgement of a request nor wanted of an end of topic; its observation times have no offset. */
+/** Siemens DCA Vantage: no ACK of a request or of an end of topic; observation times without an offset. */
 const siemensDca = declared(
   hello(1, {
     vendor: "SIEM",
@@ -286,7 +286,7 @@ const hemoscreen = [
   .map((document) => `\x0b${document}\x1c\r`)
   .join("");
 
-/** i-STAT 1: no declaration, a request for each observation; a value measured and the same corrected for the patient's heat. */
+/** i-STAT 1: no declaration, a request for each observation; a measured value, and the same corrected for the patient's temperature. */
 const iStat = [
   hello(1, { vendor: "i-STAT", model: "i-STAT 1", serial: "311234", timeout: 60 }),
   status(2, 2),
@@ -316,7 +316,7 @@ const iStat = [
   acknowledged(7, 7),
 ].join("");
 
-/** Nova StatStrip: an accession in place of the patient, a cancelled test, notes in element text; its clock is set, and it converses on. */
+/** Nova StatStrip: an accession in place of the patient, a cancelled test, notes in element text; its clock is set, and the dialogue continues. */
 const nova = declared(
   hello(7135, {
     vendor: "NOVABIO",
@@ -352,7 +352,7 @@ const nova = declared(
   end(7141),
 );
 
-/** Quidel Sofia: nothing until continuous mode, then it pushes; a patient's number with a blank, a result in words. */
+/** Quidel Sofia: unsolicited results in continuous mode only; a patient number with a blank, a result in words. */
 const sofia = declared(
   hello(1, {
     vendor: "Quidel",
@@ -381,7 +381,7 @@ const sofia = declared(
   end(6),
 );
 
-/** Everything that XML allows and some device does: `V= "x"`, single quotes, other order, comments, blanks between documents. */
+/** XML variants that devices use: `V= "x"`, single quotes, other order, comments, blanks between documents. */
 const oddSyntax = `\xef\xbb\xbf${hello(1, acme).replaceAll('V="', 'V= "')}\r\n\0\0  ${status(2, 1).replaceAll('"', "'")}\n${said(
   "OBS.R01",
   3,
@@ -396,7 +396,7 @@ const oddSyntax = `\xef\xbb\xbf${hello(1, acme).replaceAll('V="', 'V= "')}\r\n\0
   ),
 )}\n${endOfTopic(4)}${acknowledged(5, 6)}${end(6)}`;
 
-/** The device was restarted in the middle of an observation: it says HELLO again, and the observation with a new control id. */
+/** A device restarts within an observation: it sends HELLO again, and the observation with a new control id. */
 const rebooted = `${declared(hello(1, acme), status(2, 1))}${(XML + dogsPotassium(3)).slice(0, 400)}${declared(
   hello(1, acme),
   status(2, 1),
@@ -406,7 +406,7 @@ const rebooted = `${declared(hello(1, acme), status(2, 1))}${(XML + dogsPotassiu
   end(6),
 )}`;
 
-/** One that is no XML, as often as it is refused and once more; the one behind it gets through. */
+/** Invalid XML, as often as it is refused and once more; the next document is accepted. */
 const poison = declared(
   hello(1, acme),
   status(2, 0),
@@ -416,7 +416,7 @@ const poison = declared(
   end(9),
 );
 
-/** The answer of the first was lost: the same bytes again, then under another control id, then with another value. */
+/** The ACK of the first is lost: the same bytes again, then under another control id, then with another value. */
 const resent = declared(
   hello(1, acme),
   status(2, 0),

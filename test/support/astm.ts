@@ -1,7 +1,7 @@
 import { encodeFrame } from "../../agent/protocols/astm/frame.ts";
 import { ENQ, EOT, ETX } from "../../agent/protocols/bytes.ts";
 
-/** A session of one record per ETX frame, as most analyzers send it: ENQ, frames, EOT. */
+/** Encodes a session: ENQ, an ETX frame per record, EOT. */
 export function session(records: readonly string[]): Uint8Array {
   return Buffer.concat([Uint8Array.of(ENQ), ...frames(records), Uint8Array.of(EOT)]);
 }
@@ -14,13 +14,13 @@ export interface VetScanResult {
   /** As typed at the device. */
   readonly patient: string;
   readonly species: "Dog" | "Cat";
-  /** YYYYMMDDHHMMSS, the device's clock. */
+  /** Device time, YYYYMMDDHHMMSS. */
   readonly collected: string;
   readonly alt: number;
   readonly glucose?: number;
 }
 
-/** The records of a VetScan VS2 run with two analytes. */
+/** Returns the records of a VetScan VS2 run with two analytes. */
 export function vetScanRecords({ patient, species, collected, alt, glucose = 95 }: VetScanResult): string[] {
   return [
     `H|\\^&|||ABAXIS, INC.^VetScan VS2^3.1.35^TEST0001|||||||P|E 1394-97|${collected}`,

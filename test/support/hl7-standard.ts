@@ -1,11 +1,11 @@
 import { createRequire } from "node:module";
 
-// The parser of another hand, with types. It is right for messages of CR-ended segments with the standard delimiters, no
-// escapes and no `&`: that far it checks ours.
+// Types of the package hl7-standard, the oracle of the parser. It is right for CR-ended segments with the standard delimiters,
+// without escapes and `&`.
 
 interface OtherMessage {
   transform(): void;
-  /** "PID.3", "PID.3.1": null where nothing is. */
+  /** @param path "PID.3", "PID.3.1" @returns null for an empty field */
   get(path: string): unknown;
   getSegments(name: string): readonly OtherSegment[];
 }

@@ -3,7 +3,7 @@ import tls from "node:tls";
 import { encodeMllp } from "../../agent/protocols/mllp.ts";
 import { FS } from "../../agent/protocols/bytes.ts";
 
-/** Segments as one message in its frame. */
+/** Encodes segments as one message in a frame. */
 export function frameOf(segments: readonly string[]): Uint8Array {
   return encodeMllp(Buffer.from(segments.map((segment) => `${segment}\r`).join("")));
 }
@@ -13,10 +13,10 @@ export interface BloodCount {
   readonly id: string;
   /** As typed at the device. */
   readonly patient: string;
-  /** YYYYMMDDHHMMSS, the device's clock. */
+  /** Device time, YYYYMMDDHHMMSS. */
   readonly measured: string;
   readonly wbc: number | string;
-  /** MSH-7; when it was measured, if not given. */
+  /** MSH-7; default: the time of the measurement. */
   readonly sent?: string;
 }
 
@@ -31,7 +31,7 @@ export function bloodCount({ id, patient, measured, wbc, sent = measured }: Bloo
   ];
 }
 
-/** A device's end of an MLLP connection. */
+/** Device side of an MLLP connection. */
 export class MllpClient {
   readonly #socket: net.Socket;
   #received: Buffer = Buffer.alloc(0);
@@ -47,7 +47,7 @@ export class MllpClient {
     });
   }
 
-  /** At the other end of a connection that was made to it. */
+  /** Device side of an accepted connection. */
   static of(socket: net.Socket): MllpClient {
     return new MllpClient(socket);
   }
@@ -63,7 +63,7 @@ export class MllpClient {
     this.#socket.write(bytes);
   }
 
-  /** The next answer without its frame, or null when the connection is gone or the time is up. */
+  /** Returns the next reply without its frame; null after a close or `ms` milliseconds. */
   async answer(ms = 10_000): Promise<string | null> {
     const until = performance.now() + ms;
     for (;;) {
@@ -83,7 +83,7 @@ export class MllpClient {
     return this.answer();
   }
 
-  /** Shuts the sending side, and goes on listening. */
+  /** Closes the sending side and keeps receiving. */
   end(): void {
     this.#socket.end();
   }
@@ -97,7 +97,7 @@ export class MllpClient {
   }
 }
 
-/** `AA 4711`: the code and the id of what an answer answers. */
+/** Returns MSA-1 and MSA-2 of a reply: `AA 4711`. */
 export function verdict(answer: string | null): string {
   const [, code, id] = /\rMSA\|(\w+)\|([^|\r]*)/.exec(answer ?? "") ?? [];
   return answer === null ? "nothing" : `${code} ${id}`.trim();

@@ -1,12 +1,12 @@
 import net from "node:net";
 
-// A POCT1-A device's end of a connection, quick rather than clever: it knows our answers by their text.
+// Device side of a POCT1-A connection. It finds replies by a pattern, without an XML parser.
 
 const XML = '<?xml version="1.0" encoding="utf-8"?>';
 const ANSWER =
   /<ACK\.type_cd V="(A[AE])"\/><ACK\.ack_control_id V="(\d+)"\/>|<DTV\.R01>.*?<HDR\.control_id V="(\d+)".*?<DTV\.command_cd V="(\w+)"/g;
 
-/** A message: its control id, then its body. */
+/** Encodes a document. */
 function dml(root: string, controlId: number, body: string): Buffer {
   const header = `<HDR><HDR.control_id V="${controlId}"/><HDR.version_id V="POCT1"/><HDR.creation_dttm V="2026-11-21T13:00:05+03:00"/></HDR>`;
   return Buffer.from(`${XML}<${root}>${header}${body}</${root}>`);
@@ -20,7 +20,7 @@ export interface Measured {
   readonly sequence: number;
   /** Potassium. */
   readonly value: number;
-  /** Further elements behind the observation, for the length of it. */
+  /** Further elements behind the observation, to lengthen the document. */
   readonly more?: string;
 }
 
@@ -36,10 +36,10 @@ export class Poct1Client {
   #controlId = 0;
   readonly #waiting = new Map<number, (accepted: boolean | null) => void>();
   #isContinuous: (yes: boolean) => void = () => undefined;
-  /** What it was told to do; it did all of it. */
+  /** Directives received and acknowledged. */
   readonly directives: string[] = [];
 
-  /** A device in continuous mode; null when the connection went before. */
+  /** Connects a device up to continuous mode. @returns null if the connection closed before */
   static async connect(port: number, serial: string): Promise<Poct1Client | null> {
     const client = new Poct1Client(net.connect({ host: "127.0.0.1", port, noDelay: true }));
     const continuous = new Promise<boolean>((resolve) => (client.#isContinuous = resolve));
@@ -65,7 +65,7 @@ export class Poct1Client {
     return !this.#socket.destroyed;
   }
 
-  /** Says a document under the next control id; whether it was accepted, null when the connection went before. */
+  /** Sends a document with the next control id. @returns whether it was accepted; null if the connection closed before */
   say(document: (controlId: number) => Uint8Array): Promise<boolean | null> {
     const id = ++this.#controlId;
     return new Promise((resolve) => {
@@ -75,7 +75,7 @@ export class Poct1Client {
     });
   }
 
-  /** Says so many bytes of it, and is gone. */
+  /** Sends the first bytes of a document and closes. */
   break(document: Uint8Array, bytes: number): void {
     this.#socket.write(document.subarray(0, bytes), () => this.#socket.destroy());
   }

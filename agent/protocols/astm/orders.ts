@@ -38,11 +38,11 @@ export function readQuery({ delimiters, records }: AstmMessage): AstmOrderQuery 
   const asked = asking.flatMap(({ record }) => record.repeats(3).map((parts) => parts.map((part) => part.trim())));
   const all = asked.some((parts) => parts.some((part) => part.toUpperCase() === "ALL"));
   const samples = asked
-    .map((place) => {
-      const [patient = "", specimen = "", ...further] = place;
-      return { patient, specimen, ...(further.some((part) => part !== "") ? { place } : {}) };
+    .map((parts) => {
+      const [patient = "", specimen = "", ...further] = parts;
+      return { patient, specimen, ...(further.some((part) => part !== "") ? { rackPosition: parts } : {}) };
     })
-    .filter(({ patient, specimen, place }) => patient !== "" || specimen !== "" || place !== undefined);
+    .filter(({ patient, specimen, rackPosition }) => patient !== "" || specimen !== "" || rackPosition !== undefined);
   return {
     delimiters,
     sender: header.component(5, 1),

@@ -94,8 +94,6 @@ function deviceName(header: Segment): string {
  * Reads PID-3, the identifier list, then PID-2, the former external id. PID-4 may be a cage and never matches alone.
  */
 function identifiers({ patient, order, specimen, container }: OrderGroup) {
-  const firsts = (segment: Segment | null, field: number) =>
-    (segment?.repetitions(field) ?? []).map(([first = ""]) => given(first)).filter(Boolean);
   const typed = [...firsts(patient, 3), ...firsts(patient, 2)];
   const specimens = [
     order?.components(2),
@@ -108,6 +106,11 @@ function identifiers({ patient, order, specimen, container }: OrderGroup) {
     identifier: typed[0] ?? null,
     otherIdentifiers: [...typed.slice(1), ...firsts(patient, 4), ...others.filter(Boolean)],
   };
+}
+
+/** Returns the first component of each repetition. */
+function firsts(segment: Segment | null, field: number): string[] {
+  return (segment?.repetitions(field) ?? []).map(([first = ""]) => given(first)).filter(Boolean);
 }
 
 function patientHint(group: OrderGroup, profile: Hl7Profile): PatientHint {

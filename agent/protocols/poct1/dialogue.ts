@@ -60,7 +60,7 @@ export class Dialogue {
     return this.#state;
   }
 
-  /** The connection has received data and is not gone. */
+  /** Data was received, and the connection is open. */
   get hasReceived(): boolean {
     return this.#state !== "new" && this.#state !== "closed";
   }

@@ -23,7 +23,7 @@ import { type Replay, replay, type ReplayedMessage } from "../../../agent/tools/
 import { dog } from "../../make-fixtures.ts";
 import { context, only, reportsOf } from "../records.ts";
 
-// A cross-check over bytes of real wires. They stay outside the repository, so it is skipped where they are not.
+// Cross-check with captures of real devices. They are outside the repository; without them the tests are skipped.
 
 const folder = fileURLToPath(new URL("../../../../shared/captures/astm/", import.meta.url));
 const present = existsSync(folder);
@@ -36,7 +36,7 @@ function capture(name: string): Buffer {
   return readFileSync(join(folder, name));
 }
 
-/** Some were logged without ENQ and EOT. */
+/** Adds ENQ and EOT, which some captures lack. */
 function session(bytes: Buffer): Buffer {
   return bytes[0] === 0x05 ? bytes : Buffer.concat([Buffer.from(ENQ), bytes, Buffer.from(EOT)]);
 }
@@ -49,19 +49,19 @@ function messageOf({ messages }: Replay): ReplayedMessage {
   return only(messages);
 }
 
-/** The frames' texts, each with its own CR. */
+/** Returns the texts of the frames, each with its CR. */
 function texts(bytes: Buffer): string[] {
   const frames = bytes.toString("latin1").split("\x02").slice(1);
   return frames.map((frame) => frame.slice(1).split("\x03", 1)[0] ?? "");
 }
 
-/** Its frames again with other bytes in them and the checksums that these have. */
+/** Replaces bytes in the frames, with new checksums. */
 function reframed(bytes: Buffer, change: (text: string) => string): Buffer {
   const frames = texts(bytes).map((text, index) => encodeFrame(index + 1, Buffer.from(change(text), "latin1"), ETX));
   return Buffer.concat([Buffer.from(ENQ), ...frames, Buffer.from(EOT)]);
 }
 
-/** What the file prints of R: code, value, unit. */
+/** Returns code, value and unit of each R record. */
 function printed(bytes: Buffer): string[][] {
   return texts(bytes)
     .flatMap((text) => text.split("\r"))
@@ -243,13 +243,13 @@ describe.skipIf(!present)("field captures", () => {
 const hl7Folder = join(folder, "../hl7/");
 const hl7Present = existsSync(hl7Folder);
 
-/** They were logged without their frames. */
+/** Adds the frames, which the captures lack. */
 function framedHl7(name: string): Uint8Array {
   const logged = readFileSync(join(hl7Folder, name));
   return encodeMllp(logged[0] === 0x0b ? logged.subarray(1) : logged);
 }
 
-/** What the file prints of OBX: code and name, value, unit. */
+/** Returns code and name, value and unit of each OBX. */
 function printedObx(name: string): string[][] {
   return readFileSync(join(hl7Folder, name), "utf8")
     .split(/\r+/)

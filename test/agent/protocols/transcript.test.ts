@@ -15,15 +15,15 @@ import {
 import { fixturesFolder } from "../../make-fixtures.ts";
 import { fixedContext } from "../../support/wire.ts";
 
-// A talk dropped into fixtures/<profile>/ is a test: its `<` lines are given to the profile's link, and what the link says is
-// held against the `>` lines. What we send in a talk is given to the link when we are to speak and have nothing to say.
+// Every transcript in fixtures/<profile>/ is a test: the profile's link receives its `<` lines, and replies with its `>` lines.
+// A message of the agent is given to the link when a `>` line is due and the link has no reply.
 
 const talks = readdirSync(fixturesFolder, { recursive: true, encoding: "utf8" })
   .filter((file) => file.endsWith(".talk"))
   .toSorted();
 
-function linkAtTheOtherEnd(talk: readonly TranscriptLine[], link: Link): TranscriptPeer {
-  let message = messageFromUs(talk);
+function linkAsPeer(talk: readonly TranscriptLine[], link: Link): TranscriptPeer {
+  let message = messageOfAgent(talk);
   const said: number[] = [];
   const carryOut = (actions: readonly LinkAction[]) => {
     for (const action of actions) if (action.do === "reply") said.push(...action.bytes);
@@ -40,19 +40,19 @@ function linkAtTheOtherEnd(talk: readonly TranscriptLine[], link: Link): Transcr
   };
 }
 
-/** The records that our frames in a talk carry; null: we send none. A frame said again follows itself. */
-function messageFromUs(talk: readonly TranscriptLine[]): Uint8Array | null {
+/** Returns the records in the agent's frames, null without frames. A repeated frame follows itself. */
+function messageOfAgent(talk: readonly TranscriptLine[]): Uint8Array | null {
   const ours = talk.filter(({ from }) => from === "agent").map(({ bytes }) => bytes);
   if (!ours.some(([first]) => first === ENQ)) return null;
   const frames = ours.filter(([first]) => first === STX);
   const once = frames.filter((frame, index) => index === 0 || Buffer.compare(frame, frames[index - 1]!) !== 0);
-  // STX and number stand before the text; ETX, checksum, CR and LF behind it.
+  // STX and number precede the text; ETX, checksum, CR and LF follow.
   return Buffer.concat(once.map((frame) => frame.subarray(2, -5)));
 }
 
 function played(text: string, profile = "generic-astm"): Promise<string | null> {
   const talk = parseTranscript(text);
-  return playTranscript(talk, "device", linkAtTheOtherEnd(talk, createLink(profileById(profile)!, fixedContext)));
+  return playTranscript(talk, "device", linkAsPeer(talk, createLink(profileById(profile)!, fixedContext)));
 }
 
 test.each(talks)("%s plays without a difference", async (file) => {

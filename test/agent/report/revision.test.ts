@@ -78,17 +78,23 @@ describe("news", () => {
 
   test("the snapshot follows the rows", () => {
     const row = (analyte: string, text: string) => ({
-      ...{ analyte, code: analyte, text, interval_id: null, reason: null },
-      ...{ device_range: null, device_species: null, device_flag: null },
+      analyte,
+      code: analyte,
+      text,
+      interval_id: null,
+      reason: null,
+      device_range: null,
+      device_species: null,
+      device_flag: null,
     });
     const snapshot = (...rows: ReturnType<typeof row>[]) => ({ ...held.snapshot, rows });
     const before = { ...held, snapshot: snapshot(row("ALT", "50"), row("CREA", "1.1")) };
     const after = { ...studyDraft({ results: [alt(51)] }), snapshot: snapshot(row("ALT", "51")) };
     expect(revise(before, after)?.snapshot.rows).toEqual([row("ALT", "51"), row("CREA", "1.1")]);
 
-    // The server flags a study anew whose rows are not all for one animal.
+    // The server recomputes the flags of a study whose rows have different patient facts.
     const dog = { species: "dog", breed: null, sex: null, date_of_birth: null };
-    const animalOf = (first: FlaggedPatient | null, late: FlaggedPatient, ...rows: ReturnType<typeof row>[]) =>
+    const patientFactsOf = (first: FlaggedPatient | null, late: FlaggedPatient, ...rows: ReturnType<typeof row>[]) =>
       revise(
         { ...before, snapshot: { ...before.snapshot, animal: first } },
         { ...after, snapshot: { ...snapshot(...rows), animal: late } },
@@ -96,7 +102,7 @@ describe("news", () => {
     const alone = [row("ALT", "51")];
     const all = [row("ALT", "51"), row("CREA", "1.1")];
     const cat = { ...dog, species: "cat" };
-    expect([animalOf(dog, { ...dog }, ...alone), animalOf(dog, cat, ...all)]).toEqual([dog, cat]);
-    expect([animalOf(dog, cat, ...alone), animalOf(null, cat, ...alone)]).toEqual([null, null]);
+    expect([patientFactsOf(dog, { ...dog }, ...alone), patientFactsOf(dog, cat, ...all)]).toEqual([dog, cat]);
+    expect([patientFactsOf(dog, cat, ...alone), patientFactsOf(null, cat, ...alone)]).toEqual([null, null]);
   });
 });

@@ -4,7 +4,7 @@ import type { AstmLinkOptions } from "../../../../agent/protocols/astm/link.ts";
 import { FRAME_END_TIMEOUT_MS, RECEIVE_TIMEOUT_MS } from "../../../../agent/protocols/astm/receiver.ts";
 import { bytes, checksumOf, complete, frame, sessionOf, station } from "./wire.ts";
 
-// What a profile declares of its device's habits, each beside what a device gets that has not declared it.
+// Declared departures from the standard, each beside the behavior without the declaration.
 
 const H = "H|\\^&|||Analyzer^1.0";
 const R = "R|1|^^^GLU|95|mg/dL";
@@ -126,7 +126,7 @@ describe("a digit before each record", () => {
   });
 });
 
-/** What the standard does not ask for and every device may do; see also link.test.ts. */
+/** Departures that need no declaration; see also link.test.ts. */
 test.each([
   ["one record an ETB frame", (text: string) => text.replace(/<ETX>(?=.*<ETX>)/g, "<ETB>")],
   ["EOT right behind ENQ", (text: string) => `<ENQ><EOT>${text}`],
@@ -151,7 +151,7 @@ test("a session never changes how the next one is read", () => {
     fc.property(sessions, (before) => {
       const device = station();
       device.receive(before.join(""));
-      device.wait(2 * RECEIVE_TIMEOUT_MS); // one without a checksum has swallowed its EOT
+      device.wait(2 * RECEIVE_TIMEOUT_MS); // a frame without checksum includes its EOT
       const said = device.said();
       device.receive(`<ENQ>${odd[0]}<EOT>`);
       const after = device.said();

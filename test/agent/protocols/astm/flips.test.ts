@@ -6,8 +6,8 @@ import { frames, vetScanRecords } from "../../../support/astm.ts";
 import { dog } from "../../../make-fixtures.ts";
 import { receiver } from "./wire.ts";
 
-// Every byte of a session is damaged in turn, in every bit and into every control character that means something.
-// `npm test` takes every value a byte can have for the frames.
+// Damages every byte of a session in turn: each bit, and each control character. `npm test` tries every value of the bytes of
+// frames.
 
 const RECORDS = vetScanRecords({ patient: "4711", species: "Dog", collected: "20261121093000", alt: 31 });
 const FRAMES = frames(RECORDS);
@@ -15,7 +15,7 @@ const QUICK = process.env["SLOW"] === "0";
 const BITS = [1, 2, 4, 8, 16, 32, 64, 128];
 const CONTROLS = [0x00, 0x02, 0x03, 0x04, 0x05, 0x06, 0x0a, 0x0d, 0x15, 0x17];
 const VALUES = Array.from({ length: 256 }, (_, value) => value);
-/** Less than the device's 15 s, and more than the link waits for the end of a frame. */
+/** Below the device's 15 s, above the link's wait for the end of a frame. */
 const REPLY_MS = 14_999;
 
 function damaged(bytes: Uint8Array, place: number, value: number): Uint8Array {
@@ -42,7 +42,7 @@ test("a frame with one changed byte and another checksum gets NAK, and never ACK
         device.receiveBytes(damaged(wire, place, value));
         device.wait(REPLY_MS);
         const said = device.replies().slice(acknowledged);
-        // Without its STX or ETX it is no frame, and the device hears nothing.
+        // Without STX or ETX there is no frame, and no reply.
         const isFrame = place > 0 && (place !== etxAt || value === ETB);
         const isWhole = device.deliveries.some(({ incomplete }) => incomplete === null);
         if (said !== (isFrame ? "<NAK>" : "") || isWhole) wrong.push({ frame: number + 1, place, value, said });
@@ -56,7 +56,7 @@ test("no single changed byte changes a value of a study", () => {
   const context = { device: "chem-1", timeZone: "UTC", receivedAt: Date.UTC(2026, 10, 21, 9, 31) };
   const studiesOf = (stream: Uint8Array) =>
     replay([stream], abaxisVetscanVs2, context, dog).messages.flatMap(({ studies }) => studies);
-  // The device sends on without listening: what is answered NAK is lost to it, what is acknowledged counts.
+  // The device sends without reading replies: a frame with NAK is lost, a frame with ACK counts.
   const stream = Buffer.concat([Uint8Array.of(0x05), ...FRAMES, Uint8Array.of(0x04)]);
   const [original, ...more] = studiesOf(stream);
   expect(original?.results.map(({ analyte, value }) => [analyte, value])).toEqual([

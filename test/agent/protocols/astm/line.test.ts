@@ -3,9 +3,9 @@ import { diceOf } from "../../../support/dice.ts";
 import { type Frame, textsOf, transmit } from "./sender.ts";
 import { type Receiver, receiver } from "./wire.ts";
 
-// A sender that keeps the standard talks to the link over a line that does damage, or beside a disk that refuses.
-// Whatever one damaged byte does: every message is delivered complete exactly once, in order, with its own text; no
-// sending gets two replies; what is delivered as incomplete is the beginning of a message.
+// Goal: one damaged byte changes no delivery. Method: a model sender uses a line that damages bytes, or a full disk. Every
+// message is delivered complete once, in order and unchanged. No frame gets two replies. An incomplete delivery is the start
+// of a message.
 
 const MESSAGES: readonly (readonly Frame[])[] = [
   [
@@ -18,7 +18,7 @@ const MESSAGES: readonly (readonly Frame[])[] = [
   [{ text: "H|\\^&<CR>R|1|^^^ALT|31<CR>L|1|N", terminator: "ETX" }],
 ];
 
-/** Bytes that an undisturbed transmission takes. */
+/** Bytes of a transmission without faults. */
 const LENGTH = (() => {
   let count = 0;
   transmit(MESSAGES, { damage: (sent) => ((count += sent.length), sent) });
@@ -26,11 +26,11 @@ const LENGTH = (() => {
 })();
 
 const CONTROLS = Array.from({ length: 32 }, (_, value) => value);
-/** `npm run check` takes a part of it. */
+/** A part of them in `npm run check`. */
 const QUICK = process.env["SLOW"] === "0";
 const EVERY_BYTE = Array.from({ length: 256 }, (_, value) => value);
 
-/** Runs what is sent through `change`, which sees each byte with its place in all that was sent. */
+/** Passes each sent byte, with its offset, through `change`. */
 function transmitOver(change: (byte: number, at: number) => readonly number[]) {
   let at = 0;
   return transmit(MESSAGES, { damage: (sent) => Uint8Array.from([...sent].flatMap((byte) => change(byte, at++))) });
@@ -119,7 +119,7 @@ describe("a line that damages replies", () => {
 test("a disk outage loses nothing, and the replay gives the same", () => {
   for (let seed = 0; seed < 1_000; seed++) {
     const dice = diceOf(seed);
-    /** A fresh link that gets what the spool holds. */
+    /** Replays the spooled events to a fresh link. */
     const record = receiver();
     const live = receiver(() => {
       recordGap();
@@ -128,7 +128,7 @@ test("a disk outage loses nothing, and the replay gives the same", () => {
     let refusalsLeft = dice(60);
     let isGapOpen = false;
 
-    // A gap is recorded before whatever is recorded next, and the live link is told at the same place.
+    // A gap is recorded before the next event; the live link receives it at the same position.
     function recordGap(): void {
       if (isGapOpen) for (const each of [live, record]) each.gap();
       isGapOpen = false;
@@ -160,7 +160,7 @@ test("a disk outage loses nothing, and the replay gives the same", () => {
   }
 });
 
-/** The reason why a message is incomplete may differ: a record that misses EOT ends its session later. */
+/** Removes the reason of an incomplete message: without EOT, the session ends later. */
 function comparable({ deliveries }: Receiver) {
   return deliveries.map(({ message, incomplete }) => ({ message, isWhole: incomplete === null }));
 }

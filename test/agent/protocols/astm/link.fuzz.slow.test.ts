@@ -19,17 +19,17 @@ import { type Dice, diceOf, mutated, pick } from "../../../support/dice.ts";
 import { bytes, frame, sessionOf, show } from "./wire.ts";
 import { soakCount } from "../../../support/soak.ts";
 
-// Sessions with faults of every kind go through one link after another; what must hold is written in fault() and
-// recovers(). fast-check prints its seed with a failure: FUZZ_SEED=n runs that one again.
+// Goal: a link survives sessions with faults of every kind. Method: fault() and recovers() state the invariants. fast-check
+// prints its seed with a failure; FUZZ_SEED=n repeats it.
 
 const FRAMES = Number(process.env["FUZZ_FRAMES"] ?? soakCount(100_000));
 const SEED = process.env["FUZZ_SEED"] === undefined ? null : Number(process.env["FUZZ_SEED"]);
-/** Sessions that one link takes in a run, and the frames of each at most. */
+/** Sessions per link in a run, and max frames per session. */
 const SESSIONS = 20;
 const FRAMES_MAX = 12;
 
 const CONTROLS = [0x00, 0x02, 0x03, 0x04, 0x05, 0x06, 0x0a, 0x0d, 0x15, 0x17, 0x48, 0x4c];
-/** What a device may answer us, ACK more often than the rest. */
+/** Replies of a device, mostly ACK. */
 const REPLIES = [0x06, 0x06, 0x06, 0x06, 0x15, 0x04, 0x05, 0x00, 0x58];
 const RECORDS = [
   "H|\\^&|||Analyzer^1.0",
@@ -41,13 +41,13 @@ const RECORDS = [
   "l|1|n",
 ];
 
-/** Text of any bytes, mostly those that mean something, but for the two that end it. */
+/** Text of any bytes, mostly control characters, without ETX and ETB. */
 function strange(dice: Dice): string {
   const text = Array.from({ length: dice(12) }, () => (dice(3) === 0 ? dice(256) : pick(dice, CONTROLS)));
   return Buffer.from(text.filter((byte) => byte !== 0x03 && byte !== 0x17)).toString("latin1");
 }
 
-/** A session of some frames, most of them right in themselves. */
+/** A session of a few frames, most of them valid. */
 function session(dice: Dice, frames: number): Buffer {
   const parts = ["<ENQ>"];
   for (let count = 1; count <= frames; count++) {
@@ -66,18 +66,24 @@ function session(dice: Dice, frames: number): Buffer {
   return bytes(parts.join(""));
 }
 
-/** A message of ours: each record a frame. */
+/** A message of the agent, with a frame per record. */
 const OURS = "H|\\^&<CR>P|1<CR>O|1|4711||^^^GLU<CR>L|1|N<CR>";
 const OUR_FRAMES = OURS.split(/(?<=<CR>)/).map((record, index) => frame(index + 1, record));
 const SAID = ["<ACK>", "<NAK>", "<ENQ>", "<EOT>", ...OUR_FRAMES];
 const OUTCOME =
   /^(?:no reply to (?:ENQ|frame [1-4]) within 15 s|frame [1-4] was not accepted in 6 tries|no transfer after 6 ENQs: .*|the connection closed)$/;
 const TIMERS = [
-  ...[FRAME_END_TIMEOUT_MS, RECEIVE_TIMEOUT_MS],
-  ...[REPLY_TIMEOUT_MS, BUSY_MS, HOST_CONTENTION_MS, INSTRUMENT_CONTENTION_MS, INTERRUPT_MS, GARBLED_MS],
+  FRAME_END_TIMEOUT_MS,
+  RECEIVE_TIMEOUT_MS,
+  REPLY_TIMEOUT_MS,
+  BUSY_MS,
+  HOST_CONTENTION_MS,
+  INSTRUMENT_CONTENTION_MS,
+  INTERRUPT_MS,
+  GARBLED_MS,
 ];
 
-/** What is wrong with these actions; null if nothing. */
+/** Returns the fault of actions; null for valid ones. */
 function fault(actions: readonly LinkAction[]): string | null {
   for (const [index, action] of actions.entries()) {
     switch (action.do) {
@@ -85,7 +91,7 @@ function fault(actions: readonly LinkAction[]): string | null {
         if (!SAID.includes(show(action.bytes))) return `reply ${show(action.bytes)}`;
         break;
       case "sent":
-        // Only the reply to the last frame says so, and it frees the line.
+        // Only the reply to the last frame gives "sent", and it frees the line.
         if (index === 0 && actions.every((other) => other.do !== "reply")) return "sent without a word";
         break;
       case "unsent":
@@ -122,15 +128,14 @@ const GOOD = bytes(sessionOf("H|\\^&", "R|1|^^^GLU|95", "L|1|N"));
 const GOOD_ACTIONS = JSON.stringify(new AstmLink().receive(GOOD));
 const SENT_ACTIONS = JSON.stringify(sendOurs(new AstmLink()));
 
-/** Silence, or the end of the connection, and the next session is received, and a message sent, as by a fresh link. */
+/** Checks that after silence or a close the link receives a session and sends a message like a fresh link. */
 function recovers(dice: Dice, link: AstmLink): string | null {
   if (dice(2) === 0) {
     const wrong = fault(link.close());
     if (wrong !== null) return wrong;
   }
   for (let waits = 0; !link.isIdle; waits++) {
-    // A frame end or a refused frame first, then the 30 s; a message that waited then says ENQ to nobody, or a last time
-    // after what it waits for; a frame that was garbled is sent into silence.
+    // The timers of a frame end or refused frame, the 30 s, and those of a waiting message expire in turn.
     if (waits === 4) return `${link.state} after four timeouts`;
     const wrong = fault(link.timeout());
     if (wrong !== null) return wrong;
@@ -141,15 +146,15 @@ function recovers(dice: Dice, link: AstmLink): string | null {
   return sent === SENT_ACTIONS ? null : `the message sent after it: ${sent}`;
 }
 
-/** To a device that acknowledges everything. */
+/** Sends a message to a device that acknowledges everything. */
 function sendOurs(link: AstmLink): LinkAction[] {
   const acknowledged = Array.from({ length: 1 + OUR_FRAMES.length }, () => bytes("<ACK>"));
   return [link.send(bytes(OURS)), ...acknowledged.map((reply) => link.receive(reply))].flat();
 }
 
-/** Feeds the wire in pieces, some of them refused, with gaps, timeouts and messages to send anywhere. */
+/** Feeds the wire in pieces. Refused pieces, gaps, timeouts and messages to send occur anywhere. */
 function feed(dice: Dice, link: AstmLink, wire: Uint8Array): string | null {
-  /** Messages given to send() and not yet sent or unsent. */
+  /** Messages given to send() that are neither sent nor unsent. */
   let offered = 0;
   function faultOf(actions: readonly LinkAction[]): string | null {
     offered -= actions.filter((action) => action.do === "sent" || action.do === "unsent").length;
@@ -173,7 +178,7 @@ function feed(dice: Dice, link: AstmLink, wire: Uint8Array): string | null {
   return null;
 }
 
-/** One session with faults; what went wrong with it, and the session itself. */
+/** Plays one session with faults. @returns the fault and the session */
 function roundFault(seed: number, link: AstmLink, frames: number): string | null {
   const dice = diceOf(seed);
   const wire = mutated(dice, session(dice, frames), CONTROLS);
@@ -188,7 +193,7 @@ function roundFault(seed: number, link: AstmLink, frames: number): string | null
 test(`${FRAMES} frames with faults throw nothing, and the next good session is received`, () => {
   expect(GOOD_ACTIONS.match(/"deliver"/g)).toHaveLength(1);
   expect(SENT_ACTIONS.match(/"sent"/g)).toHaveLength(1);
-  // One link takes them all, one after the other: what a session leaves behind is part of the next one's situation.
+  // One link receives all sessions, so that each begins in the state that the last one leaves.
   const sessions = fc.array(fc.nat(), { minLength: SESSIONS, maxLength: SESSIONS });
   const property = fc.property(sessions, (seeds) => {
     const [first = 0] = seeds;
@@ -199,7 +204,7 @@ test(`${FRAMES} frames with faults throw nothing, and the next good session is r
   fc.assert(property, { numRuns: Math.ceil(FRAMES / framesARun), ...(SEED === null ? {} : { seed: SEED }) });
 }, 600_000);
 
-/** Numbered frames without end, which belong to one message that has none. */
+/** Endless numbered frames of one message. */
 function* endlessMessage(): Generator<Uint8Array> {
   const text = new Uint8Array(60_000).fill(0x78);
   for (let number = 1; ; number++) yield encodeFrame(number, text, ETB);
@@ -226,7 +231,7 @@ test.each([
   }
   const held = process.memoryUsage().arrayBuffers - before;
   const [last] = link.close();
-  // The message and the two frames, each in a buffer that has doubled; the rest is what the collector has not seen yet.
+  // The message and two frames, each in a doubled buffer, and garbage that is not collected yet.
   expect(held).toBeLessThan(2 * MESSAGE_BYTES_MAX + 4 * FRAME_BYTES_MAX + 3 * MESSAGE_BYTES_MAX);
   expect(last?.do === "deliver" ? last.message.length : 0).toBeLessThanOrEqual(MESSAGE_BYTES_MAX);
   expect(JSON.stringify(link.receive(GOOD))).toBe(GOOD_ACTIONS);

@@ -224,7 +224,7 @@ describe("frame numbers", () => {
   });
 
   test("the last frame of a session is no repetition in the next", () => {
-    // One below "0": the number before the first must not be mistaken for a number that was there.
+    // One below "0": no frame precedes the first.
     for (const number of ["/", "1"]) {
       const device = receiver();
       device.receive(`<ENQ>${frame(1, `${L}<CR>`)}<EOT><ENQ>${frame(number, `${L}<CR>`)}`);
@@ -479,7 +479,7 @@ describe("messages", () => {
       deliveries: [complete(H, GLU, L), complete(H, GLU, L)],
       warnings: [],
     });
-    // The LF may stand at the beginning of the next frame.
+    // The LF may begin the next frame.
     const split = `<ENQ>${frame(1, `${H}<CR>`, "ETB")}${frame(2, `<LF>${L}<CR>`, "ETB")}${frame(3, "<LF>")}<EOT>`;
     expect(received(split).deliveries).toEqual([complete(H, L)]);
   });
@@ -783,7 +783,7 @@ describe("refused bytes", () => {
   });
 });
 
-/** Everything above in streams of bytes, for the tests that cut and damage them. */
+/** Streams of the tests above, for tests that cut and damage them. */
 const STREAMS: readonly (readonly [string, string])[] = [
   ["a session", sessionOf(H, P, O, GLU, CRE, L)],
   ["two sessions, EOT and ENQ together", sessionOf(H, GLU, L) + sessionOf(H, CRE, L)],
@@ -855,7 +855,7 @@ test("a delivered message does not change with later bytes", () => {
   expect(show(delivery ?? new Uint8Array())).toBe(complete(H, GLU, L).message);
 });
 
-// Optional: the captures are no part of this repository.
+// Optional: the captures are not in this repository.
 const CAPTURES = "/work/shared/captures/astm";
 
 describe.skipIf(!existsSync(CAPTURES))("field captures", () => {

@@ -48,7 +48,11 @@ describe("order queries", () => {
 
   test.each(["ALL", "all", "^ALL", "^^ALL"])("%j in Q-3 requests all orders", (field) => {
     expect(asked(`Q|1|${field}||ALL|S|20261120|20261121`)).toMatchObject({
-      ...{ all: true, samples: [], from: "20261120", to: "20261121", problem: null },
+      all: true,
+      samples: [],
+      from: "20261120",
+      to: "20261121",
+      problem: null,
     });
   });
 
@@ -57,7 +61,9 @@ describe("order queries", () => {
     expect(repeated).toMatchObject({
       delimiters: { repeat: "@", escape: "\\" },
       samples: [{ specimen: "A1" }, { specimen: "A2" }],
-      ...{ sender: "GX", version: "1394-97", newOnly: true },
+      sender: "GX",
+      version: "1394-97",
+      newOnly: true,
     });
   });
 
@@ -91,9 +97,11 @@ describe("order queries", () => {
 
   test("the components behind patient and specimen are kept as rack position", () => {
     expect(asked("Q|1|2^1^     V34679AC^B||ALL").samples).toEqual([
-      { patient: "2", specimen: "1", place: ["2", "1", "V34679AC", "B"] },
+      { patient: "2", specimen: "1", rackPosition: ["2", "1", "V34679AC", "B"] },
     ]);
-    expect(asked("Q|1|^^V34679AC").samples).toEqual([{ patient: "", specimen: "", place: ["", "", "V34679AC"] }]);
+    expect(asked("Q|1|^^V34679AC").samples).toEqual([
+      { patient: "", specimen: "", rackPosition: ["", "", "V34679AC"] },
+    ]);
     expect(asked("Q|1|4711^V34679AC^^").samples).toEqual([{ patient: "4711", specimen: "V34679AC" }]);
   });
 

@@ -6,7 +6,7 @@ import {
   SILENCE_MS,
 } from "../../../../agent/protocols/astm/raw-records.ts";
 import { NOISE_TIMEOUT_MS } from "../../../../agent/protocols/noise.ts";
-import { gapCounterexample, play, segmentationCounterexample } from "./said.ts";
+import { gapCounterexample, play, segmentationCounterexample } from "./observed-actions.ts";
 import { complete } from "./wire.ts";
 
 const link = () => new RawRecordsLink(false);

@@ -17,12 +17,8 @@ function read(text: string, size = 1): ReceivedFrame {
 
 test.each([1, 2, 100])("text in chunks of %i bytes ends at ETX, and its checksum covers number and ETX", (size) => {
   const frame = read("A<CR><ETX>", size);
-  expect({ ...frame, text: frame.text.subarray(0, frame.length) }).toMatchObject({
-    number: 1,
-    text: Uint8Array.from(bytes("A<CR>")),
-    terminator: 3,
-    textEnd: "terminator",
-  });
+  expect(frame).toMatchObject({ number: 1, length: 2, terminator: 3, textEnd: "terminator" });
+  expect(Buffer.from(frame.text.subarray(0, frame.length))).toEqual(bytes("A<CR>"));
   // 1 A CR ETX: 0x31 + 0x41 + 0x0D + 0x03 = 0x82
   frame.readChecksumHigh(0x38);
   frame.readChecksumLow(0x32);

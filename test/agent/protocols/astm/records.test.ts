@@ -9,21 +9,21 @@ import {
   STANDARD_DELIMITERS,
 } from "../../../../agent/protocols/astm/records.ts";
 
-/** A message of these records, as UTF-8 or, where bytes matter, as Latin-1. */
+/** Encodes records as a message in UTF-8, or in Latin-1 for tests of bytes. */
 function parsed(lines: readonly string[], encoding: "utf8" | "latin1" = "utf8"): AstmMessage {
   const result = parseRecords(Buffer.from(lines.map((line) => `${line}\r`).join(""), encoding));
   if ("problem" in result) throw new Error(result.problem);
   return result;
 }
 
-/** The record after a standard header. */
+/** Parses a record behind a standard header. */
 function record(line: string, header = "H|\\^&"): AstmRecord {
   const found = parsed([header, line]).records[1];
   if (found === undefined) throw new Error("no record");
   return found;
 }
 
-/** The records' fields as they were sent, or the problem. */
+/** Returns the fields of all records as sent, or the problem. */
 function rawFields(message: Uint8Array): unknown {
   const result = parseRecords(message);
   if ("problem" in result) return result;
@@ -238,7 +238,7 @@ describe("text", () => {
   });
 
   test("the charset is decided per message, not per field", () => {
-    // C3 A9 alone would be UTF-8 for an e with an accent; one byte elsewhere says it is not.
+    // C3 A9 alone is UTF-8 for an e with an accent; one invalid byte elsewhere excludes UTF-8.
     const message = parsed(["H|\\^&", "C|1|\xc3\xa9", "C|2|\xe9"], "latin1");
     expect(message.records.slice(1).map((each) => each.field(3))).toEqual(["Ã©", "é"]);
     expect(parsed(["H|\\^&", "C|1|\xc3\xa9"], "latin1").records[1]?.field(3)).toBe("é");
@@ -366,7 +366,7 @@ describe("encodeRecord", () => {
     expect(encodeRecord("L", [])).toBe("L");
   });
 
-  // Any text, and text that is full of what hurts.
+  // Any text, and text full of delimiters and escapes.
   const text = fc.oneof(
     fc.string({ unit: "binary", maxLength: 12 }),
     fc.string({ unit: fc.constantFrom(...Array.from("|\\^&@`!~FRSEHNX0D\r\n \x03\x04\x00é王")), maxLength: 12 }),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { joinRest } from "../../../../agent/protocols/astm/resumption.ts";
 
-// After a line failure the sender goes on where it was not sure of the receiver, with the parents once more (LIS02-A2 §4.2).
+// After a line failure the sender continues at the first unacknowledged record, with its parents repeated (LIS02-A2 §4.2).
 
 const H = "H|\\^&|||Analyzer^1|||||||P|LIS2-A2|20261121120000";
 const LATER = H.replace("120000", "120130");

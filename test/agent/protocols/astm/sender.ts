@@ -1,30 +1,30 @@
 import { bytes, frame, type Receiver, receiver } from "./wire.ts";
 
-// The sender of LIS01-A2 as a model: stop-and-wait, resend on NAK, EOT and a new session on silence.
+// Model of a LIS01-A2 sender: stop-and-wait, resend on NAK, EOT and a new session on silence.
 
 export interface Frame {
   readonly text: string;
   readonly terminator: "ETX" | "ETB";
 }
 
-/** The line between the two. */
+/** Line between model and link. */
 export interface Line {
-  /** What arrives of what was sent; everything if not given. */
+  /** Returns the bytes that arrive. Default: all bytes. */
   readonly damage?: (sent: Uint8Array) => Uint8Array;
-  /** What the sender sees of a reply such as `<ACK>`; "" if it is lost. */
+  /** Returns the reply that the sender receives; "" for a lost one. */
   readonly damageReply?: (reply: string) => string;
-  /** How the bytes come in; what was sent at once is received at once if not given. */
+  /** Feeds bytes to the link. Default: in one chunk. */
   readonly feed?: (to: Receiver, arrived: Uint8Array) => void;
 }
 
 const REPLY_TIMEOUT_MS = 15_000; // §6.5.2.1, §6.5.2.3
 const BUSY_MS = 10_000; // §6.2.6
 const FRAME_ATTEMPTS_MAX = 6; // §6.5.1.2
-const SESSIONS_MAX = 100; // a person has long come by then
+const SESSIONS_MAX = 100; // a clinic notices earlier
 
-/** Sends the messages, in one session if nothing goes wrong, and answers what the receiver said. */
+/** Sends messages, in one session without faults. @returns the actions of the receiver */
 export function transmit(messages: readonly (readonly Frame[])[], line: Line = {}, to: Receiver = receiver()) {
-  /** The most replies to one sending: with a second one the two sides no longer mean the same frame. */
+  /** Max replies to one frame. After a second reply the sides disagree about the current frame. */
   let repliesMax = 0;
 
   function send(text: string): void {
@@ -51,13 +51,13 @@ export function transmit(messages: readonly (readonly Frame[])[], line: Line = {
     for (let attempt = 0; attempt < FRAME_ATTEMPTS_MAX; attempt++) {
       const reply = exchange(text);
       if (reply === "") return false;
-      // EOT in place of ACK: accepted, and please stop (§6.3.5); a sender may go on.
+      // EOT in place of ACK: the frame is accepted, and the sender is asked to stop (§6.3.5). It may continue.
       if (reply === "<ACK>" || reply === "<EOT>") return true;
     }
     return false;
   }
 
-  /** One session, from the first message not accepted yet; answers how many are accepted then. */
+  /** Plays one session from the first unaccepted message. @returns the number of accepted messages */
   function session(from: number): number {
     const reply = exchange("<ENQ>");
     if (reply === "<NAK>") {
@@ -89,7 +89,7 @@ export function transmit(messages: readonly (readonly Frame[])[], line: Line = {
   return { accepted, sessions, repliesMax, ...to.said() };
 }
 
-/** The messages' own text, as a faultless receiver delivers it. */
+/** Returns the messages that a receiver without faults delivers. */
 export function textsOf(messages: readonly (readonly Frame[])[]): string[] {
   return messages.map((message) => message.map((part) => part.text).join(""));
 }

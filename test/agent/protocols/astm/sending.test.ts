@@ -16,10 +16,10 @@ const H = "H|\\^&|||Vetwire";
 const O = "O|1|4711||^^^GLU";
 const L = "L|1|N";
 const MESSAGE = [H, O, L].map((record) => `${record}<CR>`).join("");
-/** What goes out for MESSAGE once ENQ is acknowledged. */
+/** Frames of MESSAGE behind the ACK of ENQ. */
 const FRAMES = [frame(1, `${H}<CR>`), frame(2, `${O}<CR>`), frame(3, `${L}<CR>`)] as const;
 
-/** A host in the middle of sending: its ENQ and that many frames are acknowledged. */
+/** A host that is sending: its ENQ and `acknowledged` frames are acknowledged. */
 function sending(acknowledged: number, options: Parameters<typeof station>[0] = {}) {
   const host = station(options);
   host.send(MESSAGE);

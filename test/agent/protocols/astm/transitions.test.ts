@@ -4,15 +4,15 @@ import type { LinkAction } from "../../../../agent/protocols/link.ts";
 import { type Dice, diceOf } from "../../../support/dice.ts";
 import { bytes, frame, show } from "./wire.ts";
 
-// Goal: the link is LIS01-A2's state diagram, in both roles. Method: diagram() names every transition; links that anything
-// happens to are watched from outside. The transitions they took must be those of the diagram: each of them, and no other.
-// Of the standard's choices ours is to honour every interrupt, so none leads from Interrupt Requested to the next frame.
+// Goal: the link follows LIS01-A2's state diagram in both roles. Method: diagram() lists every transition; links receive random
+// inputs. Exactly the listed transitions occur. The agent honors every interrupt, so no transition leads from Interrupt
+// Requested to the next frame.
 
 const CONTENTION = { host: "20 s", instrument: "1 s" };
 
 /**
- * From where, what comes, what is said, where to, and what the standard's diagram calls it. "+" is a message that waits to
- * be sent. The diagram's states that take no time (Awake, Frame Received, Frame Ready, ...) stand in the last column.
+ * State, input, output, next state, and the names of the standard's diagram. "+": a message waits to be sent. The last column
+ * holds the states that take no time (Awake, Frame Received, Frame Ready, ...).
  */
 const diagram = (role: "host" | "instrument") => `
 neutral       | other          |                         | neutral       | §6.2.5 Idle: all but ENQ is ignored
@@ -109,15 +109,15 @@ const CHARACTERS = ["ENQ", "ACK", "NAK", "EOT", "x"];
 const INPUTS = [...CHARACTERS, "ENQ, disk full", "good frame", "same again", "bad frame", "message", "time-out"];
 const MESSAGE = "H|\\^&<CR>O|1<CR>O|2<CR>O|3<CR>O|4<CR>L|1|N<CR>";
 
-/** A link, watched from outside while things happen to it; answers the transitions it took. */
+/** Plays random inputs to a link. @returns its transitions */
 function walk(role: "host" | "instrument", named: readonly Transition[], dice: Dice): Transition[] {
   const link = new AstmLink({ role, interrupts: true });
   let waits = false;
   let timerRuns = false;
-  /** What the device sends. */
+  /** Frames of the device. */
   let accepted = 0;
   let lastAccepted = "";
-  /** What we sent. */
+  /** Last frame of the agent. */
   let lastSent = "";
 
   const place = () => link.state + (waits ? "+" : "");
@@ -176,7 +176,7 @@ function walk(role: "host" | "instrument", named: readonly Transition[], dice: D
     }
   }
 
-  /** In the same place mostly the same happens: so the sixth NAK comes as well. */
+  /** Repeats one input per state in most cases, so that the sixth NAK occurs. */
   const habits = new Map<string, string>();
   function habit(at: string): string {
     const usual = named.filter(({ from }) => from === at).map(({ input }) => (input === "other" ? "x" : input));
@@ -188,7 +188,7 @@ function walk(role: "host" | "instrument", named: readonly Transition[], dice: D
   for (let step = 0; step < 100; step++) {
     const from = place();
     const happening = dice(10) === 0 ? INPUTS[dice(INPUTS.length)]! : habit(from);
-    // Each character can come anywhere: where the diagram does not name it, it is one of the others.
+    // A character that the diagram does not list for this state counts as "other".
     const isNamed = named.some((transition) => transition.from === from && transition.input === happening);
     const input = isNamed ? happening : CHARACTERS.includes(happening) ? "other" : null;
     const cannotBe = (input === "time-out" && !timerRuns) || (input === "same again" && lastAccepted === "");

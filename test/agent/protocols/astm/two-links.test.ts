@@ -6,40 +6,40 @@ import { AstmLink } from "../../../../agent/protocols/astm/link.ts";
 import { bytes } from "./wire.ts";
 import { soakCount } from "../../../support/soak.ts";
 
-// A host and an instrument, both our link, send each other messages over a line that loses, changes, doubles and delays.
-// However it goes: a message that was "sent" arrived whole once in that sending, the messages arrive in order, none is
-// altered, and once the line is good again all of them arrive. A message given back may have arrived all the same (its
-// last ACK was lost, and no sender can know); then it arrives once more. Faults are such as a checksum finds: one byte.
+// Goal: two links deliver every message in order and unchanged over a bad line. Method: a host and an instrument send each
+// other messages over a line that loses, changes, doubles and delays bytes. A "sent" message arrived whole once in that
+// sending. An unsent one may have arrived too, because its last ACK was lost; then it arrives again. A fault changes one
+// byte, so that the checksum detects it.
 
-/** What happens to one of the chunks on the line, counted over both directions. */
+/** A fault of one chunk. Chunks are counted over both directions. */
 interface Fault {
   readonly chunk: number;
   readonly kind: "lost" | "twice" | "late" | "flipped" | "byte lost" | "byte twice";
-  /** Which byte, which bit, or how late; as far as there is that much. */
+  /** Number of the byte or bit, or the delay, modulo its max. */
   readonly at: number;
 }
 
 const LINE_MS = 5;
-/** Both ways together a reply then still comes within its 15 s. */
+/** Max delay: a reply still arrives within its 15 s. */
 const LATE_MS_MAX = 7_000;
 const END_MS = 3_600_000;
-/** Two that never get anywhere are stopped here, and found at it. */
+/** Max steps; links without progress fail the test. */
 const TURNS_MAX = 20_000;
 
 interface Station {
   readonly link: AstmLink;
   readonly waiting: string[];
   readonly taken: string[];
-  /** Complete messages that came, and those whose end did not. */
+  /** Complete messages that arrived, and incomplete ones. */
   readonly whole: string[];
   readonly begun: string[];
-  /** How often the other side had got a message whole when this one was given to send(). */
+  /** Number of whole messages that the other side had received when send() was called. */
   wholeBefore: number;
   busy: boolean;
   dueAt: number | null;
-  /** What was written at one moment comes in one chunk. */
+  /** Bytes written at one time arrive in one chunk. */
   written: Uint8Array[];
-  /** When the last chunk from here arrives: no chunk overtakes another. */
+  /** Arrival time of the last chunk. Chunks keep their order. */
   arrivesAt: number;
 }
 
@@ -47,7 +47,14 @@ function stationOf(options: AstmLinkOptions, messages: readonly string[]): Stati
   return {
     link: new AstmLink(options),
     waiting: [...messages],
-    ...{ taken: [], whole: [], begun: [], wholeBefore: 0, busy: false, dueAt: null, written: [], arrivesAt: 0 },
+    taken: [],
+    whole: [],
+    begun: [],
+    wholeBefore: 0,
+    busy: false,
+    dueAt: null,
+    written: [],
+    arrivesAt: 0,
   };
 }
 
@@ -69,7 +76,7 @@ function damaged(chunk: Uint8Array, { kind, at }: Fault): Uint8Array {
   }
 }
 
-/** Lets the two talk until nothing happens any more; what was given back is offered again `retryMs` later. */
+/** Runs both links until they are idle. An unsent message is offered again after `retryMs` milliseconds. */
 function talk(stations: readonly [Station, Station], faults: readonly Fault[], retryMs: number): void {
   const arrivals: { readonly at: number; readonly to: Station; readonly chunk: Uint8Array }[] = [];
   let now = 0;
@@ -96,7 +103,7 @@ function talk(stations: readonly [Station, Station], faults: readonly Fault[], r
           const message = station.waiting.shift()!;
           station.taken.push(message);
           station.busy = false;
-          // In this sending, once: what a sending before it left behind is not counted.
+          // Counts this sending only, without the rest of an earlier one.
           expect(other.whole.slice(station.wholeBefore)).toEqual([message]);
           break;
         }
@@ -169,7 +176,7 @@ const fault = fc.record({
   at: fc.nat(100_000),
 } as const);
 
-/** Numbered, so that no two are the same. */
+/** Numbered messages, each different. */
 function messagesOf(name: string, bodies: readonly (readonly string[])[]): string[] {
   return bodies.map((body, index) => `H|\\^&|||${name} ${index}\r${body.join("")}L|1|N\r`);
 }
@@ -178,7 +185,10 @@ test("over any bad line every message arrives whole, in order and unchanged", { 
   const bodies = fc.array(records, { maxLength: 3 });
   fc.assert(
     fc.property(
-      ...[bodies, bodies, options, options],
+      bodies,
+      bodies,
+      options,
+      options,
       fc.uniqueArray(fault, { maxLength: 8, selector: ({ chunk }) => chunk }),
       fc.constantFrom(0, 700, 15_000),
       (ofHost, ofInstrument, hostOptions, instrumentOptions, faults, retryMs) => {
@@ -191,7 +201,7 @@ test("over any bad line every message arrives whole, in order and unchanged", { 
           [instrument, host, toHost],
         ] as const) {
           expect(from.taken).toEqual(messages);
-          // What arrived twice was given back in between; it follows itself.
+          // A message that arrived twice was unsent in between, so it follows itself.
           expect(to.whole.filter((message, index) => message !== to.whole[index - 1])).toEqual(messages);
           expect(to.begun.filter((begun) => !messages.some((message) => message.startsWith(begun)))).toEqual([]);
           expect(from.link.isIdle).toBe(true);

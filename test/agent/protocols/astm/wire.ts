@@ -1,7 +1,7 @@
 import { AstmLink, type AstmLinkOptions } from "../../../../agent/protocols/astm/link.ts";
 import type { LinkAction } from "../../../../agent/protocols/link.ts";
 
-// Wire bytes as text: one character a byte, control characters by their names, so that a test reads like a line trace.
+// Notation of wire bytes: one character per byte, control characters by their names.
 
 const NAMES: ReadonlyMap<string, string> = new Map([
   ["NUL", "\x00"],
@@ -21,7 +21,7 @@ const NAMES: ReadonlyMap<string, string> = new Map([
   ["US", "\x1f"],
 ]);
 
-/** `<ENQ>` and the like to their bytes; what else stands there as it is. */
+/** Converts the notation to bytes. Unknown names stay as they are. */
 export function bytes(text: string): Buffer {
   return Buffer.from(
     text.replace(/<([A-Z]+)>/g, (whole, name: string) => NAMES.get(name) ?? whole),
@@ -35,7 +35,7 @@ export function show(wire: Uint8Array): string {
   return text;
 }
 
-/** A frame as a device sends it, in the notation of bytes(). Give a checksum to send a wrong one. */
+/** Encodes a frame in the notation of bytes(). @param checksum a wrong one; default the right one */
 export function frame(number: number | string, text: string, terminator: "ETX" | "ETB" = "ETX", checksum?: string) {
   return `<STX>${number}${text}<${terminator}>${checksum ?? checksumOf(`${number}${text}<${terminator}>`)}<CR><LF>`;
 }
@@ -46,7 +46,7 @@ export function checksumOf(text: string): string {
   return (sum % 256).toString(16).toUpperCase().padStart(2, "0");
 }
 
-/** Records, each in an ETX frame of its own, between ENQ and EOT. */
+/** Encodes a session: ENQ, an ETX frame per record, EOT. */
 export function sessionOf(...records: readonly string[]): string {
   return `<ENQ>${records.map((record, index) => frame((index + 1) % 8, `${record}<CR>`)).join("")}<EOT>`;
 }
@@ -60,11 +60,11 @@ export function complete(...records: readonly string[]): Delivery {
   return { message: records.map((record) => `${record}<CR>`).join(""), incomplete: null };
 }
 
-/** A link and everything it said. */
+/** A link and its actions. */
 export function station(options: AstmLinkOptions = {}, beforeTimeout: () => void = () => undefined) {
   const link = new AstmLink(options);
   const deliveries: Delivery[] = [];
-  /** What became of the messages sent: "sent", or why not. */
+  /** Outcomes of sent messages: "sent", or the reason why not. */
   const outcomes: string[] = [];
   const warnings: string[] = [];
   const actions: LinkAction[] = [];
@@ -112,7 +112,7 @@ export function station(options: AstmLinkOptions = {}, beforeTimeout: () => void
     gap: () => carryOut(link.gap()),
     close: () => carryOut(link.close()),
     timeout: () => carryOut(link.timeout()),
-    /** Lets time pass in silence. */
+    /** Waits in silence. */
     wait: (ms: number) => {
       const until = now + ms;
       while (due !== null && due <= until) {
@@ -123,26 +123,26 @@ export function station(options: AstmLinkOptions = {}, beforeTimeout: () => void
       }
       now = until;
     },
-    /** All that was said, in one value; the replies since the beginning as text. */
+    /** Returns all replies as text, deliveries and warnings. */
     said: () => ({ replies, deliveries, warnings }),
-    /** Replies, deliveries and warnings in their order; timers depend on where the stream was cut. */
+    /** Replies, deliveries and warnings in order, without timers, which depend on the segmentation. */
     actions,
     deliveries,
     outcomes,
     replies: () => replies,
-    /** Milliseconds until the link wants to be woken. */
+    /** Milliseconds of the running timer; null without one. */
     timer: () => (due === null ? null : due - now),
   };
 }
 
 export type Receiver = ReturnType<typeof station>;
 
-/** A station that is sent to. */
+/** A link that receives. */
 export function receiver(beforeTimeout?: () => void): Receiver {
   return station({}, beforeTimeout);
 }
 
-/** Feeds all of it to a fresh link at once. */
+/** Feeds the whole text to a fresh link. */
 export function received(text: string) {
   const session = receiver();
   session.receive(text);

@@ -12,7 +12,7 @@ import { answeredWith, header, STAMP, textOf } from "./wire.ts";
 
 test("the template acknowledges every sequence of messages as the full path does", () => {
   const some = <T>(...values: readonly T[]) => fc.constantFrom(...values);
-  // Of one device: but for the time and the id its headers are alike.
+  // Messages of one device: their headers differ in time and id.
   const device = fc.record({
     separator: some("|", "|", "#"),
     3: some("BC-5300", "K\xf6", "K\xc3\xb6", "a\\T\\b"),
@@ -28,19 +28,18 @@ test("the template acknowledges every sequence of messages as the full path does
     10: some("1", "1", "2", "0", "", " ", "a^b", "20261121090000", "K\xf6", "1\t2"),
   });
   const rows = [
-    ...[
-      "PID|1||D-77",
-      "PID|1||D-77",
-      "MSA|AA|1",
-      "msa|AA|1",
-      "  MSA|AA|1",
-      "ORC|RF",
-      "MSH|^~\\&|x",
-      "PID",
-      "PID#1",
-      "on",
-    ],
-    ...["", "PID|K\xf6|\x81"],
+    "PID|1||D-77",
+    "PID|1||D-77",
+    "MSA|AA|1",
+    "msa|AA|1",
+    "  MSA|AA|1",
+    "ORC|RF",
+    "MSH|^~\\&|x",
+    "PID",
+    "PID#1",
+    "on",
+    "",
+    "PID|K\xf6|\x81",
   ];
   const segments = fc.array(some(...rows), { maxLength: 4 });
   const end = some("<CR>", "<CR>", "<CR>", "<LF>", "<CR><LF>");
@@ -130,7 +129,7 @@ test("a result with LF line ends is acknowledged as on the full path, behind a u
     const text = [header(), "PID|1", textOf("OBR|1", "MSA|AA|1")].join(end);
     return template.acknowledge(bytes(text), "stored").messages.length;
   });
-  // Of results three segments are read: CR ends each.
+  // Three segments of a result are read, each ended by CR.
   expect(replies).toEqual([1, 0]);
 });
 

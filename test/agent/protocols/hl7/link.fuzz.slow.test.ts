@@ -14,12 +14,12 @@ import { bytes, show } from "../astm/wire.ts";
 import { frame, header, MEANINGFUL, newLink, result, textOf } from "./wire.ts";
 import { soakCount } from "../../../support/soak.ts";
 
-// Streams with faults of every kind go through one link after another; what must hold is written in fault() and recovers().
-// fast-check prints its seed with a failure: FUZZ_SEED=n runs that one again.
+// Goal: a link survives streams with faults of every kind. Method: fault() and recovers() state the invariants. fast-check
+// prints its seed with a failure; FUZZ_SEED=n repeats it.
 
 const FRAMES = Number(process.env["FUZZ_FRAMES"] ?? soakCount(100_000));
 const SEED = process.env["FUZZ_SEED"] === undefined ? null : Number(process.env["FUZZ_SEED"]);
-/** Streams that one link takes in a run, and the frames of each at most. */
+/** Streams per link in a run, and max frames per stream. */
 const STREAMS = 20;
 const FRAMES_MAX = 6;
 
@@ -33,11 +33,11 @@ const MESSAGES = [
   textOf(header({ 9: "ACK^R01" }), "MSA|AA|1"),
   "junk",
 ];
-/** Each segment ended by CR, and no other control character. */
+/** Checks that CR ends each segment and no other control character occurs. */
 const ANSWER = /^MSH[ -\xff]+\rMSA[ -\xff]+\r(?:(?:ERR|QAK|QPD)[ -\xff]*\r)*$/;
 const TIMERS: readonly (number | null)[] = [null, FRAME_END_TIMEOUT_MS, FRAME_TIMEOUT_MS, NOISE_TIMEOUT_MS];
 
-/** What is wrong with these actions; null if nothing. */
+/** Returns the fault of actions; null for valid ones. */
 function fault(actions: readonly LinkAction[]): string | null {
   for (const [index, action] of actions.entries()) {
     switch (action.do) {
@@ -69,7 +69,7 @@ function isAnswer(wire: string): boolean {
   return wire.startsWith("\v") && wire.endsWith("\x1c\r") && ANSWER.test(wire.slice(1, -2));
 }
 
-/** Every leaf is asked for: none may throw. */
+/** Reads every leaf; none may throw. */
 function readAll(message: Uint8Array): void {
   const read = parseMessage(message);
   if ("problem" in read) return;
@@ -84,12 +84,12 @@ function readAll(message: Uint8Array): void {
 const GOOD = bytes(frame(result("GOOD")));
 const GOOD_ACTIONS = told(newLink().receive(GOOD));
 
-/** Where in the stream a message stands is each link's own. */
+/** Removes the offset of a message in the stream, which differs per link. */
 function told(actions: readonly LinkAction[]): string {
   return JSON.stringify(actions, (key, value: unknown) => (key === "from" ? undefined : value));
 }
 
-/** Silence, or the end of the connection, and the next frame is received as by a fresh link. */
+/** Checks that after silence or a close the link receives a frame like a fresh link. */
 function recovers(dice: Dice, link: Hl7Link): string | null {
   const wrong = fault(dice(2) === 0 ? link.close() : link.timeout());
   if (wrong !== null) return wrong;
@@ -111,7 +111,7 @@ function feed(dice: Dice, link: Hl7Link, wire: Uint8Array): string | null {
   return null;
 }
 
-/** One stream with faults; what went wrong with it, and the stream itself. */
+/** Plays one stream with faults. @returns the fault and the stream */
 function roundFault(seed: number, link: Hl7Link): string | null {
   const dice = diceOf(seed);
   const frames = Array.from({ length: 1 + (seed % FRAMES_MAX) }, () => frame(MESSAGES[dice(MESSAGES.length)]!));
@@ -126,7 +126,7 @@ function roundFault(seed: number, link: Hl7Link): string | null {
 
 test(`${FRAMES} frames with faults throw nothing, and the next good frame is received`, () => {
   expect(GOOD_ACTIONS.match(/"deliver"/g)).toHaveLength(1);
-  // One link takes them all, one after the other: what a stream leaves behind is part of the next one's situation.
+  // One link receives all streams, so that each begins in the state that the last one leaves.
   const streams = fc.array(fc.nat(), { minLength: STREAMS, maxLength: STREAMS });
   const property = fc.property(streams, (seeds) => {
     const [first = 0] = seeds;

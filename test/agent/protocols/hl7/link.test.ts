@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { FRAME_END_TIMEOUT_MS, FRAME_TIMEOUT_MS, MESSAGE_BYTES_MAX } from "../../../../agent/protocols/hl7/link.ts";
 import type { LinkAction } from "../../../../agent/protocols/link.ts";
 import { NOISE_BYTES_MAX, NOISE_TIMEOUT_MS } from "../../../../agent/protocols/noise.ts";
-import { play, segmentationCounterexample } from "../astm/said.ts";
+import { play, segmentationCounterexample } from "../astm/observed-actions.ts";
 import { bytes, show } from "../astm/wire.ts";
 import { frame, header, newLink, result, saidOf, textOf } from "./wire.ts";
 
@@ -135,14 +135,19 @@ describe("frames that end before their end", () => {
 
 describe("segmentation", () => {
   const pieces = [
-    ...[
-      GOOD,
-      frame(result("2")),
-      frame(textOf(header({ 15: "AL", 16: "AL" }))),
-      frame("noise"),
-      frame(result() + result()),
-    ],
-    ...["<VT>", "<FS>", "<CR>", "<LF>", "<STX>", "noise", "<VT>MSH|^~\\&|K\xc3\xb6pek|", `<VT>${result()}<FS>`],
+    GOOD,
+    frame(result("2")),
+    frame(textOf(header({ 15: "AL", 16: "AL" }))),
+    frame("noise"),
+    frame(result() + result()),
+    "<VT>",
+    "<FS>",
+    "<CR>",
+    "<LF>",
+    "<STX>",
+    "noise",
+    "<VT>MSH|^~\\&|K\xc3\xb6pek|",
+    `<VT>${result()}<FS>`,
   ];
 
   test("any segmentation of the stream gives the same actions", () => {

@@ -16,7 +16,13 @@ describe("fields", () => {
   test("are numbered as the standard numbers them, MSH-1 being the separator itself", () => {
     const { header: msh } = parsed(header());
     expect([1, 2, 3, 9, 10, 12, 99].map((number) => msh.raw(number))).toEqual([
-      ...["|", "^~\\&", "BC-5300", "ORU^R01", "4711", "2.3.1", ""],
+      "|",
+      "^~\\&",
+      "BC-5300",
+      "ORU^R01",
+      "4711",
+      "2.3.1",
+      "",
     ]);
     expect([msh.component(9, 1), msh.component(9, 2), msh.component(9, 3), msh.length]).toEqual(["ORU", "R01", "", 12]);
     expect(msh.repetitions(2)).toEqual([["^~\\&"]]);
@@ -88,7 +94,11 @@ describe("segments", () => {
 
   test("segments end with any mixture of line ends", () => {
     expect(names(`${header()}<CR>PID|1<LF>OBX|1||A<CR><LF>OBX|2||B<LF><CR>NTE|1`)).toEqual([
-      ...["MSH", "PID", "OBX", "OBX", "NTE"],
+      "MSH",
+      "PID",
+      "OBX",
+      "OBX",
+      "NTE",
     ]);
   });
 
@@ -100,7 +110,11 @@ describe("segments", () => {
 
   test("segments keep their order, unknown names and lower case", () => {
     expect(parsed(textOf(header(), "obx|1", " NTE|1", "ZPM|x", "PV1")).segments.map(({ name }) => name)).toEqual([
-      ...["MSH", "OBX", "NTE", "ZPM", "PV1"],
+      "MSH",
+      "OBX",
+      "NTE",
+      "ZPM",
+      "PV1",
     ]);
   });
 
@@ -209,7 +223,9 @@ test("withoutStamp removes exactly MSH-7 and MSH-10 from the header", () => {
       const all = ["MSH", ...sent, ""];
       const text = start + all.join(separator) + end;
       expect(withoutStamp(Buffer.from(text, "latin1"))).toEqual({
-        ...{ type: all[8] ?? "", id: all[9] ?? "", end: text.length - end.length },
+        type: all[8] ?? "",
+        id: all[9] ?? "",
+        end: text.length - end.length,
         header: all.map((each, index) => (index === 6 || index === 9 ? "" : each)).join(separator),
       });
     }),
@@ -239,7 +255,7 @@ describe("parsing and encoding", () => {
         expect(message.segments).toHaveLength(2);
         const obx = message.segments[1]!;
         const read = fields.map((_, index) => obx.repetitions(index + 1));
-        // A component's text holds the sub-components, joined.
+        // The text of a component contains its sub-components.
         expect(read).toEqual(
           fields.map((one) => one.map((components) => components.map((parts) => parts.join(delimiters.subcomponent!)))),
         );
@@ -259,7 +275,7 @@ describe("parsing and encoding", () => {
       const { segments } = parsed(Buffer.from([header(), ...texts].join("\r")));
       const again = segments.slice(1).map((one) => {
         const fields = Array.from({ length: one.length }, (_, index) =>
-          // Sub-components are asked for of a field's first repetition, so each becomes a field of its own here.
+          // subcomponents() reads the first repetition of a field, so each repetition becomes a field here.
           one
             .raw(index + 1)
             .split("~")

@@ -9,14 +9,15 @@ import { read } from "../../../../agent/study/read.ts";
 import { type Operations, operationsOn } from "../../../../agent/spool/queries/operations.ts";
 import { migrate } from "../../../../agent/spool/schema.ts";
 import { study } from "../../../../agent/study/study.ts";
+import { soakCount } from "../../../support/soak.ts";
 import { bloodCount, frameOf } from "../../../support/hl7.ts";
 import { fixedContext } from "../../../support/wire.ts";
 import { type Dice, diceOf } from "../../../support/dice.ts";
 import { context } from "../../records.ts";
 
-// Goal: whatever the lines do, the same studies as from clean ones. Method: messages of several connections of one device are
-// cut, doubled, sent again and interleaved by the dice, each until it was acknowledged, as devices do; links, reading, the
-// spool's own operations and the merging of studies are ours, without a thread and a socket between them.
+// Goal: bad lines give the same studies as clean ones. Method: messages of several connections of one device are randomly cut,
+// doubled, resent and interleaved, each until its acknowledgement. Links, readers, spool operations and revisions are the
+// agent's, without threads and sockets.
 
 const CONNECTIONS = 3;
 
@@ -75,7 +76,7 @@ class Agent {
     return actions.filter((action) => action.do === "reply").length;
   }
 
-  /** What the server will have: each study's key, its latest revision and results. */
+  /** Studies as the server gets them: key, latest revision and results. */
   studies(): string[] {
     const latest = new Map<string, string>();
     const { batch } = this.#operations.takeQueued(10_000, 100_000_000, 0);
@@ -91,7 +92,7 @@ class Agent {
   }
 }
 
-/** One of the device's connections: what it still has to send, and the link at our end. */
+/** One connection of the device: its unsent messages, and the agent's link. */
 class Line {
   readonly #agent: Agent;
   readonly #dice: Dice;
@@ -124,22 +125,22 @@ class Line {
         this.#feed(wire.subarray(0, this.#dice(wire.length - 2)));
         this.#agent.take(this.#link.timeout());
         return;
-      case 3: // cut by the connection's end
+      case 3: // cut by a close
         this.#feed(wire.subarray(0, this.#dice(wire.length - 2)));
         this.#agent.take(this.#link.close());
         this.#link = createLink(genericHl7, fixedContext);
         return;
       case 4: {
-        // an earlier one again, with the time of the day
+        // resent with another time
         const earlier = this.#sent[this.#dice(this.#sent.length || 1)];
         if (earlier !== undefined) this.#feed(wireOf(earlier, 10 + this.#dice(10)));
         return;
       }
-      case 5: // junk in a frame of its own
+      case 5: // an invalid message in its own frame
         this.#feed(frameOf(["junk", "PID|1||4700"]));
         return;
       default: {
-        // FS without CR is ended by what follows or by silence; all of it twice, for the answer was lost.
+        // FS without CR ends with the next byte or silence. The message is sent twice, because the reply was lost.
         const bare = this.#dice(3) === 0;
         const all = this.#dice(4) === 0 ? Buffer.concat([wire, wire]) : wire;
         this.#feed(bare ? all.subarray(0, -1) : all);
@@ -159,7 +160,7 @@ class Line {
   }
 }
 
-/** Each sample is one connection's, so that its corrections have an order. */
+/** Each sample belongs to one connection, so that its corrections have an order. */
 const messages = fc
   .array(
     fc.record({
@@ -170,7 +171,7 @@ const messages = fc
     { minLength: 1, maxLength: 25 },
   )
   .map((list): Sent[] => {
-    // The same bytes under the same id after a correction are the first message again, and change nothing back.
+    // The same bytes under the same id are a resend, and do not revert a later correction.
     const seen = new Set<string>();
     return list
       .map((one) => ({ ...one, connection: one.sample % CONNECTIONS }))
@@ -204,5 +205,5 @@ test("interleaved connections, chunkings and faults give the same studies as cle
     expect(got).toEqual(expected);
     expect(expected).toHaveLength(new Set(list.map(({ sample }) => sample)).size);
   });
-  fc.assert(property, { numRuns: Number(process.env["MODEL_RUNS"] ?? 150) });
+  fc.assert(property, { numRuns: Number(process.env["MODEL_RUNS"] ?? soakCount(150)) });
 }, 600_000);

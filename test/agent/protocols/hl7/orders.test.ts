@@ -7,7 +7,7 @@ import { cat, dog } from "../../../make-fixtures.ts";
 import { bytes, show } from "../astm/wire.ts";
 import { answers, header, parsed, STAMP, textOf } from "./wire.ts";
 
-// Which query has which answer, and what is in it.
+// Queries and their replies.
 
 const QRY = textOf(
   header({ 9: "QRY^Q02" }),
@@ -35,7 +35,7 @@ function queryOf(message: string): Hl7OrderQuery {
   return query;
 }
 
-/** The answers' segments, and the orders in each. */
+/** Returns the segments of each reply, and the accessions in it. */
 function answered(message: string, found: readonly OrderReply[], format: OrderFormat = {}) {
   return encodeReplies(queryOf(message), found, format, () => STAMP).map((answer) => ({
     segments: show(answer.message).split("<CR>").slice(0, -1),
@@ -114,17 +114,20 @@ describe("QRY^Q02 gets QCK^Q02 and one DSR^Q03 per sample", () => {
     expect(display!.accessions).toEqual(["V34679AC"]);
     expect(display!.segments.slice(0, 6)).toEqual([
       mshOf("DSR^Q03"),
-      ...["MSA|AA|4711|Message accepted|||0", "ERR|0", "QAK|SR|OK"],
+      "MSA|AA|4711|Message accepted|||0",
+      "ERR|0",
+      "QAK|SR|OK",
       ...QRY.split("<CR>").slice(1, 3),
     ]);
     expect(lines(display!.segments)).toEqual({
-      ...{
-        1: ulid(dog.fp),
-        3: dog.name,
-        4: dog.date_of_birth!.replaceAll("-", ""),
-        5: expect.stringMatching(/^[MF]$/),
-      },
-      ...{ 21: "V34679AC", 23: "20261121085000", 29: "ALT^^^", 30: "2160-0^^^" },
+      1: ulid(dog.fp),
+      3: dog.name,
+      4: dog.date_of_birth!.replaceAll("-", ""),
+      5: expect.stringMatching(/^[MF]$/),
+      21: "V34679AC",
+      23: "20261121085000",
+      29: "ALT^^^",
+      30: "2160-0^^^",
     });
     expect(display!.segments.filter((segment) => segment.startsWith("DSP"))).toHaveLength(30);
     expect(display!.segments.at(-1)).toBe("DSC|");

@@ -7,13 +7,13 @@ import { complete, read } from "../../../../agent/study/read.ts";
 import type { Reading, Report } from "../../../../agent/report/report.ts";
 import { context, only, reportsOf } from "../../records.ts";
 
-// HL7 messages written as their segments: what becomes a Report of whom, and what does not.
+// HL7 messages, written as segments, and the Reports made of them.
 
 function message(...segments: readonly string[]): Buffer {
   return Buffer.from(segments.map((text) => `${text}\r`).join(""), "latin1");
 }
 
-/** A segment by its field numbers. */
+/** Encodes a segment by field numbers. */
 function segment(name: string, fields: Readonly<Record<number, string>>): string {
   const last = Math.max(0, ...Object.keys(fields).map(Number));
   return [name, ...Array.from({ length: last }, (_, index) => fields[index + 1] ?? "")].join("|");
@@ -164,8 +164,21 @@ describe("patients and samples", () => {
   test("two PIDs stay separate, whatever they share", () => {
     const shared = ["OBR|1|P-1|F-1|CHEM|||20261121113015", "SPM|1|S-1"];
     const reading = readGeneric(
-      ...[msh(), "PID|1||4711", shared[0]!, ALT, shared[1]!, "PID|2||4712", shared[0]!, obx("^CREA", "1"), shared[1]!],
-      ...["PID|3||||^Zeytin", shared[0]!, obx("^GLU", "5"), "PID|4||||^Zeytin", shared[0]!, obx("^GLU", "6")],
+      msh(),
+      "PID|1||4711",
+      shared[0]!,
+      ALT,
+      shared[1]!,
+      "PID|2||4712",
+      shared[0]!,
+      obx("^CREA", "1"),
+      shared[1]!,
+      "PID|3||||^Zeytin",
+      shared[0]!,
+      obx("^GLU", "5"),
+      "PID|4||||^Zeytin",
+      shared[0]!,
+      obx("^GLU", "6"),
     );
     expect(codes(reading)).toEqual([
       ["4711", ["ALT"]],
@@ -206,8 +219,14 @@ describe("patients and samples", () => {
       species: "dog",
       unmapped: [],
       patient_hint: {
-        ...{ identifier: "4711", name: "Zeytin", owner: "Aydin", species: "Canine", breed: "Mixed", sex: "FS" },
-        ...{ date_of_birth: "2019-05-04", weight_kg: 17.4 },
+        identifier: "4711",
+        name: "Zeytin",
+        owner: "Aydin",
+        species: "Canine",
+        breed: "Mixed",
+        sex: "FS",
+        date_of_birth: "2019-05-04",
+        weight_kg: 17.4,
       },
     });
     const pounds = obx("3141-9^Body weight^LN", "38", { 6: "lb" });

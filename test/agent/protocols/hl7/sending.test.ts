@@ -5,8 +5,7 @@ import { NOISE_TIMEOUT_MS } from "../../../../agent/protocols/noise.ts";
 import { bytes, show } from "../astm/wire.ts";
 import { frame, header, newLink, result, saidOf, textOf } from "./wire.ts";
 
-// O1: what the link does with a message for the device. Answers to queries are sent and that is that; displays and orders are
-// taken when the device has acknowledged them.
+// Messages to the device. A query reply is "sent" at once; a display or order is "sent" after its acknowledgement.
 
 const reply = textOf(header({ 9: "QCK^Q02", 10: "V-1" }), "MSA|AA|4711");
 const display = textOf(header({ 9: "DSR^Q03", 10: "V-2" }), "MSA|AA|4711");

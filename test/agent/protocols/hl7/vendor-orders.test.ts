@@ -13,7 +13,7 @@ import { fixedContext } from "../../../support/wire.ts";
 import { show } from "../astm/wire.ts";
 import { STAMP } from "./wire.ts";
 
-// O1 for each model that asks: its query (fixtures/<profile>/query.hl7) through its own link, and the whole of our answer.
+// Order queries of each model: its link receives fixtures/<profile>/query.hl7, and the whole reply is compared.
 
 const ORDER = { specimen: "VDAG0001", report: "Q", orderedAt: "20261121085000" } as const;
 const ULID = dog.fp.slice("patient_".length);
@@ -24,7 +24,7 @@ function linkOf(id: string) {
   return { profile, link: createLink(profile, fixedContext) };
 }
 
-/** The segments of each answer to the model's query; none where its profile leaves the query to the link. */
+/** Returns the segments of each reply to the model's query; none if the link itself replies. */
 function answersTo(id: string, tests: readonly string[], patient: Patient = mixed): string[][] {
   const { profile, link } = linkOf(id);
   const actions = link.receive(readFileSync(join(fixturesFolder, id, "query.hl7")));
@@ -42,7 +42,7 @@ function answersTo(id: string, tests: readonly string[], patient: Patient = mixe
 const header = (receiver: string, type: string, version = "2.3.1", asks = "|", charset = "UNICODE") =>
   `MSH|^~\\&|||${receiver}|20261121173059+0300||${type}|V-1|P|${version}|||${asks}||${charset}`;
 
-/** DSP-1 and DSP-3 of the lines that say something. */
+/** Returns DSP-1 and DSP-3 of the lines with text. */
 const linesOf = (segments: readonly string[]) =>
   segments
     .filter((segment) => segment.startsWith("DSP"))
@@ -73,7 +73,14 @@ test("mindray-bs gets QCK^Q02 and DSR^Q03 with test numbers", () => {
   expect(ack).toEqual([header(sender, "QCK^Q02", "2.3.1", "|", "ASCII"), ...rest]);
   expect(display!.slice(0, 4)).toEqual([header(sender, "DSR^Q03", "2.3.1", "|", "ASCII"), ...rest]);
   expect(linesOf(display!)).toEqual([
-    ...[`1 ${ULID}`, "3 Zeytin", "4 20190504", "5 F", "21 VDAG0001", "23 20261121085000", "29 2^^^", "30 5^^^"],
+    `1 ${ULID}`,
+    "3 Zeytin",
+    "4 20190504",
+    "5 F",
+    "21 VDAG0001",
+    "23 20261121085000",
+    "29 2^^^",
+    "30 5^^^",
   ]);
 });
 

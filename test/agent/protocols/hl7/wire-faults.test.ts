@@ -1,11 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { play } from "../astm/said.ts";
+import { play } from "../astm/observed-actions.ts";
 import { bytes, show } from "../astm/wire.ts";
 import { frame, header, newLink, result, type Said, saidOf, textOf } from "./wire.ts";
 
-// What goes wrong on MLLP lines, and is measured of other receivers too. The numbers are those of that table, which has no
-// 20: here it is several messages in one frame. 13 is here what the link does of it: it answers before it is told of the
-// close; that the answer still leaves is the transport's, test/e2e/hl7-network.slow.test.ts.
+// Faults of MLLP lines, numbered for a comparison with other receivers. Number 20 is several messages in one frame. Number 13
+// tests the link alone, which replies before the close; test/e2e/hl7-network.slow.test.ts tests that the reply leaves.
 
 const A = result("A");
 const B = result("B");

@@ -8,15 +8,22 @@ export const STAMP = { time: "20261121173059+0300", id: "V-1" };
 
 export const newLink = (options: LinkOptions = {}) => new Hl7Link(() => STAMP, options);
 
-/** Segments as they go on the wire, without a frame; control characters in the notation of bytes(). */
+/** Joins segments to a message without a frame, in the notation of bytes(). */
 export const textOf = (...segments: readonly string[]) => segments.map((segment) => `${segment}<CR>`).join("");
 
 export const frame = (message: string) => `<VT>${message}<FS><CR>`;
 
-/** A header with these values in the fields of these numbers. */
+/** Encodes a header by field numbers. */
 export function header(fields: Readonly<Record<number, string>> = {}): string {
   const values: Readonly<Record<number, string>> = {
-    ...{ 3: "BC-5300", 4: "Mindray", 5: "LIS", 6: "Clinic", 7: "20261121090000", 9: "ORU^R01", 10: "4711", 11: "P" },
+    3: "BC-5300",
+    4: "Mindray",
+    5: "LIS",
+    6: "Clinic",
+    7: "20261121090000",
+    9: "ORU^R01",
+    10: "4711",
+    11: "P",
     12: "2.3.1",
     ...fields,
   };
@@ -32,23 +39,23 @@ export function parsed(message: Uint8Array | string): Hl7Message {
   return read;
 }
 
-/** What these bytes are answered, each answer as text. */
+/** Returns the replies to these bytes as text. */
 export function answers(message: string, options: AckOptions = {}, outcome: Outcome = "stored"): string[] {
   return acknowledge(bytes(message), outcome, options, () => STAMP).messages.map((one) => show(one));
 }
 
-/** `AA 4711`: the code and the id of what it answers. */
+/** Returns MSA-1 and MSA-2: `AA 4711`. */
 export function answeredWith(reply: string): string {
   const [, , code, id] = /<CR>MSA(\W)(\w+)\1(.*?)(?:\1|<CR>)/.exec(reply) ?? [];
   return `${code} ${id}`.trim();
 }
 
 export interface Said {
-  /** The code and the id of each answer. */
+  /** MSA-1 and MSA-2 of each reply. */
   readonly answers: string[];
-  /** The id of each complete message, "" where it cannot be read. */
+  /** MSH-10 of each complete message, "" if unreadable. */
   readonly messages: string[];
-  /** Why the others are not. */
+  /** Reasons of the incomplete messages. */
   readonly incomplete: string[];
   readonly warnings: string[];
 }
@@ -70,5 +77,5 @@ function idOf(message: Uint8Array): string {
   return "problem" in read ? "" : read.header.field(10);
 }
 
-/** Bytes that mean something on the wire of HL7. */
+/** Bytes with a meaning in HL7 or MLLP. */
 export const MEANINGFUL = [0x00, 0x02, 0x0a, 0x0b, 0x0b, 0x0d, 0x1c, 0x1c, 0x26, 0x4d, 0x5c, 0x5e, 0x7c, 0x7e, 0xff];

@@ -10,7 +10,7 @@ import {
   observation,
   said,
   status,
-  Talk,
+  DialogueHarness,
   XML,
 } from "./wire.ts";
 
@@ -19,7 +19,7 @@ type DeviceLine = Line & { readonly who: "device" };
 const VENDORS = ["ACME", "SIEM", "i-STAT", "NOVABIO"];
 const DIRECTIVES = [[], ["START_CONTINUOUS"], ["SET_TIME"], ["SET_TIME", "START_CONTINUOUS"]];
 
-/** A document of the device with the next control id; `ours`: what we said last. */
+/** Returns a document of the device with the next control id. @param ours last document of the agent */
 function documentOf(dice: Dice, id: number, ours: number, vendor: string): DeviceLine & { readonly text: string } {
   const wrong = ours + 1 + dice(3);
   const words: readonly (readonly [root: string, text: string, of?: string])[] = [
@@ -45,13 +45,13 @@ function documentOf(dice: Dice, id: number, ours: number, vendor: string): Devic
   return { who: "device", root, id: String(id), text, ...(of === undefined ? {} : { of }) };
 }
 
-/** A device that does anything at any time, and what became of it. */
+/** Plays a device that sends anything at any time. @returns the dialogue */
 export function randomConversation(seed: number, steps: number) {
   const dice = diceOf(seed);
   const vendor = pick(dice, VENDORS);
-  const talk = new Talk();
+  const talk = new DialogueHarness();
   const lines: Line[] = [];
-  /** What a spool would hold: a document each, or `timeout`. */
+  /** Events of the spool: a document each, or `timeout`. */
   const events: string[] = [];
   function note(from: number): void {
     lines.push(...talk.words.slice(from).map((word) => ({ who: "we", word }) as const));
@@ -80,5 +80,5 @@ export function randomConversation(seed: number, steps: number) {
   return { talk, lines, events, requestEach: vendor === "i-STAT" };
 }
 
-/** Bytes that mean something in a document. */
+/** Bytes with a meaning in a document. */
 export const MEANINGFUL = [...bytes("<>/!?-[]\"'&=\0\x0b\x1c")];

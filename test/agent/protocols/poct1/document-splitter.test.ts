@@ -9,7 +9,7 @@ import {
 } from "../../../../agent/protocols/poct1/document-splitter.ts";
 import { XML } from "./wire.ts";
 
-/** What was found, its bytes as text. */
+/** Returns the events, with bytes as text. */
 function text(found: readonly SplitterEvent[]): unknown[] {
   return found.map((one) => ("bytes" in one ? { ...one, bytes: Buffer.from(one.bytes).toString("latin1") } : one));
 }
@@ -180,8 +180,35 @@ describe("limits", () => {
 
 describe("segmentation", () => {
   const pieces = [
-    ...[A, B, XML, "<A>", "</A>", "<A V='", '"', "'", "<!--", "-->", "<![CDATA[", "]]>", "<!DOCTYPE A [", "]>"],
-    ...["<?x ", "?>", "\0", "\x03", "\x0b", "\x1c\r", "\xef\xbb\xbf", "\r\n", "text", "<", ">", "/", "-", "]", "<?xml"],
+    A,
+    B,
+    XML,
+    "<A>",
+    "</A>",
+    "<A V='",
+    '"',
+    "'",
+    "<!--",
+    "-->",
+    "<![CDATA[",
+    "]]>",
+    "<!DOCTYPE A [",
+    "]>",
+    "<?x ",
+    "?>",
+    "\0",
+    "\x03",
+    "\x0b",
+    "\x1c\r",
+    "\xef\xbb\xbf",
+    "\r\n",
+    "text",
+    "<",
+    ">",
+    "/",
+    "-",
+    "]",
+    "<?xml",
   ];
   const stream = fc.array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 15 }).map((some) => some.join(""));
 

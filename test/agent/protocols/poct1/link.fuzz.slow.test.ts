@@ -7,13 +7,13 @@ import { type Dice, diceOf, mutated } from "../../../support/dice.ts";
 import { MEANINGFUL, randomConversation } from "./device.ts";
 import { faultOf } from "./transcript.ts";
 import { fixedContext } from "../../../support/wire.ts";
-import { bytes, endOfTopic, escape, hello, observation, said, status, Talk, wordOf, XML } from "./wire.ts";
+import { bytes, endOfTopic, escape, hello, observation, said, status, DialogueHarness, wordOf, XML } from "./wire.ts";
 import { soakCount } from "../../../support/soak.ts";
 
-// Conversations of devices that do anything, and streams with faults of every kind. fast-check prints its seed with a
-// failure: FUZZ_SEED=n runs that one again.
+// Dialogues of devices that send anything at any time, and streams with faults of every kind. fast-check prints its seed with
+// a failure; FUZZ_SEED=n repeats it.
 
-/** Short ones with faults: a million take about ten minutes. */
+/** Short sessions with faults. */
 const MUTATED = Number(process.env["MUTATED_SESSIONS"] ?? soakCount(20_000));
 const SESSIONS = Number(process.env["FUZZ_SESSIONS"] ?? soakCount(2_000));
 const seeds = process.env["FUZZ_SEED"] === undefined ? {} : { seed: Number(process.env["FUZZ_SEED"]) };
@@ -70,10 +70,10 @@ test(`${SESSIONS / 10} long dialogues deliver the same when split at every rest`
   expect(rests).toBeGreaterThan(SESSIONS / 10);
 }, 600_000);
 
-/** What is wrong with these actions; null if nothing. */
+/** Returns the fault of actions; null for valid ones. */
 function fault(actions: readonly LinkAction[]): string | null {
   for (const [index, action] of actions.entries()) {
-    if (action.do === "reply") wordOf(action.bytes); // throws when it cannot be read
+    if (action.do === "reply") wordOf(action.bytes); // throws for an unreadable document
     if (action.do === "deliver" && action.message.length > 2 * DOCUMENT_BYTES_MAX) return "more than the limits";
     if (action.do === "warn" && !/^[\x20-\x7e]{5,160}$/.test(action.reason)) return `warning ${action.reason}`;
     if (action.do === "timer" && index !== actions.length - 1) return "a timer that is not the last action";
@@ -81,7 +81,7 @@ function fault(actions: readonly LinkAction[]): string | null {
   return null;
 }
 
-/** A session's wire with faults, in random pieces. */
+/** Returns the bytes of a session with faults, in random pieces. */
 function pieces(dice: Dice): Uint8Array[] {
   const { events } = randomConversation(dice(1_000_000), 12);
   const documents = events.filter((event) => event !== "timeout");
@@ -113,7 +113,7 @@ test(`${SESSIONS} mutated streams throw nothing, and give the same whole, in pie
       return withoutTimers(actions.flat());
     };
     const whole = play([Buffer.concat(chunks)]);
-    // Byte by byte takes longest, so not each time.
+    // Byte by byte is slow, so only every fifth stream.
     const bytewise = chunks.flatMap((chunk) => Array.from(chunk, (byte) => Uint8Array.of(byte)));
     expect(play(seed % 5 === 0 ? bytewise : chunks)).toEqual(whole);
   });
@@ -180,9 +180,9 @@ test(`${SESSIONS} streams with refused pieces deliver the same live as in a repl
 }, 600_000);
 
 test("control ids start again after 99999", () => {
-  const talk = new Talk();
+  const talk = new DialogueHarness();
   const keepAlive = bytes(said("KPA.R01", 2).repeat(1_000));
-  for (let count = 0; count < 100; count++) talk.conversation.receive(keepAlive);
+  for (let count = 0; count < 100; count++) talk.link.receive(keepAlive);
   expect(talk.hears(said("KPA.R01", 3))).toEqual(["ACK AE 3 expected HEL"]);
   expect(talk.lastId).toBe(2);
 });

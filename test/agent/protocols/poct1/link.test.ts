@@ -22,23 +22,23 @@ import {
   observation,
   said,
   status,
-  Talk,
+  DialogueHarness,
   wordOf,
   XML,
 } from "./wire.ts";
 
 /** A device in continuous mode. */
-function continuous(): Talk {
-  const talk = new Talk();
+function continuous(): DialogueHarness {
+  const talk = new DialogueHarness();
   talk.hears(hello(), status(2, 0));
   expect(talk.hears(acknowledgement(3, talk.lastId))).toEqual([]);
-  expect(talk.conversation.state).toBe("continuous");
+  expect(talk.link.state).toBe("continuous");
   return talk;
 }
 
-/** A device that offers nothing, with a REQ ROBS outstanding. */
-function requested(vendor = "ACME"): Talk {
-  const talk = new Talk();
+/** A device without capabilities that has a REQ ROBS to reply to. */
+function requested(vendor = "ACME"): DialogueHarness {
+  const talk = new DialogueHarness();
   talk.hears(hello({ vendor, directives: [] }));
   expect(talk.hears(status(2, 1))).toEqual(["ACK AA 2", "REQ ROBS"]);
   return talk;
@@ -46,23 +46,23 @@ function requested(vendor = "ACME"): Talk {
 
 describe("HELLO", () => {
   test("HELLO is acknowledged, then the status is awaited", () => {
-    const talk = new Talk();
-    expect(talk.conversation.isIdle).toBe(true);
+    const talk = new DialogueHarness();
+    expect(talk.link.isIdle).toBe(true);
     expect(talk.hears(hello())).toEqual(["ACK AA 1"]);
-    expect(talk.conversation.state).toBe("await-status");
-    expect(talk.conversation.isIdle).toBe(false);
+    expect(talk.link.state).toBe("await-status");
+    expect(talk.link.isIdle).toBe(false);
     expect(talk.timerMs).toBe(30_000);
   });
 
   test("a document before HELLO gets AE and is not delivered", () => {
-    const talk = new Talk();
+    const talk = new DialogueHarness();
     expect(talk.hears(observation(1), status(2, 1))).toEqual(["ACK AE 1 expected HEL", "ACK AE 2 expected HEL"]);
     expect(talk.delivered).toEqual([]);
     expect(talk.hears(hello({ id: 3 }))).toEqual(["ACK AA 3"]);
   });
 
   test("a missing HELLO closes the connection after 60 s", () => {
-    const talk = new Talk();
+    const talk = new DialogueHarness();
     talk.hears("<HEL.R01>");
     expect(talk.timerMs).toBe(HELLO_TIMEOUT_MS);
     expect(talk.timeout()).toEqual(["close"]);
@@ -70,15 +70,15 @@ describe("HELLO", () => {
   });
 
   test("a silent connection is closed after 60 s", () => {
-    const talk = new Talk();
-    expect(talk.conversation.silenceMs).toBe(HELLO_TIMEOUT_MS);
+    const talk = new DialogueHarness();
+    expect(talk.link.silenceMs).toBe(HELLO_TIMEOUT_MS);
     expect(talk.timeout()).toEqual(["close"]);
     expect(talk.warnings).toEqual(["no HELLO within 60 s"]);
-    expect(talk.conversation.isIdle).toBe(true);
+    expect(talk.link.isIdle).toBe(true);
   });
 
   test("HELLO identifies the device by its serial number, else by its id", () => {
-    const talk = new Talk();
+    const talk = new DialogueHarness();
     talk.hears(hello(), hello().replace('"SN77"', '"SN78"'));
     talk.hears(hello().replace('<DEV.serial_id V="SN77"/>', "").replace("^SN77", ""));
     talk.hears(said("HEL.R01", 1));
@@ -95,7 +95,7 @@ describe("HELLO", () => {
 
 describe("observations", () => {
   test("a dialogue runs from request over end of topic and continuous mode to unsolicited observations", () => {
-    const talk = new Talk();
+    const talk = new DialogueHarness();
     expect(talk.hears(hello())).toEqual(["ACK AA 1"]);
     expect(talk.hears(status(2, 1))).toEqual(["ACK AA 2", "REQ ROBS"]);
     expect(talk.hears(observation(3))).toEqual(["ACK AA 3"]);
@@ -124,7 +124,7 @@ describe("observations", () => {
   });
 
   test("events are requested behind observations, and both names of their topic end them", () => {
-    const talk = new Talk();
+    const talk = new DialogueHarness();
     talk.hears(hello({ directives: [] }));
     expect(talk.hears(status(2, 1, 1))).toEqual(["ACK AA 2", "REQ ROBS"]);
     expect(talk.hears(endOfTopic(3, "OBS"))).toEqual(["ACK AA 3", "REQ RDEV"]);
@@ -151,12 +151,12 @@ describe("observations", () => {
   });
 
   test("an i-STAT gets a request per observation, without a declaration or an end of topic", () => {
-    const talk = new Talk();
+    const talk = new DialogueHarness();
     talk.hears(hello({ vendor: "i-STAT", directives: [] }));
     expect(talk.hears(status(2, 2))).toEqual(["ACK AA 2", "REQ ROBS"]);
     expect(talk.hears(observation(3))).toEqual(["ACK AA 3", "REQ ROBS"]);
     expect(talk.hears(observation(4))).toEqual(["ACK AA 4", "END NRM"]);
-    const [reply] = talk.conversation.receive(bytes(said("KPA.R01", 5)));
+    const [reply] = talk.link.receive(bytes(said("KPA.R01", 5)));
     expect(reply?.do === "reply" && Buffer.from(reply.bytes).toString()).toMatch(/^<ACK\.R01>/);
   });
 
@@ -219,7 +219,7 @@ describe("an unreadable document", () => {
   test("many in a row that were cut short are one message, its warning and one warning with their number", () => {
     const talk = continuous();
     expect(talk.hears("\x0b<a>".repeat(10_000))).toEqual([]);
-    expect(talk.conversation.isIdle).toBe(false);
+    expect(talk.link.isIdle).toBe(false);
     expect(talk.hears(`\x0b${observation(5)}\x1c`)).toEqual(["ACK AA 5"]);
     expect(talk.delivered.map(({ incomplete }) => incomplete)).toEqual([
       "cut short by the begin of an MLLP frame",
@@ -255,7 +255,7 @@ describe("an unreadable document", () => {
 
 describe("replies", () => {
   test("an ACK or an escape gets no reply", () => {
-    const talk = new Talk();
+    const talk = new DialogueHarness();
     const unasked = [acknowledgement(1, 77), escape(2, 77, "OTH"), acknowledgement(3, "x", "AE"), escape(4, "", "CNC")];
     expect(talk.hears(...unasked)).toEqual([]);
     talk.hears(hello());
@@ -292,16 +292,16 @@ describe("replies", () => {
   });
 
   test("control ids are acknowledged as sent, and compared as numbers", () => {
-    const talk = new Talk();
+    const talk = new DialogueHarness();
     expect(talk.hears(hello(), status("00002", 0))).toEqual(["ACK AA 1", "ACK AA 00002", "DTV START_CONTINUOUS"]);
     talk.hears(acknowledgement(3, `0000${talk.lastId}`));
-    expect(talk.conversation.state).toBe("continuous");
+    expect(talk.link.state).toBe("continuous");
   });
 
   test("an ACK of another message settles nothing", () => {
-    const talk = new Talk();
+    const talk = new DialogueHarness();
     talk.hears(hello(), status(2, 0), acknowledgement(3, talk.lastId + 100));
-    expect(talk.conversation.state).toBe("running");
+    expect(talk.link.state).toBe("running");
     expect(talk.warnings).toEqual(["an ACK of 100, expected 3"]);
   });
 });
@@ -311,7 +311,7 @@ describe("directives", () => {
 
   test("a wrong clock is set in a DTV.R02 with TM, if the device supports it", () => {
     const offers = { directives: ["SET_TIME"] };
-    const talk = new Talk();
+    const talk = new DialogueHarness();
     talk.hears(hello(offers));
     expect(talk.hears(status(2, 0, 0, slow))).toEqual(["ACK AA 2", `DTV SET_TIME ${NOW}`]);
     expect(talk.hears(acknowledgement(3, talk.lastId))).toEqual(["END NRM"]);
@@ -321,7 +321,7 @@ describe("directives", () => {
       ["2026-05-04T07:00:30Z", ["SET_TIME"]],
       ["yesterday", ["SET_TIME"]],
     ] as const) {
-      const other = new Talk();
+      const other = new DialogueHarness();
       other.hears(hello({ directives: [...directives] }));
       expect(other.hears(status(2, 0, 0, createdAt))).toEqual(["ACK AA 2", "END NRM"]);
     }
@@ -331,29 +331,29 @@ describe("directives", () => {
     ["an AE", (id: number) => acknowledgement(3, id, "AE")],
     ["an escape", (id: number) => escape(3, id, "CNC")],
   ])("a device that refuses continuous mode with %s gets END", (_, refusal) => {
-    const talk = new Talk();
+    const talk = new DialogueHarness();
     talk.hears(hello(), status(2, 0));
     expect(talk.hears(refusal(talk.lastId))).toEqual(["END NRM"]);
   });
 
   test("LOCK waits for the awaited reply, and is sent when the device accepts it", () => {
     const talk = requested();
-    talk.carryOut(talk.conversation.send(directivePart("LOCK")));
+    talk.carryOut(talk.link.send(directivePart("LOCK")));
     expect(talk.replies()).toEqual([]);
-    expect(() => talk.conversation.send(directivePart("UNLOCK"))).toThrow(/not settled/);
+    expect(() => talk.link.send(directivePart("UNLOCK"))).toThrow(/before the last one/);
     expect(talk.hears(endOfTopic(3))).toEqual(["ACK AA 3", "DTV LOCK"]);
     expect(talk.hears(acknowledgement(4, talk.lastId))).toEqual(["sent", "END NRM"]);
   });
 
   test("UNLOCK is unsent after a refusal or the end of the connection", () => {
     const talk = continuous();
-    talk.carryOut(talk.conversation.send(directivePart("UNLOCK")));
+    talk.carryOut(talk.link.send(directivePart("UNLOCK")));
     expect(talk.replies()).toEqual(["DTV UNLOCK"]);
     expect(talk.hears(escape(4, talk.lastId, "OTH"))).toEqual(["unsent: escape OTH"]);
-    talk.carryOut(talk.conversation.send(directivePart("UNLOCK")));
-    talk.carryOut(talk.conversation.close());
+    talk.carryOut(talk.link.send(directivePart("UNLOCK")));
+    talk.carryOut(talk.link.close());
     expect(talk.replies()).toEqual(["DTV UNLOCK", "unsent: the connection closed"]);
-    expect(talk.conversation.isIdle).toBe(true);
+    expect(talk.link.isIdle).toBe(true);
   });
 
   test(`a busy device is asked again after 30 s, ${BUSY_TRIES_MAX} times, before the end`, () => {
@@ -371,7 +371,7 @@ describe("directives", () => {
 
 describe("device reports", () => {
   test("a status is reported with the clock's skew", () => {
-    const talk = new Talk();
+    const talk = new DialogueHarness();
     talk.hears(hello(), status(2, 1, 3, "2026-05-04T09:02:05"));
     talk.hears(status(3, 0, 0, "yesterday"));
     const device = "ACME|BG1|SN77";
@@ -387,7 +387,7 @@ describe("device reports", () => {
     const talk = continuous();
     const event =
       '<EVT><EVT.description V="">battery low</EVT.description><EVT.event_dttm V="2026-05-04T08:00:00"/><EVT.severity_cd V="W"/></EVT>';
-    const actions = talk.conversation.receive(bytes(said("EVS.R01", 4, event + event.replace("low", "empty"))));
+    const actions = talk.link.receive(bytes(said("EVS.R01", 4, event + event.replace("low", "empty"))));
     expect(actions.map((action) => action.do)).toEqual(["report", "report", "reply", "timer"]);
     talk.carryOut(actions);
     const told = talk.news.filter(({ topic }) => topic === "event").map(({ content }) => JSON.parse(content) as object);
@@ -407,10 +407,10 @@ describe("patient queries", () => {
     const talk = continuous();
     expect(talk.hears(query(4, "RPAT"))).toEqual(["ACK AA 4"]);
     expect(talk.delivered).toEqual([{ message: hello() + query(4, "RPAT"), incomplete: null }]);
-    talk.carryOut(talk.conversation.send(bytes("<PTL.R01></PTL.R01>")));
+    talk.carryOut(talk.link.send(bytes("<PTL.R01></PTL.R01>")));
     expect(talk.replies()).toEqual(["PTL"]);
     expect(talk.hears(acknowledgement(5, talk.lastId))).toEqual(["sent"]);
-    // Asked again it wants to be told again.
+    // A repeated query is delivered again.
     talk.hears(query(4, "RPAT"));
     expect(talk.delivered).toHaveLength(2);
   });
@@ -420,7 +420,7 @@ describe("patient queries", () => {
       const talk = requested();
       expect(talk.hears(query(3, "RPAT"), endOfTopic(4))).toEqual(["ACK AA 3", "ACK AA 4"]);
       expect(talk.timerMs).toBe(30_000);
-      if (isAnswered) talk.carryOut(talk.conversation.send(bytes("<PTL.R01></PTL.R01>")));
+      if (isAnswered) talk.carryOut(talk.link.send(bytes("<PTL.R01></PTL.R01>")));
       else talk.timeout();
       const rest = [...talk.replies(), ...talk.hears(acknowledgement(5, talk.lastId))];
       expect(rest).toEqual(isAnswered ? ["PTL", "sent", "END NRM"] : ["close"]);
@@ -458,8 +458,8 @@ describe("operator lists", () => {
       `<DSC>${topics.map((topic) => `<DSC.topics_supported_cd V="${topic}"/>`).join("")}<DSC.max_message_sz V="${bytesMax}"/>`,
     );
 
-  /** Acknowledges whatever we ask, until we ask nothing more; answers what we said. */
-  function agreeable(talk: Talk, ...documents: readonly string[]): string[] {
+  /** Acknowledges every topic until none is sent. @returns the replies */
+  function agreeable(talk: DialogueHarness, ...documents: readonly string[]): string[] {
     const heard = talk.hears(...documents);
     for (let id = 100; /^(OPL|EOT|DTV)/.test(heard.at(-1) ?? ""); id++) {
       const more = talk.hears(acknowledgement(id, talk.lastId));
@@ -471,30 +471,36 @@ describe("operator lists", () => {
 
   test("a full list is sent once before continuous mode, its end of topic last", () => {
     const operators = book();
-    const talk = new Talk(operators);
+    const talk = new DialogueHarness(operators);
     expect(agreeable(talk, offering(["OP_LST"]), status(2, 0))).toEqual([
-      ...["ACK AA 1", "ACK AA 2", "OPL vt1 Elif ALL vt2 ALL 2 vt3 ALL", "EOT OP_LST", "DTV START_CONTINUOUS"],
+      "ACK AA 1",
+      "ACK AA 2",
+      "OPL vt1 Elif ALL vt2 ALL 2 vt3 ALL",
+      "EOT OP_LST",
+      "DTV START_CONTINUOUS",
     ]);
     expect(operators.taken.get("ACME|BG1|SN77")).toEqual(people);
     expect(talk.news.at(-1)).toMatchObject({ topic: "operators", content: JSON.stringify(people) });
     expect(agreeable(talk, status(3, 0))).toEqual(["ACK AA 3"]);
-    expect(agreeable(new Talk(operators), offering(["OP_LST"]), status(2, 0))).not.toContain("EOT OP_LST");
+    expect(agreeable(new DialogueHarness(operators), offering(["OP_LST"]), status(2, 0))).not.toContain("EOT OP_LST");
   });
 
   test("a changed list is sent as an update, also in continuous mode", () => {
     const operators = book();
-    const talk = new Talk(operators);
+    const talk = new DialogueHarness(operators);
     agreeable(talk, offering(["OP_LST", "OP_LST_I"]), status(2, 0));
     operators.list = [{ id: "vt1", name: "Elif A." }, { id: "vt3" }, { id: "vt4" }];
     expect(agreeable(talk, status(3, 0))).toEqual([
-      ...["ACK AA 3", "OPL D vt2 I vt1 Elif A. ALL I vt4 ALL", "EOT OP_LST_I"],
+      "ACK AA 3",
+      "OPL D vt2 I vt1 Elif A. ALL I vt4 ALL",
+      "EOT OP_LST_I",
     ]);
     operators.list = [{ id: "vt9" }];
-    expect(talk.timeout()).toEqual(["OPL D vt1 D vt3 D vt4 I vt9 ALL"]); // idle, it asks for no answer of its own
+    expect(talk.timeout()).toEqual(["OPL D vt1 D vt3 D vt4 I vt9 ALL"]); // idle: a list, without a query of the device
   });
 
   test("a status within a list starts no second list", () => {
-    const talk = new Talk(book());
+    const talk = new DialogueHarness(book());
     talk.hears(offering(["OP_LST"]), status(2, 0));
     expect(talk.hears(status(3, 0))).toEqual(["ACK AA 3"]);
     expect(talk.hears(acknowledgement(4, talk.lastAskedId))).toEqual(["EOT OP_LST"]);
@@ -503,22 +509,24 @@ describe("operator lists", () => {
 
   test("a reset device gets the full list", () => {
     const operators = book();
-    agreeable(new Talk(operators), offering(["OP_LST", "OP_LST_I"]), status(2, 0));
+    agreeable(new DialogueHarness(operators), offering(["OP_LST", "OP_LST_I"]), status(2, 0));
     const reset = status(2, 0).replace("</DST>", '<DST.operators_update_dttm V="2000-01-01T00:00:00+02:00"/></DST>');
-    expect(agreeable(new Talk(operators), offering(["OP_LST", "OP_LST_I"]), reset)[2]).toMatch(/^OPL vt1 Elif/);
+    expect(agreeable(new DialogueHarness(operators), offering(["OP_LST", "OP_LST_I"]), reset)[2]).toMatch(
+      /^OPL vt1 Elif/,
+    );
   });
 
   test("no message exceeds the device's max length", () => {
     const many = Array.from({ length: 60 }, (_, index) => ({ id: `op${index}`, name: "Ünal & Söhne <GmbH>" }));
-    const talk = new Talk(book(many));
+    const talk = new DialogueHarness(book(many));
     const sizes: number[] = [];
     const listen = (actions: readonly LinkAction[]) => {
       for (const action of actions) if (action.do === "reply") sizes.push(action.bytes.length);
       talk.carryOut(actions);
     };
-    listen(talk.conversation.receive(bytes(offering(["OP_LST"], 1_000) + status(2, 0))));
+    listen(talk.link.receive(bytes(offering(["OP_LST"], 1_000) + status(2, 0))));
     for (let id = 3; talk.words.at(-1)?.text.startsWith("OPL") === true; id++) {
-      listen(talk.conversation.receive(bytes(acknowledgement(id, talk.lastId))));
+      listen(talk.link.receive(bytes(acknowledgement(id, talk.lastId))));
     }
     const lists = talk.words.filter(({ text }) => text.startsWith("OPL"));
     expect(lists.length).toBeGreaterThan(8);
@@ -532,14 +540,16 @@ describe("operator lists", () => {
       [[], people],
       [["OP_LST"], null],
     ] as const) {
-      expect(agreeable(new Talk(book(list)), offering(topics), status(2, 0))).toEqual([
-        ...["ACK AA 1", "ACK AA 2", "DTV START_CONTINUOUS"],
+      expect(agreeable(new DialogueHarness(book(list)), offering(topics), status(2, 0))).toEqual([
+        "ACK AA 1",
+        "ACK AA 2",
+        "DTV START_CONTINUOUS",
       ]);
     }
   });
 
   test("a busy device gets the whole list again; a refusal ends the list only", () => {
-    const talk = new Talk(book());
+    const talk = new DialogueHarness(book());
     talk.hears(offering(["OP_LST"]), status(2, 0));
     expect(talk.hears(acknowledgement(3, talk.lastId))).toEqual(["EOT OP_LST"]);
     expect(talk.hears(escape(4, talk.lastId, "CNC"))).toEqual([]);
@@ -553,9 +563,9 @@ describe("silence and end", () => {
   test("a missing reply ends the dialogue with END after the device's timeout", () => {
     const talk = requested();
     expect(talk.timeout()).toEqual(["END UNK", "close"]);
-    expect(talk.conversation.state).toBe("ended");
+    expect(talk.link.state).toBe("ended");
     expect(talk.warnings).toEqual(["the device is unresponsive: no response to 3"]);
-    const silent = new Talk();
+    const silent = new DialogueHarness();
     silent.hears(hello({ timeout: "" }));
     expect(silent.timerMs).toBe(RESPONSE_TIMEOUT_MS);
     expect(silent.timeout()).toEqual(["END UNK", "close"]);
@@ -595,7 +605,7 @@ describe("silence and end", () => {
     expect(talk.hears(said("END.R01", 4, '<TRM><TRM.reason_cd V="NRM"/></TRM>'))).toEqual(["ACK AA 4", "close"]);
     const basic = requested();
     basic.hears(endOfTopic(3));
-    expect(basic.conversation.state).toBe("ending");
+    expect(basic.link.state).toBe("ending");
     expect(basic.hears(acknowledgement(4, basic.lastId))).toEqual(["close"]);
     const mute = requested();
     mute.hears(endOfTopic(3));
@@ -611,8 +621,8 @@ describe("silence and end", () => {
 });
 
 describe("refused bytes", () => {
-  function refuse(talk: Talk, text: string): string[] {
-    talk.carryOut(talk.conversation.refuse(bytes(text)));
+  function refuse(talk: DialogueHarness, text: string): string[] {
+    talk.carryOut(talk.link.refuse(bytes(text)));
     return talk.replies();
   }
 
@@ -620,7 +630,7 @@ describe("refused bytes", () => {
     const talk = continuous();
     expect(refuse(talk, observation(4))).toEqual(["ACK AE 4 cannot store"]);
     expect(talk.delivered).toEqual([]);
-    expect(refuse(new Talk(), hello())).toEqual(["ACK AE 1 cannot store"]);
+    expect(refuse(new DialogueHarness(), hello())).toEqual(["ACK AE 1 cannot store"]);
     expect(refuse(talk, acknowledgement(5, 1) + escape(6, 1, "OTH"))).toEqual([]);
     expect(talk.hears(observation(4))).toEqual(["ACK AA 4"]);
     expect(talk.delivered).toHaveLength(1);
@@ -644,42 +654,42 @@ describe("long connections", () => {
   test(`the link rests between two documents after ${IDLE_AFTER_DOCUMENTS} of them, and a fresh link resumes from HELLO`, () => {
     const talk = continuous();
     for (let id = 4; id <= IDLE_AFTER_DOCUMENTS; id++) {
-      expect(talk.conversation.isIdle).toBe(false);
+      expect(talk.link.isIdle).toBe(false);
       talk.hears(document(id));
     }
-    expect(talk.conversation.isIdle).toBe(true);
+    expect(talk.link.isIdle).toBe(true);
     talk.hears(document(500).slice(0, 40));
-    expect(talk.conversation.isIdle).toBe(false);
+    expect(talk.link.isIdle).toBe(false);
     talk.hears(document(500).slice(40));
-    expect(talk.conversation.isIdle).toBe(true);
+    expect(talk.link.isIdle).toBe(true);
 
-    const memory = talk.conversation.memory!;
+    const memory = talk.link.memory!;
     expect(Buffer.from(memory).toString()).toBe(hello());
-    talk.conversation.restore(memory);
-    const fresh = new Talk();
-    fresh.conversation.restore(memory);
+    talk.link.restore(memory);
+    const fresh = new DialogueHarness();
+    fresh.link.restore(memory);
     const before = talk.delivered.length;
     const further = [document(500), document(501), document(501), said("KPA.R01", 502), document(503).slice(0, 60)];
     for (const each of [talk, fresh]) {
-      expect(each.conversation.isIdle).toBe(false);
+      expect(each.link.isIdle).toBe(false);
       each.hears(...further);
-      each.carryOut(each.conversation.close());
+      each.carryOut(each.link.close());
     }
     expect(fresh.delivered).toEqual(talk.delivered.slice(before));
     expect(fresh.delivered.map(({ incomplete }) => incomplete)).toEqual([
-      null, // what was sent again across the rest is delivered again: the next stage knows the measurement
+      null, // a resend behind the split is delivered again; filing finds its measurement
       null,
       "cut short by the end of the connection",
     ]);
   });
 
   test("there is no memory before HELLO, nor at the end", () => {
-    const talk = new Talk();
+    const talk = new DialogueHarness();
     talk.hears(said("KPA.R01", 1));
-    expect(talk.conversation.memory).toBe(null);
+    expect(talk.link.memory).toBe(null);
     talk.hears(hello());
-    talk.carryOut(talk.conversation.close());
-    expect([talk.conversation.memory, talk.conversation.isIdle]).toEqual([null, true]);
+    talk.carryOut(talk.link.close());
+    expect([talk.link.memory, talk.link.isIdle]).toEqual([null, true]);
   });
 });
 
@@ -693,7 +703,7 @@ test("an ACK comes with the last byte of its document", () => {
   const talk = continuous();
   const wire = bytes(observation(4));
   for (const [at, byte] of wire.entries()) {
-    const replies = talk.conversation
+    const replies = talk.link
       .receive(Uint8Array.of(byte))
       .flatMap((action) => (action.do === "reply" ? [wordOf(action.bytes).text] : []));
     expect(replies).toEqual(at === wire.length - 1 ? ["ACK AA 4"] : []);

@@ -7,7 +7,7 @@ import type { Patient } from "../../../../shared/api/patient.ts";
 import { dog } from "../../../make-fixtures.ts";
 import { bytes, hello, said } from "./wire.ts";
 
-// What is made of a HELLO and the observations behind it.
+// Reports of a HELLO and the observations behind it.
 
 const context = { device: "poc-1", timeZone: "Europe/Istanbul", receivedAt: Date.parse("2026-11-21T10:00:00Z") };
 const AT = "2026-11-21T12:55:10+03:00";
@@ -65,7 +65,7 @@ function report(services: string): Report {
   return only!;
 }
 
-/** The values of its rows, as `K 4.1`, a bound as `K >4.1`. */
+/** Returns the rows as `K 4.1`, a bound as `K >4.1`. */
 const rows = ({ rows: all }: Report) => all.map(({ code, comparator, value }) => `${code} ${comparator ?? ""}${value}`);
 
 describe("only observations with root, subject and role of a patient become a study", () => {
@@ -77,7 +77,7 @@ describe("only observations with root, subject and role of a patient become a st
   const NOT_OF_A_PATIENT = expect.stringMatching(/^not of a patient: /) as string;
 
   test.each(combinations)("$root $subject $role", ({ root, subject, role }) => {
-    // The lot of the control is a patient's number.
+    // The lot of the control equals a patient's number.
     const content = subject === "PT" ? patient("4711") : control("4711");
     const made = reading(service({ role, subject: content }), { root });
     const isPatients = root === "OBS.R01" && subject === "PT" && (role === "OBS" || role === null);
@@ -155,7 +155,7 @@ describe("identity", () => {
   test("without a time the results identify the study", () => {
     const untimed = (value: string) => report(service({ at: "", subject: patient("4711", potassium(value)) }));
     expect(untimed("4.1").dedupe_key).not.toBe(untimed("4.2").dedupe_key);
-    expect(untimed("4.1").acquired_at).toBe("2026-11-21T10:00:00.000Z"); // that of receipt, never the header's
+    expect(untimed("4.1").acquired_at).toBe("2026-11-21T10:00:00.000Z"); // the time of receipt, never the header's
   });
 
   test.each(["", "UNKNOWN", "unknown"])("patient_id %o is not an identifier", (id) => {
@@ -246,7 +246,7 @@ describe("values", () => {
         service({ subject: patient("4711", glucose + ketones), more: `<SPC>${field("SPC.type_cd", type)}</SPC>` }),
       );
     expect(rows(both("BLD"))).toEqual(["GLU 95"]);
-    expect(both("BLD").unmapped).toEqual(["KET"]); // the catalogue's is a urine pad's
+    expect(both("BLD").unmapped).toEqual(["KET"]); // KET of the catalogue is a urine pad
     expect(rows(both("UR"))).toEqual(["UKET 0"]);
   });
 

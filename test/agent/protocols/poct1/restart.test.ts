@@ -16,8 +16,8 @@ import { temporaryFolder, until } from "../../../support/processes.ts";
 import { NO_EVENTS, TestTransport, type TestWire } from "../../../support/wire.ts";
 import { acknowledgement, bytes, hello, said, status, wordOf } from "./wire.ts";
 
-// Goal: whatever becomes of an acknowledgement, one measurement is one study. Method: the spool's files are copied at the
-// moment when a reply leaves, as a kill between store and ACK leaves them; on the copy an agent starts again.
+// Goal: one measurement is one study, whether its ACK arrives or not. Method: the spool's files are copied when a reply leaves,
+// like a kill between store and ACK. An agent restarts on the copy.
 
 const made: string[] = [];
 
@@ -49,12 +49,12 @@ async function says(wire: TestWire, text: string, answer: string): Promise<void>
 
 interface Agent {
   readonly wire: TestWire;
-  /** Settles what came so far, and answers the studies, the latest revision last. */
+  /** Files all messages. @returns the studies, the latest revision last */
   studies(): Promise<{ fp: string; revision: number; value: number }[]>;
   end(): Promise<void>;
 }
 
-/** An agent on that folder, started after a crash or for the first time, with a device in continuous mode. */
+/** Starts an agent on the folder, with a device in continuous mode. */
 async function start(at: string): Promise<Agent> {
   const spool = await Spool.open(at);
   await recover(spool, profileById);
@@ -100,7 +100,7 @@ async function start(at: string): Promise<Agent> {
   };
 }
 
-/** The folder as a kill leaves it that comes when the observation is stored and its ACK has not left. */
+/** Returns the folder after a kill between the store of the observation and its ACK. */
 async function killedBeforeAck(observation: string): Promise<string> {
   const original = folder();
   const copy = folder();

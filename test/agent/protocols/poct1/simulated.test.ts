@@ -11,7 +11,7 @@ import { fixedContext } from "../../../support/wire.ts";
 import { faultOf, type Line } from "./transcript.ts";
 import { acknowledgement, bytes, hello, observation, said, status, wordOf, XML } from "./wire.ts";
 
-// Simulated devices, strict ones among them, talk to our conversation; and a strict one is told what other data managers say.
+// Simulated devices play dialogues with the link. A strict device also receives faults of other data managers.
 
 const folder = join(fixturesFolder, "generic-poct1a");
 const recordings = readdirSync(folder).filter((file) => file.endsWith(".poct1"));
@@ -27,7 +27,7 @@ function lineOf(document: Uint8Array): Line {
   return { who: "device", root: message.root.name, id: message.controlId, ...of };
 }
 
-/** Both talk until nobody has anything to say. */
+/** Runs both sides until neither sends. */
 function converse(recording: Uint8Array, habits: Partial<DeviceDialect>) {
   const device = new Poct1Device(recording, habits);
   const conversation = new Poct1Link(fixedContext);
@@ -61,7 +61,7 @@ describe("a recorded device", () => {
 
   test("a dialect that does not match the vendor in HELLO fails", () => {
     const dca = readFileSync(join(folder, "siemens-dca.poct1"));
-    // It waits for an acknowledgement of its end of topic, which a DCA never gets.
+    // The device waits for an ACK of its end of topic, which a DCA does not get.
     const waiting = converse(dca, { strict: true, ackEndOfTopic: true });
     expect(waiting.device.outcome).toBe("the dialogue ended with 1 unsent documents");
     const generic = readFileSync(join(folder, "dog.poct1"));
@@ -79,7 +79,7 @@ describe("a recorded device", () => {
 describe("a strict device escapes", () => {
   const small = hello({ directives: ["SET_TIME"] }).replace("<DSC>", '<DSC><DSC.max_message_sz V="600"/>');
 
-  /** Its outcome and what it said to the last of these, after a good beginning. */
+  /** Returns its outcome and its reply to the last document, behind a valid start. */
   function told(...documents: readonly string[]) {
     const device = new Poct1Device(bytes(small + status(2, 1) + observation(3)), { strict: true });
     device.begin();

@@ -41,8 +41,15 @@ test("in every dialogue one message awaits its reply, ids increase, and no ACK o
     expect({ seed, fault: faultOf(lines, requestEach) }).toEqual({ seed, fault: null });
     for (const { text } of talk.words) if (!text.startsWith("ACK")) asked.add(text.slice(0, 12));
   }
-  // The devices got us to say everything there is.
+  // Every document of the agent occurred.
   expect([...asked].toSorted()).toEqual([
-    ...["DTV LOCK", "DTV SET_TIME", "DTV START_CO", "END NRM", "END UNK", "KPA", "REQ RDEV", "REQ ROBS"],
+    "DTV LOCK",
+    "DTV SET_TIME",
+    "DTV START_CO",
+    "END NRM",
+    "END UNK",
+    "KPA",
+    "REQ RDEV",
+    "REQ ROBS",
   ]);
 });

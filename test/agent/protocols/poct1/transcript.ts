@@ -1,26 +1,26 @@
 import type { Word } from "./wire.ts";
 
-// What must hold of every conversation, read from its transcript alone.
+// Rules of every dialogue, checked on its transcript.
 
 export type Line =
-  /** A whole document of the device; `of` where it answers one of ours. */
+  /** A whole document of the device. `of`: control id of the acknowledged document. */
   | { readonly who: "device"; readonly root: string; readonly id: string; readonly of?: string }
   | { readonly who: "we"; readonly word: Word }
   | { readonly who: "timer" };
 
-/** What we say that waits for the device. */
+/** Documents of the agent that await a reply. */
 const ASKS = /^(?:REQ|DTV|KPA|END)/;
 
-/** The first rule that is broken; null if none. `requestEach`: an observation satisfies a request. */
+/** Returns the first broken rule; null if none. @param requestEach an observation ends a request */
 export function faultOf(lines: readonly Line[], requestEach = false): string | null {
   let outstanding: Word | null = null;
   let lastId = 0;
-  /** Documents that may be answered, and were not yet. */
+  /** Documents that may be acknowledged and are not yet. */
   const unanswered = new Set<string>();
   for (const line of lines) {
     switch (line.who) {
       case "timer":
-        outstanding = null; // given up
+        outstanding = null; // the link gave up
         break;
       case "device":
         if (line.root !== "ACK.R01" && line.root !== "ESC.R01") unanswered.add(line.id);
@@ -44,7 +44,7 @@ export function faultOf(lines: readonly Line[], requestEach = false): string | n
 function settles(line: Line & { readonly who: "device" }, { id, text }: Word, requestEach: boolean): boolean {
   switch (line.root) {
     case "HEL.R01":
-      return true; // begins anew
+      return true; // a new dialogue
     case "ACK.R01":
       return Number(line.of) === id && !text.startsWith("REQ");
     case "ESC.R01":

@@ -6,12 +6,12 @@ import type { OperatorBook } from "../../../../agent/protocols/poct1/topics.ts";
 import { readMessage } from "../../../../agent/protocols/poct1/message.ts";
 import { fixedContext } from "../../../support/wire.ts";
 
-// What a device says, as text, and what we say to it, in short: `ACK AA 3`, `REQ ROBS`.
+// Documents of a device as text, and those of the agent in short form: `ACK AA 3`, `REQ ROBS`.
 
 export const NOW = fixedContext.now();
 export const XML = '<?xml version="1.0" encoding="utf-8"?>';
 
-/** A device's message: `content` is the body's XML. */
+/** Encodes a document of the device. @param content XML of the body */
 export function said(root: string, controlId: number | string, content = "", createdAt = NOW): string {
   const header = `<HDR><HDR.control_id V="${controlId}"/><HDR.version_id V="POCT1"/><HDR.creation_dttm V="${createdAt}"/></HDR>`;
   return `<${root}>${header}${content}</${root}>`;
@@ -53,12 +53,12 @@ export function bytes(text: string): Uint8Array {
   return Buffer.from(text, "utf8");
 }
 
-/** What makes us say `DTV LOCK`. */
+/** Message for send() that gives `DTV LOCK`. */
 export function directivePart(command: string): Uint8Array {
   return bytes(`<DTV.R01><DTV><DTV.command_cd V="${command}"/></DTV></DTV.R01>`);
 }
 
-/** One of our messages: what it says and its control id. */
+/** A document of the agent: its short form and control id. */
 export interface Word {
   readonly id: number;
   readonly text: string;
@@ -76,7 +76,7 @@ export function wordOf(reply: Uint8Array): Word {
   return { id: Number(message.controlId), text: [name, ...texts.filter((text) => text !== undefined)].join(" ") };
 }
 
-/** What a list says, in its order. */
+/** Returns the values of a list in order. */
 function listed(element: Element): string[] {
   const told = /^(?:UPD\.action_cd|OPR\.|ACC\.|EOT\.topic_cd)/.test(element.name)
     ? [element.attributes["V"] ?? ""]
@@ -84,45 +84,45 @@ function listed(element: Element): string[] {
   return [...told, ...element.children.flatMap(listed)];
 }
 
-/** A conversation, and all that it did. */
-export class Talk {
-  readonly conversation: Poct1Link;
+/** A link and its actions. */
+export class DialogueHarness {
+  readonly link: Poct1Link;
   readonly delivered: { readonly message: string; readonly incomplete: string | null }[] = [];
   readonly warnings: string[] = [];
   readonly words: Word[] = [];
-  /** As whom the device introduced itself, each time. */
+  /** Names that the device gave itself, one per HELLO. */
   readonly identified: string[] = [];
   readonly news: DeviceReport[] = [];
   timerMs: number | null = null;
   hungUp = false;
-  /** A directive is neither sent nor unsent yet. */
+  /** A directive is neither sent nor unsent. */
   sending = false;
-  /** Since the last call of replies(). */
+  /** Replies since the last call of replies(). */
   #said: string[] = [];
 
   constructor(operators?: OperatorBook) {
-    this.conversation = new Poct1Link(fixedContext, operators);
+    this.link = new Poct1Link(fixedContext, operators);
   }
 
-  /** What we say to that. */
+  /** Feeds documents to the link. @returns the replies */
   hears(...documents: readonly string[]): string[] {
     for (const document of documents) {
       const chunk = bytes(document);
-      this.carryOut(this.conversation.receive(chunk));
+      this.carryOut(this.link.receive(chunk));
     }
     return this.replies();
   }
 
   timeout(): string[] {
     this.timerMs = null;
-    this.carryOut(this.conversation.timeout());
+    this.carryOut(this.link.timeout());
     return this.replies();
   }
 
-  /** A directive to be sent. */
+  /** Sends a directive. @returns the replies */
   give(command: string): string[] {
     this.sending = true;
-    this.carryOut(this.conversation.send(directivePart(command)));
+    this.carryOut(this.link.send(directivePart(command)));
     return this.replies();
   }
 
@@ -132,12 +132,12 @@ export class Talk {
     return replies;
   }
 
-  /** The control id of what we said last. */
+  /** Control id of the last document of the agent. */
   get lastId(): number {
     return this.words.at(-1)?.id ?? 0;
   }
 
-  /** The control id of what we said last that waits for the device. */
+  /** Control id of the last document that awaits a reply. */
   get lastAskedId(): number {
     return this.words.findLast(({ text }) => !text.startsWith("ACK"))?.id ?? 0;
   }

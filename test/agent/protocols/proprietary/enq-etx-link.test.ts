@@ -6,9 +6,9 @@ import {
   EnqEtxLink,
 } from "../../../../agent/protocols/proprietary/enq-etx-link.ts";
 import { NOISE_TIMEOUT_MS } from "../../../../agent/protocols/noise.ts";
-import { gapCounterexample, play, segmentationCounterexample } from "../astm/said.ts";
+import { gapCounterexample, play, segmentationCounterexample } from "../astm/observed-actions.ts";
 
-// Method: a body is whole when it is `A` and four digits.
+// Method: a whole body is `A` and four digits.
 
 const problemOf = (body: Uint8Array) =>
   /^A\d{4}$/.test(Buffer.from(body).toString("latin1")) ? null : `a body of ${body.length} characters, expected 5`;

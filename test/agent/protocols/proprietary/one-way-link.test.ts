@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { OneWayLink, SILENCE_MS, TEXT_BYTES_MAX } from "../../../../agent/protocols/proprietary/one-way-link.ts";
 import { ETX, SUB } from "../../../../agent/protocols/bytes.ts";
 import { NOISE_TIMEOUT_MS } from "../../../../agent/protocols/noise.ts";
-import { gapCounterexample, play, segmentationCounterexample } from "../astm/said.ts";
+import { gapCounterexample, play, segmentationCounterexample } from "../astm/observed-actions.ts";
 
 const link = () => new OneWayLink(ETX);
 const whole = (message: string) => ({ message, incomplete: null });

@@ -3,14 +3,14 @@ import * as fc from "fast-check";
 import type { Link } from "../../../../agent/protocols/link.ts";
 import { bytes, type Delivery, show } from "./wire.ts";
 
-/** What a link said, its timers apart: they depend on where the stream was cut. */
+/** Actions of a link without its timers, which depend on the segmentation. */
 export interface Said {
   readonly replies: string;
   readonly deliveries: Delivery[];
   readonly warnings: string[];
 }
 
-/** What can happen to a link, in order: bytes in the notation of bytes(), bytes refused, or `gap()`, `timeout()`, `close()`. */
+/** Inputs of a link in order: bytes in the notation of bytes(), refused bytes, `gap()`, `timeout()`, `close()`. */
 export type Step = string | { readonly refused: string };
 
 export function play(link: Link, ...steps: readonly Step[]): Said & { readonly timer: number | null } {
@@ -42,8 +42,8 @@ function actionsOf(link: Link, step: Step) {
 }
 
 /**
- * A stream of such pieces, in any order, should say the same whole, byte by byte and in random cuts, and leave the link at
- * rest: the stream that does not, or null.
+ * Plays streams of these pieces in any order: whole, byte by byte and in random cuts. Returns a stream with different actions
+ * or a link that is not idle at its end; null if there is none.
  */
 export function segmentationCounterexample(newLink: () => Link, pieces: readonly string[]): unknown {
   const stream = fc.array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 12 }).map((some) => some.join(""));
@@ -65,8 +65,8 @@ export function segmentationCounterexample(newLink: () => Link, pieces: readonly
 }
 
 /**
- * Wherever chunks are refused, the live link and the one that reads a gap in their place should deliver the same complete
- * messages, for a replay may tell of none less than was accepted: the chunks where they do not, or null.
+ * Refuses chunks of a live link, and replaces them by gaps in a replay. Returns chunks after which the two deliver different
+ * complete messages; null if there are none.
  */
 export function gapCounterexample(newLink: () => Link, pieces: readonly string[]): unknown {
   const chunks = fc.array(fc.tuple(fc.constantFrom(...pieces), fc.boolean()), { minLength: 1, maxLength: 12 });
