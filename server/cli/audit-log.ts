@@ -39,7 +39,7 @@ function sentence(row: AuditDescription): string {
   const { at, method, route, fp, count, status, address, times } = row;
   const key = row.key ?? (status === null ? "" : "unknown key");
   if (route === null) {
-    const what = status === null ? "entries lost" : `further requests answered ${status}`;
+    const what = status === null ? "entries lost" : `further requests with status ${status}`;
     return [at, `${times} ${what}`, key].filter((part) => part !== "").join("  ");
   }
   const subject = fp ?? (count === null ? "-" : `${count} records`);

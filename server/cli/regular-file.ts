@@ -1,6 +1,6 @@
 import { lstatSync, type Stats } from "node:fs";
 
-/** @throws Error if the path exists and is no regular file: a rename would replace it */
+/** @throws Error if the path exists and is not a regular file, since a rename would replace it */
 export function requireRegularFile(path: string): void {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined || found.isFile()) return;

@@ -29,7 +29,8 @@ async function closeAfter(store: Store, work: StoreWork): Promise<void> {
 export function storeLocation(data: string): string {
   const url = process.env["DATABASE_URL"];
   if (url === undefined) return data;
-  if (!isPostgresUrl(url)) throw new Error("DATABASE_URL is no postgres:// URL: mend it, or unset it to use SQLite");
+  if (!isPostgresUrl(url))
+    throw new Error("invalid DATABASE_URL, expected postgres://... for PostgreSQL, or none for SQLite");
   return url;
 }
 

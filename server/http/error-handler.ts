@@ -35,7 +35,7 @@ function logRefusal(request: FastifyRequest, reply: FastifyReply, logger: Logger
   const route = request.routeOptions.url ?? null;
   const status = reply.statusCode;
   const key = request.context.key?.public_id ?? null;
-  const sumUp = (times: number) => logger.info({ method, route, status, key, times }, "answered many times more");
+  const sumUp = (times: number) => logger.info({ method, route, status, key, times }, "further requests refused");
   if (!repeats.shouldReport(`${method} ${route} ${status} ${key}`, sumUp)) return;
-  logger.info({ requestId: request.id, method, route, status, key }, "answered");
+  logger.info({ requestId: request.id, method, route, status, key }, "request refused");
 }

@@ -6,7 +6,7 @@ function found(name: string, modality: Modality | null = null, urine = false): s
   return findAnalyte([name], { modality, urine })?.analyte.code ?? null;
 }
 
-test("the catalogue holds 114 analytes and prints what the API prints", () => {
+test("the catalogue holds 114 analytes, with the codes of the API", () => {
   expect(analytes.length).toBe(114);
   expect(analyteByCode("UGLU")?.api_code).toBe("GLU");
   expect(analyteByCode("XYZ")).toBeUndefined();

@@ -79,7 +79,7 @@ test("the VetScan's cat ranges under the dog are found by the list of excluded r
   expect(mislabelled(vetscanRows, [], excluded)).toEqual(vetscanRows.map(({ id }) => `${id} is excluded`));
 });
 
-test("the VetScan's cat ranges under the dog are found by what the device prints for a cat", () => {
+test("the VetScan's cat ranges under the dog are found by the ranges that the device prints for a cat", () => {
   expect(mislabelled(vetscanRows, printed, [])).toEqual(
     ["alt", "bun", "crea", "glu"].map(
       (code) => `dog-any-any-${code}-abaxis_vs2_spec has the bounds that VetScan VS2 prints for cat`,

@@ -4,7 +4,7 @@ import { fold } from "../../../shared/clinical/species.ts";
 import { convert } from "../../../shared/clinical/units.ts";
 import { readRange } from "../../../shared/clinical/value.ts";
 
-// Finds intervals that stand under the wrong species: numbers cannot say whose they are, other numbers can.
+// Finds intervals under the wrong species, by comparing them with the intervals of other sources.
 
 export type LabelledRow = IntervalFields & { readonly source_id: string };
 
@@ -17,7 +17,7 @@ export interface PrintedRange {
   readonly high: number;
 }
 
-/** A number of a source that is not shipped. */
+/** A published number that the catalogue excludes. */
 export interface ExcludedRow {
   readonly source_id: string;
   readonly species: string;
@@ -25,7 +25,7 @@ export interface ExcludedRow {
   readonly as_printed: string;
 }
 
-/** One sentence for each row, or set of rows, that another species' numbers stand in. */
+/** Returns one sentence for each row, or set of rows, with the numbers of another species. */
 export function mislabelled(
   rows: readonly LabelledRow[],
   printed: readonly PrintedRange[],
@@ -50,7 +50,7 @@ function isExcluded(row: LabelledRow, excluded: readonly ExcludedRow[]): boolean
   });
 }
 
-/** A row of a device, with the bounds that the device prints for another species and not for this one. */
+/** Finds rows of a device with the bounds that it prints for another species only. */
 function printedForAnother(row: LabelledRow, printed: readonly PrintedRange[]): string[] {
   if (row.device === undefined) return [];
   const device = fold(row.device);
@@ -64,7 +64,7 @@ function printedForAnother(row: LabelledRow, printed: readonly PrintedRange[]): 
 
 const SHARED_ANALYTES_MIN = 3;
 
-/** A source that gives two species the same bounds for most analytes copied one of them. */
+/** Finds sources with equal bounds for two species in most analytes: one of them is a copy. */
 function sharedBySpecies(rows: readonly LabelledRow[]): string[] {
   const problems: string[] = [];
   for (const { source, species, rows: own } of sets(rows)) {
@@ -84,13 +84,13 @@ function sharedBySpecies(rows: readonly LabelledRow[]): string[] {
   return problems;
 }
 
-/** Fewer analytes say nothing: sodium and potassium are alike in most mammals. */
+/** Min analytes of a comparison. Fewer prove nothing: sodium and potassium are alike in most mammals. */
 const COMPARED_ANALYTES_MIN = 6;
 
-/** The species with enough sources: the two sources of the guinea pig differ more from each other than from the rabbit. */
+/** The species with enough sources. The two sources of the guinea pig differ more from each other than from the rabbit. */
 const COMPARED_SPECIES = ["dog", "cat"];
 
-/** A source most of whose rows lie nearer to another species' rows of other sources than to its own species'. */
+/** Finds sources whose rows are mostly nearer to another species' rows of other sources than to their own species'. */
 function nearerToAnother(rows: readonly LabelledRow[]): string[] {
   const compared = rows.filter((row) => COMPARED_SPECIES.includes(speciesOf(row)));
   return sets(compared).flatMap(({ source, species, rows: own }) => {
@@ -112,7 +112,7 @@ function meanDistance(row: LabelledRow, among: readonly LabelledRow[], species: 
   return twins.reduce((sum, twin) => sum + distance(row, twin), 0) / twins.length;
 }
 
-/** How far two intervals lie apart, as a part of what they span together: 0 for the same bounds. */
+/** Returns the distance of two intervals, as a share of their joint span: 0 for equal bounds. */
 function distance(one: LabelledRow, other: LabelledRow): number {
   const [[low, high], [otherLow, otherHigh]] = [bounds(one), bounds(other)];
   const span = Math.max(high, otherHigh) - Math.min(low, otherLow);
@@ -134,7 +134,7 @@ interface RowSet {
   readonly rows: LabelledRow[];
 }
 
-/** The adult rows of each source and species. */
+/** Returns the adult rows of each source and species. */
 function sets(rows: readonly LabelledRow[]): RowSet[] {
   const found = new Map<string, RowSet>();
   for (const row of rows) {

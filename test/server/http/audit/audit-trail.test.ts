@@ -419,7 +419,7 @@ describe("the audit log", () => {
       `${at}  200  GET  /api/v1/patients/:fp  ${fp}  key_1  192.0.2.7  01A`,
       `${at}  -  GET  /a  20 records  key_1  ::1  01B`,
       `${at}  401  GET  /a  -  unknown key  =cmd|"x",1  01C  7 times`,
-      `${at}  9 further requests answered 401  unknown key`,
+      `${at}  9 further requests with status 401  unknown key`,
       `${at}  5000 entries lost`,
       "",
     ]);
