@@ -190,7 +190,7 @@ describe("a person locks a device", () => {
     expect(reason).toBe(null);
     const commands = [...heard.matchAll(/DTV\.command_cd V="(\w+)"/g)].map(([, command]) => command);
     expect(commands).toEqual(["UNLOCK", "START_CONTINUOUS"]);
-    expect((await unlock).stdout).toBe("poc-1 took UNLOCK\n");
+    expect((await unlock).stdout).toBe("poc-1 accepted UNLOCK\n");
   });
 
   test("that is not there at all: a sentence", async () => {
