@@ -104,7 +104,7 @@ test("an export without an importer is found, in whichever form the others are i
     ["a/three.ts", "export class Late {}"],
     [
       "b/four.ts",
-      'import { type Used, used as other } from "./structure.test.ts";\nimport * as two from "../a/two.ts";\nawait import("../a/three.ts");',
+      'import { type Used, used as other } from "../a/one.ts";\nimport * as two from "../a/two.ts";\nawait import("../a/three.ts");',
     ],
   ]);
   expect(unusedExports(sources)).toEqual(["a/one.ts unused", "a/one.ts f", "a/five.ts Unused"]);

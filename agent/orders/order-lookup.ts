@@ -118,8 +118,8 @@ export class OrderLookup {
 function replyTo(query: OrderQuery, { patient, orders, sample }: PatientOrders, timeZone: string): OrderReply {
   const asked = sample?.patient ?? "";
   const specimen = sample?.specimen || asked;
-  const place = sample?.rackPosition === undefined ? {} : { place: sample.rackPosition };
-  const none = { ...place, specimen, tests: [], orderedAt: "" };
+  const rackPosition = sample?.rackPosition === undefined ? {} : { rackPosition: sample.rackPosition };
+  const none = { ...rackPosition, specimen, tests: [], orderedAt: "" };
   if (patient === null) return { patient, asked, orders: [{ ...none, report: "Z" }] };
   if (query.demographicsOnly) return { patient, asked, orders: [] };
   const wanted = orders
@@ -130,7 +130,7 @@ function replyTo(query: OrderQuery, { patient, orders, sample }: PatientOrders, 
     patient,
     asked,
     orders: wanted.map((order) => ({
-      ...place,
+      ...rackPosition,
       specimen: order.accession,
       tests: order.wanted,
       partial: order.wanted.length < order.tests.length,

@@ -7,8 +7,20 @@ const MALE = ["m", "male", "mn", "nm", "mc", "cm", "mi", "erkek"].map(fold);
 const FEMALE = ["f", "female", "fs", "sf", "fn", "nf", "fi", "disi"].map(fold);
 
 const NEUTERED = [
-  ...["mn", "nm", "mc", "cm", "fs", "sf", "fn", "nf", "neutered", "castrated", "spayed"],
-  ...["kisir", "kisirlastirilmis", "kastre"],
+  "mn",
+  "nm",
+  "mc",
+  "cm",
+  "fs",
+  "sf",
+  "fn",
+  "nf",
+  "neutered",
+  "castrated",
+  "spayed",
+  "kisir",
+  "kisirlastirilmis",
+  "kastre",
 ].map(fold);
 
 const INTACT = ["mi", "fi", "intact", "entire", "unneutered", "uncastrated", "unspayed"].map(fold);

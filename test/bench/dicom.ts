@@ -124,7 +124,7 @@ async function startAgent(worlds: World[]): Promise<Receiver> {
   worlds.push(world);
   const port = await freePort();
   world.writeConfig([
-    { id: "xray", profile: "dicom", connection: { listen: `127.0.0.1:${port}` }, ...{ aeTitle: "VETWIRE" } },
+    { id: "xray", profile: "dicom", connection: { listen: `127.0.0.1:${port}` }, aeTitle: "VETWIRE" },
   ]);
   await world.startAgent();
   await world.server.end(); // it takes no part, and no time

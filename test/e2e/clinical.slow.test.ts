@@ -75,14 +75,19 @@ test("a patient whose number came late: reprocess shows the difference, then the
   const file = path.join(world.folder, "late.ndjson");
   const at = "2026-01-01T00:00:00.000Z";
   const line = {
-    ...{ type: "patient", fp: cat!.fp, name: "Test animal", species: "cat", breed: null, sex: "male" },
-    ...{ date_of_birth: "2020-01-01", weight_kg: 12.5, owner_customer_fp: "customer_01K9TEST000000000000000D01" },
-    ...{
-      external_ids: [cat!.externalId, "88888"],
-      created_at: at,
-      updated_at: new Date().toISOString(),
-      deleted_at: null,
-    },
+    type: "patient",
+    fp: cat!.fp,
+    name: "Test animal",
+    species: "cat",
+    breed: null,
+    sex: "male",
+    date_of_birth: "2020-01-01",
+    weight_kg: 12.5,
+    owner_customer_fp: "customer_01K9TEST000000000000000D01",
+    external_ids: [cat!.externalId, "88888"],
+    created_at: at,
+    updated_at: new Date().toISOString(),
+    deleted_at: null,
   };
   fs.writeFileSync(file, `${JSON.stringify(line)}\n`);
   server("import", file);

@@ -41,8 +41,11 @@ beforeAll(async () => {
   port = await freePort();
   world.writeConfig([
     {
-      ...{ id: "xray", profile: "dicom", connection: { listen: `127.0.0.1:${port}` } },
-      ...{ aeTitle: "VETWIRE", quietSeconds: 1 },
+      id: "xray",
+      profile: "dicom",
+      connection: { listen: `127.0.0.1:${port}` },
+      aeTitle: "VETWIRE",
+      quietSeconds: 1,
     },
   ]);
   await world.startAgent();

@@ -29,8 +29,12 @@ afterAll(async () => {
 function configure(port: number, others: object): void {
   world.writeConfig([
     {
-      ...{ id: "xray", profile: "dicom", connection: { listen: `127.0.0.1:${port}` } },
-      ...{ aeTitle: "VETWIRE", callingAeTitles: ["DX1"], quietSeconds: 1 },
+      id: "xray",
+      profile: "dicom",
+      connection: { listen: `127.0.0.1:${port}` },
+      aeTitle: "VETWIRE",
+      callingAeTitles: ["DX1"],
+      quietSeconds: 1,
     },
   ]);
   const config = JSON.parse(fs.readFileSync(world.config, "utf8")) as object;

@@ -21,8 +21,12 @@ beforeAll(async () => {
   port = await freePort();
   world.writeConfig([
     {
-      ...{ id: "xray", profile: "dicom", connection: { listen: `127.0.0.1:${port}` } },
-      ...{ aeTitle: "VETWIRE", callingAeTitles: ["DX1"], quietSeconds: 1 },
+      id: "xray",
+      profile: "dicom",
+      connection: { listen: `127.0.0.1:${port}` },
+      aeTitle: "VETWIRE",
+      callingAeTitles: ["DX1"],
+      quietSeconds: 1,
     },
   ]);
   await world.startAgent();
@@ -87,14 +91,13 @@ describe.skipIf(!dcmtk)("DCMTK as modality", () => {
       body: {
         success: true,
         data: {
-          ...{
-            fp,
-            patient_fp: dog.fp,
-            modality: "RADIOLOGY",
-            device_name: "Vetwire Simulated CR",
-            status: "COMPLETED",
-          },
-          ...{ acquired_at: "2026-11-21T07:15:00.000Z", results: [] },
+          fp,
+          patient_fp: dog.fp,
+          modality: "RADIOLOGY",
+          device_name: "Vetwire Simulated CR",
+          status: "COMPLETED",
+          acquired_at: "2026-11-21T07:15:00.000Z",
+          results: [],
         },
       },
     });
@@ -236,12 +239,7 @@ describe.skipIf(!dcmtk)("DCMTK as modality", () => {
     const sent = runAgentCommand("simulate", "us", "--to", target, "--repeat", "3", "--patient", patient);
     const [, uid] = /^study (\S+): 3 stored\n$/.exec(sent) ?? [];
     const folder = path.join(world.folder, "exported");
-    const list = runAgentCommand(
-      ...["images", "--config", world.config, "--study", uid!],
-      "--export",
-      folder,
-      "--json",
-    );
+    const list = runAgentCommand("images", "--config", world.config, "--study", uid!, "--export", folder, "--json");
     const images = JSON.parse(list) as { id: string; study_uid: string; calling_ae: string; bytes: number }[];
     expect(images.map(({ study_uid, calling_ae }) => [study_uid, calling_ae])).toEqual(
       [1, 2, 3].map(() => [uid, "DX1"]),

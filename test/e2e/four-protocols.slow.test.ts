@@ -72,9 +72,19 @@ beforeAll(async () => {
   const at = "2026-01-01T00:00:00.000Z";
   const fp = "patient_01K9TEST00000000000000ZZZZ";
   const patient = {
-    ...{ type: "patient", fp, name: "Test animal", species: "exotic", breed: null, sex: "male" },
-    ...{ date_of_birth: "2020-01-01", weight_kg: 12.5, owner_customer_fp: "customer_01K9TEST000000000000000D01" },
-    ...{ external_ids: [UNKNOWN], created_at: at, updated_at: at, deleted_at: null },
+    type: "patient",
+    fp,
+    name: "Test animal",
+    species: "exotic",
+    breed: null,
+    sex: "male",
+    date_of_birth: "2020-01-01",
+    weight_kg: 12.5,
+    owner_customer_fp: "customer_01K9TEST000000000000000D01",
+    external_ids: [UNKNOWN],
+    created_at: at,
+    updated_at: at,
+    deleted_at: null,
   };
   const connection = { type: "connection", patient_fp: fp, clinic_fp: CLINIC, active: true };
   fs.writeFileSync(file, `${JSON.stringify(patient)}\n${JSON.stringify(connection)}\n`);
@@ -82,7 +92,9 @@ beforeAll(async () => {
   for (const profile of [...Object.keys(devices), "dicom"]) ports.set(profile, await freePort());
   world.writeConfig(
     [...ports].map(([profile, port]) => ({
-      ...{ id: profile, profile, connection: { listen: `127.0.0.1:${port}` } },
+      id: profile,
+      profile,
+      connection: { listen: `127.0.0.1:${port}` },
       ...(profile === "dicom" ? { quietSeconds: 1 } : {}),
     })),
   );

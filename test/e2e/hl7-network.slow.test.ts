@@ -27,7 +27,7 @@ beforeAll(async () => {
   const listen = (port: number) => ({ listen: `127.0.0.1:${port}` });
   world.writeConfig([
     { id: "plain", profile: "generic-hl7", connection: listen(ports.plain) },
-    { id: "secured", profile: "generic-hl7", connection: listen(ports.secured), ...{ tls, allow: ["127.0.0.1"] } },
+    { id: "secured", profile: "generic-hl7", connection: listen(ports.secured), tls, allow: ["127.0.0.1"] },
     { id: "far", profile: "generic-hl7", connection: { ...listen(ports.far), replyConnection: listen(ports.replies) } },
     { id: "dialled", profile: "generic-hl7", connection: { dial: `127.0.0.1:${ports.analyzer}` } },
     { id: "h6", profile: "bionote-vcheck-h6", connection: listen(ports.h6) },
@@ -106,8 +106,15 @@ describe("connections", () => {
 describe("orders", () => {
   const order = (tests: string, device = "plain") =>
     runAgentCommand(
-      ...["order", "--config", world.config, "--device", device],
-      ...["--patient", world.patients[2]!.fp, "--tests", tests],
+      "order",
+      "--config",
+      world.config,
+      "--device",
+      device,
+      "--patient",
+      world.patients[2]!.fp,
+      "--tests",
+      tests,
     ).trim();
   const header = (type: string, id: string, version = "2.3.1") =>
     `MSH|^~\\&|HEMA-1|Vendor|||20261121090000||${type}|${id}|P|${version}||||||UNICODE`;
@@ -170,7 +177,9 @@ describe("orders", () => {
     const { device, answer, ms } = await asks(query);
     expect(ms).toBeLessThan(2_000);
     expect([field(answer, "MSH", 8), field(answer, "QAK", 1), field(answer, "QAK", 2)]).toEqual([
-      ...["RSP^K11^RSP_K11", "t1", "OK"],
+      "RSP^K11^RSP_K11",
+      "t1",
+      "OK",
     ]);
     const pushed = await device.answer();
     expect([field(pushed, "MSH", 8), field(pushed, "SAC", 3)]).toEqual(["OML^O33^OML_O33", accession]);
@@ -191,7 +200,11 @@ describe("orders", () => {
     expect(performance.now() - from).toBeLessThan(2_000);
     const lines = segmentsOf(answer).filter(([name]) => name === "DSP");
     expect([11, 18, 28, 29, 30].map((index) => lines[index]![3])).toEqual([
-      ...[accession, "0", "CBC^CBC^1", "", "RET^RET^1"],
+      accession,
+      "0",
+      "CBC^CBC^1",
+      "",
+      "RET^RET^1",
     ]);
     device.close();
   });

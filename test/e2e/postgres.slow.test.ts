@@ -102,9 +102,19 @@ describe.skipIf(whyNoPostgres() !== null)("two servers on one PostgreSQL", () =>
       locale: { time_zone: "Europe/Istanbul" },
     };
     const patients = testPatients(3000).map(({ fp, species, externalId }) => ({
-      ...{ type: "patient", fp, name: "Test animal", species, breed: null, sex: "male", date_of_birth: "2020-01-01" },
-      ...{ weight_kg: 12.5, owner_customer_fp: owner.fp, external_ids: [externalId], deleted_at: null },
-      ...{ created_at: "2026-01-01T00:00:00.000Z", updated_at: "2026-01-01T00:00:00.000Z" },
+      type: "patient",
+      fp,
+      name: "Test animal",
+      species,
+      breed: null,
+      sex: "male",
+      date_of_birth: "2020-01-01",
+      weight_kg: 12.5,
+      owner_customer_fp: owner.fp,
+      external_ids: [externalId],
+      deleted_at: null,
+      created_at: "2026-01-01T00:00:00.000Z",
+      updated_at: "2026-01-01T00:00:00.000Z",
     }));
     writeFileSync(file, [owner, ...patients].map((line) => `${JSON.stringify(line)}\n`).join(""));
 

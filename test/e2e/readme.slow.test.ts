@@ -123,7 +123,8 @@ async function carryOut(block: Block): Promise<Study | null> {
     const { data } = JSON.parse(text) as { readonly data: Study };
     const analytes = data.results.map(({ analyte }) => analyte);
     const asShown = studiesIn(printed).map((study) => ({
-      ...{ ...study, fp: data.fp },
+      ...study,
+      fp: data.fp,
       results: study.results.filter(({ analyte }) => analytes.includes(analyte)),
     }));
     const want = JSON.stringify(data);
@@ -162,7 +163,9 @@ async function run(command: string): Promise<string> {
   const isOnOtherPort =
     /server\S* (?:-- )?run/.test(command) && !command.includes("--port") && ports.get(8080) !== 8080;
   const child = spawn("sh", ["-c", isOnOtherPort ? `${command} --port ${ports.get(8080)}` : command], {
-    ...{ cwd: folder, detached: true, env: { ...process.env, DATABASE_URL: undefined } },
+    cwd: folder,
+    detached: true,
+    env: { ...process.env, DATABASE_URL: undefined },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let [output, complaints] = ["", ""];

@@ -106,7 +106,9 @@ async function send(count: number, from: number): Promise<void> {
   for (let number = from; number < from + count; number++) {
     const { externalId, species } = world.patients[number % world.patients.length]!;
     const records = vetScanRecords({
-      ...{ patient: externalId, species: species === "dog" ? "Dog" : "Cat", alt: number },
+      patient: externalId,
+      species: species === "dog" ? "Dog" : "Cat",
+      alt: number,
       collected: new Date(Date.UTC(2026, 10, 20) + number * 1000).toISOString().replace(/\D/g, "").slice(0, 14),
     });
     const { accepted } = await playDevice(session(records), line);

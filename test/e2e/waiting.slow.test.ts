@@ -64,7 +64,10 @@ async function untilState(id: string, state: MessageSummary["state"]): Promise<M
 
 const study = (fp: string, patient_fp: string) =>
   found({
-    ...{ fp, patient_fp, modality: "BIOCHEMISTRY", device_name: "Abaxis VetScan VS2" },
+    fp,
+    patient_fp,
+    modality: "BIOCHEMISTRY",
+    device_name: "Abaxis VetScan VS2",
     acquired_at: expect.any(String),
     results: [
       { analyte: "ALT", value: 220, unit: "U/L", reference_range: "10-118", flag: "high" },

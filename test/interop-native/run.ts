@@ -113,8 +113,12 @@ function configuration(): object {
     timeZone: "UTC",
     devices: [
       {
-        ...{ id: "xray", profile: "dicom", connection: { listen: `127.0.0.1:${ours}` }, aeTitle: "VETWIRE" },
-        ...{ callingAeTitles: ["NATIVE1", "NATIVE-SECOND-AE"], quietSeconds: 1 },
+        id: "xray",
+        profile: "dicom",
+        connection: { listen: `127.0.0.1:${ours}` },
+        aeTitle: "VETWIRE",
+        callingAeTitles: ["NATIVE1", "NATIVE-SECOND-AE"],
+        quietSeconds: 1,
       },
     ],
     destinations: [{ id: "archive", dial: `127.0.0.1:${theirs}`, aeTitle: "ARCHIVE" }],

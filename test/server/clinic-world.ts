@@ -99,8 +99,11 @@ export class ClinicWorld {
       case "patient":
       case "delete": {
         const line = patient({
-          ...{ fp: patientFp, owner_customer_fp: this.#patients[write.patient]?.owner_customer_fp ?? "" },
-          ...{ name: `Name ${value}`, species: value % 2 === 0 ? "dog" : "cat", updated_at: iso(clock.now) },
+          fp: patientFp,
+          owner_customer_fp: this.#patients[write.patient]?.owner_customer_fp ?? "",
+          name: `Name ${value}`,
+          species: value % 2 === 0 ? "dog" : "cat",
+          updated_at: iso(clock.now),
           deleted_at: write.what === "delete" ? iso(clock.now) : null,
         });
         await put(line);
@@ -219,7 +222,9 @@ export class ClinicWorld {
     const fp = last?.fp ?? newFp("cds");
     const { patient_fp: _, ...shown } = studyOf(fp, patientFp, value);
     const next = study({
-      ...{ ...shown, patient_fp: patientFp, dedupe_key: fp },
+      ...shown,
+      patient_fp: patientFp,
+      dedupe_key: fp,
       revision: (last?.revision ?? 0) + 1,
     });
     const pushed = again ? last : next;

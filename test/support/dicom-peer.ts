@@ -50,7 +50,9 @@ export class TestPeer {
         const association: Association = Association.acceptor((request) => {
           peer.request = request;
           const contexts = request.contexts.map(({ id, transferSyntaxes: [transferSyntax = ""] }) => ({
-            ...{ id, result: "acceptance" as const, transferSyntax },
+            id,
+            result: "acceptance" as const,
+            transferSyntax,
           }));
           return { ...request, contexts };
         });

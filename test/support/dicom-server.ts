@@ -54,8 +54,12 @@ export function useDicomServer(used: ReturnType<typeof useSpool>): ServedDevice 
     });
     const device = { id: "xray", aeTitle: "VETWIRE", timeZone: "Europe/Istanbul" };
     const listening = {
-      ...{ ...device, callingAeTitles: [], quietMs: 60_000 },
-      ...{ address: { host: "127.0.0.1", port: served.port }, allow: [], security: null },
+      ...device,
+      callingAeTitles: [],
+      quietMs: 60_000,
+      address: { host: "127.0.0.1", port: served.port },
+      allow: [],
+      security: null,
     };
     const images = { keepMs: null, bytesMax: null, freeBytes: null };
     const thread = new DicomThread({ data: used.folder, images, devices: [listening] }, used.spool);

@@ -33,7 +33,10 @@ export class Postgres {
     const locale = ["--encoding=UTF8", "--locale=C", "--locale-provider=icu", "--icu-locale=en-US"];
     const access = ["--username=vetwire", `--pwfile=${passwordFile}`, "--auth=scram-sha-256"];
     execFileSync(program("initdb"), [`--pgdata=${cluster.#data}`, "--no-sync", ...locale, ...access], {
-      ...{ uid, gid, cwd: folder, stdio: "ignore" },
+      uid,
+      gid,
+      cwd: folder,
+      stdio: "ignore",
     });
     await cluster.start();
     return cluster;
@@ -61,7 +64,9 @@ export class Postgres {
   async start(): Promise<void> {
     const options = [`port=${this.#port}`, "listen_addresses=127.0.0.1", "unix_socket_directories=", "fsync=off"];
     const child = spawn(program("postgres"), ["-D", this.#data, ...options.flatMap((option) => ["-c", option])], {
-      ...{ ...ids(), cwd: this.#folder, stdio: "ignore" },
+      ...ids(),
+      cwd: this.#folder,
+      stdio: "ignore",
     });
     this.#process = child;
     process.once("exit", () => child.kill("SIGQUIT"));

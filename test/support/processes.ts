@@ -39,9 +39,19 @@ function entities(patients: readonly TestPatient[]): object[] {
     { type: "customer", fp: OWNER, locale: { time_zone: "Europe/Istanbul" } },
     ...patients.flatMap(({ fp, species, externalId }) => [
       {
-        ...{ type: "patient", fp, name: "Test animal", species, breed: null, sex: "male", date_of_birth: "2020-01-01" },
-        ...{ weight_kg: 12.5, owner_customer_fp: OWNER, external_ids: [externalId] },
-        ...{ created_at: at, updated_at: at, deleted_at: null },
+        type: "patient",
+        fp,
+        name: "Test animal",
+        species,
+        breed: null,
+        sex: "male",
+        date_of_birth: "2020-01-01",
+        weight_kg: 12.5,
+        owner_customer_fp: OWNER,
+        external_ids: [externalId],
+        created_at: at,
+        updated_at: at,
+        deleted_at: null,
       },
       { type: "connection", patient_fp: fp, clinic_fp: CLINIC, active: true },
     ]),
@@ -164,8 +174,18 @@ export class World {
     runServerCommand("import", file, "--data", data);
     const permissions = "clinic.lab.ingest,clinic.patient.view,clinic.calendar.view,clinic.lab.view";
     const key = runServerCommand(
-      ...["keys", "create", "--clinic", CLINIC, "--name", "agent", "--type", "device"],
-      ...["--permissions", permissions, "--data", data],
+      "keys",
+      "create",
+      "--clinic",
+      CLINIC,
+      "--name",
+      "agent",
+      "--type",
+      "device",
+      "--permissions",
+      permissions,
+      "--data",
+      data,
     ).trim();
     const world = new World(folder, patients, key, serverOptions);
     await world.startServer();
@@ -226,7 +246,9 @@ export class World {
     const connection = (port: number) => ({ listen: `127.0.0.1:${port}` });
     this.writeConfig(
       ports.map((port, index) => ({
-        ...{ id: `device-${index}`, profile: profiles[index % profiles.length]!, connection: connection(port) },
+        id: `device-${index}`,
+        profile: profiles[index % profiles.length]!,
+        connection: connection(port),
       })),
     );
     return ports;

@@ -30,7 +30,11 @@ export async function candidatesFor(session: Session, fp: string): Promise<Patie
   for (const row of await session.all(patientsOfClinic, { clinicId })) {
     const own = identifiers.get(row.id) ?? [];
     known.set(row.fp, {
-      ...{ id: row.id, patient: toPatient(row), identifiers: own, appointed: appointed.has(row.id), owners: [] },
+      id: row.id,
+      patient: toPatient(row),
+      identifiers: own,
+      appointed: appointed.has(row.id),
+      owners: [],
     });
   }
   const likely: MatchEvidence[] = [];

@@ -21,7 +21,11 @@ function add(id: string, state: MessageState, device = "chem-1"): void {
   rows += 1;
   write(
     "INSERT INTO message (id, session, ordinal, device, profile, received_at, bytes, state) VALUES (?, 1, ?, ?, 'p', ?, x'', ?)",
-    ...[id, rows, device, rows, state],
+    id,
+    rows,
+    device,
+    rows,
+    state,
   );
 }
 

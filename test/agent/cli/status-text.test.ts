@@ -18,7 +18,10 @@ function linesOf(...devices: readonly DeviceStatus[]): string[] {
   return statusLines({
     running: true,
     devices,
-    ...{ outbox, directory, clock: { offset_s: -125 }, loss },
+    outbox,
+    directory,
+    clock: { offset_s: -125 },
+    loss,
     server: { state: "wrong key", reason: "no such key", since: at },
   });
 }
@@ -29,8 +32,15 @@ test("each device is a row of a table that ends with its reason or its last warn
     device,
     { ...device, id: "chem-1", state: "cannot open", reason: "no such port /dev/ttyUSB9: plug its adapter in" },
     {
-      ...{ ...device, id: "hema-1", connected: true, state: "connected", last_bytes_at: at, last_message_at: at },
-      ...{ counts: { ...none, filed: 4, quarantined: 1 }, counters: warned, last_warning: { at, reason: "noise" } },
+      ...device,
+      id: "hema-1",
+      connected: true,
+      state: "connected",
+      last_bytes_at: at,
+      last_message_at: at,
+      counts: { ...none, filed: 4, quarantined: 1 },
+      counters: warned,
+      last_warning: { at, reason: "noise" },
     },
   );
   expect(running).toBe("the agent is running");
@@ -67,7 +77,12 @@ test("the devices of a stopped agent have the state not served", () => {
   const outbox = { depth: 0, oldest_at: null };
   expect(
     statusLines({
-      ...{ running: false, devices: [stopped], server: null, outbox, directory: nothingYet, clock: null },
+      running: false,
+      devices: [stopped],
+      server: null,
+      outbox,
+      directory: nothingYet,
+      clock: null,
       loss: null,
     }),
   ).toEqual([

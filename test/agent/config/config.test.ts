@@ -349,8 +349,11 @@ describe("destinations of images", () => {
     );
     const [pacs, cloud] = "config" in result ? result.config.destinations : [];
     expect(pacs).toEqual({
-      ...{ id: "pacs", way: "store", address: { host: "192.168.1.10", port: 104 } },
-      ...{ aeTitle: "PACS", callingAeTitle: "VETWIRE" },
+      id: "pacs",
+      way: "store",
+      address: { host: "192.168.1.10", port: 104 },
+      aeTitle: "PACS",
+      callingAeTitle: "VETWIRE",
     });
     const authorizationFile = path.join(folder, "pacs.auth");
     expect(cloud).toEqual({ id: "cloud", way: "stow", url: "https://pacs.example/dicom-web", authorizationFile });

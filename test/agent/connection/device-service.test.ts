@@ -36,8 +36,15 @@ test("status shows each connection state of a device with its counters", async (
   await agent.run([{ connection: { listen: `127.0.0.1:${port}` } }]);
   const none = { bytes: 0, messages: 0, warnings: 0, noise_bytes: 0 };
   expect(await agent.deviceIn("listening")).toEqual({
-    ...{ id: "chem-1", connected: false, last_message_at: null, last_bytes_at: null, last_warning: null, reason: null },
-    ...{ state: "listening", since: expect.any(String) as string, counters: none },
+    id: "chem-1",
+    connected: false,
+    last_message_at: null,
+    last_bytes_at: null,
+    last_warning: null,
+    reason: null,
+    state: "listening",
+    since: expect.any(String) as string,
+    counters: none,
     counts: { pending: 0, filed: 0, unmatched: 0, "not-for-patients": 0, quarantined: 0 },
   });
   const socket = net.connect(port, "127.0.0.1");

@@ -69,7 +69,11 @@ function forwardTo(destination: Destination): ForwardQueue {
 }
 
 const pacs = (): Destination => ({
-  ...{ id: "pacs", way: "store", address: { host: "127.0.0.1", port }, aeTitle: "PACS", callingAeTitle: "VETWIRE" },
+  id: "pacs",
+  way: "store",
+  address: { host: "127.0.0.1", port },
+  aeTitle: "PACS",
+  callingAeTitle: "VETWIRE",
 });
 
 const STUDY = { patient: { id: "1", name: "X^Rex", species: "dog" }, uid: "2.25.4711", at: "20260504090000" };

@@ -85,7 +85,11 @@ test("the row is added after bytes and name are synced, and the rename follows t
   const store = new ImageStore(used.folder, spool, new HeaderReader());
   onTestFinished(() => store.close());
   const file = store.begin("xray", 1, {
-    ...{ messageId: 1, sopClass: CR_STORAGE, sopInstance: "1.2.3.2", transferSyntax: EXPLICIT, callingAe: "DX1" },
+    messageId: 1,
+    sopClass: CR_STORAGE,
+    sopInstance: "1.2.3.2",
+    transferSyntax: EXPLICIT,
+    callingAe: "DX1",
   });
   file.write(new Uint8Array(1_000));
   expect(await file.store({ study: "1.2.3", headerBytes: 10 })).toEqual({ status: STATUS.success, comment: null });

@@ -148,7 +148,9 @@ describe.skipIf(!dcmtk)("storage commitment", () => {
     expect(await commit(peer, "1.2.3.1", requested)).toBe(STATUS.success);
     const report = await peer.receive();
     expect(report.command).toMatchObject({
-      ...{ field: COMMAND.nEventReportRequest, typeId: 2, affectedSopInstance: WELL_KNOWN },
+      field: COMMAND.nEventReportRequest,
+      typeId: 2,
+      affectedSopInstance: WELL_KNOWN,
     });
     const failed = (attributes: Attributes[], reason: number) =>
       attributes.map((one) => ({ ...one, FailureReason: [String(reason)] }));

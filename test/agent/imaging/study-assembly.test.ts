@@ -37,10 +37,28 @@ beforeEach(async () => {
 });
 
 const header: Header = {
-  ...{ study: STUDY, sopClass: "1.2.840.10008.5.1.4.1.1.1", modality: "CR", manufacturer: "ACME", model: "DX 9" },
-  ...{ station: "", patientName: dog.name, patientId: "", otherPatientIds: [], accession: "", sex: "", neutered: "" },
-  ...{ birthDate: "", weight: "", speciesCodes: [], species: "Canine", breed: "", responsiblePerson: "" },
-  ...{ times: ["20260504090000"], utcOffset: "", measurements: [], cutShort: null },
+  study: STUDY,
+  sopClass: "1.2.840.10008.5.1.4.1.1.1",
+  modality: "CR",
+  manufacturer: "ACME",
+  model: "DX 9",
+  station: "",
+  patientName: dog.name,
+  patientId: "",
+  otherPatientIds: [],
+  accession: "",
+  sex: "",
+  neutered: "",
+  birthDate: "",
+  weight: "",
+  speciesCodes: [],
+  species: "Canine",
+  breed: "",
+  responsiblePerson: "",
+  times: ["20260504090000"],
+  utcOffset: "",
+  measurements: [],
+  cutShort: null,
 };
 
 /** Stores images of one study with these headers. */
@@ -52,9 +70,19 @@ async function receiveAt(receivedAt: number, quietMs: number, ...headers: readon
   for (const own of headers) {
     const message = `M${String(++ordinal).padStart(4, "0")}`;
     await used.spool.call("addInstance", {
-      ...{ message, device: "xray", receivedAt, quietMs, head: new Uint8Array(0), study: STUDY },
-      ...{ sopClass: header.sopClass, sopInstance: `1.2.3.${ordinal}`, transferSyntax: "1.2.840.10008.1.2.1" },
-      ...{ callingAe: "DX1", sha256: message, fileBytes: 1, headerBytes: 1 },
+      message,
+      device: "xray",
+      receivedAt,
+      quietMs,
+      head: new Uint8Array(0),
+      study: STUDY,
+      sopClass: header.sopClass,
+      sopInstance: `1.2.3.${ordinal}`,
+      transferSyntax: "1.2.840.10008.1.2.1",
+      callingAe: "DX1",
+      sha256: message,
+      fileBytes: 1,
+      headerBytes: 1,
     });
     await used.spool.call("noteHeader", message, JSON.stringify({ ...header, ...own }));
   }
@@ -98,7 +126,10 @@ async function know(patient: Patient, ...identifiers: readonly string[]): Promis
 async function send(): Promise<(string | null)[]> {
   const { batch } = await used.spool.call("takeQueued", 100, 1_000_000, Date.now());
   const outcomes = batch.map(({ fp, revision, patientFp }) => ({
-    ...{ fp, revision, reason: patientFp === null ? "no patient" : null, matched: patientFp !== null },
+    fp,
+    revision,
+    reason: patientFp === null ? "no patient" : null,
+    matched: patientFp !== null,
     outcome: patientFp === null ? ("unmatched" as const) : ("filed" as const),
   }));
   await used.spool.call("settleStudies", outcomes, Date.now());
@@ -124,9 +155,17 @@ describe("studies with slow headers", () => {
     fs.mkdirSync(imageFolder(used.folder), { recursive: true });
     fs.writeFileSync(imageFile(used.folder, message), bytes);
     await used.spool.call("addInstance", {
-      ...{ ...row, message, device, receivedAt: Date.now(), quietMs: 0, head: new Uint8Array(0) },
-      ...{ study: `1.2.${ordinal}`, callingAe: "DX1", sha256: message },
-      ...{ fileBytes: bytes.length, headerBytes: bytes.length },
+      ...row,
+      message,
+      device,
+      receivedAt: Date.now(),
+      quietMs: 0,
+      head: new Uint8Array(0),
+      study: `1.2.${ordinal}`,
+      callingAe: "DX1",
+      sha256: message,
+      fileBytes: bytes.length,
+      headerBytes: bytes.length,
     });
   }
 

@@ -85,8 +85,13 @@ test("the thread serves two devices, one of them over TLS", async () => {
   await until("both are gone", () => xray?.connected === false && us?.connected === false);
   expect(events.toSorted()).toEqual(
     [
-      ...["xray connected", "xray stored", "xray: the connection closed without a release", "xray disconnected"],
-      ...["us connected", "us: the connection closed without a release", "us disconnected"],
+      "xray connected",
+      "xray stored",
+      "xray: the connection closed without a release",
+      "xray disconnected",
+      "us connected",
+      "us: the connection closed without a release",
+      "us disconnected",
     ].toSorted(),
   );
 });

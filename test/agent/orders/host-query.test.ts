@@ -58,7 +58,11 @@ interface Asked {
 async function answered(query: string | readonly string[], { profile = genericAstm, incomplete }: Asked = {}) {
   const records = ["H|\\^&|||Analyzer", ...(typeof query === "string" ? [query] : query), "L|1|N"];
   const message = {
-    ...{ id: "M1", device: "chem-1", profile: profile.id, receivedAt: Date.now(), incomplete: incomplete ?? null },
+    id: "M1",
+    device: "chem-1",
+    profile: profile.id,
+    receivedAt: Date.now(),
+    incomplete: incomplete ?? null,
     bytes: Buffer.from(records.map((record) => `${record}\r`).join("")),
   };
   const [answer] = await worklist.reply(message, profile, "UTC");
@@ -171,7 +175,7 @@ describe("a sample number behind a tray position", () => {
 
   test("an order for another device is not found", async () => {
     await place("VHEMA001", dog.fp, { device: "hema-1" });
-    expect((await answered("Q|1|2^1^VHEMA001||ALL"))?.lines).toEqual([...[`P ${dogUlid}`, "O 2^1^VHEMA001  Y", "L I"]]);
+    expect((await answered("Q|1|2^1^VHEMA001||ALL"))?.lines).toEqual([`P ${dogUlid}`, "O 2^1^VHEMA001  Y", "L I"]);
   });
 });
 
@@ -183,8 +187,13 @@ test("a query for results is answered without information", async () => {
 test("several samples are answered in the order of the query, with the unknown ones", async () => {
   await place("VCAT0001", cat.fp, { tests: ["ALT", "CREA"] });
   expect((await answered(["Q|1|^VDAG0001\\^X9", "Q|2|^VCAT0001"]))?.lines).toEqual([
-    ...[`P ${dogUlid}`, "O VDAG0001 ^^^ALT Q", "P ", "O X9  Z"],
-    ...[`P ${catUlid}`, "O VCAT0001 ^^^ALT\\^^^CREA Q", "L F"],
+    `P ${dogUlid}`,
+    "O VDAG0001 ^^^ALT Q",
+    "P ",
+    "O X9  Z",
+    `P ${catUlid}`,
+    "O VCAT0001 ^^^ALT\\^^^CREA Q",
+    "L F",
   ]);
 });
 
@@ -278,9 +287,14 @@ test.each([
 
 describe("today's appointments", () => {
   const event = (n: number, changes: object = {}) => ({
-    ...{ fp: `calevt_01K9TEST00000000000000000${n}`, title: "Check", type: "CHECKUP", status: "SCHEDULED" },
-    ...{ start_at: new Date(noon).toISOString(), end_at: new Date(noon).toISOString() },
-    ...{ patient_fp: cat.fp, assigned_user_fp: null },
+    fp: `calevt_01K9TEST00000000000000000${n}`,
+    title: "Check",
+    type: "CHECKUP",
+    status: "SCHEDULED",
+    start_at: new Date(noon).toISOString(),
+    end_at: new Date(noon).toISOString(),
+    patient_fp: cat.fp,
+    assigned_user_fp: null,
     ...changes,
   });
   const visitors = async () =>
@@ -341,7 +355,11 @@ describe("an HL7 analyzer asks", () => {
   /** @returns MSH-9, QAK-2 and the sample numbers of each reply */
   async function hl7Answers(segments: readonly string[], profile: Profile = genericHl7) {
     const message = {
-      ...{ id: "M1", device: "chem-1", profile: profile.id, receivedAt: Date.now(), incomplete: null },
+      id: "M1",
+      device: "chem-1",
+      profile: profile.id,
+      receivedAt: Date.now(),
+      incomplete: null,
       bytes: Buffer.from(segments.map((segment) => `${segment}\r`).join("")),
     };
     const answers = await worklist.reply(message, profile, "Europe/Istanbul");

@@ -28,11 +28,24 @@ function fromLater(value: unknown): unknown {
 const [{ fp, externalId }] = testPatients(1) as [ReturnType<typeof testPatients>[number]];
 const at = "2026-11-21T09:00:00.000Z";
 const patient = {
-  ...{ fp, name: "Test", species: "dog", breed: null, sex: null, date_of_birth: null, weight_kg: null },
-  ...{ owner_customer_fp: "customer_01K9TEST000000000000000D01", created_at: at, updated_at: at },
+  fp,
+  name: "Test",
+  species: "dog",
+  breed: null,
+  sex: null,
+  date_of_birth: null,
+  weight_kg: null,
+  owner_customer_fp: "customer_01K9TEST000000000000000D01",
+  created_at: at,
+  updated_at: at,
 };
 const alt = {
-  ...{ id: "alt-dog", species: "dog", analyte: "ALT", unit: "U/L", low: "20", high: "90" },
+  id: "alt-dog",
+  species: "dog",
+  analyte: "ALT",
+  unit: "U/L",
+  low: "20",
+  high: "90",
   effective_from: "2026-01-01",
 };
 const ranges = { version: "v1", low_quality: false, rows: [alt] };

@@ -280,7 +280,9 @@ async function smallDisk(megabytes: number) {
     }
   };
   return {
-    ...{ data, port, fillDisk },
+    data,
+    port,
+    fillDisk,
     freeDisk: () => fs.rmSync(filler),
     start: () => startAgent(checked.config, "test", pino({ enabled: false })),
     hasReserve: () => fs.existsSync(path.join(data, RESERVE_FILE)),

@@ -87,7 +87,12 @@ test("sessions, events and messages read back, and an unprocessed message is fil
   ]);
   const [unprocessed] = await spool.call("unprocessedMessages", "hl7-1", 5, 10);
   expect({ ...unprocessed, bytes: text(unprocessed!.bytes) }).toMatchObject({
-    ...{ id: M5, device: "hl7-1", profile: "generic-hl7", receivedAt: AT + 4, bytes: HL7, incomplete: null },
+    id: M5,
+    device: "hl7-1",
+    profile: "generic-hl7",
+    receivedAt: AT + 4,
+    bytes: HL7,
+    incomplete: null,
   });
   expect(await spool.call("devicesWithIncompleteMessages")).toEqual(["chem-1"]);
   const incomplete = await spool.call("incompleteMessages", "chem-1", M1!);
@@ -173,7 +178,11 @@ test("devices, their reports, commands and noise read back", async () => {
   expect(status.server).toMatchObject({ state: "reached" });
   expect([status.clock, status.directory.fetched_at]).toEqual([{ offset_s: 3 }, new Date(AT).toISOString()]);
   expect(await spool.call("deviceCommandOf", "poc-1")).toEqual({
-    ...{ device: "poc-1", command: "lock", at: AT, state: "waiting", reason: null },
+    device: "poc-1",
+    command: "lock",
+    at: AT,
+    state: "waiting",
+    reason: null,
   });
   expect(readSpool(folder, (db) => db.prepare("SELECT * FROM noise").all())).toEqual([
     { device: "chem-1", first_event: 6, last_event: 6, session: 3, bytes: 4101 },
@@ -187,8 +196,12 @@ test("images read back, and queued forwards, commitments and procedure steps con
   expect(await spool.call("instancesOf", "1.2.3")).toEqual([
     {
       ...held,
-      ...{ device: "dx-1", receivedAt: AT + 6, state: "pending", headerBytes: 300 },
-      ...{ header: '{"study":"1.2.3"}', hasTwin: 0 },
+      device: "dx-1",
+      receivedAt: AT + 6,
+      state: "pending",
+      headerBytes: 300,
+      header: '{"study":"1.2.3"}',
+      hasTwin: 0,
     },
   ]);
   const [instance] = await spool.call("instanceFiles", "1.2.3.6");
@@ -208,7 +221,12 @@ test("images read back, and queued forwards, commitments and procedure steps con
 
   expect(await spool.call("dueCommitments", "dx-1", AT + 5_000)).toEqual([
     {
-      ...{ id: 1, transaction: "2.25.1", device: "dx-1", callingAe: "DX1", at: AT, attempts: 1 },
+      id: 1,
+      transaction: "2.25.1",
+      device: "dx-1",
+      callingAe: "DX1",
+      at: AT,
+      attempts: 1,
       references: [{ sopClass: file.sopClass, sopInstance: "1.2.3.6" }],
     },
   ]);

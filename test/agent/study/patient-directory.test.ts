@@ -337,7 +337,12 @@ test("a sync that the rate limit refuses waits for Retry-After and continues at 
 });
 
 const catsAlt = {
-  ...{ id: "alt-cat", species: "cat" as const, analyte: "ALT", unit: "U/L", low: "20", high: "90" },
+  id: "alt-cat",
+  species: "cat" as const,
+  analyte: "ALT",
+  unit: "U/L",
+  low: "20",
+  high: "90",
   effective_from: "2026-01-01",
 };
 

@@ -163,7 +163,9 @@ describe("a TLS dialler", () => {
   test("a dialler presents its certificate and verifies the analyzer's", async () => {
     const { port, heard, server } = await analyzer({
       ...pem(certificates.device),
-      ...{ ca: ca(), requestCert: true, rejectUnauthorized: true },
+      ca: ca(),
+      requestCert: true,
+      rejectUnauthorized: true,
     });
     const seen = open(dialTransport({ host: HOST, port }, readTls({ ...certificates.ours, ca: certificates.ca })));
     await until("the result", () => seen.bytes);

@@ -165,7 +165,7 @@ describe("npm run server --", () => {
     const [one, two] = [patient({ external_ids: ["10021"] }), patient({ external_ids: ["10021"] })];
     const draft = soap(one.fp, ours);
     const write = (...lines: object[]) => writeFileSync(file, lines.map((line) => JSON.stringify(line)).join("\n"));
-    write(...[clinic(ours), clinic(theirs), one, two, connection(one.fp, ours), connection(two.fp, ours), draft]);
+    write(clinic(ours), clinic(theirs), one, two, connection(one.fp, ours), connection(two.fp, ours), draft);
     const imported = await server("import", file, "--data", data);
     expect(imported).toMatchObject({ code: 0, stdout: `${file}: 7 new, 0 changed, 0 unchanged, 1 warning\n` });
     const both = [one.fp, two.fp].toSorted().join(" and ");

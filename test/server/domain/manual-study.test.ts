@@ -96,7 +96,11 @@ test("a typed study has ranges and flags, the schema of GET, and the cause enter
   const added = await add(typed);
   if ("problem" in added) throw new Error(added.problem);
   expect((await read(added.fp)).data).toEqual({
-    ...{ fp: added.fp, patient_fp: dog.fp, modality: "BIOCHEMISTRY", device_name: "Manual entry", status: "COMPLETED" },
+    fp: added.fp,
+    patient_fp: dog.fp,
+    modality: "BIOCHEMISTRY",
+    device_name: "Manual entry",
+    status: "COMPLETED",
     acquired_at: typed.acquired_at,
     results: [
       { analyte: "ALT", value: 150, unit: "U/L", reference_range: "17-95", flag: "high" },

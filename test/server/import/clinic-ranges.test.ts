@@ -7,7 +7,12 @@ import { newFp } from "../../../shared/api/fp.ts";
 import { clinic, noon, startServer } from "../harness.ts";
 
 const alt: ClinicRange = {
-  ...{ id: "alt-dog", species: "dog", analyte: "ALT", unit: "U/L", low: "20", high: "90" },
+  id: "alt-dog",
+  species: "dog",
+  analyte: "ALT",
+  unit: "U/L",
+  low: "20",
+  high: "90",
   effective_from: "2026-01-01",
 };
 
@@ -33,7 +38,7 @@ describe("the file of a clinic's intervals", () => {
       problems: [
         "line 2: effective_from is missing",
         String.raw`line 3: low is 20, expected a string`,
-        "line 4: x has the unit mg/dL, which ALT does not come in",
+        "line 4: x has the unit mg/dL, expected a unit of ALT",
         "line 5: id alt-dog is already in line 1",
         "line 5: alt-dog has the same animals and start date as line 1",
         "line 6: invalid JSON",

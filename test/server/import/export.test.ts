@@ -148,7 +148,8 @@ const anyFile = fc
         weight_kg: nullable(fc.double({ min: 0, minExcluded: true, max: 1500, noNaN: true })),
         date_of_birth: nullable(birthday),
         // updated_at is not before created_at.
-        ...{ created_at: fc.constant("1970-01-01T00:00:00.000Z"), updated_at: past },
+        created_at: fc.constant("1970-01-01T00:00:00.000Z"),
+        updated_at: past,
         deleted_at: nullable(past),
         external_ids: fc.uniqueArray(text),
         active: fc.boolean(),

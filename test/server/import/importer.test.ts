@@ -239,7 +239,9 @@ describe("an import", () => {
       `external_id "${number}" names ${of.length} patients of ${ours}, ${more}: a result with it stays unmatched`;
     const two = [first, second].map(({ fp }) => fp).toSorted();
     expect(await importEntities(server.store, ...lines)).toEqual({
-      ...{ new: 8, changed: 0, unchanged: 0 },
+      new: 8,
+      changed: 0,
+      unchanged: 0,
       warnings: { shown: [warning("10021", [first, second], two.join(" and "))], total: 1 },
     });
     // An import without card numbers does not repeat the warning.

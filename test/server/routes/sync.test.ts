@@ -68,8 +68,14 @@ describe("an import after a sync", () => {
     const { server, ...sync } = await synchronised(known, connected, connections, connection(connected.fp, theirs));
     const result = await importLater(
       server,
-      ...[{ ...changed, species: "cat" }, { ...renumbered, external_ids: ["10021"] }, connection(connected.fp, ours)],
-      ...[{ ...undeleted, deleted_at: null }, same, fresh, connection(fresh.fp, ours), connection(same.fp, ours)],
+      { ...changed, species: "cat" },
+      { ...renumbered, external_ids: ["10021"] },
+      connection(connected.fp, ours),
+      { ...undeleted, deleted_at: null },
+      same,
+      fresh,
+      connection(fresh.fp, ours),
+      connection(same.fp, ours),
     );
     expect(result).toEqual({ new: 3, changed: 3, unchanged: 2 });
     const fps = [changed, renumbered, connected, undeleted, fresh].map(({ fp }) => fp);
@@ -79,7 +85,9 @@ describe("an import after a sync", () => {
 
     const export_ = { ...changed, species: "cat", updated_at: later };
     expect(await importLater(server, export_, { ...changed, species: "cat" })).toEqual({
-      ...{ new: 0, changed: 0, unchanged: 2 },
+      new: 0,
+      changed: 0,
+      unchanged: 2,
     });
   });
 
@@ -94,8 +102,11 @@ describe("an import after a sync", () => {
     );
     await importLater(
       server,
-      ...[{ ...deleted, deleted_at: old }, connection(closed.fp, ours, false)],
-      ...[connection(reopened.fp, ours, false), connection(reopened.fp, ours), { ...foreign, species: "cat" }],
+      { ...deleted, deleted_at: old },
+      connection(closed.fp, ours, false),
+      connection(reopened.fp, ours, false),
+      connection(reopened.fp, ours),
+      { ...foreign, species: "cat" },
     );
     const gone = new Map([deleted, closed].map(({ fp }) => [fp, { patient_fp: fp, updated_at: later }]));
     expect(await sync.removed()).toEqual(gone);
@@ -131,7 +142,8 @@ describe("an import after a sync", () => {
     const newer = "2026-10-09T08:00:00.000Z";
     await importLater(
       server,
-      ...[fresh, connection(fresh.fp, theirs)],
+      fresh,
+      connection(fresh.fp, theirs),
       ...[known, shared].map((each) => ({ ...each, species: "cat", updated_at: newer })),
     );
     expect(await sync.changed()).toEqual(new Map([[shared.fp, later]]));
@@ -164,7 +176,11 @@ describe("GET /agent/v1/removed", () => {
     });
     expect((await server.get(key, "/agent/v1/identifiers")).body.data.total).toBe(0);
     expect((await page("?page_size=2&page=2")).data).toEqual({
-      ...{ items: shown.slice(2, 4), total: 5, page: 2, page_size: 2, has_more: true },
+      items: shown.slice(2, 4),
+      total: 5,
+      page: 2,
+      page_size: 2,
+      has_more: true,
     });
     expect((await page("?updated_since=2026-10-04")).data.items).toEqual(shown.slice(0, 2));
     expect((await page("?page=0")).error.code).toBe("REQUEST.INVALID_PARAMETER");

@@ -5,8 +5,14 @@ import type { PatientHint } from "../../../shared/api/study.ts";
 import { patient, published } from "../../server/harness.ts";
 
 const nothing: PatientHint = {
-  ...{ identifier: null, name: null, species: null, breed: null, sex: null, owner: null },
-  ...{ date_of_birth: null, weight_kg: null },
+  identifier: null,
+  name: null,
+  species: null,
+  breed: null,
+  sex: null,
+  owner: null,
+  date_of_birth: null,
+  weight_kg: null,
 };
 
 function known(changes: Partial<Patient>, more: Partial<MatchEvidence> = {}): MatchEvidence {

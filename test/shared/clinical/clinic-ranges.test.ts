@@ -47,8 +47,13 @@ function assessed(measurement: Measurement, given: Case = {}) {
 test("the clinic's own row precedes the device's range and the catalogue, and its version is in the snapshot", () => {
   const device_range = { low: 10, high: 118, text: "10-118", species: "dog" };
   expect(assessed(alt(95, { device_range }))).toEqual({
-    ...{ analyte: "ALT", value: 95, unit: "U/L", reference_range: "20-90", flag: "high" },
-    ...{ id: "clinic:alt-dog", version: "v1" },
+    analyte: "ALT",
+    value: 95,
+    unit: "U/L",
+    reference_range: "20-90",
+    flag: "high",
+    id: "clinic:alt-dog",
+    version: "v1",
   });
   expect(assessed(alt(95, { device_range }), { ranges: null })).toMatchObject({ id: "device", version: null });
   expect(assessed(alt(95), { ranges: null }).id).toBe("dog-any-any-alt-cornell_cobas_2017");

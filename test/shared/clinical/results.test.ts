@@ -31,8 +31,15 @@ const ranges: ClinicRanges = {
   low_quality: false,
   rows: ["ALT", "WBC", "GLU", "CREA"].flatMap((code) =>
     (["dog", "cat"] as const).map((of) => ({
-      ...{ id: `${code}-${of}`, species: of, analyte: code, unit: analyte(code).canonical_unit },
-      ...{ low: "5", high: "10", critical_low: "2", critical_high: "20", effective_from: "2026-01-01" },
+      id: `${code}-${of}`,
+      species: of,
+      analyte: code,
+      unit: analyte(code).canonical_unit,
+      low: "5",
+      high: "10",
+      critical_low: "2",
+      critical_high: "20",
+      effective_from: "2026-01-01",
     })),
   ),
 };
@@ -193,16 +200,34 @@ const dog: Signalment = { species: "dog", subgroup: null, ageDays: 1000, sex: "M
 test("measurements are read back from a stored study, and flagged for another patient like new ones", () => {
   const sent: Measurement[] = [
     {
-      ...{ code: "ALT", value: 95, comparator: null, ordinal: false, text: "95", unit: "U/L" },
-      ...{ device_range: { low: 20, high: 100, text: "20-100", species: "cat" }, device_flag: "HH" },
+      code: "ALT",
+      value: 95,
+      comparator: null,
+      ordinal: false,
+      text: "95",
+      unit: "U/L",
+      device_range: { low: 20, high: 100, text: "20-100", species: "cat" },
+      device_flag: "HH",
     },
     {
-      ...{ code: "CREA", value: 0.2, comparator: "<", ordinal: false, text: "<0.2*", unit: "mg/dL" },
-      ...{ device_range: { low: null, high: 1.4, text: "<1.4", species: null }, device_flag: null },
+      code: "CREA",
+      value: 0.2,
+      comparator: "<",
+      ordinal: false,
+      text: "<0.2*",
+      unit: "mg/dL",
+      device_range: { low: null, high: 1.4, text: "<1.4", species: null },
+      device_flag: null,
     },
     {
-      ...{ code: "WBC", value: 8, comparator: null, ordinal: false, text: "8", unit: "furlong" },
-      ...{ device_range: null, device_flag: "N" },
+      code: "WBC",
+      value: 8,
+      comparator: null,
+      ordinal: false,
+      text: "8",
+      unit: "furlong",
+      device_range: null,
+      device_flag: "N",
     },
   ];
   const unknown = { signalment: null, instrument: "Tester", ranges: null, acquired_at: at };
@@ -232,8 +257,14 @@ test("measurements without a snapshot are read back by the API's codes and the m
   };
   const [read] = measurementsOf({ modality: "BIOCHEMISTRY", results: [result] }, null) ?? [];
   expect(read).toEqual({
-    ...{ code: "GLU", value: 5, comparator: ">", ordinal: false, text: ">5", unit: "mmol/L" },
-    ...{ device_range: null, device_flag: null },
+    code: "GLU",
+    value: 5,
+    comparator: ">",
+    ordinal: false,
+    text: ">5",
+    unit: "mmol/L",
+    device_range: null,
+    device_flag: null,
   });
   expect(measurementsOf({ modality: "BIOCHEMISTRY", results: [{ ...result, analyte: "XYZ" }] }, null)).toBeNull();
 });

@@ -61,8 +61,14 @@ const vetscanRows: readonly LabelledRow[] = (
     ["TCO2", "mmol/L", "15", "24"],
   ] as const
 ).map(([analyte, unit, low, high]) => ({
-  ...{ id: `dog-any-any-${analyte.toLowerCase()}-abaxis_vs2_spec`, species: "dog", device: "VetScan VS2" },
-  ...{ analyte, unit, low, high, source_id: "abaxis_vs2_spec" },
+  id: `dog-any-any-${analyte.toLowerCase()}-abaxis_vs2_spec`,
+  species: "dog",
+  device: "VetScan VS2",
+  analyte,
+  unit,
+  low,
+  high,
+  source_id: "abaxis_vs2_spec",
 }));
 
 test("no shipped interval is of another species", () => {

@@ -39,8 +39,15 @@ const ranges: ClinicRanges = {
   rows: ["ALT", "WBC", "BE"].flatMap((code) => {
     const unit = analytes.find((analyte) => analyte.code === code)?.canonical_unit ?? "";
     return (["dog", "cat"] as const).map((species) => ({
-      ...{ id: `${code}-${species}`, species, analyte: code, unit, low: "-5.25", high: "10" },
-      ...{ critical_low: "-5.25", critical_high: species === "dog" ? "10" : "20", effective_from: "2026-01-01" },
+      id: `${code}-${species}`,
+      species,
+      analyte: code,
+      unit,
+      low: "-5.25",
+      high: "10",
+      critical_low: "-5.25",
+      critical_high: species === "dog" ? "10" : "20",
+      effective_from: "2026-01-01",
     }));
   }),
 };

@@ -70,10 +70,10 @@ describe.skipIf(!hasStrace)("a power cut after a first start", { timeout: 60_000
   test("a power cut keeps the agent's data folder, its parents and its files", () => {
     const calls = traced(`
       const { Spool } = await load("agent/spool/spool.ts");
-      const { tidyImages } = await load("agent/imaging/instance-store.ts");
+      const { recoverImageFolder } = await load("agent/imaging/image-folder.ts");
       const data = root + "/clinic/agent";
       const spool = await Spool.open(data);
-      await tidyImages(data, spool);
+      await recoverImageFolder(data, spool);
       const session = spool.openSession("chem-1", "generic-astm");
       const event = { device: "chem-1", session, kind: "chunk", bytes: Buffer.from("H"), durable: true };
       await new Promise((resolve) => spool.append(event, resolve));

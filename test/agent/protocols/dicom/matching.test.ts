@@ -189,7 +189,9 @@ describe("any characters", () => {
     fc.assert(
       fc.property(any, any, any, any, any, (name, weight, day, clock, uid) => {
         const keys: Attributes = {
-          ...{ PatientName: name, PatientWeight: weight, StudyInstanceUID: uid },
+          PatientName: name,
+          PatientWeight: weight,
+          StudyInstanceUID: uid,
           ...step({ ScheduledProcedureStepStartDate: day, ScheduledProcedureStepStartTime: clock }),
         };
         expect(typeof matches(keys, entry)).toBe("boolean");

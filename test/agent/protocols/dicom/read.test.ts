@@ -5,19 +5,41 @@ import type { Measurement } from "../../../../agent/protocols/dicom/structured-r
 import { type ImageInstance, readImages } from "../../../../agent/protocols/dicom/read.ts";
 
 const blank: Header = {
-  ...{ study: "1.2.3", sopClass: "1.2.840.10008.5.1.4.1.1.1", modality: "CR", manufacturer: "ACME", model: "DX 9" },
-  ...{ station: "", patientName: "Rex", patientId: "4711", otherPatientIds: [], accession: "", sex: "M", neutered: "" },
-  ...{ birthDate: "", weight: "", speciesCodes: [], species: "", breed: "", responsiblePerson: "" },
-  ...{ times: ["20261121101500.250"], utcOffset: "", measurements: [], cutShort: null },
+  study: "1.2.3",
+  sopClass: "1.2.840.10008.5.1.4.1.1.1",
+  modality: "CR",
+  manufacturer: "ACME",
+  model: "DX 9",
+  station: "",
+  patientName: "Rex",
+  patientId: "4711",
+  otherPatientIds: [],
+  accession: "",
+  sex: "M",
+  neutered: "",
+  birthDate: "",
+  weight: "",
+  speciesCodes: [],
+  species: "",
+  breed: "",
+  responsiblePerson: "",
+  times: ["20261121101500.250"],
+  utcOffset: "",
+  measurements: [],
+  cutShort: null,
 };
 let made = 0;
 
 function instance(header: Partial<Header> | string = {}, others: Partial<ImageInstance> = {}): ImageInstance {
   const number = ++made;
   return {
-    ...{ message: `m${number}`, receivedAt: Date.UTC(2026, 10, 21, 8), sopInstance: `1.2.3.${number}`, sha256: "00" },
+    message: `m${number}`,
+    receivedAt: Date.UTC(2026, 10, 21, 8),
+    sopInstance: `1.2.3.${number}`,
+    sha256: "00",
     header: typeof header === "string" ? header : { ...blank, ...header },
-    ...{ timeZone: "Europe/Istanbul", modality: null },
+    timeZone: "Europe/Istanbul",
+    modality: null,
     ...others,
   };
 }
@@ -46,13 +68,28 @@ test("one image gives one Report in the API's terms", () => {
   expect(reports).toHaveLength(1);
   expect(reports[0]).toMatchObject({ results: [], rows: [], messages: [only.message] });
   expect(reports[0]!.report).toEqual({
-    ...{ device_name: "ACME DX 9", modality: "RADIOLOGY", dedupe_key: "1.2.3 RADIOLOGY", identifier: "4711" },
-    ...{ otherIdentifiers: [], species: null, acquired_at: "2026-11-21T07:15:00.000Z" },
+    device_name: "ACME DX 9",
+    modality: "RADIOLOGY",
+    dedupe_key: "1.2.3 RADIOLOGY",
+    identifier: "4711",
+    otherIdentifiers: [],
+    species: null,
+    acquired_at: "2026-11-21T07:15:00.000Z",
     patient_hint: {
-      ...{ identifier: "4711", name: "Rex", species: null, breed: null, sex: "M, altered", owner: "Müller Anna" },
-      ...{ date_of_birth: null, weight_kg: 12.5 },
+      identifier: "4711",
+      name: "Rex",
+      species: null,
+      breed: null,
+      sex: "M, altered",
+      owner: "Müller Anna",
+      date_of_birth: null,
+      weight_kg: 12.5,
     },
-    ...{ rows: [], unmapped: [], leftOut: [], notes: [], comments: [] },
+    rows: [],
+    unmapped: [],
+    leftOut: [],
+    notes: [],
+    comments: [],
   });
 });
 
@@ -110,9 +147,14 @@ describe("modality", () => {
         [{ analyte: "EF", value: 64, unit: "%", reference_range: null, flag: null }],
         [
           {
-            ...{ analyte: "EF", code: "LN 18043-0", interval_id: null, text: "64" },
+            analyte: "EF",
+            code: "LN 18043-0",
+            interval_id: null,
+            text: "64",
             reason: "no reference intervals for measurements in images",
-            ...{ device_range: null, device_species: null, device_flag: null },
+            device_range: null,
+            device_species: null,
+            device_flag: null,
             meaning: "Left Ventricular Ejection Fraction by US",
           },
         ],

@@ -53,8 +53,15 @@ const stored = (uid = "1.2.3.1", bytes = dataset(uid), context = STORE) =>
   Buffer.concat([command(context, encodeStoreRequest(1, CR_STORAGE, uid)), data(context, bytes)]);
 
 const storeCommand: Command = {
-  ...{ field: 1, messageId: 1, messageIdRespondedTo: 0, affectedSopClass: CR_STORAGE, affectedSopInstance: "1.2.3.1" },
-  ...{ typeId: 0, hasDataset: false, status: 0, comment: "" },
+  field: 1,
+  messageId: 1,
+  messageIdRespondedTo: 0,
+  affectedSopClass: CR_STORAGE,
+  affectedSopInstance: "1.2.3.1",
+  typeId: 0,
+  hasDataset: false,
+  status: 0,
+  comment: "",
 };
 
 /** Returns the statuses of the responses, and the kinds of other PDUs. */
@@ -92,13 +99,11 @@ describe("services", () => {
           {
             do: "begin",
             instance: {
-              ...{
-                messageId: 5,
-                sopClass: CR_STORAGE,
-                sopInstance: "1.2.3.1",
-                transferSyntax: EXPLICIT,
-                callingAe: "DX1",
-              },
+              messageId: 5,
+              sopClass: CR_STORAGE,
+              sopInstance: "1.2.3.1",
+              transferSyntax: EXPLICIT,
+              callingAe: "DX1",
             },
           },
           { do: "store", identity: { study: "1.2.3", headerBytes: bytes.length - 3_000 - 12 } },

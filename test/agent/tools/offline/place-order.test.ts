@@ -15,14 +15,12 @@ beforeEach(() => used.spool.call("upsertPatients", [{ fp: dog.fp, body: JSON.str
 function config(data = used.folder): Config {
   const device = (id: string, profile: string) => ({ id, profile, connection: { listen: "127.0.0.1:0" } });
   return {
-    ...{
-      server: { url: "http://127.0.0.1:1", keyFile: "agent.key" },
-      data,
-      timeZone: "UTC",
-      status: null,
-      destinations: [],
-      images: { keepMs: null, bytesMax: null, freeBytes: null },
-    },
+    server: { url: "http://127.0.0.1:1", keyFile: "agent.key" },
+    data,
+    timeZone: "UTC",
+    status: null,
+    destinations: [],
+    images: { keepMs: null, bytesMax: null, freeBytes: null },
     devices: [device("chem-1", "generic-astm"), device("vet-2", "abaxis-vetscan-vs2")],
   };
 }

@@ -71,7 +71,10 @@ describe("a simulated HL7 device", () => {
       bloodCount({ id: "1", patient: "4711", measured, wbc: 1 })[0]!.replace("ORU^R01", "ZZZ^Z01"),
     ]);
     expect(await playHl7Device(refused, line, ignored)).toEqual({
-      ...{ accepted: false, frames: 0, resent: 4, reason: 'the device answered it with "AR"' },
+      accepted: false,
+      frames: 0,
+      resent: 4,
+      reason: 'the device answered it with "AR"',
     });
   });
 

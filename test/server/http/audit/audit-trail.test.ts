@@ -397,12 +397,27 @@ describe("the audit log", () => {
   const fp = "patient_01K9TEST0000000000000000P1";
   const rows: AuditDescription[] = [
     {
-      ...{ at, clinic_fp: "clinic_1", key: "key_1", method: "GET", route: "/api/v1/patients/:fp", fp, count: null },
-      ...{ status: 200, address: "192.0.2.7", request_id: "01A", times: 1 },
+      at,
+      clinic_fp: "clinic_1",
+      key: "key_1",
+      method: "GET",
+      route: "/api/v1/patients/:fp",
+      fp,
+      count: null,
+      status: 200,
+      address: "192.0.2.7",
+      request_id: "01A",
+      times: 1,
     },
     { ...empty, at, key: "key_1", method: "GET", route: "/a", count: 20, address: "::1", request_id: "01B", times: 1 },
     {
-      ...{ ...empty, at, method: "GET", route: "/a", status: 401, request_id: "01C", times: 7 },
+      ...empty,
+      at,
+      method: "GET",
+      route: "/a",
+      status: 401,
+      request_id: "01C",
+      times: 7,
       address: '=cmd|"x",1',
     },
     { ...empty, at, status: 401, times: 9 },
@@ -444,8 +459,15 @@ describe("the audit log", () => {
 });
 
 const empty = {
-  ...{ clinic_fp: null, key: null, method: null, route: null, fp: null, count: null, status: null },
-  ...{ address: null, request_id: null },
+  clinic_fp: null,
+  key: null,
+  method: null,
+  route: null,
+  fp: null,
+  count: null,
+  status: null,
+  address: null,
+  request_id: null,
 };
 
 async function startAudit() {
@@ -460,8 +482,16 @@ async function startAudit() {
 
 function read(at: number): AuditRow {
   return {
-    ...{ at, request_id: "01A", api_key_id: null, method: "GET", route: "/api/v1/patients", fp: null, count: 20 },
-    ...{ status: 200, address: "192.0.2.7", times: 1 },
+    at,
+    request_id: "01A",
+    api_key_id: null,
+    method: "GET",
+    route: "/api/v1/patients",
+    fp: null,
+    count: 20,
+    status: 200,
+    address: "192.0.2.7",
+    times: 1,
   };
 }
 

@@ -43,7 +43,10 @@ async function catsServer() {
   const key = await server.makeKey(ours, keyPermissions);
   const cat = published(line);
   return {
-    ...{ server, line, cat, dog: { ...cat, species: "dog" } },
+    server,
+    line,
+    cat,
+    dog: { ...cat, species: "dog" },
     sent: (more: Partial<PushedStudy>) => study({ patient_fp: cat.fp, device_name, acquired_at, ...more }),
     push: async (pushed: PushedStudy) => (await server.push(key, pushed))[0]?.outcome,
     read: async (fp: string) => (await server.get(key, `/api/v1/lab/diagnostics/${fp}`)).body.data.results,

@@ -64,7 +64,12 @@ async function deskServer(...more: Entity[]) {
   const { store } = server;
   const clinicId = (await findClinic(store, ours))?.id ?? 0;
   return {
-    ...{ server, store, clinicId, dog, cat, foreign },
+    server,
+    store,
+    clinicId,
+    dog,
+    cat,
+    foreign,
     push: async (...studies: unknown[]) => server.push(key, ...studies),
     assign: async (fp: string, patientFp: string, options: { despite?: "species" } = {}) =>
       store.transaction((session) => assignStudy(session, { ...by, ...options, fp, patientFp })),
@@ -97,8 +102,12 @@ describe("assigning", () => {
     expect(await list()).toEqual([]);
     const row = { analyte: "ALT", value: 100, unit: "U/L" };
     expect(await read(one.fp)).toEqual({
-      ...{ fp: one.fp, patient_fp: dog.fp, modality: "BIOCHEMISTRY", device_name: one.device_name },
-      ...{ status: "COMPLETED", acquired_at: one.acquired_at },
+      fp: one.fp,
+      patient_fp: dog.fp,
+      modality: "BIOCHEMISTRY",
+      device_name: one.device_name,
+      status: "COMPLETED",
+      acquired_at: one.acquired_at,
       results: [{ ...row, reference_range: "17-95", flag: "high" }],
     });
     expect((await read(other.fp))?.results).toEqual([{ ...row, reference_range: "28-109", flag: "normal" }]);
@@ -165,13 +174,15 @@ describe("assigning", () => {
     const { push, assign, read, store, dog } = await deskServer();
     const result = { analyte: "LVIDd", value: 3.85, unit: "cm", reference_range: null, flag: null };
     const row = {
-      ...{ analyte: "LVIDd", code: "LN 29436-3", interval_id: null, reason: "no intervals", text: "3.85" },
-      ...{
-        device_range: null,
-        device_species: null,
-        device_flag: null,
-        meaning: "Internal Dimension (Left Ventricle)",
-      },
+      analyte: "LVIDd",
+      code: "LN 29436-3",
+      interval_id: null,
+      reason: "no intervals",
+      text: "3.85",
+      device_range: null,
+      device_species: null,
+      device_flag: null,
+      meaning: "Internal Dimension (Left Ventricle)",
     };
     const snapshot = { catalogue: "1", ranges: null, instrument: null, rows: [row], notes: [], images: "00" };
     const sent = study({ modality: "ULTRASOUND", results: [result], snapshot });
@@ -196,8 +207,14 @@ describe("assigning", () => {
     const sent = held([alt(100)]);
     const imported = { type: "study" as const, ...study(), patient_fp: dog.fp };
     await importEntities(store, {
-      ...{ type: "study", fp: imported.fp, patient_fp: dog.fp, modality: "BIOCHEMISTRY", status: "COMPLETED" },
-      ...{ device_name: "x", acquired_at: imported.acquired_at, results: [] },
+      type: "study",
+      fp: imported.fp,
+      patient_fp: dog.fp,
+      modality: "BIOCHEMISTRY",
+      status: "COMPLETED",
+      device_name: "x",
+      acquired_at: imported.acquired_at,
+      results: [],
     });
     await push(sent);
     const nobody = newFp("patient");
@@ -320,7 +337,10 @@ test("the last result that identifies the patient flags the earlier results too,
   const { device_name, acquired_at } = first;
   const signalment = { species: "dog", subgroup: null, ageDays: null, sex: null, neutered: null };
   const late = resultsOf([alt(8, { code: "BUN", unit: "mg/dL" })], {
-    ...{ signalment, instrument: device_name, acquired_at, ranges: null },
+    signalment,
+    instrument: device_name,
+    acquired_at,
+    ranges: null,
   });
   const snapshot = { ...late.snapshot, rows: [...(first.snapshot?.rows ?? []), ...late.snapshot.rows] };
   const whole = { ...first, patient_fp: dog.fp, revision: 2, results: [...first.results, ...late.results], snapshot };
@@ -468,7 +488,10 @@ test("`unmatched` shows the device's hint and the likeliest patients with the re
   const namesake = patient({ name: "Karabas", species: "cat", sex: null, weight_kg: null });
   const elsewhere = patient({ name: "Karabaş" });
   const { push, assign, store, dog } = await deskServer(
-    ...[namesake, elsewhere, connection(namesake.fp, ours), connection(elsewhere.fp, theirs)],
+    namesake,
+    elsewhere,
+    connection(namesake.fp, ours),
+    connection(elsewhere.fp, theirs),
   );
   const hint = { ...study().patient_hint, identifier: null, name: "Karabas", species: "Köpek", owner: "Yılmaz" };
   const earlier = held([alt(1)], { patient_hint: hint });
@@ -476,9 +499,16 @@ test("`unmatched` shows the device's hint and the likeliest patients with the re
   await push(earlier, sent);
   await assign(earlier.fp, dog.fp);
   await importEntities(store, {
-    ...{ type: "calendar_event", fp: newFp("calevt"), title: "Check-up", event_type: "CHECKUP", status: "SCHEDULED" },
-    ...{ start_at: "2026-11-20T15:00:00.000Z", end_at: "2026-11-20T15:30:00.000Z", patient_fp: dog.fp },
-    ...{ assigned_user_fp: null, clinic_fp: ours },
+    type: "calendar_event",
+    fp: newFp("calevt"),
+    title: "Check-up",
+    event_type: "CHECKUP",
+    status: "SCHEDULED",
+    start_at: "2026-11-20T15:00:00.000Z",
+    end_at: "2026-11-20T15:30:00.000Z",
+    patient_fp: dog.fp,
+    assigned_user_fp: null,
+    clinic_fp: ours,
   });
   const candidates = await candidatesFor(store, sent.fp);
   expect(candidates.map(({ patient: { fp }, reasons }) => [fp, reasons])).toEqual([
