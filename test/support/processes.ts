@@ -135,11 +135,12 @@ export function runServerCommand(...args: readonly string[]): string {
   });
 }
 
+/** A device of agent.yaml; its further keys are those of the configuration. */
 export interface DeviceLine {
   readonly id: string;
   readonly profile: string;
   readonly connection: object;
-  readonly operatorListFile?: string;
+  readonly [key: string]: unknown;
 }
 
 /** What getStudy() gives for a study of these fields. */
