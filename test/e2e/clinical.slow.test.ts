@@ -64,7 +64,7 @@ test("what a person assigns at the desk is flagged as the agent would have, and 
     /revision 1, pushed by chem-1[^]*revision 2, assigned[^]*COMMAND unmatched assign[^]*clinic:alt-dog: alt-dog {2}ALT 20-90/,
   );
   expect(agent("explain", fp)).toMatch(
-    /chunk {5}\d+ bytes[^]*answered <ACK>[^]*message [^]*Report [^]*unmatched: no patient has the identifier "77777"[^]*push [^]*server {4}revision 1 is unmatched/,
+    /chunk {5}\d+ bytes[^]*replied <ACK>[^]*message [^]*Report [^]*unmatched: no patient has the identifier "77777"[^]*push [^]*server {4}revision 1 is unmatched/,
   );
 });
 

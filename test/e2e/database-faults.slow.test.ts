@@ -241,7 +241,7 @@ function expectUnavailable({ status, retryAfter, body }: { status: number; retry
 
 function rowCounts(): number[] {
   return inDatabase((db) =>
-    ["clinic", "customer", "patient", "connection", "study", "soap", "calendar_event", "inventory_item"].map(
+    ["clinic", "customer", "patient", "clinic_patient", "study", "soap", "calendar_event", "inventory_item"].map(
       (table) => db.prepare(`select count(*) from ${table}`).pluck().get() as number,
     ),
   );
