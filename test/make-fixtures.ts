@@ -7,7 +7,7 @@ import { hl7Folders } from "./hl7-fixtures.ts";
 import { poct1Fixtures } from "./poct1-fixtures.ts";
 
 // Writes the bytes of fixtures/: `npx tsx test/make-fixtures.ts`. Documented layouts, invented data. No fixture is edited by
-// hand: test/agent/tools/fixtures.test.ts compares the committed bytes with these.
+// hand: test/agent/tools/fixtures.slow.test.ts compares the committed bytes with these.
 
 export const fixturesFolder = fileURLToPath(new URL("../fixtures/", import.meta.url));
 

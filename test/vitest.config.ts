@@ -17,7 +17,7 @@ const onSqliteOnly = "test/server/store/database/sqlite.test.ts";
 export default defineConfig({
   test: {
     pool: "forks",
-    maxWorkers: 4,
+    maxWorkers: fast ? 3 : 4,
     // Tests share no state but what they import, and importing anew for every file takes longer than the tests.
     isolate: false,
     testTimeout: 60_000, // a machine that is slow is no fault

@@ -1,138 +1,289 @@
-import { spawn } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { AGENT, freePort, ROOT, temporaryFolder, until } from "../../../support/processes.ts";
-import { isOpen, newCable, socat } from "../../../support/pty.ts";
+import { describe, expect, test } from "vitest";
+import { createLink } from "../../../../agent/connection/create-link.ts";
+import { profileById } from "../../../../agent/devices/index.ts";
+import { FaultyLine, parseFaults } from "../../../../agent/tools/simulator/fault-injection.ts";
+import { playAstmHost, playDevice } from "../../../../agent/tools/simulator/analyzer.ts";
+import { parseTranscript, playTranscript, wireText } from "../../../../agent/protocols/transcript.ts";
+import { type SimulatorLine, openLine } from "../../../../agent/tools/simulator/line.ts";
+import type { ReceivedMessage } from "../../../../agent/tools/simulator/station.ts";
+import { dialTransport } from "../../../../agent/transport/tcp.ts";
+import { fixturesFolder } from "../../../make-fixtures.ts";
+import { session } from "../../../support/astm.ts";
+import { useLines } from "../../../support/lines.ts";
+import { freePort, until } from "../../../support/processes.ts";
+import { useSpool } from "../../../support/spool.ts";
+import { fixedContext } from "../../../support/wire.ts";
 
-// Method: the commands run from the build. The other side of each line is a second process in the other role.
+// Method: the simulator talks to a connection of the agent over TCP, spool included, or to itself in the other role.
 
-const dog = "fixtures/abaxis-vetscan-vs2/dog.astm";
-let folder: string;
+const { serve, listening, open, dial, twoEnds } = useLines(useSpool());
+const dog = fs.readFileSync(path.join(fixturesFolder, "abaxis-vetscan-vs2/dog.astm"));
+const standard = profileById("generic-astm")!;
 
-beforeAll(() => {
-  folder = temporaryFolder();
-});
-
-afterAll(() => fs.rmSync(folder, { recursive: true }));
-
-interface Ended {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
-function agent(...args: readonly string[]): Promise<Ended> {
-  const child = spawn(process.execPath, [AGENT, ...args], { cwd: ROOT, stdio: ["ignore", "pipe", "pipe"] });
-  let [out, err] = ["", ""];
-  child.stdout.on("data", (text: Buffer) => (out += text.toString()));
-  child.stderr.on("data", (text: Buffer) => (err += text.toString()));
-  return new Promise((resolve) => child.once("close", (code) => resolve({ code, out, err })));
-}
-
-/** Runs the device repeatedly until the host listens. */
-async function device(to: string, ...args: readonly string[]): Promise<Ended> {
-  for (;;) {
-    const ended = await agent("simulate", ...args, "--to", to);
-    if (!ended.err.includes("refused by")) return ended;
-  }
-}
-
-function talk(...lines: readonly string[]): string {
-  const file = path.join(folder, "case.talk");
-  fs.writeFileSync(file, `${lines.join("\n")}\n`);
-  return file;
-}
-
-test("a host receives the messages of a device, and both exit 0", async () => {
-  const port = await freePort();
-  const host = agent("simulate", "--role", "host", "--to", `listen://127.0.0.1:${port}`);
-  const args = [dog, "--faults", "drop-ack:0.2,flip:0.2,split:1,noise,dup", "--seed", "3"];
-  const played = await device(`tcp://127.0.0.1:${port}`, ...args);
-  expect(played).toMatchObject({ code: 0, err: "--seed 3 plays the same faults again\n" });
-  expect(played.out).toMatch(/^session 1: \d+ frames acknowledged, \d+ sent again\n$/);
-  const { code, out } = await host;
-  expect(code).toBe(0);
-  expect(out.split("\n").filter((record) => record.startsWith("L|"))).toEqual(["L|1|N"]);
-});
-
-test("a device whose message is not accepted exits 1", async () => {
-  const port = await freePort();
-  const host = agent("simulate", "--role", "host", "--to", `listen://127.0.0.1:${port}`);
-  const played = await device(`tcp://127.0.0.1:${port}`, dog, "--faults", "drop-ack:1", "--seed", "3");
-  expect(played.code).toBe(1);
-  expect(played.err).toContain(
-    "session 1: frame 1 was not accepted in 6 tries after 0 acknowledged frames, 5 sent again",
+/** Messages that the agent reads from a recording. */
+function messagesOf(fixture: Uint8Array, profile = standard): string[] {
+  const link = createLink(profile, fixedContext);
+  return [...link.receive(fixture), ...link.close()].flatMap((action) =>
+    action.do === "deliver" ? [Buffer.from(action.message).toString("latin1")] : [],
   );
-  expect(await host).toMatchObject({ code: 1, err: expect.stringContaining("the line closed after 0 of 1 messages") });
+}
+
+/** Plays a fixture to the agent over a line with these faults. */
+async function playDogWith(faults: string, seed = 1) {
+  const { target, seen } = await listening(standard);
+  const line = new FaultyLine(await dial(target), parseFaults(faults), seed);
+  const played = await playDevice(dog, line);
+  await line.close();
+  if (played.accepted) await until("the message", () => seen.messages.length);
+  return { played, ...seen };
+}
+
+describe("a simulated device", () => {
+  const fixtures = fs
+    .readdirSync(fixturesFolder, { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".astm"));
+
+  test.each(fixtures)("a simulated device sends %s, and the agent receives its messages", async (file) => {
+    const fixture = fs.readFileSync(path.join(fixturesFolder, file));
+    const profile = profileById(path.dirname(file))!;
+    const { target, seen } = await listening(profile);
+    const line = await dial(target);
+    const { accepted, frames, reason } = await playDevice(fixture, line);
+    expect({ accepted, reason }).toEqual({ accepted: true, reason: null });
+    await line.close();
+    await until("the messages", () => seen.messages.length >= messagesOf(fixture, profile).length);
+    expect(seen.messages).toEqual(messagesOf(fixture, profile));
+    // The simulator sends without faults, whatever was recorded.
+    expect(frames > 0 ? seen.warnings : []).toEqual([]);
+  });
+
+  test.each(["etb-frames", "cut-at-240", "one-frame"])(
+    "a simulated device sends %s in the recorded frames",
+    async (name) => {
+      const fixture = fs.readFileSync(path.join(fixturesFolder, `generic-astm/${name}.astm`));
+      const [host, device] = await twoEnds();
+      const written: Uint8Array[] = [];
+      const recorded = { ...spy(device, written), reply: (ms: number) => device.reply(ms) };
+      const hosted = playAstmHost(host, 1, null, () => undefined);
+      expect(await playDevice(fixture, recorded)).toMatchObject({ accepted: true });
+      await device.close();
+      await hosted;
+      expect(wireText(Buffer.concat(written))).toBe(wireText(fixture));
+    },
+  );
+
+  test("a simulated device sends a fixture without a LIS01 message unchanged", async () => {
+    const oneWay = Buffer.from("\x02 S1  GLU  = 95 mg/dl\r\x03");
+    const [host, device] = await twoEnds();
+    expect(await playDevice(oneWay, device)).toEqual({ accepted: true, frames: 0, resent: 0, reason: null });
+    const bytes: number[] = [];
+    while (bytes.length < oneWay.length) bytes.push((await host.reply(1_000)) ?? -1);
+    expect(Buffer.from(bytes)).toEqual(oneWay);
+  });
+
+  test("a simulated device waits for an agent that dials", async () => {
+    const port = await freePort();
+    const waiting = open(`listen://127.0.0.1:${port}`);
+    const seen = serve(dialTransport({ host: "127.0.0.1", port }), standard);
+    const line = await waiting;
+    expect(await playDevice(dog, line)).toMatchObject({ accepted: true });
+    await until("the message", () => seen.messages.length);
+  });
+
+  test("a simulated device reports a cut line as not accepted", async () => {
+    const [host, device] = await twoEnds();
+    const played = playDevice(dog, device);
+    await host.reply(1_000); // ENQ
+    host.send(Uint8Array.of(6));
+    await host.reply(1_000); // the first frame begins
+    await host.close();
+    expect(await played).toEqual({ accepted: false, frames: 0, resent: 0, reason: "the connection closed" });
+  });
 });
 
-test("a transcript exits 0 if it runs as expected, else 1 with the first different line", async () => {
+describe("a faulty line", () => {
+  test("a faulty line drops an ACK: the frame is sent again and counts once", async () => {
+    const { played, messages, warnings } = await playDogWith("drop-ack:0.3");
+    expect(played).toMatchObject({ accepted: true });
+    expect(played.resent).toBeGreaterThan(0);
+    expect(warnings).toHaveLength(played.resent);
+    expect(new Set(warnings.map((warning) => warning.replace(/\d/, "n")))).toEqual(
+      new Set(["frame n was repeated: acknowledged, not counted again"]),
+    );
+    expect(messages).toEqual(messagesOf(dog));
+  });
+
+  test("a faulty line drops every ACK: the device gives up after six tries (LIS01-A2 §6.5.1.2)", async () => {
+    const { played } = await playDogWith("drop-ack:1");
+    expect(played).toEqual({ accepted: false, frames: 0, resent: 5, reason: "frame 1 was not accepted in 6 tries" });
+  });
+
+  test("a faulty line flips a bit: the frame gets a NAK and is sent again intact", async () => {
+    for (const seed of [1, 2, 3]) {
+      const { played, messages, warnings } = await playDogWith("flip:1", seed);
+      expect(played).toMatchObject({ accepted: true, resent: played.frames });
+      expect(warnings).toHaveLength(played.frames);
+      for (const warning of warnings) expect(warning).toMatch(/^checksum .., computed ..$|is not two hex digits/);
+      expect(messages).toEqual(messagesOf(dog));
+    }
+  });
+
+  test("a faulty line duplicates frames: each arrives twice and counts once", async () => {
+    const { played, messages, warnings } = await playDogWith("dup");
+    expect(played).toMatchObject({ accepted: true, resent: 0 });
+    expect(warnings).toHaveLength(played.frames);
+    expect(messages).toEqual(messagesOf(dog));
+  });
+
+  test("a faulty line adds noise before ENQ, frames and EOT: the agent warns and loses nothing", async () => {
+    const written = await writtenWith("noise", [Uint8Array.of(5), session(["L|1"]).subarray(1, -1), Uint8Array.of(6)]);
+    expect(written[0]!.length).toBeGreaterThan(1);
+    expect(written[0]!.at(-1)).toBe(5);
+    expect(written[1]!.indexOf(2)).toBeGreaterThan(0);
+    expect([...written[2]!]).toEqual([6]);
+    const { played, messages, warnings } = await playDogWith("noise");
+    expect(played).toMatchObject({ accepted: true, resent: 0 });
+    expect(messages).toEqual(messagesOf(dog));
+    expect(warnings).not.toEqual([]);
+    for (const warning of warnings) expect(warning).toMatch(/^\d+ bytes? /);
+  });
+
+  test("a faulty line splits writes into pieces of the given size", async () => {
+    expect(await writtenWith("split:2", [Uint8Array.of(1, 2, 3, 4, 5)])).toEqual(
+      [[1, 2], [3, 4], [5]].map((piece) => Uint8Array.from(piece)),
+    );
+    const { messages, warnings } = await playDogWith("split:1");
+    expect({ messages, warnings }).toEqual({ messages: messagesOf(dog), warnings: [] });
+  });
+
+  test("a faulty line delays ENQ, each frame and EOT", async () => {
+    const begin = performance.now();
+    const { played } = await playDogWith("delay:20");
+    expect(performance.now() - begin).toBeGreaterThan(20 * (played.frames + 2));
+  });
+
+  test("a faulty line contends: the device has priority over the host, and both messages arrive", async () => {
+    const [host, device] = await twoEnds();
+    const played = playDevice(session(["H|\\^&", "L|1|N"]), device, true);
+    const talk = parseTranscript(
+      ["> <ENQ>", "< <ENQ>", "< <ENQ>", "> <ACK>", "< <STX>1H|\\^&<CR><ETX><CS><CR><LF>", "> <ACK>"].join("\n") +
+        "\n< <STX>2L|1|N<CR><ETX><CS><CR><LF>\n> <ACK>\n< <EOT>",
+    );
+    expect(await playTranscript(talk, "agent", host)).toBe(null);
+    expect(await played).toEqual({ accepted: true, frames: 2, resent: 0, reason: null });
+  });
+
+  test("a faulty line injects the same faults with the same seed, and others with another one", async () => {
+    const [first, second, third] = [await flips(7), await flips(7), await flips(8)];
+    expect(second).toEqual(first);
+    expect(third).not.toEqual(first);
+  });
+
+  test.each([
+    ["drop-akc:0.1", "--faults has drop-akc, expected drop-ack:P, flip:P, split:BYTES, delay:MS, contend, noise, dup"],
+    ["drop-ack", "drop-ack is not given, expected a probability from 0 to 1"],
+    ["flip:2", "flip is 2, expected a probability from 0 to 1"],
+    ["split:0", "split is 0, expected a whole number of at least 1"],
+    ["delay:soon", "delay is soon, expected a whole number of at least 0"],
+    ["contend:1", "--faults has contend:1, but contend takes no value"],
+    ["dup,", "--faults has an empty name, expected drop-ack:P, flip:P, split:BYTES, delay:MS, contend, noise, dup"],
+  ])("%s is refused", (list, sentence) => {
+    expect(() => parseFaults(list)).toThrow(sentence);
+  });
+});
+
+describe("a simulated host", () => {
+  const query = session(["H|\\^&|||Tester", "Q|1|^SPEC-7||ALL", "L|1|N"]);
+
+  test("a simulated host receives messages and replies to a query with the fixture", async () => {
+    const [device, host] = await twoEnds();
+    const received: ReceivedMessage[] = [];
+    const order = session(["H|\\^&", "P|1|4711", "O|1|SPEC-7||^^^ALT", "L|1|F"]);
+    const hosted = playAstmHost(host, 1, order, (message) => received.push(message));
+    expect(await playDevice(query, device)).toMatchObject({ accepted: true });
+    expect(await heard(device)).toBe(messagesOf(order)[0]);
+    expect(await hosted).toBe(null);
+    expect(received).toEqual([{ message: Uint8Array.from(Buffer.from(messagesOf(query)[0]!)), incomplete: null }]);
+  });
+
+  test("a simulated host replies no information without a fixture", async () => {
+    const [device, host] = await twoEnds();
+    const hosted = playAstmHost(host, 1, null, () => undefined);
+    await playDevice(query, device);
+    expect(await heard(device)).toBe("H|\\^&\rL|1|I\r");
+    expect(await hosted).toBe(null);
+  });
+
+  test("a simulated host reports a device that leaves too early", async () => {
+    const [device, host] = await twoEnds();
+    const hosted = playAstmHost(host, 2, null, () => undefined);
+    await playDevice(session(["H|\\^&", "L|1|N"]), device);
+    await device.close();
+    expect(await hosted).toBe("the line closed after 1 of 2 messages");
+  });
+
+  /** @returns the next message that the device receives */
+  async function heard(device: SimulatorLine): Promise<string> {
+    let message = "";
+    expect(await playAstmHost(device, 1, null, (one) => (message = Buffer.from(one.message).toString("latin1")))).toBe(
+      null,
+    );
+    return message;
+  }
+});
+
+describe("a talk", () => {
+  const talkOf = (name: string) =>
+    parseTranscript(fs.readFileSync(path.join(fixturesFolder, `generic-astm/${name}.talk`), "latin1"));
+
+  test.each(["plain-session", "repeated-frame", "wrong-checksum", "eot-after-enq", "noise"])(
+    "%s runs as written with an agent",
+    async (name) => {
+      const { target } = await listening(standard);
+      expect(await playTranscript(talkOf(name), "device", await dial(target))).toBe(null);
+    },
+  );
+
+  test("a talk reports the line at which the agent differs", async () => {
+    const { target } = await listening(standard);
+    const talk = parseTranscript("< <ENQ>\n> <ACK>\n< <STX>1H|<CR><ETX>00<CR><LF>\n> <ACK>");
+    expect(await playTranscript(talk, "device", await dial(target))).toBe("line 4: got <NAK>, expected <ACK>");
+  });
+});
+
+test("a line that cannot be opened is an error with a sentence", async () => {
   const port = await freePort();
-  const asHost = (file: string) => agent("simulate", file, "--role", "host", "--to", `listen://127.0.0.1:${port}`);
-  const right = "fixtures/generic-astm/wrong-checksum.talk";
-  const host = asHost(right);
-  expect(await device(`tcp://127.0.0.1:${port}`, right)).toEqual({
-    code: 0,
-    out: "session 1: 15 lines as expected\n",
-    err: "",
-  });
-  expect(await host).toMatchObject({ code: 0 });
-
-  const wrong = talk("< <ENQ>", "> <ACK>", "< <EOT>", "> <ACK>");
-  const other = agent("simulate", "--role", "host", "--to", `listen://127.0.0.1:${port}`, "--repeat", "9");
-  expect(await device(`tcp://127.0.0.1:${port}`, wrong)).toMatchObject({
-    code: 1,
-    err: "session 1: line 4: got nothing within 15 s, expected <ACK>\n",
-  });
-  await other;
-}, 60_000);
-
-test.each([
-  [["simulate", dog, "--to", "usb:1"], /--to is usb:1, expected tcp:/],
-  [["simulate", dog, "--to", "tcp://127.0.0.1:1"], /cannot open tcp:\/\/127\.0\.0\.1:1: .*refused by/],
-  [["simulate", dog, "--to", "tcp://127.0.0.1:1", "--faults", "flip"], /flip is not given, expected a probability/],
-  [["simulate", "--to", "tcp://127.0.0.1:1"], /a device needs a fixture to play/],
-  [["simulate", dog, "--to", "tcp://127.0.0.1:1", "--role", "nurse"], /--role is nurse, expected device or host/],
-] as const)("%j exits 1 with a sentence", async (args, sentence) => {
-  const { code, err } = await agent(...args);
-  expect(code).toBe(1);
-  expect(err).toMatch(sentence);
+  await expect(openLine(`tcp://127.0.0.1:${port}`)).rejects.toThrow(/^cannot open tcp:.*refused by 127\.0\.0\.1:/);
+  await expect(openLine("serial:/dev/nothing-there")).rejects.toThrow(/^cannot open serial:.*no such port/);
+  await expect(openLine("usb:1")).rejects.toThrow(
+    "--to is usb:1, expected tcp://host:port, listen://host:port or serial:PATH",
+  );
 });
 
-test("ports lists the serial ports, with --json as an array", async () => {
-  const { code, out } = await agent("ports", "--json");
-  expect(code).toBe(0);
-  expect(JSON.parse(out)).toBeInstanceOf(Array);
-  expect(await agent("ports")).toMatchObject({ code: 0, err: expect.stringMatching(/^\d+ serial ports?\n$/) });
-});
+/** A line that records its writes. */
+function spy(line: Pick<SimulatorLine, "send"> | null, written: Uint8Array[]): SimulatorLine {
+  return {
+    isOpen: true,
+    send: (bytes) => {
+      written.push(Uint8Array.from(bytes));
+      line?.send(bytes);
+    },
+    reply: () => Promise.resolve(null),
+    close: () => Promise.resolve(),
+  };
+}
 
-describe.skipIf(!socat)("over a serial cable", () => {
-  test("a device and a host at the two ends both exit 0", async () => {
-    const cable = await newCable(folder);
-    const host = agent("simulate", "--role", "host", "--to", `serial:${cable.ends[0]}`);
-    await until("the host is on the line", () => isOpen(cable.ends[0]));
-    const played = await device(`serial:${cable.ends[1]}`, dog, "--faults", "flip:0.5,split:3", "--seed", "2");
-    expect(played).toMatchObject({ code: 0, out: expect.stringMatching(/^session 1: \d+ frames acknowledged/) });
-    expect(await host).toMatchObject({ code: 0, err: "" });
-    await cable.pull();
-  });
-});
+async function writtenWith(faults: string, sent: readonly Uint8Array[], seed = 1): Promise<Uint8Array[]> {
+  const written: Uint8Array[] = [];
+  const line = new FaultyLine(spy(null, written), parseFaults(faults), seed);
+  for (const bytes of sent) line.send(bytes);
+  await line.close();
+  return written;
+}
 
-test("a host without a fixture receives HL7 over a faulty line, and both sides exit 0", async () => {
-  const port = await freePort();
-  const lis = agent("simulate", "--role", "host", "--repeat", "2", "--to", `listen://127.0.0.1:${port}`);
-  const args = ["fixtures/generic-hl7/oru-r01.hl7", "--repeat", "2", "--faults", "split:5,noise", "--seed", "3"];
-  const played = await device(`tcp://127.0.0.1:${port}`, ...args);
-  expect(played).toMatchObject({ code: 0, err: "--seed 3 plays the same faults again\n" });
-  expect(played.out).toBe("session 1: 1 frames acknowledged\nsession 2: 1 frames acknowledged\n");
-  const { code, out } = await lis;
-  expect(code).toBe(0);
-  expect(out.split("\n").filter((segment) => segment.startsWith("MSH|"))).toHaveLength(2);
-});
-
-test("contention on an HL7 line is refused", async () => {
-  const args = ["simulate", "fixtures/generic-hl7/oru-r01.hl7", "--to", "tcp://127.0.0.1:1", "--faults", "contend"];
-  const { code, err } = await agent(...args);
-  expect({ code, err }).toEqual({ code: 1, err: "--faults has contend, but HL7 has no line contention\n" });
-});
+function flips(seed: number): Promise<Uint8Array[]> {
+  const frames = Array.from({ length: 5 }, (_, index) => Buffer.from(`\x02${index}R|1|ABCDEFGH\r\x0300\r\n`));
+  return writtenWith("flip:0.5", frames, seed);
+}
