@@ -5,7 +5,7 @@ const LINE_BYTES_MAX = 5 * 1024 * 1024;
 
 export const LINE_TOO_LONG = `longer than ${LINE_BYTES_MAX} bytes, expected one JSON object a line`;
 
-interface Line {
+interface InputLine {
   number: number;
   /** Null if the line is longer than LINE_BYTES_MAX. */
   bytes: Buffer | null;
@@ -13,7 +13,7 @@ interface Line {
 }
 
 /** Reads the lines of a file that are not blank. */
-export async function* readLines(path: string): AsyncGenerator<Line> {
+export async function* readLines(path: string): AsyncGenerator<InputLine> {
   let number = 0;
   let bytesRead = 0;
   let parts: Buffer[] = [];
@@ -25,7 +25,7 @@ export async function* readLines(path: string): AsyncGenerator<Line> {
     if (length <= LINE_BYTES_MAX) parts.push(part);
   }
 
-  function* finish(): Generator<Line> {
+  function* finish(): Generator<InputLine> {
     number += 1;
     const bytes = length > LINE_BYTES_MAX ? null : Buffer.concat(parts);
     parts = [];

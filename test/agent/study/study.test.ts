@@ -113,7 +113,7 @@ test.each([
   ["", null],
   ["furlong", "furlong"],
   ["10^9/L", "10^9/L"],
-])("U2: with the unit %j the value is published, the unit is %j and the flag null", (sent, unit) => {
+])("with the unit %j the value is published, the unit is %j and the flag null", (sent, unit) => {
   const draft = study(generic(resultRecord("^^^ALT", "112", sent)), dog, source);
   expect(draft.body.results).toEqual([{ analyte: "ALT", value: 112, unit, reference_range: null, flag: null }]);
   expect(draft.snapshot.rows[0]?.reason).toBe("the unit is unknown");
