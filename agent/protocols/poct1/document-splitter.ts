@@ -180,11 +180,16 @@ export class DocumentSplitter {
     }
     this.#framing ??= "none";
     scanner.read(byte);
-    if (scanner.hasRoot && this.#junk.isPending) this.#reportJunk(this.#junk.end());
-    if (scanner.depth > DEPTH_MAX) this.#problem ??= `elements nested more than ${DEPTH_MAX} deep`;
     this.#append(byte);
     if (scanner.size > DOCUMENT_BYTES_MAX) this.#overrun();
     if (byte === LESS || this.#declarationBytes > 0) this.#seekDeclaration(byte);
+    else if (byte === GREATER) this.#endMarkup();
+  }
+
+  #endMarkup(): void {
+    const scanner = this.#scanner;
+    if (scanner.hasRoot && this.#junk.isPending) this.#reportJunk(this.#junk.end());
+    if (scanner.depth > DEPTH_MAX) this.#problem ??= `elements nested more than ${DEPTH_MAX} deep`;
     if (scanner.isEnded) this.#endDocument();
   }
 
@@ -259,7 +264,10 @@ export class DocumentSplitter {
 
   #cutShort(by: string): void {
     // A prolog alone is dropped.
-    if (this.#scanner.hasRoot) this.#events.push({ is: "truncated", bytes: this.partial, by });
+    if (this.#scanner.hasRoot) {
+      this.#reportJunk(this.#junk.end());
+      this.#events.push({ is: "truncated", bytes: this.partial, by });
+    }
     this.#beginDocument();
   }
 
