@@ -11,7 +11,7 @@ const XML = '<?xml version="1.0" encoding="utf-8"?>';
 const SENT_AT = "2026-11-21T13:00:05+03:00";
 
 /** Encodes a document. */
-function said(root: string, controlId: number | string, ...body: readonly string[]): string {
+function encodeDocument(root: string, controlId: number | string, ...body: readonly string[]): string {
   const header = `${field("HDR.control_id", controlId)}${field("HDR.version_id", "POCT1")}${field("HDR.creation_dttm", SENT_AT)}`;
   return `<${root}><HDR>${header}</HDR>${body.join("")}</${root}>`;
 }
@@ -35,7 +35,7 @@ interface Device {
 }
 
 function hello(controlId: number | string, { vendor, model, serial, timeout, ...offers }: Device): string {
-  return said(
+  return encodeDocument(
     "HEL.R01",
     controlId,
     object(
@@ -58,7 +58,7 @@ function hello(controlId: number | string, { vendor, model, serial, timeout, ...
 
 function status(controlId: number | string, observations: number, events = 0): string {
   const quantities = [field("DST.new_observations_qty", observations), field("DST.new_events_qty", events)];
-  return said(
+  return encodeDocument(
     "DST.R01",
     controlId,
     object("DST", field("DST.status_dttm", SENT_AT), ...quantities, field("DST.condition_cd", "R")),
@@ -66,15 +66,15 @@ function status(controlId: number | string, observations: number, events = 0): s
 }
 
 function acknowledged(controlId: number | string, of: number, name = "ACK.ack_control_id"): string {
-  return said("ACK.R01", controlId, object("ACK", field("ACK.type_cd", "AA"), field(name, of)));
+  return encodeDocument("ACK.R01", controlId, object("ACK", field("ACK.type_cd", "AA"), field(name, of)));
 }
 
 function endOfTopic(controlId: number | string): string {
-  return said("EOT.R01", controlId, object("EOT", field("EOT.topic_cd", "OBS")));
+  return encodeDocument("EOT.R01", controlId, object("EOT", field("EOT.topic_cd", "OBS")));
 }
 
 function end(controlId: number | string): string {
-  return said("END.R01", controlId, object("TRM", field("TRM.reason_cd", "NRM")));
+  return encodeDocument("END.R01", controlId, object("TRM", field("TRM.reason_cd", "NRM")));
 }
 
 function obs(id: string, value: string, unit = "", ...more: readonly string[]): string {
@@ -138,7 +138,7 @@ export function measurement(
   { patient: number, at, sequence }: { patient: string; at: string; sequence: number },
   observations: readonly string[] = bloodGas,
 ): string {
-  return said("OBS.R01", controlId, service(at, patient(number, ...observations), { sequence }));
+  return encodeDocument("OBS.R01", controlId, service(at, patient(number, ...observations), { sequence }));
 }
 
 /** Encodes an observation of potassium, for tests that distinguish measurements by it. */
@@ -146,17 +146,17 @@ export function potassium(value: number): string {
   return obs(loinc("2823-3", "K"), String(value), "mmol/L", measured);
 }
 
-const dogsGas = (id: number) => said("OBS.R01", id, service("2026-11-21T12:55:10+03:00", patient("4711", ...bloodGas)));
+const dogsGas = (id: number) => encodeDocument("OBS.R01", id, service("2026-11-21T12:55:10+03:00", patient("4711", ...bloodGas)));
 const dogsPotassium = (id: number) =>
   measurement(id, { patient: "4711", at: "2026-11-21T12:55:10+03:00", sequence: 12 }, bloodGas.slice(3, 4));
 const catsGas = (id: number) =>
-  said(
+  encodeDocument(
     "OBS.R01",
     id,
     service("2026-11-21T13:05:40+03:00", patient("4712", ...bloodGas.slice(2, 4)), { sequence: 13, role: "" }),
   );
 const qcWithPatientsNumber = (id: number) =>
-  said("OBS.R02", id, service("2026-11-21T12:50:00+03:00", control("4711", ...bloodGas), { role: "LQC" }));
+  encodeDocument("OBS.R02", id, service("2026-11-21T12:50:00+03:00", control("4711", ...bloodGas), { role: "LQC" }));
 
 /** HELLO, status, stored observations with the ids from 3, continuous mode, then `later`, then END. */
 export function session(stored: readonly string[], later: readonly string[] = []): string {
@@ -174,31 +174,31 @@ export function session(stored: readonly string[], later: readonly string[] = []
 }
 
 /** A device in continuous mode without measurements: it queries a patient, reports events, or accepts lists. */
-export function talkOf({
-  asksFor = null as string | null,
+export function continuousSession({
+  queriedId = null as string | null,
   by = "RPAT",
   events = [] as readonly string[],
   ...offer
-}: { asksFor?: string | null; by?: "RPAT" | "RPVI" | "PVI"; events?: readonly string[] } & Pick<
+}: { queriedId?: string | null; by?: "RPAT" | "RPVI" | "PVI"; events?: readonly string[] } & Pick<
   Device,
   "topics" | "bytesMax"
 >): string {
   const queries = {
-    RPAT: object("REQ", field("REQ.request_cd", "RPAT"), object("PT", field("PT.patient_id", asksFor ?? ""))),
-    RPVI: object("REQ", field("REQ.request_cd", "RPVI"), object("PVI", field("PVI.patient_id", asksFor ?? ""))),
-    PVI: object("PVI", field("PVI.patient_id", asksFor ?? "")),
+    RPAT: object("REQ", field("REQ.request_cd", "RPAT"), object("PT", field("PT.patient_id", queriedId ?? ""))),
+    RPVI: object("REQ", field("REQ.request_cd", "RPVI"), object("PVI", field("PVI.patient_id", queriedId ?? ""))),
+    PVI: object("PVI", field("PVI.patient_id", queriedId ?? "")),
   };
   return declared(
     hello(1, { ...acme, ...offer }),
     status(2, 0, events.length),
-    ...(asksFor === null ? [] : [said(by === "PVI" ? "PVI.R01" : "REQ.R01", 3, queries[by])]),
+    ...(queriedId === null ? [] : [encodeDocument(by === "PVI" ? "PVI.R01" : "REQ.R01", 3, queries[by])]),
     ...events.map((event, index) => deviceEvent(10 + index, event)),
   );
 }
 
 function deviceEvent(controlId: number | string, description: string): string {
   const time = field("EVT.event_dttm", "2026-11-21T12:00:00");
-  return said(
+  return encodeDocument(
     "EVS.R01",
     controlId,
     object("EVT", field("EVT.description", description), time, field("EVT.severity_cd", "W")),
@@ -221,7 +221,7 @@ const siemensDca = declared(
     bytesMax: 16_000,
   }),
   status(2, 1),
-  said(
+  encodeDocument(
     "OBS.R01",
     3,
     service(
@@ -240,7 +240,7 @@ const siemensDca = declared(
     ),
   ),
   endOfTopic(4),
-  said(
+  encodeDocument(
     "ACK.R01",
     5,
     object("ACK", field("ACK.type_cd", "AA"), field("ACK.ack_control_id", 5), field("ACK.error_detail_cd", 300)),
@@ -263,7 +263,7 @@ const hemoscreen = [
   }),
   status("00002", 1, 1),
   acknowledged("00003", 3, "ACK.control_id"),
-  said(
+  encodeDocument(
     "OBS.R01",
     "00004",
     service(
@@ -279,7 +279,7 @@ const hemoscreen = [
   endOfTopic("00005"),
   acknowledged("00006", 6, "ACK.control_id"),
   deviceEvent("00007", "Door opened"),
-  said("EOT.R01", "00008", object("EOT", field("EOT.topic_cd", "EVS"))),
+  encodeDocument("EOT.R01", "00008", object("EOT", field("EOT.topic_cd", "EVS"))),
   acknowledged("00009", 9, "ACK.control_id"),
   acknowledged("00010", 10, "ACK.control_id"),
 ]
@@ -291,7 +291,7 @@ const iStat = [
   hello(1, { vendor: "i-STAT", model: "i-STAT 1", serial: "311234", timeout: 60 }),
   status(2, 2),
   acknowledged(3, 3),
-  said(
+  encodeDocument(
     "OBS.R01",
     4,
     service(
@@ -306,7 +306,7 @@ const iStat = [
     ),
   ),
   acknowledged(5, 5),
-  said(
+  encodeDocument(
     "OBS.R01",
     6,
     service("2026-11-21T12:45:00.500", patient("4712", obs(loinc("2951-2", "Na"), "152", "mmol/L", measured)), {
@@ -328,7 +328,7 @@ const nova = declared(
     bytesMax: 32_768,
   }),
   status(7136, 1),
-  said(
+  encodeDocument(
     "OBS.R01",
     7137,
     service(
@@ -365,7 +365,7 @@ const sofia = declared(
   }),
   status(2, 0),
   acknowledged(3, 3),
-  said(
+  encodeDocument(
     "OBS.R01",
     4,
     service(
@@ -382,7 +382,7 @@ const sofia = declared(
 );
 
 /** XML variants that devices use: `V= "x"`, single quotes, other order, comments, blanks between documents. */
-const oddSyntax = `\xef\xbb\xbf${hello(1, acme).replaceAll('V="', 'V= "')}\r\n\0\0  ${status(2, 1).replaceAll('"', "'")}\n${said(
+const oddSyntax = `\xef\xbb\xbf${hello(1, acme).replaceAll('V="', 'V= "')}\r\n\0\0  ${status(2, 1).replaceAll('"', "'")}\n${encodeDocument(
   "OBS.R01",
   3,
   "<!-- </OBS.R01> -->",

@@ -1,10 +1,10 @@
 import { defineConfig } from "vitest/config";
-import { whyNoPostgres } from "./support/postgres.ts";
+import { postgresProblem } from "./support/postgres.ts";
 
 // `npm run check` sets SLOW=0: real processes, pty pairs, crashes, long fuzzing and the second database are left to `npm test`.
 const fast = process.env["SLOW"] === "0";
 
-const noPostgres = fast ? null : whyNoPostgres();
+const noPostgres = fast ? null : postgresProblem();
 if (noPostgres !== null) process.stderr.write(`the server's tests do not run on PostgreSQL: ${noPostgres}\n`);
 
 // No test runs in the zone of the times it expects: what reads the machine's own day in place of the UTC day differs here.

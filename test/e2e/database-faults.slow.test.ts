@@ -84,14 +84,14 @@ const filler = () => path.join(world.serverData, "filler");
 const faults: Fault[] = [
   {
     name: "a full disk",
-    missing: whyNoMount(),
+    missing: mountProblem(),
     prepare: () => moveToDisk("8m"),
     begin: () => fillDisk(filler()),
     end: () => fs.rmSync(filler()),
   },
   {
     name: "a file that may not grow (RLIMIT_FSIZE)",
-    missing: whyNot("prlimit", "--version"),
+    missing: programProblem("prlimit", "--version"),
     prepare: async () => undefined,
     begin: () => limitFileSize(String(fs.statSync(path.join(world.serverData, "vetwire.db-wal")).size)),
     end: () => limitFileSize("unlimited"),
@@ -99,7 +99,7 @@ const faults: Fault[] = [
   {
     // As after an I/O error, when the kernel stops writing to a disk under its open files.
     name: "files that have become read-only",
-    missing: whyNoImmutable(),
+    missing: immutableFileProblem(),
     prepare: async () => undefined,
     begin: () => databaseFiles().forEach((file) => execFileSync("chattr", ["+i", file])),
     end: () => databaseFiles().forEach((file) => execFileSync("chattr", ["-i", file])),
@@ -137,7 +137,7 @@ for (const { name, missing, prepare, begin, end } of faults) {
   );
 }
 
-const noMount = whyNoMount();
+const noMount = mountProblem();
 
 test.skipIf(noMount !== null)("a server whose disk is read-only when it starts says so and exits 1", async () => {
   await moveToDisk("8m");
@@ -286,23 +286,23 @@ function limitFileSize(bytes: string): void {
   execFileSync("prlimit", ["--pid", String(world.server.process.pid), `--fsize=${bytes}:`]);
 }
 
-function whyNot(...[program = "", ...args]: string[]): string | null {
+function programProblem(...[program = "", ...args]: string[]): string | null {
   const { status, stderr, error } = spawnSync(program, args, { encoding: "utf8" });
   return status === 0 ? null : (error?.message ?? stderr.trim());
 }
 
-function whyNoMount(): string | null {
+function mountProblem(): string | null {
   const folder = temporaryFolder();
-  const why = whyNot("mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", folder);
-  if (why === null) execFileSync("umount", [folder]);
+  const problem = programProblem("mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", folder);
+  if (problem === null) execFileSync("umount", [folder]);
   fs.rmdirSync(folder);
-  return why;
+  return problem;
 }
 
-function whyNoImmutable(): string | null {
+function immutableFileProblem(): string | null {
   const folder = temporaryFolder();
-  const why = whyNot("chattr", "+i", folder);
-  if (why === null) execFileSync("chattr", ["-i", folder]);
+  const problem = programProblem("chattr", "+i", folder);
+  if (problem === null) execFileSync("chattr", ["-i", folder]);
   fs.rmdirSync(folder);
-  return why;
+  return problem;
 }

@@ -27,7 +27,7 @@ import {
 } from "../support/dicom.ts";
 import { generatedFile } from "../support/generated-file.ts";
 import { freePort, temporaryFolder, until, World } from "../support/processes.ts";
-import { mayMount, mountDisk } from "../support/small-disk.ts";
+import { canMount, mountDisk } from "../support/small-disk.ts";
 import { soakCount } from "../support/soak.ts";
 
 // Goal: no fault of a peer, the agent or the disk loses an acknowledged image or blocks another peer. Method: an agent process.
@@ -364,7 +364,7 @@ test.skipIf(slowDisk === null)(
   },
 );
 
-const mounted = mayMount();
+const mounted = canMount();
 if (!mounted) process.stdout.write("dicom: full disk skipped, cannot mount a tmpfs\n");
 
 test.skipIf(!mounted)(

@@ -2,7 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { session, vetScanRecords } from "../support/astm.ts";
-import { found, freePort, ROOT, runAgentCommand, runServerCommand, until, World } from "../support/processes.ts";
+import { freePort, ROOT, runAgentCommand, runServerCommand, studyResponse, until, World } from "../support/processes.ts";
 
 // Goal: the whole way, bytes to JSON, through the real programs. Server, agent and simulator are processes of their own.
 
@@ -38,7 +38,7 @@ describe("an analyzer's bytes become a study that the read API serves", () => {
     expect(simulate("dog.astm", bytes)).toBe("session 1: 7 frames acknowledged\n");
     const fp = await world.firstFiled("chem-1");
     expect(await world.getStudy(fp)).toEqual(
-      found({
+      studyResponse({
         fp,
         patient_fp: dog!.fp,
         modality: "BIOCHEMISTRY",

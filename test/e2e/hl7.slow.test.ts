@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bloodCount, frameOf, MllpClient, verdict } from "../support/hl7.ts";
-import { found, freePort, World } from "../support/processes.ts";
+import { freePort, studyResponse, World } from "../support/processes.ts";
 
 // Goal: the whole way of an HL7 message, bytes to JSON, through the real programs.
 
@@ -29,7 +29,7 @@ describe("an HL7 analyzer's message becomes a study that the read API serves", (
     expect(verdict(answer)).toBe("AA 1");
     const fp = await world.firstFiled("hema-1");
     expect(await world.getStudy(fp)).toEqual(
-      found({
+      studyResponse({
         fp,
         patient_fp: dog!.fp,
         modality: "HEMATOLOGY",

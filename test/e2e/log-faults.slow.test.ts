@@ -51,7 +51,7 @@ test("server and agent serve on while their log's disk is full, and stop when th
   const answered = async () => (await fetch(`http://127.0.0.1:${world.serverPort}/api/v1/patients`)).status;
   for (let request = 0; request < 50; request++) expect(await answered()).toBe(401);
 
-  const [port = 0] = await world.giveDevices(1, "generic-hl7");
+  const [port = 0] = await world.configureDevices(1, "generic-hl7");
   const agent = startOnFullDisk(AGENT, ["run", "--config", world.config]);
   await until("the agent listens", () => accepts(port));
   const result = ["MSH|^~\\&|LAB|V|||20261101090000||ORU^R01|17|P|2.3.1", "PID|1||5000", "OBX|1|NM|ALT||50|U/L|||||F"];
@@ -64,7 +64,7 @@ test("server and agent serve on while their log's disk is full, and stop when th
 test("a flood of refusals or of a device's faults takes a few lines of log", async () => {
   const world = await World.create(1);
   onTestFinished(() => world.end());
-  const [port = 0] = await world.giveDevices(1, "generic-hl7");
+  const [port = 0] = await world.configureDevices(1, "generic-hl7");
   await world.startAgent();
   const before = [world.server.output().length, world.agent.output().length] as const;
   const url = `http://127.0.0.1:${world.serverPort}/api/v1/patients`;

@@ -10,7 +10,7 @@ import { until, World } from "../support/processes.ts";
 async function twoDevices() {
   const world = await World.create(1);
   onTestFinished(() => world.end());
-  const [port = 0, honestPort = 0] = await world.giveDevices(2, "generic-hl7");
+  const [port = 0, honestPort = 0] = await world.configureDevices(2, "generic-hl7");
   await world.startAgent();
   const honest = await MllpClient.connect(honestPort);
   onTestFinished(() => honest.close());

@@ -17,7 +17,7 @@ test(`${DEVICES} devices that break off and connect anew for ${SECONDS} s: none 
   timeout: (SECONDS + 180) * 1000,
 }, async () => {
   const world = await World.create(PATIENTS);
-  const ports = await world.giveDevices(DEVICES, "generic-poct1a");
+  const ports = await world.configureDevices(DEVICES, "generic-poct1a");
   let running = true;
   let next = 1;
   const acknowledged: number[] = [];
@@ -50,7 +50,7 @@ test(`${DEVICES} devices that break off and connect anew for ${SECONDS} s: none 
           client = null;
         }
         if (client?.isOpen !== true) client = await Poct1Client.connect(port, serial);
-        const accepted = await client?.say((id) => observation(id, measured(number)));
+        const accepted = await client?.send((id) => observation(id, measured(number)));
         if (accepted === true) break;
         if (accepted === false) counts.refused += 1;
         await pause();
@@ -65,7 +65,7 @@ test(`${DEVICES} devices that break off and connect anew for ${SECONDS} s: none 
 
   try {
     await world.startAgent();
-    await world.knowsPatients();
+    await world.waitForPatients();
     const devices = ports.map((port, index) => device(port, `SN${index}`));
     const begun = Date.now();
     let kills = 0;

@@ -9,9 +9,9 @@ import type { SpoolStatus } from "../../agent/spool/queries/status.ts";
 import { type SimulatorLine, openLine } from "../../agent/tools/simulator/line.ts";
 import { playPoct1Device } from "../../agent/tools/simulator/poct1.ts";
 import { fixturesFolder } from "../make-fixtures.ts";
-import { measurement, potassium, session, talkOf } from "../poct1-fixtures.ts";
+import { measurement, potassium, session, continuousSession } from "../poct1-fixtures.ts";
 import { Poct1Client } from "../support/poct1.ts";
-import { AGENT, found, freePort, runAgentCommand, start, until, World } from "../support/processes.ts";
+import { AGENT, freePort, runAgentCommand, start, studyResponse, until, World } from "../support/processes.ts";
 
 // Goal: a POCT1-A device's words become a study that the read API serves. Server, agent and simulated device are processes
 // of their own.
@@ -26,7 +26,7 @@ beforeAll(async () => {
   const connection = { listen: `127.0.0.1:${port}` };
   world.writeConfig([{ id: "poc-1", profile: "generic-poct1a", connection, operatorListFile: "./operators.yaml" }]);
   await world.startAgent();
-  await world.knowsPatients();
+  await world.waitForPatients();
 });
 
 afterAll(() => world.end());
@@ -42,9 +42,9 @@ function operators(count: number): string {
 }
 
 /** A strict device's conversation in this process, and all that was said to it. */
-async function converse(wire: string): Promise<{ reason: string | null; heard: string }> {
+async function converse(wire: string): Promise<{ reason: string | null; received: string }> {
   const line = await openLine(`tcp://127.0.0.1:${port}`);
-  let heard = "";
+  let received = "";
   const listening: SimulatorLine = {
     get isOpen() {
       return line.isOpen;
@@ -53,13 +53,13 @@ async function converse(wire: string): Promise<{ reason: string | null; heard: s
     close: () => line.close(),
     async reply(ms) {
       const byte = await line.reply(ms);
-      if (byte !== null) heard += String.fromCharCode(byte);
+      if (byte !== null) received += String.fromCharCode(byte);
       return byte;
     },
   };
   const { reason } = await playPoct1Device(Buffer.from(wire, "latin1"), listening, { strict: true });
   await line.close();
-  return { reason, heard };
+  return { reason, received };
 }
 
 const at = "2026-11-20T09:30:00+03:00";
@@ -70,7 +70,7 @@ test("a strict device's stored observation is acknowledged, filed and read back 
   expect(simulate("dog.poct1", wire)).toBe("session 1: 5 documents acknowledged\n");
   const fp = await world.firstFiled("poc-1");
   expect(await world.getStudy(fp)).toEqual(
-    found({
+    studyResponse({
       fp,
       patient_fp: dog!.fp,
       modality: "BIOCHEMISTRY",
@@ -81,14 +81,14 @@ test("a strict device's stored observation is acknowledged, filed and read back 
   );
 });
 
-test("told again by a device that lost the answer it is the same study, and another value is its second revision", async () => {
+test("resent again by a device that lost the answer it is the same study, and another value is its second revision", async () => {
   const [dog] = world.patients;
-  const told = (value: number) =>
+  const resent = (value: number) =>
     session([measurement(3, { patient: dog!.externalId, at, sequence: 1 }, [potassium(value)])]);
-  simulate("again.poct1", told(7.9), "--repeat", "2");
+  simulate("again.poct1", resent(7.9), "--repeat", "2");
   await world.drained();
   expect(world.serverStudies()).toMatchObject([{ revision: 1 }]);
-  simulate("corrected.poct1", told(5.0));
+  simulate("corrected.poct1", resent(5.0));
   const messages = await world.drained();
   expect(messages).toHaveLength(4);
   expect(new Set(messages.flatMap(({ study_fps }) => study_fps)).size).toBe(1);
@@ -104,54 +104,54 @@ test("a control whose lot is a patient's number stays out", async () => {
   expect(world.serverStudies()).toEqual(before);
 });
 
-describe("a device asks and is told", () => {
+describe("a device asks and is resent", () => {
   test("who a patient is: one, with name and weight, or nobody", async () => {
-    const one = await converse(talkOf({ asksFor: world.patients[0]!.externalId }));
+    const one = await converse(continuousSession({ queriedId: world.patients[0]!.externalId }));
     expect(one.reason).toBe(null);
-    expect(one.heard).toContain(
+    expect(one.received).toContain(
       `<PT><PT.patient_id V="${world.patients[0]!.externalId}"/><PT.name V="Test animal"><GIV V="Test animal"/></PT.name>` +
         '<PT.birth_date V="2020-01-01"/><PT.gender_cd V="M"/><PT.weight V="12.5" U="kg"/></PT></PTL.R01>',
     );
-    const nobody = await converse(talkOf({ asksFor: "99999" }));
+    const nobody = await converse(continuousSession({ queriedId: "99999" }));
     expect(nobody.reason).toBe(null);
-    expect(nobody.heard).toMatch(/<PTL\.R01><HDR>.*<\/HDR><\/PTL\.R01>/);
+    expect(nobody.received).toMatch(/<PTL\.R01><HDR>.*<\/HDR><\/PTL\.R01>/);
     const [last] = (await world.drained()).slice(-1);
     expect(last).toMatchObject({ state: "not-for-patients", reason: "the device asks for a patient" });
   });
 
   test.each(["RPVI", "PVI"] as const)("whether a patient is one of ours (%s): one, or nobody", async (by) => {
     const [dog] = world.patients;
-    const one = await converse(talkOf({ by, asksFor: dog!.externalId }));
+    const one = await converse(continuousSession({ by, queriedId: dog!.externalId }));
     expect(one.reason).toBe(null);
-    expect(one.heard).toContain(
+    expect(one.received).toContain(
       `<PVF></PVF><PT><PT.patient_id V="${dog!.externalId}"/><PT.name V="Test animal"><GIV V="Test animal"/></PT.name>` +
         '<PT.birth_date V="2020-01-01"/><PT.gender_cd V="M"/><PT.weight V="12.5" U="kg"/></PT></PVR.R01>',
     );
     // By its ULID too, as results are matched; and in the name that the device asked by.
     const ulid = dog!.fp.slice("patient_".length);
-    expect((await converse(talkOf({ by, asksFor: ulid }))).heard).toContain(
+    expect((await converse(continuousSession({ by, queriedId: ulid }))).received).toContain(
       `<PVF></PVF><PT><PT.patient_id V="${ulid}"/>`,
     );
-    const nobody = await converse(talkOf({ by, asksFor: "99999" }));
+    const nobody = await converse(continuousSession({ by, queriedId: "99999" }));
     expect(nobody.reason).toBe(null);
-    expect(nobody.heard).toMatch(/<PVR\.R01><HDR>.*<\/HDR><PVF><\/PVF><\/PVR\.R01>/);
+    expect(nobody.received).toMatch(/<PVR\.R01><HDR>.*<\/HDR><PVF><\/PVF><\/PVR\.R01>/);
   });
 
   test("who may use it: everybody in pieces, then only what changed, also after a restart of the agent", async () => {
     const offer = { topics: ["OP_LST", "OP_LST_I"], bytesMax: 1_000 };
-    const first = await converse(talkOf(offer));
+    const first = await converse(continuousSession(offer));
     expect(first.reason).toBe(null);
-    expect(first.heard.match(/<OPL\.R01>/g)!.length).toBeGreaterThan(3);
-    expect(first.heard.match(/OPR\.operator_id V="vt\d+"/g)).toHaveLength(40);
-    expect(first.heard).toContain('<EOT.topic_cd V="OP_LST"/>');
-    expect((await converse(talkOf(offer))).heard).not.toContain("OPL");
+    expect(first.received.match(/<OPL\.R01>/g)!.length).toBeGreaterThan(3);
+    expect(first.received.match(/OPR\.operator_id V="vt\d+"/g)).toHaveLength(40);
+    expect(first.received).toContain('<EOT.topic_cd V="OP_LST"/>');
+    expect((await converse(continuousSession(offer))).received).not.toContain("OPL");
 
     await world.agent.end("SIGTERM");
     fs.writeFileSync(path.join(world.folder, "operators.yaml"), operators(39));
     await world.startAgent();
-    const changed = await converse(talkOf(offer));
+    const changed = await converse(continuousSession(offer));
     expect(changed.reason).toBe(null);
-    expect(changed.heard.match(/<UPD>.*?<\/UPD>/g)).toEqual([
+    expect(changed.received.match(/<UPD>.*?<\/UPD>/g)).toEqual([
       '<UPD><UPD.action_cd V="D"/><OPR><OPR.operator_id V="vt39"/></OPR></UPD>',
     ]);
   });
@@ -169,7 +169,7 @@ describe("a person locks a device", () => {
       }),
     );
 
-  test("that is connected: it is told at once, by the agent that runs beside", async () => {
+  test("that is connected: it is resent at once, by the agent that runs beside", async () => {
     const device = await Poct1Client.connect(port, "SN90");
     const from = performance.now();
     expect((await typed("lock")).stdout).toBe("poc-1 accepted LOCK\n");
@@ -178,17 +178,17 @@ describe("a person locks a device", () => {
     device?.close();
   });
 
-  test("that is away: it is told when it comes, and the last word counts", async () => {
+  test("that is away: it is resent when it comes, and the last word counts", async () => {
     const lock = start(AGENT, ["lock", "--config", world.config, "--device", "poc-1"]);
     await waits("LOCK");
     await lock.end();
     const unlock = typed("unlock");
     await waits("UNLOCK");
-    // By then the agent has looked, and whoever connects is told before its turn ends.
+    // By then the agent has looked, and whoever connects is resent before its turn ends.
     await new Promise((resolve) => setTimeout(resolve, 3_000));
-    const { reason, heard } = await converse(talkOf({}));
+    const { reason, received } = await converse(continuousSession({}));
     expect(reason).toBe(null);
-    const commands = [...heard.matchAll(/DTV\.command_cd V="(\w+)"/g)].map(([, command]) => command);
+    const commands = [...received.matchAll(/DTV\.command_cd V="(\w+)"/g)].map(([, command]) => command);
     expect(commands).toEqual(["UNLOCK", "START_CONTINUOUS"]);
     expect((await unlock).stdout).toBe("poc-1 accepted UNLOCK\n");
   });
@@ -199,7 +199,7 @@ describe("a person locks a device", () => {
 });
 
 test("what the device says of itself is shown by status", async () => {
-  expect((await converse(talkOf({ events: ["Door opened", "Door closed"] }))).reason).toBe(null);
+  expect((await converse(continuousSession({ events: ["Door opened", "Door closed"] }))).reason).toBe(null);
   const shown = (): SpoolStatus["devices"] =>
     (JSON.parse(runAgentCommand("status", "--config", world.config, "--json")) as SpoolStatus).devices;
   const [instrument] = await until("the events", () => {
@@ -207,11 +207,11 @@ test("what the device says of itself is shown by status", async () => {
     return instruments[0]?.events.length === 2 ? instruments : null;
   });
   expect(instrument).toMatchObject({ name: "ACME|BG1|SN77", status: { condition: "R", new_events: 2 } });
-  const told = { at: "2026-11-21T12:00:00", severity: "W" };
+  const resent = { at: "2026-11-21T12:00:00", severity: "W" };
   expect(instrument!.events).toEqual(
     expect.arrayContaining([
-      { ...told, description: "Door opened" },
-      { ...told, description: "Door closed" },
+      { ...resent, description: "Door opened" },
+      { ...resent, description: "Door closed" },
     ]),
   );
   const text = runAgentCommand("status", "--config", world.config);

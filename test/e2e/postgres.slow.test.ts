@@ -3,7 +3,7 @@ import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { demoClinics, demoFile } from "../../server/demo/data.ts";
-import { Postgres, whyNoPostgres } from "../support/postgres.ts";
+import { Postgres, postgresProblem } from "../support/postgres.ts";
 import { type Running, SERVER, start, temporaryFolder, testPatients, until } from "../support/processes.ts";
 
 // Goal: two real servers on one PostgreSQL act as one, and outlive it. Method: everything through the command line and
@@ -18,7 +18,7 @@ const nodes: { data: string; address: string; running: Running }[] = [];
 /** What every process of ours has printed. */
 const printed: (() => string)[] = [];
 
-describe.skipIf(whyNoPostgres() !== null)("two servers on one PostgreSQL", () => {
+describe.skipIf(postgresProblem() !== null)("two servers on one PostgreSQL", () => {
   beforeAll(async () => {
     postgres = await Postgres.start();
     folder = temporaryFolder();

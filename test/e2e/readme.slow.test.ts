@@ -8,7 +8,7 @@ import { parse, stringify } from "yaml";
 import { readSpool } from "../../agent/spool/access.ts";
 import { listMessages, type MessageSummary } from "../../agent/spool/queries/messages/message-summaries.ts";
 import { freePort, ROOT, temporaryFolder, until } from "../support/processes.ts";
-import { type Block, blocksOf, commandsOf, LINES, readmes, whyExcluded } from "../support/readme.ts";
+import { type Block, blocksOf, commandsOf, LINES, readmes, exclusionReason } from "../support/readme.ts";
 
 // Goal: every block of a README works as it is written. Method: a copy of the repository in a temporary folder, in which the
 // blocks are carried out in order: sh is run in a shell, a block with a file's name becomes that file, a yaml block without
@@ -155,7 +155,7 @@ function isEndless(command: string): boolean {
 
 /** Runs a command to its end, or until it is ready; returns what it has printed. @throws when it fails */
 async function run(command: string): Promise<string> {
-  const reason = whyExcluded(command);
+  const reason = exclusionReason(command);
   if (reason !== null) {
     say(`${command} is left out: ${reason}`);
     return "";

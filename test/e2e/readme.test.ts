@@ -7,7 +7,7 @@ import {
   LINES,
   readmes,
   rowsOf,
-  whyExcluded,
+  exclusionReason,
   wordsOf,
 } from "../support/readme.ts";
 
@@ -30,7 +30,7 @@ describe("a README", () => {
   });
 
   test.each(rows)("has a row at $place whose words are all run: $usage", (row) => {
-    if (whyExcluded(row.usage) !== null) return;
+    if (exclusionReason(row.usage) !== null) return;
     // A row that begins with dots goes on with the command of an earlier one.
     const whole = rows.slice(0, rows.indexOf(row) + 1).findLast(({ usage }) => !usage.startsWith("..."))?.usage ?? "";
     const [, program = "", names = ""] = /^npm run (server|agent) -- ([a-z|]+)/.exec(whole) ?? [];

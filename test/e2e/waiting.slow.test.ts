@@ -3,7 +3,7 @@ import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { MessageSummary } from "../../agent/spool/queries/messages/message-summaries.ts";
 import { session, vetScanRecords } from "../support/astm.ts";
-import { CLINIC, found, freePort, runAgentCommand, runServerCommand, until, World } from "../support/processes.ts";
+import { CLINIC, freePort, runAgentCommand, runServerCommand, studyResponse, until, World } from "../support/processes.ts";
 
 // Goal: a result that comes before its patient is filed by itself once the patient is there. Server, agent and simulator are
 // processes of their own; nobody runs `reprocess`.
@@ -63,7 +63,7 @@ async function untilState(id: string, state: MessageSummary["state"]): Promise<M
 }
 
 const study = (fp: string, patient_fp: string) =>
-  found({
+  studyResponse({
     fp,
     patient_fp,
     modality: "BIOCHEMISTRY",

@@ -30,7 +30,7 @@ export async function crashUnderLoad(
   progress: (cycle: number) => void = () => undefined,
 ): Promise<CrashReport> {
   const world = await World.create(PATIENTS);
-  const ports = await world.giveDevices(DEVICES, "abaxis-vetscan-vs2", "generic-hl7");
+  const ports = await world.configureDevices(DEVICES, "abaxis-vetscan-vs2", "generic-hl7");
   const acknowledged: number[] = [];
   let resent = 0;
   let running = true;

@@ -11,7 +11,7 @@ import { freePort, until } from "./processes.ts";
 // the tests stop it and kill what talks to it, they do not cut the machine's power.
 
 /** Why no PostgreSQL can be started here; null when one can. */
-export function whyNoPostgres(): string | null {
+export function postgresProblem(): string | null {
   if (binaries() === undefined) return "initdb is neither in PATH nor in /usr/lib/postgresql/*/bin";
   return null;
 }

@@ -144,7 +144,7 @@ export interface DeviceLine {
 }
 
 /** What getStudy() gives for a study of these fields. */
-export function found(study: object) {
+export function studyResponse(study: object) {
   return { status: 200, body: { success: true, data: { status: "COMPLETED", ...study } } };
 }
 
@@ -242,7 +242,7 @@ export class World {
   }
 
   /** Writes a configuration with that many devices of these profiles in turn, each on a port of its own; answers the ports. */
-  async giveDevices(count: number, ...profiles: readonly string[]): Promise<number[]> {
+  async configureDevices(count: number, ...profiles: readonly string[]): Promise<number[]> {
     const ports = await Promise.all(Array.from({ length: count }, () => freePort()));
     const connection = (port: number) => ({ listen: `127.0.0.1:${port}` });
     this.writeConfig(
@@ -264,7 +264,7 @@ export class World {
   }
 
   /** Waits until the agent has fetched all patients. */
-  async knowsPatients(): Promise<void> {
+  async waitForPatients(): Promise<void> {
     await until("the agent knows the patients", () => {
       const known = readSpool(this.agentData, (db) => db.prepare("SELECT COUNT(*) FROM identifier").pluck().get());
       return Number(known) >= this.patients.length;

@@ -88,7 +88,7 @@ export const EXCLUDED: readonly (readonly [pattern: RegExp, reason: string])[] =
   [/^npm run test:crash /, "test/e2e/crash.slow.test.ts runs fewer cycles of it"],
 ];
 
-export function whyExcluded(command: string): string | null {
+export function exclusionReason(command: string): string | null {
   return EXCLUDED.find(([pattern]) => pattern.test(command))?.[1] ?? null;
 }
 

@@ -3,7 +3,7 @@ import fs from "node:fs";
 import { temporaryFolder } from "./processes.ts";
 
 /** @returns whether a tmpfs can be mounted here, for tests of a full disk */
-export function mayMount(): boolean {
+export function canMount(): boolean {
   const folder = temporaryFolder();
   try {
     mountDisk(folder, 1);

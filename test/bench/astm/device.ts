@@ -8,10 +8,10 @@ const REPLY_MS = 15_000;
 
 /** Gives the agent that many VetScans and starts it; answers their open lines. */
 export async function startDevices(world: World, count: number): Promise<SimulatorLine[]> {
-  const ports = await world.giveDevices(count, "abaxis-vetscan-vs2");
+  const ports = await world.configureDevices(count, "abaxis-vetscan-vs2");
   await world.startAgent();
   // What is measured is an agent that knows its clinic, not one that was started a moment ago.
-  await world.knowsPatients();
+  await world.waitForPatients();
   return Promise.all(ports.map((port) => openLine(`tcp://127.0.0.1:${port}`)));
 }
 

@@ -79,7 +79,7 @@ class Clinic {
     ];
     world.writeConfig([imaging, ...analyzers], statusPort);
     await world.startAgent();
-    await world.knowsPatients();
+    await world.waitForPatients();
     const clinic = new Clinic(world, dicomPort, statusPort);
     for (const port of astm) clinic.#lines.push(await openLine(`tcp://127.0.0.1:${port}`));
     for (const port of hl7) clinic.#devices.push(await Device.connect(port));

@@ -19,9 +19,9 @@ export async function* ackLatency(quick: boolean): AsyncGenerator<Figure> {
   const world = await World.create(50, ["--rate-limit", "device=1000000/1000000"]);
   const devices: Device[] = [];
   try {
-    const ports = await world.giveDevices(DEVICES, "generic-hl7");
+    const ports = await world.configureDevices(DEVICES, "generic-hl7");
     await world.startAgent();
-    await world.knowsPatients();
+    await world.waitForPatients();
     for (const port of ports) devices.push(await Device.connect(port));
     const load = { rounds, seconds, messageEveryMs: MESSAGE_EVERY_MS, writes: 1 };
     let sent = 0;

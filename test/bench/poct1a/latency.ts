@@ -29,9 +29,9 @@ export async function* ackLatency(quick: boolean): AsyncGenerator<Figure> {
 }
 
 async function startDevices(world: World): Promise<Poct1Client[]> {
-  const ports = await world.giveDevices(DEVICES, "generic-poct1a");
+  const ports = await world.configureDevices(DEVICES, "generic-poct1a");
   await world.startAgent();
-  await world.knowsPatients();
+  await world.waitForPatients();
   const clients = await Promise.all(ports.map((port, index) => Poct1Client.connect(port, `SN${index}`)));
   return clients.map((client) => {
     if (client === null) throw new Error("a device was hung up on");
@@ -54,7 +54,7 @@ async function devicesAtWork(
         const patient = world.patients[device % PATIENTS]!.externalId;
         await sleepUntil(from + (turn * DEVICES + device) * work.messageEveryMs);
         const sentAt = performance.now();
-        const accepted = await client.say((id) => observation(id, { patient, at, sequence, value: 4.1 }));
+        const accepted = await client.send((id) => observation(id, { patient, at, sequence, value: 4.1 }));
         if (accepted !== true) throw new Error(`an observation was answered ${String(accepted)}`);
         latencies.push(performance.now() - sentAt);
       }

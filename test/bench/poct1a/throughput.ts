@@ -24,7 +24,7 @@ export async function* besideHl7(quick: boolean): AsyncGenerator<Figure> {
   try {
     const clients = await Promise.all(poct1Ports.map((port, index) => Poct1Client.connect(port, `SN${index}`)));
     const poct1Senders = clients.map((client, device) => async (number: number) => {
-      const accepted = await client?.say((id) => observation(id, measured(device, number)));
+      const accepted = await client?.send((id) => observation(id, measured(device, number)));
       if (accepted !== true) throw new Error(`an observation was answered ${String(accepted)}`);
     });
     const hl7Senders = hl7Ports.map((port, device) => hl7Sender(port, device));
