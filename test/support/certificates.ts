@@ -1,15 +1,15 @@
 import { execFileSync } from "node:child_process";
 import path from "node:path";
 
-// Certificates for a day, made by the openssl of the machine: none is ever committed.
+// Certificates that expire after one day. The machine's openssl makes them, so that none is committed.
 
 export interface Certificates {
   readonly ca: string;
-  /** For 127.0.0.1, signed by the authority. */
+  /** The agent's certificate for 127.0.0.1, signed by the authority. */
   readonly ours: { readonly certificate: string; readonly key: string };
-  /** A device's, signed by the authority. */
+  /** A device's certificate, signed by the authority. */
   readonly device: { readonly certificate: string; readonly key: string };
-  /** A device's that nobody we know signed. */
+  /** A device's certificate from an unknown issuer. */
   readonly stranger: { readonly certificate: string; readonly key: string };
 }
 

@@ -20,7 +20,7 @@ export interface BloodCount {
   readonly sent?: string;
 }
 
-/** An ORU^R01 of a hematology analyzer with two analytes. */
+/** Returns the segments of an ORU^R01 of a hematology analyzer with two analytes. */
 export function bloodCount({ id, patient, measured, wbc, sent = measured }: BloodCount): string[] {
   return [
     `MSH|^~\\&|HEMA-1|Vendor|||${sent}||ORU^R01|${id}|P|2.3.1||||||UNICODE`,
@@ -37,7 +37,7 @@ export class MllpClient {
   #received: Buffer = Buffer.alloc(0);
   #closed = false;
 
-  /** With `security`, over TLS. */
+  /** Connects over TLS if `security` is given, else over TCP. */
   static connect(port: number, security: tls.ConnectionOptions | null = null): Promise<MllpClient> {
     const address = { host: "127.0.0.1", port, noDelay: true, allowHalfOpen: true };
     const socket = security === null ? net.connect(address) : tls.connect({ ...address, ...security });
@@ -47,7 +47,7 @@ export class MllpClient {
     });
   }
 
-  /** Device side of an accepted connection. */
+  /** Wraps an accepted connection. */
   static of(socket: net.Socket): MllpClient {
     return new MllpClient(socket);
   }

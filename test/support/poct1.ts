@@ -20,7 +20,7 @@ export interface Measured {
   readonly sequence: number;
   /** Potassium. */
   readonly value: number;
-  /** Further elements behind the observation, to lengthen the document. */
+  /** Further elements after the observation, which lengthen the document. */
   readonly more?: string;
 }
 
@@ -39,7 +39,7 @@ export class Poct1Client {
   /** Directives received and acknowledged. */
   readonly directives: string[] = [];
 
-  /** Connects a device up to continuous mode. @returns null if the connection closed before */
+  /** Connects a device and enters continuous mode. @returns null if the connection closes before */
   static async connect(port: number, serial: string): Promise<Poct1Client | null> {
     const client = new Poct1Client(net.connect({ host: "127.0.0.1", port, noDelay: true }));
     const continuous = new Promise<boolean>((resolve) => (client.#isContinuous = resolve));
@@ -65,7 +65,7 @@ export class Poct1Client {
     return !this.#socket.destroyed;
   }
 
-  /** Sends a document with the next control id. @returns whether it was accepted; null if the connection closed before */
+  /** Sends a document with the next control id. @returns whether the agent accepts it; null if the connection closes before */
   send(document: (controlId: number) => Uint8Array): Promise<boolean | null> {
     const id = ++this.#controlId;
     return new Promise((resolve) => {

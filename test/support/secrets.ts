@@ -1,4 +1,4 @@
-/** How many letters of the key's secret stand in a row in the text, at most. */
+/** @returns the length of the longest part of the key's secret in the text, in characters */
 export function longestSecretPart(key: string, text: string): number {
   const secret = key.slice("sk_live_".length);
   let longest = 0;
@@ -9,8 +9,8 @@ export function longestSecretPart(key: string, text: string): number {
 }
 
 /**
- * Whether the text holds more of the key's secret than chance explains: seven letters in a row at either end of it, or ten
- * anywhere. Much faster than longestSecretPart() in a text of many megabytes.
+ * @returns whether the text contains more of the key's secret than chance explains: its first or last seven characters, or any
+ * ten in a row. It is much faster than longestSecretPart() in a text of many megabytes.
  */
 export function holdsSecret(key: string, text: string): boolean {
   const secret = key.slice("sk_live_".length);
@@ -21,8 +21,8 @@ export function holdsSecret(key: string, text: string): boolean {
   return text.includes(secret.slice(-length));
 }
 
-/** Letters that the list of keys shows at the beginning of the secret, and again at its end. */
+/** Number of characters that the list of keys shows of the secret, at its beginning and at its end. */
 export const CHARS_SHOWN = 4;
 
-/** Chance makes no longer run in some megabytes: 62 to the 7th power is 3.5 million millions. */
+/** Longest common part that chance explains in a few megabytes of text, since 62^7 is 3.5e12. */
 export const CHARS_BY_CHANCE = 6;

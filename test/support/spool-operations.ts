@@ -8,7 +8,7 @@ import type { Settlement } from "../../agent/spool/queries/studies/studies.ts";
 import { migrate } from "../../agent/spool/schema.ts";
 import { temporaryFolder } from "./processes.ts";
 
-// The operations of a spool on a database of their own, without the worker, and values for them.
+// Spool operations on a database without the worker, and values for them.
 
 export function openOperations(): { folder: string; db: Database.Database; spool: Operations } {
   const folder = temporaryFolder();

@@ -44,7 +44,7 @@ export class TestWire {
   writes = 0;
   /** Called with each byte before it is added to `replies`. */
   onReply: (byte: number) => void = () => undefined;
-  /** A deaf device does not read, so that replies stay in the memory of the agent. */
+  /** True for a device that does not read, so that replies stay in the memory of the agent. */
   set isDeaf(isDeaf: boolean) {
     this.#isDeaf = isDeaf;
     if (!isDeaf) for (const left of this.#unread.splice(0)) left();
