@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 
-// The baseline: node:http and nothing else. It answers a path with what was put there: headers and body, all made before.
+// Baseline: node:http alone. PUT stores a status, headers and body for a path; GET responds with them.
 
 interface Prepared {
   readonly status: number;

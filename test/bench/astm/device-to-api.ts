@@ -10,7 +10,7 @@ const WARM_UP = 5;
 const P95_MAX_MS = 300;
 const POLL_MS = 2;
 
-/** From a device's last frame to the study in the API, beside the same study posted straight to the server. */
+/** Measures the time from a device's last frame to the study in the API, beside the same study posted directly to the server. */
 export async function* deviceToApi(quick: boolean): AsyncGenerator<Figure> {
   const messages = quick ? 20 : 100;
   const world = await World.create(messages + WARM_UP, ["--rate-limit", "device=1000000/1000000"]);
@@ -21,7 +21,7 @@ export async function* deviceToApi(quick: boolean): AsyncGenerator<Figure> {
     for (let number = 0; number < messages + WARM_UP; number++) {
       const { ms, study } = await deviceToGet(world, lines[number % DEVICES]!, number);
       const straight = await postToGet(world, study);
-      if (number < WARM_UP) continue; // patients are fetched, code is compiled
+      if (number < WARM_UP) continue; // the agent fetches patients, V8 compiles
       ours.push(ms);
       direct.push(straight);
     }
@@ -55,7 +55,7 @@ async function postToGet(world: World, study: Study): Promise<number> {
     headers: { "content-type": "application/json", "x-api-key": world.key },
     body: JSON.stringify({ studies: [pushed] }),
   });
-  if (!response.ok) throw new Error(`the server answered ${response.status}: ${await response.text()}`);
+  if (!response.ok) throw new Error(`expected status 2xx, got ${response.status}: ${await response.text()}`);
   await response.arrayBuffer();
   await soon("the posted study can be read", () => readable(world, fp));
   return performance.now() - from;
@@ -66,7 +66,7 @@ async function readable(world: World, fp: string): Promise<Study | null> {
   return status === 200 ? (body as { data: Study }).data : null;
 }
 
-/** As until(), but looks often enough to measure with. */
+/** Polls as until() does, but often enough for a measurement. */
 async function soon<Result>(what: string, look: () => Result | Promise<Result>): Promise<NonNullable<Result>> {
   const end = performance.now() + 10_000;
   while (performance.now() < end) {
@@ -74,7 +74,7 @@ async function soon<Result>(what: string, look: () => Result | Promise<Result>):
     if (result !== null && result !== undefined) return result;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
-  throw new Error(`${what}: not within 10 s`);
+  throw new Error(`expected within 10 s: ${what}`);
 }
 
 function figure(ours: readonly number[], direct: readonly number[]): Figure {

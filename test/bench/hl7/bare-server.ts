@@ -8,8 +8,8 @@ import { encodeMllp } from "../../../agent/protocols/mllp.ts";
 import { FS } from "../../../agent/protocols/bytes.ts";
 import type { Group } from "../astm/bare-loop-thread.ts";
 
-// The baselines: frames are found and answered AA with their MSH-10, and nothing else is done with them but storing: not at
-// all, each in a transaction of its own (SQLite WAL, FULL), or in a worker thread all that came while the last commit ran.
+// Baselines: servers that find frames, store them and reply AA with their MSH-10. They store nothing, or each message in its own
+// transaction (SQLite WAL, FULL), or groups of messages in a worker thread (group commit).
 
 const [kind = "", folder = "", port = ""] = process.argv.slice(2);
 

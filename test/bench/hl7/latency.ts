@@ -13,7 +13,7 @@ const MESSAGE_EVERY_MS = 1000 / DEVICES / MESSAGES_PER_SECOND;
 const MESSAGE_BYTES = 4_700;
 const ANSWER_MS = 10_000;
 
-/** Message to answer under the load of a busy clinic. */
+/** Measures the time from message to reply under the load of a busy clinic. */
 export async function* ackLatency(quick: boolean): AsyncGenerator<Figure> {
   const [rounds, seconds] = quick ? [2, 1.5] : [12, 2];
   const world = await World.create(50, ["--rate-limit", "device=1000000/1000000"]);
@@ -38,7 +38,7 @@ export async function* ackLatency(quick: boolean): AsyncGenerator<Figure> {
   }
 }
 
-/** Every device sends its messages at the pace of a busy clinic. */
+/** Sends messages from every device at the rate of a busy clinic. */
 export async function devicesAtWork(
   patients: readonly TestPatient[],
   devices: readonly Device[],
@@ -61,7 +61,7 @@ export async function devicesAtWork(
   return latencies;
 }
 
-/** The n-th message, of its own time. */
+/** Builds message n with its own time. */
 function blood(number: number, patients: readonly TestPatient[]): Uint8Array {
   const patient = patients[number % patients.length]!.externalId;
   const measured = new Date(Date.UTC(2026, 0, 1) + number * 1000).toISOString().replace(/\D/g, "").slice(0, 14);
@@ -91,7 +91,7 @@ export class Device {
     });
   }
 
-  /** How long the answer took, in milliseconds. @throws when it is no AA */
+  /** @returns the time to the reply in milliseconds. @throws if the reply is not AA */
   async ask(message: Uint8Array): Promise<number> {
     const from = performance.now();
     const answer = await new Promise<string>((resolve, reject) => {
@@ -103,7 +103,7 @@ export class Device {
       this.#socket.write(message);
     });
     const ms = performance.now() - from;
-    if (!answer.includes("MSA|AA|")) throw new Error(`the agent answered ${answer}`);
+    if (!answer.includes("MSA|AA|")) throw new Error(`expected AA, got ${answer}`);
     return ms;
   }
 

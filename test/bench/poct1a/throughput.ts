@@ -11,7 +11,7 @@ const DEVICES = 50;
 const MESSAGE_BYTES = 1_500;
 const RATIO_MIN = 0.65;
 
-/** Durable acknowledged messages a second, beside as long HL7 messages to the same agent: same disk, in turn. */
+/** Measures durable acknowledged messages per second, beside HL7 messages of the same length to the same agent, in turn. */
 export async function* besideHl7(quick: boolean): AsyncGenerator<Figure> {
   const [rounds, seconds] = quick ? [4, 1] : [16, 1.5];
   const folder = temporaryFolder();
@@ -25,7 +25,7 @@ export async function* besideHl7(quick: boolean): AsyncGenerator<Figure> {
     const clients = await Promise.all(poct1Ports.map((port, index) => Poct1Client.connect(port, `SN${index}`)));
     const poct1Senders = clients.map((client, device) => async (number: number) => {
       const accepted = await client?.send((id) => observation(id, measured(device, number)));
-      if (accepted !== true) throw new Error(`an observation was answered ${String(accepted)}`);
+      if (accepted !== true) throw new Error(`expected an accepted observation, got ${String(accepted)}`);
     });
     const hl7Senders = hl7Ports.map((port, device) => hl7Sender(port, device));
     const rates: { ours: number; hl7: number }[] = [];
@@ -48,7 +48,7 @@ type Sender = (number: number) => Promise<void>;
 
 let numbers = 0;
 
-/** Each sender sends its next message when the last is acknowledged. */
+/** Sends from each connection, one message at a time. */
 async function exchangesPerSecond(senders: readonly Sender[], seconds: number): Promise<number> {
   let count = 0;
   const from = performance.now();
