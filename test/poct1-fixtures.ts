@@ -1,4 +1,4 @@
-// POCT1-A fixtures after public notes of vendors, with invented data. A device acknowledges the agent's control ids, which
+// POCT1-A fixtures with invented data, based on public notes of vendors. A device acknowledges the agent's control ids, which
 // begin at 1 on every connection.
 
 export interface Poct1Case {
@@ -173,7 +173,7 @@ export function session(stored: readonly string[], later: readonly string[] = []
   return `${documents.map((document) => XML + document).join("\n")}\n`;
 }
 
-/** A device in continuous mode without measurements: it queries a patient, reports events, or accepts lists. */
+/** Encodes a session without measurements: the device queries a patient, reports events, or accepts lists. */
 export function continuousSession({
   queriedId = null as string | null,
   by = "RPAT",
@@ -251,7 +251,7 @@ function note(text: string): string {
   return object("NTE", field("NTE.text", text));
 }
 
-/** PixCell HemoScreen: each document in an MLLP frame, requests acknowledged, ids in ACK.control_id; events, and the clock set. */
+/** PixCell HemoScreen: each document in an MLLP frame, ACK of requests, ids in ACK.control_id, events, and the clock set. */
 const hemoscreen = [
   hello("00001", {
     vendor: "PixCell",
@@ -286,7 +286,7 @@ const hemoscreen = [
   .map((document) => `\x0b${document}\x1c\r`)
   .join("");
 
-/** i-STAT 1: no declaration, a request for each observation; a measured value, and the same corrected for the patient's temperature. */
+/** i-STAT 1: no declaration, a request per observation, and a value both measured and corrected for patient temperature. */
 const iStat = [
   hello(1, { vendor: "i-STAT", model: "i-STAT 1", serial: "311234", timeout: 60 }),
   status(2, 2),
@@ -316,7 +316,7 @@ const iStat = [
   acknowledged(7, 7),
 ].join("");
 
-/** Nova StatStrip: an accession in place of the patient, a cancelled test, notes in element text; its clock is set, and the dialogue continues. */
+/** Nova StatStrip: an accession in place of the patient, a cancelled test, notes in element text, and the clock set. */
 const nova = declared(
   hello(7135, {
     vendor: "NOVABIO",
@@ -352,7 +352,7 @@ const nova = declared(
   end(7141),
 );
 
-/** Quidel Sofia: unsolicited results in continuous mode only; a patient number with a blank, a result in words. */
+/** Quidel Sofia: unsolicited results in continuous mode only, a patient number with a blank, and a result in words. */
 const sofia = declared(
   hello(1, {
     vendor: "Quidel",
@@ -381,7 +381,7 @@ const sofia = declared(
   end(6),
 );
 
-/** XML variants that devices use: `V= "x"`, single quotes, other order, comments, blanks between documents. */
+/** XML variants of devices: `V= "x"`, single quotes, another attribute order, comments, and blanks between documents. */
 const oddSyntax = `\xef\xbb\xbf${hello(1, acme).replaceAll('V="', 'V= "')}\r\n\0\0  ${status(2, 1).replaceAll('"', "'")}\n${encodeDocument(
   "OBS.R01",
   3,
@@ -396,7 +396,7 @@ const oddSyntax = `\xef\xbb\xbf${hello(1, acme).replaceAll('V="', 'V= "')}\r\n\0
   ),
 )}\n${endOfTopic(4)}${acknowledged(5, 6)}${end(6)}`;
 
-/** A device restarts within an observation: it sends HELLO again, and the observation with a new control id. */
+/** A device restarts within an observation. It resends HELLO, then the observation with a new control id. */
 const rebooted = `${declared(hello(1, acme), status(2, 1))}${(XML + dogsPotassium(3)).slice(0, 400)}${declared(
   hello(1, acme),
   status(2, 1),
@@ -406,7 +406,7 @@ const rebooted = `${declared(hello(1, acme), status(2, 1))}${(XML + dogsPotassiu
   end(6),
 )}`;
 
-/** Invalid XML, as often as it is refused and once more; the next document is accepted. */
+/** Invalid XML, sent once more than the agent refuses it. The agent then accepts the next document. */
 const poison = declared(
   hello(1, acme),
   status(2, 0),
@@ -416,7 +416,7 @@ const poison = declared(
   end(9),
 );
 
-/** The ACK of the first is lost: the same bytes again, then under another control id, then with another value. */
+/** Resends after a lost ACK: the same bytes, then another control id, then another value. */
 const resent = declared(
   hello(1, acme),
   status(2, 0),

@@ -5,12 +5,12 @@ import { type Certificates, makeCertificates } from "../support/certificates.ts"
 import { bloodCount, frameOf, MllpClient, verdict } from "../support/hl7.ts";
 import { freePort, runAgentCommand, until, World } from "../support/processes.ts";
 
-// Goal: the ways in which an HL7 analyzer is connected, and its queries for orders, through the real programs.
+// Goal: HL7 analyzers work over every kind of connection and get their orders. Method: processes of agent and server.
 
 let world: World;
 let certificates: Certificates;
 let analyzer: net.Server;
-/** The agent's connections to the analyzer that is itself a server. */
+/** Connections of the agent to the analyzer that listens. */
 const dialled: net.Socket[] = [];
 const ports = { plain: 0, secured: 0, far: 0, replies: 0, analyzer: 0, h6: 0 };
 
@@ -48,7 +48,7 @@ const states = async (device: string) =>
   (await world.drained()).filter((message) => message.device === device).map(({ state }) => state);
 
 describe("connections", () => {
-  test("13: a device that shuts its sending side right behind its message is acknowledged, filed and hung up on", async () => {
+  test("a message before a half-close is acknowledged and filed, then the agent closes the connection", async () => {
     const device = await MllpClient.connect(ports.plain);
     device.send(frameOf(count("1")));
     device.end();
@@ -57,7 +57,7 @@ describe("connections", () => {
     expect(await states("plain")).toEqual(["filed"]);
   });
 
-  test("13: so is one that leaves out the CR behind FS", async () => {
+  test("a message without CR after FS before a half-close is acknowledged, then the agent closes the connection", async () => {
     const device = await MllpClient.connect(ports.plain);
     device.send(frameOf(count("2", 1)).slice(0, -1));
     device.end();
@@ -65,7 +65,7 @@ describe("connections", () => {
     await until("hung up", () => device.isClosed);
   });
 
-  test("over TLS a device with a certificate is served, in both directions of its end, and one without is not", async () => {
+  test("a TLS device with a certificate gets its ACK, also after a half-close, and one without gets none", async () => {
     const ca = fs.readFileSync(certificates.ca);
     const { certificate, key } = certificates.device;
     const pem = { cert: fs.readFileSync(certificate), key: fs.readFileSync(key), ca };
@@ -75,13 +75,13 @@ describe("connections", () => {
     device.end();
     expect(verdict(await device.answer())).toBe("AA 4");
     expect(await states("secured")).toEqual(["filed", "filed"]);
-    const stranger = await MllpClient.connect(ports.secured, { ca }).catch(() => null);
-    stranger?.send(frameOf(count("5")));
-    expect(await (stranger?.answer(2_000) ?? null)).toBeNull();
+    const unauthenticated = await MllpClient.connect(ports.secured, { ca }).catch(() => null);
+    unauthenticated?.send(frameOf(count("5")));
+    expect(await (unauthenticated?.answer(2_000) ?? null)).toBeNull();
     expect(await states("secured")).toEqual(["filed", "filed"]);
   });
 
-  test("acknowledgements leave on the connection that the device made for them", async () => {
+  test("acknowledgements are sent on the device's reply connection", async () => {
     const device = await MllpClient.connect(ports.far);
     device.send(frameOf(count("6")));
     const replies = await MllpClient.connect(ports.replies);
@@ -92,12 +92,12 @@ describe("connections", () => {
     replies.close();
   });
 
-  test("an analyzer that is itself a server is dialled, and dialled again after it hung up", async () => {
-    const first = await until("dialled", () => dialled[0]);
+  test("the agent dials a listening analyzer, and dials again after a disconnect", async () => {
+    const first = await until("the agent dials", () => dialled[0]);
     const device = MllpClient.of(first);
     expect(verdict(await device.ask(count("7")))).toBe("AA 7");
     device.close();
-    const again = MllpClient.of(await until("dialled again", () => dialled[1]));
+    const again = MllpClient.of(await until("the agent dials again", () => dialled[1]));
     expect(verdict(await again.ask(count("8", 1)))).toBe("AA 8");
     expect(await states("dialled")).toEqual(["filed", "filed"]);
   });
@@ -124,16 +124,16 @@ describe("orders", () => {
   const acknowledge = (answer: string | null, type: string) =>
     frameOf([header(type, "900"), `MSA|AA|${field(answer, "MSH", 9)}|`]);
 
-  async function asks(segments: readonly string[], port = ports.plain) {
+  async function sendQuery(segments: readonly string[], port = ports.plain) {
     const device = await MllpClient.connect(port);
     const from = performance.now();
     const answer = await device.ask(segments);
     return { device, answer, ms: performance.now() - from };
   }
 
-  test("QRY^Q02 gets QCK^Q02 and DSR^Q03 within 2 s, and the result with the accession is filed to the animal", async () => {
+  test("QRY^Q02 gets QCK^Q02 and DSR^Q03 within 2 s, and the accession files the result to the patient", async () => {
     const accession = order("WBC,PLT");
-    const { device, answer, ms } = await asks([
+    const { device, answer, ms } = await sendQuery([
       header("QRY^Q02", "11"),
       `QRD|20261121090000|R|D|1|||RD|${accession}|OTH|||T|`,
     ]);
@@ -143,7 +143,7 @@ describe("orders", () => {
     const lines = segmentsOf(display).filter(([name]) => name === "DSP");
     expect([lines[20]![3], lines[28]![3], lines[29]![3]]).toEqual([accession, "WBC^^^", "PLT^^^"]);
     device.send(acknowledge(display, "ACK^Q03"));
-    // The device has forgotten whose it was, as many do.
+    // The result has no patient number, as from many devices.
     const result = count("12").map((text) =>
       text.replace(/^(PID\|1\|\|)\d+/, "$1").replace("||S-1|", `||${accession}|`),
     );
@@ -156,9 +156,9 @@ describe("orders", () => {
     device.close();
   });
 
-  test("ORM^O01 gets ORR^O02, an unknown sample a refusal", async () => {
+  test("ORM^O01 gets ORR^O02, or AR for an unknown sample", async () => {
     const accession = order("WBC");
-    const { device, answer, ms } = await asks([header("ORM^O01", "13"), `ORC|RF||${accession}||IP`]);
+    const { device, answer, ms } = await sendQuery([header("ORM^O01", "13"), `ORC|RF||${accession}||IP`]);
     expect(ms).toBeLessThan(2_000);
     expect([field(answer, "MSH", 8), verdict(answer), field(answer, "ORC", 2)]).toEqual([
       "ORR^O02",
@@ -171,10 +171,10 @@ describe("orders", () => {
     device.close();
   });
 
-  test("QBP^Q11 gets RSP^K11 and then OML^O33, sent again when the device does not take it", async () => {
+  test("QBP^Q11 gets RSP^K11 and then OML^O33, which is resent if the device rejects it", async () => {
     const accession = order("WBC");
     const query = [header("QBP^Q11^QBP_Q11", "15", "2.5.1"), `QPD|WOS^Work Order Step^IHELAW|t1|${accession}`];
-    const { device, answer, ms } = await asks(query);
+    const { device, answer, ms } = await sendQuery(query);
     expect(ms).toBeLessThan(2_000);
     expect([field(answer, "MSH", 8), field(answer, "QAK", 1), field(answer, "QAK", 2)]).toEqual([
       "RSP^K11^RSP_K11",
@@ -191,10 +191,10 @@ describe("orders", () => {
     device.close();
   });
 
-  test("a Vcheck H6 gets its DSR^Q03 and, without acknowledging it, its QCK^Q02 within 2 s", async () => {
+  test("a Vcheck H6 gets DSR^Q03 and, without an acknowledgement, QCK^Q02 within 2 s", async () => {
     const accession = order("CBC,RET", "h6");
     const query = [header("QRY^Q02", "21"), `QRD|20261121090000|R|D|1|||RD|${accession}|OTH|||T|`];
-    const { device, answer } = await asks(query, ports.h6);
+    const { device, answer } = await sendQuery(query, ports.h6);
     const from = performance.now();
     expect(field(await device.answer(), "MSH", 8)).toBe("QCK^Q02");
     expect(performance.now() - from).toBeLessThan(2_000);
@@ -209,7 +209,7 @@ describe("orders", () => {
     device.close();
   });
 
-  test("13: a device that shuts its sending side behind its query has its answer", async () => {
+  test("a device that half-closes after its query gets the response", async () => {
     const accession = order("WBC");
     const device = await MllpClient.connect(ports.plain);
     device.send(frameOf([header("ORM^O01", "18"), `ORC|RF||${accession}||IP`]));
@@ -218,7 +218,7 @@ describe("orders", () => {
     await until("hung up", () => device.isClosed);
   });
 
-  test("queries are no results: each is listed as not for patients", async () => {
+  test("every query is listed as not for patients", async () => {
     const messages = (await world.drained()).filter(({ device }) => device === "plain");
     expect(messages.map(({ state }) => state).filter((state) => state !== "filed")).toEqual(
       Array.from({ length: 8 }, () => "not-for-patients"),

@@ -24,7 +24,7 @@ const filesMax = Number(
   execFileSync("sh", ["-c", "ulimit -Hn"], { encoding: "utf8" }).replace("unlimited", "Infinity"),
 );
 const enoughFiles = filesMax > IDLE + 1000;
-if (!enoughFiles) process.stdout.write(`hostile: ${IDLE} idle sockets are skipped: ulimit -Hn is ${filesMax}\n`);
+if (!enoughFiles) process.stdout.write(`hostile: ${IDLE} idle sockets: skipped, ulimit -Hn is ${filesMax}\n`);
 
 let world: World;
 let server: Running;
@@ -84,9 +84,9 @@ describe.concurrent("at the same time", () => {
           idle.push(...some);
         }
         const last = performance.now();
-        const said = await Promise.all(idle.map(({ answer }) => answer));
+        const responses = await Promise.all(idle.map(({ answer }) => answer));
         expect(performance.now() - last).toBeLessThan(HEADERS_MS_MAX);
-        expect(new Set(said.map(briefly))).toEqual(new Set(["408 REQUEST.TIMEOUT"]));
+        expect(new Set(responses.map(briefly))).toEqual(new Set(["408 REQUEST.TIMEOUT"]));
       }
     },
   );
@@ -96,9 +96,9 @@ describe.concurrent("at the same time", () => {
     const begun = performance.now();
     for (const peer of peers)
       void drip(peer, `GET /api/v1/patients HTTP/1.1\r\nHost: x\r\nX-Slow: ${"a".repeat(1000)}`);
-    const said = await Promise.all(peers.map(({ answer }) => answer));
+    const responses = await Promise.all(peers.map(({ answer }) => answer));
     expect(performance.now() - begun).toBeLessThan(HEADERS_MS_MAX);
-    expect(new Set(said.map(briefly))).toEqual(new Set(["408 REQUEST.TIMEOUT"]));
+    expect(new Set(responses.map(briefly))).toEqual(new Set(["408 REQUEST.TIMEOUT"]));
   });
 
   test("a body of one byte a second gets 408, on POST and on GET", { timeout: 120_000 }, async () => {
@@ -111,9 +111,9 @@ describe.concurrent("at the same time", () => {
     const begun = performance.now();
     const peers = heads.map((head) => open(`${head}\r\n\r\n`));
     for (const [index, peer] of peers.entries()) void drip(peer, " ", index === 3 ? "1\r\n \r\n" : " ");
-    const said = await Promise.all(peers.map(({ answer }) => answer));
+    const responses = await Promise.all(peers.map(({ answer }) => answer));
     expect(performance.now() - begun).toBeLessThan(BODY_MS_MAX);
-    expect(said.map(statuses)).toEqual([[408], [401, 408], [200, 408], [200, 408]]);
+    expect(responses.map(statuses)).toEqual([[408], [401, 408], [200, 408], [200, 408]]);
   });
 
   test("an endless body on a GET is discarded until the request times out", { timeout: 120_000 }, async () => {
@@ -157,7 +157,7 @@ describe.concurrent("at the same time", () => {
     expect(await flood.answer).toMatch(/^(HTTP\/1\.1 431 .*)?$/s);
   });
 
-  test("garbage behind a request closes the connection", async () => {
+  test("garbage after a request closes the connection", async () => {
     const get = `GET /api/v1/patients HTTP/1.1\r\nHost: x\r\nX-API-Key: ${world.key}\r\n\r\n`;
     for (const garbage of ["\0".repeat(100), "\x16\x03\x01\x02\x00", "GET\r\n\r\n", "\r\nHTTP/1.1 200 OK\r\n\r\n"]) {
       const peers = Array.from({ length: 50 }, () => open(get + garbage + get));
@@ -182,7 +182,7 @@ describe.concurrent("at the same time", () => {
     expect(performance.now() - begun).toBeLessThan(STALLED_MS_MAX);
   });
 
-  test("a half-closed connection gets its response and is closed, and one that the peer keeps open is cut", {
+  test("the server closes a half-closed connection after its response, and cuts one that the peer keeps open", {
     timeout: 60_000,
   }, async () => {
     const get = `GET /api/v1/patients HTTP/1.1\r\nHost: x\r\nX-API-Key: ${world.key}\r\n\r\n`;

@@ -13,8 +13,8 @@ import { measurement, potassium, session, continuousSession } from "../poct1-fix
 import { Poct1Client } from "../support/poct1.ts";
 import { AGENT, freePort, runAgentCommand, start, studyResponse, until, World } from "../support/processes.ts";
 
-// Goal: a POCT1-A device's words become a study that the read API serves. Server, agent and simulated device are processes
-// of their own.
+// Goal: observations of a POCT1-A device become studies of the read API. Method: processes of server, agent and simulated
+// device.
 
 let world: World;
 let port: number;
@@ -41,7 +41,7 @@ function operators(count: number): string {
   return Array.from({ length: count }, (_, index) => `- { id: vt${index}, name: Operator ${index} }\n`).join("");
 }
 
-/** A strict device's conversation in this process, and all that was said to it. */
+/** Plays a strict device in this process. @returns all bytes that it received, and the reason of a failure */
 async function converse(wire: string): Promise<{ reason: string | null; received: string }> {
   const line = await openLine(`tcp://127.0.0.1:${port}`);
   let received = "";
@@ -64,7 +64,7 @@ async function converse(wire: string): Promise<{ reason: string | null; received
 
 const at = "2026-11-20T09:30:00+03:00";
 
-test("a strict device's stored observation is acknowledged, filed and read back with the flags of a dog", async () => {
+test("a stored observation of a strict device is acknowledged, filed and served with the flags of a dog", async () => {
   const [dog] = world.patients;
   const wire = session([measurement(3, { patient: dog!.externalId, at, sequence: 1 }, [potassium(7.9)])]);
   expect(simulate("dog.poct1", wire)).toBe("session 1: 5 documents acknowledged\n");
@@ -81,21 +81,21 @@ test("a strict device's stored observation is acknowledged, filed and read back 
   );
 });
 
-test("resent again by a device that lost the answer it is the same study, and another value is its second revision", async () => {
+test("a resend keeps the study, and a changed value becomes revision 2", async () => {
   const [dog] = world.patients;
-  const resent = (value: number) =>
+  const recording = (value: number) =>
     session([measurement(3, { patient: dog!.externalId, at, sequence: 1 }, [potassium(value)])]);
-  simulate("again.poct1", resent(7.9), "--repeat", "2");
+  simulate("again.poct1", recording(7.9), "--repeat", "2");
   await world.drained();
   expect(world.serverStudies()).toMatchObject([{ revision: 1 }]);
-  simulate("corrected.poct1", resent(5.0));
+  simulate("corrected.poct1", recording(5.0));
   const messages = await world.drained();
   expect(messages).toHaveLength(4);
   expect(new Set(messages.flatMap(({ study_fps }) => study_fps)).size).toBe(1);
   expect(world.serverStudies()).toMatchObject([{ revision: 2, results: [{ analyte: "K", value: 5 }] }]);
 });
 
-test("a control whose lot is a patient's number stays out", async () => {
+test("a control result is not filed, even if its lot equals a patient's number", async () => {
   const before = world.serverStudies();
   const wire = fs.readFileSync(path.join(fixturesFolder, "generic-poct1a/quality-control.poct1"), "latin1");
   simulate("control.poct1", wire.replaceAll("4711", world.patients[0]!.externalId));
@@ -104,40 +104,40 @@ test("a control whose lot is a patient's number stays out", async () => {
   expect(world.serverStudies()).toEqual(before);
 });
 
-describe("a device asks and is resent", () => {
-  test("who a patient is: one, with name and weight, or nobody", async () => {
-    const one = await converse(continuousSession({ queriedId: world.patients[0]!.externalId }));
-    expect(one.reason).toBe(null);
-    expect(one.received).toContain(
+describe("queries and lists", () => {
+  test("a patient query gets the patient with name and weight, or an empty list", async () => {
+    const reply = await converse(continuousSession({ queriedId: world.patients[0]!.externalId }));
+    expect(reply.reason).toBe(null);
+    expect(reply.received).toContain(
       `<PT><PT.patient_id V="${world.patients[0]!.externalId}"/><PT.name V="Test animal"><GIV V="Test animal"/></PT.name>` +
         '<PT.birth_date V="2020-01-01"/><PT.gender_cd V="M"/><PT.weight V="12.5" U="kg"/></PT></PTL.R01>',
     );
-    const nobody = await converse(continuousSession({ queriedId: "99999" }));
-    expect(nobody.reason).toBe(null);
-    expect(nobody.received).toMatch(/<PTL\.R01><HDR>.*<\/HDR><\/PTL\.R01>/);
+    const unknown = await converse(continuousSession({ queriedId: "99999" }));
+    expect(unknown.reason).toBe(null);
+    expect(unknown.received).toMatch(/<PTL\.R01><HDR>.*<\/HDR><\/PTL\.R01>/);
     const [last] = (await world.drained()).slice(-1);
     expect(last).toMatchObject({ state: "not-for-patients", reason: "the device asks for a patient" });
   });
 
-  test.each(["RPVI", "PVI"] as const)("whether a patient is one of ours (%s): one, or nobody", async (by) => {
+  test.each(["RPVI", "PVI"] as const)("a patient validation (%s) gets the patient, or no patient", async (by) => {
     const [dog] = world.patients;
-    const one = await converse(continuousSession({ by, queriedId: dog!.externalId }));
-    expect(one.reason).toBe(null);
-    expect(one.received).toContain(
+    const reply = await converse(continuousSession({ by, queriedId: dog!.externalId }));
+    expect(reply.reason).toBe(null);
+    expect(reply.received).toContain(
       `<PVF></PVF><PT><PT.patient_id V="${dog!.externalId}"/><PT.name V="Test animal"><GIV V="Test animal"/></PT.name>` +
         '<PT.birth_date V="2020-01-01"/><PT.gender_cd V="M"/><PT.weight V="12.5" U="kg"/></PT></PVR.R01>',
     );
-    // By its ULID too, as results are matched; and in the name that the device asked by.
+    // A ULID matches too, as it does for results. The response repeats the identifier of the query.
     const ulid = dog!.fp.slice("patient_".length);
     expect((await converse(continuousSession({ by, queriedId: ulid }))).received).toContain(
       `<PVF></PVF><PT><PT.patient_id V="${ulid}"/>`,
     );
-    const nobody = await converse(continuousSession({ by, queriedId: "99999" }));
-    expect(nobody.reason).toBe(null);
-    expect(nobody.received).toMatch(/<PVR\.R01><HDR>.*<\/HDR><PVF><\/PVF><\/PVR\.R01>/);
+    const unknown = await converse(continuousSession({ by, queriedId: "99999" }));
+    expect(unknown.reason).toBe(null);
+    expect(unknown.received).toMatch(/<PVR\.R01><HDR>.*<\/HDR><PVF><\/PVF><\/PVR\.R01>/);
   });
 
-  test("who may use it: everybody in pieces, then only what changed, also after a restart of the agent", async () => {
+  test("a device gets the operator list in parts, then only changes, even after a restart of the agent", async () => {
     const offer = { topics: ["OP_LST", "OP_LST_I"], bytesMax: 1_000 };
     const first = await converse(continuousSession(offer));
     expect(first.reason).toBe(null);
@@ -157,34 +157,34 @@ describe("a device asks and is resent", () => {
   });
 });
 
-describe("a person locks a device", () => {
+describe("the commands lock and unlock", () => {
   const run = promisify(execFile);
-  const typed = (command: "lock" | "unlock", device = "poc-1") =>
+  const runCommand = (command: "lock" | "unlock", device = "poc-1") =>
     run(process.execPath, [AGENT, command, "--config", world.config, "--device", device]);
-  const waits = (command: "LOCK" | "UNLOCK") =>
-    until(`${command} waits`, () =>
+  const untilPending = (command: "LOCK" | "UNLOCK") =>
+    until(`${command} is pending`, () =>
       readSpool(world.agentData, (db) => {
         const last = deviceCommandOperationsOn(db).deviceCommandOf("poc-1");
         return last?.command === command && last.state === "waiting";
       }),
     );
 
-  test("that is connected: it is resent at once, by the agent that runs beside", async () => {
+  test("a connected device gets LOCK from the running agent at once", async () => {
     const device = await Poct1Client.connect(port, "SN90");
     const from = performance.now();
-    expect((await typed("lock")).stdout).toBe("poc-1 accepted LOCK\n");
+    expect((await runCommand("lock")).stdout).toBe("poc-1 accepted LOCK\n");
     expect(performance.now() - from).toBeLessThan(10_000);
     expect(device?.directives).toEqual(["START_CONTINUOUS", "LOCK"]);
     device?.close();
   });
 
-  test("that is away: it is resent when it comes, and the last word counts", async () => {
+  test("a disconnected device gets only the latest command when it connects", async () => {
     const lock = start(AGENT, ["lock", "--config", world.config, "--device", "poc-1"]);
-    await waits("LOCK");
+    await untilPending("LOCK");
     await lock.end();
-    const unlock = typed("unlock");
-    await waits("UNLOCK");
-    // By then the agent has looked, and whoever connects is resent before its turn ends.
+    const unlock = runCommand("unlock");
+    await untilPending("UNLOCK");
+    // The agent polls for commands within this time, so the device gets the command when it connects.
     await new Promise((resolve) => setTimeout(resolve, 3_000));
     const { reason, received } = await converse(continuousSession({}));
     expect(reason).toBe(null);
@@ -193,25 +193,25 @@ describe("a person locks a device", () => {
     expect((await unlock).stdout).toBe("poc-1 accepted UNLOCK\n");
   });
 
-  test("that is not there at all: a sentence", async () => {
-    await expect(typed("lock", "poc-9")).rejects.toThrow("--device is poc-9, did you mean poc-1?");
+  test("an unknown device is refused, and the error names the nearest one", async () => {
+    await expect(runCommand("lock", "poc-9")).rejects.toThrow("--device is poc-9, did you mean poc-1?");
   });
 });
 
-test("what the device says of itself is shown by status", async () => {
+test("the command status shows the device's condition and events", async () => {
   expect((await converse(continuousSession({ events: ["Door opened", "Door closed"] }))).reason).toBe(null);
   const shown = (): SpoolStatus["devices"] =>
     (JSON.parse(runAgentCommand("status", "--config", world.config, "--json")) as SpoolStatus).devices;
-  const [instrument] = await until("the events", () => {
+  const [instrument] = await until("the status has both events", () => {
     const { instruments = [] } = shown()[0]!;
     return instruments[0]?.events.length === 2 ? instruments : null;
   });
   expect(instrument).toMatchObject({ name: "ACME|BG1|SN77", status: { condition: "R", new_events: 2 } });
-  const resent = { at: "2026-11-21T12:00:00", severity: "W" };
+  const event = { at: "2026-11-21T12:00:00", severity: "W" };
   expect(instrument!.events).toEqual(
     expect.arrayContaining([
-      { ...resent, description: "Door opened" },
-      { ...resent, description: "Door closed" },
+      { ...event, description: "Door opened" },
+      { ...event, description: "Door closed" },
     ]),
   );
   const text = runAgentCommand("status", "--config", world.config);
