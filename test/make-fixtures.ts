@@ -889,22 +889,22 @@ function made(folder: string, extension: string, { name, wire, patient }: Case):
   return { path: `${folder}/${name}.${extension}`, bytes: bytes(wire), patient };
 }
 
-const animals = { dog, cat };
+const patients = { dog, cat };
 
 /** @returns the patient of a case's study; null if the case declares none */
-function animalOf(name: keyof typeof animals | null): Patient | null {
-  return name === null ? null : animals[name];
+function patientOf(name: keyof typeof patients | null): Patient | null {
+  return name === null ? null : patients[name];
 }
 
 export const madeFixtures: readonly MadeFixture[] = [
   ...Object.entries(astmFolders).flatMap(([folder, cases]) => cases.map((one) => made(folder, "astm", one))),
   ...Object.entries(hl7Folders).flatMap(([folder, cases]) =>
-    cases.map((one) => made(folder, "hl7", { ...one, patient: animalOf(one.patient) })),
+    cases.map((one) => made(folder, "hl7", { ...one, patient: patientOf(one.patient) })),
   ),
-  ...poct1Fixtures.map(({ name, wire, animal }) => ({
+  ...poct1Fixtures.map(({ name, wire, patient }) => ({
     path: `generic-poct1a/${name}.poct1`,
     bytes: Buffer.from(wire, "latin1"),
-    patient: animalOf(animal),
+    patient: patientOf(patient),
   })),
 ];
 

@@ -4,7 +4,7 @@
 export interface Poct1Case {
   readonly name: string;
   readonly wire: string;
-  readonly animal: "dog" | "cat" | null;
+  readonly patient: "dog" | "cat" | null;
 }
 
 const XML = '<?xml version="1.0" encoding="utf-8"?>';
@@ -429,16 +429,16 @@ const resent = declared(
 );
 
 export const poct1Fixtures: readonly Poct1Case[] = [
-  { name: "dog", wire: session([dogsGas(3)]), animal: "dog" },
-  { name: "continuous", wire: session([dogsGas(3)], [catsGas(6)]), animal: null },
-  { name: "quality-control", wire: session([qcWithPatientsNumber(3)]), animal: "dog" },
-  { name: "siemens-dca", wire: siemensDca, animal: "dog" },
-  { name: "hemoscreen", wire: hemoscreen, animal: "cat" },
-  { name: "i-stat", wire: iStat, animal: "dog" },
-  { name: "nova", wire: nova, animal: "cat" },
-  { name: "sofia", wire: sofia, animal: "dog" },
-  { name: "odd-syntax", wire: oddSyntax, animal: "dog" },
-  { name: "rebooted", wire: rebooted, animal: "dog" },
-  { name: "poison", wire: poison, animal: "cat" },
-  { name: "resent", wire: resent, animal: "dog" },
+  { name: "dog", wire: session([dogsGas(3)]), patient: "dog" },
+  { name: "continuous", wire: session([dogsGas(3)], [catsGas(6)]), patient: null },
+  { name: "quality-control", wire: session([qcWithPatientsNumber(3)]), patient: "dog" },
+  { name: "siemens-dca", wire: siemensDca, patient: "dog" },
+  { name: "hemoscreen", wire: hemoscreen, patient: "cat" },
+  { name: "i-stat", wire: iStat, patient: "dog" },
+  { name: "nova", wire: nova, patient: "cat" },
+  { name: "sofia", wire: sofia, patient: "dog" },
+  { name: "odd-syntax", wire: oddSyntax, patient: "dog" },
+  { name: "rebooted", wire: rebooted, patient: "dog" },
+  { name: "poison", wire: poison, patient: "cat" },
+  { name: "resent", wire: resent, patient: "dog" },
 ];

@@ -1,4 +1,4 @@
-import { answers } from "./api/answers.ts";
+import { responses } from "./api/responses.ts";
 import { pages } from "./api/pages.ts";
 import { atScale } from "./api/scale.ts";
 import { startClinic } from "./api/server.ts";
@@ -10,7 +10,7 @@ const PATIENTS = 100_000;
 export async function* api(quick: boolean): AsyncGenerator<Figure> {
   const clinic = await startClinic({ clinics: 1, patients: PATIENTS, studies: 0 });
   try {
-    yield* answers(clinic, quick);
+    yield* responses(clinic, quick);
     yield* pages(clinic, quick);
   } finally {
     await clinic.end();

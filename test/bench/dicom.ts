@@ -165,9 +165,9 @@ async function listening(child: ChildProcess, port: number): Promise<Receiver> {
     port,
     pid: child.pid!,
     async end() {
-      const gone = new Promise((resolve) => child.once("exit", resolve));
+      const exited = new Promise((resolve) => child.once("exit", resolve));
       child.kill("SIGKILL");
-      await gone;
+      await exited;
     },
   };
 }

@@ -205,13 +205,13 @@ function command(...args: string[]): { status: number | null; stdout: string; st
 
 async function push(fp: string = newFp("cds")) {
   const { body } = studyDraft({ patient_fp: world.patients[0]?.fp ?? null, dedupe_key: fp });
-  const answer = await get("/agent/v1/studies", {
+  const response = await get("/agent/v1/studies", {
     method: "POST",
     headers: { "x-api-key": world.key, "content-type": "application/json" },
     body: JSON.stringify({ studies: [{ fp, revision: 1, ...body }] }),
   });
-  const { outcomes } = answer.body as { outcomes?: { outcome: string }[] };
-  return { fp, outcome: outcomes?.[0]?.outcome ?? null, ...answer };
+  const { outcomes } = response.body as { outcomes?: { outcome: string }[] };
+  return { fp, outcome: outcomes?.[0]?.outcome ?? null, ...response };
 }
 
 async function read(fp: string) {

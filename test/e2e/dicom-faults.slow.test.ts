@@ -156,7 +156,7 @@ describe("invalid input", () => {
     const sender = await Peer.associate(port);
     sender.send(storeRequest(1, "1.2.3.1", bytes));
     expect(await sender.status()).toBe(status);
-    await until("the part is gone", () => files().length === before.length);
+    await until("the partial file is removed", () => files().length === before.length);
     sender.end();
   });
 
@@ -212,7 +212,7 @@ describe("invalid input", () => {
       sender.send(half);
       await until("the partial file exists", () => files().length > before.length);
       end(sender);
-      await until("the part is gone", () => files().length === before.length);
+      await until("the partial file is removed", () => files().length === before.length);
       sender.end();
     }
     expect(files()).toEqual(before);
@@ -238,9 +238,9 @@ test("50 silent sockets and 16 idle associations block new associations only unt
   await until("the agent accepts an association again", async () => {
     const next = await Peer.connect(port);
     next.send(encodeAssociateRequest(associateRequest([[CR_STORAGE, EXPLICIT]])));
-    const answer = await next.next();
+    const response = await next.next();
     next.end();
-    return answer?.is === "associate-accept";
+    return response?.is === "associate-accept";
   });
   for (const one of [...idle, late]) one.end();
   for (const socket of silent) socket.destroy();

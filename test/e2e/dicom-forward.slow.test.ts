@@ -105,9 +105,9 @@ describe.skipIf(!dcmtk)("a destination in agent.yaml", () => {
     expect(command("list", "--study", uid)).toContain("pacs refused");
     expect(() => command("retry", "pacz")).toThrow("the destination is pacz, expected one of pacs");
 
-    const gone = once(archive, "exit");
+    const exited = once(archive, "exit");
     archive.kill("SIGKILL");
-    await gone;
+    await exited;
     archive = accepting("+xa");
     command("retry", "pacs", "--study", uid);
     await world.agent.end();
@@ -166,9 +166,9 @@ describe.skipIf(!dcmtk)("a destination in agent.yaml", () => {
               .get(),
           ),
         );
-        const gone = once(archive, "exit");
+        const exited = once(archive, "exit");
         archive.kill("SIGKILL");
-        await gone;
+        await exited;
         for (const name of fs.readdirSync(broken)) fs.unlinkSync(path.join(broken, name));
         archive = peer(brokenPort, broken);
         const pixels = (folder: string) =>

@@ -48,8 +48,8 @@ test("server and agent work while the disk of their log is full, and end on a si
   await world.server.end();
   const server = startOnFullDisk(SERVER, ["run", "--port", String(world.serverPort), "--data", world.serverData]);
   await until("the server listens", () => accepts(world.serverPort));
-  const answered = async () => (await fetch(`http://127.0.0.1:${world.serverPort}/api/v1/patients`)).status;
-  for (let request = 0; request < 50; request++) expect(await answered()).toBe(401);
+  const requestStatus = async () => (await fetch(`http://127.0.0.1:${world.serverPort}/api/v1/patients`)).status;
+  for (let request = 0; request < 50; request++) expect(await requestStatus()).toBe(401);
 
   const [port = 0] = await world.configureDevices(1, "generic-hl7");
   const agent = startOnFullDisk(AGENT, ["run", "--config", world.config]);

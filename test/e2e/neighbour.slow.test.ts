@@ -30,9 +30,9 @@ const count = (id: number) => bloodCount({ id: String(id), patient: "5000", meas
 
 /** Sends ten messages. @returns MSA-1 and MSA-2 of each reply */
 async function sendTen(other: MllpClient): Promise<string[]> {
-  const answers: string[] = [];
-  for (let id = 10; id < 20; id++) answers.push(verdict(await other.ask(count(id))));
-  return answers;
+  const replies: string[] = [];
+  for (let id = 10; id < 20; id++) replies.push(verdict(await other.exchange(count(id))));
+  return replies;
 }
 
 const ALL_ACCEPTED = Array.from({ length: 10 }, (_, index) => `AA ${index + 10}`);

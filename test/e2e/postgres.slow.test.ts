@@ -52,9 +52,9 @@ describe.skipIf(postgresProblem() !== null)("two servers on one PostgreSQL", () 
     await restartSecondWithPepper();
     expect((await list(1)).body).toMatchObject({ success: true, data: { total: 4 } });
     // The key has made two requests before.
-    const answers = await Promise.all(Array.from({ length: 70 }, (_, index) => list(index % 2)));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(58);
-    expect(answers.filter(({ status }) => status === 429)).toHaveLength(12);
+    const responses = await Promise.all(Array.from({ length: 70 }, (_, index) => list(index % 2)));
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(58);
+    expect(responses.filter(({ status }) => status === 429)).toHaveLength(12);
     for (const index of [0, 1]) expect((await list(index)).status).toBe(429);
   }, 60_000);
 

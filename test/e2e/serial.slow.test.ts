@@ -32,9 +32,9 @@ async function plugIn(): Promise<void> {
 }
 
 async function unplug(): Promise<void> {
-  const gone = new Promise((resolve) => cable?.once("exit", resolve));
+  const exited = new Promise((resolve) => cable?.once("exit", resolve));
   cable?.kill();
-  await gone;
+  await exited;
   await until("the agent reports the disconnect", () => world.status().devices[0]?.connected === false);
 }
 

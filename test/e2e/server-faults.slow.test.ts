@@ -75,27 +75,27 @@ function play(fault: Fault, request: http.IncomingMessage, body: Buffer, respons
       forward(request, body, () => request.socket.destroy());
       return;
     case "half":
-      forward(request, body, (status, answer) => {
-        response.writeHead(status, { "content-type": "application/json", "content-length": answer.length });
-        response.write(answer.subarray(0, 10), () => request.socket.destroy());
+      forward(request, body, (status, content) => {
+        response.writeHead(status, { "content-type": "application/json", "content-length": content.length });
+        response.write(content.subarray(0, 10), () => request.socket.destroy());
       });
       return;
     case "slow":
       setTimeout(() => play("none", request, body, response), 500);
       return;
     case "none":
-      forward(request, body, (status, answer) =>
-        response.writeHead(status, { "content-type": "application/json" }).end(answer),
+      forward(request, body, (status, content) =>
+        response.writeHead(status, { "content-type": "application/json" }).end(content),
       );
   }
 }
 
-function forward(request: http.IncomingMessage, body: Buffer, done: (status: number, answer: Buffer) => void): void {
+function forward(request: http.IncomingMessage, body: Buffer, done: (status: number, content: Buffer) => void): void {
   const { method, url, headers } = request;
-  const onward = http.request({ port: world.serverPort, host: "127.0.0.1", method, path: url, headers }, (answer) => {
+  const onward = http.request({ port: world.serverPort, host: "127.0.0.1", method, path: url, headers }, (incoming) => {
     const parts: Buffer[] = [];
-    answer.on("data", (part: Buffer) => parts.push(part));
-    answer.on("end", () => done(answer.statusCode ?? 500, Buffer.concat(parts)));
+    incoming.on("data", (part: Buffer) => parts.push(part));
+    incoming.on("end", () => done(incoming.statusCode ?? 500, Buffer.concat(parts)));
   });
   onward.on("error", () => request.socket.destroy());
   onward.end(body);

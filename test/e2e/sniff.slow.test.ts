@@ -41,9 +41,9 @@ const sniff = (connection: string) =>
   run(process.execPath, [AGENT, "sniff", "--connection", connection, "--duration", "10"]);
 
 test("agent sniff dials and recognizes a device that listens on TCP, and sends nothing", async () => {
-  let answered = 0;
+  let receivedBytes = 0;
   const device = net.createServer((socket) => {
-    socket.on("data", (chunk: Buffer) => (answered += chunk.length));
+    socket.on("data", (chunk: Buffer) => (receivedBytes += chunk.length));
     socket.on("error", () => undefined);
     socket.write(fs.readFileSync(path.join(fixturesFolder, "abaxis-vetscan-vs2/dog.astm")));
   });
@@ -53,7 +53,7 @@ test("agent sniff dials and recognizes a device that listens on TCP, and sends n
   expect(stdout.split("\n")[0]).toBe(
     " 95  LIS01-A2 frames  abaxis-vetscan-vs2 or generic-astm  27 of 27 frames have the right checksum",
   );
-  expect(answered).toBe(0);
+  expect(receivedBytes).toBe(0);
 });
 
 test("agent sniff reports a refused connection and an invalid --connection", async () => {

@@ -154,10 +154,10 @@ function node(script: string, ...args: readonly string[]): ChildProcess {
 
 async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = new Promise((resolve) => child.once("exit", resolve));
+  const exited = new Promise((resolve) => child.once("exit", resolve));
   child.kill("SIGTERM");
   const hard = setTimeout(() => child.kill("SIGKILL"), 5_000);
-  await gone;
+  await exited;
   clearTimeout(hard);
 }
 

@@ -116,14 +116,14 @@ async function isAcknowledgedAstm(port: number, world: World, number: number): P
 async function isAcknowledgedHl7(port: number, world: World, number: number): Promise<boolean> {
   try {
     const client = await MllpClient.connect(port);
-    const answer = await client.ask([
+    const reply = await client.exchange([
       `MSH|^~\\&|CHEM|Vendor|||${measuredAt(number)}||ORU^R01|${number}|P|2.3.1`,
       `PID|1||${patientOf(world, number).externalId}`,
       `OBR|1|||CHEM|||${measuredAt(number)}`,
       `OBX|1|NM|1742-6^ALT^LN||${number}|U/L|10-118|N|||F`,
     ]);
     client.close();
-    if (verdict(answer) === `AA ${number}`) return true;
+    if (verdict(reply) === `AA ${number}`) return true;
   } catch {
     // The agent is down.
   }

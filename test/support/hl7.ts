@@ -64,23 +64,24 @@ export class MllpClient {
   }
 
   /** Returns the next reply without its frame; null after a close or `ms` milliseconds. */
-  async answer(ms = 10_000): Promise<string | null> {
+  async nextReply(ms = 10_000): Promise<string | null> {
     const until = performance.now() + ms;
     for (;;) {
       const end = this.#received.indexOf(FS);
       if (end >= 0 && end + 1 < this.#received.length) {
-        const answer = this.#received.subarray(1, end).toString("latin1");
+        const reply = this.#received.subarray(1, end).toString("latin1");
         this.#received = this.#received.subarray(end + 2);
-        return answer;
+        return reply;
       }
       if (this.#closed || performance.now() > until) return null;
       await new Promise((resolve) => setTimeout(resolve, 2));
     }
   }
 
-  async ask(segments: readonly string[]): Promise<string | null> {
+  /** Sends a message. @returns its reply as nextReply() does */
+  async exchange(segments: readonly string[]): Promise<string | null> {
     this.send(frameOf(segments));
-    return this.answer();
+    return this.nextReply();
   }
 
   /** Closes the sending side and keeps receiving. */
@@ -98,7 +99,7 @@ export class MllpClient {
 }
 
 /** Returns MSA-1 and MSA-2 of a reply: `AA 4711`. */
-export function verdict(answer: string | null): string {
-  const [, code, id] = /\rMSA\|(\w+)\|([^|\r]*)/.exec(answer ?? "") ?? [];
-  return answer === null ? "nothing" : `${code} ${id}`.trim();
+export function verdict(reply: string | null): string {
+  const [, code, id] = /\rMSA\|(\w+)\|([^|\r]*)/.exec(reply ?? "") ?? [];
+  return reply === null ? "nothing" : `${code} ${id}`.trim();
 }

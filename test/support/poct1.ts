@@ -94,8 +94,8 @@ export class Poct1Client {
         this.#pending.get(Number(of))?.(type === "AA");
         this.#pending.delete(Number(of));
       } else {
-        const answer = `<ACK><ACK.type_cd V="AA"/><ACK.ack_control_id V="${directive}"/></ACK>`;
-        this.#socket.write(dml("ACK.R01", ++this.#controlId, answer));
+        const acknowledgement = `<ACK><ACK.type_cd V="AA"/><ACK.ack_control_id V="${directive}"/></ACK>`;
+        this.#socket.write(dml("ACK.R01", ++this.#controlId, acknowledgement));
         this.directives.push(command);
         this.#isContinuous(true);
       }

@@ -35,13 +35,13 @@ export async function newCable(folder: string): Promise<Cable> {
     "socat",
     ends.map((end) => `pty,raw,echo=0,link=${end}`),
   );
-  const gone = new Promise<void>((resolve) => process.once("exit", () => resolve()));
+  const exited = new Promise<void>((resolve) => process.once("exit", () => resolve()));
   await until("the cable", () => ends.every((end) => fs.existsSync(end)));
   return {
     ends,
     pull: async () => {
       process.kill("SIGKILL"); // SIGTERM lets socat clean up first
-      await gone;
+      await exited;
       for (const end of ends) fs.rmSync(end, { force: true });
     },
   };

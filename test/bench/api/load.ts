@@ -90,8 +90,8 @@ async function withAutocannon({ url, paths, headers, status }: Load, seconds: nu
       client += 1;
     },
   });
-  const answered = Object.keys(result.statusCodeStats ?? {}).join();
-  if (answered !== String(status)) throw new Error(`expected status ${status}, got ${answered}`);
+  const statuses = Object.keys(result.statusCodeStats ?? {}).join();
+  if (statuses !== String(status)) throw new Error(`expected status ${status}, got ${statuses}`);
   return result.requests.average;
 }
 

@@ -33,8 +33,8 @@ export async function* deviceToApi(quick: boolean): AsyncGenerator<Figure> {
 
 async function deviceToGet(world: World, line: SimulatorLine, number: number): Promise<{ ms: number; study: Study }> {
   const { lastFrameSentAt } = await play(measurement(number, world.patients), line);
-  const fp = await soon("the study has its fp", () => world.messages()[number]?.study_fps[0]);
-  const study = await soon("the study can be read", () => readable(world, fp));
+  const fp = await poll("the study has its fp", () => world.messages()[number]?.study_fps[0]);
+  const study = await poll("the study can be read", () => readable(world, fp));
   return { ms: performance.now() - lastFrameSentAt, study };
 }
 
@@ -57,7 +57,7 @@ async function postToGet(world: World, study: Study): Promise<number> {
   });
   if (!response.ok) throw new Error(`expected status 2xx, got ${response.status}: ${await response.text()}`);
   await response.arrayBuffer();
-  await soon("the posted study can be read", () => readable(world, fp));
+  await poll("the posted study can be read", () => readable(world, fp));
   return performance.now() - from;
 }
 
@@ -67,7 +67,7 @@ async function readable(world: World, fp: string): Promise<Study | null> {
 }
 
 /** Polls as until() does, but often enough for a measurement. */
-async function soon<Result>(what: string, look: () => Result | Promise<Result>): Promise<NonNullable<Result>> {
+async function poll<Result>(what: string, look: () => Result | Promise<Result>): Promise<NonNullable<Result>> {
   const end = performance.now() + 10_000;
   while (performance.now() < end) {
     const result = await look();

@@ -28,11 +28,11 @@ export async function* busyWithImages(folder: string, bytes: number, quick: bool
   for (let round = 0; round < (quick ? 1 : 4); round++) {
     const clinic = await Clinic.open();
     try {
-      await clinic.speak(QUIET_SECONDS, quiet);
+      await clinic.sendMessages(QUIET_SECONDS, quiet);
       await clinic.loopLagMs(); // resets the maximum
       let arriving = true;
       const sent = Promise.all(files.map((file) => send(clinic.dicomPort, file))).finally(() => (arriving = false));
-      while (arriving) await clinic.speak(TURN_SECONDS, busy);
+      while (arriving) await clinic.sendMessages(TURN_SECONDS, busy);
       await sent;
       stoodStillMs = Math.max(stoodStillMs, await clinic.loopLagMs());
     } finally {
@@ -92,7 +92,7 @@ class Clinic {
     this.#statusPort = statusPort;
   }
 
-  async speak(seconds: number, { astm, hl7 }: Latencies): Promise<void> {
+  async sendMessages(seconds: number, { astm, hl7 }: Latencies): Promise<void> {
     const { patients } = this.#world;
     const [measured, asked] = await Promise.all([
       analyzersAtWork(this.#world, this.#lines, this.#messages, seconds),

@@ -71,8 +71,8 @@ const server = net.createServer({ noDelay: true }, (socket) => {
       const message = rest.subarray(1, end);
       const header = message.subarray(0, message.indexOf(CR)).toString();
       const id = header.split("|")[9] ?? "";
-      const answer = `MSH|^~\\&|||||20261121090000||ACK^R01|1|P|2.3.1\rMSA|AA|${id}\r`;
-      store(message, () => socket.write(encodeMllp(Buffer.from(answer))));
+      const reply = `MSH|^~\\&|||||20261121090000||ACK^R01|1|P|2.3.1\rMSA|AA|${id}\r`;
+      store(message, () => socket.write(encodeMllp(Buffer.from(reply))));
       rest = rest.subarray(end + 2);
     }
     chunks = [rest];

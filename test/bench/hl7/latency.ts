@@ -11,7 +11,7 @@ const DEVICES = 10;
 const MESSAGES_PER_SECOND = 5;
 const MESSAGE_EVERY_MS = 1000 / DEVICES / MESSAGES_PER_SECOND;
 const MESSAGE_BYTES = 4_700;
-const ANSWER_MS = 10_000;
+const REPLY_MS = 10_000;
 
 /** Measures the time from message to reply under the load of a busy clinic. */
 export async function* ackLatency(quick: boolean): AsyncGenerator<Figure> {
@@ -54,7 +54,7 @@ export async function devicesAtWork(
         const place = turn * DEVICES + index;
         const message = blood(first + place, patients);
         await sleepUntil(from + place * messageEveryMs);
-        latencies.push(await device.ask(message));
+        latencies.push(await device.exchange(message));
       }
     }),
   );
@@ -70,7 +70,7 @@ function blood(number: number, patients: readonly TestPatient[]): Uint8Array {
 
 export class Device {
   readonly #socket: net.Socket;
-  #answered: (answer: string) => void = () => undefined;
+  #onReply: (reply: string) => void = () => undefined;
 
   static connect(port: number): Promise<Device> {
     const socket = net.connect({ host: "127.0.0.1", port, noDelay: true });
@@ -86,24 +86,24 @@ export class Device {
     socket.on("data", (chunk: Buffer) => {
       text += chunk.toString("latin1");
       if (!chunk.includes(FS)) return;
-      this.#answered(text);
+      this.#onReply(text);
       text = "";
     });
   }
 
   /** @returns the time to the reply in milliseconds. @throws if the reply is not AA */
-  async ask(message: Uint8Array): Promise<number> {
+  async exchange(message: Uint8Array): Promise<number> {
     const from = performance.now();
-    const answer = await new Promise<string>((resolve, reject) => {
-      const late = setTimeout(() => reject(new Error("the agent did not answer")), ANSWER_MS);
-      this.#answered = (text) => {
+    const reply = await new Promise<string>((resolve, reject) => {
+      const late = setTimeout(() => reject(new Error(`expected a reply within ${REPLY_MS} ms, got none`)), REPLY_MS);
+      this.#onReply = (text) => {
         clearTimeout(late);
         resolve(text);
       };
       this.#socket.write(message);
     });
     const ms = performance.now() - from;
-    if (!answer.includes("MSA|AA|")) throw new Error(`expected AA, got ${answer}`);
+    if (!reply.includes("MSA|AA|")) throw new Error(`expected AA, got ${reply}`);
     return ms;
   }
 

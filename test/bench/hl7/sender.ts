@@ -34,7 +34,7 @@ function send(port: number, { window, bytes }: Load, count: { messages: number; 
     const fill = () => {
       for (; count.running && outstanding < window; outstanding++) socket.write(next());
     };
-    const answered = (length: number, chunk: Uint8Array): boolean => {
+    const onReply = (length: number, chunk: Uint8Array): boolean => {
       for (let at = 0; at < length; at++) {
         if (chunk[at] !== FS) continue;
         outstanding -= 1;
@@ -46,7 +46,7 @@ function send(port: number, { window, bytes }: Load, count: { messages: number; 
       return true;
     };
     // One buffer per connection, since stream reads cost as much CPU time as sending.
-    const onread = { buffer: new Uint8Array(64 * 1024), callback: answered };
+    const onread = { buffer: new Uint8Array(64 * 1024), callback: onReply };
     const socket = net.connect({ host: "127.0.0.1", port, noDelay: true, onread }, fill);
     socket.setTimeout(LOST_MS, () => socket.destroy(new Error(`${outstanding} messages were lost`)));
     socket.once("error", reject);

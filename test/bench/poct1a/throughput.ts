@@ -79,10 +79,10 @@ function hl7Sender(port: number, device: number): Sender {
   return (number) =>
     new Promise((resolve, reject) => {
       socket.once("error", reject);
-      socket.once("data", (answer: Buffer) => {
+      socket.once("data", (reply: Buffer) => {
         socket.off("error", reject);
-        if (answer.includes("MSA|AA|")) resolve();
-        else reject(new Error(`an ORU was answered ${answer.toString()}`));
+        if (reply.includes("MSA|AA|")) resolve();
+        else reject(new Error(`expected AA, got ${reply.toString()}`));
       });
       const segments = [
         `MSH|^~\\&|HEMA|Vendor|||20260101080000||ORU^R01|${number}|P|2.3.1||||||UNICODE`,

@@ -10,7 +10,7 @@ const DOGS = "/api/v1/patients?species=dog&page_size=20";
 const PATHS = 100_000;
 
 /** Measures authenticated, rate-limited responses under load, beside raw node:http with the same headers and body. */
-export async function* answers(clinic: Clinic, quick: boolean): AsyncGenerator<Figure> {
+export async function* responses(clinic: Clinic, quick: boolean): AsyncGenerator<Figure> {
   const running = await startScript("api/raw-server.ts");
   try {
     const rawUrl = await listens(running);
