@@ -146,7 +146,8 @@ export function potassium(value: number): string {
   return obs(loinc("2823-3", "K"), String(value), "mmol/L", measured);
 }
 
-const dogsGas = (id: number) => encodeDocument("OBS.R01", id, service("2026-11-21T12:55:10+03:00", patient("4711", ...bloodGas)));
+const dogsGas = (id: number) =>
+  encodeDocument("OBS.R01", id, service("2026-11-21T12:55:10+03:00", patient("4711", ...bloodGas)));
 const dogsPotassium = (id: number) =>
   measurement(id, { patient: "4711", at: "2026-11-21T12:55:10+03:00", sequence: 12 }, bloodGas.slice(3, 4));
 const catsGas = (id: number) =>

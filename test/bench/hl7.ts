@@ -47,7 +47,8 @@ async function linkFigure(shortBytes: number, slowerMax: number, quick: boolean)
           if (action.do === "deliver" && action.incomplete === null) delivered += action.message.length;
         }
       }
-      if (delivered < 0.99 * stream.length) throw new Error(`expected ${stream.length} delivered bytes, got ${delivered}`);
+      if (delivered < 0.99 * stream.length)
+        throw new Error(`expected ${stream.length} delivered bytes, got ${delivered}`);
       // The best round is the one with the least interference from other processes.
       rates[size] = Math.max(rates[size], stream.length / 1e3 / (performance.now() - from));
     }

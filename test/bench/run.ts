@@ -17,9 +17,7 @@ function isBench(name: string | undefined): name is keyof typeof benches {
 const args = process.argv.slice(2);
 const name = args.find((arg) => !arg.startsWith("--"));
 if (!isBench(name)) {
-  process.stderr.write(
-    `expected the name of a bench (${Object.keys(benches).join(", ")}), got ${name ?? "none"}\n`,
-  );
+  process.stderr.write(`expected the name of a bench (${Object.keys(benches).join(", ")}), got ${name ?? "none"}\n`);
   process.exit(1);
 }
 let missed = 0;

@@ -161,16 +161,19 @@ describe("an import", () => {
     counts = rowCounts();
   });
 
-  test.skipIf(noMount !== null)("an import onto a disk that becomes full stores nothing, reports it and exits 1", async () => {
-    await moveToDisk("8m");
-    const full = "the database cannot be used now: SQLITE_FULL, database or disk is full\n";
-    const { status, stdout, stderr } = command("import", file);
-    expect([status, stdout]).toEqual([1, ""]);
-    expect(stderr.endsWith(full)).toBe(true);
-    expect(rowCounts()).toEqual(counts);
-    expect(integrity()).toBe("ok");
-    expect((await push()).status).toBe(200);
-  });
+  test.skipIf(noMount !== null)(
+    "an import onto a disk that becomes full stores nothing, reports it and exits 1",
+    async () => {
+      await moveToDisk("8m");
+      const full = "the database cannot be used now: SQLITE_FULL, database or disk is full\n";
+      const { status, stdout, stderr } = command("import", file);
+      expect([status, stdout]).toEqual([1, ""]);
+      expect(stderr.endsWith(full)).toBe(true);
+      expect(rowCounts()).toEqual(counts);
+      expect(integrity()).toBe("ok");
+      expect((await push()).status).toBe(200);
+    },
+  );
 
   test("a killed import stores nothing, and a repeated import stores everything", { timeout: 240_000 }, async () => {
     const ends: boolean[] = [];
@@ -178,7 +181,10 @@ describe("an import", () => {
       const child = spawn(process.execPath, [...SERVER, "import", file, "--data", world.serverData], { cwd: ROOT });
       let shown = "";
       child.stderr.on("data", (text) => (shown += String(text)));
-      await until(`the import reaches ${share * 100} %`, () => shown.includes(`${share * 100} %`) || child.exitCode !== null);
+      await until(
+        `the import reaches ${share * 100} %`,
+        () => shown.includes(`${share * 100} %`) || child.exitCode !== null,
+      );
       child.kill("SIGKILL");
       await once(child, "exit");
       ends.push(child.signalCode === "SIGKILL");

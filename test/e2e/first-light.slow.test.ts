@@ -2,7 +2,15 @@ import fs from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { session, vetScanRecords } from "../support/astm.ts";
-import { freePort, ROOT, runAgentCommand, runServerCommand, studyResponse, until, World } from "../support/processes.ts";
+import {
+  freePort,
+  ROOT,
+  runAgentCommand,
+  runServerCommand,
+  studyResponse,
+  until,
+  World,
+} from "../support/processes.ts";
 
 // Goal: an analyzer's bytes become JSON of the read API. Method: processes of server, agent and simulator.
 

@@ -74,7 +74,9 @@ describe("an HL7 analyzer's message becomes a study that the read API serves", (
     const [, cat] = world.patients;
     device.send(frameOf(["noise"]));
     expect(verdict(await device.nextReply())).toBe("AR");
-    expect(verdict(await device.exchange(bloodCount({ id: "3", patient: cat!.externalId, measured, wbc: 7 })))).toBe("AA 3");
+    expect(verdict(await device.exchange(bloodCount({ id: "3", patient: cat!.externalId, measured, wbc: 7 })))).toBe(
+      "AA 3",
+    );
     const messages = await world.drained();
     expect(messages.slice(-2).map(({ state, reason }) => [state, reason])).toEqual([
       ["quarantined", 'the first segment is "noise", expected MSH'],

@@ -8,7 +8,7 @@ import { parse, stringify } from "yaml";
 import { readSpool } from "../../agent/spool/access.ts";
 import { listMessages, type MessageSummary } from "../../agent/spool/queries/messages/message-summaries.ts";
 import { freePort, ROOT, temporaryFolder, until } from "../support/processes.ts";
-import { type Block, blocksOf, commandsOf, LINES, readmes, exclusionReason } from "../support/readme.ts";
+import { type Block, blocksOf, commandsOf, exclusionReason, LINES, readmes } from "../support/readme.ts";
 
 // Goal: every block of a README works as written. Method: the test copies the repository to a temporary folder and processes the
 // blocks in order. It runs a sh block in a shell and writes a block with a file name to that file. It adds other yaml blocks to
@@ -131,8 +131,7 @@ async function runBlock(block: Block): Promise<Study | null> {
     if (!asShown.some((study) => JSON.stringify(study) === want))
       throw new Error(`${place}: expected a command to print ${want}`);
     return data;
-  } else if (language !== "text")
-    throw new Error(`${place}: expected sh, text, json or yaml, got ${language}`);
+  } else if (language !== "text") throw new Error(`${place}: expected sh, text, json or yaml, got ${language}`);
   return null;
 }
 

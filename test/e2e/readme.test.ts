@@ -3,11 +3,11 @@ import {
   blocksOf,
   commandsOf,
   EXCLUDED,
+  exclusionReason,
   fencesOf,
   LINES,
   readmes,
   rowsOf,
-  exclusionReason,
   wordsOf,
 } from "../support/readme.ts";
 

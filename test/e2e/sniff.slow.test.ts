@@ -13,8 +13,7 @@ import { temporaryFolder, until } from "../support/processes.ts";
 const AGENT = path.join(import.meta.dirname, "../../dist/agent/main.js");
 const run = promisify(execFile);
 const socat = hasSocat();
-if (!socat)
-  process.stdout.write("sniff: serial line: skipped, socat is not installed (apt-get install socat)\n");
+if (!socat) process.stdout.write("sniff: serial line: skipped, socat is not installed (apt-get install socat)\n");
 
 function hasSocat(): boolean {
   try {
@@ -61,15 +60,12 @@ test("agent sniff reports a refused connection and an invalid --connection", asy
   await expect(sniff("127.0.0.1:1")).rejects.toThrow(/--connection is 127\.0\.0\.1:1, expected tcp:\/\/host:port/);
 });
 
-test.skipIf(!socat)(
-  "agent sniff tries serial settings in turn until it recognizes a protocol",
-  async () => {
-    const port = path.join(folder, "port");
-    const fixture = path.join(fixturesFolder, "arkray-spotchem-ez/multi.astm");
-    cable = spawn("socat", [`pty,raw,echo=0,link=${port}`, `SYSTEM:while cat ${fixture}; do sleep 3; done`]);
-    await until("the port exists", () => fs.existsSync(port));
-    const { stdout, stderr } = await sniff(`serial:${port}`);
-    expect(stdout.split("\n")[0]).toMatch(/^ 95 {2}9600 8N1 {2}SPOTCHEM lines {2}arkray-spotchem-ez {2}10 of 10 lines/);
-    expect(stderr).toContain("suggestions only: the agent sent no reply and changed nothing");
-  },
-);
+test.skipIf(!socat)("agent sniff tries serial settings in turn until it recognizes a protocol", async () => {
+  const port = path.join(folder, "port");
+  const fixture = path.join(fixturesFolder, "arkray-spotchem-ez/multi.astm");
+  cable = spawn("socat", [`pty,raw,echo=0,link=${port}`, `SYSTEM:while cat ${fixture}; do sleep 3; done`]);
+  await until("the port exists", () => fs.existsSync(port));
+  const { stdout, stderr } = await sniff(`serial:${port}`);
+  expect(stdout.split("\n")[0]).toMatch(/^ 95 {2}9600 8N1 {2}SPOTCHEM lines {2}arkray-spotchem-ez {2}10 of 10 lines/);
+  expect(stderr).toContain("suggestions only: the agent sent no reply and changed nothing");
+});

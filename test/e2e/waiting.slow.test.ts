@@ -3,7 +3,15 @@ import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { MessageSummary } from "../../agent/spool/queries/messages/message-summaries.ts";
 import { session, vetScanRecords } from "../support/astm.ts";
-import { CLINIC, freePort, runAgentCommand, runServerCommand, studyResponse, until, World } from "../support/processes.ts";
+import {
+  CLINIC,
+  freePort,
+  runAgentCommand,
+  runServerCommand,
+  studyResponse,
+  until,
+  World,
+} from "../support/processes.ts";
 
 // Goal: a result that arrives before its patient is filed once the patient is imported, without `reprocess`. Method: processes of
 // server, agent and simulator.
@@ -80,7 +88,9 @@ test(
   async () => {
     const [dog] = world.patients;
     run(dog!.externalId);
-    const { id, reason } = await until("the message has a reason", () => (lastMessage()?.reason === null ? null : lastMessage()));
+    const { id, reason } = await until("the message has a reason", () =>
+      lastMessage()?.reason === null ? null : lastMessage(),
+    );
     expect(reason).toBe("the clinic's patients were never fetched: waiting for the first list");
     expect(runAgentCommand("status", "--config", world.config)).toContain(
       "0 patients, the full list was never fetched, last synced never",

@@ -30,7 +30,9 @@ function sendSessions(
     const begin = () => socket.write(establish);
     const acknowledged = (replies: number, bytes: Uint8Array): boolean => {
       if (replies !== 1 || bytes[0] !== ACK) {
-        socket.destroy(new Error(`port ${port}: expected ACK, got ${Buffer.from(bytes.subarray(0, replies)).toString("hex")}`));
+        socket.destroy(
+          new Error(`port ${port}: expected ACK, got ${Buffer.from(bytes.subarray(0, replies)).toString("hex")}`),
+        );
       } else if (next < frames.length) {
         if (next > 0) count.frames += 1;
         socket.write(frames[next++]!);
