@@ -56,7 +56,7 @@ async function linkFigure(shortBytes: number, slowerMax: number, quick: boolean)
   return {
     name: `HL7 link alone, one message of 16 MiB in ${CHUNK_BYTES}-byte chunks`,
     ours: `${whole(rates.long)} MB/s`,
-    baseline: `as many bytes of ${whole(shortBytes / 1000)} kB messages, each answered, ${whole(rates.short)} MB/s`,
+    baseline: `as many bytes of ${whole(shortBytes / 1000)} kB messages, each acknowledged, ${whole(rates.short)} MB/s`,
     ratio: rates.short / rates.long,
     bar: `time per byte <= ${slowerMax} times`,
     met: rates.short / rates.long <= slowerMax,
@@ -103,8 +103,8 @@ async function parserFigure(quick: boolean): Promise<Figure> {
   }
   return {
     name: `HL7 parser, messages of ${(bytes.length / 1000).toFixed(1)} kB, their results read`,
-    ours: `${whole(rates.ours)} a second`,
-    baseline: `hl7-standard ${whole(rates.other)} a second`,
+    ours: `${whole(rates.ours)} per second`,
+    baseline: `hl7-standard ${whole(rates.other)} per second`,
     ratio: rates.ours / rates.other,
     bar: `ratio >= ${FASTER_MIN}`,
     met: rates.ours / rates.other >= FASTER_MIN,

@@ -26,11 +26,11 @@ export async function* importing(quick: boolean): AsyncGenerator<Figure> {
     const ours = await runImport(long, path.join(folder, "ours"));
     const bareMs = await insertBare(long, path.join(folder, "bare.db"));
 
-    const micros = (ms: number) => `${((1000 * ms) / lines).toFixed(1)} us a line`;
+    const micros = (ms: number) => `${((1000 * ms) / lines).toFixed(1)} us per line`;
     yield {
       name: `import of ${whole(lines)} lines, ${whole(fs.statSync(long).size / 1e6)} MB: time`,
       ours: `${(ours.ms / 1000).toFixed(1)} s, ${micros(ours.ms)}`,
-      baseline: `JSON.parse and one insert a line ${(bareMs / 1000).toFixed(1)} s, ${micros(bareMs)}`,
+      baseline: `JSON.parse and one insert per line ${(bareMs / 1000).toFixed(1)} s, ${micros(bareMs)}`,
       ratio: ours.ms / bareMs,
       bar: `ratio <= ${RATIO_MAX}`,
       met: ours.ms / bareMs <= RATIO_MAX,
@@ -38,7 +38,7 @@ export async function* importing(quick: boolean): AsyncGenerator<Figure> {
     const growth = ours.megabytes / shorter.megabytes;
     yield {
       name: `import of ${whole(lines)} lines: memory`,
-      ours: `${ours.megabytes.toFixed(0)} MB resident at most`,
+      ours: `${ours.megabytes.toFixed(0)} MB resident (peak)`,
       baseline: `for ${whole(SHORT_LINES)} lines ${shorter.megabytes.toFixed(0)} MB`,
       ratio: growth,
       bar: `< ${MEGABYTES_MAX} MB, ratio < ${GROWTH_MAX}`,

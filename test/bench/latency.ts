@@ -55,7 +55,7 @@ export async function besideBareFsyncs(
 export function latencyFigure(name: string, { ours, bare }: Latencies): Figure {
   const ratio = percentile(ours, 99) / percentile(bare, 99);
   return {
-    name: `${name}, ${ours.length} of them`,
+    name: `${name}, ${ours.length} samples`,
     ours: middleAndWorst(ours),
     baseline: `bare fsync ${middleAndWorst(bare)}`,
     ratio,

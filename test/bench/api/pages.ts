@@ -29,8 +29,8 @@ export async function* pages(clinic: Clinic, quick: boolean): AsyncGenerator<Fig
   const half = walked.length / 2;
   const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
   const [begun, ended] = [sum(walked.slice(0, half)), sum(walked.slice(half))];
-  const name = `a walk of all ${walked.length} pages, its second half`;
-  yield figure(name, ended, "its first half", begun, HALVES_RATIO_MAX);
+  const name = `second half of all ${walked.length} pages`;
+  yield figure(name, ended, "first half", begun, HALVES_RATIO_MAX);
 }
 
 function figure(name: string, ours: number, baselineName: string, baseline: number, ratioMax: number): Figure {

@@ -87,7 +87,7 @@ function figure(bytesPerSecond: number, percent: number, ownPercent: number): Fi
     ours: `${percent.toFixed(1)} % of one core`,
     baseline: `playing the devices ${ownPercent.toFixed(1)} %`,
     ratio: percent / ownPercent,
-    bar: `< ${PERCENT_MAX} %, at no less than 0.9 of the lines' rate`,
+    bar: `< ${PERCENT_MAX} %, at 0.9 of the line rate or more`,
     met: percent < PERCENT_MAX && bytesPerSecond >= 0.9 * BYTES_PER_SECOND,
   };
 }

@@ -83,7 +83,7 @@ function figure(ours: readonly number[], direct: readonly number[]): Figure {
   return {
     name: `device's last frame to study readable by GET, ${ours.length} messages`,
     ours: `p50 ${milliseconds(percentile(ours, 50))}, p95 ${milliseconds(p95)}`,
-    baseline: `POST straight to the server p50 ${milliseconds(percentile(direct, 50))}, p95 ${milliseconds(directP95)}`,
+    baseline: `POST directly to the server p50 ${milliseconds(percentile(direct, 50))}, p95 ${milliseconds(directP95)}`,
     ratio: p95 / directP95,
     bar: `p95 < ${P95_MAX_MS} ms`,
     met: p95 < P95_MAX_MS,

@@ -32,7 +32,7 @@ export async function* idleMemory(quick: boolean): AsyncGenerator<Figure> {
     const bare = residentMegabytes(nothing);
     yield {
       name: `idle memory of the agent, ${DEVICES} devices`,
-      ours: `${ours.toFixed(0)} MB resident, the most of ${starts.length} starts (least ${Math.min(...starts).toFixed(0)})`,
+      ours: `${ours.toFixed(0)} MB resident, max of ${starts.length} starts (min ${Math.min(...starts).toFixed(0)})`,
       baseline: `node alone ${bare.toFixed(0)} MB`,
       ratio: ours / bare,
       bar: `< ${MEGABYTES_MAX} MB`,

@@ -31,7 +31,7 @@ export async function* ackLatency(quick: boolean): AsyncGenerator<Figure> {
       return ofRound;
     });
     const pace = `${MESSAGES_PER_SECOND} messages/s of ${MESSAGE_BYTES / 1000} kB`;
-    yield latencyFigure(`message to answer, ${DEVICES} devices x ${pace}`, latencies);
+    yield latencyFigure(`message to acknowledgement, ${DEVICES} devices x ${pace}`, latencies);
   } finally {
     for (const device of devices) device.close();
     await world.end();

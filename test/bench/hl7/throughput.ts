@@ -107,7 +107,7 @@ function* figures({ name, bytes, ofGroup, ofMedplum }: (typeof LOADS)[number], r
     ours: perSecond(ours),
     baseline: `${MEDPLUM} without a store ${perSecond(medplum)}`,
     ratio: times,
-    bar: ofMedplum === null ? "none: it stores nothing" : `ratio >= ${ofMedplum} where it loses nothing`,
+    bar: ofMedplum === null ? "none, since it stores nothing" : `ratio >= ${ofMedplum} where it loses nothing`,
     met: ofMedplum === null || typeof medplum === "string" || times >= ofMedplum,
   };
 }
