@@ -27,8 +27,8 @@ function importsOfFiles(sources: ReadonlyMap<string, string>): ReadonlyMap<strin
 }
 
 /**
- * Returns the folders that each folder imports. A program's entry is a node of its own: it starts the command line, and no
- * file imports it.
+ * Returns the folders that each folder imports. The entry of a program is a separate node, since it starts the command line and
+ * no file imports it.
  */
 function importsOfFolders(files: ReadonlyMap<string, readonly string[]>): ReadonlyMap<string, readonly string[]> {
   const nodeOf = (file: string) => (path.basename(file) === "main.ts" ? file : path.dirname(file));

@@ -36,7 +36,7 @@ let client: Running;
 let watching: NodeJS.Timeout;
 const sockets: net.Socket[] = [];
 
-/** The well-behaved client. Prints status and milliseconds of each request. Its own process, since this one is busy. */
+/** Script of the well-behaved client. It prints status and milliseconds of each request. A separate process keeps its times exact. */
 const CLIENT = `
 const [url, key] = process.argv.slice(1);
 for (;;) {
@@ -152,7 +152,7 @@ describe.concurrent("at the same time", () => {
     ] as const) {
       expect(briefly(await open(bytes).received)).toBe(expected);
     }
-    // A client that keeps sending is disconnected, with or without having read the error.
+    // The server disconnects a client that keeps sending. The client may not have read the error.
     const flood = open(`${line("/")}X-Long: ${"a".repeat(50_000_000)}`);
     expect(await flood.received).toMatch(/^(HTTP\/1\.1 431 .*)?$/s);
   });
@@ -195,7 +195,7 @@ describe.concurrent("at the same time", () => {
       peer.socket.end(bytes);
       expect(statuses(await peer.received)).toEqual(expected);
     }
-    // These keep their side open after the 408. The count of open files in the last test shows whether the server closes them.
+    // These peers keep their side open after the 408. The last test counts open files to check that the server closes them.
     const stubborn = Array.from({ length: 50 }, () => open("GET / HTTP/1.1\r\n", { allowHalfOpen: true }));
     await Promise.all(stubborn.map(({ ended }) => ended));
   });
@@ -210,7 +210,7 @@ test("other clients get all their responses during the attacks, and no connectio
   const times = measured.map(({ ms }) => ms).toSorted((a, b) => a - b);
   const [p99 = 0, slowest = 0] = [times.at(Math.floor(0.99 * times.length)), times.at(-1)];
   await client.end();
-  // One more than before, since SQLite may have opened a file.
+  // One more file than before is allowed, since SQLite may have opened one.
   await until("the server has closed all connections", () => openFiles() <= files + 1);
   process.stdout.write(
     `hostile: ${measured.length} responses, 99 in 100 within ${p99} ms, the slowest in ${slowest} ms; ` +
@@ -235,7 +235,7 @@ function open(bytes = "", options: { allowHalfOpen?: boolean } = {}): Peer {
   sockets.push(socket);
   let received = "";
   socket.on("data", (chunk) => (received += chunk.toString("latin1")));
-  // A reset is one way to be disconnected.
+  // The server may disconnect with a reset.
   socket.on("error", () => undefined);
   if (bytes !== "") socket.write(bytes, "latin1");
   return {

@@ -64,7 +64,7 @@ try {
   fs.mkdirSync(archive, { recursive: true });
   let receiver = await startReceiver(archive);
   await step("the agent forwards all three, byte by byte", async () => {
-    await end(agent); // a started agent looks at its queues at once
+    await end(agent); // an agent reads its queues at its start
     node("agent/main.ts", "run", "--config", path.join(folder, "agent.yaml"));
     await until("the agent listens again", () => isOpen(ours));
     await until("all images are sent", () => kept().every(({ forwards }) => forwards[0]?.state === "sent"), 60_000);
@@ -203,7 +203,7 @@ async function startReceiver(storagePath: string): Promise<ChildProcess> {
 async function storeAs(sopInstance: string, peer: { port: number; calledAe: string }): Promise<number> {
   const made = generateInstance("cr", { ...study, uid: "2.25.4712" }, 1);
   const { sopClass } = made;
-  expectEqual(sopInstance.length, made.sopInstance.length); // so that the element keeps its length
+  expectEqual(sopInstance.length, made.sopInstance.length); // the element keeps its length
   const dataset = Buffer.from(
     Buffer.from(made.dataset).toString("latin1").replaceAll(made.sopInstance, sopInstance),
     "latin1",

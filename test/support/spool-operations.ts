@@ -39,8 +39,8 @@ export function settlement(message: string, values: Partial<Settlement> = {}): S
 
 export const taken = (spool: Operations) => spool.takeQueued(10, 1_000_000, 0).batch;
 
-/** The server's outcome for revision 1 of a study. */
-export const answer = (
+/** Builds the server's outcome for revision 1 of a study. */
+export const serverOutcome = (
   fp: string,
   outcome: "filed" | "unchanged" | "unmatched" | "conflict" | "rejected",
   reason: string | null = null,

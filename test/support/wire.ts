@@ -18,7 +18,7 @@ export const NO_EVENTS: ConnectionEvents = {
   warning: () => undefined,
 };
 
-/** A transport whose wires the test opens, feeds and cuts. */
+/** Transport with wires that the test opens, feeds and cuts. */
 export class TestTransport implements Transport {
   #accept: ((wire: Wire) => WireHandler) | null = null;
 
@@ -52,7 +52,7 @@ export class TestWire {
   #isDeaf = false;
   readonly #unread: (() => void)[] = [];
   paused = false;
-  hungUp = false;
+  isClosed = false;
 
   constructor(accept: (wire: Wire) => WireHandler) {
     this.#handler = accept({
@@ -66,7 +66,7 @@ export class TestWire {
         }
         this.isDeaf = this.#isDeaf;
       },
-      close: () => (this.hungUp = true),
+      close: () => (this.isClosed = true),
       pause: () => (this.paused = true),
       resume: () => (this.paused = false),
     });
