@@ -179,7 +179,7 @@ describe.skipIf(!dcmtk)("a destination in agent.yaml", () => {
             }),
           );
         await until(
-          "nothing waits",
+          "no image is pending",
           () =>
             readSpool(world.agentData, (db) => listImages(db, null))
               .flatMap(({ forwards }) => forwards)

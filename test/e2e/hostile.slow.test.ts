@@ -36,7 +36,7 @@ let client: Running;
 let watching: NodeJS.Timeout;
 const sockets: net.Socket[] = [];
 
-/** Script of the well-behaved client. It prints status and milliseconds of each request. A separate process keeps its times exact. */
+/** Script of the well-behaved client, a separate process with exact times. It prints status and milliseconds of each request. */
 const CLIENT = `
 const [url, key] = process.argv.slice(1);
 for (;;) {

@@ -6,11 +6,11 @@ import path from "node:path";
 export interface Certificates {
   readonly ca: string;
   /** The agent's certificate for 127.0.0.1, signed by the authority. */
-  readonly ours: { readonly certificate: string; readonly key: string };
+  readonly agent: { readonly certificate: string; readonly key: string };
   /** A device's certificate, signed by the authority. */
   readonly device: { readonly certificate: string; readonly key: string };
   /** A device's certificate from an unknown issuer. */
-  readonly stranger: { readonly certificate: string; readonly key: string };
+  readonly untrusted: { readonly certificate: string; readonly key: string };
 }
 
 export function makeCertificates(folder: string): Certificates {
@@ -25,8 +25,8 @@ export function makeCertificates(folder: string): Certificates {
   const signed = ["-CA", ca.certificate, "-CAkey", ca.key];
   return {
     ca: ca.certificate,
-    ours: make("agent", ...signed, "-addext", "subjectAltName=IP:127.0.0.1"),
+    agent: make("agent", ...signed, "-addext", "subjectAltName=IP:127.0.0.1"),
     device: make("device", ...signed, "-addext", "subjectAltName=IP:127.0.0.1"),
-    stranger: make("stranger", "-addext", "subjectAltName=IP:127.0.0.1"),
+    untrusted: make("untrusted", "-addext", "subjectAltName=IP:127.0.0.1"),
   };
 }
